@@ -1,0 +1,322 @@
+//! The checked configuration: every name resolved, every value in range, ready to be compiled into a plan.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use eddy_http::{FieldEdits, HeadLimits};
+use eddy_io::ListenAddress;
+use eddy_route::RouteTable;
+use eddy_upstream::ClusterConfig;
+
+/// A whole configuration, checked.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where clients connect; at least one.
+    pub listeners: Vec<ListenerConfig>,
+    /// The route tables; listeners name them by index.
+    pub tables: Vec<RouteTable>,
+    /// What rules do; `eddy_route::Rule::action` is an index into this list.
+    pub actions: Vec<Action>,
+    /// Where requests go; actions name them by index.
+    pub clusters: Vec<ClusterConfig>,
+    /// The admin listener, if any.
+    pub admin: Option<AdminConfig>,
+    /// Where access records go, if anywhere.
+    pub access_log: Option<AccessLogConfig>,
+    /// Where and how eddy's own messages go.
+    pub log: LogConfig,
+    /// Limits of the whole gateway.
+    pub limits: GatewayLimits,
+    /// Workers; `None` for one a core that this process may use.
+    pub workers: Option<u16>,
+    /// Longest time a drain waits for exchanges to end. Default 30 s.
+    pub drain_timeout: Duration,
+    /// The text as shown by the admin listener: what was read, secrets hidden.
+    pub shown: Arc<str>,
+    /// Names this version among others (a hash of what was read).
+    pub version: Arc<str>,
+}
+
+/// A listener: an address, what is served there and its limits.
+#[derive(Clone, Debug)]
+pub struct ListenerConfig {
+    /// Names the listener in metrics and logs; its address by default.
+    pub name: Arc<str>,
+    /// The bound address.
+    pub address: ListenAddress,
+    /// What answers requests that come in here.
+    pub serve: Serve,
+    /// Limits of one connection and request.
+    pub limits: HttpLimits,
+    /// Timeouts of one connection and request.
+    pub timeouts: HttpTimeouts,
+    /// Which of the client's address and scheme the upstream is told, and how.
+    pub forwarded: ForwardedConfig,
+    /// The pseudonym to add to `Via`, if any (RFC 9110 §7.6.3).
+    pub via: Option<Arc<str>>,
+    /// The field that carries the request id, if any.
+    pub request_id: Option<Arc<str>>,
+    /// Whether access records are written for this listener (if an access log is configured).
+    pub has_access_log: bool,
+}
+
+/// What answers the requests of a listener.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Serve {
+    /// Route tables, by index, in order.
+    Routes(Vec<usize>),
+    /// The embedded demo endpoint: `/echo`, `/fixed`, `/slow`.
+    Demo,
+}
+
+/// Limits of one connection and its requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HttpLimits {
+    /// Limits of a head.
+    pub head: HeadLimits,
+    /// Largest request body, bytes; `None` for no limit. Default none.
+    pub body_bytes_max: Option<u64>,
+    /// Most connections of this listener. Default 100,000.
+    pub connections_max: u32,
+    /// Most requests on a connection before it is closed; 0 for no limit. Default 0.
+    pub requests_per_connection_max: u64,
+}
+
+/// Timeouts of one connection and its requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HttpTimeouts {
+    /// Longest time from the first byte of a request head to its end. Default 10 s.
+    pub head: Duration,
+    /// Longest time a connection may be idle between requests. Default 60 s.
+    pub idle: Duration,
+    /// Least bytes a second, on average after `body_grace`, of a request body or of a response being read by the client; 0 turns it off. Default 1024.
+    pub body_rate_min: u32,
+    /// How long a body may be slower than `body_rate_min`. Default 10 s.
+    pub body_grace: Duration,
+    /// Longest time of a whole exchange; `None` for no limit. Default none.
+    pub exchange: Option<Duration>,
+}
+
+/// What the upstream is told of the client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForwardedConfig {
+    /// Send `X-Forwarded-For`, `-Proto` and `-Host`. Default yes.
+    pub x_forwarded: bool,
+    /// Send `Forwarded` (RFC 7239). Default no.
+    pub forwarded: bool,
+    /// Peers whose own forwarding fields are kept and extended; others' are replaced. Default none.
+    pub trusted: Vec<AddressBlock>,
+}
+
+/// A block of addresses, as in `10.0.0.0/8`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddressBlock {
+    /// Any address of the block.
+    pub address: IpAddr,
+    /// Length of the common prefix, bits.
+    pub prefix_bits: u8,
+}
+
+/// What a rule does with a request.
+#[derive(Clone, Debug)]
+pub struct Action {
+    /// Who answers.
+    pub kind: ActionKind,
+    /// Edits to the request's fields.
+    pub request_edits: FieldEdits,
+    /// Edits to the response's fields.
+    pub response_edits: FieldEdits,
+    /// The host sent upstream instead of the client's.
+    pub host_rewrite: Option<Arc<str>>,
+    /// Longest time of the exchange under this rule; overrides the listener's.
+    pub timeout: Option<Duration>,
+    /// When to try another endpoint.
+    pub retry: RetryConfig,
+}
+
+/// Who answers a request.
+#[derive(Clone, Debug)]
+pub enum ActionKind {
+    /// One cluster, by index.
+    Cluster(usize),
+    /// Several clusters, drawn by weight.
+    Weighted(Vec<WeightedCluster>),
+    /// eddy itself.
+    Respond(Respond),
+    /// eddy itself, sending the client elsewhere.
+    Redirect(Redirect),
+}
+
+/// A cluster and its share of a rule's requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WeightedCluster {
+    /// The cluster, by index.
+    pub cluster: usize,
+    /// Its share relative to the others.
+    pub weight: u32,
+}
+
+/// A fixed answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Respond {
+    /// Status code, 200 to 599.
+    pub status: u16,
+    /// The whole body; at most 1 MiB.
+    pub body: Arc<[u8]>,
+    /// `Content-Type` of the body.
+    pub content_type: Arc<str>,
+}
+
+/// A redirect; what is not given stays as in the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redirect {
+    /// 301, 302, 303, 307 or 308.
+    pub status: u16,
+    /// `http` or `https`.
+    pub scheme: Option<Arc<str>>,
+    /// Host, perhaps with a port.
+    pub host: Option<Arc<str>>,
+    /// Drop the request's query.
+    pub strip_query: bool,
+}
+// The path of a redirect is the rule's path rewrite, where it has one, else the request's.
+
+/// When a request is tried again at another endpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RetryConfig {
+    /// Attempts beside the first. Default 1.
+    pub attempts: u8,
+    /// Statuses of the endpoint, beside a failure to connect or a reused link that closed before the first byte,
+    /// for which an idempotent request without a body is tried again. Default none.
+    pub statuses: Vec<u16>,
+    /// Whether an idempotent request without a body is tried again after its endpoint closed a fresh link without an answer. Default no.
+    pub on_reset: bool,
+}
+
+/// The admin listener.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdminConfig {
+    /// A loopback address, unless the configuration says it may be another.
+    pub address: SocketAddr,
+}
+
+/// The access log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessLogConfig {
+    /// Where records go.
+    pub target: LogTarget,
+    /// How a record is written.
+    pub format: LogFormat,
+    /// Time zone of the records, an IANA name. Default `UTC`.
+    pub time_zone: Arc<str>,
+}
+
+/// Where access records go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LogTarget {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+    /// A file, opened for appending and again on SIGUSR1.
+    File(PathBuf),
+}
+
+/// How a record or message is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum LogFormat {
+    /// A line for people.
+    #[default]
+    Text,
+    /// A JSON object a line.
+    Json,
+}
+
+/// eddy's own messages on standard error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogConfig {
+    /// `error`, `warn`, `info`, `debug` or `trace`. Default `info`.
+    pub level: Arc<str>,
+    /// Text or JSON. Default text.
+    pub format: LogFormat,
+}
+
+/// Limits of the whole gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GatewayLimits {
+    /// Most client connections of all listeners. Default 100,000, and never more than the file limit allows.
+    pub connections_max: u32,
+    /// Most exchanges at once. Default 50,000.
+    pub exchanges_max: u32,
+    /// Resident memory, percent of the machine's or cgroup's, above which new exchanges are answered 503. Default 90.
+    pub memory_percent_max: u8,
+    /// Longest a request may wait for its worker before it is answered 503 instead of being worked on; zero turns it off. Default 500 ms.
+    pub queue_delay_max: Duration,
+}
+
+impl Default for HttpLimits {
+    fn default() -> Self {
+        Self {
+            head: HeadLimits::default(),
+            body_bytes_max: None,
+            connections_max: 100_000,
+            requests_per_connection_max: 0,
+        }
+    }
+}
+
+impl Default for HttpTimeouts {
+    fn default() -> Self {
+        Self {
+            head: Duration::from_secs(10),
+            idle: Duration::from_secs(60),
+            body_rate_min: 1024,
+            body_grace: Duration::from_secs(10),
+            exchange: None,
+        }
+    }
+}
+
+impl Default for ForwardedConfig {
+    fn default() -> Self {
+        Self { x_forwarded: true, forwarded: false, trusted: Vec::new() }
+    }
+}
+
+impl Default for RetryConfig {
+    fn default() -> Self {
+        Self { attempts: 1, statuses: Vec::new(), on_reset: false }
+    }
+}
+
+impl Default for GatewayLimits {
+    fn default() -> Self {
+        Self {
+            connections_max: 100_000,
+            exchanges_max: 50_000,
+            memory_percent_max: 90,
+            queue_delay_max: Duration::from_millis(500),
+        }
+    }
+}
+
+impl AddressBlock {
+    /// Whether `address` lies in the block; an IPv4-mapped IPv6 address counts as IPv4.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        match (self.address.to_canonical(), address.to_canonical()) {
+            (IpAddr::V4(block), IpAddr::V4(address)) => {
+                shared_prefix_bits(block.to_bits().into(), address.to_bits().into(), 32) >= self.prefix_bits.into()
+            }
+            (IpAddr::V6(block), IpAddr::V6(address)) => {
+                shared_prefix_bits(block.to_bits(), address.to_bits(), 128) >= self.prefix_bits.into()
+            }
+            (IpAddr::V4(_), IpAddr::V6(_)) | (IpAddr::V6(_), IpAddr::V4(_)) => false,
+        }
+    }
+}
+
+fn shared_prefix_bits(a: u128, b: u128, width: u32) -> u32 {
+    (a ^ b).leading_zeros() - (128 - width)
+}

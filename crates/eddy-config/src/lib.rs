@@ -1,0 +1,7 @@
+//! What configuration means: from the spec as written to the checked config.
+
+#![forbid(unsafe_code)]
+
+mod config;
+
+pub use config::*;

@@ -1,0 +1,1 @@
+//! Sockets, timers, buffers, shared memory.

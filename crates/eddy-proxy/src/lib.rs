@@ -1,0 +1,3 @@
+//! The way of traffic: accept, session, exchange.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! Which rule matches, and why.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! Where configuration comes from.
+
+#![forbid(unsafe_code)]

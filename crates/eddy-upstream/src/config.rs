@@ -1,0 +1,169 @@
+//! What a cluster is: the checked description that balancing, pools and health work from.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A cluster: a name, the endpoints behind it and how requests are spread over them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClusterConfig {
+    /// The name rules refer to; unique in a configuration.
+    pub name: Arc<str>,
+    /// Where requests go; at least one.
+    pub endpoints: Vec<EndpointConfig>,
+    /// How an endpoint is chosen.
+    pub balance: Balance,
+    /// Longest time to establish a link. Default 5 s.
+    pub connect_timeout: Duration,
+    /// Longest wait for the first byte of a response head after the request was sent. Default 60 s.
+    pub first_byte_timeout: Duration,
+    /// Longest silence of the endpoint in the middle of a response. Default 60 s.
+    pub read_idle_timeout: Duration,
+    /// Limits of the pool of idle links.
+    pub pool: PoolConfig,
+    /// Most links to one endpoint from one worker, idle and busy. Default 1024.
+    pub links_max: u32,
+    /// When an endpoint is left out for a while because it fails.
+    pub ejection: EjectionConfig,
+    /// How many retries are allowed beside first attempts.
+    pub retry_budget: RetryBudget,
+    /// How names are resolved.
+    pub dns: DnsConfig,
+}
+
+/// One endpoint of a cluster as configured; a name may stand for many addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndpointConfig {
+    /// Where the endpoint is.
+    pub address: EndpointAddress,
+    /// Share of the requests relative to the other endpoints, 1 to 1000. Default 1.
+    pub weight: u32,
+}
+
+/// Where an endpoint is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum EndpointAddress {
+    /// A TCP address.
+    Socket(SocketAddr),
+    /// A DNS name and a port, resolved again when its records expire.
+    Name {
+        /// The name, lower case, without a final dot.
+        host: Arc<str>,
+        /// The TCP port.
+        port: u16,
+    },
+    /// A Unix socket.
+    Unix(PathBuf),
+}
+
+/// How an endpoint is chosen for a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Balance {
+    /// Each in turn, smooth by weight.
+    #[default]
+    RoundRobin,
+    /// The less loaded of two drawn at random (by weight).
+    LeastRequest,
+    /// At random, by weight.
+    Random,
+}
+
+/// Limits of the pool of idle links that a worker keeps for an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolConfig {
+    /// Most idle links kept for an endpoint by one worker. Default 128.
+    pub idle_max: u32,
+    /// How long an idle link is kept. Default 50 s.
+    pub idle_timeout: Duration,
+    /// Most requests on one link before it is closed; 0 for no limit. Default 0.
+    pub requests_max: u64,
+}
+
+/// Passive ejection: an endpoint that fails is left out for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EjectionConfig {
+    /// Failures in a row (connect errors, resets, 502, 503 and 504) that eject; 0 turns ejection off. Default 5.
+    pub failures: u32,
+    /// How long the first ejection lasts; each further one lasts one base time longer. Default 10 s.
+    pub base_time: Duration,
+    /// The longest an ejection lasts. Default 300 s.
+    pub time_max: Duration,
+    /// Most endpoints left out at once, percent; at least one endpoint always stays. Default 50.
+    pub percent_max: u8,
+}
+
+/// How many retries a cluster allows beside first attempts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryBudget {
+    /// Retries allowed as a percentage of the requests of the last ten seconds. Default 20.
+    pub percent: u8,
+    /// Retries a second that are allowed however few the requests are. Default 3.
+    pub floor_per_second: u32,
+}
+
+/// How endpoint names are resolved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DnsConfig {
+    /// Shortest time between two look-ups of a name, whatever its TTL says. Default 1 s.
+    pub refresh_min: Duration,
+    /// Longest time between two look-ups of a name. Default 300 s.
+    pub refresh_max: Duration,
+    /// Longest a look-up may take. Default 5 s.
+    pub timeout: Duration,
+    /// How long the last good answer is used when look-ups fail. Default 1 h.
+    pub stale_max: Duration,
+}
+
+impl ClusterConfig {
+    /// A cluster with every default, for `endpoints`.
+    pub fn new(name: &str, endpoints: Vec<EndpointConfig>) -> Self {
+        Self {
+            name: name.into(),
+            endpoints,
+            balance: Balance::default(),
+            connect_timeout: Duration::from_secs(5),
+            first_byte_timeout: Duration::from_secs(60),
+            read_idle_timeout: Duration::from_secs(60),
+            pool: PoolConfig::default(),
+            links_max: 1024,
+            ejection: EjectionConfig::default(),
+            retry_budget: RetryBudget::default(),
+            dns: DnsConfig::default(),
+        }
+    }
+}
+
+impl Default for PoolConfig {
+    fn default() -> Self {
+        Self { idle_max: 128, idle_timeout: Duration::from_secs(50), requests_max: 0 }
+    }
+}
+
+impl Default for EjectionConfig {
+    fn default() -> Self {
+        Self {
+            failures: 5,
+            base_time: Duration::from_secs(10),
+            time_max: Duration::from_secs(300),
+            percent_max: 50,
+        }
+    }
+}
+
+impl Default for RetryBudget {
+    fn default() -> Self {
+        Self { percent: 20, floor_per_second: 3 }
+    }
+}
+
+impl Default for DnsConfig {
+    fn default() -> Self {
+        Self {
+            refresh_min: Duration::from_secs(1),
+            refresh_max: Duration::from_secs(300),
+            timeout: Duration::from_secs(5),
+            stale_max: Duration::from_secs(3600),
+        }
+    }
+}

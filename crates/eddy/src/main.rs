@@ -1,0 +1,3 @@
+//! The eddy program.
+
+fn main() {}
