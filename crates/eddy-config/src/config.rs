@@ -1,12 +1,12 @@
 //! The checked configuration: every name resolved, every value in range, ready to be compiled into a plan.
 
+use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_http::{FieldEdits, HeadLimits};
-use eddy_io::ListenAddress;
 use eddy_route::RouteTable;
 use eddy_upstream::ClusterConfig;
 
@@ -60,6 +60,15 @@ pub struct ListenerConfig {
     pub request_id: Option<Arc<str>>,
     /// Whether access records are written for this listener (if an access log is configured).
     pub has_access_log: bool,
+}
+
+/// Where a listener is bound; written `127.0.0.1:8080` or `unix:/run/eddy.sock`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ListenAddress {
+    /// A TCP address and port.
+    Tcp(SocketAddr),
+    /// A Unix socket in the file system.
+    Unix(PathBuf),
 }
 
 /// What answers the requests of a listener.
@@ -254,6 +263,15 @@ pub struct GatewayLimits {
     pub memory_percent_max: u8,
     /// Longest a request may wait for its worker before it is answered 503 instead of being worked on; zero turns it off. Default 500 ms.
     pub queue_delay_max: Duration,
+}
+
+impl fmt::Display for ListenAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(f),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
 }
 
 impl Default for HttpLimits {

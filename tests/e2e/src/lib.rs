@@ -1,0 +1,1 @@
+//! Tools of the end-to-end tests.
