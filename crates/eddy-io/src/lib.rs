@@ -1,1 +1,17 @@
-//! Sockets, timers, buffers, shared memory.
+//! Sockets, timers, buffers and shared memory: what touches the kernel, and nothing of HTTP.
+//!
+//! The one crate below the guests that may contain `unsafe`; each use sits behind a safe wrapper.
+
+mod buffer;
+mod clock;
+mod page;
+mod socket;
+mod stream;
+mod timer;
+
+pub use buffer::{BUFFER_BYTES_LARGE, BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill};
+pub use clock::{monotonic_ms, unix_seconds};
+pub use page::{SharedPage, WORKERS_MAX, WorkerSlot};
+pub use socket::{Share, descriptors_max, duplicate, listen_tcp, listen_unix};
+pub use stream::{Listener, Peer, Stream};
+pub use timer::{TICK_MS, Timer, Timers};

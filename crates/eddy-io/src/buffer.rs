@@ -1,0 +1,196 @@
+//! Byte buffers that are filled from one side and emptied from the other, and a pool of them.
+
+use std::cell::RefCell;
+
+/// Bytes of a buffer that takes in heads and small bodies.
+pub const BUFFER_BYTES_SMALL: usize = 4 * 1024;
+/// Bytes of a buffer that moves large bodies.
+pub const BUFFER_BYTES_LARGE: usize = 64 * 1024;
+
+/// Most buffers of each size that a pool keeps.
+const IDLE_MAX: usize = 64;
+
+/// A buffer of bytes between a reader and a writer.
+///
+/// Invariant: `start <= end <= bytes.len()`; every byte is initialised.
+#[derive(Debug, Default)]
+pub struct Buffer {
+    bytes: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+/// What filling a buffer from a stream brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// This many bytes more.
+    Bytes(usize),
+    /// The end of the stream.
+    End,
+}
+
+impl Buffer {
+    /// An empty buffer of `capacity` bytes.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self { bytes: vec![0; capacity], start: 0, end: 0 }
+    }
+
+    /// The bytes that are held.
+    pub fn held(&self) -> &[u8] {
+        self.bytes.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// How many bytes are held.
+    pub fn len(&self) -> usize {
+        self.end - self.start
+    }
+
+    /// Whether no byte is held.
+    pub fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// How many bytes the buffer can hold.
+    pub fn capacity(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Forgets the first `count` held bytes (all, if there are fewer).
+    pub fn consume(&mut self, count: usize) {
+        self.start = self.end.min(self.start + count);
+        if self.start == self.end {
+            self.clear();
+        }
+    }
+
+    /// Forgets every byte.
+    pub fn clear(&mut self) {
+        self.start = 0;
+        self.end = 0;
+    }
+
+    /// The room behind the held bytes; moves them to the front first where that is needed to have any.
+    pub fn room(&mut self) -> &mut [u8] {
+        if self.end == self.bytes.len() && self.start > 0 {
+            self.bytes.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        self.bytes.get_mut(self.end..).unwrap_or_default()
+    }
+
+    /// Counts `count` bytes written into [`Self::room`] as held.
+    ///
+    /// # Panics
+    /// When that is more than the room.
+    pub fn fill(&mut self, count: usize) {
+        assert!(self.end + count <= self.bytes.len(), "more bytes than there was room for");
+        self.end += count;
+    }
+
+    /// Makes the capacity at least `capacity`; what is held stays.
+    pub fn grow(&mut self, capacity: usize) {
+        if self.bytes.len() < capacity {
+            self.bytes.resize(capacity, 0);
+        }
+    }
+
+    /// Takes over the bytes that `other` holds, behind our own.
+    pub fn append(&mut self, other: &[u8]) {
+        if self.bytes.len() - self.end < other.len() {
+            let held = self.len();
+            self.bytes.copy_within(self.start..self.end, 0);
+            self.start = 0;
+            self.end = held;
+            self.grow(held + other.len());
+        }
+        let end = self.end;
+        if let Some(room) = self.bytes.get_mut(end..end + other.len()) {
+            room.copy_from_slice(other);
+        }
+        self.end += other.len();
+    }
+}
+
+/// A bounded store of empty buffers in two sizes, for one worker.
+#[derive(Debug, Default)]
+pub struct BufferPool {
+    small: RefCell<Vec<Buffer>>,
+    large: RefCell<Vec<Buffer>>,
+}
+
+impl BufferPool {
+    /// An empty buffer of [`BUFFER_BYTES_SMALL`].
+    pub fn take_small(&self) -> Buffer {
+        self.small.borrow_mut().pop().unwrap_or_else(|| Buffer::with_capacity(BUFFER_BYTES_SMALL))
+    }
+
+    /// An empty buffer of [`BUFFER_BYTES_LARGE`].
+    pub fn take_large(&self) -> Buffer {
+        self.large.borrow_mut().pop().unwrap_or_else(|| Buffer::with_capacity(BUFFER_BYTES_LARGE))
+    }
+
+    /// Takes a buffer back; one of an odd size, or beyond what the pool keeps, is freed.
+    pub fn put(&self, mut buffer: Buffer) {
+        let store = match buffer.capacity() {
+            BUFFER_BYTES_SMALL => &self.small,
+            BUFFER_BYTES_LARGE => &self.large,
+            _ => return,
+        };
+        let mut store = store.borrow_mut();
+        if store.len() < IDLE_MAX {
+            buffer.clear();
+            store.push(buffer);
+        }
+    }
+
+    /// Frees every buffer that is kept.
+    pub fn trim(&self) {
+        self.small.borrow_mut().clear();
+        self.large.borrow_mut().clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_out_as_they_went_in() {
+        let mut buffer = Buffer::with_capacity(8);
+        buffer.room()[..6].copy_from_slice(b"abcdef");
+        buffer.fill(6);
+        buffer.consume(4);
+        buffer.append(b"ghij");
+        assert_eq!(buffer.held(), b"efghij");
+        buffer.append(b"klmnop");
+        assert_eq!(buffer.held(), b"efghijklmnop");
+        assert_eq!(buffer.capacity(), 12);
+        buffer.consume(99);
+        assert!(buffer.is_empty());
+        assert_eq!(buffer.room().len(), 12);
+    }
+
+    #[test]
+    fn a_full_buffer_makes_room_by_moving() {
+        let mut buffer = Buffer::with_capacity(4);
+        buffer.append(b"abcd");
+        assert!(buffer.room().is_empty());
+        buffer.consume(3);
+        assert_eq!(buffer.room().len(), 3);
+        assert_eq!(buffer.held(), b"d");
+    }
+
+    #[test]
+    fn the_pool_keeps_only_so_many_and_no_odd_sizes() {
+        let pool = BufferPool::default();
+        for _ in 0..IDLE_MAX + 5 {
+            pool.put(Buffer::with_capacity(BUFFER_BYTES_SMALL));
+        }
+        pool.put(Buffer::with_capacity(17));
+        assert_eq!(pool.small.borrow().len(), IDLE_MAX);
+        assert!(pool.large.borrow().is_empty());
+        pool.trim();
+        assert!(pool.small.borrow().is_empty());
+    }
+}

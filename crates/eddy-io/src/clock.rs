@@ -1,0 +1,20 @@
+//! Reads the kernel's clocks.
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// Milliseconds of the monotonic clock, the same for every process of the machine.
+///
+/// # Cost
+/// No system call; some 6 ns. The coarse clock is read, which moves every 1 to 4 ms.
+pub fn monotonic_ms() -> u64 {
+    let now = clock_gettime(ClockId::MonotonicCoarse);
+    now.tv_sec.cast_unsigned() * 1000 + now.tv_nsec.cast_unsigned() / 1_000_000
+}
+
+/// Seconds of the wall clock since 1970; 0 if it stands before that.
+///
+/// # Cost
+/// As [`monotonic_ms`].
+pub fn unix_seconds() -> u64 {
+    u64::try_from(clock_gettime(ClockId::RealtimeCoarse).tv_sec).unwrap_or(0)
+}

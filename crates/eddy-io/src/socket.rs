@@ -1,0 +1,87 @@
+//! Listening sockets and the limits of descriptors.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+
+/// Whether other sockets may listen at the same address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// This socket alone.
+    Alone,
+    /// Each of several sockets has a queue of its own (`SO_REUSEPORT`).
+    WithOthers,
+}
+
+/// A TCP socket listening at `address`: non-blocking, closed on exec, `TCP_NODELAY` for what it accepts.
+///
+/// An IPv6 address takes IPv6 connections only.
+///
+/// # Errors
+/// What the kernel says of `socket`, `bind` or `listen`; `AddrInUse` above all.
+pub fn listen_tcp(address: SocketAddr, backlog: u32, share: Share) -> io::Result<OwnedFd> {
+    let socket =
+        Socket::new(Domain::for_address(address), Type::STREAM.nonblocking().cloexec(), Some(Protocol::TCP))?;
+    if address.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    socket.set_reuse_address(true)?;
+    if share == Share::WithOthers {
+        socket.set_reuse_port(true)?;
+    }
+    // Linux hands this option down to accepted sockets, which saves a system call a connection.
+    socket.set_tcp_nodelay(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(i32::try_from(backlog).unwrap_or(i32::MAX))?;
+    Ok(socket.into())
+}
+
+/// A Unix socket listening at `path`: non-blocking and closed on exec.
+///
+/// # Errors
+/// What the kernel says of `socket`, `bind` or `listen`; `AddrInUse` when the file exists.
+pub fn listen_unix(path: &Path, backlog: u32) -> io::Result<OwnedFd> {
+    let socket = Socket::new(Domain::UNIX, Type::STREAM.nonblocking().cloexec(), None)?;
+    socket.bind(&SockAddr::unix(path)?)?;
+    socket.listen(i32::try_from(backlog).unwrap_or(i32::MAX))?;
+    Ok(socket.into())
+}
+
+/// Another descriptor of the same socket or file, closed on exec.
+///
+/// # Errors
+/// What the kernel says of `fcntl`, such as too many open files.
+pub fn duplicate(fd: impl AsFd) -> io::Result<OwnedFd> {
+    Ok(rustix::io::fcntl_dupfd_cloexec(fd, 3)?)
+}
+
+/// Raises this process's limit of open files to the most it may have and returns it.
+pub fn descriptors_max() -> u64 {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    if setrlimit(Resource::Nofile, raised).is_ok() { limit.maximum } else { limit.current }
+        .unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sharing_is_a_choice() {
+        let first = listen_tcp("127.0.0.1:0".parse().unwrap(), 8, Share::WithOthers).unwrap();
+        let address = Socket::from(first.try_clone().unwrap()).local_addr().unwrap().as_socket().unwrap();
+        assert!(listen_tcp(address, 8, Share::WithOthers).is_ok());
+        assert_eq!(listen_tcp(address, 8, Share::Alone).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+    }
+
+    #[test]
+    fn the_limit_of_descriptors_is_raised() {
+        let limit = descriptors_max();
+        assert_eq!(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX), limit);
+    }
+}

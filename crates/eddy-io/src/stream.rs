@@ -1,0 +1,207 @@
+//! Connected streams and listeners, TCP or Unix, as the loop of a worker uses them.
+
+use std::io::{self, IoSlice};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use socket2::SockRef;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
+
+use crate::buffer::{Buffer, Fill};
+
+/// A connected stream of bytes.
+#[derive(Debug)]
+pub enum Stream {
+    /// Over TCP.
+    Tcp(TcpStream),
+    /// Over a Unix socket.
+    Unix(UnixStream),
+}
+
+/// Who is at the other end of an accepted stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// A TCP peer.
+    Tcp(SocketAddr),
+    /// A process of this machine, through a Unix socket.
+    Unix,
+}
+
+/// A listening socket registered with the loop of a worker.
+#[derive(Debug)]
+pub enum Listener {
+    /// TCP.
+    Tcp(TcpListener),
+    /// Unix.
+    Unix(UnixListener),
+}
+
+impl Peer {
+    /// The peer's address; that of the loopback for a Unix socket.
+    pub fn ip(&self) -> IpAddr {
+        match self {
+            Self::Tcp(address) => address.ip().to_canonical(),
+            Self::Unix => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        }
+    }
+}
+
+impl Stream {
+    /// Connects to a TCP address, `TCP_NODELAY` set.
+    ///
+    /// # Errors
+    /// What the kernel says of `socket` or `connect`.
+    pub async fn connect_tcp(address: SocketAddr) -> io::Result<Self> {
+        let socket = if address.is_ipv6() { TcpSocket::new_v6() } else { TcpSocket::new_v4() }?;
+        socket.set_nodelay(true)?;
+        Ok(Self::Tcp(socket.connect(address).await?))
+    }
+
+    /// Connects to a Unix socket.
+    ///
+    /// # Errors
+    /// What the kernel says of `socket` or `connect`.
+    pub async fn connect_unix(path: &Path) -> io::Result<Self> {
+        Ok(Self::Unix(UnixStream::connect(path).await?))
+    }
+
+    /// Reads what there is room for in `buffer`, which must have some.
+    ///
+    /// # Cost
+    /// One `recv`, unless the socket is known to be empty. A short read tells that it now is, so there is no
+    /// second call to find out.
+    pub fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut Buffer) -> Poll<io::Result<Fill>> {
+        let mut room = ReadBuf::new(buffer.room());
+        debug_assert!(room.remaining() > 0, "no room would look like the end of the stream");
+        let read = match self {
+            Self::Tcp(stream) => Pin::new(stream).poll_read(cx, &mut room),
+            Self::Unix(stream) => Pin::new(stream).poll_read(cx, &mut room),
+        };
+        let count = room.filled().len();
+        match read {
+            Poll::Ready(Ok(())) if count == 0 => Poll::Ready(Ok(Fill::End)),
+            Poll::Ready(Ok(())) => {
+                buffer.fill(count);
+                Poll::Ready(Ok(Fill::Bytes(count)))
+            }
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    /// Writes some of `bytes` and tells how many.
+    pub fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self {
+            Self::Tcp(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Self::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
+        }
+    }
+
+    /// Writes some of `first` followed by `second` in one call and tells how many bytes in all.
+    pub fn poll_write_two(
+        &mut self,
+        cx: &mut Context<'_>,
+        first: &[u8],
+        second: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        if second.is_empty() {
+            return self.poll_write(cx, first);
+        }
+        if first.is_empty() {
+            return self.poll_write(cx, second);
+        }
+        let slices = [IoSlice::new(first), IoSlice::new(second)];
+        match self {
+            Self::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, &slices),
+            Self::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, &slices),
+        }
+    }
+
+    /// Waits until there may be something to read, without a buffer to read it into.
+    pub fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Tcp(stream) => stream.poll_read_ready(cx),
+            Self::Unix(stream) => stream.poll_read_ready(cx),
+        }
+    }
+
+    /// Whether nothing has arrived and the peer has not closed, as far as the loop has been told.
+    ///
+    /// # Cost
+    /// No system call.
+    pub fn is_quiet(&self) -> bool {
+        self.poll_readable(&mut Context::from_waker(Waker::noop())).is_pending()
+    }
+
+    /// Whether nothing has arrived and the peer has not closed, asking the kernel.
+    ///
+    /// # Cost
+    /// One system call.
+    pub fn is_quiet_now(&self) -> bool {
+        let mut byte = [std::mem::MaybeUninit::uninit()];
+        let peeked = SockRef::from(self).peek(&mut byte);
+        matches!(peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+    }
+
+    /// Tells the peer that nothing more will be written.
+    ///
+    /// # Errors
+    /// `NotConnected` when the peer has already reset the connection.
+    pub fn shutdown_write(&self) -> io::Result<()> {
+        SockRef::from(self).shutdown(std::net::Shutdown::Write)
+    }
+
+    /// Makes the close that follows a reset, so that the peer cannot mistake a cut body for a whole one.
+    ///
+    /// # Errors
+    /// What the kernel says of `setsockopt`.
+    pub fn reset_on_close(&self) -> io::Result<()> {
+        SockRef::from(self).set_linger(Some(std::time::Duration::ZERO))
+    }
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Tcp(stream) => stream.as_fd(),
+            Self::Unix(stream) => stream.as_fd(),
+        }
+    }
+}
+
+impl Listener {
+    /// Registers a listening TCP socket with the loop of the current worker.
+    ///
+    /// # Errors
+    /// What the kernel says of `epoll_ctl`.
+    pub fn tcp(socket: OwnedFd) -> io::Result<Self> {
+        Ok(Self::Tcp(TcpListener::from_std(socket.into())?))
+    }
+
+    /// Registers a listening Unix socket with the loop of the current worker.
+    ///
+    /// # Errors
+    /// What the kernel says of `epoll_ctl`.
+    pub fn unix(socket: OwnedFd) -> io::Result<Self> {
+        Ok(Self::Unix(UnixListener::from_std(socket.into())?))
+    }
+
+    /// Accepts the next connection.
+    ///
+    /// # Errors
+    /// Those of `accept`; `EMFILE` and the like pass when descriptors become free.
+    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(Stream, Peer)>> {
+        match self {
+            Self::Tcp(listener) => {
+                listener.poll_accept(cx).map_ok(|(stream, address)| (Stream::Tcp(stream), Peer::Tcp(address)))
+            }
+            Self::Unix(listener) => {
+                listener.poll_accept(cx).map_ok(|(stream, _)| (Stream::Unix(stream), Peer::Unix))
+            }
+        }
+    }
+}
