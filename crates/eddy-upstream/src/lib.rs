@@ -2,6 +2,22 @@
 
 #![forbid(unsafe_code)]
 
+pub mod balance;
+mod budget;
+mod cluster;
 mod config;
+pub mod eject;
+mod endpoint;
+mod rng;
 
+pub use budget::Budget;
+pub use cluster::{ClusterState, Lease};
 pub use config::*;
+pub use endpoint::{
+    EndpointId, EndpointSet, EndpointState, EndpointStats, ResolvedAddress, ResolvedEndpoint, TRIED_MAX,
+    Tried,
+};
+pub use rng::Rng;
+
+#[cfg(test)]
+mod tests;

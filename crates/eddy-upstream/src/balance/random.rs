@@ -1,0 +1,27 @@
+//! An endpoint at random, by weight.
+
+use super::draw::WeightedDraw;
+use super::eligible::Eligible;
+use crate::endpoint::EndpointState;
+use crate::rng::Rng;
+
+/// Draws each endpoint as often as its weight says, without memory.
+#[derive(Clone, Debug)]
+pub struct Random {
+    draw: WeightedDraw,
+}
+
+impl Random {
+    pub(super) fn new(endpoints: &[EndpointState]) -> Self {
+        Self { draw: WeightedDraw::new(endpoints) }
+    }
+
+    pub(super) fn pick(
+        &self,
+        endpoints: &[EndpointState],
+        group: &Eligible<'_>,
+        rng: &mut Rng,
+    ) -> Option<usize> {
+        self.draw.draw(endpoints, rng, |_, endpoint| group.admits(endpoint))
+    }
+}

@@ -1,0 +1,250 @@
+//! A cluster as one worker sees it: its endpoints, their health, the choice among them and the retry budget.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::balance::Balancer;
+use crate::budget::Budget;
+use crate::config::ClusterConfig;
+use crate::eject::{self, Change};
+use crate::endpoint::{EndpointId, EndpointSet, EndpointState, ResolvedAddress, Tried};
+use crate::rng::Rng;
+
+/// The state of a cluster on one worker; no other thread sees it.
+#[derive(Debug)]
+pub struct ClusterState {
+    config: Arc<ClusterConfig>,
+    set: Arc<EndpointSet>,
+    /// In the order of `set`.
+    endpoints: Vec<EndpointState>,
+    slots: Vec<Slot>,
+    slots_free: Vec<u32>,
+    balancer: Balancer,
+    budget: Budget,
+    /// How many of `endpoints` are ejected.
+    out: usize,
+}
+
+/// One exchange's stay at an endpoint, from `ClusterState::select` to `ClusterState::release`.
+#[derive(Debug)]
+#[must_use = "an unreleased lease counts as an active request for ever"]
+pub struct Lease {
+    id: EndpointId,
+    epoch: u32,
+    is_probe: bool,
+}
+
+impl Lease {
+    /// The endpoint.
+    pub fn endpoint(&self) -> EndpointId {
+        self.id
+    }
+
+    /// Whether this request decides if an ejected endpoint comes back.
+    pub fn is_probe(&self) -> bool {
+        self.is_probe
+    }
+}
+
+impl ClusterState {
+    /// The state of a cluster whose endpoints are `set`.
+    pub fn new(config: Arc<ClusterConfig>, set: Arc<EndpointSet>, now: Duration, rng: &mut Rng) -> Self {
+        let mut state = Self {
+            balancer: Balancer::new(config.balance, &[], rng),
+            budget: Budget::new(config.retry_budget),
+            config,
+            set: Arc::new(EndpointSet::default()),
+            endpoints: Vec::new(),
+            slots: Vec::new(),
+            slots_free: Vec::new(),
+            out: 0,
+        };
+        let gone = state.update(set, now, rng);
+        debug_assert!(gone.is_empty());
+        state
+    }
+
+    /// The configuration in force.
+    pub fn config(&self) -> &Arc<ClusterConfig> {
+        &self.config
+    }
+
+    /// Every endpoint, in the order of the set.
+    pub fn endpoints(&self) -> &[EndpointState] {
+        &self.endpoints
+    }
+
+    /// The retry budget.
+    pub fn budget(&mut self) -> &mut Budget {
+        &mut self.budget
+    }
+
+    /// The endpoint named `id`, unless it has gone.
+    pub fn endpoint(&self, id: EndpointId) -> Option<&EndpointState> {
+        self.endpoints.get(self.index(id)?)
+    }
+
+    /// Chooses an endpoint for a request and counts it as active there; `None` when the cluster has none.
+    ///
+    /// The choice is added to `tried`, so that the next call for the same exchange prefers another.
+    ///
+    /// # Cost
+    /// No allocation.
+    pub fn select(&mut self, now: Duration, rng: &mut Rng, tried: &mut Tried) -> Option<Lease> {
+        let index = self.balancer.pick(&self.endpoints, tried, now, rng)?;
+        let endpoint = self.endpoints.get_mut(index)?;
+        endpoint.active = endpoint.active.saturating_add(1);
+        endpoint.stats.selections += 1;
+        tried.push(endpoint.id);
+        let is_probe = endpoint.ejection.on_select(now);
+        Some(Lease { id: endpoint.id, epoch: endpoint.ejection.epoch(), is_probe })
+    }
+
+    /// Notes that the endpoint of `lease` served: a response head came that is no 502, 503 or 504.
+    pub fn on_success(&mut self, lease: &Lease, now: Duration) {
+        let Some(endpoint) = self.endpoint_mut(lease.id) else { return };
+        endpoint.stats.successes += 1;
+        if endpoint.ejection.on_success(lease.epoch, now) == Change::Returned {
+            self.out -= 1;
+        }
+        self.check_invariants();
+    }
+
+    /// Notes that the endpoint of `lease` failed: no link, a reset, or a 502, 503 or 504.
+    pub fn on_failure(&mut self, lease: &Lease, now: Duration) {
+        let room = eject::room(self.out, self.endpoints.len(), &self.config.ejection);
+        let config = Arc::clone(&self.config);
+        let Some(endpoint) = self.endpoint_mut(lease.id) else { return };
+        endpoint.stats.failures += 1;
+        let change = endpoint.ejection.on_failure(lease.epoch, now, room, &config.ejection);
+        if matches!(change, Change::Ejected | Change::EjectedAgain) {
+            endpoint.stats.ejections += 1;
+        }
+        if change == Change::Ejected {
+            self.out += 1;
+        }
+        self.check_invariants();
+    }
+
+    /// Ends the stay at the endpoint, once for each `select`, with or without an outcome noted before.
+    pub fn release(&mut self, lease: Lease) {
+        let Some(endpoint) = self.endpoint_mut(lease.id) else { return };
+        debug_assert!(endpoint.active > 0);
+        endpoint.active = endpoint.active.saturating_sub(1);
+        if lease.is_probe && endpoint.ejection.epoch() == lease.epoch {
+            endpoint.ejection.on_probe_lost();
+        }
+    }
+
+    /// Takes over another set of endpoints; returns those that have gone.
+    ///
+    /// Endpoints in both sets keep their names, counters and health.
+    ///
+    /// # Cost
+    /// Allocates; linear in both sets.
+    pub fn update(&mut self, set: Arc<EndpointSet>, now: Duration, rng: &mut Rng) -> Vec<EndpointId> {
+        let mut known: HashMap<ResolvedAddress, EndpointState> =
+            self.endpoints.drain(..).map(|endpoint| (endpoint.address.clone(), endpoint)).collect();
+        let mut kept = Vec::with_capacity(set.len());
+        for member in set.members() {
+            let endpoint = known
+                .remove(&member.address)
+                .map(|endpoint| EndpointState { weight: member.weight, ..endpoint });
+            kept.push((member, endpoint));
+        }
+        let gone: Vec<EndpointId> = known.into_values().map(|endpoint| endpoint.id).collect();
+        gone.iter().for_each(|id| self.free_slot(*id));
+        for (index, (member, endpoint)) in kept.into_iter().enumerate() {
+            let endpoint = match endpoint {
+                Some(endpoint) => endpoint,
+                None => EndpointState::new(self.take_slot(), member),
+            };
+            self.set_slot(endpoint.id, index);
+            self.endpoints.push(endpoint);
+        }
+        self.set = set;
+        self.rebuild(now, rng);
+        gone
+    }
+
+    /// Takes over another configuration of the same cluster and keeps what is known of its endpoints.
+    pub fn reconfigure(&mut self, config: Arc<ClusterConfig>, now: Duration, rng: &mut Rng) {
+        self.budget.reconfigure(config.retry_budget);
+        self.config = config;
+        self.rebuild(now, rng);
+    }
+
+    fn rebuild(&mut self, now: Duration, rng: &mut Rng) {
+        self.balancer = Balancer::new(self.config.balance, &self.endpoints, rng);
+        self.out = self.endpoints.iter().filter(|endpoint| endpoint.is_ejected()).count();
+        let out_max = match self.config.ejection.failures {
+            0 => 0,
+            _ => eject::out_max(self.endpoints.len(), &self.config.ejection),
+        };
+        while self.out > out_max {
+            self.bring_back_first(now);
+        }
+        self.check_invariants();
+    }
+
+    /// Puts in again the ejected endpoint whose time is over first.
+    fn bring_back_first(&mut self, now: Duration) {
+        let ejected = self.endpoints.iter_mut().filter(|endpoint| endpoint.is_ejected());
+        if let Some(endpoint) = ejected.min_by_key(|endpoint| endpoint.ejection.until()) {
+            endpoint.ejection.bring_back(now);
+        }
+        self.out -= 1;
+    }
+
+    fn index(&self, id: EndpointId) -> Option<usize> {
+        let slot = self.slots.get(usize::try_from(id.slot).ok()?)?;
+        if slot.generation == id.generation { slot.index } else { None }
+    }
+
+    fn endpoint_mut(&mut self, id: EndpointId) -> Option<&mut EndpointState> {
+        let index = self.index(id)?;
+        self.endpoints.get_mut(index)
+    }
+
+    fn take_slot(&mut self) -> EndpointId {
+        let slot = self.slots_free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot { generation: 0, index: None });
+            u32::try_from(self.slots.len() - 1).expect("a cluster has far fewer than 2^32 endpoints")
+        });
+        let generation = self.slots.get(slot as usize).map_or(0, |slot| slot.generation);
+        EndpointId { slot, generation }
+    }
+
+    fn set_slot(&mut self, id: EndpointId, index: usize) {
+        if let Some(slot) = self.slots.get_mut(id.slot as usize) {
+            slot.index = Some(index);
+        }
+    }
+
+    fn free_slot(&mut self, id: EndpointId) {
+        if let Some(slot) = self.slots.get_mut(id.slot as usize) {
+            slot.index = None;
+            slot.generation = slot.generation.wrapping_add(1);
+            self.slots_free.push(id.slot);
+        }
+    }
+
+    /// Asserts, in debug builds, what holds between calls.
+    fn check_invariants(&self) {
+        debug_assert_eq!(self.out, self.endpoints.iter().filter(|endpoint| endpoint.is_ejected()).count());
+        debug_assert!(self.endpoints.is_empty() || self.out < self.endpoints.len());
+        debug_assert_eq!(self.slots.len(), self.endpoints.len() + self.slots_free.len());
+        debug_assert!(
+            self.endpoints.iter().enumerate().all(|(index, endpoint)| self.index(endpoint.id) == Some(index))
+        );
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// Counts the endpoints that have left the slot.
+    generation: u32,
+    /// Where the endpoint is in `ClusterState::endpoints`.
+    index: Option<usize>,
+}

@@ -1,0 +1,193 @@
+//! Endpoints with concrete addresses: the sets that resolution makes and what a worker knows of each member.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::eject::Ejection;
+
+/// Where an endpoint is, once its name has been resolved.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ResolvedAddress {
+    /// A TCP address.
+    Tcp(SocketAddr),
+    /// A Unix socket.
+    Unix(Arc<Path>),
+}
+
+/// A member of an `EndpointSet`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedEndpoint {
+    /// Where it is.
+    pub address: ResolvedAddress,
+    /// Its share of the requests relative to the other members; at least 1.
+    pub weight: u32,
+}
+
+/// The endpoints of a cluster at one time; never changes, replaced as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EndpointSet {
+    members: Vec<ResolvedEndpoint>,
+}
+
+/// Names an endpoint of a `ClusterState`; never names another one after it has gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EndpointId {
+    pub(crate) slot: u32,
+    pub(crate) generation: u32,
+}
+
+/// The endpoints that one exchange has tried, so that a retry prefers another.
+///
+/// Remembers the last `TRIED_MAX`; an exchange that tries more may come back to the first.
+#[derive(Clone, Debug, Default)]
+pub struct Tried {
+    ids: [Option<EndpointId>; TRIED_MAX],
+    next: usize,
+}
+
+/// What a worker knows of one endpoint.
+#[derive(Clone, Debug)]
+pub struct EndpointState {
+    pub(crate) id: EndpointId,
+    pub(crate) address: ResolvedAddress,
+    pub(crate) weight: u32,
+    pub(crate) active: u32,
+    pub(crate) ejection: Ejection,
+    pub(crate) stats: EndpointStats,
+}
+
+/// What has happened to an endpoint on one worker since the endpoint appeared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EndpointStats {
+    /// Times it was chosen.
+    pub selections: u64,
+    /// Times it was reported to have served.
+    pub successes: u64,
+    /// Times it was reported to have failed.
+    pub failures: u64,
+    /// Times it was ejected.
+    pub ejections: u64,
+}
+
+impl EndpointSet {
+    /// A set of `members`; an address that comes twice is one member with the weights added up.
+    pub fn new(members: impl IntoIterator<Item = ResolvedEndpoint>) -> Self {
+        let mut merged: Vec<ResolvedEndpoint> = Vec::new();
+        let mut places: HashMap<ResolvedAddress, usize> = HashMap::new();
+        for member in members {
+            let weight = member.weight.max(1);
+            match places.get(&member.address).and_then(|place| merged.get_mut(*place)) {
+                Some(earlier) => earlier.weight = earlier.weight.saturating_add(weight),
+                None => {
+                    places.insert(member.address.clone(), merged.len());
+                    merged.push(ResolvedEndpoint { weight, ..member });
+                }
+            }
+        }
+        Self { members: merged }
+    }
+
+    /// The members, in the order they were given.
+    pub fn members(&self) -> &[ResolvedEndpoint] {
+        &self.members
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether there is no member, as before a name is first resolved.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+}
+
+impl Tried {
+    /// Nothing tried.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Remembers `id`, forgetting the oldest when full.
+    pub fn push(&mut self, id: EndpointId) {
+        if let Some(place) = self.ids.get_mut(self.next) {
+            *place = Some(id);
+        }
+        self.next = (self.next + 1) % TRIED_MAX;
+    }
+
+    /// Whether `id` is remembered.
+    pub fn contains(&self, id: EndpointId) -> bool {
+        self.ids.contains(&Some(id))
+    }
+
+    /// Whether nothing is remembered.
+    pub fn is_empty(&self) -> bool {
+        self.ids.iter().all(Option::is_none)
+    }
+}
+
+impl EndpointState {
+    pub(crate) fn new(id: EndpointId, endpoint: &ResolvedEndpoint) -> Self {
+        Self {
+            id,
+            address: endpoint.address.clone(),
+            weight: endpoint.weight,
+            active: 0,
+            ejection: Ejection::default(),
+            stats: EndpointStats::default(),
+        }
+    }
+
+    /// The name of the endpoint in its `ClusterState`.
+    pub fn id(&self) -> EndpointId {
+        self.id
+    }
+
+    /// Where the endpoint is.
+    pub fn address(&self) -> &ResolvedAddress {
+        &self.address
+    }
+
+    /// Its share of the requests relative to the others.
+    pub fn weight(&self) -> u32 {
+        self.weight
+    }
+
+    /// Exchanges of this worker that are at the endpoint now.
+    pub fn active(&self) -> u32 {
+        self.active
+    }
+
+    /// What has happened to it.
+    pub fn stats(&self) -> EndpointStats {
+        self.stats
+    }
+
+    /// Whether it is left out because it failed, or its return is still undecided.
+    pub fn is_ejected(&self) -> bool {
+        self.ejection.is_out()
+    }
+
+    /// Whether a balancer may choose it: not ejected, or due to be tried again.
+    pub fn is_available(&self, now: Duration) -> bool {
+        self.ejection.is_available(now)
+    }
+}
+
+impl fmt::Display for ResolvedAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(f),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+/// How many endpoints a `Tried` remembers.
+pub const TRIED_MAX: usize = 8;

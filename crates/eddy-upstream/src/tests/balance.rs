@@ -1,0 +1,214 @@
+//! Which endpoint is picked, how often and from whom.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use crate::balance::Balancer;
+use crate::eject::Room;
+use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, ResolvedEndpoint, Tried};
+use crate::{Balance, EjectionConfig, Rng};
+
+const KINDS: [Balance; 3] = [Balance::RoundRobin, Balance::LeastRequest, Balance::Random];
+const NOW: Duration = Duration::from_secs(1000);
+
+#[test]
+fn round_robin_takes_equal_endpoints_in_turn() {
+    let endpoints = endpoints(&[1, 1, 1]);
+    let mut rng = Rng::new(7);
+    let mut balancer = Balancer::new(Balance::RoundRobin, &endpoints, &mut rng);
+    let picks: Vec<usize> =
+        (0..6).map(|_| pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)).collect();
+    let first = picks[0];
+    let expected: Vec<usize> = (0..6).map(|step| (first + step) % 3).collect();
+    assert_eq!(picks, expected);
+}
+
+#[test]
+fn round_robin_spreads_a_heavy_endpoint_over_the_cycle() {
+    let endpoints = endpoints(&[5, 1, 1]);
+    let mut rng = Rng::new(1);
+    let mut balancer = Balancer::new(Balance::RoundRobin, &endpoints, &mut rng);
+    let picks: Vec<usize> =
+        (0..70).map(|_| pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)).collect();
+    for window in picks.windows(5) {
+        assert!(window.iter().any(|index| *index != 0), "five times the same in a row: {picks:?}");
+    }
+}
+
+#[test]
+fn round_robin_starts_elsewhere_for_another_seed() {
+    let endpoints = endpoints(&[1; 16]);
+    let first_pick = |seed| {
+        let mut rng = Rng::new(seed);
+        let mut balancer = Balancer::new(Balance::RoundRobin, &endpoints, &mut rng);
+        pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)
+    };
+    let starts: std::collections::HashSet<usize> = (0..64).map(first_pick).collect();
+    assert!(starts.len() > 8, "{starts:?}");
+}
+
+#[test]
+fn least_request_prefers_the_idle_endpoint() {
+    let mut endpoints = endpoints(&[1, 1]);
+    endpoints[0].active = 10;
+    let mut rng = Rng::new(3);
+    let mut balancer = Balancer::new(Balance::LeastRequest, &endpoints, &mut rng);
+    for _ in 0..100 {
+        assert_eq!(pick(&mut balancer, &endpoints, &Tried::new(), &mut rng), 1);
+    }
+}
+
+#[test]
+fn least_request_compares_load_by_weight() {
+    let mut endpoints = endpoints(&[10, 1]);
+    endpoints[0].active = 5;
+    endpoints[1].active = 1;
+    let mut rng = Rng::new(3);
+    let mut balancer = Balancer::new(Balance::LeastRequest, &endpoints, &mut rng);
+    for _ in 0..100 {
+        assert_eq!(pick(&mut balancer, &endpoints, &Tried::new(), &mut rng), 0);
+    }
+}
+
+#[test]
+fn random_follows_the_weights() {
+    let endpoints = endpoints(&[1, 3, 6]);
+    let mut rng = Rng::new(11);
+    let mut balancer = Balancer::new(Balance::Random, &endpoints, &mut rng);
+    let mut counts = [0_u32; 3];
+    for _ in 0..100_000 {
+        counts[pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)] += 1;
+    }
+    for (count, expected) in counts.iter().zip([10_000_u32, 30_000, 60_000]) {
+        assert!(count.abs_diff(expected) < expected / 10, "{counts:?}");
+    }
+}
+
+#[test]
+fn random_follows_the_weights_of_those_left() {
+    let mut endpoints = endpoints(&[100, 1, 3]);
+    eject(&mut endpoints[0]);
+    let mut rng = Rng::new(11);
+    let mut balancer = Balancer::new(Balance::Random, &endpoints, &mut rng);
+    let mut counts = [0_u32; 3];
+    for _ in 0..40_000 {
+        counts[pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)] += 1;
+    }
+    assert_eq!(counts[0], 0);
+    assert!(counts[1].abs_diff(10_000) < 1_000, "{counts:?}");
+}
+
+#[test]
+fn nothing_to_pick_from_is_none() {
+    for kind in KINDS {
+        let mut rng = Rng::new(0);
+        let mut balancer = Balancer::new(kind, &[], &mut rng);
+        assert_eq!(balancer.pick(&[], &Tried::new(), NOW, &mut rng), None);
+    }
+}
+
+#[test]
+fn all_ejected_means_all_are_used() {
+    for kind in KINDS {
+        let mut endpoints = endpoints(&[1, 2, 3]);
+        endpoints.iter_mut().for_each(eject);
+        let mut rng = Rng::new(5);
+        let mut balancer = Balancer::new(kind, &endpoints, &mut rng);
+        let mut seen = [false; 3];
+        for _ in 0..200 {
+            seen[pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)] = true;
+        }
+        assert_eq!(seen, [true; 3], "{kind:?}");
+    }
+}
+
+#[test]
+fn a_tried_healthy_endpoint_is_preferred_to_an_ejected_one() {
+    for kind in KINDS {
+        let mut endpoints = endpoints(&[1, 1]);
+        eject(&mut endpoints[0]);
+        let mut tried = Tried::new();
+        tried.push(endpoints[1].id());
+        let mut rng = Rng::new(5);
+        let mut balancer = Balancer::new(kind, &endpoints, &mut rng);
+        assert_eq!(pick(&mut balancer, &endpoints, &tried, &mut rng), 1, "{kind:?}");
+    }
+}
+
+#[test]
+fn picking_allocates_nothing() {
+    for kind in KINDS {
+        let mut endpoints = endpoints(&[5, 1, 3, 2, 2, 9, 1]);
+        eject(&mut endpoints[2]);
+        let mut tried = Tried::new();
+        tried.push(endpoints[5].id());
+        let mut rng = Rng::new(5);
+        let mut balancer = Balancer::new(kind, &endpoints, &mut rng);
+        let counted = allocation_counter::measure(|| {
+            for _ in 0..1000 {
+                pick(&mut balancer, &endpoints, &tried, &mut rng);
+            }
+        });
+        assert_eq!(counted.count_total, 0, "{kind:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn weights_are_exact_over_a_cycle(weights in prop::collection::vec(1_u32..40, 1..12), seed: u64, late in 0_usize..50) {
+        let endpoints = endpoints(&weights);
+        let mut rng = Rng::new(seed);
+        let mut balancer = Balancer::new(Balance::RoundRobin, &endpoints, &mut rng);
+        for _ in 0..late {
+            pick(&mut balancer, &endpoints, &Tried::new(), &mut rng);
+        }
+        let mut counts = vec![0_u32; weights.len()];
+        for _ in 0..weights.iter().sum::<u32>() {
+            counts[pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)] += 1;
+        }
+        prop_assert_eq!(counts, weights);
+    }
+
+    #[test]
+    fn an_ejected_endpoint_is_never_picked_while_there_is_another(
+        members in prop::collection::vec((1_u32..20, any::<bool>(), any::<bool>()), 1..12),
+        seed: u64,
+        kind in prop::sample::select(KINDS.to_vec()),
+    ) {
+        let weights: Vec<u32> = members.iter().map(|(weight, ..)| *weight).collect();
+        let mut endpoints = endpoints(&weights);
+        let mut tried = Tried::new();
+        for (endpoint, (_, is_ejected, is_tried)) in endpoints.iter_mut().zip(&members) {
+            if *is_ejected { eject(endpoint); }
+            if *is_tried { tried.push(endpoint.id()); }
+        }
+        let mut rng = Rng::new(seed);
+        let mut balancer = Balancer::new(kind, &endpoints, &mut rng);
+        let has_healthy = endpoints.iter().any(|endpoint| !endpoint.is_ejected());
+        let has_fresh = endpoints.iter().any(|endpoint| !endpoint.is_ejected() && !tried.contains(endpoint.id()));
+        for _ in 0..50 {
+            let chosen = &endpoints[pick(&mut balancer, &endpoints, &tried, &mut rng)];
+            prop_assert!(!has_healthy || !chosen.is_ejected());
+            prop_assert!(!has_fresh || !tried.contains(chosen.id()));
+        }
+    }
+}
+
+fn pick(balancer: &mut Balancer, endpoints: &[EndpointState], tried: &Tried, rng: &mut Rng) -> usize {
+    balancer.pick(endpoints, tried, NOW, rng).unwrap()
+}
+
+fn endpoints(weights: &[u32]) -> Vec<EndpointState> {
+    let state = |(slot, weight): (u32, &u32)| {
+        let address = ResolvedAddress::Tcp(([127, 0, 0, 1], u16::try_from(slot).unwrap()).into());
+        EndpointState::new(EndpointId { slot, generation: 0 }, &ResolvedEndpoint { address, weight: *weight })
+    };
+    (0..).zip(weights).map(state).collect()
+}
+
+fn eject(endpoint: &mut EndpointState) {
+    let config = EjectionConfig { failures: 1, ..EjectionConfig::default() };
+    endpoint.ejection.on_failure(0, NOW, Room::Free, &config);
+    assert!(endpoint.is_ejected());
+}

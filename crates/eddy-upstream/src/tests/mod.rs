@@ -1,0 +1,3 @@
+//! Unit tests, a file a subject.
+
+mod balance;
