@@ -1,1 +1,7 @@
-//! Tools of the end-to-end tests.
+//! Tools of the end-to-end tests: the real binary, an origin that keeps every byte, a raw client and the checkers.
+#![forbid(unsafe_code)]
+
+pub mod gateway;
+pub mod origin;
+pub mod place;
+pub mod wire;

@@ -1,0 +1,336 @@
+//! The real binary as a child of the test: started with a configuration, watched, and ended by its process id.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::net::TcpStream;
+use tokio::process::{Child, Command};
+use tokio::sync::watch;
+
+use crate::origin::TapOrigin;
+use crate::place::{self, TempDir};
+use crate::wire::{Client, DEADLINE, Response, within, within_for};
+
+/// A running gateway; whatever is left of its processes is killed when it goes out of scope.
+#[derive(Debug)]
+pub struct Gateway {
+    process: Child,
+    pid: Pid,
+    listen: SocketAddr,
+    admin: SocketAddr,
+    directory: TempDir,
+    config: PathBuf,
+    substitutes: Vec<(String, String)>,
+    lines: Lines,
+}
+
+/// How a gateway is started.
+#[derive(Clone, Debug, Default)]
+pub struct Launch {
+    /// The binary; the one under test when not given.
+    pub binary: Option<PathBuf>,
+    /// The limit on open files.
+    pub files_max: Option<u32>,
+    /// Arguments after `run CONFIG`.
+    pub arguments: Vec<OsString>,
+    /// Words of the configuration that stand for something else, beside `LISTEN`, `ADMIN` and `DIR`.
+    pub substitutes: Vec<(String, String)>,
+}
+
+/// What the gateway wrote on its standard output and error.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    lines: Arc<Mutex<Vec<String>>>,
+    changes: Arc<watch::Sender<()>>,
+}
+
+/// The configuration that the quick start shows: everything goes to `ORIGIN`.
+pub const QUICK_START: &str = "\
+listeners: [{address: LISTEN, routes: site}]
+admin: {address: ADMIN}
+routes: {site: [{match: {path: {prefix: /}}, cluster: origin}]}
+clusters: {origin: {endpoints: [ORIGIN]}}
+";
+
+impl Gateway {
+    /// Starts a gateway with the quick start's configuration in front of `origin`.
+    ///
+    /// # Errors
+    /// When it does not come up within [`DEADLINE`].
+    pub async fn before(origin: &TapOrigin) -> Result<Self> {
+        Self::start(QUICK_START, &[("ORIGIN", &origin.address())]).await
+    }
+
+    /// Starts a gateway with `config`, in which `LISTEN`, `ADMIN`, `DIR` and the words of `substitutes` are replaced.
+    ///
+    /// # Errors
+    /// When it does not come up within [`DEADLINE`].
+    pub async fn start(config: &str, substitutes: &[(&str, &dyn ToString)]) -> Result<Self> {
+        let substitutes = substitutes.iter().map(|(word, text)| ((*word).to_owned(), text.to_string())).collect();
+        Self::launch(config, Launch { substitutes, ..Launch::default() }).await
+    }
+
+    /// Starts a gateway as `launch` says and waits until it answers.
+    ///
+    /// # Errors
+    /// When it does not come up within [`DEADLINE`]; the error holds what it wrote.
+    pub async fn launch(config: &str, launch: Launch) -> Result<Self> {
+        let mut gateway = Self::spawn(config, launch)?;
+        gateway.until_ready().await.with_context(|| format!("the gateway wrote:\n{}", gateway.lines.text()))?;
+        Ok(gateway)
+    }
+
+    /// Starts a gateway and does not wait.
+    ///
+    /// # Errors
+    /// When the binary cannot be started.
+    pub fn spawn(config: &str, launch: Launch) -> Result<Self> {
+        let directory = TempDir::new("gateway")?;
+        let (listen, admin) = (place::free_address()?, place::free_address()?);
+        let mut substitutes = launch.substitutes;
+        substitutes.push(("LISTEN".into(), listen.to_string()));
+        substitutes.push(("ADMIN".into(), admin.to_string()));
+        substitutes.push(("DIR".into(), directory.path().display().to_string()));
+        let path = directory.join("eddy.yaml");
+        std::fs::write(&path, substitute(config, &substitutes)).context("cannot write the configuration")?;
+        let binary = launch.binary.map_or_else(place::eddy_binary, Ok)?;
+        let mut command = command(&binary, launch.files_max);
+        command.arg("run").arg(&path).args(&launch.arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let mut process =
+            command.spawn().with_context(|| format!("cannot start {}", binary.display()))?;
+        let pid = process.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)).context("no process id")?;
+        let lines = Lines::default();
+        lines.follow(process.stdout.take());
+        lines.follow(process.stderr.take());
+        Ok(Self { process, pid, listen, admin, directory, config: path, substitutes, lines })
+    }
+
+    async fn until_ready(&mut self) -> Result<()> {
+        let deadline = tokio::time::Instant::now() + DEADLINE;
+        loop {
+            if let Some(status) = self.process.try_wait()? {
+                bail!("the gateway ended with {status} instead of starting");
+            }
+            if self.is_ready().await {
+                return Ok(());
+            }
+            if tokio::time::Instant::now() > deadline {
+                bail!("the gateway is not ready after {DEADLINE:?}");
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    }
+
+    async fn is_ready(&self) -> bool {
+        if TcpStream::connect(self.listen).await.is_err() {
+            return false;
+        }
+        self.admin("/ready").await.is_ok_and(|response| response.status == 200)
+    }
+
+    /// Where the listener is.
+    pub fn address(&self) -> SocketAddr {
+        self.listen
+    }
+
+    /// Where the admin listener is.
+    pub fn admin_address(&self) -> SocketAddr {
+        self.admin
+    }
+
+    /// The process id of the gateway's parent process.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// The directory of this gateway's files; `DIR` in its configuration.
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// What it wrote so far.
+    pub fn lines(&self) -> &Lines {
+        &self.lines
+    }
+
+    /// Connects a client.
+    ///
+    /// # Errors
+    /// As [`Client::connect`].
+    pub async fn client(&self) -> Result<Client> {
+        Client::connect(self.listen).await
+    }
+
+    /// Sends `bytes` on a connection of its own and reads the response.
+    ///
+    /// # Errors
+    /// As [`Client::exchange`].
+    pub async fn exchange(&self, bytes: impl AsRef<[u8]>) -> Result<Response> {
+        self.client().await?.exchange(bytes).await
+    }
+
+    /// Asks the admin listener for `path`.
+    ///
+    /// # Errors
+    /// As [`Client::exchange`].
+    pub async fn admin(&self, path: &str) -> Result<Response> {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: admin\r\nConnection: close\r\n\r\n");
+        Client::connect(self.admin).await?.exchange(request).await
+    }
+
+    /// The value of the metric whose line begins with `series` (a name, perhaps with labels), summed over its lines.
+    ///
+    /// # Errors
+    /// When the admin listener does not answer.
+    pub async fn metric(&self, series: &str) -> Result<f64> {
+        let text = self.admin("/metrics").await?.text();
+        Ok(sum_of_series(&text, series))
+    }
+
+    /// Waits until the metric `series` has `value`.
+    ///
+    /// # Errors
+    /// When it has not within [`DEADLINE`].
+    pub async fn until_metric(&self, series: &str, value: f64) -> Result<()> {
+        let mut last = f64::NAN;
+        let reached = within(series, async {
+            loop {
+                last = self.metric(series).await?;
+                if (last - value).abs() < f64::EPSILON {
+                    return Ok(());
+                }
+                tokio::time::sleep(POLL).await;
+            }
+        });
+        reached.await.with_context(|| format!("{series} is {last}, not {value}"))?
+    }
+
+    /// Replaces the configuration file at once, with the words replaced as at the start.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn write_config(&self, config: &str) -> Result<()> {
+        let next = self.directory.join("next.yaml");
+        std::fs::write(&next, substitute(config, &self.substitutes))?;
+        std::fs::rename(&next, &self.config).context("cannot replace the configuration")
+    }
+
+    /// Sends `signal` to the parent process.
+    ///
+    /// # Errors
+    /// When the process is gone.
+    pub fn signal(&self, signal: Signal) -> Result<()> {
+        kill_process(self.pid, signal).context("cannot signal the gateway")
+    }
+
+    /// The process ids of the parent's children.
+    ///
+    /// # Errors
+    /// When `/proc` cannot be read.
+    pub fn children(&self) -> Result<Vec<Pid>> {
+        let task = format!("/proc/{0}/task/{0}/children", self.pid.as_raw_nonzero());
+        let text = std::fs::read_to_string(&task).with_context(|| format!("cannot read {task}"))?;
+        Ok(text.split_whitespace().filter_map(|word| Pid::from_raw(word.parse().ok()?)).collect())
+    }
+
+    /// Waits until the gateway ends by itself.
+    ///
+    /// # Errors
+    /// When it does not within `limit`.
+    pub async fn exited(&mut self, limit: Duration) -> Result<ExitStatus> {
+        Ok(within_for(limit, "exit of the gateway", self.process.wait()).await??)
+    }
+
+    /// Ends the gateway with SIGTERM and waits for it.
+    ///
+    /// # Errors
+    /// When it does not end within [`DEADLINE`] or ends with anything but success.
+    pub async fn stop(mut self) -> Result<()> {
+        self.signal(Signal::TERM)?;
+        let status = self.exited(DEADLINE).await?;
+        anyhow::ensure!(status.success(), "the gateway ended with {status}:\n{}", self.lines.text());
+        Ok(())
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        // The group is this gateway's own: it was made when it was started.
+        let _ = kill_process_group(self.pid, Signal::KILL);
+    }
+}
+
+impl Lines {
+    fn follow(&self, stream: Option<impl AsyncRead + Unpin + Send + 'static>) {
+        let (Some(stream), lines) = (stream, self.clone()) else {
+            return;
+        };
+        tokio::spawn(async move {
+            let mut reader = BufReader::new(stream).lines();
+            while let Ok(Some(line)) = reader.next_line().await {
+                lines.lines.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+                lines.changes.send_replace(());
+            }
+        });
+    }
+
+    /// All lines so far.
+    pub fn text(&self) -> String {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
+    }
+
+    /// How many lines hold `word` so far.
+    pub fn count(&self, word: &str) -> usize {
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().filter(|line| line.contains(word)).count()
+    }
+
+    /// Waits until `count` lines hold `word`.
+    ///
+    /// # Errors
+    /// When they do not within [`DEADLINE`].
+    pub async fn until(&self, word: &str, count: usize) -> Result<()> {
+        let mut changes = self.changes.subscribe();
+        let met = within(word, async {
+            while self.count(word) < count {
+                // The sender lives in `self`.
+                let _ = changes.changed().await;
+            }
+        });
+        met.await.with_context(|| format!("the gateway wrote:\n{}", self.text()))
+    }
+}
+
+/// The sum of the samples of `series` in Prometheus text; `series` is a name, or a name with its first labels.
+pub fn sum_of_series(text: &str, series: &str) -> f64 {
+    text.lines()
+        .filter(|line| {
+            let rest = line.strip_prefix(series);
+            rest.is_some_and(|rest| series.contains('{') || rest.starts_with(['{', ' ']))
+        })
+        .filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok())
+        .sum()
+}
+
+fn command(binary: &Path, files_max: Option<u32>) -> Command {
+    let Some(files_max) = files_max else {
+        return Command::new(binary);
+    };
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("ulimit -n {files_max} && exec \"$0\" \"$@\"")).arg(binary);
+    command
+}
+
+fn substitute(config: &str, substitutes: &[(String, String)]) -> String {
+    substitutes.iter().fold(config.to_owned(), |text, (word, value)| text.replace(word.as_str(), value))
+}
+
+const POLL: Duration = Duration::from_millis(10);

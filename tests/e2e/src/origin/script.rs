@@ -1,0 +1,125 @@
+//! What an origin does about a request: when it begins, the steps it takes and the ready-made bytes for them.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use crate::wire::{Request, Segments};
+
+/// What an origin does about one request, or about a connection as soon as it is accepted.
+#[derive(Clone, Debug, Default)]
+pub struct Script {
+    /// What the steps wait for.
+    pub wait: Wait,
+    /// The steps, in order; afterwards the connection serves the next request.
+    pub steps: Vec<Step>,
+}
+
+/// What a script waits for before its first step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wait {
+    /// The whole request.
+    #[default]
+    Request,
+    /// The request's head; the body is read when a step asks for it, or after the last step.
+    Head,
+}
+
+/// One step of a script.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Send these bytes.
+    Send(Vec<u8>),
+    /// Send these bytes in pieces, each when the gateway has read the one before.
+    SendIn(Vec<u8>, Segments),
+    /// Send these bytes so many times, with a pause after each.
+    Drip {
+        /// What is sent each time.
+        bytes: Vec<u8>,
+        /// How many times.
+        count: u32,
+        /// The pause.
+        every: Duration,
+    },
+    /// Be slow for so long.
+    Pause(Duration),
+    /// Wait until the test opens the gate.
+    AwaitGate(Gate),
+    /// Wait for the end of the request.
+    AwaitRequest,
+    /// Wait until the gateway ends the connection.
+    AwaitEnd,
+    /// Close the sending side only.
+    Finish,
+    /// Close the connection in order.
+    Close,
+    /// Reset the connection.
+    Reset,
+}
+
+/// A gate that a test opens; whoever waits at it goes on.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    sender: watch::Sender<bool>,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self { sender: watch::Sender::new(false) }
+    }
+}
+
+impl Gate {
+    /// Opens the gate for good.
+    pub fn open(&self) {
+        self.sender.send_replace(true);
+    }
+
+    /// Waits until the gate is open.
+    pub async fn opened(&self) {
+        // The sender lives as long as `self`, so waiting cannot fail.
+        let _ = self.sender.subscribe().wait_for(|is_open| *is_open).await;
+    }
+}
+
+impl Script {
+    /// Answers with `bytes` after the whole request.
+    pub fn send(bytes: impl Into<Vec<u8>>) -> Self {
+        Self::steps([Step::Send(bytes.into())])
+    }
+
+    /// Takes `steps` after the whole request.
+    pub fn steps(steps: impl IntoIterator<Item = Step>) -> Self {
+        Self { wait: Wait::Request, steps: steps.into_iter().collect() }
+    }
+
+    /// Takes `steps` as soon as the request's head is there.
+    pub fn at_head(steps: impl IntoIterator<Item = Step>) -> Self {
+        Self { wait: Wait::Head, steps: steps.into_iter().collect() }
+    }
+}
+
+/// A whole response with `status`, extra field lines (each with its CRLF) and `body`.
+pub fn response(status: u16, fields: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
+    let body = body.as_ref();
+    let mut bytes =
+        format!("HTTP/1.1 {status} Tap\r\n{fields}Content-Length: {}\r\n\r\n", body.len()).into_bytes();
+    bytes.extend_from_slice(body);
+    bytes
+}
+
+/// The response that tells the client what of its request arrived here.
+///
+/// `X-Tap-Client` repeats `X-Forwarded-For`; the body is the method, the target and the request's body.
+pub fn echo(request: &Request) -> Vec<u8> {
+    let fields = format!("X-Tap-Client: {}\r\n", request.fields.text("x-forwarded-for"));
+    let mut body = request.method.clone();
+    body.push(b' ');
+    body.extend_from_slice(&request.target);
+    body.push(b'\n');
+    body.extend_from_slice(&request.body);
+    if request.method == b"HEAD" {
+        return format!("HTTP/1.1 200 Tap\r\n{fields}Content-Length: {}\r\n\r\n", body.len()).into_bytes();
+    }
+    response(200, &fields, body)
+}

@@ -1,0 +1,260 @@
+//! The tap origin: it accepts, reads strictly, keeps a log of what came on each connection and answers by script.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Context, Result};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::link::Link;
+use super::script::{Script, echo};
+use crate::place;
+use crate::wire::{End, Request, within};
+
+/// An origin under the test's control.
+#[derive(Debug)]
+pub struct TapOrigin {
+    address: SocketAddr,
+    log: Log,
+    accepting: JoinHandle<()>,
+}
+
+/// A request about which the origin asks what to do; its body may not be there yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The request.
+    pub request: &'a Request,
+    /// The number of its connection, from 0 in the order of acceptance.
+    pub connection: usize,
+    /// The number of the request on its connection, from 0.
+    pub number: usize,
+}
+
+/// Something that happened at the origin.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A connection was accepted.
+    Connected {
+        /// Its number.
+        connection: usize,
+    },
+    /// The head of a request arrived.
+    Head {
+        /// The connection's number.
+        connection: usize,
+        /// The request, its body as far as it came with the head.
+        request: Box<Request>,
+    },
+    /// A whole request arrived.
+    Request {
+        /// The connection's number.
+        connection: usize,
+        /// The request.
+        request: Box<Request>,
+        /// Its bytes.
+        raw: Vec<u8>,
+    },
+    /// Something arrived that the strict reader does not take.
+    Bad {
+        /// The connection's number.
+        connection: usize,
+        /// What is wrong with it.
+        why: String,
+        /// All unread bytes of the connection.
+        raw: Vec<u8>,
+    },
+    /// The gateway ended the connection, or the script did.
+    Ended {
+        /// The connection's number.
+        connection: usize,
+        /// How; `None` when the script ended it.
+        end: Option<End>,
+        /// What came after the last whole request.
+        rest: Vec<u8>,
+    },
+}
+
+/// What happened at an origin, in order; shared with its connections.
+#[derive(Clone, Default)]
+pub struct Log {
+    events: Arc<Mutex<Vec<Event>>>,
+    changes: Arc<watch::Sender<()>>,
+}
+
+/// Chooses the script of a request.
+pub(super) type Choose = dyn Fn(Asked<'_>) -> Script + Send + Sync;
+/// Chooses the script of a new connection, before anything is read from it.
+pub(super) type Greet = dyn Fn(usize) -> Option<Script> + Send + Sync;
+
+impl TapOrigin {
+    /// Starts an origin that answers every request with [`echo`].
+    ///
+    /// # Errors
+    /// When no socket can be bound.
+    pub async fn start() -> Result<Self> {
+        Self::with(|asked| Script::send(echo(asked.request))).await
+    }
+
+    /// Starts an origin that asks `choose` about each request.
+    ///
+    /// `choose` sees the request as far as it has come with its head: echo needs [`TapOrigin::start`]'s way, which
+    /// the origin repeats with the whole request when the script waits for it.
+    ///
+    /// # Errors
+    /// When no socket can be bound.
+    pub async fn with(choose: impl Fn(Asked<'_>) -> Script + Send + Sync + 'static) -> Result<Self> {
+        Self::with_greeting(|_| None, choose).await
+    }
+
+    /// Starts an origin that also asks `greet` about each connection before it reads anything.
+    ///
+    /// # Errors
+    /// When no socket can be bound.
+    pub async fn with_greeting(
+        greet: impl Fn(usize) -> Option<Script> + Send + Sync + 'static,
+        choose: impl Fn(Asked<'_>) -> Script + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let address = place::free_address()?;
+        Self::at(address, greet, choose).await
+    }
+
+    /// Starts an origin at `address`.
+    ///
+    /// # Errors
+    /// When the address cannot be bound.
+    pub async fn at(
+        address: SocketAddr,
+        greet: impl Fn(usize) -> Option<Script> + Send + Sync + 'static,
+        choose: impl Fn(Asked<'_>) -> Script + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let listener = TcpListener::bind(address).await.context("cannot bind the origin")?;
+        let log = Log::default();
+        let (greet, choose): (Arc<Greet>, Arc<Choose>) = (Arc::new(greet), Arc::new(choose));
+        let accepting = tokio::spawn(accept(listener, log.clone(), greet, choose));
+        Ok(Self { address, log, accepting })
+    }
+
+    /// Where the origin listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What happened so far.
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// Stops accepting; the address refuses from now on. Open connections go on.
+    pub async fn stop_accepting(&mut self) {
+        self.accepting.abort();
+        // The join error says "cancelled", which is what was asked for.
+        let _ = (&mut self.accepting).await;
+    }
+}
+
+impl Drop for TapOrigin {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+async fn accept(listener: TcpListener, log: Log, greet: Arc<Greet>, choose: Arc<Choose>) {
+    let mut connections = tokio::task::JoinSet::new();
+    for number in 0.. {
+        let Ok((stream, _)) = listener.accept().await else {
+            return;
+        };
+        log.push(Event::Connected { connection: number });
+        let link = Link::new(stream, number, log.clone(), Arc::clone(&choose));
+        connections.spawn(link.serve(greet(number)));
+        while connections.try_join_next().is_some() {}
+    }
+}
+
+impl Log {
+    /// Adds an event and wakes whoever waits for one.
+    pub fn push(&self, event: Event) {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner).push(event);
+        self.changes.send_replace(());
+    }
+
+    /// Takes all events so far.
+    pub fn take(&self) -> Vec<Event> {
+        std::mem::take(&mut *self.events.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Looks at the events so far.
+    pub fn look<T>(&self, look: impl FnOnce(&[Event]) -> T) -> T {
+        look(&self.events.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The whole requests so far.
+    pub fn requests(&self) -> Vec<Request> {
+        self.look(|events| events.iter().filter_map(Event::request).cloned().collect())
+    }
+
+    /// How many connections were accepted so far.
+    pub fn connections(&self) -> usize {
+        self.look(|events| events.iter().filter(|event| matches!(event, Event::Connected { .. })).count())
+    }
+
+    /// Waits until `is_met` says yes about the events so far.
+    ///
+    /// # Errors
+    /// When it does not within [`crate::wire::DEADLINE`]; the error shows the events.
+    pub async fn until(&self, what: &str, is_met: impl Fn(&[Event]) -> bool) -> Result<()> {
+        let mut changes = self.changes.subscribe();
+        let met = within(what, async {
+            while !self.look(&is_met) {
+                // The sender lives in `self`.
+                let _ = changes.changed().await;
+            }
+        });
+        met.await.with_context(|| format!("events at the origin: {self:?}"))
+    }
+
+    /// Waits for `count` whole requests and returns all there are.
+    ///
+    /// # Errors
+    /// As [`Log::until`].
+    pub async fn until_requests(&self, count: usize) -> Result<Vec<Request>> {
+        self.until("requests at the origin", |events| {
+            events.iter().filter_map(Event::request).count() >= count
+        })
+        .await?;
+        Ok(self.requests())
+    }
+
+    /// Waits until the gateway has ended `count` connections.
+    ///
+    /// # Errors
+    /// As [`Log::until`].
+    pub async fn until_ended(&self, count: usize) -> Result<()> {
+        self.until("ended connections at the origin", |events| {
+            events.iter().filter(|event| matches!(event, Event::Ended { end: Some(_), .. })).count() >= count
+        })
+        .await
+    }
+}
+
+impl fmt::Debug for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.look(|events| {
+            let mut list = f.debug_list();
+            for event in events.iter().rev().take(20).rev() {
+                list.entry(event);
+            }
+            list.finish()
+        })
+    }
+}
+
+impl Event {
+    /// The request of an [`Event::Request`].
+    pub fn request(&self) -> Option<&Request> {
+        if let Self::Request { request, .. } = self { Some(request) } else { None }
+    }
+}

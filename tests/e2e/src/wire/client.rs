@@ -1,0 +1,296 @@
+//! A raw client: it sends the bytes it is given, cut where it is told, and never connects again by itself.
+
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+
+use super::diag::SocketDiag;
+use super::message::Response;
+use super::reader::{Reading, read_response};
+
+/// How long anything that a test waits for may take.
+pub const DEADLINE: Duration = Duration::from_secs(10);
+
+/// A connection to the gateway and the bytes read from it that no response has used yet.
+#[derive(Debug)]
+pub struct Client {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+    end: Option<End>,
+}
+
+/// A final response and the interim ones before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The 1xx responses, in order.
+    pub interim: Vec<Response>,
+    /// The final response.
+    pub response: Response,
+}
+
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum End {
+    /// The peer closed it in order.
+    Closed,
+    /// The peer reset it.
+    Reset,
+}
+
+/// Where the bytes of a message are cut into writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Segments {
+    /// One write.
+    Whole,
+    /// Two writes; the first has so many bytes.
+    CutAt(usize),
+    /// A write for each byte.
+    Bytes,
+}
+
+/// Awaits `future` for at most [`DEADLINE`].
+///
+/// # Errors
+/// When the deadline passes, naming `what` was waited for.
+pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> Result<T> {
+    within_for(DEADLINE, what, future).await
+}
+
+/// Awaits `future` for at most `limit`.
+///
+/// # Errors
+/// When the limit passes, naming `what` was waited for.
+pub async fn within_for<T>(limit: Duration, what: &str, future: impl Future<Output = T>) -> Result<T> {
+    tokio::time::timeout(limit, future).await.with_context(|| format!("no {what} within {limit:?}"))
+}
+
+/// Ends `stream` with a reset: its peer sees an error, not an end.
+pub fn reset(stream: TcpStream) {
+    // A failure means that the peer was first.
+    let _ = stream.set_zero_linger();
+}
+
+impl Segments {
+    /// Every way to cut `length` bytes that the splitting tests use: whole, in two at each byte, byte by byte.
+    pub fn all(length: usize) -> impl Iterator<Item = Self> {
+        let cuts = (1..length).map(Self::CutAt);
+        [Self::Whole].into_iter().chain(cuts).chain((length > 2).then_some(Self::Bytes))
+    }
+
+    /// The pieces of `bytes`, in order.
+    pub fn of(self, bytes: &[u8]) -> Vec<&[u8]> {
+        match self {
+            Self::Whole => vec![bytes],
+            Self::CutAt(at) => {
+                let (first, second) = bytes.split_at(at.min(bytes.len()));
+                vec![first, second]
+            }
+            Self::Bytes => bytes.chunks(1).collect(),
+        }
+    }
+}
+
+impl Client {
+    /// Connects to `address`.
+    ///
+    /// # Errors
+    /// When the connection is refused or takes longer than [`DEADLINE`].
+    pub async fn connect(address: SocketAddr) -> Result<Self> {
+        let stream = within("connection", TcpStream::connect(address)).await??;
+        Self::new(stream)
+    }
+
+    /// Connects to `address` from `source`, a loopback address that names the caller.
+    ///
+    /// # Errors
+    /// As [`Client::connect`].
+    pub async fn connect_from(source: Ipv4Addr, address: SocketAddr) -> Result<Self> {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind(SocketAddr::new(IpAddr::V4(source), 0)).context("cannot bind the source address")?;
+        let stream = within("connection", socket.connect(address)).await??;
+        Self::new(stream)
+    }
+
+    fn new(stream: TcpStream) -> Result<Self> {
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, buffer: Vec::new(), end: None })
+    }
+
+    /// The client's own address.
+    ///
+    /// # Errors
+    /// When the socket has none any more.
+    pub fn local_address(&self) -> io::Result<SocketAddr> {
+        self.stream.local_addr()
+    }
+
+    /// Sends `bytes`.
+    ///
+    /// # Errors
+    /// When the peer has closed or does not read within [`DEADLINE`].
+    pub async fn send(&mut self, bytes: impl AsRef<[u8]>) -> Result<()> {
+        within("room to send", self.stream.write_all(bytes.as_ref())).await??;
+        Ok(())
+    }
+
+    /// Sends `bytes` in `segments`, each when the peer has read the one before.
+    ///
+    /// A peer that stops reading (it answered and closed) gets the rest at once.
+    ///
+    /// # Errors
+    /// When the peer has closed.
+    pub async fn send_in(&mut self, bytes: &[u8], segments: Segments, diag: Option<&SocketDiag>) -> Result<()> {
+        let pieces = segments.of(bytes);
+        let (near, far) = (self.stream.local_addr()?, self.stream.peer_addr()?);
+        for (index, piece) in pieces.iter().enumerate() {
+            self.send(piece).await?;
+            if let (Some(diag), true) = (diag, index + 1 < pieces.len()) {
+                diag.until_read(far, near).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that nothing more will be sent; reading goes on.
+    ///
+    /// # Errors
+    /// When the connection is gone already.
+    pub async fn finish_sending(&mut self) -> Result<()> {
+        self.stream.shutdown().await.context("cannot shut down")
+    }
+
+    /// Reads the next final response, which answers a request with `method`.
+    ///
+    /// # Errors
+    /// When the peer closes, resets, sends what is no response or takes longer than [`DEADLINE`].
+    pub async fn answer(&mut self, method: &str) -> Result<Answer> {
+        within("response", self.answer_now(method)).await?
+    }
+
+    async fn answer_now(&mut self, method: &str) -> Result<Answer> {
+        let mut interim = Vec::new();
+        loop {
+            match read_response(&self.buffer, method.as_bytes(), self.end == Some(End::Closed)) {
+                Reading::Whole { message, length } => {
+                    self.buffer.drain(..length);
+                    if message.is_interim() {
+                        interim.push(*message);
+                        continue;
+                    }
+                    return Ok(Answer { interim, response: *message });
+                }
+                Reading::Partial { head } => {
+                    if let Some(end) = self.end {
+                        let got = head.map(|head| (head.status, head.body.len()));
+                        bail!("connection {end:?} in the middle of a response (status, body bytes: {got:?})");
+                    }
+                    self.fill().await;
+                }
+                Reading::Bad(why) => {
+                    bail!("no response: {why}: {:?}", String::from_utf8_lossy(&self.buffer));
+                }
+            }
+        }
+    }
+
+    /// Reads the next final response to a GET.
+    ///
+    /// # Errors
+    /// As [`Client::answer`].
+    pub async fn get_answer(&mut self) -> Result<Response> {
+        Ok(self.answer("GET").await?.response)
+    }
+
+    /// Sends `bytes` and reads the response to the method they begin with.
+    ///
+    /// # Errors
+    /// As [`Client::send`] and [`Client::answer`].
+    pub async fn exchange(&mut self, bytes: impl AsRef<[u8]>) -> Result<Response> {
+        let bytes = bytes.as_ref();
+        let method = bytes.split(|byte| *byte == b' ').next().unwrap_or_default();
+        self.send(bytes).await?;
+        Ok(self.answer(&String::from_utf8_lossy(method)).await?.response)
+    }
+
+    /// Reads until the peer ends the connection and returns how, with all unused bytes.
+    ///
+    /// # Errors
+    /// When the connection stays open for [`DEADLINE`].
+    pub async fn end(&mut self) -> Result<(End, Vec<u8>)> {
+        self.end_within(DEADLINE).await
+    }
+
+    /// As [`Client::end`] with a limit of its own.
+    ///
+    /// # Errors
+    /// When the connection stays open for `limit`.
+    pub async fn end_within(&mut self, limit: Duration) -> Result<(End, Vec<u8>)> {
+        let end = within_for(limit, "end of the connection", async {
+            while self.end.is_none() {
+                self.fill().await;
+            }
+            self.end.unwrap_or(End::Closed)
+        })
+        .await?;
+        Ok((end, std::mem::take(&mut self.buffer)))
+    }
+
+    /// Reads until at least one unused byte is there or the connection has ended.
+    ///
+    /// # Errors
+    /// When neither happens within [`DEADLINE`].
+    pub async fn bytes(&mut self) -> Result<&[u8]> {
+        if self.buffer.is_empty() && self.end.is_none() {
+            within("bytes", self.fill()).await?;
+        }
+        Ok(&self.buffer)
+    }
+
+    /// Waits for `limit` and returns whether the peer was silent and left the connection open.
+    pub async fn is_quiet_for(&mut self, limit: Duration) -> bool {
+        self.buffer.is_empty()
+            && self.end.is_none()
+            && tokio::time::timeout(limit, self.fill()).await.is_err()
+    }
+
+    /// Reads once; the end of the connection is remembered.
+    pub async fn fill(&mut self) {
+        if self.end.is_some() {
+            return;
+        }
+        match self.stream.read_buf(&mut self.buffer).await {
+            Ok(0) => self.end = Some(End::Closed),
+            Ok(_) => {}
+            Err(_) => self.end = Some(End::Reset),
+        }
+    }
+
+    /// The bytes read and not used by a response yet.
+    pub fn unused(&self) -> &[u8] {
+        &self.buffer
+    }
+
+    /// How the peer ended the connection, if that was seen.
+    pub fn ended(&self) -> Option<End> {
+        self.end
+    }
+
+    /// Ends the connection with a reset.
+    pub fn reset(self) {
+        reset(self.stream);
+    }
+
+    /// Makes the kernel hold few bytes for this client, so that a peer soon feels that it does not read.
+    ///
+    /// # Errors
+    /// When the kernel refuses.
+    pub fn read_little(&self) -> Result<()> {
+        rustix::net::sockopt::set_socket_recv_buffer_size(&self.stream, 4096)?;
+        Ok(())
+    }
+}
