@@ -1,0 +1,162 @@
+//! The messages between parent and gateway process.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// The version of these messages; a child that does not know its parent's says so and exits.
+pub(crate) const PROTOCOL: u32 = 1;
+
+/// The version of what a parent hands to the image it executes in its own place.
+pub(crate) const STATE_FORMAT: u32 = 1;
+
+/// From the parent to a gateway process.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ToChild {
+    /// The first message. With it come the shared page and, if `has_last_good`, the last good configuration.
+    Welcome {
+        /// The parent's [`PROTOCOL`].
+        protocol: u32,
+        /// Counts the processes the parent has started.
+        generation: u64,
+        /// Why the process was started.
+        reason: StartReason,
+        /// Whether a second descriptor came along.
+        has_last_good: bool,
+    },
+    /// Sockets that were asked for, as descriptors; perhaps in several messages.
+    Sockets {
+        /// The request answered.
+        request: u64,
+        /// Where they are bound, the port filled in.
+        bound: SocketPlace,
+        /// Whether no more will follow.
+        is_last: bool,
+    },
+    /// There is no socket at that address.
+    NotBound {
+        /// The request answered.
+        request: u64,
+        /// Why, for people.
+        problem: String,
+    },
+    /// Read the configuration again.
+    Reload,
+    /// Open log files again.
+    ReopenLogs,
+    /// Stop accepting, let exchanges end, exit.
+    Drain {
+        /// Whether another process already serves the same sockets.
+        has_successor: bool,
+    },
+    /// Exit now.
+    Stop,
+}
+
+/// From a gateway process to its parent.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ToParent {
+    /// Asks for listening sockets; answered by `Sockets` or `NotBound`.
+    Listen {
+        /// Chosen by the child; comes back in the answer.
+        request: u64,
+        /// What and where.
+        key: SocketKey,
+        /// How many sockets of their own queue there should be at least.
+        sockets: usize,
+    },
+    /// These sockets are no longer used and their queues are empty.
+    Release {
+        /// What and where.
+        keys: Vec<SocketKey>,
+    },
+    /// The gateway serves.
+    Ready {
+        /// What a parent needs to know of the configuration.
+        settings: ChildSettings,
+        /// Where clients can connect.
+        listening: Vec<SocketPlace>,
+        /// Where the admin listener is.
+        admin: Option<SocketPlace>,
+        /// The child's version of eddy.
+        version: String,
+        /// The child's [`STATE_FORMAT`].
+        state_format: u32,
+    },
+    /// The configuration that is now in force, as a memory file, kept for a process that replaces this one.
+    LastGood,
+    /// A reload begins.
+    Reloading,
+    /// A reload ended; with it, if it was accepted, the new settings.
+    Reloaded {
+        /// What the parent needs to know of the configuration in force.
+        settings: ChildSettings,
+    },
+}
+
+/// What of its configuration a gateway process tells the parent, which reads none itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ChildSettings {
+    /// Longest a drain takes.
+    pub(crate) drain_timeout_ms: u64,
+    /// Workers whose heartbeats count.
+    pub(crate) workers: usize,
+    /// Level of eddy's own messages.
+    pub(crate) log_level: String,
+    /// Whether messages are written as JSON.
+    pub(crate) is_log_json: bool,
+}
+
+/// Why a gateway process was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum StartReason {
+    /// The first one; its failure is the failure of `eddy run`.
+    First,
+    /// The one before it died.
+    Replacement,
+    /// It is to take over from one that serves.
+    HandOver,
+}
+
+/// Names a set of listening sockets among those the parent holds.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct SocketKey {
+    /// What they are for.
+    pub(crate) role: SocketRole,
+    /// Where, as configured: a port 0 stays 0 here.
+    pub(crate) place: SocketPlace,
+}
+
+/// What a listening socket is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SocketRole {
+    /// Traffic.
+    Listener,
+    /// The admin listener.
+    Admin,
+}
+
+/// Where a socket is bound.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SocketPlace {
+    /// A TCP address.
+    Tcp(SocketAddr),
+    /// A path in the file system.
+    Unix(PathBuf),
+}
+
+impl fmt::Display for SocketPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(f),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What the parent and the gateway process say to each other, and how.
+//!
+//! One Unix socket of type seqpacket joins them: a message is one datagram of JSON, and descriptors travel beside it. The
+//! child finds its end at standard input. Both sides ignore, and log, a message they do not know, so that neighbouring
+//! versions of eddy understand each other during a hand-over.
+
+mod channel;
+mod message;
+
+pub(crate) use channel::{Channel, DESCRIPTORS_PER_MESSAGE, Received, memory_file, read_memory_file};
+pub(crate) use message::{
+    ChildSettings, PROTOCOL, STATE_FORMAT, SocketKey, SocketPlace, SocketRole, StartReason, ToChild, ToParent,
+};

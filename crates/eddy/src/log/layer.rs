@@ -1,0 +1,117 @@
+//! Takes records from `tracing`, at a level and in a form that can change while the program runs.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+use tracing::level_filters::LevelFilter;
+use tracing::subscriber::Interest;
+use tracing::{Event, Metadata, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use tracing_subscriber::registry::Registry;
+
+use super::record::{Form, Record};
+use super::writer::Writer;
+
+/// How messages are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LogSettings {
+    /// The least important level that is written.
+    pub(crate) level: LevelFilter,
+    /// Whether a record is a JSON object instead of a line for people.
+    pub(crate) is_json: bool,
+}
+
+/// The log of this process; clones share it.
+#[derive(Clone, Debug)]
+pub(crate) struct Log {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    level: AtomicU8,
+    is_json: AtomicBool,
+    is_colourful: bool,
+    process: &'static str,
+    writer: Writer,
+}
+
+impl Log {
+    /// Starts the log of this process, which names itself `process` in each record. Only the first call takes effect.
+    ///
+    /// # Errors
+    /// When the thread that writes cannot be started.
+    pub(crate) fn start(process: &'static str, settings: LogSettings) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            level: AtomicU8::new(0),
+            is_json: AtomicBool::new(false),
+            is_colourful: std::io::stderr().is_terminal()
+                && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty()),
+            process,
+            writer: Writer::start(std::io::stderr())?,
+        });
+        let log = Self { shared };
+        log.set(settings);
+        // A second log in one process would be a second program; the first goes on.
+        let _ = tracing::subscriber::set_global_default(Registry::default().with(log.clone()));
+        Ok(log)
+    }
+
+    /// Changes level and form for the records to come.
+    pub(crate) fn set(&self, settings: LogSettings) {
+        self.shared.level.store(rank(settings.level), Ordering::Relaxed);
+        self.shared.is_json.store(settings.is_json, Ordering::Relaxed);
+        tracing::callsite::rebuild_interest_cache();
+    }
+
+    /// Waits until what was logged so far is written, one second at most.
+    pub(crate) fn flush(&self) {
+        self.shared.writer.flush();
+    }
+
+    fn level(&self) -> LevelFilter {
+        let level = usize::from(self.shared.level.load(Ordering::Relaxed));
+        LEVELS.get(level).copied().unwrap_or(LevelFilter::INFO)
+    }
+}
+
+impl<S: Subscriber> Layer<S> for Log {
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        if self.level() >= *metadata.level() { Interest::always() } else { Interest::never() }
+    }
+
+    fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
+        self.level() >= *metadata.level()
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(self.level())
+    }
+
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        let shared = &self.shared;
+        let form = match (shared.is_json.load(Ordering::Relaxed), shared.is_colourful) {
+            (true, _) => Form::Json,
+            (false, true) => Form::Colour,
+            (false, false) => Form::Plain,
+        };
+        let mut record = Record::new(*event.metadata().level(), shared.process);
+        event.record(&mut record);
+        shared.writer.write(record.line(form));
+    }
+}
+
+fn rank(level: LevelFilter) -> u8 {
+    let place = LEVELS.iter().position(|known| *known == level).unwrap_or(3);
+    u8::try_from(place).unwrap_or(3)
+}
+
+const LEVELS: [LevelFilter; 6] = [
+    LevelFilter::OFF,
+    LevelFilter::ERROR,
+    LevelFilter::WARN,
+    LevelFilter::INFO,
+    LevelFilter::DEBUG,
+    LevelFilter::TRACE,
+];

@@ -1,0 +1,210 @@
+//! One record: what it says, and how that is written as a line.
+
+use std::fmt::{self, Write};
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+use tracing::Level;
+use tracing::field::{Field, Visit};
+
+/// How a line is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// For people.
+    Plain,
+    /// For people at a terminal.
+    Colour,
+    /// A JSON object.
+    Json,
+}
+
+/// A record being taken from an event.
+#[derive(Debug)]
+pub(super) struct Record {
+    time: Timestamp,
+    level: Level,
+    process: &'static str,
+    message: String,
+    fields: Map<String, Value>,
+}
+
+impl Record {
+    /// A record of this moment without words.
+    pub(super) fn new(level: Level, process: &'static str) -> Self {
+        Self { time: Timestamp::now(), level, process, message: String::new(), fields: Map::new() }
+    }
+
+    /// The record as one line with its end, whatever bytes its fields hold.
+    pub(super) fn line(self, form: Form) -> String {
+        let mut line = match form {
+            Form::Json => self.json(),
+            Form::Plain => self.text(""),
+            Form::Colour => self.text(colour(self.level)),
+        };
+        if line.len() > LINE_BYTES_MAX {
+            line.truncate(line.floor_char_boundary(LINE_BYTES_MAX));
+        }
+        line.push('\n');
+        line
+    }
+
+    fn json(self) -> String {
+        let mut object = Map::new();
+        object.insert("time".to_owned(), self.time().into());
+        object.insert("level".to_owned(), self.level.as_str().to_ascii_lowercase().into());
+        object.insert("process".to_owned(), self.process.into());
+        object.insert("pid".to_owned(), std::process::id().into());
+        object.insert("message".to_owned(), shortened(self.message).into());
+        for (name, value) in self.fields {
+            let value = match value {
+                Value::String(text) => shortened(text).into(),
+                other => other,
+            };
+            object.entry(name).or_insert(value);
+        }
+        Value::Object(object).to_string()
+    }
+
+    fn text(&self, colour: &str) -> String {
+        let reset = if colour.is_empty() { "" } else { "\x1b[0m" };
+        let mut line = format!("{} {colour}{:5}{reset} {}: ", self.time(), self.level.as_str(), self.process);
+        push_visible(&mut line, &self.message);
+        for (name, value) in &self.fields {
+            let _ = write!(line, " {name}=");
+            match value {
+                Value::String(text) if is_plain(text) => line.push_str(text),
+                other => line.push_str(&other.to_string()),
+            }
+        }
+        line
+    }
+
+    fn time(&self) -> String {
+        format!("{:.3}", self.time)
+    }
+
+    fn set(&mut self, field: &Field, value: Value) {
+        self.fields.insert(field.name().to_owned(), value);
+    }
+}
+
+impl Visit for Record {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" {
+            self.message = format!("{value:?}");
+        } else {
+            self.set(field, format!("{value:?}").into());
+        }
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "message" {
+            value.clone_into(&mut self.message);
+        } else {
+            self.set(field, value.into());
+        }
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.set(field, value.into());
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.set(field, value.into());
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.set(field, value.into());
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.set(field, value.into());
+    }
+}
+
+/// Whether a value can stand in a line for people without quotes.
+fn is_plain(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| !c.is_control() && !c.is_whitespace() && c != '"' && c != '=')
+}
+
+/// Appends `text` with its control characters made visible, so that no record can pretend to be two.
+fn push_visible(line: &mut String, text: &str) {
+    for c in text.chars() {
+        if c.is_control() {
+            line.extend(c.escape_default());
+        } else {
+            line.push(c);
+        }
+    }
+}
+
+/// A JSON line must stay whole, so its long texts are cut instead.
+fn shortened(mut text: String) -> String {
+    if text.len() > TEXT_BYTES_MAX {
+        text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));
+    }
+    text
+}
+
+fn colour(level: Level) -> &'static str {
+    match level {
+        Level::ERROR => "\x1b[31m",
+        Level::WARN => "\x1b[33m",
+        Level::INFO => "\x1b[32m",
+        Level::DEBUG | Level::TRACE => "\x1b[2m",
+    }
+}
+
+const LINE_BYTES_MAX: usize = 8 * 1024;
+const TEXT_BYTES_MAX: usize = 2 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(message: &str, value: &str) -> Record {
+        let mut record = Record::new(Level::WARN, "gateway");
+        record.time = Timestamp::from_millisecond(1_700_000_000_123).unwrap();
+        message.clone_into(&mut record.message);
+        record.fields.insert("cause".to_owned(), value.into());
+        record
+    }
+
+    #[test]
+    fn a_line_for_people() {
+        assert_eq!(
+            record("went away", "killed").line(Form::Plain),
+            "2023-11-14T22:13:20.123Z WARN  gateway: went away cause=killed\n"
+        );
+        assert!(record("went away", "by hand").line(Form::Plain).ends_with("cause=\"by hand\"\n"));
+    }
+
+    #[test]
+    fn a_json_object() {
+        let line = record("went away", "killed").line(Form::Json);
+        let value: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(value["level"], "warn");
+        assert_eq!(value["message"], "went away");
+        assert_eq!(value["cause"], "killed");
+        assert_eq!(value["pid"], std::process::id());
+    }
+
+    #[test]
+    fn nothing_breaks_the_line() {
+        let hostile: String = (0..=255_u8).map(char::from).collect();
+        for form in [Form::Plain, Form::Colour, Form::Json] {
+            let line = record(&hostile, &hostile).line(form);
+            assert_eq!(line.matches('\n').count(), 1, "{line:?}");
+            assert!(!line.contains('\r'));
+        }
+        let line = record(&hostile, &hostile).line(Form::Json);
+        assert!(serde_json::from_str::<Value>(&line).is_ok());
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        let line = record("long", &"é".repeat(100_000)).line(Form::Json);
+        assert!(serde_json::from_str::<Value>(&line).is_ok());
+        assert!(record("long", &"é".repeat(100_000)).line(Form::Plain).len() <= LINE_BYTES_MAX + 1);
+    }
+}

@@ -1,0 +1,128 @@
+//! The thread that writes lines, and the bounded queue before it.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+/// Takes lines without ever waiting.
+#[derive(Debug)]
+pub(super) struct Writer {
+    queue: SyncSender<Order>,
+    dropped: Arc<AtomicU64>,
+}
+
+enum Order {
+    Line(String),
+    Flush(SyncSender<()>),
+}
+
+impl Writer {
+    /// Starts the thread that writes to `sink`.
+    ///
+    /// # Errors
+    /// When a thread cannot be started.
+    pub(super) fn start(sink: impl Write + Send + 'static) -> io::Result<Self> {
+        let (queue, orders) = sync_channel(LINES_MAX);
+        let dropped = Arc::new(AtomicU64::new(0));
+        let seen = Arc::clone(&dropped);
+        thread::Builder::new().name("eddy-log".to_owned()).spawn(move || write_all(sink, &orders, &seen))?;
+        Ok(Self { queue, dropped })
+    }
+
+    /// Queues a line, or counts it when the queue is full.
+    pub(super) fn write(&self, line: String) {
+        if self.queue.try_send(Order::Line(line)).is_err() {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits until the lines queued so far are written, one second at most.
+    pub(super) fn flush(&self) {
+        let (done, written) = sync_channel(1);
+        if self.queue.try_send(Order::Flush(done)).is_ok() {
+            // A sink that takes nothing for a second is given up.
+            let _ = written.recv_timeout(FLUSH_TIME_MAX);
+        }
+    }
+}
+
+/// Writes until the last sender is gone. A sink that fails loses its line; the next one is tried all the same.
+fn write_all(mut sink: impl Write, orders: &Receiver<Order>, dropped: &AtomicU64) {
+    while let Ok(order) = orders.recv() {
+        match order {
+            Order::Line(line) => {
+                if sink.write_all(line.as_bytes()).is_err() {
+                    dropped.fetch_add(1, Ordering::Relaxed);
+                    continue;
+                }
+                let lost = dropped.swap(0, Ordering::Relaxed);
+                if lost > 0 {
+                    tracing::warn!(
+                        count = lost,
+                        "log records were dropped; standard error could not take them"
+                    );
+                }
+            }
+            Order::Flush(done) => {
+                let _ = done.try_send(());
+            }
+        }
+    }
+}
+
+/// Lines that may wait; with the longest line this is 8 MiB.
+const LINES_MAX: usize = 1024;
+const FLUSH_TIME_MAX: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    /// A sink that waits for permission before each write.
+    struct Gate {
+        open: Receiver<()>,
+        written: std::sync::mpsc::Sender<String>,
+    }
+
+    impl Write for Gate {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let _ = self.open.recv();
+            let _ = self.written.send(String::from_utf8_lossy(bytes).into_owned());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_blocked_sink_holds_nobody_up() {
+        let (permit, open) = channel();
+        let (written, lines) = channel();
+        let writer = Writer::start(Gate { open, written }).unwrap();
+        for number in 0..LINES_MAX + 10 {
+            writer.write(format!("{number}\n"));
+        }
+        assert!(writer.dropped.load(Ordering::Relaxed) >= 8);
+        drop(permit);
+        assert_eq!(lines.recv().unwrap(), "0\n");
+        assert_eq!(lines.recv().unwrap(), "1\n");
+    }
+
+    #[test]
+    fn flush_waits_for_the_lines_before() {
+        let (permit, open) = channel();
+        let (written, lines) = channel();
+        let writer = Writer::start(Gate { open, written }).unwrap();
+        drop(permit);
+        writer.write("first\n".to_owned());
+        writer.flush();
+        assert_eq!(lines.try_recv().unwrap(), "first\n");
+    }
+}

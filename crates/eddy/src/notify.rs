@@ -1,0 +1,79 @@
+//! Tells the service manager what this process is doing, by its datagram protocol.
+//!
+//! # Spec
+//! sd_notify(3): datagrams of `NAME=value` lines to the socket named by `NOTIFY_SOCKET`.
+
+use std::ffi::{OsStr, OsString};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+/// The way to the service manager, if there is one.
+#[derive(Debug)]
+pub(crate) struct Notifier {
+    manager: Option<(UnixDatagram, SocketAddr)>,
+}
+
+impl Notifier {
+    /// The manager at the address in `NOTIFY_SOCKET`; a manager that cannot be reached is none.
+    pub(crate) fn new(socket: Option<OsString>) -> Self {
+        Self { manager: socket.as_deref().and_then(connect) }
+    }
+
+    /// The gateway serves; this process is the one to look after.
+    pub(crate) fn ready(&self) {
+        self.tell(&format!("READY=1\nMAINPID={}\nSTATUS=serving\n", std::process::id()));
+    }
+
+    /// The configuration is being read again.
+    pub(crate) fn reloading(&self) {
+        let now_us = eddy_io::monotonic_ms() * 1000;
+        self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={now_us}\nSTATUS=reloading\n"));
+    }
+
+    /// The gateway lets its exchanges end.
+    pub(crate) fn stopping(&self) {
+        self.tell("STOPPING=1\nSTATUS=draining\n");
+    }
+
+    fn tell(&self, text: &str) {
+        if let Some((socket, address)) = &self.manager {
+            // A manager that does not listen is no reason to serve worse.
+            let _ = socket.send_to_addr(text.as_bytes(), address);
+        }
+    }
+}
+
+fn connect(name: &OsStr) -> Option<(UnixDatagram, SocketAddr)> {
+    let address = match name.as_bytes().strip_prefix(b"@") {
+        Some(abstract_name) => SocketAddr::from_abstract_name(abstract_name).ok()?,
+        None => SocketAddr::from_pathname(name).ok()?,
+    };
+    let socket = UnixDatagram::unbound().ok()?;
+    socket.set_nonblocking(true).ok()?;
+    Some((socket, address))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manager_hears_of_readiness() {
+        let path = std::env::temp_dir().join(format!("eddy-notify-{}", std::process::id()));
+        let _ = std::fs::remove_file(&path);
+        let manager = UnixDatagram::bind(&path).unwrap();
+        Notifier::new(Some(path.clone().into())).ready();
+        let mut text = [0; 256];
+        let length = manager.recv(&mut text).unwrap();
+        let text = String::from_utf8_lossy(&text[..length]);
+        assert!(text.starts_with(&format!("READY=1\nMAINPID={}\n", std::process::id())), "{text}");
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn no_manager_is_no_error() {
+        Notifier::new(None).ready();
+        Notifier::new(Some("/nonexistent/socket".into())).stopping();
+    }
+}

@@ -1,0 +1,238 @@
+//! One gateway process as its parent sees it.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use eddy_io::{SharedPage, WORKERS_MAX};
+use nix::sys::signal::Signal;
+use rustix::process::{Pid, WaitOptions, WaitStatus};
+
+use super::program::{Image, Program};
+use crate::control::{Channel, ChildSettings, PROTOCOL, SocketKey, StartReason, ToChild};
+
+/// A gateway process that has been started and not yet been seen to end.
+#[derive(Debug)]
+pub(super) struct GatewayProcess {
+    /// Its process id, ours to wait for, so nobody else's.
+    pub(super) pid: Pid,
+    /// The parent's end of its control socket.
+    pub(super) channel: Channel,
+    /// Whether the other end is still open.
+    pub(super) is_connected: bool,
+    /// What it runs.
+    pub(super) image: Image,
+    /// Counts the processes.
+    pub(super) generation: u64,
+    /// Why it was started.
+    pub(super) reason: StartReason,
+    /// When it was started, or taken up from another parent image.
+    pub(super) started: Instant,
+    /// What it is doing.
+    pub(super) phase: Phase,
+    /// Why the parent has killed it, if so.
+    pub(super) kill_reason: Option<&'static str>,
+    /// The listening sockets it was given, and how many of each.
+    pub(super) granted: BTreeMap<SocketKey, usize>,
+    /// What it told of its configuration.
+    pub(super) settings: ChildSettings,
+    /// The configuration it runs with, until it serves and this becomes the parent's.
+    pub(super) last_good: Option<OwnedFd>,
+    page: SharedPage,
+    page_file: OwnedFd,
+}
+
+/// What a gateway process is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// It gets ready, until then at most.
+    Starting(Instant),
+    /// It accepts.
+    Serving,
+    /// It lets its exchanges end, until then at most.
+    Draining(Instant),
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// By itself, with this code.
+    Exited(i32),
+    /// By this signal.
+    Killed(i32),
+}
+
+impl GatewayProcess {
+    /// Starts a process and welcomes it.
+    ///
+    /// # Errors
+    /// What the kernel says of memory, sockets, fork or exec.
+    pub(super) fn start(
+        program: &Program,
+        reason: StartReason,
+        generation: u64,
+        time_max: Duration,
+        last_good: Option<&OwnedFd>,
+    ) -> io::Result<Self> {
+        let (page, page_file) = SharedPage::create()?;
+        let (channel, stdin) = Channel::pair()?;
+        // The welcome waits in the socket, whatever the process becomes.
+        let welcome =
+            ToChild::Welcome { protocol: PROTOCOL, generation, reason, has_last_good: last_good.is_some() };
+        let descriptors: Vec<BorrowedFd<'_>> =
+            [Some(&page_file), last_good].into_iter().flatten().map(AsFd::as_fd).collect();
+        channel.send(&welcome, &descriptors)?;
+        let (pid, image) = match reason {
+            StartReason::First | StartReason::Replacement => {
+                (program.start_image(stdin)?, program.image().clone())
+            }
+            StartReason::HandOver => program.start_on_disk(stdin)?,
+        };
+        let started = Instant::now();
+        Ok(Self {
+            pid,
+            channel,
+            is_connected: true,
+            image,
+            generation,
+            reason,
+            started,
+            phase: Phase::Starting(started + time_max),
+            kill_reason: None,
+            granted: BTreeMap::new(),
+            settings: ChildSettings::default(),
+            last_good: None,
+            page,
+            page_file,
+        })
+    }
+
+    /// A process that another image of the parent started.
+    ///
+    /// # Errors
+    /// When the shared page cannot be mapped.
+    pub(super) fn adopt(parts: Adopted) -> io::Result<Self> {
+        let page = SharedPage::from_fd(eddy_io::duplicate(&parts.page_file)?)?;
+        Ok(Self {
+            pid: parts.pid,
+            channel: parts.channel,
+            is_connected: true,
+            image: parts.image,
+            generation: parts.generation,
+            reason: StartReason::HandOver,
+            started: Instant::now(),
+            phase: parts.phase,
+            kill_reason: None,
+            granted: parts.granted,
+            settings: parts.settings,
+            last_good: None,
+            page,
+            page_file: parts.page_file,
+        })
+    }
+
+    /// How the process ended, if it has.
+    pub(super) fn ending(&self) -> Option<Ending> {
+        match rustix::process::waitpid(Some(self.pid), WaitOptions::NOHANG) {
+            Ok(None) | Err(rustix::io::Errno::INTR) => None,
+            Ok(Some((_, status))) => Some(Ending::of(status)),
+            // Not our child, or no longer: there is nothing to wait for.
+            Err(_) => Some(Ending::Exited(EXIT_UNKNOWN)),
+        }
+    }
+
+    /// Sends a message; a process that does not take it is as good as gone, and the log says so.
+    pub(super) fn tell(&self, message: &ToChild, descriptors: &[BorrowedFd<'_>]) {
+        if let Err(error) = self.channel.send(message, descriptors) {
+            tracing::warn!(gateway = self.pid(), %error, "the gateway process does not take a message");
+        }
+    }
+
+    /// Ends the process at once; the record of its end will name the reason.
+    pub(super) fn kill_because(&mut self, reason: &'static str) {
+        if self.kill_reason.is_none() {
+            self.kill_reason = Some(reason);
+            // The process is not yet waited for, so the id is still its own; it may have ended by itself.
+            let _ = rustix::process::kill_process(self.pid, rustix::process::Signal::KILL);
+        }
+    }
+
+    /// When the parent must look at this process again, whatever it does.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        match self.phase {
+            Phase::Starting(deadline) | Phase::Draining(deadline) if self.kill_reason.is_none() => {
+                Some(deadline)
+            }
+            Phase::Starting(_) | Phase::Draining(_) | Phase::Serving => None,
+        }
+    }
+
+    /// How long the parent waits for this process to drain; its own limit ends its exchanges before.
+    pub(super) fn drain_time_max(&self) -> Duration {
+        Duration::from_millis(self.settings.drain_timeout_ms).saturating_add(DRAIN_MARGIN)
+    }
+
+    /// The time of each worker's last heartbeat, in milliseconds of the monotonic clock.
+    pub(super) fn heartbeats_ms(&self) -> impl Iterator<Item = u64> {
+        (0..WORKERS_MAX).map(|index| self.page.worker(index).heartbeat_ms.load(Ordering::Relaxed))
+    }
+
+    /// The process id as a number, for records.
+    pub(super) fn pid(&self) -> i32 {
+        self.pid.as_raw_nonzero().get()
+    }
+
+    /// The file of the shared page.
+    pub(super) fn page_file(&self) -> BorrowedFd<'_> {
+        self.page_file.as_fd()
+    }
+}
+
+/// What of a process one image of the parent hands to the next.
+#[derive(Debug)]
+pub(super) struct Adopted {
+    pub(super) pid: Pid,
+    pub(super) channel: Channel,
+    pub(super) image: Image,
+    pub(super) generation: u64,
+    pub(super) phase: Phase,
+    pub(super) granted: BTreeMap<SocketKey, usize>,
+    pub(super) settings: ChildSettings,
+    pub(super) page_file: OwnedFd,
+}
+
+impl Ending {
+    /// The code this program should exit with when its first gateway process ends so.
+    pub(super) fn exit_code(self) -> u8 {
+        match self {
+            Self::Exited(code) => u8::try_from(code).ok().filter(|code| *code != 0).unwrap_or(70),
+            Self::Killed(_) => 70,
+        }
+    }
+
+    fn of(status: WaitStatus) -> Self {
+        match status.terminating_signal() {
+            Some(signal) => Self::Killed(signal),
+            None => Self::Exited(status.exit_status().unwrap_or(EXIT_UNKNOWN)),
+        }
+    }
+}
+
+impl std::fmt::Display for Ending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Exited(code) => write!(f, "exit code {code}"),
+            Self::Killed(signal) => match Signal::try_from(*signal) {
+                Ok(known) => write!(f, "signal {signal} ({})", known.as_str()),
+                Err(_) => write!(f, "signal {signal}"),
+            },
+        }
+    }
+}
+
+const EXIT_UNKNOWN: i32 = -1;
+
+/// What a process may take beside its drain timeout.
+const DRAIN_MARGIN: Duration = Duration::from_secs(5);

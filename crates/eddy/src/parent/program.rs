@@ -1,0 +1,155 @@
+//! The program that gateway processes run: the image in use and the file on disk that may have replaced it.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use rustix::process::Pid;
+
+/// How to start gateway processes.
+#[derive(Debug)]
+pub(crate) struct Program {
+    path: PathBuf,
+    arguments: Vec<OsString>,
+    image: Image,
+}
+
+/// An executable file held open, which stays the same whatever is put in its place on disk.
+#[derive(Clone, Debug)]
+pub(super) struct Image {
+    file: Arc<OwnedFd>,
+}
+
+impl Program {
+    /// This very program, started with `arguments` for its gateway processes.
+    ///
+    /// # Errors
+    /// When `/proc` does not show what this process runs.
+    pub(crate) fn of_this_process(arguments: Vec<OsString>) -> io::Result<Self> {
+        let image = Image::running()?;
+        let path = path_as_started(&image)?;
+        Ok(Self { path, arguments, image })
+    }
+
+    /// Where the program lies on disk, by the name it was started with; a symbolic link is followed at each hand-over.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The image that replacements run.
+    pub(super) fn image(&self) -> &Image {
+        &self.image
+    }
+
+    /// Makes `image` the one that replacements run, because a process of it serves.
+    pub(super) fn set_image(&mut self, image: Image) {
+        self.image = image;
+    }
+
+    /// Starts a process of the image in use.
+    ///
+    /// # Errors
+    /// What the kernel says of fork or exec.
+    pub(super) fn start_image(&self, stdin: OwnedFd) -> io::Result<Pid> {
+        // Not the path: the file there may be half written, or one that nobody has handed over to.
+        self.start(&self.image.path(), stdin)
+    }
+
+    /// Starts a process of the file on disk and returns the image it runs.
+    ///
+    /// # Errors
+    /// What the kernel says of open, fork or exec.
+    pub(super) fn start_on_disk(&self, stdin: OwnedFd) -> io::Result<(Pid, Image)> {
+        let image = Image::open(&self.path)?;
+        Ok((self.start(&self.path, stdin)?, image))
+    }
+
+    fn start(&self, path: &Path, stdin: OwnedFd) -> io::Result<Pid> {
+        // A group of its own keeps the terminal's Ctrl-C for the parent, which turns it into a drain.
+        let child = Command::new(path)
+            .arg0(&self.path)
+            .arg(GATEWAY_COMMAND)
+            .args(&self.arguments)
+            .stdin(Stdio::from(stdin))
+            .process_group(0)
+            .spawn()?;
+        Ok(Pid::from_child(&child))
+    }
+}
+
+impl Image {
+    /// The image this process runs.
+    ///
+    /// # Errors
+    /// When `/proc` is not mounted.
+    pub(super) fn running() -> io::Result<Self> {
+        Self::open(Path::new("/proc/self/exe"))
+    }
+
+    /// An image that another process held open.
+    pub(super) fn from_fd(file: OwnedFd) -> Self {
+        Self { file: Arc::new(file) }
+    }
+
+    /// Whether both are the same file.
+    pub(super) fn is_same_file(&self, other: &Self) -> bool {
+        match (self.identity(), other.identity()) {
+            (Ok(ours), Ok(theirs)) => ours == theirs,
+            (Err(_), _) | (_, Err(_)) => false,
+        }
+    }
+
+    /// A path by which this process, or its child before exec, can execute the image.
+    pub(super) fn path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
+    }
+
+    fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self::from_fd(File::open(path)?.into()))
+    }
+
+    fn identity(&self) -> io::Result<(u64, u64)> {
+        let status = rustix::fs::fstat(&*self.file)?;
+        Ok((status.st_dev, status.st_ino))
+    }
+}
+
+impl AsFd for Image {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+/// The path this process was started by, symbolic links as they are: an upgrade may turn one to another version.
+fn path_as_started(image: &Image) -> io::Result<PathBuf> {
+    let named = std::env::args_os().next().unwrap_or_default();
+    let candidates: Vec<PathBuf> = if named.as_encoded_bytes().contains(&b'/') {
+        vec![std::env::current_dir()?.join(&named)]
+    } else {
+        let search = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&search).map(|folder| folder.join(&named)).collect()
+    };
+    let identity = image.identity()?;
+    let is_this = |path: &PathBuf| path.metadata().is_ok_and(|it| (it.dev(), it.ino()) == identity);
+    match candidates.into_iter().find(is_this) {
+        Some(path) => Ok(path),
+        None => std::env::current_exe(),
+    }
+}
+
+/// The hidden command that makes a process a gateway process.
+pub(crate) const GATEWAY_COMMAND: &str = "gateway";
+
+/// Tells a parent that it was executed in the place of another and finds the state at standard input.
+pub(super) const TAKE_UP_VARIABLE: &str = "EDDY_TAKE_UP";
+
+/// Whether this process was executed in the place of a parent.
+pub(super) fn is_taken_up() -> bool {
+    std::env::var_os(TAKE_UP_VARIABLE).is_some_and(|it| it == OsStr::new("1"))
+}

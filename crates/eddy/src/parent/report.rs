@@ -1,0 +1,164 @@
+//! What gateway processes tell and ask their parent.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Instant;
+
+use super::gateway::Phase;
+use super::program::Image;
+use super::supervisor::{Stage, Supervisor};
+use crate::control::{
+    ChildSettings, DESCRIPTORS_PER_MESSAGE, Received, STATE_FORMAT, SocketKey, SocketPlace, StartReason,
+    ToChild, ToParent,
+};
+use crate::log::LogSettings;
+
+impl Supervisor {
+    /// Takes the messages that wait, some from each process.
+    pub(super) fn handle_messages(&mut self) {
+        for index in 0..self.processes.len() {
+            for _ in 0..MESSAGES_PER_ROUND {
+                let Some(process) = self.processes.get_mut(index).filter(|process| process.is_connected)
+                else {
+                    break;
+                };
+                let gateway = process.pid();
+                match process.channel.receive() {
+                    Ok(Received::Nothing) => break,
+                    Ok(Received::Message(message, descriptors)) => {
+                        self.handle_message(index, message, descriptors)
+                    }
+                    Ok(Received::Unknown(text)) => {
+                        tracing::warn!(gateway, text, "unknown message from the gateway process")
+                    }
+                    // It is ending, or has lost its senses; either way waiting for its end is all that is left.
+                    Ok(Received::Closed) => process.is_connected = false,
+                    Err(error) => {
+                        tracing::error!(gateway, %error, "cannot read from the gateway process");
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    fn handle_message(&mut self, index: usize, message: ToParent, descriptors: Vec<OwnedFd>) {
+        match message {
+            ToParent::Listen { request, key, sockets } => self.handle_listen(index, request, key, sockets),
+            ToParent::Release { keys } => {
+                if let Some(process) = self.processes.get_mut(index) {
+                    process.granted.retain(|key, _| !keys.contains(key));
+                }
+                self.settle_sockets();
+            }
+            ToParent::Ready { settings, listening, admin, version, state_format } => {
+                if let Some(process) = self.processes.get_mut(index) {
+                    process.settings = settings;
+                }
+                self.handle_ready(index, &listening, admin.as_ref(), &version, state_format);
+            }
+            ToParent::LastGood => {
+                let Some(process) = self.processes.get_mut(index) else { return };
+                let file = descriptors.into_iter().next();
+                match process.phase {
+                    Phase::Serving => self.last_good = file,
+                    Phase::Starting(_) | Phase::Draining(_) => process.last_good = file,
+                }
+            }
+            ToParent::Reloading => self.notifier.reloading(),
+            ToParent::Reloaded { settings } => {
+                self.adopt_log(&settings);
+                if let Some(process) = self.processes.get_mut(index) {
+                    process.settings = settings;
+                }
+                self.notifier.ready();
+            }
+        }
+    }
+
+    fn handle_listen(&mut self, index: usize, request: u64, key: SocketKey, wanted: usize) {
+        let Some(process) = self.processes.get_mut(index) else { return };
+        let held = match self.sockets.acquire(&key, wanted) {
+            Ok(held) => held,
+            Err(error) => {
+                return process.tell(&ToChild::NotBound { request, problem: error.to_string() }, &[]);
+            }
+        };
+        process.granted.insert(key, held.sockets.len());
+        let mut batches = held.sockets.chunks(DESCRIPTORS_PER_MESSAGE).peekable();
+        while let Some(batch) = batches.next() {
+            let descriptors: Vec<BorrowedFd<'_>> = batch.iter().map(AsFd::as_fd).collect();
+            let is_last = batches.peek().is_none();
+            process.tell(&ToChild::Sockets { request, bound: held.bound.clone(), is_last }, &descriptors);
+        }
+    }
+
+    /// A process accepts: it is the one that serves now, and the one before may go.
+    fn handle_ready(
+        &mut self,
+        index: usize,
+        listening: &[SocketPlace],
+        admin: Option<&SocketPlace>,
+        version: &str,
+        state_format: u32,
+    ) {
+        let Some(fresh) = self.processes.get_mut(index) else { return };
+        if !matches!(fresh.phase, Phase::Starting(_)) || fresh.kill_reason.is_some() {
+            return;
+        }
+        fresh.phase = Phase::Serving;
+        let (gateway, reason, generation) = (fresh.pid(), fresh.reason, fresh.generation);
+        let image = fresh.image.clone();
+        self.last_good = fresh.last_good.take();
+        let settings = fresh.settings.clone();
+        self.adopt_log(&settings);
+        let now = Instant::now();
+        for (other, process) in self.processes.iter_mut().enumerate() {
+            if other != index && process.phase == Phase::Serving {
+                process.tell(&ToChild::Drain { has_successor: true }, &[]);
+                process.phase = Phase::Draining(now + process.drain_time_max());
+            }
+        }
+        if self.stage == Stage::First {
+            self.stage = Stage::Serving;
+            announce(listening, admin);
+        }
+        tracing::info!(gateway, generation, version, "ready");
+        self.notifier.ready();
+        self.settle_sockets();
+        if reason == StartReason::HandOver {
+            self.finish_hand_over(index, image, state_format);
+        }
+    }
+
+    fn finish_hand_over(&mut self, index: usize, image: Image, state_format: u32) {
+        tracing::info!(program = %self.program.path().display(), "handed over; the process before drains");
+        let is_ours = Image::running().is_ok_and(|running| running.is_same_file(&image));
+        self.program.set_image(image);
+        // A program that could not read our state must not get it: this image goes on as its parent.
+        self.is_take_up_due = !is_ours && state_format == STATE_FORMAT;
+        if std::mem::take(&mut self.is_reload_due)
+            && let Some(process) = self.processes.get(index)
+        {
+            process.tell(&ToChild::Reload, &[]);
+        }
+    }
+
+    /// Writes messages as the gateway process does, unless the command line says how.
+    pub(super) fn adopt_log(&self, settings: &ChildSettings) {
+        if let (false, Ok(level)) = (self.is_log_fixed, settings.log_level.parse()) {
+            self.log.set(LogSettings { level, is_json: settings.is_log_json });
+        }
+    }
+}
+
+fn announce(listening: &[SocketPlace], admin: Option<&SocketPlace>) {
+    for place in listening {
+        tracing::info!(address = %place, role = "listener", "listening");
+    }
+    if let Some(place) = admin {
+        tracing::info!(address = %place, role = "admin", "listening");
+    }
+}
+
+/// Messages taken from one process before the next has its turn.
+const MESSAGES_PER_ROUND: usize = 64;

@@ -1,0 +1,70 @@
+//! What signals ask of the parent.
+
+use super::gateway::{GatewayProcess, Phase};
+use super::supervisor::{Stage, Supervisor};
+use crate::control::{StartReason, ToChild};
+use crate::signals::Request;
+
+impl Supervisor {
+    /// Does what a signal asks.
+    pub(super) fn handle_request(&mut self, request: Request) {
+        match request {
+            Request::Reload => self.reload(),
+            Request::ReopenLogs => {
+                for process in &self.processes {
+                    process.tell(&ToChild::ReopenLogs, &[]);
+                }
+            }
+            Request::HandOver => self.hand_over(),
+            Request::Drain => {
+                if self.stage != Stage::Stopping {
+                    self.notifier.stopping();
+                    tracing::info!("draining; another signal stops at once");
+                }
+                self.stop();
+                // From here on new connections should be refused, not queued: the workers hold the last copies of the
+                // sockets and close them once their queues are empty.
+                self.sockets.retain(|key| key.role == crate::control::SocketRole::Admin);
+            }
+            // Endings are looked for in every round.
+            Request::ChildEnded => {}
+        }
+    }
+
+    fn reload(&mut self) {
+        self.restart.hurry();
+        self.is_reload_due = self.is_starting();
+        if let Some(process) = self.serving() {
+            process.tell(&ToChild::Reload, &[]);
+        }
+    }
+
+    fn hand_over(&mut self) {
+        let problem = if self.is_starting() {
+            "a gateway process is still getting ready"
+        } else if self.stage != Stage::Serving || self.serving().is_none() {
+            "no gateway process serves"
+        } else if self.processes.len() >= PROCESSES_MAX {
+            "too many gateway processes are still draining"
+        } else {
+            tracing::info!(program = %self.program.path().display(), "handing over to the program on disk");
+            if self.start(StartReason::HandOver).is_err() {
+                tracing::error!("hand-over failed; the gateway process before goes on");
+            }
+            return;
+        };
+        tracing::warn!(problem, "hand-over refused");
+    }
+
+    fn is_starting(&self) -> bool {
+        self.processes.iter().any(|process| matches!(process.phase, Phase::Starting(_)))
+    }
+
+    /// The process that serves, if one does.
+    pub(super) fn serving(&self) -> Option<&GatewayProcess> {
+        self.processes.iter().find(|process| process.phase == Phase::Serving)
+    }
+}
+
+/// Most gateway processes at once: one that serves, the others draining.
+const PROCESSES_MAX: usize = 8;

@@ -1,0 +1,102 @@
+//! When a gateway process that died is replaced: at once, unless deaths come thick and fast.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// Remembers the latest deaths and says how long to wait before the next start.
+#[derive(Debug, Default)]
+pub(super) struct RestartPolicy {
+    deaths: VecDeque<Instant>,
+    waits: u32,
+    not_before: Option<Instant>,
+}
+
+impl RestartPolicy {
+    /// Takes note of a death at `now` of a process that had lived for `age`, and returns the wait that follows.
+    pub(super) fn handle_death(&mut self, now: Instant, age: Duration) -> Duration {
+        if age >= WINDOW {
+            *self = Self::default();
+        }
+        self.deaths.push_back(now);
+        if self.deaths.len() > DEATHS_MAX {
+            self.deaths.pop_front();
+        }
+        let is_thick = self.deaths.len() == DEATHS_MAX
+            && self.deaths.front().is_some_and(|first| now.duration_since(*first) < WINDOW);
+        if !is_thick && self.waits == 0 {
+            return Duration::ZERO;
+        }
+        let wait = WAIT_MIN.saturating_mul(1 << self.waits.min(8)).min(WAIT_MAX);
+        self.waits += 1;
+        self.not_before = Some(now + wait);
+        wait
+    }
+
+    /// The earliest moment of the next start, if there is a wait.
+    pub(super) fn not_before(&self) -> Option<Instant> {
+        self.not_before
+    }
+
+    /// Forgets the wait: an operator has done something about it.
+    pub(super) fn hurry(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// Deaths within [`WINDOW`] after which starts are spread out.
+const DEATHS_MAX: usize = 5;
+const WINDOW: Duration = Duration::from_secs(10);
+const WAIT_MIN: Duration = Duration::from_secs(1);
+const WAIT_MAX: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const YOUNG: Duration = Duration::from_millis(50);
+
+    #[test]
+    fn the_first_deaths_are_answered_at_once() {
+        let mut policy = RestartPolicy::default();
+        let now = Instant::now();
+        for _ in 0..4 {
+            assert_eq!(policy.handle_death(now, YOUNG), Duration::ZERO);
+        }
+        assert_eq!(policy.not_before(), None);
+        assert_eq!(policy.handle_death(now, YOUNG), Duration::from_secs(1));
+        assert_eq!(policy.handle_death(now, YOUNG), Duration::from_secs(2));
+    }
+
+    #[test]
+    fn waits_grow_to_a_limit_and_end_with_a_long_life() {
+        let mut policy = RestartPolicy::default();
+        let mut now = Instant::now();
+        for _ in 0..20 {
+            now += policy.handle_death(now, YOUNG);
+        }
+        assert_eq!(policy.handle_death(now, YOUNG), WAIT_MAX);
+        assert_eq!(policy.handle_death(now, WINDOW), Duration::ZERO);
+    }
+
+    #[test]
+    fn rare_deaths_never_wait() {
+        let mut policy = RestartPolicy::default();
+        let mut now = Instant::now();
+        for _ in 0..50 {
+            now += Duration::from_secs(3);
+            assert_eq!(policy.handle_death(now, Duration::from_secs(3)), Duration::ZERO);
+        }
+    }
+
+    #[test]
+    fn an_operator_ends_the_wait() {
+        let mut policy = RestartPolicy::default();
+        let now = Instant::now();
+        for _ in 0..6 {
+            policy.handle_death(now, YOUNG);
+        }
+        assert!(policy.not_before().is_some());
+        policy.hurry();
+        assert_eq!(policy.not_before(), None);
+    }
+}

@@ -1,0 +1,46 @@
+//! What one image of the parent tells the next, beside the descriptors, when it is executed in its place.
+
+use serde::{Deserialize, Serialize};
+
+use crate::control::{ChildSettings, SocketKey, SocketPlace};
+
+/// The parent's state. The descriptors follow in the order of these lists.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct State {
+    /// [`crate::control::STATE_FORMAT`] of the image that wrote it.
+    pub(super) format: u32,
+    /// Processes started so far.
+    pub(super) generation: u64,
+    /// For each address: as many descriptors as it has sockets.
+    pub(super) sockets: Vec<SocketState>,
+    /// For each process three descriptors: control socket, shared page, image.
+    pub(super) processes: Vec<ProcessState>,
+    /// Whether one more descriptor follows, of the configuration in force.
+    pub(super) has_last_good: bool,
+}
+
+/// The sockets of one address.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SocketState {
+    /// What they are for and where, as configured.
+    pub(super) key: SocketKey,
+    /// Where they are bound.
+    pub(super) bound: SocketPlace,
+    /// How many there are.
+    pub(super) count: usize,
+}
+
+/// One gateway process.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ProcessState {
+    /// Its process id.
+    pub(super) pid: i32,
+    /// Its number.
+    pub(super) generation: u64,
+    /// For a draining process the time it still has; nothing for the one that serves.
+    pub(super) drain_left_ms: Option<u64>,
+    /// The sockets it was given.
+    pub(super) granted: Vec<(SocketKey, usize)>,
+    /// What it told of its configuration.
+    pub(super) settings: ChildSettings,
+}

@@ -1,0 +1,318 @@
+//! The parent's loop: waits for signals, messages, endings and deadlines, and sees to it that one gateway process serves.
+
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use eddy_io::monotonic_ms;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::gateway::{Ending, GatewayProcess, Phase};
+use super::program::Program;
+use super::restart::RestartPolicy;
+use super::watchdog::{TICK, Watchdog};
+use crate::control::{StartReason, ToChild};
+use crate::log::Log;
+use crate::notify::Notifier;
+use crate::signals::Signals;
+use crate::sockets::SocketStore;
+
+/// What a parent needs to begin.
+#[derive(Debug)]
+pub(crate) struct ParentOptions {
+    /// What gateway processes run.
+    pub(crate) program: Program,
+    /// The signals of this process.
+    pub(crate) signals: Signals,
+    /// The log of this process.
+    pub(crate) log: Log,
+    /// Whether `--log-level` fixes the level, whatever the configuration says.
+    pub(crate) is_log_fixed: bool,
+    /// The way to the service manager.
+    pub(crate) notifier: Notifier,
+    /// Longest a gateway process may take to get ready.
+    pub(crate) ready_timeout: Duration,
+}
+
+/// The parent of the gateway processes.
+#[derive(Debug)]
+pub(crate) struct Supervisor {
+    pub(super) program: Program,
+    pub(super) signals: Signals,
+    pub(super) log: Log,
+    pub(super) is_log_fixed: bool,
+    pub(super) notifier: Notifier,
+    pub(super) ready_timeout: Duration,
+    pub(super) sockets: SocketStore,
+    pub(super) processes: Vec<GatewayProcess>,
+    pub(super) restart: RestartPolicy,
+    pub(super) watchdog: Watchdog,
+    /// The configuration in force, for a replacement that finds a broken one on disk.
+    pub(super) last_good: Option<OwnedFd>,
+    pub(super) generation: u64,
+    pub(super) stage: Stage,
+    /// A reload was asked for while a new process was getting ready; it may have read the files too early.
+    pub(super) is_reload_due: bool,
+    /// The program on disk serves; this process should become it.
+    pub(super) is_take_up_due: bool,
+    pub(super) exit: Option<u8>,
+}
+
+/// How far the parent is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The first gateway process is getting ready; its failure is ours.
+    First,
+    /// One gateway process should serve at any time.
+    Serving,
+    /// All should end.
+    Stopping,
+}
+
+impl Supervisor {
+    /// A parent without any process or socket.
+    pub(crate) fn new(options: ParentOptions) -> Self {
+        Self {
+            program: options.program,
+            signals: options.signals,
+            log: options.log,
+            is_log_fixed: options.is_log_fixed,
+            notifier: options.notifier,
+            ready_timeout: options.ready_timeout,
+            sockets: SocketStore::default(),
+            processes: Vec::new(),
+            restart: RestartPolicy::default(),
+            watchdog: Watchdog::new(monotonic_ms()),
+            last_good: None,
+            generation: 0,
+            stage: Stage::First,
+            is_reload_due: false,
+            is_take_up_due: false,
+            exit: None,
+        }
+    }
+
+    /// Runs until everything has ended and returns the exit code.
+    pub(crate) fn run(mut self) -> u8 {
+        if super::program::is_taken_up() {
+            if let Err(error) = self.take_up() {
+                tracing::error!(error = %format!("{error:#}"), "cannot take up the work of the parent this one replaced");
+                return 70;
+            }
+        } else if self.start(StartReason::First).is_err() {
+            return 70;
+        }
+        loop {
+            self.step();
+            if let Some(code) = self.exit {
+                // The files of Unix sockets go with the sockets.
+                self.sockets.retain(|_| false);
+                return code;
+            }
+        }
+    }
+
+    fn step(&mut self) {
+        self.wait();
+        self.watchdog.look(monotonic_ms());
+        while let Some(request) = self.signals.next() {
+            self.handle_request(request);
+        }
+        self.handle_messages();
+        self.handle_endings();
+        self.enforce_deadlines();
+        self.enforce_heartbeats();
+        self.ensure_gateway();
+        if self.stage == Stage::Stopping && self.processes.is_empty() {
+            self.exit.get_or_insert(0);
+        }
+        if std::mem::take(&mut self.is_take_up_due) && self.stage == Stage::Serving {
+            self.execute_successor();
+        }
+    }
+
+    /// Waits for something to do, one tick at most.
+    fn wait(&self) {
+        let now = Instant::now();
+        let deadlines = self.processes.iter().filter_map(GatewayProcess::deadline);
+        let soonest = deadlines.chain(self.restart.not_before()).min();
+        let time = soonest.map_or(TICK, |deadline| deadline.saturating_duration_since(now)).min(TICK);
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(time.subsec_nanos()) + 1 };
+        let mut watched = vec![PollFd::new(&self.signals, PollFlags::IN)];
+        let connected = self.processes.iter().filter(|process| process.is_connected);
+        watched.extend(connected.map(|process| PollFd::new(&process.channel, PollFlags::IN)));
+        // An interrupted or failed wait only means that everything is looked at early.
+        let _ = poll(&mut watched, Some(&timeout));
+    }
+
+    /// Starts a gateway process.
+    ///
+    /// # Errors
+    /// When there is none; the log says why.
+    pub(super) fn start(&mut self, reason: StartReason) -> Result<(), NotStarted> {
+        self.generation += 1;
+        let last_good = self.last_good.as_ref().filter(|_| reason == StartReason::Replacement);
+        match GatewayProcess::start(&self.program, reason, self.generation, self.ready_timeout, last_good) {
+            Ok(process) => {
+                tracing::debug!(
+                    gateway = process.pid(),
+                    generation = self.generation,
+                    ?reason,
+                    "gateway process started"
+                );
+                self.processes.push(process);
+                Ok(())
+            }
+            Err(error) => {
+                let program = self.program.path().display();
+                tracing::error!(%error, %program, "cannot start a gateway process");
+                Err(NotStarted)
+            }
+        }
+    }
+
+    fn handle_endings(&mut self) {
+        let mut index = 0;
+        while let Some(process) = self.processes.get(index) {
+            match process.ending() {
+                None => index += 1,
+                Some(ending) => {
+                    let process = self.processes.remove(index);
+                    self.handle_ending(process, ending);
+                }
+            }
+        }
+    }
+
+    fn handle_ending(&mut self, mut process: GatewayProcess, ending: Ending) {
+        let gateway = process.pid();
+        let lived = process.started.elapsed();
+        let cause =
+            process.kill_reason.map_or_else(|| ending.to_string(), |reason| format!("{ending}, {reason}"));
+        match (process.phase, self.stage) {
+            (Phase::Draining(_), _) if ending == Ending::Exited(0) => {
+                tracing::info!(gateway, "gateway process has drained and ended");
+            }
+            (Phase::Draining(_), _) | (_, Stage::Stopping) => {
+                tracing::warn!(gateway, cause, "gateway process ended before its exchanges did");
+            }
+            (Phase::Starting(_), Stage::First) => {
+                if ending != Ending::Exited(1) {
+                    tracing::error!(gateway, cause, "the gateway process ended before it was ready");
+                }
+                self.exit = Some(ending.exit_code());
+            }
+            (Phase::Starting(_), Stage::Serving) if process.reason == StartReason::HandOver => {
+                tracing::error!(gateway, cause, "hand-over failed; the gateway process before goes on");
+            }
+            (Phase::Starting(_) | Phase::Serving, Stage::First | Stage::Serving) => {
+                if process.phase == Phase::Serving {
+                    self.last_good = process.last_good.take().or(self.last_good.take());
+                }
+                let wait_ms = self.restart.handle_death(Instant::now(), lived).as_millis();
+                tracing::error!(
+                    gateway,
+                    cause,
+                    lived_ms = u64::try_from(lived.as_millis()).unwrap_or(u64::MAX),
+                    wait_ms = u64::try_from(wait_ms).unwrap_or(u64::MAX),
+                    "gateway process died; another takes its place"
+                );
+            }
+        }
+        self.settle_sockets();
+    }
+
+    /// Kills processes that did not keep their time.
+    fn enforce_deadlines(&mut self) {
+        let now = Instant::now();
+        for process in &mut self.processes {
+            match process.phase {
+                Phase::Starting(deadline) if deadline <= now => {
+                    process.kill_because("it was not ready in time")
+                }
+                Phase::Draining(deadline) if deadline <= now => {
+                    process.kill_because("it did not end in time")
+                }
+                Phase::Starting(_) | Phase::Draining(_) | Phase::Serving => {}
+            }
+        }
+    }
+
+    /// Kills a serving process with a worker that hangs.
+    fn enforce_heartbeats(&mut self) {
+        for process in &mut self.processes {
+            if process.phase != Phase::Serving || process.kill_reason.is_some() {
+                continue;
+            }
+            if let Some(silent) = self.watchdog.silent_worker(process.heartbeats_ms()) {
+                tracing::error!(
+                    gateway = process.pid(),
+                    worker = silent.index,
+                    silent_ms = u64::try_from(silent.silence.as_millis()).unwrap_or(u64::MAX),
+                    "a worker hangs; its process is killed"
+                );
+                process.kill_because("a worker hung");
+            }
+        }
+    }
+
+    /// Starts a replacement when no process serves or is about to.
+    fn ensure_gateway(&mut self) {
+        let is_busy = |process: &GatewayProcess| {
+            !matches!(process.phase, Phase::Draining(_)) && process.kill_reason.is_none()
+        };
+        if self.stage != Stage::Serving || self.processes.iter().any(is_busy) {
+            return;
+        }
+        let now = Instant::now();
+        if self.restart.not_before().is_some_and(|moment| moment > now) {
+            return;
+        }
+        if self.start(StartReason::Replacement).is_err() {
+            self.restart.handle_death(now, Duration::ZERO);
+        }
+    }
+
+    /// Closes the sockets that no process uses, as long as one serves; without one all are kept for the next.
+    pub(super) fn settle_sockets(&mut self) {
+        let is_serving = self.processes.iter().any(|process| process.phase == Phase::Serving);
+        if !is_serving || self.stage != Stage::Serving {
+            return;
+        }
+        let held: Vec<_> = self.sockets.iter().map(|(key, held)| (key.clone(), held.sockets.len())).collect();
+        for (key, count) in held {
+            let granted = self.processes.iter().filter_map(|process| process.granted.get(&key));
+            let needed = granted.copied().max().unwrap_or(0);
+            if needed < count {
+                self.sockets.shrink(&key, needed);
+                tracing::debug!(address = %key.place, kept = needed, "listening sockets closed");
+            }
+        }
+    }
+
+    /// Asks all processes to end: those that serve in their own time, `hurried` ones at once.
+    pub(super) fn stop(&mut self) {
+        let now = Instant::now();
+        let is_hurried = self.stage == Stage::Stopping;
+        self.stage = Stage::Stopping;
+        for process in &mut self.processes {
+            match process.phase {
+                Phase::Serving if !is_hurried => {
+                    process.tell(&ToChild::Drain { has_successor: false }, &[]);
+                    process.phase = Phase::Draining(now + process.drain_time_max());
+                }
+                Phase::Draining(_) if !is_hurried => {}
+                Phase::Starting(_) | Phase::Serving | Phase::Draining(_) => {
+                    process.tell(&ToChild::Stop, &[]);
+                    process.phase = Phase::Draining(now + STOP_TIME_MAX);
+                }
+            }
+        }
+    }
+}
+
+/// A gateway process could not be started; the log has said why.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NotStarted;
+
+/// How long a process that should exit at once may take.
+const STOP_TIME_MAX: Duration = Duration::from_secs(1);

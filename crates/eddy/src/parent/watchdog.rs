@@ -1,0 +1,96 @@
+//! Tells a worker that hangs from a machine that stood still.
+
+use std::time::Duration;
+
+/// A worker whose heart stopped beating.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SilentWorker {
+    /// Its index.
+    pub(super) index: usize,
+    /// How long it has been silent, not counting the time this process stood still too.
+    pub(super) silence: Duration,
+}
+
+/// Judges heartbeats by the monotonic clock, and this process's own beat by the same.
+#[derive(Debug)]
+pub(super) struct Watchdog {
+    last_look_ms: u64,
+    resumed_ms: u64,
+}
+
+impl Watchdog {
+    /// A watchdog that starts to count at `now_ms`.
+    pub(super) fn new(now_ms: u64) -> Self {
+        Self { last_look_ms: now_ms, resumed_ms: now_ms }
+    }
+
+    /// Takes note that this process runs. Call it at least every [`TICK`].
+    ///
+    /// A gap means that this process, and so perhaps the whole machine, was paused: every worker gets a full period anew.
+    pub(super) fn look(&mut self, now_ms: u64) {
+        if now_ms.saturating_sub(self.last_look_ms) > LATE_MS {
+            self.resumed_ms = now_ms;
+        }
+        self.last_look_ms = now_ms;
+    }
+
+    /// The worker that has been silent longest, if any has been so for too long. A heartbeat of 0 is a worker not started.
+    pub(super) fn silent_worker(&self, heartbeats_ms: impl Iterator<Item = u64>) -> Option<SilentWorker> {
+        heartbeats_ms
+            .enumerate()
+            .filter(|(_, beat_ms)| *beat_ms != 0)
+            .map(|(index, beat_ms)| (index, self.last_look_ms.saturating_sub(beat_ms.max(self.resumed_ms))))
+            .max_by_key(|(_, silence_ms)| *silence_ms)
+            .map(|(index, silence_ms)| SilentWorker { index, silence: Duration::from_millis(silence_ms) })
+            .filter(|worker| worker.silence >= SILENCE_MAX)
+    }
+}
+
+/// How often heartbeats are looked at.
+pub(super) const TICK: Duration = Duration::from_millis(500);
+
+/// How long a worker may be silent before its process is killed.
+const SILENCE_MAX: Duration = Duration::from_secs(5);
+
+/// A gap between two looks that only a pause explains.
+const LATE_MS: u64 = 1500;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks every half second from 1,000 ms to `until_ms`.
+    fn watch(until_ms: u64) -> Watchdog {
+        let mut watchdog = Watchdog::new(1_000);
+        for now_ms in (1_000..=until_ms).step_by(500) {
+            watchdog.look(now_ms);
+        }
+        watchdog
+    }
+
+    #[test]
+    fn a_silent_worker_is_named() {
+        let watchdog = watch(10_000);
+        assert_eq!(watchdog.silent_worker([9_900, 9_800].into_iter()), None);
+        let silent = watchdog.silent_worker([9_900, 5_000].into_iter()).unwrap();
+        assert_eq!(silent, SilentWorker { index: 1, silence: Duration::from_secs(5) });
+        assert_eq!(watchdog.silent_worker([5_100].into_iter()), None);
+    }
+
+    #[test]
+    fn a_worker_not_started_is_not_silent() {
+        assert_eq!(watch(60_000).silent_worker([0, 0].into_iter()), None);
+    }
+
+    #[test]
+    fn a_pause_of_the_machine_kills_nobody() {
+        let mut watchdog = watch(10_000);
+        watchdog.look(100_000);
+        assert_eq!(watchdog.silent_worker([10_000].into_iter()), None);
+        for now_ms in (100_500..=105_000).step_by(500) {
+            watchdog.look(now_ms);
+        }
+        assert!(watchdog.silent_worker([10_000].into_iter()).is_some());
+        assert_eq!(watchdog.silent_worker([100_100].into_iter()), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! Signals as a descriptor: blocked in every thread, read when there is time for them.
+//!
+//! Blocked signals stay pending across an exec, so the parent loses none while it executes a new image in its own place.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+
+/// What a signal asks of eddy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    /// SIGHUP: read the configuration again.
+    Reload,
+    /// SIGUSR1: open log files again.
+    ReopenLogs,
+    /// SIGUSR2: start the program on disk and hand over to it.
+    HandOver,
+    /// SIGTERM, SIGINT or SIGQUIT: let exchanges end and exit.
+    Drain,
+    /// SIGCHLD: a child may have ended.
+    ChildEnded,
+}
+
+/// The signals of this process, as a descriptor to poll.
+#[derive(Debug)]
+pub(crate) struct Signals {
+    descriptor: SignalFd,
+}
+
+impl Signals {
+    /// Blocks eddy's signals in this thread and all it will start. Call it before any other thread exists.
+    ///
+    /// # Errors
+    /// What the kernel says of `sigprocmask` or `signalfd`.
+    pub(crate) fn block() -> io::Result<Self> {
+        let mut mask = SigSet::empty();
+        for (signal, _) in REQUESTS {
+            mask.add(signal);
+        }
+        mask.thread_block()?;
+        let descriptor = SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        Ok(Self { descriptor })
+    }
+
+    /// The next signal that came, if any.
+    pub(crate) fn next(&self) -> Option<Request> {
+        let signal = self.descriptor.read_signal().ok().flatten()?;
+        REQUESTS
+            .iter()
+            .find(|(known, _)| i64::from(*known as i32) == i64::from(signal.ssi_signo))
+            .map(|(_, request)| *request)
+    }
+}
+
+impl AsFd for Signals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+const REQUESTS: [(Signal, Request); 7] = [
+    (Signal::SIGHUP, Request::Reload),
+    (Signal::SIGUSR1, Request::ReopenLogs),
+    (Signal::SIGUSR2, Request::HandOver),
+    (Signal::SIGTERM, Request::Drain),
+    (Signal::SIGINT, Request::Drain),
+    (Signal::SIGQUIT, Request::Drain),
+    (Signal::SIGCHLD, Request::ChildEnded),
+];

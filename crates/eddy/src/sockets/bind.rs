@@ -1,0 +1,187 @@
+//! Binds listening sockets, and says who is in the way when that fails.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use eddy_io::{Share, listen_tcp, listen_unix};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use thiserror::Error;
+
+use super::holder::{Holder, find_holder};
+use crate::control::SocketRole;
+
+/// Why there is no listening socket at an address.
+#[derive(Debug, Error)]
+pub(crate) enum BindError {
+    /// Another program listens there.
+    #[error("cannot listen at {address}: {}", in_use(*address, holder.as_ref()))]
+    TcpInUse {
+        /// The address asked for.
+        address: SocketAddr,
+        /// Who listens there, if this process may know.
+        holder: Option<Holder>,
+    },
+    /// The kernel refuses for another reason.
+    #[error("cannot listen at {address}: {source}{}", hint(source))]
+    Tcp {
+        /// The address asked for.
+        address: SocketAddr,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// Another program answers on the Unix socket.
+    #[error("cannot listen at unix:{}: a program answers there; stop it or choose another path", path.display())]
+    UnixInUse {
+        /// The path asked for.
+        path: PathBuf,
+    },
+    /// Something that is no socket lies at the path.
+    #[error("cannot listen at unix:{}: the file there is no socket; remove it or choose another path", path.display())]
+    NotASocket {
+        /// The path asked for.
+        path: PathBuf,
+    },
+    /// The kernel refuses for another reason.
+    #[error("cannot listen at unix:{}: {source}", path.display())]
+    Unix {
+        /// The path asked for.
+        path: PathBuf,
+        /// What the kernel said.
+        source: io::Error,
+    },
+}
+
+/// Which file a Unix socket was bound as, to know it again before removing it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SocketFile {
+    device: u64,
+    inode: u64,
+}
+
+impl SocketFile {
+    /// The file that lies at `path` now, if any.
+    pub(crate) fn at(path: &Path) -> Option<Self> {
+        let metadata = path.symlink_metadata().ok()?;
+        Some(Self { device: metadata.dev(), inode: metadata.ino() })
+    }
+}
+
+/// What is known of a TCP port before binding to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Port {
+    /// Another program may listen there.
+    Unknown,
+    /// A socket of this program listens there already.
+    Ours,
+}
+
+/// Binds `count` TCP sockets at one address and says where that is, should its port be left to the kernel.
+///
+/// # Errors
+/// [`BindError::TcpInUse`] and [`BindError::Tcp`]; nothing stays bound then.
+pub(super) fn bind_tcp(
+    role: SocketRole,
+    address: SocketAddr,
+    port: Port,
+    count: usize,
+) -> Result<(SocketAddr, Vec<OwnedFd>), BindError> {
+    let failed = |source: io::Error| {
+        if source.kind() == io::ErrorKind::AddrInUse {
+            BindError::TcpInUse { address, holder: find_holder(address) }
+        } else {
+            BindError::Tcp { address, source }
+        }
+    };
+    // With SO_REUSEPORT a second program of the same user would share the port unnoticed, so the first look is without.
+    if port == Port::Unknown && address.port() != 0 && role == SocketRole::Listener {
+        drop(listen_tcp(address, BACKLOG, Share::Alone).map_err(failed)?);
+    }
+    let share = match role {
+        SocketRole::Listener => Share::WithOthers,
+        SocketRole::Admin => Share::Alone,
+    };
+    let mut bound = address;
+    let mut sockets = Vec::with_capacity(count);
+    for _ in 0..count {
+        let socket = listen_tcp(bound, BACKLOG, share).map_err(failed)?;
+        if bound.port() == 0 {
+            bound = local_address(&socket).map_err(|source| BindError::Tcp { address, source })?;
+        }
+        sockets.push(socket);
+    }
+    Ok((bound, sockets))
+}
+
+/// Binds the Unix socket at `path`; a file that nobody answers on is removed first.
+///
+/// # Errors
+/// [`BindError::UnixInUse`], [`BindError::NotASocket`] and [`BindError::Unix`].
+pub(super) fn bind_unix(path: &Path) -> Result<(OwnedFd, Option<SocketFile>), BindError> {
+    let failed = |source| BindError::Unix { path: path.to_owned(), source };
+    let socket = match listen_unix(path, BACKLOG) {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+            remove_stale(path)?;
+            listen_unix(path, BACKLOG).map_err(failed)?
+        }
+        other => other.map_err(failed)?,
+    };
+    Ok((socket, SocketFile::at(path)))
+}
+
+fn remove_stale(path: &Path) -> Result<(), BindError> {
+    let failed = |source| BindError::Unix { path: path.to_owned(), source };
+    if !path.symlink_metadata().map_err(failed)?.file_type().is_socket() {
+        return Err(BindError::NotASocket { path: path.to_owned() });
+    }
+    match try_connect(path) {
+        Err(Errno::CONNREFUSED) => std::fs::remove_file(path).map_err(failed),
+        _ => Err(BindError::UnixInUse { path: path.to_owned() }),
+    }
+}
+
+/// Connects without waiting: a full queue means that somebody is there.
+fn try_connect(path: &Path) -> rustix::io::Result<()> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)
+}
+
+fn local_address(socket: impl AsFd) -> io::Result<SocketAddr> {
+    let address = rustix::net::getsockname(socket)?;
+    SocketAddr::try_from(address).map_err(|_| io::Error::from(io::ErrorKind::AddrNotAvailable))
+}
+
+fn in_use(address: SocketAddr, holder: Option<&Holder>) -> String {
+    let Some(holder) = holder else {
+        let port = address.port();
+        return format!(
+            "another program listens there; `ss -ltnp 'sport = :{port}'` run as root names it; stop it or choose another address"
+        );
+    };
+    let way_out = if holder.is_orphaned_gateway() {
+        format!(
+            "it is an eddy gateway whose parent is gone; `kill -TERM {}` lets it finish its work and exit",
+            holder.pid
+        )
+    } else {
+        "stop it or choose another address".to_owned()
+    };
+    format!("process {} (`{}`) listens there; {way_out}", holder.pid, holder.command)
+}
+
+fn hint(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "; a port below 1024 needs root or the capability CAP_NET_BIND_SERVICE"
+        }
+        io::ErrorKind::AddrNotAvailable => "; no interface of this machine has that address",
+        _ => "",
+    }
+}
+
+/// Connections that may wait to be accepted on one socket; the kernel lowers it to `net.core.somaxconn`.
+const BACKLOG: u32 = 4096;

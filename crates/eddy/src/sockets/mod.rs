@@ -1,0 +1,8 @@
+//! The listening sockets: bound once, held by address, lent to one gateway process after another.
+
+mod bind;
+mod holder;
+mod store;
+
+pub(crate) use bind::BindError;
+pub(crate) use store::{HeldSockets, SocketStore};

@@ -1,0 +1,128 @@
+//! The listening sockets a process holds, by what they are for and where.
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+
+use super::bind::{BindError, Port, SocketFile, bind_tcp, bind_unix};
+use crate::control::{SocketKey, SocketPlace};
+
+/// Every listening socket of this program. It only ever gives out copies; a queue lives as long as its entry here.
+#[derive(Debug, Default)]
+pub(crate) struct SocketStore {
+    held: BTreeMap<SocketKey, HeldSockets>,
+}
+
+/// The sockets of one address.
+#[derive(Debug)]
+pub(crate) struct HeldSockets {
+    /// Where they are bound, the port filled in.
+    pub(crate) bound: SocketPlace,
+    /// One or more sockets, each with its own queue; a Unix address has one.
+    pub(crate) sockets: Vec<OwnedFd>,
+    /// The file of a Unix socket.
+    pub(crate) file: Option<SocketFile>,
+}
+
+impl SocketStore {
+    /// The sockets for `key`, bound now where they are missing: at least `wanted`, and all that are held.
+    ///
+    /// A holder that needs fewer must still accept from all of them, because connections wait in every queue.
+    ///
+    /// # Errors
+    /// A [`BindError`]; what was held before is held still, and nothing more.
+    pub(crate) fn acquire(&mut self, key: &SocketKey, wanted: usize) -> Result<&HeldSockets, BindError> {
+        let wanted = wanted.clamp(1, eddy_io::WORKERS_MAX);
+        if let Some(held) = self.held.get_mut(key) {
+            if let SocketPlace::Tcp(bound) = held.bound {
+                let missing = wanted.saturating_sub(held.sockets.len());
+                let (_, more) = bind_tcp(key.role, bound, Port::Ours, missing)?;
+                held.sockets.extend(more);
+            }
+        } else {
+            let fresh = self.bind(key, wanted)?;
+            self.held.insert(key.clone(), fresh);
+        }
+        Ok(&self.held[key])
+    }
+
+    /// How many sockets are held for `key`.
+    pub(crate) fn count(&self, key: &SocketKey) -> usize {
+        self.held.get(key).map_or(0, |held| held.sockets.len())
+    }
+
+    /// Closes the newest sockets of `key` until `count` are left; with none left the entry goes too.
+    pub(crate) fn shrink(&mut self, key: &SocketKey, count: usize) {
+        if count == 0 {
+            self.release(key);
+        } else if let Some(held) = self.held.get_mut(key) {
+            held.sockets.truncate(count);
+        }
+    }
+
+    /// Closes the sockets of `key` and removes the file of a Unix socket.
+    pub(crate) fn release(&mut self, key: &SocketKey) {
+        if let Some(held) = self.held.remove(key) {
+            held.remove_file();
+        }
+    }
+
+    /// Closes all sockets that `is_used` denies, and returns where they were.
+    pub(crate) fn retain(&mut self, is_used: impl Fn(&SocketKey) -> bool) -> Vec<SocketPlace> {
+        self.held
+            .extract_if(.., |key, _| !is_used(key))
+            .map(|(_, held)| {
+                held.remove_file();
+                held.bound
+            })
+            .collect()
+    }
+
+    /// Puts an entry there that another image of this program bound.
+    pub(crate) fn adopt(&mut self, key: SocketKey, held: HeldSockets) {
+        self.held.insert(key, held);
+    }
+
+    /// All that is held.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&SocketKey, &HeldSockets)> {
+        self.held.iter()
+    }
+
+    fn bind(&self, key: &SocketKey, wanted: usize) -> Result<HeldSockets, BindError> {
+        match &key.place {
+            SocketPlace::Tcp(address) => {
+                let is_ours = |held: &HeldSockets| matches!(held.bound, SocketPlace::Tcp(other) if other.port() == address.port());
+                let port = if self.held.values().any(is_ours) { Port::Ours } else { Port::Unknown };
+                let (bound, sockets) = bind_tcp(key.role, *address, port, wanted)?;
+                Ok(HeldSockets { bound: SocketPlace::Tcp(bound), sockets, file: None })
+            }
+            SocketPlace::Unix(path) => {
+                let (socket, file) = bind_unix(path)?;
+                Ok(HeldSockets { bound: key.place.clone(), sockets: vec![socket], file })
+            }
+        }
+    }
+}
+
+impl HeldSockets {
+    /// Sockets that another image of this program bound at `bound`.
+    pub(crate) fn bound_before(bound: SocketPlace, sockets: Vec<OwnedFd>) -> Self {
+        let file = match &bound {
+            SocketPlace::Unix(path) => SocketFile::at(path),
+            SocketPlace::Tcp(_) => None,
+        };
+        Self { bound, sockets, file }
+    }
+
+    /// Removes the file of a Unix socket if it is still the one that was bound.
+    fn remove_file(&self) {
+        if let (SocketPlace::Unix(path), Some(file)) = (&self.bound, self.file)
+            && SocketFile::at(path) == Some(file)
+        {
+            // A file that cannot be removed is found stale by the next one to bind there.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+
+use super::*;
+use crate::control::SocketRole;
+
+fn tcp(address: &str) -> SocketKey {
+    SocketKey { role: SocketRole::Listener, place: SocketPlace::Tcp(address.parse().unwrap()) }
+}
+
+fn unix(path: &Path) -> SocketKey {
+    SocketKey { role: SocketRole::Listener, place: SocketPlace::Unix(path.to_owned()) }
+}
+
+fn bound(held: &HeldSockets) -> SocketAddr {
+    match held.bound {
+        SocketPlace::Tcp(address) => address,
+        SocketPlace::Unix(_) => panic!("a Unix socket"),
+    }
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("eddy-store-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    path
+}
+
+#[test]
+fn sockets_of_an_address_only_grow() {
+    let mut store = SocketStore::default();
+    let key = tcp("127.0.0.1:0");
+    let address = bound(store.acquire(&key, 2).unwrap());
+    assert_ne!(address.port(), 0);
+    assert_eq!(store.acquire(&key, 1).unwrap().sockets.len(), 2);
+    let grown = store.acquire(&key, 3).unwrap();
+    assert_eq!((grown.sockets.len(), bound(grown)), (3, address));
+    store.shrink(&key, 2);
+    assert_eq!(store.count(&key), 2);
+}
+
+#[test]
+fn a_port_of_another_program_is_named() {
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = other.local_addr().unwrap();
+    let mut store = SocketStore::default();
+    let error = store.acquire(&tcp(&address.to_string()), 2).unwrap_err();
+    assert!(error.to_string().contains(&format!("process {}", std::process::id())), "{error}");
+    assert_eq!(store.iter().count(), 0);
+}
+
+#[test]
+fn our_own_port_at_another_address_is_no_obstacle() {
+    let mut store = SocketStore::default();
+    let address = bound(store.acquire(&tcp("127.0.0.1:0"), 1).unwrap());
+    let second = tcp(&format!("127.0.0.2:{}", address.port()));
+    assert_eq!(store.acquire(&second, 2).unwrap().sockets.len(), 2);
+}
+
+#[test]
+fn what_nobody_uses_is_closed() {
+    let mut store = SocketStore::default();
+    let key = tcp("127.0.0.1:0");
+    let address = bound(store.acquire(&key, 1).unwrap());
+    assert!(TcpListener::bind(address).is_err());
+    assert_eq!(store.retain(|_| false), [SocketPlace::Tcp(address)]);
+    assert!(TcpListener::bind(address).is_ok());
+}
+
+#[test]
+fn a_stale_unix_socket_is_replaced_and_a_live_one_is_not() {
+    let path = scratch("stale");
+    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    let mut store = SocketStore::default();
+    assert!(store.acquire(&unix(&path), 4).is_ok());
+    assert_eq!(store.count(&unix(&path)), 1);
+    let mut second = SocketStore::default();
+    assert!(matches!(second.acquire(&unix(&path), 1), Err(BindError::UnixInUse { .. })));
+    store.release(&unix(&path));
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_file_that_is_no_socket_stays() {
+    let path = scratch("file");
+    std::fs::write(&path, "text").unwrap();
+    let mut store = SocketStore::default();
+    assert!(matches!(store.acquire(&unix(&path), 1), Err(BindError::NotASocket { .. })));
+    assert_eq!(std::fs::read(&path).unwrap(), b"text");
+    std::fs::remove_file(&path).unwrap();
+}
