@@ -1,3 +1,42 @@
 //! HTTP messages and wire forms, framing rules; no I/O.
+//!
+//! A head is scanned for its end ([`HeadScanner`]), parsed in place ([`RequestHead`], [`ResponseHead`]), written
+//! towards the next hop ([`write_request_head`], [`write_response_head`]) and read once more before it is sent
+//! ([`Egress`]). A chunked body is taken apart by [`ChunkDecoder`].
+//!
+//! Both sides are read strictly: what two readers could take for two different messages is refused, not mended.
 
 #![forbid(unsafe_code)]
+#![warn(clippy::indexing_slicing)]
+#![cfg_attr(test, allow(clippy::indexing_slicing, reason = "a test may fail by panicking"))]
+
+mod chunk;
+mod date;
+mod edits;
+mod egress;
+mod field;
+mod head;
+mod method;
+mod octet;
+mod span;
+mod status;
+mod write;
+
+pub use chunk::{
+    CHUNK_END, ChunkDecoder, ChunkFault, ChunkLimits, ChunkStep, LAST_CHUNK, is_trailer_allowed,
+    write_chunk_header, write_trailers,
+};
+pub use date::{DATE_BYTES, format_date};
+pub use edits::{EDIT_BYTES_MAX, EDITS_MAX, EditFault, FieldEdits};
+pub use egress::{Egress, EgressFault};
+pub use field::{Field, FieldId, FieldRef, Fields};
+pub use head::{
+    HeadFault, HeadLimits, HeadScanner, RequestBody, RequestHead, ResponseBody, ResponseHead, TargetForm,
+};
+pub use method::{METHOD_BYTES_MAX, Method, Version};
+pub use span::Span;
+pub use status::status_reason;
+pub use write::{
+    CONTINUE, ForwardedClient, ForwardedPolicy, LocalReply, RequestId, RequestWrite, ResponseWrite,
+    write_interim_head, write_local_head, write_request_head, write_response_head,
+};

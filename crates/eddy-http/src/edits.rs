@@ -1,0 +1,202 @@
+//! Changes that a rule makes to the fields of a message, checked when they are built.
+
+use thiserror::Error;
+
+use crate::field::{FieldId, Traits, is_alias_of};
+use crate::octet::{is_tchar, is_text};
+
+/// Changes to the fields of a message: removals first, then what is set, then what is added.
+///
+/// Names and values were checked when they came in: none can end a line, change the framing or the way of a message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldEdits {
+    edits: Vec<Edit>,
+}
+
+/// Most changes of one [`FieldEdits`].
+pub const EDITS_MAX: usize = 64;
+/// Most bytes of a name or value in [`FieldEdits`].
+pub const EDIT_BYTES_MAX: usize = 8 * 1024;
+
+/// Why a change is refused.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum EditFault {
+    /// The name is empty or has a byte that no field name has.
+    #[error("\"{name}\" is no field name: use letters, digits and any of !#$%&'*+-.^_`|~")]
+    BadName {
+        /// The name as given.
+        name: String,
+    },
+    /// The value has a control byte.
+    #[error("the value of \"{name}\" has a control byte such as a line end or NUL")]
+    BadValue {
+        /// The name as given.
+        name: String,
+    },
+    /// The field frames or routes the message, or ends at each hop.
+    #[error("\"{name}\" is written by eddy itself and cannot be changed by a rule")]
+    Reserved {
+        /// The name as given.
+        name: String,
+    },
+    /// Name or value are too long.
+    #[error("name or value of \"{name}\" is longer than {EDIT_BYTES_MAX} bytes")]
+    TooLong {
+        /// The beginning of the name.
+        name: String,
+    },
+    /// Too many changes in one place.
+    #[error("more than {EDITS_MAX} changes to fields in one place")]
+    TooMany,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Edit {
+    kind: EditKind,
+    name: Box<str>,
+    id: FieldId,
+    value: Box<str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EditKind {
+    Remove,
+    Set,
+    Add,
+}
+
+static NONE: FieldEdits = FieldEdits::new();
+
+impl FieldEdits {
+    /// No changes.
+    pub const fn new() -> Self {
+        Self { edits: Vec::new() }
+    }
+
+    /// No changes, for those who need a place to refer to.
+    pub fn none() -> &'static Self {
+        &NONE
+    }
+
+    /// Whether there is nothing to change.
+    pub fn is_empty(&self) -> bool {
+        self.edits.is_empty()
+    }
+
+    /// Removes all fields of this name, in any case and spelling of its separators.
+    ///
+    /// # Errors
+    /// Any [`EditFault`] but `BadValue`.
+    pub fn remove(&mut self, name: &str) -> Result<(), EditFault> {
+        self.push(EditKind::Remove, name, "")
+    }
+
+    /// Puts one field in the place of all of this name, in any case and spelling of its separators.
+    ///
+    /// # Errors
+    /// Any [`EditFault`].
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), EditFault> {
+        self.push(EditKind::Set, name, value)
+    }
+
+    /// Adds one field beside those that are there.
+    ///
+    /// # Errors
+    /// Any [`EditFault`].
+    pub fn add(&mut self, name: &str, value: &str) -> Result<(), EditFault> {
+        self.push(EditKind::Add, name, value)
+    }
+
+    fn push(&mut self, kind: EditKind, name: &str, value: &str) -> Result<(), EditFault> {
+        let value = value.trim_matches([' ', '\t']);
+        if self.edits.len() >= EDITS_MAX {
+            return Err(EditFault::TooMany);
+        }
+        if name.len() > EDIT_BYTES_MAX || value.len() > EDIT_BYTES_MAX {
+            return Err(EditFault::TooLong { name: name.chars().take(64).collect() });
+        }
+        if name.is_empty() || !name.bytes().all(is_tchar) {
+            return Err(EditFault::BadName { name: name.to_owned() });
+        }
+        if !value.bytes().all(is_text) {
+            return Err(EditFault::BadValue { name: name.to_owned() });
+        }
+        let id = FieldId::from_name(name.as_bytes());
+        if id == FieldId::Alias || id.traits().has(Traits::HOP.and(Traits::FRAMING)) {
+            return Err(EditFault::Reserved { name: name.to_owned() });
+        }
+        self.edits.push(Edit { kind, name: name.into(), id, value: value.into() });
+        Ok(())
+    }
+
+    /// Whether a field that came in is removed or replaced.
+    pub(crate) fn drops(&self, id: FieldId, name: &[u8]) -> bool {
+        self.edits.iter().any(|edit| {
+            let is_same = if id.is_known() { edit.id == id } else { is_alias_of(name, edit.name.as_bytes()) };
+            is_same && edit.kind != EditKind::Add
+        })
+    }
+
+    /// Whether a field with this name, which eddy would write, is removed or replaced.
+    pub(crate) fn decides(&self, name: &str) -> bool {
+        self.edits.iter().any(|edit| edit.kind != EditKind::Add && edit.name.eq_ignore_ascii_case(name))
+    }
+
+    /// What is to be written: what is set, then what is added.
+    pub(crate) fn written(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        [EditKind::Set, EditKind::Add].into_iter().flat_map(|kind| {
+            let edits = self.edits.iter().filter(move |edit| edit.kind == kind);
+            edits.map(|edit| (edit.name.as_bytes(), edit.value.as_bytes()))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EDITS_MAX, EditFault, FieldEdits};
+    use crate::FieldId;
+
+    #[test]
+    fn a_name_or_value_that_could_split_a_message_is_refused() {
+        for name in ["", "a b", "a:", "a\r\nb", "ä", "a\0"] {
+            let fault = FieldEdits::new().set(name, "v").unwrap_err();
+            assert_eq!(fault, EditFault::BadName { name: name.to_owned() });
+        }
+        for value in ["a\r\nb", "a\n", "\0", "a\u{7f}"] {
+            let fault = FieldEdits::new().add("x-a", value).unwrap_err();
+            assert_eq!(fault, EditFault::BadValue { name: "x-a".to_owned() });
+        }
+    }
+
+    #[test]
+    fn fields_that_frame_or_end_at_a_hop_are_reserved() {
+        for name in
+            ["Host", "content-length", "Transfer-Encoding", "connection", "TE", "content_length", "Upgrade"]
+        {
+            let fault = FieldEdits::new().remove(name).unwrap_err();
+            assert_eq!(fault, EditFault::Reserved { name: name.to_owned() });
+        }
+    }
+
+    #[test]
+    fn a_removal_covers_every_spelling() {
+        let mut edits = FieldEdits::new();
+        edits.remove("X-User").unwrap();
+        edits.set("server", "eddy").unwrap();
+        edits.add("x-more", "1").unwrap();
+        assert!(edits.drops(FieldId::Other, b"x_user"));
+        assert!(edits.drops(FieldId::Other, b"X.USER"));
+        assert!(edits.drops(FieldId::Server, b"SERVER"));
+        assert!(!edits.drops(FieldId::Other, b"x-more"));
+        assert_eq!(edits.written().collect::<Vec<_>>(), [(&b"server"[..], &b"eddy"[..]), (b"x-more", b"1")]);
+    }
+
+    #[test]
+    fn changes_are_limited_in_number() {
+        let mut edits = FieldEdits::new();
+        for _ in 0..EDITS_MAX {
+            edits.add("x-a", "1").unwrap();
+        }
+        assert_eq!(edits.add("x-a", "1"), Err(EditFault::TooMany));
+    }
+}

@@ -1,0 +1,127 @@
+//! The last look at a head before it is sent.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::head::{HeadFault, HeadLimits, RequestBody, RequestHead, ResponseBody, ResponseHead, Strictness};
+use crate::method::{Method, Version};
+
+/// Reads heads that are about to be sent with the same strict parser that reads those that come in.
+///
+/// A rule, filter or fault of our own could otherwise write something that the next reader takes for another
+/// message. To be used again; allocates nothing once warm.
+#[derive(Clone, Debug, Default)]
+pub struct Egress {
+    request: RequestHead,
+    response: ResponseHead,
+}
+
+/// Why a head must not be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EgressFault {
+    /// The strict parser refuses it.
+    Head(HeadFault),
+    /// It reads as another method.
+    Method,
+    /// It reads as another target.
+    Target,
+    /// It reads as another version than HTTP/1.1.
+    Version,
+    /// It reads as another status.
+    Status,
+    /// Its body would end elsewhere.
+    Body,
+}
+
+/// What a head may grow to on its way through eddy.
+const LIMITS: HeadLimits =
+    HeadLimits { head_bytes_max: 1024 * 1024, fields_max: 1024, target_bytes_max: 1024 * 1024 };
+
+impl Egress {
+    /// A checker.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Checks that `written` is exactly one request head and reads as meant.
+    ///
+    /// # Errors
+    /// The first difference found; the head must not be sent.
+    ///
+    /// # Cost
+    /// One parse; no allocation once as many fields were seen before.
+    pub fn check_request(
+        &mut self,
+        written: &[u8],
+        method: &[u8],
+        target: &[u8],
+        body: RequestBody,
+    ) -> Result<(), EgressFault> {
+        self.request.parse_with(written, &LIMITS, Strictness::Egress).map_err(EgressFault::Head)?;
+        let head = &self.request;
+        if head.method_name(written) != method {
+            return Err(EgressFault::Method);
+        }
+        if head.target.of(written) != target {
+            return Err(EgressFault::Target);
+        }
+        if head.version != Version::Http11 {
+            return Err(EgressFault::Version);
+        }
+        let is_same = head.body == body || (head.body.is_empty() && body.is_empty());
+        if is_same { Ok(()) } else { Err(EgressFault::Body) }
+    }
+
+    /// Checks that `written` is exactly one response head and reads as meant by a client that sent this method.
+    ///
+    /// `body` is what is going to be sent: [`ResponseBody::None`] in answer to `HEAD`.
+    ///
+    /// # Errors
+    /// The first difference found; the head must not be sent.
+    ///
+    /// # Cost
+    /// One parse; no allocation once as many fields were seen before.
+    pub fn check_response(
+        &mut self,
+        written: &[u8],
+        status: u16,
+        body: ResponseBody,
+        request_method: Method,
+    ) -> Result<(), EgressFault> {
+        self.response.parse(written, &LIMITS, request_method).map_err(EgressFault::Head)?;
+        if self.response.status != status {
+            return Err(EgressFault::Status);
+        }
+        let is_same = self.response.body == body || (self.response.body.is_empty() && body.is_empty());
+        if is_same { Ok(()) } else { Err(EgressFault::Body) }
+    }
+}
+
+impl EgressFault {
+    /// A word for the access record and metrics.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Head(fault) => fault.reason(),
+            Self::Method => "egress_method",
+            Self::Target => "egress_target",
+            Self::Version => "egress_version",
+            Self::Status => "egress_status",
+            Self::Body => "egress_body",
+        }
+    }
+}
+
+impl fmt::Display for EgressFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.reason())
+    }
+}
+
+impl Error for EgressFault {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Head(fault) => Some(fault),
+            Self::Method | Self::Target | Self::Version | Self::Status | Self::Body => None,
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Well-known field names.
+
+use super::traits::Traits;
+use crate::octet::{Word, is_tchar, load, word_of};
+
+/// Declares the names once: the enum, the names by id and the traits by id.
+macro_rules! field_ids {
+    ($($variant:ident = $name:literal, $traits:expr;)*) => {
+        /// A field name that eddy knows, or one of three kinds of others.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum FieldId {
+            /// A name that eddy does not know.
+            #[default]
+            Other,
+            $(#[doc = concat!("`", $name, "`.")] $variant,)*
+            /// An unknown name that begins with `x-forwarded-`.
+            XForwarded,
+            /// A name that some programs take for a known one: separators other than `-` read as `-`.
+            Alias,
+        }
+
+        const NAMES: &[&str] = &["", $($name,)* "", ""];
+        const TRAITS: &[Traits] = &[Traits::UNKNOWN, $($traits,)* Traits::FORWARDED, Traits::PLAIN];
+        const IDS: &[FieldId] = &[$(FieldId::$variant,)*];
+    };
+}
+
+field_ids! {
+    Host = "host", Traits::FRAMING;
+    ContentLength = "content-length", Traits::FRAMING;
+    TransferEncoding = "transfer-encoding", Traits::FRAMING.and(Traits::HOP);
+    Connection = "connection", Traits::HOP;
+    Expect = "expect", Traits::HOP;
+    Upgrade = "upgrade", Traits::HOP;
+    Te = "te", Traits::HOP;
+    MaxForwards = "max-forwards", Traits::PLAIN;
+    Trailer = "trailer", Traits::FRAMING;
+    KeepAlive = "keep-alive", Traits::HOP;
+    ProxyConnection = "proxy-connection", Traits::HOP;
+    ProxyAuthenticate = "proxy-authenticate", Traits::HOP;
+    ProxyAuthorization = "proxy-authorization", Traits::HOP;
+    Http2Settings = "http2-settings", Traits::HOP;
+    Via = "via", Traits::PLAIN;
+    Date = "date", Traits::PLAIN;
+    Forwarded = "forwarded", Traits::FORWARDED;
+    XForwardedFor = "x-forwarded-for", Traits::FORWARDED;
+    XForwardedProto = "x-forwarded-proto", Traits::FORWARDED;
+    XForwardedHost = "x-forwarded-host", Traits::FORWARDED;
+    XForwardedPort = "x-forwarded-port", Traits::FORWARDED;
+    XRealIp = "x-real-ip", Traits::FORWARDED;
+    XRequestId = "x-request-id", Traits::PLAIN;
+    Accept = "accept", Traits::PLAIN;
+    AcceptEncoding = "accept-encoding", Traits::PLAIN;
+    AcceptLanguage = "accept-language", Traits::PLAIN;
+    AcceptRanges = "accept-ranges", Traits::PLAIN;
+    AccessControlAllowOrigin = "access-control-allow-origin", Traits::PLAIN;
+    Age = "age", Traits::PLAIN;
+    Allow = "allow", Traits::PLAIN;
+    AltSvc = "alt-svc", Traits::PLAIN;
+    Authorization = "authorization", Traits::PLAIN;
+    CacheControl = "cache-control", Traits::PLAIN;
+    ContentDisposition = "content-disposition", Traits::PLAIN;
+    ContentEncoding = "content-encoding", Traits::PLAIN;
+    ContentLanguage = "content-language", Traits::PLAIN;
+    ContentLocation = "content-location", Traits::PLAIN;
+    ContentRange = "content-range", Traits::PLAIN;
+    ContentSecurityPolicy = "content-security-policy", Traits::PLAIN;
+    ContentType = "content-type", Traits::PLAIN;
+    Cookie = "cookie", Traits::PLAIN;
+    Etag = "etag", Traits::TRAILER;
+    Expires = "expires", Traits::PLAIN;
+    IfMatch = "if-match", Traits::PLAIN;
+    IfModifiedSince = "if-modified-since", Traits::PLAIN;
+    IfNoneMatch = "if-none-match", Traits::PLAIN;
+    IfRange = "if-range", Traits::PLAIN;
+    IfUnmodifiedSince = "if-unmodified-since", Traits::PLAIN;
+    LastModified = "last-modified", Traits::PLAIN;
+    Link = "link", Traits::PLAIN;
+    Location = "location", Traits::PLAIN;
+    Origin = "origin", Traits::PLAIN;
+    Pragma = "pragma", Traits::PLAIN;
+    Prefer = "prefer", Traits::PLAIN;
+    Priority = "priority", Traits::PLAIN;
+    Range = "range", Traits::PLAIN;
+    Referer = "referer", Traits::PLAIN;
+    RetryAfter = "retry-after", Traits::PLAIN;
+    SecFetchDest = "sec-fetch-dest", Traits::PLAIN;
+    SecFetchMode = "sec-fetch-mode", Traits::PLAIN;
+    SecFetchSite = "sec-fetch-site", Traits::PLAIN;
+    SecFetchUser = "sec-fetch-user", Traits::PLAIN;
+    Server = "server", Traits::PLAIN;
+    ServerTiming = "server-timing", Traits::TRAILER;
+    SetCookie = "set-cookie", Traits::PLAIN;
+    StrictTransportSecurity = "strict-transport-security", Traits::PLAIN;
+    Traceparent = "traceparent", Traits::PLAIN;
+    Tracestate = "tracestate", Traits::PLAIN;
+    UpgradeInsecureRequests = "upgrade-insecure-requests", Traits::PLAIN;
+    UserAgent = "user-agent", Traits::PLAIN;
+    Vary = "vary", Traits::PLAIN;
+    Warning = "warning", Traits::PLAIN;
+    WwwAuthenticate = "www-authenticate", Traits::PLAIN;
+    AuthenticationInfo = "authentication-info", Traits::PLAIN;
+    GrpcStatus = "grpc-status", Traits::TRAILER;
+    GrpcMessage = "grpc-message", Traits::TRAILER;
+    GrpcTimeout = "grpc-timeout", Traits::PLAIN;
+}
+
+/// Longest known name, bytes.
+const NAME_BYTES_MAX: usize = 32;
+/// The beginning shared by a family of names that only a trusted peer may send.
+const FAMILY: &[u8] = b"x-forwarded-";
+
+const SLOTS_BITS: u32 = 9;
+/// Chosen so that no two names share a slot; `slots` asserts it.
+const SLOTS_FACTOR: u64 = 0x4f1e_ba00_5bd7_4cc9;
+
+static SLOTS: [FieldId; 1 << SLOTS_BITS] = slots();
+static KEYS: [Key; IDS.len() + 3] = keys();
+
+/// A name of at most 32 bytes as words, in lower case; two names are equal when their keys are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Key {
+    len: usize,
+    first: Word,
+    second: Word,
+    third: Word,
+    /// The last eight bytes, or `first` of a shorter name.
+    last: Word,
+}
+
+impl FieldId {
+    /// The id of a field name in any case; [`FieldId::Other`] of what is no field name.
+    pub fn from_name(name: &[u8]) -> Self {
+        if name.iter().any(|&byte| !is_tchar(byte)) {
+            return Self::Other;
+        }
+        let id = classify(name, 0, name.len());
+        if id.is_known() { id } else { classify_unknown(name) }
+    }
+
+    /// The name in lower case; empty for [`FieldId::Other`], [`FieldId::XForwarded`] and [`FieldId::Alias`].
+    pub fn name(self) -> &'static str {
+        NAMES.get(self as usize).copied().unwrap_or_default()
+    }
+
+    /// Whether the id stands for one name, so that equal ids mean equal names.
+    pub fn is_known(self) -> bool {
+        !matches!(self, Self::Other | Self::XForwarded | Self::Alias)
+    }
+
+    /// What the rules of forwarding say of the field.
+    #[inline]
+    pub(crate) fn traits(self) -> Traits {
+        TRAITS.get(self as usize).copied().unwrap_or(Traits::PLAIN)
+    }
+
+    /// This id's bit in a set of the first 64 ids; zero for later ones.
+    #[inline]
+    pub(crate) fn bit(self) -> u64 {
+        1_u64.checked_shl(self as u32).unwrap_or(0)
+    }
+}
+
+/// The known name in `bytes[start..start + len]`, which holds no control byte, space or colon; `Other` if none.
+#[inline]
+pub(crate) fn classify(bytes: &[u8], start: usize, len: usize) -> FieldId {
+    if len > NAME_BYTES_MAX || len == 0 {
+        return FieldId::Other;
+    }
+    let first = fold(load(bytes, start)) & mask(len);
+    let last = if len >= 8 { fold(load(bytes, start + len - 8)) } else { first };
+    let id = SLOTS.get(slot(first, last, len)).copied().unwrap_or_default();
+    let Some(key) = KEYS.get(id as usize) else { return FieldId::Other };
+    let is_same = key.len == len
+        && key.first == first
+        && key.last == last
+        && (len <= 16 || key.second == fold(load(bytes, start + 8)) & mask(len - 8))
+        && (len <= 24 || key.third == fold(load(bytes, start + 16)) & mask(len - 16));
+    if is_same { id } else { FieldId::Other }
+}
+
+/// Which kind of unknown name this is; `None` if it is not a token at all.
+pub(crate) fn check_unknown(name: &[u8]) -> Option<FieldId> {
+    if name.is_empty() || !name.iter().all(|&byte| is_tchar(byte)) {
+        return None;
+    }
+    Some(classify_unknown(name))
+}
+
+/// Whether `name` reads as `other`, in any case, once all separators are taken for one.
+///
+/// Programs that map names to variables (CGI and its heirs) see the two as one field.
+pub(crate) fn is_alias_of(name: &[u8], other: &[u8]) -> bool {
+    name.len() == other.len() && name.iter().zip(other).all(|(a, b)| fold_byte(*a) == fold_byte(*b))
+}
+
+fn classify_unknown(name: &[u8]) -> FieldId {
+    let has_family =
+        name.len() > FAMILY.len() && name.get(..FAMILY.len()).is_some_and(|head| is_alias_of(head, FAMILY));
+    if name.iter().all(|&byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+        return if has_family { FieldId::XForwarded } else { FieldId::Other };
+    }
+    if has_family {
+        return FieldId::Alias;
+    }
+    let mut folded = [0; NAME_BYTES_MAX];
+    let Some(place) = folded.get_mut(..name.len()) else { return FieldId::Other };
+    for (to, from) in place.iter_mut().zip(name) {
+        *to = fold_byte(*from);
+    }
+    if classify(place, 0, name.len()).is_known() { FieldId::Alias } else { FieldId::Other }
+}
+
+/// Lower case; every byte but letters and digits becomes `-`.
+fn fold_byte(byte: u8) -> u8 {
+    if byte.is_ascii_alphanumeric() { byte.to_ascii_lowercase() } else { b'-' }
+}
+
+/// Lower case for letters; exact for names of letters, digits and `-`, where bytes below 0x21 are ruled out.
+#[inline(always)]
+const fn fold(word: Word) -> Word {
+    word | 0x2020_2020_2020_2020
+}
+
+/// Covers the first `len` bytes of a word, all for eight or more.
+#[inline(always)]
+const fn mask(len: usize) -> Word {
+    if len >= 8 { Word::MAX } else { (1 << (len * 8)) - 1 }
+}
+
+#[inline(always)]
+const fn slot(first: Word, last: Word, len: usize) -> usize {
+    let mixed = first ^ last.rotate_left(13) ^ ((len as u64) << 56);
+    (mixed.wrapping_mul(SLOTS_FACTOR) >> (64 - SLOTS_BITS)) as usize
+}
+
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const fn keys() -> [Key; IDS.len() + 3] {
+    let mut table = [Key { len: 0, first: 0, second: 0, third: 0, last: 0 }; IDS.len() + 3];
+    let mut index = 0;
+    while index < NAMES.len() {
+        table[index] = key(NAMES[index].as_bytes());
+        index += 1;
+    }
+    table
+}
+
+const fn key(name: &[u8]) -> Key {
+    let len = name.len();
+    assert!(len <= NAME_BYTES_MAX, "a known name fits a key");
+    let first = part(name, 0);
+    let last = if len >= 8 { part(name, len - 8) } else { first };
+    Key { len, first, second: part(name, 8), third: part(name, 16), last }
+}
+
+/// Up to eight bytes of a name in lower case.
+const fn part(name: &[u8], at: usize) -> Word {
+    if at >= name.len() {
+        return 0;
+    }
+    let (_, rest) = name.split_at(at);
+    if rest.len() > 8 { word_of(rest.split_at(8).0) } else { word_of(rest) }
+}
+
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const fn slots() -> [FieldId; 1 << SLOTS_BITS] {
+    let mut table = [FieldId::Other; 1 << SLOTS_BITS];
+    let mut index = 0;
+    while index < IDS.len() {
+        let id = IDS[index];
+        let key = key(NAMES[id as usize].as_bytes());
+        let slot = slot(key.first, key.last, key.len);
+        assert!(table[slot] as u8 == FieldId::Other as u8, "two names share a slot: choose another factor");
+        table[slot] = id;
+        index += 1;
+    }
+    table
+}

@@ -1,0 +1,71 @@
+//! Authorities: `host[:port]` of a `Host` field or an absolute target.
+
+use std::net::Ipv6Addr;
+
+use crate::octet::is_host;
+use crate::span::Span;
+
+/// Longest host, bytes: a full domain name and its final dot.
+pub(super) const HOST_BYTES_MAX: usize = 255;
+
+/// A checked authority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Authority {
+    /// `host` or `host:port`; a colon without a port is left out.
+    pub(super) whole: Span,
+    /// The host alone; an IPv6 address with its brackets.
+    pub(super) host: Span,
+}
+
+/// Reads the authority in `span`; `None` when it names no host.
+///
+/// Stricter than the grammar: no user information, no percent-encoding and none of `!$&'()*+,;=` (no host that can
+/// be looked up has them, and readers disagree on what they mean), no empty label but after a final dot, no port 0.
+///
+/// # Spec
+/// [RFC 3986 §3.2](https://www.rfc-editor.org/rfc/rfc3986#section-3.2),
+/// [RFC 9110 §4.2](https://www.rfc-editor.org/rfc/rfc9110#section-4.2)
+pub(super) fn parse_authority(bytes: &[u8], span: Span) -> Option<Authority> {
+    let text = span.of(bytes);
+    let start = span.start as usize;
+    let host_len = if text.first() == Some(&b'[') { literal_len(text)? } else { name_len(text)? };
+    let host = Span::new(start, start + host_len);
+    match text.get(host_len..)? {
+        [] | [b':'] => Some(Authority { whole: host, host }),
+        [b':', port @ ..] if is_port(port) => Some(Authority { whole: span, host }),
+        _ => None,
+    }
+}
+
+/// The length of the registered name or IPv4 address that `text` begins with.
+fn name_len(text: &[u8]) -> Option<usize> {
+    // A dot before the name makes an empty first label count as one.
+    let mut before = b'.';
+    let mut len = 0;
+    for &byte in text {
+        if byte == b':' {
+            break;
+        }
+        if !is_host(byte) || (byte == b'.' && before == b'.') {
+            return None;
+        }
+        before = byte;
+        len += 1;
+    }
+    (1..=HOST_BYTES_MAX).contains(&len).then_some(len)
+}
+
+/// The length of the IPv6 address in brackets that `text` begins with.
+fn literal_len(text: &[u8]) -> Option<usize> {
+    let end = text.iter().take(HOST_BYTES_MAX).position(|&byte| byte == b']')?;
+    let address = str::from_utf8(text.get(1..end)?).ok()?;
+    address.parse::<Ipv6Addr>().ok()?;
+    Some(end + 1)
+}
+
+fn is_port(text: &[u8]) -> bool {
+    let value = text.iter().try_fold(0_u32, |value, byte| {
+        byte.is_ascii_digit().then(|| value.saturating_mul(10).saturating_add(u32::from(byte - b'0')))
+    });
+    text.len() <= 5 && value.is_some_and(|port| (1..=65535).contains(&port))
+}

@@ -1,0 +1,194 @@
+//! Where a message's body ends, and what the connection is for afterwards.
+
+use super::HeadFault;
+use crate::field::{Field, FieldId, Seen};
+use crate::method::Version;
+use crate::span::Span;
+
+/// How the body of a request ends.
+///
+/// # Spec
+/// [RFC 9112 §6.3](https://www.rfc-editor.org/rfc/rfc9112#section-6.3)
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RequestBody {
+    /// There is none, and no length was announced.
+    #[default]
+    None,
+    /// After this many bytes, perhaps zero.
+    Length(u64),
+    /// With the last chunk and its trailers.
+    Chunked,
+}
+
+/// How the body of a response ends.
+///
+/// # Spec
+/// [RFC 9112 §6.3](https://www.rfc-editor.org/rfc/rfc9112#section-6.3)
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ResponseBody {
+    /// There is none, whatever the fields say: 1xx, 204, 304, or an answer to `HEAD`.
+    #[default]
+    None,
+    /// After this many bytes, perhaps zero.
+    Length(u64),
+    /// With the last chunk and its trailers.
+    Chunked,
+    /// With the connection.
+    UntilClose,
+}
+
+impl RequestBody {
+    /// Whether no byte of body follows the head.
+    pub fn is_empty(self) -> bool {
+        matches!(self, Self::None | Self::Length(0))
+    }
+}
+
+impl ResponseBody {
+    /// Whether no byte of body follows the head.
+    pub fn is_empty(self) -> bool {
+        matches!(self, Self::None | Self::Length(0))
+    }
+
+    /// The same body as a client of this version can be sent it: without a length, in chunks where it knows them.
+    pub fn towards(self, client: Version) -> Self {
+        match (self, client) {
+            (Self::Chunked | Self::UntilClose, Version::Http11) => Self::Chunked,
+            (Self::Chunked | Self::UntilClose, Version::Http10) => Self::UntilClose,
+            (Self::None | Self::Length(_), _) => self,
+        }
+    }
+}
+
+/// What the fields say of the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Announced {
+    Nothing,
+    Length(u64),
+    Chunked,
+}
+
+/// What `Connection` says.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Options {
+    pub(super) has_close: bool,
+    pub(super) has_keep_alive: bool,
+    pub(super) has_upgrade: bool,
+}
+
+/// Most options of all `Connection` fields of a head.
+const CONNECTION_OPTIONS_MAX: usize = 32;
+/// Most digits of a `Content-Length`: any such number fits a `u64`.
+const LENGTH_DIGITS_MAX: usize = 19;
+
+/// Reads what the fields say of the body.
+pub(super) fn parse_announced(
+    bytes: &[u8],
+    fields: &[Field],
+    seen: Seen,
+    version: Version,
+) -> Result<Announced, HeadFault> {
+    let has_coding = seen.has(FieldId::TransferEncoding);
+    if !has_coding && !seen.has(FieldId::ContentLength) {
+        return Ok(Announced::Nothing);
+    }
+    if has_coding && version == Version::Http10 {
+        return Err(HeadFault::CodingInHttp10);
+    }
+    if has_coding && seen.has(FieldId::ContentLength) {
+        return Err(HeadFault::LengthAndCoding);
+    }
+    if seen.has_repeated(FieldId::TransferEncoding) {
+        return Err(HeadFault::CodingRepeated);
+    }
+    if seen.has_repeated(FieldId::ContentLength) {
+        return Err(HeadFault::LengthRepeated);
+    }
+    if has_coding {
+        let coding = value_of(bytes, fields, FieldId::TransferEncoding);
+        return if coding.eq_ignore_ascii_case(b"chunked") {
+            Ok(Announced::Chunked)
+        } else {
+            Err(HeadFault::BadCoding)
+        };
+    }
+    parse_length(value_of(bytes, fields, FieldId::ContentLength))
+        .map(Announced::Length)
+        .ok_or(HeadFault::BadLength)
+}
+
+/// Reads all `Connection` fields and marks the fields that they nominate.
+pub(super) fn parse_connection(bytes: &[u8], fields: &mut [Field], seen: Seen) -> Result<Options, HeadFault> {
+    let mut options = Options::default();
+    if !seen.has(FieldId::Connection) {
+        return Ok(options);
+    }
+    let mut count = 0;
+    let mut index = 0;
+    while let Some(field) = fields.get(index) {
+        index += 1;
+        if field.id != FieldId::Connection {
+            continue;
+        }
+        for option in list(field.value.of(bytes)) {
+            count += 1;
+            if count > CONNECTION_OPTIONS_MAX {
+                return Err(HeadFault::TooManyOptions);
+            }
+            options.read(option, bytes, fields);
+        }
+    }
+    Ok(options)
+}
+
+impl Options {
+    fn read(&mut self, option: &[u8], bytes: &[u8], fields: &mut [Field]) {
+        if option.eq_ignore_ascii_case(b"keep-alive") {
+            self.has_keep_alive = true;
+        } else if option.eq_ignore_ascii_case(b"close") {
+            self.has_close = true;
+        } else if option.eq_ignore_ascii_case(b"upgrade") {
+            self.has_upgrade = true;
+        } else {
+            nominate(option, bytes, fields);
+        }
+    }
+
+    /// Whether the connection serves another message after this one (RFC 9112 §9.3).
+    pub(super) fn keeps_alive(self, version: Version) -> bool {
+        !self.has_close && (version == Version::Http11 || self.has_keep_alive)
+    }
+}
+
+/// The value of the first field with this id; empty if there is none.
+pub(super) fn value_of<'a>(bytes: &'a [u8], fields: &[Field], id: FieldId) -> &'a [u8] {
+    span_of(fields, id).of(bytes)
+}
+
+/// Where the value of the first field with this id lies.
+pub(super) fn span_of(fields: &[Field], id: FieldId) -> Span {
+    fields.iter().find(|field| field.id == id).map(|field| field.value).unwrap_or_default()
+}
+
+/// The members of a comma-separated list, empty ones left out (RFC 9110 §5.6.1).
+pub(super) fn list(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).filter(|member| !member.is_empty())
+}
+
+/// Marks the fields of unknown meaning with this name.
+fn nominate(option: &[u8], bytes: &[u8], fields: &mut [Field]) {
+    for field in fields {
+        if field.id == FieldId::Other && field.name.of(bytes).eq_ignore_ascii_case(option) {
+            field.is_nominated = true;
+        }
+    }
+}
+
+fn parse_length(value: &[u8]) -> Option<u64> {
+    if value.is_empty() || value.len() > LENGTH_DIGITS_MAX {
+        return None;
+    }
+    value
+        .iter()
+        .try_fold(0_u64, |length, byte| byte.is_ascii_digit().then(|| length * 10 + u64::from(byte - b'0')))
+}

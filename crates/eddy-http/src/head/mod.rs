@@ -1,0 +1,22 @@
+//! Heads: where one ends, what it says, how its body is framed.
+
+mod authority;
+mod fault;
+mod framing;
+mod limits;
+mod request;
+mod response;
+mod scanner;
+mod target;
+
+pub use fault::HeadFault;
+pub use framing::{RequestBody, ResponseBody};
+pub use limits::HeadLimits;
+pub use request::RequestHead;
+pub(crate) use request::Strictness;
+pub use response::ResponseHead;
+pub use scanner::HeadScanner;
+pub use target::TargetForm;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,272 @@
+//! The head of a request.
+
+use super::authority::{Authority, parse_authority};
+use super::framing::{Announced, list, parse_announced, parse_connection, span_of, value_of};
+use super::target::{Target, parse_target};
+use super::{HeadFault, HeadLimits, RequestBody, TargetForm};
+use crate::field::{Field, FieldId, Fields, Seen, is_line_end, parse_lines};
+use crate::method::{METHOD_BYTES_MAX, Method, Version};
+use crate::octet::{find_token_end, is_tchar};
+use crate::span::Span;
+
+/// The head of a request, parsed; to be used again for the next.
+///
+/// After a fault the members hold what was read before it, enough for an access record and no more.
+///
+/// # Spec
+/// [RFC 9112 §3](https://www.rfc-editor.org/rfc/rfc9112#section-3), read strictly.
+#[derive(Clone, Debug, Default)]
+pub struct RequestHead {
+    /// The method.
+    pub method: Method,
+    /// The method's bytes.
+    pub method_span: Span,
+    /// The version that the client speaks.
+    pub version: Version,
+    /// The form of the target.
+    pub form: TargetForm,
+    /// The target as sent.
+    pub target: Span,
+    /// The path of an origin or absolute form; `*` of `OPTIONS *`. Empty means `/` (RFC 9110 §4.2.3).
+    pub path: Span,
+    /// The query without its `?`.
+    pub query: Option<Span>,
+    /// The effective authority, `host` or `host:port`: of an absolute form, else of `Host`. Empty if neither is there.
+    pub authority: Span,
+    /// The authority without its port; an IPv6 address keeps its brackets.
+    pub host: Span,
+    /// How the body ends.
+    pub body: RequestBody,
+    /// Whether the client means to send another request on the connection.
+    pub keep_alive: bool,
+    /// Whether the client waits for `100 Continue` before it sends the body.
+    pub expects_continue: bool,
+    /// Whether the client offers to switch protocols.
+    pub has_upgrade: bool,
+    /// Whether the client takes trailers (`TE: trailers`).
+    pub accepts_trailers: bool,
+    /// How many more hops an `OPTIONS` or `TRACE` may take; with zero it is answered here (RFC 9110 §7.6.2).
+    pub max_forwards: Option<u32>,
+    fields: Vec<Field>,
+}
+
+/// Whose requests are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Strictness {
+    /// A client's: as the profile says.
+    Client,
+    /// Our own, about to be sent: no line before the first, but the host may be empty, as an HTTP/1.0 client's is.
+    Egress,
+}
+
+impl RequestHead {
+    /// An empty head to parse into.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The fields, in the order sent; `bytes` are those that were parsed.
+    pub fn fields<'a>(&'a self, bytes: &'a [u8]) -> Fields<'a> {
+        Fields::new(bytes, &self.fields)
+    }
+
+    /// The method's name; `bytes` are those that were parsed.
+    pub fn method_name<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        self.method_span.of(bytes)
+    }
+
+    /// The target in origin form (or `*`), as it is sent to an origin; `bytes` are those that were parsed.
+    ///
+    /// # Cost
+    /// Copies to `scratch` only a target such as `http://host?query`, which lacks the path.
+    ///
+    /// # Spec
+    /// [RFC 9112 §3.2.1](https://www.rfc-editor.org/rfc/rfc9112#section-3.2.1), §3.2.4 for `OPTIONS`
+    pub fn origin_target<'a>(&self, bytes: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
+        if self.form != TargetForm::Absolute {
+            return self.target.of(bytes);
+        }
+        match (self.path.is_empty(), self.query) {
+            (false, _) => Span { start: self.path.start, end: self.target.end }.of(bytes),
+            (true, None) if self.method == Method::Options => b"*",
+            (true, None) => b"/",
+            (true, Some(query)) => {
+                scratch.clear();
+                scratch.extend_from_slice(b"/?");
+                scratch.extend_from_slice(query.of(bytes));
+                scratch
+            }
+        }
+    }
+
+    /// Reads exactly one head, from its first byte (or the CR LF before it) to its empty line.
+    ///
+    /// # Errors
+    /// Any [`HeadFault`]; the connection then serves no further request.
+    ///
+    /// # Cost
+    /// One pass; no allocation once as many fields were seen before.
+    pub fn parse(&mut self, bytes: &[u8], limits: &HeadLimits) -> Result<(), HeadFault> {
+        self.parse_with(bytes, limits, Strictness::Client)
+    }
+
+    pub(crate) fn parse_with(
+        &mut self,
+        bytes: &[u8],
+        limits: &HeadLimits,
+        strictness: Strictness,
+    ) -> Result<(), HeadFault> {
+        self.clear();
+        if bytes.len() > limits.head_bytes_max as usize {
+            return Err(HeadFault::HeadTooLarge);
+        }
+        let start = if strictness == Strictness::Client && is_line_end(bytes, 0) { 2 } else { 0 };
+        let target_start = self.parse_method(bytes, start)?;
+        let target = parse_target(bytes, target_start, self.method, limits.target_bytes_max)?;
+        self.form = target.form;
+        self.target = target.whole;
+        self.path = target.path;
+        self.query = target.query;
+        let (version, lines_start) = parse_version(bytes, target.whole.end as usize + 1)?;
+        self.version = version;
+        let (seen, end) = parse_lines(bytes, lines_start, &mut self.fields, limits.fields_max.into())?;
+        if end != bytes.len() {
+            return Err(HeadFault::Excess);
+        }
+        self.check_authority(bytes, seen, &target, strictness)?;
+        self.check_body(bytes, seen)?;
+        self.check_connection(bytes, seen)?;
+        if self.method == Method::Connect {
+            return Err(HeadFault::ConnectRefused);
+        }
+        Ok(())
+    }
+
+    /// The places of the fields.
+    pub(crate) fn places(&self) -> &[Field] {
+        &self.fields
+    }
+
+    fn clear(&mut self) {
+        let mut fields = std::mem::take(&mut self.fields);
+        fields.clear();
+        *self = Self { fields, ..Self::default() };
+    }
+
+    /// Reads the method; answers with where the target begins.
+    fn parse_method(&mut self, bytes: &[u8], start: usize) -> Result<usize, HeadFault> {
+        let end = find_token_end(bytes, start);
+        let name = bytes.get(start..end).unwrap_or_default();
+        if name.len() > METHOD_BYTES_MAX {
+            return Err(HeadFault::MethodTooLong);
+        }
+        self.method_span = Span::new(start, end);
+        self.method = Method::from_bytes(name);
+        if name.is_empty() || name.iter().any(|&byte| !is_tchar(byte)) {
+            return Err(HeadFault::BadMethod);
+        }
+        match bytes.get(end) {
+            Some(b' ') => Ok(end + 1),
+            Some(b'\n') => Err(HeadFault::BareLf),
+            Some(_) => Err(HeadFault::BadMethod),
+            None => Err(HeadFault::Truncated),
+        }
+    }
+
+    fn check_authority(
+        &mut self,
+        bytes: &[u8],
+        seen: Seen,
+        target: &Target,
+        strictness: Strictness,
+    ) -> Result<(), HeadFault> {
+        if seen.has_repeated(FieldId::Host) {
+            return Err(HeadFault::HostRepeated);
+        }
+        if !seen.has(FieldId::Host) && self.version == Version::Http11 {
+            return Err(HeadFault::HostMissing);
+        }
+        let host = span_of(&self.fields, FieldId::Host);
+        let authority = match parse_authority(bytes, host) {
+            Some(authority) => authority,
+            // An empty `Host` stands where the target has its own authority or none (RFC 9112 §3.2, §3.3).
+            None if host.is_empty()
+                && (strictness == Strictness::Egress
+                    || self.version == Version::Http10
+                    || self.form != TargetForm::Origin) =>
+            {
+                Authority {
+                    whole: Span { start: host.start, end: host.start },
+                    host: Span { start: host.start, end: host.start },
+                }
+            }
+            None => return Err(HeadFault::BadHost),
+        };
+        let authority = match target.authority {
+            Some(span) => parse_authority(bytes, span).ok_or(HeadFault::BadTarget)?,
+            None => authority,
+        };
+        self.authority = authority.whole;
+        self.host = authority.host;
+        Ok(())
+    }
+
+    fn check_body(&mut self, bytes: &[u8], seen: Seen) -> Result<(), HeadFault> {
+        self.body = match parse_announced(bytes, &self.fields, seen, self.version)? {
+            Announced::Nothing => RequestBody::None,
+            Announced::Length(length) => RequestBody::Length(length),
+            Announced::Chunked => RequestBody::Chunked,
+        };
+        if self.method == Method::Trace && !self.body.is_empty() {
+            return Err(HeadFault::TraceWithBody);
+        }
+        if seen.has(FieldId::Expect) {
+            let expectation = value_of(bytes, &self.fields, FieldId::Expect);
+            if seen.has_repeated(FieldId::Expect) || !expectation.eq_ignore_ascii_case(b"100-continue") {
+                return Err(HeadFault::UnknownExpectation);
+            }
+            self.expects_continue = self.version == Version::Http11 && !self.body.is_empty();
+        }
+        Ok(())
+    }
+
+    fn check_connection(&mut self, bytes: &[u8], seen: Seen) -> Result<(), HeadFault> {
+        let options = parse_connection(bytes, &mut self.fields, seen)?;
+        self.keep_alive = options.keeps_alive(self.version);
+        self.has_upgrade = options.has_upgrade && seen.has(FieldId::Upgrade);
+        let fields = Fields::new(bytes, &self.fields);
+        if seen.has(FieldId::Te) {
+            self.accepts_trailers =
+                fields.all(FieldId::Te).flat_map(list).any(|member| member.eq_ignore_ascii_case(b"trailers"));
+        }
+        if seen.has(FieldId::MaxForwards) && matches!(self.method, Method::Options | Method::Trace) {
+            self.max_forwards = fields.first(FieldId::MaxForwards).and_then(parse_hops);
+        }
+        Ok(())
+    }
+}
+
+/// Reads `HTTP/1.x` and the line end after it; answers with where the fields begin.
+fn parse_version(bytes: &[u8], at: usize) -> Result<(Version, usize), HeadFault> {
+    let version = match bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        Some(b"HTTP/1.1") => Version::Http11,
+        Some(b"HTTP/1.0") => Version::Http10,
+        Some([b'H', b'T', b'T', b'P', b'/', b'2'..=b'9', b'.', b'0'..=b'9'])
+            if is_line_end(bytes, at + 8) =>
+        {
+            return Err(HeadFault::UnknownVersion);
+        }
+        _ => return Err(HeadFault::BadVersion),
+    };
+    match bytes.get(at + 8..).unwrap_or_default() {
+        [b'\r', b'\n', ..] => Ok((version, at + 10)),
+        [] | [b'\r'] => Err(HeadFault::Truncated),
+        [b'\r', ..] => Err(HeadFault::BareCr),
+        [b'\n', ..] => Err(HeadFault::BareLf),
+        _ => Err(HeadFault::BadVersion),
+    }
+}
+
+fn parse_hops(value: &[u8]) -> Option<u32> {
+    str::from_utf8(value).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))?.parse().ok()
+}

@@ -1,0 +1,138 @@
+//! The head of a response.
+
+use super::framing::{Announced, parse_announced, parse_connection};
+use super::{HeadFault, HeadLimits, ResponseBody};
+use crate::field::{Field, FieldId, Fields, LineFault, is_line_end, parse_lines};
+use crate::method::{Method, Version};
+use crate::octet::find_text_end;
+use crate::span::Span;
+
+/// The head of a response, parsed; to be used again for the next.
+///
+/// # Spec
+/// [RFC 9112 §4](https://www.rfc-editor.org/rfc/rfc9112#section-4), read strictly but for one thing: the space before an
+/// empty reason may be left out, as many origins do.
+#[derive(Clone, Debug, Default)]
+pub struct ResponseHead {
+    /// The status, 100 to 999.
+    pub status: u16,
+    /// The reason phrase; perhaps empty.
+    pub reason: Span,
+    /// The version that the origin speaks.
+    pub version: Version,
+    /// How the body ends.
+    pub body: ResponseBody,
+    /// The announced length; of the body that `GET` would have brought where there is none (`HEAD`, 304).
+    pub content_length: Option<u64>,
+    /// Whether the connection can carry another request after this response.
+    pub keep_alive: bool,
+    fields: Vec<Field>,
+}
+
+impl ResponseHead {
+    /// An empty head to parse into.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The fields, in the order sent; `bytes` are those that were parsed.
+    pub fn fields<'a>(&'a self, bytes: &'a [u8]) -> Fields<'a> {
+        Fields::new(bytes, &self.fields)
+    }
+
+    /// Whether another response follows for the same request (RFC 9110 §15.2).
+    pub fn is_interim(&self) -> bool {
+        (100..200).contains(&self.status)
+    }
+
+    /// Reads exactly one head, from its first byte to its empty line, as the answer to a request with this method.
+    ///
+    /// # Errors
+    /// Any [`HeadFault`]; the client is then answered 502 and the connection closed. A switch of protocols (101)
+    /// is one, for eddy asks for none.
+    ///
+    /// # Cost
+    /// One pass; no allocation once as many fields were seen before.
+    pub fn parse(
+        &mut self,
+        bytes: &[u8],
+        limits: &HeadLimits,
+        request_method: Method,
+    ) -> Result<(), HeadFault> {
+        let mut fields = std::mem::take(&mut self.fields);
+        fields.clear();
+        *self = Self { fields, ..Self::default() };
+        if bytes.len() > limits.head_bytes_max as usize {
+            return Err(HeadFault::HeadTooLarge);
+        }
+        let lines_start = self.parse_status_line(bytes)?;
+        let (seen, end) = parse_lines(bytes, lines_start, &mut self.fields, limits.fields_max.into())?;
+        if end != bytes.len() {
+            return Err(HeadFault::Excess);
+        }
+        if self.status == 101 {
+            return Err(HeadFault::UnaskedSwitch);
+        }
+        let announced = parse_announced(bytes, &self.fields, seen, self.version)?;
+        let options = parse_connection(bytes, &mut self.fields, seen)?;
+        self.body = body(self.status, announced, request_method);
+        self.content_length = match announced {
+            Announced::Length(length) => Some(length),
+            Announced::Nothing | Announced::Chunked => None,
+        };
+        // A 1xx or 204 that announces a body may well be followed by one: what comes next can't be believed.
+        let is_honest = match announced {
+            Announced::Nothing | Announced::Length(0) => true,
+            Announced::Length(_) | Announced::Chunked => self.status >= 200 && self.status != 204,
+        };
+        self.keep_alive =
+            options.keeps_alive(self.version) && is_honest && self.body != ResponseBody::UntilClose;
+        debug_assert!(
+            !seen.has(FieldId::TransferEncoding) || self.content_length.is_none(),
+            "one framing only"
+        );
+        Ok(())
+    }
+
+    /// The places of the fields.
+    pub(crate) fn places(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// Reads the status line; answers with where the fields begin.
+    fn parse_status_line(&mut self, bytes: &[u8]) -> Result<usize, HeadFault> {
+        let (version, rest) = bytes.split_first_chunk::<9>().ok_or(HeadFault::Truncated)?;
+        self.version = match version {
+            b"HTTP/1.1 " => Version::Http11,
+            b"HTTP/1.0 " => Version::Http10,
+            _ => return Err(HeadFault::BadStatusLine),
+        };
+        self.status = match rest.first_chunk() {
+            Some([a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9']) => {
+                [a, b, c].iter().fold(0, |status, digit| status * 10 + u16::from(**digit - b'0'))
+            }
+            _ => return Err(HeadFault::BadStatusLine),
+        };
+        let start = match bytes.get(12) {
+            Some(b' ') => 13,
+            Some(b'\r' | b'\n') => 12,
+            Some(_) => return Err(HeadFault::BadStatusLine),
+            None => return Err(HeadFault::Truncated),
+        };
+        let end = find_text_end(bytes, start);
+        self.reason = Span::new(start, end);
+        if is_line_end(bytes, end) { Ok(end + 2) } else { Err(LineFault::of_control(bytes, end).into()) }
+    }
+}
+
+/// How the body ends, by the rules in their order (RFC 9112 §6.3).
+fn body(status: u16, announced: Announced, request_method: Method) -> ResponseBody {
+    if status < 200 || status == 204 || status == 304 || request_method == Method::Head {
+        return ResponseBody::None;
+    }
+    match announced {
+        Announced::Chunked => ResponseBody::Chunked,
+        Announced::Length(length) => ResponseBody::Length(length),
+        Announced::Nothing => ResponseBody::UntilClose,
+    }
+}

@@ -1,0 +1,88 @@
+//! Byte classes of the grammar (RFC 9110 §5.5, §5.6.2; RFC 3986 §3.2.2).
+
+const TCHAR: u8 = 1;
+const HOST: u8 = 2;
+const TEXT: u8 = 4;
+
+static CLASSES: [u8; 256] = classes();
+
+/// Whether `byte` may stand in a token: names of methods and fields.
+#[inline]
+pub(crate) fn is_tchar(byte: u8) -> bool {
+    class(byte) & TCHAR != 0
+}
+
+/// Whether `byte` may stand in a registered name: letters, digits, `-`, `.`, `_` and `~`.
+#[inline]
+pub(crate) fn is_host(byte: u8) -> bool {
+    class(byte) & HOST != 0
+}
+
+/// Whether `byte` may stand in a field value: visible, space, tab or `obs-text`.
+#[inline]
+pub(crate) fn is_text(byte: u8) -> bool {
+    class(byte) & TEXT != 0
+}
+
+/// Whether `byte` is visible ASCII.
+#[inline]
+pub(crate) fn is_vchar(byte: u8) -> bool {
+    byte.is_ascii_graphic()
+}
+
+/// What a hexadecimal digit stands for.
+#[inline]
+pub(crate) fn hex_value(byte: u8) -> Option<u8> {
+    match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        b'A'..=b'F' => Some(byte - b'A' + 10),
+        _ => None,
+    }
+}
+
+#[inline]
+fn class(byte: u8) -> u8 {
+    #[expect(clippy::indexing_slicing, reason = "a table of 256 has a place for every byte")]
+    CLASSES[usize::from(byte)]
+}
+
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+#[expect(clippy::cast_possible_truncation, reason = "the index is below 256")]
+const fn classes() -> [u8; 256] {
+    let mut table = [0; 256];
+    let mut index = 0;
+    while index < 256 {
+        let byte = index as u8;
+        if byte.is_ascii_alphanumeric() {
+            table[index] |= TCHAR | HOST;
+        }
+        if matches!(
+            byte,
+            b'!' | b'#'
+                | b'$'
+                | b'%'
+                | b'&'
+                | b'\''
+                | b'*'
+                | b'+'
+                | b'-'
+                | b'.'
+                | b'^'
+                | b'_'
+                | b'`'
+                | b'|'
+                | b'~'
+        ) {
+            table[index] |= TCHAR;
+        }
+        if matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            table[index] |= HOST;
+        }
+        if byte == b'\t' || (byte >= b' ' && byte != 0x7f) {
+            table[index] |= TEXT;
+        }
+        index += 1;
+    }
+    table
+}

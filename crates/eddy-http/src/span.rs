@@ -1,0 +1,58 @@
+//! Where a piece of a message lies in its bytes.
+
+/// A range of bytes in a buffer that the holder keeps elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// Index of the first byte.
+    pub start: u32,
+    /// Index after the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The span from `start` up to, not including, `end`.
+    #[inline]
+    pub fn new(start: usize, end: usize) -> Self {
+        Self { start: narrow(start), end: narrow(end) }
+    }
+
+    /// The bytes of the span; empty when it does not lie in `bytes`.
+    #[inline]
+    pub fn of(self, bytes: &[u8]) -> &[u8] {
+        bytes.get(self.start as usize..self.end as usize).unwrap_or_default()
+    }
+
+    /// How many bytes the span holds.
+    #[inline]
+    pub fn len(self) -> usize {
+        self.end.saturating_sub(self.start) as usize
+    }
+
+    /// Whether the span holds no byte.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.end <= self.start
+    }
+}
+
+/// Heads are limited to fewer bytes than `u32` counts; a larger index becomes one that lies in no buffer.
+#[inline]
+fn narrow(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Span;
+
+    #[test]
+    fn a_span_outside_of_its_bytes_is_empty() {
+        let bytes = b"abcdef";
+        assert_eq!(Span::new(1, 3).of(bytes), b"bc");
+        assert_eq!(Span::new(4, 9).of(bytes), b"");
+        assert_eq!(Span { start: 5, end: 2 }.of(bytes), b"");
+        assert_eq!(Span { start: 5, end: 2 }.len(), 0);
+        assert!(Span::default().is_empty());
+        assert_eq!(Span::new(usize::MAX, usize::MAX).of(bytes), b"");
+    }
+}

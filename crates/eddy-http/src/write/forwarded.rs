@@ -1,0 +1,133 @@
+//! What the upstream is told of the client.
+
+use super::line::{LINE_END, write_field, write_number_field};
+use crate::edits::FieldEdits;
+use crate::field::{Field, FieldId, Fields};
+use crate::octet::is_tchar;
+
+/// Which fields tell the upstream of the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForwardedPolicy {
+    /// Write `X-Forwarded-For`, `-Proto` and `-Host`.
+    pub x_forwarded: bool,
+    /// Write `Forwarded` (RFC 7239).
+    pub forwarded: bool,
+    /// Write `X-Forwarded-Port` with this port, where `x_forwarded` holds.
+    pub port: Option<u16>,
+}
+
+/// The client as the upstream is told of it.
+#[derive(Clone, Copy, Debug)]
+pub struct ForwardedClient<'a> {
+    /// The peer's IP address as text, without port or brackets; empty if it has none (a Unix socket).
+    pub address: &'a [u8],
+    /// The scheme that the client spoke: `http` or `https`.
+    pub scheme: &'static str,
+    /// Whether the peer is a proxy that is believed: its fields are kept and extended, those of others replaced.
+    pub is_trusted: bool,
+    /// Which fields are written.
+    pub policy: ForwardedPolicy,
+}
+
+impl Default for ForwardedPolicy {
+    fn default() -> Self {
+        Self { x_forwarded: true, forwarded: false, port: None }
+    }
+}
+
+impl ForwardedClient<'_> {
+    /// Whether a field of the forwarding family goes on as it came.
+    pub(super) fn keeps(&self, field: &Field) -> bool {
+        let is_rewritten = (self.policy.x_forwarded && field.id == FieldId::XForwardedFor)
+            || (self.policy.forwarded && field.id == FieldId::Forwarded);
+        self.is_trusted && !is_rewritten
+    }
+
+    /// Writes the fields that the policy asks for.
+    pub(super) fn write(&self, out: &mut Vec<u8>, fields: Fields<'_>, authority: &[u8], edits: &FieldEdits) {
+        if self.policy.x_forwarded {
+            self.write_x_forwarded(out, fields, authority, edits);
+        }
+        if self.policy.forwarded && !edits.decides("forwarded") {
+            out.extend_from_slice(b"Forwarded: ");
+            self.write_earlier(out, fields, FieldId::Forwarded);
+            self.write_element(out, authority);
+            out.extend_from_slice(LINE_END);
+        }
+    }
+
+    fn write_x_forwarded(&self, out: &mut Vec<u8>, fields: Fields<'_>, authority: &[u8], edits: &FieldEdits) {
+        let is_missing = |id| !(self.is_trusted && fields.first(id).is_some());
+        let has_for = !self.address.is_empty() || !is_missing(FieldId::XForwardedFor);
+        if has_for && !edits.decides("x-forwarded-for") {
+            out.extend_from_slice(b"X-Forwarded-For: ");
+            self.write_earlier(out, fields, FieldId::XForwardedFor);
+            out.extend_from_slice(self.address);
+            if self.address.is_empty() {
+                // The separator that was meant for the address.
+                out.truncate(out.len() - 2);
+            }
+            out.extend_from_slice(LINE_END);
+        }
+        if is_missing(FieldId::XForwardedProto) && !edits.decides("x-forwarded-proto") {
+            write_field(out, b"X-Forwarded-Proto", self.scheme.as_bytes());
+        }
+        if !authority.is_empty() && is_missing(FieldId::XForwardedHost) && !edits.decides("x-forwarded-host")
+        {
+            write_field(out, b"X-Forwarded-Host", authority);
+        }
+        if let Some(port) = self.policy.port
+            && is_missing(FieldId::XForwardedPort)
+            && !edits.decides("x-forwarded-port")
+        {
+            write_number_field(out, b"X-Forwarded-Port", port.into());
+        }
+    }
+
+    /// Writes what a trusted peer sent of the field, to be extended.
+    fn write_earlier(&self, out: &mut Vec<u8>, fields: Fields<'_>, id: FieldId) {
+        if !self.is_trusted {
+            return;
+        }
+        for value in fields.all(id).filter(|value| !value.is_empty()) {
+            out.extend_from_slice(value);
+            out.extend_from_slice(b", ");
+        }
+    }
+
+    /// Writes one element of `Forwarded` (RFC 7239 §4).
+    fn write_element(&self, out: &mut Vec<u8>, authority: &[u8]) {
+        out.extend_from_slice(b"for=");
+        if self.address.is_empty() {
+            out.extend_from_slice(b"unknown");
+        } else if self.address.contains(&b':') {
+            out.extend_from_slice(b"\"[");
+            out.extend_from_slice(self.address);
+            out.extend_from_slice(b"]\"");
+        } else {
+            out.extend_from_slice(self.address);
+        }
+        out.extend_from_slice(b";proto=");
+        out.extend_from_slice(self.scheme.as_bytes());
+        if !authority.is_empty() {
+            out.extend_from_slice(b";host=");
+            write_word(out, authority);
+        }
+    }
+}
+
+/// Writes a token as it is, anything else as a quoted string (RFC 9110 §5.6.4).
+fn write_word(out: &mut Vec<u8>, word: &[u8]) {
+    if word.iter().all(|&byte| is_tchar(byte)) {
+        out.extend_from_slice(word);
+        return;
+    }
+    out.push(b'"');
+    for &byte in word {
+        if matches!(byte, b'"' | b'\\') {
+            out.push(b'\\');
+        }
+        out.push(byte);
+    }
+    out.push(b'"');
+}

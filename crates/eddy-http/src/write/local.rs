@@ -1,0 +1,96 @@
+//! The head of an answer that eddy gives itself.
+
+use super::line::{LINE_END, write_field, write_number_field};
+use super::request::{IdState, RequestId};
+use super::response::{write_connection, write_status_line};
+use crate::edits::FieldEdits;
+use crate::method::Version;
+use crate::octet::is_vchar;
+use crate::status::status_reason;
+
+/// An answer that eddy gives itself.
+#[derive(Clone, Copy, Debug)]
+pub struct LocalReply<'a> {
+    /// The status, 200 to 999.
+    pub status: u16,
+    /// What the body is, if there is one.
+    pub content_type: Option<&'a str>,
+    /// Where a redirect leads. Bytes that no URI has are percent-encoded.
+    pub location: Option<&'a [u8]>,
+    /// Changes by the rule.
+    pub edits: &'a FieldEdits,
+    /// Length of the body; of the one that `GET` would bring where this answers `HEAD`.
+    pub body_len: u64,
+    /// Whether the client may send another request on the connection.
+    pub keep_alive: bool,
+    /// The version that the client speaks.
+    pub version: Version,
+    /// The date; empty for none ([`crate::format_date`]).
+    pub date: &'a [u8],
+    /// The id of the request, if the client is told of it.
+    pub request_id: Option<RequestId<'a>>,
+}
+
+impl LocalReply<'_> {
+    /// An answer without body, after which the connection closes.
+    pub fn new(status: u16) -> Self {
+        Self {
+            status,
+            content_type: None,
+            location: None,
+            edits: FieldEdits::none(),
+            body_len: 0,
+            keep_alive: false,
+            version: Version::Http11,
+            date: b"",
+            request_id: None,
+        }
+    }
+}
+
+/// Writes the head of an answer that eddy gives itself.
+///
+/// # Cost
+/// Appends to `out`; allocates only where `out` must grow.
+pub fn write_local_head(out: &mut Vec<u8>, reply: &LocalReply<'_>) {
+    let edits = reply.edits;
+    out.reserve(512);
+    write_status_line(out, reply.status, status_reason(reply.status).as_bytes());
+    if !reply.date.is_empty() && !edits.decides("date") {
+        write_field(out, b"Date", reply.date);
+    }
+    if let Some(content_type) = reply.content_type.filter(|_| !edits.decides("content-type")) {
+        write_field(out, b"Content-Type", content_type.as_bytes());
+    }
+    // Neither has a body, and a length would be taken for one or for that of another (RFC 9110 §8.6).
+    if !matches!(reply.status, 204 | 304) {
+        write_number_field(out, b"Content-Length", reply.body_len);
+    }
+    if let Some(location) = reply.location.filter(|_| !edits.decides("location")) {
+        out.extend_from_slice(b"Location: ");
+        write_uri(out, location);
+        out.extend_from_slice(LINE_END);
+    }
+    write_connection(out, reply.version, reply.keep_alive);
+    if let Some(id) = reply.request_id {
+        IdState::new(id).write(out, edits);
+    }
+    for (name, value) in edits.written() {
+        write_field(out, name, value);
+    }
+    out.extend_from_slice(LINE_END);
+}
+
+/// Writes a URI, percent-encoding what cannot stand in one: a location may be built from what a client sent.
+fn write_uri(out: &mut Vec<u8>, uri: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    for &byte in uri {
+        if is_vchar(byte) {
+            out.push(byte);
+        } else {
+            out.push(b'%');
+            out.extend(DIGITS.get(usize::from(byte >> 4)));
+            out.extend(DIGITS.get(usize::from(byte & 0xf)));
+        }
+    }
+}

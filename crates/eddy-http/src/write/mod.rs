@@ -1,0 +1,15 @@
+//! Heads written: towards the upstream, towards the client, and our own answers.
+
+mod forwarded;
+mod line;
+mod local;
+mod request;
+mod response;
+
+pub use forwarded::{ForwardedClient, ForwardedPolicy};
+pub use local::{LocalReply, write_local_head};
+pub use request::{RequestId, RequestWrite, write_request_head};
+pub use response::{CONTINUE, ResponseWrite, write_interim_head, write_response_head};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! The head of a request, towards the upstream.
+
+use super::forwarded::ForwardedClient;
+use super::line::{LINE_END, copy_fields, write_field, write_number_field};
+use crate::edits::FieldEdits;
+use crate::field::{Field, FieldId, Traits, is_alias_of};
+use crate::head::{RequestBody, RequestHead};
+
+/// A parsed request and what becomes of it on the way to the upstream.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestWrite<'a> {
+    /// The bytes that `head` was parsed from.
+    pub bytes: &'a [u8],
+    /// The request as it came.
+    pub head: &'a RequestHead,
+    /// The target in origin form or `*`: [`RequestHead::origin_target`], or what a rule made of it.
+    pub target: &'a [u8],
+    /// The host sent, `host` or `host:port`: [`RequestHead::authority`], or what a rule says.
+    pub host: &'a [u8],
+    /// How the body is framed upstream.
+    pub body: RequestBody,
+    /// Changes by the rule.
+    pub edits: &'a FieldEdits,
+    /// What the upstream is told of the client.
+    pub client: ForwardedClient<'a>,
+    /// The pseudonym added to `Via`, if any (RFC 9110 §7.6.3).
+    pub via: Option<&'a str>,
+    /// The id given to the request, if any.
+    pub request_id: Option<RequestId<'a>>,
+}
+
+/// The id of a request and the field that carries it.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestId<'a> {
+    /// The field's name.
+    pub name: &'a str,
+    /// The id: visible ASCII.
+    pub value: &'a str,
+    /// Whether it takes the place of an id that the peer sent; if not, it is written only where there is none.
+    pub replace: bool,
+}
+
+/// Writes the head of a request towards the upstream, always as HTTP/1.1.
+///
+/// Framing and `Host` are written anew. Left out are: fields that end at this hop and those that `Connection`
+/// nominates, `Expect` (eddy answers it itself), `Upgrade`, spellings that could pass for a field that eddy knows,
+/// and what a peer that is not trusted says in forwarding fields.
+///
+/// # Cost
+/// Appends to `out`; copies each kept line once. Allocates only where `out` must grow.
+///
+/// # Spec
+/// [RFC 9110 §7.6](https://www.rfc-editor.org/rfc/rfc9110#section-7.6),
+/// [RFC 9112 §3.2, §6](https://www.rfc-editor.org/rfc/rfc9112#section-3.2),
+/// [RFC 7239](https://www.rfc-editor.org/rfc/rfc7239)
+pub fn write_request_head(out: &mut Vec<u8>, request: &RequestWrite<'_>) {
+    let head = request.head;
+    let fields = head.fields(request.bytes);
+    out.reserve(request.bytes.len() + request.target.len() + 512);
+    out.extend_from_slice(head.method_name(request.bytes));
+    out.push(b' ');
+    out.extend_from_slice(request.target);
+    out.extend_from_slice(b" HTTP/1.1\r\nHost: ");
+    out.extend_from_slice(request.host);
+    out.extend_from_slice(LINE_END);
+    let mut id = request.request_id.map(IdState::new);
+    copy_fields(out, request.bytes, head.places(), |field| {
+        is_kept(request, field)
+            && id.as_mut().is_none_or(|id| id.keeps(field, field.name.of(request.bytes)))
+            && (request.edits.is_empty() || !request.edits.drops(field.id, field.name.of(request.bytes)))
+    });
+    write_framing(out, request);
+    request.client.write(out, fields, head.authority.of(request.bytes), request.edits);
+    if let Some(pseudonym) = request.via.filter(|_| !request.edits.decides("via")) {
+        write_via(out, head.version.number(), pseudonym);
+    }
+    if let Some(id) = id {
+        id.write(out, request.edits);
+    }
+    for (name, value) in request.edits.written() {
+        write_field(out, name, value);
+    }
+    out.extend_from_slice(LINE_END);
+}
+
+/// Adds a line of `Via` (RFC 9110 §7.6.3).
+pub(super) fn write_via(out: &mut Vec<u8>, version: &[u8], pseudonym: &str) {
+    out.extend_from_slice(b"Via: ");
+    out.extend_from_slice(version);
+    out.push(b' ');
+    out.extend_from_slice(pseudonym.as_bytes());
+    out.extend_from_slice(LINE_END);
+}
+
+/// Whether a field of the client goes on as it came, edits and request id apart.
+fn is_kept(request: &RequestWrite<'_>, field: &Field) -> bool {
+    let traits = field.id.traits();
+    if traits.has(Traits::HOP) || field.is_nominated || field.id == FieldId::Alias {
+        return false;
+    }
+    if traits.has(Traits::FRAMING) {
+        return field.id == FieldId::Trailer && request.body == RequestBody::Chunked;
+    }
+    if traits.has(Traits::FORWARDED) {
+        return request.client.keeps(field);
+    }
+    field.id != FieldId::MaxForwards || request.head.max_forwards.is_none()
+}
+
+fn write_framing(out: &mut Vec<u8>, request: &RequestWrite<'_>) {
+    match request.body {
+        RequestBody::None => {}
+        RequestBody::Length(length) => write_number_field(out, b"Content-Length", length),
+        RequestBody::Chunked => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
+    }
+    if request.head.accepts_trailers {
+        out.extend_from_slice(b"TE: trailers\r\nConnection: TE\r\n");
+    }
+    if let Some(hops) = request.head.max_forwards {
+        write_number_field(out, b"Max-Forwards", hops.saturating_sub(1).into());
+    }
+}
+
+/// Decides between the peer's request id and ours while fields are copied.
+pub(super) struct IdState<'a> {
+    id: RequestId<'a>,
+    field: FieldId,
+    is_written: bool,
+}
+
+impl<'a> IdState<'a> {
+    pub(super) fn new(id: RequestId<'a>) -> Self {
+        Self { id, field: FieldId::from_name(id.name.as_bytes()), is_written: false }
+    }
+
+    /// Whether the field goes on: not one that ours replaces, a second one, or another spelling of its name.
+    pub(super) fn keeps(&mut self, field: &Field, name: &[u8]) -> bool {
+        if field.id != self.field || !(field.id.is_known() || is_alias_of(name, self.id.name.as_bytes())) {
+            return true;
+        }
+        let is_exact = name.eq_ignore_ascii_case(self.id.name.as_bytes());
+        let is_kept = is_exact && !self.id.replace && !self.is_written;
+        self.is_written |= is_kept;
+        is_kept
+    }
+
+    /// Writes ours if the peer's did not go on.
+    pub(super) fn write(&self, out: &mut Vec<u8>, edits: &FieldEdits) {
+        if !self.is_written && !edits.decides(self.id.name) {
+            write_field(out, self.id.name.as_bytes(), self.id.value.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The head of a response, towards the client.
+
+use super::line::{LINE_END, copy_fields, write_field, write_number, write_number_field};
+use super::request::{IdState, RequestId, write_via};
+use crate::edits::FieldEdits;
+use crate::field::{Field, FieldId, Traits};
+use crate::head::{ResponseBody, ResponseHead};
+use crate::method::Version;
+
+/// The interim answer to a client that waits before it sends the body (RFC 9110 §15.2.1).
+pub const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+
+/// A parsed response and what becomes of it on the way to the client.
+#[derive(Clone, Copy, Debug)]
+pub struct ResponseWrite<'a> {
+    /// The bytes that `head` was parsed from.
+    pub bytes: &'a [u8],
+    /// The response as it came.
+    pub head: &'a ResponseHead,
+    /// Changes by the rule.
+    pub edits: &'a FieldEdits,
+    /// How the body is framed towards the client; see [`ResponseBody::towards`].
+    pub body: ResponseBody,
+    /// The version that the client speaks.
+    pub client_version: Version,
+    /// Whether the client may send another request on the connection.
+    pub keep_alive: bool,
+    /// The pseudonym added to `Via`, if any (RFC 9110 §7.6.3).
+    pub via: Option<&'a str>,
+    /// The date written if the response has none; empty for none ([`crate::format_date`]).
+    pub date: &'a [u8],
+    /// The id of the request, if the client is told of it.
+    pub request_id: Option<RequestId<'a>>,
+}
+
+/// Writes the head of a final response towards the client.
+///
+/// Framing and `Connection` are written anew; fields that end at this hop and those that `Connection` nominates are
+/// left out. The connection is announced closed where the body ends with it, whatever `keep_alive` says.
+///
+/// # Cost
+/// Appends to `out`; copies each kept line once. Allocates only where `out` must grow.
+///
+/// # Spec
+/// [RFC 9110 §7.6](https://www.rfc-editor.org/rfc/rfc9110#section-7.6), §6.6.1 for `Date`;
+/// [RFC 9112 §9](https://www.rfc-editor.org/rfc/rfc9112#section-9)
+pub fn write_response_head(out: &mut Vec<u8>, response: &ResponseWrite<'_>) {
+    let head = response.head;
+    debug_assert!(
+        response.client_version == Version::Http11 || response.body != ResponseBody::Chunked,
+        "an HTTP/1.0 client knows no chunks"
+    );
+    out.reserve(response.bytes.len() + 256);
+    write_status_line(out, head.status, head.reason.of(response.bytes));
+    let mut id = response.request_id.map(IdState::new);
+    let mut has_date = response.date.is_empty() || response.edits.decides("date");
+    copy_fields(out, response.bytes, head.places(), |field| {
+        has_date |= field.id == FieldId::Date;
+        is_kept(field, response.body == ResponseBody::Chunked)
+            && id.as_mut().is_none_or(|id| id.keeps(field, field.name.of(response.bytes)))
+            && (response.edits.is_empty() || !response.edits.drops(field.id, field.name.of(response.bytes)))
+    });
+    if !has_date {
+        write_field(out, b"Date", response.date);
+    }
+    write_framing(out, response);
+    write_connection(
+        out,
+        response.client_version,
+        response.keep_alive && response.body != ResponseBody::UntilClose,
+    );
+    if let Some(pseudonym) = response.via.filter(|_| !response.edits.decides("via")) {
+        write_via(out, head.version.number(), pseudonym);
+    }
+    if let Some(id) = id {
+        id.write(out, response.edits);
+    }
+    for (name, value) in response.edits.written() {
+        write_field(out, name, value);
+    }
+    out.extend_from_slice(LINE_END);
+}
+
+/// Writes the head of an interim response (1xx) towards a client that speaks HTTP/1.1.
+///
+/// An HTTP/1.0 client knows no interim responses: send it none (RFC 9110 §15.2).
+pub fn write_interim_head(out: &mut Vec<u8>, bytes: &[u8], head: &ResponseHead) {
+    debug_assert!(head.is_interim(), "a final response has its own writer");
+    write_status_line(out, head.status, head.reason.of(bytes));
+    copy_fields(out, bytes, head.places(), |field| is_kept(field, false));
+    out.extend_from_slice(LINE_END);
+}
+
+pub(super) fn write_status_line(out: &mut Vec<u8>, status: u16, reason: &[u8]) {
+    out.extend_from_slice(b"HTTP/1.1 ");
+    write_number(out, status.into());
+    out.push(b' ');
+    out.extend_from_slice(reason);
+    out.extend_from_slice(LINE_END);
+}
+
+/// Says what becomes of the connection, where the client does not expect it (RFC 9112 §9.3).
+pub(super) fn write_connection(out: &mut Vec<u8>, client_version: Version, keep_alive: bool) {
+    match (keep_alive, client_version) {
+        (false, _) => out.extend_from_slice(b"Connection: close\r\n"),
+        (true, Version::Http10) => out.extend_from_slice(b"Connection: keep-alive\r\n"),
+        (true, Version::Http11) => {}
+    }
+}
+
+/// Whether a field of the origin goes on as it came, edits and request id apart.
+fn is_kept(field: &Field, has_trailers: bool) -> bool {
+    let traits = field.id.traits();
+    if traits.has(Traits::HOP) || field.is_nominated {
+        return false;
+    }
+    !traits.has(Traits::FRAMING) || (field.id == FieldId::Trailer && has_trailers)
+}
+
+fn write_framing(out: &mut Vec<u8>, response: &ResponseWrite<'_>) {
+    match response.body {
+        ResponseBody::Length(length) => write_number_field(out, b"Content-Length", length),
+        ResponseBody::Chunked => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
+        ResponseBody::UntilClose => {}
+        // The length that a body would have had is told of 304 and to `HEAD`, never of 1xx or 204 (RFC 9110 §8.6).
+        ResponseBody::None if response.head.status < 200 || response.head.status == 204 => {}
+        ResponseBody::None => {
+            if let Some(length) = response.head.content_length {
+                write_number_field(out, b"Content-Length", length);
+            }
+        }
+    }
+}
