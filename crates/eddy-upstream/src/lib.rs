@@ -8,6 +8,7 @@ mod cluster;
 mod config;
 pub mod eject;
 mod endpoint;
+pub mod resolve;
 mod rng;
 
 pub use budget::Budget;

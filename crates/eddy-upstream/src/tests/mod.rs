@@ -1,3 +1,10 @@
 //! Unit tests, a file a subject.
 
 mod balance;
+mod budget;
+mod cluster;
+mod eject;
+mod endpoint;
+mod name;
+mod resolve;
+mod stub;

@@ -1,0 +1,83 @@
+//! One look-up of a name: both address families, and why there is no answer.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use hickory_resolver::TokioResolver;
+use hickory_resolver::lookup::Lookup;
+use hickory_resolver::net::{DnsError, NetError};
+use hickory_resolver::proto::op::ResponseCode;
+use hickory_resolver::proto::rr::RecordType;
+
+/// What a look-up found out, a family at a time.
+#[derive(Clone, Debug)]
+pub(crate) struct Answers {
+    pub(crate) v4: Result<Records, LookupFault>,
+    pub(crate) v6: Result<Records, LookupFault>,
+}
+
+/// The addresses of one family; none when the name exists without any.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Records {
+    pub(crate) addresses: Vec<IpAddr>,
+    /// The shortest time to live among the records, those of aliases on the way included.
+    pub(crate) ttl: Duration,
+}
+
+/// Why a look-up has no answer.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(crate) enum LookupFault {
+    /// NXDOMAIN.
+    #[error("the name does not exist (NXDOMAIN)")]
+    NoName,
+    /// The name exists without an address of either family.
+    #[error("the name has no addresses")]
+    NoAddress,
+    /// No answer in time.
+    #[error("no answer within {} ms", .0.as_millis())]
+    Timeout(Duration),
+    /// SERVFAIL, REFUSED and the like.
+    #[error("the name server answered {0}")]
+    Refused(ResponseCode),
+    /// The name server can't be reached, or what it says can't be understood.
+    #[error("the look-up failed: {0}")]
+    Broken(NetError),
+}
+
+/// Looks up both families at once, within `timeout`.
+pub(crate) async fn look_up(client: &TokioResolver, host: &str, timeout: Duration) -> Answers {
+    let family = |kind| async move {
+        match tokio::time::timeout(timeout, client.lookup(host, kind)).await {
+            Ok(Ok(lookup)) => Ok(records(&lookup)),
+            Ok(Err(error)) => fault(error, timeout),
+            Err(_elapsed) => Err(LookupFault::Timeout(timeout)),
+        }
+    };
+    let (v4, v6) = tokio::join!(family(RecordType::A), family(RecordType::AAAA));
+    Answers { v4, v6 }
+}
+
+fn records(lookup: &Lookup) -> Records {
+    let ttl = lookup.answers().iter().map(|record| record.ttl).min().unwrap_or(0);
+    Records {
+        addresses: lookup.answers().iter().filter_map(|record| record.data.ip_addr()).collect(),
+        ttl: Duration::from_secs(ttl.into()),
+    }
+}
+
+fn fault(error: NetError, timeout: Duration) -> Result<Records, LookupFault> {
+    if matches!(error, NetError::Timeout) {
+        return Err(LookupFault::Timeout(timeout));
+    }
+    let (code, ttl) = if let NetError::Dns(DnsError::NoRecordsFound(nothing)) = &error {
+        (nothing.response_code, nothing.negative_ttl.unwrap_or(0))
+    } else if let NetError::Dns(DnsError::ResponseCode(code)) = &error {
+        (*code, 0)
+    } else {
+        return Err(LookupFault::Broken(error));
+    };
+    if code == ResponseCode::NoError {
+        return Ok(Records { addresses: Vec::new(), ttl: Duration::from_secs(ttl.into()) });
+    }
+    Err(if code == ResponseCode::NXDomain { LookupFault::NoName } else { LookupFault::Refused(code) })
+}

@@ -1,0 +1,226 @@
+//! Following the names of one cluster: a task a name, and the set of endpoints that comes of it.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::name::{Known, NameState, News};
+use super::resolver::{Shared, lock};
+use crate::config::{ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
+use crate::endpoint::{EndpointSet, ResolvedAddress, ResolvedEndpoint};
+use crate::rng::Rng;
+
+/// The names of a cluster being followed; ends when dropped.
+#[derive(Debug)]
+pub struct Resolution {
+    sets: watch::Receiver<Arc<EndpointSet>>,
+    waiting: watch::Receiver<usize>,
+    members: Arc<Members>,
+    _tasks: JoinSet<()>,
+}
+
+/// How a name of a cluster does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameReport {
+    /// The name.
+    pub host: Arc<str>,
+    /// How many addresses are in use for it.
+    pub addresses: usize,
+    /// Look-ups that have failed since the last good one.
+    pub failures_in_row: u32,
+    /// Why the last look-up failed, if it did.
+    pub last_fault: Option<Arc<str>>,
+}
+
+impl Resolution {
+    pub(super) fn start(shared: &Arc<Shared>, cluster: &ClusterConfig, handle: &Handle) -> Self {
+        let names: Vec<(usize, Arc<str>)> =
+            cluster.endpoints.iter().enumerate().filter_map(name_of).collect();
+        let (set_sender, sets) = watch::channel(Arc::default());
+        let (waiting_sender, waiting) = watch::channel(names.len());
+        let members = Arc::new(Members {
+            cluster: Arc::clone(&cluster.name),
+            endpoints: cluster.endpoints.clone(),
+            names: Mutex::new(vec![Name::default(); cluster.endpoints.len()]),
+            sets: set_sender,
+            waiting: waiting_sender,
+        });
+        let mut tasks = JoinSet::new();
+        for (place, host) in names {
+            let remembered = shared.remember(&host);
+            let state = NameState::new(cluster.dns, lock(&remembered).clone(), shared.now());
+            members.set_name(place, &state, None, shared);
+            let follower = Follower {
+                shared: Arc::clone(shared),
+                members: Arc::clone(&members),
+                place,
+                host,
+                dns: cluster.dns,
+                remembered,
+            };
+            tasks.spawn_on(follower.run(state), handle);
+        }
+        members.publish();
+        Self { sets, waiting, members, _tasks: tasks }
+    }
+
+    /// The endpoints as known now.
+    pub fn current(&self) -> Arc<EndpointSet> {
+        Arc::clone(&self.sets.borrow())
+    }
+
+    /// A receiver that sees each change of the endpoints.
+    pub fn subscribe(&self) -> watch::Receiver<Arc<EndpointSet>> {
+        self.sets.clone()
+    }
+
+    /// Waits until every name has been looked up once, with whatever outcome, but no longer than `patience`.
+    ///
+    /// Returns whether every name has been.
+    pub async fn settled(&self, patience: Duration) -> bool {
+        let mut waiting = self.waiting.clone();
+        let all = waiting.wait_for(|count| *count == 0);
+        tokio::time::timeout(patience, all).await.is_ok_and(|outcome| outcome.is_ok())
+    }
+
+    /// How each name does, in the order of the configuration.
+    pub fn names(&self) -> Vec<NameReport> {
+        let names = lock(&self.members.names);
+        let places = self.members.endpoints.iter().enumerate().filter_map(name_of);
+        places
+            .filter_map(|(place, host)| {
+                let name = names.get(place)?;
+                Some(NameReport {
+                    host,
+                    addresses: name.addresses.len(),
+                    failures_in_row: name.failures_in_row,
+                    last_fault: name.last_fault.clone(),
+                })
+            })
+            .collect()
+    }
+}
+
+/// What the tasks of one cluster write to.
+#[derive(Debug)]
+struct Members {
+    cluster: Arc<str>,
+    endpoints: Vec<EndpointConfig>,
+    /// By the place of the endpoint; unused for endpoints that have no name.
+    names: Mutex<Vec<Name>>,
+    sets: watch::Sender<Arc<EndpointSet>>,
+    waiting: watch::Sender<usize>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Name {
+    addresses: Vec<IpAddr>,
+    failures_in_row: u32,
+    last_fault: Option<Arc<str>>,
+}
+
+impl Members {
+    fn set_name(&self, place: usize, state: &NameState, last_fault: Option<Arc<str>>, shared: &Shared) {
+        let addresses = shared.prefer_reachable(state.addresses());
+        if let Some(name) = lock(&self.names).get_mut(place) {
+            *name = Name { addresses, failures_in_row: state.failures_in_row(), last_fault };
+        }
+    }
+
+    /// Makes the set from what is known of each name, and tells the workers when it differs.
+    fn publish(&self) {
+        let set = Arc::new(self.set());
+        self.sets.send_if_modified(|current| {
+            let is_changed = **current != *set;
+            if is_changed {
+                *current = set;
+            }
+            is_changed
+        });
+    }
+
+    fn set(&self) -> EndpointSet {
+        let names = lock(&self.names);
+        let members = self.endpoints.iter().zip(names.iter()).flat_map(|(endpoint, name)| {
+            let addresses: Vec<ResolvedAddress> = match &endpoint.address {
+                EndpointAddress::Socket(address) => vec![ResolvedAddress::Tcp(*address)],
+                EndpointAddress::Unix(path) => vec![ResolvedAddress::Unix(path.as_path().into())],
+                EndpointAddress::Name { port, .. } => {
+                    let socket = |ip: &IpAddr| ResolvedAddress::Tcp(SocketAddr::new(*ip, *port));
+                    name.addresses.iter().map(socket).collect()
+                }
+            };
+            addresses.into_iter().map(|address| ResolvedEndpoint { address, weight: endpoint.weight })
+        });
+        EndpointSet::new(members)
+    }
+}
+
+/// The task of one name.
+struct Follower {
+    shared: Arc<Shared>,
+    members: Arc<Members>,
+    place: usize,
+    host: Arc<str>,
+    dns: DnsConfig,
+    remembered: Arc<Mutex<Known>>,
+}
+
+impl Follower {
+    async fn run(self, mut state: NameState) {
+        let mut rng = Rng::from_entropy();
+        let mut is_first = true;
+        loop {
+            let answers = self.shared.look_up(&self.host, self.dns.timeout).await;
+            let step = state.handle_answers(self.shared.now(), answers, &mut rng);
+            if step.fault.is_none() {
+                lock(&self.remembered).clone_from(state.known());
+            }
+            let fault: Option<Arc<str>> = step.fault.map(|fault| fault.to_string().into());
+            self.tell(step.news, fault.as_deref().unwrap_or_default(), &state);
+            self.members.set_name(self.place, &state, fault, &self.shared);
+            self.members.publish();
+            if is_first {
+                self.members.waiting.send_modify(|count| *count = count.saturating_sub(1));
+                is_first = false;
+            }
+            tokio::time::sleep(step.delay).await;
+        }
+    }
+    fn tell(&self, news: Option<News>, fault: &str, state: &NameState) {
+        let (cluster, host, addresses) = (&*self.members.cluster, &*self.host, state.addresses().len());
+        match news {
+            Some(News::Failing) => {
+                tracing::warn!(
+                    cluster,
+                    host,
+                    fault,
+                    addresses,
+                    "a look-up failed; using the last good addresses"
+                );
+            }
+            Some(News::Dropped) => {
+                tracing::error!(
+                    cluster,
+                    host,
+                    fault,
+                    "look-ups have failed for too long; the addresses are dropped"
+                );
+            }
+            Some(News::Recovered) => tracing::info!(cluster, host, addresses, "look-ups work again"),
+            None => {}
+        }
+    }
+}
+
+/// The place and host of an endpoint that has a name.
+fn name_of((place, endpoint): (usize, &EndpointConfig)) -> Option<(usize, Arc<str>)> {
+    match &endpoint.address {
+        EndpointAddress::Name { host, .. } => Some((place, Arc::clone(host))),
+        EndpointAddress::Socket(_) | EndpointAddress::Unix(_) => None,
+    }
+}

@@ -1,0 +1,165 @@
+//! The control side's DNS client: which name servers are asked, how many look-ups run and what is remembered.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use hickory_resolver::TokioResolver;
+use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolverConfig, ResolverOpts};
+use hickory_resolver::net::NetError;
+use hickory_resolver::net::runtime::TokioRuntimeProvider;
+use hickory_resolver::system_conf::read_system_conf;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use super::client::{self, Answers};
+use super::follow::Resolution;
+use super::name::Known;
+use crate::config::ClusterConfig;
+
+/// Follows the names of clusters; one a process, on the control side.
+///
+/// A name's last good addresses are remembered while any cluster follows it, so a new configuration starts with
+/// them when it takes over a name: let the new `Resolution` begin before the old one is dropped.
+#[derive(Clone)]
+pub struct Resolver {
+    shared: Arc<Shared>,
+}
+
+/// Why there is no resolver.
+#[derive(Debug, thiserror::Error)]
+pub enum ResolveError {
+    /// The DNS client could not be made.
+    #[error("the DNS client could not be started")]
+    Client(#[source] NetError),
+}
+
+/// What the tasks of all names share.
+pub(super) struct Shared {
+    client: TokioResolver,
+    started: Instant,
+    lookups: Semaphore,
+    remembered: Mutex<HashMap<Arc<str>, Weak<Mutex<Known>>>>,
+    has_route: fn(IpAddr) -> bool,
+}
+
+impl Resolver {
+    /// A resolver that asks what `/etc/resolv.conf` and `/etc/hosts` say.
+    ///
+    /// Where the file can't be used the name server of this machine is asked, as resolv.conf(5) has it.
+    ///
+    /// # Errors
+    /// `ResolveError::Client` when the DNS client can't be made from that.
+    pub fn from_system() -> Result<Self, ResolveError> {
+        let (config, options) = read_system_conf().unwrap_or_else(|error| {
+            tracing::warn!(%error, "/etc/resolv.conf can't be used; asking the name server of this machine");
+            let local = NameServerConfig::udp_and_tcp(IpAddr::from([127, 0, 0, 1]));
+            (ResolverConfig::from_name_servers(vec![local]), ResolverOpts::default())
+        });
+        Self::new(config, options)
+    }
+
+    /// A resolver that asks the given name servers, over UDP, and over TCP for long answers.
+    ///
+    /// # Errors
+    /// `ResolveError::Client` when the DNS client can't be made.
+    pub fn from_name_servers(servers: &[SocketAddr]) -> Result<Self, ResolveError> {
+        let servers = servers.iter().map(|server| {
+            let connections = [ConnectionConfig::udp(), ConnectionConfig::tcp()].map(|mut connection| {
+                connection.port = server.port();
+                connection
+            });
+            NameServerConfig::new(server.ip(), true, connections.into())
+        });
+        Self::new(ResolverConfig::from_name_servers(servers.collect()), ResolverOpts::default())
+    }
+
+    fn new(config: ResolverConfig, mut options: ResolverOpts) -> Result<Self, ResolveError> {
+        // eddy keeps answers itself, for as long as `DnsConfig` says; a cache below would only make them older.
+        options.cache_size = 0;
+        // A lost datagram must not use up the whole time of a look-up.
+        options.timeout = options.timeout.min(ATTEMPT_TIMEOUT);
+        options.attempts = options.attempts.max(ATTEMPTS_MIN);
+        let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
+        *builder.options_mut() = options;
+        let shared = Shared {
+            client: builder.build().map_err(ResolveError::Client)?,
+            started: Instant::now(),
+            lookups: Semaphore::new(LOOKUPS_MAX),
+            remembered: Mutex::default(),
+            has_route,
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Takes every address for reachable, for tests with addresses that this machine has no route to.
+    #[cfg(test)]
+    pub(crate) fn assuming_routes(self) -> Self {
+        let mut shared = Arc::into_inner(self.shared).unwrap();
+        shared.has_route = |_| true;
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Begins to follow the names of `cluster`, on the runtime of `handle`.
+    pub fn follow(&self, cluster: &ClusterConfig, handle: &Handle) -> Resolution {
+        Resolution::start(&self.shared, cluster, handle)
+    }
+}
+
+impl Shared {
+    pub(super) async fn look_up(&self, host: &str, timeout: Duration) -> Answers {
+        let _permit = self.lookups.acquire().await;
+        client::look_up(&self.client, host, timeout).await
+    }
+
+    /// Time since the resolver began.
+    pub(super) fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Where the last good answer of `host` is kept, shared by all that follow it.
+    pub(super) fn remember(&self, host: &Arc<str>) -> Arc<Mutex<Known>> {
+        let mut remembered = lock(&self.remembered);
+        remembered.retain(|_, known| known.strong_count() > 0);
+        if let Some(known) = remembered.get(host).and_then(Weak::upgrade) {
+            return known;
+        }
+        let known = Arc::default();
+        remembered.insert(Arc::clone(host), Arc::downgrade(&known));
+        known
+    }
+
+    /// Leaves out the family that this machine has no route to, unless it is the only one.
+    pub(super) fn prefer_reachable(&self, addresses: Vec<IpAddr>) -> Vec<IpAddr> {
+        let (v4, v6): (Vec<IpAddr>, Vec<IpAddr>) = addresses.into_iter().partition(IpAddr::is_ipv4);
+        let is_reachable =
+            |family: &[IpAddr]| family.first().is_some_and(|address| (self.has_route)(*address));
+        match (is_reachable(&v4), is_reachable(&v6)) {
+            (true, false) => v4,
+            (false, true) => v6,
+            (true, true) | (false, false) => [v4, v6].concat(),
+        }
+    }
+}
+
+/// Locks; a panic elsewhere leaves nothing half done in what is kept under these locks.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether the kernel knows a way to `address`; sends nothing.
+///
+/// # Spec
+/// RFC 6724 §5, rule 1: avoid unusable destinations.
+fn has_route(address: IpAddr) -> bool {
+    let local: SocketAddr = if address.is_ipv4() { ([0, 0, 0, 0], 0).into() } else { ([0_u16; 8], 0).into() };
+    UdpSocket::bind(local).is_ok_and(|socket| socket.connect((address, DISCARD_PORT)).is_ok())
+}
+
+/// Most look-ups at once.
+pub const LOOKUPS_MAX: usize = 64;
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
+const ATTEMPTS_MIN: usize = 2;
+const DISCARD_PORT: u16 = 9;

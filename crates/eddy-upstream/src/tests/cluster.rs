@@ -1,0 +1,307 @@
+//! A cluster on one worker through requests, failures and changes of its endpoints.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use crate::eject::out_max;
+use crate::{
+    Balance, ClusterConfig, ClusterState, EjectionConfig, EndpointId, EndpointSet, Lease, ResolvedAddress,
+    ResolvedEndpoint, Rng, Tried,
+};
+
+#[test]
+fn an_empty_cluster_has_nobody_to_ask() {
+    let mut world = World::new(config(Balance::RoundRobin), &[]);
+    assert!(world.try_select(&mut Tried::new()).is_none());
+}
+
+#[test]
+fn active_requests_are_counted_until_released() {
+    let mut world = World::new(config(Balance::RoundRobin), &[1]);
+    let first = world.select();
+    let second = world.select();
+    assert_eq!(world.state.endpoints()[0].active(), 2);
+    world.state.release(first);
+    world.state.release(second);
+    assert_eq!(world.state.endpoints()[0].active(), 0);
+    assert_eq!(world.state.endpoints()[0].stats().selections, 2);
+}
+
+#[test]
+fn a_retry_prefers_another_endpoint() {
+    for balance in [Balance::RoundRobin, Balance::LeastRequest, Balance::Random] {
+        let mut world = World::new(config(balance), &[1, 2, 3]);
+        for _ in 0..50 {
+            let mut tried = Tried::new();
+            let leases: Vec<Lease> = (0..3).map(|_| world.try_select(&mut tried).unwrap()).collect();
+            let seen: HashSet<EndpointId> = leases.iter().map(Lease::endpoint).collect();
+            assert_eq!(seen.len(), 3, "{balance:?}");
+            let again = world.try_select(&mut tried).unwrap();
+            leases.into_iter().chain([again]).for_each(|lease| world.state.release(lease));
+        }
+    }
+}
+
+#[test]
+fn a_failing_endpoint_is_left_out_and_tried_again() {
+    let mut world = World::new(config(Balance::RoundRobin), &[1, 2]);
+    world.fail_until_ejected(1);
+    assert_eq!(world.ports_of(20), HashSet::from([2]));
+    world.now += Duration::from_secs(10);
+    let leases: Vec<Lease> = (0..4).map(|_| world.select()).collect();
+    let probes: Vec<&Lease> = leases.iter().filter(|lease| lease.is_probe()).collect();
+    assert_eq!(probes.len(), 1, "one request at a time goes to a half-open endpoint");
+    world.state.on_success(probes[0], world.now);
+    leases.into_iter().for_each(|lease| world.state.release(lease));
+    assert_eq!(world.ports_of(20), HashSet::from([1, 2]));
+}
+
+#[test]
+fn a_probe_without_outcome_leaves_the_endpoint_half_open() {
+    let mut world = World::new(config(Balance::RoundRobin), &[1, 2]);
+    world.fail_until_ejected(1);
+    world.now += Duration::from_secs(10);
+    for _ in 0..2 {
+        let probe = (0..3).map(|_| world.select()).find(Lease::is_probe).unwrap();
+        world.state.release(probe);
+    }
+    assert!(world.endpoint(1).is_ejected());
+}
+
+#[test]
+fn the_last_endpoint_stays() {
+    let mut world = World::new(config(Balance::RoundRobin), &[1]);
+    for _ in 0..50 {
+        let lease = world.select();
+        world.state.on_failure(&lease, world.now);
+        world.state.release(lease);
+    }
+    assert!(!world.state.endpoints()[0].is_ejected());
+    assert_eq!(world.state.endpoints()[0].stats().failures, 50);
+}
+
+#[test]
+fn an_update_keeps_what_is_known_of_those_that_stay() {
+    let mut world = World::new(config(Balance::RoundRobin), &[1, 2, 3, 4]);
+    world.fail_until_ejected(2);
+    let (two, three) = (world.endpoint(2).id(), world.endpoint(3).id());
+    let gone = world.update(&[4, 2, 9]);
+    assert_eq!(gone.len(), 2);
+    assert!(gone.contains(&three));
+    assert!(world.state.endpoint(three).is_none());
+    assert_eq!(world.state.endpoint(two).unwrap().address(), &address(2));
+    assert!(world.endpoint(2).is_ejected());
+    assert!(world.endpoint(2).stats().failures > 0);
+    assert_eq!(world.endpoint(9).stats().selections, 0);
+}
+
+#[test]
+fn a_lease_of_an_endpoint_that_has_gone_touches_nobody() {
+    let mut world = World::new(config(Balance::RoundRobin), &[1]);
+    let old = world.select();
+    world.update(&[2]);
+    let new_id = world.endpoint(2).id();
+    assert_ne!(old.endpoint(), new_id);
+    world.state.on_failure(&old, world.now);
+    world.state.on_success(&old, world.now);
+    world.state.release(old);
+    assert_eq!(world.endpoint(2).stats(), crate::EndpointStats::default());
+    assert_eq!(world.endpoint(2).active(), 0);
+}
+
+#[test]
+fn an_update_that_leaves_mostly_ejected_ones_brings_some_back() {
+    let mut world = World::new(config(Balance::RoundRobin), &[1, 2, 3, 4]);
+    world.fail_until_ejected(1);
+    world.now += Duration::from_secs(1);
+    world.fail_until_ejected(2);
+    world.update(&[1, 2, 3]);
+    assert!(!world.endpoint(1).is_ejected(), "the one whose time is over first");
+    assert!(world.endpoint(2).is_ejected());
+    world.update(&[2]);
+    assert!(!world.endpoint(2).is_ejected(), "the only one left");
+}
+
+#[test]
+fn an_update_changes_weights() {
+    let mut world = World::new(config(Balance::RoundRobin), &[1, 2]);
+    let heavy = ResolvedEndpoint { address: address(1), weight: 3 };
+    let light = ResolvedEndpoint { address: address(2), weight: 1 };
+    world.state.update(Arc::new(EndpointSet::new([heavy, light])), world.now, &mut world.rng);
+    let ports: Vec<u16> = (0..8).map(|_| world.pass()).collect();
+    assert_eq!(ports.iter().filter(|port| **port == 1).count(), 6);
+}
+
+#[test]
+fn another_configuration_keeps_health_and_counters() {
+    let mut world = World::new(config(Balance::RoundRobin), &[1, 2]);
+    world.fail_until_ejected(1);
+    let id = world.endpoint(1).id();
+    world.state.reconfigure(Arc::new(config(Balance::Random)), world.now, &mut world.rng);
+    assert!(world.state.endpoint(id).unwrap().is_ejected());
+    let off = EjectionConfig { failures: 0, ..EjectionConfig::default() };
+    let config = ClusterConfig { ejection: off, ..config(Balance::Random) };
+    world.state.reconfigure(Arc::new(config), world.now, &mut world.rng);
+    assert!(!world.state.endpoint(id).unwrap().is_ejected());
+}
+
+#[test]
+fn a_request_allocates_nothing() {
+    for balance in [Balance::RoundRobin, Balance::LeastRequest, Balance::Random] {
+        let mut world = World::new(config(balance), &[1, 2, 3, 4, 5]);
+        let counted = allocation_counter::measure(|| {
+            for round in 0..500 {
+                let mut tried = Tried::new();
+                let lease = world.state.select(world.now, &mut world.rng, &mut tried).unwrap();
+                if round % 3 == 0 {
+                    world.state.on_failure(&lease, world.now);
+                } else {
+                    world.state.on_success(&lease, world.now);
+                }
+                world.state.release(lease);
+            }
+        });
+        assert_eq!(counted.count_total, 0, "{balance:?}");
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    Select,
+    Succeed(usize),
+    Fail(usize),
+    Release(usize),
+    Wait(u64),
+    Update(Vec<u16>),
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        4 => Just(Event::Select),
+        2 => any::<usize>().prop_map(Event::Succeed),
+        6 => any::<usize>().prop_map(Event::Fail),
+        3 => any::<usize>().prop_map(Event::Release),
+        1 => (0_u64..15_000).prop_map(Event::Wait),
+        1 => prop::collection::vec(1_u16..12, 0..8).prop_map(Event::Update),
+    ]
+}
+
+proptest! {
+    /// Any order of events keeps the limits: percentage, one that stays, no ejected choice beside a healthy one,
+    /// and active counts that come back to zero.
+    #[test]
+    fn limits_hold_whatever_happens(
+        ports in prop::collection::vec(1_u16..12, 1..8),
+        events in prop::collection::vec(event(), 0..300),
+        percent_max in 0_u8..=100,
+        balance in prop::sample::select(vec![Balance::RoundRobin, Balance::LeastRequest, Balance::Random]),
+    ) {
+        let ejection = EjectionConfig { failures: 2, percent_max, ..EjectionConfig::default() };
+        let mut world = World::new(ClusterConfig { ejection, ..config(balance) }, &ports);
+        let mut leases: Vec<Lease> = Vec::new();
+        for event in events {
+            match event {
+                Event::Select => {
+                    let has_healthy = world.state.endpoints().iter().any(|endpoint| !endpoint.is_ejected());
+                    if let Some(lease) = world.try_select(&mut Tried::new()) {
+                        let is_ejected = world.state.endpoint(lease.endpoint()).unwrap().is_ejected();
+                        prop_assert!(!(has_healthy && is_ejected) || lease.is_probe());
+                        leases.push(lease);
+                    } else {
+                        prop_assert!(world.state.endpoints().is_empty());
+                    }
+                }
+                Event::Succeed(at) if !leases.is_empty() => world.state.on_success(&leases[at % leases.len()], world.now),
+                Event::Fail(at) if !leases.is_empty() => world.state.on_failure(&leases[at % leases.len()], world.now),
+                Event::Release(at) if !leases.is_empty() => {
+                    let lease = leases.swap_remove(at % leases.len());
+                    world.state.release(lease);
+                }
+                Event::Succeed(_) | Event::Fail(_) | Event::Release(_) => {}
+                Event::Wait(ms) => world.now += Duration::from_millis(ms),
+                Event::Update(ports) => { world.update(&ports); }
+            }
+            let ejected = world.state.endpoints().iter().filter(|endpoint| endpoint.is_ejected()).count();
+            prop_assert!(ejected <= out_max(world.state.endpoints().len(), &ejection));
+        }
+        leases.into_iter().for_each(|lease| world.state.release(lease));
+        prop_assert!(world.state.endpoints().iter().all(|endpoint| endpoint.active() == 0));
+    }
+}
+
+struct World {
+    state: ClusterState,
+    rng: Rng,
+    now: Duration,
+}
+
+impl World {
+    fn new(config: ClusterConfig, ports: &[u16]) -> Self {
+        let (mut rng, now) = (Rng::new(1), Duration::from_secs(100));
+        let state = ClusterState::new(Arc::new(config), set(ports), now, &mut rng);
+        Self { state, rng, now }
+    }
+
+    fn try_select(&mut self, tried: &mut Tried) -> Option<Lease> {
+        self.state.select(self.now, &mut self.rng, tried)
+    }
+
+    fn select(&mut self) -> Lease {
+        self.try_select(&mut Tried::new()).unwrap()
+    }
+
+    fn update(&mut self, ports: &[u16]) -> Vec<EndpointId> {
+        self.state.update(set(ports), self.now, &mut self.rng)
+    }
+
+    fn endpoint(&self, port: u16) -> &crate::EndpointState {
+        self.state.endpoints().iter().find(|endpoint| *endpoint.address() == address(port)).unwrap()
+    }
+
+    /// One request that succeeds; the port it went to.
+    fn pass(&mut self) -> u16 {
+        let lease = self.select();
+        let address = self.state.endpoint(lease.endpoint()).unwrap().address().clone();
+        self.state.on_success(&lease, self.now);
+        self.state.release(lease);
+        match address {
+            ResolvedAddress::Tcp(address) => address.port(),
+            ResolvedAddress::Unix(_) => 0,
+        }
+    }
+
+    fn ports_of(&mut self, requests: usize) -> HashSet<u16> {
+        (0..requests).map(|_| self.pass()).collect()
+    }
+
+    fn fail_until_ejected(&mut self, port: u16) {
+        for _ in 0..1000 {
+            let lease = self.select();
+            if self.state.endpoint(lease.endpoint()).unwrap().address() == &address(port) {
+                self.state.on_failure(&lease, self.now);
+            }
+            self.state.release(lease);
+            if self.endpoint(port).is_ejected() {
+                return;
+            }
+        }
+        panic!("port {port} was never ejected");
+    }
+}
+
+fn config(balance: Balance) -> ClusterConfig {
+    ClusterConfig { balance, ..ClusterConfig::new("users", Vec::new()) }
+}
+
+fn set(ports: &[u16]) -> Arc<EndpointSet> {
+    Arc::new(EndpointSet::new(
+        ports.iter().map(|port| ResolvedEndpoint { address: address(*port), weight: 1 }),
+    ))
+}
+
+fn address(port: u16) -> ResolvedAddress {
+    ResolvedAddress::Tcp(([127, 0, 0, 1], port).into())
+}

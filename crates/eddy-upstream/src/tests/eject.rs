@@ -1,0 +1,181 @@
+//! When an endpoint is pushed out, for how long, and what brings it back.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use crate::EjectionConfig;
+use crate::eject::{Change, Ejection, Room, out_max, room};
+
+const CONFIG: EjectionConfig = EjectionConfig {
+    failures: 3,
+    base_time: Duration::from_secs(10),
+    time_max: Duration::from_secs(25),
+    percent_max: 50,
+};
+
+#[test]
+fn failures_in_a_row_push_out() {
+    let mut ejection = Ejection::default();
+    assert_eq!(fail(&mut ejection, 1), Change::None);
+    assert_eq!(fail(&mut ejection, 2), Change::None);
+    assert_eq!(fail(&mut ejection, 3), Change::Ejected);
+    assert_eq!(ejection.until(), Some(secs(13)));
+    assert!(!ejection.is_available(secs(12)));
+    assert!(ejection.is_available(secs(13)));
+}
+
+#[test]
+fn a_success_between_starts_the_count_again() {
+    let mut ejection = Ejection::default();
+    fail(&mut ejection, 1);
+    fail(&mut ejection, 1);
+    assert_eq!(ejection.on_success(0, secs(1)), Change::None);
+    fail(&mut ejection, 1);
+    assert_eq!(fail(&mut ejection, 1), Change::None);
+    assert!(!ejection.is_out());
+}
+
+#[test]
+fn zero_failures_turns_ejection_off() {
+    let config = EjectionConfig { failures: 0, ..CONFIG };
+    let mut ejection = Ejection::default();
+    for _ in 0..100 {
+        assert_eq!(ejection.on_failure(0, secs(1), Room::Free, &config), Change::None);
+    }
+}
+
+#[test]
+fn half_open_lets_one_request_through() {
+    let mut ejection = ejected_at(0);
+    assert!(!ejection.on_select(secs(9)), "still out");
+    assert!(ejection.on_select(secs(10)));
+    assert!(!ejection.is_available(secs(10)), "one at a time");
+    assert!(!ejection.on_select(secs(11)));
+}
+
+#[test]
+fn the_first_request_decides_for_the_better() {
+    let mut ejection = ejected_at(0);
+    assert!(ejection.on_select(secs(10)));
+    assert_eq!(ejection.on_success(ejection.epoch(), secs(11)), Change::Returned);
+    assert!(!ejection.is_out());
+}
+
+#[test]
+fn the_first_request_decides_for_the_worse_and_times_grow_to_a_limit() {
+    let mut ejection = ejected_at(0);
+    let mut lengths = Vec::new();
+    for _ in 0..3 {
+        let due = ejection.until().unwrap();
+        assert!(ejection.on_select(due));
+        assert_eq!(ejection.on_failure(ejection.epoch(), due, Room::Full, &CONFIG), Change::EjectedAgain);
+        lengths.push(ejection.until().unwrap() - due);
+    }
+    assert_eq!(lengths, [secs(20), secs(25), secs(25)]);
+}
+
+#[test]
+fn a_lost_probe_frees_the_way_for_the_next() {
+    let mut ejection = ejected_at(0);
+    assert!(ejection.on_select(secs(10)));
+    ejection.on_probe_lost();
+    assert!(ejection.is_available(secs(10)));
+    assert!(ejection.on_select(secs(10)));
+}
+
+#[test]
+fn outcomes_of_requests_from_before_the_ejection_change_nothing() {
+    let mut ejection = ejected_at(0);
+    let before = ejection;
+    assert_eq!(ejection.on_success(0, secs(1)), Change::None);
+    assert_eq!(ejection.on_failure(0, secs(20), Room::Free, &CONFIG), Change::None);
+    assert_eq!(ejection, before);
+}
+
+#[test]
+fn a_success_sent_while_all_are_out_brings_back_at_once() {
+    let mut ejection = ejected_at(0);
+    assert!(!ejection.on_select(secs(2)));
+    assert_eq!(ejection.on_success(ejection.epoch(), secs(2)), Change::Returned);
+}
+
+#[test]
+fn a_failure_sent_while_all_are_out_does_not_prolong() {
+    let mut ejection = ejected_at(0);
+    assert_eq!(ejection.on_failure(ejection.epoch(), secs(9), Room::Free, &CONFIG), Change::None);
+    assert_eq!(ejection.until(), Some(secs(10)));
+}
+
+#[test]
+fn past_ejections_are_lived_down() {
+    let mut ejection = ejected_at(0);
+    ejection.on_select(secs(10));
+    ejection.on_failure(ejection.epoch(), secs(10), Room::Full, &CONFIG);
+    ejection.on_select(secs(30));
+    ejection.on_success(ejection.epoch(), secs(30));
+    // Two past ejections; a base time later one is forgotten, so the next is the second.
+    for _ in 0..3 {
+        ejection.on_failure(ejection.epoch(), secs(40), Room::Free, &CONFIG);
+    }
+    assert_eq!(ejection.until(), Some(secs(60)));
+}
+
+#[test]
+fn no_room_means_no_ejection_until_there_is() {
+    let mut ejection = Ejection::default();
+    for _ in 0..10 {
+        assert_eq!(ejection.on_failure(0, secs(1), Room::Full, &CONFIG), Change::None);
+    }
+    assert_eq!(fail(&mut ejection, 2), Change::Ejected);
+}
+
+#[test]
+fn one_endpoint_always_stays() {
+    let all = EjectionConfig { percent_max: 100, ..CONFIG };
+    for (total, expected) in [(0, 0), (1, 0), (2, 1), (10, 9)] {
+        assert_eq!(out_max(total, &all), expected, "{total}");
+    }
+    for (total, expected) in [(1, 0), (2, 1), (3, 1), (4, 2), (5, 2)] {
+        assert_eq!(out_max(total, &CONFIG), expected, "{total}");
+    }
+    assert_eq!(room(1, 4, &CONFIG), Room::Free);
+    assert_eq!(room(2, 4, &CONFIG), Room::Full);
+}
+
+proptest! {
+    #[test]
+    fn an_ejection_never_lasts_longer_than_the_limit(events in prop::collection::vec((0_u64..40, any::<bool>()), 0..200)) {
+        let mut ejection = Ejection::default();
+        let mut now = Duration::ZERO;
+        for (pause, is_success) in events {
+            now += secs(pause);
+            if ejection.is_available(now) { ejection.on_select(now); }
+            let epoch = ejection.epoch();
+            if is_success {
+                ejection.on_success(epoch, now);
+                prop_assert!(!ejection.is_out());
+            } else {
+                ejection.on_failure(epoch, now, Room::Free, &CONFIG);
+            }
+            prop_assert!(ejection.until().is_none_or(|until| until <= now + CONFIG.time_max));
+        }
+    }
+}
+
+fn ejected_at(at: u64) -> Ejection {
+    let mut ejection = Ejection::default();
+    for _ in 0..3 {
+        fail(&mut ejection, at);
+    }
+    assert!(ejection.is_out());
+    ejection
+}
+
+fn fail(ejection: &mut Ejection, at: u64) -> Change {
+    ejection.on_failure(ejection.epoch(), secs(at), Room::Free, &CONFIG)
+}
+
+fn secs(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}

@@ -1,0 +1,241 @@
+//! Following names against a DNS server that misbehaves in every way we know.
+
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Handle;
+
+use super::stub::{DnsStub, NXDOMAIN, SERVFAIL, Saying, Zone};
+use crate::resolve::{ADDRESSES_MAX, Resolution, Resolver};
+use crate::{ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
+
+#[tokio::test]
+async fn addresses_of_both_families_become_endpoints() {
+    let zone = Zone { v6: vec!["fd00::1".parse().unwrap()], ..Zone::v4(&["10.0.0.1", "10.0.0.2"], 60) };
+    let stub = DnsStub::start(Saying::Addresses(zone)).await;
+    let resolution = follow(&stub);
+    assert!(resolution.settled(PATIENCE).await);
+    assert_eq!(addresses(&resolution), set(&["10.0.0.1:80", "10.0.0.2:80", "[fd00::1]:80"]));
+    assert!(resolution.current().members().iter().all(|member| member.weight == 7));
+}
+
+#[tokio::test]
+async fn a_name_is_asked_again_when_its_ttl_is_over_and_not_before() {
+    let stub = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1"], 1))).await;
+    let resolution = follow(&stub);
+    let begin = Instant::now();
+    assert!(resolution.settled(PATIENCE).await);
+    stub.say(Saying::Addresses(Zone::v4(&["10.0.0.2"], 1)));
+    wait_for(&resolution, &["10.0.0.2:80"]).await;
+    assert!(begin.elapsed() >= Duration::from_millis(950), "after {:?}", begin.elapsed());
+    assert_eq!(stub.questions().0, 4, "two look-ups of two families");
+}
+
+#[tokio::test]
+async fn a_name_that_flaps_is_followed() {
+    let stub = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1"], 0))).await;
+    let resolution = follow(&stub);
+    for round in 0..10 {
+        let address = format!("10.0.1.{round}");
+        stub.say(Saying::Addresses(Zone::v4(&[&address], 0)));
+        wait_for(&resolution, &[&format!("{address}:80")]).await;
+    }
+}
+
+#[tokio::test]
+async fn the_last_good_answer_is_kept_through_every_failure() {
+    let stub = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1"], 0))).await;
+    let resolution = follow(&stub);
+    assert!(resolution.settled(PATIENCE).await);
+    let failures =
+        [Saying::Code(NXDOMAIN), Saying::Code(SERVFAIL), Saying::Silence, Saying::AliasLoop, Saying::Garbage];
+    for (round, failure) in failures.into_iter().enumerate() {
+        stub.say(failure.clone());
+        wait_until(|| resolution.names()[0].failures_in_row > 0).await;
+        assert_eq!(addresses(&resolution), one(round), "{failure:?}");
+        assert!(resolution.names()[0].last_fault.is_some());
+        let next = one(round + 1);
+        let next: Vec<&str> = next.iter().map(String::as_str).collect();
+        stub.say(Saying::Addresses(Zone::v4(&[next[0].trim_end_matches(":80")], 0)));
+        wait_for(&resolution, &next).await;
+        assert_eq!(resolution.names()[0].failures_in_row, 0);
+    }
+}
+
+#[tokio::test]
+async fn stale_addresses_are_dropped_in_the_end() {
+    let stub = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1"], 0))).await;
+    let dns = DnsConfig { stale_max: Duration::from_millis(300), ..DNS };
+    let resolution = follow_with(&stub, dns);
+    assert!(resolution.settled(PATIENCE).await);
+    stub.say(Saying::Code(SERVFAIL));
+    wait_for(&resolution, &[]).await;
+}
+
+#[tokio::test]
+async fn a_name_that_never_resolves_settles_without_endpoints() {
+    for saying in [Saying::Code(NXDOMAIN), Saying::Code(SERVFAIL), Saying::Silence] {
+        let stub = DnsStub::start(saying.clone()).await;
+        let resolution = follow(&stub);
+        assert!(resolution.settled(PATIENCE).await, "{saying:?}");
+        assert!(resolution.current().is_empty());
+        assert_eq!(resolution.names()[0].addresses, 0);
+        stub.say(Saying::Addresses(Zone::v4(&["10.0.0.1"], 60)));
+        wait_for(&resolution, &["10.0.0.1:80"]).await;
+    }
+}
+
+#[tokio::test]
+async fn settling_gives_up_when_patience_ends() {
+    let stub = DnsStub::start(Saying::Silence).await;
+    let resolution = follow_with(&stub, DnsConfig { timeout: Duration::from_secs(60), ..DNS });
+    assert!(!resolution.settled(Duration::from_millis(50)).await);
+}
+
+#[tokio::test]
+async fn a_truncated_answer_is_asked_for_over_tcp() {
+    let many: Vec<String> = (0..200).map(|host| format!("10.0.0.{host}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let stub = DnsStub::start(Saying::Truncated(Zone::v4(&many, 60))).await;
+    let resolution = follow(&stub);
+    assert!(resolution.settled(PATIENCE).await);
+    assert_eq!(resolution.current().len(), 200, "{:?} {:?}", resolution.names(), stub.questions());
+    assert!(stub.questions().1 > 0);
+}
+
+#[tokio::test]
+async fn an_answer_under_another_id_is_ignored() {
+    let (wrong, right) = (Zone::v4(&["10.6.6.6"], 60), Zone::v4(&["10.0.0.1"], 60));
+    let stub = DnsStub::start(Saying::WrongIdFirst(wrong, right)).await;
+    let resolution = follow(&stub);
+    assert!(resolution.settled(PATIENCE).await);
+    assert_eq!(addresses(&resolution), set(&["10.0.0.1:80"]));
+}
+
+#[tokio::test]
+async fn of_very_many_records_a_thousand_are_used() {
+    let v4 = (0..2000_u32).map(|host| Ipv4Addr::from_bits(0x0a00_0001 + host)).collect();
+    let stub = DnsStub::start(Saying::Truncated(Zone { v4, v6: Vec::new(), ttl: 60 })).await;
+    let resolution = follow(&stub);
+    assert!(resolution.settled(PATIENCE).await);
+    assert_eq!(resolution.current().len(), ADDRESSES_MAX);
+}
+
+#[tokio::test]
+async fn a_new_configuration_begins_with_what_was_known() {
+    let stub = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1"], 0))).await;
+    let resolver = resolver(&stub);
+    let old = resolver.follow(&cluster(DNS), &Handle::current());
+    assert!(old.settled(PATIENCE).await);
+    stub.say(Saying::Silence);
+    let new = resolver.follow(&cluster(DNS), &Handle::current());
+    drop(old);
+    assert_eq!(addresses(&new), set(&["10.0.0.1:80"]), "at once, though nobody answers any more");
+    wait_until(|| new.names()[0].failures_in_row > 0).await;
+    assert_eq!(addresses(&new), set(&["10.0.0.1:80"]));
+}
+
+#[tokio::test]
+async fn addresses_written_as_such_need_no_name_server() {
+    let stub = DnsStub::start(Saying::Silence).await;
+    let endpoints = vec![
+        endpoint(EndpointAddress::Socket("127.0.0.1:9001".parse().unwrap())),
+        endpoint(EndpointAddress::Unix("/run/app.sock".into())),
+    ];
+    let resolution = resolver(&stub).follow(&ClusterConfig::new("fixed", endpoints), &Handle::current());
+    assert!(resolution.settled(Duration::from_millis(1)).await);
+    assert_eq!(addresses(&resolution), set(&["127.0.0.1:9001", "unix:/run/app.sock"]));
+    assert_eq!(stub.questions(), (0, 0));
+}
+
+#[tokio::test]
+async fn dropping_a_resolution_ends_its_look_ups() {
+    let stub = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1"], 0))).await;
+    let resolution = follow(&stub);
+    assert!(resolution.settled(PATIENCE).await);
+    let mut sets = resolution.subscribe();
+    drop(resolution);
+    sets.mark_unchanged();
+    let ended = tokio::time::timeout(PATIENCE, async { while sets.changed().await.is_ok() {} }).await;
+    assert!(ended.is_ok(), "the tasks, and with them the sender, are gone");
+}
+
+#[tokio::test]
+async fn many_names_are_looked_up_together() {
+    let stub = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1"], 60))).await;
+    let endpoints = (0..300_u16).map(|number| {
+        endpoint(EndpointAddress::Name {
+            host: format!("host{number}.test.example").into(),
+            port: 1000 + number,
+        })
+    });
+    let cluster = ClusterConfig::new("many", endpoints.collect());
+    let resolution = resolver(&stub).follow(&cluster, &Handle::current());
+    assert!(resolution.settled(PATIENCE).await);
+    assert_eq!(resolution.current().len(), 300);
+}
+
+fn follow(stub: &DnsStub) -> Resolution {
+    follow_with(stub, DNS)
+}
+
+fn follow_with(stub: &DnsStub, dns: DnsConfig) -> Resolution {
+    resolver(stub).follow(&cluster(dns), &Handle::current())
+}
+
+fn resolver(stub: &DnsStub) -> Resolver {
+    Resolver::from_name_servers(&[stub.address]).unwrap().assuming_routes()
+}
+
+fn cluster(dns: DnsConfig) -> ClusterConfig {
+    let name = EndpointAddress::Name { host: "users.test.example".into(), port: 80 };
+    ClusterConfig { dns, ..ClusterConfig::new("users", vec![endpoint(name)]) }
+}
+
+fn endpoint(address: EndpointAddress) -> EndpointConfig {
+    EndpointConfig { address, weight: 7 }
+}
+
+async fn wait_for(resolution: &Resolution, expected: &[&str]) {
+    let expected = set(expected);
+    let mut sets = resolution.subscribe();
+    let arrived = sets.wait_for(|current| written(current) == expected);
+    let outcome = tokio::time::timeout(PATIENCE, arrived).await.map(drop);
+    assert!(outcome.is_ok(), "waited for {expected:?}, have {:?}", addresses(resolution));
+}
+
+async fn wait_until(is_so: impl Fn() -> bool) {
+    let poll = async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, poll).await.unwrap();
+}
+
+fn addresses(resolution: &Resolution) -> BTreeSet<String> {
+    written(&resolution.current())
+}
+
+fn written(current: &Arc<crate::EndpointSet>) -> BTreeSet<String> {
+    current.members().iter().map(|member| member.address.to_string()).collect()
+}
+
+fn one(round: usize) -> BTreeSet<String> {
+    set(&[&format!("10.0.0.{}:80", round + 1)])
+}
+
+fn set(addresses: &[&str]) -> BTreeSet<String> {
+    addresses.iter().map(|address| (*address).to_owned()).collect()
+}
+
+/// Far longer than anything here should take.
+const PATIENCE: Duration = Duration::from_secs(20);
+const DNS: DnsConfig = DnsConfig {
+    refresh_min: Duration::from_millis(20),
+    refresh_max: Duration::from_secs(300),
+    timeout: Duration::from_millis(400),
+    stale_max: Duration::from_secs(3600),
+};
