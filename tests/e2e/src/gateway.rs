@@ -73,7 +73,8 @@ impl Gateway {
     /// # Errors
     /// When it does not come up within [`DEADLINE`].
     pub async fn start(config: &str, substitutes: &[(&str, &dyn ToString)]) -> Result<Self> {
-        let substitutes = substitutes.iter().map(|(word, text)| ((*word).to_owned(), text.to_string())).collect();
+        let substitutes =
+            substitutes.iter().map(|(word, text)| ((*word).to_owned(), text.to_string())).collect();
         Self::launch(config, Launch { substitutes, ..Launch::default() }).await
     }
 
@@ -83,7 +84,10 @@ impl Gateway {
     /// When it does not come up within [`DEADLINE`]; the error holds what it wrote.
     pub async fn launch(config: &str, launch: Launch) -> Result<Self> {
         let mut gateway = Self::spawn(config, launch)?;
-        gateway.until_ready().await.with_context(|| format!("the gateway wrote:\n{}", gateway.lines.text()))?;
+        gateway
+            .until_ready()
+            .await
+            .with_context(|| format!("the gateway wrote:\n{}", gateway.lines.text()))?;
         Ok(gateway)
     }
 
@@ -104,9 +108,9 @@ impl Gateway {
         let mut command = command(&binary, launch.files_max);
         command.arg("run").arg(&path).args(&launch.arguments);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        let mut process =
-            command.spawn().with_context(|| format!("cannot start {}", binary.display()))?;
-        let pid = process.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)).context("no process id")?;
+        let mut process = command.spawn().with_context(|| format!("cannot start {}", binary.display()))?;
+        let pid =
+            process.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)).context("no process id")?;
         let lines = Lines::default();
         lines.follow(process.stdout.take());
         lines.follow(process.stderr.take());

@@ -59,7 +59,8 @@ pub fn eddy_binary() -> Result<PathBuf> {
     }
     let test = std::env::current_exe().context("cannot tell where this test lives")?;
     // Tests live in target/<profile>/deps, the harness's own programs in target/<profile>.
-    let profile = test.parent().map(|parent| if parent.ends_with("deps") { parent.join("..") } else { parent.into() });
+    let profile =
+        test.parent().map(|parent| if parent.ends_with("deps") { parent.join("..") } else { parent.into() });
     let binary = profile.context("this test lives nowhere")?.join("eddy");
     ensure!(
         binary.is_file(),

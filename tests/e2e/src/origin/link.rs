@@ -125,7 +125,11 @@ impl Link {
             Step::Pause(time) => self.idle_until(tokio::time::sleep(time)).await,
             Step::AwaitGate(gate) => self.idle_until(gate.opened()).await,
             Step::AwaitRequest => {
-                if !self.is_taken && self.take_request().await.is_none() { Flow::Over } else { Flow::On }
+                if !self.is_taken && self.take_request().await.is_none() {
+                    Flow::Over
+                } else {
+                    Flow::On
+                }
             }
             Step::AwaitEnd => self.idle_until(std::future::pending()).await,
             Step::Finish => {

@@ -144,7 +144,12 @@ impl Client {
     ///
     /// # Errors
     /// When the peer has closed.
-    pub async fn send_in(&mut self, bytes: &[u8], segments: Segments, diag: Option<&SocketDiag>) -> Result<()> {
+    pub async fn send_in(
+        &mut self,
+        bytes: &[u8],
+        segments: Segments,
+        diag: Option<&SocketDiag>,
+    ) -> Result<()> {
         let pieces = segments.of(bytes);
         let (near, far) = (self.stream.local_addr()?, self.stream.peer_addr()?);
         for (index, piece) in pieces.iter().enumerate() {

@@ -21,7 +21,8 @@ impl SocketDiag {
     pub fn open() -> Option<Self> {
         let flags = SocketFlags::CLOEXEC;
         let protocol = Some(netlink::SOCK_DIAG);
-        let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::DGRAM, flags, protocol).ok()?;
+        let socket =
+            rustix::net::socket_with(AddressFamily::NETLINK, SocketType::DGRAM, flags, protocol).ok()?;
         let diag = Self { socket };
         // A question about a socket that cannot exist shows whether questions are answered at all.
         let nobody = SocketAddr::from(([127, 0, 0, 1], 0));

@@ -18,7 +18,10 @@ fn response(bytes: &[u8], method: &[u8], is_ended: bool) -> Option<(Response, us
 fn reads_a_request_and_leaves_what_follows() {
     let bytes = b"POST /a?b HTTP/1.1\r\nHost: x\r\ncontent-length: 3\r\n\r\nabcGET";
     let (request, length) = request(bytes).expect("a whole request");
-    assert_eq!((request.target_text().as_str(), request.host(), &request.body[..]), ("/a?b", &b"x"[..], &b"abc"[..]));
+    assert_eq!(
+        (request.target_text().as_str(), request.host(), &request.body[..]),
+        ("/a?b", &b"x"[..], &b"abc"[..])
+    );
     assert_eq!(&bytes[length..], b"GET");
 }
 

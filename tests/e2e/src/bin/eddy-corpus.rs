@@ -1,0 +1,17 @@
+//! Writes eddy's own framing corpus to the folder it is given.
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use eddy_e2e::corpus::own_shelves;
+
+fn main() -> Result<()> {
+    let folder: PathBuf = std::env::args_os().nth(1).context("usage: eddy-corpus FOLDER")?.into();
+    for shelf in own_shelves() {
+        let path = folder.join(shelf.name).with_extension("jsonl");
+        std::fs::write(&path, shelf.to_lines()?)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}

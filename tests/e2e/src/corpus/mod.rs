@@ -1,0 +1,16 @@
+//! The framing corpus: how cases are kept, and eddy's own, written from the RFCs and the known classes of attack.
+
+mod case;
+mod request_chunks;
+mod request_coding;
+mod request_fields;
+mod request_host;
+mod request_length;
+mod request_line;
+mod request_sequence;
+mod response_body;
+mod response_head;
+mod shelf;
+
+pub use case::{Case, Expect, Kind, read_cases};
+pub use shelf::{Shelf, own_shelves};

@@ -1,0 +1,100 @@
+//! Shelves: eddy's own cases by subject, one file each.
+
+use anyhow::Result;
+
+use super::case::{Case, Expect, Kind};
+use super::{
+    request_chunks, request_coding, request_fields, request_host, request_length, request_line,
+    request_sequence, response_body, response_head,
+};
+
+/// Cases of one subject; they make up one file of the corpus.
+#[derive(Clone, Debug)]
+pub struct Shelf {
+    /// The file's name without its extension, and the first part of each id.
+    pub name: &'static str,
+    /// The cases.
+    pub cases: Vec<Case>,
+    kind: Kind,
+}
+
+/// All of eddy's own cases.
+pub fn own_shelves() -> Vec<Shelf> {
+    vec![
+        Shelf::filled("request-line", Kind::Request, request_line::fill),
+        Shelf::filled("request-host", Kind::Request, request_host::fill),
+        Shelf::filled("request-fields", Kind::Request, request_fields::fill),
+        Shelf::filled("request-length", Kind::Request, request_length::fill),
+        Shelf::filled("request-coding", Kind::Request, request_coding::fill),
+        Shelf::filled("request-chunks", Kind::Request, request_chunks::fill),
+        Shelf::filled("request-sequence", Kind::Request, request_sequence::fill),
+        Shelf::filled("response-head", Kind::Response, response_head::fill),
+        Shelf::filled("response-body", Kind::Response, response_body::fill),
+    ]
+}
+
+impl Shelf {
+    fn filled(name: &'static str, kind: Kind, fill: fn(&mut Self)) -> Self {
+        let mut shelf = Self { name, cases: Vec::new(), kind };
+        fill(&mut shelf);
+        shelf
+    }
+
+    /// The file of the shelf: a case a line.
+    ///
+    /// # Errors
+    /// When JSON cannot say it.
+    pub fn to_lines(&self) -> Result<String> {
+        self.cases.iter().map(|case| case.to_line().map(|line| line + "\n")).collect()
+    }
+
+    /// Adds a case that is forwarded.
+    pub(super) fn accept(&mut self, id: &str, raw: impl AsRef<[u8]>, why: &str) {
+        self.add(id, raw.as_ref(), Expect::Accept, why);
+    }
+
+    /// Adds a case that is refused.
+    pub(super) fn reject(&mut self, id: &str, raw: impl AsRef<[u8]>, why: &str) {
+        self.add(id, raw.as_ref(), Expect::Reject, why);
+    }
+
+    /// Adds a case that may go either way, as long as nobody disagrees about what goes on.
+    pub(super) fn any(&mut self, id: &str, raw: impl AsRef<[u8]>, why: &str) {
+        self.add(id, raw.as_ref(), Expect::Any, why);
+    }
+
+    /// Adds a case whose first `before` messages are forwarded and whose next is refused.
+    pub(super) fn reject_after(&mut self, before: usize, id: &str, raw: impl AsRef<[u8]>, why: &str) {
+        self.add(id, raw.as_ref(), Expect::Reject, why);
+        if let Some(case) = self.cases.last_mut() {
+            case.before = before;
+        }
+    }
+
+    /// Says that the last case answers a request with `method`.
+    pub(super) fn answers(&mut self, method: &str) {
+        if let Some(case) = self.cases.last_mut() {
+            method.clone_into(&mut case.method);
+        }
+    }
+
+    fn add(&mut self, id: &str, raw: &[u8], expect: Expect, why: &str) {
+        let id = format!("{}/{id}", self.name);
+        debug_assert!(self.cases.iter().all(|case| case.id != id), "two cases are called {id}");
+        self.cases.push(Case {
+            source: "eddy".into(),
+            id,
+            kind: self.kind,
+            raw: raw.to_vec(),
+            expect,
+            why: why.into(),
+            before: 0,
+            method: "GET".into(),
+        });
+    }
+}
+
+/// `parts` one after the other.
+pub(super) fn join(parts: &[&[u8]]) -> Vec<u8> {
+    parts.concat()
+}
