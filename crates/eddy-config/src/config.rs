@@ -325,7 +325,8 @@ impl AddressBlock {
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address.to_canonical(), address.to_canonical()) {
             (IpAddr::V4(block), IpAddr::V4(address)) => {
-                shared_prefix_bits(block.to_bits().into(), address.to_bits().into(), 32) >= self.prefix_bits.into()
+                shared_prefix_bits(block.to_bits().into(), address.to_bits().into(), 32)
+                    >= self.prefix_bits.into()
             }
             (IpAddr::V6(block), IpAddr::V6(address)) => {
                 shared_prefix_bits(block.to_bits(), address.to_bits(), 128) >= self.prefix_bits.into()

@@ -1,0 +1,181 @@
+//! What a rule does with a request.
+
+use std::sync::Arc;
+
+use eddy_route::PathRewrite;
+
+use super::edits::check_edits;
+use super::names::Names;
+use crate::config::{Action, ActionKind, Redirect, Respond, RetryConfig, WeightedCluster};
+use crate::problem::{Place, Report};
+use crate::read::At;
+use crate::spec::{RedirectSpec, RespondSpec, RetrySpec, RewriteSpec, RuleSpec, WeightedSpec};
+use crate::value::{HostAndPort, PathText};
+
+/// What a rule does, and how it changes the path.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) action: Action,
+    pub(super) rewrite: Option<PathRewrite>,
+    /// Where the change of the path is written.
+    pub(super) rewrite_place: Option<Place>,
+}
+
+/// Checks what a rule does; `None` when that is not said properly, which was noted.
+pub(super) fn check_action(spec: &RuleSpec, clusters: &mut Names, report: &mut Report) -> Option<Done> {
+    note_useless_keys(spec, report);
+    let request_edits = check_edits(spec.request_headers.clone(), report);
+    let response_edits = check_edits(spec.response_headers.clone(), report);
+    let retry = check_retry(spec.retry.clone());
+    let rewrite = spec.rewrite.as_ref().and_then(|rewrite| check_rewrite(rewrite, report));
+    let redirect_rewrite = spec.redirect.as_ref().and_then(|redirect| redirect_rewrite(redirect, report));
+    let kind = check_kind(spec, clusters, report)?;
+    let host_rewrite = spec.rewrite.as_ref().and_then(|rewrite| rewrite.value.host.as_ref());
+    let action = Action {
+        kind,
+        request_edits,
+        response_edits,
+        host_rewrite: host_rewrite.map(|At { value: HostAndPort(host), .. }| Arc::clone(host)),
+        timeout: spec.timeout.map(|timeout| timeout.value.0),
+        retry,
+    };
+    let (rewrite, rewrite_place) = rewrite.or(redirect_rewrite).unzip();
+    Some(Done { action, rewrite, rewrite_place })
+}
+
+/// Keys that mean nothing where eddy answers itself.
+fn note_useless_keys(spec: &RuleSpec, report: &mut Report) {
+    let own = match (&spec.respond, &spec.redirect) {
+        (Some(_), _) => "respond",
+        (None, Some(_)) => "redirect",
+        (None, None) => return,
+    };
+    let useless = [
+        ("rewrite", spec.rewrite.as_ref().map(|at| at.place)),
+        ("request_headers", spec.request_headers.as_ref().map(|at| at.place)),
+        ("timeout", spec.timeout.map(|at| at.place)),
+        ("retry", spec.retry.as_ref().map(|at| at.place)),
+    ];
+    for (key, place) in useless {
+        let Some(place) = place else { continue };
+        let message = format!("`{key}` means nothing together with `{own}`: no cluster is asked");
+        let found = report.error(place, message);
+        if key == "rewrite" && own == "redirect" {
+            found.hint("write `path`, `prefix` and `host` under `redirect`");
+        }
+    }
+}
+
+fn check_kind(spec: &RuleSpec, clusters: &mut Names, report: &mut Report) -> Option<ActionKind> {
+    if let Some(cluster) = &spec.cluster {
+        return clusters.resolve(cluster, report).map(ActionKind::Cluster);
+    }
+    if let Some(weighted) = &spec.clusters {
+        return check_weighted(weighted, clusters, report).map(ActionKind::Weighted);
+    }
+    if let Some(respond) = &spec.respond {
+        return check_respond(respond, report).map(ActionKind::Respond);
+    }
+    spec.redirect.as_ref().map(|redirect| ActionKind::Redirect(check_redirect(redirect, report)))
+}
+
+fn check_weighted(
+    specs: &At<Vec<At<WeightedSpec>>>,
+    clusters: &mut Names,
+    report: &mut Report,
+) -> Option<Vec<WeightedCluster>> {
+    let mut weighted = Vec::with_capacity(specs.value.len());
+    for At { value: spec, .. } in &specs.value {
+        let Some(name) = &spec.cluster else { continue };
+        let Some(cluster) = clusters.resolve(name, report) else { continue };
+        if weighted.iter().any(|one: &WeightedCluster| one.cluster == cluster) {
+            report.error(name.place, format!("the cluster `{}` stands in this list already", name.value.0));
+        }
+        let weight = spec.weight.map_or(1, |weight| weight.value.to_u32());
+        weighted.push(WeightedCluster { cluster, weight });
+    }
+    if weighted.len() < specs.value.len() {
+        // What is wrong with the others was noted.
+        return None;
+    }
+    if weighted.iter().all(|one| one.weight == 0) {
+        report.error(specs.place, "no cluster has a weight above 0");
+        return None;
+    }
+    Some(weighted)
+}
+
+fn check_respond(spec: &At<RespondSpec>, report: &mut Report) -> Option<Respond> {
+    let status = spec.value.status?.value.to_u16();
+    let body = spec.value.body.as_ref();
+    if let Some(body) = body.filter(|body| matches!(status, 204 | 205 | 304) && !body.value.0.is_empty()) {
+        report.error(body.place, format!("an answer with status {status} has no body"));
+    }
+    Some(Respond {
+        status,
+        body: body.map_or_else(|| [].into(), |body| body.value.0.as_bytes().into()),
+        content_type: match &spec.value.content_type {
+            Some(content_type) => content_type.value.0.clone(),
+            None => "text/plain; charset=utf-8".into(),
+        },
+    })
+}
+
+fn check_redirect(spec: &At<RedirectSpec>, report: &mut Report) -> Redirect {
+    let RedirectSpec { status, scheme, host, path, prefix, strip_query } = &spec.value;
+    let is_elsewhere = scheme.is_some() || host.is_some() || path.is_some() || prefix.is_some();
+    if !is_elsewhere {
+        report
+            .error(spec.place, "this redirect leads back to where it came from")
+            .hint("give `scheme`, `host`, `path` or `prefix`");
+    }
+    Redirect {
+        status: status.map_or(302, |status| status.value.0),
+        scheme: scheme.map(|scheme| scheme.value.0.into()),
+        host: host.as_ref().map(|host| host.value.0.clone()),
+        strip_query: strip_query.is_some_and(|strip| strip.value),
+    }
+}
+
+fn redirect_rewrite(spec: &At<RedirectSpec>, report: &mut Report) -> Option<(PathRewrite, Place)> {
+    check_path_rewrite(spec.value.path.as_ref(), spec.value.prefix.as_ref(), report)
+}
+
+fn check_rewrite(spec: &At<RewriteSpec>, report: &mut Report) -> Option<(PathRewrite, Place)> {
+    let RewriteSpec { path, prefix, host } = &spec.value;
+    if path.is_none() && prefix.is_none() && host.is_none() {
+        report.error(spec.place, "this rewrite changes nothing").hint("give `path`, `prefix` or `host`");
+    }
+    check_path_rewrite(path.as_ref(), prefix.as_ref(), report)
+}
+
+fn check_path_rewrite(
+    path: Option<&At<PathText>>,
+    prefix: Option<&At<PathText>>,
+    report: &mut Report,
+) -> Option<(PathRewrite, Place)> {
+    match (path, prefix) {
+        (Some(_), Some(prefix)) => {
+            report.error(prefix.place, "`prefix` can't be combined with `path`");
+            None
+        }
+        (Some(path), None) => Some((PathRewrite::Full(path.value.0.clone()), path.place)),
+        (None, Some(prefix)) => Some((PathRewrite::Prefix(prefix.value.0.clone()), prefix.place)),
+        (None, None) => None,
+    }
+}
+
+fn check_retry(spec: Option<At<RetrySpec>>) -> RetryConfig {
+    let mut retry = RetryConfig::default();
+    let Some(At { value: spec, .. }) = spec else { return retry };
+    if let Some(attempts) = spec.attempts {
+        retry.attempts = attempts.value.to_u8();
+    }
+    for status in spec.statuses.into_iter().flat_map(|statuses| statuses.value) {
+        retry.statuses.push(status.value.to_u16());
+    }
+    if let Some(on_reset) = spec.on_reset {
+        retry.on_reset = on_reset.value;
+    }
+    retry
+}

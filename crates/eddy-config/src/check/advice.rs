@@ -1,0 +1,13 @@
+//! Warnings about a configuration that works, but probably not as it was meant.
+
+use super::names::Names;
+use crate::problem::Report;
+
+/// Notes clusters and tables that nothing refers to.
+pub(super) fn advise(clusters: &Names, tables: &Names, report: &mut Report) {
+    for names in [clusters, tables] {
+        for (name, place) in names.unused() {
+            report.warning(place, format!("nothing uses the {} `{name}`", names.what()));
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Clusters: endpoints and how they are used.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use eddy_upstream::{
+    ClusterConfig, DnsConfig, EjectionConfig, EndpointAddress, EndpointConfig, PoolConfig, RetryBudget,
+};
+
+use super::names::Names;
+use crate::problem::{Place, Report};
+use crate::read::{At, Either, Named};
+use crate::spec::{ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, PoolSpec, RetryBudgetSpec};
+use crate::value::{Endpoint, Name, Number, Time};
+
+/// Checks the clusters and defines their names.
+pub(super) fn check_clusters(
+    specs: Option<At<Named<Name, ClusterSpec>>>,
+    names: &mut Names,
+    report: &mut Report,
+) -> Vec<ClusterConfig> {
+    let entries = specs.map_or_else(Vec::new, |specs| specs.value.0);
+    let mut clusters = Vec::with_capacity(entries.len());
+    for entry in entries {
+        names.define(&entry.name);
+        if let Some(spec) = entry.value {
+            clusters.push(check_cluster(&entry.name, spec, report));
+        }
+    }
+    clusters
+}
+
+fn check_cluster(name: &At<Name>, spec: At<ClusterSpec>, report: &mut Report) -> ClusterConfig {
+    let At { value: spec, place } = spec;
+    let endpoints = spec.endpoints.map_or_else(Vec::new, |endpoints| {
+        if endpoints.value.is_empty() {
+            let message = format!("the cluster `{}` has no endpoints", name.value.0);
+            report.error(endpoints.place, message).hint("for example `endpoints: [127.0.0.1:9000]`");
+        }
+        check_endpoints(endpoints.value, report)
+    });
+    let mut cluster = ClusterConfig::new(&name.value.0, endpoints);
+    if let Some(balance) = spec.balance {
+        cluster.balance = balance.value;
+    }
+    set_time(&mut cluster.connect_timeout, spec.connect_timeout);
+    set_time(&mut cluster.first_byte_timeout, spec.first_byte_timeout);
+    set_time(&mut cluster.read_idle_timeout, spec.read_idle_timeout);
+    set_number(&mut cluster.links_max, spec.links);
+    cluster.pool = check_pool(spec.pool);
+    cluster.ejection = check_ejection(spec.ejection, report);
+    cluster.retry_budget = check_retry_budget(spec.retry_budget);
+    cluster.dns = check_dns(spec.dns, report);
+    if cluster.pool.idle_max > cluster.links_max {
+        let message = format!(
+            "the pool keeps {} idle links, but there are at most {} links",
+            cluster.pool.idle_max, cluster.links_max
+        );
+        report.warning(place, message).hint("make `pool.idle` smaller or `links` larger");
+    }
+    cluster
+}
+
+fn check_endpoints(
+    specs: Vec<At<Either<Endpoint, EndpointSpec>>>,
+    report: &mut Report,
+) -> Vec<EndpointConfig> {
+    let mut endpoints = Vec::with_capacity(specs.len());
+    let mut places: HashMap<EndpointAddress, Place> = HashMap::new();
+    for At { value, place } in specs {
+        let (address, weight) = match value {
+            Either::One(Endpoint(address)) => (address, None),
+            Either::Other(EndpointSpec { address: Some(address), weight }) => (address.value.0, weight),
+            // The reader noted that the address is missing or wrong.
+            Either::Other(EndpointSpec { address: None, .. }) => continue,
+        };
+        if let Some(first) = places.insert(address.clone(), place) {
+            report
+                .warning(place, format!("this endpoint is in line {}, too", first.line))
+                .hint("give it a `weight` if it should get more requests");
+        }
+        endpoints.push(EndpointConfig { address, weight: weight.map_or(1, |weight| weight.value.to_u32()) });
+    }
+    endpoints
+}
+
+fn check_pool(spec: Option<At<PoolSpec>>) -> PoolConfig {
+    let mut pool = PoolConfig::default();
+    if let Some(At { value: spec, .. }) = spec {
+        set_number(&mut pool.idle_max, spec.idle);
+        set_time(&mut pool.idle_timeout, spec.idle_timeout);
+        if let Some(requests) = spec.requests {
+            pool.requests_max = requests.value.0;
+        }
+    }
+    pool
+}
+
+fn check_ejection(spec: Option<At<EjectionSpec>>, report: &mut Report) -> EjectionConfig {
+    let mut ejection = EjectionConfig::default();
+    let Some(At { value: spec, place }) = spec else { return ejection };
+    let is_time_max_written = spec.time_max.is_some();
+    set_number(&mut ejection.failures, spec.failures);
+    set_time(&mut ejection.base_time, spec.base_time);
+    set_time(&mut ejection.time_max, spec.time_max);
+    if let Some(percent) = spec.percent_max {
+        ejection.percent_max = percent.value.to_u8();
+    }
+    if ejection.base_time > ejection.time_max {
+        if is_time_max_written {
+            report.error(place, "`base_time` is longer than `time_max`");
+        }
+        ejection.time_max = ejection.base_time;
+    }
+    ejection
+}
+
+fn check_retry_budget(spec: Option<At<RetryBudgetSpec>>) -> RetryBudget {
+    let mut budget = RetryBudget::default();
+    if let Some(At { value: spec, .. }) = spec {
+        if let Some(percent) = spec.percent {
+            budget.percent = percent.value.to_u8();
+        }
+        set_number(&mut budget.floor_per_second, spec.floor);
+    }
+    budget
+}
+
+fn check_dns(spec: Option<At<DnsSpec>>, report: &mut Report) -> DnsConfig {
+    let mut dns = DnsConfig::default();
+    let Some(At { value: spec, place }) = spec else { return dns };
+    set_time(&mut dns.refresh_min, spec.refresh_min);
+    set_time(&mut dns.refresh_max, spec.refresh_max);
+    set_time(&mut dns.timeout, spec.timeout);
+    set_time(&mut dns.stale_max, spec.stale_max);
+    if dns.refresh_min > dns.refresh_max {
+        report
+            .error(place, "`refresh_min` is longer than `refresh_max`")
+            .hint(format!("`refresh_max` is {:?} here", dns.refresh_max));
+    }
+    dns
+}
+
+/// Sets what is written; what isn't keeps its default.
+pub(super) fn set_time<const LEAST: u64, const MOST: u64>(
+    target: &mut Duration,
+    written: Option<At<Time<LEAST, MOST>>>,
+) {
+    if let Some(written) = written {
+        *target = written.value.0;
+    }
+}
+
+/// Sets what is written; what isn't keeps its default.
+pub(super) fn set_number<const LEAST: u64, const MOST: u64>(
+    target: &mut u32,
+    written: Option<At<Number<LEAST, MOST>>>,
+) {
+    if let Some(written) = written {
+        *target = written.value.to_u32();
+    }
+}

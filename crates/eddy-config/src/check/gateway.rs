@@ -1,0 +1,88 @@
+//! What concerns the gateway as a whole: admin, logs, limits.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
+
+use super::cluster::{set_number, set_time};
+use crate::config::{AccessLogConfig, AdminConfig, GatewayLimits, ListenAddress, ListenerConfig, LogConfig};
+use crate::problem::Report;
+use crate::read::At;
+use crate::spec::{AccessLogSpec, AdminSpec, GatewayLimitsSpec, LogSpec};
+
+/// Checks the admin listener: reachable from this machine only, unless the configuration says otherwise.
+pub(super) fn check_admin(
+    spec: &At<AdminSpec>,
+    listeners: &[ListenerConfig],
+    report: &mut Report,
+) -> Option<AdminConfig> {
+    let address = spec.value.address?;
+    let socket = address.value.0;
+    let is_remote_allowed = spec.value.allow_remote.is_some_and(|allow| allow.value);
+    if !is_loopback(socket.ip()) {
+        if is_remote_allowed {
+            report
+                .warning(address.place, "other machines can reach the admin listener, which has no password")
+                .hint("guard it with a firewall");
+        } else {
+            report
+                .error(
+                    address.place,
+                    "the admin listener has no password, so only a loopback address is taken",
+                )
+                .hint(format!(
+                    "write `127.0.0.1:{}`, or add `allow_remote: true` if something else guards it",
+                    socket.port()
+                ));
+        }
+    }
+    if listeners.iter().any(|listener| listener.address == ListenAddress::Tcp(socket)) {
+        report.error(address.place, format!("a listener has the address `{socket}`, too"));
+    }
+    Some(AdminConfig { address: socket })
+}
+
+/// Checks the access log.
+pub(super) fn check_access_log(spec: AccessLogSpec) -> Option<AccessLogConfig> {
+    Some(AccessLogConfig {
+        target: spec.file?.value,
+        format: spec.format.map(|format| format.value).unwrap_or_default(),
+        time_zone: spec.time_zone.map_or_else(|| "UTC".into(), |zone| zone.value.0),
+    })
+}
+
+/// Checks what eddy itself says.
+pub(super) fn check_log(spec: Option<LogSpec>) -> LogConfig {
+    let spec = spec.unwrap_or_default();
+    LogConfig {
+        level: spec.level.map_or("info", |level| level.value.0).into(),
+        format: spec.format.map(|format| format.value).unwrap_or_default(),
+    }
+}
+
+/// Checks the limits of the gateway.
+pub(super) fn check_limits(spec: Option<GatewayLimitsSpec>, report: &mut Report) -> GatewayLimits {
+    let mut limits = GatewayLimits::default();
+    let Some(spec) = spec else { return limits };
+    set_number(&mut limits.connections_max, spec.connections);
+    set_number(&mut limits.exchanges_max, spec.exchanges);
+    if let Some(percent) = spec.memory_percent {
+        limits.memory_percent_max = percent.value.to_u8();
+    }
+    if let Some(delay) = spec.queue_delay.filter(|delay| delay.value.0.is_zero()) {
+        report
+            .warning(delay.place, "without `queue_delay` an overloaded gateway answers late instead of 503");
+    }
+    set_time(&mut limits.queue_delay_max, spec.queue_delay);
+    limits
+}
+
+/// Whether an address is reached from this machine only.
+pub(super) fn is_loopback(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(address) => Ipv4Addr::is_loopback(&address),
+        IpAddr::V6(address) => Ipv6Addr::is_loopback(&address),
+    }
+}
+
+/// Longest time a drain waits, unless the configuration says otherwise.
+pub(super) const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);

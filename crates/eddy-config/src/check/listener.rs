@@ -1,0 +1,181 @@
+//! Listeners: addresses, what they serve, limits.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use eddy_http::HeadLimits;
+
+use super::cluster::{set_number, set_time};
+use super::gateway::is_loopback;
+use super::names::Names;
+use crate::config::{ForwardedConfig, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve};
+use crate::problem::{Place, Report};
+use crate::read::{At, OneOrMany};
+use crate::spec::{ForwardedSpec, ListenerLimitsSpec, ListenerSpec, TimeoutsSpec};
+use crate::value::Name;
+
+/// Checks the listeners; a route table they name counts as used.
+pub(super) fn check_listeners(
+    specs: Option<&At<Vec<At<ListenerSpec>>>>,
+    tables: &mut Names,
+    report: &mut Report,
+) -> Vec<ListenerConfig> {
+    let mut seen = Seen::default();
+    let specs = specs.into_iter().flat_map(|specs| &specs.value);
+    specs.filter_map(|spec| check_listener(spec, &mut seen, tables, report)).collect()
+}
+
+/// Names and addresses that are taken.
+#[derive(Default)]
+struct Seen {
+    names: HashMap<Arc<str>, Place>,
+    addresses: HashMap<ListenAddress, Place>,
+}
+
+fn check_listener(
+    spec: &At<ListenerSpec>,
+    seen: &mut Seen,
+    tables: &mut Names,
+    report: &mut Report,
+) -> Option<ListenerConfig> {
+    let spec = &spec.value;
+    let serve = check_serve(spec, tables, report);
+    let is_public = spec.address.as_ref().is_some_and(|address| is_public(&address.value));
+    let limits = check_limits(spec.limits.as_ref(), report);
+    let timeouts = check_timeouts(spec.timeouts.as_ref(), is_public, report);
+    let forwarded = check_forwarded(spec.forwarded.as_ref(), report);
+    let address = spec.address.as_ref()?;
+    if let Some(first) = seen.addresses.insert(address.value.clone(), address.place) {
+        let message =
+            format!("a listener has the address `{}` already, in line {}", address.value, first.line);
+        report.error(address.place, message);
+    }
+    if is_public && serve == Some(Serve::Demo) {
+        report.warning(address.place, "other machines can reach the demo endpoint, which answers anybody");
+    }
+    let (name, name_place) = match &spec.name {
+        Some(name) => (name.value.0.clone(), name.place),
+        None => (address.value.to_string().into(), address.place),
+    };
+    if let Some(first) = seen.names.insert(Arc::clone(&name), name_place)
+        && spec.name.is_some()
+    {
+        let message = format!("a listener has the name `{name}` already, in line {}", first.line);
+        report.error(name_place, message);
+    }
+    Some(ListenerConfig {
+        name,
+        address: address.value.clone(),
+        serve: serve?,
+        limits,
+        timeouts,
+        forwarded,
+        via: spec.via.as_ref().map(|via| via.value.0.clone()),
+        request_id: spec.request_id.as_ref().map(|field| field.value.0.as_str().into()),
+        has_access_log: spec.access_log.is_none_or(|access_log| access_log.value),
+    })
+}
+
+fn check_serve(spec: &ListenerSpec, tables: &mut Names, report: &mut Report) -> Option<Serve> {
+    if let Some(demo) = spec.demo {
+        if !demo.value && spec.routes.is_none() {
+            report.error(demo.place, "a listener without the demo endpoint needs `routes`");
+        }
+        return Some(Serve::Demo);
+    }
+    let routes = spec.routes.as_ref()?;
+    let names = OneOrMany::into_many(routes.clone());
+    if names.is_empty() {
+        report.error(routes.place, "a listener needs at least one route table");
+    }
+    let mut indexes = Vec::with_capacity(names.len());
+    for name in &names {
+        let Some(index) = tables.resolve(name, report) else { continue };
+        if indexes.contains(&index) {
+            report.error(name.place, format!("the route table `{}` stands in this list already", text(name)));
+        } else {
+            indexes.push(index);
+        }
+    }
+    Some(Serve::Routes(indexes))
+}
+
+fn check_limits(spec: Option<&At<ListenerLimitsSpec>>, report: &mut Report) -> HttpLimits {
+    let mut limits = HttpLimits::default();
+    let Some(At { value: spec, .. }) = spec else { return limits };
+    let HeadLimits { head_bytes_max, fields_max, target_bytes_max } = &mut limits.head;
+    if let Some(bytes) = spec.head_bytes {
+        *head_bytes_max = bytes.value.to_u32();
+        // A shorter head can't hold the usual target; only a target limit that is written is held to it below.
+        *target_bytes_max = (*target_bytes_max).min(*head_bytes_max);
+    }
+    if let Some(fields) = spec.fields {
+        *fields_max = fields.value.to_u16();
+    }
+    if let Some(bytes) = spec.target_bytes {
+        *target_bytes_max = bytes.value.to_u32();
+        if *target_bytes_max > *head_bytes_max {
+            let message = format!("a target is part of the head, which has at most {head_bytes_max} bytes");
+            report.error(bytes.place, message).hint("make `target_bytes` smaller or `head_bytes` larger");
+        }
+    }
+    limits.body_bytes_max = spec.body_bytes.map(|bytes| bytes.value.0);
+    set_number(&mut limits.connections_max, spec.connections);
+    if let Some(requests) = spec.requests_per_connection {
+        limits.requests_per_connection_max = requests.value.0;
+    }
+    limits
+}
+
+fn check_timeouts(spec: Option<&At<TimeoutsSpec>>, is_public: bool, report: &mut Report) -> HttpTimeouts {
+    let mut timeouts = HttpTimeouts::default();
+    let Some(At { value: spec, .. }) = spec else { return timeouts };
+    set_time(&mut timeouts.head, spec.head);
+    set_time(&mut timeouts.idle, spec.idle);
+    set_time(&mut timeouts.body_grace, spec.body_grace);
+    if let Some(rate) = spec.body_rate {
+        timeouts.body_rate_min = rate.value.to_u32();
+        if timeouts.body_rate_min == 0 && is_public {
+            report
+                .warning(
+                    rate.place,
+                    "without `body_rate` slow clients can hold connections as long as they like",
+                )
+                .hint("keep the default, or set `timeouts.exchange`");
+        }
+    }
+    timeouts.exchange = spec.exchange.map(|exchange| exchange.value.0);
+    timeouts
+}
+
+fn check_forwarded(spec: Option<&At<ForwardedSpec>>, report: &mut Report) -> ForwardedConfig {
+    let mut forwarded = ForwardedConfig::default();
+    let Some(At { value: spec, .. }) = spec else { return forwarded };
+    if let Some(send) = spec.x_forwarded {
+        forwarded.x_forwarded = send.value;
+    }
+    if let Some(send) = spec.forwarded {
+        forwarded.forwarded = send.value;
+    }
+    for block in spec.trusted.iter().flat_map(|trusted| &trusted.value) {
+        if block.value.prefix_bits == 0 {
+            report
+                .warning(block.place, "everybody is trusted: clients can claim any address")
+                .hint("list the proxies in front of this one");
+        }
+        forwarded.trusted.push(block.value);
+    }
+    forwarded
+}
+
+/// Whether other machines reach an address.
+fn is_public(address: &ListenAddress) -> bool {
+    match address {
+        ListenAddress::Tcp(address) => !is_loopback(address.ip()),
+        ListenAddress::Unix(_) => false,
+    }
+}
+
+fn text(name: &At<Name>) -> &str {
+    &name.value.0
+}

@@ -1,0 +1,83 @@
+//! Unites the specs of several files into one.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use super::names::place_text;
+use crate::problem::{Report, SourceText, shown};
+use crate::read::{At, Named};
+use crate::spec::GatewaySpec;
+
+/// Adds `other` to `united`: lists are put one after another, mappings of names are united; what stands in both is an
+/// error that names both places.
+pub(super) fn unite(
+    united: &mut GatewaySpec,
+    other: GatewaySpec,
+    sources: &[SourceText],
+    report: &mut Report,
+) {
+    let GatewaySpec { workers, drain_timeout, admin, log, access_log, limits, listeners, routes, clusters } =
+        other;
+    let mut once = Once { sources, report };
+    once.take("workers", &mut united.workers, workers);
+    once.take("drain_timeout", &mut united.drain_timeout, drain_timeout);
+    once.take("admin", &mut united.admin, admin);
+    once.take("log", &mut united.log, log);
+    once.take("access_log", &mut united.access_log, access_log);
+    once.take("limits", &mut united.limits, limits);
+    once.take_names("route table", &mut united.routes, routes, |name| &name.0);
+    once.take_names("cluster", &mut united.clusters, clusters, |name| &name.0);
+    match (&mut united.listeners, listeners) {
+        (Some(united), Some(other)) => united.value.extend(other.value),
+        (mine @ None, other) => *mine = other,
+        (Some(_), None) => {}
+    }
+}
+
+/// Takes what may stand in one file only.
+struct Once<'s, 'r> {
+    sources: &'s [SourceText],
+    report: &'r mut Report,
+}
+
+impl Once<'_, '_> {
+    fn take<T>(&mut self, key: &str, mine: &mut Option<At<T>>, other: Option<At<T>>) {
+        match (&*mine, other) {
+            (Some(first), Some(second)) => {
+                let message = format!("`{key}` stands in {}, too", place_text(first.place, self.sources));
+                self.report.error(second.place, message).hint("keep one of them");
+            }
+            (None, other) => *mine = other,
+            (Some(_), None) => {}
+        }
+    }
+
+    fn take_names<K: Clone + Eq + Hash, V>(
+        &mut self,
+        what: &str,
+        mine: &mut Option<At<Named<K, V>>>,
+        other: Option<At<Named<K, V>>>,
+        text: impl Fn(&K) -> &str,
+    ) {
+        let Some(other) = other else { return };
+        let Some(mine) = mine else {
+            *mine = Some(other);
+            return;
+        };
+        let first: HashMap<K, _> =
+            mine.value.0.iter().map(|entry| (entry.name.value.clone(), entry.name.place)).collect();
+        for entry in other.value.0 {
+            match first.get(&entry.name.value) {
+                Some(place) => {
+                    let name = shown(text(&entry.name.value)).into_owned();
+                    let message = format!(
+                        "the {what} `{name}` is defined in {}, too",
+                        place_text(*place, self.sources)
+                    );
+                    self.report.error(entry.name.place, message).hint("keep one of them, or rename one");
+                }
+                None => mine.value.0.push(entry),
+            }
+        }
+    }
+}

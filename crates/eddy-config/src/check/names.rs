@@ -1,0 +1,79 @@
+//! Names that are defined in one place and referred to in others.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::problem::{Place, Report, SourceText, shown};
+use crate::read::At;
+use crate::value::Name;
+
+/// The names of one kind of thing.
+#[derive(Debug)]
+pub(super) struct Names {
+    /// What the names stand for: `cluster`.
+    what: &'static str,
+    known: HashMap<Arc<str>, Known>,
+}
+
+/// A name that is defined.
+#[derive(Debug)]
+struct Known {
+    index: usize,
+    place: Place,
+    is_used: bool,
+}
+
+impl Names {
+    /// No names yet.
+    pub(super) fn new(what: &'static str) -> Self {
+        Self { what, known: HashMap::new() }
+    }
+
+    /// Defines a name; the index is how many were defined before.
+    pub(super) fn define(&mut self, name: &At<Name>) {
+        let index = self.known.len();
+        let known = Known { index, place: name.place, is_used: false };
+        self.known.entry(name.value.0.clone()).or_insert(known);
+    }
+
+    /// The index of the thing that `name` refers to; notes a name that is not defined.
+    pub(super) fn resolve(&mut self, name: &At<Name>, report: &mut Report) -> Option<usize> {
+        if let Some(known) = self.known.get_mut(&name.value.0) {
+            known.is_used = true;
+            return Some(known.index);
+        }
+        let meant =
+            report.closest(&name.value.0, self.known.keys().map(|name| &**name)).map(ToOwned::to_owned);
+        let message = format!("there is no {} `{}`", self.what, shown(&name.value.0));
+        let found = report.error(name.place, message);
+        match meant {
+            Some(meant) => found.hint(format!("did you mean `{meant}`?")),
+            None => found.hint(format!("define it under `{}`", self.section())),
+        }
+        None
+    }
+
+    /// The names nobody referred to.
+    pub(super) fn unused(&self) -> impl Iterator<Item = (&str, Place)> {
+        self.known.iter().filter(|(_, known)| !known.is_used).map(|(name, known)| (&**name, known.place))
+    }
+
+    /// What the names stand for.
+    pub(super) fn what(&self) -> &'static str {
+        self.what
+    }
+
+    /// The key under which they are defined.
+    fn section(&self) -> &'static str {
+        match self.what {
+            "cluster" => "clusters",
+            _ => "routes",
+        }
+    }
+}
+
+/// `place` as `file:line`, for a message that names two places.
+pub(super) fn place_text(place: Place, sources: &[SourceText]) -> String {
+    let path = sources.get(place.source as usize).map_or("", |source| &source.path);
+    format!("{path}:{}", place.line)
+}

@@ -1,0 +1,140 @@
+//! Route tables: each rule becomes the router's form of it and an action.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use eddy_route::{Dialect, Origin, PathRewrite, RouteTable, Rule};
+
+use super::action::{Done, check_action};
+use super::condition::{ConditionPlaces, Conditions, check_conditions};
+use super::names::Names;
+use crate::config::Action;
+use crate::problem::{Place, Report, SourceText};
+use crate::read::{At, Either, Named};
+use crate::spec::{RuleSpec, TableSpec};
+use crate::value::{DialectName, Name};
+
+/// The tables, what their rules do, and where the rules are written.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    pub(super) tables: Vec<RouteTable>,
+    pub(super) actions: Vec<Action>,
+    /// For each table, for each rule.
+    pub(super) places: Vec<Vec<RulePlaces>>,
+}
+
+/// Where a rule is written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RulePlaces {
+    pub(super) rule: Place,
+    pub(super) conditions: ConditionPlaces,
+    pub(super) rewrite: Option<Place>,
+}
+
+type TableForm = Either<Vec<At<RuleSpec>>, TableSpec>;
+
+/// Checks the route tables and defines their names; a cluster that a rule names counts as used.
+pub(super) fn check_tables(
+    specs: Option<At<Named<Name, TableForm>>>,
+    sources: &[SourceText],
+    names: &mut Names,
+    clusters: &mut Names,
+    report: &mut Report,
+) -> Tables {
+    let mut tables = Tables::default();
+    for entry in specs.into_iter().flat_map(|specs| specs.value.0) {
+        names.define(&entry.name);
+        let Some(At { value: form, place }) = entry.value else { continue };
+        let (dialect, rules, place) = match form {
+            Either::One(rules) => (None, rules, place),
+            Either::Other(TableSpec { dialect, rules: Some(rules) }) => (dialect, rules.value, rules.place),
+            // The reader noted that the rules are missing or wrong.
+            Either::Other(TableSpec { rules: None, .. }) => continue,
+        };
+        if rules.is_empty() {
+            let message = format!("the route table `{}` has no rules", entry.name.value.0);
+            report.warning(place, message).hint("every request to it is answered 404");
+        }
+        let dialect = dialect.map_or(Dialect::Eddy, |At { value: DialectName(dialect), .. }| dialect);
+        let mut checker = TableChecker {
+            table: RouteTable { name: entry.name.value.0, dialect, rules: Vec::with_capacity(rules.len()) },
+            places: Vec::with_capacity(rules.len()),
+            names: HashMap::new(),
+            sources,
+            actions: &mut tables.actions,
+            clusters,
+            report,
+        };
+        for rule in rules {
+            checker.add(&rule);
+        }
+        let TableChecker { table, places, .. } = checker;
+        tables.tables.push(table);
+        tables.places.push(places);
+    }
+    tables
+}
+
+/// Checks the rules of one table.
+struct TableChecker<'c> {
+    table: RouteTable,
+    places: Vec<RulePlaces>,
+    /// The names that rules have.
+    names: HashMap<Arc<str>, Place>,
+    sources: &'c [SourceText],
+    actions: &'c mut Vec<Action>,
+    clusters: &'c mut Names,
+    report: &'c mut Report,
+}
+
+impl TableChecker<'_> {
+    fn add(&mut self, spec: &At<RuleSpec>) {
+        let At { value: spec, place } = spec;
+        let name = self.name(spec.name.as_ref());
+        let conditions = check_conditions(spec.conditions.clone(), self.report);
+        let done = check_action(spec, self.clusters, self.report);
+        let Some(Done { action, rewrite, rewrite_place }) = done else { return };
+        let Ok(number) = u32::try_from(self.actions.len()) else { return };
+        self.actions.push(action);
+        self.places.push(RulePlaces { rule: *place, conditions: conditions.places, rewrite: rewrite_place });
+        let rank = spec.rank.map(|rank| rank.value.0);
+        let rule = self.rule(name, *place, conditions, rewrite, rank, number);
+        self.table.rules.push(rule);
+    }
+
+    fn name(&mut self, written: Option<&At<Name>>) -> Arc<str> {
+        let Some(At { value: Name(name), place }) = written else {
+            return format!("{}/{}", self.table.name, self.table.rules.len() + 1).into();
+        };
+        if let Some(first) = self.names.insert(Arc::clone(name), *place) {
+            let message =
+                format!("a rule of this table has the name `{name}` already, in line {}", first.line);
+            self.report.error(*place, message);
+        }
+        Arc::clone(name)
+    }
+
+    fn rule(
+        &self,
+        name: Arc<str>,
+        place: Place,
+        conditions: Conditions,
+        rewrite: Option<PathRewrite>,
+        rank: Option<i32>,
+        action: u32,
+    ) -> Rule {
+        let file = self.sources.get(place.source as usize).map(|source| source.path.clone());
+        Rule {
+            name,
+            origin: Origin { file: file.unwrap_or_else(|| "".into()), line: place.line },
+            hosts: conditions.hosts,
+            path: conditions.path,
+            methods: conditions.methods,
+            headers: conditions.headers,
+            query: conditions.query,
+            rank,
+            action,
+            rewrite,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The check as a whole: texts in, a config or problems out.
+
+use std::sync::Arc;
+
+use super::cluster::check_clusters;
+use super::listener::check_listeners;
+use super::merge::unite;
+use super::names::Names;
+use super::shown::shown_text;
+use super::table::check_tables;
+use super::{advice, gateway, routes};
+use crate::config::Config;
+use crate::problem::{Place, Problem, Report, SourceText};
+use crate::read::{At, Value};
+use crate::spec::GatewaySpec;
+use crate::yaml::{Tree, parse};
+
+/// A configuration without errors.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The configuration.
+    pub config: Config,
+    /// What may be other than it was meant, in the order of the files.
+    pub warnings: Vec<Problem>,
+}
+
+/// Checks a configuration that is spread over `sources`; several are united.
+///
+/// # Errors
+/// Every problem that was found, warnings among them, in the order of the files; at least one is an error.
+///
+/// # Cost
+/// Linear in the texts and in what aliases expand to, plus what `eddy_route::Router::build` takes for each listener.
+pub fn check(sources: &[SourceText]) -> Result<Checked, Vec<Problem>> {
+    let mut report = Report::new();
+    let trees: Vec<Tree<'_>> =
+        sources.iter().zip(0..).map(|(source, number)| parse(&source.text, number, &mut report)).collect();
+    let config = check_trees(sources, &trees, &mut report);
+    match config {
+        Some(config) if !report.has_errors() => {
+            Ok(Checked { config, warnings: report.into_problems(sources) })
+        }
+        Some(_) | None => Err(report.into_problems(sources)),
+    }
+}
+
+/// Names a version of the configuration among others: a hash of the texts in their order.
+pub fn version_of(sources: &[SourceText]) -> Arc<str> {
+    // FNV-1a; 64 bits are plenty to tell one version from the next.
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut add = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    for source in sources {
+        source.text.bytes().for_each(&mut add);
+        // No text contains this byte, so where a text ends counts, too.
+        add(0xff);
+    }
+    format!("{hash:016x}").into()
+}
+
+fn check_trees(sources: &[SourceText], trees: &[Tree<'_>], report: &mut Report) -> Option<Config> {
+    let mut united: Option<GatewaySpec> = None;
+    for (tree, source) in trees.iter().zip(0..) {
+        let Some(spec) = read_tree(tree, source, report) else { continue };
+        match &mut united {
+            Some(united) => unite(united, spec, sources, report),
+            None => united = Some(spec),
+        }
+    }
+    if sources.is_empty() {
+        report.error(Place::default(), "no configuration was given");
+    }
+    // What is missing from a text that was cut would show as names that are not defined.
+    let is_whole = trees.iter().all(|tree| tree.is_whole);
+    united.filter(|_| is_whole).and_then(|spec| check_spec(spec, sources, trees, report))
+}
+
+fn read_tree(tree: &Tree<'_>, source: u32, report: &mut Report) -> Option<GatewaySpec> {
+    let root = tree.root.as_ref().filter(|root| !root.is_nothing());
+    let Some(root) = root else {
+        if tree.is_whole {
+            report
+                .error(beginning_of(source), "nothing is configured here")
+                .hint("a configuration begins with `listeners:`");
+        }
+        return None;
+    };
+    GatewaySpec::read(root, report)
+}
+
+fn check_spec(
+    spec: GatewaySpec,
+    sources: &[SourceText],
+    trees: &[Tree<'_>],
+    report: &mut Report,
+) -> Option<Config> {
+    let mut cluster_names = Names::new("cluster");
+    let clusters = check_clusters(spec.clusters, &mut cluster_names, report);
+    let mut table_names = Names::new("route table");
+    let tables = check_tables(spec.routes, sources, &mut table_names, &mut cluster_names, report);
+    let listeners = check_listeners(spec.listeners.as_ref(), &mut table_names, report);
+    if spec.listeners.is_none_or(|listeners| listeners.value.is_empty()) {
+        report
+            .error(beginning_of(0), "nothing to listen on: there are no `listeners`")
+            .hint("for example `listeners: [{address: 127.0.0.1:8080, routes: site}]`");
+    }
+    let admin = spec.admin.and_then(|admin| gateway::check_admin(&admin, &listeners, report));
+    let access_log = spec.access_log.and_then(|log| gateway::check_access_log(log.value));
+    let limits = gateway::check_limits(spec.limits.map(|limits| limits.value), report);
+    if report.has_errors() {
+        // The router would only say again what is wrong.
+        return None;
+    }
+    routes::check_routes(&listeners, &tables, report);
+    advice::advise(&cluster_names, &table_names, report);
+    Some(Config {
+        listeners,
+        tables: tables.tables,
+        actions: tables.actions,
+        clusters,
+        admin,
+        access_log,
+        log: gateway::check_log(spec.log.map(|log| log.value)),
+        limits,
+        workers: spec.workers.map(|workers| workers.value.to_u16()),
+        drain_timeout: spec.drain_timeout.map_or(gateway::DRAIN_TIMEOUT, |At { value, .. }| value.0),
+        shown: shown_text(sources, trees),
+        version: version_of(sources),
+    })
+}
+
+/// The first character of a source.
+fn beginning_of(source: u32) -> Place {
+    Place { source, line: 1, column: 1, length: 1 }
+}

@@ -1,0 +1,83 @@
+//! A problem as callers see it: where it is, what is wrong, what to do.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+/// A text that was read, and the name its problems are reported under.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceText {
+    /// The file it came from, as the user named it.
+    pub path: Arc<str>,
+    /// The whole text.
+    pub text: Arc<str>,
+}
+
+/// Something in a configuration that is wrong or looks wrong.
+///
+/// `Display` writes `file:line:column: error: message`, and a hint on a line of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// The file, as the user named it.
+    pub path: Arc<str>,
+    /// Line, counted from 1; 0 when the problem is the file as a whole.
+    pub line: u32,
+    /// Column in characters, counted from 1; 0 when `line` is 0.
+    pub column: u32,
+    /// How many characters of the line are meant; at least 1 when there is a line.
+    pub length: u32,
+    /// Whether the configuration can be used.
+    pub severity: Severity,
+    /// What is wrong: lower case, no full stop.
+    pub message: String,
+    /// What to do about it, when there is something to say.
+    pub hint: Option<String>,
+}
+
+/// How bad a problem is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The configuration can't be used.
+    Error,
+    /// The configuration can be used, but probably says something else than what was meant.
+    Warning,
+}
+
+impl SourceText {
+    /// A text under the name `path`.
+    pub fn new(path: &str, text: &str) -> Self {
+        Self { path: path.into(), text: text.into() }
+    }
+}
+
+impl Problem {
+    /// An error of a file as a whole, such as one that can't be read.
+    pub fn of_file(path: &str, message: String, hint: Option<String>) -> Self {
+        Self { path: path.into(), line: 0, column: 0, length: 0, severity: Severity::Error, message, hint }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.path)?;
+        if self.line > 0 {
+            write!(f, ":{}:{}", self.line, self.column)?;
+        }
+        write!(f, ": {}: {}", self.severity, self.message)?;
+        if let Some(hint) = &self.hint {
+            write!(f, "\n  hint: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        })
+    }
+}

@@ -1,0 +1,177 @@
+//! Shows problems to people (with the line they are in) and to programs (JSON).
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::report::is_unshowable;
+use super::{Problem, Severity, SourceText};
+
+/// Whether colours may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colour {
+    /// Plain text.
+    Never,
+    /// ANSI escape sequences, for a terminal.
+    Always,
+}
+
+/// Shows `problems`, each with its line of `sources` and a mark below what is meant.
+///
+/// # Cost
+/// One pass over the sources that have problems.
+pub fn render(problems: &[Problem], sources: &[SourceText], colour: Colour) -> String {
+    let paint = Paint::new(colour);
+    let mut lines: HashMap<&str, Vec<&str>> = HashMap::new();
+    let mut out = String::new();
+    for problem in problems {
+        let source = sources.iter().find(|source| source.path == problem.path);
+        let line = source.filter(|_| problem.line > 0).and_then(|source| {
+            let lines = lines.entry(&source.path).or_insert_with(|| source.text.split('\n').collect());
+            lines.get(problem.line as usize - 1).copied()
+        });
+        render_one(&mut out, problem, line, &paint);
+    }
+    out
+}
+
+/// `problems` as a JSON document: an object with the list `problems`, whose fields are those of [`Problem`].
+pub fn to_json(problems: &[Problem]) -> String {
+    #[derive(Serialize)]
+    struct Document<'p> {
+        problems: &'p [Problem],
+    }
+    serde_json::to_string_pretty(&Document { problems }).expect("plain data is always written")
+}
+
+fn render_one(out: &mut String, problem: &Problem, line: Option<&str>, paint: &Paint) {
+    let Paint { bold, blue, off, .. } = paint;
+    let mark = paint.of(problem.severity);
+    // Writing to a string never fails.
+    let _ = writeln!(out, "{mark}{}{off}{bold}: {}{off}", problem.severity, problem.message);
+    let number = if problem.line > 0 { problem.line.to_string() } else { String::new() };
+    let margin = " ".repeat(number.len());
+    let _ = write!(out, "{margin}{blue}-->{off} {}", problem.path);
+    if problem.line > 0 {
+        let _ = write!(out, ":{}:{}", problem.line, problem.column);
+    }
+    out.push('\n');
+    if let Some(line) = line {
+        let Excerpt { text, mark_start, mark_length } = Excerpt::of(line, problem);
+        let indent = " ".repeat(mark_start);
+        let carets = "^".repeat(mark_length);
+        let _ = writeln!(out, "{margin} {blue}|{off}");
+        let _ = writeln!(out, "{blue}{number} |{off} {text}");
+        let _ = writeln!(out, "{margin} {blue}|{off} {indent}{mark}{carets}{off}");
+    }
+    if let Some(hint) = &problem.hint {
+        let _ = writeln!(out, "{margin} {blue}={off} {bold}hint:{off} {hint}");
+    }
+    out.push('\n');
+}
+
+/// The part of a line that is shown, and where the mark goes below it.
+struct Excerpt {
+    text: String,
+    mark_start: usize,
+    mark_length: usize,
+}
+
+impl Excerpt {
+    fn of(line: &str, problem: &Problem) -> Self {
+        let column = (problem.column as usize).saturating_sub(1);
+        let skipped = if column > EXCERPT_CHARS_MAX / 2 { column - EXCERPT_CHARS_MAX / 2 } else { 0 };
+        let cut: String = line.trim_end_matches('\r').chars().skip(skipped).take(EXCERPT_CHARS_MAX).collect();
+        // Every character is shown as one, so that the mark stands below what it means.
+        let text: String = cut.chars().map(|c| if is_unshowable(c) { ' ' } else { c }).collect();
+        let mark_start = column - skipped;
+        let room = text.chars().count().saturating_sub(mark_start).max(1);
+        Self { text, mark_start, mark_length: (problem.length as usize).clamp(1, room) }
+    }
+}
+
+/// The escape sequences in use; empty without colour.
+struct Paint {
+    red: &'static str,
+    yellow: &'static str,
+    blue: &'static str,
+    bold: &'static str,
+    off: &'static str,
+}
+
+impl Paint {
+    fn new(colour: Colour) -> Self {
+        match colour {
+            Colour::Never => Self { red: "", yellow: "", blue: "", bold: "", off: "" },
+            Colour::Always => Self {
+                red: "\x1b[1;31m",
+                yellow: "\x1b[1;33m",
+                blue: "\x1b[1;34m",
+                bold: "\x1b[1m",
+                off: "\x1b[0m",
+            },
+        }
+    }
+
+    fn of(&self, severity: Severity) -> &'static str {
+        match severity {
+            Severity::Error => self.red,
+            Severity::Warning => self.yellow,
+        }
+    }
+}
+
+/// Most characters of a line that are shown.
+const EXCERPT_CHARS_MAX: usize = 160;
+
+#[cfg(test)]
+mod tests {
+    use super::{Colour, render, to_json};
+    use crate::{Problem, Severity, SourceText};
+
+    fn problem() -> Problem {
+        Problem {
+            path: "eddy.yaml".into(),
+            line: 2,
+            column: 3,
+            length: 4,
+            severity: Severity::Error,
+            message: "unknown key `adress`".to_owned(),
+            hint: Some("did you mean `address`?".to_owned()),
+        }
+    }
+
+    #[test]
+    fn the_line_is_shown_with_a_mark() {
+        let source = SourceText::new("eddy.yaml", "admin:\n\tűadress: 1\r\n");
+        let text = render(&[problem()], &[source], Colour::Never);
+        let expected = "error: unknown key `adress`\n --> eddy.yaml:2:3\n  |\n2 |  űadress: 1\n  |   ^^^^\n  = hint: did you mean `address`?\n\n";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_missing_source_still_shows_the_message() {
+        let text = render(&[problem()], &[], Colour::Never);
+        assert_eq!(
+            text,
+            "error: unknown key `adress`\n --> eddy.yaml:2:3\n  = hint: did you mean `address`?\n\n"
+        );
+    }
+
+    #[test]
+    fn colour_comes_only_when_asked_for() {
+        assert!(render(&[problem()], &[], Colour::Always).contains("\x1b[1;31merror"));
+    }
+
+    #[test]
+    fn json_and_plain_text() {
+        assert!(to_json(&[problem()]).contains("\"severity\": \"error\""));
+        assert_eq!(
+            problem().to_string(),
+            "eddy.yaml:2:3: error: unknown key `adress`\n  hint: did you mean `address`?"
+        );
+        let whole = Problem::of_file("x.yaml", "is empty".to_owned(), None);
+        assert_eq!(whole.to_string(), "x.yaml: error: is empty");
+    }
+}

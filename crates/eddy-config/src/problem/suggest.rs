@@ -1,0 +1,97 @@
+//! Guesses which of the known names a misspelt one was meant to be.
+
+/// The candidate nearest to `written`, if one is near enough to be a likely slip; `budget` bounds the work.
+pub(crate) fn closest<'c>(
+    written: &str,
+    candidates: impl IntoIterator<Item = &'c str>,
+    budget: &mut usize,
+) -> Option<&'c str> {
+    let length = written.chars().count();
+    if length > COMPARED_CHARS_MAX {
+        return None;
+    }
+    let allowed = (length / 3).clamp(1, 3);
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in candidates {
+        if candidate.len().abs_diff(written.len()) > allowed * 4 || candidate == written {
+            continue;
+        }
+        let Some(left) = budget.checked_sub(1) else { break };
+        *budget = left;
+        let distance = edits_between(written, candidate);
+        let is_near = distance <= allowed || is_same_word(written, candidate);
+        if is_near && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+/// Whether the two differ only in case, separators or a plural ending.
+fn is_same_word(a: &str, b: &str) -> bool {
+    let plain = |text: &str| {
+        let letters: String =
+            text.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect();
+        letters.trim_end_matches('s').to_owned()
+    };
+    let (a, b) = (plain(a), plain(b));
+    !a.is_empty() && a == b
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, ignoring ASCII case.
+fn edits_between(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().map(|c| c.to_ascii_lowercase()).take(COMPARED_CHARS_MAX).collect();
+    let b: Vec<char> = b.chars().map(|c| c.to_ascii_lowercase()).take(COMPARED_CHARS_MAX).collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=b.len()).collect();
+    for (i, left) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, right) in b.iter().enumerate() {
+            let replaced = above[j] + usize::from(left != right);
+            let mut least = replaced.min(above[j + 1] + 1).min(row[j] + 1);
+            let is_swap = i > 0 && j > 0 && *left == b[j - 1] && a[i - 1] == *right;
+            if is_swap {
+                least = least.min(before[j - 1] + 1);
+            }
+            row.push(least);
+        }
+        before = std::mem::replace(&mut above, row);
+    }
+    above.last().copied().unwrap_or(0)
+}
+
+/// Longest name that is compared at all.
+const COMPARED_CHARS_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::closest;
+
+    fn check(written: &str, expected: Option<&str>) {
+        let known = ["listeners", "endpoints", "connect_timeout", "via", "routes"];
+        let mut budget = 100;
+        assert_eq!(closest(written, known, &mut budget), expected, "{written}");
+    }
+
+    #[test]
+    fn slips_are_recognised() {
+        check("listener", Some("listeners"));
+        check("endpiont", Some("endpoints"));
+        check("connectTimeout", Some("connect_timeout"));
+        check("connect-timeout", Some("connect_timeout"));
+        check("ROUTES", Some("routes"));
+        check("vai", Some("via"));
+    }
+
+    #[test]
+    fn other_words_are_not() {
+        check("upstreams", None);
+        check("x", None);
+        check("", None);
+    }
+
+    #[test]
+    fn the_budget_ends_the_guessing() {
+        assert_eq!(closest("route", ["a", "routes"], &mut 0), None);
+    }
+}

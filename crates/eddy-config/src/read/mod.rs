@@ -1,0 +1,9 @@
+//! From the tree to the spec: readers of each kind of value.
+
+mod collection;
+mod shape;
+mod value;
+
+pub(crate) use collection::{Either, Named, OneOrMany};
+pub(crate) use shape::{KeyInfo, MappingInfo, Shape, WordInfo, WordKind};
+pub(crate) use value::{At, Misfit, Value, Word, entries_of, note_choice, note_missing, unknown_key};

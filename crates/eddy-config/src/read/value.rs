@@ -1,0 +1,231 @@
+//! Reads one value from a node, and says in the same words everywhere what is wrong with it.
+
+use super::shape::{Shape, WordInfo, WordKind};
+use crate::problem::{Place, Report, shown};
+use crate::yaml::{Entry, Form, Node};
+
+/// A value and where it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct At<T> {
+    /// The value.
+    pub(crate) value: T,
+    /// Where it is written.
+    pub(crate) place: Place,
+}
+
+/// Something that can be read from a node.
+pub(crate) trait Value: Sized {
+    /// Reads the value; `None` when it is wrong, which `report` was then told.
+    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self>;
+
+    /// What can be written.
+    fn shape() -> Shape;
+
+    /// Whether `node` is of the right kind (scalar, list or mapping), whatever its content.
+    fn fits(node: &Node<'_>) -> bool;
+}
+
+/// A scalar with a meaning.
+pub(crate) trait Word: Sized {
+    /// Whether it must be written without quotes, as numbers and `true` are.
+    const IS_PLAIN: bool = false;
+
+    /// Reads the text.
+    fn parse(text: &str) -> Result<Self, Misfit>;
+
+    /// What the texts look like.
+    fn info() -> WordInfo;
+}
+
+/// Why a text is not a certain kind of word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Misfit {
+    /// It doesn't have the form.
+    Form {
+        /// What to do.
+        hint: Option<String>,
+    },
+    /// It has the form but is outside the range that its kind tells.
+    Range,
+    /// Another reason, which completes "`text` …": `is not a time zone`.
+    Reason {
+        /// The reason.
+        reason: String,
+        /// What to do.
+        hint: Option<String>,
+    },
+}
+
+impl<T: Value> At<T> {
+    /// Reads a value and keeps its place.
+    pub(crate) fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
+        if node.is_nothing() {
+            report.error(node.place, format!("expected {}, found nothing", T::shape().what()));
+            return None;
+        }
+        Some(Self { value: T::read(node, report)?, place: node.place })
+    }
+}
+
+impl Misfit {
+    /// A text of the wrong form.
+    pub(crate) const FORM: Self = Self::Form { hint: None };
+
+    /// A text of the wrong form, and how to mend it.
+    pub(crate) fn form(hint: impl Into<String>) -> Self {
+        Self::Form { hint: Some(hint.into()) }
+    }
+
+    /// Another reason.
+    pub(crate) fn reason(reason: impl Into<String>) -> Self {
+        Self::Reason { reason: reason.into(), hint: None }
+    }
+
+    /// Another reason, and how to mend it.
+    pub(crate) fn reason_with_hint(reason: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Reason { reason: reason.into(), hint: Some(hint.into()) }
+    }
+}
+
+impl<T: Word> Value for T {
+    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
+        let Form::Text { text, is_plain } = &node.form else {
+            note_kind(node, &Self::shape(), report);
+            return None;
+        };
+        if Self::IS_PLAIN && !is_plain {
+            let message = format!("expected {}, found the text `{}`", Self::info().what, shown(text));
+            report.error(node.place, message).hint("leave the quotes out");
+            return None;
+        }
+        match Self::parse(text) {
+            Ok(value) => Some(value),
+            Err(misfit) => {
+                note_misfit(node.place, text, &Self::info(), misfit, report);
+                None
+            }
+        }
+    }
+
+    fn shape() -> Shape {
+        Shape::Word(Self::info())
+    }
+
+    fn fits(node: &Node<'_>) -> bool {
+        matches!(node.form, Form::Text { .. })
+    }
+}
+
+impl Word for bool {
+    const IS_PLAIN: bool = true;
+
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        match text {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => match &*text.to_ascii_lowercase() {
+                "true" | "yes" | "on" | "y" => Err(Misfit::form("write `true`")),
+                "false" | "no" | "off" | "n" => Err(Misfit::form("write `false`")),
+                _ => Err(Misfit::FORM),
+            },
+        }
+    }
+
+    fn info() -> WordInfo {
+        WordInfo { kind: WordKind::Flag, ..WordInfo::text("`true` or `false`") }
+    }
+}
+
+/// Notes that a node is of the wrong kind.
+pub(super) fn note_kind(node: &Node<'_>, expected: &Shape, report: &mut Report) {
+    let found = match &node.form {
+        Form::Text { text, .. } if node.is_nothing() => {
+            debug_assert!(text.len() <= 4);
+            "nothing".to_owned()
+        }
+        Form::Text { text, .. } => format!("`{}`", shown(text)),
+        Form::List(_) => "a list".to_owned(),
+        Form::Mapping { .. } => "a mapping".to_owned(),
+    };
+    report.error(node.place, format!("expected {}, found {found}", expected.what()));
+}
+
+fn note_misfit(place: Place, text: &str, info: &WordInfo, misfit: Misfit, report: &mut Report) {
+    let text = shown(text);
+    let (message, hint) = match misfit {
+        Misfit::Form { hint } => (format!("expected {}, found `{text}`", info.what), hint),
+        Misfit::Range => {
+            let limit = info.limit.as_deref().unwrap_or("a smaller range");
+            (format!("`{text}` is out of range: expected {limit}"), None)
+        }
+        Misfit::Reason { reason, hint } => (format!("`{text}` {reason}"), hint),
+    };
+    let found = report.error(place, message);
+    if let Some(hint) = hint {
+        found.hint(hint);
+    }
+}
+
+/// The entries of a mapping with known keys; a note and `None` when it is no mapping.
+pub(crate) fn entries_of<'n, 't, T: Value>(
+    node: &'n Node<'t>,
+    report: &mut Report,
+) -> Option<&'n [Entry<'t>]> {
+    match &node.form {
+        Form::Mapping { entries, .. } => Some(entries),
+        Form::Text { .. } | Form::List(_) => {
+            note_kind(node, &T::shape(), report);
+            None
+        }
+    }
+}
+
+/// Notes a key that the mapping called `mapping` doesn't have.
+pub(crate) fn unknown_key(entry: &Entry<'_>, mapping: &str, keys: &[&'static str], report: &mut Report) {
+    let written = &*entry.key.text;
+    let meant = report.closest(written, keys.iter().copied());
+    let found = report.error(entry.key.place, format!("unknown key `{}` in {mapping}", shown(written)));
+    match meant {
+        Some(meant) => found.hint(format!("did you mean `{meant}`?")),
+        None => found.hint(format!("the keys here are {}", listed(keys, "and"))),
+    }
+}
+
+/// Notes a required key that is missing.
+pub(crate) fn note_missing(node: &Node<'_>, mapping: &str, key: &str, example: &str, report: &mut Report) {
+    let Form::Mapping { is_whole: true, .. } = &node.form else { return };
+    if node.entry(key).is_none() {
+        report
+            .error(node.place, format!("{mapping} needs the key `{key}`"))
+            .hint(format!("for example `{key}: {example}`"));
+    }
+}
+
+/// Notes when not exactly one key of `keys` is given.
+pub(crate) fn note_choice(node: &Node<'_>, mapping: &str, keys: &[&'static str], report: &mut Report) {
+    let Form::Mapping { entries, is_whole } = &node.form else { return };
+    let mut given = entries.iter().filter(|entry| keys.contains(&&*entry.key.text));
+    let Some(first) = given.next() else {
+        if *is_whole {
+            let message = format!("{mapping} needs one of the keys {}", listed(keys, "or"));
+            report.error(node.place, message);
+        }
+        return;
+    };
+    for other in given {
+        let message = format!("`{}` can't be combined with `{}`", other.key.text, first.key.text);
+        report
+            .error(other.key.place, message)
+            .hint(format!("{mapping} has exactly one of {}", listed(keys, "and")));
+    }
+}
+
+/// `a`, `b` and `c`.
+fn listed(words: &[&str], last: &str) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        Some((end, [])) => end.clone(),
+        Some((end, start)) => format!("{} {last} {end}", start.join(", ")),
+        None => String::new(),
+    }
+}

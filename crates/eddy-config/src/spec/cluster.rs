@@ -1,0 +1,94 @@
+//! The keys of a cluster.
+
+use eddy_upstream::Balance;
+
+use crate::read::{At, Either};
+use crate::value::{Endpoint, Number, Time};
+
+mapping! {
+    /// A cluster: endpoints that answer alike, and how requests are spread over them.
+    ClusterSpec as "a cluster" {
+        /// Where requests go; at least one. A name may stand for several addresses and is resolved again when its
+        /// records expire.
+        required endpoints: Vec<At<Either<Endpoint, EndpointSpec>>>, example "[127.0.0.1:9000, 'users.internal:80']";
+        /// How an endpoint is chosen.
+        optional balance: Balance, default "round_robin", example "least_request";
+        /// Longest time to establish a link.
+        optional connect_timeout: Time<1, 600_000>, default "5s", example "1s";
+        /// Longest wait for the first byte of a response after the request was sent. Beyond it the answer is 504.
+        optional first_byte_timeout: Time<1, 86_400_000>, default "60s", example "10s";
+        /// Longest silence of the endpoint in the middle of a response.
+        optional read_idle_timeout: Time<1, 86_400_000>, default "60s", example "30s";
+        /// Limits of the pool of idle links.
+        optional pool: PoolSpec, otherwise "its defaults", example "{idle: 32}";
+        /// Most links to one endpoint from one worker, idle and busy.
+        optional links: Number<1, 1_000_000>, default "1024", example "256";
+        /// When an endpoint is left out for a while because it fails.
+        optional ejection: EjectionSpec, otherwise "its defaults", example "{failures: 3}";
+        /// How many retries are allowed beside first attempts.
+        optional retry_budget: RetryBudgetSpec, otherwise "its defaults", example "{percent: 10}";
+        /// How names of endpoints are resolved.
+        optional dns: DnsSpec, otherwise "its defaults", example "{refresh_max: 1m}";
+    }
+}
+
+mapping! {
+    /// An endpoint with a weight.
+    EndpointSpec as "an endpoint" {
+        /// Where it is: an address and port, a name and port, or a Unix socket.
+        required address: Endpoint, example "127.0.0.1:9000";
+        /// Its share of the requests relative to the other endpoints.
+        optional weight: Number<1, 1000>, default "1", example "3";
+    }
+}
+
+mapping! {
+    /// Limits of the pool of idle links that a worker keeps for an endpoint.
+    PoolSpec as "pool" {
+        /// Most idle links kept for an endpoint by one worker; `0` for none.
+        optional idle: Number<0, 1_000_000>, default "128", example "32";
+        /// How long an idle link is kept; less than the endpoint's own limit is best.
+        optional idle_timeout: Time<1, 86_400_000>, default "50s", example "20s";
+        /// Most requests on one link before it is closed; `0` for no limit.
+        optional requests: Number<0, 1_000_000_000>, default "0", example "10000";
+    }
+}
+
+mapping! {
+    /// An endpoint that fails several times in a row is left out for a while.
+    EjectionSpec as "ejection" {
+        /// Failures in a row (connect errors, resets, 502, 503 and 504) after which an endpoint is left out; `0`
+        /// turns this off.
+        optional failures: Number<0, 1000>, default "5", example "3";
+        /// How long the first time lasts; each further one lasts one base time longer.
+        optional base_time: Time<1, 3_600_000>, default "10s", example "5s";
+        /// The longest time.
+        optional time_max: Time<1, 86_400_000>, default "300s", example "1m";
+        /// Most endpoints left out at once, percent; one endpoint always stays.
+        optional percent_max: Number<0, 100>, default "50", example "30";
+    }
+}
+
+mapping! {
+    /// How many retries are allowed beside first attempts, so that retries never become a storm.
+    RetryBudgetSpec as "retry_budget" {
+        /// Retries in percent of the requests of the last ten seconds.
+        optional percent: Number<0, 100>, default "20", example "10";
+        /// Retries a second that are allowed however few the requests are.
+        optional floor: Number<0, 1_000_000>, default "3", example "1";
+    }
+}
+
+mapping! {
+    /// How names of endpoints are resolved.
+    DnsSpec as "dns" {
+        /// Shortest time between two look-ups of a name, whatever its records say.
+        optional refresh_min: Time<100, 3_600_000>, default "1s", example "5s";
+        /// Longest time between two look-ups of a name.
+        optional refresh_max: Time<100, 86_400_000>, default "300s", example "1m";
+        /// Longest a look-up may take.
+        optional timeout: Time<10, 60_000>, default "5s", example "2s";
+        /// How long the last good answer is used when look-ups fail.
+        optional stale_max: Time<0, 604_800_000>, default "1h", example "10m";
+    }
+}

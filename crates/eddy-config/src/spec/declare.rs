@@ -1,0 +1,87 @@
+//! Declares a mapping of the file format: its keys, their types, defaults and meaning.
+
+/// Declares a mapping with known keys: a struct with an optional field for each key, and how it is read and shown.
+///
+/// `required` keys must be given. `default` is the value a key has when it isn't given, as it would be written;
+/// `otherwise` says in words what happens then. `example` is a value as it may be written in one line.
+macro_rules! mapping {
+    (
+        $(#[doc = $about:literal])+
+        $name:ident as $title:literal {
+            $(
+                $(#[doc = $text:literal])+
+                $need:ident $key:ident: $value:ty
+                $(, default $default:literal)? $(, otherwise $otherwise:literal)?, example $example:literal;
+            )+
+            $(exactly one of $($choice:ident)+;)*
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Debug, Default)]
+        pub(crate) struct $name {
+            $(
+                $(#[doc = $text])+
+                pub(crate) $key: Option<crate::read::At<$value>>,
+            )+
+        }
+
+        impl $name {
+            const TITLE: &str = $title;
+            const KEYS: &[&str] = &[$(mapping!(@name $key)),+];
+            const CHOICES: &[&[&str]] = &[$(&[$(mapping!(@name $choice)),+]),*];
+        }
+
+        impl crate::read::Value for $name {
+            fn read(node: &crate::yaml::Node<'_>, report: &mut crate::problem::Report) -> Option<Self> {
+                let mut spec = Self::default();
+                for entry in crate::read::entries_of::<Self>(node, report)? {
+                    match &*entry.key.text {
+                        $(key if key == mapping!(@name $key) => {
+                            spec.$key = crate::read::At::read(&entry.value, report);
+                        })+
+                        _ => crate::read::unknown_key(entry, Self::TITLE, Self::KEYS, report),
+                    }
+                }
+                $(mapping!(@$need node, Self::TITLE, $key, $example, report);)+
+                for choice in Self::CHOICES {
+                    crate::read::note_choice(node, Self::TITLE, choice, report);
+                }
+                Some(spec)
+            }
+
+            fn shape() -> crate::read::Shape {
+                crate::read::Shape::Mapping(crate::read::MappingInfo {
+                    name: Self::TITLE,
+                    about: concat!($($about, "\n"),+).to_owned(),
+                    keys: vec![$(
+                        crate::read::KeyInfo {
+                            name: mapping!(@name $key),
+                            text: concat!($($text, "\n"),+).to_owned(),
+                            is_required: mapping!(@is_required $need),
+                            default: mapping!(@option $($default)?),
+                            otherwise: mapping!(@option $($otherwise)?),
+                            example: $example,
+                            shape: <$value as crate::read::Value>::shape(),
+                        }
+                    ),+],
+                    choices: Self::CHOICES,
+                })
+            }
+
+            fn fits(node: &crate::yaml::Node<'_>) -> bool {
+                matches!(node.form, crate::yaml::Form::Mapping { .. })
+            }
+        }
+    };
+    // `match` can't name a field of Rust.
+    (@name conditions) => { "match" };
+    (@name $key:ident) => { stringify!($key) };
+    (@required $node:ident, $title:expr, $key:ident, $example:literal, $report:ident) => {
+        crate::read::note_missing($node, $title, mapping!(@name $key), $example, $report)
+    };
+    (@optional $node:ident, $title:expr, $key:ident, $example:literal, $report:ident) => {};
+    (@is_required required) => { true };
+    (@is_required optional) => { false };
+    (@option $text:literal) => { Some($text) };
+    (@option) => { None };
+}

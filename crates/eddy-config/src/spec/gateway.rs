@@ -1,0 +1,82 @@
+//! The outermost keys, and those of the gateway as a whole.
+
+use super::{ClusterSpec, ListenerSpec, RuleSpec, TableSpec};
+use crate::config::{LogFormat, LogTarget};
+use crate::read::{At, Either, Named};
+use crate::value::{AdminAddress, Level, Name, Number, Time, TimeZoneName};
+
+mapping! {
+    /// The whole configuration.
+    ///
+    /// It may be spread over several files: lists are put one after another, mappings are united, and a key that
+    /// stands in two files is an error.
+    GatewaySpec as "eddy.yaml" {
+        /// Number of workers; each serves clients on a thread of its own.
+        optional workers: Number<1, 256>, otherwise "one for each core that eddy may use", example "4";
+        /// Longest time that stopping or leaving an old version waits for exchanges to end.
+        optional drain_timeout: Time<0, 3_600_000>, default "30s", example "1m";
+        /// Where metrics, health and the running configuration are served.
+        optional admin: AdminSpec, otherwise "there is no admin listener", example "{address: 127.0.0.1:9901}";
+        /// eddy's own messages, which go to standard error.
+        optional log: LogSpec, otherwise "its defaults", example "{level: debug}";
+        /// A record of each exchange.
+        optional access_log: AccessLogSpec, otherwise "no records are written", example "{file: stdout, format: json}";
+        /// Limits of the gateway as a whole; beyond them new work is refused, work in hand is finished.
+        optional limits: GatewayLimitsSpec, otherwise "its defaults", example "{exchanges: 10000}";
+        /// Where clients connect, and what is served there; at least one.
+        optional listeners: Vec<At<ListenerSpec>>, otherwise "another file must have them", example "[{address: 127.0.0.1:8080, routes: site}]";
+        /// Route tables by name: lists of rules. Which rule wins is decided by how specific it is, not by its place:
+        /// the most specific host; then an exact path, the longest prefix, a regex; then a method, the number of
+        /// header and of query conditions; then the order of the file. `eddy explain` shows it for a request.
+        optional routes: Named<Name, Either<Vec<At<RuleSpec>>, TableSpec>>, otherwise "there are none", example "{site: [{cluster: users}]}";
+        /// Clusters by name: where requests go.
+        optional clusters: Named<Name, ClusterSpec>, otherwise "there are none", example "{users: {endpoints: [127.0.0.1:9001]}}";
+    }
+}
+
+mapping! {
+    /// The admin listener: metrics, health, the running configuration. It has no password.
+    AdminSpec as "admin" {
+        /// Its address. Only a loopback address is taken unless `allow_remote` is `true`.
+        required address: AdminAddress, example "127.0.0.1:9901";
+        /// Whether the address may be one that other machines reach.
+        optional allow_remote: bool, default "false", example "true";
+    }
+}
+
+mapping! {
+    /// eddy's own messages, which go to standard error.
+    LogSpec as "log" {
+        /// The least important messages that are written.
+        optional level: Level, default "info", example "debug";
+        /// How a message is written.
+        optional format: LogFormat, default "text", example "json";
+    }
+}
+
+mapping! {
+    /// A record of each exchange.
+    AccessLogSpec as "access_log" {
+        /// Where records go: `stdout`, `stderr` or a file, which is opened for appending and again on SIGUSR1.
+        required file: LogTarget, example "/var/log/eddy/access.log";
+        /// How a record is written.
+        optional format: LogFormat, default "text", example "json";
+        /// Time zone of the records, an IANA name. The names are built in and do not depend on the machine.
+        optional time_zone: TimeZoneName, default "UTC", example "Europe/Berlin";
+    }
+}
+
+mapping! {
+    /// Limits of the gateway as a whole; beyond them new work is refused, work in hand is finished.
+    GatewayLimitsSpec as "limits" {
+        /// Most client connections of all listeners together; never more than the limit of open files allows.
+        optional connections: Number<1, 10_000_000>, default "100000", example "20000";
+        /// Most exchanges (a request and its response) at once; the next is answered 503.
+        optional exchanges: Number<1, 10_000_000>, default "50000", example "10000";
+        /// Resident memory, in percent of the machine's or cgroup's, above which new exchanges are answered 503.
+        optional memory_percent: Number<1, 100>, default "90", example "80";
+        /// Longest a request may wait for its worker before it is answered 503 instead of being worked on;
+        /// `0s` turns this off.
+        optional queue_delay: Time<0, 60_000>, default "500ms", example "200ms";
+    }
+}

@@ -1,0 +1,81 @@
+//! The keys of a listener.
+
+use crate::config::{AddressBlock, ListenAddress};
+use crate::read::{At, OneOrMany};
+use crate::value::{FieldName, Name, Number, Pseudonym, Size, Time};
+
+mapping! {
+    /// A listener: an address, what is served there and its limits.
+    ListenerSpec as "a listener" {
+        /// Names the listener in metrics and logs.
+        optional name: Name, otherwise "its address", example "public";
+        /// The address to listen on: IPv4, IPv6 (in quotes) or a Unix socket. Port 0 takes a free port.
+        required address: ListenAddress, example "127.0.0.1:8080";
+        /// The route table that answers here, or a list of tables: the most specific host across the tables wins,
+        /// then the order of the list.
+        optional routes: OneOrMany<Name>, example "site";
+        /// Serve the built-in demo endpoint instead of routes: `/echo`, `/fixed` and `/slow`.
+        optional demo: bool, default "false", example "true";
+        /// Limits of a connection and its requests.
+        optional limits: ListenerLimitsSpec, otherwise "its defaults", example "{body_bytes: 10MiB}";
+        /// Timeouts of a connection and its requests.
+        optional timeouts: TimeoutsSpec, otherwise "its defaults", example "{idle: 30s}";
+        /// What clusters are told of the client.
+        optional forwarded: ForwardedSpec, otherwise "its defaults", example "{trusted: [10.0.0.0/8]}";
+        /// The word under which eddy adds itself to the field `Via`.
+        optional via: Pseudonym, otherwise "`Via` is passed on as it is", example "eddy";
+        /// The field that carries the request id. A trusted peer's id is kept; others get a new one.
+        optional request_id: FieldName, otherwise "requests get no id", example "x-request-id";
+        /// Whether access records are written for this listener, if there is an `access_log`.
+        optional access_log: bool, default "true", example "false";
+        exactly one of routes demo;
+    }
+}
+
+mapping! {
+    /// Limits of a connection and its requests.
+    ListenerLimitsSpec as "limits of a listener" {
+        /// Largest head of a request: request line and fields. Beyond it the answer is 431.
+        optional head_bytes: Size<1024, 1_048_576>, default "64KiB", example "16KiB";
+        /// Most fields of a head. Beyond it the answer is 431.
+        optional fields: Number<1, 1024>, default "128", example "64";
+        /// Longest request target: path and query. Beyond it the answer is 414.
+        optional target_bytes: Size<64, 1_048_576>, default "8KiB", example "4KiB";
+        /// Largest request body. Beyond it the answer is 413. Bodies are streamed, never held in memory as a whole.
+        optional body_bytes: Size<0, 1_125_899_906_842_624>, otherwise "there is no limit", example "10MiB";
+        /// Most connections of this listener.
+        optional connections: Number<1, 10_000_000>, default "100000", example "10000";
+        /// Most requests on a connection before it is closed; `0` for no limit.
+        optional requests_per_connection: Number<0, 1_000_000_000>, default "0", example "1000";
+    }
+}
+
+mapping! {
+    /// Timeouts of a connection and its requests.
+    TimeoutsSpec as "timeouts" {
+        /// Longest time from the first byte of a request's head to its end. Beyond it the answer is 408.
+        optional head: Time<10, 3_600_000>, default "10s", example "5s";
+        /// Longest time a connection may be idle between requests.
+        optional idle: Time<10, 86_400_000>, default "60s", example "30s";
+        /// Least bytes a second, on average after `body_grace`, that a client sends of its body or takes of a
+        /// response; `0` turns this off.
+        optional body_rate: Size<0, 1_073_741_824>, default "1KiB", example "4KiB";
+        /// How long a body may be slower than `body_rate`.
+        optional body_grace: Time<0, 3_600_000>, default "10s", example "5s";
+        /// Longest time of a whole exchange. A rule's `timeout` goes before it. Beyond it the answer is 504.
+        optional exchange: Time<1, 86_400_000>, otherwise "there is no limit", example "1m";
+    }
+}
+
+mapping! {
+    /// What clusters are told of the client.
+    ForwardedSpec as "forwarded" {
+        /// Send `X-Forwarded-For`, `X-Forwarded-Proto` and `X-Forwarded-Host`.
+        optional x_forwarded: bool, default "true", example "false";
+        /// Send `Forwarded` (RFC 7239).
+        optional forwarded: bool, default "false", example "true";
+        /// Peers whose own forwarding fields are kept and extended: other proxies in front of this one. Everyone
+        /// else's are replaced, as anybody can write them.
+        optional trusted: Vec<At<AddressBlock>>, default "[]", example "[10.0.0.0/8]";
+    }
+}

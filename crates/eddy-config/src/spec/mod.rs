@@ -1,0 +1,19 @@
+//! The configuration as written: every key of `eddy.yaml`, declared once.
+//!
+//! The declarations give the readers, the published schema and the reference page; their doc comments are the
+//! text of both.
+
+#[macro_use]
+mod declare;
+mod cluster;
+mod gateway;
+mod listener;
+mod rule;
+
+pub(crate) use cluster::{ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, PoolSpec, RetryBudgetSpec};
+pub(crate) use gateway::{AccessLogSpec, AdminSpec, GatewayLimitsSpec, GatewaySpec, LogSpec};
+pub(crate) use listener::{ForwardedSpec, ListenerLimitsSpec, ListenerSpec, TimeoutsSpec};
+pub(crate) use rule::{
+    EditsSpec, MatchSpec, PathSpec, RedirectSpec, RespondSpec, RetrySpec, RewriteSpec, RuleSpec, TableSpec,
+    ValueSpec, WeightedSpec,
+};

@@ -1,0 +1,191 @@
+//! The keys of a route table and its rules.
+
+use eddy_route::HostPattern;
+
+use crate::read::{At, Either, Named, OneOrMany};
+use crate::value::{
+    ContentType, DialectName, FieldName, HostAndPort, MethodName, Name, Number, ParameterName, PathText,
+    Rank, RedirectStatus, Scheme, Text, Time,
+};
+
+/// Longest text that a condition compares with.
+type Compared = Text<4096>;
+
+mapping! {
+    /// A route table written in a certain dialect.
+    TableSpec as "a route table" {
+        /// The dialect of its rules.
+        optional dialect: DialectName, default "eddy", example "eddy";
+        /// Its rules.
+        required rules: Vec<At<RuleSpec>>, example "[{cluster: users}]";
+    }
+}
+
+mapping! {
+    /// A rule: which requests it matches and what it does with them.
+    RuleSpec as "a rule" {
+        /// Names the rule in metrics, logs and `eddy explain`; unique in its table.
+        optional name: Name, otherwise "the table's name and its number in the table, as in `site/3`", example "users";
+        /// What a request must look like.
+        optional conditions: MatchSpec, otherwise "every request matches", example "{path: {prefix: /user/}}";
+        /// Moves the rule before (negative) or after (positive) the other rules of the same host and table, however
+        /// specific they are.
+        optional rank: Rank, default "0", example "10";
+        /// The cluster that requests go to.
+        optional cluster: Name, example "users";
+        /// Several clusters, drawn by weight.
+        optional clusters: Vec<At<WeightedSpec>>, example "[{cluster: users, weight: 95}, {cluster: users-next, weight: 5}]";
+        /// A fixed answer.
+        optional respond: RespondSpec, example "{status: 200, body: ok}";
+        /// An answer that sends the client elsewhere.
+        optional redirect: RedirectSpec, example "{scheme: https}";
+        /// What the cluster sees instead of the client's path and host.
+        optional rewrite: RewriteSpec, otherwise "path and host are sent as they came", example "{prefix: /}";
+        /// Changes to the fields of the request that is sent to the cluster.
+        optional request_headers: EditsSpec, otherwise "none", example "{set: {x-team: users}}";
+        /// Changes to the fields of the response that is sent to the client.
+        optional response_headers: EditsSpec, otherwise "none", example "{remove: [server]}";
+        /// Longest time of the whole exchange. Beyond it the answer is 504.
+        optional timeout: Time<1, 86_400_000>, otherwise "the listener's `timeouts.exchange`", example "5s";
+        /// When a request is tried again at another endpoint.
+        optional retry: RetrySpec, otherwise "its defaults", example "{attempts: 2, statuses: [503]}";
+        exactly one of cluster clusters respond redirect;
+    }
+}
+
+mapping! {
+    /// Conditions on a request; all of them must hold.
+    MatchSpec as "match" {
+        /// A host or a list of hosts of which one matches, without port, in any case. `*.example.com` stands for
+        /// any number of labels in front; it does not match `example.com` itself. Put it in quotes.
+        optional host: OneOrMany<HostPattern>, otherwise "any host", example "[example.com, '*.example.com']";
+        /// The path. A text alone is a prefix.
+        optional path: Either<PathText, PathSpec>, otherwise "any path", example "{exact: /healthz}";
+        /// A method or a list of methods of which one matches.
+        optional method: OneOrMany<MethodName>, otherwise "any method", example "[GET, HEAD]";
+        /// Conditions on fields by name. A text alone is the exact value. A field that occurs several times
+        /// matches if one of its values does.
+        optional headers: Named<FieldName, Either<Compared, ValueSpec>>, otherwise "any", example "{x-beta: {present: true}}";
+        /// Conditions on query parameters by name. A text alone is the exact value. Escapes are decoded first; of a
+        /// parameter that occurs several times the first counts.
+        optional query: Named<ParameterName, Either<Compared, ValueSpec>>, otherwise "any", example "{version: '2'}";
+    }
+}
+
+mapping! {
+    /// A condition on the path. The path is compared after needless percent-encodings were undone; paths with
+    /// dot segments or encoded slashes never come so far.
+    PathSpec as "a path" {
+        /// The whole path.
+        optional exact: PathText, example "/healthz";
+        /// The path or its beginning, by whole segments: `/user` and `/user/` alike match `/user`, `/user/` and
+        /// `/user/7`, not `/users`.
+        optional prefix: PathText, example "/user/";
+        /// A regular expression that the whole path matches. Names of groups can be used in `rewrite.path`.
+        optional regex: Text<4096>, example "'/v[0-9]+/.*'";
+        /// A path whose segments may be `{name}`; a last `{name...}` takes the rest. Names can be used in
+        /// `rewrite.path`.
+        optional template: PathText, example "'/user/{id}/orders'";
+        exactly one of exact prefix regex template;
+    }
+}
+
+mapping! {
+    /// A condition on a value.
+    ValueSpec as "a condition" {
+        /// The whole value.
+        optional exact: Compared, example "beta";
+        /// The beginning of the value.
+        optional prefix: Compared, example "Mozilla/";
+        /// The end of the value.
+        optional suffix: Compared, example ".example.com";
+        /// A part of the value.
+        optional contains: Compared, example "bot";
+        /// A regular expression that the whole value matches.
+        optional regex: Compared, example "'[0-9]+'";
+        /// Whether there is a value, whatever it is: `true`, or `false` for the opposite.
+        optional present: bool, example "true";
+        /// Whether there is no value: `true`, or `false` for the opposite.
+        optional absent: bool, example "true";
+        exactly one of exact prefix suffix contains regex present absent;
+    }
+}
+
+mapping! {
+    /// A cluster and its share of a rule's requests.
+    WeightedSpec as "a weighted cluster" {
+        /// The cluster.
+        required cluster: Name, example "users";
+        /// Its share relative to the others; `0` for none. Not all can be 0.
+        optional weight: Number<0, 1_000_000>, default "1", example "95";
+    }
+}
+
+mapping! {
+    /// A fixed answer.
+    RespondSpec as "respond" {
+        /// The status.
+        required status: Number<200, 599>, example "200";
+        /// The whole body.
+        optional body: Text<1_048_576>, default "''", example "ok";
+        /// The field `Content-Type`, where there is a body.
+        optional content_type: ContentType, default "text/plain; charset=utf-8", example "application/json";
+    }
+}
+
+mapping! {
+    /// An answer that sends the client elsewhere; what is not given stays as in the request.
+    RedirectSpec as "redirect" {
+        /// The status.
+        optional status: RedirectStatus, default "302", example "308";
+        /// The scheme.
+        optional scheme: Scheme, otherwise "the request's", example "https";
+        /// The host, with a port if it isn't the scheme's own.
+        optional host: HostAndPort, otherwise "the request's", example "www.example.com";
+        /// The whole path; may use `{name}` of a template or regex. Not together with `prefix`.
+        optional path: PathText, otherwise "the request's", example "/new";
+        /// Replaces the prefix that matched. Not together with `path`.
+        optional prefix: PathText, otherwise "the request's", example "/new/";
+        /// Leave the query out.
+        optional strip_query: bool, default "false", example "true";
+    }
+}
+
+mapping! {
+    /// What the cluster sees instead of the client's path and host.
+    RewriteSpec as "rewrite" {
+        /// The whole path; may use `{name}` of a template or regex. Not together with `prefix`.
+        optional path: PathText, otherwise "the client's", example "'/users/{id}'";
+        /// Replaces the prefix that matched. Not together with `path`.
+        optional prefix: PathText, otherwise "the client's", example "/";
+        /// The host.
+        optional host: HostAndPort, otherwise "the client's", example "users.internal";
+    }
+}
+
+mapping! {
+    /// Changes to fields: first `remove`, then `set`, then `add`. Fields that frame a message or belong to a
+    /// connection can't be changed.
+    EditsSpec as "header changes" {
+        /// Fields to remove.
+        optional remove: Vec<At<FieldName>>, otherwise "none", example "[server, x-powered-by]";
+        /// Fields and the value each has afterwards, whatever was there.
+        optional set: Named<FieldName, Text<8192>>, otherwise "none", example "{x-frame-options: DENY}";
+        /// Fields and a value, or a list of values, that is added to what was there.
+        optional add: Named<FieldName, OneOrMany<Text<8192>>>, otherwise "none", example "{set-cookie: [a=1, b=2]}";
+    }
+}
+
+mapping! {
+    /// When a request is tried again at another endpoint: only one that is idempotent and has no body, and only
+    /// within the cluster's `retry_budget`. A failure to connect, and a kept link that closed before the first
+    /// byte, are always a reason.
+    RetrySpec as "retry" {
+        /// Attempts beside the first.
+        optional attempts: Number<0, 10>, default "1", example "2";
+        /// Statuses of an endpoint that are a reason, too.
+        optional statuses: Vec<At<Number<400, 599>>>, default "[]", example "[502, 503]";
+        /// Whether a fresh link that closed without an answer is a reason, too.
+        optional on_reset: bool, default "false", example "true";
+    }
+}

@@ -1,0 +1,141 @@
+//! Words of which there are only a few, each with its meaning.
+
+use eddy_upstream::Balance;
+
+use crate::config::LogFormat;
+use crate::read::{Misfit, Word, WordInfo, WordKind};
+
+/// The least important messages that are still written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Level(pub(crate) &'static str);
+
+/// The scheme of a redirect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scheme(pub(crate) &'static str);
+
+/// The status of a redirect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RedirectStatus(pub(crate) u16);
+
+/// The dialect that a route table is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DialectName(pub(crate) eddy_route::Dialect);
+
+/// A word, what it becomes and what it means.
+type Meaning<T> = (&'static str, T, &'static str);
+
+const BALANCES: &[Meaning<Balance>] = &[
+    ("round_robin", Balance::RoundRobin, "each endpoint in turn, smooth by weight"),
+    ("least_request", Balance::LeastRequest, "the less loaded of two endpoints drawn at random by weight"),
+    ("random", Balance::Random, "at random by weight"),
+];
+
+const FORMATS: &[Meaning<LogFormat>] =
+    &[("text", LogFormat::Text, "a line for people"), ("json", LogFormat::Json, "a JSON object a line")];
+
+const LEVELS: &[Meaning<Level>] = &[
+    ("error", Level("error"), "what failed"),
+    ("warn", Level("warn"), "what will need attention, too"),
+    ("info", Level("info"), "starts, reloads and stops, too"),
+    ("debug", Level("debug"), "what eddy decides and why, too"),
+    ("trace", Level("trace"), "everything"),
+];
+
+const SCHEMES: &[Meaning<Scheme>] =
+    &[("http", Scheme("http"), "without TLS"), ("https", Scheme("https"), "with TLS")];
+
+const REDIRECT_STATUSES: &[Meaning<RedirectStatus>] = &[
+    ("301", RedirectStatus(301), "moved for good; clients may change the method to GET"),
+    ("302", RedirectStatus(302), "found elsewhere for now; clients may change the method to GET"),
+    ("303", RedirectStatus(303), "see other: clients change the method to GET"),
+    ("307", RedirectStatus(307), "elsewhere for now, with the same method"),
+    ("308", RedirectStatus(308), "moved for good, with the same method"),
+];
+
+const DIALECTS: &[Meaning<DialectName>] =
+    &[("eddy", DialectName(eddy_route::Dialect::Eddy), "eddy's own rules and their order")];
+
+impl Word for Balance {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, BALANCES)
+    }
+
+    fn info() -> WordInfo {
+        info(BALANCES, WordKind::Text)
+    }
+}
+
+impl Word for LogFormat {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, FORMATS)
+    }
+
+    fn info() -> WordInfo {
+        info(FORMATS, WordKind::Text)
+    }
+}
+
+impl Word for Level {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, LEVELS)
+    }
+
+    fn info() -> WordInfo {
+        info(LEVELS, WordKind::Text)
+    }
+}
+
+impl Word for Scheme {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, SCHEMES)
+    }
+
+    fn info() -> WordInfo {
+        info(SCHEMES, WordKind::Text)
+    }
+}
+
+impl Word for RedirectStatus {
+    const IS_PLAIN: bool = true;
+
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, REDIRECT_STATUSES)
+    }
+
+    fn info() -> WordInfo {
+        info(REDIRECT_STATUSES, WordKind::Number { least: 301, most: 308 })
+    }
+}
+
+impl Word for DialectName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, DIALECTS).map_err(|_| {
+            let known: Vec<_> = DIALECTS.iter().map(|(word, ..)| format!("`{word}`")).collect();
+            Misfit::reason(format!("is not a dialect that this version reads; there is {}", known.join(", ")))
+        })
+    }
+
+    fn info() -> WordInfo {
+        info(DIALECTS, WordKind::Text)
+    }
+}
+
+fn choose<T: Copy>(text: &str, meanings: &[Meaning<T>]) -> Result<T, Misfit> {
+    match meanings.iter().find(|(word, ..)| *word == text) {
+        Some((_, value, _)) => Ok(*value),
+        None => {
+            let mut budget = meanings.len();
+            let words = meanings.iter().map(|(word, ..)| *word);
+            Err(match crate::problem::closest(text, words, &mut budget) {
+                Some(meant) => Misfit::form(format!("did you mean `{meant}`?")),
+                None => Misfit::FORM,
+            })
+        }
+    }
+}
+
+fn info<T>(meanings: &[Meaning<T>], kind: WordKind) -> WordInfo {
+    let words: Vec<_> = meanings.iter().map(|(word, ..)| format!("`{word}`")).collect();
+    let choices = meanings.iter().map(|(word, _, meaning)| (*word, *meaning)).collect();
+    WordInfo { kind, choices, ..WordInfo::text(&words.join(", ")) }
+}

@@ -1,0 +1,179 @@
+//! Host names and host patterns.
+
+use std::net::Ipv6Addr;
+use std::sync::Arc;
+
+use eddy_route::HostPattern;
+
+use crate::read::{Misfit, Word, WordInfo};
+
+/// A host, perhaps with a port, as it may stand in a `Host` field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HostAndPort(pub(crate) Arc<str>);
+
+impl Word for HostPattern {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        if text == "*" {
+            return Ok(Self::Any);
+        }
+        if let Some(suffix) = text.strip_prefix("*.") {
+            return Ok(Self::Suffix(parse_host(suffix)?));
+        }
+        if text.contains('*') {
+            return Err(Misfit::reason_with_hint(
+                "is not a host: a wildcard stands for whole labels in front",
+                "write `'*.example.com'`, or `'*'` for any host",
+            ));
+        }
+        parse_host(text).map(Self::Exact)
+    }
+
+    fn info() -> WordInfo {
+        let what = "a host such as `www.example.com`, `'*.example.com'` or `'*'`";
+        WordInfo {
+            pattern: Some(r"^(\*|(\*\.)?[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])$"),
+            ..WordInfo::text(what)
+        }
+    }
+}
+
+impl Word for HostAndPort {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        let bare = text.rsplit_once(':').filter(|(_, port)| !port.contains(']'));
+        let (host, port) = match bare {
+            Some((host, port)) => (host, Some(parse_port(port)?)),
+            None => (text, None),
+        };
+        let host = parse_host(host)?;
+        Ok(Self(port.map_or_else(|| host.as_str().into(), |port| format!("{host}:{port}").into())))
+    }
+
+    fn info() -> WordInfo {
+        let what = "a host such as `www.example.com` or `www.example.com:8443`";
+        WordInfo {
+            pattern: Some(r"^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$"),
+            ..WordInfo::text(what)
+        }
+    }
+}
+
+/// A host name or address in lower case without a final dot; punycode is left as it is.
+pub(super) fn parse_host(text: &str) -> Result<String, Misfit> {
+    if let Some(address) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        return match address.parse::<Ipv6Addr>() {
+            Ok(address) => Ok(format!("[{address}]")),
+            Err(_) => Err(Misfit::reason("is not a host: between brackets stands an IPv6 address")),
+        };
+    }
+    if text.contains("://") || text.contains('/') {
+        return Err(Misfit::reason_with_hint(
+            "is not a host",
+            "write the host only, without scheme and path",
+        ));
+    }
+    if text.contains(':') {
+        let hint = "write the host only, without a port; an IPv6 address stands in brackets";
+        return Err(Misfit::reason_with_hint("is not a host", hint));
+    }
+    let name = text.strip_suffix('.').unwrap_or(text);
+    if name.is_empty() || name.len() > HOST_BYTES_MAX {
+        return Err(Misfit::reason(format!("is not a host: it has 1 to {HOST_BYTES_MAX} characters")));
+    }
+    if !name.is_ascii() {
+        return Err(Misfit::reason_with_hint(
+            "is not a host",
+            "write an international name in its `xn--` form",
+        ));
+    }
+    for label in name.split('.') {
+        check_label(label)?;
+    }
+    Ok(name.to_ascii_lowercase())
+}
+
+/// A TCP port that can be connected to.
+pub(super) fn parse_port(text: &str) -> Result<u16, Misfit> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.parse::<u16>() {
+        Ok(port) if port > 0 && is_number => Ok(port),
+        Ok(_) | Err(_) => Err(Misfit::reason("has no valid port: a port is 1 to 65535")),
+    }
+}
+
+fn check_label(label: &str) -> Result<(), Misfit> {
+    if label.is_empty() || label.len() > LABEL_BYTES_MAX {
+        let reason = format!("is not a host: between dots stand 1 to {LABEL_BYTES_MAX} characters");
+        return Err(Misfit::reason(reason));
+    }
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    if !label.bytes().all(is_allowed) {
+        return Err(Misfit::reason("is not a host: it is made of letters, digits, `-`, `_` and dots"));
+    }
+    if label.starts_with('-') || label.ends_with('-') {
+        return Err(Misfit::reason("is not a host: a label does not begin or end with `-`"));
+    }
+    Ok(())
+}
+
+/// Longest host name (RFC 1035 §2.3.4, in its textual form).
+const HOST_BYTES_MAX: usize = 253;
+/// Longest label of a host name.
+const LABEL_BYTES_MAX: usize = 63;
+
+#[cfg(test)]
+mod tests {
+    use eddy_route::HostPattern;
+
+    use super::HostAndPort;
+    use crate::read::Word;
+
+    #[test]
+    fn hosts_are_put_in_lower_case() {
+        let check = |text: &str, expected: HostPattern| {
+            assert_eq!(HostPattern::parse(text), Ok(expected), "{text}");
+        };
+        check("WWW.Example.com.", HostPattern::Exact("www.example.com".to_owned()));
+        check("*.Example.com", HostPattern::Suffix("example.com".to_owned()));
+        check("*", HostPattern::Any);
+        check("xn--bcher-kva.example", HostPattern::Exact("xn--bcher-kva.example".to_owned()));
+        check("127.0.0.1", HostPattern::Exact("127.0.0.1".to_owned()));
+        check("[::1]", HostPattern::Exact("[::1]".to_owned()));
+    }
+
+    #[test]
+    fn what_is_no_host_is_refused() {
+        let long = "a".repeat(64);
+        for text in [
+            "",
+            ".",
+            "a..b",
+            "-a",
+            "a-",
+            "w*.example.com",
+            "*.",
+            "*.*.x",
+            "a/b",
+            "http://a",
+            "a:80",
+            &long,
+            "bücher.example",
+            "a b",
+            "[1.2.3.4]",
+        ] {
+            assert!(HostPattern::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_redirect_host_may_have_a_port() {
+        assert_eq!(
+            HostAndPort::parse("A.example:8443").map(|host| host.0.to_string()),
+            Ok("a.example:8443".to_owned())
+        );
+        assert_eq!(HostAndPort::parse("[::1]:80").map(|host| host.0.to_string()), Ok("[::1]:80".to_owned()));
+        assert_eq!(HostAndPort::parse("[::1]").map(|host| host.0.to_string()), Ok("[::1]".to_owned()));
+        assert!(HostAndPort::parse("a.example:0").is_err());
+        assert!(HostAndPort::parse("a.example:http").is_err());
+        assert!(HostAndPort::parse("a.example:+80").is_err());
+    }
+}

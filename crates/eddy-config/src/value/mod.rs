@@ -1,0 +1,19 @@
+//! The words of the file format: texts that become a checked value or a problem.
+
+mod address;
+mod choice;
+mod duration;
+mod host;
+mod number;
+mod size;
+mod text;
+
+pub(crate) use address::{AdminAddress, Endpoint};
+pub(crate) use choice::{DialectName, Level, RedirectStatus, Scheme};
+pub(crate) use duration::Time;
+pub(crate) use host::HostAndPort;
+pub(crate) use number::{Number, Rank};
+pub(crate) use size::Size;
+pub(crate) use text::{
+    ContentType, FieldName, MethodName, Name, ParameterName, PathText, Pseudonym, Text, TimeZoneName,
+};

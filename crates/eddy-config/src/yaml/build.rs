@@ -1,0 +1,337 @@
+//! Builds the tree from the parser's events, within limits.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use granit_parser::{Event, Options, Parser, ScalarStyle, Span, options};
+
+use super::node::{Entry, Form, Key, Node};
+use super::syntax;
+use crate::problem::{Place, Report, shown};
+
+/// What could be made of a text.
+#[derive(Debug)]
+pub(crate) struct Tree<'t> {
+    /// The outermost value; `None` when there is none.
+    pub(crate) root: Option<Node<'t>>,
+    /// Whether the text was read to its end.
+    pub(crate) is_whole: bool,
+}
+
+/// Parses the text of source number `source`; what is wrong with it goes to `report`.
+///
+/// After a syntax error the tree holds what came before it, so that more than the first problem can be told.
+///
+/// # Cost
+/// Linear in the text plus what its aliases expand to, which is limited to [`NODES_MAX`] nodes.
+pub(crate) fn parse<'t>(text: &'t str, source: u32, report: &mut Report) -> Tree<'t> {
+    let mut builder = Builder::new(source, report);
+    for event in Parser::new_from_str_with_options(text, parser_options()) {
+        let goes_on = match event {
+            Ok((event, span)) => builder.handle(event, span),
+            Err(error) => {
+                syntax::note(&error, source, builder.report);
+                builder.drop_newest_text();
+                false
+            }
+        };
+        if !goes_on {
+            return Tree { root: builder.into_cut(), is_whole: false };
+        }
+    }
+    Tree { root: builder.root, is_whole: true }
+}
+
+fn parser_options() -> Options {
+    options! {
+        disallow_directives: true,
+        emit_unresolved_aliases: true,
+        flow_nesting_limit: DEPTH_MAX + 1,
+        block_nesting_limit: DEPTH_MAX + 1,
+    }
+}
+
+/// The state of building.
+struct Builder<'t, 'r> {
+    source: u32,
+    report: &'r mut Report,
+    /// The lists and mappings that are open.
+    open: Vec<Frame<'t>>,
+    root: Option<Node<'t>>,
+    /// What anchors stand for.
+    anchored: HashMap<usize, Anchored<'t>>,
+    documents: usize,
+    nodes_left: usize,
+    /// Whether the last event was a text, which a syntax error may have cut.
+    has_newest_text: bool,
+}
+
+/// A list or mapping whose end has not come.
+struct Frame<'t> {
+    place: Place,
+    anchor: usize,
+    node: Open<'t>,
+    /// The height of the highest element so far.
+    height: usize,
+    /// `nodes_left` when it began, to know its weight when it ends.
+    nodes_left_before: usize,
+}
+
+enum Open<'t> {
+    List(Vec<Node<'t>>),
+    Mapping { entries: Vec<Entry<'t>>, awaited: Awaited<'t> },
+}
+
+/// What comes next in a mapping.
+enum Awaited<'t> {
+    Key,
+    Value(Key<'t>),
+    /// The value of a key that was refused; it goes with its key.
+    RefusedValue,
+}
+
+/// A value with a name, for aliases.
+struct Anchored<'t> {
+    node: Node<'t>,
+    height: usize,
+    weight: usize,
+}
+
+impl<'t, 'r> Builder<'t, 'r> {
+    fn new(source: u32, report: &'r mut Report) -> Self {
+        Self {
+            source,
+            report,
+            open: Vec::new(),
+            root: None,
+            anchored: HashMap::new(),
+            documents: 0,
+            nodes_left: NODES_MAX,
+            has_newest_text: false,
+        }
+    }
+
+    /// Takes an event; `false` when it is no use to go on.
+    fn handle(&mut self, event: Event<'t>, span: Span) -> bool {
+        let place = self.place(span);
+        self.has_newest_text = false;
+        if let Some(tag) = event.tag() {
+            let message = format!("the tag `{}` has no meaning here", shown(&tag.original()));
+            self.report.error(place, message).hint("leave it out; a key says what type its value has");
+        }
+        match event {
+            Event::Scalar(text, style, anchor, _) => {
+                let is_plain = style == ScalarStyle::Plain;
+                let weight = 1 + text.len() / TEXT_BYTES_PER_NODE;
+                self.has_newest_text = true;
+                self.spend(weight, place)
+                    && self.add(Node { place, form: Form::Text { text, is_plain } }, anchor, 0, weight)
+            }
+            Event::SequenceStart(_, anchor, _) => self.begin(place, anchor, Open::List(Vec::new())),
+            Event::MappingStart(_, anchor, _) => {
+                self.begin(place, anchor, Open::Mapping { entries: Vec::new(), awaited: Awaited::Key })
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.end(true),
+            Event::Alias(anchor) => self.expand(anchor, place),
+            Event::UnresolvedAlias(name) => {
+                let message = format!("`*{0}` refers to `&{0}`, which is not defined above", shown(&name));
+                let hint = format!("if the text is meant, put it in quotes: '*{}'", shown(&name));
+                self.report.error(place, message).hint(hint);
+                self.add(nothing(place), 0, 0, 1)
+            }
+            Event::DocumentStart(..) => self.begin_document(place),
+            Event::DocumentEnd | Event::StreamStart | Event::StreamEnd => true,
+            // The parser is not asked for other events.
+            _ => true,
+        }
+    }
+
+    fn begin_document(&mut self, place: Place) -> bool {
+        self.documents += 1;
+        if self.documents > 1 {
+            self.report
+                .error(place, "a file holds one document, and this begins a second")
+                .hint("write it to a file of its own; several files can be given");
+            return false;
+        }
+        true
+    }
+
+    fn begin(&mut self, place: Place, anchor: usize, node: Open<'t>) -> bool {
+        let nodes_left_before = self.nodes_left;
+        if self.open.len() >= DEPTH_MAX {
+            self.report.error(place, format!("nested too deeply: at most {DEPTH_MAX} levels are read"));
+            return false;
+        }
+        self.open.push(Frame { place, anchor, node, height: 0, nodes_left_before });
+        self.spend(1, place)
+    }
+
+    /// Closes the innermost list or mapping; `is_whole` says whether its end was found.
+    fn end(&mut self, is_whole: bool) -> bool {
+        let Some(frame) = self.open.pop() else { return true };
+        let form = match frame.node {
+            Open::List(elements) => Form::List(elements),
+            Open::Mapping { mut entries, .. } => {
+                self.refuse_repeated_keys(&mut entries);
+                Form::Mapping { entries, is_whole }
+            }
+        };
+        let weight = frame.nodes_left_before.saturating_sub(self.nodes_left);
+        self.add(Node { place: frame.place, form }, frame.anchor, frame.height, weight)
+    }
+
+    /// Puts a finished value where it belongs; `height` is the number of levels below it.
+    fn add(&mut self, node: Node<'t>, anchor: usize, height: usize, weight: usize) -> bool {
+        if anchor != 0 {
+            if !self.spend(weight, node.place) {
+                return false;
+            }
+            self.anchored.insert(anchor, Anchored { node: node.clone(), height, weight });
+        }
+        let Some(frame) = self.open.last_mut() else {
+            self.root.get_or_insert(node);
+            return true;
+        };
+        frame.height = frame.height.max(height + 1);
+        match &mut frame.node {
+            Open::List(elements) => elements.push(node),
+            Open::Mapping { entries, awaited } => match std::mem::replace(awaited, Awaited::Key) {
+                Awaited::Key => {
+                    *awaited = key_from(node, self.report).map_or(Awaited::RefusedValue, Awaited::Value);
+                }
+                Awaited::Value(key) => entries.push(Entry { key, value: node }),
+                Awaited::RefusedValue => {}
+            },
+        }
+        true
+    }
+
+    fn expand(&mut self, anchor: usize, place: Place) -> bool {
+        let Some(Anchored { node, height, weight }) = self.anchored.get(&anchor) else {
+            self.report.error(place, "this alias stands inside what it refers to");
+            return self.add(nothing(place), 0, 0, 1);
+        };
+        let (node, height, weight) = (node.clone(), *height, *weight);
+        if self.open.len() + height > DEPTH_MAX {
+            self.report.error(
+                place,
+                format!("nested too deeply with this alias: at most {DEPTH_MAX} levels are read"),
+            );
+            return false;
+        }
+        self.spend(weight, place) && self.add(node, 0, height, weight)
+    }
+
+    fn spend(&mut self, weight: usize, place: Place) -> bool {
+        match self.nodes_left.checked_sub(weight) {
+            Some(left) => {
+                self.nodes_left = left;
+                true
+            }
+            None => {
+                self.nodes_left = 0;
+                self.report.error(
+                    place,
+                    format!("too large: at most {NODES_MAX} values are read, aliases expanded"),
+                );
+                false
+            }
+        }
+    }
+
+    /// Keeps the first entry of each key and notes the others.
+    fn refuse_repeated_keys(&mut self, entries: &mut Vec<Entry<'t>>) {
+        let is_small = entries.len() <= 8;
+        let is_repeated =
+            |at: usize| entries[..at].iter().any(|entry| entry.key.text == entries[at].key.text);
+        if is_small && !(0..entries.len()).any(is_repeated) {
+            return;
+        }
+        let mut order: Vec<usize> = (0..entries.len()).collect();
+        order.sort_by(|&a, &b| entries[a].key.text.cmp(&entries[b].key.text).then(a.cmp(&b)));
+        let mut repeated: Vec<usize> = Vec::new();
+        for pair in order.chunk_by(|&a, &b| entries[a].key.text == entries[b].key.text) {
+            let [first, others @ ..] = pair else { continue };
+            for &other in others {
+                let message = format!(
+                    "the key `{}` is written twice; the first is in line {}",
+                    shown(&entries[other].key.text),
+                    entries[*first].key.place.line
+                );
+                self.report.error(entries[other].key.place, message);
+                repeated.push(other);
+            }
+        }
+        repeated.sort_unstable();
+        let mut index = 0;
+        entries.retain(|_| {
+            let is_repeated = repeated.binary_search(&index).is_ok();
+            index += 1;
+            !is_repeated
+        });
+    }
+
+    /// Forgets the text that came last: a syntax error right after it may have cut it.
+    fn drop_newest_text(&mut self) {
+        if !self.has_newest_text {
+            return;
+        }
+        match self.open.last_mut().map(|frame| &mut frame.node) {
+            Some(Open::List(elements)) => drop(elements.pop()),
+            Some(Open::Mapping { entries, awaited }) => {
+                if let Awaited::Key = std::mem::replace(awaited, Awaited::Key) {
+                    entries.pop();
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// What came before the error.
+    fn into_cut(mut self) -> Option<Node<'t>> {
+        while let Some(frame) = self.open.last_mut() {
+            frame.anchor = 0;
+            self.end(false);
+        }
+        self.root
+    }
+
+    fn place(&self, span: Span) -> Place {
+        let start = syntax::place_of(span.start, self.source);
+        let length = if span.end.line() == span.start.line() {
+            span.end.col().saturating_sub(span.start.col())
+        } else {
+            1
+        };
+        Place { length: u32::try_from(length).unwrap_or(u32::MAX).max(1), ..start }
+    }
+}
+
+/// A key must be a text; `None` and a note when it is not, or when it would have a meaning that is not offered.
+fn key_from<'t>(node: Node<'t>, report: &mut Report) -> Option<Key<'t>> {
+    match node.form {
+        Form::Text { text, is_plain } if is_plain && text == "<<" => {
+            report
+                .error(node.place, "merge keys (`<<`) are not part of YAML 1.2 and not read")
+                .hint("write the keys out, or use an alias for a whole value: `timeouts: *slow`");
+            None
+        }
+        Form::Text { text, .. } => Some(Key { text, place: node.place }),
+        Form::List(_) | Form::Mapping { .. } => {
+            report.error(node.place, "a key must be a text").hint("put it in quotes if the text is meant");
+            None
+        }
+    }
+}
+
+fn nothing<'t>(place: Place) -> Node<'t> {
+    Node { place, form: Form::Text { text: Cow::Borrowed(""), is_plain: true } }
+}
+
+/// Most levels of lists and mappings inside each other.
+const DEPTH_MAX: usize = 64;
+/// Most values of a file, those from aliases counted each time, long texts counted as several.
+const NODES_MAX: usize = 2_000_000;
+/// Bytes of a text that count as one more value.
+const TEXT_BYTES_PER_NODE: usize = 32;
