@@ -1,3 +1,35 @@
 //! Which rule matches, and why.
+//!
+//! Tables of rules, in whatever dialect, are put into one total order ([`Router::build`]); of all rules that match a
+//! request, the first in it wins. [`Router::lookup`] finds it by an index, [`Router::explain`] tells why it won and
+//! [`Router::ordered`] lists the order. No I/O, clock, thread or randomness.
+//!
+//! A dialect is a normaliser in [`normalise`] and an order in `order/`; the index knows only ranks.
 
 #![forbid(unsafe_code)]
+
+mod compile;
+mod error;
+mod explain;
+mod index;
+pub mod normalise;
+mod order;
+mod reference;
+mod request;
+mod router;
+mod rule;
+mod survey;
+
+pub use compile::{CompiledRule, RewriteFault};
+pub use error::{RouteError, RouteProblem};
+pub use explain::{
+    Against, Candidate, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, Outcome, RequestShown,
+    RuleRef,
+};
+pub use order::Step;
+pub use request::{RouteRequest, RouteScratch};
+pub use router::{Found, Router};
+pub use rule::{
+    Dialect, HostPattern, Origin, PathPattern, PathRewrite, RouteTable, Rule, ValueMatch, ValueTest,
+};
+pub use survey::{RankedRule, Shadow};

@@ -1,0 +1,3 @@
+//! What a lookup costs, by kind and number of rules.
+
+fn main() {}

@@ -1,0 +1,18 @@
+//! Rules made ready: checked text becomes matchers, each with a plain way to ask whether a request passes.
+
+mod condition;
+mod host;
+mod path;
+mod pattern;
+mod rewrite;
+mod rule;
+mod template;
+
+pub(crate) use condition::{Condition, Source, Test};
+pub(crate) use host::{HostKey, fold_host};
+pub(crate) use path::PathMatcher;
+pub(crate) use pattern::PatternScratch;
+pub use rewrite::RewriteFault;
+pub use rule::CompiledRule;
+pub(crate) use rule::{Failure, Probe};
+pub(crate) use template::{Segment, Template};

@@ -1,0 +1,194 @@
+//! Regular expressions that match a value as a whole, within bounds of memory and time.
+
+use std::fmt;
+use std::ops::Range;
+
+use regex_automata::dfa::{Automaton, StartKind, dense};
+use regex_automata::nfa::thompson::pikevm::{self, PikeVM};
+use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
+use regex_automata::util::primitives::{NonMaxUsize, PatternID};
+use regex_automata::util::start;
+use regex_automata::{Anchored, Input, MatchKind};
+use regex_syntax::hir::literal::Extractor;
+use regex_syntax::hir::{Hir, Look};
+
+use crate::error::RouteProblem;
+
+/// A regular expression, compiled. It is immutable and searched without locks.
+///
+/// Nearly all are small automata that read each byte once; those whose automaton would be large are simulated, which
+/// costs the length of the value times the (bounded) size of the expression.
+pub(crate) struct Pattern {
+    text: Box<str>,
+    automaton: Option<dense::DFA<Vec<u32>>>,
+    /// There if the automaton is not, or if captures are wanted.
+    machine: Option<PikeVM>,
+}
+
+/// Whether the groups of an expression are wanted, or only whether it matches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Groups {
+    Wanted,
+    Ignored,
+}
+
+/// Working memory of searches: shared by all patterns, since it is set up anew for each search that needs it.
+#[derive(Default)]
+pub(crate) struct PatternScratch {
+    cache: Option<pikevm::Cache>,
+    slots: Vec<Option<NonMaxUsize>>,
+}
+
+impl Pattern {
+    pub(crate) fn build(text: &str, groups: Groups) -> Result<Self, RouteProblem> {
+        let hir = whole(parse(text)?);
+        let captures = if groups == Groups::Wanted { WhichCaptures::All } else { WhichCaptures::None };
+        let config =
+            thompson::Config::new().utf8(false).which_captures(captures).nfa_size_limit(Some(NFA_BYTES_MAX));
+        let nfa = thompson::Compiler::new()
+            .configure(config)
+            .build_from_hir(&hir)
+            .map_err(|_| RouteProblem::RegexTooLarge { pattern: text.to_owned() })?;
+        // Invariant: failure only means that the automaton is large or reads Unicode word boundaries; the simulation does both.
+        let automaton = dense::Builder::new().configure(automaton_config()).build_from_nfa(&nfa).ok();
+        let machine = if automaton.is_none() || groups == Groups::Wanted {
+            Some(build_machine(text, nfa)?)
+        } else {
+            None
+        };
+        Ok(Self { text: text.into(), automaton, machine })
+    }
+
+    /// The expression as written.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the expression matches the whole value.
+    pub(crate) fn matches(&self, value: &[u8], scratch: &mut PatternScratch) -> bool {
+        match (&self.automaton, &self.machine) {
+            (Some(automaton), _) => automaton_matches(automaton, value),
+            (None, Some(machine)) => {
+                scratch.slots.clear();
+                scratch.search(machine, value)
+            }
+            (None, None) => unreachable!("a pattern without automaton is built with its machine"),
+        }
+    }
+
+    /// Finds what the groups hold of a value that the expression matches; read them with [`PatternScratch::group`].
+    pub(crate) fn find_groups(&self, value: &[u8], scratch: &mut PatternScratch) -> bool {
+        scratch.slots.clear();
+        let Some(machine) = &self.machine else { return false };
+        scratch.slots.resize(machine.get_nfa().group_info().slot_len(), None);
+        scratch.search(machine, value)
+    }
+
+    /// The number and name of each group but the whole match; only if groups were wanted.
+    pub(crate) fn group_names(&self) -> Vec<(usize, Option<&str>)> {
+        let Some(machine) = &self.machine else { return Vec::new() };
+        machine.get_nfa().group_info().pattern_names(PatternID::ZERO).enumerate().skip(1).collect()
+    }
+
+    /// What every value begins with that the expression matches.
+    pub(crate) fn literal_prefix(&self) -> Vec<u8> {
+        // The text was parsed when it was built; without a prefix the pattern is only found less fast.
+        let Ok(hir) = parse(&self.text) else { return Vec::new() };
+        let prefixes = Extractor::new().extract(&hir);
+        prefixes.longest_common_prefix().unwrap_or_default().to_vec()
+    }
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_tuple("Pattern").field(&self.text).finish()
+    }
+}
+
+impl PatternScratch {
+    /// What the group of this number held in the last search; empty if it took no part.
+    pub(crate) fn group(&self, number: usize) -> Range<usize> {
+        let slot = |at: usize| self.slots.get(at).copied().flatten().map(NonMaxUsize::get);
+        match (slot(number * 2), slot(number * 2 + 1)) {
+            (Some(start), Some(end)) => start..end,
+            _ => 0..0,
+        }
+    }
+
+    fn search(&mut self, machine: &PikeVM, value: &[u8]) -> bool {
+        let cache = match &mut self.cache {
+            Some(cache) => {
+                cache.reset(machine);
+                cache
+            }
+            empty => empty.insert(machine.create_cache()),
+        };
+        let input = Input::new(value).anchored(Anchored::Yes);
+        machine.search_slots(cache, &input, &mut self.slots).is_some()
+    }
+}
+
+/// Reads an expression: bytes, not characters, so that classes such as `\d` are small and mean ASCII.
+fn parse(text: &str) -> Result<Hir, RouteProblem> {
+    let mut parser =
+        regex_syntax::ParserBuilder::new().unicode(false).utf8(false).nest_limit(NEST_MAX).build();
+    parser
+        .parse(text)
+        .map_err(|error| RouteProblem::Regex { pattern: text.to_owned(), reason: reason_of(&error) })
+}
+
+/// The parser's message on one line.
+fn reason_of(error: &regex_syntax::Error) -> String {
+    match error {
+        regex_syntax::Error::Parse(error) => {
+            format!("{} at column {}", error.kind(), error.span().start.column)
+        }
+        regex_syntax::Error::Translate(error) => {
+            format!("{} at column {}", error.kind(), error.span().start.column)
+        }
+        _ => "it cannot be read".to_owned(),
+    }
+}
+
+/// The expression from the first byte to the last.
+fn whole(hir: Hir) -> Hir {
+    Hir::concat(vec![hir, Hir::look(Look::End)])
+}
+
+fn automaton_config() -> dense::Config {
+    dense::Config::new()
+        .start_kind(StartKind::Anchored)
+        .match_kind(MatchKind::All)
+        .accelerate(false)
+        .dfa_size_limit(Some(AUTOMATON_BYTES_MAX))
+        .determinize_size_limit(Some(AUTOMATON_BUILD_BYTES_MAX))
+}
+
+fn build_machine(text: &str, nfa: NFA) -> Result<PikeVM, RouteProblem> {
+    PikeVM::new_from_nfa(nfa).map_err(|_| RouteProblem::RegexTooLarge { pattern: text.to_owned() })
+}
+
+fn automaton_matches(automaton: &dense::DFA<Vec<u32>>, value: &[u8]) -> bool {
+    let Ok(mut state) = automaton.start_state(&start::Config::new().anchored(Anchored::Yes)) else {
+        return false;
+    };
+    for &byte in value {
+        state = automaton.next_state(state, byte);
+        if automaton.is_dead_state(state) {
+            return false;
+        }
+    }
+    automaton.is_match_state(automaton.next_eoi_state(state))
+}
+
+/// Largest automaton of a pattern; patterns of paths need some kilobytes.
+const AUTOMATON_BYTES_MAX: usize = 256 << 10;
+
+/// Most memory while an automaton is built; it bounds the time as well.
+const AUTOMATON_BUILD_BYTES_MAX: usize = 512 << 10;
+
+/// Largest expression; it bounds what a simulated search costs per byte of the value.
+const NFA_BYTES_MAX: usize = 64 << 10;
+
+/// Deepest nesting of an expression.
+const NEST_MAX: u32 = 64;

@@ -1,0 +1,182 @@
+//! Rewrites of the path for the upstream, which never make a path that a request may not have.
+
+use crate::compile::path::{PathMatcher, normal_text};
+use crate::compile::pattern::PatternScratch;
+use crate::error::RouteProblem;
+use crate::normalise::{self, Normal};
+use crate::rule::PathRewrite;
+
+/// Why a rewrite of a request's path is not sent; the request is to be answered 500.
+///
+/// A rewrite is made of checked text and pieces of a checked path, but pieces that an expression captures may make
+/// something else in a new place: half an escape, or a dot segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RewriteFault {
+    /// The new path is one that requests are refused for.
+    NotNormal,
+    /// The new path is longer than 16 KiB.
+    TooLong,
+}
+
+impl RewriteFault {
+    /// The fault as one word for the access record.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::NotNormal => "rewrite_not_normal",
+            Self::TooLong => "rewrite_too_long",
+        }
+    }
+}
+
+/// A rewrite made ready.
+#[derive(Debug)]
+pub(crate) enum Rewrite {
+    /// What the prefix is replaced with, without one final `/`.
+    Prefix(Box<str>),
+    /// Pieces to put together.
+    Full(Vec<Piece>),
+}
+
+/// A piece of a new path.
+#[derive(Debug)]
+pub(crate) enum Piece {
+    Text(Box<str>),
+    /// A template's capture from 0, or an expression's group from 1.
+    Capture(usize),
+}
+
+impl Rewrite {
+    pub(crate) fn build(rewrite: &PathRewrite, path: &PathMatcher) -> Result<Self, RouteProblem> {
+        match rewrite {
+            PathRewrite::Prefix(text) => {
+                if !matches!(path, PathMatcher::Prefix(_) | PathMatcher::Any) {
+                    return Err(RouteProblem::RewriteWithoutPrefix);
+                }
+                let text = rewrite_text(text)?;
+                Ok(Self::Prefix(text.strip_suffix('/').unwrap_or(&text).into()))
+            }
+            PathRewrite::Full(text) => Ok(Self::Full(split_pieces(&rewrite_text(text)?, path)?)),
+        }
+    }
+
+    /// Writes the new path; `false` for `*`, which has none.
+    pub(crate) fn write(
+        &self,
+        matcher: &PathMatcher,
+        path: &[u8],
+        scratch: &mut PatternScratch,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, RewriteFault> {
+        out.clear();
+        if path == b"*" {
+            return Ok(false);
+        }
+        match self {
+            Self::Prefix(text) => {
+                let matched = if let PathMatcher::Prefix(prefix) = matcher { prefix.as_bytes() } else { b"" };
+                out.extend_from_slice(text.as_bytes());
+                out.extend_from_slice(path.strip_prefix(matched).unwrap_or(path));
+                if out.is_empty() {
+                    out.push(b'/');
+                }
+            }
+            Self::Full(pieces) => write_pieces(pieces, matcher, path, scratch, out)?,
+        }
+        if out.len() > REWRITTEN_BYTES_MAX {
+            return Err(RewriteFault::TooLong);
+        }
+        match normalise::check(out) {
+            Ok(Normal::AsIs) => Ok(true),
+            Ok(Normal::Changed) | Err(_) => Err(RewriteFault::NotNormal),
+        }
+    }
+}
+
+fn write_pieces(
+    pieces: &[Piece],
+    matcher: &PathMatcher,
+    path: &[u8],
+    scratch: &mut PatternScratch,
+    out: &mut Vec<u8>,
+) -> Result<(), RewriteFault> {
+    if let PathMatcher::Regex(pattern) = matcher {
+        pattern.find_groups(path, scratch);
+    }
+    for piece in pieces {
+        match (piece, matcher) {
+            (Piece::Text(text), _) => out.extend_from_slice(text.as_bytes()),
+            (Piece::Capture(number), PathMatcher::Template(template)) => {
+                out.extend_from_slice(template.capture(path, *number));
+            }
+            (Piece::Capture(number), _) => {
+                out.extend_from_slice(path.get(scratch.group(*number)).unwrap_or_default());
+            }
+        }
+        if out.len() > REWRITTEN_BYTES_MAX {
+            return Err(RewriteFault::TooLong);
+        }
+    }
+    Ok(())
+}
+
+/// The normal form of the text of a rewrite, its captures still in braces.
+fn rewrite_text(text: &str) -> Result<String, RouteProblem> {
+    let fault = |reason| RouteProblem::Rewrite { rewrite: text.to_owned(), reason };
+    if text.contains(['?', '#']) {
+        return Err(fault("it has a query or fragment"));
+    }
+    if !text.starts_with('/') {
+        return Err(fault("it does not begin with \"/\""));
+    }
+    normal_text(text).map_err(|_| fault("such paths are refused in requests"))
+}
+
+fn split_pieces(text: &str, path: &PathMatcher) -> Result<Vec<Piece>, RouteProblem> {
+    let fault = |reason| RouteProblem::Rewrite { rewrite: text.to_owned(), reason };
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (name, after) = after.split_once('}').ok_or_else(|| fault("a \"{\" is not closed"))?;
+        push_text(&mut pieces, before);
+        pieces.push(Piece::Capture(capture_number(name, path)?));
+        rest = after;
+    }
+    push_text(&mut pieces, rest);
+    let has_stray_brace = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('}'));
+    if pieces.iter().any(has_stray_brace) {
+        return Err(fault("a \"}\" closes nothing"));
+    }
+    Ok(pieces)
+}
+
+fn push_text(pieces: &mut Vec<Piece>, text: &str) {
+    if !text.is_empty() {
+        pieces.push(Piece::Text(text.into()));
+    }
+}
+
+/// The number of the capture with this name.
+fn capture_number(name: &str, path: &PathMatcher) -> Result<usize, RouteProblem> {
+    let (number, known): (Option<usize>, Vec<String>) = match path {
+        PathMatcher::Template(template) => (
+            template.capture_names().position(|known| known == name),
+            template.capture_names().map(|name| format!("{{{name}}}")).collect(),
+        ),
+        PathMatcher::Regex(pattern) => {
+            let groups = pattern.group_names();
+            let is_named =
+                |group: &&(usize, Option<&str>)| group.1 == Some(name) || group.0.to_string() == name;
+            let shown = groups.iter().map(|(number, name)| match name {
+                Some(name) => format!("{{{name}}}"),
+                None => format!("{{{number}}}"),
+            });
+            (groups.iter().find(is_named).map(|group| group.0), shown.collect())
+        }
+        PathMatcher::Any | PathMatcher::Exact(_) | PathMatcher::Prefix(_) => (None, Vec::new()),
+    };
+    let captures = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
+    number.ok_or_else(|| RouteProblem::RewriteCapture { name: name.to_owned(), captures })
+}
+
+/// Longest new path; twice what a request's target may be by default.
+const REWRITTEN_BYTES_MAX: usize = 16 << 10;

@@ -1,0 +1,194 @@
+//! A rule made ready: everything a lookup reads of it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use eddy_http::Fields;
+
+use crate::compile::condition::{Condition, Source, is_token};
+use crate::compile::host::HostKey;
+use crate::compile::path::PathMatcher;
+use crate::compile::pattern::{Groups, PatternScratch};
+use crate::compile::rewrite::{Rewrite, RewriteFault};
+use crate::error::{RouteError, RouteProblem};
+use crate::request::QueryPairs;
+use crate::rule::{Origin, PathRewrite, Rule};
+
+/// A rule of a router.
+#[derive(Debug)]
+pub struct CompiledRule {
+    /// The rule's name.
+    pub name: Arc<str>,
+    /// Its place in the router, from 0 without gaps, in table and file order; the same for the same configuration.
+    pub index: u32,
+    /// What the caller does with a request of this rule.
+    pub action: u32,
+    /// Where the rule is written.
+    pub origin: Origin,
+    /// Its table, by place in the list the router was built from.
+    pub table: u32,
+    pub(crate) rank: i32,
+    pub(crate) hosts: Vec<HostKey>,
+    pub(crate) path: PathMatcher,
+    pub(crate) methods: Vec<Box<str>>,
+    pub(crate) headers: Vec<Condition>,
+    pub(crate) query: Vec<Condition>,
+    rewrite: Option<Rewrite>,
+}
+
+/// The parts of a request that a rule's path and conditions look at, and the memory to do it with.
+pub(crate) struct Probe<'a> {
+    pub(crate) path: &'a [u8],
+    pub(crate) method: &'a [u8],
+    pub(crate) fields: Fields<'a>,
+    pub(crate) query: &'a QueryPairs,
+    pub(crate) pattern: &'a mut PatternScratch,
+}
+
+/// The first condition of a rule that a request fails.
+pub(crate) enum Failure<'r> {
+    Path,
+    Method,
+    Value(&'r Condition),
+}
+
+impl CompiledRule {
+    /// Checks and compiles a rule; every problem of it is pushed to `errors`.
+    pub(crate) fn build(rule: &Rule, table: u32, index: u32, errors: &mut Vec<RouteError>) -> Option<Self> {
+        let mut problems = Problems { rule, errors, is_sound: true };
+        problems.check_counts();
+        let mut hosts: Vec<HostKey> =
+            rule.hosts.iter().filter_map(|host| problems.take(HostKey::check(host))).collect();
+        if rule.hosts.is_empty() {
+            hosts.push(HostKey::Any);
+        }
+        hosts.sort_by(HostKey::compare);
+        hosts.dedup();
+        let groups =
+            if matches!(rule.rewrite, Some(PathRewrite::Full(_))) { Groups::Wanted } else { Groups::Ignored };
+        let path = problems.take(PathMatcher::build(&rule.path, groups));
+        let methods = rule.methods.iter().filter_map(|method| problems.take(check_method(method))).collect();
+        let headers =
+            rule.headers.iter().filter_map(|spec| problems.take(Condition::check_header(spec))).collect();
+        let query =
+            rule.query.iter().filter_map(|spec| problems.take(Condition::check_query(spec))).collect();
+        let path = path?;
+        let rewrite = rule.rewrite.as_ref().and_then(|rewrite| problems.take(Rewrite::build(rewrite, &path)));
+        if !problems.is_sound {
+            return None;
+        }
+        let rank = rule.rank.unwrap_or(0);
+        let (name, action, origin) = (Arc::clone(&rule.name), rule.action, rule.origin.clone());
+        Some(Self { name, index, action, origin, table, rank, hosts, path, methods, headers, query, rewrite })
+    }
+
+    /// Whether method, headers and query pass.
+    pub(crate) fn conditions_hold(&self, probe: &mut Probe<'_>) -> bool {
+        self.serves_method(probe.method)
+            && self.headers.iter().all(|condition| condition.holds(probe))
+            && self.query.iter().all(|condition| condition.holds(probe))
+    }
+
+    /// The first condition beside the host that fails, in the order path, method, headers, query.
+    pub(crate) fn first_failure(&self, probe: &mut Probe<'_>) -> Option<Failure<'_>> {
+        if !self.path.matches(probe.path, probe.pattern) {
+            return Some(Failure::Path);
+        }
+        if !self.serves_method(probe.method) {
+            return Some(Failure::Method);
+        }
+        let mut values = self.headers.iter().chain(&self.query);
+        values.find(|condition| !condition.holds(probe)).map(Failure::Value)
+    }
+
+    /// Whether the rule asks for nothing beside host and path.
+    pub(crate) fn is_unconditional(&self) -> bool {
+        self.methods.is_empty() && self.headers.is_empty() && self.query.is_empty()
+    }
+
+    /// All conditions on values: the headers', then the query's.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Condition> {
+        self.headers.iter().chain(&self.query)
+    }
+
+    pub(crate) fn has_query_condition(&self) -> bool {
+        debug_assert!(self.query.iter().all(|condition| condition.source == Source::Query));
+        !self.query.is_empty()
+    }
+
+    /// Writes the path for the upstream; `false` if the rule leaves it.
+    pub(crate) fn rewrite(
+        &self,
+        path: &[u8],
+        scratch: &mut PatternScratch,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, RewriteFault> {
+        match &self.rewrite {
+            Some(rewrite) => rewrite.write(&self.path, path, scratch, out),
+            None => Ok(false),
+        }
+    }
+
+    /// Whether the rule changes the path for the upstream.
+    pub fn has_rewrite(&self) -> bool {
+        self.rewrite.is_some()
+    }
+
+    fn serves_method(&self, method: &[u8]) -> bool {
+        self.methods.is_empty() || self.methods.iter().any(|served| served.as_bytes() == method)
+    }
+}
+
+impl fmt::Display for CompiledRule {
+    /// What the rule asks for beside the host, in one line for people.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.path)?;
+        if !self.methods.is_empty() {
+            write!(out, ", method {}", self.methods.join(" or "))?;
+        }
+        self.values().try_for_each(|condition| write!(out, ", {condition}"))
+    }
+}
+
+/// Collects every problem of a rule instead of stopping at the first.
+struct Problems<'a> {
+    rule: &'a Rule,
+    errors: &'a mut Vec<RouteError>,
+    is_sound: bool,
+}
+
+impl Problems<'_> {
+    fn take<T>(&mut self, result: Result<T, RouteProblem>) -> Option<T> {
+        result.map_err(|problem| self.push(problem)).ok()
+    }
+
+    fn push(&mut self, problem: RouteProblem) {
+        self.is_sound = false;
+        self.errors.push(RouteError::new(self.rule, problem));
+    }
+
+    fn check_counts(&mut self) {
+        let rule = self.rule;
+        let counts = [
+            ("hosts", rule.hosts.len(), HOSTS_MAX),
+            ("methods", rule.methods.len(), CONDITIONS_MAX),
+            ("header matches", rule.headers.len(), CONDITIONS_MAX),
+            ("query matches", rule.query.len(), CONDITIONS_MAX),
+        ];
+        for (what, count, max) in counts {
+            if count > max {
+                self.push(RouteProblem::TooMany { what, count, max });
+            }
+        }
+    }
+}
+
+fn check_method(method: &str) -> Result<Box<str>, RouteProblem> {
+    if is_token(method) { Ok(method.into()) } else { Err(RouteProblem::Method { method: method.to_owned() }) }
+}
+
+/// Most hosts of one rule.
+const HOSTS_MAX: usize = 4096;
+
+/// Most methods, header matches and query matches of one rule, each.
+const CONDITIONS_MAX: usize = 64;

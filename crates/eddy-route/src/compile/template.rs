@@ -1,0 +1,127 @@
+//! Path templates such as `/users/{id}/{rest...}`: segments, each fixed or captured.
+
+use crate::error::RouteProblem;
+
+/// A template, read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Template {
+    pub(crate) text: Box<str>,
+    /// The segments after the first `/`, without a last `{rest...}`.
+    pub(crate) segments: Vec<Segment>,
+    /// The name of a last `{rest...}`.
+    pub(crate) rest: Option<Box<str>>,
+}
+
+/// A segment of a template.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Segment {
+    /// This text.
+    Fixed(Box<str>),
+    /// Any text but none, under a name.
+    Capture(Box<str>),
+}
+
+impl Template {
+    /// Reads a normalised template; `None` if it captures nothing and so is an exact path.
+    pub(crate) fn check(text: &str) -> Result<Option<Self>, RouteProblem> {
+        let fault = |reason| RouteProblem::Template { template: text.to_owned(), reason };
+        let mut template = Self { text: text.into(), segments: Vec::new(), rest: None };
+        let mut parts = text.strip_prefix('/').unwrap_or(text).split('/').peekable();
+        while let Some(part) = parts.next() {
+            let Some(inner) = part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) else {
+                if part.contains(['{', '}']) {
+                    return Err(fault("a capture is not a whole segment"));
+                }
+                template.segments.push(Segment::Fixed(part.into()));
+                continue;
+            };
+            let rest = inner.strip_suffix("...");
+            let name = rest.unwrap_or(inner);
+            if !is_capture_name(name) {
+                return Err(fault("a capture's name is not letters, digits and _"));
+            }
+            if template.capture_names().any(|known| known == name) {
+                return Err(fault("two captures have one name"));
+            }
+            match rest {
+                None => template.segments.push(Segment::Capture(name.into())),
+                Some(_) if parts.peek().is_some() => {
+                    return Err(fault("only the last capture may take the rest"));
+                }
+                Some(_) => template.rest = Some(name.into()),
+            }
+        }
+        if template.segments.len() > TEMPLATE_SEGMENTS_MAX {
+            return Err(fault("it has more than 64 segments"));
+        }
+        let captures = template.capture_names().count();
+        Ok((captures > 0).then_some(template))
+    }
+
+    /// Whether the whole path is of this form.
+    pub(crate) fn matches(&self, path: &[u8]) -> bool {
+        let Some(path) = path.strip_prefix(b"/") else { return false };
+        let mut parts = path.split(|byte| *byte == b'/');
+        let is_begun = self.segments.iter().all(|segment| match (segment, parts.next()) {
+            (Segment::Fixed(text), Some(part)) => text.as_bytes() == part,
+            (Segment::Capture(_), Some(part)) => !part.is_empty(),
+            (_, None) => false,
+        });
+        is_begun && (self.rest.is_some() || parts.next().is_none())
+    }
+
+    /// What the capture of this number holds of a path that the template matches.
+    pub(crate) fn capture<'p>(&self, path: &'p [u8], number: usize) -> &'p [u8] {
+        let mut left = path.strip_prefix(b"/").unwrap_or(path);
+        let mut captures = 0;
+        for segment in &self.segments {
+            let end = memchr::memchr(b'/', left).unwrap_or(left.len());
+            let (part, after) = left.split_at(end);
+            left = after.strip_prefix(b"/").unwrap_or(after);
+            if let Segment::Capture(_) = segment {
+                if captures == number {
+                    return part;
+                }
+                captures += 1;
+            }
+        }
+        left
+    }
+
+    /// The names of the captures in order.
+    pub(crate) fn capture_names(&self) -> impl Iterator<Item = &str> {
+        let captured = self.segments.iter().filter_map(|segment| match segment {
+            Segment::Capture(name) => Some(name.as_ref()),
+            Segment::Fixed(_) => None,
+        });
+        captured.chain(self.rest.as_deref())
+    }
+
+    /// Bytes before the first capture; the `/` at their end does not count, as with prefixes.
+    pub(crate) fn prefix_len(&self) -> usize {
+        let fixed = self.segments.iter().map_while(|segment| match segment {
+            Segment::Fixed(text) => Some(text.len() + 1),
+            Segment::Capture(_) => None,
+        });
+        fixed.sum()
+    }
+
+    /// Bytes that are not captured.
+    pub(crate) fn fixed_len(&self) -> usize {
+        let lengths = self.segments.iter().map(|segment| match segment {
+            Segment::Fixed(text) => text.len() + 1,
+            Segment::Capture(_) => 1,
+        });
+        lengths.sum()
+    }
+}
+
+/// Whether a capture may be called this.
+pub(crate) fn is_capture_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Most segments of a template; a walk keeps at most one branch for each.
+const TEMPLATE_SEGMENTS_MAX: usize = 64;

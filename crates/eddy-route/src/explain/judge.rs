@@ -1,0 +1,190 @@
+//! Tries every rule on a request and keeps what became of each.
+
+use std::collections::HashMap;
+
+use crate::compile::{CompiledRule, Failure, Probe, Source, fold_host};
+use crate::explain::{
+    Against, Candidate, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, Outcome, RequestShown,
+    RuleRef,
+};
+use crate::order::{Entries, Entry, Step};
+use crate::reference;
+use crate::request::{RouteRequest, RouteScratch};
+
+/// Explains a request by the plain scan.
+pub(crate) fn judge(rules: &[CompiledRule], entries: &Entries, request: &RouteRequest<'_>) -> Explanation {
+    let mut scratch = RouteScratch::new();
+    let RouteScratch { host, query, pattern, .. } = &mut scratch;
+    fold_host(request.host, host);
+    query.read(request.query);
+    let mut probe =
+        Probe { path: request.path(), method: request.method, fields: request.fields, query, pattern };
+    let winner = reference::find(rules, entries, host, &mut probe);
+    let bench = Bench { rules, entries, host };
+    let (mut candidates, others): (Vec<_>, Vec<_>) =
+        bench.try_all(&mut probe, winner).into_iter().partition(|candidate| !is_elsewhere(candidate));
+    let count = |at: FailedAt| {
+        let failed = others
+            .iter()
+            .filter(|other| matches!(&other.outcome, Outcome::Fails { failed_at, .. } if *failed_at == at));
+        u32::try_from(failed.count()).unwrap_or(u32::MAX)
+    };
+    let elsewhere = Elsewhere { other_hosts: count(FailedAt::Host), other_paths: count(FailedAt::Path) };
+    let why = mark_next(&mut candidates);
+    let is_fragile = candidates
+        .iter()
+        .any(|candidate| matches!(candidate.outcome, Outcome::Loses { is_fragile: true, .. }));
+    let winner = winner.map(|rank| (entries.list[rank].scope, bench.rule_ref(rank)));
+    Explanation {
+        request: show(request, host),
+        table: winner.as_ref().map(|(_, rule)| rule.table.clone()),
+        hosts: bench.host_steps(winner.as_ref().map(|(scope, _)| *scope)),
+        winner: winner.map(|(_, rule)| rule),
+        why,
+        is_fragile,
+        candidates,
+        elsewhere,
+        others,
+    }
+}
+
+/// What every rule is tried against.
+struct Bench<'a> {
+    rules: &'a [CompiledRule],
+    entries: &'a Entries,
+    host: &'a [u8],
+}
+
+impl Bench<'_> {
+    /// What became of each rule, under the most specific of its hosts that the request's host is in, by rank.
+    fn try_all(&self, probe: &mut Probe<'_>, winner: Option<usize>) -> Vec<Candidate> {
+        let mut best: HashMap<u32, (usize, bool)> = HashMap::new();
+        for (rank, entry) in self.entries.list.iter().enumerate() {
+            let is_served = self.entries.scope(*entry).host.matches(self.host);
+            let known = best.entry(entry.rule).or_insert((rank, is_served));
+            if is_served && !known.1 {
+                *known = (rank, true);
+            }
+        }
+        let mut ranks: Vec<(usize, bool)> = best.into_values().collect();
+        ranks.sort_unstable();
+        let judged = ranks.into_iter().map(|(rank, is_served)| {
+            let outcome = if is_served { self.outcome(rank, probe, winner) } else { self.other_host(rank) };
+            Candidate { rule: self.rule_ref(rank), outcome }
+        });
+        judged.collect()
+    }
+
+    fn outcome(&self, rank: usize, probe: &mut Probe<'_>, winner: Option<usize>) -> Outcome {
+        let rule = self.rule(rank);
+        if let Some(failure) = rule.first_failure(probe) {
+            return self.failed(rule, &failure, probe);
+        }
+        match winner {
+            Some(winner) if winner != rank => {
+                let (first, second) = (self.entries.list[winner], self.entries.list[rank]);
+                let (step, reason) = self.entries.reason(self.rules, first, second);
+                Outcome::Loses { step, reason, is_fragile: step == Step::FileOrder, is_next: false }
+            }
+            _ => Outcome::Wins,
+        }
+    }
+
+    fn failed(&self, rule: &CompiledRule, failure: &Failure<'_>, probe: &Probe<'_>) -> Outcome {
+        let (failed_at, reason) = match failure {
+            Failure::Path => {
+                (FailedAt::Path, format!("path: want {}, got {}", rule.path, probe.path.escape_ascii()))
+            }
+            Failure::Method => {
+                let wanted = rule.methods.join(" or ");
+                (FailedAt::Method, format!("method: want {wanted}, got {}", probe.method.escape_ascii()))
+            }
+            Failure::Value(condition) => {
+                let failed_at = match condition.source {
+                    Source::Header(_) => FailedAt::Header,
+                    Source::Query => FailedAt::Query,
+                };
+                let (kind, name) = (condition.kind(), &condition.name);
+                (
+                    failed_at,
+                    format!("{kind} {name}: want {}, got {}", condition.test, condition.show_got(probe)),
+                )
+            }
+        };
+        Outcome::Fails { failed_at, reason }
+    }
+
+    fn other_host(&self, rank: usize) -> Outcome {
+        let hosts: Vec<String> = self.rule(rank).hosts.iter().map(ToString::to_string).collect();
+        let got = if self.host.is_empty() { "none".to_owned() } else { self.host.escape_ascii().to_string() };
+        Outcome::Fails {
+            failed_at: FailedAt::Host,
+            reason: format!("host: want {}, got {got}", hosts.join(" or ")),
+        }
+    }
+
+    fn host_steps(&self, winner_scope: Option<u32>) -> Vec<HostStep> {
+        let scopes = (0..).zip(&self.entries.scopes).filter(|(_, scope)| scope.host.matches(self.host));
+        let steps = scopes.map(|(number, scope): (u32, _)| HostStep {
+            host: scope.host.to_string(),
+            rules: scope.ranks.end - scope.ranks.start,
+            outcome: match winner_scope {
+                Some(winner) if number == winner => HostOutcome::Won,
+                Some(winner) if number > winner => HostOutcome::NotTried,
+                _ => HostOutcome::NoMatch,
+            },
+        });
+        steps.collect()
+    }
+
+    fn rule(&self, rank: usize) -> &CompiledRule {
+        &self.rules[self.entries.list[rank].rule as usize]
+    }
+
+    fn rule_ref(&self, rank: usize) -> RuleRef {
+        RuleRef::new(self.rules, self.entries, rank, self.entries.list[rank])
+    }
+}
+
+impl RuleRef {
+    pub(crate) fn new(rules: &[CompiledRule], entries: &Entries, rank: usize, entry: Entry) -> Self {
+        let rule = &rules[entry.rule as usize];
+        Self {
+            rank: u32::try_from(rank + 1).unwrap_or(u32::MAX),
+            table: entries.table_name(rule).to_owned(),
+            rule: rule.name.to_string(),
+            index: rule.index,
+            file: rule.origin.file.to_string(),
+            line: rule.origin.line,
+            host: entries.scope(entry).host.to_string(),
+            asks: rule.to_string(),
+        }
+    }
+}
+
+/// Whether a rule fails by its host or path and so is no candidate.
+fn is_elsewhere(candidate: &Candidate) -> bool {
+    matches!(&candidate.outcome, Outcome::Fails { failed_at: FailedAt::Host | FailedAt::Path, .. })
+}
+
+/// Marks the rule that would win without the winner and tells how it was beaten.
+fn mark_next(candidates: &mut [Candidate]) -> Option<Against> {
+    candidates.iter_mut().find_map(|candidate| match &mut candidate.outcome {
+        Outcome::Loses { step, reason, is_next, .. } => {
+            *is_next = true;
+            Some(Against { rule: candidate.rule.clone(), step: *step, reason: reason.clone() })
+        }
+        Outcome::Wins | Outcome::Fails { .. } => None,
+    })
+}
+
+fn show(request: &RouteRequest<'_>, host: &[u8]) -> RequestShown {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    RequestShown {
+        method: text(request.method),
+        host: text(host),
+        sent_path: None,
+        path: text(request.path()),
+        query: text(request.query),
+    }
+}

@@ -1,0 +1,11 @@
+//! Why a request goes where it goes: the winner, what it beat, and why the others do not match.
+
+mod judge;
+mod text;
+mod verdict;
+
+pub(crate) use judge::judge;
+pub use verdict::{
+    Against, Candidate, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, Outcome, RequestShown,
+    RuleRef,
+};

@@ -1,0 +1,140 @@
+//! Explanations as text for people.
+
+use std::fmt;
+
+use crate::explain::{Candidate, Explanation, HostOutcome, Outcome, RuleRef};
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_request(out)?;
+        self.write_hosts(out)?;
+        self.write_winner(out)?;
+        let shown_max = if out.alternate() { usize::MAX } else { CANDIDATES_SHOWN_MAX };
+        self.write_candidates(out, shown_max)?;
+        self.write_elsewhere(out)
+    }
+}
+
+impl Explanation {
+    fn write_request(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let request = &self.request;
+        let sent = request.sent_path.as_ref().unwrap_or(&request.path);
+        write!(out, "request     {} {}{sent}", request.method, request.host)?;
+        if !request.query.is_empty() {
+            write!(out, "?{}", request.query)?;
+        }
+        write!(out, "\npath        {}", request.path)?;
+        if *sent != request.path {
+            write!(out, "  (normalised; sent as {sent})")?;
+        }
+        writeln!(out)
+    }
+
+    fn write_hosts(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.hosts.is_empty() {
+            return writeln!(out, "host        no rule is for this host");
+        }
+        for (at, step) in self.hosts.iter().enumerate() {
+            let label = if at == 0 { "host" } else { "" };
+            let rules = plural(step.rules, "rule");
+            let outcome = match step.outcome {
+                HostOutcome::Won => "the winner is here",
+                HostOutcome::NoMatch => "none matches, so the next host is tried",
+                HostOutcome::NotTried => "not needed",
+            };
+            let is_last = at + 1 == self.hosts.len();
+            let outcome =
+                if is_last && step.outcome == HostOutcome::NoMatch { "none matches" } else { outcome };
+            writeln!(out, "{label:<12}{}  {rules}: {outcome}", step.host)?;
+        }
+        Ok(())
+    }
+
+    fn write_winner(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(winner) = &self.winner else { return writeln!(out, "winner      none") };
+        writeln!(out, "table       {}", winner.table)?;
+        writeln!(out, "winner      {}  {}:{}  {}", winner.rule, winner.file, winner.line, winner.asks)?;
+        match &self.why {
+            None => writeln!(out, "  why       no other rule matches"),
+            Some(why) => {
+                let rule = &why.rule;
+                writeln!(out, "  why       {}", why.reason)?;
+                writeln!(out, "  before    {}  {}:{}  {}", rule.rule, rule.file, rule.line, rule.asks)
+            }
+        }
+    }
+
+    fn write_candidates(&self, out: &mut fmt::Formatter<'_>, shown_max: usize) -> fmt::Result {
+        let shown = &self.candidates[..self.candidates.len().min(shown_max)];
+        let width =
+            |text: fn(&RuleRef) -> String| shown.iter().map(|it| text(&it.rule).len()).max().unwrap_or(0);
+        let (name_width, place_width) = (width(|rule| rule.rule.clone()), width(place));
+        for (at, candidate) in shown.iter().enumerate() {
+            let label = if at == 0 { "candidates" } else { "" };
+            let rule = &candidate.rule;
+            let verdict = verdict(candidate);
+            writeln!(
+                out,
+                "{label:<12}{:>4}  {:<name_width$}  {:<place_width$}  {verdict}",
+                rule.rank,
+                rule.rule,
+                place(rule)
+            )?;
+        }
+        let hidden = self.candidates.len() - shown.len();
+        if hidden > 0 {
+            writeln!(out, "            and {hidden} more")?;
+        }
+        Ok(())
+    }
+
+    fn write_elsewhere(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let elsewhere = &self.elsewhere;
+        if elsewhere.other_paths + elsewhere.other_hosts == 0 {
+            return Ok(());
+        }
+        let paths = plural(elsewhere.other_paths, "rule");
+        let hosts = plural(elsewhere.other_hosts, "rule");
+        writeln!(out, "elsewhere   {paths} for other paths, {hosts} for other hosts")
+    }
+}
+
+impl fmt::Display for Candidate {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rule = &self.rule;
+        let place = place(rule);
+        write!(
+            out,
+            "{} ({place}, rank {}; {}; {}): {}",
+            rule.rule,
+            rule.rank,
+            rule.host,
+            rule.asks,
+            verdict(self)
+        )
+    }
+}
+
+/// What became of a rule, in one line.
+fn verdict(candidate: &Candidate) -> String {
+    match &candidate.outcome {
+        Outcome::Wins => "WINS".to_owned(),
+        Outcome::Fails { reason, .. } => format!("no: {reason}"),
+        Outcome::Loses { reason, is_fragile, is_next, .. } => {
+            let fragile = if *is_fragile { "FRAGILE " } else { "" };
+            let next = if *is_next { "; next without the winner" } else { "" };
+            format!("{fragile}matches, but {reason}{next}")
+        }
+    }
+}
+
+fn place(rule: &RuleRef) -> String {
+    format!("{}:{}", rule.file, rule.line)
+}
+
+fn plural(count: u32, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// Most candidates shown unless all are asked for.
+const CANDIDATES_SHOWN_MAX: usize = 20;

@@ -1,0 +1,128 @@
+//! Lists of rules by rank: the rules for one set of paths, of which the first whose conditions hold is taken.
+
+use crate::compile::{CompiledRule, Probe};
+use crate::index::split::{Facet, Split};
+
+/// Lists in one arena.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    lists: Vec<List>,
+    candidates: Vec<Candidate>,
+}
+
+/// An entry in a list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    pub(super) rank: u32,
+    pub(super) rule: u32,
+    /// Whether method, headers or query are to be looked at.
+    pub(super) has_conditions: bool,
+    /// Whether the path is to be matched still: the list is only for its literal prefix.
+    pub(super) has_pattern: bool,
+}
+
+impl Candidate {
+    /// Whether every request that meets the list is for this entry.
+    pub(super) fn is_certain(&self) -> bool {
+        !self.has_conditions && !self.has_pattern
+    }
+}
+
+#[derive(Debug)]
+struct List {
+    /// The rank of the first candidate.
+    first_rank: u32,
+    shape: Shape,
+}
+
+#[derive(Debug)]
+enum Shape {
+    /// Candidates to be tried one by one.
+    Linear { start: u32, end: u32 },
+    /// Lists by what the request holds.
+    Split(Box<Split>),
+}
+
+impl Lists {
+    /// Adds a list of candidates, given by rank, and returns its number, [`NONE`] if it is empty.
+    ///
+    /// Candidates behind one that always matches are left out.
+    pub(super) fn add(&mut self, candidates: &[Candidate], rules: &[CompiledRule]) -> u32 {
+        self.add_split(candidates, rules, &mut Vec::new())
+    }
+
+    fn add_split(&mut self, candidates: &[Candidate], rules: &[CompiledRule], used: &mut Vec<Facet>) -> u32 {
+        let Some(first) = candidates.first() else { return NONE };
+        let certain = candidates.iter().position(Candidate::is_certain);
+        let candidates = &candidates[..certain.map_or(candidates.len(), |at| at + 1)];
+        let facet = if candidates.len() > LINEAR_MAX && used.len() < FACETS_MAX {
+            Facet::choose(candidates, rules, used)
+        } else {
+            None
+        };
+        let shape = match facet {
+            None => {
+                let start = len_u32(self.candidates.len());
+                self.candidates.extend_from_slice(candidates);
+                Shape::Linear { start, end: len_u32(self.candidates.len()) }
+            }
+            Some(facet) => {
+                let (groups, others) = facet.group(candidates, rules);
+                used.push(facet.clone());
+                let by_value = groups
+                    .into_iter()
+                    .map(|(value, group)| (value, self.add_split(&group, rules, used)))
+                    .collect();
+                let others = self.add_split(&others, rules, used);
+                used.pop();
+                Shape::Split(Box::new(Split { facet, by_value, others }))
+            }
+        };
+        self.lists.push(List { first_rank: first.rank, shape });
+        len_u32(self.lists.len() - 1)
+    }
+
+    /// The lowest rank below `best` of a candidate that matches, or `best`.
+    pub(super) fn find(&self, list: u32, rules: &[CompiledRule], probe: &mut Probe<'_>, best: u32) -> u32 {
+        let Some(list) = self.lists.get(list as usize) else { return best };
+        if list.first_rank >= best {
+            return best;
+        }
+        match &list.shape {
+            Shape::Linear { start, end } => {
+                let candidates = &self.candidates[*start as usize..*end as usize];
+                let mut better = candidates.iter().take_while(|candidate| candidate.rank < best);
+                better
+                    .find(|candidate| matches(candidate, rules, probe))
+                    .map_or(best, |candidate| candidate.rank)
+            }
+            Shape::Split(split) => {
+                let mut best = best;
+                split.for_each_list(probe, |list, probe| best = self.find(list, rules, probe, best));
+                self.find(split.others, rules, probe, best)
+            }
+        }
+    }
+}
+
+fn matches(candidate: &Candidate, rules: &[CompiledRule], probe: &mut Probe<'_>) -> bool {
+    if candidate.is_certain() {
+        return true;
+    }
+    let rule = &rules[candidate.rule as usize];
+    (!candidate.has_conditions || rule.conditions_hold(probe))
+        && (!candidate.has_pattern || rule.path.matches(probe.path, probe.pattern))
+}
+
+fn len_u32(len: usize) -> u32 {
+    u32::try_from(len).expect("the router refuses tables whose lists would be longer")
+}
+
+/// No list.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Longest list that is tried one by one if it can be split.
+const LINEAR_MAX: usize = 8;
+
+/// Deepest nesting of splits.
+const FACETS_MAX: usize = 4;

@@ -1,0 +1,13 @@
+//! Finds the first entry that matches without looking at the others. It works on ranks and matchers alone: whatever
+//! order a dialect gives its rules, the lowest rank wins.
+
+mod host;
+mod list;
+mod path;
+mod split;
+mod trie;
+
+pub(crate) use host::HostIndex;
+pub(crate) use list::NONE;
+pub(crate) use path::{PathIndex, path_key};
+pub(crate) use trie::{NO_VALUE, Trie};

@@ -1,0 +1,220 @@
+//! From a path to the lists of rules for it: a trie for each host, walked once.
+
+use std::borrow::Cow;
+
+use crate::compile::{CompiledRule, PathMatcher, Probe, Segment, Template};
+use crate::index::list::{Candidate, Lists, NONE};
+use crate::index::trie::{CAPTURE, NO_VALUE, Trie};
+use crate::order::Entries;
+
+/// The paths of all entries.
+#[derive(Debug, Default)]
+pub(crate) struct PathIndex {
+    trie: Trie,
+    /// The root of each scope's trie.
+    roots: Vec<u32>,
+    /// What each key of the trie leads to.
+    places: Vec<Place>,
+    lists: Lists,
+}
+
+/// The lists at one key.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// For the path that ends here.
+    exact: u32,
+    /// For the path that ends here or goes on with `/`.
+    prefix: u32,
+    /// For every path that begins so.
+    below: u32,
+}
+
+/// Which paths an entry at a key is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Exact,
+    Prefix,
+    Below,
+}
+
+/// An entry on its way into the trie.
+struct Item<'r> {
+    key: Cow<'r, [u8]>,
+    reach: Reach,
+    candidate: Candidate,
+}
+
+impl PathIndex {
+    pub(crate) fn build(rules: &[CompiledRule], entries: &Entries) -> Self {
+        let mut index = Self::default();
+        for scope in &entries.scopes {
+            let mut items: Vec<Item<'_>> = scope
+                .ranks
+                .clone()
+                .map(|rank| Item::new(rank, &rules[entries.list[rank as usize].rule as usize]))
+                .collect();
+            // Stable, so items of one key stay by rank.
+            items.sort_by(|a, b| a.key.cmp(&b.key));
+            index.add_scope(&items, rules);
+        }
+        index
+    }
+
+    /// Adds a scope's trie: first its keys, then, from the root down, the lists of each key.
+    fn add_scope(&mut self, items: &[Item<'_>], rules: &[CompiledRule]) {
+        let groups: Vec<&[Item<'_>]> = items.chunk_by(|a, b| a.key == b.key).collect();
+        let keys: Vec<(&[u8], u32)> =
+            (0..).zip(&groups).map(|(number, group)| (group[0].key.as_ref(), number)).collect();
+        let first_place = u32::try_from(self.places.len()).expect("places are fewer than entries");
+        let empty = Place { exact: NONE, prefix: NONE, below: NONE };
+        self.places.resize(self.places.len() + groups.len(), empty);
+        let keys: Vec<(&[u8], u32)> = keys.iter().map(|(key, number)| (*key, first_place + number)).collect();
+        let root = self.trie.add(&keys);
+        self.roots.push(root);
+        // The lowest rank that every path through a node is sure to find on its way there, by node from the root.
+        let mut sure = vec![NONE; self.trie.len() - root as usize];
+        for at in 0..sure.len() {
+            let node = root + u32::try_from(at).expect("nodes are fewer than ranks");
+            let place = self.trie.value(node);
+            let (mut sure_prefix, mut sure_below) = (sure[at], sure[at]);
+            if place != NO_VALUE {
+                let group = groups[(place - first_place) as usize];
+                sure_below = self.add_list(place, Reach::Below, group, rules, sure_below);
+                sure_prefix = self.add_list(place, Reach::Prefix, group, rules, sure_below);
+                self.add_list(place, Reach::Exact, group, rules, sure_prefix);
+            }
+            for child in self.trie.children(node) {
+                // What goes on with a `/` is below a prefix here; other paths are not.
+                let is_below_prefix = self.trie.first_byte(child) == b'/';
+                sure[(child - root) as usize] = if is_below_prefix { sure_prefix } else { sure_below };
+            }
+        }
+    }
+
+    /// Adds the entries of a key with this reach that can win against `sure`; returns the rank that is then sure.
+    fn add_list(
+        &mut self,
+        place: u32,
+        reach: Reach,
+        group: &[Item<'_>],
+        rules: &[CompiledRule],
+        sure: u32,
+    ) -> u32 {
+        let reaching = group.iter().filter(|item| item.reach == reach && item.candidate.rank < sure);
+        let candidates: Vec<Candidate> = reaching.map(|item| item.candidate).collect();
+        let list = self.lists.add(&candidates, rules);
+        let place = &mut self.places[place as usize];
+        match reach {
+            Reach::Exact => place.exact = list,
+            Reach::Prefix => place.prefix = list,
+            Reach::Below => place.below = list,
+        }
+        candidates.iter().find(|candidate| candidate.is_certain()).map_or(sure, |candidate| candidate.rank)
+    }
+
+    /// The lowest rank of a scope's entry that matches, or [`NONE`]. The two vectors are working memory.
+    pub(crate) fn find(
+        &self,
+        scope: u32,
+        rules: &[CompiledRule],
+        probe: &mut Probe<'_>,
+        branches: &mut Vec<(u32, usize)>,
+        lists: &mut Vec<u32>,
+    ) -> u32 {
+        branches.clear();
+        lists.clear();
+        branches.push((self.roots[scope as usize], 0));
+        while let Some((node, at)) = branches.pop() {
+            self.walk(node, at, probe.path, branches, lists);
+        }
+        // Lists deep in the trie tend to hold the lowest ranks, and then spare the others.
+        lists.iter().rev().fold(NONE, |best, list| self.lists.find(*list, rules, probe, best))
+    }
+
+    /// Walks down along a path, gathering lists; a wildcard on the way is left as another branch.
+    fn walk(
+        &self,
+        mut node: u32,
+        mut at: usize,
+        path: &[u8],
+        branches: &mut Vec<(u32, usize)>,
+        lists: &mut Vec<u32>,
+    ) {
+        while let Some(after) = path.get(at..).and_then(|rest| rest.strip_prefix(self.trie.label(node))) {
+            at = path.len() - after.len();
+            let next = after.first();
+            let place = self.trie.value(node);
+            if place != NO_VALUE {
+                self.gather(place, next, lists);
+            }
+            let Some(&next) = next else { return };
+            if let Some(capture) = self.trie.capture(node).filter(|_| next != b'/') {
+                let len = memchr::memchr(b'/', after).unwrap_or(after.len());
+                branches.push((capture, at + len));
+            }
+            match self.trie.child(node, next) {
+                Some(child) => node = child,
+                None => return,
+            }
+        }
+    }
+
+    fn gather(&self, place: u32, next: Option<&u8>, lists: &mut Vec<u32>) {
+        let place = &self.places[place as usize];
+        lists.push(place.below);
+        if matches!(next, None | Some(b'/')) {
+            lists.push(place.prefix);
+        }
+        if next.is_none() {
+            lists.push(place.exact);
+        }
+    }
+}
+
+impl<'r> Item<'r> {
+    fn new(rank: u32, rule: &'r CompiledRule) -> Self {
+        let (reach, has_pattern) = match &rule.path {
+            PathMatcher::Any => (Reach::Below, false),
+            PathMatcher::Exact(_) => (Reach::Exact, false),
+            PathMatcher::Prefix(_) => (Reach::Prefix, false),
+            PathMatcher::Template(template) if template.rest.is_some() => (Reach::Prefix, false),
+            PathMatcher::Template(_) => (Reach::Exact, false),
+            PathMatcher::Regex(_) => (Reach::Below, true),
+        };
+        let has_conditions = !rule.is_unconditional();
+        Self {
+            key: path_key(&rule.path),
+            reach,
+            candidate: Candidate { rank, rule: rule.index, has_conditions, has_pattern },
+        }
+    }
+}
+
+/// What every path of a matcher begins with: as a key of a trie, wildcards for captured segments.
+///
+/// It says all of exact paths, prefixes and templates; of regular expressions it is the literal prefix.
+pub(crate) fn path_key(path: &PathMatcher) -> Cow<'_, [u8]> {
+    match path {
+        PathMatcher::Any => Cow::Borrowed(b""),
+        PathMatcher::Exact(path) | PathMatcher::Prefix(path) => Cow::Borrowed(path.as_bytes()),
+        PathMatcher::Template(template) => Cow::Owned(template_key(template)),
+        PathMatcher::Regex(pattern) => {
+            let mut prefix = pattern.literal_prefix();
+            let plain = prefix.iter().take_while(|byte| **byte != CAPTURE).count();
+            prefix.truncate(plain);
+            Cow::Owned(prefix)
+        }
+    }
+}
+
+fn template_key(template: &Template) -> Vec<u8> {
+    let mut key = Vec::with_capacity(template.text.len());
+    for segment in &template.segments {
+        key.push(b'/');
+        match segment {
+            Segment::Fixed(text) => key.extend_from_slice(text.as_bytes()),
+            Segment::Capture(_) => key.push(CAPTURE),
+        }
+    }
+    key
+}

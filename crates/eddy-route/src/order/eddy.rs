@@ -1,0 +1,121 @@
+//! The order of eddy's own dialect: of all rules that match a request, the most specific wins, wherever it is written.
+//!
+//! Within a host and a table, the steps are, each deciding only between rules that are alike in those before:
+//!
+//! 1. **rank**: the lower comes first; 0 if not given.
+//! 2. **path**: exact paths; then prefixes and templates, longer ones first, a template being as long as what stands
+//!    before its first capture (a `/` at the end of either does not count); of the same length, templates before
+//!    prefixes, since they say more, and among templates those without `{rest...}` first, then those that fix more bytes;
+//!    then regular expressions, which have no length; last, rules for any path.
+//! 3. **method**: rules that name methods before rules for any.
+//! 4. **headers**: more header matches first.
+//! 5. **query**: more query matches first.
+//! 6. **file order**: the rule written first.
+
+use std::cmp::Ordering;
+
+use crate::compile::{CompiledRule, PathMatcher, Template};
+use crate::order::Step;
+
+/// Compares two rules of a table; the step tells what decided.
+pub(super) fn compare(a: &CompiledRule, b: &CompiledRule) -> (Ordering, Step) {
+    let steps = [
+        (Step::Rank, a.rank.cmp(&b.rank)),
+        (Step::Path, compare_paths(&a.path, &b.path)),
+        (Step::Apart, compare_texts(&a.path, &b.path)),
+        (Step::Method, a.methods.is_empty().cmp(&b.methods.is_empty())),
+        (Step::Headers, b.headers.len().cmp(&a.headers.len())),
+        (Step::Query, b.query.len().cmp(&a.query.len())),
+    ];
+    let decided = steps.into_iter().find(|(_, order)| order.is_ne());
+    decided.map_or_else(|| (a.index.cmp(&b.index), Step::FileOrder), |(step, order)| (order, step))
+}
+
+/// Why the first rule comes before the second by this step of [`compare`], for people.
+pub(super) fn reason(step: Step, first: &CompiledRule, second: &CompiledRule) -> String {
+    match step {
+        Step::Rank => format!("rank {} comes before rank {}", first.rank, second.rank),
+        Step::Path => path_reason(&first.path, &second.path),
+        Step::Method => "a rule for some methods comes before one for all".to_owned(),
+        Step::Headers => counts_reason(first.headers.len(), second.headers.len(), "header"),
+        Step::Query => counts_reason(first.query.len(), second.query.len(), "query"),
+        Step::Apart => "no request is for both".to_owned(),
+        Step::FileOrder | Step::Host | Step::Table => {
+            format!("only the file order decides: {} comes before {}", first.origin, second.origin)
+        }
+    }
+}
+
+fn compare_paths(a: &PathMatcher, b: &PathMatcher) -> Ordering {
+    class(a).cmp(&class(b)).then_with(|| length(b).cmp(&length(a))).then_with(|| match (a, b) {
+        (PathMatcher::Template(a), PathMatcher::Template(b)) => compare_templates(a, b),
+        (PathMatcher::Template(_), PathMatcher::Prefix(_)) => Ordering::Less,
+        (PathMatcher::Prefix(_), PathMatcher::Template(_)) => Ordering::Greater,
+        _ => Ordering::Equal,
+    })
+}
+
+fn compare_templates(a: &Template, b: &Template) -> Ordering {
+    a.rest.is_some().cmp(&b.rest.is_some()).then_with(|| b.fixed_len().cmp(&a.fixed_len()))
+}
+
+/// Keeps rules of one path together; two exact paths, or two prefixes of one length, serve no path in common.
+fn compare_texts(a: &PathMatcher, b: &PathMatcher) -> Ordering {
+    match (a, b) {
+        (PathMatcher::Exact(a), PathMatcher::Exact(b)) | (PathMatcher::Prefix(a), PathMatcher::Prefix(b)) => {
+            a.cmp(b)
+        }
+        _ => Ordering::Equal,
+    }
+}
+
+fn class(path: &PathMatcher) -> u8 {
+    match path {
+        PathMatcher::Exact(_) => 0,
+        PathMatcher::Prefix(_) | PathMatcher::Template(_) => 1,
+        PathMatcher::Regex(_) => 2,
+        PathMatcher::Any => 3,
+    }
+}
+
+/// Bytes a prefix or template ranks by; the other classes have no length.
+fn length(path: &PathMatcher) -> usize {
+    match path {
+        PathMatcher::Prefix(prefix) => prefix.len(),
+        PathMatcher::Template(template) => template.prefix_len(),
+        PathMatcher::Exact(_) | PathMatcher::Regex(_) | PathMatcher::Any => 0,
+    }
+}
+
+fn path_reason(first: &PathMatcher, second: &PathMatcher) -> String {
+    if class(first) != class(second) {
+        return format!("{} comes before {}", class_name(first), class_name(second));
+    }
+    if length(first) != length(second) {
+        return format!("{first} ({} bytes) is longer than {second} ({})", length(first), length(second));
+    }
+    match (first, second) {
+        (PathMatcher::Template(a), PathMatcher::Template(b)) if a.rest.is_some() == b.rest.is_some() => {
+            format!("{first} fixes more bytes ({}) than {second} ({})", a.fixed_len(), b.fixed_len())
+        }
+        (PathMatcher::Template(_), PathMatcher::Template(_)) => {
+            format!("{first} ends, {second} takes the rest")
+        }
+        _ => format!("{first} says more than {second} of the same length"),
+    }
+}
+
+fn class_name(path: &PathMatcher) -> &'static str {
+    match path {
+        PathMatcher::Exact(_) => "an exact path",
+        PathMatcher::Prefix(_) => "a prefix",
+        PathMatcher::Template(_) => "a template",
+        PathMatcher::Regex(_) => "a regex",
+        PathMatcher::Any => "any path",
+    }
+}
+
+fn counts_reason(first: usize, second: usize, kind: &str) -> String {
+    let noun = if first == 1 { "match" } else { "matches" };
+    format!("{first} {kind} {noun} come before {second}")
+}

@@ -1,0 +1,27 @@
+//! The steps in which two rules are compared.
+
+use serde::Serialize;
+
+/// The step that decides which of two rules comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// The more specific host.
+    Host,
+    /// The table that the listener names first.
+    Table,
+    /// The lower explicit rank.
+    Rank,
+    /// The more specific path.
+    Path,
+    /// A rule with methods before one without.
+    Method,
+    /// The greater number of header matches.
+    Headers,
+    /// The greater number of query matches.
+    Query,
+    /// The rule written first: nothing that the rules say decides.
+    FileOrder,
+    /// Nothing: no request is for both, their order is by text alone.
+    Apart,
+}

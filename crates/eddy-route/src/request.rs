@@ -1,0 +1,138 @@
+//! What the router is asked: the parts of a request that rules look at, and the working memory of a worker.
+
+use eddy_http::Fields;
+
+use crate::compile::PatternScratch;
+use crate::normalise::hex_value;
+
+/// A request as the router sees it.
+#[derive(Clone, Copy)]
+pub struct RouteRequest<'a> {
+    /// The host without port, in any letter case; empty if the request names none.
+    pub host: &'a [u8],
+    /// The path as the normaliser left it.
+    pub path: &'a [u8],
+    /// The query without `?`; empty if there is none.
+    pub query: &'a [u8],
+    /// The method as sent.
+    pub method: &'a [u8],
+    /// The fields as sent.
+    pub fields: Fields<'a>,
+}
+
+impl<'a> RouteRequest<'a> {
+    /// The path, `/` if it is empty.
+    pub(crate) fn path(&self) -> &'a [u8] {
+        if self.path.is_empty() { b"/" } else { self.path }
+    }
+}
+
+/// The working memory of lookups; one a worker, used again for each request.
+///
+/// Nothing in it outlives a call: a lookup leaves no state that another call reads.
+#[derive(Default)]
+pub struct RouteScratch {
+    pub(crate) host: Vec<u8>,
+    pub(crate) query: QueryPairs,
+    pub(crate) pattern: PatternScratch,
+    /// The hosts a request's host is in.
+    pub(crate) scopes: Vec<u32>,
+    /// Branches of the path tree still to walk, each with how much of the path is behind it.
+    pub(crate) branches: Vec<(u32, usize)>,
+    /// Lists of rules met on the walk.
+    pub(crate) lists: Vec<u32>,
+}
+
+impl RouteScratch {
+    /// Empty working memory; it grows with the first requests and then stays.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+/// The parameters of a query, decoded.
+#[derive(Default)]
+pub(crate) struct QueryPairs {
+    bytes: Vec<u8>,
+    pairs: Vec<QueryPair>,
+}
+
+/// Where a parameter lies in the decoded bytes: its name up to `name_end`, then its value.
+struct QueryPair {
+    start: usize,
+    name_end: usize,
+    end: usize,
+}
+
+impl QueryPairs {
+    /// Reads a query as HTML forms write it: parameters apart by `&`, `+` for a space, percent-escapes decoded.
+    ///
+    /// A `%` that begins no escape stays. The number of parameters is bounded by the length of the query.
+    pub(crate) fn read(&mut self, query: &[u8]) {
+        self.bytes.clear();
+        self.pairs.clear();
+        for part in query.split(|byte| *byte == b'&').filter(|part| !part.is_empty()) {
+            let start = self.bytes.len();
+            let (name, value) = match memchr::memchr(b'=', part) {
+                Some(at) => (&part[..at], &part[at + 1..]),
+                None => (part, &part[part.len()..]),
+            };
+            self.decode(name);
+            let name_end = self.bytes.len();
+            self.decode(value);
+            self.pairs.push(QueryPair { start, name_end, end: self.bytes.len() });
+        }
+    }
+
+    /// The value of the first parameter of this name.
+    pub(crate) fn first(&self, name: &[u8]) -> Option<&[u8]> {
+        let pair = self.pairs.iter().find(|pair| &self.bytes[pair.start..pair.name_end] == name)?;
+        Some(&self.bytes[pair.name_end..pair.end])
+    }
+
+    fn decode(&mut self, text: &[u8]) {
+        let mut rest = text;
+        while let Some((&byte, tail)) = rest.split_first() {
+            rest = tail;
+            let decoded = match (byte, tail) {
+                (b'+', _) => b' ',
+                (b'%', [high, low, after @ ..]) => match (hex_value(*high), hex_value(*low)) {
+                    (Some(high), Some(low)) => {
+                        rest = after;
+                        high << 4 | low
+                    }
+                    _ => b'%',
+                },
+                _ => byte,
+            };
+            self.bytes.push(decoded);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::QueryPairs;
+
+    fn check(query: &str, name: &str, expected: Option<&str>) {
+        let mut pairs = QueryPairs::default();
+        pairs.read(b"left=over");
+        pairs.read(query.as_bytes());
+        assert_eq!(pairs.first(name.as_bytes()), expected.map(str::as_bytes), "{query} {name}");
+    }
+
+    #[test]
+    fn reads_parameters_as_forms_write_them() {
+        check("a=1&b=2", "b", Some("2"));
+        check("a=1&a=2", "a", Some("1"));
+        check("a", "a", Some(""));
+        check("a=", "a", Some(""));
+        check("", "", None);
+        check("&&a=b=c&", "a", Some("b=c"));
+        check("%61=%31", "a", Some("1"));
+        check("a=x+y%2Bz", "a", Some("x y+z"));
+        check("a=%zz%4", "a", Some("%zz%4"));
+        check("left2=1", "left", None);
+        check("a=1;b=2", "b", None);
+    }
+}

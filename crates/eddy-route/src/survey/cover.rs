@@ -1,0 +1,145 @@
+//! Finds, for a rule, an earlier rule of its host that takes all its requests.
+
+use std::collections::HashMap;
+
+use crate::compile::{CompiledRule, PathMatcher, PatternScratch, Source};
+use crate::index::{NO_VALUE, Trie, path_key};
+use crate::survey::imply::implies;
+use crate::survey::ranked::Proof;
+
+/// The rules of a host by path, all of them, unlike the index, which leaves out those that never win.
+pub(super) struct Covers<'r> {
+    trie: Trie,
+    root: u32,
+    /// Rules by key of the trie and by one exact value they ask for, each list by rank.
+    by_place: HashMap<(u32, Option<Anchor<'r>>), Vec<usize>>,
+}
+
+/// An exact value that a rule asks for: it takes no requests of rules that do not ask for the same.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Anchor<'r> {
+    source: Source,
+    name: &'r str,
+    value: &'r str,
+}
+
+/// A key met on the way along a path.
+struct Met {
+    place: u32,
+    /// What follows the key in the path.
+    next: Option<u8>,
+}
+
+impl<'r> Covers<'r> {
+    /// Takes the rules of a host by rank.
+    pub(super) fn build(members: &[&'r CompiledRule]) -> Self {
+        let keys: Vec<_> = members.iter().map(|rule| path_key(&rule.path)).collect();
+        let mut distinct: Vec<&[u8]> = keys.iter().map(AsRef::as_ref).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let mut by_place: HashMap<_, Vec<usize>> = HashMap::new();
+        for (at, (rule, key)) in members.iter().zip(&keys).enumerate() {
+            // Invariant: every key is among the distinct ones.
+            let place = distinct.partition_point(|known| *known < key.as_ref());
+            let place = u32::try_from(place).expect("keys are fewer than ranks");
+            by_place.entry((place, anchors(rule).next())).or_default().push(at);
+        }
+        let numbered: Vec<(&[u8], u32)> = distinct.into_iter().zip(0..).collect();
+        let mut trie = Trie::default();
+        let root = trie.add(&numbered);
+        Self { trie, root, by_place }
+    }
+
+    /// The first earlier rule that takes all requests of a member; if none certainly does, the first that may.
+    pub(super) fn find(&self, members: &[&CompiledRule], at: usize) -> Option<(usize, Proof)> {
+        let narrow = members[at];
+        let mut best: Option<(usize, Proof)> = None;
+        for met in self.walk(&path_key(&narrow.path)) {
+            for anchor in std::iter::once(None).chain(anchors(narrow).map(Some)) {
+                let Some(list) = self.by_place.get(&(met.place, anchor)) else { continue };
+                let earlier = list.iter().copied().take_while(|other| *other < at);
+                let covering = earlier.filter_map(|other| {
+                    let proof = covers(&members[other].path, &narrow.path, &met)?;
+                    Some((other, proof.min(implies(narrow, members[other])?)))
+                });
+                let found = covering.max_by_key(|(other, proof)| (*proof, std::cmp::Reverse(*other)));
+                best = better(best, found);
+            }
+        }
+        best
+    }
+
+    /// All keys that the path of this key begins with, segment wildcards on either side included.
+    fn walk(&self, key: &[u8]) -> Vec<Met> {
+        let mut met = Vec::new();
+        let mut branches = vec![(self.root, 0)];
+        while let Some((mut node, mut at)) = branches.pop() {
+            while let Some(after) = key.get(at..).and_then(|rest| rest.strip_prefix(self.trie.label(node))) {
+                at = key.len() - after.len();
+                let next = after.first().copied();
+                let place = self.trie.value(node);
+                if place != NO_VALUE {
+                    met.push(Met { place, next });
+                }
+                let Some(next) = next else { break };
+                if let Some(capture) = self.trie.capture(node).filter(|_| next != b'/') {
+                    let len = memchr::memchr(b'/', after).unwrap_or(after.len());
+                    branches.push((capture, at + len));
+                }
+                match self.trie.child(node, next) {
+                    Some(child) => node = child,
+                    None => break,
+                }
+            }
+        }
+        met
+    }
+}
+
+/// The surer of two, and of two as sure the earlier.
+fn better(a: Option<(usize, Proof)>, b: Option<(usize, Proof)>) -> Option<(usize, Proof)> {
+    a.into_iter().chain(b).max_by_key(|(other, proof)| (*proof, std::cmp::Reverse(*other)))
+}
+
+/// Whether `wide` serves every path that `narrow` does, its key having been met along that of `narrow`.
+fn covers(wide: &PathMatcher, narrow: &PathMatcher, met: &Met) -> Option<Proof> {
+    let is_covered = match (wide, narrow) {
+        (PathMatcher::Any, _) => true,
+        (PathMatcher::Regex(wide), PathMatcher::Exact(path)) => {
+            wide.matches(path.as_bytes(), &mut PatternScratch::default())
+        }
+        (PathMatcher::Regex(wide), PathMatcher::Regex(narrow)) if wide.text() == narrow.text() => true,
+        (PathMatcher::Regex(_), PathMatcher::Any) => false,
+        (PathMatcher::Regex(_), _) => return Some(Proof::Open),
+        (wide, PathMatcher::Regex(_)) => match (takes_rest(wide), met.next) {
+            // Of an expression only the beginning is known: it must lead below the prefix.
+            (true, Some(b'/')) => true,
+            (true, None) => return Some(Proof::Open),
+            (true, Some(_)) | (false, _) => false,
+        },
+        (_, PathMatcher::Any) => false,
+        (wide, narrow) if takes_rest(wide) => {
+            debug_assert!(!matches!(narrow, PathMatcher::Any | PathMatcher::Regex(_)));
+            matches!(met.next, None | Some(b'/'))
+        }
+        (_, narrow) => met.next.is_none() && !takes_rest(narrow),
+    };
+    is_covered.then_some(Proof::Certain)
+}
+
+/// Whether a matcher serves what is below its key as well.
+fn takes_rest(path: &PathMatcher) -> bool {
+    match path {
+        PathMatcher::Prefix(_) => true,
+        PathMatcher::Template(template) => template.rest.is_some(),
+        PathMatcher::Any | PathMatcher::Exact(_) | PathMatcher::Regex(_) => false,
+    }
+}
+
+/// The exact values that a rule asks for.
+fn anchors(rule: &CompiledRule) -> impl Iterator<Item = Anchor<'_>> {
+    rule.values().filter_map(|condition| {
+        let value = condition.exact_value()?;
+        Some(Anchor { source: condition.source, name: &condition.name, value })
+    })
+}

@@ -1,0 +1,40 @@
+//! Whether the conditions of one rule hold whenever those of another do.
+
+use crate::compile::{CompiledRule, Condition, PatternScratch, Test};
+use crate::survey::ranked::Proof;
+
+/// Whether every request that passes the conditions of `narrow` passes those of `wide`; `None` if it is not so.
+pub(super) fn implies(narrow: &CompiledRule, wide: &CompiledRule) -> Option<Proof> {
+    let has_methods = wide.methods.is_empty()
+        || (!narrow.methods.is_empty() && narrow.methods.iter().all(|method| wide.methods.contains(method)));
+    if !has_methods {
+        return None;
+    }
+    let mut proof = Proof::Certain;
+    for wanted in wide.values() {
+        let grounds =
+            narrow.values().filter(|given| given.source == wanted.source && given.name == wanted.name);
+        proof = proof.min(grounds.filter_map(|given| value_implies(given, wanted)).max()?);
+    }
+    Some(proof)
+}
+
+/// Whether a value that passes one test passes another; of repeated headers, the line that does.
+fn value_implies(given: &Condition, wanted: &Condition) -> Option<Proof> {
+    let is_implied = match (&given.test, &wanted.test) {
+        (Test::Absent, wanted) => matches!(wanted, Test::Absent),
+        (_, Test::Absent) => false,
+        (_, Test::Present) => true,
+        (_, Test::Prefix(text) | Test::Suffix(text) | Test::Contains(text)) if text.is_empty() => true,
+        (Test::Exact(value), wanted) => wanted.passes(value.as_bytes(), &mut PatternScratch::default()),
+        (Test::Prefix(given), Test::Prefix(wanted)) => given.starts_with(wanted.as_ref()),
+        (Test::Suffix(given), Test::Suffix(wanted)) => given.ends_with(wanted.as_ref()),
+        (Test::Prefix(given) | Test::Suffix(given) | Test::Contains(given), Test::Contains(wanted)) => {
+            given.contains(wanted.as_ref())
+        }
+        (Test::Regex(given), Test::Regex(wanted)) if given.text() == wanted.text() => true,
+        (Test::Regex(_), _) | (_, Test::Regex(_)) => return Some(Proof::Open),
+        (Test::Present | Test::Prefix(_) | Test::Suffix(_) | Test::Contains(_), _) => false,
+    };
+    is_implied.then_some(Proof::Certain)
+}

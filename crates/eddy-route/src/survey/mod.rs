@@ -1,0 +1,11 @@
+//! What can be said of the rules before any request comes: their order, and which of them can never win.
+
+mod cover;
+mod dead;
+mod fragile;
+mod imply;
+mod ranked;
+mod text;
+
+pub(crate) use ranked::survey;
+pub use ranked::{RankedRule, Shadow};

@@ -1,0 +1,128 @@
+//! The rules in order, each with the reason of its place and its marks.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::compile::CompiledRule;
+use crate::explain::RuleRef;
+use crate::order::{Entries, Scope, Step};
+use crate::survey::cover::Covers;
+use crate::survey::dead::contradiction;
+use crate::survey::fragile::find_fragile;
+
+/// A rule under one of its hosts, in its place in the total order. Displays as one line for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RankedRule {
+    /// The rule.
+    #[serde(flatten)]
+    pub rule: RuleRef,
+    /// The step that puts it after the rule before it; `None` for the first.
+    pub step: Option<Step>,
+    /// Why it comes after the rule before it, for people.
+    pub reason: Option<String>,
+    /// Whether an earlier rule takes all its requests, under this host.
+    pub shadow: Shadow,
+    /// The earlier rule from which only the order in the file keeps it apart, though one request may be for both.
+    pub fragile: Option<String>,
+    /// Why it can win under no host at all.
+    pub dead: Option<String>,
+}
+
+/// Whether an earlier rule takes all requests of a rule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Shadow {
+    /// No single rule does; several together may.
+    None,
+    /// This rule does.
+    By {
+        /// The earlier rule's table.
+        table: String,
+        /// Its name.
+        rule: String,
+        /// The file it is written in.
+        file: String,
+        /// The line it begins in.
+        line: u32,
+    },
+    /// A regular expression is involved and this rule may.
+    NotProven {
+        /// The earlier rule's table.
+        table: String,
+        /// Its name.
+        rule: String,
+        /// The file it is written in.
+        file: String,
+        /// The line it begins in.
+        line: u32,
+    },
+}
+
+/// Lists all rules in order.
+pub(crate) fn survey(rules: &[CompiledRule], entries: &Entries) -> Vec<RankedRule> {
+    let mut ranked = Vec::with_capacity(entries.list.len());
+    for scope in &entries.scopes {
+        survey_scope(rules, entries, scope, &mut ranked);
+    }
+    mark_dead(rules, &mut ranked);
+    ranked
+}
+
+fn survey_scope(rules: &[CompiledRule], entries: &Entries, scope: &Scope, ranked: &mut Vec<RankedRule>) {
+    let first = scope.ranks.start as usize;
+    let members: Vec<&CompiledRule> = entries.list[first..scope.ranks.end as usize]
+        .iter()
+        .map(|entry| &rules[entry.rule as usize])
+        .collect();
+    let covers = Covers::build(&members);
+    let fragile = find_fragile(rules, entries, first, &members);
+    for (at, fragile) in fragile.into_iter().enumerate() {
+        let rank = first + at;
+        let entry = entries.list[rank];
+        let (step, reason) = match rank.checked_sub(1).map(|before| entries.list[before]) {
+            Some(before) => Some(entries.reason(rules, before, entry)).unzip(),
+            None => (None, None),
+        };
+        let shadow = covers.find(&members, at).map_or(Shadow::None, |(cover, is_proven)| {
+            Shadow::new(members[cover], entries.table_name(members[cover]), is_proven)
+        });
+        let fragile = fragile.map(|other| members[other].name.to_string());
+        let rule = RuleRef::new(rules, entries, rank, entry);
+        ranked.push(RankedRule { rule, step, reason, shadow, fragile, dead: None });
+    }
+}
+
+/// Marks the rules that contradict themselves, and those that are shadowed under each of their hosts.
+fn mark_dead(rules: &[CompiledRule], ranked: &mut [RankedRule]) {
+    let mut open: HashMap<u32, bool> = HashMap::new();
+    for rule in ranked.iter() {
+        let is_open = !matches!(rule.shadow, Shadow::By { .. });
+        *open.entry(rule.rule.index).or_default() |= is_open;
+    }
+    for rule in ranked {
+        let is_open = open.get(&rule.rule.index).copied().unwrap_or(true);
+        rule.dead = contradiction(&rules[rule.rule.index as usize]).or_else(|| match &rule.shadow {
+            Shadow::By { rule, .. } if !is_open => Some(format!("rule \"{rule}\" takes all its requests")),
+            Shadow::By { .. } | Shadow::None | Shadow::NotProven { .. } => None,
+        });
+    }
+}
+
+impl Shadow {
+    fn new(cover: &CompiledRule, table: &str, is_proven: Proof) -> Self {
+        let (table, rule) = (table.to_owned(), cover.name.to_string());
+        let (file, line) = (cover.origin.file.to_string(), cover.origin.line);
+        match is_proven {
+            Proof::Certain => Self::By { table, rule, file, line },
+            Proof::Open => Self::NotProven { table, rule, file, line },
+        }
+    }
+}
+
+/// Whether something is known, or only not ruled out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Proof {
+    Open,
+    Certain,
+}
