@@ -1,0 +1,7 @@
+//! Tasks of the workspace, called as `cargo xtask TASK`.
+
+#![forbid(unsafe_code)]
+
+pub mod metadata;
+pub mod tidy;
+pub mod tree;

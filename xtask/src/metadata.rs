@@ -1,0 +1,149 @@
+//! What cargo says of the workspace: packages, what they import and where their code begins.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+
+use crate::tree::Tree;
+
+/// The packages of the workspace and of manifests beside it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Workspace {
+    /// Every package that lies in the tree.
+    pub packages: Vec<Package>,
+}
+
+/// A package of the tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Package {
+    /// Its name.
+    pub name: String,
+    /// Where its manifest is, below the root.
+    pub manifest: String,
+    /// What its manifest asks for, build and test dependencies included.
+    pub imports: Vec<Import>,
+    /// Where its code begins, below the root: libraries, programs, tests, benches.
+    pub roots: Vec<Root>,
+}
+
+/// One dependency in a manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Import {
+    /// The package asked for.
+    pub name: String,
+    /// Whether it lies in the tree itself.
+    pub is_local: bool,
+    /// Whether only tests and benches use it.
+    pub is_dev: bool,
+}
+
+/// The first file of a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// Path below the root of the tree.
+    pub path: String,
+    /// What it becomes.
+    pub kind: RootKind,
+}
+
+/// What a target becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootKind {
+    /// A library or program.
+    Product,
+    /// A test, bench, example or build script.
+    Support,
+}
+
+impl Workspace {
+    /// Asks cargo about every manifest of the tree.
+    ///
+    /// # Errors
+    /// When cargo can't be run or doesn't accept a manifest.
+    pub fn load(root: &Path, tree: &Tree) -> Result<Self> {
+        let mut workspace = Self::default();
+        let manifests = tree.iter().map(|(path, _)| path).filter(|path| is_manifest(path));
+        let mut manifests: Vec<&str> = manifests.collect();
+        // The shortest path first: the workspace answers for most of the others.
+        manifests.sort_by_key(|path| path.len());
+        for manifest in manifests {
+            if !workspace.packages.iter().any(|package| package.manifest == manifest) {
+                workspace.packages.extend(ask_cargo(root, manifest)?);
+            }
+        }
+        Ok(workspace)
+    }
+}
+
+fn is_manifest(path: &str) -> bool {
+    path == "Cargo.toml" || path.ends_with("/Cargo.toml")
+}
+
+fn ask_cargo(root: &Path, manifest: &str) -> Result<Vec<Package>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path"])
+        .arg(root.join(manifest))
+        .output()
+        .context("can't run `cargo metadata`")?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "cargo doesn't accept `{manifest}`: {errors}");
+    let answer: Answer = serde_json::from_slice(&output.stdout).context("can't read `cargo metadata`")?;
+    answer.packages.into_iter().map(|package| package.below(root)).collect()
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    packages: Vec<AnsweredPackage>,
+}
+
+#[derive(Deserialize)]
+struct AnsweredPackage {
+    name: String,
+    manifest_path: String,
+    dependencies: Vec<AnsweredDependency>,
+    targets: Vec<AnsweredTarget>,
+}
+
+#[derive(Deserialize)]
+struct AnsweredDependency {
+    name: String,
+    path: Option<String>,
+    kind: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct AnsweredTarget {
+    kind: Vec<String>,
+    src_path: String,
+}
+
+impl AnsweredPackage {
+    fn below(self, root: &Path) -> Result<Package> {
+        let imports = self.dependencies.into_iter().map(|dependency| Import {
+            name: dependency.name,
+            is_local: dependency.path.is_some(),
+            is_dev: dependency.kind.as_deref() == Some("dev"),
+        });
+        let roots = self.targets.into_iter().map(|target| {
+            let is_support = |kind: &String| SUPPORT_KINDS.contains(&kind.as_str());
+            let kind = if target.kind.iter().any(is_support) { RootKind::Support } else { RootKind::Product };
+            Ok(Root { path: below(root, &target.src_path)?, kind })
+        });
+        Ok(Package {
+            manifest: below(root, &self.manifest_path)?,
+            imports: imports.collect(),
+            roots: roots.collect::<Result<_>>()?,
+            name: self.name,
+        })
+    }
+}
+
+fn below(root: &Path, path: &str) -> Result<String> {
+    let path =
+        Path::new(path).strip_prefix(root).with_context(|| format!("`{path}` lies outside the tree"))?;
+    Ok(path.to_string_lossy().replace('\\', "/"))
+}
+
+const SUPPORT_KINDS: [&str; 4] = ["test", "bench", "example", "custom-build"];

@@ -1,0 +1,23 @@
+//! All rules, one after the other.
+
+use super::source::Sources;
+use super::{Problem, documents, edges, examples, files, markers, modules, purity, sizes, unsafety};
+use crate::metadata::Workspace;
+use crate::tree::Tree;
+
+/// Every problem of the tree, sorted by place.
+pub fn check(tree: &Tree, workspace: &Workspace) -> Vec<Problem> {
+    let (sources, mut problems) = Sources::parse(tree);
+    problems.extend(edges::check(workspace));
+    problems.extend(purity::check(&sources, workspace));
+    problems.extend(unsafety::check(&sources, workspace));
+    problems.extend(sizes::check(&sources));
+    problems.extend(modules::check(&sources));
+    problems.extend(files::check(tree, &sources, workspace));
+    problems.extend(markers::check(tree));
+    problems.extend(documents::check(tree));
+    problems.extend(examples::check(tree, &sources));
+    problems.sort();
+    problems.dedup();
+    problems
+}

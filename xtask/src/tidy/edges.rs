@@ -1,0 +1,65 @@
+//! Which crate may import which: the picture in ARCHITECTURE.md, as a table.
+
+use super::Problem;
+use crate::metadata::{Package, Workspace};
+
+/// Every problem with what packages import.
+pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
+    workspace.packages.iter().flat_map(check_package).collect()
+}
+
+fn check_package(package: &Package) -> Vec<Problem> {
+    if FREE.contains(&package.name.as_str()) || !package.manifest.starts_with("crates/") {
+        return Vec::new();
+    }
+    let Some((_, allowed)) = ALLOWED.iter().find(|(name, _)| *name == package.name) else {
+        let message = format!(
+            "crate `{}` has no row in the table of import edges; add one to xtask/src/tidy/edges.rs and to ARCHITECTURE.md",
+            package.name
+        );
+        return vec![Problem::of(&package.manifest, message)];
+    };
+    let local = package.imports.iter().filter(|import| import.is_local);
+    let wrong = local.filter(|import| !allowed.contains(&import.name.as_str()));
+    wrong
+        .map(|import| Problem::of(&package.manifest, message(&package.name, &import.name, allowed)))
+        .collect()
+}
+
+fn message(importer: &str, imported: &str, allowed: &[&str]) -> String {
+    let importers: Vec<&str> =
+        ALLOWED.iter().filter(|(_, allowed)| allowed.contains(&imported)).map(|(name, _)| *name).collect();
+    format!(
+        "`{importer}` imports `{imported}`, an edge the design doesn't have: `{importer}` may import {}; `{imported}` may be imported by {}",
+        listed(allowed),
+        listed(&importers)
+    )
+}
+
+fn listed(names: &[&str]) -> String {
+    if names.is_empty() {
+        return "no crate of the workspace".to_owned();
+    }
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Crates that may import every other: the program, and what is no part of the product.
+const FREE: [&str; 1] = ["eddy"];
+
+/// From the highest row to the lowest; a crate imports lower rows only.
+const ALLOWED: [(&str, &[&str]); 11] = [
+    ("eddy-source", &["eddy-config"]),
+    (
+        "eddy-proxy",
+        &["eddy-config", "eddy-route", "eddy-filter", "eddy-upstream", "eddy-http", "eddy-tls", "eddy-io"],
+    ),
+    ("eddy-config", &["eddy-route", "eddy-filter", "eddy-upstream", "eddy-tls", "eddy-http"]),
+    ("eddy-guest", &["eddy-filter", "eddy-http"]),
+    ("eddy-upstream", &["eddy-http", "eddy-tls", "eddy-io"]),
+    ("eddy-route", &["eddy-http"]),
+    ("eddy-filter", &["eddy-http", "eddy-protobuf"]),
+    ("eddy-http", &[]),
+    ("eddy-protobuf", &[]),
+    ("eddy-tls", &[]),
+    ("eddy-io", &[]),
+];

@@ -1,0 +1,17 @@
+//! Rules about the tree that neither the compiler nor clippy knows.
+
+mod check;
+mod documents;
+mod edges;
+mod examples;
+mod files;
+mod markers;
+mod modules;
+mod problem;
+mod purity;
+mod sizes;
+mod source;
+mod unsafety;
+
+pub use check::check;
+pub use problem::Problem;

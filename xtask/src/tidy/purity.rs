@@ -1,0 +1,96 @@
+//! Crates that take bytes, time and seeds as arguments have no I/O, clock or thread of their own.
+
+use syn::visit::{self, Visit};
+
+use super::Problem;
+use super::source::{Source, Sources, is_for_tests, line};
+use crate::metadata::Workspace;
+
+/// Every use of the outer world in a pure crate.
+pub(super) fn check(sources: &Sources<'_>, workspace: &Workspace) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for package in &workspace.packages {
+        if !NO_IO.contains(&package.name.as_str()) {
+            continue;
+        }
+        for import in &package.imports {
+            if !import.is_dev && IO_CRATES.contains(&import.name.as_str()) {
+                let message = format!("`{}` does no I/O and can't import `{}`", package.name, import.name);
+                problems.push(Problem::of(&package.manifest, message));
+            }
+        }
+        let folder = package.manifest.trim_end_matches("Cargo.toml");
+        let files = sources.iter().filter(|source| source.path.starts_with(folder) && !source.is_test());
+        files.for_each(|source| problems.extend(check_source(source, &package.name)));
+    }
+    problems
+}
+
+fn check_source(source: &Source<'_>, package: &str) -> Vec<Problem> {
+    let mut finder = Finder { source, package, problems: Vec::new() };
+    finder.visit_file(&source.syntax);
+    finder.problems
+}
+
+struct Finder<'s> {
+    source: &'s Source<'s>,
+    package: &'s str,
+    problems: Vec<Problem>,
+}
+
+impl Finder<'_> {
+    fn judge(&mut self, names: &[String], line: usize) {
+        let [first, second, ..] = names else { return };
+        let is_outer = first == "std" && OUTER.contains(&second.as_str());
+        let is_opener = names.iter().any(|name| OPENERS.contains(&name.as_str()));
+        if is_outer || is_opener {
+            let what = names.join("::");
+            let message = format!(
+                "`{what}` in `{}`, which takes bytes, time and seeds as arguments instead",
+                self.package
+            );
+            self.problems.push(Problem::at(self.source.path, line, message));
+        }
+    }
+
+    fn judge_use(&mut self, tree: &syn::UseTree, before: &[String], line: usize) {
+        let with = |name: &syn::Ident| [before, &[name.to_string()]].concat();
+        match tree {
+            syn::UseTree::Path(path) => self.judge_use(&path.tree, &with(&path.ident), line),
+            syn::UseTree::Name(name) => self.judge(&with(&name.ident), line),
+            syn::UseTree::Rename(rename) => self.judge(&with(&rename.ident), line),
+            syn::UseTree::Glob(_) => self.judge(&[before, &["*".to_owned()]].concat(), line),
+            syn::UseTree::Group(group) => {
+                group.items.iter().for_each(|item| self.judge_use(item, before, line))
+            }
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Finder<'_> {
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        if !is_for_tests(&item.attrs) {
+            visit::visit_item_mod(self, item);
+        }
+    }
+
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        if !is_for_tests(&item.attrs) {
+            self.judge_use(&item.tree, &[], line(item));
+        }
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        self.judge(&names, line(path));
+        visit::visit_path(self, path);
+    }
+}
+
+const NO_IO: [&str; 5] = ["eddy-http", "eddy-route", "eddy-filter", "eddy-protobuf", "eddy-tls"];
+const IO_CRATES: [&str; 7] = ["tokio", "rustix", "socket2", "mio", "nix", "hickory-resolver", "reqwest"];
+/// Modules of `std` that reach the outer world.
+const OUTER: [&str; 5] = ["fs", "process", "thread", "env", "os"];
+/// Types that reach it, under whatever path.
+const OPENERS: [&str; 6] =
+    ["Instant", "SystemTime", "TcpListener", "TcpStream", "UdpSocket", "ToSocketAddrs"];

@@ -1,0 +1,71 @@
+//! Rust files, read once for all rules.
+
+use std::collections::BTreeMap;
+
+use syn::spanned::Spanned;
+
+use super::Problem;
+use crate::tree::Tree;
+
+/// The Rust files of the tree.
+pub(super) struct Sources<'t> {
+    files: BTreeMap<&'t str, Source<'t>>,
+}
+
+/// One Rust file.
+pub(super) struct Source<'t> {
+    pub(super) path: &'t str,
+    pub(super) text: &'t str,
+    pub(super) syntax: syn::File,
+}
+
+impl<'t> Sources<'t> {
+    /// Reads every Rust file; those that are no Rust are problems.
+    pub(super) fn parse(tree: &'t Tree) -> (Self, Vec<Problem>) {
+        let mut files = BTreeMap::new();
+        let mut problems = Vec::new();
+        for (path, text) in tree.with_extension("rs") {
+            match syn::parse_file(text) {
+                Ok(syntax) => {
+                    files.insert(path, Source { path, text, syntax });
+                }
+                Err(error) => problems.push(Problem::at(path, error.span().start().line, error.to_string())),
+            }
+        }
+        (Self { files }, problems)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Source<'t>> {
+        self.files.values()
+    }
+
+    pub(super) fn get(&self, path: &str) -> Option<&Source<'t>> {
+        self.files.get(path)
+    }
+}
+
+impl Source<'_> {
+    /// Whether the file holds tests or benches, so that rules for products don't apply.
+    pub(super) fn is_test(&self) -> bool {
+        let (folder, name) = self.path.rsplit_once('/').unwrap_or(("", self.path));
+        folder.split('/').any(|part| TEST_FOLDERS.contains(&part))
+            || name == "tests.rs"
+            || name.ends_with("_tests.rs")
+    }
+}
+
+/// The line a piece of syntax begins at.
+pub(super) fn line(of: &impl Spanned) -> usize {
+    of.span().start().line
+}
+
+/// Whether attributes say that the item is there for tests only.
+pub(super) fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident("test")
+            || (attribute.path().is_ident("cfg")
+                && attribute.parse_args::<syn::Ident>().is_ok_and(|condition| condition == "test"))
+    })
+}
+
+const TEST_FOLDERS: [&str; 4] = ["tests", "benches", "fuzz", "examples"];

@@ -1,0 +1,92 @@
+//! `unsafe` stays in the crates that are reviewed for it.
+
+use syn::visit::{self, Visit};
+
+use super::Problem;
+use super::source::{Source, Sources, line};
+use crate::metadata::{RootKind, Workspace};
+
+/// Every `unsafe` where none may be, and every crate that doesn't forbid it.
+pub(super) fn check(sources: &Sources<'_>, workspace: &Workspace) -> Vec<Problem> {
+    let outside = sources.iter().filter(|source| !may_be_unsafe(source.path));
+    let mut problems: Vec<Problem> = outside.flat_map(check_source).collect();
+    let roots = workspace.packages.iter().flat_map(|package| &package.roots);
+    for root in roots.filter(|root| root.kind == RootKind::Product && !may_be_unsafe(&root.path)) {
+        if let Some(source) = sources.get(&root.path)
+            && !forbids_unsafe(&source.syntax.attrs)
+        {
+            problems.push(Problem::of(&root.path, "a crate's first file says `#![forbid(unsafe_code)]`"));
+        }
+    }
+    problems
+}
+
+fn may_be_unsafe(path: &str) -> bool {
+    UNSAFE_FOLDERS.iter().any(|folder| path.starts_with(folder))
+}
+
+fn forbids_unsafe(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident("forbid")
+            && attribute.parse_args::<syn::Ident>().is_ok_and(|lint| lint == "unsafe_code")
+    })
+}
+
+fn check_source(source: &Source<'_>) -> Vec<Problem> {
+    let mut finder = Finder { path: source.path, problems: Vec::new() };
+    finder.visit_file(&source.syntax);
+    finder.problems
+}
+
+struct Finder<'s> {
+    path: &'s str,
+    problems: Vec<Problem>,
+}
+
+impl Finder<'_> {
+    fn found(&mut self, line: usize) {
+        let message = format!("`unsafe` is allowed only below {}", UNSAFE_FOLDERS.join(", "));
+        self.problems.push(Problem::at(self.path, line, message));
+    }
+}
+
+impl<'ast> Visit<'ast> for Finder<'_> {
+    fn visit_expr_unsafe(&mut self, item: &'ast syn::ExprUnsafe) {
+        self.found(line(item));
+        visit::visit_expr_unsafe(self, item);
+    }
+
+    fn visit_signature(&mut self, item: &'ast syn::Signature) {
+        if item.unsafety.is_some() {
+            self.found(line(item));
+        }
+        visit::visit_signature(self, item);
+    }
+
+    fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
+        if item.unsafety.is_some() {
+            self.found(line(item));
+        }
+        visit::visit_item_impl(self, item);
+    }
+
+    fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
+        if item.unsafety.is_some() {
+            self.found(line(item));
+        }
+        visit::visit_item_trait(self, item);
+    }
+
+    fn visit_item_foreign_mod(&mut self, item: &'ast syn::ItemForeignMod) {
+        self.found(line(item));
+        visit::visit_item_foreign_mod(self, item);
+    }
+
+    fn visit_attribute(&mut self, item: &'ast syn::Attribute) {
+        if item.path().is_ident("unsafe") {
+            self.found(line(item));
+        }
+    }
+}
+
+const UNSAFE_FOLDERS: [&str; 3] = ["crates/eddy-io/", "crates/eddy-guest/", "sdk/rust/"];

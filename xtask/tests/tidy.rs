@@ -1,0 +1,326 @@
+//! The tree is tidy, and each rule bites when it is broken.
+
+use std::path::Path;
+
+use xtask::metadata::{Import, Package, Root, RootKind, Workspace};
+use xtask::tidy;
+use xtask::tree::Tree;
+
+#[test]
+fn the_tree_is_tidy() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let tree = Tree::load(root).unwrap();
+    let workspace = Workspace::load(root, &tree).unwrap();
+    assert!(workspace.packages.len() > 8, "cargo named only {:?}", workspace.packages);
+    let problems = tidy::check(&tree, &workspace);
+    let listed: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert!(problems.is_empty(), "{} problems:\n{}", listed.len(), listed.join("\n"));
+}
+
+#[test]
+fn the_planted_tree_is_tidy_before_anything_is_planted() {
+    check(&Planted::new(), &[]);
+}
+
+#[test]
+fn an_edge_that_the_design_lacks_is_found() {
+    let mut planted = Planted::new();
+    planted.import("eddy-route", "eddy-upstream", true);
+    check(&planted, &["crates/eddy-route/Cargo.toml: `eddy-route` imports `eddy-upstream`"]);
+    let message = planted.problems().remove(0);
+    assert!(message.contains("`eddy-route` may import `eddy-http`"), "{message}");
+    assert!(message.contains("may be imported by `eddy-proxy`, `eddy-config`"), "{message}");
+}
+
+#[test]
+fn an_edge_for_tests_counts_as_well() {
+    let mut planted = Planted::new();
+    planted.workspace.packages[1].imports.push(Import {
+        name: "eddy-io".to_owned(),
+        is_local: true,
+        is_dev: true,
+    });
+    check(&planted, &["`eddy-route` imports `eddy-io`"]);
+}
+
+#[test]
+fn a_crate_without_a_row_is_found() {
+    let mut planted = Planted::new();
+    planted.package("eddy-cache");
+    check(&planted, &["crate `eddy-cache` has no row"]);
+}
+
+#[test]
+fn io_in_a_pure_crate_is_found() {
+    let mut planted = Planted::new();
+    planted.import("eddy-route", "tokio", false);
+    check(&planted, &["`eddy-route` does no I/O and can't import `tokio`"]);
+
+    for (code, found) in [
+        ("use std::fs::File;", "`std::fs::File`"),
+        ("use std::{collections, time::{Duration, Instant}};", "`std::time::Instant`"),
+        ("fn now() { let _ = std::time::SystemTime::now(); }", "`std::time::SystemTime::now`"),
+        ("fn sleep() { std::thread::yield_now(); }", "`std::thread::yield_now`"),
+    ] {
+        let mut planted = Planted::new();
+        planted.append("crates/eddy-route/src/index.rs", code);
+        check(&planted, &[&format!("{found} in `eddy-route`")]);
+    }
+
+    let mut planted = Planted::new();
+    planted.append("crates/eddy-route/src/index.rs", "#[cfg(test)] mod tests { use std::fs::File; }");
+    check(&planted, &[]);
+}
+
+#[test]
+fn unsafe_outside_its_crates_is_found() {
+    for code in [
+        "fn f() { unsafe { g() } }",
+        "unsafe fn f() {}",
+        "struct S; unsafe impl Send for S {}",
+        "unsafe trait T {}",
+        "unsafe extern \"C\" { fn f(); }",
+        "#[unsafe(no_mangle)] fn f() {}",
+        "mod inner { impl super::S { unsafe fn f(&self) {} } }",
+    ] {
+        let mut planted = Planted::new();
+        planted.append("crates/eddy-route/src/index.rs", code);
+        check(&planted, &["`unsafe` is allowed only below crates/eddy-io/"]);
+    }
+    let mut planted = Planted::new();
+    planted.append("crates/eddy-io/src/lib.rs", "unsafe fn f() {}");
+    planted.append(
+        "crates/eddy-route/src/index.rs",
+        "/// unsafe { }\nconst WORD: &str = \"unsafe { }\"; // unsafe",
+    );
+    check(&planted, &[]);
+}
+
+#[test]
+fn a_crate_that_does_not_forbid_unsafe_is_found() {
+    let mut planted = Planted::new();
+    planted.write("crates/eddy-http/src/lib.rs", "//! Messages.\n");
+    check(&planted, &["crates/eddy-http/src/lib.rs: a crate's first file says `#![forbid(unsafe_code)]`"]);
+}
+
+#[test]
+fn a_long_file_is_found_and_its_tests_do_not_count() {
+    let mut planted = Planted::new();
+    planted.append("crates/eddy-route/src/index.rs", &"const _: () = ();\n".repeat(600));
+    check(&planted, &["crates/eddy-route/src/index.rs: 602 lines without tests, more than 600"]);
+
+    let mut planted = Planted::new();
+    let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}", "const _: () = ();\n".repeat(600));
+    planted.append("crates/eddy-route/src/index.rs", &tests);
+    planted.append("crates/eddy-route/tests/lookup.rs", &"const _: () = ();\n".repeat(2000));
+    check(&planted, &[]);
+}
+
+#[test]
+fn a_long_function_is_found() {
+    let body = "    let _ = 1;\n".repeat(100);
+    for code in [format!("fn long() {{\n{body}}}"), format!("struct S;\nimpl S {{ fn long() {{\n{body}}} }}")]
+    {
+        let mut planted = Planted::new();
+        planted.append("crates/eddy-route/src/index.rs", &code);
+        check(&planted, &["function `long` has 102 lines, more than 100"]);
+    }
+}
+
+#[test]
+fn logic_in_a_contents_page_is_found() {
+    for code in ["fn f() {}", "const N: usize = 1;", "mod inner { }", "macro_rules! m { () => {} }"] {
+        let mut planted = Planted::new();
+        planted.append("crates/eddy-route/src/order/mod.rs", code);
+        check(&planted, &["crates/eddy-route/src/order/mod.rs:3: `mod.rs` is a contents page"]);
+    }
+}
+
+#[test]
+fn a_file_that_does_not_say_what_it_owns_is_found() {
+    let mut planted = Planted::new();
+    planted.write("crates/eddy-route/src/index.rs", "/// A thing.\npub struct S;\n");
+    check(&planted, &["crates/eddy-route/src/index.rs:1: a file begins with `//!`"]);
+}
+
+#[test]
+fn vague_names_are_found() {
+    for name in ["util", "common", "core", "misc", "helpers", "manager"] {
+        let mut planted = Planted::new();
+        planted.append("crates/eddy-route/src/lib.rs", &format!("mod {name};"));
+        planted.write(&format!("crates/eddy-route/src/{name}.rs"), "//! Things.\n");
+        check(&planted, &[&format!("`{name}` says nothing about what the module owns")]);
+    }
+    let mut planted = Planted::new();
+    planted.append("crates/eddy-route/src/index.rs", "mod utils { }");
+    check(&planted, &["crates/eddy-route/src/index.rs:2: `utils` says nothing"]);
+}
+
+#[test]
+fn a_dead_file_is_found() {
+    let mut planted = Planted::new();
+    planted.write("crates/eddy-route/src/old.rs", "//! Forgotten.\n");
+    planted.write("crates/eddy-route/src/order/older.rs", "//! Forgotten.\n");
+    check(
+        &planted,
+        &[
+            "crates/eddy-route/src/old.rs: no `mod` leads",
+            "crates/eddy-route/src/order/older.rs: no `mod` leads",
+        ],
+    );
+}
+
+#[test]
+fn modules_are_followed_wherever_their_files_lie() {
+    let mut planted = Planted::new();
+    planted.append(
+        "crates/eddy-route/src/lib.rs",
+        "mod outer { mod inner; }\n#[path = \"../shared/odd.rs\"]\nmod even;\n#[cfg(feature = \"x\")]\nmod extra;",
+    );
+    planted.write("crates/eddy-route/src/outer/inner.rs", "//! One.\nmod leaf;\n");
+    planted.write("crates/eddy-route/src/outer/inner/leaf.rs", "//! Two.\n");
+    planted.write("crates/eddy-route/shared/odd.rs", "//! Three.\n");
+    planted.write("crates/eddy-route/src/extra.rs", "//! Four.\n");
+    check(&planted, &[]);
+}
+
+#[test]
+fn a_crate_without_the_lints_is_found() {
+    let mut planted = Planted::new();
+    planted.write("crates/eddy-http/Cargo.toml", "[package]\nname = \"eddy-http\"\n");
+    check(&planted, &["crates/eddy-http/Cargo.toml: a crate says `[lints] workspace = true`"]);
+}
+
+#[test]
+fn unfinished_work_without_an_issue_is_found() {
+    let mark = concat!("TO", "DO");
+    for (line, is_wrong) in [
+        (format!("// {mark}: later"), true),
+        (format!("// {mark}(me): later"), true),
+        (format!("// {mark}(#): later"), true),
+        (format!("// {mark}(#12): later"), false),
+        (format!("// {mark}(#12): one, {mark}: two"), true),
+        (concat!("// FIX", "ME: wrong").to_owned(), true),
+        (concat!("// XX", "X").to_owned(), true),
+        (format!("const {mark}S: usize = 1;"), false),
+    ] {
+        let mut planted = Planted::new();
+        planted.append("crates/eddy-route/src/index.rs", &line);
+        assert_eq!(!planted.problems().is_empty(), is_wrong, "{line}: {:?}", planted.problems());
+    }
+    let mut planted = Planted::new();
+    planted.write("examples/quick/eddy.yaml", &format!("# {mark}: finish\n"));
+    check(&planted, &["examples/quick/eddy.yaml:1: unfinished work names its issue"]);
+}
+
+#[test]
+fn links_that_lead_nowhere_are_found() {
+    for (link, problem) in [
+        ("[a](docs/guide/gone.md)", Some("there is no `docs/guide/gone.md`")),
+        ("[a](docs/guide/start.md)", None),
+        ("[a](docs/guide)", None),
+        ("[a](docs/guide/start.md#first-request)", None),
+        ("[a](docs/guide/start.md#second-request)", Some("has no such heading")),
+        ("[a](#whats-new)", None),
+        ("[a](#old)", Some("has no such heading")),
+        ("![p](docs/way.svg)", Some("there is no `docs/way.svg`")),
+        ("<img src=\"docs/way.svg\">", Some("there is no `docs/way.svg`")),
+        ("[a](https://www.rfc-editor.org/rfc/rfc9112)", None),
+        ("`[a](gone.md)`", None),
+        ("```\n[a](gone.md)\n```", None),
+    ] {
+        let mut planted = Planted::new();
+        planted.append("README.md", link);
+        match problem {
+            Some(problem) => check(&planted, &[problem]),
+            None => check(&planted, &[]),
+        }
+    }
+    let mut planted = Planted::new();
+    planted.append("docs/guide/start.md", "[up](../../README.md#whats-new) [gone](../gone.md)");
+    check(&planted, &["docs/guide/start.md:5: the link `../gone.md` leads nowhere"]);
+}
+
+#[test]
+fn an_example_that_no_test_mentions_is_found() {
+    let mut planted = Planted::new();
+    planted.write("examples/forgotten/eddy.yaml", "listeners: []\n");
+    check(&planted, &["examples/forgotten: no test mentions `examples/forgotten`"]);
+}
+
+#[test]
+fn a_file_that_is_no_rust_is_found() {
+    let mut planted = Planted::new();
+    planted.append("crates/eddy-route/src/index.rs", "fn (");
+    check(&planted, &["crates/eddy-route/src/index.rs:2: "]);
+}
+
+/// A small tidy tree to plant problems in.
+struct Planted {
+    tree: Tree,
+    workspace: Workspace,
+}
+
+impl Planted {
+    fn new() -> Self {
+        let mut planted = Self { tree: Tree::default(), workspace: Workspace::default() };
+        for name in ["eddy-http", "eddy-route", "eddy-io"] {
+            planted.package(name);
+        }
+        planted.import("eddy-route", "eddy-http", true);
+        planted.import("eddy-route", "regex", false);
+        planted.append("crates/eddy-route/src/lib.rs", "mod index;\nmod order;");
+        planted.write("crates/eddy-route/src/index.rs", "//! Finds the rule.\n");
+        planted.write("crates/eddy-route/src/order/mod.rs", "//! Orders.\nmod native;\n");
+        planted.write("crates/eddy-route/src/order/native.rs", "//! The own order.\n");
+        planted
+            .write("crates/eddy-route/tests/lookup.rs", "const PATH: &str = \"examples/quick/eddy.yaml\";\n");
+        let test = Root { path: "crates/eddy-route/tests/lookup.rs".to_owned(), kind: RootKind::Support };
+        planted.workspace.packages[1].roots.push(test);
+        planted.write("crates/eddy-io/src/lib.rs", "//! Sockets.\n");
+        planted.write("examples/quick/eddy.yaml", "listeners: []\n");
+        planted.write("README.md", "# eddy\n\n## What's new?\n\n");
+        planted.write("docs/guide/start.md", "# Start\n\n## First request\n\n");
+        planted
+    }
+
+    fn package(&mut self, name: &str) {
+        let folder = format!("crates/{name}");
+        self.write(&format!("{folder}/Cargo.toml"), "[lints]\nworkspace = true\n");
+        self.write(&format!("{folder}/src/lib.rs"), "//! A crate.\n\n#![forbid(unsafe_code)]\n");
+        self.workspace.packages.push(Package {
+            name: name.to_owned(),
+            manifest: format!("{folder}/Cargo.toml"),
+            imports: Vec::new(),
+            roots: vec![Root { path: format!("{folder}/src/lib.rs"), kind: RootKind::Product }],
+        });
+    }
+
+    fn import(&mut self, importer: &str, imported: &str, is_local: bool) {
+        let package =
+            self.workspace.packages.iter_mut().find(|package| package.name == importer).expect("planted");
+        package.imports.push(Import { name: imported.to_owned(), is_local, is_dev: false });
+    }
+
+    fn write(&mut self, path: &str, text: &str) {
+        self.tree.insert(path, text);
+    }
+
+    fn append(&mut self, path: &str, text: &str) {
+        let before = self.tree.text(path).expect("planted").to_owned();
+        self.tree.insert(path, &format!("{before}{text}\n"));
+    }
+
+    fn problems(&self) -> Vec<String> {
+        tidy::check(&self.tree, &self.workspace).iter().map(ToString::to_string).collect()
+    }
+}
+
+/// Expects exactly these problems, each recognised by a part of its text.
+fn check(planted: &Planted, expected: &[&str]) {
+    let problems = planted.problems();
+    assert_eq!(problems.len(), expected.len(), "expected {expected:#?}, found {problems:#?}");
+    for part in expected {
+        assert!(problems.iter().any(|problem| problem.contains(part)), "no {part:?} in {problems:#?}");
+    }
+}
