@@ -98,7 +98,8 @@ fn check_spec(
     let mut table_names = Names::new("route table");
     let tables = check_tables(spec.routes, sources, &mut table_names, &mut cluster_names, report);
     let listeners = check_listeners(spec.listeners.as_ref(), &mut table_names, report);
-    if spec.listeners.is_none_or(|listeners| listeners.value.is_empty()) {
+    // With errors above it may only be misspelt.
+    if spec.listeners.is_none_or(|listeners| listeners.value.is_empty()) && !report.has_errors() {
         report
             .error(beginning_of(0), "nothing to listen on: there are no `listeners`")
             .hint("for example `listeners: [{address: 127.0.0.1:8080, routes: site}]`");

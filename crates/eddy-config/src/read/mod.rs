@@ -6,4 +6,4 @@ mod value;
 
 pub(crate) use collection::{Either, Named, OneOrMany};
 pub(crate) use shape::{KeyInfo, MappingInfo, Shape, WordInfo, WordKind};
-pub(crate) use value::{At, Misfit, Value, Word, entries_of, note_choice, note_missing, unknown_key};
+pub(crate) use value::{At, Entries, Misfit, Value, Word, entries_of, unknown_key};

@@ -180,8 +180,13 @@ pub(crate) fn entries_of<'n, 't, T: Value>(
     }
 }
 
-/// Notes a key that the mapping called `mapping` doesn't have.
-pub(crate) fn unknown_key(entry: &Entry<'_>, mapping: &str, keys: &[&'static str], report: &mut Report) {
+/// Notes a key that the mapping called `mapping` doesn't have; tells which one was probably meant.
+pub(crate) fn unknown_key(
+    entry: &Entry<'_>,
+    mapping: &str,
+    keys: &[&'static str],
+    report: &mut Report,
+) -> Option<&'static str> {
     let written = &*entry.key.text;
     let meant = report.closest(written, keys.iter().copied());
     let found = report.error(entry.key.place, format!("unknown key `{}` in {mapping}", shown(written)));
@@ -189,34 +194,54 @@ pub(crate) fn unknown_key(entry: &Entry<'_>, mapping: &str, keys: &[&'static str
         Some(meant) => found.hint(format!("did you mean `{meant}`?")),
         None => found.hint(format!("the keys here are {}", listed(keys, "and"))),
     }
+    meant
 }
 
-/// Notes a required key that is missing.
-pub(crate) fn note_missing(node: &Node<'_>, mapping: &str, key: &str, example: &str, report: &mut Report) {
-    let Form::Mapping { is_whole: true, .. } = &node.form else { return };
-    if node.entry(key).is_none() {
+/// What is known of a mapping when its entries were read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entries<'n, 't> {
+    /// The mapping.
+    pub(crate) node: &'n Node<'t>,
+    /// What it is called in messages.
+    pub(crate) title: &'static str,
+    /// The keys that misspelt ones were probably meant to be.
+    pub(crate) meant: &'n [&'static str],
+}
+
+impl Entries<'_, '_> {
+    /// Notes a required key that is missing.
+    pub(crate) fn note_missing(&self, key: &str, example: &str, report: &mut Report) {
+        if !self.is_told_missing(&[key]) {
+            return;
+        }
         report
-            .error(node.place, format!("{mapping} needs the key `{key}`"))
+            .error(self.node.place, format!("{} needs the key `{key}`", self.title))
             .hint(format!("for example `{key}: {example}`"));
     }
-}
 
-/// Notes when not exactly one key of `keys` is given.
-pub(crate) fn note_choice(node: &Node<'_>, mapping: &str, keys: &[&'static str], report: &mut Report) {
-    let Form::Mapping { entries, is_whole } = &node.form else { return };
-    let mut given = entries.iter().filter(|entry| keys.contains(&&*entry.key.text));
-    let Some(first) = given.next() else {
-        if *is_whole {
-            let message = format!("{mapping} needs one of the keys {}", listed(keys, "or"));
-            report.error(node.place, message);
+    /// Notes when not exactly one key of `keys` is given.
+    pub(crate) fn note_choice(&self, keys: &[&'static str], report: &mut Report) {
+        let Form::Mapping { entries, .. } = &self.node.form else { return };
+        let mut given = entries.iter().filter(|entry| keys.contains(&&*entry.key.text));
+        let first = given.next();
+        for other in given {
+            let first = first.map_or("", |first| &first.key.text);
+            report
+                .error(other.key.place, format!("`{}` can't be combined with `{first}`", other.key.text))
+                .hint(format!("{} has exactly one of {}", self.title, listed(keys, "and")));
         }
-        return;
-    };
-    for other in given {
-        let message = format!("`{}` can't be combined with `{}`", other.key.text, first.key.text);
-        report
-            .error(other.key.place, message)
-            .hint(format!("{mapping} has exactly one of {}", listed(keys, "and")));
+        if self.is_told_missing(keys) {
+            let message = format!("{} needs one of the keys {}", self.title, listed(keys, "or"));
+            report.error(self.node.place, message);
+        }
+    }
+
+    /// Whether it is worth saying that none of `keys` is there: the whole mapping was read, and no misspelt key was
+    /// probably meant to be one of them.
+    fn is_told_missing(&self, keys: &[&str]) -> bool {
+        let is_whole = matches!(self.node.form, Form::Mapping { is_whole: true, .. });
+        let is_there = keys.iter().any(|key| self.node.entry(key).is_some() || self.meant.contains(key));
+        is_whole && !is_there
     }
 }
 

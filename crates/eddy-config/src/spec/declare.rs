@@ -34,17 +34,19 @@ macro_rules! mapping {
         impl crate::read::Value for $name {
             fn read(node: &crate::yaml::Node<'_>, report: &mut crate::problem::Report) -> Option<Self> {
                 let mut spec = Self::default();
+                let mut meant: Vec<&'static str> = Vec::new();
                 for entry in crate::read::entries_of::<Self>(node, report)? {
                     match &*entry.key.text {
                         $(key if key == mapping!(@name $key) => {
                             spec.$key = crate::read::At::read(&entry.value, report);
                         })+
-                        _ => crate::read::unknown_key(entry, Self::TITLE, Self::KEYS, report),
+                        _ => meant.extend(crate::read::unknown_key(entry, Self::TITLE, Self::KEYS, report)),
                     }
                 }
-                $(mapping!(@$need node, Self::TITLE, $key, $example, report);)+
+                let entries = crate::read::Entries { node, title: Self::TITLE, meant: &meant };
+                $(mapping!(@$need entries, $key, $example, report);)+
                 for choice in Self::CHOICES {
-                    crate::read::note_choice(node, Self::TITLE, choice, report);
+                    entries.note_choice(choice, report);
                 }
                 Some(spec)
             }
@@ -76,10 +78,10 @@ macro_rules! mapping {
     // `match` can't name a field of Rust.
     (@name conditions) => { "match" };
     (@name $key:ident) => { stringify!($key) };
-    (@required $node:ident, $title:expr, $key:ident, $example:literal, $report:ident) => {
-        crate::read::note_missing($node, $title, mapping!(@name $key), $example, $report)
+    (@required $entries:ident, $key:ident, $example:literal, $report:ident) => {
+        $entries.note_missing(mapping!(@name $key), $example, $report)
     };
-    (@optional $node:ident, $title:expr, $key:ident, $example:literal, $report:ident) => {};
+    (@optional $entries:ident, $key:ident, $example:literal, $report:ident) => {};
     (@is_required required) => { true };
     (@is_required optional) => { false };
     (@option $text:literal) => { Some($text) };

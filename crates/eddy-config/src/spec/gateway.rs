@@ -10,7 +10,7 @@ mapping! {
     ///
     /// It may be spread over several files: lists are put one after another, mappings are united, and a key that
     /// stands in two files is an error.
-    GatewaySpec as "eddy.yaml" {
+    GatewaySpec as "the configuration" {
         /// Number of workers; each serves clients on a thread of its own.
         optional workers: Number<1, 256>, otherwise "one for each core that eddy may use", example "4";
         /// Longest time that stopping or leaving an old version waits for exchanges to end.

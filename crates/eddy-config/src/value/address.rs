@@ -100,7 +100,13 @@ impl Word for AddressBlock {
             let hint = format!("write `{first}/{prefix_bits}`");
             return Err(Misfit::reason_with_hint("has bits set after its prefix", hint));
         }
-        Ok(block)
+        match (address.to_canonical(), prefix_bits.checked_sub(96)) {
+            // Peers that come by an IPv4-mapped address are compared as IPv4.
+            (address @ IpAddr::V4(_), Some(prefix_bits)) if block.address.is_ipv6() => {
+                Ok(Self { address, prefix_bits })
+            }
+            _ => Ok(block),
+        }
     }
 
     fn info() -> WordInfo {

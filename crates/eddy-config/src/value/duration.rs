@@ -47,7 +47,9 @@ fn misfit(digits: &str, unit: &str) -> Misfit {
     }
     let ours = match &*unit.trim().to_ascii_lowercase() {
         "" => {
-            return Misfit::form(format!("add a unit: `{digits}ms`, `{digits}s`, `{digits}m` or `{digits}h`"));
+            return Misfit::form(format!(
+                "add a unit: `{digits}ms`, `{digits}s`, `{digits}m` or `{digits}h`"
+            ));
         }
         "msec" | "millis" | "milliseconds" | "ms" => "ms",
         "sec" | "secs" | "second" | "seconds" | "s" => "s",

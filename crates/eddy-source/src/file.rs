@@ -1,0 +1,146 @@
+//! The file source: files and directories that the user names.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use eddy_config::{Checked, Problem, SourceText, check};
+
+use crate::read::read_file;
+use crate::watch::Watcher;
+
+/// Configuration in files. A directory stands for the files `*.yaml` and `*.yml` in it, in the order of their names.
+#[derive(Clone, Debug)]
+pub struct FileSource {
+    paths: Vec<PathBuf>,
+}
+
+/// A configuration that was read and checked.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The configuration and its warnings.
+    pub checked: Checked,
+    /// What was read, to show warnings in their place.
+    pub sources: Vec<SourceText>,
+}
+
+/// A configuration that can't be used.
+#[derive(Clone, Debug)]
+pub struct Rejected {
+    /// Why; at least one is an error.
+    pub problems: Vec<Problem>,
+    /// What could be read, to show problems in their place.
+    pub sources: Vec<SourceText>,
+}
+
+impl FileSource {
+    /// A source of files and directories, in this order.
+    pub fn new(paths: Vec<PathBuf>) -> Self {
+        Self { paths }
+    }
+
+    /// Reads the files and checks what they say.
+    ///
+    /// Files are only taken whole: one that is empty, or that changes while it is read, is a problem. The caller
+    /// keeps the configuration it has when this fails.
+    ///
+    /// # Errors
+    /// Every problem of the files and of what they say.
+    ///
+    /// # Cost
+    /// Blocks on the file system; memory of the texts, at most 64 MiB. Not for a worker's thread.
+    pub fn load(&self) -> Result<Loaded, Rejected> {
+        let sources = self.read()?;
+        match check(&sources) {
+            Ok(checked) => Ok(Loaded { checked, sources }),
+            Err(problems) => Err(Rejected { problems, sources }),
+        }
+    }
+
+    /// Watches the files from now on.
+    ///
+    /// Made before [`FileSource::load`], it misses no change between the two.
+    pub fn watch(&self) -> Watcher {
+        Watcher::new(self.clone())
+    }
+
+    fn read(&self) -> Result<Vec<SourceText>, Rejected> {
+        let mut rejected = Rejected { problems: Vec::new(), sources: Vec::new() };
+        let mut bytes_left = TOTAL_BYTES_MAX;
+        for path in self.files(&mut rejected.problems) {
+            match read_file(&path, &mut bytes_left) {
+                Ok(text) => rejected.sources.push(text),
+                Err(problem) => rejected.problems.push(problem),
+            }
+        }
+        if rejected.problems.is_empty() { Ok(rejected.sources) } else { Err(rejected) }
+    }
+
+    /// The files that are meant now; what is wrong with a directory goes to `problems`.
+    pub(crate) fn files(&self, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        for path in &self.paths {
+            if !path.is_dir() {
+                // A path that isn't there is told when it is read.
+                files.push(path.clone());
+                continue;
+            }
+            match files_in(path) {
+                Ok(found) if found.is_empty() => {
+                    let message = "there is no file `*.yaml` in this directory".to_owned();
+                    problems.push(Problem::of_file(&path.to_string_lossy(), message, None));
+                }
+                Ok(found) => files.extend(found),
+                Err(error) => {
+                    let message = format!("can't list this directory: {error}");
+                    problems.push(Problem::of_file(&path.to_string_lossy(), message, None));
+                }
+            }
+        }
+        if files.len() > FILES_MAX {
+            let message = format!("{} files are too many: at most {FILES_MAX} are read", files.len());
+            problems.push(Problem::of_file(&path_text(self.paths.first()), message, None));
+            files.truncate(FILES_MAX);
+        }
+        files
+    }
+}
+
+/// The files of a directory in the order of their names; hidden ones are left out.
+fn files_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        let is_hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
+        let is_yaml = path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
+        if is_yaml && !is_hidden {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn path_text(path: Option<&PathBuf>) -> String {
+    path.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+impl fmt::Display for Rejected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (problem, number) in self.problems.iter().zip(0..) {
+            if number > 0 {
+                f.write_str("\n")?;
+            }
+            problem.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Rejected {}
+
+/// Most files of a configuration.
+const FILES_MAX: usize = 1000;
+/// Most bytes of all files of a configuration.
+const TOTAL_BYTES_MAX: u64 = 64 << 20;

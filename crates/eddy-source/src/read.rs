@@ -1,0 +1,106 @@
+//! Reads one file, whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+use eddy_config::{Problem, Severity, SourceText};
+
+use crate::stamp::Stamp;
+
+/// Reads the file at `path`; its size is taken from `bytes_left`.
+///
+/// # Errors
+/// What keeps the file from being read: it can't be opened, is no regular file, is empty, too large, not UTF-8, or
+/// keeps changing.
+pub(crate) fn read_file(path: &Path, bytes_left: &mut u64) -> Result<SourceText, Problem> {
+    let name = path.to_string_lossy();
+    let problem =
+        |message: String, hint: Option<&str>| Problem::of_file(&name, message, hint.map(ToOwned::to_owned));
+    for _attempt in 0..ATTEMPTS_MAX {
+        let bytes = match read_once(path) {
+            Ok(Reading::Whole(bytes)) => bytes,
+            Ok(Reading::Changed) => continue,
+            Ok(Reading::NoFile) => {
+                return Err(problem("this is neither a file nor a directory".to_owned(), None));
+            }
+            Ok(Reading::TooLarge) => {
+                let hint = Some("spread the configuration over several files");
+                return Err(problem(
+                    format!("too large: at most {} MiB are read", FILE_BYTES_MAX >> 20),
+                    hint,
+                ));
+            }
+            Err(error) => return Err(problem(format!("can't read this file: {error}"), None)),
+        };
+        if bytes.is_empty() {
+            return Err(problem("this file is empty".to_owned(), None));
+        }
+        *bytes_left = match bytes_left.checked_sub(bytes.len() as u64) {
+            Some(left) => left,
+            None => return Err(problem("with this file the configuration is too large".to_owned(), None)),
+        };
+        return into_text(&name, bytes);
+    }
+    let hint = Some("write to another file and rename it over this one");
+    Err(problem("this file keeps changing while it is read".to_owned(), hint))
+}
+
+/// What came of reading a file.
+enum Reading {
+    Whole(Vec<u8>),
+    /// Somebody wrote to it or replaced it.
+    Changed,
+    /// A pipe, a device or the like.
+    NoFile,
+    TooLarge,
+}
+
+fn read_once(path: &Path) -> io::Result<Reading> {
+    // Looked at before it is opened, as opening a pipe may block.
+    let before = fs::metadata(path)?;
+    if !before.is_file() {
+        return Ok(Reading::NoFile);
+    }
+    if before.len() > FILE_BYTES_MAX {
+        return Ok(Reading::TooLarge);
+    }
+    let file = File::open(path)?;
+    let opened = Stamp::of(&file.metadata()?);
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    let after = fs::metadata(path)?;
+    let is_same = Stamp::of(&before) == opened && opened == Stamp::of(&after);
+    if is_same && bytes.len() as u64 == after.len() {
+        Ok(Reading::Whole(bytes))
+    } else {
+        Ok(Reading::Changed)
+    }
+}
+
+fn into_text(name: &str, bytes: Vec<u8>) -> Result<SourceText, Problem> {
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(SourceText { path: name.into(), text: text.into() }),
+        Err(error) => {
+            let valid = error.utf8_error().valid_up_to();
+            let before =
+                String::from_utf8_lossy(error.as_bytes().get(..valid).unwrap_or_default()).into_owned();
+            let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+            let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+            Err(Problem {
+                path: name.into(),
+                line: count(before.matches('\n').count() + 1),
+                column: count(before.chars().count() - before[..line_start].chars().count() + 1),
+                length: 1,
+                severity: Severity::Error,
+                message: "this is not UTF-8".to_owned(),
+                hint: Some("save the file as UTF-8".to_owned()),
+            })
+        }
+    }
+}
+
+/// Most bytes of a file.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+/// How often a file that changes is read before that is a problem.
+const ATTEMPTS_MAX: usize = 3;

@@ -1,0 +1,93 @@
+//! Watching files: every way they change is seen, once, when it is finished.
+
+mod place;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::time::Duration;
+
+use eddy_source::{FileSource, Watcher};
+use place::Place;
+use tokio::time::timeout;
+
+async fn is_changed(watcher: &mut Watcher) -> bool {
+    timeout(Duration::from_secs(10), watcher.changed()).await.is_ok()
+}
+
+#[tokio::test(start_paused = true)]
+async fn writing_is_seen_once() {
+    let place = Place::new("write");
+    let path = place.write("eddy.yaml", "a");
+    let mut watcher = FileSource::new(vec![path]).watch();
+    assert!(!is_changed(&mut watcher).await);
+    place.write("eddy.yaml", "ab");
+    assert!(is_changed(&mut watcher).await);
+    assert!(!is_changed(&mut watcher).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rename_over_the_file_is_seen() {
+    let place = Place::new("rename");
+    let path = place.write("eddy.yaml", "a");
+    let mut watcher = FileSource::new(vec![path.clone()]).watch();
+    let other = place.write("eddy.yaml.new", "b");
+    fs::rename(other, path).unwrap();
+    assert!(is_changed(&mut watcher).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_swapped_link_is_seen() {
+    let place = Place::new("link");
+    for version in ["v1", "v2"] {
+        fs::create_dir(place.path(version)).unwrap();
+        place.write(&format!("{version}/eddy.yaml"), "same text");
+    }
+    symlink("v1", place.path("..data")).unwrap();
+    symlink("..data/eddy.yaml", place.path("eddy.yaml")).unwrap();
+    let mut watcher = FileSource::new(vec![place.path("eddy.yaml")]).watch();
+    assert!(!is_changed(&mut watcher).await);
+    symlink("v2", place.path("..next")).unwrap();
+    fs::rename(place.path("..next"), place.path("..data")).unwrap();
+    assert!(is_changed(&mut watcher).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn files_that_come_and_go_are_seen() {
+    let place = Place::new("come");
+    place.write("a.yaml", "a");
+    let mut watcher = FileSource::new(vec![place.path("")]).watch();
+    place.write("notes.txt", "not watched");
+    assert!(!is_changed(&mut watcher).await);
+    let added = place.write("b.yaml", "b");
+    assert!(is_changed(&mut watcher).await);
+    fs::remove_file(added).unwrap();
+    assert!(is_changed(&mut watcher).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_in_several_steps_is_told_when_it_is_finished() {
+    let place = Place::new("steps");
+    let path = place.write("eddy.yaml", "0");
+    let mut watcher = FileSource::new(vec![path]).watch();
+    let begin = tokio::time::Instant::now();
+    let writer = async {
+        for step in 1..=30 {
+            place.write("eddy.yaml", &"x".repeat(step));
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let ((), ()) = tokio::join!(writer, watcher.changed());
+    assert!(begin.elapsed() >= Duration::from_millis(1500), "{:?}", begin.elapsed());
+    assert!(!is_changed(&mut watcher).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_wait_loses_nothing() {
+    let place = Place::new("dropped");
+    let path = place.write("eddy.yaml", "0");
+    let mut watcher = FileSource::new(vec![path]).watch();
+    place.write("eddy.yaml", "01");
+    // Dropped while the change settles.
+    assert!(timeout(Duration::from_millis(550), watcher.changed()).await.is_err());
+    assert!(is_changed(&mut watcher).await);
+}
