@@ -1,3 +1,8 @@
-//! Side-by-side benchmarks.
+//! The benchmark's program; see `eddy-bench --help`.
+#![forbid(unsafe_code)]
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    eddy_bench::command::main()
+}

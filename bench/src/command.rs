@@ -1,0 +1,232 @@
+//! The command line.
+
+use std::fs;
+use std::io::{Write, stderr, stdout};
+use std::net::SocketAddr;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::load::{Generator, Request, Tally};
+use crate::measure::machine;
+use crate::origin::Origin;
+use crate::report::results::Results;
+use crate::report::{chart, table};
+use crate::run::{AbOptions, RunOptions, results_folder, run_ab, run_whole};
+use crate::{peers, signals};
+
+/// Benchmarks of eddy beside other gateways.
+#[derive(Parser, Debug)]
+#[command(name = "eddy-bench", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Action,
+}
+
+#[derive(Subcommand, Debug)]
+enum Action {
+    /// Compares all targets in all scenarios; writes results/NAME.json, .md and .svg.
+    Run(RunOptions),
+    /// Compares two builds or configurations of eddy in many pairs.
+    Ab(AbOptions),
+    /// Writes the table and the chart of a results file again.
+    Report {
+        /// The file, results/NAME.json.
+        file: PathBuf,
+    },
+    /// Serves GET /N with N bytes and POST with the number of bytes posted.
+    Origin {
+        /// Where to serve; port 0 for a free one, which is printed.
+        #[arg(long, default_value = "127.0.0.1:9000")]
+        address: SocketAddr,
+    },
+    /// Makes load on an address and prints what came of it.
+    Load(LoadOptions),
+    /// Runs a program so that it ends with the process that asked for it.
+    #[command(hide = true)]
+    Guard {
+        /// Id of that process.
+        parent: u32,
+        /// The program and its arguments.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        command: Vec<std::ffi::OsString>,
+    },
+}
+
+#[derive(Args, Debug)]
+struct LoadOptions {
+    /// What to put under load.
+    #[arg(long, default_value = "127.0.0.1:9000")]
+    target: SocketAddr,
+    /// As fast as it answers, or at a fixed rate whether it answers or not.
+    #[arg(long, value_enum, default_value_t = Mode::Closed)]
+    mode: Mode,
+    /// Requests a second of the open loop.
+    #[arg(long, default_value_t = 1000.0)]
+    rate: f64,
+    /// Connections.
+    #[arg(long, default_value_t = 64)]
+    connections: usize,
+    /// How long, seconds.
+    #[arg(long, default_value_t = 2.0)]
+    seconds: f64,
+    /// Bytes of the response, or of the request with --post.
+    #[arg(long, default_value_t = 128)]
+    bytes: usize,
+    /// Path before the number of bytes.
+    #[arg(long, default_value = "")]
+    prefix: String,
+    /// Posts instead of getting.
+    #[arg(long, conflicts_with = "once")]
+    post: bool,
+    /// Opens a connection for each request.
+    #[arg(long)]
+    once: bool,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Closed,
+    Open,
+}
+
+/// Does what the command line says.
+pub fn main() -> ExitCode {
+    match act(Cli::parse().command) {
+        Ok(code) => code,
+        Err(error) => {
+            // Without standard error there is nobody to tell.
+            let _ = writeln!(stderr(), "error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn act(action: Action) -> Result<ExitCode> {
+    match action {
+        Action::Run(options) => {
+            signals::watch()?;
+            let folder = results_folder(&options.settings);
+            let results = run_whole(options)?;
+            say(&table::markdown(&results))?;
+            write_results(&results, &folder)
+        }
+        Action::Ab(options) => {
+            signals::watch()?;
+            let folder = results_folder(&options.settings);
+            let results = run_ab(options)?;
+            say(&table::comparison(&results))?;
+            write_results(&results, &folder)
+        }
+        Action::Report { file } => {
+            let text =
+                fs::read_to_string(&file).with_context(|| format!("cannot read `{}`", file.display()))?;
+            let results: Results = serde_json::from_str(&text)
+                .with_context(|| format!("`{}` holds no results", file.display()))?;
+            write_report(&results, file.parent().unwrap_or_else(|| Path::new(".")))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Action::Origin { address } => {
+            machine::raise_files_max();
+            let mut origin = Origin::bind(address)?;
+            say(&format!("{}\n", origin.address()))?;
+            origin.serve()?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Action::Load(options) => load(&options),
+        Action::Guard { parent, command } => guard(parent, &command),
+    }
+}
+
+fn load(options: &LoadOptions) -> Result<ExitCode> {
+    machine::raise_files_max();
+    let LoadOptions { bytes, .. } = *options;
+    let request = match (options.post, options.once) {
+        (true, _) => Request::Post { bytes },
+        (false, true) => Request::GetOnce { bytes },
+        (false, false) => Request::Get { prefix: options.prefix.clone(), bytes },
+    };
+    let exchange = request.exchange(options.target);
+    let window = Duration::try_from_secs_f64(options.seconds).context("--seconds")?;
+    let mut generator = Generator::new(options.target, &exchange, options.connections)?;
+    let tally = match options.mode {
+        Mode::Closed => generator.run_closed(window)?,
+        Mode::Open => generator.run_open(window, options.rate, 1)?,
+    };
+    say(&summary(&tally))?;
+    Ok(if tally.error_count() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn summary(tally: &Tally) -> String {
+    let time = |time: Option<Duration>| time.map(|time| (time.as_secs_f64() * 1e7).round() / 10.0);
+    let summary = serde_json::json!({
+        "requests": tally.requests,
+        "rps": tally.rate().round(),
+        "p50_us": time(tally.latency(0.5)),
+        "p90_us": time(tally.latency(0.9)),
+        "p99_us": time(tally.latency(0.99)),
+        "p999_us": time(tally.latency(0.999)),
+        "max_us": time(tally.latency(1.0)),
+        "delay_p99_us": time(tally.delay(0.99)),
+        "reconnects": tally.reconnects,
+        "errors": tally.errors,
+    });
+    format!("{summary:#}\n")
+}
+
+fn guard(parent: u32, command: &[std::ffi::OsString]) -> Result<ExitCode> {
+    let (program, arguments) = command.split_first().context("no program to run")?;
+    if !peers::await_death_of_parent(parent)? {
+        bail!("the run that wanted it is gone");
+    }
+    let failure = Command::new(program).args(arguments).exec();
+    Err(failure).with_context(|| format!("cannot run {}", program.display()))
+}
+
+/// Writes the results; a run with faults is a failure, after all has been written.
+fn write_results(results: &Results, folder: &Path) -> Result<ExitCode> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+    let text = serde_json::to_string_pretty(results)? + "\n";
+    write_file(&folder.join(format!("{}.json", results.name)), &text)?;
+    write_report(results, folder)?;
+    Ok(if results.faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn write_report(results: &Results, folder: &Path) -> Result<()> {
+    write_file(&folder.join(format!("{}.md", results.name)), &table::markdown(results))?;
+    if let Some(svg) = chart::svg(results) {
+        write_file(&folder.join(format!("{}.svg", results.name)), &svg)?;
+    }
+    Ok(())
+}
+
+fn write_file(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+fn say(text: &str) -> Result<()> {
+    let mut out = stdout();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_guarded_program_keeps_its_arguments() {
+        let cli = Cli::parse_from(["eddy-bench", "guard", "1", "nginx", "-p", "x", "-g", "daemon off;"]);
+        let Action::Guard { parent: 1, command } = cli.command else { panic!("{cli:?}") };
+        assert_eq!(command, ["nginx", "-p", "x", "-g", "daemon off;"]);
+    }
+}

@@ -1,0 +1,23 @@
+//! Side-by-side benchmarks of eddy and other gateways: one origin, one load, targets taking turns.
+//!
+//! `bench/README.md` says what is measured and why the comparison is fair.
+#![forbid(unsafe_code)]
+
+pub mod command;
+pub mod load;
+pub mod measure;
+pub mod origin;
+pub mod pattern;
+pub mod peers;
+pub mod probe;
+pub mod report;
+pub mod run;
+pub mod scenario;
+pub mod settings;
+mod signals;
+
+/// Rests for `time`: a harness has to let things come to rest, and nobody waits for it meanwhile.
+#[expect(clippy::disallowed_methods, reason = "the thread has nothing else to do while targets settle")]
+pub(crate) fn pause(time: std::time::Duration) {
+    std::thread::sleep(time);
+}

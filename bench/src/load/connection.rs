@@ -1,0 +1,153 @@
+//! One connection of the load generator.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use rustix::io::Errno;
+use rustix::net::sockopt::{self, Timeout};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
+use rustix::net::{bind, connect, recv, send, socket_with};
+
+use super::exchange::Exchange;
+use super::response::{Mismatch, ResponseReader, Step};
+
+/// A connection and the exchange under way on it.
+#[derive(Debug)]
+pub(super) struct Connection {
+    socket: OwnedFd,
+    reader: ResponseReader,
+    sent: usize,
+    /// When the request was due, from the beginning of the window.
+    pub due: Duration,
+    /// How far its exchange is.
+    pub stage: Stage,
+}
+
+/// How far an exchange is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// None is under way.
+    Idle,
+    /// The response has not come yet.
+    Waiting,
+    /// The response has come; only the end of the connection is awaited.
+    Ending,
+}
+
+/// What became of sending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sent {
+    /// The whole request is on its way.
+    All,
+    /// The socket is full.
+    Part,
+}
+
+/// What reading brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Read {
+    /// Nothing that ends the exchange.
+    More,
+    /// The whole response.
+    Response {
+        /// The connection is of no more use after it.
+        is_last: bool,
+    },
+    /// The end of the connection between responses.
+    End,
+}
+
+impl Connection {
+    /// Connects to `target` from `source`, or from wherever the kernel chooses.
+    pub(super) fn open(target: SocketAddr, source: Option<Ipv4Addr>) -> Result<Self> {
+        let family = if target.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+            .context("cannot make a socket")?;
+        sockopt::set_tcp_nodelay(&socket, true)?;
+        sockopt::set_socket_timeout(&socket, Timeout::Recv, Some(ANSWER_TIMEOUT))?;
+        if let Some(source) = source {
+            bind(&socket, &SocketAddr::from((source, 0)))
+                .with_context(|| format!("cannot bind `{source}`"))?;
+        }
+        // The socket blocks while it connects, a matter of microseconds on one machine, and never afterwards:
+        // each call says so itself.
+        connect(&socket, &target).with_context(|| format!("cannot connect to `{target}`"))?;
+        Ok(Self {
+            socket,
+            reader: ResponseReader::default(),
+            sent: 0,
+            due: Duration::ZERO,
+            stage: Stage::Idle,
+        })
+    }
+
+    pub(super) fn socket(&self) -> &OwnedFd {
+        &self.socket
+    }
+
+    /// Begins the next exchange.
+    pub(super) fn begin(&mut self, due: Duration, exchange: &Exchange) -> Result<Sent, Errno> {
+        self.due = due;
+        self.sent = 0;
+        self.stage = Stage::Waiting;
+        self.send(exchange)
+    }
+
+    /// Sends what is left of the request.
+    pub(super) fn send(&mut self, exchange: &Exchange) -> Result<Sent, Errno> {
+        while let Some(rest) = exchange.request.get(self.sent..).filter(|rest| !rest.is_empty()) {
+            match send(&self.socket, rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                Ok(count) => self.sent += count,
+                Err(Errno::AGAIN | Errno::INTR) => return Ok(Sent::Part),
+                Err(errno) => return Err(errno),
+            }
+        }
+        Ok(Sent::All)
+    }
+
+    /// Reads what has come, without waiting.
+    pub(super) fn read(&mut self, buffer: &mut [u8], exchange: &Exchange) -> Result<Read, Mismatch> {
+        self.read_with(RecvFlags::DONTWAIT, buffer, exchange)
+    }
+
+    /// Waits for the whole response, some seconds at most.
+    pub(super) fn read_whole(&mut self, buffer: &mut [u8], exchange: &Exchange) -> Result<Read, Mismatch> {
+        loop {
+            match self.read_with(RecvFlags::empty(), buffer, exchange)? {
+                Read::More => {}
+                read @ (Read::Response { .. } | Read::End) => return Ok(read),
+            }
+        }
+    }
+
+    /// Whether the target has closed the connection.
+    pub(super) fn is_closed(&self) -> bool {
+        let mut byte = [0];
+        let read = recv(&self.socket, &mut byte, RecvFlags::DONTWAIT | RecvFlags::PEEK);
+        !matches!(read, Err(Errno::AGAIN))
+    }
+
+    fn read_with(
+        &mut self,
+        flags: RecvFlags,
+        buffer: &mut [u8],
+        exchange: &Exchange,
+    ) -> Result<Read, Mismatch> {
+        let bytes = match recv(&self.socket, &mut *buffer, flags) {
+            Ok((0, _)) if self.reader.is_amid() => return Err(Mismatch::End),
+            Ok((0, _)) => return Ok(Read::End),
+            Ok((count, _)) => buffer.get(..count).unwrap_or_default(),
+            Err(Errno::AGAIN) if flags.is_empty() => return Err(Mismatch::End),
+            Err(Errno::AGAIN | Errno::INTR) => return Ok(Read::More),
+            Err(_) => return Err(Mismatch::End),
+        };
+        match self.reader.feed(bytes, &exchange.body)? {
+            Step::More => Ok(Read::More),
+            Step::Done { is_last } => Ok(Read::Response { is_last }),
+        }
+    }
+}
+
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);

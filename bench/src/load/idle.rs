@@ -1,0 +1,52 @@
+//! Many connections that have each carried one exchange and then say nothing.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use super::connection::{Connection, Read};
+use super::exchange::Exchange;
+
+/// Open connections, kept alive and idle.
+#[derive(Debug)]
+pub struct IdleConnections {
+    connections: Vec<Connection>,
+}
+
+impl IdleConnections {
+    /// Opens `count` connections to `target`, one after another, from several addresses so that ports suffice.
+    ///
+    /// # Errors
+    /// The first connection or exchange that fails.
+    pub fn open(target: SocketAddr, exchange: &Exchange, count: usize) -> Result<Self> {
+        let mut connections = Vec::with_capacity(count);
+        let mut buffer = vec![0; READ_BYTES];
+        for index in 0..count {
+            let mut connection = open_one(target, exchange, index, &mut buffer)
+                .with_context(|| format!("connection {index} of {count}"))?;
+            connection.due = Duration::ZERO;
+            connections.push(connection);
+        }
+        Ok(Self { connections })
+    }
+
+    /// How many of them the target has closed since.
+    pub fn closed_count(&self) -> usize {
+        self.connections.iter().filter(|connection| connection.is_closed()).count()
+    }
+}
+
+fn open_one(target: SocketAddr, exchange: &Exchange, index: usize, buffer: &mut [u8]) -> Result<Connection> {
+    let source = u8::try_from(index / CONNECTIONS_PER_SOURCE).context("too many connections")?;
+    let mut connection = Connection::open(target, Some(Ipv4Addr::new(127, 0, 1, source)))?;
+    connection.begin(Duration::ZERO, exchange).context("cannot send")?;
+    match connection.read_whole(buffer, exchange) {
+        Ok(Read::Response { is_last: false }) => Ok(connection),
+        Ok(Read::Response { is_last: true } | Read::End | Read::More) => bail!("the target closed it"),
+        Err(mismatch) => bail!("unexpected response: {mismatch}"),
+    }
+}
+
+const CONNECTIONS_PER_SOURCE: usize = 1000;
+const READ_BYTES: usize = 16 * 1024;

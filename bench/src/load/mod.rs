@@ -1,0 +1,16 @@
+//! The load generator: one thread that sends requests, checks every response and counts.
+
+mod connection;
+mod exchange;
+mod generator;
+mod idle;
+mod response;
+mod schedule;
+mod tally;
+pub mod wrk;
+
+pub use exchange::{Exchange, Request};
+pub use generator::Generator;
+pub use idle::IdleConnections;
+pub use response::Mismatch;
+pub use tally::Tally;

@@ -1,0 +1,107 @@
+//! How much CPU processes have used.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::Duration;
+
+use super::tree::Entry;
+
+/// CPU used until some moment by a set of processes, thread by thread.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    /// Nanoseconds on a CPU by thread, as the scheduler counts them.
+    threads: BTreeMap<i32, u64>,
+    user_ticks: u64,
+    system_ticks: u64,
+}
+
+/// CPU used between two readings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    /// All of it.
+    pub total: Duration,
+    /// Ticks in user mode; coarse, good for the share over many windows.
+    pub user_ticks: u64,
+    /// Ticks in the kernel.
+    pub system_ticks: u64,
+}
+
+impl Reading {
+    /// Reads the processes `members`.
+    ///
+    /// The scheduler's count in `/proc/ID/task/*/schedstat` has nanoseconds; the ticks of `/proc/ID/stat` have 10 ms,
+    /// 1 % of a window, and serve for the split between user and system, and where there is no schedstat.
+    pub fn take(members: &[Entry]) -> Self {
+        let mut reading = Self::default();
+        for id in members.iter().map(|entry| entry.id) {
+            if let Some(entry) = Entry::read(id) {
+                reading.user_ticks += entry.user_ticks;
+                reading.system_ticks += entry.system_ticks;
+            }
+            let Ok(tasks) = fs::read_dir(format!("/proc/{id}/task")) else { continue };
+            for task in tasks.flatten() {
+                let Some(thread) = task.file_name().to_str().and_then(|name| name.parse().ok()) else {
+                    continue;
+                };
+                let text = fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
+                if let Some(used) = text.split(' ').next().and_then(|count| count.parse().ok()) {
+                    reading.threads.insert(thread, used);
+                }
+            }
+        }
+        reading
+    }
+
+    /// What was used since `earlier`.
+    ///
+    /// A thread that ended between the two is left out: targets keep their threads while they are under load.
+    pub fn since(&self, earlier: &Self) -> Used {
+        let grown = self.threads.iter().map(|(thread, &used)| {
+            used.saturating_sub(earlier.threads.get(thread).copied().unwrap_or_default())
+        });
+        let user_ticks = self.user_ticks.saturating_sub(earlier.user_ticks);
+        let system_ticks = self.system_ticks.saturating_sub(earlier.system_ticks);
+        let total = if self.threads.is_empty() {
+            let per_second = rustix::param::clock_ticks_per_second().max(1);
+            Duration::from_secs(user_ticks + system_ticks) / u32::try_from(per_second).unwrap_or(u32::MAX)
+        } else {
+            Duration::from_nanos(grown.sum())
+        };
+        Used { total, user_ticks, system_ticks }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(threads: &[(i32, u64)], user_ticks: u64, system_ticks: u64) -> Reading {
+        Reading { threads: threads.iter().copied().collect(), user_ticks, system_ticks }
+    }
+
+    #[test]
+    fn threads_are_compared_one_by_one() {
+        let before = reading(&[(1, 100), (2, 900)], 3, 4);
+        let after = reading(&[(1, 150), (3, 30)], 5, 4);
+        let expected = Used { total: Duration::from_nanos(80), user_ticks: 2, system_ticks: 0 };
+        assert_eq!(after.since(&before), expected);
+    }
+
+    #[test]
+    fn ticks_serve_where_the_scheduler_does_not_count() {
+        let used = reading(&[], 150, 70).since(&reading(&[], 50, 20));
+        let ticks = u32::try_from(rustix::param::clock_ticks_per_second()).unwrap();
+        assert_eq!(used.total, Duration::from_secs(150) / ticks);
+    }
+
+    #[test]
+    fn work_of_our_own_is_seen() {
+        let us = [Entry::read(i32::try_from(std::process::id()).unwrap()).unwrap()];
+        let before = Reading::take(&us);
+        let mut sum = 0_u64;
+        for number in 0..20_000_000_u64 {
+            sum = std::hint::black_box(sum.wrapping_add(crate::pattern::mix(number)));
+        }
+        assert!(Reading::take(&us).since(&before).total > Duration::from_millis(5), "{sum}");
+    }
+}

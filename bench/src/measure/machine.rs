@@ -1,0 +1,97 @@
+//! What the figures were measured on.
+
+use std::fs;
+use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+/// Facts about the machine and its state when the run began.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Machine {
+    /// Seconds since 1970 when the run began.
+    pub unix_seconds: u64,
+    /// Kernel release.
+    pub kernel: String,
+    /// Architecture.
+    pub architecture: String,
+    /// The CPU as it calls itself.
+    pub cpu: String,
+    /// Cores that this process may use.
+    pub cores: usize,
+    /// Memory, bytes.
+    pub memory_bytes: u64,
+    /// Load average of the last minute: other work on the machine shows here.
+    pub load_average: f64,
+    /// Open files that a process may have.
+    pub files_max: u64,
+}
+
+impl Machine {
+    /// Looks at this machine.
+    pub fn look() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self {
+            unix_seconds: since.as_secs(),
+            kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
+            architecture: std::env::consts::ARCH.to_owned(),
+            cpu: cpu_name(&read("/proc/cpuinfo")).unwrap_or_else(|| "unknown".to_owned()),
+            cores: thread::available_parallelism().map_or(1, usize::from),
+            memory_bytes: memory_bytes(&read("/proc/meminfo")).unwrap_or_default(),
+            load_average: load_average(),
+            files_max: files_max(),
+        }
+    }
+}
+
+/// The load average of the last minute.
+pub fn load_average() -> f64 {
+    let text = read("/proc/loadavg");
+    text.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default()
+}
+
+/// Raises the limit of open files as far as it goes, and says how far; programs started later inherit it.
+pub fn raise_files_max() -> u64 {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // When it cannot be raised, what is possible follows from the limit as it is.
+    let _ = setrlimit(Resource::Nofile, limit);
+    files_max()
+}
+
+fn files_max() -> u64 {
+    rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX)
+}
+
+fn cpu_name(text: &str) -> Option<String> {
+    let line = text.lines().find_map(|line| line.strip_prefix("model name"))?;
+    Some(line.trim_start_matches(['\t', ' ', ':']).to_owned())
+}
+
+fn memory_bytes(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_read() {
+        assert_eq!(cpu_name("model\t\t: 2\nmodel name\t: Some CPU @ 3 GHz\n").unwrap(), "Some CPU @ 3 GHz");
+        assert_eq!(memory_bytes("MemTotal:       24684068 kB\n"), Some(24_684_068 * 1024));
+    }
+
+    #[test]
+    fn this_machine_has_cores_and_files() {
+        let machine = Machine::look();
+        assert!(machine.cores > 0 && machine.files_max > 0 && !machine.kernel.is_empty());
+    }
+}

@@ -1,0 +1,107 @@
+//! Which processes came of which.
+
+use std::fs;
+
+/// A process, from `/proc/ID/stat`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its id.
+    pub id: i32,
+    /// The id of the process it came of.
+    pub parent: i32,
+    /// The id of its process group.
+    pub group: i32,
+    /// It has ended and only waits to be reaped.
+    pub is_dead: bool,
+    /// Ticks in user mode, of threads that ended too.
+    pub user_ticks: u64,
+    /// Ticks in the kernel, likewise.
+    pub system_ticks: u64,
+    /// When it started, in ticks since boot: with the id, its name for all time.
+    pub started: u64,
+}
+
+impl Entry {
+    /// Reads the process `id`.
+    pub fn read(id: i32) -> Option<Self> {
+        Self::parse(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
+    }
+
+    /// Whether this very process still runs.
+    pub fn is_running(&self) -> bool {
+        Self::read(self.id).is_some_and(|now| now.started == self.started && !now.is_dead)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let id = text.split(' ').next()?.parse().ok()?;
+        // The name in brackets may hold anything, brackets and spaces too; what follows the last bracket is regular.
+        let (_, rest) = text.rsplit_once(") ")?;
+        let fields: Vec<&str> = rest.split(' ').collect();
+        Some(Self {
+            id,
+            is_dead: matches!(*fields.first()?, "Z" | "X"),
+            parent: fields.get(1)?.parse().ok()?,
+            group: fields.get(2)?.parse().ok()?,
+            user_ticks: fields.get(11)?.parse().ok()?,
+            system_ticks: fields.get(12)?.parse().ok()?,
+            started: fields.get(19)?.parse().ok()?,
+        })
+    }
+}
+
+/// The process `root`, its descendants and the members of its group.
+pub fn members(root: i32) -> Vec<Entry> {
+    select(&all(), root)
+}
+
+fn all() -> Vec<Entry> {
+    let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
+    let names = folder.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter_map(|name| name.parse().ok()).filter_map(Entry::read).collect()
+}
+
+fn select(entries: &[Entry], root: i32) -> Vec<Entry> {
+    let mut found: Vec<Entry> =
+        entries.iter().filter(|entry| entry.id == root || entry.group == root).copied().collect();
+    let mut next = 0;
+    while let Some(&Entry { id: parent, .. }) = found.get(next) {
+        next += 1;
+        for entry in entries.iter().filter(|entry| entry.parent == parent) {
+            if !found.contains(entry) {
+                found.push(*entry);
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(id: i32, parent: i32, group: i32) -> Entry {
+        Entry { id, parent, group, is_dead: false, user_ticks: 0, system_ticks: 0, started: 0 }
+    }
+
+    #[test]
+    fn a_line_is_read() {
+        let line = "42 (a) b (c) S 7 40 40 0 -1 4194304 141 0 1 0 13 5 0 0 20 0 1 0 80487";
+        let expected = Entry { started: 80_487, user_ticks: 13, system_ticks: 5, ..entry(42, 7, 40) };
+        assert_eq!(Entry::parse(line), Some(expected));
+        assert_eq!(Entry::parse("42 (a"), None);
+    }
+
+    #[test]
+    fn children_and_orphans_of_the_group_belong() {
+        let entries = [entry(5, 1, 5), entry(6, 5, 5), entry(7, 6, 7), entry(8, 1, 5), entry(9, 1, 9)];
+        let ids: Vec<i32> = select(&entries, 5).iter().map(|entry| entry.id).collect();
+        assert_eq!(ids, [5, 6, 8, 7]);
+    }
+
+    #[test]
+    fn we_are_among_our_members() {
+        let id = i32::try_from(std::process::id()).unwrap();
+        let found = members(id);
+        assert!(found.iter().any(|entry| entry.id == id && entry.is_running()));
+    }
+}

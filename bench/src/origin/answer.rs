@@ -1,0 +1,173 @@
+//! What the origin understands of a request, and the bytes it answers with.
+
+use std::rc::Rc;
+
+use memchr::memmem;
+
+use crate::pattern;
+
+/// A request as far as the origin cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    /// Bytes of the head, the empty line included.
+    pub head_bytes: usize,
+    /// What to answer.
+    pub ask: Ask,
+    /// Bytes of the body that follows the head.
+    pub body_bytes: u64,
+    /// The peer wants the connection closed after the answer.
+    pub is_last: bool,
+}
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ask {
+    /// `GET /any/path/N`: N bytes.
+    Bytes(usize),
+    /// `POST /anything`: how many bytes the body had.
+    Count,
+    /// Anything else: 400.
+    Unknown,
+}
+
+impl Request {
+    /// Reads the request at the start of `bytes`; `None` until its head is whole.
+    pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
+        let head_bytes = memmem::find(bytes, b"\r\n\r\n")? + 4;
+        let head = bytes.get(..head_bytes)?;
+        let mut lines = head.split(|&byte| byte == b'\n');
+        let ask = Ask::parse(lines.next().unwrap_or_default());
+        let mut request = Self { head_bytes, ask, body_bytes: 0, is_last: false };
+        for line in lines {
+            request.read_field(line.trim_ascii_end());
+        }
+        Some(request)
+    }
+
+    fn read_field(&mut self, line: &[u8]) {
+        let initial = line.first().map(u8::to_ascii_lowercase);
+        if initial != Some(b'c') && initial != Some(b't') {
+            return;
+        }
+        let mut parts = line.splitn(2, |&byte| byte == b':');
+        let name = parts.next().unwrap_or_default();
+        let value = parts.next().unwrap_or_default().trim_ascii();
+        if name.eq_ignore_ascii_case(b"content-length") {
+            match number(value) {
+                Some(length) => self.body_bytes = length,
+                None => self.ask = Ask::Unknown,
+            }
+        } else if name.eq_ignore_ascii_case(b"connection") {
+            self.is_last = value.eq_ignore_ascii_case(b"close");
+        } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
+            // Every body of the benchmark has a length, and a target that changes the framing is to be seen.
+            self.ask = Ask::Unknown;
+        }
+    }
+}
+
+impl Ask {
+    fn parse(line: &[u8]) -> Self {
+        let mut words = line.split(|&byte| byte == b' ');
+        let method = words.next().unwrap_or_default();
+        let path = words.next().unwrap_or_default();
+        match method {
+            b"GET" => {
+                let last = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+                let length = number(last).and_then(|length| usize::try_from(length).ok());
+                length.filter(|&length| length <= pattern::BODY_BYTES_MAX).map_or(Self::Unknown, Self::Bytes)
+            }
+            b"POST" => Self::Count,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// Answers made once and sent many times.
+#[derive(Debug, Default)]
+pub(super) struct Answers {
+    made: Vec<(Ask, u64, Rc<[u8]>)>,
+}
+
+impl Answers {
+    /// The whole answer to `ask` after a body of `body_bytes`.
+    ///
+    /// # Cost
+    /// Nothing but a short search after the first time.
+    pub(super) fn answer(&mut self, ask: Ask, body_bytes: u64) -> Rc<[u8]> {
+        let known = self.made.iter().find(|(made, count, _)| *made == ask && *count == body_bytes);
+        if let Some((_, _, bytes)) = known {
+            return Rc::clone(bytes);
+        }
+        let bytes: Rc<[u8]> = make(ask, body_bytes).into();
+        if self.made.len() < ANSWERS_MAX {
+            self.made.push((ask, body_bytes, Rc::clone(&bytes)));
+        }
+        bytes
+    }
+}
+
+fn make(ask: Ask, body_bytes: u64) -> Vec<u8> {
+    let (status, body) = match ask {
+        Ask::Bytes(length) => ("200 OK", pattern::body(length)),
+        Ask::Count => ("200 OK", body_bytes.to_string().into_bytes()),
+        Ask::Unknown => ("400 Bad Request", b"the origin serves GET /N and POST\n".to_vec()),
+    };
+    // The date is a constant: every target may pass it on as it is, and the origin needs no clock.
+    let head = format!(
+        "HTTP/1.1 {status}\r\nServer: origin\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\n\
+         Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut bytes = head.into_bytes();
+    bytes.extend_from_slice(&body);
+    bytes
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+const ANSWERS_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(head: &str, ask: Ask, body_bytes: u64, is_last: bool) {
+        let expected = Request { head_bytes: head.len(), ask, body_bytes, is_last };
+        assert_eq!(Request::parse(head.as_bytes()), Some(expected), "{head:?}");
+    }
+
+    #[test]
+    fn requests_are_read() {
+        check("GET /128 HTTP/1.1\r\nHost: a\r\n\r\n", Ask::Bytes(128), 0, false);
+        check("GET /route-7/10240 HTTP/1.1\r\nConnection: Close\r\n\r\n", Ask::Bytes(10_240), 0, true);
+        check("POST /up HTTP/1.1\r\ncontent-length: 9\r\n\r\n", Ask::Count, 9, false);
+    }
+
+    #[test]
+    fn what_the_origin_does_not_serve_is_unknown() {
+        check("GET /x HTTP/1.1\r\n\r\n", Ask::Unknown, 0, false);
+        check("GET /99999999999 HTTP/1.1\r\n\r\n", Ask::Unknown, 0, false);
+        check("PUT /1 HTTP/1.1\r\n\r\n", Ask::Unknown, 0, false);
+        check("POST /1 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", Ask::Unknown, 0, false);
+    }
+
+    #[test]
+    fn a_head_is_awaited() {
+        assert_eq!(Request::parse(b"GET /128 HTTP/1.1\r\nHost: a\r\n"), None);
+    }
+
+    #[test]
+    fn answers_are_whole() {
+        let mut answers = Answers::default();
+        let bytes = answers.answer(Ask::Bytes(40), 0);
+        let text = std::str::from_utf8(&bytes).unwrap();
+        assert!(text.starts_with("HTTP/1.1 200 OK\r\n"));
+        assert!(text.contains("Content-Length: 40\r\n"));
+        assert!(bytes.ends_with(&pattern::body(40)));
+        assert!(answers.answer(Ask::Count, 65_536).ends_with(b"\r\n\r\n65536"));
+        assert!(Rc::ptr_eq(&answers.answer(Ask::Bytes(40), 0), &bytes));
+    }
+}

@@ -1,0 +1,133 @@
+//! One connection to the origin: reads requests one after another and writes their answers.
+
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+
+use super::answer::{Answers, Ask, Request};
+
+/// A connection of one peer.
+#[derive(Debug)]
+pub(super) struct Connection {
+    socket: OwnedFd,
+    /// The part of a head that has come so far; empty when heads come whole, as they nearly always do.
+    head: Vec<u8>,
+    body: Option<Body>,
+    answer: Option<Answer>,
+}
+
+/// What the connection waits for next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Bytes from the peer.
+    Read,
+    /// Room to write.
+    Write,
+    /// Nothing: it is at its end.
+    Close,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Body {
+    request: Request,
+    left: u64,
+}
+
+#[derive(Debug)]
+struct Answer {
+    bytes: Rc<[u8]>,
+    sent: usize,
+    is_last: bool,
+}
+
+impl Connection {
+    pub(super) fn new(socket: OwnedFd) -> Self {
+        Self { socket, head: Vec::new(), body: None, answer: None }
+    }
+
+    pub(super) fn socket(&self) -> &OwnedFd {
+        &self.socket
+    }
+
+    /// Reads once and answers what became whole.
+    pub(super) fn handle_readable(&mut self, buffer: &mut [u8], answers: &mut Answers) -> Next {
+        let count = match recv(&self.socket, &mut *buffer, RecvFlags::DONTWAIT) {
+            Ok((0, _)) => return Next::Close,
+            Ok((count, _)) => count,
+            Err(Errno::AGAIN | Errno::INTR) => return Next::Read,
+            Err(_) => return Next::Close,
+        };
+        let mut bytes = buffer.get(..count).unwrap_or_default();
+        while !bytes.is_empty() {
+            // One request at a time: proxies do not pipeline, and a peer that does is cut off.
+            if self.answer.is_some() {
+                return Next::Close;
+            }
+            let Some(used) = self.take(bytes, answers) else { return Next::Close };
+            bytes = bytes.get(used..).unwrap_or_default();
+            if self.handle_writable() == Next::Close {
+                return Next::Close;
+            }
+        }
+        if self.answer.is_some() { Next::Write } else { Next::Read }
+    }
+
+    /// Writes what is left of the answer.
+    pub(super) fn handle_writable(&mut self) -> Next {
+        let Some(answer) = &mut self.answer else { return Next::Read };
+        while let Some(rest) = answer.bytes.get(answer.sent..).filter(|rest| !rest.is_empty()) {
+            match send(&self.socket, rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                Ok(count) => answer.sent += count,
+                Err(Errno::AGAIN | Errno::INTR) => return Next::Write,
+                Err(_) => return Next::Close,
+            }
+        }
+        let is_last = answer.is_last;
+        self.answer = None;
+        if is_last { Next::Close } else { Next::Read }
+    }
+
+    /// Takes bytes of a head or body and says how many; `None` for a peer to be cut off.
+    fn take(&mut self, bytes: &[u8], answers: &mut Answers) -> Option<usize> {
+        if let Some(body) = &mut self.body {
+            let taken = body.left.min(bytes.len() as u64);
+            body.left -= taken;
+            if body.left == 0 {
+                let request = body.request;
+                self.body = None;
+                self.begin_answer(request, answers);
+            }
+            return usize::try_from(taken).ok();
+        }
+        let held = self.head.len();
+        let parsed = if held == 0 {
+            Request::parse(bytes)
+        } else {
+            self.head.extend_from_slice(bytes);
+            Request::parse(&self.head)
+        };
+        let Some(request) = parsed else {
+            if held == 0 {
+                self.head.extend_from_slice(bytes);
+            }
+            return (self.head.len() <= HEAD_BYTES_MAX).then_some(bytes.len());
+        };
+        self.head.clear();
+        if request.body_bytes > 0 {
+            self.body = Some(Body { request, left: request.body_bytes });
+        } else {
+            self.begin_answer(request, answers);
+        }
+        request.head_bytes.checked_sub(held)
+    }
+
+    fn begin_answer(&mut self, request: Request, answers: &mut Answers) {
+        let is_last = request.is_last || request.ask == Ask::Unknown;
+        let bytes = answers.answer(request.ask, request.body_bytes);
+        self.answer = Some(Answer { bytes, sent: 0, is_last });
+    }
+}
+
+const HEAD_BYTES_MAX: usize = 16 * 1024;

@@ -1,0 +1,7 @@
+//! The upstream that every target proxies: as little work a request as an HTTP/1.1 server can do.
+
+mod answer;
+mod connection;
+mod server;
+
+pub use server::Origin;

@@ -1,0 +1,136 @@
+//! Where the programs of the targets are, and which versions they are.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use super::kind::Kind;
+
+/// Something to be measured.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Its name in tables.
+    pub name: String,
+    /// Which gateway it is.
+    pub kind: Kind,
+    /// Its program.
+    pub binary: PathBuf,
+    /// A template instead of the committed one.
+    pub config: Option<PathBuf>,
+}
+
+/// Where programs may be.
+#[derive(Clone, Debug, Default)]
+pub struct Peers {
+    /// Paths that were given, which are not searched for.
+    pub given: BTreeMap<Kind, PathBuf>,
+    /// Where the install script puts what it downloads.
+    pub installed: Option<PathBuf>,
+    /// Folders of programs.
+    pub search: Vec<PathBuf>,
+}
+
+impl Peers {
+    /// The target `name`.
+    ///
+    /// # Errors
+    /// When it is not a gateway, or its program is not found; the message says how to get it.
+    pub fn find(&self, name: &str) -> Result<Target> {
+        let kind = Kind::named(name).with_context(|| {
+            let known: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+            format!("unknown target `{name}`; there are {}", known.join(", "))
+        })?;
+        let binary = match self.given.get(&kind) {
+            Some(path) if is_program(path) => path.clone(),
+            Some(path) => {
+                bail!("`{name}` is absent: `{}` is not a program ({})", path.display(), kind.hint())
+            }
+            None => self.search(kind).with_context(|| format!("`{name}` is absent ({})", kind.hint()))?,
+        };
+        let binary = fs::canonicalize(&binary).unwrap_or(binary);
+        Ok(Target { name: name.to_owned(), kind, binary, config: None })
+    }
+
+    fn search(&self, kind: Kind) -> Option<PathBuf> {
+        let packaged = self.installed.iter().flat_map(|folder| packaged_binaries(folder, kind));
+        let others = self.search.iter().map(|folder| folder.join(kind.name()));
+        packaged.chain(others).find(|path| is_program(path))
+    }
+}
+
+/// Programs of that kind inside Python packages of the environment in `folder`.
+///
+/// The package of Envoy carries the program itself beside a script of the same name, and only the program is of use.
+fn packaged_binaries(folder: &Path, kind: Kind) -> Vec<PathBuf> {
+    let list = |folder: &Path| -> Vec<PathBuf> {
+        fs::read_dir(folder)
+            .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+            .unwrap_or_default()
+    };
+    let pythons = list(&folder.join("venv/lib"));
+    let packages = pythons.iter().flat_map(|python| list(&python.join("site-packages")));
+    packages.map(|package| package.join("_bin").join(kind.name())).filter(|path| path.is_file()).collect()
+}
+
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
+}
+
+/// What a program says its version is, in a few words.
+pub fn version(kind: Kind, binary: &Path) -> String {
+    let output = Command::new(binary).arg(kind.version_argument()).stdin(Stdio::null()).output();
+    let Ok(output) = output else { return "unknown".to_owned() };
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    version_in(&text).unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// The first dotted number in `text`, which is how all four say it.
+fn version_in(text: &str) -> Option<String> {
+    let words = text.split(|character: char| character.is_whitespace() || "/,()".contains(character));
+    let is_version =
+        |word: &&str| word.contains('.') && word.starts_with(|first: char| first.is_ascii_digit());
+    words.into_iter().find(is_version).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_version(text: &str, expected: Option<&str>) {
+        assert_eq!(version_in(text).as_deref(), expected, "{text:?}");
+    }
+
+    #[test]
+    fn versions_are_read() {
+        check_version("nginx version: nginx/1.22.1\n", Some("1.22.1"));
+        check_version(
+            "HAProxy version 2.6.12-1+deb12u4 2026/10/17 - https://haproxy.org/",
+            Some("2.6.12-1+deb12u4"),
+        );
+        check_version("\n/a/b/envoy  version: 9e55/1.40.0/Clean/RELEASE/BoringSSL\n", Some("1.40.0"));
+        check_version("eddy 0.1.0 (abc)", Some("0.1.0"));
+        check_version("no", None);
+    }
+
+    #[test]
+    fn absent_programs_are_named_with_a_hint() {
+        let peers = Peers::default();
+        let failure = format!("{:#}", peers.find("nginx").unwrap_err());
+        assert_eq!(failure, "`nginx` is absent (make bench-peers, or NGINX=path)");
+        assert!(peers.find("apache").unwrap_err().to_string().contains("unknown target `apache`"));
+    }
+
+    #[test]
+    fn given_paths_win_and_must_be_programs() {
+        let mut peers = Peers { search: vec![PathBuf::from("/bin")], ..Peers::default() };
+        peers.given.insert(Kind::Nginx, PathBuf::from("/bin/sh"));
+        assert_eq!(peers.find("nginx").unwrap().binary, fs::canonicalize("/bin/sh").unwrap());
+        peers.given.insert(Kind::Nginx, PathBuf::from("/etc/passwd"));
+        assert!(peers.find("nginx").unwrap_err().to_string().contains("not a program"));
+    }
+}

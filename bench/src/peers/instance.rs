@@ -1,0 +1,239 @@
+//! A target that runs with a configuration.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use super::find::Target;
+use super::kind::{STDERR, STDOUT};
+use super::ports::Ports;
+use super::process::Process;
+use super::setup::Setup;
+use super::template::{self, Values};
+use crate::measure::cpu;
+use crate::measure::tree::Entry;
+use crate::probe;
+
+/// What every instance of a run shares.
+#[derive(Debug)]
+pub struct Site {
+    /// Folder of the committed templates, one folder a kind.
+    pub templates: PathBuf,
+    /// Folder of the run, one folder an instance.
+    pub work: PathBuf,
+    /// Where the origin is.
+    pub origin: SocketAddr,
+    /// Open files that a process may have.
+    pub files_max: u64,
+    /// Workers of each target.
+    pub workers: usize,
+    /// Ports still to be taken.
+    pub ports: Ports,
+}
+
+/// A running target.
+#[derive(Debug)]
+pub struct Instance {
+    /// What runs.
+    pub target: Target,
+    /// Where it accepts traffic.
+    pub address: SocketAddr,
+    /// Where it serves metrics, with a setup that has them.
+    pub admin: SocketAddr,
+    process: Process,
+    folder: PathBuf,
+    templates: BTreeMap<String, String>,
+    values: Values,
+    generation: u32,
+}
+
+/// How a target is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// So that it ends with us, whatever becomes of us: through a short-lived process of ours.
+    Guarded,
+    /// At once, to measure how long it takes.
+    Bare,
+}
+
+impl Instance {
+    /// Starts `target` and waits until it answers.
+    ///
+    /// # Errors
+    /// When it cannot be configured or started, ends, or does not answer in time; the message holds what it wrote.
+    pub fn start(target: &Target, setup: Setup, site: &mut Site) -> Result<Self> {
+        let (mut instance, _) = Self::launch(target, setup, site, Start::Guarded)?;
+        instance.await_answer(ready_path(setup), Duration::from_millis(5))?;
+        Ok(instance)
+    }
+
+    /// Starts `target` and says how long its first answer took.
+    ///
+    /// # Errors
+    /// As [`Instance::start`].
+    pub fn start_timed(target: &Target, setup: Setup, site: &mut Site) -> Result<(Self, Duration)> {
+        let (mut instance, begun) = Self::launch(target, setup, site, Start::Bare)?;
+        instance.await_answer(ready_path(setup), Duration::from_micros(200))?;
+        Ok((instance, begun.elapsed()))
+    }
+
+    /// Its processes.
+    pub fn members(&self) -> Vec<Entry> {
+        self.process.members()
+    }
+
+    /// CPU it has used so far.
+    pub fn cpu(&self) -> cpu::Reading {
+        cpu::Reading::take(&self.process.members())
+    }
+
+    /// Gives it a configuration of the next generation, in the way its makers intend, and names that generation.
+    pub fn reload(&mut self) -> Result<u32> {
+        self.generation += 1;
+        self.values.names.insert("GENERATION", self.generation.to_string());
+        self.write_files()?;
+        if let Some(signal) = self.target.kind.reload_signal() {
+            self.process.signal(signal)?;
+        }
+        Ok(self.generation)
+    }
+
+    /// Lines in which it told of trouble so far, the first few.
+    pub fn complaints(&self) -> Vec<String> {
+        let kind = self.target.kind;
+        let text = fs::read(self.folder.join(kind.complaint_file())).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines = text.lines().filter(|line| kind.is_complaint(line));
+        lines.take(COMPLAINTS_MAX).map(str::to_owned).collect()
+    }
+
+    /// Stops it and removes its files, logs of many megabytes among them.
+    pub fn stop(mut self) {
+        self.process.stop();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+
+    fn launch(target: &Target, setup: Setup, site: &mut Site, start: Start) -> Result<(Self, Instant)> {
+        let (address, admin) = (site.ports.take()?, site.ports.take()?);
+        let folder = site.work.join(format!("{}-{}", target.name, address.port()));
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+        let folder = fs::canonicalize(&folder)?;
+        let values = values_of(setup, site, address, admin, &folder);
+        let templates = read_templates(target, &site.templates)?;
+        for (name, text) in &templates {
+            write_file(&folder, name, text, &values)?;
+        }
+        let mut command = target.kind.command(&target.binary, &folder, site.workers);
+        if start == Start::Guarded {
+            command = guarded(&command)?;
+        }
+        command.stdin(Stdio::null()).current_dir(&folder);
+        command.stdout(File::create(folder.join(STDOUT))?).stderr(File::create(folder.join(STDERR))?);
+        let begun = Instant::now();
+        let process = Process::start(&mut command)?;
+        let target = target.clone();
+        let instance = Self { target, address, admin, process, folder, templates, values, generation: 1 };
+        Ok((instance, begun))
+    }
+
+    fn await_answer(&mut self, path: &str, pause: Duration) -> Result<()> {
+        let deadline = Instant::now() + READY_TIMEOUT;
+        loop {
+            if probe::get(self.address, path).is_ok_and(|answer| answer.status == 200) {
+                return Ok(());
+            }
+            if let Some(status) = self.process.ended() {
+                bail!("`{}` ended with {status}:\n{}", self.target.name, self.last_words());
+            }
+            if Instant::now() > deadline {
+                let seconds = READY_TIMEOUT.as_secs();
+                bail!("`{}` does not answer after {seconds} s:\n{}", self.target.name, self.last_words());
+            }
+            crate::pause(pause);
+        }
+    }
+
+    /// Rewrites the files that changed, each at once by a rename.
+    fn write_files(&self) -> Result<()> {
+        for (name, text) in &self.templates {
+            if text.contains("@GENERATION@") {
+                write_file(&self.folder, name, text, &self.values)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn last_words(&self) -> String {
+        let files = [self.target.kind.complaint_file(), STDERR, STDOUT];
+        let texts = files.iter().filter_map(|file| fs::read(self.folder.join(file)).ok());
+        let text =
+            texts.map(|text| String::from_utf8_lossy(&text).into_owned()).find(|text| !text.is_empty());
+        let text = text.unwrap_or_else(|| "it wrote nothing".to_owned());
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(COMPLAINTS_MAX)..].join("\n")
+    }
+}
+
+fn ready_path(setup: Setup) -> &'static str {
+    if setup.routes == 0 { "/1" } else { "/route-0/1" }
+}
+
+fn values_of(setup: Setup, site: &Site, address: SocketAddr, admin: SocketAddr, folder: &Path) -> Values {
+    // A proxied exchange takes two files; what is left is for listeners, logs and the like.
+    let connections_max = site.files_max.saturating_sub(FILES_SPARE) / 2;
+    let names = [
+        ("ADDRESS", address.to_string()),
+        ("PORT", address.port().to_string()),
+        ("ADMIN", admin.to_string()),
+        ("ADMIN_PORT", admin.port().to_string()),
+        ("ORIGIN", site.origin.to_string()),
+        ("ORIGIN_PORT", site.origin.port().to_string()),
+        ("DIR", folder.display().to_string()),
+        ("WORKERS", site.workers.to_string()),
+        ("FILES_MAX", site.files_max.to_string()),
+        ("CONNECTIONS_MAX", connections_max.to_string()),
+        ("GENERATION", 1.to_string()),
+    ];
+    Values { names: names.into_iter().collect(), flags: setup.flags().collect(), routes: setup.routes }
+}
+
+/// The templates of a target by file name.
+fn read_templates(target: &Target, folder: &Path) -> Result<BTreeMap<String, String>> {
+    let folder = folder.join(target.kind.name());
+    let entries = fs::read_dir(&folder).with_context(|| format!("no templates in `{}`", folder.display()))?;
+    let mut templates = BTreeMap::new();
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        templates.insert(name.to_owned(), text);
+    }
+    if let Some(path) = &target.config {
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        templates.insert(target.kind.main_file().to_owned(), text);
+    }
+    Ok(templates)
+}
+
+fn write_file(folder: &Path, name: &str, text: &str, values: &Values) -> Result<()> {
+    let text = template::render(text, values).with_context(|| format!("template `{name}`"))?;
+    let new = folder.join(format!(".{name}.new"));
+    fs::write(&new, text).with_context(|| format!("cannot write `{}`", new.display()))?;
+    fs::rename(&new, folder.join(name)).with_context(|| format!("cannot write `{name}`"))
+}
+
+/// The same command, started by way of our own `guard`.
+fn guarded(command: &Command) -> Result<Command> {
+    let mut guarded = Command::new(std::env::current_exe().context("cannot find our own program")?);
+    guarded.arg("guard").arg(std::process::id().to_string()).arg(command.get_program());
+    guarded.args(command.get_args());
+    Ok(guarded)
+}
+
+const READY_TIMEOUT: Duration = Duration::from_secs(20);
+const COMPLAINTS_MAX: usize = 5;
+const FILES_SPARE: u64 = 400;

@@ -1,0 +1,159 @@
+//! What differs between the gateways: how each is called, configured, reloaded and heard.
+
+use std::fmt;
+use std::path::Path;
+use std::process::Command;
+
+use rustix::process::Signal;
+
+/// A gateway that can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// eddy.
+    Eddy,
+    /// nginx.
+    Nginx,
+    /// HAProxy.
+    Haproxy,
+    /// Envoy.
+    Envoy,
+}
+
+impl Kind {
+    /// All of them, in the order of tables.
+    pub const ALL: [Self; 4] = [Self::Eddy, Self::Nginx, Self::Haproxy, Self::Envoy];
+
+    /// The name of its program and of its folder of templates.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Eddy => "eddy",
+            Self::Nginx => "nginx",
+            Self::Haproxy => "haproxy",
+            Self::Envoy => "envoy",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// The file that its command line names.
+    pub fn main_file(self) -> &'static str {
+        match self {
+            Self::Eddy => "eddy.yaml",
+            Self::Nginx => "nginx.conf",
+            Self::Haproxy => "haproxy.cfg",
+            Self::Envoy => "envoy.yaml",
+        }
+    }
+
+    /// The command that runs it in the foreground with the configuration in `folder`.
+    pub fn command(self, binary: &Path, folder: &Path, workers: usize) -> Command {
+        let main = folder.join(self.main_file());
+        let mut command = Command::new(binary);
+        match self {
+            Self::Eddy => command.arg("run").arg(main),
+            Self::Nginx => {
+                command.arg("-p").arg(folder).arg("-c").arg(main);
+                command.arg("-e").arg(folder.join(ERROR_LOG)).args(["-g", "daemon off;"])
+            }
+            // Master and worker, as a service would run it: only so can it be reloaded.
+            Self::Haproxy => command.arg("-W").arg("-f").arg(main),
+            Self::Envoy => {
+                let workers = workers.to_string();
+                command.arg("-c").arg(main).args(["--concurrency", &workers, "--disable-hot-restart"]);
+                command.args(["-l", "warning"])
+            }
+        };
+        command
+    }
+
+    /// The signal that makes it read its configuration again; `None` for one that watches its files.
+    pub fn reload_signal(self) -> Option<Signal> {
+        match self {
+            Self::Eddy | Self::Nginx => Some(Signal::HUP),
+            Self::Haproxy => Some(Signal::USR2),
+            Self::Envoy => None,
+        }
+    }
+
+    /// Where it serves its metrics on the admin address.
+    pub fn metrics_path(self) -> &'static str {
+        match self {
+            Self::Eddy | Self::Haproxy => "/metrics",
+            Self::Nginx => "/status",
+            Self::Envoy => "/stats/prometheus",
+        }
+    }
+
+    /// The file in its folder where it complains.
+    pub fn complaint_file(self) -> &'static str {
+        match self {
+            Self::Nginx => ERROR_LOG,
+            Self::Eddy | Self::Haproxy | Self::Envoy => STDERR,
+        }
+    }
+
+    /// Whether a line of that file tells of trouble.
+    pub fn is_complaint(self, line: &str) -> bool {
+        let marks: &[&str] = match self {
+            Self::Eddy => &[" WARN", " ERROR", "panicked", "error:"],
+            Self::Nginx => &["[warn]", "[error]", "[crit]", "[alert]", "[emerg]"],
+            Self::Haproxy => &["[WARNING]", "[ALERT]"],
+            Self::Envoy => &["[warning]", "[error]", "[critical]"],
+        };
+        marks.iter().any(|mark| line.contains(mark))
+    }
+
+    /// The arguments that make it say its version.
+    pub fn version_argument(self) -> &'static str {
+        match self {
+            Self::Eddy | Self::Envoy => "--version",
+            Self::Nginx | Self::Haproxy => "-v",
+        }
+    }
+
+    /// How to get it.
+    pub fn hint(self) -> &'static str {
+        match self {
+            Self::Eddy => "cargo build --release -p eddy, or EDDY=path",
+            Self::Nginx => "make bench-peers, or NGINX=path",
+            Self::Haproxy => "make bench-peers, or HAPROXY=path",
+            Self::Envoy => "make bench-peers, or ENVOY=path",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a target writes to standard error, in its folder.
+pub(super) const STDERR: &str = "stderr.log";
+/// What a target writes to standard output, in its folder.
+pub(super) const STDOUT: &str = "stdout.log";
+const ERROR_LOG: &str = "error.log";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_back_to_kinds() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::named(kind.name()), Some(kind));
+        }
+        assert_eq!(Kind::named("apache"), None);
+    }
+
+    #[test]
+    fn complaints_are_told_from_notices() {
+        assert!(Kind::Haproxy.is_complaint("[ALERT] (1) : Starting proxy: cannot bind"));
+        assert!(!Kind::Haproxy.is_complaint("[NOTICE] (1) : New worker (2) forked"));
+        assert!(Kind::Envoy.is_complaint("[2026-01-01][1][warning][config] deprecated"));
+        assert!(!Kind::Eddy.is_complaint("2026-01-01T00:00:00Z  INFO eddy: listening"));
+    }
+}

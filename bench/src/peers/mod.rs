@@ -1,0 +1,16 @@
+//! The targets: where their programs are, how they are configured, started, reloaded and stopped.
+
+mod find;
+mod instance;
+mod kind;
+mod ports;
+mod process;
+mod setup;
+mod template;
+
+pub use find::{Peers, Target, version};
+pub use instance::{Instance, Site};
+pub use kind::Kind;
+pub use ports::Ports;
+pub use process::{Process, await_death_of_parent, stop_all};
+pub use setup::Setup;

@@ -1,0 +1,171 @@
+//! Configuration templates: the committed files, with places to fill in and parts to leave out.
+//!
+//! `@NAME@` is replaced by a value. A line `#% if FLAG`, `#% unless FLAG` or `#% each route` begins a part that
+//! `#% end` closes; inside `each route`, `@INDEX@` is the number of the route. `#` begins a comment in every format
+//! concerned, so the templates stay readable to their own tools.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result, bail};
+
+/// What a template is filled in with.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Values {
+    /// Replacements by name.
+    pub names: BTreeMap<&'static str, String>,
+    /// Flags that are on.
+    pub flags: BTreeSet<&'static str>,
+    /// How many routes `each route` lists.
+    pub routes: usize,
+}
+
+/// Fills in a template.
+///
+/// # Errors
+/// An unknown name or directive, or parts that do not end.
+pub(super) fn render(text: &str, values: &Values) -> Result<String> {
+    let mut lines = text.lines().enumerate();
+    let mut out = String::with_capacity(text.len());
+    let parts = parse(&mut lines, Depth::Outside)?;
+    write(&parts, values, None, &mut out)?;
+    Ok(out)
+}
+
+#[derive(Clone, Debug)]
+enum Part<'a> {
+    Line(&'a str),
+    If { flag: &'a str, is_wanted: bool, parts: Vec<Self> },
+    EachRoute(Vec<Self>),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    Outside,
+    Inside,
+}
+
+fn parse<'a>(lines: &mut impl Iterator<Item = (usize, &'a str)>, depth: Depth) -> Result<Vec<Part<'a>>> {
+    let mut parts = Vec::new();
+    while let Some((index, line)) = lines.next() {
+        let Some(directive) = line.trim_start().strip_prefix(MARK) else {
+            parts.push(Part::Line(line));
+            continue;
+        };
+        let words: Vec<&str> = directive.split_whitespace().collect();
+        match *words.as_slice() {
+            ["end"] if depth == Depth::Inside => return Ok(parts),
+            ["if", flag] => {
+                parts.push(Part::If { flag, is_wanted: true, parts: parse(lines, Depth::Inside)? });
+            }
+            ["unless", flag] => {
+                parts.push(Part::If { flag, is_wanted: false, parts: parse(lines, Depth::Inside)? });
+            }
+            ["each", "route"] => parts.push(Part::EachRoute(parse(lines, Depth::Inside)?)),
+            _ => bail!("line {}: unknown directive `{line}`", index + 1),
+        }
+    }
+    if depth == Depth::Inside {
+        bail!("a part has no `{MARK} end`");
+    }
+    Ok(parts)
+}
+
+fn write(parts: &[Part<'_>], values: &Values, route: Option<usize>, out: &mut String) -> Result<()> {
+    for part in parts {
+        match part {
+            Part::Line(line) => fill_in(line, values, route, out)?,
+            Part::If { flag, is_wanted, parts } => {
+                if values.flags.contains(flag) == *is_wanted {
+                    write(parts, values, route, out)?;
+                }
+            }
+            Part::EachRoute(parts) => {
+                for index in 0..values.routes {
+                    write(parts, values, Some(index), out)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn fill_in(line: &str, values: &Values, route: Option<usize>, out: &mut String) -> Result<()> {
+    let mut rest = line;
+    while let Some((before, after)) = rest.split_once('@') {
+        out.push_str(before);
+        let length = after.find(|character: char| !character.is_ascii_uppercase() && character != '_');
+        let (name, tail) = after.split_at(length.unwrap_or(after.len()));
+        match tail.strip_prefix('@').filter(|_| !name.is_empty()) {
+            Some(tail) => {
+                out.push_str(&value_of(name, values, route).with_context(|| format!("in `{line}`"))?);
+                rest = tail;
+            }
+            None => {
+                out.push('@');
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out.push('\n');
+    Ok(())
+}
+
+fn value_of(name: &str, values: &Values, route: Option<usize>) -> Result<String> {
+    if let (INDEX, Some(index)) = (name, route) {
+        return Ok(index.to_string());
+    }
+    values.names.get(name).cloned().with_context(|| format!("unknown name `@{name}@`"))
+}
+
+const MARK: &str = "#%";
+const INDEX: &str = "INDEX";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values() -> Values {
+        Values {
+            names: BTreeMap::from([("ADDRESS", "127.0.0.1:80".to_owned())]),
+            flags: BTreeSet::from(["log"]),
+            routes: 2,
+        }
+    }
+
+    fn check(template: &str, expected: &str) {
+        assert_eq!(render(template, &values()).unwrap(), expected, "{template:?}");
+    }
+
+    fn check_fault(template: &str, expected: &str) {
+        let failure = format!("{:#}", render(template, &values()).unwrap_err());
+        assert!(failure.contains(expected), "{failure}");
+    }
+
+    #[test]
+    fn names_are_filled_in() {
+        check("listen @ADDRESS@;", "listen 127.0.0.1:80;\n");
+        check("fd@1 a@b.c @", "fd@1 a@b.c @\n");
+        check("\"@type\": x", "\"@type\": x\n");
+    }
+
+    #[test]
+    fn parts_are_kept_or_left_out() {
+        check("#% if log\na\n#% end\n#% unless log\nb\n#% end\n#% if metrics\nc\n#% end", "a\n");
+    }
+
+    #[test]
+    fn routes_are_listed() {
+        check("  #% each route\nr@INDEX@ @ADDRESS@\n  #% end", "r0 127.0.0.1:80\nr1 127.0.0.1:80\n");
+        check("#% each route\n#% if log\nr@INDEX@\n#% end\n#% end", "r0\nr1\n");
+    }
+
+    #[test]
+    fn faults_are_named() {
+        check_fault("@PORT@", "unknown name `@PORT@`");
+        check_fault("@INDEX@", "unknown name `@INDEX@`");
+        check_fault("a\n#% when x", "line 2: unknown directive");
+        check_fault("#% if log\na", "no `#% end`");
+        check_fault("#% end", "unknown directive");
+    }
+}

@@ -1,0 +1,205 @@
+//! The CPU a request as a chart, in SVG.
+
+use std::fmt::Write;
+
+use super::results::{DIRECT, Results, Row};
+use super::table::short;
+
+/// Draws the CPU a request of every target, relative to the reference; `None` when there is nothing to draw.
+///
+/// Microseconds of different scenarios do not fit one axis, so bars show ratios and their labels the microseconds.
+pub fn svg(results: &Results) -> Option<String> {
+    let groups = groups(results);
+    let longest = groups.iter().flat_map(|group| &group.bars).map(|bar| bar.ratio).fold(0.0, f64::max);
+    if longest <= 0.0 {
+        return None;
+    }
+    let axis = Axis { top: (longest * 2.0).ceil() / 2.0 };
+    let bars: usize = groups.iter().map(|group| group.bars.len()).sum();
+    let height = HEAD + bars as f64 * BAR + groups.len() as f64 * GAP + FOOT;
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \
+         height=\"{height}\" role=\"img\" aria-label=\"CPU a request\">"
+    );
+    out.push_str(STYLE);
+    let _ = writeln!(
+        out,
+        "<text class=\"title\" x=\"{LEFT}\" y=\"24\">CPU a request, {} = 1</text>",
+        results.reference
+    );
+    let _ = writeln!(
+        out,
+        "<text class=\"small\" x=\"{LEFT}\" y=\"42\">less is better; user and system, all processes, at saturation; \
+         medians of {} rounds, labels in µs</text>",
+        results.method.rounds
+    );
+    draw_axis(&mut out, axis, height);
+    draw_bars(&mut out, axis, &groups);
+    out.push_str("</svg>\n");
+    Some(out)
+}
+
+struct Group<'a> {
+    scenario: &'a str,
+    bars: Vec<Bar<'a>>,
+}
+
+struct Bar<'a> {
+    target: &'a str,
+    /// Position of the target, which gives the colour.
+    index: usize,
+    cpu_us: f64,
+    ratio: f64,
+}
+
+#[derive(Clone, Copy)]
+struct Axis {
+    top: f64,
+}
+
+impl Axis {
+    fn x(self, value: f64) -> f64 {
+        LEFT + value / self.top * (WIDTH - LEFT - RIGHT)
+    }
+}
+
+fn groups(results: &Results) -> Vec<Group<'_>> {
+    let of = |scenario: &str, target: &str| {
+        results.rows.iter().find(|row| row.scenario == scenario && row.target == target)?.cpu_us
+    };
+    let is_reference = |row: &&Row| row.target == results.reference && row.target != DIRECT;
+    let mut groups = Vec::new();
+    for row in results.rows.iter().filter(is_reference) {
+        let Some(base) = row.cpu_us.filter(|&base| base > 0.0) else { continue };
+        let targets = results.targets.iter().map(|target| target.name.as_str()).enumerate();
+        let bars = targets.filter_map(|(index, target)| {
+            let cpu_us = of(&row.scenario, target)?;
+            Some(Bar { target, index, cpu_us, ratio: cpu_us / base })
+        });
+        groups.push(Group { scenario: &row.scenario, bars: bars.collect() });
+    }
+    groups
+}
+
+fn draw_axis(out: &mut String, axis: Axis, height: f64) {
+    let bottom = height - FOOT;
+    let mut value = 0.0;
+    while value <= axis.top + 1e-9 {
+        let x = axis.x(value);
+        let class = if (value - 1.0).abs() < 1e-9 { "one" } else { "grid" };
+        let _ = writeln!(
+            out,
+            "<line class=\"{class}\" x1=\"{x:.1}\" y1=\"{HEAD}\" x2=\"{x:.1}\" y2=\"{bottom}\"/>"
+        );
+        let y = bottom + 16.0;
+        let _ = writeln!(
+            out,
+            "<text class=\"small\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y}\">{value:.1}</text>"
+        );
+        value += 0.5;
+    }
+}
+
+fn draw_bars(out: &mut String, axis: Axis, groups: &[Group<'_>]) {
+    let mut y = HEAD;
+    for group in groups {
+        y += GAP;
+        let middle = y + group.bars.len() as f64 * BAR / 2.0 + 4.0;
+        let _ = writeln!(
+            out,
+            "<text text-anchor=\"end\" x=\"{:.1}\" y=\"{middle:.1}\">{}</text>",
+            LEFT - 70.0,
+            group.scenario
+        );
+        for bar in &group.bars {
+            let width = axis.x(bar.ratio) - LEFT;
+            let colour = COLOURS.get(bar.index % COLOURS.len()).copied().unwrap_or_default();
+            let base = y + BAR - 4.0;
+            let _ = writeln!(
+                out,
+                "<text class=\"small\" text-anchor=\"end\" x=\"{:.1}\" y=\"{base:.1}\">{}</text>",
+                LEFT - 6.0,
+                bar.target
+            );
+            let _ = writeln!(
+                out,
+                "<rect x=\"{LEFT}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{:.1}\" fill=\"{colour}\"/>",
+                y + 1.0,
+                BAR - 2.0
+            );
+            let _ = writeln!(
+                out,
+                "<text class=\"small\" x=\"{:.1}\" y=\"{base:.1}\">{:.2} ({} µs)</text>",
+                LEFT + width + 4.0,
+                bar.ratio,
+                short(bar.cpu_us)
+            );
+            y += BAR;
+        }
+    }
+}
+
+/// Colours that keep apart on white and on near black, for readers who see fewer of them too.
+const COLOURS: &[&str] = &["#2f81f7", "#1a9e6e", "#c98500", "#b65fd0", "#8b949e"];
+const STYLE: &str = "<style>\ntext { font: 13px system-ui, sans-serif; fill: #1f2328 }\n\
+    .title { font-size: 17px; font-weight: 600 }\n.small { font-size: 11px }\n\
+    .grid { stroke: #d0d7de }\n.one { stroke: #57606a; stroke-dasharray: 4 3 }\n\
+    @media (prefers-color-scheme: dark) {\n  text { fill: #e6edf3 }\n  .grid { stroke: #30363d }\n  \
+    .one { stroke: #9198a1 }\n}\n</style>\n";
+const WIDTH: f64 = 860.0;
+const LEFT: f64 = 170.0;
+const RIGHT: f64 = 110.0;
+const HEAD: f64 = 56.0;
+const FOOT: f64 = 30.0;
+const BAR: f64 = 16.0;
+const GAP: f64 = 12.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::results::TargetFacts;
+
+    fn results() -> Results {
+        let row = |scenario: &str, target: &str, cpu_us| Row {
+            scenario: scenario.to_owned(),
+            target: target.to_owned(),
+            cpu_us,
+            ..Row::default()
+        };
+        let target = |name: &str| TargetFacts { name: name.to_owned(), ..TargetFacts::default() };
+        Results {
+            reference: "eddy".to_owned(),
+            targets: vec![target("eddy"), target("nginx")],
+            rows: vec![
+                row("get", "eddy", Some(30.0)),
+                row("get", "nginx", Some(36.0)),
+                row("get", DIRECT, Some(7.0)),
+                row("idle", "eddy", None),
+            ],
+            ..Results::default()
+        }
+    }
+
+    #[test]
+    fn every_target_has_a_bar_and_its_values() {
+        let text = svg(&results()).unwrap();
+        assert_eq!(text.matches("<rect").count(), 2);
+        assert!(text.contains(">1.00 (30.0 µs)<") && text.contains(">1.20 (36.0 µs)<"), "{text}");
+        assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"));
+        assert!(!text.contains("idle") && !text.contains("direct"));
+    }
+
+    #[test]
+    fn bars_end_where_the_axis_says() {
+        let axis = Axis { top: 1.5 };
+        assert!((axis.x(0.0) - LEFT).abs() < 1e-9);
+        assert!((axis.x(1.5) - (WIDTH - RIGHT)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn nothing_is_drawn_from_nothing() {
+        assert_eq!(svg(&Results::default()), None);
+    }
+}

@@ -1,0 +1,6 @@
+//! What becomes of the figures: statistics, the results file, the table and the chart.
+
+pub mod chart;
+pub mod results;
+pub mod statistics;
+pub mod table;

@@ -1,0 +1,260 @@
+//! The results of a run, as they are written to `results/NAME.json`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::statistics::{self, Comparison};
+use crate::measure::machine::Machine;
+
+/// Everything a run found out.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Results {
+    /// Name of the run.
+    pub name: String,
+    /// What it was measured on.
+    pub machine: Machine,
+    /// How it was measured.
+    pub method: Method,
+    /// What was measured.
+    pub targets: Vec<TargetFacts>,
+    /// The target whose ratios to the others are given.
+    pub reference: String,
+    /// One row a scenario and target.
+    pub rows: Vec<Row>,
+    /// Ratios of the reference to each rival, from paired windows.
+    pub ratios: Vec<Ratio>,
+    /// What went wrong; a run with entries here is no evidence.
+    pub faults: Vec<String>,
+    /// What a reader has to know.
+    pub notes: Vec<String>,
+}
+
+/// How a run measured.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Method {
+    /// Rounds of every scenario of traffic.
+    pub rounds: usize,
+    /// Length of a window, seconds.
+    pub seconds: f64,
+    /// Connections of the load.
+    pub connections: usize,
+    /// Workers of each target.
+    pub workers: usize,
+    /// What made the load at saturation.
+    pub generator: String,
+    /// The commit of the tree that the run was started in, if known.
+    pub commit: Option<String>,
+}
+
+/// A target and its program.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct TargetFacts {
+    /// Its name in rows.
+    pub name: String,
+    /// Version as the program says it.
+    pub version: String,
+    /// Size of the program's file, bytes.
+    pub file_bytes: u64,
+    /// Of these, what is loaded to run it.
+    pub loaded_bytes: Option<u64>,
+}
+
+/// What a target did in a scenario: medians over its windows.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Row {
+    /// The scenario.
+    pub scenario: String,
+    /// The target; `direct` is the origin without a gateway, measured once.
+    pub target: String,
+    /// Windows that succeeded.
+    pub rounds: usize,
+    /// Requests a second at saturation.
+    pub rps: Option<f64>,
+    /// CPU a request at saturation, microseconds, of all processes of the target.
+    pub cpu_us: Option<f64>,
+    /// Of this, in user mode.
+    pub user_us: Option<f64>,
+    /// Of this, in the kernel.
+    pub sys_us: Option<f64>,
+    /// Median latency at the rate `rate`, microseconds.
+    pub p50_us: Option<f64>,
+    /// The latency that 99 % do not exceed, likewise.
+    pub p99_us: Option<f64>,
+    /// Further figures by name.
+    #[serde(flatten)]
+    pub others: BTreeMap<String, f64>,
+    /// What the medians were made of: a value a round, `null` where a window failed.
+    pub samples: BTreeMap<String, Vec<Option<f64>>>,
+}
+
+/// The reference against a rival in one scenario.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Ratio {
+    /// The scenario.
+    pub scenario: String,
+    /// The rival.
+    pub rival: String,
+    /// The figure compared.
+    pub figure: String,
+    /// The reference's figure over the rival's, pair by pair.
+    #[serde(flatten)]
+    pub comparison: Comparison,
+}
+
+/// Samples of a run as they come in, by scenario and target.
+#[derive(Clone, Debug, Default)]
+pub struct Samples {
+    rows: Vec<Sampled>,
+}
+
+/// Samples of one target in one scenario.
+#[derive(Clone, Debug, Default)]
+struct Sampled {
+    scenario: String,
+    target: String,
+    /// Values by figure, one a round.
+    figures: BTreeMap<String, Vec<Option<f64>>>,
+}
+
+impl Samples {
+    /// Adds the value of one round; `None` for a window that failed.
+    pub fn add(&mut self, scenario: &str, target: &str, figure: &str, value: Option<f64>) {
+        let known = self.rows.iter().position(|row| row.scenario == scenario && row.target == target);
+        let index = known.unwrap_or_else(|| {
+            let (scenario, target) = (scenario.to_owned(), target.to_owned());
+            self.rows.push(Sampled { scenario, target, ..Sampled::default() });
+            self.rows.len() - 1
+        });
+        self.rows[index].figures.entry(figure.to_owned()).or_default().push(value.map(rounded));
+    }
+
+    /// The rows, in the order in which their first samples came.
+    pub fn rows(&self) -> Vec<Row> {
+        self.rows.iter().map(row).collect()
+    }
+}
+
+/// Compares `reference` with every other target wherever both have samples; `direct` is no rival.
+pub fn ratios(rows: &[Row], reference: &str) -> Vec<Ratio> {
+    let mut ratios = Vec::new();
+    for ours in rows.iter().filter(|row| row.target == reference) {
+        let is_rival =
+            |row: &&Row| row.scenario == ours.scenario && row.target != reference && row.target != DIRECT;
+        for theirs in rows.iter().filter(is_rival) {
+            for figure in COMPARED {
+                let (Some(first), Some(second)) = (ours.samples.get(*figure), theirs.samples.get(*figure))
+                else {
+                    continue;
+                };
+                ratios.extend(statistics::compare(first, second).map(|comparison| Ratio {
+                    scenario: ours.scenario.clone(),
+                    rival: theirs.target.clone(),
+                    figure: (*figure).to_owned(),
+                    comparison,
+                }));
+            }
+        }
+    }
+    ratios
+}
+
+fn row(sampled: &Sampled) -> Row {
+    let samples = &sampled.figures;
+    let values = |figure: &str| -> Vec<f64> {
+        samples.get(figure).map(|values| values.iter().flatten().copied().collect()).unwrap_or_default()
+    };
+    let median = |figure: &str| statistics::median(&values(figure)).map(rounded);
+    // The split comes from ticks, too coarse for one window; over all windows they are many.
+    let user: f64 = values(USER_TICKS).iter().sum();
+    let system: f64 = values(SYSTEM_TICKS).iter().sum();
+    let split = |ticks: f64| {
+        let share = ticks / (user + system);
+        median("cpu_us").filter(|_| user + system > 0.0).map(|total| rounded(total * share))
+    };
+    let is_other = |figure: &&String| {
+        !FIELDS.contains(&figure.as_str()) && ![USER_TICKS, SYSTEM_TICKS].contains(&figure.as_str())
+    };
+    let others = samples.keys().filter(is_other);
+    Row {
+        scenario: sampled.scenario.clone(),
+        target: sampled.target.clone(),
+        rounds: samples.values().map(|values| values.iter().flatten().count()).max().unwrap_or_default(),
+        rps: median("rps"),
+        cpu_us: median("cpu_us"),
+        user_us: split(user),
+        sys_us: split(system),
+        p50_us: median("p50_us"),
+        p99_us: median("p99_us"),
+        others: others.filter_map(|figure| Some((figure.clone(), median(figure)?))).collect(),
+        samples: samples.clone(),
+    }
+}
+
+/// Three decimals are more than any figure here deserves.
+fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
+/// The name of the row of the origin without a gateway.
+pub const DIRECT: &str = "direct";
+/// Samples of the ticks in user mode.
+pub const USER_TICKS: &str = "user_ticks";
+/// Samples of the ticks in the kernel.
+pub const SYSTEM_TICKS: &str = "system_ticks";
+const FIELDS: &[&str] = &["rps", "cpu_us", "user_us", "sys_us", "p50_us", "p99_us"];
+const COMPARED: &[&str] =
+    &["cpu_us", "rps", "p50_us", "p99_us", "connection_bytes", "start_ms", "reload_ms", "reload_cpu_ms"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples() -> Samples {
+        let mut samples = Samples::default();
+        for (round, value) in [30.0, 10.0, 20.0].into_iter().enumerate() {
+            samples.add("get", "eddy", "cpu_us", Some(value));
+            samples.add("get", "eddy", USER_TICKS, Some(25.0));
+            samples.add("get", "eddy", SYSTEM_TICKS, Some(75.0));
+            samples.add("get", "nginx", "cpu_us", (round != 1).then_some(value * 2.0));
+            samples.add("get", DIRECT, "cpu_us", Some(1.0));
+        }
+        samples.add("idle", "eddy", "connection_bytes", Some(1000.0));
+        samples
+    }
+
+    #[test]
+    fn rows_hold_medians_and_the_split() {
+        let rows = samples().rows();
+        let first = &rows[0];
+        assert_eq!((first.scenario.as_str(), first.target.as_str(), first.rounds), ("get", "eddy", 3));
+        assert_eq!((first.cpu_us, first.user_us, first.sys_us), (Some(20.0), Some(5.0), Some(15.0)));
+        assert_eq!(rows[1].rounds, 2);
+        assert_eq!(rows[3].others["connection_bytes"], 1000.0);
+        assert!(!first.others.contains_key(USER_TICKS));
+    }
+
+    #[test]
+    fn rivals_are_compared_pair_by_pair() {
+        let ratios = ratios(&samples().rows(), "eddy");
+        assert_eq!(ratios.len(), 1);
+        assert_eq!(ratios[0].rival, "nginx");
+        assert_eq!(ratios[0].comparison.ratio.count, 2);
+        assert_eq!(ratios[0].comparison.ratio.median, 0.5);
+    }
+
+    #[test]
+    fn results_survive_the_file() {
+        let rows = samples().rows();
+        let results = Results { ratios: ratios(&rows, "eddy"), rows, ..Results::default() };
+        let text = serde_json::to_string(&results).unwrap();
+        let again: Results = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&again).unwrap(), text);
+        let row = &serde_json::from_str::<serde_json::Value>(&text).unwrap()["rows"][0];
+        for field in
+            ["scenario", "target", "rounds", "rps", "cpu_us", "user_us", "sys_us", "p50_us", "p99_us"]
+        {
+            assert!(row.get(field).is_some(), "{field}");
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! The results as Markdown.
+
+use std::fmt::Write;
+
+use super::results::{DIRECT, Ratio, Results, Row, TargetFacts};
+
+/// The whole report of a run.
+pub fn markdown(results: &Results) -> String {
+    let mut out = String::new();
+    head(&mut out, results);
+    let cpu = |row: &Row| {
+        Some(format!("{} ({} + {})", short(row.cpu_us?), short(row.user_us?), short(row.sys_us?)))
+    };
+    section(&mut out, results, "CPU a request, µs (user + system)", "cpu_us", &cpu);
+    let rps = |row: &Row| row.rps.map(|value| format!("{value:.0}"));
+    section(&mut out, results, "Requests a second at saturation", "rps", &rps);
+    let latency = |row: &Row| Some(format!("{} / {}", short(row.p50_us?), short(row.p99_us?)));
+    section(&mut out, results, "Latency at a fixed rate, µs (p50 / p99; ratios of p99)", "p99_us", &latency);
+    let memory = |row: &Row| other(row, "connection_bytes").map(|bytes| format!("{:.2} KiB", bytes / 1024.0));
+    section(&mut out, results, "Memory a connection, idle connections", "connection_bytes", &memory);
+    let start = |row: &Row| other(row, "start_ms").map(|time| format!("{} ms", short(time)));
+    section(&mut out, results, "Start to first answer", "start_ms", &start);
+    let reload = |row: &Row| {
+        let time = other(row, "reload_ms")?;
+        let cpu = other(row, "reload_cpu_ms")?;
+        Some(format!("{} ms ({} ms CPU)", short(time), short(cpu)))
+    };
+    section(&mut out, results, "Reload with 10,000 routes", "reload_ms", &reload);
+    sizes(&mut out, results);
+    harness(&mut out, results);
+    out
+}
+
+/// Two contenders pair by pair.
+pub fn comparison(results: &Results) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "| scenario | figure | a | b | b/a | quartiles | 95 % confidence | b lower |");
+    let _ = writeln!(out, "|---|---|--:|--:|--:|--:|--:|--:|");
+    for ratio in &results.ratios {
+        let of = |target: &str| {
+            let row = find(results, &ratio.scenario, target)?;
+            if ratio.figure == "rps" { row.rps } else { row.cpu_us }
+        };
+        let figure = |target| of(target).map_or_else(String::new, short);
+        let facts = ratio.comparison;
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} | {:.3} | {:.3} to {:.3} | {:.3} to {:.3} | {} of {} |",
+            ratio.scenario,
+            ratio.figure,
+            figure("a"),
+            figure("b"),
+            facts.ratio.median,
+            facts.ratio.lower,
+            facts.ratio.upper,
+            facts.confidence.0,
+            facts.confidence.1,
+            facts.lower_count,
+            facts.ratio.count
+        );
+    }
+    write_list(&mut out, "Faults", &results.faults);
+    write_list(&mut out, "Notes", &results.notes);
+    out
+}
+
+fn head(out: &mut String, results: &Results) {
+    let (machine, method) = (&results.machine, &results.method);
+    let _ = writeln!(out, "# Benchmark `{}`\n", results.name);
+    let _ = writeln!(
+        out,
+        "{} cores ({}), {:.0} GiB, Linux {} on {}; load average at the start {:.2}. {} rounds, windows of {} s, {} \
+         connections, {} workers a target, load at saturation from {}; commit {}.",
+        machine.cores,
+        machine.cpu,
+        machine.memory_bytes as f64 / f64::from(1 << 30),
+        machine.kernel,
+        machine.architecture,
+        machine.load_average,
+        method.rounds,
+        method.seconds,
+        method.connections,
+        method.workers,
+        method.generator,
+        method.commit.as_deref().unwrap_or("unknown")
+    );
+    let versions: Vec<String> =
+        results.targets.iter().map(|target| format!("{} {}", target.name, target.version)).collect();
+    let _ = writeln!(out, "Targets: {}.", versions.join(", "));
+    let _ = writeln!(
+        out,
+        "\nFigures are medians over the rounds. Ratios are {} over a rival, from the paired windows of each round: \
+         the median, and the quartiles in brackets.",
+        results.reference
+    );
+    write_list(out, "Faults: this run is no evidence", &results.faults);
+    write_list(out, "Notes", &results.notes);
+}
+
+fn write_list(out: &mut String, title: &str, texts: &[String]) {
+    if !texts.is_empty() {
+        let _ = writeln!(out, "\n**{title}**\n");
+        for text in texts {
+            let _ = writeln!(out, "* {text}");
+        }
+    }
+}
+
+fn section(
+    out: &mut String,
+    results: &Results,
+    title: &str,
+    figure: &str,
+    cell: &dyn Fn(&Row) -> Option<String>,
+) {
+    let mut scenarios: Vec<&str> = Vec::new();
+    for row in results.rows.iter().filter(|row| cell(row).is_some()) {
+        if !scenarios.contains(&row.scenario.as_str()) {
+            scenarios.push(&row.scenario);
+        }
+    }
+    if scenarios.is_empty() {
+        return;
+    }
+    let names: Vec<&str> = results.targets.iter().map(|target| target.name.as_str()).collect();
+    let rivals: Vec<&str> = names.iter().copied().filter(|&name| name != results.reference).collect();
+    let _ = write!(out, "\n## {title}\n\n| scenario |");
+    for name in &names {
+        let _ = write!(out, " {name} |");
+    }
+    for rival in &rivals {
+        let _ = write!(out, " {}/{rival} |", results.reference);
+    }
+    let _ = writeln!(out, "\n|---|{}", "--:|".repeat(names.len() + rivals.len()));
+    for scenario in scenarios {
+        let _ = write!(out, "| `{scenario}` |");
+        for name in &names {
+            let text = find(results, scenario, name).and_then(cell).unwrap_or_else(|| ABSENT.to_owned());
+            let _ = write!(out, " {text} |");
+        }
+        for rival in &rivals {
+            let is_it = |ratio: &&Ratio| {
+                ratio.scenario == scenario && ratio.rival == *rival && ratio.figure == figure
+            };
+            let text = results.ratios.iter().find(is_it).map_or_else(|| ABSENT.to_owned(), ratio_text);
+            let _ = write!(out, " {text} |");
+        }
+        let _ = writeln!(out);
+    }
+}
+
+fn sizes(out: &mut String, results: &Results) {
+    let _ = writeln!(out, "\n## Size of the program, MiB\n\n| target | loaded | file |\n|---|--:|--:|");
+    for TargetFacts { name, file_bytes, loaded_bytes, .. } in &results.targets {
+        let loaded = loaded_bytes.map_or_else(|| ABSENT.to_owned(), mebibytes);
+        let _ = writeln!(out, "| {name} | {loaded} | {} |", mebibytes(*file_bytes));
+    }
+}
+
+/// What the harness itself took, for who wants to judge it.
+fn harness(out: &mut String, results: &Results) {
+    let rows: Vec<&Row> = results.rows.iter().filter(|row| row.target == DIRECT).collect();
+    if rows.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        out,
+        "\n## The harness, without a gateway\n\n| scenario | requests a second | p50 / p99 µs | rate | CPU of the \
+         origin µs | CPU of the load µs |\n|---|--:|--:|--:|--:|--:|"
+    );
+    for row in rows {
+        let text = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), short);
+        let _ = writeln!(
+            out,
+            "| `{}` | {} | {} / {} | {} | {} | {} |",
+            row.scenario,
+            row.rps.map_or_else(|| ABSENT.to_owned(), |value| format!("{value:.0}")),
+            text(row.p50_us),
+            text(row.p99_us),
+            text(other(row, "rate")),
+            text(other(row, "origin_us")),
+            text(other(row, "load_us"))
+        );
+    }
+}
+
+fn find<'a>(results: &'a Results, scenario: &str, target: &str) -> Option<&'a Row> {
+    results.rows.iter().find(|row| row.scenario == scenario && row.target == target)
+}
+
+fn other(row: &Row, figure: &str) -> Option<f64> {
+    row.others.get(figure).copied()
+}
+
+fn ratio_text(ratio: &Ratio) -> String {
+    let spread = ratio.comparison.ratio;
+    format!("**{:.2}** [{:.2}, {:.2}]", spread.median, spread.lower, spread.upper)
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{:.1}", bytes as f64 / f64::from(1 << 20))
+}
+
+/// Three digits, which is what the figures are good for.
+pub fn short(value: f64) -> String {
+    let digits = match value.abs() {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        _ => 2,
+    };
+    format!("{value:.digits$}")
+}
+
+const ABSENT: &str = "–";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::results::{SYSTEM_TICKS, Samples, USER_TICKS, ratios};
+
+    fn results() -> Results {
+        let mut samples = Samples::default();
+        for round in 0..3 {
+            let drift = 1.0 + f64::from(round) / 10.0;
+            for (target, cpu) in [("eddy", 30.0), ("nginx", 40.0), (DIRECT, 7.0)] {
+                samples.add("get", target, "cpu_us", Some(cpu * drift));
+                samples.add("get", target, "rps", Some(40_000.0 / cpu));
+                samples.add("get", target, USER_TICKS, Some(20.0));
+                samples.add("get", target, SYSTEM_TICKS, Some(60.0));
+                samples.add("get", target, "p50_us", Some(150.0));
+                samples.add("get", target, "p99_us", (target != "nginx").then_some(900.4));
+            }
+            samples.add("idle", "eddy", "connection_bytes", Some(2048.0));
+        }
+        let rows = samples.rows();
+        let target = |name: &str| TargetFacts {
+            name: name.to_owned(),
+            version: "1.0".to_owned(),
+            file_bytes: 3 << 20,
+            loaded_bytes: None,
+        };
+        Results {
+            name: "test".to_owned(),
+            targets: vec![target("eddy"), target("nginx")],
+            reference: "eddy".to_owned(),
+            ratios: ratios(&rows, "eddy"),
+            rows,
+            ..Results::default()
+        }
+    }
+
+    fn check(text: &str, expected: &str) {
+        assert!(text.lines().any(|line| line == expected), "no line `{expected}` in:\n{text}");
+    }
+
+    #[test]
+    fn figures_and_ratios_stand_side_by_side() {
+        let text = markdown(&results());
+        check(&text, "| scenario | eddy | nginx | eddy/nginx |");
+        check(&text, "| `get` | 33.0 (8.25 + 24.8) | 44.0 (11.0 + 33.0) | **0.75** [0.75, 0.75] |");
+        check(&text, "| `get` | 1333 | 1000 | **1.33** [1.33, 1.33] |");
+    }
+
+    #[test]
+    fn what_was_not_measured_is_a_dash() {
+        let text = markdown(&results());
+        check(&text, "| `get` | 150 / 900 | – | – |");
+        check(&text, "| `idle` | 2.00 KiB | – | – |");
+        assert!(!text.contains("Reload"));
+        check(&text, "| eddy | – | 3.0 |");
+    }
+
+    #[test]
+    fn the_harness_is_shown_apart() {
+        check(&markdown(&results()), "| `get` | 5714 | 150 / 900 | – | – | – |");
+    }
+
+    #[test]
+    fn faults_come_first() {
+        let faulty = Results { faults: vec!["get, eddy: status 502".to_owned()], ..results() };
+        let text = markdown(&faulty);
+        check(&text, "**Faults: this run is no evidence**");
+        check(&text, "* get, eddy: status 502");
+        assert!(text.find("Faults").unwrap() < text.find("## CPU").unwrap());
+    }
+
+    #[test]
+    fn contenders_are_compared() {
+        let mut results = results();
+        for row in &mut results.rows {
+            row.target = row.target.replace("eddy", "b").replace("nginx", "a");
+        }
+        results.ratios = ratios(&results.rows, "b");
+        let text = comparison(&results);
+        check(&text, "| get | cpu_us | 44.0 | 33.0 | 0.750 | 0.750 to 0.750 | 0.750 to 0.750 | 3 of 3 |");
+    }
+
+    #[test]
+    fn numbers_have_three_digits() {
+        for (value, expected) in
+            [(1234.5, "1234"), (123.45, "123"), (12.345, "12.3"), (1.2345, "1.23"), (0.0, "0.00")]
+        {
+            assert_eq!(short(value), expected);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Two builds or two configurations against each other, in many pairs of one run.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use super::session::Session;
+use super::traffic::{self, Windows};
+use super::whole::groups;
+use crate::measure::machine;
+use crate::peers::{Kind, Target};
+use crate::report::results::Results;
+use crate::settings::Settings;
+
+/// Options of a comparison of two.
+#[derive(Args, Clone, Debug)]
+pub struct AbOptions {
+    /// The first: a program, and a template of its configuration after a colon if not the committed one.
+    #[arg(long)]
+    pub a: Contender,
+    /// The second, likewise.
+    #[arg(long)]
+    pub b: Contender,
+    /// Name of the results.
+    #[arg(long, env = "NAME", default_value = "ab")]
+    pub name: String,
+    /// Pairs of windows.
+    #[arg(long, env = "PAIRS", default_value_t = 40)]
+    pub pairs: usize,
+    /// What all runs are told.
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// A program and perhaps a configuration, as written on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contender {
+    binary: PathBuf,
+    config: Option<PathBuf>,
+}
+
+impl FromStr for Contender {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (binary, config) =
+            text.split_once(':').map_or((text, None), |(binary, config)| (binary, Some(config)));
+        if binary.is_empty() || config == Some("") {
+            bail!("expected PATH or PATH:CONFIG");
+        }
+        Ok(Self { binary: binary.into(), config: config.map(PathBuf::from) })
+    }
+}
+
+impl Contender {
+    /// It is taken for eddy unless its program is named like a rival.
+    fn target(&self, name: &str) -> Result<Target> {
+        let file = self.binary.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let kind = Kind::named(file).unwrap_or(Kind::Eddy);
+        let binary = std::fs::canonicalize(&self.binary)
+            .with_context(|| format!("no program `{}`", self.binary.display()))?;
+        Ok(Target { name: name.to_owned(), kind, binary, config: self.config.clone() })
+    }
+}
+
+/// Runs the pairs and gives the results; the reference is `b`, so that ratios say what became of `a`.
+///
+/// # Errors
+/// When nothing can be measured.
+pub fn run_ab(options: AbOptions) -> Result<Results> {
+    let AbOptions { a, b, name, pairs, mut settings } = options;
+    if settings.scenarios.iter().all(String::is_empty) {
+        settings.scenarios = vec!["get".to_owned()];
+    }
+    let scenarios = settings.chosen()?;
+    let groups = groups(&scenarios);
+    if groups.is_empty() || pairs == 0 {
+        bail!("only scenarios of traffic can be compared in pairs");
+    }
+    settings.window()?;
+    let targets = vec![a.target(A)?, b.target(B)?];
+    let files_max = machine::raise_files_max();
+    let mut session = Session::new(settings, pairs, targets, files_max)?;
+    for (setup, group) in groups {
+        traffic::run(&mut session, setup, &group, Windows::Saturation)?;
+    }
+    session.progress.say("done");
+    Ok(session.finish(&name, B))
+}
+
+const A: &str = "a";
+const B: &str = "b";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contenders_are_read() {
+        let plain: Contender = "target/release/eddy".parse().unwrap();
+        assert_eq!(plain, Contender { binary: "target/release/eddy".into(), config: None });
+        let both: Contender = "eddy:other.yaml".parse().unwrap();
+        assert_eq!(both, Contender { binary: "eddy".into(), config: Some("other.yaml".into()) });
+        assert!("".parse::<Contender>().is_err());
+        assert!("eddy:".parse::<Contender>().is_err());
+    }
+}

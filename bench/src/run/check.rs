@@ -1,0 +1,33 @@
+//! Before anything is measured: does every target answer alike?
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::load::{Generator, Request};
+use crate::peers::Instance;
+
+/// Sends requests through `instance` for a moment and checks every response as the load will.
+///
+/// # Errors
+/// When a response is not as the origin gives it (status, length or body); the message names `scenario`.
+pub(super) fn check(instance: &Instance, request: &Request, scenario: &str) -> Result<()> {
+    answers_alike(instance, request).with_context(|| format!("{scenario}, {}", instance.target.name))
+}
+
+fn answers_alike(instance: &Instance, request: &Request) -> Result<()> {
+    let exchange = request.exchange(instance.address);
+    // The first response on a connection is compared in full whatever its size.
+    let mut generator = Generator::new(instance.address, &exchange, CONNECTIONS)?;
+    let tally = generator.run_closed(MOMENT)?;
+    if tally.error_count() > 0 {
+        bail!("does not answer as the origin does: {}", tally.error_text());
+    }
+    if tally.requests == 0 {
+        bail!("does not answer");
+    }
+    Ok(())
+}
+
+const MOMENT: Duration = Duration::from_millis(20);
+const CONNECTIONS: usize = 4;

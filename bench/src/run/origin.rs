@@ -1,0 +1,40 @@
+//! The origin as a process of its own, so that its CPU is told from ours.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+
+use crate::measure::cpu;
+use crate::peers::Process;
+
+/// The running origin.
+#[derive(Debug)]
+pub(super) struct OriginProcess {
+    /// Where it serves.
+    pub address: SocketAddr,
+    process: Process,
+}
+
+impl OriginProcess {
+    /// Starts it on a free port.
+    pub(super) fn start() -> Result<Self> {
+        let us = std::env::current_exe().context("cannot find our own program")?;
+        let mut command = Command::new(&us);
+        command.arg("guard").arg(std::process::id().to_string()).arg(&us);
+        command.args(["origin", "--address", "127.0.0.1:0"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut process = Process::start(&mut command)?;
+        let output = process.take_output().context("the origin has no output")?;
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line).context("the origin did not start")?;
+        let address = line.trim().parse().with_context(|| format!("the origin said `{}`", line.trim()))?;
+        Ok(Self { address, process })
+    }
+
+    /// CPU it has used so far.
+    pub(super) fn cpu(&self) -> cpu::Reading {
+        cpu::Reading::take(&self.process.members())
+    }
+}

@@ -1,0 +1,177 @@
+//! What all parts of a run share.
+
+use anyhow::{Context, Result};
+
+use super::origin::OriginProcess;
+use super::progress::Progress;
+use crate::measure::elf;
+use crate::measure::machine::Machine;
+use crate::peers::{Instance, Ports, Setup, Site, Target, version};
+use crate::report::results::{Method, Results, Samples, TargetFacts};
+use crate::settings::{GeneratorKind, Settings};
+
+/// A run under way.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub settings: Settings,
+    pub rounds: usize,
+    pub targets: Vec<Target>,
+    pub site: Site,
+    pub origin: OriginProcess,
+    pub progress: Progress,
+    pub samples: Samples,
+    pub faults: Vec<String>,
+    pub notes: Vec<String>,
+    machine: Machine,
+}
+
+impl Session {
+    /// Prepares a run: starts the origin and makes the folder where targets work.
+    pub(super) fn new(
+        settings: Settings,
+        rounds: usize,
+        targets: Vec<Target>,
+        files_max: u64,
+    ) -> Result<Self> {
+        let machine = Machine::look();
+        let origin = OriginProcess::start()?;
+        let work = settings.folder.join("work").join(std::process::id().to_string());
+        std::fs::create_dir_all(&work).with_context(|| format!("cannot make `{}`", work.display()))?;
+        let site = Site {
+            templates: settings.folder.join("peers"),
+            work,
+            origin: origin.address,
+            files_max,
+            workers: settings.workers,
+            ports: Ports::new(std::process::id()),
+        };
+        let mut notes = Vec::new();
+        if machine.load_average > LOAD_QUIET {
+            notes.push(format!(
+                "the machine was busy with other work (load average {:.1})",
+                machine.load_average
+            ));
+        }
+        if settings.generator == GeneratorKind::Wrk {
+            notes.push("the load at saturation came from wrk, which does not check bodies".to_owned());
+        }
+        Ok(Self {
+            settings,
+            rounds,
+            targets,
+            site,
+            origin,
+            progress: Progress::new(),
+            samples: Samples::default(),
+            faults: Vec::new(),
+            notes,
+            machine,
+        })
+    }
+
+    /// Starts every target with `setup`; one that does not start is a fault and is left out.
+    pub(super) fn start_all(&mut self, setup: Setup) -> Vec<Instance> {
+        let mut instances = Vec::new();
+        for target in self.targets.clone() {
+            match Instance::start(&target, setup, &mut self.site) {
+                Ok(instance) => instances.push(instance),
+                Err(error) => self.add_fault(&format!("{} ({}): {error:#}", target.name, setup.name())),
+            }
+        }
+        instances
+    }
+
+    /// Stops the targets; what they complained of is a fault.
+    pub(super) fn stop_all(&mut self, setup: Setup, instances: Vec<Instance>) {
+        for instance in instances {
+            for complaint in instance.complaints() {
+                self.add_fault(&format!("{} ({}) said: {complaint}", instance.target.name, setup.name()));
+            }
+            instance.stop();
+        }
+    }
+
+    /// Notes what went wrong, aloud.
+    pub(super) fn add_fault(&mut self, text: &str) {
+        self.progress.say(&format!("FAULT {text}"));
+        self.faults.push(text.to_owned());
+    }
+
+    /// The positions of `count` targets in the order of round `round`.
+    ///
+    /// Every other round runs backwards and each two begin with the next target, so that none always goes first or
+    /// follows the same.
+    pub(super) fn order(round: usize, count: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..count).collect();
+        if count > 0 {
+            order.rotate_left(round / 2 % count);
+        }
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        order
+    }
+
+    /// Ends the run and gives its results.
+    pub(super) fn finish(self, name: &str, reference: &str) -> Results {
+        let rows = self.samples.rows();
+        let facts = |target: &Target| {
+            let size = elf::size(&target.binary).ok();
+            TargetFacts {
+                name: target.name.clone(),
+                version: version(target.kind, &target.binary),
+                file_bytes: size.map_or(0, |size| size.file_bytes),
+                loaded_bytes: size.and_then(|size| size.loaded_bytes),
+            }
+        };
+        // The folder is empty unless a target was left behind, and then its files may be wanted.
+        let _ = std::fs::remove_dir(&self.site.work);
+        Results {
+            name: name.to_owned(),
+            machine: self.machine,
+            method: Method {
+                rounds: self.rounds,
+                seconds: self.settings.seconds,
+                connections: self.settings.connections,
+                workers: self.settings.workers,
+                generator: self.settings.generator.name().to_owned(),
+                commit: commit(),
+            },
+            targets: self.targets.iter().map(facts).collect(),
+            reference: reference.to_owned(),
+            ratios: crate::report::results::ratios(&rows, reference),
+            rows,
+            faults: self.faults,
+            notes: self.notes,
+        }
+    }
+}
+
+/// The commit of the tree we were started in.
+fn commit() -> Option<String> {
+    let output = std::process::Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
+}
+
+/// A load average above which other work disturbs the figures.
+const LOAD_QUIET: f64 = 0.5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_rotate_and_turn() {
+        assert_eq!(Session::order(0, 3), [0, 1, 2]);
+        assert_eq!(Session::order(1, 3), [2, 1, 0]);
+        assert_eq!(Session::order(2, 3), [1, 2, 0]);
+        assert_eq!(Session::order(5, 0), [0; 0]);
+    }
+
+    #[test]
+    fn each_of_two_goes_first_as_often() {
+        let firsts: Vec<usize> = (0..8).map(|round| Session::order(round, 2)[0]).collect();
+        assert_eq!(firsts, [0, 1, 1, 0, 0, 1, 1, 0]);
+    }
+}

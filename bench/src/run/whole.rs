@@ -1,0 +1,118 @@
+//! The whole comparison: every scenario chosen, every target found.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use super::session::Session;
+use super::traffic::{self, Traffic, Windows};
+use super::{idle, reload, start};
+use crate::measure::machine;
+use crate::peers::{Kind, Setup, Target};
+use crate::report::results::Results;
+use crate::scenario::{Scenario, Work};
+use crate::settings::Settings;
+
+/// Options of a whole run.
+#[derive(Args, Clone, Debug)]
+pub struct RunOptions {
+    /// Name of the results.
+    #[arg(long, env = "NAME", default_value = "latest")]
+    pub name: String,
+    /// Rounds; the order of targets changes from one to the next.
+    #[arg(long, env = "ROUNDS", default_value_t = 10)]
+    pub rounds: usize,
+    /// Targets, separated by commas.
+    #[arg(long, env = "TARGETS", value_delimiter = ',', default_value = "eddy,nginx,haproxy,envoy")]
+    pub targets: Vec<String>,
+    /// 1: a target that is absent is a failure.
+    #[arg(long, env = "EDDY_REQUIRE_PEERS", default_value = "")]
+    pub require_peers: String,
+    /// What all runs are told.
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// Runs everything and gives the results.
+///
+/// # Errors
+/// When nothing can be measured, or a target is absent that has to be there.
+pub fn run_whole(options: RunOptions) -> Result<Results> {
+    let RunOptions { name, rounds, targets, require_peers, settings } = options;
+    let scenarios = settings.chosen()?;
+    settings.window()?;
+    if rounds == 0 || settings.connections == 0 {
+        bail!("there is nothing to measure in no rounds or without connections");
+    }
+    let files_max = machine::raise_files_max();
+    let (found, absent) = find(&settings, &targets);
+    if !absent.is_empty() && !matches!(require_peers.as_str(), "" | "0") {
+        bail!("{}", absent.join("; "));
+    }
+    let reference = found.iter().find(|target| target.kind == Kind::Eddy).or_else(|| found.first());
+    let reference = reference.context("no target is there to be measured")?.name.clone();
+    let mut session = Session::new(settings, rounds, found, files_max)?;
+    for text in absent {
+        session.progress.say(&format!("ABSENT {text}"));
+        session.notes.push(text);
+    }
+    for (setup, group) in groups(&scenarios) {
+        traffic::run(&mut session, setup, &group, Windows::Both)?;
+    }
+    for scenario in &scenarios {
+        match scenario.work {
+            Work::Traffic { .. } => {}
+            Work::Idle => idle::run(&mut session, scenario.name)?,
+            Work::Start => start::run(&mut session, scenario.name)?,
+            Work::Reload => reload::run(&mut session, scenario.name)?,
+        }
+    }
+    session.progress.say("done");
+    Ok(session.finish(&name, &reference))
+}
+
+/// Where results are written.
+pub fn results_folder(settings: &Settings) -> PathBuf {
+    settings.folder.join("results")
+}
+
+fn find(settings: &Settings, names: &[String]) -> (Vec<Target>, Vec<String>) {
+    let peers = settings.peers();
+    let (mut found, mut absent) = (Vec::new(), Vec::new());
+    for name in names.iter().filter(|name| !name.is_empty()) {
+        match peers.find(name) {
+            Ok(target) => found.push(target),
+            Err(error) => absent.push(format!("{error:#}")),
+        }
+    }
+    (found, absent)
+}
+
+/// Scenarios of traffic by setup, so that targets are started once for all that share one.
+pub(super) fn groups(scenarios: &[Scenario]) -> Vec<(Setup, Vec<Traffic>)> {
+    let mut groups: Vec<(Setup, Vec<Traffic>)> = Vec::new();
+    for scenario in scenarios {
+        let Work::Traffic { setup, request } = &scenario.work else { continue };
+        let traffic = Traffic { name: scenario.name, request: request.clone() };
+        match groups.iter_mut().find(|(known, _)| known == setup) {
+            Some((_, group)) => group.push(traffic),
+            None => groups.push((*setup, vec![traffic])),
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario;
+
+    #[test]
+    fn scenarios_of_one_setup_share_a_start() {
+        let groups = groups(&scenario::all());
+        let names = |index: usize| -> Vec<&str> { groups[index].1.iter().map(|one| one.name).collect() };
+        assert_eq!(names(0), ["get", "get-10k", "get-1m", "post-64k", "churn"]);
+        assert_eq!(groups.len(), 6);
+    }
+}

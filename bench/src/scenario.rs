@@ -1,0 +1,112 @@
+//! The scenarios: what is asked of every target, and how it is configured for it.
+
+use anyhow::{Context, Result};
+
+use crate::load::Request;
+use crate::peers::Setup;
+
+/// One thing that is measured.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Its name in tables and in `SCENARIOS`.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub title: &'static str,
+    /// How it is measured.
+    pub work: Work,
+}
+
+/// How a scenario is measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Load in rounds, with all targets kept up.
+    Traffic {
+        /// How the targets are configured.
+        setup: Setup,
+        /// What is sent.
+        request: Request,
+    },
+    /// Memory a connection at many idle ones.
+    Idle,
+    /// Time from the start of the program to its first answer.
+    Start,
+    /// Time from a changed configuration to its taking effect everywhere.
+    Reload,
+}
+
+/// All scenarios, in the order of tables.
+pub fn all() -> Vec<Scenario> {
+    let plain = Setup::default();
+    let get = |bytes| Request::Get { prefix: String::new(), bytes };
+    let traffic =
+        |name, title, setup, request| Scenario { name, title, work: Work::Traffic { setup, request } };
+    let routes = |count: usize| Setup { routes: count, ..plain };
+    let last_of = |count: usize| Request::Get { prefix: format!("/route-{}", count - 1), bytes: SMALL_BYTES };
+    let ten = Setup { has_metrics: true, ..routes(10) };
+    vec![
+        traffic("get", "GET, 128 bytes, keep-alive", plain, get(SMALL_BYTES)),
+        traffic("get-10k", "GET, 10 KiB", plain, get(10 << 10)),
+        traffic("get-1m", "GET, 1 MiB", plain, get(1 << 20)),
+        traffic("post-64k", "POST of 64 KiB", plain, Request::Post { bytes: 64 << 10 }),
+        traffic("churn", "a connection a request", plain, Request::GetOnce { bytes: SMALL_BYTES }),
+        traffic("metrics", "GET, ten routes, metrics kept and scraped", ten, last_of(10)),
+        traffic("routes-1", "GET, one route", routes(1), last_of(1)),
+        traffic("routes-100", "GET, the last of 100 routes", routes(100), last_of(100)),
+        traffic("routes-10000", "GET, the last of 10,000 routes", routes(10_000), last_of(10_000)),
+        traffic("log", "GET, access log written", Setup { has_log: true, ..plain }, get(SMALL_BYTES)),
+        Scenario { name: "idle", title: "memory a connection, idle connections", work: Work::Idle },
+        Scenario { name: "start", title: "start to first answer", work: Work::Start },
+        Scenario { name: "reload", title: "reload with 10,000 routes", work: Work::Reload },
+    ]
+}
+
+/// The scenarios of these names, in the order of tables; all of them when there are no names.
+///
+/// # Errors
+/// A name that is none.
+pub fn named(names: &[String]) -> Result<Vec<Scenario>> {
+    let all = all();
+    for name in names {
+        all.iter().find(|scenario| scenario.name == name).with_context(|| {
+            let known: Vec<&str> = all.iter().map(|scenario| scenario.name).collect();
+            format!("unknown scenario `{name}`; there are {}", known.join(", "))
+        })?;
+    }
+    let is_wanted = |scenario: &Scenario| names.is_empty() || names.iter().any(|name| name == scenario.name);
+    Ok(all.into_iter().filter(is_wanted).collect())
+}
+
+/// The setup of `reload`, and how many routes it has.
+pub fn reload_setup() -> Setup {
+    Setup { routes: 10_000, has_generation: true, ..Setup::default() }
+}
+
+const SMALL_BYTES: usize = 128;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_choose_scenarios_in_the_order_of_tables() {
+        let names: Vec<&str> =
+            named(&["log".to_owned(), "get".to_owned()]).unwrap().iter().map(|one| one.name).collect();
+        assert_eq!(names, ["get", "log"]);
+        assert_eq!(named(&[]).unwrap().len(), all().len());
+    }
+
+    #[test]
+    fn unknown_names_are_refused() {
+        let failure = named(&["got".to_owned()]).unwrap_err().to_string();
+        assert!(failure.starts_with("unknown scenario `got`; there are get, "), "{failure}");
+    }
+
+    #[test]
+    fn the_last_route_is_hit() {
+        let scenarios = all();
+        let last = scenarios.iter().find(|scenario| scenario.name == "routes-10000").unwrap();
+        let Work::Traffic { setup, request } = &last.work else { panic!("not traffic") };
+        assert_eq!(setup.routes, 10_000);
+        assert_eq!(request.path(), "/route-9999/128");
+    }
+}

@@ -1,0 +1,130 @@
+//! What a run is told: options of the command line, each with its variable of the environment.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+
+use crate::peers::{Kind, Peers};
+use crate::scenario::{self, Scenario};
+
+/// Options of every run.
+#[derive(Args, Clone, Debug)]
+pub struct Settings {
+    /// Folder of the benchmark: templates in `peers`, results in `results`, running targets in `work`.
+    #[arg(long, env = "BENCH_FOLDER", default_value = "bench")]
+    pub folder: PathBuf,
+    /// Length of a window, seconds.
+    #[arg(long, env = "SECONDS", default_value_t = 1.5)]
+    pub seconds: f64,
+    /// Scenarios to run, separated by commas; all by default.
+    #[arg(long, env = "SCENARIOS", value_delimiter = ',')]
+    pub scenarios: Vec<String>,
+    /// Connections of the load.
+    #[arg(long, env = "CONNECTIONS", default_value_t = 64)]
+    pub connections: usize,
+    /// Connections held in `idle`, as far as the limit of open files allows.
+    #[arg(long, env = "IDLE_CONNECTIONS", default_value_t = 10_000)]
+    pub idle_connections: usize,
+    /// Workers of each target.
+    #[arg(long, env = "WORKERS", default_value_t = 2)]
+    pub workers: usize,
+    /// Requests a second at which latency is measured; by default 40 % of what the slowest target can do.
+    #[arg(long, env = "RATE")]
+    pub rate: Option<f64>,
+    /// What makes the load at saturation.
+    #[arg(long, env = "GENERATOR", value_enum, default_value_t = GeneratorKind::Own)]
+    pub generator: GeneratorKind,
+    /// The program of wrk.
+    #[arg(long, env = "WRK", default_value = "wrk")]
+    pub wrk: PathBuf,
+    #[command(flatten)]
+    programs: Programs,
+}
+
+/// Where the programs of the targets are.
+#[derive(Args, Clone, Debug)]
+struct Programs {
+    /// The program of eddy.
+    #[arg(long, env = "EDDY", default_value = "target/release/eddy")]
+    eddy: PathBuf,
+    /// The program of nginx, instead of the one found.
+    #[arg(long, env = "NGINX")]
+    nginx: Option<PathBuf>,
+    /// The program of HAProxy, instead of the one found.
+    #[arg(long, env = "HAPROXY")]
+    haproxy: Option<PathBuf>,
+    /// The program of Envoy, instead of the one found.
+    #[arg(long, env = "ENVOY")]
+    envoy: Option<PathBuf>,
+    /// Folder of caches, where the install script puts programs.
+    #[arg(long, env = "XDG_CACHE_HOME", hide = true)]
+    cache: Option<PathBuf>,
+    /// Home folder, for the folder of caches.
+    #[arg(long, env = "HOME", hide = true)]
+    home: Option<PathBuf>,
+    /// Folders of programs.
+    #[arg(long, env = "PATH", hide = true, value_delimiter = ':')]
+    path: Vec<PathBuf>,
+}
+
+/// What makes the load at saturation.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GeneratorKind {
+    /// Our own, which checks every response.
+    Own,
+    /// wrk, to cross-check.
+    Wrk,
+}
+
+impl GeneratorKind {
+    /// Its name in the results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Own => "eddy-bench",
+            Self::Wrk => "wrk",
+        }
+    }
+}
+
+impl Settings {
+    /// Length of a window.
+    ///
+    /// # Errors
+    /// When it is no length, or one too short to measure anything.
+    pub fn window(&self) -> Result<Duration> {
+        if !(0.1..=600.0).contains(&self.seconds) {
+            bail!("a window takes 0.1 to 600 seconds, not {}", self.seconds);
+        }
+        Ok(Duration::from_secs_f64(self.seconds))
+    }
+
+    /// The scenarios chosen.
+    ///
+    /// # Errors
+    /// A name that is none.
+    pub fn chosen(&self) -> Result<Vec<Scenario>> {
+        let names: Vec<String> = self.scenarios.iter().filter(|name| !name.is_empty()).cloned().collect();
+        scenario::named(&names).context("in SCENARIOS")
+    }
+
+    /// Where the programs of the targets may be.
+    pub fn peers(&self) -> Peers {
+        let programs = &self.programs;
+        let mut given = BTreeMap::from([(Kind::Eddy, programs.eddy.clone())]);
+        let others = [
+            (Kind::Nginx, &programs.nginx),
+            (Kind::Haproxy, &programs.haproxy),
+            (Kind::Envoy, &programs.envoy),
+        ];
+        given.extend(others.into_iter().filter_map(|(kind, path)| Some((kind, path.clone()?))));
+        let home = programs.home.as_ref().map(|home| home.join(".cache"));
+        let cache = programs.cache.clone().filter(|path| !path.as_os_str().is_empty()).or(home);
+        let mut search = programs.path.clone();
+        // Servers live where the path of an ordinary user does not lead.
+        search.extend(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from));
+        Peers { given, installed: cache.map(|cache| cache.join("eddy-bench/peers")), search }
+    }
+}
