@@ -1,3 +1,25 @@
 //! The way of traffic: accept, session, exchange.
+//!
+//! A [`Gateway`] runs one worker a core. A worker accepts connections and serves each in a session; a session
+//! takes one exchange after the other through its phases. Workers share nothing on the path of a request.
 
 #![forbid(unsafe_code)]
+
+mod access;
+mod control;
+mod error;
+mod exchange;
+mod fault;
+mod gateway;
+mod plan;
+mod report;
+mod session;
+pub mod stats;
+mod worker;
+
+pub use error::ProxyError;
+pub use fault::{Fault, RetryClass, Side};
+pub use gateway::Gateway;
+pub use report::{ClusterReport, ClusterView, EndpointView};
+pub use stats::Stats;
+pub use worker::Sockets;

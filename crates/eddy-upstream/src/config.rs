@@ -132,6 +132,11 @@ impl ClusterConfig {
             dns: DnsConfig::default(),
         }
     }
+
+    /// Whether an endpoint is given by name, so that the set of endpoints can change.
+    pub fn has_names(&self) -> bool {
+        self.endpoints.iter().any(|endpoint| matches!(endpoint.address, EndpointAddress::Name { .. }))
+    }
 }
 
 impl Default for PoolConfig {

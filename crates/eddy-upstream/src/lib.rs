@@ -8,6 +8,8 @@ mod cluster;
 mod config;
 pub mod eject;
 mod endpoint;
+mod link;
+mod pool;
 pub mod resolve;
 mod rng;
 
@@ -18,6 +20,8 @@ pub use endpoint::{
     EndpointId, EndpointSet, EndpointState, EndpointStats, ResolvedAddress, ResolvedEndpoint, TRIED_MAX,
     Tried,
 };
+pub use link::{Link, LinkPlace};
+pub use pool::{LinkCount, LinkPool, LinkPools};
 pub use rng::Rng;
 
 #[cfg(test)]

@@ -1,0 +1,231 @@
+//! What is told of an exchange, and how it is written.
+
+use std::io::Write;
+
+use eddy_http::FieldId;
+use eddy_upstream::ResolvedAddress;
+
+use crate::exchange::Drive;
+
+/// An access record, borrowed from its exchange.
+pub(crate) struct Record<'a> {
+    pub(crate) client: &'a str,
+    pub(crate) method: &'a [u8],
+    pub(crate) host: &'a [u8],
+    pub(crate) target: &'a [u8],
+    pub(crate) version: &'static str,
+    pub(crate) status: u16,
+    pub(crate) bytes_in: u64,
+    pub(crate) bytes_out: u64,
+    pub(crate) duration_us: u64,
+    pub(crate) listener: &'a str,
+    pub(crate) rule: &'a str,
+    pub(crate) cluster: &'a str,
+    pub(crate) endpoint: Option<&'a ResolvedAddress>,
+    pub(crate) attempts: u8,
+    /// Why it ended badly; `-` if it did not.
+    pub(crate) reason: &'static str,
+    pub(crate) request_id: &'a str,
+    pub(crate) referer: &'a [u8],
+    pub(crate) user_agent: &'a [u8],
+    /// The configuration under which it ran.
+    pub(crate) config: &'a str,
+}
+
+/// Longest piece of a peer's text in a record, bytes; what is longer is cut.
+const TEXT_BYTES_MAX: usize = 2048;
+
+impl<'a> Record<'a> {
+    /// The record of an exchange that has ended.
+    pub(crate) fn of(drive: &'a Drive<'_>, duration_us: u64) -> Self {
+        let exchange = &*drive.exchange;
+        let bytes = exchange.head_bytes.as_slice();
+        let head = &exchange.head;
+        // A head that was refused has spans of whatever came before the fault; it may not be read.
+        let is_whole = exchange.is_head_whole;
+        let fields = head.fields(if is_whole { bytes } else { &[] });
+        let part = |span: eddy_http::Span| if is_whole { span.of(bytes) } else { &[] };
+        let listener = drive.listener();
+        let rule = exchange.rule.and_then(|rule| listener.rule_names().get(rule));
+        let cluster = exchange.cluster.and_then(|cluster| drive.plan.clusters.get(cluster));
+        Self {
+            client: &drive.down.peer_text,
+            method: part(head.method_span),
+            host: part(head.authority),
+            target: part(head.target),
+            version: if is_whole { head.version.name() } else { "-" },
+            status: exchange.status,
+            bytes_in: exchange.upload.data_bytes,
+            bytes_out: exchange.answer.written_bytes,
+            duration_us,
+            listener: &listener.config.name,
+            rule: rule.map_or("-", |rule| rule),
+            cluster: cluster.map_or("-", |cluster| &cluster.config.name),
+            endpoint: exchange.endpoint.as_ref(),
+            attempts: exchange.attempts,
+            reason: exchange.fault.map_or("-", crate::fault::Fault::reason),
+            request_id: &exchange.request_id,
+            referer: fields.first(FieldId::Referer).unwrap_or_default(),
+            user_agent: fields.first(FieldId::UserAgent).unwrap_or_default(),
+            config: &drive.plan.plan.config.version,
+        }
+    }
+
+    /// Appends the record as a line for people; `time` is written as it is.
+    pub(crate) fn write_text(&self, out: &mut Vec<u8>, time: &str) {
+        out.extend_from_slice(time.as_bytes());
+        out.push(b' ');
+        out.extend_from_slice(self.client.as_bytes());
+        out.extend_from_slice(b" \"");
+        text(out, or_dash(self.method));
+        out.push(b' ');
+        text(out, or_dash(self.target));
+        out.push(b' ');
+        out.extend_from_slice(self.version.as_bytes());
+        put(out, format_args!("\" {} host=\"", self.status));
+        text(out, self.host);
+        put(
+            out,
+            format_args!("\" in={} out={} us={}", self.bytes_in, self.bytes_out, self.duration_us),
+        );
+        put(out, format_args!(" listener={} rule={} cluster={}", self.listener, self.rule, self.cluster));
+        match self.endpoint {
+            Some(endpoint) => put(out, format_args!(" endpoint={endpoint}")),
+            None => out.extend_from_slice(b" endpoint=-"),
+        }
+        put(out, format_args!(" attempts={} reason={} id=", self.attempts, self.reason));
+        text(out, or_dash(self.request_id.as_bytes()));
+        out.extend_from_slice(b" referer=\"");
+        text(out, self.referer);
+        out.extend_from_slice(b"\" agent=\"");
+        text(out, self.user_agent);
+        put(out, format_args!("\" config={}\n", self.config));
+    }
+
+    /// Appends the record as a JSON object on a line of its own.
+    pub(crate) fn write_json(&self, out: &mut Vec<u8>, time: &str) {
+        out.extend_from_slice(b"{\"time\":");
+        json(out, time.as_bytes());
+        let texts: [(&str, &[u8]); 6] = [
+            ("client", self.client.as_bytes()),
+            ("method", self.method),
+            ("host", self.host),
+            ("target", self.target),
+            ("version", self.version.as_bytes()),
+            ("reason", self.reason.as_bytes()),
+        ];
+        texts.iter().for_each(|(key, value)| member(out, key, value));
+        put(
+            out,
+            format_args!(
+                ",\"status\":{},\"bytes_in\":{},\"bytes_out\":{},\"duration_us\":{},\"attempts\":{}",
+                self.status, self.bytes_in, self.bytes_out, self.duration_us, self.attempts
+            ),
+        );
+        let texts: [(&str, &[u8]); 7] = [
+            ("listener", self.listener.as_bytes()),
+            ("rule", self.rule.as_bytes()),
+            ("cluster", self.cluster.as_bytes()),
+            ("request_id", self.request_id.as_bytes()),
+            ("referer", self.referer),
+            ("user_agent", self.user_agent),
+            ("config", self.config.as_bytes()),
+        ];
+        texts.iter().for_each(|(key, value)| member(out, key, value));
+        match self.endpoint {
+            Some(endpoint) => put(out, format_args!(",\"endpoint\":\"{endpoint}\"}}\n")),
+            None => out.extend_from_slice(b",\"endpoint\":\"-\"}\n"),
+        }
+    }
+}
+
+fn or_dash(text: &[u8]) -> &[u8] {
+    if text.is_empty() { b"-" } else { text }
+}
+
+fn put(out: &mut Vec<u8>, arguments: std::fmt::Arguments<'_>) {
+    // Writing to memory cannot fail.
+    let _ = out.write_fmt(arguments);
+}
+
+/// Appends a peer's text so that it can neither end its quotes nor its line.
+fn text(out: &mut Vec<u8>, text: &[u8]) {
+    for byte in text.iter().take(TEXT_BYTES_MAX) {
+        match byte {
+            b'"' | b'\\' | 0..=0x1f | 0x7f..=0xff => put(out, format_args!("\\x{byte:02x}")),
+            other => out.push(*other),
+        }
+    }
+}
+
+fn member(out: &mut Vec<u8>, key: &str, value: &[u8]) {
+    put(out, format_args!(",\"{key}\":"));
+    json(out, value);
+}
+
+/// Appends a JSON string of ASCII only: any other byte is written as the code point of the same number.
+fn json(out: &mut Vec<u8>, value: &[u8]) {
+    out.push(b'"');
+    for byte in value.iter().take(TEXT_BYTES_MAX) {
+        match byte {
+            b'"' | b'\\' => out.extend_from_slice(&[b'\\', *byte]),
+            0..=0x1f | 0x7f..=0xff => put(out, format_args!("\\u00{byte:02x}")),
+            other => out.push(*other),
+        }
+    }
+    out.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record<'a>(target: &'a [u8]) -> Record<'a> {
+        Record {
+            client: "192.0.2.1",
+            method: b"GET",
+            host: target,
+            target,
+            version: "HTTP/1.1",
+            status: 200,
+            bytes_in: 1,
+            bytes_out: 2,
+            duration_us: 3,
+            listener: "front",
+            rule: "r",
+            cluster: "c",
+            endpoint: None,
+            attempts: 1,
+            reason: "-",
+            request_id: "",
+            referer: target,
+            user_agent: target,
+            config: "v",
+        }
+    }
+
+    #[test]
+    fn no_byte_of_a_peer_breaks_a_line_or_its_quotes() {
+        let all: Vec<u8> = (0..=255).collect();
+        let (mut plain, mut object) = (Vec::new(), Vec::new());
+        record(&all).write_text(&mut plain, "now");
+        record(&all).write_json(&mut object, "now");
+        for line in [&plain, &object] {
+            assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
+            assert!(line.iter().all(|byte| matches!(byte, b'\n' | 0x20..=0x7e)));
+        }
+        assert_eq!(plain.iter().filter(|byte| **byte == b'"').count(), 8);
+        let value: serde_json::Value = serde_json::from_slice(&object).unwrap();
+        let target: String = all.iter().map(|byte| char::from(*byte)).collect();
+        assert_eq!(value["target"], target);
+        assert_eq!(value["status"], 200);
+        assert_eq!(value["endpoint"], "-");
+    }
+
+    #[test]
+    fn a_long_text_is_cut() {
+        let mut line = Vec::new();
+        record(&vec![b'a'; 100_000]).write_text(&mut line, "now");
+        assert!(line.len() < 4 * TEXT_BYTES_MAX + 500);
+    }
+}

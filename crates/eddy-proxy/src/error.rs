@@ -1,0 +1,60 @@
+//! What can go wrong when the gateway starts or takes over a configuration.
+
+use std::io;
+use std::sync::Arc;
+
+use eddy_config::ListenAddress;
+use eddy_route::RouteError;
+
+/// Why a gateway did not start, or kept its old plan.
+#[derive(Debug, thiserror::Error)]
+pub enum ProxyError {
+    /// The rules of a listener cannot be compiled.
+    #[error("the routes of listener \"{listener}\" do not compile: {}", first_of(errors))]
+    Routes {
+        /// The listener.
+        listener: Arc<str>,
+        /// Each thing that is wrong.
+        errors: Vec<RouteError>,
+    },
+    /// No listening socket was given for an address.
+    #[error("no listening socket was given for \"{address}\"")]
+    SocketMissing {
+        /// The address.
+        address: ListenAddress,
+    },
+    /// A socket could not be duplicated or registered.
+    #[error("the listening socket of \"{address}\" cannot be used")]
+    Socket {
+        /// The address.
+        address: ListenAddress,
+        /// What the kernel says.
+        #[source]
+        source: io::Error,
+    },
+    /// A worker's thread or loop could not be started.
+    #[error("worker {index} cannot be started")]
+    Worker {
+        /// The worker.
+        index: usize,
+        /// What the kernel says.
+        #[source]
+        source: io::Error,
+    },
+    /// What goes on beside the workers could not be started.
+    #[error("a thread or loop beside the workers cannot be started")]
+    Control(#[source] io::Error),
+    /// There is no way to resolve names.
+    #[error(transparent)]
+    Resolver(#[from] eddy_upstream::resolve::ResolveError),
+    /// A worker did not take over the plan in time; it may be stuck.
+    #[error("worker {index} does not answer; it keeps its old plan until it does")]
+    WorkerSilent {
+        /// The worker.
+        index: usize,
+    },
+}
+
+fn first_of(errors: &[RouteError]) -> String {
+    errors.first().map(ToString::to_string).unwrap_or_default()
+}

@@ -1,0 +1,110 @@
+//! The response's head: read from the endpoint, written for the client.
+
+use std::rc::Rc;
+
+use eddy_http::{FieldEdits, HeadLimits, RequestId, ResponseBody, ResponseWrite, Version, write_interim_head, write_response_head};
+
+use crate::exchange::drive::Drive;
+use crate::exchange::pump::Framing;
+use crate::fault::Fault;
+
+/// What reading a response's head brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// More bytes are needed.
+    Incomplete,
+    /// An interim response, written for the client; another follows.
+    Interim,
+    /// The final response, parsed but not yet written.
+    Final,
+}
+
+/// Reads one head from what the endpoint sent.
+pub(crate) fn read(drive: &mut Drive<'_>) -> Result<Answer, Fault> {
+    let limits = HeadLimits::default();
+    let exchange = &mut *drive.exchange;
+    let held = exchange.response_input.held();
+    let length = match exchange.response_scanner.scan(held, &limits) {
+        Ok(Some(length)) => length,
+        Ok(None) => {
+            if exchange.response_input.room().is_empty() {
+                let capacity = exchange.response_input.capacity();
+                exchange.response_input.grow(capacity * 2);
+            }
+            return Ok(Answer::Incomplete);
+        }
+        Err(fault) => return Err(Fault::ResponseHead(fault)),
+    };
+    let bytes = held.get(..length).unwrap_or_default();
+    exchange.response.parse(bytes, &limits, exchange.head.method).map_err(Fault::ResponseHead)?;
+    exchange.response_scanner.reset();
+    if !exchange.response.is_interim() {
+        exchange.response_bytes = length;
+        return Ok(Answer::Final);
+    }
+    // A client of HTTP/1.0 knows no interim responses (RFC 9110 §15.2).
+    if exchange.head.version == Version::Http11 {
+        write_interim_head(&mut exchange.answer.out, bytes, &exchange.response);
+    }
+    exchange.response_input.consume(length);
+    Ok(Answer::Interim)
+}
+
+/// Writes the final head for the client and begins the body.
+///
+/// `is_uploaded` says whether the endpoint has taken the whole request: if not, what is left of it cannot be told
+/// from a next request, so the connection ends with the answer.
+pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool) -> Result<(), Fault> {
+    let plan = Rc::clone(&drive.plan);
+    let config = &plan.plan.listeners[drive.index].config;
+    let keep_alive = may_keep_alive(drive) && is_uploaded;
+    let date = drive.worker.date();
+    let action = drive.exchange.action.and_then(|action| plan.plan.config.actions.get(action));
+    let exchange = &mut *drive.exchange;
+    let version = exchange.head.version;
+    let body = exchange.response.body.towards(version);
+    exchange.keeps_alive = keep_alive && body != ResponseBody::UntilClose;
+    exchange.status = exchange.response.status;
+    let head_from = exchange.answer.out.len();
+    let bytes = exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default();
+    let response = ResponseWrite {
+        bytes,
+        head: &exchange.response,
+        edits: action.map_or(FieldEdits::none(), |action| &action.response_edits),
+        body,
+        client_version: version,
+        keep_alive: exchange.keeps_alive,
+        via: config.via.as_deref(),
+        date: &date,
+        request_id: config
+            .request_id
+            .as_deref()
+            .map(|name| RequestId { name, value: &exchange.request_id, replace: true }),
+    };
+    write_response_head(&mut exchange.answer.out, &response);
+    let written = exchange.answer.out.get(head_from..).unwrap_or_default();
+    let checked =
+        drive.worker.egress.borrow_mut().check_response(written, exchange.status, body, exchange.head.method);
+    if let Err(fault) = checked {
+        drive.worker.series.egress_stopped.increment();
+        tracing::error!(?fault, "the answer about to be sent is not what was meant; it was not sent");
+        exchange.answer.out.truncate(head_from);
+        return Err(Fault::Egress);
+    }
+    exchange.response_input.consume(exchange.response_bytes);
+    exchange.answer.reader.begin_response(exchange.response.body);
+    exchange.answer.set_framing(match body {
+        ResponseBody::Chunked => Framing::Chunked,
+        ResponseBody::None | ResponseBody::Length(_) | ResponseBody::UntilClose => Framing::Plain,
+    });
+    exchange.is_answered = true;
+    Ok(())
+}
+
+/// Whether, as far as the request and the gateway go, the client's connection may be used again.
+pub(crate) fn may_keep_alive(drive: &Drive<'_>) -> bool {
+    let requests_max = drive.listener().config.limits.requests_per_connection_max;
+    drive.exchange.head.keep_alive
+        && !drive.worker.is_draining.get()
+        && (requests_max == 0 || drive.down.requests < requests_max)
+}

@@ -1,0 +1,260 @@
+//! One attempt: an endpoint, a link to it, and the request's head ready to be sent.
+
+use std::fmt::Write;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+
+use eddy_config::{Action, RetryConfig};
+use eddy_http::{FieldEdits, ForwardedClient, ForwardedPolicy, RequestBody, RequestId, RequestWrite, write_request_head};
+use eddy_io::Stream;
+use eddy_upstream::{Link, ResolvedAddress};
+
+use crate::exchange::drive::Drive;
+use crate::exchange::phase::Phase;
+use crate::exchange::pump::Framing;
+use crate::fault::{Fault, RetryClass};
+use crate::worker::{Stay, WorkerCluster, now};
+
+/// Chooses an endpoint, another one than before if there is one.
+pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
+    let Some(cluster) = cluster(drive) else { return fail(drive, Fault::NoEndpoint) };
+    let now_ms = drive.worker.timers.now_ms();
+    let exchange = &mut *drive.exchange;
+    let lease = {
+        let mut state = cluster.state().borrow_mut();
+        if exchange.attempts == 0 {
+            state.budget().on_request(now(now_ms));
+        }
+        state.select(now(now_ms), &mut drive.worker.rng.borrow_mut(), &mut exchange.tried)
+    };
+    exchange.attempts = exchange.attempts.saturating_add(1);
+    match lease.and_then(|lease| Stay::begin(&cluster, lease)) {
+        Some(stay) => {
+            exchange.endpoint = Some(stay.address.clone());
+            exchange.stay = Some(stay);
+            Phase::Link
+        }
+        None => fail(drive, Fault::NoEndpoint),
+    }
+}
+
+/// Obtains a link, kept or new, and writes the request's head for it.
+pub(crate) async fn link(drive: &mut Drive<'_>) -> Phase {
+    match obtain(drive).await {
+        Ok(link) => {
+            drive.exchange.link = Some(link);
+            match write_head(drive) {
+                Ok(()) => Phase::Transfer,
+                Err(fault) => fail(drive, fault),
+            }
+        }
+        Err(fault) => retry_or_fail(drive, fault),
+    }
+}
+
+/// Goes back for another attempt where that is safe, allowed and within the budget; otherwise answers the fault.
+pub(crate) fn retry_or_fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
+    let now_ms = drive.worker.timers.now_ms();
+    if let Some(stay) = &drive.exchange.stay {
+        if fault.blames_endpoint() {
+            stay.failed(now_ms);
+        }
+        if !matches!(fault, Fault::RetryStatus(_)) {
+            stay.cluster().series.failures.increment();
+        }
+    }
+    if !may_retry(drive, fault) {
+        return fail(drive, fault);
+    }
+    let Some(cluster) = cluster(drive) else { return fail(drive, fault) };
+    if !cluster.state().borrow_mut().budget().try_retry(now(now_ms)) {
+        cluster.series.retries_refused.increment();
+        return fail(drive, fault);
+    }
+    cluster.series.retries.increment();
+    drive.exchange.end_attempt(&drive.worker.buffers);
+    Phase::Endpoint
+}
+
+/// Whether the rule would try again, were it not for the budget.
+pub(crate) fn may_retry(drive: &Drive<'_>, fault: Fault) -> bool {
+    let exchange = &*drive.exchange;
+    let default = RetryConfig::default();
+    let retry = action(drive).map_or(&default, |action| &action.retry);
+    // A stale link is no failure of the endpoint, so it takes nothing from what the rule allows.
+    let allowed = retry.attempts.saturating_add(u8::from(fault == Fault::LinkStale));
+    if exchange.attempts > allowed || exchange.is_answered || exchange.upload.data_bytes > 0 {
+        return false;
+    }
+    let may_repeat = exchange.head.method.is_idempotent() && exchange.head.body.is_empty();
+    match fault.retry() {
+        RetryClass::Never => false,
+        RetryClass::Unseen => true,
+        RetryClass::MaybeSeen => may_repeat,
+        RetryClass::ByRule => {
+            may_repeat
+                && match fault {
+                    Fault::RetryStatus(status) => retry.statuses.contains(&status),
+                    _ => retry.on_reset,
+                }
+        }
+    }
+}
+
+/// What the winning rule does; nothing for the demo endpoint.
+pub(crate) fn action<'a>(drive: &'a Drive<'_>) -> Option<&'a Action> {
+    drive.plan.plan.config.actions.get(drive.exchange.action?)
+}
+
+fn cluster(drive: &Drive<'_>) -> Option<Rc<WorkerCluster>> {
+    drive.plan.clusters.get(drive.exchange.cluster?).cloned()
+}
+
+/// Ends the attempt with an answer of our own.
+pub(crate) fn fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
+    drive.exchange.end_attempt(&drive.worker.buffers);
+    drive.exchange.fault = Some(fault);
+    Phase::Reply
+}
+
+async fn obtain(drive: &mut Drive<'_>) -> Result<Link, Fault> {
+    let stay = drive.exchange.stay.as_ref().ok_or(Fault::NoEndpoint)?;
+    let cluster = Rc::clone(stay.cluster());
+    let id = stay.lease().endpoint();
+    let is_repeatable = drive.exchange.head.method.is_idempotent() && drive.exchange.head.body.is_empty();
+    let place = {
+        let mut pools = cluster.pools().borrow_mut();
+        let pool = pools.at(id);
+        while let Some(link) = pool.take(&cluster.config.pool, drive.worker.timers.now_ms()) {
+            // What cannot be repeated is not entrusted to a link that may just have been closed.
+            if is_repeatable || link.stream.is_quiet_now() {
+                return Ok(link);
+            }
+        }
+        pool.place(cluster.config.links_max).ok_or(Fault::LinksExhausted)?
+    };
+    let address = stay.address.clone();
+    let timeout_ms = u64::try_from(cluster.config.connect_timeout.as_millis()).unwrap_or(u64::MAX);
+    match connect(drive, &address, timeout_ms).await {
+        Ok(stream) => {
+            cluster.series.connects.increment();
+            Ok(Link::new(stream, place))
+        }
+        Err(fault) => {
+            if fault.blames_endpoint() {
+                cluster.series.connects_failed.increment();
+            }
+            Err(fault)
+        }
+    }
+}
+
+async fn connect(drive: &mut Drive<'_>, address: &ResolvedAddress, timeout_ms: u64) -> Result<Stream, Fault> {
+    let timers = &drive.worker.timers;
+    let connect_due_ms = timers.now_ms().saturating_add(timeout_ms);
+    let exchange_due_ms = drive.exchange.due_ms;
+    let timer = &drive.down.timer;
+    timer.arm_at(connect_due_ms.min(exchange_due_ms));
+    let connecting = async {
+        match address {
+            ResolvedAddress::Tcp(address) => Stream::connect_tcp(*address).await,
+            ResolvedAddress::Unix(path) => Stream::connect_unix(path).await,
+        }
+    };
+    let mut connecting = pin!(connecting);
+    let connected: Option<io::Result<Stream>> = poll_fn(|cx| {
+        timer.register(cx);
+        match connecting.as_mut().poll(cx) {
+            Poll::Ready(connected) => Poll::Ready(Some(connected)),
+            Poll::Pending if timer.is_expired() => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        }
+    })
+    .await;
+    match connected {
+        Some(Ok(stream)) => Ok(stream),
+        Some(Err(error)) => {
+            if is_out_of_descriptors(&error) {
+                drive.worker.make_room(1);
+            }
+            Err(Fault::ConnectFailed)
+        }
+        None if connect_due_ms <= exchange_due_ms => Err(Fault::ConnectTimeout),
+        None => Err(Fault::ExchangeTimeout),
+    }
+}
+
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    [Errno::MFILE, Errno::NFILE].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+/// Writes the head that the endpoint is sent, and checks it with the parser that peers are held to.
+fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
+    let config = &drive.listener().config;
+    let forwarded = &config.forwarded;
+    let peer_ip = drive.down.peer.ip();
+    let is_trusted = forwarded.trusted.iter().any(|block| block.contains(peer_ip));
+    let policy =
+        ForwardedPolicy { x_forwarded: forwarded.x_forwarded, forwarded: forwarded.forwarded, port: None };
+    let via = config.via.clone();
+    let id_name = config.request_id.clone();
+    if let Some(name) = &id_name {
+        make_request_id(drive, name, is_trusted);
+    }
+    let plan = Rc::clone(&drive.plan);
+    let action = drive.exchange.action.and_then(|action| plan.plan.config.actions.get(action));
+    let exchange = &mut *drive.exchange;
+    let bytes = exchange.head_bytes.as_slice();
+    let host = match action.and_then(|action| action.host_rewrite.as_deref()) {
+        Some(host) => host.as_bytes(),
+        None => exchange.head.authority.of(bytes),
+    };
+    exchange.upload.out.clear();
+    let request = RequestWrite {
+        bytes,
+        head: &exchange.head,
+        target: &exchange.target,
+        host,
+        body: exchange.head.body,
+        edits: action.map_or(FieldEdits::none(), |action| &action.request_edits),
+        client: ForwardedClient { address: drive.down.peer_text.as_bytes(), scheme: "http", is_trusted, policy },
+        via: via.as_deref(),
+        request_id: id_name
+            .as_deref()
+            .map(|name| RequestId { name, value: &exchange.request_id, replace: !is_trusted }),
+    };
+    write_request_head(&mut exchange.upload.out, &request);
+    exchange.upload.set_framing(match exchange.head.body {
+        RequestBody::Chunked => Framing::Chunked,
+        RequestBody::None | RequestBody::Length(_) => Framing::Plain,
+    });
+    let mut egress = drive.worker.egress.borrow_mut();
+    let method = exchange.head.method_name(bytes);
+    egress.check_request(&exchange.upload.out, method, &exchange.target, exchange.head.body).map_err(|fault| {
+        drive.worker.series.egress_stopped.increment();
+        tracing::error!(?fault, "the request about to be sent is not what was meant; it was not sent");
+        Fault::Egress
+    })
+}
+
+/// The client's request id where the peer is trusted to have one, else 32 random hexadecimal digits.
+fn make_request_id(drive: &mut Drive<'_>, name: &str, is_trusted: bool) {
+    let exchange = &mut *drive.exchange;
+    if !exchange.request_id.is_empty() {
+        // A retry keeps the id of its exchange.
+        return;
+    }
+    let sent = exchange.head.fields(&exchange.head_bytes).first_named(name.as_bytes());
+    match sent.filter(|_| is_trusted).and_then(|sent| std::str::from_utf8(sent).ok()) {
+        Some(sent) => exchange.request_id.push_str(sent),
+        None => {
+            let mut rng = drive.worker.rng.borrow_mut();
+            // Writing to a string cannot fail.
+            let _ = write!(exchange.request_id, "{:016x}{:016x}", rng.bits(), rng.bits());
+        }
+    }
+}

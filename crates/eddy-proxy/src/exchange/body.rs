@@ -1,0 +1,111 @@
+//! A body as it comes in: where its data is among the bytes read, and where it ends.
+
+use eddy_http::{ChunkDecoder, ChunkFault, ChunkLimits, ChunkStep, Fields, RequestBody, ResponseBody};
+
+/// Reads a body of any framing, piece by piece.
+#[derive(Debug)]
+pub(crate) struct BodyReader {
+    framing: Framing,
+    chunks: ChunkDecoder,
+}
+
+/// What stands at the front of the bytes read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// Bytes of framing to take away.
+    pub(crate) skip: usize,
+    /// Bytes of data after them; none when more must be read, or the body has ended.
+    pub(crate) data: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Framing {
+    Done,
+    Length(u64),
+    Chunked,
+    UntilClose,
+}
+
+impl Default for BodyReader {
+    fn default() -> Self {
+        Self { framing: Framing::Done, chunks: ChunkDecoder::new(ChunkLimits::default()) }
+    }
+}
+
+impl BodyReader {
+    /// Begins the body of a request.
+    pub(crate) fn begin_request(&mut self, body: RequestBody) {
+        self.begin(match body {
+            RequestBody::None => Framing::Done,
+            RequestBody::Length(length) => Framing::Length(length),
+            RequestBody::Chunked => Framing::Chunked,
+        });
+    }
+
+    /// Begins the body of a response.
+    pub(crate) fn begin_response(&mut self, body: ResponseBody) {
+        self.begin(match body {
+            ResponseBody::None => Framing::Done,
+            ResponseBody::Length(length) => Framing::Length(length),
+            ResponseBody::Chunked => Framing::Chunked,
+            ResponseBody::UntilClose => Framing::UntilClose,
+        });
+    }
+
+    /// Tells what stands at the front of `held`; all of it must be taken away before the next call.
+    ///
+    /// # Errors
+    /// When the chunked framing is broken.
+    pub(crate) fn next(&mut self, held: &[u8]) -> Result<Piece, ChunkFault> {
+        match self.framing {
+            Framing::Done => Ok(Piece::default()),
+            Framing::Length(left) => {
+                let data = usize::try_from(left).map_or(held.len(), |left| left.min(held.len()));
+                let left = left - data as u64;
+                self.framing = if left == 0 { Framing::Done } else { Framing::Length(left) };
+                Ok(Piece { skip: 0, data })
+            }
+            Framing::UntilClose => Ok(Piece { skip: 0, data: held.len() }),
+            Framing::Chunked => Ok(match self.chunks.decode(held)? {
+                ChunkStep::Data { skip, len } => Piece { skip, data: len },
+                ChunkStep::More { consumed } => Piece { skip: consumed, data: 0 },
+                ChunkStep::Done { consumed } => {
+                    self.framing = Framing::Done;
+                    Piece { skip: consumed, data: 0 }
+                }
+            }),
+        }
+    }
+
+    /// Whether the body has ended.
+    pub(crate) fn is_done(&self) -> bool {
+        self.framing == Framing::Done
+    }
+
+    /// Takes note that the stream has ended; whether the body may end so.
+    pub(crate) fn end_of_stream(&mut self) -> bool {
+        if self.framing == Framing::UntilClose {
+            self.framing = Framing::Done;
+        }
+        self.is_done()
+    }
+
+    /// Whether so much is still to come that a large buffer is worth it.
+    pub(crate) fn is_bulk(&self, small: usize) -> bool {
+        match self.framing {
+            Framing::Done => false,
+            Framing::Length(left) => left > small as u64,
+            Framing::Chunked | Framing::UntilClose => true,
+        }
+    }
+
+    /// The trailers of a chunked body that has ended.
+    pub(crate) fn trailers(&self) -> Fields<'_> {
+        self.chunks.trailers()
+    }
+
+    fn begin(&mut self, framing: Framing) {
+        self.framing = if framing == Framing::Length(0) { Framing::Done } else { framing };
+        self.chunks.reset();
+    }
+}

@@ -1,0 +1,94 @@
+//! The embedded demo endpoint: something to put a gateway in front of before there is a service.
+
+use std::fmt::Write;
+use std::future::poll_fn;
+use std::task::Poll;
+
+use eddy_http::Method;
+
+use crate::exchange::drive::Drive;
+use crate::exchange::phase::Phase;
+use crate::exchange::reply::flush;
+use crate::exchange::state::{Drip, LocalBody};
+use crate::fault::Fault;
+
+/// Pieces of the slow body, unless the query says otherwise, and the most there can be.
+const PIECES: u32 = 5;
+const PIECES_MAX: u32 = 1_000;
+/// Pause before each piece, milliseconds.
+const PAUSE_MS: u64 = 500;
+/// Largest body of `/fixed`.
+const FIXED_BYTES_MAX: usize = 1024 * 1024;
+const PIECE: &[u8] = b"drip\n";
+
+/// Prepares the answer to the request's path.
+pub(crate) fn prepare(drive: &mut Drive<'_>) -> Phase {
+    let exchange = &mut *drive.exchange;
+    let query = exchange.head.query.map(|query| query.of(&exchange.head_bytes)).unwrap_or_default();
+    exchange.status = 200;
+    match exchange.path.as_slice() {
+        b"/fixed" => {
+            let bytes = number(query, "bytes").unwrap_or(13).min(FIXED_BYTES_MAX as u64);
+            exchange.scratch.clear();
+            let line = b"Hello, world\n".iter().copied().cycle();
+            exchange.scratch.extend(line.take(usize::try_from(bytes).unwrap_or(FIXED_BYTES_MAX)));
+            exchange.local.body = LocalBody::Scratch;
+        }
+        b"/slow" => {
+            let pieces = number(query, "pieces").unwrap_or(PIECES.into()).min(PIECES_MAX.into());
+            let pause_ms = number(query, "pause_ms").unwrap_or(PAUSE_MS).min(60_000);
+            let pieces = u32::try_from(pieces).unwrap_or(PIECES_MAX);
+            exchange.local.body = LocalBody::Drip(Drip { pieces, pause_ms });
+        }
+        _ => {
+            let mut text = String::new();
+            let method = String::from_utf8_lossy(exchange.head.method_name(&exchange.head_bytes));
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{method} {}", String::from_utf8_lossy(&exchange.target));
+            for field in exchange.head.fields(&exchange.head_bytes).iter() {
+                let (name, value) = (String::from_utf8_lossy(field.name), String::from_utf8_lossy(field.value));
+                let _ = writeln!(text, "{name}: {value}");
+            }
+            exchange.scratch.clear();
+            exchange.scratch.extend_from_slice(text.as_bytes());
+            exchange.local.body = LocalBody::Scratch;
+        }
+    }
+    Phase::Reply
+}
+
+/// How many bytes a slow body has.
+pub(crate) fn drip_bytes(drip: Drip) -> u64 {
+    u64::from(drip.pieces) * PIECE.len() as u64
+}
+
+/// Sends a slow body, a piece at a time.
+pub(crate) async fn drip(drive: &mut Drive<'_>, drip: Drip) -> Result<(), Fault> {
+    if drive.exchange.head.method == Method::Head {
+        return Ok(());
+    }
+    for _ in 0..drip.pieces {
+        pause(drive, drip.pause_ms).await;
+        drive.exchange.answer.out.extend_from_slice(PIECE);
+        drive.exchange.answer.written_bytes += PIECE.len() as u64;
+        flush(drive).await?;
+    }
+    Ok(())
+}
+
+async fn pause(drive: &mut Drive<'_>, pause_ms: u64) {
+    let timer = &drive.down.timer;
+    timer.arm(pause_ms);
+    poll_fn(|cx| {
+        timer.register(cx);
+        if timer.is_expired() { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}
+
+/// The value of a query parameter, if it is a number.
+fn number(query: &[u8], name: &str) -> Option<u64> {
+    let query = std::str::from_utf8(query).ok()?;
+    let pair = query.split('&').filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name)?;
+    pair.1.parse().ok()
+}

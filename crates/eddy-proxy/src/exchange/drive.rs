@@ -1,0 +1,90 @@
+//! Takes an exchange through its phases.
+
+use std::rc::Rc;
+
+use crate::exchange::phase::Phase;
+use crate::exchange::state::Exchange;
+use crate::exchange::{attempt, finish, head, reply, route, rules, transfer};
+use crate::plan::ListenerPlan;
+use crate::session::Downstream;
+use crate::worker::{ListenerHandle, Worker, WorkerPlan};
+
+/// What becomes of the client's connection after an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Another request may follow.
+    KeepAlive,
+    /// Nothing more comes from either side.
+    Close,
+    /// Nothing more comes from us, but the client may still be sending.
+    Linger,
+    /// The answer is incomplete, and the client must not take it for a whole one.
+    Abort,
+}
+
+/// What every phase works with.
+pub(crate) struct Drive<'a> {
+    pub(crate) worker: &'a Rc<Worker>,
+    pub(crate) down: &'a mut Downstream,
+    pub(crate) exchange: &'a mut Exchange,
+    /// The plan the exchange began with and ends on.
+    pub(crate) plan: Rc<WorkerPlan>,
+    /// The listener's index in that plan.
+    pub(crate) index: usize,
+}
+
+impl Drive<'_> {
+    /// The listener in the exchange's plan.
+    pub(crate) fn listener(&self) -> &ListenerPlan {
+        self.plan.listener(self.index).expect("the index was found in this plan, and a plan never changes")
+    }
+}
+
+/// Takes an exchange from its first byte to its record.
+pub(crate) async fn drive(
+    worker: &Rc<Worker>,
+    handle: &ListenerHandle,
+    down: &mut Downstream,
+    exchange: &mut Exchange,
+) -> Next {
+    let plan = worker.plan();
+    let Some(index) = handle.index.get() else { return Next::Close };
+    let _count = Count::begin(worker);
+    down.requests += 1;
+    let mut drive = Drive { worker, down, exchange, plan, index };
+    let mut phase = Phase::Head;
+    loop {
+        phase = match phase {
+            Phase::Head => match head::read(&mut drive).await {
+                Some(phase) => phase,
+                // The client left between two requests; there is no exchange to tell of.
+                None => return Next::Close,
+            },
+            Phase::Rules => rules::apply(&mut drive),
+            Phase::Route => route::choose(&mut drive),
+            Phase::Endpoint => attempt::choose(&mut drive),
+            Phase::Link => attempt::link(&mut drive).await,
+            Phase::Transfer => transfer::run(&mut drive).await,
+            Phase::Reply => reply::send(&mut drive).await,
+            Phase::Finish => return finish::finish(&mut drive),
+        };
+    }
+}
+
+/// Counts an exchange while it goes on.
+struct Count<'a>(&'a Worker);
+
+impl<'a> Count<'a> {
+    fn begin(worker: &'a Worker) -> Self {
+        worker.exchanges.set(worker.exchanges.get() + 1);
+        worker.series.exchanges.increment();
+        Self(worker)
+    }
+}
+
+impl Drop for Count<'_> {
+    fn drop(&mut self) {
+        self.0.exchanges.set(self.0.exchanges.get() - 1);
+        self.0.series.exchanges.decrement();
+    }
+}

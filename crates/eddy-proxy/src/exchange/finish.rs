@@ -1,0 +1,37 @@
+//! The end of an exchange: counted, recorded, and the connection's fate decided.
+
+use crate::access::Record;
+use crate::exchange::drive::{Drive, Next};
+use crate::fault::Fault;
+
+/// Counts and records the exchange and says what becomes of the client's connection.
+pub(crate) fn finish(drive: &mut Drive<'_>) -> Next {
+    let duration_us = u64::try_from(drive.exchange.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    let exchange = &*drive.exchange;
+    let status = exchange.status;
+    if let Some(series) = drive.plan.series.listeners.get(drive.index) {
+        series.count(status, exchange.fault);
+        series.duration.observe_us(duration_us);
+        series.bytes_in.add(exchange.upload.data_bytes);
+        series.bytes_out.add(exchange.answer.written_bytes);
+    }
+    if let (true, Some(access)) = (drive.listener().config.has_access_log, &drive.plan.plan.access) {
+        let record = Record::of(drive, duration_us);
+        drive.worker.access.borrow_mut().write(&record, access, &drive.worker.series);
+    }
+    next(drive)
+}
+
+fn next(drive: &Drive<'_>) -> Next {
+    let exchange = &*drive.exchange;
+    match exchange.fault {
+        Some(Fault::ClientGone) => Next::Abort,
+        _ if !exchange.is_answered || exchange.answer.has_output() => Next::Abort,
+        // A fault after the answer had begun, unless it is the answer itself.
+        Some(_) if exchange.is_cut() => Next::Abort,
+        _ if exchange.keeps_alive => Next::KeepAlive,
+        // A client that asked for the end has nothing more to send.
+        _ if !exchange.head.keep_alive && exchange.fault.is_none() && exchange.upload.reader.is_done() => Next::Close,
+        _ => Next::Linger,
+    }
+}

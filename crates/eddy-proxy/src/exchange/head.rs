@@ -1,0 +1,77 @@
+//! Reads the request's head.
+
+use std::future::poll_fn;
+use std::task::Poll;
+use std::time::Instant;
+
+use eddy_io::Fill;
+
+use crate::exchange::drive::Drive;
+use crate::exchange::phase::Phase;
+use crate::fault::Fault;
+
+/// Reads and parses the head; `None` when the client leaves before a head has begun.
+pub(crate) async fn read(drive: &mut Drive<'_>) -> Option<Phase> {
+    let limits = drive.listener().config.limits.head;
+    let timeout_ms = u64::try_from(drive.listener().config.timeouts.head.as_millis()).unwrap_or(u64::MAX);
+    let mut is_timed = false;
+    loop {
+        let Drive { down, exchange, worker, .. } = drive;
+        match exchange.scanner.scan(down.input.held(), &limits) {
+            Ok(Some(length)) => return Some(parse(drive, length)),
+            Ok(None) => {}
+            Err(fault) => return Some(refuse(drive, Fault::RequestHead(fault))),
+        }
+        if !down.input.is_empty() {
+            if !is_timed {
+                down.timer.arm(timeout_ms);
+                is_timed = true;
+            }
+            if down.input.room().is_empty() {
+                let capacity = down.input.capacity();
+                down.input.grow(capacity * 2);
+            }
+        }
+        let filled = poll_fn(|cx| {
+            down.timer.register(cx);
+            match down.poll_fill(cx, &worker.buffers) {
+                Poll::Ready(filled) => Poll::Ready(Some(filled)),
+                Poll::Pending if down.timer.is_expired() => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            }
+        });
+        match filled.await {
+            Some(Ok(Fill::Bytes(_))) => {}
+            Some(Ok(Fill::End) | Err(_)) if drive.exchange.scanner.started() => {
+                return Some(refuse(drive, Fault::ClientGone));
+            }
+            Some(Ok(Fill::End) | Err(_)) => return None,
+            None if drive.down.input.is_empty() => return None,
+            None => return Some(refuse(drive, Fault::HeadTimeout)),
+        }
+    }
+}
+
+fn parse(drive: &mut Drive<'_>, length: usize) -> Phase {
+    let limits = drive.listener().config.limits.head;
+    let Drive { down, exchange, worker, .. } = drive;
+    exchange.started = Instant::now();
+    exchange.head_bytes.clear();
+    exchange.head_bytes.extend_from_slice(down.input.held().get(..length).unwrap_or_default());
+    down.input.consume(length);
+    down.release(&worker.buffers);
+    if let Err(fault) = exchange.head.parse(&exchange.head_bytes, &limits) {
+        return refuse(drive, Fault::RequestHead(fault));
+    }
+    exchange.is_head_whole = true;
+    exchange.upload.reader.begin_request(exchange.head.body);
+    Phase::Rules
+}
+
+/// Answers a request of which nothing more can be believed: the connection ends with it.
+fn refuse(drive: &mut Drive<'_>, fault: Fault) -> Phase {
+    drive.exchange.started = Instant::now();
+    drive.exchange.head.keep_alive = false;
+    drive.exchange.fault = Some(fault);
+    Phase::Reply
+}

@@ -1,0 +1,21 @@
+//! One request and its response, from the first byte of the head to the record of how it ended.
+//!
+//! [`phase::Phase`] is the table of contents; [`drive::drive`] goes through it once, down and up again.
+
+mod answer;
+mod attempt;
+mod body;
+mod demo;
+mod drive;
+mod finish;
+mod head;
+mod phase;
+mod pump;
+mod reply;
+mod route;
+mod rules;
+mod state;
+mod transfer;
+
+pub(crate) use drive::{Drive, Next, drive};
+pub(crate) use state::Exchange;

@@ -1,0 +1,23 @@
+//! The steps of an exchange, in order.
+
+/// Where an exchange stands. Each step says which comes next; a step is skipped but never repeated, except
+/// that a retry goes back to [`Phase::Endpoint`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    /// Read and check the request's head.
+    Head,
+    /// Decide whether the request may be worked on at all: limits, overload, the form of its path.
+    Rules,
+    /// Find the rule that wins and what it does.
+    Route,
+    /// Choose an endpoint of the cluster.
+    Endpoint,
+    /// Obtain a link to it and write the request's head.
+    Link,
+    /// Move the bodies and the response.
+    Transfer,
+    /// Answer without an endpoint: a fixed response, a redirect or a fault.
+    Reply,
+    /// Count, record, and say what becomes of the connection.
+    Finish,
+}

@@ -1,0 +1,154 @@
+//! Moves one body from the stream it is read from to the stream it is written to, framing written anew.
+
+use std::io;
+use std::task::{Context, Poll, ready};
+
+use eddy_http::{CHUNK_END, ChunkFault, write_chunk_header, write_trailers};
+use eddy_io::{Buffer, Stream};
+
+use crate::exchange::body::BodyReader;
+
+/// Data up to this size is copied behind its chunk header; larger data is written from where it was read.
+const COPY_BYTES_MAX: usize = 2 * 1024;
+/// How much is staged before it is written.
+const STAGE_BYTES_MAX: usize = 16 * 1024;
+
+/// How the body's end is told to whom it is written to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// By a length, by the connection's end, or there is no body: the data as it is.
+    #[default]
+    Plain,
+    /// By chunks.
+    Chunked,
+}
+
+/// One direction of an exchange.
+///
+/// Bytes go out in this order: `out`, then the first `ready` bytes held by the source.
+#[derive(Debug, Default)]
+pub(crate) struct Pump {
+    pub(crate) reader: BodyReader,
+    /// Head and framing to be written.
+    pub(crate) out: Vec<u8>,
+    sent: usize,
+    ready: usize,
+    /// Whether the end of a chunk is owed once `ready` is written.
+    owes_chunk_end: bool,
+    framing: Framing,
+    is_finished: bool,
+    /// Bytes of data found in the body so far.
+    pub(crate) data_bytes: u64,
+    /// Bytes of data written so far.
+    pub(crate) written_bytes: u64,
+}
+
+impl Pump {
+    /// Makes ready for another body; `out` is empty and takes the head.
+    pub(crate) fn clear(&mut self) {
+        self.out.clear();
+        self.rewind();
+        self.data_bytes = 0;
+        self.written_bytes = 0;
+    }
+
+    /// Forgets what was written, to write it again elsewhere. Only before any data was staged.
+    fn rewind(&mut self) {
+        self.sent = 0;
+        self.ready = 0;
+        self.owes_chunk_end = false;
+        self.is_finished = false;
+    }
+
+    /// Sets how the end of the body is told.
+    pub(crate) fn set_framing(&mut self, framing: Framing) {
+        self.framing = framing;
+    }
+
+    /// Whether there are bytes to write.
+    pub(crate) fn has_output(&self) -> bool {
+        self.sent < self.out.len() || self.ready > 0
+    }
+
+    /// Whether data taken out of the source's framing has not been written.
+    pub(crate) fn has_data_ready(&self) -> bool {
+        self.ready > 0
+    }
+
+    /// Whether everything, to the end of the body, has been staged and written.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.is_finished && !self.has_output()
+    }
+
+    /// Looks through what the source holds and stages what can go out.
+    ///
+    /// # Errors
+    /// When the chunked framing of the source is broken.
+    pub(crate) fn stage(&mut self, source: &mut Buffer) -> Result<(), ChunkFault> {
+        while self.ready == 0 && !self.reader.is_done() && self.out.len() < STAGE_BYTES_MAX {
+            let piece = self.reader.next(source.held())?;
+            source.consume(piece.skip);
+            if piece.data == 0 {
+                break;
+            }
+            self.data_bytes += piece.data as u64;
+            self.stage_data(source, piece.data);
+        }
+        if self.reader.is_done() && self.ready == 0 && !self.is_finished {
+            self.is_finished = true;
+            if self.framing == Framing::Chunked {
+                write_trailers(&mut self.out, self.reader.trailers());
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is staged, in one call if the stream takes it all.
+    ///
+    /// # Errors
+    /// What the kernel says of the write.
+    pub(crate) fn poll_write(
+        &mut self,
+        cx: &mut Context<'_>,
+        sink: &mut Stream,
+        source: &mut Buffer,
+    ) -> Poll<io::Result<usize>> {
+        let head = self.out.get(self.sent..).unwrap_or_default();
+        let data = source.held().get(..self.ready).unwrap_or_default();
+        debug_assert_eq!(data.len(), self.ready);
+        let head_bytes = head.len();
+        let written = ready!(sink.poll_write_two(cx, head, data))?;
+        let data_written = written.saturating_sub(head_bytes);
+        self.sent += written - data_written;
+        self.ready -= data_written;
+        self.written_bytes += data_written as u64;
+        source.consume(data_written);
+        if self.sent == self.out.len() {
+            self.out.clear();
+            self.sent = 0;
+        }
+        if self.ready == 0 && self.owes_chunk_end && self.out.is_empty() {
+            self.owes_chunk_end = false;
+            self.out.extend_from_slice(CHUNK_END);
+        }
+        Poll::Ready(Ok(written))
+    }
+
+    fn stage_data(&mut self, source: &mut Buffer, data: usize) {
+        match self.framing {
+            Framing::Plain => self.ready = data,
+            Framing::Chunked => {
+                write_chunk_header(&mut self.out, data);
+                if data <= COPY_BYTES_MAX {
+                    self.out.extend(source.held().get(..data).unwrap_or_default());
+                    self.out.extend_from_slice(CHUNK_END);
+                    self.written_bytes += data as u64;
+                    source.consume(data);
+                } else {
+                    self.ready = data;
+                    self.owes_chunk_end = true;
+                }
+            }
+        }
+    }
+}

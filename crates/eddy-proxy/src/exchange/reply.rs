@@ -1,0 +1,175 @@
+//! Answers by ourselves: a fixed response, a redirect, or a fault.
+
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+
+use eddy_http::{FieldEdits, LocalReply, Method, ResponseBody, status_reason, write_local_head};
+
+use crate::exchange::answer::may_keep_alive;
+use crate::exchange::demo;
+use crate::exchange::drive::Drive;
+use crate::exchange::phase::Phase;
+use crate::exchange::state::{Exchange, LocalBody};
+use crate::fault::Fault;
+use crate::session::RateGuard;
+
+/// Writes the whole answer.
+pub(crate) async fn send(drive: &mut Drive<'_>) -> Phase {
+    if let Some(fault) = drive.exchange.fault {
+        drive.exchange.status = fault.status();
+        drive.exchange.local.body = LocalBody::Status;
+        drive.exchange.local.location.clear();
+        if matches!(fault, Fault::ClientGone | Fault::ClientSlow) {
+            return Phase::Finish;
+        }
+    }
+    // An interim response may be half written; nothing can follow it but its end.
+    if drive.exchange.answer.has_output() {
+        drive.exchange.answer.clear();
+        drive.exchange.is_answered = true;
+        return Phase::Finish;
+    }
+    if let Err(fault) = write(drive) {
+        drive.exchange.fault = Some(fault);
+        return Phase::Finish;
+    }
+    let drip = match drive.exchange.local.body {
+        LocalBody::Drip(drip) => Some(drip),
+        LocalBody::Status | LocalBody::Fixed { .. } | LocalBody::Scratch => None,
+    };
+    let sent = match (flush(drive).await, drip) {
+        (Ok(()), Some(drip)) => demo::drip(drive, drip).await,
+        (sent, _) => sent,
+    };
+    if let Err(fault) = sent {
+        drive.exchange.fault = Some(fault);
+    }
+    Phase::Finish
+}
+
+/// Stages the head and, where it is at hand, the body.
+fn write(drive: &mut Drive<'_>) -> Result<(), Fault> {
+    let keep_alive = may_keep_alive(drive) && swallow_body(drive);
+    let date = drive.worker.date();
+    let plan = Rc::clone(&drive.plan);
+    let action = drive.exchange.action.and_then(|action| plan.plan.config.actions.get(action));
+    let exchange = &mut *drive.exchange;
+    let version = exchange.head.version;
+    let body_len = body_len(exchange);
+    exchange.keeps_alive = keep_alive;
+    exchange.is_local = true;
+    exchange.is_answered = true;
+    let status = exchange.status;
+    let reply = LocalReply {
+        status,
+        content_type: Some(content_type_of(&exchange.local.body)),
+        location: (!exchange.local.location.is_empty()).then_some(exchange.local.location.as_slice()),
+        edits: action.map_or(FieldEdits::none(), |action| &action.response_edits),
+        body_len,
+        keep_alive: exchange.keeps_alive,
+        version,
+        date: &date,
+        request_id: None,
+    };
+    exchange.answer.out.clear();
+    write_local_head(&mut exchange.answer.out, &reply);
+    check_egress(drive, ResponseBody::Length(body_len))?;
+    let exchange = &mut *drive.exchange;
+    if exchange.head.method != Method::Head && may_have_body(status) {
+        let Exchange { answer, local, scratch, .. } = exchange;
+        let body = match &local.body {
+            LocalBody::Status => status_text(status),
+            LocalBody::Fixed { body, .. } => body,
+            LocalBody::Scratch => scratch,
+            LocalBody::Drip(_) => &[],
+        };
+        answer.out.extend_from_slice(body);
+        answer.written_bytes += body.len() as u64;
+    }
+    Ok(())
+}
+
+fn check_egress(drive: &mut Drive<'_>, body: ResponseBody) -> Result<(), Fault> {
+    let exchange = &mut *drive.exchange;
+    let body = if exchange.head.method == Method::Head || !may_have_body(exchange.status) { ResponseBody::None } else { body };
+    let mut egress = drive.worker.egress.borrow_mut();
+    egress.check_response(&exchange.answer.out, exchange.status, body, exchange.head.method).map_err(|fault| {
+        drive.worker.series.egress_stopped.increment();
+        tracing::error!(?fault, "the local answer about to be sent is not what was meant; it was not sent");
+        exchange.answer.out.clear();
+        Fault::Egress
+    })
+}
+
+/// Writes what is staged to the client.
+pub(crate) async fn flush(drive: &mut Drive<'_>) -> Result<(), Fault> {
+    let timeouts = drive.listener().config.timeouts;
+    let grace_ms = u64::try_from(timeouts.body_grace.as_millis()).unwrap_or(u64::MAX);
+    let Drive { down, exchange, worker, .. } = drive;
+    let mut guard = RateGuard::default();
+    poll_fn(|cx| {
+        while exchange.answer.has_output() {
+            match exchange.answer.poll_write(cx, &mut down.stream, &mut exchange.response_input) {
+                Poll::Ready(Ok(count)) => guard.moved(count as u64, worker.timers.now_ms()),
+                Poll::Ready(Err(_)) => return Poll::Ready(Err(Fault::ClientGone)),
+                Poll::Pending => {
+                    let now_ms = worker.timers.now_ms();
+                    let due_ms = guard.deadline(now_ms, timeouts.body_rate_min, grace_ms).min(exchange.due_ms);
+                    if due_ms <= now_ms {
+                        return Poll::Ready(Err(Fault::ClientSlow));
+                    }
+                    down.timer.register(cx);
+                    down.timer.arm_at(due_ms);
+                    return Poll::Pending;
+                }
+            }
+        }
+        Poll::Ready(Ok(()))
+    })
+    .await
+}
+
+/// Takes away a request body that has arrived already; whether that was all of it.
+///
+/// What has not arrived cannot be told from a next request, so the connection then ends with the answer.
+fn swallow_body(drive: &mut Drive<'_>) -> bool {
+    let Drive { down, exchange, .. } = drive;
+    while !exchange.upload.reader.is_done() {
+        match exchange.upload.reader.next(down.input.held()) {
+            Ok(piece) => {
+                down.input.consume(piece.skip + piece.data);
+                if piece.data == 0 {
+                    break;
+                }
+            }
+            Err(_) => return false,
+        }
+    }
+    // What an attempt had taken from the client but not sent is gone with it.
+    exchange.upload.reader.is_done() && !exchange.upload.has_data_ready()
+}
+
+fn body_len(exchange: &Exchange) -> u64 {
+    match &exchange.local.body {
+        LocalBody::Status => status_text(exchange.status).len() as u64,
+        LocalBody::Fixed { body, .. } => body.len() as u64,
+        LocalBody::Scratch => exchange.scratch.len() as u64,
+        LocalBody::Drip(drip) => demo::drip_bytes(*drip),
+    }
+}
+
+fn content_type_of(body: &LocalBody) -> &str {
+    match body {
+        LocalBody::Fixed { content_type, .. } => content_type,
+        LocalBody::Status | LocalBody::Scratch | LocalBody::Drip(_) => "text/plain; charset=utf-8",
+    }
+}
+
+fn status_text(status: u16) -> &'static [u8] {
+    status_reason(status).as_bytes()
+}
+
+fn may_have_body(status: u16) -> bool {
+    !matches!(status, 204 | 304)
+}

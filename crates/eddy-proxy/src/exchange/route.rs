@@ -1,0 +1,133 @@
+//! Finds the rule that wins and turns its action into what comes next.
+
+use std::sync::Arc;
+
+use eddy_config::{Action, ActionKind, Redirect, WeightedCluster};
+use eddy_route::RouteRequest;
+use eddy_upstream::Rng;
+
+use crate::exchange::demo;
+use crate::exchange::drive::Drive;
+use crate::exchange::phase::Phase;
+use crate::exchange::rules::{append_query, set_due};
+use crate::exchange::state::LocalBody;
+use crate::fault::Fault;
+use crate::plan::Handler;
+
+/// Looks the request up and prepares what its rule asks for.
+pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
+    match find(drive) {
+        Ok(phase) => phase,
+        Err(fault) => {
+            drive.exchange.fault = Some(fault);
+            Phase::Reply
+        }
+    }
+}
+
+fn find(drive: &mut Drive<'_>) -> Result<Phase, Fault> {
+    let plan = Arc::clone(&drive.plan.plan);
+    let Some(listener) = plan.listeners.get(drive.index) else { return Err(Fault::NoRule) };
+    let router = match &listener.handler {
+        Handler::Router(router) => router,
+        Handler::Demo => return Ok(demo::prepare(drive)),
+    };
+    let exchange = &mut *drive.exchange;
+    let head = &exchange.head;
+    let bytes = exchange.head_bytes.as_slice();
+    let request = RouteRequest {
+        host: head.host.of(bytes),
+        path: &exchange.path,
+        query: head.query.map(|query| query.of(bytes)).unwrap_or_default(),
+        method: head.method_name(bytes),
+        fields: head.fields(bytes),
+    };
+    let mut scratch = drive.worker.route.borrow_mut();
+    let found = router.lookup(&request, &mut scratch).ok_or(Fault::NoRule)?;
+    exchange.scratch.clear();
+    let is_rewritten = found
+        .rewrite(&exchange.path, &mut scratch, &mut exchange.scratch)
+        .map_err(|_| Fault::RewriteFailed)?;
+    drop(scratch);
+    let rule = found.rule.index as usize;
+    exchange.rule = Some(rule);
+    exchange.action = Some(found.rule.action as usize);
+    if let Some(series) = drive.plan.series.rules.get(drive.index).and_then(|rules| rules.get(rule)) {
+        series.requests.increment();
+    }
+    if is_rewritten {
+        std::mem::swap(&mut exchange.target, &mut exchange.scratch);
+        append_query(drive);
+    }
+    let action = plan.config.actions.get(found.rule.action as usize).ok_or(Fault::NoRule)?;
+    Ok(follow(drive, action))
+}
+
+fn follow(drive: &mut Drive<'_>, action: &Action) -> Phase {
+    if let Some(timeout) = action.timeout {
+        set_due(drive, timeout);
+    }
+    match &action.kind {
+        ActionKind::Cluster(cluster) => {
+            drive.exchange.cluster = Some(*cluster);
+            Phase::Endpoint
+        }
+        ActionKind::Weighted(clusters) => {
+            drive.exchange.cluster = draw(clusters, &mut drive.worker.rng.borrow_mut());
+            Phase::Endpoint
+        }
+        ActionKind::Respond(respond) => {
+            drive.exchange.status = respond.status;
+            drive.exchange.local.body = LocalBody::Fixed {
+                body: Arc::clone(&respond.body),
+                content_type: Arc::clone(&respond.content_type),
+            };
+            Phase::Reply
+        }
+        ActionKind::Redirect(redirect) => {
+            locate(drive, redirect);
+            drive.exchange.status = redirect.status;
+            Phase::Reply
+        }
+    }
+}
+
+fn draw(clusters: &[WeightedCluster], rng: &mut Rng) -> Option<usize> {
+    let total: u64 = clusters.iter().map(|cluster| u64::from(cluster.weight)).sum();
+    if total == 0 {
+        return None;
+    }
+    let mut left = rng.below(total);
+    for cluster in clusters {
+        let weight = u64::from(cluster.weight);
+        if left < weight {
+            return Some(cluster.cluster);
+        }
+        left -= weight;
+    }
+    None
+}
+
+/// Writes the `Location` of a redirect (RFC 9110 §10.2.2).
+///
+/// A relative reference where neither scheme nor host is given; with one of them, the other is the request's.
+fn locate(drive: &mut Drive<'_>, redirect: &Redirect) {
+    let exchange = &mut *drive.exchange;
+    let location = &mut exchange.local.location;
+    location.clear();
+    if redirect.scheme.is_some() || redirect.host.is_some() {
+        location.extend_from_slice(redirect.scheme.as_deref().unwrap_or("http").as_bytes());
+        location.extend_from_slice(b"://");
+        match &redirect.host {
+            Some(host) => location.extend_from_slice(host.as_bytes()),
+            // The client's port belongs to the scheme it came by.
+            None => location.extend_from_slice(exchange.head.host.of(&exchange.head_bytes)),
+        }
+    } else if exchange.target.starts_with(b"//") {
+        // Two slashes would name a host; a dot segment in front keeps them a path (RFC 3986 §4.2).
+        location.extend_from_slice(b"/.");
+    }
+    let target = exchange.target.as_slice();
+    let path = target.split(|byte| *byte == b'?').next().unwrap_or_default();
+    location.extend_from_slice(if redirect.strip_query { path } else { target });
+}

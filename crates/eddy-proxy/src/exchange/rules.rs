@@ -1,0 +1,82 @@
+//! Decides whether a request may be worked on at all, before any work is done for it.
+
+use eddy_http::RequestBody;
+use eddy_route::normalise::{self, Normal};
+
+use crate::exchange::drive::Drive;
+use crate::exchange::phase::Phase;
+use crate::fault::Fault;
+
+/// Applies the limits of the listener and the gateway, and derives the path that everything later goes by.
+pub(crate) fn apply(drive: &mut Drive<'_>) -> Phase {
+    match check(drive) {
+        Ok(()) => Phase::Route,
+        Err(fault) => {
+            drive.exchange.fault = Some(fault);
+            Phase::Reply
+        }
+    }
+}
+
+fn check(drive: &mut Drive<'_>) -> Result<(), Fault> {
+    let config = &drive.listener().config;
+    let timeout = config.timeouts.exchange;
+    let body_bytes_max = config.limits.body_bytes_max;
+    if let Some(timeout) = timeout {
+        set_due(drive, timeout);
+    }
+    if !drive.worker.admits(&drive.plan) {
+        drive.worker.series.shed.increment();
+        // A client that is told to go away gives its place to another.
+        drive.exchange.head.keep_alive = false;
+        return Err(Fault::Overload);
+    }
+    let exchange = &mut *drive.exchange;
+    if let (RequestBody::Length(length), Some(max)) = (exchange.head.body, body_bytes_max)
+        && length > max
+    {
+        return Err(Fault::BodyTooLarge);
+    }
+    normalise_path(drive)
+}
+
+/// Sets the time by which the exchange must be over; the earlier one counts.
+pub(crate) fn set_due(drive: &mut Drive<'_>, timeout: std::time::Duration) {
+    let timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+    let due_ms = drive.worker.timers.now_ms().saturating_add(timeout_ms);
+    drive.exchange.due_ms = drive.exchange.due_ms.min(due_ms);
+}
+
+/// Fills in the path that is matched and the target that is sent.
+///
+/// Invariant: from here on, router, rewrites and the endpoint see the same path.
+fn normalise_path(drive: &mut Drive<'_>) -> Result<(), Fault> {
+    let exchange = &mut *drive.exchange;
+    let sent = match exchange.head.path.of(&exchange.head_bytes) {
+        b"" => b"/",
+        path => path,
+    };
+    exchange.path.clear();
+    if sent == b"*" {
+        exchange.path.push(b'*');
+    } else {
+        let normal = normalise::eddy(sent, &mut exchange.path).map_err(Fault::RequestPath)?;
+        if normal == Normal::AsIs {
+            exchange.path.clear();
+            exchange.path.extend_from_slice(sent);
+        }
+    }
+    exchange.target.clear();
+    exchange.target.extend_from_slice(&exchange.path);
+    append_query(drive);
+    Ok(())
+}
+
+/// Puts the request's query behind the target.
+pub(crate) fn append_query(drive: &mut Drive<'_>) {
+    let exchange = &mut *drive.exchange;
+    if let Some(query) = exchange.head.query {
+        exchange.target.push(b'?');
+        exchange.target.extend_from_slice(query.of(&exchange.head_bytes));
+    }
+}

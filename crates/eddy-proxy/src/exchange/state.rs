@@ -1,0 +1,207 @@
+//! Everything an exchange remembers; used again by the next one, so that none allocates.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use eddy_http::{HeadScanner, RequestHead, ResponseHead};
+use eddy_io::{Buffer, BufferPool};
+use eddy_upstream::{Link, ResolvedAddress, Tried};
+
+use crate::exchange::pump::Pump;
+use crate::fault::Fault;
+use crate::worker::Stay;
+
+/// The state of an exchange.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    pub(crate) scanner: HeadScanner,
+    /// The request's head as received; [`Self::head`] points into it.
+    pub(crate) head_bytes: Vec<u8>,
+    pub(crate) head: RequestHead,
+    /// Whether the head was read to its end and found right.
+    pub(crate) is_head_whole: bool,
+    /// Whether the client was told to send its body (RFC 9110 §10.1.1).
+    pub(crate) is_continued: bool,
+    /// The normalised path: the one that is matched and, if it differs from the client's, sent.
+    pub(crate) path: Vec<u8>,
+    /// The target sent to the endpoint, in origin form.
+    pub(crate) target: Vec<u8>,
+    pub(crate) scratch: Vec<u8>,
+    pub(crate) request_id: String,
+    /// The rule that won, by its index in the listener's router.
+    pub(crate) rule: Option<usize>,
+    /// What the rule does, by its index in the configuration.
+    pub(crate) action: Option<usize>,
+    /// The cluster, by its index in the plan.
+    pub(crate) cluster: Option<usize>,
+    pub(crate) tried: Tried,
+    pub(crate) attempts: u8,
+    pub(crate) stay: Option<Stay>,
+    pub(crate) link: Option<Link>,
+    /// The endpoint of the last attempt, for the record.
+    pub(crate) endpoint: Option<ResolvedAddress>,
+    /// Request head and body on their way to the endpoint.
+    pub(crate) upload: Pump,
+    /// What was read from the endpoint.
+    pub(crate) response_input: Buffer,
+    pub(crate) response_scanner: HeadScanner,
+    pub(crate) response: ResponseHead,
+    /// Length of the final response's head, at the front of `response_input` until it has been written on.
+    pub(crate) response_bytes: usize,
+    /// Response head and body on their way to the client.
+    pub(crate) answer: Pump,
+    /// A local answer's body and the location of a redirect.
+    pub(crate) local: LocalAnswer,
+    /// Why the exchange ended badly, if it did.
+    pub(crate) fault: Option<Fault>,
+    /// The status that the client got, or would have.
+    pub(crate) status: u16,
+    /// Whether a byte of the final answer may have reached the client.
+    pub(crate) is_answered: bool,
+    /// Whether the answer is our own.
+    pub(crate) is_local: bool,
+    /// Whether the client was told that its connection goes on.
+    pub(crate) keeps_alive: bool,
+    /// When the head was complete.
+    pub(crate) started: Instant,
+    /// When the exchange must be over, on the worker's clock.
+    pub(crate) due_ms: u64,
+}
+
+/// What eddy answers by itself.
+#[derive(Debug, Default)]
+pub(crate) struct LocalAnswer {
+    pub(crate) body: LocalBody,
+    pub(crate) location: Vec<u8>,
+}
+
+/// The body of a local answer.
+#[derive(Debug, Default)]
+pub(crate) enum LocalBody {
+    /// The status in words.
+    #[default]
+    Status,
+    /// A configured body and its type.
+    Fixed {
+        /// The bytes.
+        body: Arc<[u8]>,
+        /// Their `Content-Type`.
+        content_type: Arc<str>,
+    },
+    /// Made for this exchange, in [`Exchange::scratch`].
+    Scratch,
+    /// The slow body of the demo endpoint.
+    Drip(Drip),
+}
+
+/// A body sent piece by piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Drip {
+    /// How many pieces.
+    pub(crate) pieces: u32,
+    /// How long to wait before each, milliseconds.
+    pub(crate) pause_ms: u64,
+}
+
+impl Default for Exchange {
+    fn default() -> Self {
+        Self {
+            scanner: HeadScanner::new(),
+            head_bytes: Vec::new(),
+            head: RequestHead::new(),
+            is_head_whole: false,
+            is_continued: false,
+            path: Vec::new(),
+            target: Vec::new(),
+            scratch: Vec::new(),
+            request_id: String::new(),
+            rule: None,
+            action: None,
+            cluster: None,
+            tried: Tried::new(),
+            attempts: 0,
+            stay: None,
+            link: None,
+            endpoint: None,
+            upload: Pump::default(),
+            response_input: Buffer::default(),
+            response_scanner: HeadScanner::for_responses(),
+            response: ResponseHead::new(),
+            response_bytes: 0,
+            answer: Pump::default(),
+            local: LocalAnswer::default(),
+            fault: None,
+            status: 0,
+            is_answered: false,
+            is_local: false,
+            keeps_alive: false,
+            started: Instant::now(),
+            due_ms: u64::MAX,
+        }
+    }
+}
+
+/// Capacity above which a vector is freed after an exchange rather than kept for the next.
+const KEPT_BYTES_MAX: usize = 8 * 1024;
+
+impl Exchange {
+    /// Makes the exchange as good as new and gives its buffers back.
+    pub(crate) fn clear(&mut self, buffers: &BufferPool) {
+        self.scanner.reset();
+        self.rule = None;
+        self.action = None;
+        self.cluster = None;
+        self.tried = Tried::new();
+        self.attempts = 0;
+        self.stay = None;
+        self.link = None;
+        self.upload.clear();
+        self.answer.clear();
+        self.response_scanner.reset();
+        self.local.body = LocalBody::Status;
+        self.fault = None;
+        self.status = 0;
+        self.is_answered = false;
+        self.is_local = false;
+        self.keeps_alive = false;
+        self.due_ms = u64::MAX;
+        self.is_head_whole = false;
+        self.is_continued = false;
+        self.endpoint = None;
+        self.response_bytes = 0;
+        self.request_id.clear();
+        self.release_input(buffers);
+        let vectors = [
+            &mut self.head_bytes,
+            &mut self.path,
+            &mut self.target,
+            &mut self.scratch,
+            &mut self.upload.out,
+            &mut self.answer.out,
+            &mut self.local.location,
+        ];
+        for vector in vectors {
+            vector.clear();
+            vector.shrink_to(KEPT_BYTES_MAX);
+        }
+    }
+
+    /// Gives the buffer of the endpoint's bytes back, with what is in it.
+    pub(crate) fn release_input(&mut self, buffers: &BufferPool) {
+        if self.response_input.capacity() > 0 {
+            buffers.put(std::mem::take(&mut self.response_input));
+        }
+    }
+
+    /// Whether the answer had begun when a fault came, so that it is not whole.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.fault.is_some() && self.is_answered && !self.is_local
+    }
+
+    /// Ends the attempt: closes the link and leaves the endpoint.
+    pub(crate) fn end_attempt(&mut self, buffers: &BufferPool) {
+        self.link = None;
+        self.stay = None;
+        self.release_input(buffers);
+    }
+}

@@ -1,0 +1,403 @@
+//! Moves the request to the endpoint and the response to the client, both at once.
+//!
+//! Back-pressure needs no code of its own: each direction has one buffer, and reads only when it is empty.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use eddy_config::HttpTimeouts;
+use eddy_http::CONTINUE;
+use eddy_io::{BUFFER_BYTES_SMALL, Fill};
+use eddy_upstream::{ClusterConfig, Link};
+
+use crate::exchange::answer::{self, Answer};
+use crate::exchange::attempt::{fail, may_retry, retry_or_fail};
+use crate::exchange::drive::Drive;
+use crate::exchange::phase::Phase;
+use crate::fault::Fault;
+use crate::session::RateGuard;
+use crate::stats::count_status;
+
+/// How long an exchange goes on for a client that has closed its side, milliseconds: enough for one that says
+/// all it has to say at once and shuts down, not enough to work for one that has left.
+const HALF_CLOSE_MS: u64 = 100;
+/// Most interim responses (1xx) that are passed on before the final one.
+const INTERIM_MAX: u8 = 16;
+
+/// Moves both messages; then gives the link back, tries again or answers the fault.
+pub(crate) async fn run(drive: &mut Drive<'_>) -> Phase {
+    let Some(link) = drive.exchange.link.take() else { return fail(drive, Fault::LinkClosed) };
+    let Some(stay) = &drive.exchange.stay else { return fail(drive, Fault::NoEndpoint) };
+    let cluster = Arc::clone(&stay.cluster().config);
+    let timeouts = drive.listener().config.timeouts;
+    let now_ms = drive.worker.timers.now_ms();
+    let mut transfer = Transfer {
+        drive,
+        link,
+        cluster,
+        timeouts,
+        stage: Stage::Head,
+        waits: Waits::default(),
+        begun: Instant::now(),
+        is_upload_broken: false,
+        interims: 0,
+        client_guard_in: RateGuard::default(),
+        client_guard_out: RateGuard::default(),
+        upstream_moved_ms: now_ms,
+        client_left_ms: None,
+    };
+    let result = poll_fn(|cx| transfer.poll(cx)).await;
+    transfer.end(result)
+}
+
+struct Transfer<'a, 'd> {
+    drive: &'a mut Drive<'d>,
+    link: Link,
+    cluster: Arc<ClusterConfig>,
+    timeouts: HttpTimeouts,
+    stage: Stage,
+    waits: Waits,
+    begun: Instant,
+    /// Whether the endpoint takes no more of the request; it may still have answered.
+    is_upload_broken: bool,
+    interims: u8,
+    client_guard_in: RateGuard,
+    client_guard_out: RateGuard,
+    /// When the endpoint last took or sent something.
+    upstream_moved_ms: u64,
+    /// When the client closed its side.
+    client_left_ms: Option<u64>,
+}
+
+/// How far the response is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Its head has not been passed on.
+    Head,
+    /// Its body follows.
+    Body,
+}
+
+/// Whom the exchange waits for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waits {
+    client_to_send: bool,
+    client_to_take: bool,
+    upstream_to_take: bool,
+    upstream_to_send: bool,
+}
+
+impl Transfer<'_, '_> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        self.waits = Waits::default();
+        if let Err(fault) = self.poll_upload(cx) {
+            return Poll::Ready(Err(fault));
+        }
+        match self.poll_download(cx) {
+            Ok(true) => return Poll::Ready(Ok(())),
+            Ok(false) => {}
+            Err(fault) => return Poll::Ready(Err(fault)),
+        }
+        if let Err(fault) = self.watch_client(cx) {
+            return Poll::Ready(Err(fault));
+        }
+        self.poll_deadline(cx)
+    }
+
+    /// Moves the request as far as it goes.
+    fn poll_upload(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
+        let body_bytes_max = self.drive.listener().config.limits.body_bytes_max;
+        let Drive { down, exchange, worker, .. } = &mut *self.drive;
+        let upload = &mut exchange.upload;
+        while !self.is_upload_broken && !upload.is_finished() {
+            if upload.has_output() {
+                match upload.poll_write(cx, &mut self.link.stream, &mut down.input) {
+                    Poll::Ready(Ok(_)) => self.upstream_moved_ms = worker.timers.now_ms(),
+                    // An endpoint may answer early and take no more; what it said decides.
+                    Poll::Ready(Err(_)) => self.is_upload_broken = true,
+                    Poll::Pending => {
+                        self.waits.upstream_to_take = true;
+                        return Ok(());
+                    }
+                }
+                continue;
+            }
+            upload.stage(&mut down.input).map_err(Fault::RequestChunk)?;
+            if body_bytes_max.is_some_and(|max| upload.data_bytes > max) {
+                return Err(Fault::BodyTooLarge);
+            }
+            if upload.has_output() || upload.is_finished() {
+                continue;
+            }
+            if upload.reader.is_bulk(BUFFER_BYTES_SMALL) {
+                down.enlarge(&worker.buffers);
+            }
+            if exchange.head.expects_continue && !exchange.is_continued {
+                exchange.is_continued = true;
+                if down.input.is_empty() {
+                    exchange.answer.out.extend_from_slice(CONTINUE);
+                }
+            }
+            match down.poll_fill(cx, &worker.buffers) {
+                Poll::Ready(Ok(Fill::Bytes(count))) => {
+                    self.client_guard_in.moved(count as u64, worker.timers.now_ms());
+                }
+                Poll::Ready(Ok(Fill::End) | Err(_)) => return Err(Fault::ClientGone),
+                Poll::Pending => {
+                    down.release(&worker.buffers);
+                    self.waits.client_to_send = true;
+                    return Ok(());
+                }
+            }
+        }
+        down.release(&worker.buffers);
+        Ok(())
+    }
+
+    /// Moves the response as far as it goes; true when it is complete.
+    fn poll_download(&mut self, cx: &mut Context<'_>) -> Result<bool, Fault> {
+        loop {
+            let Drive { down, exchange, worker, .. } = &mut *self.drive;
+            if exchange.answer.has_output() {
+                match exchange.answer.poll_write(cx, &mut down.stream, &mut exchange.response_input) {
+                    Poll::Ready(Ok(count)) => {
+                        self.client_guard_out.moved(count as u64, worker.timers.now_ms());
+                    }
+                    Poll::Ready(Err(_)) => return Err(Fault::ClientGone),
+                    Poll::Pending => {
+                        self.waits.client_to_take = true;
+                        return Ok(false);
+                    }
+                }
+                continue;
+            }
+            if self.stage == Stage::Body && exchange.answer.is_finished() {
+                return Ok(true);
+            }
+            if self.advance()? {
+                continue;
+            }
+            if !self.poll_response(cx)? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Turns bytes that were read from the endpoint into output; whether there was anything to turn.
+    fn advance(&mut self) -> Result<bool, Fault> {
+        let exchange = &mut *self.drive.exchange;
+        match self.stage {
+            Stage::Head => match answer::read(self.drive)? {
+                Answer::Incomplete => Ok(false),
+                Answer::Interim => {
+                    self.interims += 1;
+                    if self.interims > INTERIM_MAX {
+                        return Err(Fault::InterimFlood);
+                    }
+                    Ok(true)
+                }
+                Answer::Final => {
+                    self.begin_body()?;
+                    Ok(true)
+                }
+            },
+            Stage::Body => {
+                exchange.answer.stage(&mut exchange.response_input).map_err(Fault::ResponseChunk)?;
+                Ok(exchange.answer.has_output() || exchange.answer.is_finished())
+            }
+        }
+    }
+
+    /// Reads more from the endpoint; false when there is nothing yet.
+    fn poll_response(&mut self, cx: &mut Context<'_>) -> Result<bool, Fault> {
+        let Drive { exchange, worker, .. } = &mut *self.drive;
+        let input = &mut exchange.response_input;
+        if input.capacity() == 0 {
+            // No buffer is held while there is nothing to put into it.
+            match self.link.stream.poll_readable(cx) {
+                Poll::Ready(_) => *input = worker.buffers.take_large(),
+                Poll::Pending => {
+                    self.waits.upstream_to_send = true;
+                    return Ok(false);
+                }
+            }
+        }
+        match self.link.stream.poll_fill(cx, input) {
+            Poll::Ready(Ok(Fill::Bytes(_))) => {
+                self.upstream_moved_ms = worker.timers.now_ms();
+                Ok(true)
+            }
+            Poll::Ready(Ok(Fill::End)) => self.end_of_response().map(|()| true),
+            Poll::Ready(Err(_)) => Err(self.broken_link()),
+            Poll::Pending => {
+                if input.is_empty() {
+                    exchange.release_input(&worker.buffers);
+                }
+                self.waits.upstream_to_send = true;
+                Ok(false)
+            }
+        }
+    }
+
+    fn end_of_response(&mut self) -> Result<(), Fault> {
+        let may_end = self.stage == Stage::Body && self.drive.exchange.answer.reader.end_of_stream();
+        if may_end { Ok(()) } else { Err(self.broken_link()) }
+    }
+
+    /// What it means that the link ended here.
+    fn broken_link(&self) -> Fault {
+        let has_begun = self.stage == Stage::Body || !self.drive.exchange.response_input.is_empty();
+        match (has_begun || self.interims > 0, self.link.is_reused()) {
+            (true, _) => Fault::ResponseCut,
+            (false, true) => Fault::LinkStale,
+            (false, false) => Fault::LinkClosed,
+        }
+    }
+
+    /// The head of the final response has come: tells the counters, and writes it for the client unless the
+    /// rule would rather try again.
+    fn begin_body(&mut self) -> Result<(), Fault> {
+        let drive = &mut *self.drive;
+        let status = drive.exchange.response.status;
+        let now_ms = drive.worker.timers.now_ms();
+        let is_retried = may_retry(drive, Fault::RetryStatus(status));
+        if let Some(stay) = &drive.exchange.stay {
+            let series = &stay.cluster().series;
+            let waited = self.begun.elapsed().as_micros();
+            series.first_byte.observe_us(u64::try_from(waited).unwrap_or(u64::MAX));
+            count_status(&series.responses, status);
+            if !matches!(status, 502..=504) {
+                stay.succeeded(now_ms);
+            } else if !is_retried {
+                stay.failed(now_ms);
+            }
+        }
+        if is_retried {
+            return Err(Fault::RetryStatus(status));
+        }
+        let is_uploaded = drive.exchange.upload.is_finished() && !self.is_upload_broken;
+        answer::write(drive, is_uploaded)?;
+        self.stage = Stage::Body;
+        Ok(())
+    }
+
+    /// Looks whether the client is still there once it has nothing more to send.
+    fn watch_client(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
+        let Drive { down, exchange, worker, .. } = &mut *self.drive;
+        if !exchange.upload.is_finished() || !down.input.is_empty() || self.client_left_ms.is_some() {
+            return Ok(());
+        }
+        match down.poll_fill(cx, &worker.buffers) {
+            // The next request, sent without waiting for this answer: it waits its turn.
+            Poll::Ready(Ok(Fill::Bytes(_))) => Ok(()),
+            Poll::Ready(Ok(Fill::End)) => {
+                self.client_left_ms = Some(worker.timers.now_ms());
+                exchange.head.keep_alive = false;
+                down.release(&worker.buffers);
+                Ok(())
+            }
+            Poll::Ready(Err(_)) => Err(Fault::ClientGone),
+            Poll::Pending => {
+                down.release(&worker.buffers);
+                Ok(())
+            }
+        }
+    }
+
+    /// Sets the timer to the first of the deadlines that run, or tells that it has passed.
+    fn poll_deadline(&mut self, cx: &Context<'_>) -> Poll<Result<(), Fault>> {
+        let now_ms = self.drive.worker.timers.now_ms();
+        let mut due = Due { at_ms: self.drive.exchange.due_ms, fault: Fault::ExchangeTimeout };
+        let (rate, grace_ms) = (self.timeouts.body_rate_min, millis(self.timeouts.body_grace));
+        if self.waits.client_to_send {
+            due.sooner(self.client_guard_in.deadline(now_ms, rate, grace_ms), Fault::BodyTimeout);
+        }
+        if self.waits.client_to_take {
+            due.sooner(self.client_guard_out.deadline(now_ms, rate, grace_ms), Fault::ClientSlow);
+        }
+        let idle_ms = self.upstream_moved_ms.saturating_add(millis(self.cluster.read_idle_timeout));
+        if self.waits.upstream_to_take {
+            due.sooner(idle_ms, Fault::UpstreamIdle);
+        }
+        if self.waits.upstream_to_send && !self.waits.client_to_send && !self.waits.upstream_to_take {
+            match self.stage {
+                Stage::Body => due.sooner(idle_ms, Fault::UpstreamIdle),
+                Stage::Head => {
+                    let first_ms = self.upstream_moved_ms.saturating_add(millis(self.cluster.first_byte_timeout));
+                    due.sooner(first_ms, Fault::FirstByteTimeout);
+                }
+            }
+        }
+        if let Some(left_ms) = self.client_left_ms {
+            due.sooner(left_ms + HALF_CLOSE_MS, Fault::ClientGone);
+        }
+        if due.at_ms <= now_ms {
+            return Poll::Ready(Err(due.fault));
+        }
+        let timer = &self.drive.down.timer;
+        timer.register(cx);
+        timer.arm_at(due.at_ms);
+        Poll::Pending
+    }
+
+    fn end(self, result: Result<(), Fault>) -> Phase {
+        let Self { drive, link, .. } = self;
+        match result {
+            Ok(()) => {
+                let exchange = &mut *drive.exchange;
+                let is_clean = exchange.response.keep_alive
+                    && exchange.upload.is_finished()
+                    && !self.is_upload_broken
+                    && exchange.response_input.is_empty();
+                if let (true, Some(stay)) = (is_clean, &exchange.stay) {
+                    let cluster = stay.cluster();
+                    let id = stay.lease().endpoint();
+                    let now_ms = drive.worker.timers.now_ms();
+                    cluster.pools().borrow_mut().at(id).put(link, &cluster.config.pool, now_ms);
+                }
+                exchange.end_attempt(&drive.worker.buffers);
+                Phase::Finish
+            }
+            Err(fault) if drive.exchange.is_answered => {
+                drive.exchange.fault = Some(fault);
+                note_failure(drive, fault);
+                drive.exchange.end_attempt(&drive.worker.buffers);
+                Phase::Finish
+            }
+            Err(fault) => {
+                drop(link);
+                retry_or_fail(drive, fault)
+            }
+        }
+    }
+}
+
+/// The first of several deadlines, and what it means when it passes.
+struct Due {
+    at_ms: u64,
+    fault: Fault,
+}
+
+impl Due {
+    fn sooner(&mut self, at_ms: u64, fault: Fault) {
+        if at_ms < self.at_ms {
+            *self = Self { at_ms, fault };
+        }
+    }
+}
+
+/// Tells the endpoint's health of a fault after its answer had begun.
+fn note_failure(drive: &Drive<'_>, fault: Fault) {
+    if let Some(stay) = &drive.exchange.stay
+        && fault.blames_endpoint()
+    {
+        stay.failed(drive.worker.timers.now_ms());
+        stay.cluster().series.failures.increment();
+    }
+}
+
+fn millis(duration: std::time::Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,257 @@
+//! Why an exchange ends badly: whose side it was on, whether it may be tried again, and the answer.
+
+use eddy_http::{ChunkFault, HeadFault};
+use eddy_route::normalise::PathFault;
+
+/// Why an exchange ended without a whole answer from its endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The request's head breaks a rule or a limit.
+    RequestHead(HeadFault),
+    /// The request's chunked body breaks a rule or a limit.
+    RequestChunk(ChunkFault),
+    /// The request's path is not one that every reader would read alike.
+    RequestPath(PathFault),
+    /// The head did not arrive in time.
+    HeadTimeout,
+    /// The client sends its body too slowly.
+    BodyTimeout,
+    /// The body is larger than the listener allows.
+    BodyTooLarge,
+    /// The client went away.
+    ClientGone,
+    /// The client reads the answer too slowly.
+    ClientSlow,
+    /// No rule matches.
+    NoRule,
+    /// The rule's rewrite does not give a valid path for this request.
+    RewriteFailed,
+    /// eddy is short of time, memory or room for exchanges.
+    Overload,
+    /// What eddy was about to send is not what it meant to send.
+    Egress,
+    /// The exchange took longer than its timeout.
+    ExchangeTimeout,
+    /// The cluster has no endpoint, such as before its name is resolved.
+    NoEndpoint,
+    /// The endpoint has as many links as it may have.
+    LinksExhausted,
+    /// No link could be established.
+    ConnectFailed,
+    /// No link could be established in time.
+    ConnectTimeout,
+    /// A link that had been used before closed before the first byte of an answer.
+    LinkStale,
+    /// A fresh link closed before the first byte of an answer.
+    LinkClosed,
+    /// The answer did not begin in time.
+    FirstByteTimeout,
+    /// The answer's head breaks a rule or a limit.
+    ResponseHead(HeadFault),
+    /// The answer's chunked body breaks a rule or a limit.
+    ResponseChunk(ChunkFault),
+    /// The link closed in the middle of the answer.
+    ResponseCut,
+    /// The endpoint fell silent in the middle of the exchange.
+    UpstreamIdle,
+    /// The endpoint sends one interim response after the other.
+    InterimFlood,
+    /// The endpoint answered with a status that the rule tries again.
+    RetryStatus(u16),
+}
+
+/// Whose doing a fault is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The client's.
+    Downstream,
+    /// eddy's or its configuration's.
+    Gateway,
+    /// The endpoint's.
+    Upstream,
+}
+
+/// Whether a request that met a fault may be sent again, to another endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RetryClass {
+    /// It may not.
+    Never,
+    /// The endpoint has seen nothing of it.
+    Unseen,
+    /// The endpoint may have seen it: only an idempotent request without a body.
+    MaybeSeen,
+    /// As `MaybeSeen`, and only where the rule asks for it.
+    ByRule,
+}
+
+impl Fault {
+    /// Whose doing it is.
+    pub fn side(self) -> Side {
+        match self {
+            Self::RequestHead(_)
+            | Self::RequestChunk(_)
+            | Self::RequestPath(_)
+            | Self::HeadTimeout
+            | Self::BodyTimeout
+            | Self::BodyTooLarge
+            | Self::ClientGone
+            | Self::ClientSlow => Side::Downstream,
+            Self::NoRule
+            | Self::RewriteFailed
+            | Self::Overload
+            | Self::Egress
+            | Self::ExchangeTimeout
+            | Self::LinksExhausted => Side::Gateway,
+            Self::NoEndpoint
+            | Self::ConnectFailed
+            | Self::ConnectTimeout
+            | Self::LinkStale
+            | Self::LinkClosed
+            | Self::FirstByteTimeout
+            | Self::ResponseHead(_)
+            | Self::ResponseChunk(_)
+            | Self::ResponseCut
+            | Self::UpstreamIdle
+            | Self::InterimFlood
+            | Self::RetryStatus(_) => Side::Upstream,
+        }
+    }
+
+    /// Whether the request may be sent again.
+    ///
+    /// # Spec
+    /// RFC 9110 §9.2.2: a proxy must not repeat a non-idempotent request by itself.
+    pub fn retry(self) -> RetryClass {
+        match self {
+            Self::ConnectFailed | Self::ConnectTimeout => RetryClass::Unseen,
+            Self::LinkStale => RetryClass::MaybeSeen,
+            Self::LinkClosed | Self::RetryStatus(_) => RetryClass::ByRule,
+            _ => RetryClass::Never,
+        }
+    }
+
+    /// Whether the fault counts against its endpoint's health.
+    pub fn blames_endpoint(self) -> bool {
+        // A stale link is the ordinary end of an idle connection.
+        self.side() == Side::Upstream && !matches!(self, Self::LinkStale | Self::NoEndpoint)
+    }
+
+    /// The status the client gets, if it gets one.
+    pub fn status(self) -> u16 {
+        match self {
+            Self::RequestHead(fault) => fault.status(),
+            Self::RequestChunk(fault) => fault.status(),
+            Self::RequestPath(_) => 400,
+            Self::HeadTimeout | Self::BodyTimeout => 408,
+            Self::BodyTooLarge => 413,
+            // Nobody hears these two; the access record shows them.
+            Self::ClientGone | Self::ClientSlow => 499,
+            Self::NoRule => 404,
+            Self::RewriteFailed | Self::Egress => 500,
+            Self::ConnectFailed
+            | Self::LinkStale
+            | Self::LinkClosed
+            | Self::ResponseHead(_)
+            | Self::ResponseChunk(_)
+            | Self::ResponseCut
+            | Self::InterimFlood => 502,
+            Self::Overload | Self::NoEndpoint | Self::LinksExhausted => 503,
+            Self::ExchangeTimeout | Self::ConnectTimeout | Self::FirstByteTimeout | Self::UpstreamIdle => 504,
+            Self::RetryStatus(status) => status,
+        }
+    }
+
+    /// A word for the access record and metrics.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::RequestHead(fault) => fault.reason(),
+            Self::RequestChunk(fault) => fault.reason(),
+            Self::RequestPath(fault) => fault.reason(),
+            Self::HeadTimeout => "head_timeout",
+            Self::BodyTimeout => "body_timeout",
+            Self::BodyTooLarge => "body_too_large",
+            Self::ClientGone => "client_gone",
+            Self::ClientSlow => "client_slow",
+            Self::NoRule => "no_rule",
+            Self::RewriteFailed => "rewrite_failed",
+            Self::Overload => "overload",
+            Self::Egress => "egress_assert",
+            Self::ExchangeTimeout => "exchange_timeout",
+            Self::NoEndpoint => "no_endpoint",
+            Self::LinksExhausted => "links_exhausted",
+            Self::ConnectFailed => "connect_failed",
+            Self::ConnectTimeout => "connect_timeout",
+            Self::LinkStale => "link_stale",
+            Self::LinkClosed => "link_closed",
+            Self::FirstByteTimeout => "first_byte_timeout",
+            Self::ResponseHead(_) => "response_head",
+            Self::ResponseChunk(_) => "response_chunk",
+            Self::ResponseCut => "response_cut",
+            Self::UpstreamIdle => "upstream_idle",
+            Self::InterimFlood => "interim_flood",
+            Self::RetryStatus(_) => "retry_status",
+        }
+    }
+
+    /// The kind of fault, as a dense index for counters; request and path faults share one a kind.
+    pub(crate) fn index(self) -> usize {
+        match self {
+            Self::RequestHead(_) => 0,
+            Self::RequestChunk(_) => 1,
+            Self::RequestPath(_) => 2,
+            Self::HeadTimeout => 3,
+            Self::BodyTimeout => 4,
+            Self::BodyTooLarge => 5,
+            Self::ClientGone => 6,
+            Self::ClientSlow => 7,
+            Self::NoRule => 8,
+            Self::RewriteFailed => 9,
+            Self::Overload => 10,
+            Self::Egress => 11,
+            Self::ExchangeTimeout => 12,
+            Self::NoEndpoint => 13,
+            Self::LinksExhausted => 14,
+            Self::ConnectFailed => 15,
+            Self::ConnectTimeout => 16,
+            Self::LinkStale => 17,
+            Self::LinkClosed => 18,
+            Self::FirstByteTimeout => 19,
+            Self::ResponseHead(_) => 20,
+            Self::ResponseChunk(_) => 21,
+            Self::ResponseCut => 22,
+            Self::UpstreamIdle => 23,
+            Self::InterimFlood => 24,
+            Self::RetryStatus(_) => 25,
+        }
+    }
+}
+
+/// The metric label of each [`Fault::index`].
+pub(crate) const FAULT_LABELS: [&str; 26] = [
+    "request_head",
+    "request_chunk",
+    "request_path",
+    "head_timeout",
+    "body_timeout",
+    "body_too_large",
+    "client_gone",
+    "client_slow",
+    "no_rule",
+    "rewrite_failed",
+    "overload",
+    "egress_assert",
+    "exchange_timeout",
+    "no_endpoint",
+    "links_exhausted",
+    "connect_failed",
+    "connect_timeout",
+    "link_stale",
+    "link_closed",
+    "first_byte_timeout",
+    "response_head",
+    "response_chunk",
+    "response_cut",
+    "upstream_idle",
+    "interim_flood",
+    "retry_status",
+];

@@ -1,0 +1,312 @@
+//! The gateway as the program drives it: start, reload, drain.
+
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use eddy_config::Config;
+use eddy_io::{SharedPage, WORKERS_MAX, descriptors_max};
+use eddy_upstream::resolve::Resolver;
+use tokio::sync::mpsc::{Sender, channel as command_channel};
+use tokio::sync::oneshot;
+
+use crate::access::{AccessWriter, Sink};
+use crate::control::{Names, watch};
+use crate::error::ProxyError;
+use crate::plan::Plan;
+use crate::report::ClusterReport;
+use crate::stats::Stats;
+use crate::worker::{Apply, Command, Pressure, SocketTable, Sockets, Start, run};
+
+/// How long a worker may take to follow what it is told.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a drain leaves idle connections open, for their clients to send one more request and be told the end.
+const IDLE_PATIENCE: Duration = Duration::from_secs(2);
+/// Commands that may wait for a worker.
+const COMMANDS_MAX: usize = 64;
+/// Descriptors kept for what is not traffic: logs, admin, libraries.
+const DESCRIPTORS_RESERVED: u64 = 64;
+
+/// A running gateway: its workers and what goes on beside them.
+///
+/// Every method blocks for as long as it says; none is for the thread of an asynchronous runtime that has other
+/// work to do.
+pub struct Gateway {
+    stats: Arc<Stats>,
+    workers: Vec<WorkerHandle>,
+    sink: Option<Sink>,
+    memory_percent_max: Arc<AtomicU8>,
+    /// Held while something is changed, so that changes come one after the other.
+    state: Mutex<State>,
+    /// Ends the control thread when dropped.
+    _control_stop: oneshot::Sender<()>,
+}
+
+struct State {
+    config: Arc<Config>,
+    sockets: Arc<SocketTable>,
+    names: Names,
+}
+
+struct WorkerHandle {
+    commands: Sender<Command>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Gateway {
+    /// Starts one worker a core and returns when each of them accepts.
+    ///
+    /// # Errors
+    /// Each [`ProxyError`]; nothing is left running then.
+    pub fn start(config: Arc<Config>, sockets: Sockets, page: Arc<SharedPage>) -> Result<Self, ProxyError> {
+        let count = worker_count(&config);
+        let stats = Arc::new(Stats::new(count));
+        let plan = Arc::new(Plan::build(Arc::clone(&config))?);
+        let pressure = Arc::<Pressure>::default();
+        let memory_percent_max = Arc::new(AtomicU8::new(config.limits.memory_percent_max));
+        let control = start_control(&pressure, &memory_percent_max)?;
+        let names = Names::new(control.resolver, control.handle);
+        let addresses = config.listeners.iter().map(|listener| &listener.address);
+        let sockets = Arc::new(SocketTable::default().succeed(addresses, sockets)?);
+        let sink = Sink::start().map_err(ProxyError::Control)?;
+        let mut gateway = Self {
+            stats,
+            workers: Vec::with_capacity(count),
+            sink: Some(sink),
+            memory_percent_max,
+            state: Mutex::new(State { config: Arc::clone(&config), sockets, names }),
+            _control_stop: control.stop,
+        };
+        gateway.direct_records(&config);
+        let (applies, answers) = gateway.prepare(&plan, &mut gateway.lock());
+        for (index, first) in applies.into_iter().enumerate() {
+            let worker = gateway.spawn(index, count, first, &page, &pressure)?;
+            gateway.workers.push(worker);
+        }
+        hear(answers)?;
+        Ok(gateway)
+    }
+
+    /// Puts another configuration in force and returns when every worker follows it.
+    ///
+    /// `new_sockets` holds the sockets of addresses that were not listened at before. Exchanges end on the plan
+    /// they began with; connections stay. The number of workers stays as it is until the next start.
+    ///
+    /// # Errors
+    /// [`ProxyError::Routes`], [`ProxyError::SocketMissing`], [`ProxyError::Socket`]: the old plan stays in force.
+    /// [`ProxyError::WorkerSilent`]: that worker follows when it can.
+    pub fn reload(&self, config: Arc<Config>, new_sockets: Sockets) -> Result<(), ProxyError> {
+        let mut state = self.lock();
+        let plan = Arc::new(Plan::build(Arc::clone(&config))?);
+        let addresses = config.listeners.iter().map(|listener| &listener.address);
+        state.sockets = Arc::new(state.sockets.succeed(addresses, new_sockets)?);
+        state.config = Arc::clone(&config);
+        self.memory_percent_max.store(config.limits.memory_percent_max, Relaxed);
+        self.direct_records(&config);
+        let (applies, answers) = self.prepare(&plan, &mut state);
+        for (index, (worker, apply)) in self.workers.iter().zip(applies).enumerate() {
+            worker.tell(index, Command::Apply(apply))?;
+        }
+        hear(answers)
+    }
+
+    /// Stops accepting, lets exchanges end and returns when all have, or when `deadline` has passed.
+    ///
+    /// Every answer from now on ends its connection. Idle connections are left for a moment, so that what their
+    /// clients have on the way is still answered, and then closed.
+    pub fn drain(&self, deadline: Duration) {
+        let begun = Instant::now();
+        let (done, drained) = channel();
+        for (index, worker) in self.workers.iter().enumerate() {
+            if let Err(error) = worker.tell(index, Command::Drain(done.clone())) {
+                tracing::warn!(%error, "a worker cannot be told to drain");
+            }
+        }
+        drop(done);
+        // Nobody sends anything: the end of the channel is the message.
+        let is_drained = |patience: Duration| {
+            let left = patience.min(deadline.saturating_sub(begun.elapsed()));
+            matches!(drained.recv_timeout(left), Err(RecvTimeoutError::Disconnected))
+        };
+        if is_drained(IDLE_PATIENCE) {
+            return;
+        }
+        for (index, worker) in self.workers.iter().enumerate() {
+            if let Err(error) = worker.tell(index, Command::CloseIdle) {
+                tracing::warn!(%error, "a worker cannot be told to close idle connections");
+            }
+        }
+        if !is_drained(deadline) {
+            tracing::warn!("the drain's time is over; what is still going on is cut off");
+        }
+    }
+
+    /// Opens the access log anew, as after a rotation.
+    pub fn reopen_logs(&self) {
+        if let Some(sink) = &self.sink {
+            sink.reopen();
+        }
+    }
+
+    /// The counters.
+    pub fn stats(&self) -> Arc<Stats> {
+        Arc::clone(&self.stats)
+    }
+
+    /// The configuration in force.
+    pub fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.lock().config)
+    }
+
+    /// What the clusters look like; leaves out workers that do not answer.
+    pub fn clusters(&self) -> ClusterReport {
+        let asked = self.workers.iter().enumerate().filter_map(|(index, worker)| {
+            let (reply, answer) = channel();
+            worker.tell(index, Command::Report(reply)).ok().map(|()| answer)
+        });
+        let answers: Vec<_> = asked.collect();
+        ClusterReport::merge(answers.into_iter().filter_map(|answer| answer.recv_timeout(ANSWER_TIMEOUT).ok()))
+    }
+
+    /// How many workers there are.
+    pub fn workers(&self) -> usize {
+        self.workers.len()
+    }
+
+    fn direct_records(&self, config: &Config) {
+        if let Some(sink) = &self.sink {
+            sink.set_target(config.access_log.as_ref().map(|log| log.target.clone()));
+        }
+    }
+
+    /// What each worker is told so that it follows `plan`, and where its answer will come.
+    fn prepare(&self, plan: &Arc<Plan>, state: &mut State) -> (Vec<Apply>, Vec<Answer>) {
+        let endpoints = state.names.follow(&plan.clusters);
+        let parts = self.stats.for_plan(plan).into_iter().enumerate();
+        parts
+            .map(|(index, series)| {
+                let (done, answer) = channel();
+                let apply = Apply {
+                    plan: Arc::clone(plan),
+                    series,
+                    sockets: Arc::clone(&state.sockets),
+                    endpoints: endpoints.clone(),
+                    done,
+                };
+                (apply, Answer { index, answer })
+            })
+            .unzip()
+    }
+
+    fn spawn(
+        &self,
+        index: usize,
+        workers: usize,
+        first: Apply,
+        page: &Arc<SharedPage>,
+        pressure: &Arc<Pressure>,
+    ) -> Result<WorkerHandle, ProxyError> {
+        let (commands, receiver) = command_channel(COMMANDS_MAX);
+        let sink = self.sink.as_ref().expect("the sink is taken only when the gateway is dropped");
+        let start = Start {
+            index,
+            workers,
+            page: Arc::clone(page),
+            pressure: Arc::clone(pressure),
+            series: self.stats.worker(index),
+            access: AccessWriter::new(sink.sender()),
+            connections_max: connections_max(workers),
+            first,
+            commands: receiver,
+        };
+        let thread = std::thread::Builder::new().name(format!("eddy-worker-{index}")).spawn(move || {
+            if let Err(error) = run(start) {
+                tracing::error!(index, %error, "a worker's loop cannot be made");
+            }
+        });
+        let thread = thread.map_err(|source| ProxyError::Worker { index, source })?;
+        Ok(WorkerHandle { commands, thread: Some(thread) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        for (index, worker) in self.workers.iter().enumerate() {
+            // A worker that has ended needs no telling.
+            let _ = worker.tell(index, Command::Stop);
+        }
+        for worker in &mut self.workers {
+            if let Some(thread) = worker.thread.take()
+                && thread.join().is_err()
+            {
+                tracing::error!("a worker's thread had panicked");
+            }
+        }
+        if let Some(sink) = self.sink.take() {
+            sink.finish();
+        }
+    }
+}
+
+impl WorkerHandle {
+    fn tell(&self, index: usize, command: Command) -> Result<(), ProxyError> {
+        self.commands.try_send(command).map_err(|_| ProxyError::WorkerSilent { index })
+    }
+}
+
+/// Where a worker tells whether it follows.
+struct Answer {
+    index: usize,
+    answer: Receiver<Result<(), ProxyError>>,
+}
+
+fn hear(answers: Vec<Answer>) -> Result<(), ProxyError> {
+    for Answer { index, answer } in answers {
+        answer.recv_timeout(ANSWER_TIMEOUT).map_err(|_| ProxyError::WorkerSilent { index })??;
+    }
+    Ok(())
+}
+
+/// The thread for what goes on beside the workers.
+struct Control {
+    resolver: Resolver,
+    handle: tokio::runtime::Handle,
+    stop: oneshot::Sender<()>,
+}
+
+fn start_control(pressure: &Arc<Pressure>, percent_max: &Arc<AtomicU8>) -> Result<Control, ProxyError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ProxyError::Control)?;
+    let handle = runtime.handle().clone();
+    let resolver = Resolver::from_system()?;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let watching = watch(Arc::clone(pressure), Arc::clone(percent_max));
+    std::thread::Builder::new()
+        .name("eddy-control".to_owned())
+        .spawn(move || {
+            runtime.block_on(async move {
+                tokio::spawn(watching);
+                // Ends when the gateway drops its side.
+                let _ = stopped.await;
+            });
+        })
+        .map_err(ProxyError::Control)?;
+    Ok(Control { resolver, handle, stop })
+}
+
+fn worker_count(config: &Config) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    config.workers.map_or(cores, usize::from).clamp(1, WORKERS_MAX)
+}
+
+/// How many connections a worker can have, as descriptors go: a quarter of them is left for links.
+fn connections_max(workers: usize) -> u32 {
+    let usable = descriptors_max().saturating_sub(DESCRIPTORS_RESERVED).max(8);
+    let share = usable / 4 * 3 / workers as u64;
+    u32::try_from(share).unwrap_or(u32::MAX).max(1)
+}

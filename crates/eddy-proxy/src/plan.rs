@@ -1,0 +1,76 @@
+//! The compiled configuration: what workers go by, made once and never changed.
+
+use std::sync::Arc;
+
+use eddy_config::{Config, ListenerConfig, Serve};
+use eddy_route::{RouteTable, Router};
+use eddy_upstream::ClusterConfig;
+
+use crate::access::AccessPlan;
+use crate::error::ProxyError;
+
+/// A configuration, compiled. An exchange ends on the plan it began with.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// The configuration it was made from.
+    pub(crate) config: Arc<Config>,
+    /// By index, as in the configuration.
+    pub(crate) listeners: Vec<ListenerPlan>,
+    /// By index, as in the configuration.
+    pub(crate) clusters: Vec<Arc<ClusterConfig>>,
+    /// How access records are written, if they are.
+    pub(crate) access: Option<AccessPlan>,
+}
+
+/// A listener and the router of its tables.
+#[derive(Debug)]
+pub(crate) struct ListenerPlan {
+    pub(crate) config: ListenerConfig,
+    pub(crate) handler: Handler,
+    rule_names: Vec<Arc<str>>,
+}
+
+/// What answers the requests of a listener.
+#[derive(Debug)]
+pub(crate) enum Handler {
+    /// The rules of its tables.
+    Router(Router),
+    /// The embedded demo endpoint.
+    Demo,
+}
+
+impl Plan {
+    /// Compiles a checked configuration.
+    ///
+    /// # Errors
+    /// [`ProxyError::Routes`] when the tables of a listener cannot be compiled together.
+    pub(crate) fn build(config: Arc<Config>) -> Result<Self, ProxyError> {
+        let listeners =
+            config.listeners.iter().map(|listener| build_listener(listener, &config)).collect::<Result<_, _>>()?;
+        let clusters = config.clusters.iter().cloned().map(Arc::new).collect();
+        let access = config.access_log.as_ref().map(AccessPlan::new);
+        Ok(Self { config, listeners, clusters, access })
+    }
+}
+
+impl ListenerPlan {
+    /// The names of the rules, by their index in the router.
+    pub(crate) fn rule_names(&self) -> &[Arc<str>] {
+        &self.rule_names
+    }
+}
+
+fn build_listener(listener: &ListenerConfig, config: &Config) -> Result<ListenerPlan, ProxyError> {
+    let (handler, rule_names) = match &listener.serve {
+        Serve::Demo => (Handler::Demo, Vec::new()),
+        Serve::Routes(tables) => {
+            let tables: Vec<RouteTable> =
+                tables.iter().filter_map(|index| config.tables.get(*index)).cloned().collect();
+            let router = Router::build(&tables)
+                .map_err(|errors| ProxyError::Routes { listener: Arc::clone(&listener.name), errors })?;
+            let names = router.rules().iter().map(|rule| Arc::clone(&rule.name)).collect();
+            (Handler::Router(router), names)
+        }
+    };
+    Ok(ListenerPlan { config: listener.clone(), handler, rule_names })
+}

@@ -1,0 +1,121 @@
+//! The client's side of a session: its stream, what was read of it, and its deadline.
+
+use std::future::poll_fn;
+use std::io;
+use std::task::{Context, Poll, ready};
+
+use eddy_io::{BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, Peer, Stream, Timer};
+
+/// A client's connection.
+#[derive(Debug)]
+pub(crate) struct Downstream {
+    pub(crate) stream: Stream,
+    pub(crate) peer: Peer,
+    /// The peer's address as text, for forwarding fields and records.
+    pub(crate) peer_text: String,
+    pub(crate) timer: Timer,
+    /// What was read and not yet used; without capacity while nothing is held.
+    pub(crate) input: Buffer,
+    /// Exchanges begun.
+    pub(crate) requests: u64,
+}
+
+/// What ended a wait for the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wake {
+    /// There is something to read.
+    Readable,
+    /// The time is over, or the worker needs the room.
+    Expired,
+    /// The client has gone.
+    Gone,
+}
+
+impl Downstream {
+    /// A connection that was just accepted.
+    pub(crate) fn new(stream: Stream, peer: Peer, timer: Timer) -> Self {
+        Self { stream, peer, peer_text: peer.ip().to_string(), timer, input: Buffer::default(), requests: 0 }
+    }
+
+    /// Waits, without a buffer, until the client says something or `timeout_ms` have passed.
+    pub(crate) async fn idle(&mut self, timeout_ms: u64) -> Wake {
+        if !self.input.is_empty() {
+            return Wake::Readable;
+        }
+        self.timer.arm(timeout_ms);
+        self.timer.set_may_be_shed(true);
+        let wake = poll_fn(|cx| {
+            self.timer.register(cx);
+            match self.stream.poll_readable(cx) {
+                Poll::Ready(Ok(())) => Poll::Ready(Wake::Readable),
+                Poll::Ready(Err(_)) => Poll::Ready(Wake::Gone),
+                Poll::Pending if self.timer.is_expired() => Poll::Ready(Wake::Expired),
+                Poll::Pending => Poll::Pending,
+            }
+        });
+        let wake = wake.await;
+        self.timer.set_may_be_shed(false);
+        wake
+    }
+
+    /// Reads more behind what is held, into a buffer of the pool if there is none yet.
+    pub(crate) fn poll_fill(&mut self, cx: &mut Context<'_>, pool: &BufferPool) -> Poll<io::Result<Fill>> {
+        if self.input.capacity() == 0 {
+            ready!(self.stream.poll_readable(cx))?;
+            self.input = pool.take_small();
+        }
+        self.stream.poll_fill(cx, &mut self.input)
+    }
+
+    /// Gives the buffer back to the pool when nothing is held.
+    pub(crate) fn release(&mut self, pool: &BufferPool) {
+        if self.input.is_empty() && self.input.capacity() > 0 {
+            pool.put(std::mem::take(&mut self.input));
+        }
+    }
+
+    /// Moves what is held into a large buffer, if it is not in one yet.
+    pub(crate) fn enlarge(&mut self, pool: &BufferPool) {
+        if self.input.capacity() <= BUFFER_BYTES_SMALL {
+            let mut large = pool.take_large();
+            large.append(self.input.held());
+            pool.put(std::mem::replace(&mut self.input, large));
+        }
+    }
+
+    /// Says goodbye to a client that may still be sending: ends our side and reads on for a while, so that
+    /// the kernel does not throw the answer away with a reset.
+    ///
+    /// # Spec
+    /// RFC 9112 §9.6.
+    pub(crate) async fn linger(&mut self, pool: &BufferPool) {
+        if self.stream.shutdown_write().is_err() {
+            return;
+        }
+        self.timer.arm(LINGER_MS);
+        let mut left = LINGER_BYTES_MAX;
+        self.input.clear();
+        poll_fn(|cx| {
+            self.timer.register(cx);
+            loop {
+                if self.timer.is_expired() {
+                    return Poll::Ready(());
+                }
+                match ready!(self.poll_fill(cx, pool)) {
+                    Ok(Fill::Bytes(count)) if count < left => {
+                        left -= count;
+                        self.input.clear();
+                    }
+                    Ok(_) | Err(_) => return Poll::Ready(()),
+                }
+            }
+        })
+        .await;
+        self.release(pool);
+    }
+}
+
+/// How long a client that was told the end may go on sending, milliseconds.
+const LINGER_MS: u64 = 1_000;
+/// How much it may send.
+const LINGER_BYTES_MAX: usize = 256 * 1024;

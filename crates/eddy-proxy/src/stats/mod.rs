@@ -1,0 +1,11 @@
+//! Counters of the traffic: written by one worker each, read by anyone, rendered as Prometheus text.
+
+mod counter;
+mod registry;
+mod render;
+mod series;
+
+pub use counter::{Counter, Gauge, Histogram};
+pub use registry::Stats;
+pub(crate) use series::count_status;
+pub use series::{ClusterSeries, ListenerSeries, PlanSeries, RuleSeries, WorkerSeries};

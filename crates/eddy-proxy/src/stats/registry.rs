@@ -1,0 +1,95 @@
+//! Every worker's counters, by label, so that a reload goes on counting where it stood.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::plan::Plan;
+use crate::stats::series::{ClusterSeries, ListenerSeries, PlanSeries, RuleSeries, WorkerSeries};
+
+/// Most rules that get a series of their own; the others share the one labelled `other`.
+pub(crate) const RULES_MAX: usize = 10_000;
+/// The label of what has no series of its own.
+pub(crate) const OTHER: &str = "other";
+
+/// All counters of a gateway.
+///
+/// Workers only touch their own series; the lock is taken when a plan is built and when metrics are read.
+#[derive(Debug)]
+pub struct Stats {
+    pub(crate) workers: Vec<Arc<WorkerSeries>>,
+    pub(crate) labelled: Mutex<Labelled>,
+}
+
+/// Series by label; each value has one series a worker.
+#[derive(Debug, Default)]
+pub(crate) struct Labelled {
+    pub(crate) listeners: BTreeMap<Arc<str>, Vec<Arc<ListenerSeries>>>,
+    pub(crate) rules: HashMap<RuleLabel, Vec<Arc<RuleSeries>>>,
+    pub(crate) clusters: BTreeMap<Arc<str>, Vec<Arc<ClusterSeries>>>,
+}
+
+/// Names the series of a rule.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct RuleLabel {
+    pub(crate) listener: Arc<str>,
+    pub(crate) rule: Arc<str>,
+}
+
+impl Stats {
+    /// Counters of a gateway with so many workers, all zero.
+    pub(crate) fn new(workers: usize) -> Self {
+        Self {
+            workers: (0..workers).map(|_| Arc::default()).collect(),
+            labelled: Mutex::default(),
+        }
+    }
+
+    /// The counters of one worker.
+    pub(crate) fn worker(&self, index: usize) -> Arc<WorkerSeries> {
+        self.workers.get(index).map(Arc::clone).unwrap_or_default()
+    }
+
+    /// The series for each worker under `plan`; labels that the plan no longer has are forgotten.
+    pub(crate) fn for_plan(&self, plan: &Plan) -> Vec<PlanSeries> {
+        let count = self.workers.len();
+        let mut labelled = self.labelled.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = std::mem::take(&mut *labelled);
+        let mut all: Vec<PlanSeries> = (0..count).map(|_| PlanSeries::default()).collect();
+        let mut rules_seen = 0;
+        for listener in &plan.listeners {
+            let name = &listener.config.name;
+            let series = labelled.listeners.entry(Arc::clone(name)).or_insert_with(|| {
+                old.listeners.get(name).cloned().unwrap_or_else(|| one_each(count))
+            });
+            for (plan, series) in all.iter_mut().zip(series) {
+                plan.listeners.push(Arc::clone(series));
+                plan.rules.push(Vec::with_capacity(listener.rule_names().len()));
+            }
+            for rule in listener.rule_names() {
+                rules_seen += 1;
+                let rule = if rules_seen > RULES_MAX { OTHER.into() } else { Arc::clone(rule) };
+                let label = RuleLabel { listener: Arc::clone(name), rule };
+                let known = old.rules.get(&label).cloned();
+                let series = labelled.rules.entry(label).or_insert_with(|| known.unwrap_or_else(|| one_each(count)));
+                for (plan, series) in all.iter_mut().zip(series) {
+                    if let Some(rules) = plan.rules.last_mut() {
+                        rules.push(Arc::clone(series));
+                    }
+                }
+            }
+        }
+        for cluster in &plan.clusters {
+            let series = labelled.clusters.entry(Arc::clone(&cluster.name)).or_insert_with(|| {
+                old.clusters.get(&cluster.name).cloned().unwrap_or_else(|| one_each(count))
+            });
+            for (plan, series) in all.iter_mut().zip(series) {
+                plan.clusters.push(Arc::clone(series));
+            }
+        }
+        all
+    }
+}
+
+fn one_each<T: Default>(count: usize) -> Vec<Arc<T>> {
+    (0..count).map(|_| Arc::default()).collect()
+}

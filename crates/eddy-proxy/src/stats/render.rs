@@ -1,0 +1,248 @@
+//! The counters as Prometheus text (exposition format 0.0.4).
+
+use std::fmt::Write;
+use std::sync::{Arc, PoisonError};
+
+use crate::fault::FAULT_LABELS;
+use crate::stats::counter::{BUCKETS, Counter, Gauge, Histogram};
+use crate::stats::registry::Stats;
+use crate::stats::series::{ClusterSeries, ListenerSeries};
+
+const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+
+impl Stats {
+    /// Appends every series, the workers' counts added up.
+    pub fn render(&self, out: &mut String) {
+        self.render_workers(out);
+        let labelled = self.labelled.lock().unwrap_or_else(PoisonError::into_inner);
+        let listeners: Vec<_> = labelled.listeners.iter().map(|(name, all)| (name.as_ref(), all.as_slice())).collect();
+        render_listeners(out, &listeners);
+        let clusters: Vec<_> = labelled.clusters.iter().map(|(name, all)| (name.as_ref(), all.as_slice())).collect();
+        render_clusters(out, &clusters);
+
+        head(out, "eddy_rule_requests_total", "counter", "Exchanges that the rule won.");
+        let mut rules: Vec<_> = labelled.rules.iter().collect();
+        rules.sort_unstable_by_key(|(label, _)| *label);
+        for (label, series) in rules {
+            let count: u64 = series.iter().map(|series| series.requests.value()).sum();
+            let labels = [("listener", label.listener.as_ref()), ("rule", label.rule.as_ref())];
+            sample(out, "eddy_rule_requests_total", &labels, count);
+        }
+    }
+
+    fn render_workers(&self, out: &mut String) {
+        let mut counter = |name: &str, help: &str, of: fn(&crate::stats::WorkerSeries) -> &Counter| {
+            head(out, name, "counter", help);
+            sample(out, name, &[], self.workers.iter().map(|worker| of(worker).value()).sum());
+        };
+        counter("eddy_shed_total", "Requests refused for overload.", |worker| &worker.shed);
+        counter("eddy_idle_closed_total", "Idle connections closed to make room.", |worker| &worker.idle_closed);
+        counter("eddy_accepts_failed_total", "Failures to accept a connection.", |worker| &worker.accepts_failed);
+        counter(
+            "eddy_accepts_for_others_total",
+            "Connections accepted in place of a worker that had fallen silent.",
+            |worker| &worker.accepts_for_others,
+        );
+        counter(
+            "eddy_access_records_dropped_total",
+            "Access records dropped because their target was too slow.",
+            |worker| &worker.records_dropped,
+        );
+        counter(
+            "eddy_egress_stopped_total",
+            "Messages that the egress assert kept from being sent.",
+            |worker| &worker.egress_stopped,
+        );
+        counter("eddy_panics_total", "Sessions that ended by a panic.", |worker| &worker.panics);
+        let mut gauge = |name: &str, help: &str, of: fn(&crate::stats::WorkerSeries) -> &Gauge| {
+            head(out, name, "gauge", help);
+            for (index, worker) in self.workers.iter().enumerate() {
+                sample(out, name, &[("worker", &index.to_string())], of(worker).value());
+            }
+        };
+        gauge("eddy_worker_exchanges", "Exchanges going on.", |worker| &worker.exchanges);
+        gauge("eddy_worker_connections", "Client connections open.", |worker| &worker.connections);
+        gauge("eddy_worker_lag_milliseconds", "How late the worker's last tick came.", |worker| &worker.lag_ms);
+    }
+}
+
+type Labelled<'a, T> = [(&'a str, &'a [Arc<T>])];
+
+fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
+    classes(out, "eddy_requests_total", "Exchanges ended, by class of the status.", "listener", all, |series| {
+        &series.requests
+    });
+    head(out, "eddy_faults_total", "counter", "Exchanges ended by a fault.");
+    for (name, workers) in all {
+        for (index, reason) in FAULT_LABELS.iter().enumerate() {
+            let count: u64 =
+                workers.iter().filter_map(|series| series.faults.get(index)).map(Counter::value).sum();
+            if count > 0 {
+                sample(out, "eddy_faults_total", &[("listener", name), ("reason", reason)], count);
+            }
+        }
+    }
+    let by = "listener";
+    counters(out, "eddy_connections_accepted_total", "Connections accepted.", by, all, |one| &one.accepted);
+    gauges(out, "eddy_connections", "Client connections open.", by, all, |one| &one.connections);
+    counters(out, "eddy_body_bytes_in_total", "Bytes of request bodies.", by, all, |one| &one.bytes_in);
+    counters(out, "eddy_body_bytes_out_total", "Bytes of response bodies.", by, all, |one| &one.bytes_out);
+    let help = "Time from the end of a request's head to the last byte of its answer.";
+    histograms(out, "eddy_request_duration_seconds", help, by, all, |one| &one.duration);
+}
+
+fn render_clusters(out: &mut String, all: &Labelled<'_, ClusterSeries>) {
+    let by = "cluster";
+    let help = "Responses of endpoints, by class of the status.";
+    classes(out, "eddy_cluster_responses_total", help, by, all, |series| &series.responses);
+    let help = "Attempts that gave no response.";
+    counters(out, "eddy_cluster_failures_total", help, by, all, |one| &one.failures);
+    counters(out, "eddy_cluster_retries_total", "Attempts beside the first.", by, all, |one| &one.retries);
+    let help = "Retries that the budget refused.";
+    counters(out, "eddy_cluster_retries_refused_total", help, by, all, |one| &one.retries_refused);
+    counters(out, "eddy_cluster_connects_total", "Links established.", by, all, |one| &one.connects);
+    let help = "Links that could not be established.";
+    counters(out, "eddy_cluster_connects_failed_total", help, by, all, |one| &one.connects_failed);
+    gauges(out, "eddy_cluster_links", "Links open.", by, all, |one| &one.links);
+    gauges(out, "eddy_cluster_links_idle", "Links waiting for an exchange.", by, all, |one| &one.links_idle);
+    let help = "Endpoints left out because they failed, most of any worker.";
+    head(out, "eddy_cluster_endpoints_ejected", "gauge", help);
+    for (name, workers) in all {
+        let most = workers.iter().map(|series| series.ejected.value()).max().unwrap_or(0);
+        sample(out, "eddy_cluster_endpoints_ejected", &[(by, name)], most);
+    }
+    let help = "Time from sending a request to the first byte of the answer.";
+    histograms(out, "eddy_cluster_first_byte_seconds", help, by, all, |one| &one.first_byte);
+}
+
+fn counters<T>(
+    out: &mut String,
+    name: &str,
+    help: &str,
+    label: &str,
+    all: &Labelled<'_, T>,
+    of: fn(&T) -> &Counter,
+) {
+    head(out, name, "counter", help);
+    for (value, workers) in all {
+        sample(out, name, &[(label, value)], workers.iter().map(|series| of(series).value()).sum());
+    }
+}
+
+fn gauges<T>(
+    out: &mut String,
+    name: &str,
+    help: &str,
+    label: &str,
+    all: &Labelled<'_, T>,
+    of: fn(&T) -> &Gauge,
+) {
+    head(out, name, "gauge", help);
+    for (value, workers) in all {
+        sample(out, name, &[(label, value)], workers.iter().map(|series| of(series).value()).sum());
+    }
+}
+
+fn classes<T>(
+    out: &mut String,
+    name: &str,
+    help: &str,
+    label: &str,
+    all: &Labelled<'_, T>,
+    of: fn(&T) -> &[Counter; 5],
+) {
+    head(out, name, "counter", help);
+    for (value, workers) in all {
+        for (index, class) in CLASSES.iter().enumerate() {
+            let count = workers.iter().filter_map(|series| of(series).get(index)).map(Counter::value).sum();
+            sample(out, name, &[(label, value), ("class", class)], count);
+        }
+    }
+}
+
+fn histograms<T>(
+    out: &mut String,
+    name: &str,
+    help: &str,
+    label: &str,
+    all: &Labelled<'_, T>,
+    of: fn(&T) -> &Histogram,
+) {
+    head(out, name, "histogram", help);
+    let bucket_name = format!("{name}_bucket");
+    for (value, workers) in all {
+        let mut total = 0;
+        for index in 0..BUCKETS {
+            total += workers.iter().map(|series| of(series).bucket(index)).sum::<u64>();
+            let bound = Histogram::bound_us(index).map_or_else(|| "+Inf".to_owned(), seconds);
+            sample(out, &bucket_name, &[(label, value), ("le", &bound)], total);
+        }
+        let sum_us: u64 = workers.iter().map(|series| of(series).sum_us()).sum();
+        text(out, &format!("{name}_sum"), &[(label, value)], &seconds(sum_us));
+        sample(out, &format!("{name}_count"), &[(label, value)], total);
+    }
+}
+
+/// Microseconds as seconds, without loss.
+fn seconds(us: u64) -> String {
+    format!("{}.{:06}", us / 1_000_000, us % 1_000_000)
+}
+
+fn head(out: &mut String, name: &str, kind: &str, help: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+}
+
+fn sample(out: &mut String, name: &str, labels: &[(&str, &str)], value: u64) {
+    text(out, name, labels, &value.to_string());
+}
+
+fn text(out: &mut String, name: &str, labels: &[(&str, &str)], value: &str) {
+    out.push_str(name);
+    for (index, (label, content)) in labels.iter().enumerate() {
+        out.push(if index == 0 { '{' } else { ',' });
+        out.push_str(label);
+        out.push_str("=\"");
+        for character in content.chars() {
+            match character {
+                '"' => out.push_str("\\\""),
+                '\\' => out.push_str("\\\\"),
+                '\n' => out.push_str("\\n"),
+                other => out.push(other),
+            }
+        }
+        out.push('"');
+    }
+    if !labels.is_empty() {
+        out.push('}');
+    }
+    out.push(' ');
+    out.push_str(value);
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_cannot_break_out_of_their_quotes() {
+        let mut out = String::new();
+        sample(&mut out, "m", &[("a", "x\"} 1\n\\")], 3);
+        assert_eq!(out, "m{a=\"x\\\"} 1\\n\\\\\"} 3\n");
+    }
+
+    #[test]
+    fn buckets_are_cumulative_and_end_with_infinity() {
+        let series = Arc::new(ListenerSeries::default());
+        for us in [100, 200, u64::from(u32::MAX)] {
+            series.duration.observe_us(us);
+        }
+        let mut out = String::new();
+        histograms(&mut out, "d", "h", "l", &[("x", &[series])], |one| &one.duration);
+        assert!(out.contains("d_bucket{l=\"x\",le=\"0.000125\"} 1\n"), "{out}");
+        assert!(out.contains("d_bucket{l=\"x\",le=\"0.000250\"} 2\n"), "{out}");
+        assert!(out.contains("d_bucket{l=\"x\",le=\"+Inf\"} 3\n"), "{out}");
+        assert!(out.contains("d_sum{l=\"x\"} 4294.967595\nd_count{l=\"x\"} 3\n"), "{out}");
+    }
+}

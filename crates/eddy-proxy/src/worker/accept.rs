@@ -1,0 +1,68 @@
+//! Takes connections from a listening socket and starts their sessions.
+
+use std::future::poll_fn;
+use std::io;
+use std::rc::Rc;
+
+use eddy_io::Listener;
+use rustix::io::Errno;
+
+use crate::session;
+use crate::worker::state::{ListenerHandle, Worker, share};
+
+/// How many idle connections are closed when descriptors run out.
+const SHED_AT_ONCE: usize = 32;
+
+/// Whose socket connections are taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// The worker's own.
+    Own,
+    /// That of a worker that has fallen silent.
+    Other,
+}
+
+/// Accepts until the task is aborted.
+///
+/// While there is no room, connections wait in the kernel's queue.
+pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, listener: Listener, turn: Turn) {
+    loop {
+        while !has_room(&worker, &handle) {
+            worker.ticked.notified().await;
+        }
+        match poll_fn(|cx| listener.poll_accept(cx)).await {
+            Ok((stream, peer)) => {
+                if turn == Turn::Other {
+                    worker.series.accepts_for_others.increment();
+                }
+                tokio::task::spawn_local(session::serve(Rc::clone(&worker), Rc::clone(&handle), stream, peer));
+            }
+            Err(error) => {
+                worker.series.accepts_failed.increment();
+                if is_shortage(&error) {
+                    worker.make_room(SHED_AT_ONCE);
+                    worker.ticked.notified().await;
+                }
+            }
+        }
+    }
+}
+
+fn has_room(worker: &Worker, handle: &ListenerHandle) -> bool {
+    let plan = worker.plan();
+    let listener = handle.index.get().and_then(|index| plan.listener(index));
+    let Some(listener) = listener else { return false };
+    let of_gateway = share(plan.plan.config.limits.connections_max, worker.workers).min(worker.connections_max);
+    let of_listener = share(listener.config.limits.connections_max, worker.workers);
+    if worker.connections.get() < of_gateway && handle.connections.get() < of_listener {
+        return true;
+    }
+    worker.make_room(SHED_AT_ONCE);
+    false
+}
+
+/// Whether an error of `accept` will come again at once unless something is freed.
+fn is_shortage(error: &io::Error) -> bool {
+    let shortages = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
+    shortages.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}

@@ -1,0 +1,17 @@
+//! One core's loop: accepts connections, runs their sessions, keeps time and takes over plans.
+
+mod accept;
+mod cluster;
+mod date;
+mod overload;
+mod run;
+mod sockets;
+mod state;
+mod tick;
+
+pub(crate) use cluster::{Stay, WorkerCluster};
+pub(crate) use overload::Pressure;
+pub(crate) use run::{Apply, Command, Start, run};
+pub(crate) use sockets::SocketTable;
+pub use sockets::Sockets;
+pub(crate) use state::{ListenerHandle, Worker, WorkerPlan, now};

@@ -1,0 +1,216 @@
+//! A worker's thread: builds its loop, accepts, and carries out what the gateway tells it.
+
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use eddy_io::{SharedPage, monotonic_ms};
+use eddy_upstream::{EndpointSet, Rng};
+use tokio::runtime::{Builder, LocalOptions};
+use tokio::sync::mpsc::Receiver;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+use crate::access::AccessWriter;
+use crate::error::ProxyError;
+use crate::plan::Plan;
+use crate::report::{ClusterView, view};
+use crate::stats::{PlanSeries, WorkerSeries};
+use crate::worker::accept::{Turn, accept};
+use crate::worker::overload::Pressure;
+use crate::worker::sockets::SocketTable;
+use crate::worker::state::{ListenerHandle, Parts, Worker, WorkerPlan};
+use crate::worker::tick::tick;
+
+/// What a worker's thread starts with.
+pub(crate) struct Start {
+    pub(crate) index: usize,
+    pub(crate) workers: usize,
+    pub(crate) page: Arc<SharedPage>,
+    pub(crate) pressure: Arc<Pressure>,
+    pub(crate) series: Arc<WorkerSeries>,
+    pub(crate) access: AccessWriter,
+    pub(crate) connections_max: u32,
+    pub(crate) first: Apply,
+    pub(crate) commands: Receiver<Command>,
+}
+
+/// A plan to follow, and the sockets that go with it.
+pub(crate) struct Apply {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) series: PlanSeries,
+    pub(crate) sockets: Arc<SocketTable>,
+    /// By cluster, its endpoints now and as they change.
+    pub(crate) endpoints: Vec<watch::Receiver<Arc<EndpointSet>>>,
+    /// Told when the plan is in force, or why it is not.
+    pub(crate) done: Sender<Result<(), ProxyError>>,
+}
+
+/// What the gateway tells a worker.
+pub(crate) enum Command {
+    /// Follow another plan.
+    Apply(Apply),
+    /// Stop accepting, announce the end of connections, and tell when the last one has ended.
+    Drain(Sender<()>),
+    /// Close the connections that are idle.
+    CloseIdle,
+    /// Tell what the clusters look like from here.
+    Report(Sender<Vec<ClusterView>>),
+    /// End the thread.
+    Stop,
+}
+
+/// The state of a worker's loop beside the worker itself.
+pub(crate) struct Loop {
+    pub(crate) worker: Rc<Worker>,
+    pub(crate) sockets: RefCell<Arc<SocketTable>>,
+    pub(crate) handles: RefCell<Vec<Rc<ListenerHandle>>>,
+    /// Told when the last connection has ended, once a drain has begun.
+    pub(crate) drained: RefCell<Option<Sender<()>>>,
+    accepting: RefCell<Vec<AbortHandle>>,
+    following: RefCell<Vec<AbortHandle>>,
+}
+
+/// Runs a worker until it is told to stop.
+///
+/// # Errors
+/// When the loop cannot be made.
+pub(crate) fn run(start: Start) -> io::Result<()> {
+    let runtime = Builder::new_current_thread().enable_io().enable_time().build_local(LocalOptions::default())?;
+    runtime.block_on(serve(start));
+    Ok(())
+}
+
+async fn serve(start: Start) {
+    let Start { first, mut commands, .. } = start;
+    let now_ms = monotonic_ms();
+    let mut rng = Rng::from_entropy();
+    let plan = WorkerPlan::new(Arc::clone(&first.plan), first.series, &first.endpoints, None, now_ms, &mut rng);
+    let parts = Parts {
+        index: start.index,
+        workers: start.workers,
+        page: start.page,
+        pressure: start.pressure,
+        series: start.series,
+        access: start.access,
+        connections_max: start.connections_max,
+        now_ms,
+    };
+    let worker = Worker::new(parts, Rc::new(plan), rng);
+    let state = Rc::new(Loop {
+        worker,
+        sockets: RefCell::new(first.sockets),
+        handles: RefCell::default(),
+        drained: RefCell::default(),
+        accepting: RefCell::default(),
+        following: RefCell::default(),
+    });
+    state.follow_endpoints(first.endpoints);
+    tokio::task::spawn_local(tick(Rc::clone(&state)));
+    // The gateway may have given up waiting; the plan is in force all the same.
+    let _ = first.done.send(state.listen());
+    while let Some(command) = commands.recv().await {
+        if let Command::Stop = command {
+            break;
+        }
+        state.obey(command);
+    }
+    state.worker.access.borrow_mut().flush(&state.worker.series);
+}
+
+impl Loop {
+    fn obey(self: &Rc<Self>, command: Command) {
+        let worker = &self.worker;
+        match command {
+            Command::Apply(apply) => {
+                let Apply { plan, series, sockets, endpoints, done } = apply;
+                let now_ms = monotonic_ms();
+                let previous = worker.plan();
+                let mut rng = worker.rng.borrow_mut();
+                let next = WorkerPlan::new(plan, series, &endpoints, Some(&previous), now_ms, &mut rng);
+                drop(rng);
+                worker.follow(Rc::new(next));
+                self.follow_endpoints(endpoints);
+                self.sockets.replace(sockets);
+                let _ = done.send(self.listen());
+            }
+            Command::Drain(done) => {
+                worker.is_draining.set(true);
+                self.stop_accepting();
+                self.drained.replace(Some(done));
+            }
+            Command::CloseIdle => {
+                worker.timers.shed(usize::MAX);
+            }
+            Command::Report(reply) => {
+                let _ = reply.send(worker.plan().clusters.iter().map(|cluster| view(cluster)).collect());
+            }
+            Command::Stop => {}
+        }
+    }
+
+    /// Brings the accepting tasks in line with the plan: each listener is accepted from, sessions of those that
+    /// are gone finish.
+    fn listen(self: &Rc<Self>) -> Result<(), ProxyError> {
+        let worker = &self.worker;
+        self.stop_accepting();
+        if worker.is_draining.get() {
+            return Ok(());
+        }
+        let plan = worker.plan();
+        let mut handles = self.handles.borrow_mut();
+        handles.iter().for_each(|handle| handle.index.set(None));
+        let mut result = Ok(());
+        for (index, listener) in plan.plan.listeners.iter().enumerate() {
+            let address = &listener.config.address;
+            let handle = match handles.iter().find(|handle| handle.address == *address) {
+                Some(handle) => Rc::clone(handle),
+                None => {
+                    let handle = Rc::new(ListenerHandle::new(address.clone()));
+                    handles.push(Rc::clone(&handle));
+                    handle
+                }
+            };
+            handle.index.set(Some(index));
+            match self.sockets.borrow().listeners(address, worker.index, worker.workers) {
+                Ok(listeners) => {
+                    let tasks = listeners.into_iter().map(|listener| {
+                        let task = accept(Rc::clone(worker), Rc::clone(&handle), listener, Turn::Own);
+                        tokio::task::spawn_local(task).abort_handle()
+                    });
+                    self.accepting.borrow_mut().extend(tasks);
+                }
+                Err(error) => result = Err(error),
+            }
+        }
+        // Sessions hold on to the handle of a listener that is gone; the list need not.
+        handles.retain(|handle| handle.index.get().is_some());
+        result
+    }
+
+    /// Keeps the endpoints of each cluster as they are told to be.
+    fn follow_endpoints(&self, endpoints: Vec<watch::Receiver<Arc<EndpointSet>>>) {
+        let plan = self.worker.plan();
+        let mut following = self.following.borrow_mut();
+        following.drain(..).for_each(|task| task.abort());
+        for (cluster, mut sets) in plan.clusters.iter().map(Rc::clone).zip(endpoints) {
+            if !cluster.config.has_names() {
+                continue;
+            }
+            let worker = Rc::clone(&self.worker);
+            let task = async move {
+                while sets.changed().await.is_ok() {
+                    let set = Arc::clone(&sets.borrow_and_update());
+                    cluster.update(set, monotonic_ms(), &mut worker.rng.borrow_mut());
+                }
+            };
+            following.push(tokio::task::spawn_local(task).abort_handle());
+        }
+    }
+
+    fn stop_accepting(&self) {
+        self.accepting.borrow_mut().drain(..).for_each(|task| task.abort());
+    }
+}

@@ -1,0 +1,92 @@
+//! Which listening socket belongs to which worker.
+
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+
+use eddy_config::ListenAddress;
+use eddy_io::{Listener, duplicate};
+
+use crate::error::ProxyError;
+
+/// Listening sockets, by address; each has a queue of its own.
+///
+/// Worker `i` of `n` accepts from the sockets `i`, `i + n`, `i + 2n` and so on, so that none is left out,
+/// however many workers there are. When there are fewer sockets than workers, they share.
+#[derive(Debug, Default)]
+pub struct Sockets {
+    /// At least one socket for each address.
+    pub by_address: HashMap<ListenAddress, Vec<OwnedFd>>,
+}
+
+/// The sockets that all workers of a gateway see.
+#[derive(Debug, Default)]
+pub(crate) struct SocketTable {
+    sockets: Sockets,
+}
+
+impl SocketTable {
+    /// A table of `sockets`.
+    pub(crate) fn new(sockets: Sockets) -> Self {
+        Self { sockets }
+    }
+
+    /// A table of the `addresses`, with sockets from `new` and, for what is not there, from `self`.
+    ///
+    /// # Errors
+    /// When an address has no socket or a descriptor cannot be duplicated.
+    pub(crate) fn succeed<'a>(
+        &self,
+        addresses: impl Iterator<Item = &'a ListenAddress>,
+        mut new: Sockets,
+    ) -> Result<Self, ProxyError> {
+        let mut sockets = Sockets::default();
+        for address in addresses {
+            let own = match new.by_address.remove(address) {
+                Some(own) => own,
+                None => self.copies(address)?,
+            };
+            if own.is_empty() {
+                return Err(ProxyError::SocketMissing { address: address.clone() });
+            }
+            sockets.by_address.insert(address.clone(), own);
+        }
+        Ok(Self { sockets })
+    }
+
+    /// The sockets of `address` that fall to worker `index` of `workers`, registered with the current loop.
+    ///
+    /// # Errors
+    /// When a descriptor cannot be duplicated or registered.
+    pub(crate) fn listeners(
+        &self,
+        address: &ListenAddress,
+        index: usize,
+        workers: usize,
+    ) -> Result<Vec<Listener>, ProxyError> {
+        let sockets = self.sockets.by_address.get(address).map(Vec::as_slice).unwrap_or_default();
+        let own = sockets.iter().enumerate().filter(|(at, _)| {
+            if sockets.len() < workers { index % sockets.len() == *at } else { at % workers == index }
+        });
+        own.map(|(_, socket)| register(address, socket))
+            .collect::<Result<_, _>>()
+            .map_err(|source| ProxyError::Socket { address: address.clone(), source })
+    }
+
+    fn copies(&self, address: &ListenAddress) -> Result<Vec<OwnedFd>, ProxyError> {
+        let known = self.sockets.by_address.get(address);
+        let known = known.ok_or_else(|| ProxyError::SocketMissing { address: address.clone() })?;
+        known
+            .iter()
+            .map(duplicate)
+            .collect::<Result<_, _>>()
+            .map_err(|source| ProxyError::Socket { address: address.clone(), source })
+    }
+}
+
+fn register(address: &ListenAddress, socket: &OwnedFd) -> std::io::Result<Listener> {
+    let socket = duplicate(socket)?;
+    match address {
+        ListenAddress::Tcp(_) => Listener::tcp(socket),
+        ListenAddress::Unix(_) => Listener::unix(socket),
+    }
+}

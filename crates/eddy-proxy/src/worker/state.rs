@@ -1,0 +1,209 @@
+//! What one worker owns; nothing in it is shared on the path of a request.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use eddy_config::ListenAddress;
+use eddy_http::{DATE_BYTES, Egress};
+use eddy_route::RouteScratch;
+use eddy_io::{BufferPool, SharedPage, Timers, unix_seconds};
+use eddy_upstream::{EndpointSet, Rng};
+use tokio::sync::{Notify, watch};
+
+use crate::access::AccessWriter;
+use crate::exchange::Exchange;
+use crate::plan::{ListenerPlan, Plan};
+use crate::stats::{PlanSeries, WorkerSeries};
+use crate::worker::cluster::WorkerCluster;
+use crate::worker::date::DateCache;
+use crate::worker::overload::{Pressure, Shedding};
+
+/// Exchanges kept for reuse, each some kilobytes.
+const EXCHANGES_IDLE_MAX: usize = 256;
+
+/// One worker.
+pub(crate) struct Worker {
+    pub(crate) index: usize,
+    pub(crate) workers: usize,
+    pub(crate) page: Arc<SharedPage>,
+    pub(crate) pressure: Arc<Pressure>,
+    pub(crate) series: Arc<WorkerSeries>,
+    pub(crate) timers: Rc<Timers>,
+    pub(crate) buffers: BufferPool,
+    pub(crate) rng: RefCell<Rng>,
+    pub(crate) access: RefCell<AccessWriter>,
+    pub(crate) route: RefCell<RouteScratch>,
+    pub(crate) egress: RefCell<Egress>,
+    pub(crate) shedding: Shedding,
+    /// Woken at each tick; for tasks that wait for room.
+    pub(crate) ticked: Notify,
+    pub(crate) connections: Cell<u32>,
+    pub(crate) exchanges: Cell<u32>,
+    /// Whether answers announce the end of their connection and nothing new is accepted.
+    pub(crate) is_draining: Cell<bool>,
+    /// Most connections of this worker, as descriptors allow.
+    pub(crate) connections_max: u32,
+    plan: RefCell<Rc<WorkerPlan>>,
+    dates: RefCell<DateCache>,
+    #[expect(clippy::vec_box, reason = "an exchange is handed out as a box; moving it would copy kilobytes")]
+    exchanges_idle: RefCell<Vec<Box<Exchange>>>,
+}
+
+/// A plan with this worker's counters and clusters.
+#[derive(Debug)]
+pub(crate) struct WorkerPlan {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) series: PlanSeries,
+    pub(crate) clusters: Vec<Rc<WorkerCluster>>,
+}
+
+/// A listener as its sessions know it: they outlive plans, and find their place in each new one.
+#[derive(Debug)]
+pub(crate) struct ListenerHandle {
+    pub(crate) address: ListenAddress,
+    /// The index in the current plan; `None` when the listener is gone.
+    pub(crate) index: Cell<Option<usize>>,
+    pub(crate) connections: Cell<u32>,
+}
+
+/// What a worker is made of.
+pub(crate) struct Parts {
+    pub(crate) index: usize,
+    pub(crate) workers: usize,
+    pub(crate) page: Arc<SharedPage>,
+    pub(crate) pressure: Arc<Pressure>,
+    pub(crate) series: Arc<WorkerSeries>,
+    pub(crate) access: AccessWriter,
+    pub(crate) connections_max: u32,
+    pub(crate) now_ms: u64,
+}
+
+impl Worker {
+    /// A worker that follows `plan`.
+    pub(crate) fn new(parts: Parts, plan: Rc<WorkerPlan>, rng: Rng) -> Rc<Self> {
+        Rc::new(Self {
+            index: parts.index,
+            workers: parts.workers,
+            page: parts.page,
+            pressure: parts.pressure,
+            series: parts.series,
+            timers: Timers::new(parts.now_ms),
+            buffers: BufferPool::default(),
+            rng: RefCell::new(rng),
+            access: RefCell::new(parts.access),
+            route: RefCell::new(RouteScratch::new()),
+            egress: RefCell::new(Egress::new()),
+            shedding: Shedding::default(),
+            ticked: Notify::new(),
+            connections: Cell::new(0),
+            exchanges: Cell::new(0),
+            is_draining: Cell::new(false),
+            connections_max: parts.connections_max,
+            plan: RefCell::new(plan),
+            dates: RefCell::default(),
+            exchanges_idle: RefCell::default(),
+        })
+    }
+
+    /// The plan in force.
+    pub(crate) fn plan(&self) -> Rc<WorkerPlan> {
+        Rc::clone(&self.plan.borrow())
+    }
+
+    /// Puts another plan in force.
+    pub(crate) fn follow(&self, plan: Rc<WorkerPlan>) {
+        self.plan.replace(plan);
+    }
+
+    /// An exchange to use, as good as new.
+    pub(crate) fn take_exchange(&self) -> Box<Exchange> {
+        self.exchanges_idle.borrow_mut().pop().unwrap_or_default()
+    }
+
+    /// Takes an exchange back.
+    pub(crate) fn put_exchange(&self, mut exchange: Box<Exchange>) {
+        let mut idle = self.exchanges_idle.borrow_mut();
+        if idle.len() < EXCHANGES_IDLE_MAX {
+            exchange.clear(&self.buffers);
+            idle.push(exchange);
+        }
+    }
+
+    /// The current `Date`.
+    pub(crate) fn date(&self) -> [u8; DATE_BYTES] {
+        self.dates.borrow_mut().at(unix_seconds())
+    }
+
+    /// Whether another exchange may begin.
+    pub(crate) fn admits(&self, plan: &WorkerPlan) -> bool {
+        let exchanges_max = share(plan.plan.config.limits.exchanges_max, self.workers);
+        self.exchanges.get() <= exchanges_max
+            && !self.pressure.is_high()
+            && !self.shedding.refuses(&mut self.rng.borrow_mut())
+    }
+
+    /// Closes what can be closed without loss: links and connections that wait for nothing.
+    ///
+    /// # Cost
+    /// Linear in the connections of the worker.
+    pub(crate) fn make_room(&self, connections: usize) {
+        for cluster in &self.plan().clusters {
+            cluster.pools().borrow_mut().clear();
+        }
+        self.series.idle_closed.add(self.timers.shed(connections) as u64);
+    }
+}
+
+impl WorkerPlan {
+    /// The first plan of a worker, or the one after `previous`, whose clusters live on under the same name.
+    pub(crate) fn new(
+        plan: Arc<Plan>,
+        series: PlanSeries,
+        endpoints: &[watch::Receiver<Arc<EndpointSet>>],
+        previous: Option<&Self>,
+        now_ms: u64,
+        rng: &mut Rng,
+    ) -> Self {
+        let parts = plan.clusters.iter().zip(&series.clusters).zip(endpoints);
+        let clusters = parts.map(|((config, series), endpoints)| {
+            let known = previous.and_then(|previous| {
+                previous.clusters.iter().find(|cluster| {
+                    cluster.config.name == config.name && cluster.config.endpoints == config.endpoints
+                })
+            });
+            Rc::new(match known {
+                Some(cluster) => cluster.succeed(Arc::clone(config), Arc::clone(series), now_ms, rng),
+                None => {
+                    let set = Arc::clone(&endpoints.borrow());
+                    WorkerCluster::new(Arc::clone(config), Arc::clone(series), set, now_ms, rng)
+                }
+            })
+        });
+        let clusters = clusters.collect();
+        Self { plan, series, clusters }
+    }
+
+    /// The listener with this index.
+    pub(crate) fn listener(&self, index: usize) -> Option<&ListenerPlan> {
+        self.plan.listeners.get(index)
+    }
+}
+
+impl ListenerHandle {
+    /// A handle with no place in a plan yet.
+    pub(crate) fn new(address: ListenAddress) -> Self {
+        Self { address, index: Cell::new(None), connections: Cell::new(0) }
+    }
+}
+
+/// This worker's part of a limit of the whole gateway; at least 1.
+pub(crate) fn share(limit: u32, workers: usize) -> u32 {
+    limit.div_ceil(u32::try_from(workers).unwrap_or(u32::MAX).max(1)).max(1)
+}
+
+/// Milliseconds of the worker's clock as the upstream side wants them.
+pub(crate) fn now(now_ms: u64) -> Duration {
+    Duration::from_millis(now_ms)
+}

@@ -1,0 +1,103 @@
+//! What a worker does by the clock: its heartbeat, its timers, housekeeping, and standing in for others.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use eddy_io::{TICK_MS, monotonic_ms};
+use tokio::task::AbortHandle;
+use tokio::time::MissedTickBehavior;
+
+use crate::worker::accept::{Turn, accept};
+use crate::worker::run::Loop;
+use crate::worker::state::Worker;
+
+/// After how long a silent worker's connections are taken over by the others, milliseconds.
+pub(crate) const SILENT_MS: u64 = 100;
+
+/// Ticks between two sweeps of idle links and buffers: a second.
+const SWEEP_TICKS: u64 = 1000 / TICK_MS;
+/// Ticks between two looks at the other workers' heartbeats.
+const WATCH_TICKS: u64 = 2;
+/// Ticks after which access records are handed on, however few they are.
+const ACCESS_TICKS: u64 = 5;
+
+/// The tasks by which this worker stands in for others.
+pub(crate) type StandIns = HashMap<usize, Vec<AbortHandle>>;
+
+/// Ticks until the worker's loop ends.
+pub(crate) async fn tick(state: Rc<Loop>) {
+    let worker = Rc::clone(&state.worker);
+    let mut interval = tokio::time::interval(Duration::from_millis(TICK_MS));
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut before_ms = monotonic_ms();
+    let mut stand_ins = StandIns::new();
+    for count in 1_u64.. {
+        interval.tick().await;
+        let now_ms = monotonic_ms();
+        worker.page.worker(worker.index).heartbeat_ms.store(now_ms, Relaxed);
+        measure(&worker, now_ms.saturating_sub(before_ms));
+        before_ms = now_ms;
+        worker.timers.advance(now_ms);
+        worker.ticked.notify_waiters();
+        if count.is_multiple_of(WATCH_TICKS) {
+            watch(&state, &mut stand_ins, now_ms);
+        }
+        if count.is_multiple_of(ACCESS_TICKS) {
+            worker.access.borrow_mut().flush(&worker.series);
+        }
+        if worker.is_draining.get() && worker.connections.get() == 0 {
+            // Dropped once told; the gateway counts those it has not heard of.
+            state.drained.replace(None);
+        }
+        if count.is_multiple_of(SWEEP_TICKS) {
+            worker.plan().clusters.iter().for_each(|cluster| cluster.sweep(now_ms));
+        }
+    }
+}
+
+/// Notes how much later than due a tick came.
+fn measure(worker: &Worker, since_last_ms: u64) {
+    let lag_ms = since_last_ms.saturating_sub(TICK_MS);
+    worker.series.lag_ms.set(lag_ms);
+    let lag_max = worker.plan().plan.config.limits.queue_delay_max;
+    worker.shedding.on_tick(lag_ms, u64::try_from(lag_max.as_millis()).unwrap_or(u64::MAX));
+}
+
+/// Takes over the queues of workers that have fallen silent, and gives them back when they are heard again.
+fn watch(state: &Rc<Loop>, stand_ins: &mut StandIns, now_ms: u64) {
+    let worker = &state.worker;
+    for other in (0..worker.workers).filter(|other| *other != worker.index) {
+        let heartbeat_ms = worker.page.worker(other).heartbeat_ms.load(Relaxed);
+        let is_silent = heartbeat_ms > 0 && now_ms.saturating_sub(heartbeat_ms) > SILENT_MS;
+        match (is_silent && !worker.is_draining.get(), stand_ins.contains_key(&other)) {
+            (true, false) => {
+                stand_ins.insert(other, stand_in(state, other));
+            }
+            (false, true) => {
+                stand_ins.remove(&other).into_iter().flatten().for_each(|task| task.abort());
+            }
+            (true, true) | (false, false) => {}
+        }
+    }
+}
+
+fn stand_in(state: &Rc<Loop>, other: usize) -> Vec<AbortHandle> {
+    let worker = &state.worker;
+    tracing::warn!(worker = other, by = worker.index, "a worker is silent; its connections are taken over");
+    let table = state.sockets.borrow();
+    let mut tasks = Vec::new();
+    for handle in state.handles.borrow().iter().filter(|handle| handle.index.get().is_some()) {
+        match table.listeners(&handle.address, other, worker.workers) {
+            Ok(listeners) => {
+                for listener in listeners {
+                    let task = accept(Rc::clone(worker), Rc::clone(handle), listener, Turn::Other);
+                    tasks.push(tokio::task::spawn_local(task).abort_handle());
+                }
+            }
+            Err(error) => tracing::warn!(%error, "a silent worker's socket cannot be taken over"),
+        }
+    }
+    tasks
+}

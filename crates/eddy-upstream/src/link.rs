@@ -1,0 +1,70 @@
+//! One connection to an endpoint.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use eddy_io::Stream;
+
+/// A connection to an endpoint; carries one exchange after the other.
+#[derive(Debug)]
+pub struct Link {
+    /// The connected stream.
+    pub stream: Stream,
+    requests: u64,
+    idle_since_ms: u64,
+    /// Counted while the link lives, so that a limit on links holds whoever has it.
+    _place: LinkPlace,
+}
+
+/// A place among the links that an endpoint may have; given back when dropped.
+///
+/// Taken before connecting, so that links on their way count as well.
+#[derive(Debug)]
+pub struct LinkPlace {
+    open: Rc<Cell<u32>>,
+}
+
+impl LinkPlace {
+    /// A place, if fewer than `open_max` are taken.
+    pub(crate) fn take(open: &Rc<Cell<u32>>, open_max: u32) -> Option<Self> {
+        if open.get() >= open_max {
+            return None;
+        }
+        open.set(open.get() + 1);
+        Some(Self { open: Rc::clone(open) })
+    }
+}
+
+impl Drop for LinkPlace {
+    fn drop(&mut self) {
+        self.open.set(self.open.get() - 1);
+    }
+}
+
+impl Link {
+    /// A link over a stream that was just connected.
+    pub fn new(stream: Stream, place: LinkPlace) -> Self {
+        Self { stream, requests: 0, idle_since_ms: 0, _place: place }
+    }
+
+    /// Whether the link has carried an exchange before.
+    pub fn is_reused(&self) -> bool {
+        self.requests > 0
+    }
+
+    /// How many exchanges the link has carried.
+    pub fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// Counts an exchange as carried, and the link as idle since `now_ms`.
+    pub(crate) fn rest(&mut self, now_ms: u64) {
+        self.requests += 1;
+        self.idle_since_ms = now_ms;
+    }
+
+    /// When the link became idle.
+    pub(crate) fn idle_since_ms(&self) -> u64 {
+        self.idle_since_ms
+    }
+}

@@ -1,0 +1,113 @@
+//! The idle links that one worker keeps for the endpoints of a cluster.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use crate::config::PoolConfig;
+use crate::endpoint::EndpointId;
+use crate::link::{Link, LinkPlace};
+
+/// The pools of a cluster's endpoints.
+#[derive(Debug, Default)]
+pub struct LinkPools {
+    /// Indexed by the slot of the endpoint's id.
+    pools: Vec<(u32, LinkPool)>,
+}
+
+impl LinkPools {
+    /// The pool of an endpoint; that of an endpoint that has gone is emptied when its place is taken again.
+    ///
+    /// # Cost
+    /// An index; allocates when an endpoint is seen for the first time.
+    pub fn at(&mut self, id: EndpointId) -> &mut LinkPool {
+        let slot = id.slot as usize;
+        if self.pools.len() <= slot {
+            self.pools.resize_with(slot + 1, Default::default);
+        }
+        let (generation, pool) = &mut self.pools[slot];
+        if *generation != id.generation {
+            *generation = id.generation;
+            *pool = LinkPool::default();
+        }
+        pool
+    }
+
+    /// Sweeps every pool, see [`LinkPool::sweep`].
+    pub fn sweep(&mut self, config: &PoolConfig, now_ms: u64) {
+        self.pools.iter_mut().for_each(|(_, pool)| pool.sweep(config, now_ms));
+    }
+
+    /// Closes every idle link.
+    pub fn clear(&mut self) {
+        self.pools.iter_mut().for_each(|(_, pool)| pool.clear());
+    }
+
+    /// How many links are idle and how many there are in all.
+    pub fn count(&self) -> LinkCount {
+        self.pools.iter().fold(LinkCount::default(), |count, (_, pool)| LinkCount {
+            idle: count.idle + pool.idle.len() as u64,
+            open: count.open + u64::from(pool.open.get()),
+        })
+    }
+}
+
+/// How many links there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCount {
+    /// Links waiting for an exchange.
+    pub idle: u64,
+    /// All links: idle, busy and being connected.
+    pub open: u64,
+}
+
+/// Idle links, the most recently used on top, and the number of all links of the endpoint.
+#[derive(Debug, Default)]
+pub struct LinkPool {
+    idle: Vec<Link>,
+    open: Rc<Cell<u32>>,
+}
+
+impl LinkPool {
+    /// The most recently used idle link on which nothing has happened since.
+    ///
+    /// Those found closed, talking out of turn or idle for too long are dropped on the way.
+    pub fn take(&mut self, config: &PoolConfig, now_ms: u64) -> Option<Link> {
+        while let Some(link) = self.idle.pop() {
+            if !is_stale(&link, config, now_ms) && link.stream.is_quiet() {
+                return Some(link);
+            }
+        }
+        None
+    }
+
+    /// Keeps a link that has carried an exchange to its end, or closes it when it is one too many.
+    pub fn put(&mut self, mut link: Link, config: &PoolConfig, now_ms: u64) {
+        link.rest(now_ms);
+        let is_worn = config.requests_max > 0 && link.requests() >= config.requests_max;
+        if !is_worn && self.idle.len() < config.idle_max as usize {
+            self.idle.push(link);
+        }
+    }
+
+    /// A place for a new link, if the endpoint has fewer than `links_max`.
+    pub fn place(&self, links_max: u32) -> Option<LinkPlace> {
+        LinkPlace::take(&self.open, links_max)
+    }
+
+    /// Closes every idle link.
+    pub fn clear(&mut self) {
+        self.idle.clear();
+    }
+
+    /// Closes the links that have been idle for too long or that the endpoint has closed.
+    ///
+    /// # Cost
+    /// Linear in the idle links, no system call but the closes.
+    pub fn sweep(&mut self, config: &PoolConfig, now_ms: u64) {
+        self.idle.retain(|link| !is_stale(link, config, now_ms) && link.stream.is_quiet());
+    }
+}
+
+fn is_stale(link: &Link, config: &PoolConfig, now_ms: u64) -> bool {
+    u128::from(now_ms.saturating_sub(link.idle_since_ms())) >= config.idle_timeout.as_millis()
+}
