@@ -125,3 +125,54 @@ impl Error for EgressFault {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Egress, EgressFault};
+    use crate::head::{HeadFault, RequestBody, ResponseBody};
+    use crate::method::Method;
+
+    #[test]
+    fn the_last_look_finds_what_reads_otherwise() {
+        let mut egress = Egress::new();
+        let mut check = |written: &str, expected: Result<(), EgressFault>| {
+            assert_eq!(
+                egress.check_request(written.as_bytes(), b"GET", b"/a", RequestBody::None),
+                expected,
+                "{written:?}"
+            );
+        };
+        check("GET /a HTTP/1.1\r\nHost: a\r\n\r\n", Ok(()));
+        check("GET /a HTTP/1.1\r\nHost: \r\n\r\n", Ok(()));
+        check("GET /a HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n", Ok(()));
+        check("GET /a HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n", Err(EgressFault::Body));
+        check("GET /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", Err(EgressFault::Body));
+        check("POST /a HTTP/1.1\r\nHost: a\r\n\r\n", Err(EgressFault::Method));
+        check("GET /b HTTP/1.1\r\nHost: a\r\n\r\n", Err(EgressFault::Target));
+        check("GET /a HTTP/1.0\r\nHost: a\r\n\r\n", Err(EgressFault::Version));
+        check(
+            "GET /a HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n",
+            Err(EgressFault::Head(HeadFault::HostRepeated)),
+        );
+        check("\r\nGET /a HTTP/1.1\r\nHost: a\r\n\r\n", Err(EgressFault::Head(HeadFault::BadMethod)));
+        check("GET /a HTTP/1.1\r\nHost: a\r\n\r\nGET /a", Err(EgressFault::Head(HeadFault::Excess)));
+        check("GET /a HTTP/1.1\r\nHost: a\r\nB: c\nD: e\r\n\r\n", Err(EgressFault::Head(HeadFault::BareLf)));
+        let mut check = |written: &str, body, expected: Result<(), EgressFault>| {
+            assert_eq!(
+                egress.check_response(written.as_bytes(), 200, body, Method::Get),
+                expected,
+                "{written:?}"
+            );
+        };
+        check("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n", ResponseBody::Length(1), Ok(()));
+        check(
+            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n",
+            ResponseBody::Length(2),
+            Err(EgressFault::Body),
+        );
+        check("HTTP/1.1 200 OK\r\n\r\n", ResponseBody::Chunked, Err(EgressFault::Body));
+        check("HTTP/1.1 200 OK\r\n\r\n", ResponseBody::UntilClose, Ok(()));
+        check("HTTP/1.1 201 OK\r\n\r\n", ResponseBody::UntilClose, Err(EgressFault::Status));
+        assert_eq!(EgressFault::Head(HeadFault::BareLf).reason(), "bare_lf");
+    }
+}

@@ -140,6 +140,15 @@ impl ChunkDecoder {
         }
     }
 
+    /// Asserts what holds between calls.
+    #[cfg(test)]
+    pub(super) fn check_invariants(&self) {
+        assert!(self.state != State::Data(0), "data that is all taken is over");
+        assert!(self.extension_bytes <= self.limits.extension_bytes_max);
+        assert!(self.trailer_bytes.len() <= self.limits.trailer_bytes_max as usize);
+        assert!(self.trailers.is_empty() || self.is_done(), "trailers are read at the end");
+    }
+
     fn take_framing(&mut self, byte: u8) -> Result<(), ChunkFault> {
         self.state = match self.state {
             State::DataEnd if byte == b'\r' => State::DataLineFeed,

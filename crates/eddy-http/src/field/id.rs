@@ -22,7 +22,7 @@ macro_rules! field_ids {
 
         const NAMES: &[&str] = &["", $($name,)* "", ""];
         const TRAITS: &[Traits] = &[Traits::UNKNOWN, $($traits,)* Traits::FORWARDED, Traits::PLAIN];
-        const IDS: &[FieldId] = &[$(FieldId::$variant,)*];
+        pub(super) const IDS: &[FieldId] = &[$(FieldId::$variant,)*];
     };
 }
 

@@ -129,6 +129,9 @@ impl RequestHead {
         self.query = target.query;
         let (version, lines_start) = parse_version(bytes, target.whole.end as usize + 1)?;
         self.version = version;
+        if self.form == TargetForm::Asterisk && self.method != Method::Options {
+            return Err(HeadFault::BadTarget);
+        }
         let (seen, end) = parse_lines(bytes, lines_start, &mut self.fields, limits.fields_max.into())?;
         if end != bytes.len() {
             return Err(HeadFault::Excess);
@@ -162,11 +165,9 @@ impl RequestHead {
         }
         self.method_span = Span::new(start, end);
         self.method = Method::from_bytes(name);
-        if name.is_empty() || name.iter().any(|&byte| !is_tchar(byte)) {
-            return Err(HeadFault::BadMethod);
-        }
+        let is_token = !name.is_empty() && name.iter().all(|&byte| is_tchar(byte));
         match bytes.get(end) {
-            Some(b' ') => Ok(end + 1),
+            Some(b' ') if is_token => Ok(end + 1),
             Some(b'\n') => Err(HeadFault::BareLf),
             Some(_) => Err(HeadFault::BadMethod),
             None => Err(HeadFault::Truncated),

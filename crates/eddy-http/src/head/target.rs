@@ -67,9 +67,7 @@ pub(super) fn parse_target(
     }
     match text {
         [b'/', ..] => Ok(Target { form: TargetForm::Origin, whole, path, query, authority: None }),
-        b"*" if method == Method::Options => {
-            Ok(Target { form: TargetForm::Asterisk, whole, path, query: None, authority: None })
-        }
+        b"*" => Ok(Target { form: TargetForm::Asterisk, whole, path, query: None, authority: None }),
         _ => parse_absolute(bytes, whole, path_end, query),
     }
 }

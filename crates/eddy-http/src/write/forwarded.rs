@@ -58,16 +58,8 @@ impl ForwardedClient<'_> {
 
     fn write_x_forwarded(&self, out: &mut Vec<u8>, fields: Fields<'_>, authority: &[u8], edits: &FieldEdits) {
         let is_missing = |id| !(self.is_trusted && fields.first(id).is_some());
-        let has_for = !self.address.is_empty() || !is_missing(FieldId::XForwardedFor);
-        if has_for && !edits.decides("x-forwarded-for") {
-            out.extend_from_slice(b"X-Forwarded-For: ");
-            self.write_earlier(out, fields, FieldId::XForwardedFor);
-            out.extend_from_slice(self.address);
-            if self.address.is_empty() {
-                // The separator that was meant for the address.
-                out.truncate(out.len() - 2);
-            }
-            out.extend_from_slice(LINE_END);
+        if !edits.decides("x-forwarded-for") {
+            self.write_for(out, fields);
         }
         if is_missing(FieldId::XForwardedProto) && !edits.decides("x-forwarded-proto") {
             write_field(out, b"X-Forwarded-Proto", self.scheme.as_bytes());
@@ -84,15 +76,31 @@ impl ForwardedClient<'_> {
         }
     }
 
-    /// Writes what a trusted peer sent of the field, to be extended.
-    fn write_earlier(&self, out: &mut Vec<u8>, fields: Fields<'_>, id: FieldId) {
-        if !self.is_trusted {
+    /// Writes `X-Forwarded-For`; nothing where neither the peer nor anyone before it has an address.
+    fn write_for(&self, out: &mut Vec<u8>, fields: Fields<'_>) {
+        let start = out.len();
+        out.extend_from_slice(b"X-Forwarded-For: ");
+        let has_earlier = self.write_earlier(out, fields, FieldId::XForwardedFor);
+        if !self.address.is_empty() {
+            out.extend_from_slice(self.address);
+        } else if has_earlier {
+            out.truncate(out.len() - SEPARATOR.len());
+        } else {
+            out.truncate(start);
             return;
         }
-        for value in fields.all(id).filter(|value| !value.is_empty()) {
+        out.extend_from_slice(LINE_END);
+    }
+
+    /// Writes what a trusted peer sent of the field, to be extended; answers whether that was anything.
+    fn write_earlier(&self, out: &mut Vec<u8>, fields: Fields<'_>, id: FieldId) -> bool {
+        let mut has_earlier = false;
+        for value in fields.all(id).filter(|value| self.is_trusted && !value.is_empty()) {
             out.extend_from_slice(value);
-            out.extend_from_slice(b", ");
+            out.extend_from_slice(SEPARATOR);
+            has_earlier = true;
         }
+        has_earlier
     }
 
     /// Writes one element of `Forwarded` (RFC 7239 §4).
@@ -131,3 +139,6 @@ fn write_word(out: &mut Vec<u8>, word: &[u8]) {
     }
     out.push(b'"');
 }
+
+/// Between the members of a list.
+const SEPARATOR: &[u8] = b", ";
