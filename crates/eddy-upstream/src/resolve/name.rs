@@ -139,6 +139,12 @@ impl NameState {
 }
 
 impl Known {
+    /// Whether there are addresses that were good at some time in the last `memory`.
+    pub(crate) fn was_good_within(&self, now: Duration, memory: Duration) -> bool {
+        let filled = [&self.v4, &self.v6].into_iter().filter(|family| !family.addresses.is_empty());
+        filled.map(|family| family.good_at).max().is_some_and(|good_at| now.saturating_sub(good_at) < memory)
+    }
+
     fn is_empty(&self) -> bool {
         self.v4.addresses.is_empty() && self.v6.addresses.is_empty()
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hickory_resolver::TokioResolver;
@@ -21,8 +21,8 @@ use crate::config::ClusterConfig;
 
 /// Follows the names of clusters; one a process, on the control side.
 ///
-/// A name's last good addresses are remembered while any cluster follows it, so a new configuration starts with
-/// them when it takes over a name: let the new `Resolution` begin before the old one is dropped.
+/// A name's last good addresses are remembered while a cluster follows it and for an hour after, so that a new
+/// configuration starts with them when it takes over a name, even while no name server answers.
 #[derive(Clone)]
 pub struct Resolver {
     shared: Arc<Shared>,
@@ -41,7 +41,7 @@ pub(super) struct Shared {
     client: TokioResolver,
     started: Instant,
     lookups: Semaphore,
-    remembered: Mutex<HashMap<Arc<str>, Weak<Mutex<Known>>>>,
+    remembered: Mutex<HashMap<Arc<str>, Arc<Mutex<Known>>>>,
     has_route: fn(IpAddr) -> bool,
 }
 
@@ -121,14 +121,15 @@ impl Shared {
 
     /// Where the last good answer of `host` is kept, shared by all that follow it.
     pub(super) fn remember(&self, host: &Arc<str>) -> Arc<Mutex<Known>> {
+        let now = self.now();
         let mut remembered = lock(&self.remembered);
-        remembered.retain(|_, known| known.strong_count() > 0);
-        if let Some(known) = remembered.get(host).and_then(Weak::upgrade) {
-            return known;
-        }
-        let known = Arc::default();
-        remembered.insert(Arc::clone(host), Arc::downgrade(&known));
-        known
+        let is_full = remembered.len() >= REMEMBERED_MAX;
+        remembered.retain(|_, known| {
+            // Whoever follows the name holds the other reference.
+            let is_followed = Arc::strong_count(known) > 1;
+            is_followed || (!is_full && lock(known).was_good_within(now, MEMORY))
+        });
+        Arc::clone(remembered.entry(Arc::clone(host)).or_default())
     }
 
     /// Leaves out the family that this machine has no route to, unless it is the only one.
@@ -160,6 +161,10 @@ fn has_route(address: IpAddr) -> bool {
 
 /// Most look-ups at once.
 pub const LOOKUPS_MAX: usize = 64;
+/// Names remembered that nobody follows are forgotten when there are as many as this.
+const REMEMBERED_MAX: usize = 10_000;
+/// How long a name that nobody follows is remembered.
+const MEMORY: Duration = Duration::from_secs(3600);
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
 const ATTEMPTS_MIN: usize = 2;
 const DISCARD_PORT: u16 = 9;
