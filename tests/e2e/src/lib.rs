@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 
 pub mod corpus;
+pub mod differential;
+pub mod drive;
 pub mod gateway;
 pub mod origin;
 pub mod place;

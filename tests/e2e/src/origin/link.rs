@@ -198,7 +198,8 @@ impl Link {
     }
 
     async fn bad(&mut self, why: String) -> Option<Request> {
-        self.log.push(Event::Bad { connection: self.connection, why, raw: self.buffer.clone() });
+        let raw = std::mem::take(&mut self.buffer);
+        self.log.push(Event::Bad { connection: self.connection, why, raw });
         self.send(b"HTTP/1.1 400 Bad\r\nConnection: close\r\nContent-Length: 0\r\n\r\n").await;
         None
     }

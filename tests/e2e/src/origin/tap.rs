@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 use anyhow::{Context, Result};
 use tokio::net::TcpListener;
@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use super::link::Link;
 use super::script::{Script, echo};
 use crate::place;
-use crate::wire::{End, Request, within};
+use crate::wire::{DEADLINE, End, Request, within};
 
 /// An origin under the test's control.
 #[derive(Debug)]
@@ -135,6 +135,29 @@ impl TapOrigin {
         let (greet, choose): (Arc<Greet>, Arc<Choose>) = (Arc::new(greet), Arc::new(choose));
         let accepting = tokio::spawn(accept(listener, log.clone(), greet, choose));
         Ok(Self { address, log, accepting })
+    }
+
+    /// Starts an origin that answers with [`echo`] and has a thread of its own, so that a busy test does not slow it.
+    ///
+    /// The thread ends with the process.
+    ///
+    /// # Errors
+    /// When no socket can be bound.
+    pub fn on_thread() -> Result<(SocketAddr, Log)> {
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let Ok(runtime) = runtime else {
+                return;
+            };
+            runtime.block_on(async {
+                let origin = Self::start().await;
+                // Nobody waits any more: the test is over.
+                let _ = sender.send(origin.as_ref().ok().map(|origin| (origin.address, origin.log.clone())));
+                std::future::pending::<()>().await;
+            });
+        });
+        receiver.recv_timeout(DEADLINE)?.context("cannot start the origin")
     }
 
     /// Where the origin listens.

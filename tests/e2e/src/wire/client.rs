@@ -33,6 +33,22 @@ pub struct Answer {
     pub response: Response,
 }
 
+/// What came next on a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// A final response.
+    Answer(Box<Answer>),
+    /// The end of the connection.
+    Ended {
+        /// How it ended.
+        end: End,
+        /// The response that was cut, if its head was there.
+        partial: Option<Box<Response>>,
+    },
+    /// What is no response.
+    Bad(String),
+}
+
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum End {
@@ -178,6 +194,23 @@ impl Client {
     }
 
     async fn answer_now(&mut self, method: &str) -> Result<Answer> {
+        match self.next(method).await {
+            Next::Answer(answer) => Ok(*answer),
+            Next::Ended { end, partial: None } => bail!("connection {end:?} before a response"),
+            Next::Ended { end, partial: Some(partial) } => {
+                let (status, length) = (partial.status, partial.body.len());
+                bail!(
+                    "connection {end:?} in the middle of a response: status {status}, {length} bytes of body"
+                )
+            }
+            Next::Bad(why) => bail!("no response: {why}: {:?}", String::from_utf8_lossy(&self.buffer)),
+        }
+    }
+
+    /// Reads up to the next final response, which answers a request with `method`, or to what comes instead.
+    ///
+    /// Nothing is lost when the future is dropped, interim responses apart.
+    pub async fn next(&mut self, method: &str) -> Next {
         let mut interim = Vec::new();
         loop {
             match read_response(&self.buffer, method.as_bytes(), self.end == Some(End::Closed)) {
@@ -185,20 +218,15 @@ impl Client {
                     self.buffer.drain(..length);
                     if message.is_interim() {
                         interim.push(*message);
-                        continue;
+                    } else {
+                        return Next::Answer(Box::new(Answer { interim, response: *message }));
                     }
-                    return Ok(Answer { interim, response: *message });
                 }
-                Reading::Partial { head } => {
-                    if let Some(end) = self.end {
-                        let got = head.map(|head| (head.status, head.body.len()));
-                        bail!("connection {end:?} in the middle of a response (status, body bytes: {got:?})");
-                    }
-                    self.fill().await;
-                }
-                Reading::Bad(why) => {
-                    bail!("no response: {why}: {:?}", String::from_utf8_lossy(&self.buffer));
-                }
+                Reading::Partial { head } => match self.end {
+                    Some(end) => return Next::Ended { end, partial: head },
+                    None => self.fill().await,
+                },
+                Reading::Bad(why) => return Next::Bad(why),
             }
         }
     }

@@ -1,0 +1,3 @@
+module eddy.test/differential
+
+go 1.22

@@ -1,0 +1,11 @@
+//! Independent parsers that read what the gateway sent upstream, and what it means that they agree.
+
+mod hyper;
+mod panel;
+mod peer;
+mod scan;
+mod seen;
+mod tiny;
+
+pub use panel::{Panel, Verdict};
+pub use seen::{Seen, SeenMessage};

@@ -1,0 +1,77 @@
+//! tiny_http's server: a parser that owes nothing to `httparse`.
+
+use std::collections::HashMap;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Result, anyhow};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::seen::{Seen, SeenMessage};
+use crate::place;
+use crate::wire::within;
+
+/// A tiny_http server and the messages it saw, by the client that sent them.
+pub(super) struct Tiny {
+    server: Arc<tiny_http::Server>,
+    address: SocketAddr,
+    seen: Arc<Mutex<HashMap<SocketAddr, Vec<SeenMessage>>>>,
+}
+
+impl Tiny {
+    pub(super) fn start() -> Result<Self> {
+        let listener = TcpListener::bind(place::free_address()?)?;
+        let address = listener.local_addr()?;
+        let server = tiny_http::Server::from_listener(listener, None).map_err(|error| anyhow!("{error}"))?;
+        let tiny = Self { server: Arc::new(server), address, seen: Arc::default() };
+        let (server, seen) = (Arc::clone(&tiny.server), Arc::clone(&tiny.seen));
+        std::thread::spawn(move || {
+            for request in server.incoming_requests() {
+                collect(request, &seen);
+            }
+        });
+        Ok(tiny)
+    }
+
+    /// Reads `raw` to its end.
+    pub(super) async fn read(&self, raw: &[u8]) -> Result<Seen> {
+        let mut stream = within("connection to tiny_http", TcpStream::connect(self.address)).await??;
+        let client = stream.local_addr()?;
+        // The server may close early when it refuses; what it saw until then counts.
+        let sent = stream.write_all(raw).await;
+        let finished = stream.shutdown().await;
+        let mut answers = Vec::new();
+        let read = within("answers of tiny_http", stream.read_to_end(&mut answers)).await?;
+        let messages =
+            self.seen.lock().unwrap_or_else(PoisonError::into_inner).remove(&client).unwrap_or_default();
+        let refused =
+            answers.windows(12).any(|window| window == b"HTTP/1.1 400" || window == b"HTTP/1.0 400");
+        let is_whole = sent.is_ok() && finished.is_ok() && read.is_ok() && !refused;
+        Ok(Seen { messages, error: if is_whole { String::new() } else { "refused".into() } })
+    }
+}
+
+impl Drop for Tiny {
+    fn drop(&mut self) {
+        self.server.unblock();
+    }
+}
+
+fn collect(mut request: tiny_http::Request, seen: &Mutex<HashMap<SocketAddr, Vec<SeenMessage>>>) {
+    let mut body = Vec::new();
+    let is_whole = request.as_reader().read_to_end(&mut body).is_ok()
+        && request.body_length().is_none_or(|length| length == body.len());
+    let host = request.headers().iter().find(|field| field.field.equiv("Host"));
+    let message = SeenMessage {
+        method: request.method().to_string(),
+        target: request.url().to_owned(),
+        host: host.map(|field| field.value.to_string()).unwrap_or_default(),
+        body,
+    };
+    if let (Some(client), true) = (request.remote_addr().copied(), is_whole) {
+        seen.lock().unwrap_or_else(PoisonError::into_inner).entry(client).or_default().push(message);
+    }
+    // The client may be gone; its bytes were read.
+    let _ = request.respond(tiny_http::Response::empty(200));
+}

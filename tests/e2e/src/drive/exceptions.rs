@@ -1,0 +1,103 @@
+//! Cases of which eddy's strictness differs from their source's opinion on purpose, each with the section of the RFC.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::corpus::{Case, Expect};
+
+/// The exceptions file: a line is `accept|reject|any source/id-pattern RFC section: reason`; `*` stands for any text.
+#[derive(Clone, Debug, Default)]
+pub struct Exceptions {
+    lines: Vec<Line>,
+}
+
+#[derive(Clone, Debug)]
+struct Line {
+    expect: Expect,
+    pattern: String,
+    number: usize,
+}
+
+impl Exceptions {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// When it cannot be read or a line lacks a part, the section above all.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text =
+            std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let mut exceptions = Self::default();
+        for (number, line) in (1..).zip(text.lines()) {
+            if line.trim().is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let at = || format!("{}:{number}", path.display());
+            let parts: Vec<&str> = line.splitn(3, '\t').collect();
+            let [expect, pattern, reason] = parts[..] else {
+                anyhow::bail!("{}: three parts with tabs between: expectation, pattern, reason", at());
+            };
+            ensure!(reason.contains("RFC") && reason.contains('§'), "{}: no section of an RFC", at());
+            let expect = match expect {
+                "accept" => Expect::Accept,
+                "reject" => Expect::Reject,
+                "any" => Expect::Any,
+                other => anyhow::bail!("{}: {other:?} is no expectation", at()),
+            };
+            exceptions.lines.push(Line { expect, pattern: pattern.trim().into(), number });
+        }
+        Ok(exceptions)
+    }
+
+    /// Gives each case that an exception speaks of the expectation that holds for eddy; returns the numbers of the
+    /// lines that speak of no case.
+    pub fn apply(&self, cases: &mut [Case]) -> Vec<usize> {
+        let mut idle = Vec::new();
+        for line in &self.lines {
+            let mut is_used = false;
+            for case in cases.iter_mut().filter(|case| matches(&line.pattern, &case.name())) {
+                case.expect = line.expect;
+                is_used = true;
+            }
+            if !is_used {
+                idle.push(line.number);
+            }
+        }
+        idle
+    }
+}
+
+/// Whether `name` fits `pattern`, in which `*` stands for any text.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else {
+        return false;
+    };
+    let mut last = None;
+    for part in parts {
+        let Some(at) = rest.find(part) else {
+            return false;
+        };
+        rest = &rest[at + part.len()..];
+        last = Some(part);
+    }
+    match last {
+        None => rest.is_empty(),
+        Some(part) => part.is_empty() || rest.is_empty() || name.ends_with(part),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        assert!(matches("a/*", "a/b"));
+        assert!(matches("a/*#1", "a/b#2 #1"));
+        assert!(matches("a/b", "a/b"));
+        assert!(!matches("a/b", "a/bc"));
+        assert!(!matches("a/*c", "a/b"));
+        assert!(matches("*x*", "axb"));
+    }
+}

@@ -1,0 +1,83 @@
+//! What a strict reader makes of a request case before it is driven: how many answers to wait for and how to cut it.
+
+use crate::corpus::Case;
+use crate::wire::{Reading, Request, Segments, read_request};
+
+/// What is known of a request case.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// The whole messages at its front.
+    pub messages: Vec<Request>,
+    /// Whether it ends in the middle of a message.
+    pub is_cut: bool,
+    /// Whether a strict reader finds fault with it.
+    pub is_bad: bool,
+}
+
+/// How many ways to cut a case are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cuts {
+    /// The whole case only.
+    None,
+    /// Whole, in two at each byte (of a long case: at some), and byte by byte.
+    All,
+}
+
+impl Plan {
+    /// Reads a request case.
+    pub fn of(case: &Case) -> Self {
+        let mut plan = Self::default();
+        let mut rest = skip_empty_line(&case.raw);
+        while !rest.is_empty() {
+            match read_request(rest) {
+                Reading::Whole { message, length } => {
+                    plan.messages.push(*message);
+                    rest = skip_empty_line(&rest[length..]);
+                }
+                Reading::Partial { .. } => {
+                    plan.is_cut = true;
+                    break;
+                }
+                Reading::Bad(_) => {
+                    plan.is_bad = true;
+                    break;
+                }
+            }
+        }
+        plan
+    }
+
+    /// The method that response number `index` answers.
+    pub fn method(&self, index: usize, case: &Case) -> String {
+        let bytes = self.messages.get(index).map_or_else(
+            || case.raw.split(|byte| *byte == b' ').next().unwrap_or_default(),
+            |message| message.method.as_slice(),
+        );
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+}
+
+impl Cuts {
+    /// The ways to cut `raw`.
+    pub fn of(self, raw: &[u8]) -> Vec<Segments> {
+        if self == Self::None {
+            return vec![Segments::Whole];
+        }
+        let length = raw.len();
+        if length <= EACH_BYTE_MAX {
+            return Segments::all(length).collect();
+        }
+        // A long case is the same byte again and again: the ends and some places between are enough.
+        let step = (length / 32).max(1);
+        let places = (1..EDGE).chain((EDGE..length - EDGE).step_by(step)).chain(length - EDGE..length);
+        [Segments::Whole].into_iter().chain(places.map(Segments::CutAt)).collect()
+    }
+}
+
+/// One empty line before a request is ignored (RFC 9112 §2.2).
+fn skip_empty_line(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\r\n").unwrap_or(bytes)
+}
+
+const EACH_BYTE_MAX: usize = 600;
+const EDGE: usize = 80;

@@ -1,0 +1,199 @@
+//! Drives request cases: each cut of each case on a connection of its own, from an address of its own.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use tokio::task::JoinSet;
+
+use super::plan::{Cuts, Plan};
+use crate::corpus::Case;
+use crate::place;
+use crate::wire::{Client, End, Next, Response, Segments, SocketDiag};
+
+/// Drives request cases through the gateway at an address.
+#[derive(Debug)]
+pub struct RequestDriver {
+    gateway: SocketAddr,
+    cases: Vec<(Case, Plan)>,
+    cuts: Cuts,
+    diag: Option<SocketDiag>,
+    next: AtomicUsize,
+}
+
+/// One connection with one cut of a case, and what came of it.
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    /// The index of the case.
+    pub case: usize,
+    /// How it was cut.
+    pub segments: Segments,
+    /// The address it came from; the origin is told by `X-Forwarded-For`.
+    pub source: Ipv4Addr,
+    /// What the client saw.
+    pub outcome: Outcome,
+}
+
+/// What the client of an attempt saw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The final responses.
+    pub answers: Vec<Response>,
+    /// How it ended.
+    pub ending: Ending,
+    /// Whether the client had to say that no more would come before the gateway said its last word.
+    pub is_pushed: bool,
+}
+
+/// How an attempt ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// All expected answers came and the connection stayed open.
+    Open,
+    /// The gateway ended the connection.
+    Ended(End),
+    /// The gateway sent something that is no response.
+    Bad(String),
+    /// The gateway neither answered nor ended the connection.
+    Hung,
+}
+
+impl RequestDriver {
+    /// A driver of `cases`.
+    pub fn new(gateway: SocketAddr, cases: Vec<Case>, cuts: Cuts) -> Self {
+        let cases = cases.into_iter().map(|case| (Plan::of(&case), case)).map(|(plan, case)| (case, plan));
+        Self { gateway, cases: cases.collect(), cuts, diag: SocketDiag::open(), next: AtomicUsize::new(0) }
+    }
+
+    /// The cases with what is known of them.
+    pub fn cases(&self) -> &[(Case, Plan)] {
+        &self.cases
+    }
+
+    /// Drives everything and returns all attempts.
+    ///
+    /// # Errors
+    /// When the gateway refuses connections or gives another client's request (the canary after each case) a wrong
+    /// answer.
+    pub async fn run(self: &Arc<Self>) -> Result<Vec<Attempt>> {
+        let mut lanes = JoinSet::new();
+        for lane in 0..LANES {
+            lanes.spawn(Arc::clone(self).run_lane(lane));
+        }
+        let mut attempts = Vec::new();
+        while let Some(lane) = lanes.join_next().await {
+            attempts.append(&mut lane.context("a lane panicked")??);
+        }
+        Ok(attempts)
+    }
+
+    async fn run_lane(self: Arc<Self>, lane: u32) -> Result<Vec<Attempt>> {
+        let mut attempts = Vec::new();
+        let mut canary = Canary::connect(self.gateway, lane).await?;
+        loop {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some((case, plan)) = self.cases.get(index) else {
+                return Ok(attempts);
+            };
+            let mut push_after = None;
+            for segments in self.cuts.of(&case.raw) {
+                let source = place::client_address(LANES + place::next_number());
+                let outcome = self.attempt(case, plan, segments, source, push_after).await;
+                let outcome = outcome.with_context(|| format!("{} {segments:?}", case.name()))?;
+                if outcome.is_pushed {
+                    push_after = Some(outcome.answers.len());
+                }
+                let is_hung = outcome.ending == Ending::Hung;
+                attempts.push(Attempt { case: index, segments, source, outcome });
+                if is_hung {
+                    // One hang says it all; a hundred more only take time.
+                    break;
+                }
+            }
+            canary.sing().await.with_context(|| format!("the canary after {}", case.name()))?;
+        }
+    }
+
+    /// Drives one cut. Once `push_after` answers came, which was the last word before, the client's end is said at once.
+    async fn attempt(
+        &self,
+        case: &Case,
+        plan: &Plan,
+        segments: Segments,
+        source: Ipv4Addr,
+        push_after: Option<usize>,
+    ) -> Result<Outcome> {
+        let mut client = Client::connect_from(source, self.gateway).await?;
+        // A gateway that refuses a case may close before it has read all of it.
+        let _ = client.send_in(&case.raw, segments, self.diag.as_ref()).await;
+        let mut is_finished = plan.is_cut;
+        if is_finished {
+            let _ = client.finish_sending().await;
+        }
+        let mut outcome = Outcome { answers: Vec::new(), ending: Ending::Open, is_pushed: false };
+        loop {
+            let count = outcome.answers.len();
+            if !plan.is_bad && !plan.is_cut && count == plan.messages.len() && client.unused().is_empty() {
+                return Ok(outcome);
+            }
+            let limit = match (is_finished, push_after) {
+                (true, _) => LAST_WORD,
+                (false, Some(last)) if last == count => Duration::ZERO,
+                (false, _) => QUIET,
+            };
+            let method = plan.method(count, case);
+            match tokio::time::timeout(limit, client.next(&method)).await {
+                Ok(Next::Answer(answer)) => outcome.answers.push(answer.response),
+                Ok(Next::Ended { end, .. }) => {
+                    outcome.ending = Ending::Ended(end);
+                    return Ok(outcome);
+                }
+                Ok(Next::Bad(why)) => {
+                    outcome.ending = Ending::Bad(why);
+                    return Ok(outcome);
+                }
+                Err(_) if is_finished => {
+                    outcome.ending = Ending::Hung;
+                    return Ok(outcome);
+                }
+                Err(_) => {
+                    outcome.is_pushed = true;
+                    is_finished = true;
+                    let _ = client.finish_sending().await;
+                }
+            }
+        }
+    }
+}
+
+/// Another client, on a connection of its own that lives as long as its lane.
+struct Canary {
+    client: Client,
+    source: Ipv4Addr,
+}
+
+impl Canary {
+    async fn connect(gateway: SocketAddr, lane: u32) -> Result<Self> {
+        let source = place::client_address(lane);
+        Ok(Self { client: Client::connect_from(source, gateway).await?, source })
+    }
+
+    async fn sing(&mut self) -> Result<()> {
+        let target = format!("/canary/{}", place::next_number());
+        let request = format!("GET {target} HTTP/1.1\r\nHost: canary.example\r\n\r\n");
+        let response = self.client.exchange(request).await?;
+        let client = response.fields.text("x-tap-client");
+        ensure!(response.status == 200, "status {}", response.status);
+        ensure!(client == self.source.to_string(), "an answer for {client}, not {}", self.source);
+        ensure!(response.text() == format!("GET {target}\n"), "a wrong answer: {:?}", response.text());
+        Ok(())
+    }
+}
+
+const LANES: u32 = 48;
+/// A gateway that has all bytes of a case and still says nothing for so long is told that no more will come.
+const QUIET: Duration = Duration::from_millis(500);
+/// After that it must say its last word within this time.
+const LAST_WORD: Duration = Duration::from_secs(5);

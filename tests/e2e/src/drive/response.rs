@@ -1,0 +1,255 @@
+//! Drives response cases: each cut of each case as an origin's answer, then another request on the same way upstream.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use tokio::task::JoinSet;
+
+use super::finding::Report;
+use super::plan::Cuts;
+use crate::corpus::{Case, Expect};
+use crate::origin::{Script, Step, TapOrigin, response};
+use crate::place;
+use crate::wire::{Client, Next, Reading, Response, Segments, read_response};
+
+/// Drives response cases through lanes: a lane is an origin of its own behind a path of its own.
+#[derive(Debug)]
+pub struct ResponseDriver {
+    cases: Vec<Case>,
+    cuts: Cuts,
+    next: AtomicUsize,
+}
+
+/// An origin that answers with the case in hand, or with a canary.
+#[derive(Debug)]
+pub struct Lane {
+    origin: TapOrigin,
+    script: Arc<Mutex<Vec<Step>>>,
+    prefix: String,
+}
+
+/// How many lanes there are.
+pub const LANES: usize = 12;
+
+impl Lane {
+    /// Starts the origin of lane `number`.
+    ///
+    /// # Errors
+    /// When no socket can be bound.
+    pub async fn start(number: usize) -> Result<Self> {
+        let script: Arc<Mutex<Vec<Step>>> = Arc::default();
+        let steps = Arc::clone(&script);
+        let origin = TapOrigin::with(move |asked| {
+            if asked.request.target.ends_with(b"/case") {
+                return Script::steps(steps.lock().unwrap_or_else(PoisonError::into_inner).clone());
+            }
+            Script::send(response(200, "X-Canary: 1\r\n", &asked.request.target))
+        })
+        .await?;
+        Ok(Self { origin, script, prefix: format!("/lane{number}") })
+    }
+
+    /// The lane's path prefix.
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// Where the lane's origin listens.
+    pub fn address(&self) -> SocketAddr {
+        self.origin.address()
+    }
+}
+
+/// The configuration of a gateway with a route and a cluster for each lane.
+pub fn lanes_config(lanes: &[Lane]) -> String {
+    let (mut routes, mut clusters) = (String::new(), String::new());
+    for (number, lane) in lanes.iter().enumerate() {
+        routes += &format!("  - {{match: {{path: {{prefix: {}/}}}}, cluster: lane{number}}}\n", lane.prefix);
+        clusters += &format!("  lane{number}: {{endpoints: [{}]}}\n", lane.address());
+    }
+    format!(
+        "listeners: [{{address: LISTEN, routes: site}}]\nadmin: {{address: ADMIN}}\nroutes:\n  site:\n{routes}clusters:\n{clusters}"
+    )
+}
+
+impl ResponseDriver {
+    /// A driver of `cases`.
+    pub fn new(cases: Vec<Case>, cuts: Cuts) -> Self {
+        Self { cases, cuts, next: AtomicUsize::new(0) }
+    }
+
+    /// Drives everything through the gateway at `gateway`, which leads to `lanes`.
+    ///
+    /// # Errors
+    /// When the gateway refuses connections.
+    pub async fn run(self, gateway: SocketAddr, lanes: Vec<Lane>) -> Result<Report> {
+        let driver = Arc::new(self);
+        let mut running = JoinSet::new();
+        for lane in lanes {
+            running.spawn(Arc::clone(&driver).run_lane(gateway, lane));
+        }
+        let mut report = Report { cases: driver.cases.len(), ..Report::default() };
+        while let Some(lane) = running.join_next().await {
+            let lane = lane.context("a lane panicked")??;
+            report.attempts += lane.attempts;
+            report.forwarded += lane.forwarded;
+            report.findings.merge(lane.findings);
+        }
+        Ok(report)
+    }
+
+    async fn run_lane(self: Arc<Self>, gateway: SocketAddr, lane: Lane) -> Result<Report> {
+        let mut report = Report::default();
+        loop {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(case) = self.cases.get(index) else {
+                return Ok(report);
+            };
+            for segments in self.cuts.of(&case.raw) {
+                report.attempts += 1;
+                let mut found = Vec::new();
+                let mut is_hung = false;
+                match attempt(gateway, &lane, case, segments).await {
+                    Ok(seen) => {
+                        is_hung = matches!(seen, Seen::Hung);
+                        report.forwarded +=
+                            usize::from(matches!(&seen, Seen::Whole(answer) if answer.status < 500));
+                        judge(case, &seen, &mut found);
+                    }
+                    Err(error) => found.push(format!("{error:#}")),
+                }
+                if let Err(error) = sing(gateway, &lane).await {
+                    found.push(format!("(f) the next request on this way upstream: {error:#}"));
+                }
+                for what in found {
+                    report.findings.add(&case.name(), segments, what);
+                }
+                if is_hung {
+                    // One hang says it all; a hundred more only take time.
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// What the client saw of the case.
+#[derive(Debug)]
+enum Seen {
+    Whole(Response),
+    Cut(Option<Response>),
+    Bad(String),
+    Hung,
+}
+
+async fn attempt(gateway: SocketAddr, lane: &Lane, case: &Case, segments: Segments) -> Result<Seen> {
+    *lane.script.lock().unwrap_or_else(PoisonError::into_inner) = steps(case, segments);
+    let mut client = Client::connect(gateway).await?;
+    let target = format!("{}/case", lane.prefix);
+    client.send(format!("{} {target} HTTP/1.1\r\nHost: a.example\r\n\r\n", case.method)).await?;
+    match tokio::time::timeout(LIMIT, client.next(&case.method)).await {
+        Ok(Next::Answer(answer)) => Ok(Seen::Whole(answer.response)),
+        Ok(Next::Ended { partial, .. }) => Ok(Seen::Cut(partial.map(|partial| *partial))),
+        Ok(Next::Bad(why)) => Ok(Seen::Bad(why)),
+        Err(_) => Ok(Seen::Hung),
+    }
+}
+
+/// The origin sends the case; unless a strict reader finds a whole response in front, it closes behind it.
+fn steps(case: &Case, segments: Segments) -> Vec<Step> {
+    let mut steps = vec![Step::SendIn(case.raw.clone(), segments)];
+    if strictly(case).is_none_or(|(response, _)| !response.is_keep_alive()) {
+        steps.push(Step::Close);
+    }
+    steps
+}
+
+/// The final response that a strict reader finds in a case, and how many bytes follow it.
+fn strictly(case: &Case) -> Option<(Response, usize)> {
+    let mut rest = &case.raw[..];
+    loop {
+        match read_response(rest, case.method.as_bytes(), true) {
+            Reading::Whole { message, length } => {
+                rest = &rest[length..];
+                if !message.is_interim() {
+                    return Some((*message, rest.len()));
+                }
+            }
+            Reading::Partial { .. } | Reading::Bad(_) => return None,
+        }
+    }
+}
+
+async fn sing(gateway: SocketAddr, lane: &Lane) -> Result<()> {
+    let target = format!("{}/canary/{}", lane.prefix, place::next_number());
+    let mut client = Client::connect(gateway).await?;
+    let answer = client.exchange(format!("GET {target} HTTP/1.1\r\nHost: canary.example\r\n\r\n")).await?;
+    anyhow::ensure!(answer.status == 200 && answer.text() == target, "{} {:?}", answer.status, answer.text());
+    Ok(())
+}
+
+fn judge(case: &Case, seen: &Seen, found: &mut Vec<String>) {
+    match seen {
+        Seen::Hung => found.push("no answer".into()),
+        Seen::Bad(why) => found.push(format!("the client got no HTTP: {why}")),
+        Seen::Cut(None) => found.push("the connection ended without a status".into()),
+        Seen::Cut(Some(_)) if case.expect == Expect::Accept => found.push("to be accepted, yet cut".into()),
+        Seen::Cut(Some(_)) => {}
+        Seen::Whole(answer) if is_local(answer) => {
+            if case.expect == Expect::Accept {
+                found.push(format!("to be accepted, yet answered {}", answer.status));
+            }
+        }
+        Seen::Whole(answer) => {
+            if case.expect == Expect::Reject {
+                found.push(format!("to be rejected, yet passed on: {} {:?}", answer.status, answer.text()));
+            }
+            match strictly(case) {
+                Some((sent, _)) => judge_content(&sent, answer, found),
+                None if case.expect == Expect::Accept => found.push("no strict reader takes it".into()),
+                None => {}
+            }
+        }
+    }
+}
+
+/// Whether the gateway gave this answer itself: the cases never carry 502 or 504.
+fn is_local(answer: &Response) -> bool {
+    matches!(answer.status, 502 | 504)
+}
+
+fn judge_content(sent: &Response, got: &Response, found: &mut Vec<String>) {
+    if sent.status != got.status || sent.body != got.body {
+        found.push(format!(
+            "altered: {} {:?} became {} {:?}",
+            sent.status,
+            sent.text(),
+            got.status,
+            got.text()
+        ));
+    }
+    for (name, _) in &sent.fields.0 {
+        let name = String::from_utf8_lossy(name);
+        if is_hop_by_hop(&name, sent) {
+            continue;
+        }
+        let (a, b): (Vec<_>, Vec<_>) = (sent.fields.all(&name).collect(), got.fields.all(&name).collect());
+        if a != b {
+            found.push(format!("field {name:?} was altered: {a:?} became {b:?}"));
+        }
+    }
+    if !got.trailers.0.is_empty() && sent.trailers != got.trailers {
+        found.push(format!("trailers were altered: {:?}", got.trailers));
+    }
+}
+
+fn is_hop_by_hop(name: &str, sent: &Response) -> bool {
+    const NAMES: [&str; 6] =
+        ["connection", "keep-alive", "transfer-encoding", "content-length", "upgrade", "proxy-connection"];
+    NAMES.iter().any(|known| known.eq_ignore_ascii_case(name)) || sent.fields.has_token("connection", name)
+}
+
+const LIMIT: Duration = Duration::from_secs(5);

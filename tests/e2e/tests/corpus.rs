@@ -1,0 +1,93 @@
+//! The framing corpus through the real binary: every case, every cut, every parser.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use eddy_e2e::corpus::{Case, Expect, Kind, own_shelves, read_cases};
+use eddy_e2e::differential::Panel;
+use eddy_e2e::drive::{
+    Cuts, Exceptions, LANES, Lane, Plan, RequestDriver, ResponseDriver, judge_requests, lanes_config,
+};
+use eddy_e2e::gateway::{Gateway, QUICK_START};
+use eddy_e2e::origin::TapOrigin;
+use eddy_e2e::place;
+
+fn corpus() -> PathBuf {
+    place::tree().join("tests/corpus")
+}
+
+/// eddy's own cases and those of the folders in `EDDY_CORPUS`, with the exceptions applied.
+fn cases(kind: Kind) -> Result<Vec<Case>> {
+    let mut cases = read_cases(&corpus())?;
+    for folder in
+        place::variable("EDDY_CORPUS").unwrap_or_default().split(':').filter(|folder| !folder.is_empty())
+    {
+        let mut more = read_cases(folder.as_ref())?;
+        cases.append(&mut more);
+    }
+    let exceptions = Exceptions::read(&corpus().join("exceptions.txt"))?;
+    exceptions.apply(&mut cases);
+    cases.retain(|case| case.kind == kind);
+    if let Some(word) = place::variable("EDDY_CASES") {
+        cases.retain(|case| case.name().contains(&word));
+    }
+    Ok(cases)
+}
+
+#[test]
+fn the_files_are_what_the_generator_writes() -> Result<()> {
+    for shelf in own_shelves() {
+        let path = corpus().join(shelf.name).with_extension("jsonl");
+        let file = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        ensure!(
+            file == shelf.to_lines()?,
+            "{} is stale: run `cargo run --bin eddy-corpus tests/corpus`",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn a_strict_reader_agrees_with_the_expectations() -> Result<()> {
+    for shelf in own_shelves() {
+        for case in shelf.cases.iter().filter(|case| case.kind == Kind::Request) {
+            let plan = Plan::of(case);
+            let is_whole = !plan.is_bad && !plan.is_cut;
+            ensure!(case.expect != Expect::Accept || is_whole, "{}: accepted, yet not whole", case.name());
+            ensure!(!case.why.is_empty(), "{}: no reason", case.name());
+            ensure!(plan.messages.len() >= case.before, "{}: {} before", case.name(), plan.messages.len());
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn requests_are_read_the_same_by_everybody() -> Result<()> {
+    let mut panel = Panel::start().await?;
+    println!("{}", panel.describe());
+    let (address, log) = TapOrigin::on_thread()?;
+    let gateway = Gateway::start(QUICK_START, &[("ORIGIN", &address)]).await?;
+    let driver = Arc::new(RequestDriver::new(gateway.address(), cases(Kind::Request)?, Cuts::All));
+    let attempts = driver.run().await?;
+    gateway.stop().await?;
+    let report = judge_requests(&driver, &attempts, log.take(), &mut panel).await?;
+    println!("{report}");
+    ensure!(report.findings.is_empty(), "{} cases with divergences", report.findings.cases());
+    Ok(())
+}
+
+#[tokio::test]
+async fn responses_arrive_as_sent_or_not_at_all() -> Result<()> {
+    let mut lanes = Vec::new();
+    for number in 0..LANES {
+        lanes.push(Lane::start(number).await?);
+    }
+    let gateway = Gateway::start(&lanes_config(&lanes), &[]).await?;
+    let report = ResponseDriver::new(cases(Kind::Response)?, Cuts::All).run(gateway.address(), lanes).await?;
+    gateway.stop().await?;
+    println!("{report}");
+    ensure!(report.findings.is_empty(), "{} cases with divergences", report.findings.cases());
+    Ok(())
+}
