@@ -1,0 +1,180 @@
+//! Heads that others collected, with their opinion of each, against ours.
+//!
+//! The folder named by `EDDY_CORPUS` holds JSON objects, one a line: `id`, `kind` (`request`, `response`, or
+//! `headers-or-request` for one of two), `raw` (base64) and `expect` (`accept`, `reject` or `any`). What eddy refuses
+//! although others accept it is listed, each with its fault and reason, in `corpus_exceptions.txt`.
+//!
+//! Many of these requests have no `Host` and are refused for that alone, which would hide what they are about: they
+//! are judged once more with one, under their id and ` + host`.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use eddy_http::{
+    ChunkDecoder, ChunkLimits, ChunkStep, HeadFault, HeadLimits, HeadScanner, Method, RequestBody,
+    RequestHead, ResponseHead,
+};
+use serde_json::Value;
+
+const EXCEPTIONS: &str = include_str!("corpus_exceptions.txt");
+
+/// The word for what is wrong with a message, if anything.
+type Verdict = Result<(), &'static str>;
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a test asks where its data is")]
+fn heads_collected_by_others_are_judged_as_they_say() {
+    let Ok(folder) = std::env::var("EDDY_CORPUS") else {
+        println!("EDDY_CORPUS is not set: no case was run");
+        return;
+    };
+    let mut run = Run::default();
+    let mut files: Vec<_> =
+        std::fs::read_dir(Path::new(&folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "jsonl")) {
+        let text = std::fs::read_to_string(file).unwrap();
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            run.case(&serde_json::from_str(line).unwrap());
+        }
+    }
+    println!(
+        "{} cases: {} accepted, {} refused, {} of these by exception",
+        run.cases, run.accepted, run.refused, run.excepted
+    );
+    assert!(run.faults.is_empty(), "{} faults\n{}", run.faults.len(), run.faults.join("\n"));
+    assert!(run.cases > 0, "no case in {folder}");
+}
+
+#[test]
+fn every_exception_has_a_reason() {
+    assert!(exceptions().values().all(|(fault, reason)| !fault.is_empty() && reason.len() > 10));
+}
+
+#[derive(Debug, Default)]
+struct Run {
+    cases: usize,
+    accepted: usize,
+    refused: usize,
+    excepted: usize,
+    faults: Vec<String>,
+}
+
+impl Run {
+    fn case(&mut self, case: &Value) {
+        let text = |key: &str| case.get(key).and_then(Value::as_str).unwrap_or_default();
+        let (id, expect) = (text("id"), text("expect"));
+        let raw = decode_base64(text("raw"));
+        match text("kind") {
+            "response" => self.note(id, expect, judge_response(&raw), &raw),
+            "request" => {
+                let verdict = judge_request(&raw);
+                self.note(id, expect, verdict, &raw);
+                if verdict == Err(HeadFault::HostMissing.reason()) {
+                    let raw = with_host(&raw);
+                    self.note(&format!("{id} + host"), expect, judge_request(&raw), &raw);
+                }
+            }
+            _ => self.note(id, expect, judge_fields(&raw).or_else(|_| judge_request(&raw)), &raw),
+        }
+    }
+
+    fn note(&mut self, id: &str, expect: &str, verdict: Verdict, raw: &[u8]) {
+        self.cases += 1;
+        match verdict {
+            Ok(()) => self.accepted += 1,
+            Err(_) => self.refused += 1,
+        }
+        match (expect, verdict) {
+            ("accept", Err(fault)) if exceptions().get(id).is_some_and(|(word, _)| *word == fault) => {
+                self.excepted += 1;
+            }
+            ("accept", Err(_)) | ("reject", Ok(())) => {
+                let shown = String::from_utf8_lossy(raw);
+                self.faults.push(format!("{id}: {expect} expected, found {verdict:?}: {shown:?}"));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The same request with a `Host` after its first line.
+fn with_host(raw: &[u8]) -> Vec<u8> {
+    let end = raw.windows(2).position(|pair| pair == b"\r\n").map_or(0, |at| at + 2);
+    [&raw[..end], b"Host: www.example.com\r\n", &raw[end..]].concat()
+}
+
+/// Reads bare fields as a trailer section, the one place where they stand alone.
+fn judge_fields(raw: &[u8]) -> Verdict {
+    match judge_chunks(&[b"0\r\n", raw].concat()) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err("unfinished"),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// Scans and parses a request and, where it is there, its chunked body.
+fn judge_request(raw: &[u8]) -> Verdict {
+    let limits = HeadLimits::default();
+    let end = HeadScanner::new().scan(raw, &limits).map_err(HeadFault::reason)?.ok_or("unfinished")?;
+    let (bytes, body) = raw.split_at(end);
+    let mut head = RequestHead::new();
+    head.parse(bytes, &limits).map_err(HeadFault::reason)?;
+    if head.body == RequestBody::Chunked { judge_chunks(body).map(|_| ()) } else { Ok(()) }
+}
+
+fn judge_response(raw: &[u8]) -> Verdict {
+    let limits = HeadLimits::default();
+    let mut scanner = HeadScanner::for_responses();
+    let end = scanner.scan(raw, &limits).map_err(HeadFault::reason)?.ok_or("unfinished")?;
+    ResponseHead::new().parse(&raw[..end], &limits, Method::Get).map_err(HeadFault::reason)
+}
+
+/// Whether the body is complete.
+fn judge_chunks(body: &[u8]) -> Result<bool, &'static str> {
+    let mut decoder = ChunkDecoder::new(ChunkLimits::default());
+    let mut rest = body;
+    loop {
+        match decoder.decode(rest).map_err(|fault| fault.reason())? {
+            ChunkStep::Data { skip, len } => rest = &rest[skip + len..],
+            ChunkStep::More { .. } => return Ok(false),
+            ChunkStep::Done { .. } => return Ok(true),
+        }
+    }
+}
+
+/// The exceptions by id: the fault and the reason. A line is `id = fault: reason`; `# ` begins a comment.
+fn exceptions() -> HashMap<&'static str, (&'static str, &'static str)> {
+    let lines = EXCEPTIONS.lines().filter(|line| !line.is_empty() && !line.starts_with("# "));
+    lines
+        .map(|line| {
+            let (id, rest) = line.rsplit_once(" = ").expect("an exception has an id");
+            (id, rest.split_once(": ").expect("an exception has a fault and a reason"))
+        })
+        .collect()
+}
+
+fn decode_base64(text: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut bits = 0_u32;
+    let mut count = 0;
+    for byte in text.bytes() {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => continue,
+        };
+        bits = bits << 6 | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            out.push((bits >> count & 0xff).try_into().unwrap());
+        }
+    }
+    out
+}

@@ -1,0 +1,124 @@
+//! A request on its way: what is written passes the last look, and a peer that is not trusted gets no say.
+
+use eddy_http::{
+    Egress, FieldEdits, FieldId, ForwardedClient, ForwardedPolicy, HeadLimits, RequestHead, RequestId,
+    RequestWrite, write_request_head,
+};
+
+const ID_NAME: &str = "x-my-id";
+const ID: &str = "0123456789";
+const ADDRESSES: [&str; 3] = ["192.0.2.1", "2001:db8::1", ""];
+
+/// Checks the writer of requests; the first byte says what is done with the rest.
+pub(crate) fn forwarding(data: &[u8]) {
+    let Some((&choice, bytes)) = data.split_first() else { return };
+    let mut head = RequestHead::new();
+    if head.parse(bytes, &HeadLimits::default()).is_err() {
+        return;
+    }
+    let has = |bit: u8| choice & bit != 0;
+    let mut edits = FieldEdits::new();
+    if has(1) {
+        edits.remove("x-removed").unwrap();
+        edits.set("x-user", "set").unwrap();
+        edits.add("x-added", "added").unwrap();
+    }
+    let policy = ForwardedPolicy { x_forwarded: has(2), forwarded: has(4), port: has(8).then_some(8443) };
+    let address = ADDRESSES[usize::from(choice >> 6) % ADDRESSES.len()].as_bytes();
+    let client = ForwardedClient { address, scheme: "https", is_trusted: has(16), policy };
+    let mut scratch = Vec::new();
+    let target = head.origin_target(bytes, &mut scratch);
+    let write = RequestWrite {
+        bytes,
+        head: &head,
+        target,
+        host: head.authority.of(bytes),
+        body: head.body,
+        edits: &edits,
+        client,
+        via: has(32).then_some("eddy"),
+        request_id: has(32).then_some(RequestId { name: ID_NAME, value: ID, replace: has(1) }),
+    };
+    let mut out = Vec::new();
+    write_request_head(&mut out, &write);
+    Egress::new().check_request(&out, head.method_name(bytes), target, head.body).unwrap();
+    let mut sent = RequestHead::new();
+    let limits = HeadLimits { head_bytes_max: 1 << 20, fields_max: 1024, target_bytes_max: 1 << 20 };
+    if sent.parse(&out, &limits).is_err() {
+        // An empty host is let out (an HTTP/1.0 client sent none) but not in.
+        assert!(head.authority.is_empty());
+        return;
+    }
+    assert_eq!(sent.authority.of(&out), head.authority.of(bytes));
+    check_fields(&write, &sent, &out);
+    check_client(&write, &sent, &out);
+}
+
+/// No field of this hop is left, and no unknown field is lost or invented.
+fn check_fields(write: &RequestWrite<'_>, sent: &RequestHead, out: &[u8]) {
+    let (before, after) = (write.head.fields(write.bytes), sent.fields(out));
+    for id in
+        [FieldId::KeepAlive, FieldId::ProxyConnection, FieldId::Upgrade, FieldId::Expect, FieldId::Alias]
+    {
+        assert_eq!(after.first(id), None);
+    }
+    assert!(after.all(FieldId::Connection).all(|value| value == b"TE"));
+    assert_eq!(after.all(FieldId::Host).count(), 1);
+    let has_edits = !write.edits.is_empty();
+    let edited: &[&[u8]] = &[b"x-removed", b"x-user", b"x-added"];
+    for (place, field) in before.places().iter().zip(before.iter()) {
+        if field.id != FieldId::Other || is_same(field.name, ID_NAME.as_bytes()) {
+            continue;
+        }
+        let is_edited = has_edits && edited.iter().any(|name| is_same(field.name, name));
+        if place.is_nominated {
+            assert!(after.all_named(field.name).count() == 0 || is_edited);
+        } else if !is_edited {
+            assert!(
+                after.all_named(field.name).any(|value| value == field.value),
+                "{:?} is lost",
+                field.name
+            );
+        }
+    }
+    for name in [b"authorization".as_slice(), b"cookie"] {
+        assert!(before.all_named(name).eq(after.all_named(name)), "credentials go on as they came");
+    }
+    if has_edits {
+        assert_eq!(after.first_named(b"x-removed"), None);
+        assert_eq!(values_of(sent, out, b"x-user"), [b"set"]);
+    }
+    if write.request_id.is_some_and(|id| id.replace) {
+        assert_eq!(values_of(sent, out, ID_NAME.as_bytes()), [ID.as_bytes()]);
+    }
+}
+
+/// A program that takes all separators for one sees exactly our values, unless the peer is trusted.
+fn check_client(write: &RequestWrite<'_>, sent: &RequestHead, out: &[u8]) {
+    let client = &write.client;
+    if client.is_trusted {
+        return;
+    }
+    let expected = |name: &str, is_written: bool, value: &[u8]| {
+        let found = values_of(sent, out, name.as_bytes());
+        if is_written { assert_eq!(found, [value], "{name}") } else { assert!(found.is_empty(), "{name}") }
+    };
+    let policy = client.policy;
+    let authority = write.head.authority.of(write.bytes);
+    expected("x-forwarded-for", policy.x_forwarded && !client.address.is_empty(), client.address);
+    expected("x-forwarded-proto", policy.x_forwarded, b"https");
+    expected("x-forwarded-host", policy.x_forwarded && !authority.is_empty(), authority);
+    expected("x-forwarded-port", policy.x_forwarded && policy.port.is_some(), b"8443");
+    expected("x-real-ip", false, b"");
+    assert_eq!(values_of(sent, out, b"forwarded").len(), usize::from(policy.forwarded));
+}
+
+/// The values of all fields whose name reads as `name` once separators are taken for one.
+fn values_of<'a>(head: &'a RequestHead, bytes: &'a [u8], name: &[u8]) -> Vec<&'a [u8]> {
+    head.fields(bytes).iter().filter(|field| is_same(field.name, name)).map(|field| field.value).collect()
+}
+
+fn is_same(a: &[u8], b: &[u8]) -> bool {
+    let fold = |byte: &u8| if byte.is_ascii_alphanumeric() { byte.to_ascii_lowercase() } else { b'-' };
+    a.len() == b.len() && a.iter().map(fold).eq(b.iter().map(fold))
+}
