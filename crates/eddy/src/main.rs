@@ -2,11 +2,19 @@
 
 #![forbid(unsafe_code)]
 
+mod admin;
+mod child;
+mod cli;
 mod control;
 mod log;
 mod notify;
 mod parent;
 mod signals;
 mod sockets;
+mod terminal;
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::main()
+}

@@ -121,9 +121,12 @@ impl Channel {
         }
         let descriptors = control
             .drain()
-            .filter_map(|message| match message {
-                RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors),
-                _ => None,
+            .filter_map(|message| {
+                if let RecvAncillaryMessage::ScmRights(descriptors) = message {
+                    Some(descriptors)
+                } else {
+                    None
+                }
             })
             .flatten()
             .collect();

@@ -56,10 +56,7 @@ impl Record {
         object.insert("pid".to_owned(), std::process::id().into());
         object.insert("message".to_owned(), shortened(self.message).into());
         for (name, value) in self.fields {
-            let value = match value {
-                Value::String(text) => shortened(text).into(),
-                other => other,
-            };
+            let value = if let Value::String(text) = value { shortened(text).into() } else { value };
             object.entry(name).or_insert(value);
         }
         Value::Object(object).to_string()
@@ -71,9 +68,9 @@ impl Record {
         push_visible(&mut line, &self.message);
         for (name, value) in &self.fields {
             let _ = write!(line, " {name}=");
-            match value {
-                Value::String(text) if is_plain(text) => line.push_str(text),
-                other => line.push_str(&other.to_string()),
+            match value.as_str() {
+                Some(text) if is_plain(text) => line.push_str(text),
+                Some(_) | None => line.push_str(&value.to_string()),
             }
         }
         line

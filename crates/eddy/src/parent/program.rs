@@ -71,13 +71,14 @@ impl Program {
     }
 
     fn start(&self, path: &Path, stdin: OwnedFd) -> io::Result<Pid> {
-        // A group of its own keeps the terminal's Ctrl-C for the parent, which turns it into a drain.
+        // It stays in the parent's process group, so what ends the group ends it too; while it has a parent it leaves
+        // the signals that a terminal sends to the whole group to that one.
         let child = Command::new(path)
             .arg0(&self.path)
             .arg(GATEWAY_COMMAND)
             .args(&self.arguments)
             .stdin(Stdio::from(stdin))
-            .process_group(0)
+            .env_remove(TAKE_UP_VARIABLE)
             .spawn()?;
         Ok(Pid::from_child(&child))
     }

@@ -143,9 +143,9 @@ impl Supervisor {
         }
     }
 
-    /// Writes messages as the gateway process does, unless the command line says how.
+    /// Writes messages as the gateway process does, which has weighed the configuration against the command line.
     pub(super) fn adopt_log(&self, settings: &ChildSettings) {
-        if let (false, Ok(level)) = (self.is_log_fixed, settings.log_level.parse()) {
+        if let Ok(level) = settings.log_level.parse() {
             self.log.set(LogSettings { level, is_json: settings.is_log_json });
         }
     }

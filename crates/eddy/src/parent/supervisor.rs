@@ -25,8 +25,6 @@ pub(crate) struct ParentOptions {
     pub(crate) signals: Signals,
     /// The log of this process.
     pub(crate) log: Log,
-    /// Whether `--log-level` fixes the level, whatever the configuration says.
-    pub(crate) is_log_fixed: bool,
     /// The way to the service manager.
     pub(crate) notifier: Notifier,
     /// Longest a gateway process may take to get ready.
@@ -39,7 +37,6 @@ pub(crate) struct Supervisor {
     pub(super) program: Program,
     pub(super) signals: Signals,
     pub(super) log: Log,
-    pub(super) is_log_fixed: bool,
     pub(super) notifier: Notifier,
     pub(super) ready_timeout: Duration,
     pub(super) sockets: SocketStore,
@@ -75,7 +72,6 @@ impl Supervisor {
             program: options.program,
             signals: options.signals,
             log: options.log,
-            is_log_fixed: options.is_log_fixed,
             notifier: options.notifier,
             ready_timeout: options.ready_timeout,
             sockets: SocketStore::default(),
@@ -183,7 +179,7 @@ impl Supervisor {
         }
     }
 
-    fn handle_ending(&mut self, mut process: GatewayProcess, ending: Ending) {
+    fn handle_ending(&mut self, process: GatewayProcess, ending: Ending) {
         let gateway = process.pid();
         let lived = process.started.elapsed();
         let cause =
@@ -205,9 +201,6 @@ impl Supervisor {
                 tracing::error!(gateway, cause, "hand-over failed; the gateway process before goes on");
             }
             (Phase::Starting(_) | Phase::Serving, Stage::First | Stage::Serving) => {
-                if process.phase == Phase::Serving {
-                    self.last_good = process.last_good.take().or(self.last_good.take());
-                }
                 let wait_ms = self.restart.handle_death(Instant::now(), lived).as_millis();
                 tracing::error!(
                     gateway,

@@ -174,12 +174,12 @@ fn in_use(address: SocketAddr, holder: Option<&Holder>) -> String {
 }
 
 fn hint(source: &io::Error) -> &'static str {
-    match source.kind() {
-        io::ErrorKind::PermissionDenied => {
-            "; a port below 1024 needs root or the capability CAP_NET_BIND_SERVICE"
-        }
-        io::ErrorKind::AddrNotAvailable => "; no interface of this machine has that address",
-        _ => "",
+    if source.kind() == io::ErrorKind::PermissionDenied {
+        "; a port below 1024 needs root or the capability CAP_NET_BIND_SERVICE"
+    } else if source.kind() == io::ErrorKind::AddrNotAvailable {
+        "; no interface of this machine has that address"
+    } else {
+        ""
     }
 }
 

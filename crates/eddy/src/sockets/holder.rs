@@ -99,7 +99,7 @@ mod tests {
             1: 0100007F:1F90 0100007F:9999 01 00000000:00000000 00:00000000 00000000     0        0 4712 1 0 100 0 0 10 0\n\
             2: short\n";
         assert_eq!(listening_inodes(table, 8080), [4711]);
-        assert_eq!(listening_inodes(table, 8081), []);
+        assert!(listening_inodes(table, 8081).is_empty());
     }
 
     #[test]

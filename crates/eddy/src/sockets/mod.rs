@@ -4,5 +4,4 @@ mod bind;
 mod holder;
 mod store;
 
-pub(crate) use bind::BindError;
 pub(crate) use store::{HeldSockets, SocketStore};

@@ -45,11 +45,6 @@ impl SocketStore {
         Ok(&self.held[key])
     }
 
-    /// How many sockets are held for `key`.
-    pub(crate) fn count(&self, key: &SocketKey) -> usize {
-        self.held.get(key).map_or(0, |held| held.sockets.len())
-    }
-
     /// Closes the newest sockets of `key` until `count` are left; with none left the entry goes too.
     pub(crate) fn shrink(&mut self, key: &SocketKey, count: usize) {
         if count == 0 {

@@ -1,0 +1,53 @@
+# What a developer does with eddy. `make test` is everything that CI runs.
+
+CARGO ?= cargo
+PROFILE ?= release
+QUICKSTART := examples/quickstart/eddy.yaml
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test fmt lint docs bench bench-peers mutants nightly soak
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## build eddy and start the quick start
+	$(CARGO) build --release -p eddy
+	@printf '\neddy starts with %s; try, in another terminal:\n\n' '$(QUICKSTART)'
+	@sed -n 's/^# try: /  /p' $(QUICKSTART)
+	@printf '\nCtrl-C ends it.\n\n'
+	@exec $(TARGET)/release/eddy run $(QUICKSTART)
+
+build: ## build everything
+	$(CARGO) build --profile $(PROFILE) --workspace
+
+test: lint ## everything that CI runs
+	$(CARGO) build --profile quick --workspace --bins
+	$(CARGO) test --profile quick --workspace --all-targets
+	$(CARGO) test --profile quick --workspace --doc
+	$(CARGO) xtask tidy
+
+fmt: ## format the code
+	$(CARGO) fmt --all
+
+lint: ## formatting and lints
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+docs: ## the reference of the code, in target/doc
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --document-private-items
+
+bench: ## whole-system benchmarks against the peers
+	$(CARGO) xtask bench
+
+bench-peers: ## install the peers that tests and benchmarks compare with
+	bench/peers/install
+
+mutants: ## mutation tests
+	$(CARGO) xtask mutants
+
+nightly: ## the long runs: fuzzing, mutants, the whole corpus
+	$(CARGO) xtask nightly
+
+soak: ## hours under load with faults
+	$(CARGO) xtask soak

@@ -1,0 +1,115 @@
+//! One admin connection: reads heads, writes pages.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use eddy_http::{
+    HeadFault, HeadLimits, HeadScanner, LocalReply, Method, RequestBody, RequestHead, Version, format_date,
+    write_local_head,
+};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::server::{Page, Pages};
+
+/// Answers requests until the client goes, errs, or has said that it will not go on.
+///
+/// # Errors
+/// What the connection says, and `TimedOut` when a head takes too long.
+pub(super) async fn serve(mut stream: TcpStream, pages: Arc<dyn Pages>) -> io::Result<()> {
+    let mut buffer = Vec::with_capacity(1024);
+    let mut head = RequestHead::new();
+    loop {
+        let Some(read) = timeout(HEAD_TIME_MAX, read_head(&mut stream, &mut buffer)).await? else {
+            return Ok(());
+        };
+        let parsed = match read? {
+            Ok(length) => head.parse(buffer.get(..length).unwrap_or_default(), &HEAD_LIMITS).map(|()| length),
+            Err(fault) => Err(fault),
+        };
+        let length = match parsed {
+            Ok(length) => length,
+            Err(fault) => {
+                return answer(&mut stream, &refusal(fault.status(), fault.reason()), Answer::LAST).await;
+            }
+        };
+        // A body is not read, so the connection ends after the answer.
+        let has_body = !matches!(head.body, RequestBody::None | RequestBody::Length(0));
+        let how = Answer {
+            version: head.version,
+            keep_alive: head.keep_alive && !has_body,
+            is_head: head.method == Method::Head,
+        };
+        let page = if matches!(head.method, Method::Get | Method::Head) {
+            pages.page(head.path.of(&buffer)).unwrap_or_else(|| refusal(404, "there is no such page; see /"))
+        } else {
+            refusal(405, "only GET and HEAD are answered here")
+        };
+        answer(&mut stream, &page, how).await?;
+        if !how.keep_alive {
+            return Ok(());
+        }
+        buffer.drain(..length);
+    }
+}
+
+/// Reads until `buffer` begins with a whole head; the length of that, or why it cannot be one. Nothing at the end.
+async fn read_head(
+    stream: &mut TcpStream,
+    buffer: &mut Vec<u8>,
+) -> Option<io::Result<Result<usize, HeadFault>>> {
+    let mut scanner = HeadScanner::new();
+    loop {
+        match scanner.scan(buffer, &HEAD_LIMITS) {
+            Ok(None) => {}
+            Ok(Some(length)) => return Some(Ok(Ok(length))),
+            Err(fault) => return Some(Ok(Err(fault))),
+        }
+        match stream.read_buf(buffer).await {
+            Ok(0) => return None,
+            Ok(_) => {}
+            Err(error) => return Some(Err(error)),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    version: Version,
+    keep_alive: bool,
+    is_head: bool,
+}
+
+impl Answer {
+    const LAST: Self = Self { version: Version::Http11, keep_alive: false, is_head: false };
+}
+
+async fn answer(stream: &mut TcpStream, page: &Page, how: Answer) -> io::Result<()> {
+    let mut out = Vec::with_capacity(page.body.len() + 256);
+    let date = format_date(eddy_io::unix_seconds());
+    let reply = LocalReply {
+        content_type: Some(page.content_type),
+        body_len: page.body.len() as u64,
+        keep_alive: how.keep_alive,
+        version: how.version,
+        date: &date,
+        ..LocalReply::new(page.status)
+    };
+    write_local_head(&mut out, &reply);
+    if !how.is_head {
+        out.extend_from_slice(page.body.as_bytes());
+    }
+    timeout(WRITE_TIME_MAX, stream.write_all(&out)).await?
+}
+
+fn refusal(status: u16, reason: &str) -> Page {
+    Page { status, content_type: "text/plain; charset=utf-8", body: format!("{reason}\n") }
+}
+
+/// Scrapers and people send little.
+const HEAD_LIMITS: HeadLimits =
+    HeadLimits { head_bytes_max: 16 * 1024, fields_max: 64, target_bytes_max: 2048 };
+const HEAD_TIME_MAX: Duration = Duration::from_secs(10);
+const WRITE_TIME_MAX: Duration = Duration::from_secs(10);

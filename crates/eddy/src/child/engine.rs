@@ -1,0 +1,379 @@
+//! The thread that reads configurations and puts them in force: the first one, and those that follow.
+
+use std::collections::{BTreeMap, HashMap};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Receiver;
+
+use anyhow::Context;
+use eddy_config::{Config, ListenAddress, version_of};
+use eddy_io::{SharedPage, WORKERS_MAX};
+use eddy_proxy::{Gateway, Sockets};
+use eddy_source::{FileSource, Rejected};
+
+use super::load::{Loaded, load, log_problems, pack, unpack};
+use super::pages::GatewayPages;
+use super::process::LogChoice;
+use super::socket_source::SocketSource;
+use super::status::{InForce, Status};
+use crate::admin::AdminServer;
+use crate::control::{
+    Channel, ChildSettings, STATE_FORMAT, SocketKey, SocketPlace, SocketRole, ToParent, memory_file,
+};
+use crate::log::Log;
+use crate::notify::Notifier;
+
+/// What the engine works with.
+pub(super) struct Engine {
+    /// The configuration files.
+    pub(super) source: FileSource,
+    /// The last good configuration of the process before, for use when the files are broken.
+    pub(super) last_good: Option<Vec<u8>>,
+    /// Counts the processes of one parent.
+    pub(super) generation: u64,
+    /// Where workers leave their heartbeats.
+    pub(super) page: Arc<SharedPage>,
+    /// Where sockets come from.
+    pub(super) sockets: Box<dyn SocketSource>,
+    /// The parent, if there is one.
+    pub(super) parent: Option<Arc<Channel>>,
+    /// The way to the service manager, for a process without a parent.
+    pub(super) notifier: Notifier,
+    /// The log and what the command line says of it.
+    pub(super) log: Log,
+    /// What the command line says of the log.
+    pub(super) log_choice: LogChoice,
+}
+
+/// An engine whose gateway serves.
+pub(super) struct Running {
+    engine: Engine,
+    gateway: Arc<Gateway>,
+    status: Arc<Status>,
+    admin: Option<AdminServer>,
+    last_tried: Tried,
+}
+
+/// What was read last, in force or not: its version and how many problems it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Tried {
+    version: Arc<str>,
+    problems: usize,
+}
+
+/// What the main thread needs of a gateway that serves.
+#[derive(Clone)]
+pub(super) struct Serving {
+    pub(super) gateway: Arc<Gateway>,
+    pub(super) status: Arc<Status>,
+}
+
+/// What the main thread asks of the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Read the configuration again.
+    Reload,
+    /// The files changed; read the configuration again if it is another than last time.
+    FollowFiles,
+    /// Stop serving the admin listener: a successor does.
+    LeaveAdmin,
+}
+
+/// Why a gateway process cannot serve.
+#[derive(Debug)]
+pub(super) enum StartError {
+    /// The configuration is wrong.
+    Config(Rejected),
+    /// Something it asks for cannot be had.
+    Other(anyhow::Error),
+}
+
+impl Engine {
+    /// Reads the configuration and starts the gateway.
+    ///
+    /// # Errors
+    /// A [`StartError`]; nothing runs then.
+    pub(super) fn start(mut self) -> Result<Running, StartError> {
+        let (loaded, is_last_good) = self.first_config()?;
+        let config = Arc::clone(&loaded.config);
+        self.log.set(self.log_choice.weighed_against(&config.log));
+        log_problems(&loaded.warnings);
+        let keys = keys_of(&config);
+        let workers = worker_count(&config);
+        let mut taken = self.acquire(&keys, workers).map_err(StartError::Other)?;
+        let admin_socket = taken.admin;
+        let gateway = Gateway::start(Arc::clone(&config), taken.sockets, Arc::clone(&self.page));
+        let gateway = Arc::new(gateway.context("the gateway cannot start").map_err(StartError::Other)?);
+        let force = InForce { config, bound: std::mem::take(&mut taken.bound) };
+        let status = Arc::new(Status::new(self.generation, force));
+        status.is_config_rejected.store(is_last_good, Ordering::Relaxed);
+        let last_tried = Tried { version: version_of(&loaded.sources), problems: 0 };
+        let mut running = Running { engine: self, gateway, status, admin: None, last_tried };
+        running.start_admin(admin_socket).map_err(StartError::Other)?;
+        running.report_ready(&loaded);
+        Ok(running)
+    }
+
+    /// The configuration on disk or, in the place of a process that died, the one that was in force.
+    fn first_config(&mut self) -> Result<(Loaded, bool), StartError> {
+        let rejected = match load(&self.source) {
+            Ok(loaded) => return Ok((loaded, false)),
+            Err(rejected) => rejected,
+        };
+        let last_good = self.last_good.take().as_deref().and_then(unpack);
+        let Some(loaded) = last_good else { return Err(StartError::Config(rejected)) };
+        log_problems(&rejected.problems);
+        tracing::error!("the configuration on disk is broken; the last good one stays in force");
+        Ok((loaded, true))
+    }
+
+    /// All sockets for `keys`, or none.
+    fn acquire(&mut self, keys: &[SocketKey], workers: usize) -> anyhow::Result<Taken> {
+        let mut taken =
+            Taken { sockets: Sockets { by_address: HashMap::new() }, admin: None, bound: BTreeMap::new() };
+        for key in keys {
+            let count = if key.role == SocketRole::Listener { workers } else { 1 };
+            match self.sockets.acquire(key, count) {
+                Ok(lent) => taken.add(key, lent.bound, lent.sockets),
+                Err(error) => {
+                    self.sockets.release(taken.bound.into_keys().collect());
+                    return Err(error);
+                }
+            }
+        }
+        Ok(taken)
+    }
+
+    fn tell(&self, message: &ToParent, file: Option<&OwnedFd>) {
+        let descriptors: Vec<_> = file.into_iter().map(AsFd::as_fd).collect();
+        if let Some(parent) = &self.parent
+            && let Err(error) = parent.send(message, &descriptors)
+        {
+            tracing::warn!(%error, "the parent process does not take a message");
+        }
+    }
+
+    /// Leaves the texts in force with the parent, should this process die while the files are broken.
+    fn keep_last_good(&self, loaded: &Loaded) {
+        if self.parent.is_some() {
+            match memory_file("eddy-last-good", &pack(&loaded.sources)) {
+                Ok(file) => self.tell(&ToParent::LastGood, Some(&file)),
+                Err(error) => tracing::warn!(%error, "the configuration in force cannot be kept"),
+            }
+        }
+    }
+}
+
+impl Running {
+    /// What the main thread needs of it.
+    pub(super) fn serving(&self) -> Serving {
+        Serving { gateway: Arc::clone(&self.gateway), status: Arc::clone(&self.status) }
+    }
+
+    /// Does what the main thread asks, until it asks no more.
+    pub(super) fn run(mut self, orders: &Receiver<Order>) {
+        while let Ok(first) = orders.recv() {
+            // A storm of signals is one reload.
+            let mut pending = vec![first];
+            pending.extend(orders.try_iter().take(ORDERS_MAX));
+            if pending.contains(&Order::LeaveAdmin) {
+                self.admin = None;
+            }
+            if self.status.is_draining.load(Ordering::Relaxed) {
+                continue;
+            }
+            if pending.contains(&Order::Reload) {
+                self.reload(load(&self.engine.source));
+            } else if pending.contains(&Order::FollowFiles) {
+                let read = load(&self.engine.source);
+                // A reload by signal has seen the change already.
+                if Tried::of(&read) != self.last_tried {
+                    self.reload(read);
+                }
+            }
+        }
+    }
+
+    fn reload(&mut self, read: Result<Loaded, Rejected>) {
+        self.last_tried = Tried::of(&read);
+        self.engine.tell(&ToParent::Reloading, None);
+        if self.engine.parent.is_none() {
+            self.engine.notifier.reloading();
+        }
+        match read {
+            Err(rejected) => {
+                log_problems(&rejected.problems);
+                self.reject(rejected.problems.len());
+            }
+            Ok(loaded) if loaded.config.version == self.status.force().config.version => {
+                self.status.handle_accepted(None);
+                tracing::info!(version = &*loaded.config.version, "configuration unchanged");
+            }
+            Ok(loaded) => {
+                log_problems(&loaded.warnings);
+                match self.put_in_force(&loaded) {
+                    Ok(()) => tracing::info!(version = &*loaded.config.version, "configuration reloaded"),
+                    Err(error) => {
+                        tracing::error!("{error:#}");
+                        self.reject(1);
+                    }
+                }
+            }
+        }
+        self.engine.tell(&ToParent::Reloaded { settings: self.settings() }, None);
+        if self.engine.parent.is_none() {
+            self.engine.notifier.ready();
+        }
+    }
+
+    fn reject(&self, problems: usize) {
+        self.status.handle_rejected();
+        tracing::error!(problems, "configuration rejected; the last good one stays in force");
+    }
+
+    /// Puts a configuration in force: all of it, or nothing of it.
+    fn put_in_force(&mut self, loaded: &Loaded) -> anyhow::Result<()> {
+        let before = self.status.force();
+        let config = Arc::clone(&loaded.config);
+        let keys = keys_of(&config);
+        let missing: Vec<SocketKey> =
+            keys.iter().filter(|key| !before.bound.contains_key(key)).cloned().collect();
+        let taken = self.engine.acquire(&missing, worker_count(&before.config))?;
+        if let Err(error) = self.gateway.reload(Arc::clone(&config), taken.sockets) {
+            self.engine.sockets.release(missing);
+            return Err(error).context("the gateway does not take the configuration");
+        }
+        if worker_count(&config) != worker_count(&before.config) {
+            tracing::warn!("a change of `workers` takes effect at the next hand-over (SIGUSR2) or start");
+        }
+        let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            before.bound.into_iter().partition(|(key, _)| keys.contains(key));
+        for (key, place) in &taken.bound {
+            tracing::info!(address = %place, role = role_name(key.role), "listening");
+        }
+        if gone.keys().any(|key| key.role == SocketRole::Admin) {
+            self.admin = None;
+        }
+        let force =
+            InForce { config: Arc::clone(&config), bound: kept.into_iter().chain(taken.bound).collect() };
+        self.status.handle_accepted(Some(force));
+        self.engine.log.set(self.engine.log_choice.weighed_against(&config.log));
+        self.start_admin(taken.admin)?;
+        self.engine.sockets.release(gone.into_keys().collect());
+        self.engine.keep_last_good(loaded);
+        Ok(())
+    }
+
+    fn start_admin(&mut self, socket: Option<OwnedFd>) -> anyhow::Result<()> {
+        if let Some(socket) = socket {
+            let pages = GatewayPages { serving: self.serving() };
+            self.admin =
+                Some(AdminServer::start(socket, Arc::new(pages)).context("the admin listener cannot start")?);
+        }
+        Ok(())
+    }
+
+    fn report_ready(&self, loaded: &Loaded) {
+        self.engine.keep_last_good(loaded);
+        let bound = self.status.force().bound;
+        let of_role =
+            |role| bound.iter().filter(move |(key, _)| key.role == role).map(|(_, place)| place.clone());
+        let listening: Vec<SocketPlace> = of_role(SocketRole::Listener).collect();
+        if self.engine.parent.is_none() {
+            for (key, place) in &bound {
+                tracing::info!(address = %place, role = role_name(key.role), "listening");
+            }
+            tracing::info!(version = env!("CARGO_PKG_VERSION"), "ready");
+            self.engine.notifier.ready();
+        }
+        let ready = ToParent::Ready {
+            settings: self.settings(),
+            listening,
+            admin: of_role(SocketRole::Admin).next(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            state_format: STATE_FORMAT,
+        };
+        self.engine.tell(&ready, None);
+    }
+
+    fn settings(&self) -> ChildSettings {
+        let config = self.status.force().config;
+        let log = self.engine.log_choice.weighed_against(&config.log);
+        ChildSettings {
+            drain_timeout_ms: u64::try_from(config.drain_timeout.as_millis()).unwrap_or(u64::MAX),
+            log_level: log.level.to_string(),
+            is_log_json: log.is_json,
+        }
+    }
+}
+
+impl Tried {
+    fn of(read: &Result<Loaded, Rejected>) -> Self {
+        match read {
+            Ok(loaded) => Self { version: version_of(&loaded.sources), problems: 0 },
+            Err(rejected) => {
+                Self { version: version_of(&rejected.sources), problems: rejected.problems.len() }
+            }
+        }
+    }
+}
+
+/// Sockets that were taken for a configuration.
+struct Taken {
+    sockets: Sockets,
+    admin: Option<OwnedFd>,
+    bound: BTreeMap<SocketKey, SocketPlace>,
+}
+
+impl Taken {
+    fn add(&mut self, key: &SocketKey, bound: SocketPlace, sockets: Vec<OwnedFd>) {
+        self.bound.insert(key.clone(), bound);
+        match key.role {
+            SocketRole::Listener => {
+                self.sockets.by_address.insert(listen_address(&key.place), sockets);
+            }
+            SocketRole::Admin => self.admin = sockets.into_iter().next(),
+        }
+    }
+}
+
+/// The sockets that a configuration needs.
+fn keys_of(config: &Config) -> Vec<SocketKey> {
+    let listeners = config.listeners.iter().map(|listener| SocketKey {
+        role: SocketRole::Listener,
+        place: match &listener.address {
+            ListenAddress::Tcp(address) => SocketPlace::Tcp(*address),
+            ListenAddress::Unix(path) => SocketPlace::Unix(path.clone()),
+        },
+    });
+    let admin = config
+        .admin
+        .iter()
+        .map(|admin| SocketKey { role: SocketRole::Admin, place: SocketPlace::Tcp(admin.address) });
+    listeners.chain(admin).collect()
+}
+
+fn listen_address(place: &SocketPlace) -> ListenAddress {
+    match place {
+        SocketPlace::Tcp(address) => ListenAddress::Tcp(*address),
+        SocketPlace::Unix(path) => ListenAddress::Unix(path.clone()),
+    }
+}
+
+/// Workers for `config`: as configured, or one a core that this process may use.
+fn worker_count(config: &Config) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    config.workers.map_or_else(cores, usize::from).clamp(1, WORKERS_MAX)
+}
+
+/// How records name a role.
+pub(super) fn role_name(role: SocketRole) -> &'static str {
+    match role {
+        SocketRole::Listener => "listener",
+        SocketRole::Admin => "admin",
+    }
+}
+
+/// Orders taken together.
+const ORDERS_MAX: usize = 1024;

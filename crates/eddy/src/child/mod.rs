@@ -1,0 +1,13 @@
+//! The gateway process: reads the configuration, runs the gateway, and does what its parent or its signals ask.
+//!
+//! The main thread only listens and decides; whatever may take time has a thread of its own.
+
+mod engine;
+mod load;
+mod mailbox;
+mod pages;
+mod process;
+mod socket_source;
+mod status;
+
+pub(crate) use process::{ChildOptions, LogChoice, Upbringing, run};

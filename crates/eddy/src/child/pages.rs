@@ -1,0 +1,154 @@
+//! The pages of the admin listener.
+
+use std::fmt::Write;
+use std::sync::atomic::Ordering;
+
+use serde::Serialize;
+
+use super::engine::{Serving, role_name};
+use crate::admin::{Page, Pages};
+
+/// Shows one gateway process.
+pub(super) struct GatewayPages {
+    pub(super) serving: Serving,
+}
+
+impl Pages for GatewayPages {
+    fn page(&self, path: &[u8]) -> Option<Page> {
+        Some(match path {
+            b"/" | b"" => text(INDEX.to_owned()),
+            b"/metrics" => Page { content_type: METRICS_TYPE, ..text(self.metrics()) },
+            b"/healthz" => text("ok\n".to_owned()),
+            b"/ready" => self.ready(),
+            b"/config" => text(self.serving.status.force().config.shown.as_ref().to_owned()),
+            b"/clusters" => json(&self.serving.gateway.clusters()),
+            b"/listeners" => json(&self.listeners()),
+            _ => return None,
+        })
+    }
+}
+
+impl GatewayPages {
+    fn ready(&self) -> Page {
+        if self.serving.status.is_draining.load(Ordering::Relaxed) {
+            Page { status: 503, ..text("draining\n".to_owned()) }
+        } else {
+            text("ready\n".to_owned())
+        }
+    }
+
+    fn listeners(&self) -> Vec<ListenerView> {
+        let bound = self.serving.status.force().bound;
+        bound
+            .into_iter()
+            .map(|(key, place)| ListenerView {
+                role: role_name(key.role),
+                configured: key.place.to_string(),
+                address: place.to_string(),
+            })
+            .collect()
+    }
+
+    fn metrics(&self) -> String {
+        let mut out = String::with_capacity(16 * 1024);
+        self.serving.gateway.stats().render(&mut out);
+        let status = &self.serving.status;
+        let version = env!("CARGO_PKG_VERSION");
+        let config = status.force().config;
+        // Writing to a string never fails.
+        let _ = write!(
+            out,
+            "# HELP eddy_build_info The version of eddy; always 1.\n\
+             # TYPE eddy_build_info gauge\n\
+             eddy_build_info{{version=\"{version}\"}} 1\n\
+             # HELP eddy_config_info The version of the configuration in force; always 1.\n\
+             # TYPE eddy_config_info gauge\n\
+             eddy_config_info{{version=\"{}\"}} 1\n\
+             # HELP eddy_config_rejected Whether the configuration read last was rejected, so that an older one is in force.\n\
+             # TYPE eddy_config_rejected gauge\n\
+             eddy_config_rejected {}\n\
+             # HELP eddy_config_reloads_total Reloads of the configuration.\n\
+             # TYPE eddy_config_reloads_total counter\n\
+             eddy_config_reloads_total{{result=\"accepted\"}} {}\n\
+             eddy_config_reloads_total{{result=\"rejected\"}} {}\n\
+             # HELP eddy_draining Whether this process lets its exchanges end.\n\
+             # TYPE eddy_draining gauge\n\
+             eddy_draining {}\n\
+             # HELP eddy_process_generation Gateway processes the parent has started, this one included.\n\
+             # TYPE eddy_process_generation gauge\n\
+             eddy_process_generation {}\n",
+            config.version,
+            u8::from(status.is_config_rejected.load(Ordering::Relaxed)),
+            status.reloads_accepted.load(Ordering::Relaxed),
+            status.reloads_rejected.load(Ordering::Relaxed),
+            u8::from(status.is_draining.load(Ordering::Relaxed)),
+            status.generation,
+        );
+        write_process(&mut out);
+        out
+    }
+}
+
+/// The metrics that Prometheus expects of every process; those that cannot be read are left out.
+fn write_process(out: &mut String) {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok();
+    let resident = pages.as_deref().and_then(|text| text.split(' ').nth(1)?.parse::<usize>().ok());
+    if let Some(pages) = resident {
+        let bytes = pages * rustix::param::page_size();
+        let _ = write!(
+            out,
+            "# HELP process_resident_memory_bytes Resident memory.\n\
+             # TYPE process_resident_memory_bytes gauge\n\
+             process_resident_memory_bytes {bytes}\n"
+        );
+    }
+    if let Ok(descriptors) = std::fs::read_dir("/proc/self/fd") {
+        let _ = write!(
+            out,
+            "# HELP process_open_fds Open file descriptors.\n\
+             # TYPE process_open_fds gauge\n\
+             process_open_fds {}\n",
+            descriptors.count().saturating_sub(1)
+        );
+    }
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    let _ = write!(
+        out,
+        "# HELP process_cpu_seconds_total CPU time of this process.\n\
+         # TYPE process_cpu_seconds_total counter\n\
+         process_cpu_seconds_total {}.{:03}\n",
+        time.tv_sec,
+        time.tv_nsec / 1_000_000
+    );
+}
+
+#[derive(Serialize)]
+struct ListenerView {
+    role: &'static str,
+    configured: String,
+    address: String,
+}
+
+fn text(body: String) -> Page {
+    Page { status: 200, content_type: "text/plain; charset=utf-8", body }
+}
+
+fn json(value: &impl Serialize) -> Page {
+    match serde_json::to_string_pretty(value) {
+        Ok(body) => Page { status: 200, content_type: "application/json", body: body + "\n" },
+        Err(error) => Page { status: 500, ..text(format!("{error}\n")) },
+    }
+}
+
+const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+const INDEX: &str = "\
+eddy admin
+
+/metrics    counters and gauges in the text format of Prometheus
+/healthz    200 while this process runs
+/ready      200 while it accepts traffic, 503 while it drains
+/config     the configuration in force, secrets hidden
+/clusters   clusters and their endpoints, JSON
+/listeners  where clients can connect, JSON
+";

@@ -1,0 +1,412 @@
+//! The main thread of the gateway process: signals, the parent's messages, and what the other threads report.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use eddy_config::{LogConfig, LogFormat, render};
+use eddy_io::SharedPage;
+use eddy_source::{FileSource, Watcher};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tracing::level_filters::LevelFilter;
+
+use super::engine::{Engine, Order, Serving, StartError};
+use super::load::log_problems;
+use super::mailbox::{Events, Mailbox, mailbox};
+use super::socket_source::{FromParent, Lent, OwnSockets, SocketSource};
+use crate::control::{Channel, PROTOCOL, Received, StartReason, ToChild, read_memory_file};
+use crate::log::{Log, LogSettings};
+use crate::notify::Notifier;
+use crate::signals::{Request, Signals};
+use crate::terminal;
+
+/// What a gateway process needs to begin.
+#[derive(Debug)]
+pub(crate) struct ChildOptions {
+    /// The configuration files.
+    pub(crate) paths: Vec<PathBuf>,
+    /// The log of this process.
+    pub(crate) log: Log,
+    /// What the command line says of the log.
+    pub(crate) log_choice: LogChoice,
+    /// The signals of this process.
+    pub(crate) signals: Signals,
+    /// Who started it.
+    pub(crate) upbringing: Upbringing,
+}
+
+/// Who started a gateway process.
+#[derive(Debug)]
+pub(crate) enum Upbringing {
+    /// A parent, at the other end of standard input.
+    Parent,
+    /// Somebody at a terminal or a service manager.
+    Alone(Notifier),
+}
+
+/// What the command line says of the log; the configuration decides the rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LogChoice {
+    /// `--log-level`.
+    pub(crate) level: Option<LevelFilter>,
+    /// `--json`.
+    pub(crate) is_json: bool,
+}
+
+impl LogChoice {
+    /// The settings before any configuration is read.
+    pub(crate) fn alone(self) -> LogSettings {
+        LogSettings { level: self.level.unwrap_or(LevelFilter::INFO), is_json: self.is_json }
+    }
+
+    /// The settings under a configuration.
+    pub(super) fn weighed_against(self, config: &LogConfig) -> LogSettings {
+        let configured = config.level.parse().unwrap_or(LevelFilter::INFO);
+        LogSettings {
+            level: self.level.unwrap_or(configured),
+            is_json: self.is_json || config.format == LogFormat::Json,
+        }
+    }
+}
+
+/// Runs a gateway process to its end and returns its exit code.
+pub(crate) fn run(options: ChildOptions) -> u8 {
+    let log = options.log.clone();
+    let code = match Process::start(options) {
+        Ok(process) => process.run(),
+        Err(error) => {
+            tracing::error!("{error:#}");
+            70
+        }
+    };
+    log.flush();
+    code
+}
+
+/// What other threads report.
+enum Event {
+    Serving(Serving),
+    NotServing(StartError),
+    Drained,
+    EngineGone,
+}
+
+struct Process {
+    signals: Signals,
+    is_log_json: bool,
+    parent: Option<Arc<Channel>>,
+    reason: StartReason,
+    answers: Sender<Lent>,
+    orders: Sender<Order>,
+    events: Events<Event>,
+    mailbox: Mailbox<Event>,
+    serving: Option<Serving>,
+    is_draining: bool,
+    exit: Option<u8>,
+}
+
+impl Process {
+    fn start(options: ChildOptions) -> anyhow::Result<Self> {
+        let (mailbox, events) = mailbox()?;
+        let (answers, lent) = channel();
+        let (orders, work) = channel();
+        let (raised, notifier) = match options.upbringing {
+            Upbringing::Parent => (Some(await_welcome()?), Notifier::new(None)),
+            Upbringing::Alone(notifier) => (None, notifier),
+        };
+        let (parent, welcome) = raised
+            .map_or((None, Welcome::default()), |(channel, welcome)| (Some(Arc::new(channel)), welcome));
+        let page = match welcome.page {
+            Some(page) => page,
+            None => SharedPage::create().context("no shared page")?.0,
+        };
+        let sockets: Box<dyn SocketSource> = match &parent {
+            Some(parent) => Box::new(FromParent::new(Arc::clone(parent), lent)),
+            None => Box::new(OwnSockets::default()),
+        };
+        let source = FileSource::new(options.paths);
+        // Before the first load, so that no change between the two is missed.
+        let watcher = source.watch();
+        let engine = Engine {
+            source,
+            last_good: welcome.last_good,
+            generation: welcome.generation,
+            page: Arc::new(page),
+            sockets,
+            parent: parent.clone(),
+            notifier,
+            log: options.log,
+            log_choice: options.log_choice,
+        };
+        let reports = mailbox.clone();
+        thread::Builder::new().name("eddy-config".to_owned()).spawn(move || {
+            // Whatever ends this thread, the main one hears of it.
+            let _gone = Gone(reports.clone());
+            match engine.start() {
+                Ok(running) => {
+                    reports.post(Event::Serving(running.serving()));
+                    running.run(&work);
+                }
+                Err(error) => reports.post(Event::NotServing(error)),
+            }
+        })?;
+        follow_files(watcher, orders.clone())?;
+        Ok(Self {
+            signals: options.signals,
+            is_log_json: options.log_choice.is_json,
+            parent,
+            reason: welcome.reason,
+            answers,
+            orders,
+            events,
+            mailbox,
+            serving: None,
+            is_draining: false,
+            exit: None,
+        })
+    }
+
+    fn run(mut self) -> u8 {
+        loop {
+            self.wait();
+            while let Some(request) = self.signals.next() {
+                self.handle_signal(request);
+            }
+            self.handle_messages();
+            while let Some(event) = self.events.next() {
+                self.handle_event(event);
+            }
+            if let Some(code) = self.exit {
+                return code;
+            }
+        }
+    }
+
+    fn wait(&self) {
+        let mut watched =
+            vec![PollFd::new(&self.signals, PollFlags::IN), PollFd::new(&self.events, PollFlags::IN)];
+        watched.extend(self.parent.iter().map(|parent| PollFd::new(&**parent, PollFlags::IN)));
+        // An interrupted wait only means that everything is looked at early.
+        let _ = poll(&mut watched, None);
+    }
+
+    fn handle_signal(&mut self, request: Request) {
+        if self.parent.is_some() {
+            // A terminal or a service manager signals the whole group; the parent is in it and decides for both.
+            tracing::debug!(?request, "signal left to the parent process");
+            return;
+        }
+        match request {
+            Request::Reload => self.order(Order::Reload),
+            Request::ReopenLogs => self.reopen_logs(),
+            Request::HandOver => tracing::warn!("hand-over refused: there is no parent process to do it"),
+            Request::Drain if self.is_draining => self.exit = Some(0),
+            Request::Drain => self.drain(),
+            Request::ChildEnded => {}
+        }
+    }
+
+    fn handle_messages(&mut self) {
+        while let Some(parent) = self.parent.clone() {
+            match parent.receive() {
+                Ok(Received::Nothing) => return,
+                Ok(Received::Message(message, descriptors)) => match message {
+                    ToChild::Sockets { request, bound, is_last } => {
+                        self.pass_on(Lent::Sockets { request, bound, sockets: descriptors, is_last });
+                    }
+                    ToChild::NotBound { request, problem } => {
+                        self.pass_on(Lent::Refused { request, problem })
+                    }
+                    ToChild::Reload => self.order(Order::Reload),
+                    ToChild::ReopenLogs => self.reopen_logs(),
+                    ToChild::Drain { has_successor } => {
+                        if has_successor {
+                            self.order(Order::LeaveAdmin);
+                        }
+                        self.drain();
+                    }
+                    ToChild::Stop => self.exit = Some(0),
+                    ToChild::Welcome { .. } => tracing::warn!("welcomed twice"),
+                },
+                Ok(Received::Unknown(text)) => {
+                    tracing::warn!(text, "unknown message from the parent process")
+                }
+                Ok(Received::Closed) => self.handle_parent_gone(),
+                Err(error) => {
+                    tracing::error!(%error, "cannot read from the parent process");
+                    return;
+                }
+            }
+        }
+    }
+
+    fn handle_parent_gone(&mut self) {
+        self.parent = None;
+        tracing::error!(
+            "the parent process is gone; this one serves on without a guard until SIGTERM, which drains it"
+        );
+    }
+
+    fn handle_event(&mut self, event: Event) {
+        match event {
+            Event::Serving(serving) => {
+                self.serving = Some(serving);
+                if self.is_draining {
+                    self.is_draining = false;
+                    self.drain();
+                }
+            }
+            Event::NotServing(error) => {
+                self.report(&error);
+                self.exit = Some(1);
+            }
+            Event::Drained => self.exit = Some(0),
+            Event::EngineGone => {
+                // It only ends by a panic; the parent starts a process in its right mind.
+                self.exit.get_or_insert(70);
+            }
+        }
+    }
+
+    /// Says why this process does not serve: to the person who started eddy, or to the log of one that runs.
+    fn report(&self, error: &StartError) {
+        let is_for_people = self.reason == StartReason::First && !self.is_log_json;
+        match error {
+            StartError::Config(rejected) if is_for_people => {
+                let colour = terminal::colour_of(&io::stderr());
+                terminal::print_error(&render(&rejected.problems, &rejected.sources, colour));
+            }
+            StartError::Config(rejected) => {
+                log_problems(&rejected.problems);
+                tracing::error!(problems = rejected.problems.len(), "configuration rejected");
+            }
+            StartError::Other(error) => tracing::error!("{error:#}"),
+        }
+    }
+
+    fn drain(&mut self) {
+        if std::mem::replace(&mut self.is_draining, true) {
+            return;
+        }
+        let Some(Serving { gateway, status }) = self.serving.clone() else {
+            // Nothing to lose: the gateway has not begun to serve.
+            self.exit = Some(0);
+            return;
+        };
+        status.is_draining.store(true, Ordering::Relaxed);
+        let timeout = status.force().config.drain_timeout;
+        tracing::info!(timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX), "draining");
+        let reports = self.mailbox.clone();
+        let started = thread::Builder::new().name("eddy-drain".to_owned()).spawn(move || {
+            gateway.drain(timeout);
+            reports.post(Event::Drained);
+        });
+        if let Err(error) = started {
+            tracing::error!(%error, "cannot drain; exiting at once");
+            self.exit = Some(0);
+        }
+    }
+
+    fn reopen_logs(&self) {
+        if let Some(serving) = &self.serving {
+            serving.gateway.reopen_logs();
+            tracing::info!("logs reopened");
+        }
+    }
+
+    fn order(&self, order: Order) {
+        // Without an engine the process is ending.
+        let _ = self.orders.send(order);
+    }
+
+    fn pass_on(&self, lent: Lent) {
+        let _ = self.answers.send(lent);
+    }
+}
+
+/// Starts the thread that notices changed files.
+fn follow_files(mut watcher: Watcher, orders: Sender<Order>) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    thread::Builder::new().name("eddy-watch".to_owned()).spawn(move || {
+        runtime.block_on(async move {
+            loop {
+                watcher.changed().await;
+                if orders.send(Order::FollowFiles).is_err() {
+                    return;
+                }
+            }
+        });
+    })?;
+    Ok(())
+}
+
+/// Reports the end of the thread it lives on.
+struct Gone(Mailbox<Event>);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.0.post(Event::EngineGone);
+    }
+}
+
+/// What the parent sends first.
+struct Welcome {
+    generation: u64,
+    reason: StartReason,
+    page: Option<SharedPage>,
+    last_good: Option<Vec<u8>>,
+}
+
+impl Default for Welcome {
+    fn default() -> Self {
+        Self { generation: 1, reason: StartReason::First, page: None, last_good: None }
+    }
+}
+
+/// Takes over the control socket and waits for the parent's first message, which it sends before it starts a process.
+fn await_welcome() -> anyhow::Result<(Channel, Welcome)> {
+    let channel =
+        Channel::from_stdin().context("this command is for `eddy run`, which starts it by itself")?;
+    let deadline = Instant::now() + WELCOME_TIME_MAX;
+    loop {
+        match channel.receive()? {
+            Received::Message(
+                ToChild::Welcome { protocol, generation, reason, has_last_good },
+                descriptors,
+            ) => {
+                ensure!(
+                    protocol == PROTOCOL,
+                    "the parent process speaks version {protocol} of the protocol, not {PROTOCOL}"
+                );
+                let mut descriptors = descriptors.into_iter();
+                let page = descriptors.next().context("the parent process sent no shared page")?;
+                let last_good = descriptors.next().filter(|_| has_last_good);
+                let last_good = last_good.map(|file| read_memory_file(&file)).transpose()?;
+                let page = Some(SharedPage::from_fd(page)?);
+                return Ok((channel, Welcome { generation, reason, page, last_good }));
+            }
+            Received::Nothing => wait_for(&channel, deadline)?,
+            Received::Message(..) | Received::Unknown(_) => {
+                bail!("the parent process did not begin with a welcome")
+            }
+            Received::Closed => bail!("the parent process is gone"),
+        }
+    }
+}
+
+fn wait_for(channel: &Channel, deadline: Instant) -> anyhow::Result<()> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    ensure!(!left.is_zero(), "the parent process says nothing");
+    let timeout = Timespec::try_from(left)?;
+    match poll(&mut [PollFd::new(channel, PollFlags::IN)], Some(&timeout)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(error) => Err(io::Error::from(error).into()),
+    }
+}
+
+const WELCOME_TIME_MAX: Duration = Duration::from_secs(10);

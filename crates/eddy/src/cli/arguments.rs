@@ -1,0 +1,182 @@
+//! The arguments, and the help that teaches them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgAction, Args, Parser, Subcommand};
+use tracing::level_filters::LevelFilter;
+
+use super::duration::parse_duration;
+
+/// An L7 gateway: routes HTTP by rules that explain themselves.
+#[derive(Debug, Parser)]
+#[command(name = "eddy", version, max_term_width = 100, arg_required_else_help = true, after_help = AFTER_HELP)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Start the gateway
+    #[command(after_help = AFTER_RUN)]
+    Run(Run),
+    /// Say everything that is wrong with a configuration
+    #[command(after_help = AFTER_CHECK)]
+    Check(Check),
+    /// Say which rule a request meets, and why not the others
+    #[command(after_help = AFTER_EXPLAIN)]
+    Explain(Explain),
+    /// List the rules in the order in which they are tried
+    #[command(after_help = AFTER_ROUTES)]
+    Routes(Routes),
+    /// The gateway process that `eddy run` starts
+    #[command(hide = true)]
+    Gateway(Gateway),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Run {
+    /// Files, or directories of *.yaml files; several are united
+    #[arg(value_name = "CONFIG", required = true)]
+    pub(super) configs: Vec<PathBuf>,
+
+    /// Run the gateway in this process, without a parent that guards it; for debugging
+    #[arg(long)]
+    pub(super) no_parent: bool,
+
+    /// How long a new gateway process may take to get ready before it is given up, as in 500ms, 30s or 2m
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
+    pub(super) handover_timeout: Duration,
+
+    #[command(flatten)]
+    pub(super) log: LogArguments,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct LogArguments {
+    /// Log this level and above, whatever the configuration says: error, warn, info, debug or trace
+    #[arg(long, value_name = "LEVEL")]
+    pub(super) log_level: Option<LevelFilter>,
+
+    /// Log JSON objects, one a line, instead of text
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Check {
+    /// Files, or directories of *.yaml files; several are united
+    #[arg(value_name = "CONFIG", required = true)]
+    pub(super) configs: Vec<PathBuf>,
+
+    /// Write a JSON object to standard output instead of text
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Explain {
+    /// Files, or directories of *.yaml files; several are united
+    #[arg(value_name = "CONFIG", required = true)]
+    pub(super) configs: Vec<PathBuf>,
+
+    /// What the client asks for: http://HOST/PATH, HOST/PATH, or /PATH for a request without a host
+    #[arg(value_name = "URL", required = true)]
+    pub(super) url: String,
+
+    /// The method of the request
+    #[arg(short = 'X', long = "method", value_name = "METHOD", default_value = "GET")]
+    pub(super) method: String,
+
+    /// A field of the request, as in 'accept: text/html'; may be given several times
+    #[arg(short = 'H', long = "header", value_name = "FIELD", action = ArgAction::Append)]
+    pub(super) fields: Vec<String>,
+
+    /// Explain for this listener alone, by name; all of them when not given
+    #[arg(long, value_name = "NAME")]
+    pub(super) listener: Option<String>,
+
+    /// Say of this rule alone why it was not chosen
+    #[arg(long, value_name = "RULE")]
+    pub(super) why_not: Option<String>,
+
+    /// Write JSON instead of text
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Routes {
+    /// Files, or directories of *.yaml files; several are united
+    #[arg(value_name = "CONFIG", required = true)]
+    pub(super) configs: Vec<PathBuf>,
+
+    /// Write JSON instead of text
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Gateway {
+    #[arg(required = true)]
+    pub(super) configs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) log: LogArguments,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  eddy check eddy.yaml                        every problem, with file, line and what to do
+  eddy run eddy.yaml                          start; Ctrl-C lets requests in progress end
+  eddy explain eddy.yaml http://localhost/a   which rule wins for this request, and why
+  eddy routes eddy.yaml                       the rules in the order they are tried
+
+Exit codes:
+  0  all is well
+  1  the configuration or the input is wrong
+  2  the command line is wrong
+  70 a fault of eddy itself; please report it
+
+`eddy help COMMAND` tells more of a command.";
+
+const AFTER_RUN: &str = "\
+Signals to the process that was started:
+  HUP              read the configuration again; a changed file is noticed by itself
+  TERM, INT, QUIT  refuse new connections, let requests in progress end, exit; a second one exits at once
+  USR1             open log files again
+  USR2             start the program that is now on disk and hand over to it; nothing is lost if it fails
+
+A broken configuration never replaces a good one: its problems are logged and the good one stays in force.
+Colour is used on a terminal only, and never when NO_COLOR is set.
+
+Examples:
+  eddy run eddy.yaml
+  eddy run conf.d/ --log-level debug
+  eddy run eddy.yaml --json 2>> /var/log/eddy.log
+  kill -HUP $(pidof -s eddy)";
+
+const AFTER_CHECK: &str = "\
+Exit code 1 if there is an error; warnings alone are well.
+
+Examples:
+  eddy check eddy.yaml
+  eddy check base.yaml site.yaml
+  eddy check eddy.yaml --json | jq '.problems[].message'";
+
+const AFTER_EXPLAIN: &str = "\
+The request is read and its path normalised exactly as the gateway would.
+
+Examples:
+  eddy explain eddy.yaml http://www.example.com/user/1
+  eddy explain eddy.yaml www.example.com/user -X POST -H 'content-type: application/json'
+  eddy explain eddy.yaml http://localhost/a --why-not catch-all
+  eddy explain eddy.yaml /healthz --json";
+
+const AFTER_ROUTES: &str = "\
+Rules that can never win are marked DEAD or SHADOWED, those that only the order in the file decides FRAGILE.
+
+Examples:
+  eddy routes eddy.yaml
+  eddy routes eddy.yaml --json | jq '.listeners[].rules[].rule'";

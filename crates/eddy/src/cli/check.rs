@@ -1,0 +1,47 @@
+//! `eddy check`: every problem of a configuration.
+
+use std::io::stderr;
+
+use eddy_config::{Severity, render, to_json};
+use eddy_source::FileSource;
+
+use super::arguments::Check;
+use super::start::Failure;
+use crate::terminal::{colour_of, print, print_error};
+
+/// Reads and checks, and shows what there is to show.
+///
+/// # Errors
+/// When there is an error among the problems.
+pub(super) fn run(arguments: &Check) -> Result<(), Failure> {
+    let (problems, sources, config) = match FileSource::new(arguments.configs.clone()).load() {
+        Ok(loaded) => (loaded.checked.warnings, loaded.sources, Some(loaded.checked.config)),
+        Err(rejected) => (rejected.problems, rejected.sources, None),
+    };
+    if arguments.json {
+        print(&format!("{}\n", to_json(&problems)))?;
+    } else {
+        print_error(&render(&problems, &sources, colour_of(&stderr())));
+    }
+    let Some(config) = config else {
+        if !arguments.json {
+            let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
+            print_error(&format!("{}\n", counted(errors, "error")));
+        }
+        return Err(Failure::Shown);
+    };
+    if !arguments.json {
+        let rules = config.tables.iter().map(|table| table.rules.len()).sum();
+        print(&format!(
+            "ok: {}, {}, {}\n",
+            counted(config.listeners.len(), "listener"),
+            counted(rules, "rule"),
+            counted(config.clusters.len(), "cluster")
+        ))?;
+    }
+    Ok(())
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

@@ -1,0 +1,11 @@
+//! The command line: what can be asked of the program, and the commands that answer at once.
+
+mod arguments;
+mod check;
+mod duration;
+mod explain;
+mod routes;
+mod run;
+mod start;
+
+pub(crate) use start::main;

@@ -1,0 +1,101 @@
+//! `eddy routes`: the compiled order of the rules.
+
+use std::fmt::Write;
+use std::io::stderr;
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use eddy_config::{Config, ListenerConfig, Serve, render};
+use eddy_route::{RankedRule, RouteTable, Router};
+use eddy_source::FileSource;
+use serde::Serialize;
+
+use super::arguments::Routes;
+use super::start::Failure;
+use crate::terminal::{colour_of, print, print_error};
+
+#[derive(Serialize)]
+struct Document {
+    listeners: Vec<ListenerRules>,
+}
+
+#[derive(Serialize)]
+struct ListenerRules {
+    listener: String,
+    address: String,
+    rules: Vec<RankedRule>,
+}
+
+/// Shows the order of every listener.
+///
+/// # Errors
+/// When the configuration has errors, which are shown.
+pub(super) fn run(arguments: &Routes) -> Result<(), Failure> {
+    let config = load(&arguments.configs)?;
+    let mut listeners = Vec::new();
+    for listener in &config.listeners {
+        if let Some(router) = router_of(&config, listener)? {
+            let (name, address) = (listener.name.to_string(), listener.address.to_string());
+            listeners.push(ListenerRules { listener: name, address, rules: router.ordered() });
+        }
+    }
+    if arguments.json {
+        let text = serde_json::to_string_pretty(&Document { listeners }).map_err(anyhow::Error::from)?;
+        print(&(text + "\n"))?;
+    } else {
+        print(&text_of(&listeners))?;
+    }
+    Ok(())
+}
+
+fn text_of(listeners: &[ListenerRules]) -> String {
+    let mut out = String::new();
+    for listener in listeners {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        // Writing to a string never fails.
+        let _ = writeln!(out, "listener {}", named(&listener.listener, &listener.address));
+        for rule in &listener.rules {
+            let _ = writeln!(out, "{rule}");
+        }
+    }
+    if out.is_empty() {
+        out.push_str("no listener has routes\n");
+    }
+    out
+}
+
+/// A listener's name, and its address where that says more.
+pub(super) fn named(name: &str, address: &str) -> String {
+    if name == address { name.to_owned() } else { format!("{name} ({address})") }
+}
+
+/// A configuration without errors; otherwise they are shown.
+///
+/// # Errors
+/// [`Failure::Shown`].
+pub(super) fn load(paths: &[PathBuf]) -> Result<Config, Failure> {
+    match FileSource::new(paths.to_vec()).load() {
+        Ok(loaded) => Ok(loaded.checked.config),
+        Err(rejected) => {
+            print_error(&render(&rejected.problems, &rejected.sources, colour_of(&stderr())));
+            Err(Failure::Shown)
+        }
+    }
+}
+
+/// The router of a listener, if it serves routes.
+///
+/// # Errors
+/// When its rules do not compile, although the check found nothing wrong with them.
+pub(super) fn router_of(config: &Config, listener: &ListenerConfig) -> anyhow::Result<Option<Router>> {
+    let Serve::Routes(indexes) = &listener.serve else { return Ok(None) };
+    let tables: Vec<RouteTable> =
+        indexes.iter().filter_map(|index| config.tables.get(*index)).cloned().collect();
+    let built = Router::build(&tables).map_err(|errors| {
+        let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        anyhow!("{}", texts.join("\n"))
+    });
+    built.map(Some)
+}

@@ -1,0 +1,95 @@
+//! `eddy run`, and the gateway process it starts.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::arguments::{Gateway, LogArguments, Run};
+use super::start::OUR_FAULT;
+use crate::child::{self, ChildOptions, LogChoice, Upbringing};
+use crate::log::Log;
+use crate::notify::Notifier;
+use crate::parent::{ParentOptions, Program, Supervisor};
+use crate::signals::Signals;
+use crate::terminal::print_error;
+
+/// Runs the parent, or with `--no-parent` the gateway alone, to its end.
+pub(super) fn run(arguments: Run) -> u8 {
+    let notifier = Notifier::new(std::env::var_os("NOTIFY_SOCKET"));
+    if arguments.no_parent {
+        return serve(arguments.configs, arguments.log, Upbringing::Alone(notifier));
+    }
+    let choice = arguments.log.choice();
+    let Some((signals, log)) = prepare("parent", choice) else { return OUR_FAULT };
+    let mut for_gateway: Vec<OsString> = Vec::new();
+    if let Some(level) = choice.level {
+        for_gateway.extend(["--log-level".into(), level.to_string().into()]);
+    }
+    if choice.is_json {
+        for_gateway.push("--json".into());
+    }
+    for_gateway.push("--".into());
+    for_gateway.extend(arguments.configs.into_iter().map(PathBuf::into_os_string));
+    let program = match Program::of_this_process(for_gateway) {
+        Ok(program) => program,
+        Err(error) => {
+            print_error(&format!("eddy: cannot find the program this process runs: {error}\n"));
+            return OUR_FAULT;
+        }
+    };
+    let options = ParentOptions {
+        program,
+        signals,
+        log: log.clone(),
+        notifier,
+        ready_timeout: arguments.handover_timeout,
+    };
+    let code = Supervisor::new(options).run();
+    log.flush();
+    code
+}
+
+/// Runs a gateway process that a parent started.
+pub(super) fn gateway(arguments: Gateway) -> u8 {
+    serve(arguments.configs, arguments.log, Upbringing::Parent)
+}
+
+fn serve(paths: Vec<PathBuf>, log: LogArguments, upbringing: Upbringing) -> u8 {
+    let log_choice = log.choice();
+    let Some((signals, log)) = prepare("gateway", log_choice) else { return OUR_FAULT };
+    child::run(ChildOptions { paths, log, log_choice, signals, upbringing })
+}
+
+/// What both kinds of process begin with, in this order: threads started later inherit the blocked signals.
+fn prepare(process: &'static str, choice: LogChoice) -> Option<(Signals, Log)> {
+    // The image may have been executed by a descriptor; people look for this name.
+    let _ = rustix::thread::set_name(c"eddy");
+    eddy_io::descriptors_max();
+    let prepared = Signals::block().and_then(|signals| Ok((signals, Log::start(process, choice.alone())?)));
+    match prepared {
+        Ok((signals, log)) => {
+            log_panics(log.clone());
+            Some((signals, log))
+        }
+        Err(error) => {
+            print_error(&format!("eddy: cannot start: {error}\n"));
+            None
+        }
+    }
+}
+
+/// Makes a panic a record like any other.
+fn log_panics(log: Log) {
+    std::panic::set_hook(Box::new(move |panic| {
+        let thread = std::thread::current().name().unwrap_or("unnamed").to_owned();
+        let place = panic.location().map(ToString::to_string);
+        let message = panic.payload_as_str().unwrap_or("no message");
+        tracing::error!(thread, place, "eddy is at fault: {message}");
+        log.flush();
+    }));
+}
+
+impl LogArguments {
+    fn choice(self) -> LogChoice {
+        LogChoice { level: self.log_level, is_json: self.json }
+    }
+}

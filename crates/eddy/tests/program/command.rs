@@ -1,0 +1,140 @@
+//! The commands that answer at once: help, check, explain, routes, and the exit codes of all.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use crate::support::{Directory, run_to_end};
+
+const CONFIG: &str = "\
+listeners: [{name: web, address: '127.0.0.1:8080', routes: site}]
+routes:
+  site:
+    - {name: users, match: {path: {prefix: /user/}}, cluster: users}
+    - {name: health, match: {path: {exact: /healthz}}, respond: {status: 200, body: ok}}
+    - {name: rest, match: {path: {prefix: /}}, cluster: users, rewrite: {prefix: /all/}}
+clusters:
+  users: {endpoints: ['127.0.0.1:9001']}
+";
+
+fn run(arguments: &[&str]) -> (Output, Directory) {
+    let directory = Directory::new();
+    directory.write("eddy.yaml", CONFIG);
+    directory.write("broken.yaml", "listeners:\n  - {adress: '127.0.0.1:8080', routes: nowhere}\n");
+    (run_to_end(arguments, directory.path()), directory)
+}
+
+fn check(arguments: &[&str], expected_code: i32) -> String {
+    let (output, _directory) = run(arguments);
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(expected_code), "{arguments:?}: {text}");
+    text
+}
+
+/// Compares with `tests/golden/NAME`, or writes it when the variable `UPDATE` is set.
+fn golden(name: &str, text: &str) {
+    let path = golden_folder().join(name);
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::create_dir_all(golden_folder()).unwrap();
+        std::fs::write(&path, text).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(text, expected, "{name} is not as it was; UPDATE=1 accepts it");
+}
+
+fn golden_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+#[test]
+fn help_teaches() {
+    golden("help.txt", &check(&["--help"], 0));
+    for command in ["run", "check", "explain", "routes"] {
+        golden(&format!("help-{command}.txt"), &check(&[command, "--help"], 0));
+    }
+}
+
+#[test]
+fn the_version_is_told() {
+    assert_eq!(check(&["--version"], 0), format!("eddy {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn wrong_usage_is_two() {
+    check(&[], 2);
+    check(&["run"], 2);
+    check(&["run", "eddy.yaml", "--handover-timeout", "soon"], 2);
+    check(&["run", "eddy.yaml", "--log-level", "loud"], 2);
+    check(&["explain", "eddy.yaml"], 2);
+    check(&["juggle"], 2);
+}
+
+#[test]
+fn wrong_input_is_one() {
+    check(&["check", "missing.yaml"], 1);
+    check(&["run", "missing.yaml"], 1);
+    check(&["run", "--no-parent", "broken.yaml"], 1);
+    check(&["routes", "broken.yaml"], 1);
+    check(&["explain", "eddy.yaml", "/", "-H", "no colon"], 1);
+    check(&["explain", "eddy.yaml", "/", "--listener", "nobody"], 1);
+    check(&["explain", "eddy.yaml", "/", "--why-not", "nobody"], 1);
+    check(&["explain", "eddy.yaml", "/a\r\nx: y"], 1);
+    check(&["gateway", "eddy.yaml"], 70);
+}
+
+#[test]
+fn check_says_where_and_what() {
+    golden("check-ok.txt", &check(&["check", "eddy.yaml"], 0));
+    golden("check-broken.txt", &check(&["check", "broken.yaml"], 1));
+    let json: serde_json::Value =
+        serde_json::from_str(&check(&["check", "broken.yaml", "--json"], 1)).unwrap();
+    let problem = &json["problems"][0];
+    assert_eq!(
+        (problem["path"].as_str(), problem["line"].as_u64()),
+        (Some("broken.yaml"), Some(2)),
+        "{json}"
+    );
+    let json: serde_json::Value = serde_json::from_str(&check(&["check", "eddy.yaml", "--json"], 0)).unwrap();
+    assert!(json["problems"].is_array(), "{json}");
+}
+
+#[test]
+fn run_shows_problems_as_check_does() {
+    let shown = check(&["run", "broken.yaml"], 1);
+    let checked = check(&["check", "broken.yaml"], 1);
+    assert!(checked.starts_with(&shown), "{shown}\n{checked}");
+}
+
+#[test]
+fn explain_names_winner_and_losers() {
+    golden("explain.txt", &check(&["explain", "eddy.yaml", "http://example.com/user/1?x=y"], 0));
+    golden("explain-rewrite.txt", &check(&["explain", "eddy.yaml", "/other", "-X", "POST"], 0));
+    golden("explain-refused.txt", &check(&["explain", "eddy.yaml", "example.com/a/../b"], 0));
+    golden("explain-why-not.txt", &check(&["explain", "eddy.yaml", "/user/1", "--why-not", "rest"], 0));
+    let text = check(&["explain", "eddy.yaml", "/user/1", "--json"], 0);
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let answer = &json["listeners"][0];
+    assert_eq!(answer["listener"], "web");
+    assert_eq!(answer["explanation"]["winner"]["rule"], "users");
+    assert_eq!(answer["action"], "cluster users");
+}
+
+#[test]
+fn routes_lists_the_order() {
+    golden("routes.txt", &check(&["routes", "eddy.yaml"], 0));
+    let json: serde_json::Value =
+        serde_json::from_str(&check(&["routes", "eddy.yaml", "--json"], 0)).unwrap();
+    assert_eq!(json["listeners"][0]["rules"].as_array().unwrap().len(), 3, "{json}");
+}
+
+#[test]
+fn output_that_nobody_reads_is_no_fault() {
+    let directory = Directory::new();
+    directory.write("eddy.yaml", CONFIG);
+    let eddy = env!("CARGO_BIN_EXE_eddy");
+    let command = format!("{{ '{eddy}' routes eddy.yaml --json; echo $? >code; }} | true");
+    let status =
+        std::process::Command::new("sh").args(["-c", &command]).current_dir(directory.path()).status();
+    assert!(status.unwrap().success());
+    assert_eq!(std::fs::read_to_string(directory.join("code")).unwrap(), "0\n");
+}

@@ -1,0 +1,200 @@
+//! Hand-over to another binary: with a good one nothing is lost, with a broken one nothing changes.
+
+use std::net::SocketAddr;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::support::{DEADLINE, DEMO, Directory, Eddy, Launch, binary, get, try_get};
+use rustix::process::{Pid, Signal};
+
+/// A place on disk where the program lies and is replaced.
+struct Installed {
+    directory: Directory,
+}
+
+impl Installed {
+    fn new() -> Self {
+        let installed = Self { directory: Directory::new() };
+        installed.install_good();
+        installed
+    }
+
+    fn path(&self) -> PathBuf {
+        self.directory.join("eddy")
+    }
+
+    /// Another file with the same program.
+    fn install_good(&self) {
+        let fresh = self.directory.join("fresh");
+        std::fs::copy(binary(), &fresh).unwrap();
+        std::fs::rename(fresh, self.path()).unwrap();
+    }
+
+    fn install_script(&self, commands: &str) {
+        let fresh = self.directory.join("fresh");
+        std::fs::write(&fresh, format!("#!/bin/sh\n{commands}\n")).unwrap();
+        std::fs::set_permissions(&fresh, std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::rename(fresh, self.path()).unwrap();
+    }
+
+    fn start(&self, config: &str) -> Eddy {
+        let arguments = vec!["--handover-timeout".into(), "5s".into()];
+        Eddy::launch(config, Launch { binary: Some(self.path()), arguments, ..Launch::default() })
+    }
+}
+
+#[test]
+fn a_good_program_takes_over_without_a_lost_request() {
+    let installed = Installed::new();
+    let mut eddy = installed.start(DEMO);
+    let address = eddy.address();
+    let client = Strict::start(address);
+    for _ in 0..3 {
+        let (before, parent) = (eddy.gateway(), eddy.pid());
+        let slow = thread::spawn(move || get(address, "/slow?ms=300"));
+        installed.install_good();
+        eddy.signal(Signal::USR2);
+        eddy.record("handed over; the process before drains");
+        eddy.record("the parent has taken up its work");
+        eddy.record("gateway process has drained and ended");
+        assert_eq!(slow.join().unwrap().status, 200);
+        let now = eddy.gateway();
+        assert_ne!(now, before);
+        assert_eq!(eddy.pid(), parent);
+        assert_eq!(identity(&exe(parent)), identity(&installed.path()));
+        assert_eq!(identity(&exe(now)), identity(&installed.path()));
+    }
+    // The parent that took up the work is a whole one.
+    eddy.kill_gateway();
+    eddy.record("ready");
+    assert_eq!(get(address, "/fixed").status, 200);
+    assert_eq!(get(eddy.admin(), "/ready").status, 200);
+    let answered = client.stop();
+    assert!(answered > 0);
+    eddy.stop();
+}
+
+#[test]
+fn the_same_file_takes_over_without_a_new_parent() {
+    let mut eddy = Eddy::start(DEMO);
+    let before = eddy.gateway();
+    eddy.signal(Signal::USR2);
+    eddy.record("gateway process has drained and ended");
+    assert_ne!(eddy.gateway(), before);
+    assert!(!eddy.has_seen("the parent has taken up its work"));
+    assert_eq!(get(eddy.address(), "/fixed").status, 200);
+    eddy.stop();
+}
+
+#[test]
+fn broken_programs_change_nothing() {
+    let installed = Installed::new();
+    let mut eddy = installed.start(DEMO);
+    let (address, gateway) = (eddy.address(), eddy.gateway());
+    let client = Strict::start(address);
+    for commands in ["exit 1", "exit 0", "kill -SEGV $$", "exec sleep 1000"] {
+        installed.install_script(commands);
+        eddy.signal(Signal::USR2);
+        let failed = eddy.record("hand-over failed; the gateway process before goes on");
+        assert_eq!(eddy.gateway(), gateway, "{commands}: {failed}");
+        assert_eq!(get(address, "/fixed").status, 200);
+    }
+    // A death now must not start what is on disk.
+    client.stop();
+    eddy.kill_gateway();
+    eddy.record("ready");
+    assert_eq!(get(address, "/fixed").status, 200);
+    installed.install_good();
+    eddy.signal(Signal::USR2);
+    eddy.record("gateway process has drained and ended");
+    assert_eq!(get(address, "/fixed").status, 200);
+    eddy.stop();
+}
+
+#[test]
+fn a_broken_configuration_fails_the_hand_over() {
+    let mut eddy = Eddy::start(DEMO);
+    let gateway = eddy.gateway();
+    eddy.write_config("listeners: nothing\n");
+    eddy.signal(Signal::USR2);
+    eddy.record("hand-over failed; the gateway process before goes on");
+    assert_eq!(eddy.gateway(), gateway);
+    assert_eq!(get(eddy.address(), "/fixed").status, 200);
+}
+
+#[test]
+fn signals_during_a_hand_over_are_sane() {
+    let installed = Installed::new();
+    let mut eddy = installed.start(DEMO);
+    installed.install_script("exec sleep 1000");
+    eddy.signal(Signal::USR2);
+    eddy.record("handing over to the program on disk");
+    eddy.signal(Signal::USR2);
+    let refused = eddy.record("hand-over refused");
+    assert_eq!(refused["problem"], "a gateway process is still getting ready");
+    eddy.signal(Signal::HUP);
+    eddy.record("configuration unchanged");
+    eddy.signal(Signal::TERM);
+    let asked = Instant::now();
+    assert!(eddy.exited().success());
+    assert!(asked.elapsed() < Duration::from_secs(4), "{:?}", asked.elapsed());
+}
+
+#[test]
+fn the_number_of_workers_may_change() {
+    let mut eddy = Eddy::start(&DEMO.replace("workers: 2", "workers: 4"));
+    let client = Strict::start(eddy.address());
+    for workers in [1, 3, 1, 4] {
+        eddy.write_config(&DEMO.replace("workers: 2", &format!("workers: {workers}")));
+        eddy.signal(Signal::USR2);
+        eddy.record("gateway process has drained and ended");
+    }
+    assert!(client.stop() > 0);
+    eddy.stop();
+}
+
+fn exe(pid: Pid) -> PathBuf {
+    PathBuf::from(format!("/proc/{}/exe", pid.as_raw_nonzero()))
+}
+
+fn identity(path: &Path) -> (u64, u64) {
+    let metadata = path.metadata().unwrap();
+    (metadata.dev(), metadata.ino())
+}
+
+/// A client to which nothing may happen: each request on a new connection is answered 200.
+struct Strict {
+    is_stopped: Arc<AtomicBool>,
+    thread: thread::JoinHandle<u64>,
+}
+
+impl Strict {
+    fn start(address: SocketAddr) -> Self {
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let stop = Arc::clone(&is_stopped);
+        let thread = thread::spawn(move || {
+            let mut answered = 0;
+            while !stop.load(Ordering::Relaxed) {
+                let answer = try_get(address, "/fixed");
+                assert_eq!(answer.as_ref().ok().map(|answer| answer.status), Some(200), "{answer:?}");
+                answered += 1;
+            }
+            answered
+        });
+        Self { is_stopped, thread }
+    }
+
+    fn stop(self) -> u64 {
+        self.is_stopped.store(true, Ordering::Relaxed);
+        let deadline = Instant::now() + DEADLINE;
+        while !self.thread.is_finished() {
+            assert!(Instant::now() < deadline, "a request does not end");
+            thread::yield_now();
+        }
+        self.thread.join().expect("no request failed")
+    }
+}

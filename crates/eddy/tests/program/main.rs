@@ -1,0 +1,10 @@
+//! The real program, from the outside: its commands, its processes, its signals.
+
+#[cfg(test)]
+mod command;
+#[cfg(test)]
+mod handover;
+#[cfg(test)]
+mod process;
+#[cfg(test)]
+mod support;

@@ -1,0 +1,321 @@
+//! The parent and its gateway process: start, death, signals, sockets.
+
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::net::{UnixDatagram, UnixStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::support::{DEADLINE, DEMO, Directory, Eddy, Launch, exchange, get, try_get};
+use rustix::process::{Signal, kill_process, test_kill_process};
+
+#[test]
+fn a_gateway_serves_and_drains() {
+    let eddy = Eddy::start(DEMO);
+    assert_eq!(get(eddy.address(), "/fixed").status, 200);
+    assert_eq!(get(eddy.admin(), "/ready").status, 200);
+    let address = eddy.address();
+    eddy.stop();
+    assert_eq!(TcpStream::connect(address).unwrap_err().kind(), ErrorKind::ConnectionRefused);
+}
+
+#[test]
+fn a_dead_gateway_is_replaced_and_nobody_is_refused() {
+    let mut eddy = Eddy::start(DEMO);
+    let address = eddy.address();
+    let client = Client::start(address);
+    for _ in 0..5 {
+        let before = eddy.gateway();
+        client.until_answered();
+        let killed = Instant::now();
+        eddy.kill_gateway();
+        eddy.record("gateway process died; another takes its place");
+        eddy.record("ready");
+        let silence = killed.elapsed();
+        assert_ne!(eddy.gateway(), before);
+        assert!(silence < Duration::from_secs(2), "{silence:?} without a gateway");
+    }
+    client.until_answered();
+    assert_eq!(client.stop().refused, 0);
+    eddy.stop();
+}
+
+#[test]
+fn a_gateway_that_hangs_is_killed() {
+    let mut eddy = Eddy::start(DEMO);
+    kill_process(eddy.gateway(), Signal::STOP).unwrap();
+    let hung = eddy.record("a worker hangs; its process is killed");
+    assert!(hung["silent_ms"].as_u64().unwrap() >= 5000, "{hung}");
+    eddy.record("ready");
+    assert_eq!(get(eddy.address(), "/fixed").status, 200);
+}
+
+#[test]
+fn a_paused_machine_kills_nobody() {
+    let mut eddy = Eddy::start(DEMO);
+    let (parent, gateway) = (eddy.pid(), eddy.gateway());
+    for pid in [parent, gateway] {
+        kill_process(pid, Signal::STOP).unwrap();
+    }
+    let paused = Instant::now();
+    let deadline = TcpListener::bind("127.0.0.1:0").unwrap();
+    deadline.set_nonblocking(false).unwrap();
+    while paused.elapsed() < Duration::from_millis(6500) {
+        thread::park_timeout(Duration::from_millis(100));
+    }
+    for pid in [parent, gateway] {
+        kill_process(pid, Signal::CONT).unwrap();
+    }
+    assert_eq!(get(eddy.address(), "/fixed").status, 200);
+    eddy.signal(Signal::HUP);
+    eddy.record("configuration unchanged");
+    assert_eq!(eddy.gateway(), gateway);
+    assert!(!eddy.has_seen("a worker hangs; its process is killed"), "{}", eddy.log());
+}
+
+#[test]
+fn a_port_in_use_is_an_error_that_names_the_holder() {
+    let holder = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = holder.local_addr().unwrap();
+    let config = format!("listeners: [{{address: '{address}', demo: true}}]\n");
+    let mut eddy = Eddy::spawn(&config, Launch::default());
+    let record = eddy.record_where("cannot listen", |record| {
+        record["message"].as_str().is_some_and(|text| text.contains("cannot listen"))
+    });
+    let text = record["message"].as_str().unwrap();
+    assert!(text.contains(&address.to_string()), "{text}");
+    assert!(text.contains(&format!("process {} ", std::process::id())), "{text}");
+    assert_eq!(eddy.exited().code(), Some(1));
+}
+
+#[test]
+fn two_gateways_do_not_share_a_port_unnoticed() {
+    let eddy = Eddy::start(DEMO);
+    let config = format!("listeners: [{{address: '{}', demo: true}}]\n", eddy.address());
+    let mut second = Eddy::spawn(&config, Launch::default());
+    assert_eq!(second.exited().code(), Some(1));
+    assert_eq!(get(eddy.address(), "/fixed").status, 200);
+}
+
+#[test]
+fn a_broken_configuration_ends_the_first_start() {
+    let mut eddy = Eddy::spawn("listeners: nothing\n", Launch::default());
+    assert_eq!(eddy.exited().code(), Some(1));
+}
+
+#[test]
+fn a_replacement_survives_a_broken_file() {
+    let mut eddy = Eddy::start(DEMO);
+    eddy.write_config("listeners: nothing\n");
+    eddy.kill_gateway();
+    eddy.record("the configuration on disk is broken; the last good one stays in force");
+    eddy.record("ready");
+    assert_eq!(get(eddy.address(), "/fixed").status, 200);
+    let metrics = get(eddy.admin(), "/metrics").text;
+    assert!(metrics.contains("eddy_config_rejected 1\n"), "{metrics}");
+}
+
+#[test]
+fn reloads_are_all_or_nothing() {
+    let mut eddy = Eddy::start(DEMO);
+    let first = eddy.address();
+    let busy = TcpListener::bind("127.0.0.1:0").unwrap();
+    let more = |address: &str| {
+        DEMO.replace(
+            "demo: true}",
+            &format!("demo: true}}, {{name: more, address: '{address}', demo: true}}"),
+        )
+    };
+    eddy.write_config(&more(&busy.local_addr().unwrap().to_string()));
+    eddy.signal(Signal::HUP);
+    eddy.record("configuration rejected; the last good one stays in force");
+    assert_eq!(get(first, "/fixed").status, 200);
+    eddy.write_config(&more("127.0.0.2:0"));
+    eddy.record("configuration reloaded");
+    let second = eddy.address();
+    assert_ne!(first, second);
+    assert_eq!(get(second, "/fixed").status, 200);
+    eddy.write_config(DEMO);
+    eddy.signal(Signal::HUP);
+    eddy.record("configuration reloaded");
+    let deadline = Instant::now() + DEADLINE;
+    while TcpStream::connect(second).is_ok() {
+        assert!(Instant::now() < deadline, "an address that is gone is still open");
+        thread::yield_now();
+    }
+    assert_eq!(get(first, "/fixed").status, 200);
+    eddy.stop();
+}
+
+#[test]
+fn unix_sockets_are_bound_and_removed() {
+    let config = "listeners: [{name: local, address: 'unix:DIR/eddy.sock', demo: true}]\n";
+    let mut eddy = Eddy::start(config);
+    let path = eddy.path("eddy.sock");
+    assert_eq!(exchange(UnixStream::connect(&path).unwrap(), "/fixed").unwrap().status, 200);
+    eddy.kill_gateway();
+    // The parent holds the socket: the connection waits for the next process.
+    let waiting = UnixStream::connect(&path).unwrap();
+    waiting.set_read_timeout(Some(DEADLINE)).unwrap();
+    assert_eq!(exchange(waiting, "/fixed").unwrap().status, 200);
+    eddy.record("ready");
+    eddy.signal(Signal::TERM);
+    assert!(eddy.exited().success());
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_second_signal_stops_at_once() {
+    let mut eddy = Eddy::start(DEMO);
+    let address = eddy.address();
+    let slow = thread::spawn(move || try_get(address, "/slow?ms=15000"));
+    let started = Instant::now();
+    eddy.signal(Signal::TERM);
+    eddy.record("draining");
+    eddy.signal(Signal::TERM);
+    assert!(eddy.exited().success());
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    drop(slow);
+}
+
+#[test]
+fn a_storm_of_signals_changes_nothing() {
+    let mut eddy = Eddy::start(DEMO);
+    for _ in 0..200 {
+        eddy.signal(Signal::HUP);
+        eddy.signal(Signal::PIPE);
+        eddy.signal(Signal::USR1);
+        eddy.signal(Signal::CHILD);
+    }
+    eddy.record("configuration unchanged");
+    assert_eq!(get(eddy.address(), "/fixed").status, 200);
+    eddy.stop();
+}
+
+#[test]
+fn a_gateway_outlives_its_parent() {
+    let mut eddy = Eddy::start(DEMO);
+    let (address, gateway) = (eddy.address(), eddy.gateway());
+    kill_process(eddy.pid(), Signal::KILL).unwrap();
+    eddy.record_where("orphan", |record| {
+        record["message"].as_str().is_some_and(|text| text.starts_with("the parent process is gone"))
+    });
+    assert_eq!(get(address, "/fixed").status, 200);
+    kill_process(gateway, Signal::TERM).unwrap();
+    eddy.record("draining");
+    let deadline = Instant::now() + DEADLINE;
+    while TcpStream::connect(address).is_ok()
+        || test_kill_process(gateway).is_ok_and(|()| is_running(gateway))
+    {
+        assert!(Instant::now() < deadline, "the orphan does not end");
+        thread::park_timeout(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn without_a_parent_the_gateway_runs_alone() {
+    let launch = Launch { arguments: vec!["--no-parent".into()], ..Launch::default() };
+    let mut eddy = Eddy::launch(DEMO, launch);
+    assert_eq!(get(eddy.address(), "/fixed").status, 200);
+    assert_eq!(get(eddy.admin(), "/ready").status, 200);
+    eddy.signal(Signal::HUP);
+    eddy.record("configuration unchanged");
+    eddy.stop();
+}
+
+#[test]
+fn the_service_manager_is_told() {
+    let directory = Directory::new();
+    let path = directory.join("notify");
+    let manager = UnixDatagram::bind(&path).unwrap();
+    manager.set_read_timeout(Some(DEADLINE)).unwrap();
+    let environment = vec![("NOTIFY_SOCKET".into(), path.into_os_string())];
+    let mut eddy = Eddy::launch(DEMO, Launch { environment, ..Launch::default() });
+    let hear = |word: &str| {
+        let mut bytes = [0; 512];
+        loop {
+            let length = manager.recv(&mut bytes).unwrap_or_else(|error| panic!("{word}: {error}"));
+            let text = String::from_utf8_lossy(&bytes[..length]).into_owned();
+            if text.contains(word) {
+                return text;
+            }
+        }
+    };
+    let ready = hear("READY=1");
+    assert!(ready.contains(&format!("MAINPID={}\n", eddy.pid().as_raw_nonzero())), "{ready}");
+    eddy.signal(Signal::HUP);
+    assert!(hear("RELOADING=1").contains("MONOTONIC_USEC="));
+    hear("READY=1");
+    eddy.signal(Signal::TERM);
+    hear("STOPPING=1");
+    assert!(eddy.exited().success());
+}
+
+#[test]
+fn admin_pages_are_there() {
+    let eddy = Eddy::start(DEMO);
+    let page = |path: &str| get(eddy.admin(), path);
+    assert!(page("/").text.contains("/metrics"));
+    assert_eq!(page("/healthz").status, 200);
+    assert!(page("/metrics").text.contains("eddy_build_info"));
+    assert!(page("/config").text.contains("demo"));
+    assert!(page("/clusters").text.contains("clusters"));
+    assert!(page("/listeners").text.contains(&eddy.address().to_string()));
+    assert_eq!(page("/nothing").status, 404);
+}
+
+fn is_running(pid: rustix::process::Pid) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+    // A process that has ended and is not yet waited for is in state Z.
+    !status.is_empty() && !status.contains(") Z ")
+}
+
+/// A client that asks again and again, each time on a new connection.
+struct Client {
+    is_stopped: Arc<AtomicBool>,
+    answered: Arc<std::sync::atomic::AtomicU64>,
+    thread: thread::JoinHandle<Tally>,
+}
+
+#[derive(Debug, Default)]
+struct Tally {
+    refused: u64,
+}
+
+impl Client {
+    fn start(address: SocketAddr) -> Self {
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let answered = Arc::<std::sync::atomic::AtomicU64>::default();
+        let (stop, count) = (Arc::clone(&is_stopped), Arc::clone(&answered));
+        let thread = thread::spawn(move || {
+            let mut tally = Tally::default();
+            while !stop.load(Ordering::Relaxed) {
+                match try_get(address, "/fixed") {
+                    Ok(answer) if answer.status == 200 => {
+                        count.fetch_add(1, Ordering::Relaxed);
+                    }
+                    Err(error) if error.kind() == ErrorKind::ConnectionRefused => tally.refused += 1,
+                    // A connection of the process that was killed.
+                    Ok(_) | Err(_) => {}
+                }
+            }
+            tally
+        });
+        Self { is_stopped, answered, thread }
+    }
+
+    fn until_answered(&self) {
+        let (before, deadline) = (self.answered.load(Ordering::Relaxed), Instant::now() + DEADLINE);
+        while self.answered.load(Ordering::Relaxed) == before {
+            assert!(Instant::now() < deadline, "no answer");
+            thread::yield_now();
+        }
+    }
+
+    fn stop(self) -> Tally {
+        self.is_stopped.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap()
+    }
+}

@@ -1,0 +1,37 @@
+//! A client that sends one request a connection and reads to the end.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+
+use super::DEADLINE;
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    pub status: u16,
+    pub text: String,
+}
+
+/// Gets `path`; panics unless there is an answer.
+pub fn get(address: SocketAddr, path: &str) -> Answer {
+    try_get(address, path).unwrap_or_else(|error| panic!("GET {path} at {address}: {error}"))
+}
+
+/// Gets `path`; a connection that ends without an answer is an error.
+pub fn try_get(address: SocketAddr, path: &str) -> io::Result<Answer> {
+    let stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(DEADLINE))?;
+    exchange(stream, path)
+}
+
+/// Sends a request for `path` and reads the answer to its end.
+pub fn exchange(mut stream: impl Read + Write, path: &str) -> io::Result<Answer> {
+    let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes())?;
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let status = text.split(' ').nth(1).and_then(|word| word.parse().ok());
+    let status = status.ok_or(io::ErrorKind::UnexpectedEof)?;
+    Ok(Answer { status, text })
+}

@@ -1,0 +1,226 @@
+//! A running `eddy`, its log as records.
+
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use serde_json::Value;
+
+use super::{DEADLINE, Directory};
+
+/// The binary under test.
+pub fn binary() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_eddy"))
+}
+
+/// How an `eddy` is started.
+#[derive(Clone, Debug, Default)]
+pub struct Launch {
+    /// The binary; the one under test when not given.
+    pub binary: Option<PathBuf>,
+    /// Arguments after `run CONFIG --json`.
+    pub arguments: Vec<OsString>,
+    /// Variables of the environment.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+/// An `eddy run`; all its processes end with it.
+#[derive(Debug)]
+pub struct Eddy {
+    process: Child,
+    records: Receiver<Value>,
+    seen: Vec<Value>,
+    directory: Directory,
+}
+
+impl Eddy {
+    /// Starts with a configuration and waits until it is ready.
+    pub fn start(config: &str) -> Self {
+        Self::launch(config, Launch::default())
+    }
+
+    /// Starts as `launch` says and waits until it is ready.
+    pub fn launch(config: &str, launch: Launch) -> Self {
+        let mut eddy = Self::spawn(config, launch);
+        eddy.record("ready");
+        eddy
+    }
+
+    /// Starts and does not wait.
+    pub fn spawn(config: &str, launch: Launch) -> Self {
+        let directory = Directory::new();
+        let path =
+            directory.write("eddy.yaml", &config.replace("DIR", &directory.path().display().to_string()));
+        let mut process = Command::new(launch.binary.unwrap_or_else(binary))
+            .arg("run")
+            .arg(path)
+            .arg("--json")
+            .args(launch.arguments)
+            .envs(launch.environment)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let (sender, records) = channel();
+        let log = process.stderr.take().unwrap();
+        std::thread::spawn(move || {
+            for line in BufReader::new(log).lines() {
+                let Ok(line) = line else { return };
+                let record = serde_json::from_str(&line).unwrap_or(Value::String(line));
+                if sender.send(record).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { process, records, seen: Vec::new(), directory }
+    }
+
+    /// Waits for the next record with this message and returns it.
+    pub fn record(&mut self, message: &str) -> Value {
+        self.record_where(message, |record| record["message"] == message)
+    }
+
+    /// Waits for the next record that `is_it` accepts.
+    pub fn record_where(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.records.recv_timeout(left) {
+                Ok(record) => {
+                    self.seen.push(record.clone());
+                    if is_it(&record) {
+                        return record;
+                    }
+                }
+                Err(error) => panic!("no record \"{what}\": {error}; the log is\n{}", self.log()),
+            }
+        }
+    }
+
+    /// Whether such a record was seen by a wait so far.
+    pub fn has_seen(&self, message: &str) -> bool {
+        self.seen.iter().any(|record| record["message"] == message)
+    }
+
+    /// Everything seen so far.
+    pub fn log(&self) -> String {
+        self.seen.iter().map(|record| format!("{record}\n")).collect()
+    }
+
+    /// Where the only listener is.
+    pub fn address(&self) -> SocketAddr {
+        self.listening("listener").parse().unwrap()
+    }
+
+    /// Where the admin listener is.
+    pub fn admin(&self) -> SocketAddr {
+        self.listening("admin").parse().unwrap()
+    }
+
+    fn listening(&self, role: &str) -> &str {
+        let is_it = |record: &&Value| record["message"] == "listening" && record["role"] == role;
+        let record =
+            self.seen.iter().rev().find(is_it).unwrap_or_else(|| panic!("no {role} in\n{}", self.log()));
+        record["address"].as_str().unwrap()
+    }
+
+    /// The process that became ready last.
+    pub fn gateway(&self) -> Pid {
+        let ready = self.seen.iter().rev().find(|record| record["message"] == "ready").unwrap();
+        Pid::from_raw(i32::try_from(ready["gateway"].as_i64().unwrap()).unwrap()).unwrap()
+    }
+
+    /// The parent.
+    pub fn pid(&self) -> Pid {
+        Pid::from_child(&self.process)
+    }
+
+    /// Sends a signal to the parent.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(self.pid(), signal).unwrap();
+    }
+
+    /// Kills the gateway process as a fault would.
+    pub fn kill_gateway(&self) {
+        kill_process(self.gateway(), Signal::KILL).unwrap();
+    }
+
+    /// Replaces the configuration file.
+    pub fn write_config(&self, config: &str) {
+        self.directory
+            .write("eddy.yaml", &config.replace("DIR", &self.directory.path().display().to_string()));
+    }
+
+    /// A path in the directory of the configuration.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
+    /// Waits for the end.
+    pub fn exited(&mut self) -> ExitStatus {
+        let deadline = Instant::now() + DEADLINE;
+        loop {
+            if let Some(status) = self.process.try_wait().unwrap() {
+                return status;
+            }
+            assert!(Instant::now() < deadline, "still running; the log is\n{}", self.log());
+            // The log is read meanwhile, and its end is the end of the wait.
+            match self.records.recv_timeout(Duration::from_millis(10)) {
+                Ok(record) => self.seen.push(record),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return self.process.wait().unwrap(),
+            }
+        }
+    }
+
+    /// Ends it with SIGTERM and expects it to go well.
+    pub fn stop(mut self) {
+        self.signal(Signal::TERM);
+        let status = self.exited();
+        assert!(status.success(), "{status}; the log is\n{}", self.log());
+    }
+}
+
+impl Drop for Eddy {
+    fn drop(&mut self) {
+        // The group was made for this one.
+        let _ = kill_process_group(self.pid(), Signal::KILL);
+        let _ = self.process.wait();
+    }
+}
+
+/// Runs the binary with `arguments` to its end, within the deadline.
+pub fn run_to_end(arguments: &[&str], directory: &Path) -> Output {
+    let mut process = Command::new(binary())
+        .args(arguments)
+        .current_dir(directory)
+        .env_remove("NO_COLOR")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (stdout, stderr) = (process.stdout.take().unwrap(), process.stderr.take().unwrap());
+    let (stdout, stderr) = (read_all(stdout), read_all(stderr));
+    let output = |text: Receiver<Vec<u8>>| text.recv_timeout(DEADLINE).expect("the program ends in time");
+    let (stdout, stderr) = (output(stdout), output(stderr));
+    Output { status: process.wait().unwrap(), stdout, stderr }
+}
+
+fn read_all(mut stream: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, text) = channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        let _ = sender.send(bytes);
+    });
+    text
+}

@@ -1,0 +1,21 @@
+//! The real binary as a child of the test, and a client to talk to it.
+
+mod client;
+mod directory;
+mod eddy;
+
+pub use client::{exchange, get, try_get};
+pub use directory::Directory;
+pub use eddy::{Eddy, Launch, binary, run_to_end};
+
+use std::time::Duration;
+
+/// Longest a test waits for anything.
+pub const DEADLINE: Duration = Duration::from_secs(20);
+
+/// A gateway that answers by itself, at ports the kernel chooses.
+pub const DEMO: &str = "\
+workers: 2
+listeners: [{name: demo, address: '127.0.0.1:0', demo: true}]
+admin: {address: '127.0.0.1:0'}
+";
