@@ -87,8 +87,13 @@ fn unsafe_outside_its_crates_is_found() {
         planted.append("crates/eddy-route/src/index.rs", code);
         check(&planted, &["`unsafe` is allowed only below crates/eddy-io/"]);
     }
+    let allocator = "unsafe impl GlobalAlloc for Counting { unsafe fn alloc(&self) { unsafe { f() } } }";
+    let mut planted = Planted::new();
+    planted.append("crates/eddy-route/tests/lookup.rs", &format!("{allocator} unsafe fn f() {{}}"));
+    check(&planted, &["crates/eddy-route/tests/lookup.rs:2: `unsafe` is allowed only below"]);
     let mut planted = Planted::new();
     planted.append("crates/eddy-io/src/lib.rs", "unsafe fn f() {}");
+    planted.append("crates/eddy-route/tests/lookup.rs", allocator);
     planted.append(
         "crates/eddy-route/src/index.rs",
         "/// unsafe { }\nconst WORD: &str = \"unsafe { }\"; // unsafe",
@@ -134,6 +139,10 @@ fn logic_in_a_contents_page_is_found() {
         planted.append("crates/eddy-route/src/order/mod.rs", code);
         check(&planted, &["crates/eddy-route/src/order/mod.rs:3: `mod.rs` is a contents page"]);
     }
+    let mut planted = Planted::new();
+    planted.append("crates/eddy-route/tests/lookup.rs", "mod place;");
+    planted.write("crates/eddy-route/tests/place/mod.rs", "fn shared() {}\n");
+    check(&planted, &[]);
 }
 
 #[test]
