@@ -37,6 +37,8 @@ field_ids! {
     MaxForwards = "max-forwards", Traits::PLAIN;
     Trailer = "trailer", Traits::FRAMING;
     KeepAlive = "keep-alive", Traits::HOP;
+    // No field of HTTP, but CGI programs take it for a setting of their own (CVE-2016-5385 and its kin).
+    Proxy = "proxy", Traits::HOP;
     ProxyConnection = "proxy-connection", Traits::HOP;
     ProxyAuthenticate = "proxy-authenticate", Traits::HOP;
     ProxyAuthorization = "proxy-authorization", Traits::HOP;

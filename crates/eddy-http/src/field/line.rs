@@ -86,7 +86,9 @@ pub(crate) fn parse_lines(
     let mut seen = Seen::default();
     while !is_line_end(bytes, at) {
         if fields.len() >= fields_max {
-            return Err(LineFault::TooMany);
+            // What may still become the empty line is not one too many.
+            let is_cut = matches!(bytes.get(at..).unwrap_or_default(), [] | [b'\r']);
+            return Err(if is_cut { LineFault::Truncated } else { LineFault::TooMany });
         }
         let name_end = find_name_end(bytes, at);
         if bytes.get(name_end) != Some(&b':') {

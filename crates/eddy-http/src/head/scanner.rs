@@ -1,5 +1,6 @@
 //! Where a head ends, found as its bytes arrive.
 
+use super::request::parse_version;
 use super::{HeadFault, HeadLimits};
 use crate::field::LineFault;
 use crate::method::METHOD_BYTES_MAX;
@@ -32,7 +33,9 @@ enum Kind {
 /// What a response begins with.
 const RESPONSE_START: &[u8] = b"HTTP/1.";
 /// Most bytes of a request line beside its target: method, version, two spaces.
-const LINE_REST_BYTES_MAX: usize = METHOD_BYTES_MAX + 10;
+const LINE_REST_BYTES_MAX: usize = METHOD_BYTES_MAX + VERSION_BYTES + 2;
+/// Bytes of `HTTP/1.1`.
+const VERSION_BYTES: usize = 8;
 
 impl Default for HeadScanner {
     fn default() -> Self {
@@ -85,6 +88,7 @@ impl HeadScanner {
             let is_empty = end == self.line_start;
             if self.lines == 0 {
                 self.check_first_line(bytes, end, limits)?;
+                self.check_version(bytes, end)?;
             } else if !is_empty && self.lines > u32::from(limits.fields_max) {
                 return Err(HeadFault::TooManyFields);
             }
@@ -149,6 +153,19 @@ impl HeadScanner {
             return Err(HeadFault::TargetTooLong);
         }
         Ok(())
+    }
+
+    /// Checks the version that a request line ends with.
+    fn check_version(&self, bytes: &[u8], end: usize) -> Result<(), HeadFault> {
+        if self.kind == Kind::Response {
+            return Ok(());
+        }
+        let start = end.saturating_sub(VERSION_BYTES).max(self.line_start);
+        match parse_version(bytes, start) {
+            Ok(_) => Ok(()),
+            Err(HeadFault::UnknownVersion) => Err(HeadFault::UnknownVersion),
+            Err(_) => Err(HeadFault::BadVersion),
+        }
     }
 
     /// Checks the limits that an unfinished head is already over.

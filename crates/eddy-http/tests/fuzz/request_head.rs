@@ -1,6 +1,6 @@
 //! Requests: scanner and parser agree, and what we accept `httparse` reads alike.
 
-use eddy_http::{HeadLimits, HeadScanner, RequestBody, RequestHead, Version};
+use eddy_http::{HeadFault, HeadLimits, HeadScanner, RequestBody, RequestHead, Version};
 
 use super::{LIMITS, compare_fields, scan};
 
@@ -15,6 +15,24 @@ pub(crate) fn request_head(data: &[u8]) {
         if head.parse(data, &limits).is_ok() {
             assert_eq!(found, Ok(Some(data.len())), "the parser accepts what the scanner does not");
         }
+        check_start(data, found, &limits);
+    }
+}
+
+/// Without a scan first the parser finds the same, and asks for more as long as it may come.
+fn check_start(data: &[u8], found: Result<Option<usize>, HeadFault>, limits: &HeadLimits) {
+    let mut head = RequestHead::new();
+    let good = match found {
+        Ok(Some(end)) if head.parse(&data[..end], limits).is_ok() => Some(end),
+        _ => None,
+    };
+    let started = head.parse_start(data, limits);
+    assert_eq!(started.unwrap_or(None), good);
+    if found.is_ok() && good.is_none() {
+        assert!(started.is_err() || found == Ok(None));
+    }
+    for cut in 0..good.unwrap_or(0) {
+        assert_eq!(head.parse_start(&data[..cut], limits), Ok(None), "the first {cut} bytes of a good head");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Responses: scanner and parser agree, and what we accept `httparse` reads alike.
 
-use eddy_http::{HeadLimits, HeadScanner, Method, ResponseBody, ResponseHead, Version};
+use eddy_http::{HeadFault, HeadLimits, HeadScanner, Method, ResponseBody, ResponseHead, Version};
 
 use super::{LIMITS, compare_fields, scan};
 
@@ -17,6 +17,21 @@ pub(crate) fn response_head(data: &[u8]) {
         if head.parse(data, &limits, Method::Get).is_ok() {
             assert_eq!(found, Ok(Some(data.len())), "the parser accepts what the scanner does not");
         }
+        check_start(data, found, &limits);
+    }
+}
+
+/// Without a scan first the parser finds the same, and asks for more as long as it may come.
+fn check_start(data: &[u8], found: Result<Option<usize>, HeadFault>, limits: &HeadLimits) {
+    let mut head = ResponseHead::new();
+    let good = match found {
+        Ok(Some(end)) if head.parse(&data[..end], limits, Method::Get).is_ok() => Some(end),
+        _ => None,
+    };
+    assert_eq!(head.parse_start(data, limits, Method::Get).unwrap_or(None), good);
+    for cut in 0..good.unwrap_or(0) {
+        let started = head.parse_start(&data[..cut], limits, Method::Get);
+        assert_eq!(started, Ok(None), "the first {cut} bytes of a good head");
     }
 }
 

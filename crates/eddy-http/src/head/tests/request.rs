@@ -373,6 +373,29 @@ fn limits_hold_to_the_byte() {
 }
 
 #[test]
+fn a_head_at_the_start_of_more_is_found_without_a_scan() {
+    let mut head = RequestHead::new();
+    let limits = HeadLimits { head_bytes_max: 27, fields_max: 1, target_bytes_max: 8 };
+    let mut check = |text: &str, expected: Result<Option<usize>, HeadFault>| {
+        assert_eq!(head.parse_start(text.as_bytes(), &limits), expected, "{text:?}");
+    };
+    let text = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+    for end in 0..text.len() {
+        check(&text[..end], Ok(None));
+    }
+    check(text, Ok(Some(27)));
+    check(&format!("{text}{text}"), Ok(Some(27)));
+    check("\r", Ok(None));
+    check("\r\n", Ok(None));
+    check("\r\nGET / HTTP/1.0\r\n\r\n", Ok(Some(20)));
+    check("GET / HTTP/1.1\r\nHost: ab\r\n\r\n", Err(HeadFault::HeadTooLarge));
+    check("GET / HTTP/1.1\r\nHost: abcde", Ok(None));
+    check("GET / HTTP/1.1\r\nHost: abcdef", Err(HeadFault::HeadTooLarge));
+    check("GET / HTTP/1.1\r\nA: b\r\nC:", Err(HeadFault::TooManyFields));
+    check("GET /\n", Err(HeadFault::BareLf));
+}
+
+#[test]
 fn a_head_is_fit_for_the_next_parse_after_any() {
     let mut head = RequestHead::new();
     let limits = HeadLimits::default();

@@ -89,6 +89,25 @@ fn fields_are_read_as_strictly_as_those_of_requests() {
 }
 
 #[test]
+fn a_head_at_the_start_of_more_is_found_without_a_scan() {
+    let mut head = ResponseHead::new();
+    let limits = HeadLimits { head_bytes_max: 25, ..HeadLimits::default() };
+    let mut check = |text: &str, expected: Result<Option<usize>, HeadFault>| {
+        assert_eq!(head.parse_start(text.as_bytes(), &limits, Method::Get), expected, "{text:?}");
+    };
+    let text = "HTTP/1.1 200 OK\r\na: b\r\n\r\n";
+    for end in 0..text.len() {
+        check(&text[..end], Ok(None));
+    }
+    check(text, Ok(Some(25)));
+    check(&format!("{text}body"), Ok(Some(25)));
+    check("HTTP/1.1 200 OK\r\na: bc\r\n\r\n", Err(HeadFault::HeadTooLarge));
+    check("HTTP/1.1 2x", Ok(None));
+    check("HTTP/1.1 2x0", Err(HeadFault::BadStatusLine));
+    check("HTTP/2.0 ", Err(HeadFault::BadStatusLine));
+}
+
+#[test]
 fn bodies_end_by_the_rules_in_their_order() {
     let length = "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n";
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";

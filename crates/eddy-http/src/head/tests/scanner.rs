@@ -58,6 +58,11 @@ fn what_no_head_can_hold_is_refused_at_once() {
     check_early(b"\rG", HeadFault::BareCr);
     check_early(b"\r\n\r", HeadFault::BadStart);
     check_early(b"GET\t", HeadFault::BadMethod);
+    check_early(b"EHLO example.com\r\n", HeadFault::BadVersion);
+    check_early(b"GET /\r\n", HeadFault::BadVersion);
+    check_early(b"A\r\n", HeadFault::BadVersion);
+    check_early(b"GET / HTTP/1.2\r\n", HeadFault::BadVersion);
+    check_early(b"PRI * HTTP/2.0\r\n", HeadFault::UnknownVersion);
     check_early(b"GET / HTTP/1.1\n", HeadFault::BareLf);
     check_early(b"GET / HTTP/1.1\rH", HeadFault::BareCr);
     check_early(b"GET /\0", HeadFault::Control);
