@@ -46,7 +46,8 @@ impl Balancer {
         now: Duration,
         rng: &mut Rng,
     ) -> Option<usize> {
-        let best = Eligible { now, ejected: Ejected::LeaveOut, avoid: Some(avoid) };
+        let avoid = (!avoid.is_empty()).then_some(avoid);
+        let best = Eligible { now, ejected: Ejected::LeaveOut, avoid };
         let tried_too = Eligible { avoid: None, ..best };
         let ejected_too = Eligible { ejected: Ejected::Use, ..best };
         let all = Eligible { ejected: Ejected::Use, avoid: None, ..best };

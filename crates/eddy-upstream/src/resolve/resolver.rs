@@ -94,11 +94,11 @@ impl Resolver {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Takes every address for reachable, for tests with addresses that this machine has no route to.
+    /// Decides by `has_route` which addresses can be reached, for tests with addresses of nowhere.
     #[cfg(test)]
-    pub(crate) fn assuming_routes(self) -> Self {
+    pub(crate) fn with_routes(self, has_route: fn(IpAddr) -> bool) -> Self {
         let mut shared = Arc::into_inner(self.shared).unwrap();
-        shared.has_route = |_| true;
+        shared.has_route = has_route;
         Self { shared: Arc::new(shared) }
     }
 

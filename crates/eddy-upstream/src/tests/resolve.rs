@@ -1,7 +1,7 @@
 //! Following names against a DNS server that misbehaves in every way we know.
 
 use std::collections::BTreeSet;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -124,6 +124,18 @@ async fn of_very_many_records_a_thousand_are_used() {
 }
 
 #[tokio::test]
+async fn a_family_without_a_route_is_left_out_while_there_is_another() {
+    let v6: Vec<Ipv6Addr> = vec!["fd00::1".parse().unwrap()];
+    let stub = DnsStub::start(Saying::Addresses(Zone { v6: v6.clone(), ..Zone::v4(&["10.0.0.1"], 0) })).await;
+    let resolver = Resolver::from_name_servers(&[stub.address]).unwrap().with_routes(|ip| ip.is_ipv4());
+    let resolution = resolver.follow(&cluster(DNS), &Handle::current());
+    assert!(resolution.settled(PATIENCE).await);
+    assert_eq!(addresses(&resolution), set(&["10.0.0.1:80"]));
+    stub.say(Saying::Addresses(Zone { v6, ..Zone::v4(&[], 0) }));
+    wait_for(&resolution, &["[fd00::1]:80"]).await;
+}
+
+#[tokio::test]
 async fn a_new_configuration_begins_with_what_was_known() {
     let stub = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1"], 0))).await;
     let resolver = resolver(&stub);
@@ -188,7 +200,7 @@ fn follow_with(stub: &DnsStub, dns: DnsConfig) -> Resolution {
 }
 
 fn resolver(stub: &DnsStub) -> Resolver {
-    Resolver::from_name_servers(&[stub.address]).unwrap().assuming_routes()
+    Resolver::from_name_servers(&[stub.address]).unwrap().with_routes(|_| true)
 }
 
 fn cluster(dns: DnsConfig) -> ClusterConfig {
