@@ -16,6 +16,7 @@ use tokio::sync::watch;
 
 use crate::origin::TapOrigin;
 use crate::place::{self, TempDir};
+use crate::site::QUICK_START;
 use crate::wire::{Client, DEADLINE, Response, within, within_for};
 
 /// A running gateway; whatever is left of its processes is killed when it goes out of scope.
@@ -50,14 +51,6 @@ pub struct Lines {
     lines: Arc<Mutex<Vec<String>>>,
     changes: Arc<watch::Sender<()>>,
 }
-
-/// The configuration that the quick start shows: everything goes to `ORIGIN`.
-pub const QUICK_START: &str = "\
-listeners: [{address: LISTEN, routes: site}]
-admin: {address: ADMIN}
-routes: {site: [{match: {path: {prefix: /}}, cluster: origin}]}
-clusters: {origin: {endpoints: [ORIGIN]}}
-";
 
 impl Gateway {
     /// Starts a gateway with the quick start's configuration in front of `origin`.

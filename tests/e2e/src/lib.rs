@@ -5,6 +5,8 @@ pub mod corpus;
 pub mod differential;
 pub mod drive;
 pub mod gateway;
+pub mod journal;
 pub mod origin;
 pub mod place;
+pub mod site;
 pub mod wire;

@@ -9,9 +9,10 @@ use eddy_e2e::differential::Panel;
 use eddy_e2e::drive::{
     Cuts, Exceptions, LANES, Lane, Plan, RequestDriver, ResponseDriver, judge_requests, lanes_config,
 };
-use eddy_e2e::gateway::{Gateway, QUICK_START};
+use eddy_e2e::gateway::Gateway;
 use eddy_e2e::origin::TapOrigin;
 use eddy_e2e::place;
+use eddy_e2e::site::QUICK_START;
 
 fn corpus() -> PathBuf {
     place::tree().join("tests/corpus")

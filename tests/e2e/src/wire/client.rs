@@ -284,6 +284,25 @@ impl Client {
         Ok(&self.buffer)
     }
 
+    /// Reads until the unused bytes end with `tail`.
+    ///
+    /// # Errors
+    /// When they do not within [`DEADLINE`], or the connection ends before.
+    pub async fn until_unused(&mut self, tail: &[u8]) -> Result<()> {
+        within("bytes that end as expected", async {
+            while !self.buffer.ends_with(tail) {
+                anyhow::ensure!(
+                    self.end.is_none(),
+                    "the connection ended: {:?}",
+                    String::from_utf8_lossy(&self.buffer)
+                );
+                self.fill().await;
+            }
+            Ok(())
+        })
+        .await?
+    }
+
     /// Waits for `limit` and returns whether the peer was silent and left the connection open.
     pub async fn is_quiet_for(&mut self, limit: Duration) -> bool {
         self.buffer.is_empty()

@@ -1,0 +1,209 @@
+//! The load: connections that send one numbered request after the other and never connect again in silence.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::{Result, anyhow};
+
+use super::message::{Numbers, answer_body, hash_of, is_post, request_body, write_request};
+use crate::wire::{Client, Next};
+
+/// A load to be put on a gateway.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// Where the gateway listens.
+    pub gateway: SocketAddr,
+    /// How many connections there are at a time.
+    pub connections: u32,
+    /// Seeds the choices of the load: when it pauses and when it closes a connection.
+    pub seed: u64,
+}
+
+/// A load that is running on a thread of its own.
+#[derive(Debug)]
+pub struct Running {
+    stop: Arc<AtomicBool>,
+    sent: Arc<AtomicU64>,
+    thread: JoinHandle<Vec<Sent>>,
+}
+
+/// A request as its client knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// Its number.
+    pub id: u64,
+    /// Whether it was a POST.
+    pub is_post: bool,
+    /// The hash of its body.
+    pub hash: u64,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What came of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Outcome {
+    /// Answered by the origin, as it should be.
+    Answered,
+    /// Answered with another status than the origin gives.
+    Status(u16),
+    /// The answer was to another request.
+    Crossed,
+    /// The answer or the request's body was altered on the way.
+    Altered,
+    /// The answer was cut.
+    Cut,
+    /// The connection was refused.
+    Refused,
+    /// The connection ended before the first byte of an answer, on its first request.
+    Reset,
+    /// The connection ended before the first byte of an answer, on a later request, and no end was announced.
+    ResetReused,
+    /// No answer in time.
+    Late,
+}
+
+impl Load {
+    /// Starts the load.
+    pub fn start(self) -> Running {
+        let (stop, sent) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let (stopping, sending) = (Arc::clone(&stop), Arc::clone(&sent));
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let Ok(runtime) = runtime else {
+                return Vec::new();
+            };
+            runtime.block_on(async move {
+                let mut lanes = tokio::task::JoinSet::new();
+                for number in 0..self.connections {
+                    let lane = Lane {
+                        gateway: self.gateway,
+                        numbers: Numbers::new(self.seed ^ (u64::from(number) << 32)),
+                        stop: Arc::clone(&stopping),
+                        next: Arc::clone(&sending),
+                        out: Vec::new(),
+                    };
+                    lanes.spawn(lane.run());
+                }
+                lanes.join_all().await.into_iter().flatten().collect()
+            })
+        });
+        Running { stop, sent, thread }
+    }
+}
+
+impl Running {
+    /// How many requests were begun.
+    pub fn sent(&self) -> u64 {
+        self.sent.load(Ordering::Relaxed)
+    }
+
+    /// Waits until `count` requests were begun.
+    ///
+    /// # Errors
+    /// When the load makes no progress for a while.
+    pub async fn until_sent(&self, count: u64) -> Result<()> {
+        let (mut last, mut still) = (self.sent(), 0);
+        while self.sent() < count {
+            tokio::time::sleep(POLL).await;
+            still = if self.sent() == last { still + 1 } else { 0 };
+            last = self.sent();
+            anyhow::ensure!(still < STILL_MAX, "the load stands still at {last} requests");
+        }
+        Ok(())
+    }
+
+    /// Lets the requests in flight end, and returns all requests.
+    ///
+    /// # Errors
+    /// When the load panicked.
+    pub fn stop(self) -> Result<Vec<Sent>> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.join().map_err(|_| anyhow!("the load panicked"))
+    }
+}
+
+/// One connection at a time.
+struct Lane {
+    gateway: SocketAddr,
+    numbers: Numbers,
+    stop: Arc<AtomicBool>,
+    next: Arc<AtomicU64>,
+    out: Vec<u8>,
+}
+
+impl Lane {
+    async fn run(mut self) -> Vec<Sent> {
+        let mut journal = Vec::new();
+        let mut connection: Option<(Client, u64)> = None;
+        while !self.stop.load(Ordering::Relaxed) {
+            let id = self.next.fetch_add(1, Ordering::Relaxed);
+            let (mut client, used) = match connection.take() {
+                Some(open) => open,
+                None => match Client::connect(self.gateway).await {
+                    Ok(client) => (client, 0),
+                    Err(_) => {
+                        journal.push(sent(id, 0, Outcome::Refused));
+                        tokio::time::sleep(POLL).await;
+                        continue;
+                    }
+                },
+            };
+            let (hash, outcome, may_go_on) = self.exchange(&mut client, id, used > 0).await;
+            journal.push(sent(id, hash, outcome));
+            // Now and then the client closes, so that connections come and go all the time.
+            if may_go_on && self.numbers.below(200) != 0 {
+                connection = Some((client, used + 1));
+            }
+            // Some connections idle for a moment, so that there is something to close under them.
+            if self.numbers.below(50) == 0 {
+                tokio::time::sleep(Duration::from_millis(self.numbers.below(20))).await;
+            }
+        }
+        journal
+    }
+
+    async fn exchange(&mut self, client: &mut Client, id: u64, is_reused: bool) -> (u64, Outcome, bool) {
+        let body = request_body(id);
+        let hash = hash_of(&body);
+        write_request(id, &body, &mut self.out);
+        // When sending fails the answer may still be there: the end of the connection tells.
+        let _ = client.send(&self.out).await;
+        let method = if is_post(id) { "POST" } else { "GET" };
+        let Ok(next) = tokio::time::timeout(ANSWER_MAX, client.next(method)).await else {
+            return (hash, Outcome::Late, false);
+        };
+        let answer = match next {
+            Next::Answer(answer) => answer.response,
+            Next::Ended { partial: Some(_), .. } | Next::Bad(_) => return (hash, Outcome::Cut, false),
+            Next::Ended { partial: None, .. } if !client.unused().is_empty() => {
+                return (hash, Outcome::Cut, false);
+            }
+            Next::Ended { partial: None, .. } if is_reused => return (hash, Outcome::ResetReused, false),
+            Next::Ended { partial: None, .. } => return (hash, Outcome::Reset, false),
+        };
+        let may_go_on = answer.is_keep_alive();
+        if answer.status != 200 {
+            return (hash, Outcome::Status(answer.status), may_go_on);
+        }
+        let outcome = if answer.fields.text("x-id") != id.to_string() {
+            Outcome::Crossed
+        } else if answer.fields.text("x-hash") != format!("{hash:x}") || answer.body != answer_body(id) {
+            Outcome::Altered
+        } else {
+            Outcome::Answered
+        };
+        (hash, outcome, may_go_on)
+    }
+}
+
+fn sent(id: u64, hash: u64, outcome: Outcome) -> Sent {
+    Sent { id, is_post: is_post(id), hash, outcome }
+}
+
+const POLL: Duration = Duration::from_millis(5);
+const STILL_MAX: u32 = 2000;
+const ANSWER_MAX: Duration = Duration::from_secs(15);

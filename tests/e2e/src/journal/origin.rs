@@ -1,0 +1,120 @@
+//! The origin that keeps the journal: how often each request came and what its body hashed to.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+
+use anyhow::{Context, Result};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::message::{hash_of, write_answer};
+use crate::place;
+use crate::wire::{DEADLINE, Reading, Request, read_request};
+
+/// What the origin saw of a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// How often it came whole.
+    pub count: u32,
+    /// The hash of its body when it last came.
+    pub hash: u64,
+}
+
+/// An origin with a journal, on a thread of its own.
+#[derive(Clone, Debug)]
+pub struct JournalOrigin {
+    address: SocketAddr,
+    journal: Arc<Mutex<Journal>>,
+}
+
+#[derive(Debug, Default)]
+struct Journal {
+    seen: HashMap<u64, Seen>,
+    foreign: u64,
+}
+
+impl JournalOrigin {
+    /// Starts the origin; its thread ends with the process.
+    ///
+    /// # Errors
+    /// When no socket can be bound.
+    pub fn start() -> Result<Self> {
+        let address = place::free_address()?;
+        let journal: Arc<Mutex<Journal>> = Arc::default();
+        let (sender, receiver) = mpsc::channel();
+        let shared = Arc::clone(&journal);
+        std::thread::spawn(move || {
+            let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+                return;
+            };
+            runtime.block_on(async move {
+                let listener = TcpListener::bind(address).await;
+                // Whoever started the origin may have gone; then nobody needs it.
+                let _ = sender.send(listener.is_ok());
+                let Ok(listener) = listener else {
+                    return;
+                };
+                while let Ok((stream, _)) = listener.accept().await {
+                    tokio::spawn(serve(stream, Arc::clone(&shared)));
+                }
+            });
+        });
+        anyhow::ensure!(receiver.recv_timeout(DEADLINE).context("no origin")?, "cannot bind {address}");
+        Ok(Self { address, journal })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What it saw, by the number of the request, and how many requests it could not number.
+    pub fn seen(&self) -> (HashMap<u64, Seen>, u64) {
+        let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        (journal.seen.clone(), journal.foreign)
+    }
+}
+
+async fn serve(mut stream: TcpStream, journal: Arc<Mutex<Journal>>) {
+    // Without Nagle's delay an answer leaves when it is written.
+    let _ = stream.set_nodelay(true);
+    let (mut buffer, mut answer) = (Vec::with_capacity(16 * 1024), Vec::new());
+    loop {
+        match read_request(&buffer) {
+            Reading::Whole { message, length } => {
+                buffer.drain(..length);
+                note(&message, &journal, &mut answer);
+                if stream.write_all(&answer).await.is_err() {
+                    return;
+                }
+            }
+            Reading::Partial { .. } => match stream.read_buf(&mut buffer).await {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {}
+            },
+            Reading::Bad(_) => {
+                journal.lock().unwrap_or_else(PoisonError::into_inner).foreign += 1;
+                return;
+            }
+        }
+    }
+}
+
+fn note(request: &Request, journal: &Mutex<Journal>, answer: &mut Vec<u8>) {
+    let hash = hash_of(&request.body);
+    let mut journal = journal.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(id) = number_of(request) else {
+        journal.foreign += 1;
+        *answer = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec();
+        return;
+    };
+    let seen = journal.seen.entry(id).or_default();
+    seen.count += 1;
+    seen.hash = hash;
+    write_answer(id, hash, answer);
+}
+
+fn number_of(request: &Request) -> Option<u64> {
+    std::str::from_utf8(request.target.strip_prefix(b"/j/")?).ok()?.parse().ok()
+}

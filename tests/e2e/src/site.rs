@@ -1,0 +1,140 @@
+//! Configurations for tests: one listener, one table and the cluster `origin`, with whatever a test adds.
+
+use crate::gateway::{Gateway, Launch};
+use crate::origin::TapOrigin;
+use anyhow::Result;
+
+/// The configuration that the quick start shows: everything goes to `ORIGIN`.
+pub const QUICK_START: &str = "\
+listeners: [{address: LISTEN, routes: site}]
+admin: {address: ADMIN}
+routes: {site: [{match: {path: {prefix: /}}, cluster: origin}]}
+clusters: {origin: {endpoints: [ORIGIN]}}
+";
+
+/// A configuration in the making; one worker unless told otherwise, so that links are reused in a known way.
+#[derive(Clone, Debug)]
+pub struct Site {
+    top: Vec<String>,
+    listener: Vec<String>,
+    rules: Vec<String>,
+    cluster: Vec<String>,
+    clusters: Vec<String>,
+    substitutes: Vec<(String, String)>,
+    has_default_rule: bool,
+}
+
+impl Default for Site {
+    fn default() -> Self {
+        Self {
+            top: vec!["workers: 1".into()],
+            listener: Vec::new(),
+            rules: Vec::new(),
+            cluster: Vec::new(),
+            clusters: Vec::new(),
+            substitutes: Vec::new(),
+            has_default_rule: true,
+        }
+    }
+}
+
+impl Site {
+    /// A site whose only rule sends everything to `origin`.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a line at the top level; `workers` replaces the default of one.
+    #[must_use]
+    pub fn top(mut self, line: &str) -> Self {
+        if line.starts_with("workers:") {
+            self.top.clear();
+        }
+        self.top.push(line.into());
+        self
+    }
+
+    /// Adds a key to the listener, as in `timeouts: {head: 1s}`.
+    #[must_use]
+    pub fn listener(mut self, key: &str) -> Self {
+        self.listener.push(key.into());
+        self
+    }
+
+    /// Adds a rule in flow style.
+    #[must_use]
+    pub fn rule(mut self, rule: &str) -> Self {
+        self.rules.push(rule.into());
+        self
+    }
+
+    /// Leaves out the rule that sends everything else to `origin`.
+    #[must_use]
+    pub fn without_default_rule(mut self) -> Self {
+        self.has_default_rule = false;
+        self
+    }
+
+    /// Adds a key to the cluster `origin`, as in `connect_timeout: 1s`.
+    #[must_use]
+    pub fn cluster(mut self, key: &str) -> Self {
+        self.cluster.push(key.into());
+        self
+    }
+
+    /// Adds a cluster of its own, as in `other: {endpoints: [OTHER]}`.
+    #[must_use]
+    pub fn another_cluster(mut self, cluster: &str) -> Self {
+        self.clusters.push(cluster.into());
+        self
+    }
+
+    /// Lets `word` stand for `value` in all of the above.
+    #[must_use]
+    pub fn with(mut self, word: &str, value: impl ToString) -> Self {
+        self.substitutes.push((word.into(), value.to_string()));
+        self
+    }
+
+    /// The configuration as text; `LISTEN`, `ADMIN`, `DIR` and the words of [`Site::with`] still stand in it.
+    pub fn text(&self) -> String {
+        let mut text = self.top.join("\n");
+        text += "\nadmin: {address: ADMIN}\nlisteners:\n  - address: LISTEN\n    routes: site\n";
+        for key in &self.listener {
+            text += &format!("    {key}\n");
+        }
+        text += "routes:\n  site:\n";
+        let default = self.has_default_rule.then_some("{cluster: origin}");
+        for rule in self.rules.iter().map(String::as_str).chain(default) {
+            text += &format!("    - {rule}\n");
+        }
+        text += "clusters:\n  origin:\n    endpoints: [ORIGIN]\n";
+        for key in &self.cluster {
+            text += &format!("    {key}\n");
+        }
+        for cluster in &self.clusters {
+            text += &format!("  {cluster}\n");
+        }
+        text
+    }
+
+    /// Starts a gateway with this configuration in front of `origin`.
+    ///
+    /// # Errors
+    /// As [`Gateway::launch`].
+    pub async fn before(self, origin: &TapOrigin) -> Result<Gateway> {
+        let site = self.with("ORIGIN", origin.address());
+        let substitutes = site.substitutes.clone();
+        Gateway::launch(&site.text(), Launch { substitutes, ..Launch::default() }).await
+    }
+
+    /// Starts a gateway with this configuration as `launch` says.
+    ///
+    /// # Errors
+    /// As [`Gateway::launch`].
+    pub async fn launch(self, origin: &TapOrigin, mut launch: Launch) -> Result<Gateway> {
+        let site = self.with("ORIGIN", origin.address());
+        launch.substitutes.extend(site.substitutes.iter().cloned());
+        Gateway::launch(&site.text(), launch).await
+    }
+}

@@ -1,0 +1,66 @@
+//! The exactly-once checker sees what it is there to see: each planted fault, and nothing where nothing is planted.
+
+use anyhow::{Result, ensure};
+use eddy_e2e::journal::{JournalOrigin, Load, Outcome, Plant, Relay, Verdict};
+
+async fn verdict_with(plant: Plant) -> Result<Verdict> {
+    let origin = JournalOrigin::start()?;
+    let relay = Relay::start(origin.address(), plant).await?;
+    let load = Load { gateway: relay.address(), connections: 8, seed: 1 }.start();
+    load.until_sent(2000).await?;
+    // Stopping waits for a thread; the relay must go on meanwhile.
+    let sent = tokio::task::spawn_blocking(|| load.stop()).await??;
+    let (seen, foreign) = origin.seen();
+    Ok(Verdict::join(&sent, &seen, foreign))
+}
+
+#[tokio::test]
+async fn nothing_planted_nothing_found() -> Result<()> {
+    let verdict = verdict_with(Plant::Nothing).await?;
+    ensure!(verdict.is_exactly_once() && verdict.repeated == 0 && verdict.clean == verdict.sent, "{verdict}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_request_answered_without_the_origin_is_lost() -> Result<()> {
+    let verdict = verdict_with(Plant::Lose).await?;
+    ensure!(verdict.lost == 1 && !verdict.is_exactly_once(), "{verdict}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_dropped_request_is_a_failure() -> Result<()> {
+    let verdict = verdict_with(Plant::Drop).await?;
+    ensure!(verdict.failures() == 1 && verdict.unanswered == 0 && !verdict.is_exactly_once(), "{verdict}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_request_sent_twice_is_duplicated() -> Result<()> {
+    let verdict = verdict_with(Plant::Duplicate).await?;
+    ensure!(verdict.duplicated == 1 && !verdict.is_unharmed(), "{verdict}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_changed_byte_is_an_alteration() -> Result<()> {
+    for plant in [Plant::AlterRequest, Plant::AlterAnswer] {
+        let verdict = verdict_with(plant).await?;
+        ensure!(verdict.altered == 1 && !verdict.is_unharmed(), "{plant:?}: {verdict}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn somebody_elses_answer_is_crossed() -> Result<()> {
+    let verdict = verdict_with(Plant::Cross).await?;
+    ensure!(verdict.crossed == 1 && !verdict.is_unharmed(), "{verdict}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_silent_close_of_an_idle_connection_is_a_failure() -> Result<()> {
+    let verdict = verdict_with(Plant::CloseIdle).await?;
+    ensure!(verdict.count(Outcome::ResetReused) == 1 && !verdict.is_exactly_once(), "{verdict}");
+    Ok(())
+}

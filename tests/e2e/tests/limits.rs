@@ -1,0 +1,350 @@
+//! Every limit and timeout of a client's side holds, and is answered as documented.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use eddy_e2e::gateway::Gateway;
+use eddy_e2e::origin::{Gate, Script, Step, TapOrigin, response};
+use eddy_e2e::site::Site;
+use eddy_e2e::wire::{Client, End, Next, Response, within};
+
+const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+
+async fn with_limits(origin: &TapOrigin, limits: &str) -> Result<Gateway> {
+    Site::new().listener(&format!("limits: {limits}")).before(origin).await
+}
+
+async fn status_of(gateway: &Gateway, raw: &str) -> Result<u16> {
+    Ok(gateway.exchange(raw).await?.status)
+}
+
+#[tokio::test]
+async fn the_length_of_a_head_is_limited() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = with_limits(&origin, "{head_bytes: 1KiB}").await?;
+    let head = |length: usize| {
+        let fixed = "GET / HTTP/1.1\r\nHost: a\r\nX: \r\n\r\n".len();
+        format!("GET / HTTP/1.1\r\nHost: a\r\nX: {}\r\n\r\n", "x".repeat(length - fixed))
+    };
+    assert_eq!(status_of(&gateway, &head(1024)).await?, 200);
+    assert_eq!(status_of(&gateway, &head(1025)).await?, 431);
+    assert_eq!(status_of(&gateway, &head(9000)).await?, 431);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn an_endless_head_is_refused_before_it_ends() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = with_limits(&origin, "{head_bytes: 4KiB}").await?;
+    let mut client = gateway.client().await?;
+    client.send(format!("GET / HTTP/1.1\r\nHost: a\r\nX: {}", "x".repeat(5000))).await?;
+    assert_eq!(client.get_answer().await?.status, 431);
+    client.end().await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn the_number_of_fields_is_limited() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = with_limits(&origin, "{fields: 8}").await?;
+    let fields = |count: usize| format!("GET / HTTP/1.1\r\nHost: a\r\n{}\r\n", "X: 1\r\n".repeat(count - 1));
+    assert_eq!(status_of(&gateway, &fields(8)).await?, 200);
+    assert_eq!(status_of(&gateway, &fields(9)).await?, 431);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn the_length_of_a_target_is_limited() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = with_limits(&origin, "{target_bytes: 100}").await?;
+    let target = |length: usize| format!("GET /{} HTTP/1.1\r\nHost: a\r\n\r\n", "t".repeat(length - 1));
+    assert_eq!(status_of(&gateway, &target(100)).await?, 200);
+    assert_eq!(status_of(&gateway, &target(101)).await?, 414);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_body_is_limited_by_its_length_and_by_its_bytes() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = with_limits(&origin, "{body_bytes: 10}").await?;
+    let body = |length: usize| {
+        format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n{}", "b".repeat(length))
+    };
+    let chunks = |count: usize| {
+        let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+        format!("{head}{}0\r\n\r\n", "1\r\nb\r\n".repeat(count))
+    };
+    assert_eq!(status_of(&gateway, &body(10)).await?, 200);
+    assert_eq!(status_of(&gateway, &body(11)).await?, 413);
+    assert_eq!(status_of(&gateway, &chunks(10)).await?, 200);
+    assert_eq!(status_of(&gateway, &chunks(11)).await?, 413);
+    let whole: Vec<usize> = origin.log().requests().iter().map(|request| request.body.len()).collect();
+    assert_eq!(whole, [10, 10], "no body beyond the limit arrives whole");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_body_too_long_by_its_length_is_refused_before_it_comes() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = with_limits(&origin, "{body_bytes: 10}").await?;
+    let mut client = gateway.client().await?;
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 11\r\n\r\n").await?;
+    let answer = client.answer("POST").await?;
+    ensure!(answer.interim.is_empty() && answer.response.status == 413, "{answer:?}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_connection_ends_after_its_last_request() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = with_limits(&origin, "{requests_per_connection: 3}").await?;
+    let mut client = gateway.client().await?;
+    for number in 1..=3 {
+        let answer = client.exchange(GET).await?;
+        ensure!(
+            answer.status == 200 && answer.is_keep_alive() == (number < 3),
+            "request {number}: {answer:?}"
+        );
+    }
+    assert_eq!(client.end().await?, (End::Closed, Vec::new()));
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn the_number_of_connections_is_limited() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = with_limits(&origin, "{connections: 4}").await?;
+    let mut held = Vec::new();
+    for _ in 0..4 {
+        let mut client = gateway.client().await?;
+        client.exchange(GET).await?;
+        held.push(client);
+    }
+    let mut extra = gateway.client().await?;
+    extra.send(GET).await?;
+    // Either the newcomer is refused or an idle one makes room; four serve at most.
+    let served = matches!(within("a word", extra.next("GET")).await?, Next::Answer(answer) if answer.response.status == 200);
+    let mut open = usize::from(served);
+    for client in &mut held {
+        if client.send(GET).await.is_ok() && client.get_answer().await.is_ok() {
+            open += 1;
+        }
+    }
+    ensure!(open <= 4, "{open} connections are served");
+    drop(held);
+    drop(extra);
+    gateway.until_metric("eddy_connections", 0.0).await?;
+    assert_eq!(gateway.exchange(GET).await?.status, 200);
+    gateway.stop().await
+}
+
+async fn with_timeouts(origin: &TapOrigin, timeouts: &str) -> Result<Gateway> {
+    Site::new().listener(&format!("timeouts: {timeouts}")).before(origin).await
+}
+
+/// Awaits an answer that must come after about `limit`, not before and not much later.
+async fn answer_after(limit: Duration, client: &mut Client, method: &str) -> Result<Response> {
+    let since = Instant::now();
+    let answer = client.answer(method).await?.response;
+    let took = since.elapsed();
+    ensure!(
+        took >= limit.mul_f64(0.6) && took < limit + SLACK,
+        "{} after {took:?}, not {limit:?}",
+        answer.status
+    );
+    Ok(answer)
+}
+
+#[tokio::test]
+async fn a_head_must_come_in_time() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = with_timeouts(&origin, "{head: 300ms}").await?;
+    let mut client = gateway.client().await?;
+    client.send("GET / HTTP/1.1\r\nHost: ").await?;
+    assert_eq!(answer_after(Duration::from_millis(300), &mut client, "GET").await?.status, 408);
+    client.end().await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_drop_at_a_time_does_not_extend_the_time_of_a_head() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = with_timeouts(&origin, "{head: 400ms}").await?;
+    let mut client = gateway.client().await?;
+    let since = Instant::now();
+    for byte in b"GET / HTTP/1.1\r\nHost: a\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaa".chunks(1) {
+        if since.elapsed() > Duration::from_secs(3) || client.send(byte).await.is_err() {
+            break;
+        }
+        if !client.is_quiet_for(Duration::from_millis(50)).await {
+            break;
+        }
+    }
+    let took = since.elapsed();
+    assert_eq!(client.get_answer().await?.status, 408);
+    ensure!(took < Duration::from_millis(400) + SLACK, "it took {took:?}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn an_idle_connection_is_closed_in_time_and_in_order() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = with_timeouts(&origin, "{idle: 300ms}").await?;
+    for has_request in [false, true] {
+        let mut client = gateway.client().await?;
+        if has_request {
+            client.exchange(GET).await?;
+        }
+        let since = Instant::now();
+        let (end, rest) = client.end().await?;
+        let took = since.elapsed();
+        ensure!(
+            end == End::Closed && (rest.is_empty() || rest.starts_with(b"HTTP/1.1 408")),
+            "{end:?} {rest:?}"
+        );
+        ensure!(
+            took > Duration::from_millis(150) && took < Duration::from_millis(300) + SLACK,
+            "after {took:?}"
+        );
+    }
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_body_must_come_at_a_rate() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = with_timeouts(&origin, "{body_rate: 10KiB, body_grace: 300ms}").await?;
+    let mut client = gateway.client().await?;
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nsome").await?;
+    let since = Instant::now();
+    let answer = client.answer("POST").await?.response;
+    ensure!(answer.status == 408 && since.elapsed() < Duration::from_secs(4), "{answer:?}");
+    origin
+        .log()
+        .until("the end of the upload", |events| !events.iter().any(|event| event.request().is_some()))
+        .await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_response_must_be_read_at_a_rate() -> Result<()> {
+    let origin = TapOrigin::with(|_| Script::send(response(200, "", vec![b'x'; 30_000_000]))).await?;
+    let gateway = with_timeouts(&origin, "{body_rate: 10KiB, body_grace: 300ms}").await?;
+    let mut client = gateway.client().await?;
+    client.read_little()?;
+    client.send(GET).await?;
+    gateway.until_metric("eddy_faults_total{listener=", 1.0).await?;
+    gateway.until_metric("eddy_worker_exchanges", 0.0).await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn an_exchange_must_end_in_time() -> Result<()> {
+    let gate = Gate::default();
+    let waiting = gate.clone();
+    let origin = TapOrigin::with(move |_| Script::steps([Step::AwaitGate(waiting.clone())])).await?;
+    let gateway = Site::new()
+        .listener("timeouts: {exchange: 400ms}")
+        .rule("{match: {path: {exact: /rule}}, cluster: origin, timeout: 150ms}")
+        .before(&origin)
+        .await?;
+    let mut client = gateway.client().await?;
+    client.send(GET).await?;
+    assert_eq!(answer_after(Duration::from_millis(400), &mut client, "GET").await?.status, 504);
+    let mut client = gateway.client().await?;
+    client.send("GET /rule HTTP/1.1\r\nHost: a\r\n\r\n").await?;
+    assert_eq!(answer_after(Duration::from_millis(150), &mut client, "GET").await?.status, 504);
+    origin.log().until_ended(2).await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn an_upstream_must_answer_in_time() -> Result<()> {
+    let gate = Gate::default();
+    let waiting = gate.clone();
+    let origin = TapOrigin::with(move |asked| {
+        let wait = Step::AwaitGate(waiting.clone());
+        match &asked.request.target[..] {
+            b"/silent" => Script::steps([wait]),
+            _ => {
+                Script::steps([Step::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc".to_vec()), wait])
+            }
+        }
+    })
+    .await?;
+    let gateway = Site::new()
+        .cluster("first_byte_timeout: 300ms")
+        .cluster("read_idle_timeout: 300ms")
+        .before(&origin)
+        .await?;
+    let mut client = gateway.client().await?;
+    client.send("GET /silent HTTP/1.1\r\nHost: a\r\n\r\n").await?;
+    assert_eq!(answer_after(Duration::from_millis(300), &mut client, "GET").await?.status, 504);
+    let mut client = gateway.client().await?;
+    client.send("GET /stops HTTP/1.1\r\nHost: a\r\n\r\n").await?;
+    // The answer has begun: the cut must be visible.
+    match within("the end", client.next("GET")).await? {
+        Next::Ended { partial: Some(partial), .. } => {
+            assert_eq!((partial.status, &partial.body[..]), (200, &b"abc"[..]))
+        }
+        other => anyhow::bail!("{other:?}"),
+    }
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn an_upstream_must_be_reached_in_time() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    // A listener whose queue is full takes no more connections and refuses none.
+    let full = std::net::TcpListener::bind(eddy_e2e::place::free_address()?)?;
+    let address = full.local_addr()?;
+    rustix::net::listen(&full, 0)?;
+    let _first = tokio::net::TcpStream::connect(address).await?;
+    let mut others = Vec::new();
+    for _ in 0..3 {
+        others.push(tokio::spawn(tokio::net::TcpStream::connect(address)));
+    }
+    let gateway = Site::new()
+        .rule("{match: {path: {exact: /full}}, cluster: full, retry: {attempts: 0}}")
+        .another_cluster("full: {endpoints: [FULL], connect_timeout: 300ms}")
+        .with("FULL", address)
+        .before(&origin)
+        .await?;
+    let mut client = gateway.client().await?;
+    client.send("GET /full HTTP/1.1\r\nHost: a\r\n\r\n").await?;
+    assert_eq!(answer_after(Duration::from_millis(300), &mut client, "GET").await?.status, 504);
+    for other in others {
+        other.abort();
+    }
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn exchanges_beyond_the_limit_are_shed_at_once() -> Result<()> {
+    let gate = Gate::default();
+    let waiting = gate.clone();
+    let origin = TapOrigin::with(move |_| {
+        Script::steps([Step::AwaitGate(waiting.clone()), Step::Send(response(200, "", "ok"))])
+    })
+    .await?;
+    let gateway = Site::new().top("limits: {exchanges: 4}").before(&origin).await?;
+    let mut held = Vec::new();
+    for _ in 0..4 {
+        let mut client = gateway.client().await?;
+        client.send(GET).await?;
+        held.push(client);
+    }
+    origin.log().until_requests(4).await?;
+    let since = Instant::now();
+    let answer = gateway.exchange(GET).await?;
+    ensure!(answer.status == 503 && since.elapsed() < Duration::from_secs(1), "{answer:?}");
+    gate.open();
+    for client in &mut held {
+        assert_eq!(client.get_answer().await?.status, 200);
+    }
+    assert_eq!(gateway.exchange(GET).await?.status, 200);
+    gateway.stop().await
+}
+
+/// How much later than its limit an answer may come on a busy machine.
+const SLACK: Duration = Duration::from_millis(1500);

@@ -1,0 +1,186 @@
+//! Answers that eddy gives by itself: no byte of an unread body is ever taken for a request (T-04), and nothing that a
+//! client writes splits an answer (T-17).
+
+use anyhow::{Result, ensure};
+use eddy_e2e::origin::TapOrigin;
+use eddy_e2e::place;
+use eddy_e2e::site::Site;
+use eddy_e2e::wire::{Client, DEADLINE, Next};
+
+/// A body that spells a request.
+const INNER: &str = "GET /smuggled HTTP/1.1\r\nHost: smuggled\r\n\r\n";
+
+/// Each site that answers without having read the body: how to reach it, and the status it gives.
+fn sites() -> Vec<(&'static str, String, u16)> {
+    let length = INNER.len();
+    let post = |target: &str, fields: &str| {
+        format!("POST {target} HTTP/1.1\r\nHost: a\r\n{fields}Content-Length: {length}\r\n\r\n")
+    };
+    let chunked =
+        |target: &str| format!("POST {target} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+    vec![
+        ("respond", post("/respond", ""), 200),
+        ("respond chunked", chunked("/respond"), 200),
+        ("redirect", post("/redirect", ""), 302),
+        ("no rule", post("/nowhere", ""), 404),
+        ("no rule chunked", chunked("/nowhere"), 404),
+        ("bad path", post("/a/../b", ""), 400),
+        ("bad field", post("/respond", "X A: 1\r\n"), 400),
+        ("two hosts", post("/respond", "Host: b\r\n"), 400),
+        ("expectation", post("/respond", "Expect: x\r\n"), 417),
+        ("too many fields", post("/respond", &"X: 1\r\n".repeat(300)), 431),
+        ("long target", post(&format!("/{}", "a".repeat(9000)), ""), 414),
+        ("body too large", post("/large", ""), 413),
+        ("dead upstream", post("/dead", ""), 502),
+        ("connect", format!("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\nContent-Length: {length}\r\n\r\n"), 405),
+    ]
+}
+
+async fn site() -> Result<Site> {
+    Ok(Site::new()
+        .without_default_rule()
+        .rule("{match: {path: {exact: /respond}}, respond: {status: 200, body: ok}}")
+        .rule("{match: {path: {exact: /redirect}}, redirect: {path: /elsewhere}}")
+        .rule("{match: {path: {exact: /dead}}, cluster: dead}")
+        .rule("{match: {path: {prefix: /large}}, cluster: origin}")
+        .rule("{match: {path: {prefix: /smuggled}}, cluster: origin}")
+        .another_cluster("dead: {endpoints: [DEAD]}")
+        .with("DEAD", place::free_address()?))
+}
+
+/// What the client says after its head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    /// The whole body at once.
+    Body,
+    /// The body after the answer came.
+    BodyLater,
+    /// Half of the body, then nothing more.
+    Half,
+}
+
+#[tokio::test]
+async fn no_byte_of_an_unread_body_is_taken_for_a_request() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = site().await?.listener("limits: {body_bytes: 20}").before(&origin).await?;
+    for (name, head, status) in sites() {
+        for then in [Then::Body, Then::BodyLater, Then::Half] {
+            let mut client = gateway.client().await?;
+            let found = attack(&mut client, &head, then).await?;
+            ensure!(
+                found.first() == Some(&status) || status == 405 && matches!(found.first(), Some(400..=501)),
+                "{name} {then:?}: {found:?} instead of {status}"
+            );
+            let wanted = if found.len() == 2 && then != Then::Half { 404 } else { 0 };
+            ensure!(
+                found.len() == 1 || found[1] == wanted,
+                "{name} {then:?}: after the answer {found:?} came; only the request behind the body may be answered"
+            );
+        }
+    }
+    ensure!(origin.log().requests().is_empty(), "{:?}", origin.log());
+    gateway.stop().await
+}
+
+/// Sends `head`, a body that spells a request and, where the connection lives on, one more request; returns statuses.
+async fn attack(client: &mut Client, head: &str, then: Then) -> Result<Vec<u16>> {
+    let framed = if head.contains("chunked") {
+        format!("{:x}\r\n{INNER}\r\n0\r\n\r\n", INNER.len())
+    } else {
+        INNER.into()
+    };
+    let last = "GET /last HTTP/1.1\r\nHost: a\r\n\r\n";
+    let mut statuses = Vec::new();
+    // The gateway may answer and close before all is sent.
+    let _ = match then {
+        Then::Body => client.send(format!("{head}{framed}{last}")).await,
+        Then::BodyLater => client.send(head).await,
+        Then::Half => client.send(format!("{head}{}", &framed[..framed.len() / 2])).await,
+    };
+    loop {
+        match tokio::time::timeout(DEADLINE, client.next("POST")).await {
+            Ok(Next::Answer(answer)) => {
+                statuses.push(answer.response.status);
+                if statuses.len() == 1 && then == Then::BodyLater {
+                    let _ = client.send(format!("{framed}{last}")).await;
+                }
+                if statuses.len() == 1 && then == Then::Half {
+                    let _ = client.finish_sending().await;
+                }
+                if statuses.len() == 2 {
+                    return Ok(statuses);
+                }
+            }
+            Ok(Next::Ended { .. }) => return Ok(statuses),
+            Ok(Next::Bad(why)) => anyhow::bail!("{why}"),
+            Err(_) => anyhow::bail!("neither answer nor end after {statuses:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn nothing_that_a_client_writes_splits_an_answer() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = Site::new()
+        .rule("{match: {path: {prefix: /old}}, redirect: {prefix: /new}}")
+        .rule("{match: {path: {prefix: /secure}}, redirect: {scheme: https}}")
+        .rule("{match: {path: {template: '/t/{rest...}'}}, redirect: {path: '/x/{rest}'}}")
+        .before(&origin)
+        .await?;
+    let inserts = [
+        "%0d%0aX-Evil:%201",
+        "%0D%0A%0D%0Aevil",
+        "%00",
+        "%E5%98%8A%E5%98%8D",
+        "?q=%0d%0aX-Evil:1",
+        "%250d%250aX-Evil:1",
+        ";%0a",
+    ];
+    for prefix in ["/old/", "/secure/", "/t/"] {
+        for insert in inserts {
+            let answer =
+                gateway.exchange(format!("GET {prefix}{insert} HTTP/1.1\r\nHost: a\r\n\r\n")).await?;
+            ensure!(matches!(answer.status, 302 | 400), "{prefix}{insert}: {}", answer.status);
+            ensure!(answer.fields.count("x-evil") == 0, "{answer:?}");
+        }
+    }
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_host_that_is_none_reaches_no_location() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway =
+        Site::new().rule("{match: {path: {prefix: /}}, redirect: {scheme: https}}").without_default_rule();
+    let gateway = gateway.before(&origin).await?;
+    for host in ["a\"b", "a,b", "user@b", "a/b", "a\\b", "a b", "a%0d%0aX", "<script>"] {
+        let answer = gateway.exchange(format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n")).await?;
+        let location = answer.fields.text("location");
+        ensure!(
+            answer.status == 400 || !location.contains(['\r', '\n', '<', '"', '@', ',', ' ']),
+            "{host}: {location:?}"
+        );
+    }
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn local_answers_suit_the_request() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = site().await?.before(&origin).await?;
+    let mut client = gateway.client().await?;
+    let head = client.exchange("HEAD /respond HTTP/1.1\r\nHost: a\r\n\r\n").await?;
+    ensure!(
+        head.status == 200 && head.fields.text("content-length") == "2" && head.body.is_empty(),
+        "{head:?}"
+    );
+    let next = client.exchange("GET /respond HTTP/1.1\r\nHost: a\r\n\r\n").await?;
+    ensure!(next.text() == "ok" && next.is_keep_alive() && next.fields.count("date") == 1, "{next:?}");
+    let missing = client.exchange("GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n").await?;
+    ensure!(missing.status == 404 && missing.is_keep_alive(), "{missing:?}");
+    let mut old = gateway.client().await?;
+    let answer = old.exchange("GET /respond HTTP/1.0\r\n\r\n").await?;
+    ensure!(answer.text() == "ok" && !answer.is_keep_alive(), "{answer:?}");
+    old.end().await?;
+    gateway.stop().await
+}
