@@ -8,7 +8,7 @@ use super::edits::check_edits;
 use super::names::Names;
 use crate::config::{Action, ActionKind, Redirect, Respond, RetryConfig, WeightedCluster};
 use crate::problem::{Place, Report};
-use crate::read::At;
+use crate::read::{Apart, At};
 use crate::spec::{RedirectSpec, RespondSpec, RetrySpec, RewriteSpec, RuleSpec, WeightedSpec};
 use crate::value::{HostAndPort, PathText};
 
@@ -22,15 +22,15 @@ pub(super) struct Done {
 }
 
 /// Checks what a rule does; `None` when that is not said properly, which was noted.
-pub(super) fn check_action(spec: &RuleSpec, clusters: &mut Names, report: &mut Report) -> Option<Done> {
-    note_useless_keys(spec, report);
-    let request_edits = check_edits(spec.request_headers.clone(), report);
-    let response_edits = check_edits(spec.response_headers.clone(), report);
-    let retry = check_retry(spec.retry.clone());
+pub(super) fn check_action(mut spec: RuleSpec, clusters: &mut Names, report: &mut Report) -> Option<Done> {
+    note_useless_keys(&spec, report);
+    let request_edits = check_edits(spec.request_headers.take(), report);
+    let response_edits = check_edits(spec.response_headers.take(), report);
+    let retry = check_retry(spec.retry.take());
     let rewrite = spec.rewrite.as_ref().and_then(|rewrite| check_rewrite(rewrite, report));
     let redirect_rewrite = spec.redirect.as_ref().and_then(|redirect| redirect_rewrite(redirect, report));
-    let kind = check_kind(spec, clusters, report)?;
-    let host_rewrite = spec.rewrite.as_ref().and_then(|rewrite| rewrite.value.host.as_ref());
+    let kind = check_kind(&spec, clusters, report)?;
+    let host_rewrite = spec.rewrite.as_ref().and_then(|rewrite| rewrite.value.0.host.as_ref());
     let action = Action {
         kind,
         request_edits,
@@ -105,24 +105,24 @@ fn check_weighted(
     Some(weighted)
 }
 
-fn check_respond(spec: &At<RespondSpec>, report: &mut Report) -> Option<Respond> {
-    let status = spec.value.status?.value.to_u16();
-    let body = spec.value.body.as_ref();
+fn check_respond(spec: &At<Apart<RespondSpec>>, report: &mut Report) -> Option<Respond> {
+    let status = spec.value.0.status?.value.to_u16();
+    let body = spec.value.0.body.as_ref();
     if let Some(body) = body.filter(|body| matches!(status, 204 | 205 | 304) && !body.value.0.is_empty()) {
         report.error(body.place, format!("an answer with status {status} has no body"));
     }
     Some(Respond {
         status,
         body: body.map_or_else(|| [].into(), |body| body.value.0.as_bytes().into()),
-        content_type: match &spec.value.content_type {
+        content_type: match &spec.value.0.content_type {
             Some(content_type) => content_type.value.0.clone(),
             None => "text/plain; charset=utf-8".into(),
         },
     })
 }
 
-fn check_redirect(spec: &At<RedirectSpec>, report: &mut Report) -> Redirect {
-    let RedirectSpec { status, scheme, host, path, prefix, strip_query } = &spec.value;
+fn check_redirect(spec: &At<Apart<RedirectSpec>>, report: &mut Report) -> Redirect {
+    let RedirectSpec { status, scheme, host, path, prefix, strip_query } = &*spec.value.0;
     let is_elsewhere = scheme.is_some() || host.is_some() || path.is_some() || prefix.is_some();
     if !is_elsewhere {
         report
@@ -137,12 +137,12 @@ fn check_redirect(spec: &At<RedirectSpec>, report: &mut Report) -> Redirect {
     }
 }
 
-fn redirect_rewrite(spec: &At<RedirectSpec>, report: &mut Report) -> Option<(PathRewrite, Place)> {
-    check_path_rewrite(spec.value.path.as_ref(), spec.value.prefix.as_ref(), report)
+fn redirect_rewrite(spec: &At<Apart<RedirectSpec>>, report: &mut Report) -> Option<(PathRewrite, Place)> {
+    check_path_rewrite(spec.value.0.path.as_ref(), spec.value.0.prefix.as_ref(), report)
 }
 
-fn check_rewrite(spec: &At<RewriteSpec>, report: &mut Report) -> Option<(PathRewrite, Place)> {
-    let RewriteSpec { path, prefix, host } = &spec.value;
+fn check_rewrite(spec: &At<Apart<RewriteSpec>>, report: &mut Report) -> Option<(PathRewrite, Place)> {
+    let RewriteSpec { path, prefix, host } = &*spec.value.0;
     if path.is_none() && prefix.is_none() && host.is_none() {
         report.error(spec.place, "this rewrite changes nothing").hint("give `path`, `prefix` or `host`");
     }
@@ -165,9 +165,9 @@ fn check_path_rewrite(
     }
 }
 
-fn check_retry(spec: Option<At<RetrySpec>>) -> RetryConfig {
+fn check_retry(spec: Option<At<Apart<RetrySpec>>>) -> RetryConfig {
     let mut retry = RetryConfig::default();
-    let Some(At { value: spec, .. }) = spec else { return retry };
+    let Some(At { value: Apart(spec), .. }) = spec else { return retry };
     if let Some(attempts) = spec.attempts {
         retry.attempts = attempts.value.to_u8();
     }

@@ -3,7 +3,7 @@
 use eddy_route::{HostPattern, PathPattern, ValueMatch, ValueTest};
 
 use crate::problem::{Place, Report};
-use crate::read::{At, Either, Named, OneOrMany};
+use crate::read::{Apart, At, Either, Named, OneOrMany};
 use crate::spec::{MatchSpec, PathSpec, ValueSpec};
 use crate::value::{PathText, Text};
 
@@ -29,8 +29,8 @@ pub(super) struct ConditionPlaces {
 }
 
 /// Checks conditions; those that aren't given hold for every request.
-pub(super) fn check_conditions(spec: Option<At<MatchSpec>>, report: &mut Report) -> Conditions {
-    let Some(At { value: spec, .. }) = spec else { return Conditions::default() };
+pub(super) fn check_conditions(spec: Option<At<Apart<MatchSpec>>>, report: &mut Report) -> Conditions {
+    let Some(At { value: Apart(spec), .. }) = spec else { return Conditions::default() };
     let places = ConditionPlaces {
         host: spec.host.as_ref().map(|host| host.place),
         path: spec.path.as_ref().map(|path| path.place),
@@ -61,29 +61,22 @@ fn many<T>(key: &str, written: Option<At<OneOrMany<T>>>, report: &mut Report) ->
     many.into_iter().map(|one| one.value).collect()
 }
 
-fn check_path(path: Either<PathText, PathSpec>) -> PathPattern {
-    match path {
-        Either::One(PathText(prefix)) => PathPattern::Prefix(prefix),
-        Either::Other(PathSpec { exact: Some(At { value: PathText(path), .. }), .. }) => {
-            PathPattern::Exact(path)
-        }
-        Either::Other(PathSpec { prefix: Some(At { value: PathText(path), .. }), .. }) => {
-            PathPattern::Prefix(path)
-        }
-        Either::Other(PathSpec { regex: Some(At { value: Text(regex), .. }), .. }) => {
-            PathPattern::Regex(regex)
-        }
-        Either::Other(PathSpec { template: Some(At { value: PathText(path), .. }), .. }) => {
-            PathPattern::Template(path)
-        }
+fn check_path(path: Either<PathText, Apart<PathSpec>>) -> PathPattern {
+    let spec = match path {
+        Either::One(PathText(prefix)) => return PathPattern::Prefix(prefix),
+        Either::Other(Apart(spec)) => spec,
+    };
+    let text = |written: Option<At<PathText>>| written.map(|written| written.value.0);
+    let pattern = text(spec.exact).map(PathPattern::Exact);
+    pattern
+        .or(text(spec.prefix).map(PathPattern::Prefix))
+        .or(spec.regex.map(|regex| PathPattern::Regex(regex.value.0)))
+        .or(text(spec.template).map(PathPattern::Template))
         // The reader noted that none is given.
-        Either::Other(PathSpec { exact: None, prefix: None, regex: None, template: None }) => {
-            PathPattern::Any
-        }
-    }
+        .unwrap_or_default()
 }
 
-type Condition = Either<Text<4096>, ValueSpec>;
+type Condition = Either<Text<4096>, Apart<ValueSpec>>;
 
 fn check_values<K>(
     named: Option<At<Named<K, Condition>>>,
@@ -104,18 +97,15 @@ fn check_values<K>(
 fn check_value(condition: Condition) -> Option<ValueTest> {
     let spec = match condition {
         Either::One(Text(exact)) => return Some(ValueTest::Exact(exact)),
-        Either::Other(spec) => spec,
+        Either::Other(Apart(spec)) => spec,
     };
-    let texts: [(Option<At<Text<4096>>>, fn(String) -> ValueTest); 5] = [
-        (spec.exact, ValueTest::Exact),
-        (spec.prefix, ValueTest::Prefix),
-        (spec.suffix, ValueTest::Suffix),
-        (spec.contains, ValueTest::Contains),
-        (spec.regex, ValueTest::Regex),
-    ];
+    let text = |written: Option<At<Text<4096>>>| written.map(|written| written.value.0);
     let presence = |is_present: bool| if is_present { ValueTest::Present } else { ValueTest::Absent };
-    let flag = spec.present.map(|present| presence(present.value));
-    let flag = flag.or_else(|| spec.absent.map(|absent| presence(!absent.value)));
-    let test = texts.into_iter().find_map(|(written, test)| written.map(|written| test(written.value.0)));
-    test.or(flag)
+    let test = text(spec.exact).map(ValueTest::Exact);
+    test.or(text(spec.prefix).map(ValueTest::Prefix))
+        .or(text(spec.suffix).map(ValueTest::Suffix))
+        .or(text(spec.contains).map(ValueTest::Contains))
+        .or(text(spec.regex).map(ValueTest::Regex))
+        .or(spec.present.map(|present| presence(present.value)))
+        .or(spec.absent.map(|absent| presence(!absent.value)))
 }

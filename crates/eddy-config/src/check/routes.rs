@@ -1,5 +1,8 @@
 //! Compiles the route tables as a listener will, so that what is wrong with them shows here.
 
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
+
 use eddy_route::{PathPattern, RouteError, RouteProblem, RouteTable, Router, Rule, ValueMatch, ValueTest};
 
 use super::condition::ConditionPlaces;
@@ -21,12 +24,64 @@ pub(super) fn check_routes(listeners: &[ListenerConfig], tables: &Tables, report
             served.push(vec![index]);
         }
     }
+    let mut outlook = Outlook::default();
     for indexes in served {
-        let chosen: Vec<RouteTable> =
-            indexes.iter().filter_map(|&index| tables.tables.get(index).cloned()).collect();
-        match Router::build(&chosen) {
-            Ok(_router) => {}
+        match Router::build(&chosen(&indexes, &tables.tables)) {
+            Ok(router) => outlook.take(&router, &indexes, tables),
             Err(errors) => errors.iter().for_each(|error| note(error, tables, report)),
+        }
+    }
+    outlook.note(report);
+}
+
+/// The tables of a listener; one that stands alone needs no copy.
+fn chosen<'t>(indexes: &[usize], tables: &'t [RouteTable]) -> Cow<'t, [RouteTable]> {
+    match indexes {
+        [index] => Cow::Borrowed(tables.get(*index..=*index).unwrap_or_default()),
+        _ => Cow::Owned(indexes.iter().filter_map(|&index| tables.get(index).cloned()).collect()),
+    }
+}
+
+/// Which rules can win somewhere.
+#[derive(Default)]
+struct Outlook {
+    /// Rules that some listener can use, by where they are written.
+    living: HashSet<Place>,
+    /// Rules that some listener can never use, and why.
+    dead: BTreeMap<Place, Dead>,
+}
+
+struct Dead {
+    rule: String,
+    reason: String,
+}
+
+impl Outlook {
+    /// Takes the router of the tables `indexes`.
+    fn take(&mut self, router: &Router, indexes: &[usize], tables: &Tables) {
+        // The router numbers rules in the order of tables and files.
+        let places: Vec<Place> = indexes
+            .iter()
+            .filter_map(|&index| tables.places.get(index))
+            .flatten()
+            .map(|places| places.rule)
+            .collect();
+        for ranked in router.ordered() {
+            let Some(&place) = places.get(ranked.rule.index as usize) else { continue };
+            match ranked.dead {
+                Some(reason) => drop(self.dead.insert(place, Dead { rule: ranked.rule.rule, reason })),
+                None => drop(self.living.insert(place)),
+            }
+        }
+    }
+
+    fn note(&self, report: &mut Report) {
+        for (place, Dead { rule, reason }) in &self.dead {
+            if !self.living.contains(place) {
+                report
+                    .warning(*place, format!("the rule `{rule}` can never win: {reason}"))
+                    .hint("`eddy routes` shows the order of all rules");
+            }
         }
     }
 }
@@ -68,9 +123,14 @@ fn regex_place(
     };
     match &rule.path {
         PathPattern::Regex(regex) if regex == pattern => conditions.path,
-        _ if has_pattern(&rule.headers) => conditions.headers,
-        _ if has_pattern(&rule.query) => conditions.query,
-        _ => None,
+        PathPattern::Any
+        | PathPattern::Exact(_)
+        | PathPattern::Prefix(_)
+        | PathPattern::Regex(_)
+        | PathPattern::Template(_) => {
+            let headers = conditions.headers.filter(|_| has_pattern(&rule.headers));
+            headers.or_else(|| conditions.query.filter(|_| has_pattern(&rule.query)))
+        }
     }
 }
 

@@ -4,130 +4,188 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::problem::SourceText;
-use crate::yaml::{Form, Node, Tree};
+use crate::yaml::{Entry, Form, Node, Tree};
 
 /// Writes what was read as YAML, each source after its name. Comments are left out, as they may hold secrets, too.
 pub(super) fn shown_text(sources: &[SourceText], trees: &[Tree<'_>]) -> Arc<str> {
-    let mut out = String::new();
+    let bytes = sources.iter().map(|source| source.text.len() + source.path.len() + 8).sum();
+    let mut writer = Writer { out: String::with_capacity(bytes) };
     for (source, tree) in sources.iter().zip(trees) {
         // Writing to a string never fails.
-        let _ = writeln!(out, "# {}", source.path.escape_debug());
+        let _ = writeln!(writer.out, "# {}", source.path.escape_debug());
         if let Some(root) = &tree.root {
-            write_node(&mut out, root, 0, Position::Top);
+            writer.node(root, 0, After::Nothing, Trust::Open);
         }
     }
-    out.into()
+    writer.out.into()
 }
 
 /// What stands before a value on its line.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Position {
-    /// Nothing.
-    Top,
-    /// A key and a colon.
-    AfterKey,
-    /// A dash.
-    AfterDash,
+enum After {
+    Nothing,
+    Key,
+    Dash,
 }
 
-fn write_node(out: &mut String, node: &Node<'_>, indent: usize, position: Position) {
-    match &node.form {
-        Form::Text { text, is_plain } => {
-            if position == Position::AfterKey {
-                out.push(' ');
+/// Whether the names in a mapping may be those of fields and parameters that carry secrets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    Open,
+    MayBeSecret,
+}
+
+struct Writer {
+    out: String,
+}
+
+impl Writer {
+    fn node(&mut self, node: &Node<'_>, indent: usize, after: After, trust: Trust) {
+        match &node.form {
+            Form::Text { text, is_plain } => {
+                self.gap(after);
+                self.text(text, *is_plain);
+                self.out.push('\n');
             }
-            write_text(out, text, *is_plain);
-            out.push('\n');
-        }
-        Form::List(elements) if elements.is_empty() => write_empty(out, "[]", position),
-        Form::List(elements) => {
-            begin_block(out, position);
-            for (element, number) in elements.iter().zip(0..) {
-                indent_line(out, indent, position, number);
-                out.push_str("- ");
-                write_node(out, element, indent + 2, Position::AfterDash);
+            Form::List(elements) if elements.is_empty() => self.word("[]", after),
+            Form::Mapping { entries, .. } if entries.is_empty() => self.word("{}", after),
+            Form::List(elements) => {
+                for (element, number) in elements.iter().zip(0..) {
+                    self.begin_line(indent, after, number);
+                    self.out.push_str("- ");
+                    self.node(element, indent + 2, After::Dash, trust);
+                }
             }
-        }
-        Form::Mapping { entries, .. } if entries.is_empty() => write_empty(out, "{}", position),
-        Form::Mapping { entries, .. } => {
-            begin_block(out, position);
-            for (entry, number) in entries.iter().zip(0..) {
-                indent_line(out, indent, position, number);
-                write_text(out, &entry.key.text, true);
-                out.push(':');
-                if is_secret(&entry.key.text) && !holds_keys(&entry.value) {
-                    out.push_str(" (hidden)\n");
-                } else {
-                    write_node(out, &entry.value, indent + 2, Position::AfterKey);
+            Form::Mapping { entries, .. } => {
+                for (entry, number) in entries.iter().zip(0..) {
+                    self.begin_line(indent, after, number);
+                    self.entry(entry, indent, trust);
                 }
             }
         }
     }
+
+    fn entry(&mut self, entry: &Entry<'_>, indent: usize, trust: Trust) {
+        let key = &*entry.key.text;
+        self.text(key, true);
+        self.out.push(':');
+        if trust == Trust::MayBeSecret && is_secret(key) {
+            self.word("(hidden)", After::Key);
+            return;
+        }
+        let trust = if SECRET_HOLDERS.contains(&key) { Trust::MayBeSecret } else { Trust::Open };
+        self.node(&entry.value, indent + 2, After::Key, trust);
+    }
+
+    fn word(&mut self, word: &str, after: After) {
+        self.gap(after);
+        self.out.push_str(word);
+        self.out.push('\n');
+    }
+
+    /// Between a key and a value on the same line.
+    fn gap(&mut self, after: After) {
+        if after == After::Key {
+            self.out.push(' ');
+        }
+    }
+
+    /// The first line of a block stands on the line of its dash, but below its key.
+    fn begin_line(&mut self, indent: usize, after: After, number: usize) {
+        if number == 0 && after == After::Key {
+            self.out.push('\n');
+        }
+        if number > 0 || after != After::Dash {
+            self.out.extend(std::iter::repeat_n(' ', indent));
+        }
+    }
+
+    /// Writes a text as it was if that is safe, else in double quotes.
+    fn text(&mut self, text: &str, is_plain: bool) {
+        let is_safe =
+            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-' | b':');
+        let stays_plain = is_plain
+            && text.bytes().all(is_safe)
+            && !text.is_empty()
+            && !text.starts_with(['-', ':'])
+            && !text.ends_with(':');
+        if stays_plain || is_plain && text == "~" {
+            self.out.push_str(text);
+            return;
+        }
+        self.out.push('"');
+        for character in text.chars() {
+            match character {
+                '"' | '\\' => self.out.extend(['\\', character]),
+                '\n' => self.out.push_str("\\n"),
+                ' '..='~' => self.out.push(character),
+                // Writing to a string never fails.
+                _ => drop(write!(self.out, "\\U{:08x}", u32::from(character))),
+            }
+        }
+        self.out.push('"');
+    }
 }
 
-fn write_empty(out: &mut String, text: &str, position: Position) {
-    if position == Position::AfterKey {
-        out.push(' ');
-    }
-    out.push_str(text);
-    out.push('\n');
-}
-
-/// A block begins on a line of its own after a key, and on the same line after a dash.
-fn begin_block(out: &mut String, position: Position) {
-    if position == Position::AfterKey {
-        out.push('\n');
-    }
-}
-
-fn indent_line(out: &mut String, indent: usize, position: Position, number: usize) {
-    if number > 0 || position != Position::AfterDash {
-        out.extend(std::iter::repeat_n(' ', indent));
-    }
-}
-
-/// Writes a text as it was if that is safe on one line, else in double quotes.
-fn write_text(out: &mut String, text: &str, is_plain: bool) {
-    let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || b"_./-".contains(&byte);
-    let stays_plain =
-        is_plain && text.bytes().all(|byte| is_safe(byte) || byte == b':') && !text.ends_with(':');
-    if stays_plain && !text.starts_with('-') {
-        out.push_str(text);
-        return;
-    }
-    match serde_json::to_string(text) {
-        Ok(quoted) => out.push_str(&quoted),
-        Err(_) => out.push_str("\"\""),
-    }
-}
-
-/// Whether what stands under a name is known to be secret, or likely to be.
+/// Whether a field or parameter with this name is known to carry secrets, or likely to.
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRET_PARTS.iter().any(|part| name.contains(part))
 }
 
-/// Whether a value has keys of the file format below it, which are no secrets by themselves.
-fn holds_keys(node: &Node<'_>) -> bool {
-    const KEYS: &[&str] = &["endpoints", "rules", "match"];
-    match &node.form {
-        Form::Mapping { .. } => KEYS.iter().any(|key| node.entry(key).is_some()),
-        Form::List(elements) => elements.iter().any(|element| matches!(element.form, Form::Mapping { .. })),
-        Form::Text { .. } => false,
-    }
-}
-
+/// Keys under which the names of fields and parameters stand.
+const SECRET_HOLDERS: &[&str] = &["headers", "query", "set", "add"];
 /// Parts of names of fields and parameters that carry secrets.
 const SECRET_PARTS: &[&str] = &[
-    "authorization",
+    "auth",
     "cookie",
     "token",
     "secret",
-    "password",
-    "passwd",
+    "passw",
     "credential",
     "api-key",
     "api_key",
     "apikey",
     "session",
+    "signature",
+    "private",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::shown_text;
+    use crate::problem::{Report, SourceText};
+    use crate::yaml::parse;
+
+    fn check(text: &str, expected: &str) {
+        let source = SourceText::new("a.yaml", text);
+        let tree = parse(&source.text, 0, &mut Report::new());
+        let shown = shown_text(&[source.clone()], &[tree]);
+        assert_eq!(&*shown, format!("# a.yaml\n{expected}"));
+        let again = parse(&shown, 0, &mut Report::new());
+        let twice = shown_text(&[source], &[again]);
+        assert_eq!(shown, twice, "what is shown reads the same");
+    }
+
+    #[test]
+    fn what_was_read_is_shown_without_comments() {
+        check(
+            "a: {b: [1, 'x y', \"ü\\n\"], c: {}} # secret\nd:\n",
+            "a:\n  b:\n    - 1\n    - \"x y\"\n    - \"\\U000000fc\\n\"\n  c: {}\nd: ~\n",
+        );
+        check("- - a\n  - {b: c, d: e}\n- []\n", "- - a\n  - b: c\n    d: e\n- []\n");
+    }
+
+    #[test]
+    fn secrets_are_hidden() {
+        check(
+            "set: {Authorization: Basic eA==, x-team: users}",
+            "set:\n  Authorization: (hidden)\n  x-team: users\n",
+        );
+        check("headers: {x-api-key: {exact: abc}}", "headers:\n  x-api-key: (hidden)\n");
+        check(
+            "clusters: {token-service: {endpoints: [a]}}",
+            "clusters:\n  token-service:\n    endpoints:\n      - a\n",
+        );
+    }
+}

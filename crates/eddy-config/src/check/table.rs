@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use eddy_route::{Dialect, Origin, PathRewrite, RouteTable, Rule};
+use eddy_route::{Dialect, Origin, RouteTable, Rule};
 
 use super::action::{Done, check_action};
-use super::condition::{ConditionPlaces, Conditions, check_conditions};
+use super::condition::{ConditionPlaces, check_conditions};
 use super::names::Names;
 use crate::config::Action;
 use crate::problem::{Place, Report, SourceText};
@@ -66,7 +66,7 @@ pub(super) fn check_tables(
             report,
         };
         for rule in rules {
-            checker.add(&rule);
+            checker.add(rule);
         }
         let TableChecker { table, places, .. } = checker;
         tables.tables.push(table);
@@ -88,18 +88,29 @@ struct TableChecker<'c> {
 }
 
 impl TableChecker<'_> {
-    fn add(&mut self, spec: &At<RuleSpec>) {
-        let At { value: spec, place } = spec;
+    fn add(&mut self, spec: At<RuleSpec>) {
+        let At { value: mut spec, place } = spec;
         let name = self.name(spec.name.as_ref());
-        let conditions = check_conditions(spec.conditions.clone(), self.report);
-        let done = check_action(spec, self.clusters, self.report);
-        let Some(Done { action, rewrite, rewrite_place }) = done else { return };
-        let Ok(number) = u32::try_from(self.actions.len()) else { return };
-        self.actions.push(action);
-        self.places.push(RulePlaces { rule: *place, conditions: conditions.places, rewrite: rewrite_place });
+        let conditions = check_conditions(spec.conditions.take(), self.report);
         let rank = spec.rank.map(|rank| rank.value.0);
-        let rule = self.rule(name, *place, conditions, rewrite, rank, number);
-        self.table.rules.push(rule);
+        let Some(done) = check_action(spec, self.clusters, self.report) else { return };
+        let Ok(number) = u32::try_from(self.actions.len()) else { return };
+        let Done { action, rewrite, rewrite_place } = done;
+        self.actions.push(action);
+        self.places.push(RulePlaces { rule: place, conditions: conditions.places, rewrite: rewrite_place });
+        let file = self.sources.get(place.source as usize).map(|source| source.path.clone());
+        self.table.rules.push(Rule {
+            name,
+            origin: Origin { file: file.unwrap_or_else(|| "".into()), line: place.line },
+            hosts: conditions.hosts,
+            path: conditions.path,
+            methods: conditions.methods,
+            headers: conditions.headers,
+            query: conditions.query,
+            rank,
+            action: number,
+            rewrite,
+        });
     }
 
     fn name(&mut self, written: Option<&At<Name>>) -> Arc<str> {
@@ -112,29 +123,5 @@ impl TableChecker<'_> {
             self.report.error(*place, message);
         }
         Arc::clone(name)
-    }
-
-    fn rule(
-        &self,
-        name: Arc<str>,
-        place: Place,
-        conditions: Conditions,
-        rewrite: Option<PathRewrite>,
-        rank: Option<i32>,
-        action: u32,
-    ) -> Rule {
-        let file = self.sources.get(place.source as usize).map(|source| source.path.clone());
-        Rule {
-            name,
-            origin: Origin { file: file.unwrap_or_else(|| "".into()), line: place.line },
-            hosts: conditions.hosts,
-            path: conditions.path,
-            methods: conditions.methods,
-            headers: conditions.headers,
-            query: conditions.query,
-            rank,
-            action,
-            rewrite,
-        }
     }
 }

@@ -81,7 +81,7 @@ struct Excerpt {
 impl Excerpt {
     fn of(line: &str, problem: &Problem) -> Self {
         let column = (problem.column as usize).saturating_sub(1);
-        let skipped = if column > EXCERPT_CHARS_MAX / 2 { column - EXCERPT_CHARS_MAX / 2 } else { 0 };
+        let skipped = column.saturating_sub(EXCERPT_CHARS_MAX / 2);
         let cut: String = line.trim_end_matches('\r').chars().skip(skipped).take(EXCERPT_CHARS_MAX).collect();
         // Every character is shown as one, so that the mark stands below what it means.
         let text: String = cut.chars().map(|c| if is_unshowable(c) { ' ' } else { c }).collect();

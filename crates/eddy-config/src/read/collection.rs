@@ -30,6 +30,10 @@ pub(crate) enum Either<A, B> {
     Other(B),
 }
 
+/// A large value that most mappings don't have: it is kept apart, so that the mapping stays small.
+#[derive(Clone, Debug)]
+pub(crate) struct Apart<T>(pub(crate) Box<T>);
+
 /// A value, or a list of them.
 pub(crate) type OneOrMany<T> = Either<T, Vec<At<T>>>;
 
@@ -110,12 +114,26 @@ impl<A: Value, B: Value> Value for Either<A, B> {
     }
 }
 
+impl<T: Value> Value for Apart<T> {
+    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
+        T::read(node, report).map(|value| Self(Box::new(value)))
+    }
+
+    fn shape() -> Shape {
+        T::shape()
+    }
+
+    fn fits(node: &Node<'_>) -> bool {
+        T::fits(node)
+    }
+}
+
 impl<T> OneOrMany<T> {
     /// The values, be it one or a list, each with its place.
     pub(crate) fn into_many(this: At<Self>) -> Vec<At<T>> {
         match this.value {
-            Either::One(value) => vec![At { value, place: this.place }],
-            Either::Other(many) => many,
+            Self::One(value) => vec![At { value, place: this.place }],
+            Self::Other(many) => many,
         }
     }
 }

@@ -4,6 +4,6 @@ mod collection;
 mod shape;
 mod value;
 
-pub(crate) use collection::{Either, Named, OneOrMany};
+pub(crate) use collection::{Apart, Either, Named, OneOrMany};
 pub(crate) use shape::{KeyInfo, MappingInfo, Shape, WordInfo, WordKind};
 pub(crate) use value::{At, Entries, Misfit, Value, Word, entries_of, unknown_key};

@@ -6,16 +6,16 @@ pub(crate) enum Shape {
     /// A scalar.
     Word(WordInfo),
     /// A list of values.
-    List(Box<Shape>),
+    List(Box<Self>),
     /// A mapping whose keys are names that the user chooses.
     Named {
         /// What a name is.
         name: WordInfo,
         /// What stands under a name.
-        value: Box<Shape>,
+        value: Box<Self>,
     },
     /// One or the other, told apart by whether it is a scalar, a list or a mapping.
-    Either(Box<Shape>, Box<Shape>),
+    Either(Box<Self>, Box<Self>),
     /// A mapping with known keys.
     Mapping(MappingInfo),
 }

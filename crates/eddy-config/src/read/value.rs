@@ -117,7 +117,7 @@ impl<T: Word> Value for T {
 }
 
 impl Word for bool {
-    const IS_PLAIN: bool = true;
+    const IS_PLAIN: Self = true;
 
     fn parse(text: &str) -> Result<Self, Misfit> {
         match text {

@@ -2,7 +2,7 @@
 
 use eddy_route::HostPattern;
 
-use crate::read::{At, Either, Named, OneOrMany};
+use crate::read::{Apart, At, Either, Named, OneOrMany};
 use crate::value::{
     ContentType, DialectName, FieldName, HostAndPort, MethodName, Name, Number, ParameterName, PathText,
     Rank, RedirectStatus, Scheme, Text, Time,
@@ -27,7 +27,7 @@ mapping! {
         /// Names the rule in metrics, logs and `eddy explain`; unique in its table.
         optional name: Name, otherwise "the table's name and its number in the table, as in `site/3`", example "users";
         /// What a request must look like.
-        optional conditions: MatchSpec, otherwise "every request matches", example "{path: {prefix: /user/}}";
+        optional conditions: Apart<MatchSpec>, otherwise "every request matches", example "{path: {prefix: /user/}}";
         /// Moves the rule before (negative) or after (positive) the other rules of the same host and table, however
         /// specific they are.
         optional rank: Rank, default "0", example "10";
@@ -36,19 +36,19 @@ mapping! {
         /// Several clusters, drawn by weight.
         optional clusters: Vec<At<WeightedSpec>>, example "[{cluster: users, weight: 95}, {cluster: users-next, weight: 5}]";
         /// A fixed answer.
-        optional respond: RespondSpec, example "{status: 200, body: ok}";
+        optional respond: Apart<RespondSpec>, example "{status: 200, body: ok}";
         /// An answer that sends the client elsewhere.
-        optional redirect: RedirectSpec, example "{scheme: https}";
+        optional redirect: Apart<RedirectSpec>, example "{scheme: https}";
         /// What the cluster sees instead of the client's path and host.
-        optional rewrite: RewriteSpec, otherwise "path and host are sent as they came", example "{prefix: /}";
+        optional rewrite: Apart<RewriteSpec>, otherwise "path and host are sent as they came", example "{prefix: /}";
         /// Changes to the fields of the request that is sent to the cluster.
-        optional request_headers: EditsSpec, otherwise "none", example "{set: {x-team: users}}";
+        optional request_headers: Apart<EditsSpec>, otherwise "none", example "{set: {x-team: users}}";
         /// Changes to the fields of the response that is sent to the client.
-        optional response_headers: EditsSpec, otherwise "none", example "{remove: [server]}";
+        optional response_headers: Apart<EditsSpec>, otherwise "none", example "{remove: [server]}";
         /// Longest time of the whole exchange. Beyond it the answer is 504.
         optional timeout: Time<1, 86_400_000>, otherwise "the listener's `timeouts.exchange`", example "5s";
         /// When a request is tried again at another endpoint.
-        optional retry: RetrySpec, otherwise "its defaults", example "{attempts: 2, statuses: [503]}";
+        optional retry: Apart<RetrySpec>, otherwise "its defaults", example "{attempts: 2, statuses: [503]}";
         exactly one of cluster clusters respond redirect;
     }
 }
@@ -60,15 +60,15 @@ mapping! {
         /// any number of labels in front; it does not match `example.com` itself. Put it in quotes.
         optional host: OneOrMany<HostPattern>, otherwise "any host", example "[example.com, '*.example.com']";
         /// The path. A text alone is a prefix.
-        optional path: Either<PathText, PathSpec>, otherwise "any path", example "{exact: /healthz}";
+        optional path: Either<PathText, Apart<PathSpec>>, otherwise "any path", example "{exact: /healthz}";
         /// A method or a list of methods of which one matches.
         optional method: OneOrMany<MethodName>, otherwise "any method", example "[GET, HEAD]";
         /// Conditions on fields by name. A text alone is the exact value. A field that occurs several times
         /// matches if one of its values does.
-        optional headers: Named<FieldName, Either<Compared, ValueSpec>>, otherwise "any", example "{x-beta: {present: true}}";
+        optional headers: Named<FieldName, Either<Compared, Apart<ValueSpec>>>, otherwise "any", example "{x-beta: {present: true}}";
         /// Conditions on query parameters by name. A text alone is the exact value. Escapes are decoded first; of a
         /// parameter that occurs several times the first counts.
-        optional query: Named<ParameterName, Either<Compared, ValueSpec>>, otherwise "any", example "{version: '2'}";
+        optional query: Named<ParameterName, Either<Compared, Apart<ValueSpec>>>, otherwise "any", example "{version: '2'}";
     }
 }
 

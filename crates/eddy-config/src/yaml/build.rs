@@ -112,6 +112,7 @@ impl<'t, 'r> Builder<'t, 'r> {
     }
 
     /// Takes an event; `false` when it is no use to go on.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the parser sends other events only when asked to")]
     fn handle(&mut self, event: Event<'t>, span: Span) -> bool {
         let place = self.place(span);
         self.has_newest_text = false;
@@ -141,7 +142,6 @@ impl<'t, 'r> Builder<'t, 'r> {
             }
             Event::DocumentStart(..) => self.begin_document(place),
             Event::DocumentEnd | Event::StreamStart | Event::StreamEnd => true,
-            // The parser is not asked for other events.
             _ => true,
         }
     }
