@@ -5,3 +5,6 @@ mod reserve;
 mod server;
 
 pub(crate) use server::{AdminServer, Page, Pages};
+
+#[cfg(test)]
+mod tests;

@@ -109,7 +109,7 @@ async fn serve_within_time(stream: TcpStream, pages: Arc<dyn Pages>) {
 }
 
 /// Most connections at once; more wait in the queue of the socket.
-const CONNECTIONS_MAX: usize = 64;
+pub(super) const CONNECTIONS_MAX: usize = 64;
 
 /// Longest a connection lives, however many requests it carries.
 const CONNECTION_TIME_MAX: Duration = Duration::from_secs(60);
@@ -119,6 +119,3 @@ const LAST_ANSWERS_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// How long to wait when not even the reserve helped.
 const RESERVE_WAIT: Duration = Duration::from_millis(50);
-
-#[cfg(test)]
-mod tests;

@@ -144,18 +144,18 @@ Exit codes:
 const AFTER_RUN: &str = "\
 Signals to the process that was started:
   HUP              read the configuration again; a changed file is noticed by itself
-  TERM, INT, QUIT  refuse new connections, let requests in progress end, exit; a second one exits at once
+  TERM, INT, QUIT  refuse new connections, let requests in progress end, exit; again: exit now
   USR1             open log files again
-  USR2             start the program that is now on disk and hand over to it; nothing is lost if it fails
+  USR2             hand over to the program that is now on disk; should it fail, nothing changes
 
-A broken configuration never replaces a good one: its problems are logged and the good one stays in force.
+A broken configuration never replaces a good one: its problems are logged, the good one stays.
 Colour is used on a terminal only, and never when NO_COLOR is set.
 
 Examples:
   eddy run eddy.yaml
   eddy run conf.d/ --log-level debug
   eddy run eddy.yaml --json 2>> /var/log/eddy.log
-  kill -HUP $(pidof -s eddy)";
+  pkill -HUP -o -x eddy";
 
 const AFTER_CHECK: &str = "\
 Exit code 1 if there is an error; warnings alone are well.
@@ -175,7 +175,8 @@ Examples:
   eddy explain eddy.yaml /healthz --json";
 
 const AFTER_ROUTES: &str = "\
-Rules that can never win are marked DEAD or SHADOWED, those that only the order in the file decides FRAGILE.
+Rules that can never win are marked DEAD or SHADOWED, those that only the order
+in the file decides FRAGILE.
 
 Examples:
   eddy routes eddy.yaml

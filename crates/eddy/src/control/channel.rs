@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 pub(crate) const DESCRIPTORS_PER_MESSAGE: usize = 64;
 
 /// Longest message, bytes.
-const MESSAGE_BYTES_MAX: usize = 64 * 1024;
+pub(super) const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 
 /// Longest memory file read back, bytes.
 const MEMORY_FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -178,6 +178,3 @@ fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> rustix::io::Resu
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

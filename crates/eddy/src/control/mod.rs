@@ -11,3 +11,6 @@ pub(crate) use channel::{Channel, DESCRIPTORS_PER_MESSAGE, Received, memory_file
 pub(crate) use message::{
     ChildSettings, PROTOCOL, STATE_FORMAT, SocketKey, SocketPlace, SocketRole, StartReason, ToChild, ToParent,
 };
+
+#[cfg(test)]
+mod tests;

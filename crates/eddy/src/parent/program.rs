@@ -42,6 +42,11 @@ impl Program {
         &self.path
     }
 
+    /// Makes `path` the place of the program, as an image before this one found it.
+    pub(super) fn set_path(&mut self, path: PathBuf) {
+        self.path = path;
+    }
+
     /// The image that replacements run.
     pub(super) fn image(&self) -> &Image {
         &self.image

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::gateway::Phase;
 use super::program::Image;
-use super::supervisor::{Stage, Supervisor};
+use super::supervisor::{STOP_TIME_MAX, Stage, Supervisor};
 use crate::control::{
     ChildSettings, DESCRIPTORS_PER_MESSAGE, Received, STATE_FORMAT, SocketKey, SocketPlace, StartReason,
     ToChild, ToParent,
@@ -112,10 +112,18 @@ impl Supervisor {
         let settings = fresh.settings.clone();
         self.adopt_log(&settings);
         let now = Instant::now();
-        for (other, process) in self.processes.iter_mut().enumerate() {
-            if other != index && process.phase == Phase::Serving {
-                process.tell(&ToChild::Drain { has_successor: true }, &[]);
-                process.phase = Phase::Draining(now + process.drain_time_max());
+        for (_, process) in self.processes.iter_mut().enumerate().filter(|(other, _)| *other != index) {
+            match process.phase {
+                Phase::Serving => {
+                    process.tell(&ToChild::Drain { has_successor: true }, &[]);
+                    process.phase = Phase::Draining(now + process.drain_time_max());
+                }
+                // A replacement that comes too late.
+                Phase::Starting(_) if process.reason == StartReason::Replacement => {
+                    process.tell(&ToChild::Stop, &[]);
+                    process.phase = Phase::Draining(now + STOP_TIME_MAX);
+                }
+                Phase::Starting(_) | Phase::Draining(_) => {}
             }
         }
         if self.stage == Stage::First {

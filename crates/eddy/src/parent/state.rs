@@ -9,6 +9,8 @@ use crate::control::{ChildSettings, SocketKey, SocketPlace};
 pub(super) struct State {
     /// [`crate::control::STATE_FORMAT`] of the image that wrote it.
     pub(super) format: u32,
+    /// Where the program lies on disk, as bytes.
+    pub(super) path: Vec<u8>,
     /// Processes started so far.
     pub(super) generation: u64,
     /// For each address: as many descriptors as it has sockets.

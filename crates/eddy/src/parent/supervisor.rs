@@ -250,10 +250,13 @@ impl Supervisor {
 
     /// Starts a replacement when no process serves or is about to.
     fn ensure_gateway(&mut self) {
-        let is_busy = |process: &GatewayProcess| {
-            !matches!(process.phase, Phase::Draining(_)) && process.kill_reason.is_none()
+        // A process that was started for a hand-over runs a program nobody knows yet; it is not waited for.
+        let is_expected = |process: &GatewayProcess| match process.phase {
+            Phase::Serving => process.kill_reason.is_none(),
+            Phase::Starting(_) => process.kill_reason.is_none() && process.reason == StartReason::Replacement,
+            Phase::Draining(_) => false,
         };
-        if self.stage != Stage::Serving || self.processes.iter().any(is_busy) {
+        if self.stage != Stage::Serving || self.processes.iter().any(is_expected) {
             return;
         }
         let now = Instant::now();
@@ -282,7 +285,7 @@ impl Supervisor {
         }
     }
 
-    /// Asks all processes to end: those that serve in their own time, `hurried` ones at once.
+    /// Asks all processes to end: the one that serves in its own time, and asked again all of them at once.
     pub(super) fn stop(&mut self) {
         let now = Instant::now();
         let is_hurried = self.stage == Stage::Stopping;
@@ -308,4 +311,4 @@ impl Supervisor {
 pub(super) struct NotStarted;
 
 /// How long a process that should exit at once may take.
-const STOP_TIME_MAX: Duration = Duration::from_secs(1);
+pub(super) const STOP_TIME_MAX: Duration = Duration::from_secs(1);

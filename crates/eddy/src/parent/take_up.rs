@@ -79,10 +79,15 @@ impl Supervisor {
         }
         descriptors.extend(self.last_good.as_ref().map(AsFd::as_fd));
         let has_last_good = self.last_good.is_some();
-        (
-            State { format: STATE_FORMAT, generation: self.generation, sockets, processes, has_last_good },
-            descriptors,
-        )
+        let state = State {
+            format: STATE_FORMAT,
+            path: self.program.path().as_os_str().as_bytes().to_vec(),
+            generation: self.generation,
+            sockets,
+            processes,
+            has_last_good,
+        };
+        (state, descriptors)
     }
 
     /// Takes up the state that the image before left at standard input.
@@ -115,6 +120,7 @@ impl Supervisor {
             self.processes.push(adopt(process, channel, page_file, image)?);
         }
         self.last_good = if state.has_last_good { Some(next()?) } else { None };
+        self.program.set_path(OsString::from_vec(state.path).into());
         self.generation = state.generation;
         self.stage = Stage::Serving;
         if let Some(serving) = self.serving() {

@@ -5,3 +5,6 @@ mod holder;
 mod store;
 
 pub(crate) use store::{HeldSockets, SocketStore};
+
+#[cfg(test)]
+mod tests;

@@ -118,6 +118,3 @@ impl HeldSockets {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

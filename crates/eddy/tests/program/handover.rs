@@ -68,13 +68,13 @@ fn a_good_program_takes_over_without_a_lost_request() {
         assert_eq!(identity(&exe(parent)), identity(&installed.path()));
         assert_eq!(identity(&exe(now)), identity(&installed.path()));
     }
+    let answered = client.stop();
+    assert!(answered > 0);
     // The parent that took up the work is a whole one.
     eddy.kill_gateway();
     eddy.record("ready");
     assert_eq!(get(address, "/fixed").status, 200);
     assert_eq!(get(eddy.admin(), "/ready").status, 200);
-    let answered = client.stop();
-    assert!(answered > 0);
     eddy.stop();
 }
 
@@ -124,6 +124,22 @@ fn a_broken_configuration_fails_the_hand_over() {
     eddy.record("hand-over failed; the gateway process before goes on");
     assert_eq!(eddy.gateway(), gateway);
     assert_eq!(get(eddy.address(), "/fixed").status, 200);
+}
+
+#[test]
+fn a_death_during_a_hand_over_is_answered_at_once() {
+    let installed = Installed::new();
+    let mut eddy = installed.start(DEMO);
+    installed.install_script("exec sleep 1000");
+    eddy.signal(Signal::USR2);
+    eddy.record("handing over to the program on disk");
+    let killed = Instant::now();
+    eddy.kill_gateway();
+    eddy.record("ready");
+    assert!(killed.elapsed() < Duration::from_secs(2), "{:?}", killed.elapsed());
+    assert_eq!(get(eddy.address(), "/fixed").status, 200);
+    eddy.record("hand-over failed; the gateway process before goes on");
+    eddy.stop();
 }
 
 #[test]

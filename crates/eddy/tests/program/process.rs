@@ -132,7 +132,7 @@ fn reloads_are_all_or_nothing() {
     eddy.signal(Signal::HUP);
     eddy.record("configuration rejected; the last good one stays in force");
     assert_eq!(get(first, "/fixed").status, 200);
-    eddy.write_config(&more("127.0.0.2:0"));
+    eddy.write_config(&more("127.0.0.3:0"));
     eddy.record("configuration reloaded");
     let second = eddy.address();
     assert_ne!(first, second);

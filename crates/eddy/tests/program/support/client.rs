@@ -7,25 +7,25 @@ use super::DEADLINE;
 
 /// What came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    pub status: u16,
-    pub text: String,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) text: String,
 }
 
 /// Gets `path`; panics unless there is an answer.
-pub fn get(address: SocketAddr, path: &str) -> Answer {
+pub(crate) fn get(address: SocketAddr, path: &str) -> Answer {
     try_get(address, path).unwrap_or_else(|error| panic!("GET {path} at {address}: {error}"))
 }
 
 /// Gets `path`; a connection that ends without an answer is an error.
-pub fn try_get(address: SocketAddr, path: &str) -> io::Result<Answer> {
+pub(crate) fn try_get(address: SocketAddr, path: &str) -> io::Result<Answer> {
     let stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(DEADLINE))?;
     exchange(stream, path)
 }
 
 /// Sends a request for `path` and reads the answer to its end.
-pub fn exchange(mut stream: impl Read + Write, path: &str) -> io::Result<Answer> {
+pub(crate) fn exchange(mut stream: impl Read + Write, path: &str) -> io::Result<Answer> {
     let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes())?;
     let mut bytes = Vec::new();

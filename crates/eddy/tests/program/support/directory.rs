@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A directory that goes with everything in it when it goes out of scope.
 #[derive(Debug)]
-pub struct Directory {
+pub(crate) struct Directory {
     path: PathBuf,
 }
 
 impl Directory {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("eddy-test-{}-{number}", std::process::id()));
@@ -18,19 +18,19 @@ impl Directory {
         Self { path }
     }
 
-    pub fn join(&self, name: &str) -> PathBuf {
+    pub(crate) fn join(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
     /// Writes a file at once: nobody sees a part of it.
-    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let (fresh, path) = (self.join("fresh"), self.join(name));
         std::fs::write(&fresh, text).unwrap();
         std::fs::rename(fresh, &path).unwrap();
         path
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 }

@@ -15,24 +15,24 @@ use serde_json::Value;
 use super::{DEADLINE, Directory};
 
 /// The binary under test.
-pub fn binary() -> PathBuf {
+pub(crate) fn binary() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_eddy"))
 }
 
 /// How an `eddy` is started.
 #[derive(Clone, Debug, Default)]
-pub struct Launch {
+pub(crate) struct Launch {
     /// The binary; the one under test when not given.
-    pub binary: Option<PathBuf>,
+    pub(crate) binary: Option<PathBuf>,
     /// Arguments after `run CONFIG --json`.
-    pub arguments: Vec<OsString>,
+    pub(crate) arguments: Vec<OsString>,
     /// Variables of the environment.
-    pub environment: Vec<(OsString, OsString)>,
+    pub(crate) environment: Vec<(OsString, OsString)>,
 }
 
 /// An `eddy run`; all its processes end with it.
 #[derive(Debug)]
-pub struct Eddy {
+pub(crate) struct Eddy {
     process: Child,
     records: Receiver<Value>,
     seen: Vec<Value>,
@@ -41,19 +41,19 @@ pub struct Eddy {
 
 impl Eddy {
     /// Starts with a configuration and waits until it is ready.
-    pub fn start(config: &str) -> Self {
+    pub(crate) fn start(config: &str) -> Self {
         Self::launch(config, Launch::default())
     }
 
     /// Starts as `launch` says and waits until it is ready.
-    pub fn launch(config: &str, launch: Launch) -> Self {
+    pub(crate) fn launch(config: &str, launch: Launch) -> Self {
         let mut eddy = Self::spawn(config, launch);
         eddy.record("ready");
         eddy
     }
 
     /// Starts and does not wait.
-    pub fn spawn(config: &str, launch: Launch) -> Self {
+    pub(crate) fn spawn(config: &str, launch: Launch) -> Self {
         let directory = Directory::new();
         let path =
             directory.write("eddy.yaml", &config.replace("DIR", &directory.path().display().to_string()));
@@ -84,12 +84,12 @@ impl Eddy {
     }
 
     /// Waits for the next record with this message and returns it.
-    pub fn record(&mut self, message: &str) -> Value {
+    pub(crate) fn record(&mut self, message: &str) -> Value {
         self.record_where(message, |record| record["message"] == message)
     }
 
     /// Waits for the next record that `is_it` accepts.
-    pub fn record_where(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) fn record_where(&mut self, what: &str, is_it: impl Fn(&Value) -> bool) -> Value {
         let deadline = Instant::now() + DEADLINE;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -106,22 +106,22 @@ impl Eddy {
     }
 
     /// Whether such a record was seen by a wait so far.
-    pub fn has_seen(&self, message: &str) -> bool {
+    pub(crate) fn has_seen(&self, message: &str) -> bool {
         self.seen.iter().any(|record| record["message"] == message)
     }
 
     /// Everything seen so far.
-    pub fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         self.seen.iter().map(|record| format!("{record}\n")).collect()
     }
 
     /// Where the only listener is.
-    pub fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.listening("listener").parse().unwrap()
     }
 
     /// Where the admin listener is.
-    pub fn admin(&self) -> SocketAddr {
+    pub(crate) fn admin(&self) -> SocketAddr {
         self.listening("admin").parse().unwrap()
     }
 
@@ -133,39 +133,39 @@ impl Eddy {
     }
 
     /// The process that became ready last.
-    pub fn gateway(&self) -> Pid {
+    pub(crate) fn gateway(&self) -> Pid {
         let ready = self.seen.iter().rev().find(|record| record["message"] == "ready").unwrap();
         Pid::from_raw(i32::try_from(ready["gateway"].as_i64().unwrap()).unwrap()).unwrap()
     }
 
     /// The parent.
-    pub fn pid(&self) -> Pid {
+    pub(crate) fn pid(&self) -> Pid {
         Pid::from_child(&self.process)
     }
 
     /// Sends a signal to the parent.
-    pub fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         kill_process(self.pid(), signal).unwrap();
     }
 
     /// Kills the gateway process as a fault would.
-    pub fn kill_gateway(&self) {
+    pub(crate) fn kill_gateway(&self) {
         kill_process(self.gateway(), Signal::KILL).unwrap();
     }
 
     /// Replaces the configuration file.
-    pub fn write_config(&self, config: &str) {
+    pub(crate) fn write_config(&self, config: &str) {
         self.directory
             .write("eddy.yaml", &config.replace("DIR", &self.directory.path().display().to_string()));
     }
 
     /// A path in the directory of the configuration.
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
 
     /// Waits for the end.
-    pub fn exited(&mut self) -> ExitStatus {
+    pub(crate) fn exited(&mut self) -> ExitStatus {
         let deadline = Instant::now() + DEADLINE;
         loop {
             if let Some(status) = self.process.try_wait().unwrap() {
@@ -182,7 +182,7 @@ impl Eddy {
     }
 
     /// Ends it with SIGTERM and expects it to go well.
-    pub fn stop(mut self) {
+    pub(crate) fn stop(mut self) {
         self.signal(Signal::TERM);
         let status = self.exited();
         assert!(status.success(), "{status}; the log is\n{}", self.log());
@@ -198,7 +198,7 @@ impl Drop for Eddy {
 }
 
 /// Runs the binary with `arguments` to its end, within the deadline.
-pub fn run_to_end(arguments: &[&str], directory: &Path) -> Output {
+pub(crate) fn run_to_end(arguments: &[&str], directory: &Path) -> Output {
     let mut process = Command::new(binary())
         .args(arguments)
         .current_dir(directory)

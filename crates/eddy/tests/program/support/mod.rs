@@ -4,18 +4,18 @@ mod client;
 mod directory;
 mod eddy;
 
-pub use client::{exchange, get, try_get};
-pub use directory::Directory;
-pub use eddy::{Eddy, Launch, binary, run_to_end};
+pub(crate) use client::{exchange, get, try_get};
+pub(crate) use directory::Directory;
+pub(crate) use eddy::{Eddy, Launch, binary, run_to_end};
 
 use std::time::Duration;
 
 /// Longest a test waits for anything.
-pub const DEADLINE: Duration = Duration::from_secs(20);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A gateway that answers by itself, at ports the kernel chooses.
-pub const DEMO: &str = "\
+pub(crate) const DEMO: &str = "\
 workers: 2
 listeners: [{name: demo, address: '127.0.0.1:0', demo: true}]
-admin: {address: '127.0.0.1:0'}
+admin: {address: '127.0.0.2:0'}
 ";

@@ -1,4 +1,9 @@
-use super::*;
+//! Tests of `channel`.
+
+use std::io;
+use std::os::fd::AsFd;
+
+use super::channel::*;
 
 #[test]
 fn a_message_carries_descriptors() {

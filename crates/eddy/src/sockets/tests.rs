@@ -1,8 +1,11 @@
+//! Tests of `store`.
+
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
-use super::*;
-use crate::control::SocketRole;
+use super::bind::BindError;
+use super::store::*;
+use crate::control::{SocketKey, SocketPlace, SocketRole};
 
 fn tcp(address: &str) -> SocketKey {
     SocketKey { role: SocketRole::Listener, place: SocketPlace::Tcp(address.parse().unwrap()) }

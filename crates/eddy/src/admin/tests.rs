@@ -1,7 +1,12 @@
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream as Client};
+//! Tests of `server`.
 
-use super::*;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream as Client};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use super::server::*;
 
 struct Echo;
 
@@ -13,7 +18,7 @@ impl Pages for Echo {
 }
 
 fn start() -> (AdminServer, SocketAddr) {
-    let listener = StdListener::bind("127.0.0.1:0").unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     (AdminServer::start(listener.into(), Arc::new(Echo)).unwrap(), address)
 }
