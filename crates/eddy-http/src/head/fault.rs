@@ -48,7 +48,7 @@ pub enum HeadFault {
     HostRepeated,
     /// A `Host` or authority that names no host (RFC 9112 §3.2).
     BadHost,
-    /// `Content-Length` is not one to nineteen digits (RFC 9112 §6.3).
+    /// `Content-Length` is not one to nineteen digits, or more than 2^63 - 1 (RFC 9112 §6.3).
     BadLength,
     /// More than one `Content-Length`, even if they agree.
     LengthRepeated,

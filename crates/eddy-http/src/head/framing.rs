@@ -80,6 +80,8 @@ pub(super) struct Options {
 const CONNECTION_OPTIONS_MAX: usize = 32;
 /// Most digits of a `Content-Length`: any such number fits a `u64`.
 const LENGTH_DIGITS_MAX: usize = 19;
+/// Largest `Content-Length`: others count in signed numbers.
+const LENGTH_MAX: u64 = i64::MAX.unsigned_abs();
 
 /// Reads what the fields say of the body.
 pub(super) fn parse_announced(
@@ -188,7 +190,8 @@ fn parse_length(value: &[u8]) -> Option<u64> {
     if value.is_empty() || value.len() > LENGTH_DIGITS_MAX {
         return None;
     }
-    value
-        .iter()
-        .try_fold(0_u64, |length, byte| byte.is_ascii_digit().then(|| length * 10 + u64::from(byte - b'0')))
+    let length = value.iter().try_fold(0_u64, |length, byte| {
+        byte.is_ascii_digit().then(|| length * 10 + u64::from(byte - b'0'))
+    })?;
+    (length <= LENGTH_MAX).then_some(length)
 }
