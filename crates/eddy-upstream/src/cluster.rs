@@ -102,22 +102,28 @@ impl ClusterState {
     }
 
     /// Notes that the endpoint of `lease` served: a response head came that is no 502, 503 or 504.
-    pub fn on_success(&mut self, lease: &Lease, now: Duration) {
-        let Some(endpoint) = self.endpoint_mut(lease.id) else { return };
+    ///
+    /// Returns what that did to its place among the others; there is no need to do anything about it.
+    pub fn on_success(&mut self, lease: &Lease, now: Duration) -> Change {
+        let Some(endpoint) = self.endpoint_mut(lease.id) else { return Change::None };
         endpoint.stats.successes += 1;
-        if endpoint.ejection.on_success(lease.epoch, now) == Change::Returned {
+        let change = endpoint.ejection.on_success(lease.epoch, now);
+        if change == Change::Returned {
             self.out -= 1;
         }
         self.check_invariants();
+        change
     }
 
     /// Notes that the endpoint of `lease` failed: no link, a reset, or a 502, 503 or 504.
-    pub fn on_failure(&mut self, lease: &Lease, now: Duration) {
+    ///
+    /// Returns what that did to its place among the others; there is no need to do anything about it.
+    pub fn on_failure(&mut self, lease: &Lease, now: Duration) -> Change {
         let room = eject::room(self.out, self.endpoints.len(), &self.config.ejection);
-        let config = Arc::clone(&self.config);
-        let Some(endpoint) = self.endpoint_mut(lease.id) else { return };
+        let config = self.config.ejection;
+        let Some(endpoint) = self.endpoint_mut(lease.id) else { return Change::None };
         endpoint.stats.failures += 1;
-        let change = endpoint.ejection.on_failure(lease.epoch, now, room, &config.ejection);
+        let change = endpoint.ejection.on_failure(lease.epoch, now, room, &config);
         if matches!(change, Change::Ejected | Change::EjectedAgain) {
             endpoint.stats.ejections += 1;
         }
@@ -125,6 +131,7 @@ impl ClusterState {
             self.out += 1;
         }
         self.check_invariants();
+        change
     }
 
     /// Ends the stay at the endpoint, once for each `select`, with or without an outcome noted before.

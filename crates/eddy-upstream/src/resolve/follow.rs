@@ -194,6 +194,14 @@ impl Follower {
     fn tell(&self, news: Option<News>, fault: &str, state: &NameState) {
         let (cluster, host, addresses) = (&*self.members.cluster, &*self.host, state.addresses().len());
         match news {
+            Some(News::Failing) if addresses == 0 => {
+                tracing::warn!(
+                    cluster,
+                    host,
+                    fault,
+                    "a look-up failed; the name has no addresses until one succeeds"
+                );
+            }
             Some(News::Failing) => {
                 tracing::warn!(
                     cluster,

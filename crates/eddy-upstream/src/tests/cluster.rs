@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use crate::eject::out_max;
+use crate::eject::{Change, out_max};
 use crate::{
     Balance, ClusterConfig, ClusterState, EjectionConfig, EndpointId, EndpointSet, Lease, ResolvedAddress,
     ResolvedEndpoint, Rng, Tried,
@@ -43,6 +43,19 @@ fn a_retry_prefers_another_endpoint() {
             leases.into_iter().chain([again]).for_each(|lease| world.state.release(lease));
         }
     }
+}
+
+#[test]
+fn the_caller_is_told_when_an_endpoint_goes_and_comes() {
+    let mut world = World::new(config(Balance::RoundRobin), &[1, 2]);
+    let lease = (0..2).map(|_| world.select()).last().unwrap();
+    let changes: Vec<Change> = (0..5).map(|_| world.state.on_failure(&lease, world.now)).collect();
+    assert_eq!(changes, [Change::None, Change::None, Change::None, Change::None, Change::Ejected]);
+    world.state.release(lease);
+    world.now += Duration::from_secs(10);
+    let probe = (0..2).map(|_| world.select()).find(Lease::is_probe).unwrap();
+    assert_eq!(world.state.on_success(&probe, world.now), Change::Returned);
+    world.state.release(probe);
 }
 
 #[test]
@@ -214,8 +227,12 @@ proptest! {
                         prop_assert!(world.state.endpoints().is_empty());
                     }
                 }
-                Event::Succeed(at) if !leases.is_empty() => world.state.on_success(&leases[at % leases.len()], world.now),
-                Event::Fail(at) if !leases.is_empty() => world.state.on_failure(&leases[at % leases.len()], world.now),
+                Event::Succeed(at) if !leases.is_empty() => {
+                    world.state.on_success(&leases[at % leases.len()], world.now);
+                }
+                Event::Fail(at) if !leases.is_empty() => {
+                    world.state.on_failure(&leases[at % leases.len()], world.now);
+                }
                 Event::Release(at) if !leases.is_empty() => {
                     let lease = leases.swap_remove(at % leases.len());
                     world.state.release(lease);
