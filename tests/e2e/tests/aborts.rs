@@ -1,0 +1,158 @@
+//! A client that goes away leaves nothing behind (F25): its upstream exchange is cancelled and every gauge falls to zero.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use eddy_e2e::gateway::Gateway;
+use eddy_e2e::origin::{Gate, Script, Step, TapOrigin, response};
+use eddy_e2e::site::Site;
+
+const POST: &[u8] =
+    b"POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
+
+async fn is_clean(gateway: &Gateway) -> Result<()> {
+    gateway.until_metric("eddy_worker_exchanges", 0.0).await?;
+    gateway.until_metric("eddy_worker_connections", 0.0).await?;
+    let links = gateway.metric("eddy_cluster_links").await?;
+    let idle = gateway.metric("eddy_cluster_links_idle").await?;
+    ensure!((links - idle).abs() < f64::EPSILON, "{links} links, {idle} of them idle");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_client_gone_at_any_byte_leaves_nothing_behind() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = Site::new().before(&origin).await?;
+    for cut in 0..=POST.len() {
+        for has_reset in [false, true] {
+            let mut client = gateway.client().await?;
+            client.send(&POST[..cut]).await?;
+            if has_reset {
+                client.reset();
+            }
+        }
+    }
+    is_clean(&gateway).await?;
+    assert_eq!(gateway.exchange(POST).await?.text(), "POST /p\nabcde");
+    let wrong = origin.log().requests().into_iter().find(|request| request.body != b"abcde");
+    ensure!(wrong.is_none(), "a cut request arrived as a whole one: {wrong:?}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_client_gone_at_any_byte_of_its_answer_leaves_nothing_behind() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = Site::new().before(&origin).await?;
+    let request = "GET /answer HTTP/1.1\r\nHost: a\r\n\r\n";
+    for _ in 0..100 {
+        let mut client = gateway.client().await?;
+        client.send(request).await?;
+        client.fill().await;
+        client.reset();
+    }
+    is_clean(&gateway).await?;
+    assert_eq!(gateway.exchange(request).await?.status, 200);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn the_origin_learns_at_once_that_nobody_waits() -> Result<()> {
+    let gate = Gate::default();
+    let waiting = gate.clone();
+    let origin = TapOrigin::with(move |_| Script::steps([Step::AwaitGate(waiting.clone())])).await?;
+    let gateway = Site::new().before(&origin).await?;
+    for number in 1..=10 {
+        let mut client = gateway.client().await?;
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await?;
+        origin.log().until_requests(number).await?;
+        let since = Instant::now();
+        client.reset();
+        origin.log().until_ended(number).await?;
+        ensure!(since.elapsed() < PROMPT, "it took {:?}", since.elapsed());
+    }
+    is_clean(&gateway).await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn an_upload_that_stops_is_cancelled_upstream() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = Site::new().before(&origin).await?;
+    for has_reset in [true, false] {
+        let before = origin.log().look(<[_]>::len);
+        let mut client = gateway.client().await?;
+        client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nsome").await?;
+        origin
+            .log()
+            .until("a head", |events| {
+                events[before..].iter().any(|event| matches!(event, eddy_e2e::origin::Event::Head { .. }))
+            })
+            .await?;
+        let since = Instant::now();
+        if has_reset {
+            client.reset();
+        } else {
+            drop(client);
+        }
+        origin
+            .log()
+            .until("the end", |events| {
+                events[before..].iter().any(|event| matches!(event, eddy_e2e::origin::Event::Ended { .. }))
+            })
+            .await?;
+        ensure!(since.elapsed() < PROMPT, "it took {:?}", since.elapsed());
+    }
+    ensure!(origin.log().requests().is_empty(), "{:?}", origin.log());
+    is_clean(&gateway).await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_download_that_nobody_reads_is_cancelled() -> Result<()> {
+    let origin = TapOrigin::with(|_| Script::send(response(200, "", vec![b'x'; 20_000_000]))).await?;
+    let gateway = Site::new().before(&origin).await?;
+    for number in 1..=5 {
+        let mut client = gateway.client().await?;
+        client.read_little()?;
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await?;
+        client.fill().await;
+        client.reset();
+        origin.log().until_ended(number).await?;
+    }
+    is_clean(&gateway).await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn thousands_of_aborts_leave_no_trace() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = Site::new().top("workers: 2").before(&origin).await?;
+    gateway.exchange(POST).await?;
+    let before = open_files(&gateway)?;
+    let mut numbers = eddy_e2e::journal::Numbers::new(7);
+    for _ in 0..3000 {
+        let mut client = gateway.client().await?;
+        let cut = usize::try_from(numbers.below(POST.len() as u64 + 1))?;
+        client.send(&POST[..cut]).await?;
+        if numbers.below(2) == 0 {
+            client.reset();
+        }
+    }
+    is_clean(&gateway).await?;
+    let idle = gateway.metric("eddy_cluster_links_idle").await?;
+    let after = open_files(&gateway)?;
+    let growth = after.saturating_sub(before);
+    ensure!((growth as f64) <= idle + 4.0, "{before} open files became {after} with {idle} idle links");
+    gateway.stop().await
+}
+
+fn open_files(gateway: &Gateway) -> Result<usize> {
+    let mut count = 0;
+    for child in gateway.children()? {
+        count += std::fs::read_dir(format!("/proc/{}/fd", child.as_raw_nonzero()))?.count();
+    }
+    Ok(count)
+}
+
+/// 100 ms by contract; a busy machine gets some more.
+const PROMPT: Duration = Duration::from_millis(1000);
