@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod docs;
 pub mod metadata;
 pub mod tidy;
 pub mod tree;

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use xtask::docs::Page;
 use xtask::metadata::{Import, Package, Root, RootKind, Workspace};
-use xtask::tidy;
 use xtask::tree::Tree;
+use xtask::{docs, tidy};
 
 #[test]
 fn the_tree_is_tidy() {
@@ -12,7 +13,7 @@ fn the_tree_is_tidy() {
     let tree = Tree::load(root).unwrap();
     let workspace = Workspace::load(root, &tree).unwrap();
     assert!(workspace.packages.len() > 8, "cargo named only {:?}", workspace.packages);
-    let problems = tidy::check(&tree, &workspace);
+    let problems = tidy::check(&tree, &workspace, &docs::generated());
     let listed: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert!(problems.is_empty(), "{} problems:\n{}", listed.len(), listed.join("\n"));
 }
@@ -246,6 +247,9 @@ fn links_that_lead_nowhere_are_found() {
         }
     }
     let mut planted = Planted::new();
+    planted.write("crates/eddy-route/src/intro.md", "[a](made-elsewhere.json)\n");
+    check(&planted, &[]);
+    let mut planted = Planted::new();
     planted.append("docs/guide/start.md", "[up](../../README.md#whats-new) [gone](../gone.md)");
     check(&planted, &["docs/guide/start.md:5: the link `../gone.md` leads nowhere"]);
 }
@@ -255,6 +259,16 @@ fn an_example_that_no_test_mentions_is_found() {
     let mut planted = Planted::new();
     planted.write("examples/forgotten/eddy.yaml", "listeners: []\n");
     check(&planted, &["examples/forgotten: no test mentions `examples/forgotten`"]);
+}
+
+#[test]
+fn a_page_that_differs_from_the_code_is_found() {
+    let mut planted = Planted::new();
+    planted.write("docs/reference/config.md", "# Reference\n\nTwo keys.\n");
+    check(&planted, &["docs/reference/config.md: differs from the code, first in line 3"]);
+    let mut planted = Planted::new();
+    planted.pages[0].path = "docs/reference/other.md".to_owned();
+    check(&planted, &["docs/reference/other.md: this page is made from the code and is missing"]);
 }
 
 #[test]
@@ -268,11 +282,12 @@ fn a_file_that_is_no_rust_is_found() {
 struct Planted {
     tree: Tree,
     workspace: Workspace,
+    pages: Vec<Page>,
 }
 
 impl Planted {
     fn new() -> Self {
-        let mut planted = Self { tree: Tree::default(), workspace: Workspace::default() };
+        let mut planted = Self { tree: Tree::default(), workspace: Workspace::default(), pages: Vec::new() };
         for name in ["eddy-http", "eddy-route", "eddy-io"] {
             planted.package(name);
         }
@@ -289,6 +304,9 @@ impl Planted {
         planted.write("crates/eddy-io/src/lib.rs", "//! Sockets.\n");
         planted.write("examples/quick/eddy.yaml", "listeners: []\n");
         planted.write("README.md", "# eddy\n\n## What's new?\n\n");
+        let page = "# Reference\n\nOne key.\n";
+        planted.write("docs/reference/config.md", page);
+        planted.pages.push(Page { path: "docs/reference/config.md".to_owned(), text: page.to_owned() });
         planted.write("docs/guide/start.md", "# Start\n\n## First request\n\n");
         planted
     }
@@ -321,7 +339,7 @@ impl Planted {
     }
 
     fn problems(&self) -> Vec<String> {
-        tidy::check(&self.tree, &self.workspace).iter().map(ToString::to_string).collect()
+        tidy::check(&self.tree, &self.workspace, &self.pages).iter().map(ToString::to_string).collect()
     }
 }
 

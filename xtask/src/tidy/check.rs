@@ -1,12 +1,15 @@
 //! All rules, one after the other.
 
 use super::source::Sources;
-use super::{Problem, documents, edges, examples, files, markers, modules, purity, sizes, unsafety};
+use super::{
+    Problem, documents, edges, examples, files, markers, modules, purity, reference, sizes, unsafety,
+};
+use crate::docs::Page;
 use crate::metadata::Workspace;
 use crate::tree::Tree;
 
-/// Every problem of the tree, sorted by place.
-pub fn check(tree: &Tree, workspace: &Workspace) -> Vec<Problem> {
+/// Every problem of the tree, sorted by place; `pages` are those made from the code.
+pub fn check(tree: &Tree, workspace: &Workspace, pages: &[Page]) -> Vec<Problem> {
     let (sources, mut problems) = Sources::parse(tree);
     problems.extend(edges::check(workspace));
     problems.extend(purity::check(&sources, workspace));
@@ -17,6 +20,7 @@ pub fn check(tree: &Tree, workspace: &Workspace) -> Vec<Problem> {
     problems.extend(markers::check(tree));
     problems.extend(documents::check(tree));
     problems.extend(examples::check(tree, &sources));
+    problems.extend(reference::check(tree, pages));
     problems.sort();
     problems.dedup();
     problems

@@ -9,6 +9,7 @@ mod markers;
 mod modules;
 mod problem;
 mod purity;
+mod reference;
 mod sizes;
 mod source;
 mod unsafety;

@@ -1,0 +1,43 @@
+//! Pages that are made from the code, so that they can't differ from it.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+/// A page made from the code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Where it is published, below the root.
+    pub path: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// Every page as the code has it now.
+pub fn generated() -> Vec<Page> {
+    vec![
+        Page { path: "docs/reference/config.md".to_owned(), text: eddy_config::reference_page() },
+        Page { path: "docs/reference/eddy.schema.json".to_owned(), text: eddy_config::schema() },
+    ]
+}
+
+/// Writes the pages that differ; returns their paths.
+///
+/// # Errors
+/// When a page can't be written.
+pub fn write(root: &Path, pages: &[Page]) -> Result<Vec<String>> {
+    let mut written = Vec::new();
+    for page in pages {
+        let path = root.join(&page.path);
+        if fs::read_to_string(&path).is_ok_and(|text| text == page.text) {
+            continue;
+        }
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).with_context(|| format!("can't make `{}`", folder.display()))?;
+        }
+        fs::write(&path, &page.text).with_context(|| format!("can't write `{}`", page.path))?;
+        written.push(page.path.clone());
+    }
+    Ok(written)
+}

@@ -1,0 +1,22 @@
+//! Pages made from the code are those the code makes now.
+
+use super::Problem;
+use crate::docs::Page;
+use crate::tree::Tree;
+
+/// Every published page that differs from what the code makes, or is missing.
+pub(super) fn check(tree: &Tree, pages: &[Page]) -> Vec<Problem> {
+    let stale = pages.iter().filter_map(|page| {
+        let message = match tree.text(&page.path) {
+            None => "this page is made from the code and is missing; run `cargo xtask docs`".to_owned(),
+            Some(text) if text == page.text => return None,
+            Some(text) => {
+                let line =
+                    1 + text.lines().zip(page.text.lines()).take_while(|(old, new)| old == new).count();
+                format!("differs from the code, first in line {line}; run `cargo xtask docs`")
+            }
+        };
+        Some(Problem::of(&page.path, message))
+    });
+    stale.collect()
+}
