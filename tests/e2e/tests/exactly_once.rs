@@ -1,0 +1,172 @@
+//! Every request is answered once, by the origin, whatever happens to the gateway meanwhile.
+//!
+//! `EDDY_SOAK` set makes each run long: a million requests, two hundred reloads, twenty hand-overs and kills.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::journal::{JournalOrigin, Load, Running, Verdict};
+use eddy_e2e::place::{self, TempDir};
+use eddy_e2e::wire::within;
+use rustix::process::{Signal, kill_process};
+
+const CONFIG: &str = "\
+workers: 2
+admin: {address: ADMIN}
+listeners: [{address: LISTEN, routes: site}]
+routes:
+  site:
+    - {match: {path: {prefix: /j/}}, cluster: origin, response_headers: {set: {x-plan: 'PLAN'}}}
+    - {match: {path: {prefix: /never/NUMBER}}, respond: {status: 200}}
+clusters: {origin: {endpoints: [ORIGIN]}}
+";
+
+const CONNECTIONS: u32 = 32;
+
+/// How much of a run is done: the short form for every change, the long one for a release.
+fn size(short: u64, long: u64) -> u64 {
+    if place::variable("EDDY_SOAK").is_some() { long } else { short }
+}
+
+fn config(number: u64) -> String {
+    CONFIG.replace("PLAN", &number.to_string()).replace("NUMBER", &number.to_string())
+}
+
+struct Run {
+    origin: JournalOrigin,
+    gateway: Gateway,
+    load: Running,
+}
+
+impl Run {
+    async fn start(launch: Launch) -> Result<Self> {
+        let origin = JournalOrigin::start()?;
+        let mut launch = launch;
+        launch.substitutes.push(("ORIGIN".into(), origin.address().to_string()));
+        let gateway = Gateway::launch(&config(0), launch).await?;
+        let load = Load { gateway: gateway.address(), connections: CONNECTIONS, seed: 42 }.start();
+        load.until_sent(500).await?;
+        Ok(Self { origin, gateway, load })
+    }
+
+    /// Ends the load, then the gateway, and joins the journals.
+    async fn end(self) -> Result<Verdict> {
+        let sent = tokio::task::spawn_blocking(|| self.load.stop()).await??;
+        self.gateway.stop().await?;
+        let (seen, foreign) = self.origin.seen();
+        Ok(Verdict::join(&sent, &seen, foreign))
+    }
+}
+
+#[tokio::test]
+async fn in_quiet_nothing_is_lost() -> Result<()> {
+    let run = Run::start(Launch::default()).await?;
+    run.load.until_sent(size(20_000, 200_000)).await?;
+    let verdict = run.end().await?;
+    println!("quiet: {verdict}");
+    ensure!(verdict.is_exactly_once() && verdict.repeated == 0, "{verdict}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_storm_of_reloads_loses_nothing() -> Result<()> {
+    let run = Run::start(Launch::default()).await?;
+    let (reloads, requests) = (size(20, 200), size(30_000, 1_000_000));
+    for number in 1..=reloads {
+        let is_broken = number % 2 == 0;
+        let text = if is_broken {
+            config(number).replace("cluster: origin", "cluster: nowhere")
+        } else {
+            config(number)
+        };
+        let result = if is_broken { "rejected" } else { "accepted" };
+        let series = format!("eddy_config_reloads_total{{result=\"{result}\"}}");
+        let before = run.gateway.metric(&series).await?;
+        run.gateway.write_config(&text)?;
+        run.gateway.signal(Signal::HUP)?;
+        within("the reload", async {
+            while run.gateway.metric(&series).await? <= before {
+                tokio::task::yield_now().await;
+            }
+            anyhow::Ok(())
+        })
+        .await?
+        .with_context(|| format!("reload {number}"))?;
+        run.load.until_sent(requests * number / reloads).await?;
+    }
+    let verdict = run.end().await?;
+    println!("{reloads} reloads: {verdict}");
+    ensure!(verdict.is_exactly_once(), "{verdict}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn hand_overs_lose_nothing() -> Result<()> {
+    let directory = TempDir::new("handovers")?;
+    let binary = directory.join("eddy");
+    std::fs::copy(place::eddy_binary()?, &binary)?;
+    let arguments = vec!["--handover-timeout".into(), "2s".into()];
+    let run = Run::start(Launch { binary: Some(binary), arguments, ..Launch::default() }).await?;
+    let (hand_overs, requests) = (size(6, 20), size(30_000, 1_000_000));
+    let broken: [&[u8]; 2] = [b"#!/bin/sh\nexit 1\n", b"#!/bin/sh\nexec sleep 60\n"];
+    let good = std::fs::read(place::eddy_binary()?)?;
+    let (mut succeeded, mut failed) = (0, 0);
+    for number in 1..=hand_overs {
+        let is_broken = number % (hand_overs / 4).max(3) == 0;
+        let content = if is_broken { broken[failed % 2] } else { &good };
+        install(&directory, content)?;
+        run.gateway.signal(Signal::USR2)?;
+        if is_broken {
+            failed += 1;
+            run.gateway.lines().until("hand-over failed", failed).await?;
+        } else {
+            succeeded += 1;
+            run.gateway.lines().until("handed over", succeeded).await?;
+        }
+        run.load.until_sent(requests * number / hand_overs).await?;
+    }
+    let verdict = run.end().await?;
+    println!("{succeeded} hand-overs, {failed} failed: {verdict}");
+    ensure!(verdict.is_exactly_once(), "{verdict}");
+    Ok(())
+}
+
+fn install(directory: &TempDir, content: &[u8]) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let next = directory.join("next");
+    std::fs::write(&next, content)?;
+    std::fs::set_permissions(&next, std::fs::Permissions::from_mode(0o755))?;
+    std::fs::rename(next, directory.join("eddy"))?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_killed_process_loses_its_own_exchanges_only() -> Result<()> {
+    let run = Run::start(Launch::default()).await?;
+    let (kills, requests) = (size(4, 20), size(20_000, 1_000_000));
+    for number in 1..=kills {
+        let victim = *run.gateway.children()?.first().context("no gateway process")?;
+        kill_process(victim, Signal::KILL)?;
+        within("a new gateway process", async {
+            while run.gateway.children()?.first().is_none_or(|child| *child == victim) {
+                tokio::task::yield_now().await;
+            }
+            anyhow::Ok(())
+        })
+        .await??;
+        run.load.until_sent(requests * number / kills).await?;
+        if kills > 5 {
+            // The parent holds back a process that dies five times in ten seconds.
+            tokio::time::sleep(Duration::from_millis(2500)).await;
+        }
+    }
+    let verdict = run.end().await?;
+    println!("{kills} kills: {verdict}");
+    ensure!(verdict.is_unharmed(), "{verdict}");
+    ensure!(verdict.count(eddy_e2e::journal::Outcome::Refused) == 0, "refused: {verdict}");
+    // Each connection has one exchange at a time, so a kill can cost each of them one.
+    let most = kills * u64::from(CONNECTIONS);
+    ensure!(verdict.failures() <= most, "{} failures of at most {most}: {verdict}", verdict.failures());
+    Ok(())
+}

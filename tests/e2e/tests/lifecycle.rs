@@ -1,0 +1,489 @@
+//! Start, reload, hand-over, crash and stop, as an operator and a client see them.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::origin::{Gate, Script, Step, TapOrigin, response};
+use eddy_e2e::place;
+use eddy_e2e::site::Site;
+use eddy_e2e::wire::{Client, DEADLINE, End, Next, within};
+use rustix::process::{Signal, kill_process};
+
+const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+
+/// An origin whose answer to `/held` waits for the gate.
+async fn gated() -> Result<(TapOrigin, Gate)> {
+    let gate = Gate::default();
+    let waiting = gate.clone();
+    let origin = TapOrigin::with(move |asked| {
+        let answer = Step::Send(response(200, "", asked.request.target_text()));
+        if asked.request.target == b"/held" {
+            Script::steps([Step::AwaitGate(waiting.clone()), answer])
+        } else {
+            Script::steps([answer])
+        }
+    })
+    .await?;
+    Ok((origin, gate))
+}
+
+async fn held(gateway: &Gateway, origin: &TapOrigin) -> Result<Client> {
+    let mut client = gateway.client().await?;
+    client.send("GET /held HTTP/1.1\r\nHost: a\r\n\r\n").await?;
+    origin
+        .log()
+        .until("the held request", |events| {
+            events
+                .iter()
+                .filter_map(eddy_e2e::origin::Event::request)
+                .any(|request| request.target == b"/held")
+        })
+        .await?;
+    Ok(client)
+}
+
+#[tokio::test]
+async fn a_stop_lets_exchanges_end_and_announces_it() -> Result<()> {
+    for signal in [Signal::TERM, Signal::INT] {
+        let (origin, gate) = gated().await?;
+        let mut gateway = Site::new().before(&origin).await?;
+        let mut client = held(&gateway, &origin).await?;
+        let mut idle = gateway.client().await?;
+        idle.exchange(GET).await?;
+        gateway.signal(signal)?;
+        // An idle connection is closed in order; the one that waits is served.
+        assert_eq!(idle.end().await?, (End::Closed, Vec::new()));
+        gate.open();
+        let answer = client.get_answer().await?;
+        ensure!(answer.text() == "/held" && !answer.is_keep_alive(), "{signal:?}: {answer:?}");
+        assert_eq!(client.end().await?.0, End::Closed);
+        let status = gateway.exited(DEADLINE).await?;
+        ensure!(status.success(), "{signal:?}: {status}");
+        ensure!(Client::connect(gateway.address()).await.is_err(), "the address still answers");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_drain_ends_at_its_deadline() -> Result<()> {
+    let (origin, _gate) = gated().await?;
+    let mut gateway = Site::new().top("drain_timeout: 500ms").before(&origin).await?;
+    let mut client = held(&gateway, &origin).await?;
+    let since = Instant::now();
+    gateway.signal(Signal::TERM)?;
+    gateway.exited(DEADLINE).await?;
+    ensure!(since.elapsed() >= Duration::from_millis(400), "after {:?}", since.elapsed());
+    ensure!(since.elapsed() < Duration::from_secs(4), "after {:?}", since.elapsed());
+    client.end().await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_second_signal_stops_at_once() -> Result<()> {
+    let (origin, _gate) = gated().await?;
+    let mut gateway = Site::new().top("drain_timeout: 60s").before(&origin).await?;
+    let _client = held(&gateway, &origin).await?;
+    gateway.signal(Signal::TERM)?;
+    gateway.lines().until("draining", 1).await?;
+    gateway.signal(Signal::TERM)?;
+    gateway.exited(DEADLINE).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_broken_configuration_does_not_start() -> Result<()> {
+    for config in [
+        "",
+        "listeners: [",
+        "listeners: [{address: LISTEN, routes: none}]",
+        "workers: many\n",
+        "listeners: [{address: 'x:y', routes: a}]",
+    ] {
+        let mut gateway = Gateway::spawn(config, Launch::default())?;
+        let status = gateway.exited(DEADLINE).await?;
+        ensure!(status.code() == Some(1), "{config:?}: {status}\n{}", gateway.lines().text());
+        within("the reason", async {
+            while !gateway.lines().text().contains("eddy.yaml") {
+                tokio::task::yield_now().await;
+            }
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_address_in_use_is_said_and_not_started() -> Result<()> {
+    let busy = std::net::TcpListener::bind(place::free_address()?)?;
+    let config = "listeners: [{address: BUSY, demo: true}]\nadmin: {address: ADMIN}\n";
+    let substitutes = vec![("BUSY".to_owned(), busy.local_addr()?.to_string())];
+    let mut gateway = Gateway::spawn(config, Launch { substitutes, ..Launch::default() })?;
+    let status = gateway.exited(DEADLINE).await?;
+    ensure!(!status.success(), "{status}");
+    within("the address", async {
+        while !gateway.lines().text().contains(&busy.local_addr().unwrap().to_string()) {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await?;
+    Ok(())
+}
+
+fn marked(mark: &str) -> String {
+    Site::new()
+        .without_default_rule()
+        .rule(&format!("{{cluster: origin, response_headers: {{set: {{x-plan: {mark}}}}}}}"))
+        .text()
+}
+
+#[tokio::test]
+async fn an_exchange_ends_on_the_plan_it_began_with() -> Result<()> {
+    let (origin, gate) = gated().await?;
+    let gateway = Gateway::start(&marked("old"), &[("ORIGIN", &origin.address())]).await?;
+    let mut kept = gateway.client().await?;
+    assert_eq!(kept.exchange(GET).await?.fields.text("x-plan"), "old");
+    let mut client = held(&gateway, &origin).await?;
+    gateway.write_config(&marked("new"))?;
+    gateway.signal(Signal::HUP)?;
+    gateway.lines().until("configuration reloaded", 1).await?;
+    assert_eq!(gateway.exchange(GET).await?.fields.text("x-plan"), "new");
+    // A reload does not close kept connections, or says so first.
+    if kept.ended().is_none() && kept.is_quiet_for(Duration::from_millis(50)).await {
+        assert_eq!(kept.exchange(GET).await?.fields.text("x-plan"), "new");
+    }
+    gate.open();
+    let answer = client.get_answer().await?;
+    ensure!(answer.text() == "/held" && answer.fields.text("x-plan") == "old", "{answer:?}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_changed_file_is_noticed_without_a_signal() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = Gateway::start(&marked("old"), &[("ORIGIN", &origin.address())]).await?;
+    gateway.write_config(&marked("new"))?;
+    gateway.lines().until("configuration reloaded", 1).await?;
+    assert_eq!(gateway.exchange(GET).await?.fields.text("x-plan"), "new");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_broken_reload_changes_nothing() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = Gateway::start(&marked("old"), &[("ORIGIN", &origin.address())]).await?;
+    let broken = [
+        "",
+        "listeners: [",
+        "\0\0\0",
+        "listeners: []\n",
+        "routes: {site: [{cluster: nowhere}]}\nlisteners: [{address: LISTEN, routes: site}]\n",
+        "listeners: [{address: LISTEN, routes: site}]\nroutes: {site: [{match: {path: {regex: '('}}, respond: {status: 200}}]}\n",
+        "listeners: [{address: LISTEN, routes: site}]\nroutes: {site: [{respond: {status: 99}}]}\n",
+        "nonsense: true\n",
+    ];
+    for (number, config) in (1..).zip(broken) {
+        gateway.write_config(config)?;
+        gateway.signal(Signal::HUP)?;
+        within("the rejection", async {
+            while gateway.metric("eddy_config_reloads_total{result=\"rejected\"}").await? < f64::from(number)
+            {
+                tokio::task::yield_now().await;
+            }
+            anyhow::Ok(())
+        })
+        .await?
+        .with_context(|| format!("{config:?}"))?;
+        assert_eq!(gateway.metric("eddy_config_rejected").await?, 1.0);
+        assert_eq!(gateway.exchange(GET).await?.fields.text("x-plan"), "old");
+    }
+    gateway.write_config(&marked("new"))?;
+    gateway.signal(Signal::HUP)?;
+    gateway.until_metric("eddy_config_rejected", 0.0).await?;
+    assert_eq!(gateway.exchange(GET).await?.fields.text("x-plan"), "new");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_configuration_that_vanishes_or_is_unreadable_changes_nothing() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = Gateway::start(&marked("old"), &[("ORIGIN", &origin.address())]).await?;
+    let file = gateway.directory().join("eddy.yaml");
+    std::fs::remove_file(&file)?;
+    gateway.signal(Signal::HUP)?;
+    gateway.until_metric("eddy_config_rejected", 1.0).await?;
+    std::fs::create_dir(&file)?;
+    gateway.signal(Signal::HUP)?;
+    assert_eq!(gateway.exchange(GET).await?.fields.text("x-plan"), "old");
+    std::fs::remove_dir(&file)?;
+    gateway.write_config(&marked("new"))?;
+    gateway.signal(Signal::HUP)?;
+    gateway.until_metric("eddy_config_rejected", 0.0).await?;
+    assert_eq!(gateway.exchange(GET).await?.fields.text("x-plan"), "new");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn listeners_come_and_go_with_reloads() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let second = place::free_address()?;
+    let one = "admin: {address: ADMIN}\nlisteners: [{address: LISTEN, routes: site}]\nroutes: {site: [{cluster: origin}]}\nclusters: {origin: {endpoints: [ORIGIN]}}\n";
+    let two = one.replace("routes: site}]", "routes: site}, {address: SECOND, routes: site}]");
+    let gateway = Gateway::start(one, &[("ORIGIN", &origin.address()), ("SECOND", &second)]).await?;
+    ensure!(Client::connect(second).await.is_err(), "nothing listens there yet");
+    gateway.write_config(&two)?;
+    gateway.signal(Signal::HUP)?;
+    gateway.lines().until("configuration reloaded", 1).await?;
+    let mut kept = Client::connect(second).await?;
+    assert_eq!(kept.exchange(GET).await?.status, 200);
+    gateway.write_config(one)?;
+    gateway.signal(Signal::HUP)?;
+    gateway.lines().until("configuration reloaded", 2).await?;
+    within("refusal", async {
+        while Client::connect(second).await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await?;
+    assert_eq!(gateway.exchange(GET).await?.status, 200);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_killed_gateway_process_is_replaced_at_once() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = Site::new().before(&origin).await?;
+    for round in 0..3 {
+        let before = gateway.children()?;
+        let victim = *before.first().context("no gateway process")?;
+        let since = Instant::now();
+        kill_process(victim, Signal::KILL)?;
+        // The sockets are the parent's: a connection waits in their queue and is served by the next process.
+        let answer = gateway.exchange(GET).await.with_context(|| format!("round {round}"))?;
+        ensure!(answer.status == 200 && since.elapsed() < Duration::from_secs(1), "{:?}", since.elapsed());
+        ensure!(!gateway.children()?.contains(&victim), "{victim:?} still lives");
+    }
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_gateway_process_that_hangs_is_replaced() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = Site::new().before(&origin).await?;
+    let victim = *gateway.children()?.first().context("no gateway process")?;
+    kill_process(victim, Signal::STOP)?;
+    let since = Instant::now();
+    let mut client = gateway.client().await?;
+    client.send(GET).await?;
+    let next = eddy_e2e::wire::within_for(Duration::from_secs(20), "an answer or an end", client.next("GET"))
+        .await?;
+    // The connection may have been the hanging process's; the next is not.
+    if !matches!(&next, Next::Answer(answer) if answer.response.status == 200) {
+        assert_eq!(gateway.exchange(GET).await?.status, 200);
+    }
+    ensure!(since.elapsed() < Duration::from_secs(15), "it took {:?}", since.elapsed());
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn without_its_parent_the_gateway_process_serves_on() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let mut gateway = Site::new().before(&origin).await?;
+    let child = *gateway.children()?.first().context("no gateway process")?;
+    let mut kept = gateway.client().await?;
+    kept.exchange(GET).await?;
+    gateway.signal(Signal::KILL)?;
+    gateway.exited(DEADLINE).await?;
+    assert_eq!(kept.exchange(GET).await?.status, 200);
+    assert_eq!(gateway.exchange(GET).await?.status, 200);
+    kill_process(child, Signal::TERM)?;
+    within("the end of the gateway process", async {
+        while Client::connect(gateway.address()).await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await?;
+    Ok(())
+}
+
+/// A gateway whose binary is a copy of its own, to be replaced on disk.
+async fn with_own_binary(origin: &TapOrigin, place: &place::TempDir) -> Result<Gateway> {
+    let binary = place.join("eddy");
+    std::fs::copy(place::eddy_binary()?, &binary)?;
+    let arguments = vec!["--handover-timeout".into(), "2s".into()];
+    Site::new().launch(origin, Launch { binary: Some(binary), arguments, ..Launch::default() }).await
+}
+
+/// Puts `content` in the place of the program, in one step.
+fn replace_binary(place: &place::TempDir, content: &[u8]) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let next = place.join("next");
+    std::fs::write(&next, content)?;
+    std::fs::set_permissions(&next, std::fs::Permissions::from_mode(0o755))?;
+    std::fs::rename(next, place.join("eddy"))?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_hand_over_loses_nothing() -> Result<()> {
+    let (origin, gate) = gated().await?;
+    let place = place::TempDir::new("handover")?;
+    let gateway = with_own_binary(&origin, &place).await?;
+    let mut client = held(&gateway, &origin).await?;
+    let before = *gateway.children()?.first().context("no gateway process")?;
+    replace_binary(&place, &std::fs::read(place::eddy_binary()?)?)?;
+    gateway.signal(Signal::USR2)?;
+    gateway.lines().until("handed over", 1).await?;
+    assert_eq!(gateway.exchange(GET).await?.status, 200);
+    gate.open();
+    assert_eq!(client.get_answer().await?.text(), "/held");
+    within("the end of the process before", async {
+        while gateway.children()?.contains(&before) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        anyhow::Ok(())
+    })
+    .await??;
+    assert_eq!(gateway.exchange(GET).await?.status, 200);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_broken_successor_changes_nothing() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let place = place::TempDir::new("successor")?;
+    let gateway = with_own_binary(&origin, &place).await?;
+    let successors: [(&str, &[u8]); 5] = [
+        ("exits", b"#!/bin/sh\nexit 1\n"),
+        ("crashes", b"#!/bin/sh\nkill -SEGV $$\n"),
+        ("hangs", b"#!/bin/sh\nexec sleep 60\n"),
+        ("is no program", b"\x7fELFnonsense"),
+        ("is empty", b""),
+    ];
+    let mut kept = gateway.client().await?;
+    for (number, (name, content)) in (1..).zip(successors) {
+        replace_binary(&place, content)?;
+        gateway.signal(Signal::USR2)?;
+        gateway
+            .lines()
+            .until("hand-over failed", number)
+            .await
+            .with_context(|| format!("a successor that {name}"))?;
+        assert_eq!(kept.exchange(GET).await?.status, 200, "after a successor that {name}");
+        assert_eq!(gateway.exchange(GET).await?.status, 200, "after a successor that {name}");
+    }
+    replace_binary(&place, &std::fs::read(place::eddy_binary()?)?)?;
+    gateway.signal(Signal::USR2)?;
+    gateway.lines().until("handed over", 1).await?;
+    assert_eq!(gateway.exchange(GET).await?.status, 200);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn the_admin_listener_shows_what_it_should() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = Site::new().before(&origin).await?;
+    for path in ["/", "/healthz", "/ready", "/metrics", "/config", "/clusters", "/listeners"] {
+        let answer = gateway.admin(path).await?;
+        ensure!(answer.status == 200 && !answer.body.is_empty(), "{path}: {}", answer.status);
+    }
+    assert_eq!(gateway.admin("/nothing").await?.status, 404);
+    for page in ["/clusters", "/listeners"] {
+        let text = gateway.admin(page).await?.text();
+        serde_json::from_str::<serde_json::Value>(&text).with_context(|| text.clone())?;
+        let wanted = if page == "/clusters" { origin.address() } else { gateway.address() };
+        ensure!(text.contains(&wanted.to_string()), "{page}: {text}");
+    }
+    let mut client = Client::connect(gateway.admin_address()).await?;
+    let answer = client.exchange("DELETE /config HTTP/1.1\r\nHost: a\r\n\r\n").await?;
+    ensure!(answer.status == 405, "{answer:?}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn metrics_say_what_happened() -> Result<()> {
+    let origin = TapOrigin::with(|asked| match &asked.request.target[..] {
+        b"/500" => Script::send(response(500, "", "oops")),
+        _ => Script::send(response(200, "", "0123456789")),
+    })
+    .await?;
+    let gateway = Site::new().before(&origin).await?;
+    let mut client = gateway.client().await?;
+    for _ in 0..10 {
+        client.exchange("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello").await?;
+    }
+    client.exchange("GET /500 HTTP/1.1\r\nHost: a\r\n\r\n").await?;
+    gateway.exchange("GET / HTTP/1.1\r\n\r\n").await?;
+    for (series, value) in [
+        ("eddy_requests_total", 12.0),
+        ("eddy_body_bytes_in_total", 50.0),
+        ("eddy_cluster_responses_total", 11.0),
+        ("eddy_cluster_connects_total", 1.0),
+        ("eddy_connections_accepted_total", 2.0),
+        ("eddy_worker_exchanges", 0.0),
+        ("eddy_faults_total", 1.0),
+        ("eddy_panics_total", 0.0),
+        ("eddy_egress_stopped_total", 0.0),
+    ] {
+        gateway.until_metric(series, value).await?;
+    }
+    let text = gateway.admin("/metrics").await?.text();
+    check_exposition(&text)?;
+    gateway.stop().await
+}
+
+/// Every sample has a name, perhaps labels, and a number; every family is declared once, before its samples.
+fn check_exposition(text: &str) -> Result<()> {
+    let mut declared = std::collections::BTreeSet::new();
+    let mut samples = std::collections::BTreeSet::new();
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("# TYPE ") {
+            let name = rest.split(' ').next().unwrap_or_default();
+            ensure!(declared.insert(name.to_owned()), "{name} is declared twice");
+            continue;
+        }
+        if line.starts_with('#') || line.is_empty() {
+            continue;
+        }
+        let (series, value) = line.rsplit_once(' ').with_context(|| line.to_owned())?;
+        value.parse::<f64>().with_context(|| line.to_owned())?;
+        ensure!(samples.insert(series.to_owned()), "{series} comes twice");
+        let name = series.split('{').next().unwrap_or_default();
+        let family =
+            ["_bucket", "_sum", "_count"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
+        ensure!(declared.contains(name) || declared.contains(family), "{name} is not declared");
+    }
+    ensure!(!samples.is_empty(), "no samples");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_renamed_access_log_is_opened_anew() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = Site::new().top("access_log: {file: DIR/access.log, format: json}").before(&origin).await?;
+    let log = gateway.directory().join("access.log");
+    let moved = gateway.directory().join("access.log.1");
+    gateway.exchange("GET /first HTTP/1.1\r\nHost: a\r\n\r\n").await?;
+    until_written(&log, "/first").await?;
+    std::fs::rename(&log, &moved)?;
+    gateway.signal(Signal::USR1)?;
+    within("a new file", async {
+        while !log.exists() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await?;
+    gateway.exchange("GET /second HTTP/1.1\r\nHost: a\r\n\r\n").await?;
+    until_written(&log, "/second").await?;
+    ensure!(!std::fs::read_to_string(&moved)?.contains("/second"), "the old file still grows");
+    gateway.stop().await
+}
+
+async fn until_written(file: &std::path::Path, word: &str) -> Result<()> {
+    within("an access record", async {
+        while !std::fs::read_to_string(file).unwrap_or_default().contains(word) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await
+}
