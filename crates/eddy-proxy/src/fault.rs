@@ -80,8 +80,10 @@ pub enum RetryClass {
     Unseen,
     /// The endpoint may have seen it: only an idempotent request without a body.
     MaybeSeen,
-    /// As `MaybeSeen`, and only where the rule asks for it.
-    ByRule,
+    /// As `MaybeSeen`, and only where the rule retries after a reset.
+    ByReset,
+    /// As `MaybeSeen`, and only where the rule retries this status.
+    ByStatus(u16),
 }
 
 impl Fault {
@@ -125,8 +127,29 @@ impl Fault {
         match self {
             Self::ConnectFailed | Self::ConnectTimeout => RetryClass::Unseen,
             Self::LinkStale => RetryClass::MaybeSeen,
-            Self::LinkClosed | Self::RetryStatus(_) => RetryClass::ByRule,
-            _ => RetryClass::Never,
+            Self::LinkClosed => RetryClass::ByReset,
+            Self::RetryStatus(status) => RetryClass::ByStatus(status),
+            Self::RequestHead(_)
+            | Self::RequestChunk(_)
+            | Self::RequestPath(_)
+            | Self::HeadTimeout
+            | Self::BodyTimeout
+            | Self::BodyTooLarge
+            | Self::ClientGone
+            | Self::ClientSlow
+            | Self::NoRule
+            | Self::RewriteFailed
+            | Self::Overload
+            | Self::Egress
+            | Self::ExchangeTimeout
+            | Self::NoEndpoint
+            | Self::LinksExhausted
+            | Self::FirstByteTimeout
+            | Self::ResponseHead(_)
+            | Self::ResponseChunk(_)
+            | Self::ResponseCut
+            | Self::UpstreamIdle
+            | Self::InterimFlood => RetryClass::Never,
         }
     }
 

@@ -167,7 +167,9 @@ impl Gateway {
             worker.tell(index, Command::Report(reply)).ok().map(|()| answer)
         });
         let answers: Vec<_> = asked.collect();
-        ClusterReport::merge(answers.into_iter().filter_map(|answer| answer.recv_timeout(ANSWER_TIMEOUT).ok()))
+        ClusterReport::merge(
+            answers.into_iter().filter_map(|answer| answer.recv_timeout(ANSWER_TIMEOUT).ok()),
+        )
     }
 
     /// How many workers there are.
@@ -281,7 +283,8 @@ struct Control {
 }
 
 fn start_control(pressure: &Arc<Pressure>, percent_max: &Arc<AtomicU8>) -> Result<Control, ProxyError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ProxyError::Control)?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ProxyError::Control)?;
     let handle = runtime.handle().clone();
     let resolver = Resolver::from_system()?;
     let (stop, stopped) = oneshot::channel::<()>();

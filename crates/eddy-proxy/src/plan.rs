@@ -34,7 +34,7 @@ pub(crate) struct ListenerPlan {
 #[derive(Debug)]
 pub(crate) enum Handler {
     /// The rules of its tables.
-    Router(Router),
+    Router(Box<Router>),
     /// The embedded demo endpoint.
     Demo,
 }
@@ -45,8 +45,11 @@ impl Plan {
     /// # Errors
     /// [`ProxyError::Routes`] when the tables of a listener cannot be compiled together.
     pub(crate) fn build(config: Arc<Config>) -> Result<Self, ProxyError> {
-        let listeners =
-            config.listeners.iter().map(|listener| build_listener(listener, &config)).collect::<Result<_, _>>()?;
+        let listeners = config
+            .listeners
+            .iter()
+            .map(|listener| build_listener(listener, &config))
+            .collect::<Result<_, _>>()?;
         let clusters = config.clusters.iter().cloned().map(Arc::new).collect();
         let access = config.access_log.as_ref().map(AccessPlan::new);
         Ok(Self { config, listeners, clusters, access })
@@ -69,7 +72,7 @@ fn build_listener(listener: &ListenerConfig, config: &Config) -> Result<Listener
             let router = Router::build(&tables)
                 .map_err(|errors| ProxyError::Routes { listener: Arc::clone(&listener.name), errors })?;
             let names = router.rules().iter().map(|rule| Arc::clone(&rule.name)).collect();
-            (Handler::Router(router), names)
+            (Handler::Router(Box::new(router)), names)
         }
     };
     Ok(ListenerPlan { config: listener.clone(), handler, rule_names })

@@ -84,10 +84,7 @@ impl<'a> Record<'a> {
         out.extend_from_slice(self.version.as_bytes());
         put(out, format_args!("\" {} host=\"", self.status));
         text(out, self.host);
-        put(
-            out,
-            format_args!("\" in={} out={} us={}", self.bytes_in, self.bytes_out, self.duration_us),
-        );
+        put(out, format_args!("\" in={} out={} us={}", self.bytes_in, self.bytes_out, self.duration_us));
         put(out, format_args!(" listener={} rule={} cluster={}", self.listener, self.rule, self.cluster));
         match self.endpoint {
             Some(endpoint) => put(out, format_args!(" endpoint={endpoint}")),

@@ -85,7 +85,8 @@ impl AccessWriter {
             bytes: std::mem::replace(&mut self.buffer, self.spare.try_recv().unwrap_or_default()),
             back: self.back.clone(),
         };
-        if let Err(TrySendError::Full(chunk) | TrySendError::Disconnected(chunk)) = self.sink.try_send(chunk) {
+        if let Err(TrySendError::Full(chunk) | TrySendError::Disconnected(chunk)) = self.sink.try_send(chunk)
+        {
             series.records_dropped.add(records);
             if self.buffer.capacity() == 0 {
                 self.buffer = chunk.bytes;
@@ -110,7 +111,7 @@ impl Clock {
         let millis = now.subsec_millisecond().unsigned_abs();
         self.text.push('.');
         for digit in [millis / 100, millis / 10 % 10, millis % 10] {
-            self.text.push(char::from_digit(digit.into(), 10).unwrap_or('0'));
+            self.text.push(char::from_digit(digit, 10).unwrap_or('0'));
         }
         self.text.push_str(&self.offset);
         &self.text

@@ -21,7 +21,11 @@ pub(crate) async fn watch(pressure: Arc<Pressure>, percent_max: Arc<AtomicU8>) {
         if is_high != pressure.memory.swap(is_high, Relaxed) {
             let (used_mib, limit_mib) = (used >> 20, limit >> 20);
             if is_high {
-                tracing::warn!(used_mib, limit_mib, "memory is above its limit; new requests are answered 503");
+                tracing::warn!(
+                    used_mib,
+                    limit_mib,
+                    "memory is above its limit; new requests are answered 503"
+                );
             } else {
                 tracing::info!(used_mib, limit_mib, "memory is below its limit again");
             }
@@ -52,7 +56,8 @@ fn group_limit_bytes() -> Option<u64> {
         _ => None,
     };
     // In a container the group is mounted at the root, whatever its path is called.
-    let roots = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"].map(str::to_owned);
+    let roots =
+        ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"].map(str::to_owned);
     let files = groups.lines().filter_map(own).chain(roots);
     files.filter_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok()).min()
 }

@@ -34,7 +34,10 @@ impl Names {
     /// Follows the names of `clusters` and no others; returns where each cluster's endpoints can be watched.
     ///
     /// Waits a while for names that are new. One that is not answered by then has no endpoint until it is.
-    pub(crate) fn follow(&mut self, clusters: &[Arc<ClusterConfig>]) -> Vec<watch::Receiver<Arc<EndpointSet>>> {
+    pub(crate) fn follow(
+        &mut self,
+        clusters: &[Arc<ClusterConfig>],
+    ) -> Vec<watch::Receiver<Arc<EndpointSet>>> {
         let mut before = std::mem::take(&mut self.followed);
         let mut fresh = Vec::new();
         for cluster in clusters {

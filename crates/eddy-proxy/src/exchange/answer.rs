@@ -2,7 +2,10 @@
 
 use std::rc::Rc;
 
-use eddy_http::{FieldEdits, HeadLimits, RequestId, ResponseBody, ResponseWrite, Version, write_interim_head, write_response_head};
+use eddy_http::{
+    FieldEdits, HeadLimits, RequestId, ResponseBody, ResponseWrite, Version, write_interim_head,
+    write_response_head,
+};
 
 use crate::exchange::drive::Drive;
 use crate::exchange::pump::Framing;
@@ -70,16 +73,20 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool) -> Result<(), Faul
     let response = ResponseWrite {
         bytes,
         head: &exchange.response,
-        edits: action.map_or(FieldEdits::none(), |action| &action.response_edits),
+        edits: match action {
+            Some(action) => &action.response_edits,
+            None => FieldEdits::none(),
+        },
         body,
         client_version: version,
         keep_alive: exchange.keeps_alive,
         via: config.via.as_deref(),
         date: &date,
-        request_id: config
-            .request_id
-            .as_deref()
-            .map(|name| RequestId { name, value: &exchange.request_id, replace: true }),
+        request_id: config.request_id.as_deref().map(|name| RequestId {
+            name,
+            value: &exchange.request_id,
+            replace: true,
+        }),
     };
     write_response_head(&mut exchange.answer.out, &response);
     let written = exchange.answer.out.get(head_from..).unwrap_or_default();

@@ -1,14 +1,16 @@
 //! One attempt: an endpoint, a link to it, and the request's head ready to be sent.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
 use std::future::{Future, poll_fn};
-use std::io;
+use std::io::{self, Write as _};
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
 use eddy_config::{Action, RetryConfig};
-use eddy_http::{FieldEdits, ForwardedClient, ForwardedPolicy, RequestBody, RequestId, RequestWrite, write_request_head};
+use eddy_http::{
+    FieldEdits, ForwardedClient, ForwardedPolicy, RequestBody, RequestId, RequestWrite, write_request_head,
+};
 use eddy_io::Stream;
 use eddy_upstream::{Link, ResolvedAddress};
 
@@ -94,13 +96,8 @@ pub(crate) fn may_retry(drive: &Drive<'_>, fault: Fault) -> bool {
         RetryClass::Never => false,
         RetryClass::Unseen => true,
         RetryClass::MaybeSeen => may_repeat,
-        RetryClass::ByRule => {
-            may_repeat
-                && match fault {
-                    Fault::RetryStatus(status) => retry.statuses.contains(&status),
-                    _ => retry.on_reset,
-                }
-        }
+        RetryClass::ByReset => may_repeat && retry.on_reset,
+        RetryClass::ByStatus(status) => may_repeat && retry.statuses.contains(&status),
     }
 }
 
@@ -211,21 +208,36 @@ fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let bytes = exchange.head_bytes.as_slice();
     let host = match action.and_then(|action| action.host_rewrite.as_deref()) {
         Some(host) => host.as_bytes(),
+        None if exchange.head.authority.is_empty() => {
+            // A client of HTTP/1.0 need not name a host; most endpoints want one.
+            name_endpoint(&mut exchange.scratch, exchange.endpoint.as_ref());
+            &exchange.scratch
+        }
         None => exchange.head.authority.of(bytes),
     };
-    exchange.upload.out.clear();
+    exchange.upload.restart();
     let request = RequestWrite {
         bytes,
         head: &exchange.head,
         target: &exchange.target,
         host,
         body: exchange.head.body,
-        edits: action.map_or(FieldEdits::none(), |action| &action.request_edits),
-        client: ForwardedClient { address: drive.down.peer_text.as_bytes(), scheme: "http", is_trusted, policy },
+        edits: match action {
+            Some(action) => &action.request_edits,
+            None => FieldEdits::none(),
+        },
+        client: ForwardedClient {
+            address: drive.down.peer_text.as_bytes(),
+            scheme: "http",
+            is_trusted,
+            policy,
+        },
         via: via.as_deref(),
-        request_id: id_name
-            .as_deref()
-            .map(|name| RequestId { name, value: &exchange.request_id, replace: !is_trusted }),
+        request_id: id_name.as_deref().map(|name| RequestId {
+            name,
+            value: &exchange.request_id,
+            replace: !is_trusted,
+        }),
     };
     write_request_head(&mut exchange.upload.out, &request);
     exchange.upload.set_framing(match exchange.head.body {
@@ -234,11 +246,25 @@ fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
     });
     let mut egress = drive.worker.egress.borrow_mut();
     let method = exchange.head.method_name(bytes);
-    egress.check_request(&exchange.upload.out, method, &exchange.target, exchange.head.body).map_err(|fault| {
-        drive.worker.series.egress_stopped.increment();
-        tracing::error!(?fault, "the request about to be sent is not what was meant; it was not sent");
-        Fault::Egress
-    })
+    egress.check_request(&exchange.upload.out, method, &exchange.target, exchange.head.body).map_err(
+        |fault| {
+            drive.worker.series.egress_stopped.increment();
+            tracing::error!(?fault, "the request about to be sent is not what was meant; it was not sent");
+            Fault::Egress
+        },
+    )
+}
+
+/// Writes the host that stands for an endpoint: its address, or `localhost` behind a Unix socket.
+fn name_endpoint(out: &mut Vec<u8>, endpoint: Option<&ResolvedAddress>) {
+    out.clear();
+    match endpoint {
+        Some(ResolvedAddress::Tcp(address)) => {
+            // Writing to memory cannot fail.
+            let _ = write!(out, "{address}");
+        }
+        Some(ResolvedAddress::Unix(_)) | None => out.extend_from_slice(b"localhost"),
+    }
 }
 
 /// The client's request id where the peer is trusted to have one, else 32 random hexadecimal digits.

@@ -4,7 +4,8 @@ use std::fmt::Write;
 use std::future::poll_fn;
 use std::task::Poll;
 
-use eddy_http::Method;
+use eddy_http::{CONTINUE, Method};
+use eddy_io::Fill;
 
 use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
@@ -17,8 +18,11 @@ const PIECES: u32 = 5;
 const PIECES_MAX: u32 = 1_000;
 /// Pause before each piece, milliseconds.
 const PAUSE_MS: u64 = 500;
+const PAUSE_MS_MAX: u64 = 60_000;
 /// Largest body of `/fixed`.
 const FIXED_BYTES_MAX: usize = 1024 * 1024;
+/// Most bytes that are echoed.
+const ECHO_BYTES_MAX: usize = 64 * 1024;
 const PIECE: &[u8] = b"drip\n";
 
 /// Prepares the answer to the request's path.
@@ -35,9 +39,10 @@ pub(crate) fn prepare(drive: &mut Drive<'_>) -> Phase {
             exchange.local.body = LocalBody::Scratch;
         }
         b"/slow" => {
-            let pieces = number(query, "pieces").unwrap_or(PIECES.into()).min(PIECES_MAX.into());
-            let pause_ms = number(query, "pause_ms").unwrap_or(PAUSE_MS).min(60_000);
-            let pieces = u32::try_from(pieces).unwrap_or(PIECES_MAX);
+            let pieces =
+                number(query, "pieces").map_or(PIECES, |pieces| u32::try_from(pieces).unwrap_or(PIECES_MAX));
+            let pieces = pieces.min(PIECES_MAX);
+            let pause_ms = number(query, "pause_ms").unwrap_or(PAUSE_MS).min(PAUSE_MS_MAX);
             exchange.local.body = LocalBody::Drip(Drip { pieces, pause_ms });
         }
         _ => {
@@ -46,15 +51,52 @@ pub(crate) fn prepare(drive: &mut Drive<'_>) -> Phase {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "{method} {}", String::from_utf8_lossy(&exchange.target));
             for field in exchange.head.fields(&exchange.head_bytes).iter() {
-                let (name, value) = (String::from_utf8_lossy(field.name), String::from_utf8_lossy(field.value));
+                let (name, value) =
+                    (String::from_utf8_lossy(field.name), String::from_utf8_lossy(field.value));
                 let _ = writeln!(text, "{name}: {value}");
             }
             exchange.scratch.clear();
             exchange.scratch.extend_from_slice(text.as_bytes());
-            exchange.local.body = LocalBody::Scratch;
+            exchange.local.body = LocalBody::Echo;
         }
     }
     Phase::Reply
+}
+
+/// Reads the request's body behind the lines that tell of its head, to be sent back.
+pub(crate) async fn collect(drive: &mut Drive<'_>) -> Result<(), Fault> {
+    let grace = drive.listener().config.timeouts.body_grace;
+    let Drive { down, exchange, .. } = drive;
+    down.timer.arm(u64::try_from(grace.as_millis()).unwrap_or(u64::MAX));
+    if exchange.head.expects_continue && down.input.is_empty() && !exchange.upload.reader.is_done() {
+        exchange.answer.out.extend_from_slice(CONTINUE);
+        flush(drive).await?;
+    }
+    let Drive { down, exchange, worker, .. } = drive;
+    while !exchange.upload.reader.is_done() {
+        let piece = exchange.upload.reader.next(down.input.held()).map_err(Fault::RequestChunk)?;
+        down.input.consume(piece.skip);
+        exchange.scratch.extend(down.input.held().get(..piece.data).unwrap_or_default());
+        down.input.consume(piece.data);
+        exchange.upload.data_bytes += piece.data as u64;
+        if exchange.scratch.len() > ECHO_BYTES_MAX {
+            return Err(Fault::BodyTooLarge);
+        }
+        if piece.data > 0 || exchange.upload.reader.is_done() {
+            continue;
+        }
+        let filled = poll_fn(|cx| {
+            down.timer.register(cx);
+            match down.poll_fill(cx, &worker.buffers) {
+                Poll::Ready(Ok(Fill::Bytes(_))) => Poll::Ready(Ok(())),
+                Poll::Ready(Ok(Fill::End) | Err(_)) => Poll::Ready(Err(Fault::ClientGone)),
+                Poll::Pending if down.timer.is_expired() => Poll::Ready(Err(Fault::BodyTimeout)),
+                Poll::Pending => Poll::Pending,
+            }
+        });
+        filled.await?;
+    }
+    Ok(())
 }
 
 /// How many bytes a slow body has.

@@ -31,7 +31,9 @@ fn next(drive: &Drive<'_>) -> Next {
         Some(_) if exchange.is_cut() => Next::Abort,
         _ if exchange.keeps_alive => Next::KeepAlive,
         // A client that asked for the end has nothing more to send.
-        _ if !exchange.head.keep_alive && exchange.fault.is_none() && exchange.upload.reader.is_done() => Next::Close,
+        _ if !exchange.head.keep_alive && exchange.fault.is_none() && exchange.upload.reader.is_done() => {
+            Next::Close
+        }
         _ => Next::Linger,
     }
 }

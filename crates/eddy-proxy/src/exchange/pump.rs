@@ -46,14 +46,14 @@ pub(crate) struct Pump {
 impl Pump {
     /// Makes ready for another body; `out` is empty and takes the head.
     pub(crate) fn clear(&mut self) {
-        self.out.clear();
-        self.rewind();
+        self.restart();
         self.data_bytes = 0;
         self.written_bytes = 0;
     }
 
-    /// Forgets what was written, to write it again elsewhere. Only before any data was staged.
-    fn rewind(&mut self) {
+    /// Forgets the head that was written, to write one elsewhere; only while no data has been found in the body.
+    pub(crate) fn restart(&mut self) {
+        self.out.clear();
         self.sent = 0;
         self.ready = 0;
         self.owes_chunk_end = false;

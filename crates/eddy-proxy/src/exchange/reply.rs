@@ -24,6 +24,16 @@ pub(crate) async fn send(drive: &mut Drive<'_>) -> Phase {
             return Phase::Finish;
         }
     }
+    if matches!(drive.exchange.local.body, LocalBody::Echo)
+        && let Err(fault) = demo::collect(drive).await
+    {
+        drive.exchange.fault = Some(fault);
+        drive.exchange.status = fault.status();
+        drive.exchange.local.body = LocalBody::Status;
+        if fault == Fault::ClientGone {
+            return Phase::Finish;
+        }
+    }
     // An interim response may be half written; nothing can follow it but its end.
     if drive.exchange.answer.has_output() {
         drive.exchange.answer.clear();
@@ -36,7 +46,7 @@ pub(crate) async fn send(drive: &mut Drive<'_>) -> Phase {
     }
     let drip = match drive.exchange.local.body {
         LocalBody::Drip(drip) => Some(drip),
-        LocalBody::Status | LocalBody::Fixed { .. } | LocalBody::Scratch => None,
+        LocalBody::Status | LocalBody::Fixed { .. } | LocalBody::Scratch | LocalBody::Echo => None,
     };
     let sent = match (flush(drive).await, drip) {
         (Ok(()), Some(drip)) => demo::drip(drive, drip).await,
@@ -65,7 +75,10 @@ fn write(drive: &mut Drive<'_>) -> Result<(), Fault> {
         status,
         content_type: Some(content_type_of(&exchange.local.body)),
         location: (!exchange.local.location.is_empty()).then_some(exchange.local.location.as_slice()),
-        edits: action.map_or(FieldEdits::none(), |action| &action.response_edits),
+        edits: match action {
+            Some(action) => &action.response_edits,
+            None => FieldEdits::none(),
+        },
         body_len,
         keep_alive: exchange.keeps_alive,
         version,
@@ -81,7 +94,7 @@ fn write(drive: &mut Drive<'_>) -> Result<(), Fault> {
         let body = match &local.body {
             LocalBody::Status => status_text(status),
             LocalBody::Fixed { body, .. } => body,
-            LocalBody::Scratch => scratch,
+            LocalBody::Scratch | LocalBody::Echo => scratch,
             LocalBody::Drip(_) => &[],
         };
         answer.out.extend_from_slice(body);
@@ -92,14 +105,23 @@ fn write(drive: &mut Drive<'_>) -> Result<(), Fault> {
 
 fn check_egress(drive: &mut Drive<'_>, body: ResponseBody) -> Result<(), Fault> {
     let exchange = &mut *drive.exchange;
-    let body = if exchange.head.method == Method::Head || !may_have_body(exchange.status) { ResponseBody::None } else { body };
+    let body = if exchange.head.method == Method::Head || !may_have_body(exchange.status) {
+        ResponseBody::None
+    } else {
+        body
+    };
     let mut egress = drive.worker.egress.borrow_mut();
-    egress.check_response(&exchange.answer.out, exchange.status, body, exchange.head.method).map_err(|fault| {
-        drive.worker.series.egress_stopped.increment();
-        tracing::error!(?fault, "the local answer about to be sent is not what was meant; it was not sent");
-        exchange.answer.out.clear();
-        Fault::Egress
-    })
+    egress.check_response(&exchange.answer.out, exchange.status, body, exchange.head.method).map_err(
+        |fault| {
+            drive.worker.series.egress_stopped.increment();
+            tracing::error!(
+                ?fault,
+                "the local answer about to be sent is not what was meant; it was not sent"
+            );
+            exchange.answer.out.clear();
+            Fault::Egress
+        },
+    )
 }
 
 /// Writes what is staged to the client.
@@ -115,7 +137,8 @@ pub(crate) async fn flush(drive: &mut Drive<'_>) -> Result<(), Fault> {
                 Poll::Ready(Err(_)) => return Poll::Ready(Err(Fault::ClientGone)),
                 Poll::Pending => {
                     let now_ms = worker.timers.now_ms();
-                    let due_ms = guard.deadline(now_ms, timeouts.body_rate_min, grace_ms).min(exchange.due_ms);
+                    let due_ms =
+                        guard.deadline(now_ms, timeouts.body_rate_min, grace_ms).min(exchange.due_ms);
                     if due_ms <= now_ms {
                         return Poll::Ready(Err(Fault::ClientSlow));
                     }
@@ -154,7 +177,7 @@ fn body_len(exchange: &Exchange) -> u64 {
     match &exchange.local.body {
         LocalBody::Status => status_text(exchange.status).len() as u64,
         LocalBody::Fixed { body, .. } => body.len() as u64,
-        LocalBody::Scratch => exchange.scratch.len() as u64,
+        LocalBody::Scratch | LocalBody::Echo => exchange.scratch.len() as u64,
         LocalBody::Drip(drip) => demo::drip_bytes(*drip),
     }
 }
@@ -162,7 +185,9 @@ fn body_len(exchange: &Exchange) -> u64 {
 fn content_type_of(body: &LocalBody) -> &str {
     match body {
         LocalBody::Fixed { content_type, .. } => content_type,
-        LocalBody::Status | LocalBody::Scratch | LocalBody::Drip(_) => "text/plain; charset=utf-8",
+        LocalBody::Status | LocalBody::Scratch | LocalBody::Echo | LocalBody::Drip(_) => {
+            "text/plain; charset=utf-8"
+        }
     }
 }
 

@@ -90,6 +90,8 @@ pub(crate) enum LocalBody {
     },
     /// Made for this exchange, in [`Exchange::scratch`].
     Scratch,
+    /// What the demo endpoint was sent, in [`Exchange::scratch`] once it has been read.
+    Echo,
     /// The slow body of the demo endpoint.
     Drip(Drip),
 }
@@ -202,6 +204,7 @@ impl Exchange {
     pub(crate) fn end_attempt(&mut self, buffers: &BufferPool) {
         self.link = None;
         self.stay = None;
+        self.response_scanner.reset();
         self.release_input(buffers);
     }
 }

@@ -112,6 +112,11 @@ impl Transfer<'_, '_> {
         let Drive { down, exchange, worker, .. } = &mut *self.drive;
         let upload = &mut exchange.upload;
         while !self.is_upload_broken && !upload.is_finished() {
+            // Staged before it is written, so that a head and a small body leave in one call.
+            upload.stage(&mut down.input).map_err(Fault::RequestChunk)?;
+            if body_bytes_max.is_some_and(|max| upload.data_bytes > max) {
+                return Err(Fault::BodyTooLarge);
+            }
             if upload.has_output() {
                 match upload.poll_write(cx, &mut self.link.stream, &mut down.input) {
                     Poll::Ready(Ok(_)) => self.upstream_moved_ms = worker.timers.now_ms(),
@@ -124,12 +129,8 @@ impl Transfer<'_, '_> {
                 }
                 continue;
             }
-            upload.stage(&mut down.input).map_err(Fault::RequestChunk)?;
-            if body_bytes_max.is_some_and(|max| upload.data_bytes > max) {
-                return Err(Fault::BodyTooLarge);
-            }
-            if upload.has_output() || upload.is_finished() {
-                continue;
+            if upload.is_finished() {
+                break;
             }
             if upload.reader.is_bulk(BUFFER_BYTES_SMALL) {
                 down.enlarge(&worker.buffers);
@@ -187,7 +188,6 @@ impl Transfer<'_, '_> {
 
     /// Turns bytes that were read from the endpoint into output; whether there was anything to turn.
     fn advance(&mut self) -> Result<bool, Fault> {
-        let exchange = &mut *self.drive.exchange;
         match self.stage {
             Stage::Head => match answer::read(self.drive)? {
                 Answer::Incomplete => Ok(false),
@@ -200,14 +200,17 @@ impl Transfer<'_, '_> {
                 }
                 Answer::Final => {
                     self.begin_body()?;
-                    Ok(true)
+                    self.stage_body()
                 }
             },
-            Stage::Body => {
-                exchange.answer.stage(&mut exchange.response_input).map_err(Fault::ResponseChunk)?;
-                Ok(exchange.answer.has_output() || exchange.answer.is_finished())
-            }
+            Stage::Body => self.stage_body(),
         }
+    }
+
+    fn stage_body(&mut self) -> Result<bool, Fault> {
+        let exchange = &mut *self.drive.exchange;
+        exchange.answer.stage(&mut exchange.response_input).map_err(Fault::ResponseChunk)?;
+        Ok(exchange.answer.has_output() || exchange.answer.is_finished())
     }
 
     /// Reads more from the endpoint; false when there is nothing yet.
@@ -325,7 +328,8 @@ impl Transfer<'_, '_> {
             match self.stage {
                 Stage::Body => due.sooner(idle_ms, Fault::UpstreamIdle),
                 Stage::Head => {
-                    let first_ms = self.upstream_moved_ms.saturating_add(millis(self.cluster.first_byte_timeout));
+                    let first_ms =
+                        self.upstream_moved_ms.saturating_add(millis(self.cluster.first_byte_timeout));
                     due.sooner(first_ms, Fault::FirstByteTimeout);
                 }
             }

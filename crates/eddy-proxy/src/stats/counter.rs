@@ -60,7 +60,7 @@ pub struct Histogram {
 }
 
 /// Buckets of a histogram; the last one takes what is longer than every bound.
-pub const BUCKETS: usize = 21;
+pub(crate) const BUCKETS: usize = 21;
 /// The bound of the first bucket, microseconds.
 const BOUND_FIRST_US: u64 = 125;
 

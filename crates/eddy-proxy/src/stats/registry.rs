@@ -38,10 +38,7 @@ pub(crate) struct RuleLabel {
 impl Stats {
     /// Counters of a gateway with so many workers, all zero.
     pub(crate) fn new(workers: usize) -> Self {
-        Self {
-            workers: (0..workers).map(|_| Arc::default()).collect(),
-            labelled: Mutex::default(),
-        }
+        Self { workers: (0..workers).map(|_| Arc::default()).collect(), labelled: Mutex::default() }
     }
 
     /// The counters of one worker.
@@ -58,9 +55,10 @@ impl Stats {
         let mut rules_seen = 0;
         for listener in &plan.listeners {
             let name = &listener.config.name;
-            let series = labelled.listeners.entry(Arc::clone(name)).or_insert_with(|| {
-                old.listeners.get(name).cloned().unwrap_or_else(|| one_each(count))
-            });
+            let series = labelled
+                .listeners
+                .entry(Arc::clone(name))
+                .or_insert_with(|| old.listeners.get(name).cloned().unwrap_or_else(|| one_each(count)));
             for (plan, series) in all.iter_mut().zip(series) {
                 plan.listeners.push(Arc::clone(series));
                 plan.rules.push(Vec::with_capacity(listener.rule_names().len()));
@@ -70,7 +68,8 @@ impl Stats {
                 let rule = if rules_seen > RULES_MAX { OTHER.into() } else { Arc::clone(rule) };
                 let label = RuleLabel { listener: Arc::clone(name), rule };
                 let known = old.rules.get(&label).cloned();
-                let series = labelled.rules.entry(label).or_insert_with(|| known.unwrap_or_else(|| one_each(count)));
+                let series =
+                    labelled.rules.entry(label).or_insert_with(|| known.unwrap_or_else(|| one_each(count)));
                 for (plan, series) in all.iter_mut().zip(series) {
                     if let Some(rules) = plan.rules.last_mut() {
                         rules.push(Arc::clone(series));

@@ -15,9 +15,11 @@ impl Stats {
     pub fn render(&self, out: &mut String) {
         self.render_workers(out);
         let labelled = self.labelled.lock().unwrap_or_else(PoisonError::into_inner);
-        let listeners: Vec<_> = labelled.listeners.iter().map(|(name, all)| (name.as_ref(), all.as_slice())).collect();
+        let listeners: Vec<_> =
+            labelled.listeners.iter().map(|(name, all)| (name.as_ref(), all.as_slice())).collect();
         render_listeners(out, &listeners);
-        let clusters: Vec<_> = labelled.clusters.iter().map(|(name, all)| (name.as_ref(), all.as_slice())).collect();
+        let clusters: Vec<_> =
+            labelled.clusters.iter().map(|(name, all)| (name.as_ref(), all.as_slice())).collect();
         render_clusters(out, &clusters);
 
         head(out, "eddy_rule_requests_total", "counter", "Exchanges that the rule won.");
@@ -36,8 +38,12 @@ impl Stats {
             sample(out, name, &[], self.workers.iter().map(|worker| of(worker).value()).sum());
         };
         counter("eddy_shed_total", "Requests refused for overload.", |worker| &worker.shed);
-        counter("eddy_idle_closed_total", "Idle connections closed to make room.", |worker| &worker.idle_closed);
-        counter("eddy_accepts_failed_total", "Failures to accept a connection.", |worker| &worker.accepts_failed);
+        counter("eddy_idle_closed_total", "Idle connections closed to make room.", |worker| {
+            &worker.idle_closed
+        });
+        counter("eddy_accepts_failed_total", "Failures to accept a connection.", |worker| {
+            &worker.accepts_failed
+        });
         counter(
             "eddy_accepts_for_others_total",
             "Connections accepted in place of a worker that had fallen silent.",
@@ -62,16 +68,23 @@ impl Stats {
         };
         gauge("eddy_worker_exchanges", "Exchanges going on.", |worker| &worker.exchanges);
         gauge("eddy_worker_connections", "Client connections open.", |worker| &worker.connections);
-        gauge("eddy_worker_lag_milliseconds", "How late the worker's last tick came.", |worker| &worker.lag_ms);
+        gauge("eddy_worker_lag_milliseconds", "How late the worker's last tick came.", |worker| {
+            &worker.lag_ms
+        });
     }
 }
 
 type Labelled<'a, T> = [(&'a str, &'a [Arc<T>])];
 
 fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
-    classes(out, "eddy_requests_total", "Exchanges ended, by class of the status.", "listener", all, |series| {
-        &series.requests
-    });
+    classes(
+        out,
+        "eddy_requests_total",
+        "Exchanges ended, by class of the status.",
+        "listener",
+        all,
+        |series| &series.requests,
+    );
     head(out, "eddy_faults_total", "counter", "Exchanges ended by a fault.");
     for (name, workers) in all {
         for (index, reason) in FAULT_LABELS.iter().enumerate() {

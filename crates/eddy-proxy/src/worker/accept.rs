@@ -35,7 +35,12 @@ pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, liste
                 if turn == Turn::Other {
                     worker.series.accepts_for_others.increment();
                 }
-                tokio::task::spawn_local(session::serve(Rc::clone(&worker), Rc::clone(&handle), stream, peer));
+                tokio::task::spawn_local(session::serve(
+                    Rc::clone(&worker),
+                    Rc::clone(&handle),
+                    stream,
+                    peer,
+                ));
             }
             Err(error) => {
                 worker.series.accepts_failed.increment();
@@ -52,7 +57,8 @@ fn has_room(worker: &Worker, handle: &ListenerHandle) -> bool {
     let plan = worker.plan();
     let listener = handle.index.get().and_then(|index| plan.listener(index));
     let Some(listener) = listener else { return false };
-    let of_gateway = share(plan.plan.config.limits.connections_max, worker.workers).min(worker.connections_max);
+    let of_gateway =
+        share(plan.plan.config.limits.connections_max, worker.workers).min(worker.connections_max);
     let of_listener = share(listener.config.limits.connections_max, worker.workers);
     if worker.connections.get() < of_gateway && handle.connections.get() < of_listener {
         return true;

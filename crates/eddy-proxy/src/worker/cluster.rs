@@ -84,7 +84,8 @@ impl WorkerCluster {
 impl Stay {
     /// Begins a stay that `lease` stands for; `None` when its endpoint has gone in the meantime.
     pub(crate) fn begin(cluster: &Rc<WorkerCluster>, lease: Lease) -> Option<Self> {
-        let address = cluster.state.borrow().endpoint(lease.endpoint()).map(|endpoint| endpoint.address().clone());
+        let address =
+            cluster.state.borrow().endpoint(lease.endpoint()).map(|endpoint| endpoint.address().clone());
         let Some(address) = address else {
             cluster.state.borrow_mut().release(lease);
             return None;

@@ -78,7 +78,8 @@ pub(crate) struct Loop {
 /// # Errors
 /// When the loop cannot be made.
 pub(crate) fn run(start: Start) -> io::Result<()> {
-    let runtime = Builder::new_current_thread().enable_io().enable_time().build_local(LocalOptions::default())?;
+    let runtime =
+        Builder::new_current_thread().enable_io().enable_time().build_local(LocalOptions::default())?;
     runtime.block_on(serve(start));
     Ok(())
 }
@@ -87,7 +88,8 @@ async fn serve(start: Start) {
     let Start { first, mut commands, .. } = start;
     let now_ms = monotonic_ms();
     let mut rng = Rng::from_entropy();
-    let plan = WorkerPlan::new(Arc::clone(&first.plan), first.series, &first.endpoints, None, now_ms, &mut rng);
+    let plan =
+        WorkerPlan::new(Arc::clone(&first.plan), first.series, &first.endpoints, None, now_ms, &mut rng);
     let parts = Parts {
         index: start.index,
         workers: start.workers,

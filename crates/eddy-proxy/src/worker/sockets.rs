@@ -25,11 +25,6 @@ pub(crate) struct SocketTable {
 }
 
 impl SocketTable {
-    /// A table of `sockets`.
-    pub(crate) fn new(sockets: Sockets) -> Self {
-        Self { sockets }
-    }
-
     /// A table of the `addresses`, with sockets from `new` and, for what is not there, from `self`.
     ///
     /// # Errors

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use eddy_config::ListenAddress;
 use eddy_http::{DATE_BYTES, Egress};
-use eddy_route::RouteScratch;
 use eddy_io::{BufferPool, SharedPage, Timers, unix_seconds};
+use eddy_route::RouteScratch;
 use eddy_upstream::{EndpointSet, Rng};
 use tokio::sync::{Notify, watch};
 

@@ -1,0 +1,96 @@
+//! What a request and an idle connection may cost: allocations and bytes.
+
+#![allow(unsafe_code, reason = "an allocator is unsafe by its nature; this one only counts")]
+
+mod place;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+
+use place::{ask, connect, start_gateway, start_origin};
+
+/// Counts what the whole process allocates; origin and clients of these tests allocate nothing while they talk.
+struct Counting;
+
+static COUNT: AtomicU64 = AtomicU64::new(0);
+static HELD: AtomicI64 = AtomicI64::new(0);
+
+// SAFETY: every call is passed on unchanged to the system's allocator; counting does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.fetch_add(1, Relaxed);
+        HELD.fetch_add(i64::try_from(layout.size()).unwrap_or(0), Relaxed);
+        // SAFETY: the caller keeps the contract of `alloc`, which is the same one.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        HELD.fetch_sub(i64::try_from(layout.size()).unwrap_or(0), Relaxed);
+        // SAFETY: the caller keeps the contract of `dealloc`, which is the same one.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The tests of this file count for the whole process, so one runs at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+const SITE: &str = "
+routes: {site: [{match: {path: {prefix: /}}, cluster: origin}]}
+clusters: {origin: {endpoints: ['ORIGIN']}}
+";
+
+/// Allocations a request over so many requests: what happens by the clock must vanish in it.
+const REQUESTS: u64 = 5_000;
+
+fn allocations_per_request(request: &'static [u8], end: &'static [u8], answer: &'static [u8]) -> f64 {
+    let _alone = ALONE.lock().unwrap();
+    let origin = start_origin(end, answer);
+    let (_gateway, address) = start_gateway(origin, SITE);
+    let mut client = connect(address);
+    (0..200).for_each(|_| ask(&mut client, request, b"hello"));
+    let before = COUNT.load(Relaxed);
+    (0..REQUESTS).for_each(|_| ask(&mut client, request, b"hello"));
+    (COUNT.load(Relaxed) - before) as f64 / REQUESTS as f64
+}
+
+#[test]
+fn a_get_allocates_nothing_in_steady_state() {
+    let request =
+        b"GET /some/path?x=1 HTTP/1.1\r\nHost: www.example.com\r\nUser-Agent: test\r\nAccept: */*\r\n\r\n";
+    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nServer: origin\r\n\r\nhello";
+    let count = allocations_per_request(request, b"\r\n\r\n", answer);
+    assert!(count < 0.05, "{count} allocations a request");
+}
+
+#[test]
+fn a_post_with_a_body_allocates_nothing_in_steady_state() {
+    let request = b"POST /form HTTP/1.1\r\nHost: www.example.com\r\nContent-Length: 7\r\n\r\nbody=ok";
+    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+    let count = allocations_per_request(request, b"body=ok", answer);
+    assert!(count < 0.05, "{count} allocations a request");
+}
+
+#[test]
+fn an_idle_connection_holds_at_most_6_kib() {
+    const CONNECTIONS: usize = 400;
+    let _alone = ALONE.lock().unwrap();
+    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+    let request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+    let origin = start_origin(b"\r\n\r\n", answer);
+    let (_gateway, address) = start_gateway(origin, SITE);
+    let mut clients = Vec::with_capacity(CONNECTIONS + 1);
+    clients.push(connect(address));
+    ask(&mut clients[0], request, b"hello");
+    let before = HELD.load(Relaxed);
+    for index in 1..=CONNECTIONS {
+        clients.push(connect(address));
+        ask(&mut clients[index], request, b"hello");
+    }
+    let bytes = (HELD.load(Relaxed) - before) / i64::try_from(CONNECTIONS).unwrap();
+    println!("{bytes} bytes an idle connection");
+    assert!(bytes <= 6 * 1024, "{bytes} bytes an idle connection");
+}

@@ -1,0 +1,76 @@
+//! A gateway in this process, with an origin and clients of plain blocking sockets.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+use eddy_config::{ListenAddress, SourceText, check};
+use eddy_io::{Share, SharedPage, listen_tcp};
+use eddy_proxy::{Gateway, Sockets};
+
+/// No test waits longer than this for anything.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// An address at which nobody listens yet.
+fn free_address() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+}
+
+/// Starts an origin that answers every request of `request_bytes` with `answer`, without allocating.
+pub(crate) fn start_origin(request_end: &'static [u8], answer: &'static [u8]) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            std::thread::spawn(move || {
+                let mut bytes = [0; 8192];
+                let mut held = 0;
+                while let Ok(count @ 1..) = stream.read(&mut bytes[held..]) {
+                    held += count;
+                    if bytes[..held].ends_with(request_end) {
+                        held = 0;
+                        if stream.write_all(answer).is_err() {
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+    });
+    address
+}
+
+/// Starts a gateway of one worker with `rest` of a configuration, in which `ORIGIN` stands for the origin.
+pub(crate) fn start_gateway(origin: SocketAddr, rest: &str) -> (Gateway, SocketAddr) {
+    let address = free_address();
+    let text = format!("workers: 1\nlisteners: [{{address: '{address}', routes: site}}]\n{rest}")
+        .replace("ORIGIN", &origin.to_string());
+    let config = check(&[SourceText::new("test.yaml", text.as_str())]).unwrap().config;
+    let mut sockets = Sockets::default();
+    let socket = listen_tcp(address, 1024, Share::WithOthers).unwrap();
+    sockets.by_address.insert(ListenAddress::Tcp(address), vec![socket]);
+    let (page, _fd) = SharedPage::create().unwrap();
+    (Gateway::start(Arc::new(config), sockets, Arc::new(page)).unwrap(), address)
+}
+
+/// A connection whose reads end with the test's patience.
+pub(crate) fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_nodelay(true).unwrap();
+    stream
+}
+
+/// Sends `request` and reads until the answer ends with `end`.
+pub(crate) fn ask(stream: &mut TcpStream, request: &[u8], end: &[u8]) {
+    stream.write_all(request).unwrap();
+    let mut bytes = [0; 8192];
+    let mut held = 0;
+    while !bytes[..held].ends_with(end) {
+        let count = stream.read(&mut bytes[held..]).unwrap();
+        assert!(count > 0, "the gateway closed: {}", String::from_utf8_lossy(&bytes[..held]));
+        held += count;
+    }
+}
