@@ -52,6 +52,8 @@ pub(super) struct Running {
     gateway: Arc<Gateway>,
     status: Arc<Status>,
     admin: Option<AdminServer>,
+    /// Workers that were started; a reload does not change them.
+    workers: usize,
     last_tried: Tried,
 }
 
@@ -109,7 +111,7 @@ impl Engine {
         let status = Arc::new(Status::new(self.generation, force));
         status.is_config_rejected.store(is_last_good, Ordering::Relaxed);
         let last_tried = Tried { version: version_of(&loaded.sources), problems: 0 };
-        let mut running = Running { engine: self, gateway, status, admin: None, last_tried };
+        let mut running = Running { engine: self, gateway, status, admin: None, workers, last_tried };
         running.start_admin(admin_socket).map_err(StartError::Other)?;
         running.report_ready(&loaded);
         Ok(running)
@@ -239,12 +241,12 @@ impl Running {
         let keys = keys_of(&config);
         let missing: Vec<SocketKey> =
             keys.iter().filter(|key| !before.bound.contains_key(key)).cloned().collect();
-        let taken = self.engine.acquire(&missing, worker_count(&before.config))?;
+        let taken = self.engine.acquire(&missing, self.workers)?;
         if let Err(error) = self.gateway.reload(Arc::clone(&config), taken.sockets) {
             self.engine.sockets.release(missing);
             return Err(error).context("the gateway does not take the configuration");
         }
-        if worker_count(&config) != worker_count(&before.config) {
+        if worker_count(&config) != self.workers {
             tracing::warn!("a change of `workers` takes effect at the next hand-over (SIGUSR2) or start");
         }
         let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) =
@@ -302,6 +304,7 @@ impl Running {
         let log = self.engine.log_choice.weighed_against(&config.log);
         ChildSettings {
             drain_timeout_ms: u64::try_from(config.drain_timeout.as_millis()).unwrap_or(u64::MAX),
+            workers: self.workers,
             log_level: log.level.to_string(),
             is_log_json: log.is_json,
         }

@@ -103,6 +103,8 @@ pub(crate) enum ToParent {
 pub(crate) struct ChildSettings {
     /// Longest a drain takes.
     pub(crate) drain_timeout_ms: u64,
+    /// Workers whose heartbeats count.
+    pub(crate) workers: usize,
     /// Level of eddy's own messages.
     pub(crate) log_level: String,
     /// Whether messages are written as JSON.

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use eddy_io::{SharedPage, WORKERS_MAX};
+use eddy_io::{SharedPage, WORKERS_MAX, monotonic_ms};
 use nix::sys::signal::Signal;
 use rustix::process::{Pid, WaitOptions, WaitStatus};
 
@@ -40,6 +40,7 @@ pub(super) struct GatewayProcess {
     pub(super) settings: ChildSettings,
     /// The configuration it runs with, until it serves and this becomes the parent's.
     pub(super) last_good: Option<OwnedFd>,
+    serving_since_ms: u64,
     page: SharedPage,
     page_file: OwnedFd,
 }
@@ -104,6 +105,7 @@ impl GatewayProcess {
             granted: BTreeMap::new(),
             settings: ChildSettings::default(),
             last_good: None,
+            serving_since_ms: monotonic_ms(),
             page,
             page_file,
         })
@@ -128,6 +130,7 @@ impl GatewayProcess {
             granted: parts.granted,
             settings: parts.settings,
             last_good: None,
+            serving_since_ms: monotonic_ms(),
             page,
             page_file: parts.page_file,
         })
@@ -174,9 +177,16 @@ impl GatewayProcess {
         Duration::from_millis(self.settings.drain_timeout_ms).saturating_add(DRAIN_MARGIN)
     }
 
-    /// The time of each worker's last heartbeat, in milliseconds of the monotonic clock.
-    pub(super) fn heartbeats_ms(&self) -> impl Iterator<Item = u64> {
-        (0..WORKERS_MAX).map(|index| self.page.worker(index).heartbeat_ms.load(Ordering::Relaxed))
+    /// Takes note that the process serves from now on.
+    pub(super) fn handle_ready(&mut self) {
+        self.phase = Phase::Serving;
+        self.serving_since_ms = monotonic_ms();
+    }
+
+    /// The last sign of life of each worker, in milliseconds of the monotonic clock: its heartbeat, or its readiness.
+    pub(super) fn signs_of_life_ms(&self) -> impl Iterator<Item = u64> {
+        let beat = |index| self.page.worker(index).heartbeat_ms.load(Ordering::Relaxed);
+        (0..self.settings.workers.min(WORKERS_MAX)).map(move |index| self.serving_since_ms.max(beat(index)))
     }
 
     /// The process id as a number, for records.

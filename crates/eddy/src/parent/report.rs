@@ -105,7 +105,7 @@ impl Supervisor {
         if !matches!(fresh.phase, Phase::Starting(_)) || fresh.kill_reason.is_some() {
             return;
         }
-        fresh.phase = Phase::Serving;
+        fresh.handle_ready();
         let (gateway, reason, generation) = (fresh.pid(), fresh.reason, fresh.generation);
         let image = fresh.image.clone();
         self.last_good = fresh.last_good.take();

@@ -236,7 +236,7 @@ impl Supervisor {
             if process.phase != Phase::Serving || process.kill_reason.is_some() {
                 continue;
             }
-            if let Some(silent) = self.watchdog.silent_worker(process.heartbeats_ms()) {
+            if let Some(silent) = self.watchdog.silent_worker(process.signs_of_life_ms()) {
                 tracing::error!(
                     gateway = process.pid(),
                     worker = silent.index,
