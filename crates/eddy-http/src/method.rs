@@ -60,13 +60,19 @@ impl Method {
         if bytes.len() > 7 {
             return Self::Other;
         }
-        let method = Self::from_word(load(bytes, 0));
+        let method = Self::of_word(load(bytes));
         // Zeros after the name count as nothing in a word.
         if method.name().is_some_and(|name| name.len() == bytes.len()) { method } else { Self::Other }
     }
 
+    /// The method in the first `len` bytes of `word`, which holds no NUL.
     #[inline]
-    fn from_word(word: Word) -> Self {
+    pub(crate) fn from_word(word: Word, len: usize) -> Self {
+        if len > 7 { Self::Other } else { Self::of_word(word & ((1 << (len * 8)) - 1)) }
+    }
+
+    #[inline]
+    fn of_word(word: Word) -> Self {
         match word {
             GET => Self::Get,
             HEAD => Self::Head,

@@ -1,7 +1,7 @@
 //! Well-known field names.
 
 use super::traits::Traits;
-use crate::octet::{Word, is_tchar, load, word_of};
+use crate::octet::{NameBytes, Word, load, word_of};
 
 /// Declares the names once: the enum, the names by id and the traits by id.
 macro_rules! field_ids {
@@ -134,11 +134,12 @@ struct Key {
 impl FieldId {
     /// The id of a field name in any case; [`FieldId::Other`] of what is no field name.
     pub fn from_name(name: &[u8]) -> Self {
-        if name.iter().any(|&byte| !is_tchar(byte)) {
+        let bytes = NameBytes::of(name);
+        if !bytes.are_token() {
             return Self::Other;
         }
-        let id = classify(name, 0, name.len());
-        if id.is_known() { id } else { classify_unknown(name) }
+        let id = classify(name, name.len());
+        if id.is_known() { id } else { classify_unknown(name, &bytes) }
     }
 
     /// The name in lower case; empty for [`FieldId::Other`], [`FieldId::XForwarded`] and [`FieldId::Alias`].
@@ -164,30 +165,29 @@ impl FieldId {
     }
 }
 
-/// The known name in `bytes[start..start + len]`, which holds no control byte, space or colon; `Other` if none.
+/// The known name in the first `len` bytes, which hold no control byte or space; `Other` if none.
 #[inline]
-pub(crate) fn classify(bytes: &[u8], start: usize, len: usize) -> FieldId {
+pub(crate) fn classify(bytes: &[u8], len: usize) -> FieldId {
     if len > NAME_BYTES_MAX || len == 0 {
         return FieldId::Other;
     }
-    let first = fold(load(bytes, start)) & mask(len);
-    let last = if len >= 8 { fold(load(bytes, start + len - 8)) } else { first };
+    let word = |at: usize| fold(load(bytes.get(at..).unwrap_or_default()));
+    let first = fold(load(bytes)) & mask(len);
+    let last = if len >= 8 { word(len - 8) } else { first };
     let id = SLOTS.get(slot(first, last, len)).copied().unwrap_or_default();
     let Some(key) = KEYS.get(id as usize) else { return FieldId::Other };
     let is_same = key.len == len
         && key.first == first
         && key.last == last
-        && (len <= 16 || key.second == fold(load(bytes, start + 8)) & mask(len - 8))
-        && (len <= 24 || key.third == fold(load(bytes, start + 16)) & mask(len - 16));
+        && (len <= 16 || key.second == word(8) & mask(len - 8))
+        && (len <= 24 || key.third == word(16) & mask(len - 16));
     if is_same { id } else { FieldId::Other }
 }
 
 /// Which kind of unknown name this is; `None` if it is not a token at all.
 pub(crate) fn check_unknown(name: &[u8]) -> Option<FieldId> {
-    if name.is_empty() || !name.iter().all(|&byte| is_tchar(byte)) {
-        return None;
-    }
-    Some(classify_unknown(name))
+    let bytes = NameBytes::of(name);
+    (bytes.are_token() && !name.is_empty()).then(|| classify_unknown(name, &bytes))
 }
 
 /// Whether `name` reads as `other`, in any case, once all separators are taken for one.
@@ -197,10 +197,10 @@ pub(crate) fn is_alias_of(name: &[u8], other: &[u8]) -> bool {
     name.len() == other.len() && name.iter().zip(other).all(|(a, b)| fold_byte(*a) == fold_byte(*b))
 }
 
-fn classify_unknown(name: &[u8]) -> FieldId {
+fn classify_unknown(name: &[u8], bytes: &NameBytes) -> FieldId {
     let has_family =
         name.len() > FAMILY.len() && name.get(..FAMILY.len()).is_some_and(|head| is_alias_of(head, FAMILY));
-    if name.iter().all(|&byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+    if bytes.are_plain() {
         return if has_family { FieldId::XForwarded } else { FieldId::Other };
     }
     if has_family {
@@ -211,7 +211,7 @@ fn classify_unknown(name: &[u8]) -> FieldId {
     for (to, from) in place.iter_mut().zip(name) {
         *to = fold_byte(*from);
     }
-    if classify(place, 0, name.len()).is_known() { FieldId::Alias } else { FieldId::Other }
+    if classify(place, name.len()).is_known() { FieldId::Alias } else { FieldId::Other }
 }
 
 /// Lower case; every byte but letters and digits becomes `-`.

@@ -25,10 +25,10 @@ pub(crate) enum LineFault {
 }
 
 impl LineFault {
-    /// What is wrong with the control byte, or the end, at `at`.
+    /// What is wrong with the control byte, or the end, that `rest` begins with.
     #[cold]
-    pub(crate) fn of_control(bytes: &[u8], at: usize) -> Self {
-        match bytes.get(at..).unwrap_or_default() {
+    pub(crate) fn of_control(rest: &[u8]) -> Self {
+        match rest {
             [] | [b'\r'] => Self::Truncated,
             // A line that ends before its colon.
             [b'\r', b'\n', ..] => Self::Name,
@@ -82,69 +82,72 @@ pub(crate) fn parse_lines(
     fields: &mut Vec<Field>,
     fields_max: usize,
 ) -> Result<(Seen, usize), LineFault> {
-    let mut at = at;
+    let mut rest = bytes.get(at..).unwrap_or_default();
     let mut seen = Seen::default();
-    while !is_line_end(bytes, at) {
+    loop {
+        let start = bytes.len() - rest.len();
+        if rest.first_chunk() == Some(LINE_END) {
+            return Ok((seen, start + LINE_END.len()));
+        }
         if fields.len() >= fields_max {
             // What may still become the empty line is not one too many.
-            let is_cut = matches!(bytes.get(at..).unwrap_or_default(), [] | [b'\r']);
-            return Err(if is_cut { LineFault::Truncated } else { LineFault::TooMany });
+            return Err(if matches!(rest, [] | [b'\r']) { LineFault::Truncated } else { LineFault::TooMany });
         }
-        let name_end = find_name_end(bytes, at);
-        if bytes.get(name_end) != Some(&b':') {
-            return Err(name_fault(bytes, at, name_end));
-        }
-        let mut id = classify(bytes, at, name_end - at);
+        let name_len = find_name_end(rest);
+        let Some((name, [b':', after @ ..])) = rest.split_at_checked(name_len) else {
+            return Err(name_fault(rest, name_len));
+        };
+        let mut id = classify(rest, name_len);
         if id == FieldId::Other {
-            id = check_unknown(bytes.get(at..name_end).unwrap_or_default()).ok_or(LineFault::Name)?;
+            id = check_unknown(name).ok_or(LineFault::Name)?;
         }
-        let value = skip_space(bytes, name_end + 1);
-        let line_end = find_text_end(bytes, value);
-        if !is_line_end(bytes, line_end) {
-            return Err(LineFault::of_control(bytes, line_end));
-        }
+        let line = skip_space(after);
+        let value_start = bytes.len() - line.len();
+        let (text, end) = line.split_at_checked(find_text_end(line)).unwrap_or_default();
+        rest = end.strip_prefix(LINE_END).ok_or_else(|| LineFault::of_control(end))?;
         seen.note(id);
         fields.push(Field {
-            name: Span::new(at, name_end),
-            value: Span::new(value, trim_space(bytes, value, line_end)),
+            name: Span::new(start, start + name_len),
+            value: Span::new(value_start, value_start + trimmed_len(text)),
             id,
             is_nominated: false,
         });
-        at = line_end + 2;
     }
-    Ok((seen, at + 2))
 }
+
+const LINE_END: &[u8; 2] = b"\r\n";
 
 /// Whether CR LF stands at `at`.
 #[inline]
 pub(crate) fn is_line_end(bytes: &[u8], at: usize) -> bool {
-    bytes.get(at..).and_then(<[u8]>::first_chunk) == Some(b"\r\n")
+    bytes.get(at..).and_then(<[u8]>::first_chunk) == Some(LINE_END)
 }
 
 #[inline]
-fn skip_space(bytes: &[u8], at: usize) -> usize {
-    let mut at = at;
-    while let Some(b' ' | b'\t') = bytes.get(at) {
-        at += 1;
+fn skip_space(bytes: &[u8]) -> &[u8] {
+    let mut rest = bytes;
+    while let [b' ' | b'\t', after @ ..] = rest {
+        rest = after;
     }
-    at
+    rest
 }
 
-/// The end of what lies from `start` to `end` without the white space after it.
+/// The length without the white space at the end.
 #[inline]
-fn trim_space(bytes: &[u8], start: usize, end: usize) -> usize {
-    let mut end = end;
-    while end > start && matches!(bytes.get(end - 1), Some(b' ' | b'\t')) {
-        end -= 1;
+fn trimmed_len(text: &[u8]) -> usize {
+    let mut rest = text;
+    while let [before @ .., b' ' | b'\t'] = rest {
+        rest = before;
     }
-    end
+    rest.len()
 }
 
+/// What is wrong with a line whose name ends at `end` without a colon.
 #[cold]
-fn name_fault(bytes: &[u8], at: usize, end: usize) -> LineFault {
-    match bytes.get(end) {
-        Some(b' ' | b'\t') if end == at => LineFault::Fold,
-        Some(&byte) if !is_text(byte) => LineFault::of_control(bytes, end),
+fn name_fault(line: &[u8], end: usize) -> LineFault {
+    match line.get(end) {
+        Some(b' ' | b'\t') if end == 0 => LineFault::Fold,
+        Some(&byte) if !is_text(byte) => LineFault::of_control(line.get(end..).unwrap_or_default()),
         Some(_) => LineFault::Name,
         None => LineFault::Truncated,
     }

@@ -2,7 +2,7 @@
 
 use std::net::Ipv6Addr;
 
-use crate::octet::is_host;
+use crate::octet::{find_name_end, is_host_name};
 use crate::span::Span;
 
 /// Longest host, bytes: a full domain name and its final dot.
@@ -39,20 +39,9 @@ pub(super) fn parse_authority(bytes: &[u8], span: Span) -> Option<Authority> {
 
 /// The length of the registered name or IPv4 address that `text` begins with.
 fn name_len(text: &[u8]) -> Option<usize> {
-    // A dot before the name makes an empty first label count as one.
-    let mut before = b'.';
-    let mut len = 0;
-    for &byte in text {
-        if byte == b':' {
-            break;
-        }
-        if !is_host(byte) || (byte == b'.' && before == b'.') {
-            return None;
-        }
-        before = byte;
-        len += 1;
-    }
-    (1..=HOST_BYTES_MAX).contains(&len).then_some(len)
+    let len = find_name_end(text);
+    let is_name = (1..=HOST_BYTES_MAX).contains(&len) && is_host_name(text.get(..len)?);
+    is_name.then_some(len)
 }
 
 /// The length of the IPv6 address in brackets that `text` begins with.

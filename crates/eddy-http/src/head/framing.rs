@@ -125,6 +125,11 @@ pub(super) fn parse_connection(bytes: &[u8], fields: &mut [Field], seen: Seen) -
     if !seen.has(FieldId::Connection) {
         return Ok(options);
     }
+    if !seen.has_repeated(FieldId::Connection)
+        && options.read_usual(value_of(bytes, fields, FieldId::Connection))
+    {
+        return Ok(options);
+    }
     let mut count = 0;
     let mut index = 0;
     while let Some(field) = fields.get(index) {
@@ -144,6 +149,13 @@ pub(super) fn parse_connection(bytes: &[u8], fields: &mut [Field], seen: Seen) -
 }
 
 impl Options {
+    /// Reads the value that nearly all such fields have; answers whether it was that.
+    fn read_usual(&mut self, value: &[u8]) -> bool {
+        self.has_keep_alive = value.eq_ignore_ascii_case(b"keep-alive");
+        self.has_close = value.eq_ignore_ascii_case(b"close");
+        self.has_keep_alive || self.has_close
+    }
+
     fn read(&mut self, option: &[u8], bytes: &[u8], fields: &mut [Field]) {
         if option.eq_ignore_ascii_case(b"keep-alive") {
             self.has_keep_alive = true;

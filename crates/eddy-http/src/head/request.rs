@@ -6,7 +6,7 @@ use super::target::{Target, parse_target};
 use super::{HeadFault, HeadLimits, RequestBody, TargetForm};
 use crate::field::{Field, FieldId, Fields, Seen, is_line_end, parse_lines};
 use crate::method::{METHOD_BYTES_MAX, Method, Version};
-use crate::octet::{find_token_end, is_tchar};
+use crate::octet::{find_token_end, is_tchar, load};
 use crate::span::Span;
 
 /// The head of a request, parsed; to be used again for the next.
@@ -190,19 +190,21 @@ impl RequestHead {
 
     /// Reads the method; answers with where the target begins.
     fn parse_method(&mut self, bytes: &[u8], start: usize) -> Result<usize, HeadFault> {
-        let end = find_token_end(bytes, start);
-        let name = bytes.get(start..end).unwrap_or_default();
+        let line = bytes.get(start..).unwrap_or_default();
+        let (name, rest) = line.split_at_checked(find_token_end(line)).unwrap_or_default();
+        let end = start + name.len();
         if name.len() > METHOD_BYTES_MAX {
             return Err(HeadFault::MethodTooLong);
         }
         self.method_span = Span::new(start, end);
-        self.method = Method::from_bytes(name);
-        let is_token = !name.is_empty() && name.iter().all(|&byte| is_tchar(byte));
-        match bytes.get(end) {
-            Some(b' ') if is_token => Ok(end + 1),
-            Some(b'\n') => Err(HeadFault::BareLf),
-            Some(_) => Err(HeadFault::BadMethod),
-            None => Err(HeadFault::Truncated),
+        self.method = Method::from_word(load(line), name.len());
+        let is_token =
+            self.method != Method::Other || (!name.is_empty() && name.iter().all(|&byte| is_tchar(byte)));
+        match rest {
+            [b' ', ..] if is_token => Ok(end + 1),
+            [b'\n', ..] => Err(HeadFault::BareLf),
+            [_, ..] => Err(HeadFault::BadMethod),
+            [] => Err(HeadFault::Truncated),
         }
     }
 

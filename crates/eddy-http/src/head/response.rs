@@ -2,7 +2,7 @@
 
 use super::framing::{Announced, parse_announced, parse_connection};
 use super::{HeadFault, HeadLimits, ResponseBody};
-use crate::field::{Field, FieldId, Fields, LineFault, is_line_end, parse_lines};
+use crate::field::{Field, FieldId, Fields, LineFault, parse_lines};
 use crate::method::{Method, Version};
 use crate::octet::find_text_end;
 use crate::span::Span;
@@ -153,9 +153,11 @@ impl ResponseHead {
             Some(_) => return Err(HeadFault::BadStatusLine),
             None => return Err(HeadFault::Truncated),
         };
-        let end = find_text_end(bytes, start);
+        let line = bytes.get(start..).unwrap_or_default();
+        let (reason, rest) = line.split_at_checked(find_text_end(line)).unwrap_or_default();
+        let end = start + reason.len();
         self.reason = Span::new(start, end);
-        if is_line_end(bytes, end) { Ok(end + 2) } else { Err(LineFault::of_control(bytes, end).into()) }
+        if rest.starts_with(b"\r\n") { Ok(end + 2) } else { Err(LineFault::of_control(rest).into()) }
     }
 }
 

@@ -76,14 +76,15 @@ impl HeadScanner {
         }
         loop {
             self.check_start(bytes)?;
-            let end = find_text_end(bytes, self.at);
-            match bytes.get(end..).unwrap_or_default() {
+            let end = self.at + find_text_end(bytes.get(self.at..).unwrap_or_default());
+            let rest = bytes.get(end..).unwrap_or_default();
+            match rest {
                 [b'\r', b'\n', ..] => {}
                 [] | [b'\r'] => {
                     self.at = end;
                     return self.check_unfinished(bytes, limits).map(|()| None);
                 }
-                _ => return Err(LineFault::of_control(bytes, end).into()),
+                _ => return Err(LineFault::of_control(rest).into()),
             }
             let is_empty = end == self.line_start;
             if self.lines == 0 {

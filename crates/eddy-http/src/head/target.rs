@@ -40,9 +40,10 @@ pub(super) fn parse_target(
     method: Method,
     target_bytes_max: u32,
 ) -> Result<Target, HeadFault> {
-    let path_end = find_path_end(bytes, at);
-    let has_query = bytes.get(path_end) == Some(&b'?');
-    let end = if has_query { find_query_end(bytes, path_end + 1) } else { path_end };
+    let text = bytes.get(at..).unwrap_or_default();
+    let path_end = at + find_path_end(text);
+    let query = bytes.get(path_end..).and_then(|rest| rest.strip_prefix(b"?"));
+    let end = query.map_or(path_end, |query| path_end + 1 + find_query_end(query));
     let whole = Span::new(at, end);
     if whole.len() > target_bytes_max as usize {
         return Err(HeadFault::TargetTooLong);
@@ -54,7 +55,7 @@ pub(super) fn parse_target(
         None => return Err(HeadFault::Truncated),
     }
     let path = Span::new(at, path_end);
-    let query = has_query.then(|| Span::new(path_end + 1, end));
+    let query = query.map(|_| Span::new(path_end + 1, end));
     let text = whole.of(bytes);
     if method == Method::Connect {
         return Ok(Target {

@@ -3,6 +3,8 @@
 const TCHAR: u8 = 1;
 const HOST: u8 = 2;
 const TEXT: u8 = 4;
+const PLAIN: u8 = 8;
+const DOT: u8 = 16;
 
 static CLASSES: [u8; 256] = classes();
 
@@ -12,16 +14,45 @@ pub(crate) fn is_tchar(byte: u8) -> bool {
     class(byte) & TCHAR != 0
 }
 
-/// Whether `byte` may stand in a registered name: letters, digits, `-`, `.`, `_` and `~`.
-#[inline]
-pub(crate) fn is_host(byte: u8) -> bool {
-    class(byte) & HOST != 0
-}
-
 /// Whether `byte` may stand in a field value: visible, space, tab or `obs-text`.
 #[inline]
 pub(crate) fn is_text(byte: u8) -> bool {
     class(byte) & TEXT != 0
+}
+
+/// What the bytes of a name have in common.
+pub(crate) struct NameBytes(u8);
+
+impl NameBytes {
+    /// Looks at all bytes of a name.
+    #[inline]
+    pub(crate) fn of(name: &[u8]) -> Self {
+        Self(name.iter().fold(TCHAR | PLAIN, |common, &byte| common & class(byte)))
+    }
+
+    /// Whether all may stand in a token.
+    pub(crate) fn are_token(&self) -> bool {
+        self.0 & TCHAR != 0
+    }
+
+    /// Whether all are letters, digits or `-`.
+    pub(crate) fn are_plain(&self) -> bool {
+        self.0 & PLAIN != 0
+    }
+}
+
+/// Whether all bytes may stand in a registered name and no label but a last one is empty.
+#[inline]
+pub(crate) fn is_host_name(name: &[u8]) -> bool {
+    // A dot before the name makes an empty first label count as one.
+    let mut before = DOT;
+    let mut wrong = 0;
+    for &byte in name {
+        let class = class(byte);
+        wrong |= (!class & HOST) | (class & before & DOT);
+        before = class;
+    }
+    wrong == 0
 }
 
 /// Whether `byte` is visible ASCII.
@@ -55,7 +86,7 @@ const fn classes() -> [u8; 256] {
     while index < 256 {
         let byte = index as u8;
         if byte.is_ascii_alphanumeric() {
-            table[index] |= TCHAR | HOST;
+            table[index] |= TCHAR | HOST | PLAIN;
         }
         if matches!(
             byte,
@@ -78,6 +109,12 @@ const fn classes() -> [u8; 256] {
         }
         if matches!(byte, b'-' | b'.' | b'_' | b'~') {
             table[index] |= HOST;
+        }
+        if byte == b'-' {
+            table[index] |= PLAIN;
+        }
+        if byte == b'.' {
+            table[index] |= DOT;
         }
         if byte == b'\t' || (byte >= b' ' && byte != 0x7f) {
             table[index] |= TEXT;

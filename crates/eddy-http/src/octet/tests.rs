@@ -1,8 +1,8 @@
 use super::*;
 
 /// A slow finder to compare with.
-fn first(bytes: &[u8], at: usize, is_end: impl Fn(u8) -> bool) -> usize {
-    (at..bytes.len()).find(|&index| is_end(bytes[index])).unwrap_or(bytes.len())
+fn first(bytes: &[u8], is_end: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().position(|&byte| is_end(byte)).unwrap_or(bytes.len())
 }
 
 fn out_of_target(byte: u8) -> bool {
@@ -34,20 +34,45 @@ fn finders_agree_when_marks_are_neighbours() {
     }
 }
 
+#[test]
+fn finders_agree_in_long_texts() {
+    for length in [31, 32, 33, 47, 48, 49, 80, 81, 100] {
+        for place in 0..length {
+            for byte in [0, b'\t', b'\r', 0x1f, b' ', b'~', 0x7f, 0x80, 0xff] {
+                let mut bytes = vec![0xff; length];
+                bytes[place] = byte;
+                bytes[length / 2] = b'~';
+                check(&bytes, 0);
+                check(&bytes, place / 2);
+            }
+        }
+    }
+}
+
+#[test]
+fn finders_agree_after_a_carry() {
+    for a in 0..=255u8 {
+        for b in [0x7d, 0x7e, 0x7f, 0x80, 0xfe, 0xff, b'\t'] {
+            check(&[0xff, 0xff, b, a, b, b, a, 0xff, b, a, b, 0xff, 0x7e, 0x7e, a, b, 0x7e, b'\r'], 0);
+        }
+    }
+}
+
 fn check(bytes: &[u8], at: usize) {
-    assert_eq!(find_name_end(bytes, at), first(bytes, at, |b| b == b':' || !(0x21..0x80).contains(&b)));
-    assert_eq!(find_token_end(bytes, at), first(bytes, at, |b| !(0x21..0x80).contains(&b)));
-    assert_eq!(find_path_end(bytes, at), first(bytes, at, |b| b == b'?' || out_of_target(b)));
-    assert_eq!(find_query_end(bytes, at), first(bytes, at, out_of_target));
-    assert_eq!(find_text_end(bytes, at), first(bytes, at, |b| !is_text(b)));
+    let bytes = &bytes[at..];
+    assert_eq!(find_name_end(bytes), first(bytes, |b| b == b':' || b < 0x21));
+    assert_eq!(find_token_end(bytes), first(bytes, |b| !(0x21..0x80).contains(&b)));
+    assert_eq!(find_path_end(bytes), first(bytes, |b| b == b'?' || out_of_target(b)));
+    assert_eq!(find_query_end(bytes), first(bytes, out_of_target));
+    assert_eq!(find_text_end(bytes), first(bytes, |b| !is_text(b)));
 }
 
 #[test]
 fn words_read_from_the_first_byte_upwards() {
-    assert_eq!(load(b"GET /", 0), word_of(b"GET /"));
-    assert_eq!(load(b"0123456789", 1), word_of(b"12345678"));
-    assert_eq!(load(b"0123456789", 8), word_of(b"89"));
-    assert_eq!(load(b"0123456789", 99), 0);
+    for length in 0..8 {
+        assert_eq!(load(&b"12345678"[..length]), word_of(&b"12345678"[..length]));
+    }
+    assert_eq!(load(b"0123456789"), word_of(b"01234567"));
 }
 
 #[test]
@@ -55,7 +80,10 @@ fn classes_follow_the_grammar() {
     for byte in 0..=255u8 {
         let special = b"!#$%&'*+-.^_`|~".contains(&byte);
         assert_eq!(is_tchar(byte), byte.is_ascii_alphanumeric() || special, "{byte}");
-        assert_eq!(is_host(byte), byte.is_ascii_alphanumeric() || b"-._~".contains(&byte), "{byte}");
+        let is_host = byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+        assert_eq!(is_host_name(&[b'a', byte]), is_host, "{byte}");
+        assert_eq!(NameBytes::of(&[b'a', byte]).are_token(), is_tchar(byte));
+        assert_eq!(NameBytes::of(&[b'a', byte]).are_plain(), byte.is_ascii_alphanumeric() || byte == b'-');
         assert_eq!(is_text(byte), byte == 9 || (byte >= 32 && byte != 127), "{byte}");
         assert_eq!(
             hex_value(byte),

@@ -1,7 +1,10 @@
 //! Eight bytes at a time in a `u64`, the first byte lowest.
 //!
-//! The tests below mark a byte by its high bit. A mark may be wrong above the lowest right one (a borrow runs
-//! upwards), never below it, so the lowest mark is always exact, and it alone is used.
+//! The finders mark bytes by their high bit. Borrows and carries run upwards, so marks above a right one may be
+//! wrong; only the lowest mark is used, and it is exact unless said otherwise. A zero is always marked, so the zeros
+//! that stand for bytes after the end end every search.
+
+use super::class::is_text;
 
 /// Eight bytes, the first lowest.
 pub(crate) type Word = u64;
@@ -22,84 +25,148 @@ pub(crate) const fn word_of(bytes: &[u8]) -> Word {
     word
 }
 
-/// The eight bytes at `at`; zeros stand for those after the end.
-#[inline]
-pub(crate) fn load(bytes: &[u8], at: usize) -> Word {
-    match bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-        Some(chunk) => Word::from_le_bytes(*chunk),
-        None => load_tail(bytes, at),
-    }
-}
-
-#[cold]
-fn load_tail(bytes: &[u8], at: usize) -> Word {
-    let tail = bytes.get(at..).unwrap_or_default();
-    tail.iter().take(8).rev().fold(0, |word, byte| word << 8 | Word::from(*byte))
-}
-
-/// The first byte from `at` that is `:` or cannot stand in a name: control, space or non-ASCII; or the end.
-#[inline]
-pub(crate) fn find_name_end(bytes: &[u8], at: usize) -> usize {
-    find(bytes, at, |word| equal(word, b':') | less(word, b'!') | (word & HIGHS))
-}
-
-/// The first byte from `at` that cannot stand in a token for being control, space or non-ASCII; or the end.
-#[inline]
-pub(crate) fn find_token_end(bytes: &[u8], at: usize) -> usize {
-    find(bytes, at, |word| less(word, b'!') | (word & HIGHS))
-}
-
-/// The first byte from `at` that is `?`, `#`, control, space or non-ASCII; or the end.
-#[inline]
-pub(crate) fn find_path_end(bytes: &[u8], at: usize) -> usize {
-    find(bytes, at, |word| equal(word, b'?') | not_in_target(word))
-}
-
-/// The first byte from `at` that is `#`, control, space or non-ASCII; or the end.
-#[inline]
-pub(crate) fn find_query_end(bytes: &[u8], at: usize) -> usize {
-    find(bytes, at, not_in_target)
-}
-
-/// The first control byte from `at`, tabs not counted; or the end.
-#[inline]
-pub(crate) fn find_text_end(bytes: &[u8], at: usize) -> usize {
-    let mut at = at;
-    loop {
-        let end = find(bytes, at, |word| less(word, b' ') | equal(word, 0x7f));
-        if bytes.get(end) != Some(&b'\t') {
-            return end;
-        }
-        at = end + 1;
-    }
-}
-
-/// The first byte from `at` that `marks` marks; or the end. `marks` must mark zero.
+/// The first eight bytes; zeros stand for those after the end.
 #[inline(always)]
-fn find(bytes: &[u8], at: usize, marks: impl Fn(Word) -> Word) -> usize {
-    let mut at = at;
-    loop {
-        let marked = marks(load(bytes, at));
-        if marked != 0 {
-            return (at + (marked.trailing_zeros() / 8) as usize).min(bytes.len());
-        }
-        at += 8;
+pub(crate) fn load(bytes: &[u8]) -> Word {
+    match bytes.first_chunk() {
+        Some(chunk) => Word::from_le_bytes(*chunk),
+        None => load_short(bytes),
     }
+}
+
+/// Fewer than eight bytes, put together of overlapping halves.
+#[inline(never)]
+fn load_short(bytes: &[u8]) -> Word {
+    if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let shift = (bytes.len() - 4) * 8;
+        Word::from(u32::from_le_bytes(*low)) | Word::from(u32::from_le_bytes(*high)) << shift
+    } else if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let shift = (bytes.len() - 2) * 8;
+        Word::from(u16::from_le_bytes(*low)) | Word::from(u16::from_le_bytes(*high)) << shift
+    } else {
+        bytes.first().copied().map_or(0, Word::from)
+    }
+}
+
+/// The index of the first byte that is `:`, control or space; or the length.
+#[inline]
+pub(crate) fn find_name_end(bytes: &[u8]) -> usize {
+    find(bytes, |word| (below(word, b'!') | same(word, b':')) & !word)
+}
+
+/// The index of the first byte that is control, space or non-ASCII; or the length. DEL is not counted.
+#[inline]
+pub(crate) fn find_token_end(bytes: &[u8]) -> usize {
+    find(bytes, |word| below(word, b'!') | word)
+}
+
+/// The index of the first byte that is `?`, `#`, control, space or non-ASCII; or the length.
+#[inline]
+pub(crate) fn find_path_end(bytes: &[u8]) -> usize {
+    find(bytes, |word| same(word, b'?') | not_in_target(word))
+}
+
+/// The index of the first byte that is `#`, control, space or non-ASCII; or the length.
+#[inline]
+pub(crate) fn find_query_end(bytes: &[u8]) -> usize {
+    find(bytes, not_in_target)
+}
+
+/// The index of the first control byte, tabs not counted; or the length.
+#[inline]
+pub(crate) fn find_text_end(bytes: &[u8]) -> usize {
+    // Most values end within two words; blocks are worth their start only for longer ones.
+    let mut rest = bytes;
+    for _ in 0..2 {
+        let Some((chunk, after)) = rest.split_first_chunk() else { break };
+        let marked = not_text(Word::from_le_bytes(*chunk)) & HIGHS;
+        if marked != 0 {
+            return settle_text_end(bytes, bytes.len() - rest.len() + first_of(marked));
+        }
+        rest = after;
+    }
+    while let Some((block, after)) = rest.split_first_chunk::<BLOCK_BYTES>()
+        && !has_control(block)
+    {
+        rest = after;
+    }
+    settle_text_end(bytes, bytes.len() - rest.len() + find(rest, not_text))
+}
+
+/// Goes on where the byte at `end` is a tab or marked by mistake.
+#[inline]
+fn settle_text_end(bytes: &[u8], end: usize) -> usize {
+    match bytes.get(end) {
+        Some(&byte) if is_text(byte) => find_text_end_after(bytes, end),
+        Some(_) | None => end,
+    }
+}
+
+/// The end of text after a byte of it.
+#[inline(never)]
+fn find_text_end_after(bytes: &[u8], at: usize) -> usize {
+    let mut at = at;
+    while bytes.get(at).is_some_and(|&byte| is_text(byte)) {
+        at += 1;
+        at += find(bytes.get(at..).unwrap_or_default(), not_text);
+    }
+    at
+}
+
+/// The index of the first byte that `marks` marks; or the length.
+#[inline(always)]
+fn find(bytes: &[u8], marks: impl Fn(Word) -> Word) -> usize {
+    let mut rest = bytes;
+    while let Some((chunk, after)) = rest.split_first_chunk() {
+        let marked = marks(Word::from_le_bytes(*chunk)) & HIGHS;
+        if marked != 0 {
+            return bytes.len() - rest.len() + first_of(marked);
+        }
+        rest = after;
+    }
+    let marked = marks(load_short(rest)) & HIGHS;
+    bytes.len() - rest.len() + first_of(marked).min(rest.len())
+}
+
+const BLOCK_BYTES: usize = 32;
+
+/// Whether a control byte, DEL or tab is in the block; a loop that compilers make into a few vector instructions.
+#[inline(always)]
+fn has_control(block: &[u8; BLOCK_BYTES]) -> bool {
+    block.iter().fold(false, |has, &byte| has | (byte < b' ') | (byte == 0x7f))
+}
+
+/// The index of the lowest mark.
+#[inline(always)]
+fn first_of(marked: Word) -> usize {
+    (marked.trailing_zeros() / 8) as usize
+}
+
+/// Marks the control bytes; a `~` after a byte of 255 may be marked too.
+#[inline(always)]
+fn not_text(word: Word) -> Word {
+    (below(word, b' ') | above_tilde(word)) & !word
 }
 
 #[inline(always)]
 fn not_in_target(word: Word) -> Word {
-    equal(word, b'#') | less(word, b'!') | equal(word, 0x7f) | (word & HIGHS)
+    below(word, b'!') | above_tilde(word) | same(word, b'#') | word
 }
 
-/// Marks the bytes below `limit`, which is at most 128.
+/// Marks the bytes below `limit`, and perhaps some of 128 and more.
 #[inline(always)]
-fn less(word: Word, limit: u8) -> Word {
-    word.wrapping_sub(ONES * Word::from(limit)) & !word & HIGHS
+fn below(word: Word, limit: u8) -> Word {
+    word.wrapping_sub(ONES * Word::from(limit))
 }
 
-/// Marks the bytes equal to `byte`.
+/// Marks DEL, and perhaps some of 128 and more; a byte of 255 carries into the next.
 #[inline(always)]
-fn equal(word: Word, byte: u8) -> Word {
-    less(word ^ (ONES * Word::from(byte)), 1)
+fn above_tilde(word: Word) -> Word {
+    word.wrapping_add(ONES)
+}
+
+/// Marks the bytes equal to `byte`, which is ASCII, and perhaps some of 128 and more.
+#[inline(always)]
+fn same(word: Word, byte: u8) -> Word {
+    (word ^ (ONES * Word::from(byte))).wrapping_sub(ONES)
 }
