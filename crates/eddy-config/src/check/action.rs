@@ -9,7 +9,7 @@ use super::names::Names;
 use crate::config::{Action, ActionKind, Redirect, Respond, RetryConfig, WeightedCluster};
 use crate::problem::{Place, Report};
 use crate::read::{Apart, At};
-use crate::spec::{RedirectSpec, RespondSpec, RetrySpec, RewriteSpec, RuleSpec, WeightedSpec};
+use crate::spec::{RedirectSpec, RespondSpec, RetrySpec, RuleSpec, WeightedSpec};
 use crate::value::{HostAndPort, PathText};
 
 /// What a rule does, and how it changes the path.
@@ -27,8 +27,15 @@ pub(super) fn check_action(mut spec: RuleSpec, clusters: &mut Names, report: &mu
     let request_edits = check_edits(spec.request_headers.take(), report);
     let response_edits = check_edits(spec.response_headers.take(), report);
     let retry = check_retry(spec.retry.take());
-    let rewrite = spec.rewrite.as_ref().and_then(|rewrite| check_rewrite(rewrite, report));
-    let redirect_rewrite = spec.redirect.as_ref().and_then(|redirect| redirect_rewrite(redirect, report));
+    let rewrite = match (&spec.rewrite, &spec.redirect) {
+        (Some(At { value: Apart(rewrite), .. }), _) => {
+            path_rewrite(rewrite.path.as_ref(), rewrite.prefix.as_ref())
+        }
+        (None, Some(At { value: Apart(redirect), .. })) => {
+            path_rewrite(redirect.path.as_ref(), redirect.prefix.as_ref())
+        }
+        (None, None) => None,
+    };
     let kind = check_kind(&spec, clusters, report)?;
     let host_rewrite = spec.rewrite.as_ref().and_then(|rewrite| rewrite.value.0.host.as_ref());
     let action = Action {
@@ -39,7 +46,7 @@ pub(super) fn check_action(mut spec: RuleSpec, clusters: &mut Names, report: &mu
         timeout: spec.timeout.map(|timeout| timeout.value.0),
         retry,
     };
-    let (rewrite, rewrite_place) = rewrite.or(redirect_rewrite).unzip();
+    let (rewrite, rewrite_place) = rewrite.unzip();
     Some(Done { action, rewrite, rewrite_place })
 }
 
@@ -76,7 +83,7 @@ fn check_kind(spec: &RuleSpec, clusters: &mut Names, report: &mut Report) -> Opt
     if let Some(respond) = &spec.respond {
         return check_respond(respond, report).map(ActionKind::Respond);
     }
-    spec.redirect.as_ref().map(|redirect| ActionKind::Redirect(check_redirect(redirect, report)))
+    spec.redirect.as_ref().map(|redirect| ActionKind::Redirect(check_redirect(&redirect.value)))
 }
 
 fn check_weighted(
@@ -121,14 +128,8 @@ fn check_respond(spec: &At<Apart<RespondSpec>>, report: &mut Report) -> Option<R
     })
 }
 
-fn check_redirect(spec: &At<Apart<RedirectSpec>>, report: &mut Report) -> Redirect {
-    let RedirectSpec { status, scheme, host, path, prefix, strip_query } = &*spec.value.0;
-    let is_elsewhere = scheme.is_some() || host.is_some() || path.is_some() || prefix.is_some();
-    if !is_elsewhere {
-        report
-            .error(spec.place, "this redirect leads back to where it came from")
-            .hint("give `scheme`, `host`, `path` or `prefix`");
-    }
+fn check_redirect(Apart(spec): &Apart<RedirectSpec>) -> Redirect {
+    let RedirectSpec { status, scheme, host, strip_query, .. } = &**spec;
     Redirect {
         status: status.map_or(302, |status| status.value.0),
         scheme: scheme.map(|scheme| scheme.value.0.into()),
@@ -137,32 +138,10 @@ fn check_redirect(spec: &At<Apart<RedirectSpec>>, report: &mut Report) -> Redire
     }
 }
 
-fn redirect_rewrite(spec: &At<Apart<RedirectSpec>>, report: &mut Report) -> Option<(PathRewrite, Place)> {
-    check_path_rewrite(spec.value.0.path.as_ref(), spec.value.0.prefix.as_ref(), report)
-}
-
-fn check_rewrite(spec: &At<Apart<RewriteSpec>>, report: &mut Report) -> Option<(PathRewrite, Place)> {
-    let RewriteSpec { path, prefix, host } = &*spec.value.0;
-    if path.is_none() && prefix.is_none() && host.is_none() {
-        report.error(spec.place, "this rewrite changes nothing").hint("give `path`, `prefix` or `host`");
-    }
-    check_path_rewrite(path.as_ref(), prefix.as_ref(), report)
-}
-
-fn check_path_rewrite(
-    path: Option<&At<PathText>>,
-    prefix: Option<&At<PathText>>,
-    report: &mut Report,
-) -> Option<(PathRewrite, Place)> {
-    match (path, prefix) {
-        (Some(_), Some(prefix)) => {
-            report.error(prefix.place, "`prefix` can't be combined with `path`");
-            None
-        }
-        (Some(path), None) => Some((PathRewrite::Full(path.value.0.clone()), path.place)),
-        (None, Some(prefix)) => Some((PathRewrite::Prefix(prefix.value.0.clone()), prefix.place)),
-        (None, None) => None,
-    }
+/// The change of the path; one key at most is given, which the reader saw to.
+fn path_rewrite(path: Option<&At<PathText>>, prefix: Option<&At<PathText>>) -> Option<(PathRewrite, Place)> {
+    let full = path.map(|path| (PathRewrite::Full(path.value.0.clone()), path.place));
+    full.or_else(|| prefix.map(|prefix| (PathRewrite::Prefix(prefix.value.0.clone()), prefix.place)))
 }
 
 fn check_retry(spec: Option<At<Apart<RetrySpec>>>) -> RetryConfig {

@@ -19,31 +19,33 @@ pub(super) struct Conditions {
 }
 
 /// Where conditions are written, for what the router says of them.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ConditionPlaces {
     pub(super) host: Option<Place>,
     pub(super) path: Option<Place>,
     pub(super) method: Option<Place>,
-    pub(super) headers: Option<Place>,
-    pub(super) query: Option<Place>,
+    /// For each condition on a field.
+    pub(super) headers: Vec<Place>,
+    /// For each condition on a parameter.
+    pub(super) query: Vec<Place>,
 }
 
 /// Checks conditions; those that aren't given hold for every request.
 pub(super) fn check_conditions(spec: Option<At<Apart<MatchSpec>>>, report: &mut Report) -> Conditions {
     let Some(At { value: Apart(spec), .. }) = spec else { return Conditions::default() };
-    let places = ConditionPlaces {
+    let mut places = ConditionPlaces {
         host: spec.host.as_ref().map(|host| host.place),
-        path: spec.path.as_ref().map(|path| path.place),
+        path: spec.path.as_ref().map(path_place),
         method: spec.method.as_ref().map(|method| method.place),
-        headers: spec.headers.as_ref().map(|headers| headers.place),
-        query: spec.query.as_ref().map(|query| query.place),
+        headers: Vec::new(),
+        query: Vec::new(),
     };
     Conditions {
         hosts: many("host", spec.host, report),
         path: spec.path.map_or(PathPattern::Any, |path| check_path(path.value)),
         methods: many("method", spec.method, report).into_iter().map(|method| method.0).collect(),
-        headers: check_values(spec.headers, |name| name.0, report),
-        query: check_values(spec.query, |name| name.0, report),
+        headers: check_values(spec.headers, |name| name.0, &mut places.headers),
+        query: check_values(spec.query, |name| name.0, &mut places.query),
         places,
     }
 }
@@ -59,6 +61,19 @@ fn many<T>(key: &str, written: Option<At<OneOrMany<T>>>, report: &mut Report) ->
             .hint(format!("leave `{key}` out to match any"));
     }
     many.into_iter().map(|one| one.value).collect()
+}
+
+/// Where the text of a path is written.
+fn path_place(path: &At<Either<PathText, Apart<PathSpec>>>) -> Place {
+    match &path.value {
+        Either::One(_) => path.place,
+        Either::Other(Apart(spec)) => {
+            let place = |written: &Option<At<PathText>>| written.as_ref().map(|written| written.place);
+            let regex = spec.regex.as_ref().map(|regex| regex.place);
+            let first = place(&spec.exact).or(place(&spec.prefix)).or(regex).or(place(&spec.template));
+            first.unwrap_or(path.place)
+        }
+    }
 }
 
 fn check_path(path: Either<PathText, Apart<PathSpec>>) -> PathPattern {
@@ -81,15 +96,15 @@ type Condition = Either<Text<4096>, Apart<ValueSpec>>;
 fn check_values<K>(
     named: Option<At<Named<K, Condition>>>,
     text: impl Fn(K) -> String,
-    report: &mut Report,
+    places: &mut Vec<Place>,
 ) -> Vec<ValueMatch> {
     let mut matches = Vec::new();
     for entry in named.into_iter().flat_map(|named| named.value.0) {
+        // The reader noted a condition that is missing or wrong.
         let Some(condition) = entry.value else { continue };
-        match check_value(condition.value) {
-            Some(test) => matches.push(ValueMatch { name: text(entry.name.value), test }),
-            None => debug_assert!(report.has_errors(), "the reader noted that no condition is given"),
-        }
+        let Some(test) = check_value(condition.value) else { continue };
+        matches.push(ValueMatch { name: text(entry.name.value), test });
+        places.push(condition.place);
     }
     matches
 }

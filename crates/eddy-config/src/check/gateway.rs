@@ -4,7 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use super::cluster::{set_number, set_time};
-use crate::config::{AccessLogConfig, AdminConfig, GatewayLimits, ListenAddress, ListenerConfig, LogConfig};
+use super::listener::Taken;
+use crate::config::{AccessLogConfig, AdminConfig, GatewayLimits, ListenAddress, LogConfig};
 use crate::problem::Report;
 use crate::read::At;
 use crate::spec::{AccessLogSpec, AdminSpec, GatewayLimitsSpec, LogSpec};
@@ -12,7 +13,7 @@ use crate::spec::{AccessLogSpec, AdminSpec, GatewayLimitsSpec, LogSpec};
 /// Checks the admin listener: reachable from this machine only, unless the configuration says otherwise.
 pub(super) fn check_admin(
     spec: &At<AdminSpec>,
-    listeners: &[ListenerConfig],
+    taken: &mut Taken<'_>,
     report: &mut Report,
 ) -> Option<AdminConfig> {
     let address = spec.value.address?;
@@ -35,9 +36,7 @@ pub(super) fn check_admin(
                 ));
         }
     }
-    if listeners.iter().any(|listener| listener.address == ListenAddress::Tcp(socket)) {
-        report.error(address.place, format!("a listener has the address `{socket}`, too"));
-    }
+    taken.take_address(&ListenAddress::Tcp(socket), address.place, report);
     Some(AdminConfig { address: socket })
 }
 

@@ -7,9 +7,9 @@ use eddy_http::HeadLimits;
 
 use super::cluster::{set_number, set_time};
 use super::gateway::is_loopback;
-use super::names::Names;
+use super::names::{Names, place_text};
 use crate::config::{ForwardedConfig, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve};
-use crate::problem::{Place, Report};
+use crate::problem::{Place, Report, SourceText};
 use crate::read::{At, OneOrMany};
 use crate::spec::{ForwardedSpec, ListenerLimitsSpec, ListenerSpec, TimeoutsSpec};
 use crate::value::Name;
@@ -17,24 +17,46 @@ use crate::value::Name;
 /// Checks the listeners; a route table they name counts as used.
 pub(super) fn check_listeners(
     specs: Option<&At<Vec<At<ListenerSpec>>>>,
+    taken: &mut Taken<'_>,
     tables: &mut Names,
     report: &mut Report,
 ) -> Vec<ListenerConfig> {
-    let mut seen = Seen::default();
     let specs = specs.into_iter().flat_map(|specs| &specs.value);
-    specs.filter_map(|spec| check_listener(spec, &mut seen, tables, report)).collect()
+    specs.filter_map(|spec| check_listener(spec, taken, tables, report)).collect()
 }
 
 /// Names and addresses that are taken.
-#[derive(Default)]
-struct Seen {
+pub(super) struct Taken<'s> {
+    sources: &'s [SourceText],
     names: HashMap<Arc<str>, Place>,
     addresses: HashMap<ListenAddress, Place>,
 }
 
+impl<'s> Taken<'s> {
+    /// Nothing is taken yet.
+    pub(super) fn new(sources: &'s [SourceText]) -> Self {
+        Self { sources, names: HashMap::new(), addresses: HashMap::new() }
+    }
+
+    /// Takes an address; notes when something listens there already.
+    pub(super) fn take_address(&mut self, address: &ListenAddress, place: Place, report: &mut Report) {
+        if let Some(first) = self.addresses.insert(address.clone(), place) {
+            let first = place_text(first, place, self.sources);
+            report.error(place, format!("`{address}` is the address of a listener already, in {first}"));
+        }
+    }
+
+    fn take_name(&mut self, name: &Arc<str>, place: Place, report: &mut Report) {
+        if let Some(first) = self.names.insert(Arc::clone(name), place) {
+            let first = place_text(first, place, self.sources);
+            report.error(place, format!("a listener has the name `{name}` already, in {first}"));
+        }
+    }
+}
+
 fn check_listener(
     spec: &At<ListenerSpec>,
-    seen: &mut Seen,
+    taken: &mut Taken<'_>,
     tables: &mut Names,
     report: &mut Report,
 ) -> Option<ListenerConfig> {
@@ -45,24 +67,17 @@ fn check_listener(
     let timeouts = check_timeouts(spec.timeouts.as_ref(), is_public, report);
     let forwarded = check_forwarded(spec.forwarded.as_ref(), report);
     let address = spec.address.as_ref()?;
-    if let Some(first) = seen.addresses.insert(address.value.clone(), address.place) {
-        let message =
-            format!("a listener has the address `{}` already, in line {}", address.value, first.line);
-        report.error(address.place, message);
-    }
+    taken.take_address(&address.value, address.place, report);
     if is_public && serve == Some(Serve::Demo) {
         report.warning(address.place, "other machines can reach the demo endpoint, which answers anybody");
     }
-    let (name, name_place) = match &spec.name {
-        Some(name) => (name.value.0.clone(), name.place),
-        None => (address.value.to_string().into(), address.place),
+    let name = match &spec.name {
+        Some(name) => {
+            taken.take_name(&name.value.0, name.place, report);
+            Arc::clone(&name.value.0)
+        }
+        None => address.value.to_string().into(),
     };
-    if let Some(first) = seen.names.insert(Arc::clone(&name), name_place)
-        && spec.name.is_some()
-    {
-        let message = format!("a listener has the name `{name}` already, in line {}", first.line);
-        report.error(name_place, message);
-    }
     Some(ListenerConfig {
         name,
         address: address.value.clone(),

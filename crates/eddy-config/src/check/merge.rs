@@ -44,7 +44,8 @@ impl Once<'_, '_> {
     fn take<T>(&mut self, key: &str, mine: &mut Option<At<T>>, other: Option<At<T>>) {
         match (&*mine, other) {
             (Some(first), Some(second)) => {
-                let message = format!("`{key}` stands in {}, too", place_text(first.place, self.sources));
+                let message =
+                    format!("`{key}` stands in {}, too", place_text(first.place, second.place, self.sources));
                 self.report.error(second.place, message).hint("keep one of them");
             }
             (None, other) => *mine = other,
@@ -72,7 +73,7 @@ impl Once<'_, '_> {
                     let name = shown(text(&entry.name.value)).into_owned();
                     let message = format!(
                         "the {what} `{name}` is defined in {}, too",
-                        place_text(*place, self.sources)
+                        place_text(*place, entry.name.place, self.sources)
                     );
                     self.report.error(entry.name.place, message).hint("keep one of them, or rename one");
                 }

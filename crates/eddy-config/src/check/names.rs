@@ -72,8 +72,11 @@ impl Names {
     }
 }
 
-/// `place` as `file:line`, for a message that names two places.
-pub(super) fn place_text(place: Place, sources: &[SourceText]) -> String {
+/// `place` for a message about `here`: its line, with its file where that is another.
+pub(super) fn place_text(place: Place, here: Place, sources: &[SourceText]) -> String {
+    if place.source == here.source {
+        return format!("line {}", place.line);
+    }
     let path = sources.get(place.source as usize).map_or("", |source| &source.path);
     format!("{path}:{}", place.line)
 }

@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
-use eddy_route::{PathPattern, RouteError, RouteProblem, RouteTable, Router, Rule, ValueMatch, ValueTest};
+use eddy_route::{PathPattern, RouteError, RouteProblem, RouteTable, Router, Rule, ValueTest};
 
-use super::condition::ConditionPlaces;
 use super::table::{RulePlaces, Tables};
 use crate::config::{ListenerConfig, Serve};
 use crate::problem::{Place, Report};
@@ -88,59 +87,50 @@ impl Outlook {
 
 /// Notes what the router says of a rule, at the key it speaks of.
 fn note(error: &RouteError, tables: &Tables, report: &mut Report) {
-    let Some(places) = places_of(error, tables) else {
-        report.error(Place::default(), error.problem.to_string()).hint(error.hint());
-        return;
+    let place = match rule_of(error, tables) {
+        Some((rule, places)) => place_of(&error.problem, rule, places).unwrap_or(places.rule),
+        None => Place::default(),
     };
-    let conditions = places.conditions;
-    let key = match &error.problem {
+    report.error(place, error.problem.to_string()).hint(error.hint());
+}
+
+/// Where what a problem speaks of is written, if it is more than the rule.
+fn place_of(problem: &RouteProblem, rule: &Rule, places: &RulePlaces) -> Option<Place> {
+    let RulePlaces { conditions, rewrite, .. } = places;
+    match problem {
         RouteProblem::Host { .. } => conditions.host,
         RouteProblem::Path { .. } | RouteProblem::Template { .. } => conditions.path,
         RouteProblem::Method { .. } => conditions.method,
-        RouteProblem::HeaderName { .. } => conditions.headers,
-        RouteProblem::QueryName => conditions.query,
+        RouteProblem::HeaderName { .. } => conditions.headers.first().copied(),
+        RouteProblem::QueryName => conditions.query.first().copied(),
         RouteProblem::Rewrite { .. }
         | RouteProblem::RewriteCapture { .. }
-        | RouteProblem::RewriteWithoutPrefix => places.rewrite,
+        | RouteProblem::RewriteWithoutPrefix => *rewrite,
         RouteProblem::Regex { pattern, .. } | RouteProblem::RegexTooLarge { pattern } => {
-            regex_place(pattern, error, tables, conditions)
+            let of_values = [(&rule.headers, &conditions.headers), (&rule.query, &conditions.query)];
+            let mut values = of_values.into_iter().flat_map(|(values, places)| values.iter().zip(places));
+            match &rule.path {
+                PathPattern::Regex(regex) if regex == pattern => conditions.path,
+                PathPattern::Any
+                | PathPattern::Exact(_)
+                | PathPattern::Prefix(_)
+                | PathPattern::Regex(_)
+                | PathPattern::Template(_) => {
+                    values.find(|(value, _)| is_regex(&value.test, pattern)).map(|(_, place)| *place)
+                }
+            }
         }
         RouteProblem::TooMany { .. } | RouteProblem::TablesTooLarge { .. } => None,
-    };
-    report.error(key.unwrap_or(places.rule), error.problem.to_string()).hint(error.hint());
-}
-
-/// Where a regular expression is written: the path, or else the first group of conditions that has it.
-fn regex_place(
-    pattern: &str,
-    error: &RouteError,
-    tables: &Tables,
-    conditions: ConditionPlaces,
-) -> Option<Place> {
-    let rule = tables.tables.iter().flat_map(|table| &table.rules).find(|rule| is_meant(rule, error))?;
-    let has_pattern = |matches: &[ValueMatch]| {
-        matches.iter().any(|one| matches!(&one.test, ValueTest::Regex(regex) if regex == pattern))
-    };
-    match &rule.path {
-        PathPattern::Regex(regex) if regex == pattern => conditions.path,
-        PathPattern::Any
-        | PathPattern::Exact(_)
-        | PathPattern::Prefix(_)
-        | PathPattern::Regex(_)
-        | PathPattern::Template(_) => {
-            let headers = conditions.headers.filter(|_| has_pattern(&rule.headers));
-            headers.or_else(|| conditions.query.filter(|_| has_pattern(&rule.query)))
-        }
     }
 }
 
-/// Where the rule that `error` speaks of is written.
-fn places_of<'t>(error: &RouteError, tables: &'t Tables) -> Option<&'t RulePlaces> {
-    let mut rules =
-        tables.tables.iter().zip(&tables.places).flat_map(|(table, places)| table.rules.iter().zip(places));
-    rules.find(|(rule, _)| is_meant(rule, error)).map(|(_, places)| places)
+fn is_regex(test: &ValueTest, pattern: &str) -> bool {
+    matches!(test, ValueTest::Regex(regex) if regex == pattern)
 }
 
-fn is_meant(rule: &Rule, error: &RouteError) -> bool {
-    rule.origin == error.origin && rule.name == error.rule
+/// The rule that `error` speaks of, and where it is written.
+fn rule_of<'t>(error: &RouteError, tables: &'t Tables) -> Option<(&'t Rule, &'t RulePlaces)> {
+    let mut rules =
+        tables.tables.iter().zip(&tables.places).flat_map(|(table, places)| table.rules.iter().zip(places));
+    rules.find(|(rule, _)| rule.origin == error.origin && rule.name == error.rule)
 }

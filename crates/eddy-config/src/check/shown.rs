@@ -47,6 +47,7 @@ impl Writer {
                 self.text(text, *is_plain);
                 self.out.push('\n');
             }
+            Form::Refused => self.word("~", after),
             Form::List(elements) if elements.is_empty() => self.word("[]", after),
             Form::Mapping { entries, .. } if entries.is_empty() => self.word("{}", after),
             Form::List(elements) => {

@@ -24,7 +24,7 @@ pub(super) struct Tables {
 }
 
 /// Where a rule is written.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct RulePlaces {
     pub(super) rule: Place,
     pub(super) conditions: ConditionPlaces,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::cluster::check_clusters;
-use super::listener::check_listeners;
+use super::listener::{Taken, check_listeners};
 use super::merge::unite;
 use super::names::Names;
 use super::shown::shown_text;
@@ -97,14 +97,15 @@ fn check_spec(
     let clusters = check_clusters(spec.clusters, &mut cluster_names, report);
     let mut table_names = Names::new("route table");
     let tables = check_tables(spec.routes, sources, &mut table_names, &mut cluster_names, report);
-    let listeners = check_listeners(spec.listeners.as_ref(), &mut table_names, report);
+    let mut taken = Taken::new(sources);
+    let listeners = check_listeners(spec.listeners.as_ref(), &mut taken, &mut table_names, report);
     // With errors above it may only be misspelt.
     if spec.listeners.is_none_or(|listeners| listeners.value.is_empty()) && !report.has_errors() {
         report
             .error(beginning_of(0), "nothing to listen on: there are no `listeners`")
             .hint("for example `listeners: [{address: 127.0.0.1:8080, routes: site}]`");
     }
-    let admin = spec.admin.and_then(|admin| gateway::check_admin(&admin, &listeners, report));
+    let admin = spec.admin.and_then(|admin| gateway::check_admin(&admin, &mut taken, report));
     let access_log = spec.access_log.and_then(|log| gateway::check_access_log(log.value));
     let limits = gateway::check_limits(spec.limits.map(|limits| limits.value), report);
     if report.has_errors() {

@@ -13,13 +13,14 @@ pub(crate) fn closest<'c>(
     let allowed = (length / 3).clamp(1, 3);
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
-        if candidate.len().abs_diff(written.len()) > allowed * 4 || candidate == written {
+        if candidate.len().abs_diff(written.len()) > length.max(4) || candidate == written {
             continue;
         }
         let Some(left) = budget.checked_sub(1) else { break };
         *budget = left;
         let distance = edits_between(written, candidate);
-        let is_near = distance <= allowed || is_same_word(written, candidate);
+        let is_near =
+            distance <= allowed || is_same_word(written, candidate) || is_beginning(written, candidate);
         if is_near && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));
         }
@@ -36,6 +37,12 @@ fn is_same_word(a: &str, b: &str) -> bool {
     };
     let (a, b) = (plain(a), plain(b));
     !a.is_empty() && a == b
+}
+
+/// Whether one is the beginning of the other, and most of it.
+fn is_beginning(a: &str, b: &str) -> bool {
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    short.len() >= 3 && short.len() * 2 >= long.len() && long.starts_with(short)
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, ignoring ASCII case.
@@ -81,6 +88,7 @@ mod tests {
         check("connect-timeout", Some("connect_timeout"));
         check("ROUTES", Some("routes"));
         check("vai", Some("via"));
+        check("listen", Some("listeners"));
     }
 
     #[test]

@@ -41,9 +41,11 @@ impl<T: Value> Value for Vec<At<T>> {
     fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
         match &node.form {
             Form::List(elements) => {
-                Some(elements.iter().filter_map(|element| At::read(element, report)).collect())
+                let read: Self = elements.iter().filter_map(|element| At::read(element, report)).collect();
+                // A list of which nothing is left is not the same as an empty one.
+                (!read.is_empty() || elements.is_empty()).then_some(read)
             }
-            Form::Text { .. } | Form::Mapping { .. } => {
+            Form::Text { .. } | Form::Mapping { .. } | Form::Refused => {
                 note_kind(node, &Self::shape(), report);
                 None
             }

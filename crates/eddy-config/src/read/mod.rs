@@ -5,5 +5,5 @@ mod shape;
 mod value;
 
 pub(crate) use collection::{Apart, Either, Named, OneOrMany};
-pub(crate) use shape::{KeyInfo, MappingInfo, Shape, WordInfo, WordKind};
-pub(crate) use value::{At, Entries, Misfit, Value, Word, entries_of, unknown_key};
+pub(crate) use shape::{Count, Group, KeyInfo, MappingInfo, Shape, WordInfo, WordKind};
+pub(crate) use value::{At, Entries, Misfit, Value, Word, entries_of, listed, unknown_key};

@@ -62,8 +62,39 @@ pub(crate) struct MappingInfo {
     pub(crate) about: String,
     /// Its keys in the order of the reference.
     pub(crate) keys: Vec<KeyInfo>,
-    /// Groups of keys of which exactly one is given.
-    pub(crate) choices: &'static [&'static [&'static str]],
+    /// How many of some keys are given.
+    pub(crate) groups: &'static [Group],
+}
+
+/// Keys of which a certain number is given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Group {
+    /// How many.
+    pub(crate) count: Count,
+    /// The keys.
+    pub(crate) keys: &'static [&'static str],
+}
+
+/// How many keys of a group are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Count {
+    /// One, no more and no less.
+    ExactlyOne,
+    /// One or more.
+    AtLeastOne,
+    /// One or none.
+    AtMostOne,
+}
+
+impl Count {
+    /// How the number is said: `exactly one`.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::ExactlyOne => "exactly one",
+            Self::AtLeastOne => "at least one",
+            Self::AtMostOne => "at most one",
+        }
+    }
 }
 
 /// A key of a mapping.
@@ -83,6 +114,9 @@ pub(crate) struct KeyInfo {
     pub(crate) example: &'static str,
     /// What can be written.
     pub(crate) shape: Shape,
+    /// Whether a node can be read as the key's value; for tests of defaults and examples.
+    #[cfg(test)]
+    pub(crate) is_readable: fn(&crate::yaml::Node<'_>, &mut crate::problem::Report) -> bool,
 }
 
 impl WordInfo {

@@ -1,6 +1,6 @@
 //! Reads one value from a node, and says in the same words everywhere what is wrong with it.
 
-use super::shape::{Shape, WordInfo, WordKind};
+use super::shape::{Count, Group, Shape, WordInfo, WordKind};
 use crate::problem::{Place, Report, shown};
 use crate::yaml::{Entry, Form, Node};
 
@@ -59,6 +59,9 @@ pub(crate) enum Misfit {
 impl<T: Value> At<T> {
     /// Reads a value and keeps its place.
     pub(crate) fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
+        if matches!(node.form, Form::Refused) {
+            return None;
+        }
         if node.is_nothing() {
             report.error(node.place, format!("expected {}, found nothing", T::shape().what()));
             return None;
@@ -139,13 +142,11 @@ impl Word for bool {
 /// Notes that a node is of the wrong kind.
 pub(super) fn note_kind(node: &Node<'_>, expected: &Shape, report: &mut Report) {
     let found = match &node.form {
-        Form::Text { text, .. } if node.is_nothing() => {
-            debug_assert!(text.len() <= 4);
-            "nothing".to_owned()
-        }
+        Form::Text { .. } if node.is_nothing() => "nothing".to_owned(),
         Form::Text { text, .. } => format!("`{}`", shown(text)),
         Form::List(_) => "a list".to_owned(),
         Form::Mapping { .. } => "a mapping".to_owned(),
+        Form::Refused => return,
     };
     report.error(node.place, format!("expected {}, found {found}", expected.what()));
 }
@@ -173,7 +174,7 @@ pub(crate) fn entries_of<'n, 't, T: Value>(
 ) -> Option<&'n [Entry<'t>]> {
     match &node.form {
         Form::Mapping { entries, .. } => Some(entries),
-        Form::Text { .. } | Form::List(_) => {
+        Form::Text { .. } | Form::List(_) | Form::Refused => {
             note_kind(node, &T::shape(), report);
             None
         }
@@ -219,19 +220,20 @@ impl Entries<'_, '_> {
             .hint(format!("for example `{key}: {example}`"));
     }
 
-    /// Notes when not exactly one key of `keys` is given.
-    pub(crate) fn note_choice(&self, keys: &[&'static str], report: &mut Report) {
+    /// Notes when too many or too few keys of `group` are given.
+    pub(crate) fn note_group(&self, group: &Group, report: &mut Report) {
         let Form::Mapping { entries, .. } = &self.node.form else { return };
+        let Group { count, keys } = group;
+        let said = || format!("{} has {} of {}", self.title, count.text(), listed(keys, "and"));
         let mut given = entries.iter().filter(|entry| keys.contains(&&*entry.key.text));
-        let first = given.next();
-        for other in given {
-            let first = first.map_or("", |first| &first.key.text);
-            report
-                .error(other.key.place, format!("`{}` can't be combined with `{first}`", other.key.text))
-                .hint(format!("{} has exactly one of {}", self.title, listed(keys, "and")));
+        let first = given.next().map_or("", |first| &first.key.text);
+        let others = given.filter(|_| *count != Count::AtLeastOne);
+        for other in others {
+            let message = format!("`{}` can't be combined with `{first}`", other.key.text);
+            report.error(other.key.place, message).hint(said());
         }
-        if self.is_told_missing(keys) {
-            let message = format!("{} needs one of the keys {}", self.title, listed(keys, "or"));
+        if *count != Count::AtMostOne && self.is_told_missing(keys) {
+            let message = format!("{} needs {} of {}", self.title, count.text(), listed(keys, "and"));
             report.error(self.node.place, message);
         }
     }
@@ -246,7 +248,7 @@ impl Entries<'_, '_> {
 }
 
 /// `a`, `b` and `c`.
-fn listed(words: &[&str], last: &str) -> String {
+pub(crate) fn listed(words: &[&str], last: &str) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match quoted.split_last() {
         Some((end, [])) => end.clone(),

@@ -3,7 +3,8 @@
 /// Declares a mapping with known keys: a struct with an optional field for each key, and how it is read and shown.
 ///
 /// `required` keys must be given. `default` is the value a key has when it isn't given, as it would be written;
-/// `otherwise` says in words what happens then. `example` is a value as it may be written in one line.
+/// `otherwise` says in words what happens then. `example` is a value as it may be written in one line. A `group` says
+/// how many of some keys are given.
 macro_rules! mapping {
     (
         $(#[doc = $about:literal])+
@@ -13,7 +14,7 @@ macro_rules! mapping {
                 $need:ident $key:ident: $value:ty
                 $(, default $default:literal)? $(, otherwise $otherwise:literal)?, example $example:literal;
             )+
-            $(exactly one of $($choice:ident)+;)*
+            $(group $count:ident of $($member:ident)+;)*
         }
     ) => {
         $(#[doc = $about])+
@@ -28,7 +29,12 @@ macro_rules! mapping {
         impl $name {
             const TITLE: &str = $title;
             const KEYS: &[&str] = &[$(mapping!(@name $key)),+];
-            const CHOICES: &[&[&str]] = &[$(&[$(mapping!(@name $choice)),+]),*];
+            const GROUPS: &[crate::read::Group] = &[$(
+                crate::read::Group {
+                    count: crate::read::Count::$count,
+                    keys: &[$(mapping!(@name $member)),+],
+                }
+            ),*];
         }
 
         impl crate::read::Value for $name {
@@ -45,8 +51,8 @@ macro_rules! mapping {
                 }
                 let entries = crate::read::Entries { node, title: Self::TITLE, meant: &meant };
                 $(mapping!(@$need entries, $key, $example, report);)+
-                for choice in Self::CHOICES {
-                    entries.note_choice(choice, report);
+                for group in Self::GROUPS {
+                    entries.note_group(group, report);
                 }
                 Some(spec)
             }
@@ -64,9 +70,11 @@ macro_rules! mapping {
                             otherwise: mapping!(@option $($otherwise)?),
                             example: $example,
                             shape: <$value as crate::read::Value>::shape(),
+                            #[cfg(test)]
+                            is_readable: |node, report| crate::read::At::<$value>::read(node, report).is_some(),
                         }
                     ),+],
-                    choices: Self::CHOICES,
+                    groups: Self::GROUPS,
                 })
             }
 

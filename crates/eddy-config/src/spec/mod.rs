@@ -14,6 +14,6 @@ pub(crate) use cluster::{ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, PoolS
 pub(crate) use gateway::{AccessLogSpec, AdminSpec, GatewayLimitsSpec, GatewaySpec, LogSpec};
 pub(crate) use listener::{ForwardedSpec, ListenerLimitsSpec, ListenerSpec, TimeoutsSpec};
 pub(crate) use rule::{
-    EditsSpec, MatchSpec, PathSpec, RedirectSpec, RespondSpec, RetrySpec, RewriteSpec, RuleSpec, TableSpec,
-    ValueSpec, WeightedSpec,
+    EditsSpec, MatchSpec, PathSpec, RedirectSpec, RespondSpec, RetrySpec, RuleSpec, TableSpec, ValueSpec,
+    WeightedSpec,
 };

@@ -49,7 +49,7 @@ mapping! {
         optional timeout: Time<1, 86_400_000>, otherwise "the listener's `timeouts.exchange`", example "5s";
         /// When a request is tried again at another endpoint.
         optional retry: Apart<RetrySpec>, otherwise "its defaults", example "{attempts: 2, statuses: [503]}";
-        exactly one of cluster clusters respond redirect;
+        group ExactlyOne of cluster clusters respond redirect;
     }
 }
 
@@ -86,7 +86,7 @@ mapping! {
         /// A path whose segments may be `{name}`; a last `{name...}` takes the rest. Names can be used in
         /// `rewrite.path`.
         optional template: PathText, example "'/user/{id}/orders'";
-        exactly one of exact prefix regex template;
+        group ExactlyOne of exact prefix regex template;
     }
 }
 
@@ -107,7 +107,7 @@ mapping! {
         optional present: bool, example "true";
         /// Whether there is no value: `true`, or `false` for the opposite.
         optional absent: bool, example "true";
-        exactly one of exact prefix suffix contains regex present absent;
+        group ExactlyOne of exact prefix suffix contains regex present absent;
     }
 }
 
@@ -135,31 +135,35 @@ mapping! {
 
 mapping! {
     /// An answer that sends the client elsewhere; what is not given stays as in the request.
-    RedirectSpec as "redirect" {
+    RedirectSpec as "a redirect" {
         /// The status.
         optional status: RedirectStatus, default "302", example "308";
         /// The scheme.
         optional scheme: Scheme, otherwise "the request's", example "https";
         /// The host, with a port if it isn't the scheme's own.
         optional host: HostAndPort, otherwise "the request's", example "www.example.com";
-        /// The whole path; may use `{name}` of a template or regex. Not together with `prefix`.
+        /// The whole path; may use `{name}` of a template or regex.
         optional path: PathText, otherwise "the request's", example "/new";
-        /// Replaces the prefix that matched. Not together with `path`.
+        /// Replaces the prefix that matched.
         optional prefix: PathText, otherwise "the request's", example "/new/";
         /// Leave the query out.
         optional strip_query: bool, default "false", example "true";
+        group AtLeastOne of scheme host path prefix;
+        group AtMostOne of path prefix;
     }
 }
 
 mapping! {
     /// What the cluster sees instead of the client's path and host.
-    RewriteSpec as "rewrite" {
-        /// The whole path; may use `{name}` of a template or regex. Not together with `prefix`.
+    RewriteSpec as "a rewrite" {
+        /// The whole path; may use `{name}` of a template or regex.
         optional path: PathText, otherwise "the client's", example "'/users/{id}'";
-        /// Replaces the prefix that matched. Not together with `path`.
+        /// Replaces the prefix that matched.
         optional prefix: PathText, otherwise "the client's", example "/";
         /// The host.
         optional host: HostAndPort, otherwise "the client's", example "users.internal";
+        group AtLeastOne of path prefix host;
+        group AtMostOne of path prefix;
     }
 }
 

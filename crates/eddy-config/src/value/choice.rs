@@ -3,7 +3,8 @@
 use eddy_upstream::Balance;
 
 use crate::config::LogFormat;
-use crate::read::{Misfit, Word, WordInfo, WordKind};
+use crate::problem::closest;
+use crate::read::{Misfit, Word, WordInfo, WordKind, listed};
 
 /// The least important messages that are still written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,8 +111,11 @@ impl Word for RedirectStatus {
 impl Word for DialectName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, DIALECTS).map_err(|_| {
-            let known: Vec<_> = DIALECTS.iter().map(|(word, ..)| format!("`{word}`")).collect();
-            Misfit::reason(format!("is not a dialect that this version reads; there is {}", known.join(", ")))
+            let known: Vec<&str> = DIALECTS.iter().map(|(word, ..)| *word).collect();
+            Misfit::reason(format!(
+                "is not a dialect that this version reads; there is {}",
+                listed(&known, "and")
+            ))
         })
     }
 
@@ -121,21 +125,23 @@ impl Word for DialectName {
 }
 
 fn choose<T: Copy>(text: &str, meanings: &[Meaning<T>]) -> Result<T, Misfit> {
-    match meanings.iter().find(|(word, ..)| *word == text) {
-        Some((_, value, _)) => Ok(*value),
-        None => {
-            let mut budget = meanings.len();
-            let words = meanings.iter().map(|(word, ..)| *word);
-            Err(match crate::problem::closest(text, words, &mut budget) {
-                Some(meant) => Misfit::form(format!("did you mean `{meant}`?")),
-                None => Misfit::FORM,
-            })
-        }
+    if let Some((_, value, _)) = meanings.iter().find(|(word, ..)| *word == text) {
+        return Ok(*value);
     }
+    let mut budget = meanings.len();
+    // One number is not a slip for another.
+    let words = meanings
+        .iter()
+        .map(|(word, ..)| *word)
+        .filter(|word| !word.starts_with(|c: char| c.is_ascii_digit()));
+    Err(match closest(text, words, &mut budget) {
+        Some(meant) => Misfit::form(format!("did you mean `{meant}`?")),
+        None => Misfit::FORM,
+    })
 }
 
 fn info<T>(meanings: &[Meaning<T>], kind: WordKind) -> WordInfo {
-    let words: Vec<_> = meanings.iter().map(|(word, ..)| format!("`{word}`")).collect();
+    let words: Vec<&str> = meanings.iter().map(|(word, ..)| *word).collect();
     let choices = meanings.iter().map(|(word, _, meaning)| (*word, *meaning)).collect();
-    WordInfo { kind, choices, ..WordInfo::text(&words.join(", ")) }
+    WordInfo { kind, choices, ..WordInfo::text(&listed(&words, "or")) }
 }

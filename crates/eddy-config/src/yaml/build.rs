@@ -1,6 +1,5 @@
 //! Builds the tree from the parser's events, within limits.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use granit_parser::{Event, Options, Parser, ScalarStyle, Span, options};
@@ -30,7 +29,7 @@ pub(crate) fn parse<'t>(text: &'t str, source: u32, report: &mut Report) -> Tree
         let goes_on = match event {
             Ok((event, span)) => builder.handle(event, span),
             Err(error) => {
-                syntax::note(&error, source, builder.report);
+                syntax::note(&error, text, source, builder.report);
                 builder.drop_newest_text();
                 false
             }
@@ -79,11 +78,18 @@ struct Frame<'t> {
 
 enum Open<'t> {
     List(Vec<Node<'t>>),
-    Mapping { entries: Vec<Entry<'t>>, awaited: Awaited<'t> },
+    Mapping {
+        entries: Vec<Entry<'t>>,
+        awaited: Awaited<'t>,
+        /// Whether a key was left out.
+        has_refused_key: bool,
+    },
 }
 
 /// What comes next in a mapping.
+#[derive(Default)]
 enum Awaited<'t> {
+    #[default]
     Key,
     Value(Key<'t>),
     /// The value of a key that was refused; it goes with its key.
@@ -118,6 +124,7 @@ impl<'t, 'r> Builder<'t, 'r> {
         self.has_newest_text = false;
         if let Some(tag) = event.tag() {
             let message = format!("the tag `{}` has no meaning here", shown(&tag.original()));
+            let place = span.tag_span().map_or(place, |span| self.place(span));
             self.report.error(place, message).hint("leave it out; a key says what type its value has");
         }
         match event {
@@ -129,16 +136,18 @@ impl<'t, 'r> Builder<'t, 'r> {
                     && self.add(Node { place, form: Form::Text { text, is_plain } }, anchor, 0, weight)
             }
             Event::SequenceStart(_, anchor, _) => self.begin(place, anchor, Open::List(Vec::new())),
-            Event::MappingStart(_, anchor, _) => {
-                self.begin(place, anchor, Open::Mapping { entries: Vec::new(), awaited: Awaited::Key })
-            }
+            Event::MappingStart(_, anchor, _) => self.begin(
+                place,
+                anchor,
+                Open::Mapping { entries: Vec::new(), awaited: Awaited::Key, has_refused_key: false },
+            ),
             Event::SequenceEnd | Event::MappingEnd => self.end(true),
             Event::Alias(anchor) => self.expand(anchor, place),
             Event::UnresolvedAlias(name) => {
                 let message = format!("`*{0}` refers to `&{0}`, which is not defined above", shown(&name));
                 let hint = format!("if the text is meant, put it in quotes: '*{}'", shown(&name));
                 self.report.error(place, message).hint(hint);
-                self.add(nothing(place), 0, 0, 1)
+                self.add(Node { place, form: Form::Refused }, 0, 0, 1)
             }
             Event::DocumentStart(..) => self.begin_document(place),
             Event::DocumentEnd | Event::StreamStart | Event::StreamEnd => true,
@@ -172,9 +181,9 @@ impl<'t, 'r> Builder<'t, 'r> {
         let Some(frame) = self.open.pop() else { return true };
         let form = match frame.node {
             Open::List(elements) => Form::List(elements),
-            Open::Mapping { mut entries, .. } => {
+            Open::Mapping { mut entries, has_refused_key, .. } => {
                 self.refuse_repeated_keys(&mut entries);
-                Form::Mapping { entries, is_whole }
+                Form::Mapping { entries, is_whole: is_whole && !has_refused_key }
             }
         };
         let weight = frame.nodes_left_before.saturating_sub(self.nodes_left);
@@ -196,10 +205,14 @@ impl<'t, 'r> Builder<'t, 'r> {
         frame.height = frame.height.max(height + 1);
         match &mut frame.node {
             Open::List(elements) => elements.push(node),
-            Open::Mapping { entries, awaited } => match std::mem::replace(awaited, Awaited::Key) {
-                Awaited::Key => {
-                    *awaited = key_from(node, self.report).map_or(Awaited::RefusedValue, Awaited::Value);
-                }
+            Open::Mapping { entries, awaited, has_refused_key } => match std::mem::take(awaited) {
+                Awaited::Key => match key_from(node, self.report) {
+                    Some(key) => *awaited = Awaited::Value(key),
+                    None => {
+                        *awaited = Awaited::RefusedValue;
+                        *has_refused_key = true;
+                    }
+                },
                 Awaited::Value(key) => entries.push(Entry { key, value: node }),
                 Awaited::RefusedValue => {}
             },
@@ -210,7 +223,7 @@ impl<'t, 'r> Builder<'t, 'r> {
     fn expand(&mut self, anchor: usize, place: Place) -> bool {
         let Some(Anchored { node, height, weight }) = self.anchored.get(&anchor) else {
             self.report.error(place, "this alias stands inside what it refers to");
-            return self.add(nothing(place), 0, 0, 1);
+            return self.add(Node { place, form: Form::Refused }, 0, 0, 1);
         };
         let (node, height, weight) = (node.clone(), *height, *weight);
         if self.open.len() + height > DEPTH_MAX {
@@ -279,8 +292,8 @@ impl<'t, 'r> Builder<'t, 'r> {
         }
         match self.open.last_mut().map(|frame| &mut frame.node) {
             Some(Open::List(elements)) => drop(elements.pop()),
-            Some(Open::Mapping { entries, awaited }) => {
-                if let Awaited::Key = std::mem::replace(awaited, Awaited::Key) {
+            Some(Open::Mapping { entries, awaited, .. }) => {
+                if let Awaited::Key = std::mem::take(awaited) {
                     entries.pop();
                 }
             }
@@ -318,15 +331,12 @@ fn key_from<'t>(node: Node<'t>, report: &mut Report) -> Option<Key<'t>> {
             None
         }
         Form::Text { text, .. } => Some(Key { text, place: node.place }),
+        Form::Refused => None,
         Form::List(_) | Form::Mapping { .. } => {
             report.error(node.place, "a key must be a text").hint("put it in quotes if the text is meant");
             None
         }
     }
-}
-
-fn nothing<'t>(place: Place) -> Node<'t> {
-    Node { place, form: Form::Text { text: Cow::Borrowed(""), is_plain: true } }
 }
 
 /// Most levels of lists and mappings inside each other.

@@ -29,9 +29,11 @@ pub(crate) enum Form<'t> {
     Mapping {
         /// The entries in the order of the file.
         entries: Vec<Entry<'t>>,
-        /// Whether its end was found; after a syntax error nothing can be said of what is missing.
+        /// Whether all of it was read; otherwise nothing can be said of what is missing.
         is_whole: bool,
     },
+    /// Something that was refused; it was noted, and nobody says more about it.
+    Refused,
 }
 
 /// A key and its value.
@@ -57,7 +59,7 @@ impl<'t> Node<'t> {
     pub(crate) fn entry(&self, key: &str) -> Option<&Entry<'t>> {
         match &self.form {
             Form::Mapping { entries, .. } => entries.iter().find(|entry| entry.key.text == key),
-            Form::Text { .. } | Form::List(_) => None,
+            Form::Text { .. } | Form::List(_) | Form::Refused => None,
         }
     }
 
@@ -65,7 +67,7 @@ impl<'t> Node<'t> {
     pub(crate) fn is_nothing(&self) -> bool {
         match &self.form {
             Form::Text { text, is_plain } => *is_plain && matches!(&**text, "" | "~" | "null"),
-            Form::List(_) | Form::Mapping { .. } => false,
+            Form::List(_) | Form::Mapping { .. } | Form::Refused => false,
         }
     }
 }

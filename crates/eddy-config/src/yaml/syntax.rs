@@ -5,12 +5,21 @@ use granit_parser::{ErrorKind, Marker, ScanError};
 use crate::problem::{Place, Report};
 
 /// Notes a syntax error.
-pub(super) fn note(error: &ScanError, source: u32, report: &mut Report) {
-    let place = place_of(*error.marker(), source);
+pub(super) fn note(error: &ScanError, text: &str, source: u32, report: &mut Report) {
+    let mut place = place_of(*error.marker(), source);
+    if is_after_tab(error, text) {
+        place.column -= 1;
+    }
     let found = report.error(place, message(error));
     if let Some(hint) = hint(error.kind()) {
         found.hint(hint);
     }
+}
+
+/// Whether the place of an error is that of what follows a tab.
+fn is_after_tab(error: &ScanError, text: &str) -> bool {
+    let before = error.marker().byte_offset().and_then(|offset| text.get(..offset));
+    hint(error.kind()) == Some(TAB_HINT) && before.is_some_and(|before| before.ends_with('\t'))
 }
 
 /// The place of one character.
@@ -54,6 +63,11 @@ fn message(error: &ScanError) -> String {
         ErrorKind::InvalidIndentation | ErrorKind::InvalidFlowScalarIndent => {
             "the indentation fits nothing above".to_owned()
         }
+        ErrorKind::InvalidQuotedScalarIndent => {
+            "a text in quotes goes on in a line that is not indented enough".to_owned()
+        }
+        ErrorKind::UnknownQuotedScalarEscape => "unknown escape in a text in double quotes".to_owned(),
+        ErrorKind::DirectiveDisallowed => "lines that begin with `%` are not read".to_owned(),
         ErrorKind::RecursionLimitExceeded => "nested too deeply".to_owned(),
         ErrorKind::UnexpectedCharacter { character } => {
             format!("unexpected character `{}`", character.escape_default())
@@ -69,7 +83,7 @@ fn hint(kind: &ErrorKind) -> Option<&'static str> {
         | ErrorKind::TabInBlockIndentation
         | ErrorKind::TabInIndentation
         | ErrorKind::TabInPlainScalar
-        | ErrorKind::TabAtBlockScalarStart => Some("indent with spaces"),
+        | ErrorKind::TabAtBlockScalarStart => Some(TAB_HINT),
         ErrorKind::MappingValueNotAllowed => {
             Some("put a value that contains `: ` in quotes, or check the indentation of this line")
         }
@@ -84,7 +98,11 @@ fn hint(kind: &ErrorKind) -> Option<&'static str> {
             Some("use single quotes, in which a backslash is only a backslash")
         }
         ErrorKind::MissingAnchorOrAliasName => Some("put a value that begins with `*` or `&` in quotes"),
-        ErrorKind::DirectiveDisallowed => Some("leave the `%` line out"),
+        ErrorKind::InvalidQuotedScalarIndent => Some("is the quote closed?"),
+        ErrorKind::DirectiveDisallowed => Some("leave the line out"),
         _ => None,
     }
 }
+
+/// What to do about a tab.
+const TAB_HINT: &str = "indent with spaces";

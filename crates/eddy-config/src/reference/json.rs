@@ -1,0 +1,95 @@
+//! JSON that keeps the order of its keys, so that generated files read well and never change by themselves.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use crate::read::{Shape, WordKind};
+use crate::yaml::{Form, Node};
+
+/// A JSON value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Json {
+    Text(String),
+    Number(i64),
+    Flag(bool),
+    List(Vec<Self>),
+    Object(Vec<(String, Self)>),
+}
+
+impl Json {
+    /// A text.
+    pub(super) fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// An object with these entries in this order.
+    pub(super) fn object<const COUNT: usize>(entries: [(&str, Self); COUNT]) -> Self {
+        Self::Object(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    }
+
+    /// A list of texts.
+    pub(super) fn texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
+        Self::List(texts.into_iter().map(Self::text).collect())
+    }
+
+    /// What `node` is in JSON, where `shape` can be written.
+    pub(super) fn of(node: &Node<'_>, shape: &Shape) -> Self {
+        match (&node.form, shape) {
+            (_, Shape::Either(one, other)) => Self::of(node, if is_fitting(node, one) { one } else { other }),
+            (Form::Text { text, is_plain }, Shape::Word(word)) => match word.kind {
+                WordKind::Flag => Self::Flag(text == "true"),
+                WordKind::Number { .. } | WordKind::TextOrNumber if *is_plain => {
+                    text.parse().map_or_else(|_| Self::text(&**text), Self::Number)
+                }
+                WordKind::Text | WordKind::Number { .. } | WordKind::TextOrNumber => Self::text(&**text),
+            },
+            (Form::List(elements), Shape::List(shape)) => {
+                Self::List(elements.iter().map(|element| Self::of(element, shape)).collect())
+            }
+            (Form::Mapping { entries, .. }, Shape::Named { value, .. }) => Self::Object(
+                entries
+                    .iter()
+                    .map(|entry| (entry.key.text.to_string(), Self::of(&entry.value, value)))
+                    .collect(),
+            ),
+            (Form::Mapping { entries, .. }, Shape::Mapping(info)) => {
+                let known = |name: &str| info.keys.iter().find(|key| key.name == name);
+                let object = entries.iter().filter_map(|entry| {
+                    let key = known(&entry.key.text)?;
+                    Some((entry.key.text.to_string(), Self::of(&entry.value, &key.shape)))
+                });
+                Self::Object(object.collect())
+            }
+            // A test reads every default and example, so nothing else comes here.
+            (Form::Text { .. } | Form::List(_) | Form::Mapping { .. } | Form::Refused, _) => Self::text(""),
+        }
+    }
+}
+
+/// Whether `node` is of the kind (scalar, list or mapping) that `shape` is.
+fn is_fitting(node: &Node<'_>, shape: &Shape) -> bool {
+    match (&node.form, shape) {
+        (Form::Text { .. }, Shape::Word(_))
+        | (Form::List(_), Shape::List(_))
+        | (Form::Mapping { .. }, Shape::Named { .. } | Shape::Mapping(_)) => true,
+        (_, Shape::Either(one, other)) => is_fitting(node, one) || is_fitting(node, other),
+        (Form::Text { .. } | Form::List(_) | Form::Mapping { .. } | Form::Refused, _) => false,
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Number(number) => serializer.serialize_i64(*number),
+            Self::Flag(flag) => serializer.serialize_bool(*flag),
+            Self::List(elements) => elements.serialize(serializer),
+            Self::Object(entries) => {
+                let mut map = serializer.serialize_map(Some(entries.len()))?;
+                for (key, value) in entries {
+                    map.serialize_entry(key, value)?;
+                }
+                map.end()
+            }
+        }
+    }
+}

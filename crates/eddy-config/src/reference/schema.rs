@@ -1,0 +1,164 @@
+//! The JSON Schema of `eddy.yaml` (draft 2020-12), for completion and checks in editors.
+
+use super::json::Json;
+use super::text::{absence, definition, limit, paragraphs};
+use crate::problem::Report;
+use crate::read::{Count, Group, KeyInfo, MappingInfo, Shape, Value, WordInfo, WordKind};
+use crate::spec::GatewaySpec;
+use crate::yaml::parse;
+
+/// The JSON Schema of `eddy.yaml`, as published in `docs/reference/eddy.schema.json`.
+///
+/// An editor uses it when the first line of a file is `# yaml-language-server: $schema=` and its path.
+pub fn schema() -> String {
+    let Shape::Mapping(root) = GatewaySpec::shape() else { unreachable!("the outermost value is a mapping") };
+    let mut definitions = Vec::new();
+    let Json::Object(body) = mapping(&root, &mut definitions) else { unreachable!("a mapping is an object") };
+    let mut schema = vec![
+        ("$schema".to_owned(), Json::text("https://json-schema.org/draft/2020-12/schema")),
+        ("title".to_owned(), Json::text("eddy.yaml")),
+    ];
+    schema.extend(body);
+    schema.push(("$defs".to_owned(), Json::Object(definitions)));
+    let mut text = serde_json::to_string_pretty(&Json::Object(schema)).expect("plain data is always written");
+    text.push('\n');
+    text
+}
+
+type Definitions = Vec<(String, Json)>;
+
+fn mapping(info: &MappingInfo, definitions: &mut Definitions) -> Json {
+    let properties = info.keys.iter().map(|key| (key.name.to_owned(), property(key, definitions))).collect();
+    let mut entries = vec![
+        ("description".to_owned(), Json::text(paragraphs(&info.about).join("\n\n"))),
+        ("type".to_owned(), Json::text("object")),
+        ("properties".to_owned(), Json::Object(properties)),
+        ("additionalProperties".to_owned(), Json::Flag(false)),
+    ];
+    let required: Vec<&str> = info.keys.iter().filter(|key| key.is_required).map(|key| key.name).collect();
+    if !required.is_empty() {
+        entries.push(("required".to_owned(), Json::texts(required)));
+    }
+    let mut groups: Vec<Json> = info.groups.iter().map(group).collect();
+    match groups.pop() {
+        Some(Json::Object(only)) if groups.is_empty() => entries.extend(only),
+        Some(last) => {
+            groups.push(last);
+            entries.push(("allOf".to_owned(), Json::List(groups)));
+        }
+        None => {}
+    }
+    Json::Object(entries)
+}
+
+/// How many keys of a group are given.
+fn group(group: &Group) -> Json {
+    let each =
+        Json::List(group.keys.iter().map(|key| Json::object([("required", Json::texts([*key]))])).collect());
+    match group.count {
+        Count::ExactlyOne => Json::object([("oneOf", each)]),
+        Count::AtLeastOne => Json::object([("anyOf", each)]),
+        Count::AtMostOne => {
+            let none = Json::object([("not", Json::object([("anyOf", each.clone())]))]);
+            let Json::List(mut ways) = each else { unreachable!("a list, as made above") };
+            ways.push(none);
+            Json::object([("oneOf", Json::List(ways))])
+        }
+    }
+}
+
+fn property(key: &KeyInfo, definitions: &mut Definitions) -> Json {
+    let mut description = paragraphs(&key.text).join("\n\n");
+    let notes: Vec<String> = [limit(&key.shape).map(|limit| format!("Limit: {limit}.")), absence(key)]
+        .into_iter()
+        .flatten()
+        .collect();
+    if !notes.is_empty() {
+        description.push_str("\n\n");
+        description.push_str(&notes.join(" "));
+    }
+    let mut entries = vec![("description".to_owned(), Json::text(description))];
+    if let Some(default) = key.default {
+        entries.push(("default".to_owned(), written(default, &key.shape)));
+    }
+    entries.push(("examples".to_owned(), Json::List(vec![written(key.example, &key.shape)])));
+    if let Json::Object(shape) = shape(&key.shape, definitions) {
+        entries.extend(shape);
+    }
+    Json::Object(entries)
+}
+
+/// A value of our own, written as YAML, in JSON.
+fn written(text: &str, shape: &Shape) -> Json {
+    let tree = parse(text, 0, &mut Report::new());
+    tree.root.map_or_else(|| Json::text(""), |node| Json::of(&node, shape))
+}
+
+fn shape(of: &Shape, definitions: &mut Definitions) -> Json {
+    match of {
+        Shape::Word(info) => word(info),
+        Shape::List(element) => {
+            Json::object([("type", Json::text("array")), ("items", shape(element, definitions))])
+        }
+        Shape::Named { name, value } => Json::object([
+            ("type", Json::text("object")),
+            ("propertyNames", word(name)),
+            ("additionalProperties", shape(value, definitions)),
+        ]),
+        Shape::Either(one, other) => {
+            let ways = vec![shape(one, definitions), shape(other, definitions)];
+            Json::object([("anyOf", Json::List(ways))])
+        }
+        Shape::Mapping(info) => {
+            let name = definition(info);
+            if !definitions.iter().any(|(known, _)| *known == name) {
+                // Its place is taken before its own parts take theirs.
+                let place = definitions.len();
+                definitions.push((name.clone(), Json::Flag(true)));
+                let body = mapping(info, definitions);
+                definitions[place].1 = body;
+            }
+            Json::object([("$ref", Json::text(format!("#/$defs/{name}")))])
+        }
+    }
+}
+
+fn word(info: &WordInfo) -> Json {
+    let mut entries = Vec::new();
+    let kind = match info.kind {
+        // A text without a form may look like a number or `true`; which it is, the key decides.
+        WordKind::Text if info.pattern.is_none() && info.choices.is_empty() => {
+            Json::texts(["string", "number", "boolean"])
+        }
+        WordKind::Text => Json::text("string"),
+        WordKind::Number { .. } => Json::text("integer"),
+        WordKind::TextOrNumber => Json::texts(["string", "integer"]),
+        WordKind::Flag => Json::text("boolean"),
+    };
+    entries.push(("type".to_owned(), kind));
+    match info.kind {
+        _ if !info.choices.is_empty() => {
+            let choices = info.choices.iter().map(|(choice, _)| choice_json(choice, info.kind));
+            entries.push(("enum".to_owned(), Json::List(choices.collect())));
+        }
+        WordKind::Number { least, most } => {
+            entries.push(("minimum".to_owned(), Json::Number(least)));
+            entries.push(("maximum".to_owned(), Json::Number(most)));
+        }
+        WordKind::TextOrNumber => entries.push(("minimum".to_owned(), Json::Number(0))),
+        WordKind::Text | WordKind::Flag => {}
+    }
+    if let Some(pattern) = info.pattern {
+        entries.push(("pattern".to_owned(), Json::text(pattern)));
+    }
+    Json::Object(entries)
+}
+
+fn choice_json(choice: &str, kind: WordKind) -> Json {
+    match (kind, choice.parse()) {
+        (WordKind::Number { .. }, Ok(number)) => Json::Number(number),
+        (WordKind::Number { .. } | WordKind::Text | WordKind::TextOrNumber | WordKind::Flag, _) => {
+            Json::text(choice)
+        }
+    }
+}

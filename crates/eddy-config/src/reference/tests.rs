@@ -1,0 +1,137 @@
+//! Every default and example can be read, and the defaults told are those that hold.
+
+use crate::problem::{Report, SourceText};
+use crate::read::{Count, Group, KeyInfo, MappingInfo, Shape, Value};
+use crate::spec::GatewaySpec;
+use crate::yaml::parse;
+use crate::{Config, check};
+
+fn mappings(shape: &Shape, found: &mut Vec<MappingInfo>) {
+    match shape {
+        Shape::Word(_) => {}
+        Shape::List(inner) | Shape::Named { value: inner, .. } => mappings(inner, found),
+        Shape::Either(one, other) => {
+            mappings(one, found);
+            mappings(other, found);
+        }
+        Shape::Mapping(info) => {
+            found.push(info.clone());
+            info.keys.iter().for_each(|key| mappings(&key.shape, found));
+        }
+    }
+}
+
+#[test]
+fn every_default_and_example_can_be_read() {
+    let mut all = Vec::new();
+    mappings(&GatewaySpec::shape(), &mut all);
+    for key in all.iter().flat_map(|info| &info.keys) {
+        for text in [Some(key.example), key.default].into_iter().flatten() {
+            let mut report = Report::new();
+            let root = parse(text, 0, &mut report).root.unwrap();
+            let is_read = (key.is_readable)(&root, &mut report);
+            let source = SourceText::new(key.name, text);
+            assert!(is_read && !report.has_errors(), "{:?}", report.into_problems(&[source]));
+        }
+    }
+}
+
+#[test]
+fn mappings_of_one_name_are_the_same() {
+    let mut all = Vec::new();
+    mappings(&GatewaySpec::shape(), &mut all);
+    for one in &all {
+        for other in all.iter().filter(|other| other.name == one.name) {
+            assert_eq!(one.about, other.about);
+        }
+    }
+}
+
+/// Whether defaults are written out.
+#[derive(Clone, Copy, PartialEq)]
+enum Defaults {
+    Written,
+    Left,
+}
+
+/// A value of `shape` with what is required, and with defaults if so chosen; `None` when there is nothing to write.
+fn write(shape: &Shape, key: &KeyInfo, defaults: Defaults) -> Option<String> {
+    match shape {
+        Shape::Word(_) => None,
+        Shape::List(element) => match &**element {
+            Shape::Mapping(info) if info.name == "a rule" => {
+                let rules = info.groups[0].keys.iter().map(|choice| write_mapping(info, choice, defaults));
+                Some(format!("[{}]", rules.collect::<Vec<_>>().join(", ")))
+            }
+            element => write(element, key, defaults).map(|element| format!("[{element}]")),
+        },
+        Shape::Named { value, .. } => {
+            let name = if key.name == "routes" { "site" } else { "users" };
+            write(value, key, defaults).map(|value| format!("{{{name}: {value}}}"))
+        }
+        Shape::Either(one, other) => write(other, key, defaults).or_else(|| write(one, key, defaults)),
+        Shape::Mapping(info) => {
+            let first = first_choice(info);
+            Some(write_mapping(info, first, defaults)).filter(|text| text != "{}")
+        }
+    }
+}
+
+fn choices(info: &MappingInfo) -> impl Iterator<Item = &Group> {
+    info.groups.iter().filter(|group| group.count == Count::ExactlyOne)
+}
+
+fn first_choice(info: &MappingInfo) -> &'static str {
+    choices(info).next().map_or("", |group| group.keys[0])
+}
+
+fn write_mapping(info: &MappingInfo, choice: &str, defaults: Defaults) -> String {
+    let first = first_choice(info);
+    let mut parts = Vec::new();
+    if info.name == "a redirect" {
+        // Alone, its defaults lead nowhere.
+        parts.push("scheme: https".to_owned());
+    }
+    for key in &info.keys {
+        let is_choice = choices(info).any(|group| group.keys.contains(&key.name));
+        let is_wanted = if is_choice { key.name == choice } else { choice == first };
+        let nested = write(&key.shape, key, defaults);
+        let text = match (nested, key.default) {
+            _ if !is_wanted => continue,
+            (Some(nested), _) => nested,
+            (None, Some(default)) if defaults == Defaults::Written => default.to_owned(),
+            (None, _) if key.is_required || is_choice => key.example.to_owned(),
+            (None, _) => continue,
+        };
+        parts.push(format!("{}: {text}", key.name));
+    }
+    format!("{{{}}}", parts.join(", "))
+}
+
+fn config(defaults: Defaults) -> (String, Config) {
+    let Shape::Mapping(info) = GatewaySpec::shape() else { panic!("a mapping") };
+    let text = write_mapping(&info, "", defaults);
+    match check(&[SourceText::new("all.yaml", &text)]) {
+        Ok(checked) => (text, checked.config),
+        Err(problems) => panic!("{text}\n{problems:?}"),
+    }
+}
+
+#[test]
+fn the_defaults_that_are_told_are_those_that_hold() {
+    let (written_text, mut written) = config(Defaults::Written);
+    let (left_text, left) = config(Defaults::Left);
+    for part in ["queue_delay: 500ms", "head_bytes: 64KiB", "attempts: 1", "status: 302", "refresh_min: 1s"] {
+        assert!(
+            written_text.contains(part) && !left_text.contains(part),
+            "{part}: {written_text}\n{left_text}"
+        );
+    }
+    written.shown = left.shown.clone();
+    written.version = left.version.clone();
+    // Ranks are optional, with 0 for none.
+    for rule in written.tables.iter_mut().flat_map(|table| &mut table.rules) {
+        rule.rank = rule.rank.filter(|rank| *rank != 0);
+    }
+    assert_eq!(format!("{written:#?}"), format!("{left:#?}"));
+}

@@ -1,0 +1,28 @@
+//! The published schema and reference page are what the declarations say; `UPDATE=1` rewrites them.
+
+use std::fs;
+use std::path::PathBuf;
+
+fn check(file: &str, expected: &str) {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(file);
+    if std::env::var_os("UPDATE").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, expected).unwrap();
+    }
+    let published = fs::read_to_string(&path).unwrap_or_default();
+    let first = published.lines().zip(expected.lines()).position(|(a, b)| a != b);
+    assert!(
+        published == expected,
+        "{file} is not what the code says, from line {first:?} on; UPDATE=1 rewrites it"
+    );
+}
+
+#[test]
+fn the_schema_is_up_to_date() {
+    check("eddy.schema.json", &eddy_config::schema());
+}
+
+#[test]
+fn the_reference_page_is_up_to_date() {
+    check("config.md", &eddy_config::reference_page());
+}
