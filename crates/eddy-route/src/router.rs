@@ -58,7 +58,7 @@ impl Router {
     /// come before the best rule so far. Does not allocate once `scratch` has grown; takes no lock.
     pub fn lookup<'r>(&'r self, request: &RouteRequest<'_>, scratch: &mut RouteScratch) -> Option<Found<'r>> {
         let RouteScratch { host, query, pattern, scopes, branches, lists } = scratch;
-        fold_host(request.host, host);
+        let host = fold_host(request.host, host);
         query.read(if self.has_query_conditions { request.query } else { b"" });
         self.hosts.find(host, scopes);
         let mut probe =
@@ -81,7 +81,7 @@ impl Router {
         scratch: &mut RouteScratch,
     ) -> Option<Found<'r>> {
         let RouteScratch { host, query, pattern, .. } = scratch;
-        fold_host(request.host, host);
+        let host = fold_host(request.host, host);
         query.read(request.query);
         let mut probe =
             Probe { path: request.path(), method: request.method, fields: request.fields, query, pattern };

@@ -68,11 +68,16 @@ impl fmt::Display for HostKey {
     }
 }
 
-/// Writes the one spelling of a request's host: lower case, without one final dot.
-pub(crate) fn fold_host(host: &[u8], out: &mut Vec<u8>) {
-    out.clear();
-    out.extend_from_slice(host.strip_suffix(b".").unwrap_or(host));
-    out.make_ascii_lowercase();
+/// The one spelling of a request's host: lower case, without one final dot. Nearly all hosts come so and are not copied.
+pub(crate) fn fold_host<'h>(host: &'h [u8], scratch: &'h mut Vec<u8>) -> &'h [u8] {
+    let host = host.strip_suffix(b".").unwrap_or(host);
+    if !host.iter().any(u8::is_ascii_uppercase) {
+        return host;
+    }
+    scratch.clear();
+    scratch.extend_from_slice(host);
+    scratch.make_ascii_lowercase();
+    scratch
 }
 
 /// What keeps a folded name from being a host name, an IPv4 address or an IPv6 address in brackets.

@@ -129,7 +129,7 @@ impl PatternScratch {
 }
 
 /// Reads an expression: bytes, not characters, so that classes such as `\d` are small and mean ASCII.
-fn parse(text: &str) -> Result<Hir, RouteProblem> {
+pub(super) fn parse(text: &str) -> Result<Hir, RouteProblem> {
     let mut parser =
         regex_syntax::ParserBuilder::new().unicode(false).utf8(false).nest_limit(NEST_MAX).build();
     parser
@@ -151,7 +151,7 @@ fn reason_of(error: &regex_syntax::Error) -> String {
 }
 
 /// The expression from the first byte to the last.
-fn whole(hir: Hir) -> Hir {
+pub(super) fn whole(hir: Hir) -> Hir {
     Hir::concat(vec![hir, Hir::look(Look::End)])
 }
 

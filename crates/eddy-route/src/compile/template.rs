@@ -10,6 +10,10 @@ pub(crate) struct Template {
     pub(crate) segments: Vec<Segment>,
     /// The name of a last `{rest...}`.
     pub(crate) rest: Option<Box<str>>,
+    /// Bytes before the first capture; the `/` at their end does not count, as with prefixes.
+    pub(crate) prefix_len: usize,
+    /// Bytes that are not captured.
+    pub(crate) fixed_len: usize,
 }
 
 /// A segment of a template.
@@ -21,11 +25,22 @@ pub(crate) enum Segment {
     Capture(Box<str>),
 }
 
+impl Segment {
+    /// Bytes that are not captured, the `/` before them included.
+    fn fixed_len(&self) -> usize {
+        match self {
+            Self::Fixed(text) => text.len() + 1,
+            Self::Capture(_) => 1,
+        }
+    }
+}
+
 impl Template {
     /// Reads a normalised template; `None` if it captures nothing and so is an exact path.
     pub(crate) fn check(text: &str) -> Result<Option<Self>, RouteProblem> {
         let fault = |reason| RouteProblem::Template { template: text.to_owned(), reason };
-        let mut template = Self { text: text.into(), segments: Vec::new(), rest: None };
+        let mut template =
+            Self { text: text.into(), segments: Vec::new(), rest: None, prefix_len: 0, fixed_len: 0 };
         let mut parts = text.strip_prefix('/').unwrap_or(text).split('/').peekable();
         while let Some(part) = parts.next() {
             let Some(inner) = part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) else {
@@ -54,6 +69,9 @@ impl Template {
         if template.segments.len() > TEMPLATE_SEGMENTS_MAX {
             return Err(fault("it has more than 64 segments"));
         }
+        let is_fixed = |segment: &&Segment| matches!(segment, Segment::Fixed(_));
+        template.prefix_len = template.segments.iter().take_while(is_fixed).map(Segment::fixed_len).sum();
+        template.fixed_len = template.segments.iter().map(Segment::fixed_len).sum();
         let captures = template.capture_names().count();
         Ok((captures > 0).then_some(template))
     }
@@ -95,24 +113,6 @@ impl Template {
             Segment::Fixed(_) => None,
         });
         captured.chain(self.rest.as_deref())
-    }
-
-    /// Bytes before the first capture; the `/` at their end does not count, as with prefixes.
-    pub(crate) fn prefix_len(&self) -> usize {
-        let fixed = self.segments.iter().map_while(|segment| match segment {
-            Segment::Fixed(text) => Some(text.len() + 1),
-            Segment::Capture(_) => None,
-        });
-        fixed.sum()
-    }
-
-    /// Bytes that are not captured.
-    pub(crate) fn fixed_len(&self) -> usize {
-        let lengths = self.segments.iter().map(|segment| match segment {
-            Segment::Fixed(text) => text.len() + 1,
-            Segment::Capture(_) => 1,
-        });
-        lengths.sum()
     }
 }
 

@@ -15,7 +15,7 @@ use crate::request::{RouteRequest, RouteScratch};
 pub(crate) fn judge(rules: &[CompiledRule], entries: &Entries, request: &RouteRequest<'_>) -> Explanation {
     let mut scratch = RouteScratch::new();
     let RouteScratch { host, query, pattern, .. } = &mut scratch;
-    fold_host(request.host, host);
+    let host = fold_host(request.host, host);
     query.read(request.query);
     let mut probe =
         Probe { path: request.path(), method: request.method, fields: request.fields, query, pattern };

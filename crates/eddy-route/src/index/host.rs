@@ -1,16 +1,14 @@
 //! From a host to the patterns it is in, most specific first.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher};
-
 use crate::compile::HostKey;
+use crate::index::hash::ByValue;
 use crate::index::trie::{NO_VALUE, Trie};
 use crate::order::Scope;
 
 /// The hosts of all entries.
 #[derive(Debug, Default)]
 pub(crate) struct HostIndex {
-    exact: HashMap<Box<[u8]>, u32, BuildHasherDefault<DefaultHasher>>,
+    exact: ByValue<u32>,
     /// Suffixes read from their end.
     suffixes: Trie,
     suffix_root: Option<u32>,
@@ -53,8 +51,11 @@ impl HostIndex {
         let mut node = root;
         let mut left = host;
         loop {
-            let Some(taken) = self.suffixes.enter(node, left.iter().rev().copied()) else { return };
-            left = &left[..left.len() - taken];
+            let label = self.suffixes.label(node);
+            if !left.iter().rev().zip(label).all(|(a, b)| a == b) || left.len() < label.len() {
+                return;
+            }
+            left = &left[..left.len() - label.len()];
             // A suffix that is the whole host leaves no label before it.
             let Some(next) = left.last() else { return };
             let value = self.suffixes.value(node);

@@ -1,6 +1,7 @@
 //! Lists of rules by rank: the rules for one set of paths, of which the first whose conditions hold is taken.
 
-use crate::compile::{CompiledRule, Probe};
+use crate::compile::{CompiledRule, PatternSet, Probe};
+use crate::index::shard::{Shard, Sharder};
 use crate::index::split::{Facet, Split};
 
 /// Lists in one arena.
@@ -8,6 +9,7 @@ use crate::index::split::{Facet, Split};
 pub(super) struct Lists {
     lists: Vec<List>,
     candidates: Vec<Candidate>,
+    sharder: Sharder,
 }
 
 /// An entry in a list.
@@ -39,6 +41,10 @@ struct List {
 enum Shape {
     /// Candidates to be tried one by one.
     Linear { start: u32, end: u32 },
+    /// One candidate that always matches.
+    Certain,
+    /// Candidates with regular expressions, many at a time.
+    Shards(Vec<Shard>),
     /// Lists by what the request holds.
     Split(Box<Split>),
 }
@@ -61,11 +67,8 @@ impl Lists {
             None
         };
         let shape = match facet {
-            None => {
-                let start = len_u32(self.candidates.len());
-                self.candidates.extend_from_slice(candidates);
-                Shape::Linear { start, end: len_u32(self.candidates.len()) }
-            }
+            None if first.is_certain() => Shape::Certain,
+            None => self.add_unsplit(candidates, rules),
             Some(facet) => {
                 let (groups, others) = facet.group(candidates, rules);
                 used.push(facet.clone());
@@ -82,6 +85,16 @@ impl Lists {
         len_u32(self.lists.len() - 1)
     }
 
+    fn add_unsplit(&mut self, candidates: &[Candidate], rules: &[CompiledRule]) -> Shape {
+        let start = self.candidates.len();
+        self.candidates.extend_from_slice(candidates);
+        let patterns = candidates.iter().filter(|candidate| candidate.has_pattern).count();
+        if patterns > LINEAR_MAX {
+            return Shape::Shards(self.sharder.split(candidates, rules, start));
+        }
+        Shape::Linear { start: len_u32(start), end: len_u32(self.candidates.len()) }
+    }
+
     /// The lowest rank below `best` of a candidate that matches, or `best`.
     pub(super) fn find(&self, list: u32, rules: &[CompiledRule], probe: &mut Probe<'_>, best: u32) -> u32 {
         let Some(list) = self.lists.get(list as usize) else { return best };
@@ -89,13 +102,20 @@ impl Lists {
             return best;
         }
         match &list.shape {
+            Shape::Certain => list.first_rank,
             Shape::Linear { start, end } => {
-                let candidates = &self.candidates[*start as usize..*end as usize];
-                let mut better = candidates.iter().take_while(|candidate| candidate.rank < best);
-                better
-                    .find(|candidate| matches(candidate, rules, probe))
-                    .map_or(best, |candidate| candidate.rank)
+                find_linear(&self.candidates[*start as usize..*end as usize], rules, probe, best)
             }
+            Shape::Shards(shards) => shards.iter().fold(best, |best, shard| {
+                if shard.first_rank >= best {
+                    return best;
+                }
+                let candidates = &self.candidates[shard.start..shard.end];
+                match &shard.set {
+                    Some(set) => find_in_set(set, candidates, rules, probe, best),
+                    None => find_linear(candidates, rules, probe, best),
+                }
+            }),
             Shape::Split(split) => {
                 let mut best = best;
                 split.for_each_list(probe, |list, probe| best = self.find(list, rules, probe, best));
@@ -103,6 +123,26 @@ impl Lists {
             }
         }
     }
+}
+
+fn find_linear(candidates: &[Candidate], rules: &[CompiledRule], probe: &mut Probe<'_>, best: u32) -> u32 {
+    let mut better = candidates.iter().take_while(|candidate| candidate.rank < best);
+    better.find(|candidate| matches(candidate, rules, probe)).map_or(best, |candidate| candidate.rank)
+}
+
+fn find_in_set(
+    set: &PatternSet,
+    candidates: &[Candidate],
+    rules: &[CompiledRule],
+    probe: &mut Probe<'_>,
+    best: u32,
+) -> u32 {
+    set.matches(probe.path).fold(best, |best, at| {
+        let candidate = &candidates[at];
+        let is_better = candidate.rank < best
+            && (!candidate.has_conditions || rules[candidate.rule as usize].conditions_hold(probe));
+        if is_better { candidate.rank } else { best }
+    })
 }
 
 fn matches(candidate: &Candidate, rules: &[CompiledRule], probe: &mut Probe<'_>) -> bool {

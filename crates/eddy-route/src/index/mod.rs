@@ -1,9 +1,11 @@
 //! Finds the first entry that matches without looking at the others. It works on ranks and matchers alone: whatever
 //! order a dialect gives its rules, the lowest rank wins.
 
+mod hash;
 mod host;
 mod list;
 mod path;
+mod shard;
 mod split;
 mod trie;
 

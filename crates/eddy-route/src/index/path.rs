@@ -1,6 +1,7 @@
 //! From a path to the lists of rules for it: a trie for each host, walked once.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use crate::compile::{CompiledRule, PathMatcher, Probe, Segment, Template};
 use crate::index::list::{Candidate, Lists, NONE};
@@ -54,7 +55,7 @@ impl PathIndex {
                 .map(|rank| Item::new(rank, &rules[entries.list[rank as usize].rule as usize]))
                 .collect();
             // Stable, so items of one key stay by rank.
-            items.sort_by(|a, b| a.key.cmp(&b.key));
+            items.sort_by(|a, b| compare_keys(&a.key, &b.key));
             index.add_scope(&items, rules);
         }
         index
@@ -62,7 +63,7 @@ impl PathIndex {
 
     /// Adds a scope's trie: first its keys, then, from the root down, the lists of each key.
     fn add_scope(&mut self, items: &[Item<'_>], rules: &[CompiledRule]) {
-        let groups: Vec<&[Item<'_>]> = items.chunk_by(|a, b| a.key == b.key).collect();
+        let groups: Vec<&[Item<'_>]> = items.chunk_by(|a, b| compare_keys(&a.key, &b.key).is_eq()).collect();
         let keys: Vec<(&[u8], u32)> =
             (0..).zip(&groups).map(|(number, group)| (group[0].key.as_ref(), number)).collect();
         let first_place = u32::try_from(self.places.len()).expect("places are fewer than entries");
@@ -140,7 +141,7 @@ impl PathIndex {
         branches: &mut Vec<(u32, usize)>,
         lists: &mut Vec<u32>,
     ) {
-        while let Some(after) = path.get(at..).and_then(|rest| rest.strip_prefix(self.trie.label(node))) {
+        while let Some(after) = path.get(at..).and_then(|rest| self.trie.strip_label(node, rest)) {
             at = path.len() - after.len();
             let next = after.first();
             let place = self.trie.value(node);
@@ -205,6 +206,11 @@ pub(crate) fn path_key(path: &PathMatcher) -> Cow<'_, [u8]> {
             Cow::Owned(prefix)
         }
     }
+}
+
+/// Compares keys; by length if one is empty, since comparing nothing is slow on some processors.
+fn compare_keys(a: &[u8], b: &[u8]) -> Ordering {
+    if a.is_empty() || b.is_empty() { a.len().cmp(&b.len()) } else { a.cmp(b) }
 }
 
 fn template_key(template: &Template) -> Vec<u8> {

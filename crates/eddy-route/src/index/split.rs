@@ -1,11 +1,11 @@
 //! Long lists split by the method or by the exact value of a header or parameter, so that few rules are tried.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher};
 
 use eddy_http::FieldId;
 
-use crate::compile::{CompiledRule, Probe, Source, Test};
+use crate::compile::{CompiledRule, Probe, Source};
+use crate::index::hash::ByValue;
 use crate::index::list::Candidate;
 
 /// A part of the request that rules ask an exact value of.
@@ -25,31 +25,30 @@ pub(super) struct Split {
     pub(super) others: u32,
 }
 
-/// Things by value; the hasher is fixed, since requests only look things up.
-pub(super) type ByValue<T> = HashMap<Box<[u8]>, T, BuildHasherDefault<DefaultHasher>>;
-
 impl Facet {
     /// The facet that leaves the fewest rules to try, if any leaves less than half.
     pub(super) fn choose(candidates: &[Candidate], rules: &[CompiledRule], used: &[Self]) -> Option<Self> {
-        let mut seen: HashMap<Self, ByValue<usize>> = HashMap::new();
+        let mut seen: HashMap<FacetRef<'_>, Tally<'_>> = HashMap::new();
         for candidate in candidates {
             let rule = &rules[candidate.rule as usize];
-            for facet in Self::of(rule).filter(|facet| !used.contains(facet)) {
-                let counts = seen.entry(facet.clone()).or_default();
-                for value in facet.values_of(rule) {
-                    *counts.entry(value.into()).or_default() += 1;
+            for (facet, value) in exact_values(rule) {
+                let tally = seen.entry(facet).or_default();
+                *tally.by_value.entry(value).or_default() += 1;
+                // A rule with several values of a facet is found by each, but counts as one that asks.
+                if tally.last_rank != Some(candidate.rank) {
+                    tally.last_rank = Some(candidate.rank);
+                    tally.asking += 1;
                 }
             }
         }
-        let cost = |facet: &Self, counts: &ByValue<usize>| {
-            let others = candidates
-                .iter()
-                .filter(|candidate| facet.values_of(&rules[candidate.rule as usize]).next().is_none());
-            others.count() + counts.values().copied().max().unwrap_or(0)
-        };
-        let costs = seen.iter().map(|(facet, counts)| (cost(facet, counts), facet.order(), facet));
-        let (cost, _, facet) = costs.min_by_key(|(cost, order, _)| (*cost, order.clone()))?;
-        (cost <= candidates.len() / 2).then(|| facet.clone())
+        let unused = seen.iter().filter(|(facet, _)| !used.iter().any(|used| used.as_ref() == **facet));
+        let costs = unused.map(|(facet, tally)| {
+            let most = tally.by_value.values().copied().max().unwrap_or(0);
+            (candidates.len() - tally.asking + most, facet)
+        });
+        // Of equal costs the least facet, so that each build chooses the same.
+        let (cost, facet) = costs.min_by_key(|(cost, facet)| (*cost, facet.order()))?;
+        (cost <= candidates.len() / 2).then(|| facet.owned())
     }
 
     /// The candidates that ask for each value, and those that ask for none, all by rank.
@@ -73,40 +72,65 @@ impl Facet {
         (groups, others)
     }
 
-    /// The facets that a rule asks exact values of.
-    fn of(rule: &CompiledRule) -> impl Iterator<Item = Self> {
-        let method = (!rule.methods.is_empty()).then_some(Self::Method);
-        let is_exact = |test: &Test| matches!(test, Test::Exact(_));
-        let values = rule.values().filter(move |condition| is_exact(&condition.test));
-        method
-            .into_iter()
-            .chain(values.map(|condition| Self::Value(condition.source, condition.name.clone())))
-    }
-
     /// The values that a rule asks for, one of which the request must have; none if it does not ask.
     ///
     /// A rule with two exact tests of one header is found by the first; it is tried in full anyway.
-    fn values_of<'r>(&'r self, rule: &'r CompiledRule) -> impl Iterator<Item = &'r [u8]> {
-        let methods: &[Box<str>] = if *self == Self::Method { &rule.methods } else { &[] };
-        let exact = rule.values().find_map(move |condition| match (&condition.test, self) {
-            (Test::Exact(value), Self::Value(source, name))
-                if condition.source == *source && condition.name == *name =>
-            {
-                Some(value.as_bytes())
-            }
-            _ => None,
-        });
-        methods.iter().map(|method| method.as_bytes()).chain(exact)
+    fn values_of<'r>(&self, rule: &'r CompiledRule) -> impl Iterator<Item = &'r [u8]> {
+        let facet = self.as_ref();
+        let count = if facet == FacetRef::Method { usize::MAX } else { 1 };
+        exact_values(rule)
+            .filter(move |(asked, _)| *asked == facet)
+            .map(|(_, value)| value.as_bytes())
+            .take(count)
     }
 
-    /// Makes the choice between equal facets the same in each build.
-    fn order(&self) -> (u8, Box<str>) {
+    fn as_ref(&self) -> FacetRef<'_> {
         match self {
-            Self::Method => (0, Box::from("")),
-            Self::Value(Source::Header(_), name) => (1, name.clone()),
-            Self::Value(Source::Query, name) => (2, name.clone()),
+            Self::Method => FacetRef::Method,
+            Self::Value(source, name) => FacetRef::Value(*source, name),
         }
     }
+}
+
+/// A facet that borrows its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum FacetRef<'r> {
+    Method,
+    Value(Source, &'r str),
+}
+
+impl FacetRef<'_> {
+    fn owned(self) -> Facet {
+        match self {
+            Self::Method => Facet::Method,
+            Self::Value(source, name) => Facet::Value(source, name.into()),
+        }
+    }
+
+    fn order(&self) -> (u8, &str) {
+        match self {
+            Self::Method => (0, ""),
+            Self::Value(Source::Header(_), name) => (1, name),
+            Self::Value(Source::Query, name) => (2, name),
+        }
+    }
+}
+
+/// How many rules ask for a facet, and for each of its values.
+#[derive(Default)]
+struct Tally<'r> {
+    by_value: HashMap<&'r str, usize>,
+    asking: usize,
+    last_rank: Option<u32>,
+}
+
+/// The exact values that a rule asks for, methods among them.
+fn exact_values(rule: &CompiledRule) -> impl Iterator<Item = (FacetRef<'_>, &str)> {
+    let methods = rule.methods.iter().map(|method| (FacetRef::Method, method.as_ref()));
+    let values = rule.values().filter_map(|condition| {
+        Some((FacetRef::Value(condition.source, &condition.name), condition.exact_value()?))
+    });
+    methods.chain(values)
 }
 
 impl Split {
@@ -129,8 +153,9 @@ impl Split {
                 }
             }
             Facet::Value(Source::Header(FieldId::Other), name) => {
-                let fields = probe.fields;
-                fields.all_named(name.as_bytes()).for_each(|value| visit_value(value, probe));
+                let fields = probe.fields.iter().filter(|field| field.id == FieldId::Other);
+                let named = fields.filter(|field| field.name.eq_ignore_ascii_case(name.as_bytes()));
+                named.for_each(|field| visit_value(field.value, probe));
             }
             Facet::Value(Source::Header(id), _) => {
                 let fields = probe.fields;

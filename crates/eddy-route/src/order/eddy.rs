@@ -56,7 +56,7 @@ fn compare_paths(a: &PathMatcher, b: &PathMatcher) -> Ordering {
 }
 
 fn compare_templates(a: &Template, b: &Template) -> Ordering {
-    a.rest.is_some().cmp(&b.rest.is_some()).then_with(|| b.fixed_len().cmp(&a.fixed_len()))
+    a.rest.is_some().cmp(&b.rest.is_some()).then_with(|| b.fixed_len.cmp(&a.fixed_len))
 }
 
 /// Keeps rules of one path together; two exact paths, or two prefixes of one length, serve no path in common.
@@ -82,7 +82,7 @@ fn class(path: &PathMatcher) -> u8 {
 fn length(path: &PathMatcher) -> usize {
     match path {
         PathMatcher::Prefix(prefix) => prefix.len(),
-        PathMatcher::Template(template) => template.prefix_len(),
+        PathMatcher::Template(template) => template.prefix_len,
         PathMatcher::Exact(_) | PathMatcher::Regex(_) | PathMatcher::Any => 0,
     }
 }
@@ -96,7 +96,7 @@ fn path_reason(first: &PathMatcher, second: &PathMatcher) -> String {
     }
     match (first, second) {
         (PathMatcher::Template(a), PathMatcher::Template(b)) if a.rest.is_some() == b.rest.is_some() => {
-            format!("{first} fixes more bytes ({}) than {second} ({})", a.fixed_len(), b.fixed_len())
+            format!("{first} fixes more bytes ({}) than {second} ({})", a.fixed_len, b.fixed_len)
         }
         (PathMatcher::Template(_), PathMatcher::Template(_)) => {
             format!("{first} ends, {second} takes the rest")

@@ -74,7 +74,7 @@ impl<'r> Covers<'r> {
         let mut met = Vec::new();
         let mut branches = vec![(self.root, 0)];
         while let Some((mut node, mut at)) = branches.pop() {
-            while let Some(after) = key.get(at..).and_then(|rest| rest.strip_prefix(self.trie.label(node))) {
+            while let Some(after) = key.get(at..).and_then(|rest| self.trie.strip_label(node, rest)) {
                 at = key.len() - after.len();
                 let next = after.first().copied();
                 let place = self.trie.value(node);

@@ -1,0 +1,75 @@
+//! Many regular expressions in one automaton: one pass over a value tells which of them match it.
+
+use std::fmt;
+
+use regex_automata::dfa::{Automaton, dense};
+use regex_automata::nfa::thompson::{self, WhichCaptures};
+use regex_automata::util::start;
+use regex_automata::{Anchored, MatchKind};
+
+use crate::compile::pattern::{Pattern, parse, whole};
+
+/// Expressions in one automaton, known by their place.
+pub(crate) struct PatternSet {
+    automaton: dense::DFA<Vec<u32>>,
+}
+
+impl PatternSet {
+    /// Joins expressions; `None` if their automaton would be large, or costly to build.
+    pub(crate) fn build(patterns: &[&Pattern]) -> Option<Self> {
+        let parsed: Result<Vec<_>, _> =
+            patterns.iter().map(|pattern| parse(pattern.text()).map(whole)).collect();
+        let config = thompson::Config::new()
+            .utf8(false)
+            .which_captures(WhichCaptures::None)
+            .nfa_size_limit(Some(SET_NFA_BYTES_MAX));
+        let nfa = thompson::Compiler::new().configure(config).build_many_from_hir(&parsed.ok()?).ok()?;
+        let config = dense::Config::new()
+            .start_kind(regex_automata::dfa::StartKind::Anchored)
+            .match_kind(MatchKind::All)
+            .accelerate(false)
+            .dfa_size_limit(Some(SET_BYTES_MAX))
+            .determinize_size_limit(Some(SET_BUILD_BYTES_MAX));
+        let automaton = dense::Builder::new().configure(config).build_from_nfa(&nfa).ok()?;
+        Some(Self { automaton })
+    }
+
+    /// The places of the expressions that match the whole value, in no order.
+    pub(crate) fn matches(&self, value: &[u8]) -> impl Iterator<Item = usize> {
+        let automaton = &self.automaton;
+        let end = self.end_state(value);
+        let count = end.map_or(0, |state| automaton.match_len(state));
+        end.into_iter()
+            .flat_map(move |state| (0..count).map(move |at| automaton.match_pattern(state, at).as_usize()))
+    }
+
+    /// The state that the value leads to, if it is one in which any expression matches.
+    fn end_state(&self, value: &[u8]) -> Option<regex_automata::util::primitives::StateID> {
+        let mut state = self.automaton.start_state(&start::Config::new().anchored(Anchored::Yes)).ok()?;
+        for &byte in value {
+            state = self.automaton.next_state(state, byte);
+            if self.automaton.is_dead_state(state) {
+                return None;
+            }
+        }
+        let end = self.automaton.next_eoi_state(state);
+        self.automaton.is_match_state(end).then_some(end)
+    }
+}
+
+impl fmt::Debug for PatternSet {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("PatternSet")
+            .field("patterns", &self.automaton.pattern_len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Largest automaton of a set.
+const SET_BYTES_MAX: usize = 1 << 20;
+
+/// Most memory while the automaton of a set is built; it bounds the time as well.
+const SET_BUILD_BYTES_MAX: usize = 1 << 20;
+
+/// Largest union of expressions.
+const SET_NFA_BYTES_MAX: usize = 1 << 20;

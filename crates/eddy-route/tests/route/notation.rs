@@ -1,0 +1,102 @@
+//! A short notation of tables for tests: a line a rule, `name: word word ...`.
+//!
+//! ```text
+//! table site
+//! users: host=www.t host=*.t prefix=/user method=GET header=x:exact:1 query=v:present rank=-1 to-prefix=/new
+//! ```
+
+use std::sync::Arc;
+
+use eddy_route::{
+    Dialect, HostPattern, Origin, PathPattern, PathRewrite, RouteTable, Router, Rule, ValueMatch, ValueTest,
+};
+
+/// Reads tables; rules before any `table` line are in one called `site`.
+pub(crate) fn tables(text: &str) -> Vec<RouteTable> {
+    let mut tables: Vec<RouteTable> = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if let Some(name) = line.strip_prefix("table ") {
+            tables.push(table(name));
+            continue;
+        }
+        if tables.is_empty() {
+            tables.push(table("site"));
+        }
+        let last = tables.last_mut().unwrap();
+        last.rules.push(rule(line, number));
+    }
+    tables
+}
+
+/// Builds the router of tables in the notation.
+pub(crate) fn router(text: &str) -> Router {
+    Router::build(&tables(text)).unwrap_or_else(|errors| panic!("{errors:#?}"))
+}
+
+fn table(name: &str) -> RouteTable {
+    RouteTable { name: name.into(), dialect: Dialect::Eddy, rules: Vec::new() }
+}
+
+fn rule(line: &str, number: u32) -> Rule {
+    let (name, words) = line.split_once(':').unwrap();
+    let mut rule = empty_rule(name, number);
+    for word in words.split_whitespace() {
+        let (key, value) = word.split_once('=').unwrap_or_else(|| panic!("{line}"));
+        let text = value.to_owned();
+        match key {
+            "host" if value.starts_with("*.") => rule.hosts.push(HostPattern::Suffix(text)),
+            "host" if value == "any" => rule.hosts.push(HostPattern::Any),
+            "host" => rule.hosts.push(HostPattern::Exact(text)),
+            "exact" => rule.path = PathPattern::Exact(text),
+            "prefix" => rule.path = PathPattern::Prefix(text),
+            "regex" => rule.path = PathPattern::Regex(text),
+            "template" => rule.path = PathPattern::Template(text),
+            "method" => rule.methods.push(text),
+            "header" => rule.headers.push(value_match(value)),
+            "query" => rule.query.push(value_match(value)),
+            "rank" => rule.rank = Some(value.parse().unwrap()),
+            "to-prefix" => rule.rewrite = Some(PathRewrite::Prefix(text)),
+            "to" => rule.rewrite = Some(PathRewrite::Full(text)),
+            other => panic!("no key {other}"),
+        }
+    }
+    rule
+}
+
+/// A rule for everything.
+pub(crate) fn empty_rule(name: &str, line: u32) -> Rule {
+    Rule {
+        name: Arc::from(name),
+        origin: Origin { file: Arc::from("site.yaml"), line },
+        hosts: Vec::new(),
+        path: PathPattern::Any,
+        methods: Vec::new(),
+        headers: Vec::new(),
+        query: Vec::new(),
+        rank: None,
+        action: line,
+        rewrite: None,
+    }
+}
+
+fn value_match(text: &str) -> ValueMatch {
+    let mut parts = text.splitn(3, ':');
+    let name = parts.next().unwrap().to_owned();
+    let kind = parts.next().unwrap();
+    let value = parts.next().unwrap_or_default().to_owned();
+    let test = match kind {
+        "present" => ValueTest::Present,
+        "absent" => ValueTest::Absent,
+        "exact" => ValueTest::Exact(value),
+        "prefix" => ValueTest::Prefix(value),
+        "suffix" => ValueTest::Suffix(value),
+        "contains" => ValueTest::Contains(value),
+        "regex" => ValueTest::Regex(value),
+        other => panic!("no test {other}"),
+    };
+    ValueMatch { name, test }
+}
