@@ -13,9 +13,15 @@ help: ## this list
 
 run: ## build eddy and start the quick start
 	$(CARGO) build --release -p eddy
-	@printf '\neddy starts with %s; try, in another terminal:\n\n' '$(QUICKSTART)'
-	@sed -n 's/^# try: /  /p' $(QUICKSTART)
-	@printf '\nCtrl-C ends it.\n\n'
+	@echo
+	@echo 'eddy starts with $(QUICKSTART). In another terminal, try:'
+	@echo
+	@echo '  curl -i http://127.0.0.1:8080/echo              # through the gateway to the demo endpoint'
+	@echo '  curl -i http://127.0.0.1:9901/clusters          # what the gateway knows of it'
+	@echo '  $(TARGET)/release/eddy explain $(QUICKSTART) http://127.0.0.1:8080/echo'
+	@echo
+	@echo 'Change the file and save: it is in force within a second. Ctrl-C ends it.'
+	@echo
 	@exec $(TARGET)/release/eddy run $(QUICKSTART)
 
 build: ## build everything

@@ -79,7 +79,7 @@ async fn accept_all(
             Ok((stream, _)) => {
                 let pages = Arc::clone(&pages);
                 tokio::task::spawn_local(async move {
-                    serve_within_time(stream, pages).await;
+                    serve_within(CONNECTION_TIME_MAX, stream, pages).await;
                     drop(slot);
                 });
                 reserve.refill();
@@ -87,7 +87,7 @@ async fn accept_all(
             // With no descriptor left the reserve gives one, and connections are served one at a time.
             Err(_) if reserve.release() => {
                 if let Ok(Ok((stream, _))) = tokio::time::timeout(RESERVE_WAIT, listener.accept()).await {
-                    serve_within_time(stream, Arc::clone(&pages)).await;
+                    serve_within(RESERVE_TIME_MAX, stream, Arc::clone(&pages)).await;
                 }
                 reserve.refill();
             }
@@ -103,9 +103,9 @@ async fn accept_all(
     let _ = tokio::time::timeout(LAST_ANSWERS_TIME_MAX, slots.acquire_many(all)).await;
 }
 
-async fn serve_within_time(stream: TcpStream, pages: Arc<dyn Pages>) {
+async fn serve_within(time_max: Duration, stream: TcpStream, pages: Arc<dyn Pages>) {
     // What a client does to its own connection concerns nobody else.
-    let _ = tokio::time::timeout(CONNECTION_TIME_MAX, serve(stream, pages)).await;
+    let _ = tokio::time::timeout(time_max, serve(stream, pages)).await;
 }
 
 /// Most connections at once; more wait in the queue of the socket.
@@ -113,6 +113,9 @@ pub(super) const CONNECTIONS_MAX: usize = 64;
 
 /// Longest a connection lives, however many requests it carries.
 const CONNECTION_TIME_MAX: Duration = Duration::from_secs(60);
+
+/// Longest a connection lives that uses the reserve, while others wait for it.
+const RESERVE_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// How long answers may still be given after the listener was stopped.
 const LAST_ANSWERS_TIME_MAX: Duration = Duration::from_secs(5);

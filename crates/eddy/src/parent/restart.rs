@@ -13,17 +13,18 @@ pub(super) struct RestartPolicy {
 
 impl RestartPolicy {
     /// Takes note of a death at `now` of a process that had lived for `age`, and returns the wait that follows.
+    ///
+    /// A process that lived a while is replaced at once however often it dies: that is no faster than its life.
     pub(super) fn handle_death(&mut self, now: Instant, age: Duration) -> Duration {
-        if age >= WINDOW {
+        if age >= CHILDHOOD {
             *self = Self::default();
+            return Duration::ZERO;
         }
         self.deaths.push_back(now);
-        if self.deaths.len() > DEATHS_MAX {
+        while self.deaths.front().is_some_and(|first| now.duration_since(*first) >= WINDOW) {
             self.deaths.pop_front();
         }
-        let is_thick = self.deaths.len() == DEATHS_MAX
-            && self.deaths.front().is_some_and(|first| now.duration_since(*first) < WINDOW);
-        if !is_thick && self.waits == 0 {
+        if self.deaths.len() <= DEATHS_MAX && self.waits == 0 {
             return Duration::ZERO;
         }
         let wait = WAIT_MIN.saturating_mul(1 << self.waits.min(8)).min(WAIT_MAX);
@@ -43,7 +44,9 @@ impl RestartPolicy {
     }
 }
 
-/// Deaths within [`WINDOW`] after which starts are spread out.
+/// A process that dies younger than this died of its start.
+const CHILDHOOD: Duration = Duration::from_secs(1);
+/// Such deaths within [`WINDOW`] that are answered at once; those that follow are answered after a wait.
 const DEATHS_MAX: usize = 5;
 const WINDOW: Duration = Duration::from_secs(10);
 const WAIT_MIN: Duration = Duration::from_secs(1);
@@ -59,7 +62,7 @@ mod tests {
     fn the_first_deaths_are_answered_at_once() {
         let mut policy = RestartPolicy::default();
         let now = Instant::now();
-        for _ in 0..4 {
+        for _ in 0..5 {
             assert_eq!(policy.handle_death(now, YOUNG), Duration::ZERO);
         }
         assert_eq!(policy.not_before(), None);
@@ -75,7 +78,7 @@ mod tests {
             now += policy.handle_death(now, YOUNG);
         }
         assert_eq!(policy.handle_death(now, YOUNG), WAIT_MAX);
-        assert_eq!(policy.handle_death(now, WINDOW), Duration::ZERO);
+        assert_eq!(policy.handle_death(now, CHILDHOOD), Duration::ZERO);
     }
 
     #[test]
@@ -84,7 +87,10 @@ mod tests {
         let mut now = Instant::now();
         for _ in 0..50 {
             now += Duration::from_secs(3);
-            assert_eq!(policy.handle_death(now, Duration::from_secs(3)), Duration::ZERO);
+            assert_eq!(policy.handle_death(now, YOUNG), Duration::ZERO);
+        }
+        for _ in 0..50 {
+            assert_eq!(policy.handle_death(now, CHILDHOOD), Duration::ZERO);
         }
     }
 

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::support::{DEADLINE, DEMO, Directory, Eddy, Launch, binary, get, try_get};
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// A place on disk where the program lies and is replaced.
 struct Installed {
@@ -55,13 +55,15 @@ fn a_good_program_takes_over_without_a_lost_request() {
     let client = Strict::start(address);
     for _ in 0..3 {
         let (before, parent) = (eddy.gateway(), eddy.pid());
-        let slow = thread::spawn(move || get(address, "/slow?ms=300"));
+        let slow = thread::spawn(move || get(address, "/slow?pieces=4&pause_ms=100"));
+        let storm = Storm::start(parent);
         installed.install_good();
         eddy.signal(Signal::USR2);
         eddy.record("handed over; the process before drains");
         eddy.record("the parent has taken up its work");
         eddy.record("gateway process has drained and ended");
         assert_eq!(slow.join().unwrap().status, 200);
+        storm.stop();
         let now = eddy.gateway();
         assert_ne!(now, before);
         assert_eq!(eddy.pid(), parent);
@@ -180,6 +182,33 @@ fn exe(pid: Pid) -> PathBuf {
 fn identity(path: &Path) -> (u64, u64) {
     let metadata = path.metadata().unwrap();
     (metadata.dev(), metadata.ino())
+}
+
+/// Signals that come all the time, also while one image of the parent becomes another.
+struct Storm {
+    is_stopped: Arc<AtomicBool>,
+    thread: thread::JoinHandle<()>,
+}
+
+impl Storm {
+    fn start(parent: Pid) -> Self {
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let stop = Arc::clone(&is_stopped);
+        let thread = thread::spawn(move || {
+            while !stop.load(Ordering::Relaxed) {
+                for signal in [Signal::USR1, Signal::HUP, Signal::CHILD] {
+                    kill_process(parent, signal).unwrap();
+                }
+                thread::park_timeout(Duration::from_millis(1));
+            }
+        });
+        Self { is_stopped, thread }
+    }
+
+    fn stop(self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap();
+    }
 }
 
 /// A client to which nothing may happen: each request on a new connection is answered 200.

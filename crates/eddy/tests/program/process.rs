@@ -1,6 +1,6 @@
 //! The parent and its gateway process: start, death, signals, sockets.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::support::{DEADLINE, DEMO, Directory, Eddy, Launch, exchange, get, try_get};
-use rustix::process::{Signal, kill_process, test_kill_process};
+use rustix::process::{Resource, Rlimit, Signal, kill_process, prlimit, test_kill_process};
 
 #[test]
 fn a_gateway_serves_and_drains() {
@@ -60,8 +60,6 @@ fn a_paused_machine_kills_nobody() {
         kill_process(pid, Signal::STOP).unwrap();
     }
     let paused = Instant::now();
-    let deadline = TcpListener::bind("127.0.0.1:0").unwrap();
-    deadline.set_nonblocking(false).unwrap();
     while paused.elapsed() < Duration::from_millis(6500) {
         thread::park_timeout(Duration::from_millis(100));
     }
@@ -169,15 +167,33 @@ fn unix_sockets_are_bound_and_removed() {
 #[test]
 fn a_second_signal_stops_at_once() {
     let mut eddy = Eddy::start(DEMO);
-    let address = eddy.address();
-    let slow = thread::spawn(move || try_get(address, "/slow?ms=15000"));
+    let mut slow = TcpStream::connect(eddy.address()).unwrap();
+    slow.set_read_timeout(Some(DEADLINE)).unwrap();
+    slow.write_all(b"GET /slow?pieces=100&pause_ms=500 HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
+    slow.read_exact(&mut [0; 12]).unwrap();
     let started = Instant::now();
     eddy.signal(Signal::TERM);
     eddy.record("draining");
+    assert_eq!(get(eddy.admin(), "/ready").status, 503);
     eddy.signal(Signal::TERM);
     assert!(eddy.exited().success());
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
-    drop(slow);
+}
+
+#[test]
+fn the_admin_listener_outlives_the_last_descriptor() {
+    let eddy = Eddy::start(DEMO);
+    let descriptors = std::fs::read_dir(format!("/proc/{}/fd", eddy.gateway().as_raw_nonzero())).unwrap();
+    let highest =
+        descriptors.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse::<u64>().ok()).max();
+    let limit = Rlimit { current: highest.map(|it| it + 1), maximum: highest.map(|it| it + 1) };
+    prlimit(Some(eddy.gateway()), Resource::Nofile, limit).unwrap();
+    // Numbers that are free below the limit are taken first.
+    let _idle: Vec<TcpStream> = (0..64).map(|_| TcpStream::connect(eddy.address()).unwrap()).collect();
+    for _ in 0..3 {
+        assert_eq!(get(eddy.admin(), "/healthz").status, 200);
+        assert_eq!(get(eddy.admin(), "/metrics").status, 200);
+    }
 }
 
 #[test]
