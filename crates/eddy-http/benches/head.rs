@@ -48,6 +48,9 @@ fn bench_request(bytes: &[u8], limits: &HeadLimits) {
     show("parse", || {
         black_box(head.parse(black_box(bytes), limits)).ok();
     });
+    show("parse at the start of a buffer", || {
+        black_box(head.parse_start(black_box(bytes), limits)).ok();
+    });
     show("httparse", || {
         let mut fields = [httparse::EMPTY_HEADER; 128];
         let mut request = httparse::Request::new(&mut fields);

@@ -1,8 +1,5 @@
 //! Dates as HTTP writes them.
 
-/// Length of a date.
-pub const DATE_BYTES: usize = 29;
-
 /// The date of `unix_seconds` in IMF-fixdate form: `Sun, 06 Nov 1994 08:49:37 GMT`.
 ///
 /// The form has four digits for the year: dates after 9999 read as its last second.
@@ -30,9 +27,6 @@ pub fn format_date(unix_seconds: u64) -> [u8; DATE_BYTES] {
     put(&mut out, 23, &digits_of(seconds % 60));
     out
 }
-
-/// 9999-12-31 23:59:59.
-const LAST_SECOND: u64 = 253_402_300_799;
 
 /// Year, month (1 to 12) and day (1 to 31) of a day counted from 1970-01-01.
 fn civil_of_days(days: u64) -> (u64, u64, u64) {
@@ -63,6 +57,12 @@ fn put(out: &mut [u8; DATE_BYTES], at: usize, bytes: &[u8]) {
         place.copy_from_slice(bytes);
     }
 }
+
+/// Length of a date.
+pub const DATE_BYTES: usize = 29;
+
+/// 9999-12-31 23:59:59.
+const LAST_SECOND: u64 = 253_402_300_799;
 
 #[cfg(test)]
 mod tests {

@@ -13,11 +13,6 @@ pub struct FieldEdits {
     edits: Vec<Edit>,
 }
 
-/// Most changes of one [`FieldEdits`].
-pub const EDITS_MAX: usize = 64;
-/// Most bytes of a name or value in [`FieldEdits`].
-pub const EDIT_BYTES_MAX: usize = 8 * 1024;
-
 /// Why a change is refused.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum EditFault {
@@ -64,8 +59,6 @@ enum EditKind {
     Set,
     Add,
 }
-
-static NONE: FieldEdits = FieldEdits::new();
 
 impl FieldEdits {
     /// No changes.
@@ -150,6 +143,14 @@ impl FieldEdits {
         })
     }
 }
+
+/// Most changes of one [`FieldEdits`].
+pub const EDITS_MAX: usize = 64;
+
+/// Most bytes of a name or value in [`FieldEdits`].
+pub const EDIT_BYTES_MAX: usize = 8 * 1024;
+
+static NONE: FieldEdits = FieldEdits::new();
 
 #[cfg(test)]
 mod tests {

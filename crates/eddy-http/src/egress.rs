@@ -33,10 +33,6 @@ pub enum EgressFault {
     Body,
 }
 
-/// What a head may grow to on its way through eddy.
-const LIMITS: HeadLimits =
-    HeadLimits { head_bytes_max: 1024 * 1024, fields_max: 1024, target_bytes_max: 1024 * 1024 };
-
 impl Egress {
     /// A checker.
     pub fn new() -> Self {
@@ -125,6 +121,10 @@ impl Error for EgressFault {
         }
     }
 }
+
+/// What a head may grow to on its way through eddy.
+const LIMITS: HeadLimits =
+    HeadLimits { head_bytes_max: 1024 * 1024, fields_max: 1024, target_bytes_max: 1024 * 1024 };
 
 #[cfg(test)]
 mod tests {

@@ -40,19 +40,6 @@ pub enum Version {
     Http11,
 }
 
-/// Longest method, bytes. A longer one is answered 501 (RFC 9110 §9.1).
-pub const METHOD_BYTES_MAX: usize = 32;
-
-const GET: Word = word_of(b"GET");
-const HEAD: Word = word_of(b"HEAD");
-const POST: Word = word_of(b"POST");
-const PUT: Word = word_of(b"PUT");
-const DELETE: Word = word_of(b"DELETE");
-const OPTIONS: Word = word_of(b"OPTIONS");
-const TRACE: Word = word_of(b"TRACE");
-const CONNECT: Word = word_of(b"CONNECT");
-const PATCH: Word = word_of(b"PATCH");
-
 impl Method {
     /// The method that these bytes name.
     #[inline]
@@ -137,6 +124,19 @@ impl Version {
         }
     }
 }
+
+/// Longest method, bytes. A longer one is answered 501 (RFC 9110 §9.1).
+pub const METHOD_BYTES_MAX: usize = 32;
+
+const GET: Word = word_of(b"GET");
+const HEAD: Word = word_of(b"HEAD");
+const POST: Word = word_of(b"POST");
+const PUT: Word = word_of(b"PUT");
+const DELETE: Word = word_of(b"DELETE");
+const OPTIONS: Word = word_of(b"OPTIONS");
+const TRACE: Word = word_of(b"TRACE");
+const CONNECT: Word = word_of(b"CONNECT");
+const PATCH: Word = word_of(b"PATCH");
 
 #[cfg(test)]
 mod tests {

@@ -78,8 +78,6 @@ enum State {
     Done,
 }
 
-const START: State = State::Size(SizeLine::new());
-
 impl ChunkDecoder {
     /// A decoder at the begin of a body.
     pub fn new(limits: ChunkLimits) -> Self {
@@ -198,3 +196,5 @@ impl ChunkDecoder {
         Ok(input.len())
     }
 }
+
+const START: State = State::Size(SizeLine::new());

@@ -3,9 +3,6 @@
 use super::ChunkFault;
 use crate::octet::{hex_value, is_tchar, is_text};
 
-/// Most digits of a size.
-const SIZE_DIGITS_MAX: u8 = 16;
-
 /// What has been read of a size line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SizeLine {
@@ -128,3 +125,6 @@ impl Place {
         Ok(next)
     }
 }
+
+/// Most digits of a size.
+const SIZE_DIGITS_MAX: u8 = 16;

@@ -2,12 +2,6 @@
 
 use crate::field::{FieldId, FieldRef, Fields, Traits};
 
-/// What follows the data of a chunk.
-pub const CHUNK_END: &[u8] = b"\r\n";
-
-/// The last chunk of a body without trailers.
-pub const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
-
 /// Writes what precedes the data of a chunk of `len` bytes.
 ///
 /// A chunk of no byte would end the body: nothing is written for it, and nothing must be sent.
@@ -46,3 +40,9 @@ pub fn write_trailers(out: &mut Vec<u8>, trailers: Fields<'_>) {
 pub fn is_trailer_allowed(field: &FieldRef<'_>) -> bool {
     field.id == FieldId::Other || field.id.traits().has(Traits::TRAILER)
 }
+
+/// What follows the data of a chunk.
+pub const CHUNK_END: &[u8] = b"\r\n";
+
+/// The last chunk of a body without trailers.
+pub const LAST_CHUNK: &[u8] = b"0\r\n\r\n";

@@ -108,18 +108,6 @@ field_ids! {
     GrpcTimeout = "grpc-timeout", Traits::PLAIN;
 }
 
-/// Longest known name, bytes.
-const NAME_BYTES_MAX: usize = 32;
-/// The beginning shared by a family of names that only a trusted peer may send.
-const FAMILY: &[u8] = b"x-forwarded-";
-
-const SLOTS_BITS: u32 = 9;
-/// Chosen so that no two names share a slot; `slots` asserts it.
-const SLOTS_FACTOR: u64 = 0x4f1e_ba00_5bd7_4cc9;
-
-static SLOTS: [FieldId; 1 << SLOTS_BITS] = slots();
-static KEYS: [Key; IDS.len() + 3] = keys();
-
 /// A name of at most 32 bytes as words, in lower case; two names are equal when their keys are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Key {
@@ -279,3 +267,17 @@ const fn slots() -> [FieldId; 1 << SLOTS_BITS] {
     }
     table
 }
+
+/// Longest known name, bytes.
+const NAME_BYTES_MAX: usize = 32;
+
+/// The beginning shared by a family of names that only a trusted peer may send.
+const FAMILY: &[u8] = b"x-forwarded-";
+
+const SLOTS_BITS: u32 = 9;
+
+/// Chosen so that no two names share a slot; `slots` asserts it.
+const SLOTS_FACTOR: u64 = 0x4f1e_ba00_5bd7_4cc9;
+
+static SLOTS: [FieldId; 1 << SLOTS_BITS] = slots();
+static KEYS: [Key; IDS.len() + 3] = keys();

@@ -115,8 +115,6 @@ pub(crate) fn parse_lines(
     }
 }
 
-const LINE_END: &[u8; 2] = b"\r\n";
-
 /// Whether CR LF stands at `at`.
 #[inline]
 pub(crate) fn is_line_end(bytes: &[u8], at: usize) -> bool {
@@ -152,3 +150,5 @@ fn name_fault(line: &[u8], end: usize) -> LineFault {
         None => LineFault::Truncated,
     }
 }
+
+const LINE_END: &[u8; 2] = b"\r\n";

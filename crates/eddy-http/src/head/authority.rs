@@ -5,9 +5,6 @@ use std::net::Ipv6Addr;
 use crate::octet::{find_name_end, is_host_name};
 use crate::span::Span;
 
-/// Longest host, bytes: a full domain name and its final dot.
-pub(super) const HOST_BYTES_MAX: usize = 255;
-
 /// A checked authority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Authority {
@@ -58,3 +55,6 @@ fn is_port(text: &[u8]) -> bool {
     });
     text.len() <= 5 && value.is_some_and(|port| (1..=65535).contains(&port))
 }
+
+/// Longest host, bytes: a full domain name and its final dot.
+pub(super) const HOST_BYTES_MAX: usize = 255;

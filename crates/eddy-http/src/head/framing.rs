@@ -76,13 +76,6 @@ pub(super) struct Options {
     pub(super) has_upgrade: bool,
 }
 
-/// Most options of all `Connection` fields of a head.
-const CONNECTION_OPTIONS_MAX: usize = 32;
-/// Most digits of a `Content-Length`: any such number fits a `u64`.
-const LENGTH_DIGITS_MAX: usize = 19;
-/// Largest `Content-Length`: others count in signed numbers.
-const LENGTH_MAX: u64 = i64::MAX.unsigned_abs();
-
 /// Reads what the fields say of the body.
 pub(super) fn parse_announced(
     bytes: &[u8],
@@ -207,3 +200,12 @@ fn parse_length(value: &[u8]) -> Option<u64> {
     })?;
     (length <= LENGTH_MAX).then_some(length)
 }
+
+/// Most options of all `Connection` fields of a head.
+const CONNECTION_OPTIONS_MAX: usize = 32;
+
+/// Most digits of a `Content-Length`: any such number fits a `u64`.
+const LENGTH_DIGITS_MAX: usize = 19;
+
+/// Largest `Content-Length`: others count in signed numbers.
+const LENGTH_MAX: u64 = i64::MAX.unsigned_abs();

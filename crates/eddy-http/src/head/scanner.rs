@@ -30,13 +30,6 @@ enum Kind {
     Response,
 }
 
-/// What a response begins with.
-const RESPONSE_START: &[u8] = b"HTTP/1.";
-/// Most bytes of a request line beside its target: method, version, two spaces.
-const LINE_REST_BYTES_MAX: usize = METHOD_BYTES_MAX + VERSION_BYTES + 2;
-/// Bytes of `HTTP/1.1`.
-const VERSION_BYTES: usize = 8;
-
 impl Default for HeadScanner {
     fn default() -> Self {
         Self::new()
@@ -180,3 +173,12 @@ impl HeadScanner {
         if bytes.len() > limits.head_bytes_max as usize { Err(HeadFault::HeadTooLarge) } else { Ok(()) }
     }
 }
+
+/// What a response begins with.
+const RESPONSE_START: &[u8] = b"HTTP/1.";
+
+/// Most bytes of a request line beside its target: method, version, two spaces.
+const LINE_REST_BYTES_MAX: usize = METHOD_BYTES_MAX + VERSION_BYTES + 2;
+
+/// Bytes of `HTTP/1.1`.
+const VERSION_BYTES: usize = 8;

@@ -1,13 +1,5 @@
 //! Byte classes of the grammar (RFC 9110 §5.5, §5.6.2; RFC 3986 §3.2.2).
 
-const TCHAR: u8 = 1;
-const HOST: u8 = 2;
-const TEXT: u8 = 4;
-const PLAIN: u8 = 8;
-const DOT: u8 = 16;
-
-static CLASSES: [u8; 256] = classes();
-
 /// Whether `byte` may stand in a token: names of methods and fields.
 #[inline]
 pub(crate) fn is_tchar(byte: u8) -> bool {
@@ -123,3 +115,10 @@ const fn classes() -> [u8; 256] {
     }
     table
 }
+
+const TCHAR: u8 = 1;
+const HOST: u8 = 2;
+const TEXT: u8 = 4;
+const PLAIN: u8 = 8;
+const DOT: u8 = 16;
+static CLASSES: [u8; 256] = classes();

@@ -9,9 +9,6 @@ use super::class::is_text;
 /// Eight bytes, the first lowest.
 pub(crate) type Word = u64;
 
-const ONES: Word = 0x0101_0101_0101_0101;
-const HIGHS: Word = 0x8080_8080_8080_8080;
-
 /// Up to eight bytes as a word, zeros above.
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
 pub(crate) const fn word_of(bytes: &[u8]) -> Word {
@@ -128,8 +125,6 @@ fn find(bytes: &[u8], marks: impl Fn(Word) -> Word) -> usize {
     bytes.len() - rest.len() + first_of(marked).min(rest.len())
 }
 
-const BLOCK_BYTES: usize = 32;
-
 /// Whether a control byte, DEL or tab is in the block; a loop that compilers make into a few vector instructions.
 #[inline(always)]
 fn has_control(block: &[u8; BLOCK_BYTES]) -> bool {
@@ -170,3 +165,7 @@ fn above_tilde(word: Word) -> Word {
 fn same(word: Word, byte: u8) -> Word {
     (word ^ (ONES * Word::from(byte))).wrapping_sub(ONES)
 }
+
+const ONES: Word = 0x0101_0101_0101_0101;
+const HIGHS: Word = 0x8080_8080_8080_8080;
+const BLOCK_BYTES: usize = 32;

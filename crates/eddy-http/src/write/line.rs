@@ -2,8 +2,6 @@
 
 use crate::field::Field;
 
-pub(super) const LINE_END: &[u8] = b"\r\n";
-
 /// Writes one field line.
 pub(super) fn write_field(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
     out.extend_from_slice(name);
@@ -76,3 +74,5 @@ fn copy_piece(out: &mut Vec<u8>, bytes: &[u8], piece: &std::ops::Range<usize>) {
         out.extend_from_slice(LINE_END);
     }
 }
+
+pub(super) const LINE_END: &[u8] = b"\r\n";

@@ -5,6 +5,7 @@ use super::line::{LINE_END, copy_fields, write_field, write_number_field};
 use crate::edits::FieldEdits;
 use crate::field::{Field, FieldId, Traits, is_alias_of};
 use crate::head::{RequestBody, RequestHead};
+use crate::octet;
 
 /// A parsed request and what becomes of it on the way to the upstream.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +57,8 @@ pub struct RequestId<'a> {
 pub fn write_request_head(out: &mut Vec<u8>, request: &RequestWrite<'_>) {
     let head = request.head;
     let fields = head.fields(request.bytes);
+    debug_assert!(request.via.is_none_or(is_text), "a pseudonym is checked where it is configured");
+    debug_assert!(request.request_id.is_none_or(|id| is_text(id.value)), "an id is visible ASCII");
     out.reserve(request.bytes.len() + request.target.len() + 512);
     out.extend_from_slice(head.method_name(request.bytes));
     out.push(b' ');
@@ -105,6 +108,11 @@ fn is_kept(request: &RequestWrite<'_>, field: &Field) -> bool {
         return request.client.keeps(field);
     }
     field.id != FieldId::MaxForwards || request.head.max_forwards.is_none()
+}
+
+/// Whether the text can stand in a line without ending it.
+fn is_text(text: &str) -> bool {
+    text.bytes().all(octet::is_text)
 }
 
 fn write_framing(out: &mut Vec<u8>, request: &RequestWrite<'_>) {

@@ -7,9 +7,6 @@ use crate::field::{Field, FieldId, Traits};
 use crate::head::{ResponseBody, ResponseHead};
 use crate::method::Version;
 
-/// The interim answer to a client that waits before it sends the body (RFC 9110 §15.2.1).
-pub const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
-
 /// A parsed response and what becomes of it on the way to the client.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseWrite<'a> {
@@ -131,3 +128,6 @@ fn write_framing(out: &mut Vec<u8>, response: &ResponseWrite<'_>) {
         }
     }
 }
+
+/// The interim answer to a client that waits before it sends the body (RFC 9110 §15.2.1).
+pub const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
