@@ -98,7 +98,7 @@ pub struct EjectionConfig {
 pub struct RetryBudget {
     /// Retries allowed as a percentage of the requests of the last ten seconds. Default 20.
     pub percent: u8,
-    /// Retries a second that are allowed however few the requests are. Default 3.
+    /// Retries a second that are allowed however few the requests are. Default 10.
     pub floor_per_second: u32,
 }
 
@@ -158,7 +158,7 @@ impl Default for EjectionConfig {
 
 impl Default for RetryBudget {
     fn default() -> Self {
-        Self { percent: 20, floor_per_second: 3 }
+        Self { percent: 20, floor_per_second: 10 }
     }
 }
 

@@ -73,6 +73,9 @@ pub(crate) async fn collect(drive: &mut Drive<'_>) -> Result<(), Fault> {
         flush(drive).await?;
     }
     let Drive { down, exchange, worker, .. } = drive;
+    if !exchange.upload.reader.is_done() {
+        exchange.scratch.push(b'\n');
+    }
     while !exchange.upload.reader.is_done() {
         let piece = exchange.upload.reader.next(down.input.held()).map_err(Fault::RequestChunk)?;
         down.input.consume(piece.skip);

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use eddy_upstream::eject::Change;
 use eddy_upstream::{ClusterConfig, ClusterState, EndpointSet, Lease, LinkPools, ResolvedAddress, Rng};
 
 use crate::stats::ClusterSeries;
@@ -105,12 +106,23 @@ impl Stay {
 
     /// Tells the endpoint's health that it served.
     pub(crate) fn succeeded(&self, now_ms: u64) {
-        self.cluster.state.borrow_mut().on_success(self.lease(), now(now_ms));
+        let change = self.cluster.state.borrow_mut().on_success(self.lease(), now(now_ms));
+        self.tell(change);
     }
 
     /// Tells the endpoint's health that it failed.
     pub(crate) fn failed(&self, now_ms: u64) {
-        self.cluster.state.borrow_mut().on_failure(self.lease(), now(now_ms));
+        let change = self.cluster.state.borrow_mut().on_failure(self.lease(), now(now_ms));
+        self.tell(change);
+    }
+
+    fn tell(&self, change: Change) {
+        let (cluster, endpoint) = (&self.cluster.config.name, &self.address);
+        match change {
+            Change::Ejected => tracing::warn!(%cluster, %endpoint, "an endpoint fails and is left out for a while"),
+            Change::Returned => tracing::info!(%cluster, %endpoint, "an endpoint serves again"),
+            Change::EjectedAgain | Change::None => {}
+        }
     }
 }
 
