@@ -1,5 +1,7 @@
 //! Every example is a good configuration, without warnings.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

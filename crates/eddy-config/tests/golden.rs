@@ -2,6 +2,8 @@
 //!
 //! Several files of one configuration are separated by lines `=== NAME`.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

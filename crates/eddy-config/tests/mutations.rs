@@ -1,5 +1,7 @@
 //! Broken configurations: each is taken or refused with a place and a reason, in bounded time, and never a panic.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -1,5 +1,7 @@
 //! Loading files: whole or not at all, and every problem with its place.
 
+#![expect(clippy::panic, reason = "a test may fail by panicking")]
+
 mod place;
 
 use std::fs;

@@ -70,8 +70,8 @@ fn path_place(path: &At<Either<PathText, Apart<PathSpec>>>) -> Place {
         Either::Other(Apart(spec)) => {
             let place = |written: &Option<At<PathText>>| written.as_ref().map(|written| written.place);
             let regex = spec.regex.as_ref().map(|regex| regex.place);
-            let first = place(&spec.exact).or(place(&spec.prefix)).or(regex).or(place(&spec.template));
-            first.unwrap_or(path.place)
+            let written = [place(&spec.exact), place(&spec.prefix), regex, place(&spec.template)];
+            written.into_iter().flatten().next().unwrap_or(path.place)
         }
     }
 }
@@ -82,13 +82,14 @@ fn check_path(path: Either<PathText, Apart<PathSpec>>) -> PathPattern {
         Either::Other(Apart(spec)) => spec,
     };
     let text = |written: Option<At<PathText>>| written.map(|written| written.value.0);
-    let pattern = text(spec.exact).map(PathPattern::Exact);
-    pattern
-        .or(text(spec.prefix).map(PathPattern::Prefix))
-        .or(spec.regex.map(|regex| PathPattern::Regex(regex.value.0)))
-        .or(text(spec.template).map(PathPattern::Template))
-        // The reader noted that none is given.
-        .unwrap_or_default()
+    let patterns = [
+        text(spec.exact).map(PathPattern::Exact),
+        text(spec.prefix).map(PathPattern::Prefix),
+        spec.regex.map(|regex| PathPattern::Regex(regex.value.0)),
+        text(spec.template).map(PathPattern::Template),
+    ];
+    // The reader noted when none or several are given.
+    patterns.into_iter().flatten().next().unwrap_or_default()
 }
 
 type Condition = Either<Text<4096>, Apart<ValueSpec>>;
@@ -116,11 +117,14 @@ fn check_value(condition: Condition) -> Option<ValueTest> {
     };
     let text = |written: Option<At<Text<4096>>>| written.map(|written| written.value.0);
     let presence = |is_present: bool| if is_present { ValueTest::Present } else { ValueTest::Absent };
-    let test = text(spec.exact).map(ValueTest::Exact);
-    test.or(text(spec.prefix).map(ValueTest::Prefix))
-        .or(text(spec.suffix).map(ValueTest::Suffix))
-        .or(text(spec.contains).map(ValueTest::Contains))
-        .or(text(spec.regex).map(ValueTest::Regex))
-        .or(spec.present.map(|present| presence(present.value)))
-        .or(spec.absent.map(|absent| presence(!absent.value)))
+    let tests = [
+        text(spec.exact).map(ValueTest::Exact),
+        text(spec.prefix).map(ValueTest::Prefix),
+        text(spec.suffix).map(ValueTest::Suffix),
+        text(spec.contains).map(ValueTest::Contains),
+        text(spec.regex).map(ValueTest::Regex),
+        spec.present.map(|present| presence(present.value)),
+        spec.absent.map(|absent| presence(!absent.value)),
+    ];
+    tests.into_iter().flatten().next()
 }

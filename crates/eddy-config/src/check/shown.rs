@@ -161,7 +161,7 @@ mod tests {
     fn check(text: &str, expected: &str) {
         let source = SourceText::new("a.yaml", text);
         let tree = parse(&source.text, 0, &mut Report::new());
-        let shown = shown_text(&[source.clone()], &[tree]);
+        let shown = shown_text(std::slice::from_ref(&source), &[tree]);
         assert_eq!(&*shown, format!("# a.yaml\n{expected}"));
         let again = parse(&shown, 0, &mut Report::new());
         let twice = shown_text(&[source], &[again]);

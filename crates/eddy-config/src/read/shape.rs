@@ -79,20 +79,20 @@ pub(crate) struct Group {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Count {
     /// One, no more and no less.
-    ExactlyOne,
+    One,
     /// One or more.
-    AtLeastOne,
+    OneOrMore,
     /// One or none.
-    AtMostOne,
+    NoneOrOne,
 }
 
 impl Count {
     /// How the number is said: `exactly one`.
     pub(crate) fn text(self) -> &'static str {
         match self {
-            Self::ExactlyOne => "exactly one",
-            Self::AtLeastOne => "at least one",
-            Self::AtMostOne => "at most one",
+            Self::One => "exactly one",
+            Self::OneOrMore => "at least one",
+            Self::NoneOrOne => "at most one",
         }
     }
 }

@@ -227,12 +227,12 @@ impl Entries<'_, '_> {
         let said = || format!("{} has {} of {}", self.title, count.text(), listed(keys, "and"));
         let mut given = entries.iter().filter(|entry| keys.contains(&&*entry.key.text));
         let first = given.next().map_or("", |first| &first.key.text);
-        let others = given.filter(|_| *count != Count::AtLeastOne);
+        let others = given.filter(|_| *count != Count::OneOrMore);
         for other in others {
             let message = format!("`{}` can't be combined with `{first}`", other.key.text);
             report.error(other.key.place, message).hint(said());
         }
-        if *count != Count::AtMostOne && self.is_told_missing(keys) {
+        if *count != Count::NoneOrOne && self.is_told_missing(keys) {
             let message = format!("{} needs {} of {}", self.title, count.text(), listed(keys, "and"));
             report.error(self.node.place, message);
         }

@@ -55,9 +55,9 @@ fn write_section(out: &mut String, section: &Section, all: &[Section]) {
     }
     for group in section.info.groups {
         let count = match group.count {
-            Count::ExactlyOne => "Exactly one",
-            Count::AtLeastOne => "At least one",
-            Count::AtMostOne => "At most one",
+            Count::One => "Exactly one",
+            Count::OneOrMore => "At least one",
+            Count::NoneOrOne => "At most one",
         };
         let _ = writeln!(out, "{count} of {} is given.\n", listed(group.keys, "and"));
     }

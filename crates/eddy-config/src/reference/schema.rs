@@ -56,9 +56,9 @@ fn group(group: &Group) -> Json {
     let each =
         Json::List(group.keys.iter().map(|key| Json::object([("required", Json::texts([*key]))])).collect());
     match group.count {
-        Count::ExactlyOne => Json::object([("oneOf", each)]),
-        Count::AtLeastOne => Json::object([("anyOf", each)]),
-        Count::AtMostOne => {
+        Count::One => Json::object([("oneOf", each)]),
+        Count::OneOrMore => Json::object([("anyOf", each)]),
+        Count::NoneOrOne => {
             let none = Json::object([("not", Json::object([("anyOf", each.clone())]))]);
             let Json::List(mut ways) = each else { unreachable!("a list, as made above") };
             ways.push(none);

@@ -58,13 +58,15 @@ enum Defaults {
 fn write(shape: &Shape, key: &KeyInfo, defaults: Defaults) -> Option<String> {
     match shape {
         Shape::Word(_) => None,
-        Shape::List(element) => match &**element {
-            Shape::Mapping(info) if info.name == "a rule" => {
+        Shape::List(element) => {
+            if let Shape::Mapping(info) = &**element
+                && info.name == "a rule"
+            {
                 let rules = info.groups[0].keys.iter().map(|choice| write_mapping(info, choice, defaults));
-                Some(format!("[{}]", rules.collect::<Vec<_>>().join(", ")))
+                return Some(format!("[{}]", rules.collect::<Vec<_>>().join(", ")));
             }
-            element => write(element, key, defaults).map(|element| format!("[{element}]")),
-        },
+            write(element, key, defaults).map(|element| format!("[{element}]"))
+        }
         Shape::Named { value, .. } => {
             let name = if key.name == "routes" { "site" } else { "users" };
             write(value, key, defaults).map(|value| format!("{{{name}: {value}}}"))
@@ -78,7 +80,7 @@ fn write(shape: &Shape, key: &KeyInfo, defaults: Defaults) -> Option<String> {
 }
 
 fn choices(info: &MappingInfo) -> impl Iterator<Item = &Group> {
-    info.groups.iter().filter(|group| group.count == Count::ExactlyOne)
+    info.groups.iter().filter(|group| group.count == Count::One)
 }
 
 fn first_choice(info: &MappingInfo) -> &'static str {

@@ -75,7 +75,7 @@ mapping! {
         /// Retries in percent of the requests of the last ten seconds.
         optional percent: Number<0, 100>, default "20", example "10";
         /// Retries a second that are allowed however few the requests are.
-        optional floor: Number<0, 1_000_000>, default "3", example "1";
+        optional floor: Number<0, 1_000_000>, default "10", example "1";
     }
 }
 

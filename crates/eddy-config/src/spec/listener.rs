@@ -28,7 +28,7 @@ mapping! {
         optional request_id: FieldName, otherwise "requests get no id", example "x-request-id";
         /// Whether access records are written for this listener, if there is an `access_log`.
         optional access_log: bool, default "true", example "false";
-        group ExactlyOne of routes demo;
+        group One of routes demo;
     }
 }
 

@@ -49,7 +49,7 @@ mapping! {
         optional timeout: Time<1, 86_400_000>, otherwise "the listener's `timeouts.exchange`", example "5s";
         /// When a request is tried again at another endpoint.
         optional retry: Apart<RetrySpec>, otherwise "its defaults", example "{attempts: 2, statuses: [503]}";
-        group ExactlyOne of cluster clusters respond redirect;
+        group One of cluster clusters respond redirect;
     }
 }
 
@@ -86,7 +86,7 @@ mapping! {
         /// A path whose segments may be `{name}`; a last `{name...}` takes the rest. Names can be used in
         /// `rewrite.path`.
         optional template: PathText, example "'/user/{id}/orders'";
-        group ExactlyOne of exact prefix regex template;
+        group One of exact prefix regex template;
     }
 }
 
@@ -107,7 +107,7 @@ mapping! {
         optional present: bool, example "true";
         /// Whether there is no value: `true`, or `false` for the opposite.
         optional absent: bool, example "true";
-        group ExactlyOne of exact prefix suffix contains regex present absent;
+        group One of exact prefix suffix contains regex present absent;
     }
 }
 
@@ -148,8 +148,8 @@ mapping! {
         optional prefix: PathText, otherwise "the request's", example "/new/";
         /// Leave the query out.
         optional strip_query: bool, default "false", example "true";
-        group AtLeastOne of scheme host path prefix;
-        group AtMostOne of path prefix;
+        group OneOrMore of scheme host path prefix;
+        group NoneOrOne of path prefix;
     }
 }
 
@@ -162,8 +162,8 @@ mapping! {
         optional prefix: PathText, otherwise "the client's", example "/";
         /// The host.
         optional host: HostAndPort, otherwise "the client's", example "users.internal";
-        group AtLeastOne of path prefix host;
-        group AtMostOne of path prefix;
+        group OneOrMore of path prefix host;
+        group NoneOrOne of path prefix;
     }
 }
 

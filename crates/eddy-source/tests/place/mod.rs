@@ -1,5 +1,7 @@
 //! A directory of its own for each test.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
 use std::fs;
 use std::path::PathBuf;
 
