@@ -10,7 +10,6 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
-use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
 
@@ -127,9 +126,6 @@ impl Gateway {
     }
 
     async fn is_ready(&self) -> bool {
-        if TcpStream::connect(self.listen).await.is_err() {
-            return false;
-        }
         self.admin("/ready").await.is_ok_and(|response| response.status == 200)
     }
 

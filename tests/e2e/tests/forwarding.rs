@@ -387,7 +387,7 @@ async fn a_request_in_single_bytes_is_one_request() -> Result<()> {
 
 #[tokio::test]
 async fn a_large_response_waits_for_a_slow_reader() -> Result<()> {
-    let body = noise(8_000_000);
+    let body = noise(4_000_000);
     let (sent, hash) = (response(200, "", &body), hash_of(&body));
     let origin = TapOrigin::with(move |_| Script::send(sent.clone())).await?;
     let gateway = Site::new().before(&origin).await?;

@@ -189,7 +189,7 @@ async fn a_drop_at_a_time_does_not_extend_the_time_of_a_head() -> Result<()> {
 #[tokio::test]
 async fn an_idle_connection_is_closed_in_time_and_in_order() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = with_timeouts(&origin, "{idle: 300ms}").await?;
+    let gateway = with_timeouts(&origin, "{head: 300ms, idle: 300ms}").await?;
     for has_request in [false, true] {
         let mut client = gateway.client().await?;
         if has_request {

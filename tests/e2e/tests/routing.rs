@@ -15,12 +15,17 @@ fn respond(condition: &str, body: &str) -> String {
     format!("{{match: {{{condition}}}, respond: {{status: 200, body: {body}}}}}")
 }
 
+fn ranked(rank: i32, condition: &str, body: &str) -> String {
+    format!("{{rank: {rank}, match: {{{condition}}}, respond: {{status: 200, body: {body}}}}}")
+}
+
 #[tokio::test]
 async fn the_most_specific_rule_wins() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = Site::new()
         .without_default_rule()
-        .rule(&respond("path: {regex: '/u.*'}", "regex"))
+        .rule(&respond("path: {regex: '/u.*'}", "never"))
+        .rule(&ranked(-1, "path: {regex: '/first/.*'}", "first"))
         .rule(&respond("path: {prefix: /}", "root"))
         .rule(&respond("path: {prefix: /user/}", "user"))
         .rule(&respond("path: {exact: /user/7}", "exact"))
@@ -34,7 +39,8 @@ async fn the_most_specific_rule_wins() -> Result<()> {
         .await?;
     for (host, target, body) in [
         ("x", "/other", "root"),
-        ("x", "/users", "regex"),
+        ("x", "/users", "root"),
+        ("x", "/first/x", "first"),
         ("x", "/user", "user"),
         ("x", "/user/8", "user"),
         ("x", "/user/7", "exact"),

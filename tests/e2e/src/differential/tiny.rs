@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 
 use super::seen::{Seen, SeenMessage};
 use crate::place;
-use crate::wire::within;
+use crate::wire::{Framing, Reading, read_request, within};
 
 /// A tiny_http server and the messages it saw, by the client that sent them.
 pub(super) struct Tiny {
@@ -36,6 +36,12 @@ impl Tiny {
 
     /// Reads `raw` to its end.
     pub(super) async fn read(&self, raw: &[u8]) -> Result<Seen> {
+        // tiny_http makes room for a body of the declared length at once.
+        if let Reading::Partial { head: Some(head) } = read_request(raw)
+            && matches!(head.framing, Framing::Length(length) if length > BODY_MAX)
+        {
+            return Ok(Seen { messages: Vec::new(), error: "not asked: the body would be too large".into() });
+        }
         let mut stream = within("connection to tiny_http", TcpStream::connect(self.address)).await??;
         let client = stream.local_addr()?;
         // The server may close early when it refuses; what it saw until then counts.
@@ -75,3 +81,5 @@ fn collect(mut request: tiny_http::Request, seen: &Mutex<HashMap<SocketAddr, Vec
     // The client may be gone; its bytes were read.
     let _ = request.respond(tiny_http::Response::empty(200));
 }
+
+const BODY_MAX: u64 = 16 * 1024 * 1024;

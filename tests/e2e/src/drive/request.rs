@@ -135,7 +135,9 @@ impl RequestDriver {
         let mut outcome = Outcome { answers: Vec::new(), ending: Ending::Open, is_pushed: false };
         loop {
             let count = outcome.answers.len();
-            if !plan.is_bad && !plan.is_cut && count == plan.messages.len() && client.unused().is_empty() {
+            let is_answered = !plan.is_bad && !plan.is_cut && count == plan.messages.len();
+            let is_open = outcome.answers.last().is_none_or(Response::is_keep_alive);
+            if is_answered && is_open && client.unused().is_empty() {
                 return Ok(outcome);
             }
             let limit = match (is_finished, push_after) {

@@ -221,7 +221,8 @@ fn judge_same(
     let (wanted, got) = (statuses(whole), statuses(attempt));
     let is_lost = attempt.outcome.ending == Ending::Ended(End::Reset) && wanted.starts_with(&got);
     if wanted != got && !is_lost {
-        found.push(format!("answers {got:?} when cut, {wanted:?} when whole"));
+        let ending = &attempt.outcome.ending;
+        found.push(format!("answers {got:?} and {ending:?} when cut, {wanted:?} when whole"));
     }
     let same = whole_messages.len() == messages.len()
         && whole_messages.iter().zip(messages).all(|(a, b)| is_same_message(&a.0, &b.0));

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use super::finding::Report;
 use super::plan::Cuts;
 use crate::corpus::{Case, Expect};
-use crate::origin::{Script, Step, TapOrigin, response};
+use crate::origin::{Gate, Script, Step, TapOrigin, response};
 use crate::place;
 use crate::wire::{Client, Next, Reading, Response, Segments, read_response};
 
@@ -146,21 +146,27 @@ enum Seen {
 }
 
 async fn attempt(gateway: SocketAddr, lane: &Lane, case: &Case, segments: Segments) -> Result<Seen> {
-    *lane.script.lock().unwrap_or_else(PoisonError::into_inner) = steps(case, segments);
+    let sent = Gate::default();
+    *lane.script.lock().unwrap_or_else(PoisonError::into_inner) = steps(case, segments, &sent);
     let mut client = Client::connect(gateway).await?;
     let target = format!("{}/case", lane.prefix);
     client.send(format!("{} {target} HTTP/1.1\r\nHost: a.example\r\n\r\n", case.method)).await?;
-    match tokio::time::timeout(LIMIT, client.next(&case.method)).await {
-        Ok(Next::Answer(answer)) => Ok(Seen::Whole(answer.response)),
-        Ok(Next::Ended { partial, .. }) => Ok(Seen::Cut(partial.map(|partial| *partial))),
-        Ok(Next::Bad(why)) => Ok(Seen::Bad(why)),
-        Err(_) => Ok(Seen::Hung),
-    }
+    let seen = match tokio::time::timeout(LIMIT, client.next(&case.method)).await {
+        Ok(Next::Answer(answer)) => Seen::Whole(answer.response),
+        Ok(Next::Ended { partial, .. }) => Seen::Cut(partial.map(|partial| *partial)),
+        Ok(Next::Bad(why)) => Seen::Bad(why),
+        Err(_) => Seen::Hung,
+    };
+    // The gateway may have closed the link before all was sent; then the gate stays shut and nothing can follow.
+    let _ = tokio::time::timeout(AFTER, sent.opened()).await;
+    Ok(seen)
 }
 
 /// The origin sends the case; unless a strict reader finds a whole response in front, it closes behind it.
-fn steps(case: &Case, segments: Segments) -> Vec<Step> {
-    let mut steps = vec![Step::SendIn(case.raw.clone(), segments)];
+///
+/// The gate opens when all of it was sent: whatever follows a whole response was there before the next request.
+fn steps(case: &Case, segments: Segments, sent: &Gate) -> Vec<Step> {
+    let mut steps = vec![Step::SendIn(case.raw.clone(), segments), Step::Open(sent.clone())];
     if strictly(case).is_none_or(|(response, _)| !response.is_keep_alive()) {
         steps.push(Step::Close);
     }
@@ -252,4 +258,6 @@ fn is_hop_by_hop(name: &str, sent: &Response) -> bool {
     NAMES.iter().any(|known| known.eq_ignore_ascii_case(name)) || sent.fields.has_token("connection", name)
 }
 
+/// Longest wait for the end of a script that the gateway has cut short.
+const AFTER: Duration = Duration::from_millis(100);
 const LIMIT: Duration = Duration::from_secs(5);

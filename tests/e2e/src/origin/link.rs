@@ -124,6 +124,10 @@ impl Link {
             }
             Step::Pause(time) => self.idle_until(tokio::time::sleep(time)).await,
             Step::AwaitGate(gate) => self.idle_until(gate.opened()).await,
+            Step::Open(gate) => {
+                gate.open();
+                Flow::On
+            }
             Step::AwaitRequest => {
                 if !self.is_taken && self.take_request().await.is_none() {
                     Flow::Over

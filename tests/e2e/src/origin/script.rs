@@ -45,6 +45,8 @@ pub enum Step {
     Pause(Duration),
     /// Wait until the test opens the gate.
     AwaitGate(Gate),
+    /// Open a gate, for the test to know how far the script has come.
+    Open(Gate),
     /// Wait for the end of the request.
     AwaitRequest,
     /// Wait until the gateway ends the connection.

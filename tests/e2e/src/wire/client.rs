@@ -342,7 +342,7 @@ impl Client {
     /// # Errors
     /// When the kernel refuses.
     pub fn read_little(&self) -> Result<()> {
-        rustix::net::sockopt::set_socket_recv_buffer_size(&self.stream, 4096)?;
+        rustix::net::sockopt::set_socket_recv_buffer_size(&self.stream, 16 * 1024)?;
         Ok(())
     }
 }

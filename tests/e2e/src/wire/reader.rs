@@ -14,7 +14,7 @@ pub enum Reading<T> {
     },
     /// The beginning of a message: its head when that is whole, with what came of the body.
     Partial {
-        /// The message so far.
+        /// The message so far, with the first 64 KiB of what came of the body.
         head: Option<Box<T>>,
     },
     /// No HTTP/1.1 message begins like this.
@@ -39,7 +39,7 @@ pub fn read_request(bytes: &[u8]) -> Reading<Request> {
     if request.fields.count("host") != 1 && request.minor == 1 {
         return Reading::Bad(format!("{} host fields", request.fields.count("host")));
     }
-    let body = read_body(&bytes[body_start..], request.framing);
+    let body = read_body(&bytes[body_start..], request.framing, false);
     finish(request, body_start, body, |request, read| {
         request.body = read.data;
         request.trailers = read.trailers;
@@ -66,14 +66,7 @@ pub fn read_response(bytes: &[u8], method: &[u8], is_ended: bool) -> Reading<Res
         Ok(None) => response.framing = Framing::UntilClose,
         Err(why) => return Reading::Bad(why),
     }
-    let mut body = read_body(&bytes[body_start..], response.framing);
-    if let Body::Partial(read) = body {
-        body = if response.framing == Framing::UntilClose && is_ended {
-            Body::Whole(read)
-        } else {
-            Body::Partial(read)
-        };
-    }
+    let body = read_body(&bytes[body_start..], response.framing, is_ended);
     finish(response, body_start, body, |response, read| {
         response.body = read.data;
         response.trailers = read.trailers;
@@ -246,7 +239,15 @@ fn declared_framing(fields: &Fields) -> Result<Option<Framing>, String> {
     }
 }
 
-fn read_body(bytes: &[u8], framing: Framing) -> Body {
+impl BodyRead {
+    /// Adds `bytes` to the data as far as there is room in `limit`.
+    fn keep(&mut self, bytes: &[u8], limit: usize) {
+        let room = limit.saturating_sub(self.data.len());
+        self.data.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}
+
+fn read_body(bytes: &[u8], framing: Framing, is_ended: bool) -> Body {
     match framing {
         Framing::None => Body::Whole(BodyRead::default()),
         Framing::Length(length) => {
@@ -255,17 +256,30 @@ fn read_body(bytes: &[u8], framing: Framing) -> Body {
                 Some(data) => {
                     Body::Whole(BodyRead { data: data.to_vec(), length: wanted, ..BodyRead::default() })
                 }
-                None => Body::Partial(BodyRead { data: bytes.to_vec(), ..BodyRead::default() }),
+                None => Body::Partial(BodyRead { data: first_of(bytes).to_vec(), ..BodyRead::default() }),
             }
         }
-        Framing::UntilClose => {
-            Body::Partial(BodyRead { data: bytes.to_vec(), length: bytes.len(), ..BodyRead::default() })
+        Framing::UntilClose if is_ended => {
+            Body::Whole(BodyRead { data: bytes.to_vec(), length: bytes.len(), ..BodyRead::default() })
         }
-        Framing::Chunked => read_chunks(bytes),
+        Framing::UntilClose => {
+            Body::Partial(BodyRead { data: first_of(bytes).to_vec(), ..BodyRead::default() })
+        }
+        // A long body is copied once, when all of it is there.
+        Framing::Chunked => match read_chunks(bytes, PARTIAL_MAX) {
+            Body::Whole(read) if read.data.len() >= PARTIAL_MAX => read_chunks(bytes, usize::MAX),
+            body => body,
+        },
     }
 }
 
-fn read_chunks(bytes: &[u8]) -> Body {
+/// As much of a body that is not whole as is shown.
+fn first_of(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.len().min(PARTIAL_MAX)]
+}
+
+/// Reads a chunked body and keeps up to `keep` bytes of it.
+fn read_chunks(bytes: &[u8], keep: usize) -> Body {
     let mut read = BodyRead::default();
     loop {
         let line = match read_line(&bytes[read.length..]) {
@@ -283,13 +297,13 @@ fn read_chunks(bytes: &[u8]) -> Body {
         }
         let rest = &bytes[read.length..];
         if rest.len() < size.saturating_add(2) {
-            read.data.extend_from_slice(&rest[..rest.len().min(size)]);
+            read.keep(&rest[..rest.len().min(size)], keep);
             return Body::Partial(read);
         }
         if &rest[size..size + 2] != b"\r\n" {
             return Body::Bad("no CRLF after the chunk data".into());
         }
-        read.data.extend_from_slice(&rest[..size]);
+        read.keep(&rest[..size], keep);
         read.length += size + 2;
     }
     match read_fields(&bytes[read.length..]) {
@@ -314,6 +328,9 @@ fn parse_chunk_size(line: &[u8]) -> Result<usize, String> {
     }
     usize::from_str_radix(&String::from_utf8_lossy(size), 16).map_err(|error| error.to_string())
 }
+
+/// Of a body that is not whole so many bytes are kept, for messages.
+const PARTIAL_MAX: usize = 64 * 1024;
 
 fn is_token_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
