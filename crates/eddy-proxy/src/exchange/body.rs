@@ -109,3 +109,67 @@ impl BodyReader {
         self.chunks.reset();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads `wire` cut into pieces of `step` bytes; returns the data and how many bytes were not taken.
+    fn read(reader: &mut BodyReader, wire: &[u8], step: usize) -> Result<(Vec<u8>, usize), ChunkFault> {
+        let (mut data, mut held, mut rest) = (Vec::new(), Vec::new(), wire);
+        while !reader.is_done() {
+            if rest.is_empty() {
+                break;
+            }
+            let (piece, left) = rest.split_at(step.min(rest.len()));
+            held.extend_from_slice(piece);
+            rest = left;
+            loop {
+                let piece = reader.next(&held)?;
+                data.extend(held.drain(..piece.skip + piece.data).skip(piece.skip));
+                if piece.data == 0 || reader.is_done() {
+                    break;
+                }
+            }
+        }
+        Ok((data, held.len() + rest.len()))
+    }
+
+    #[test]
+    fn each_framing_gives_its_data_and_leaves_the_next_message() {
+        for step in 1..20 {
+            let mut reader = BodyReader::default();
+            reader.begin_request(RequestBody::Length(5));
+            assert_eq!(read(&mut reader, b"helloGET", step), Ok((b"hello".to_vec(), 3)), "step {step}");
+            reader.begin_response(ResponseBody::Chunked);
+            let wire = b"3\r\nhel\r\n2;x\r\nlo\r\n0\r\nA: b\r\n\r\nGET";
+            assert_eq!(read(&mut reader, wire, step), Ok((b"hello".to_vec(), 3)), "step {step}");
+            assert_eq!(reader.trailers().first_named(b"a"), Some(b"b".as_slice()));
+            reader.begin_request(RequestBody::None);
+            assert_eq!(read(&mut reader, b"GET", step), Ok((Vec::new(), 3)));
+        }
+    }
+
+    #[test]
+    fn only_a_body_that_ends_so_may_end_with_the_stream() {
+        let mut reader = BodyReader::default();
+        reader.begin_response(ResponseBody::UntilClose);
+        assert_eq!(reader.next(b"abc"), Ok(Piece { skip: 0, data: 3 }));
+        assert!(!reader.is_done());
+        assert!(reader.end_of_stream() && reader.is_done());
+        reader.begin_response(ResponseBody::Length(4));
+        assert_eq!(reader.next(b"abc"), Ok(Piece { skip: 0, data: 3 }));
+        assert!(!reader.end_of_stream());
+        reader.begin_response(ResponseBody::Chunked);
+        assert!(!reader.end_of_stream());
+        reader.begin_response(ResponseBody::Length(0));
+        assert!(reader.end_of_stream());
+    }
+
+    #[test]
+    fn broken_chunks_are_refused() {
+        let mut reader = BodyReader::default();
+        reader.begin_request(RequestBody::Chunked);
+        assert!(read(&mut reader, b"5\nhello\r\n", 3).is_err());
+    }
+}

@@ -8,7 +8,8 @@ use eddy_io::{Buffer, Stream};
 
 use crate::exchange::body::BodyReader;
 
-/// Data up to this size is copied behind its chunk header; larger data is written from where it was read.
+/// Data up to this size is copied behind its head or chunk header, which costs less than a gathering write;
+/// larger data is written from where it was read.
 const COPY_BYTES_MAX: usize = 2 * 1024;
 /// How much is staged before it is written.
 const STAGE_BYTES_MAX: usize = 16 * 1024;
@@ -135,20 +136,21 @@ impl Pump {
     }
 
     fn stage_data(&mut self, source: &mut Buffer, data: usize) {
-        match self.framing {
-            Framing::Plain => self.ready = data,
-            Framing::Chunked => {
-                write_chunk_header(&mut self.out, data);
-                if data <= COPY_BYTES_MAX {
-                    self.out.extend(source.held().get(..data).unwrap_or_default());
-                    self.out.extend_from_slice(CHUNK_END);
-                    self.written_bytes += data as u64;
-                    source.consume(data);
-                } else {
-                    self.ready = data;
-                    self.owes_chunk_end = true;
-                }
-            }
+        let is_chunked = self.framing == Framing::Chunked;
+        if is_chunked {
+            write_chunk_header(&mut self.out, data);
+        }
+        // With nothing to stand behind, data is best written from where it is.
+        if self.out.is_empty() || data > COPY_BYTES_MAX {
+            self.ready = data;
+            self.owes_chunk_end = is_chunked;
+            return;
+        }
+        self.out.extend(source.held().get(..data).unwrap_or_default());
+        self.written_bytes += data as u64;
+        source.consume(data);
+        if is_chunked {
+            self.out.extend_from_slice(CHUNK_END);
         }
     }
 }

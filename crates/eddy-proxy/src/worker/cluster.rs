@@ -119,7 +119,9 @@ impl Stay {
     fn tell(&self, change: Change) {
         let (cluster, endpoint) = (&self.cluster.config.name, &self.address);
         match change {
-            Change::Ejected => tracing::warn!(%cluster, %endpoint, "an endpoint fails and is left out for a while"),
+            Change::Ejected => {
+                tracing::warn!(%cluster, %endpoint, "an endpoint fails and is left out for a while")
+            }
             Change::Returned => tracing::info!(%cluster, %endpoint, "an endpoint serves again"),
             Change::EjectedAgain | Change::None => {}
         }
