@@ -12,7 +12,7 @@ use memchr::memmem;
 pub struct Answer {
     /// Status code.
     pub status: u16,
-    /// Body as sent.
+    /// Body as sent, chunk by chunk if it is chunked.
     pub body: Vec<u8>,
 }
 
@@ -31,18 +31,43 @@ fn exchange(target: SocketAddr, path: &str, bytes: &mut Vec<u8>) -> io::Result<(
     stream.set_read_timeout(Some(TIMEOUT))?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: {target}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes())?;
-    stream.take(ANSWER_BYTES_MAX).read_to_end(bytes)?;
+    let mut piece = vec![0; PIECE_BYTES];
+    // Not until the end of the connection: some targets wait with closing until the client has closed.
+    while !is_whole(bytes) && bytes.len() < ANSWER_BYTES_MAX {
+        match stream.read(&mut piece)? {
+            0 => break,
+            count => bytes.extend_from_slice(piece.get(..count).unwrap_or_default()),
+        }
+    }
     Ok(())
+}
+
+/// Whether all of an answer that says its length, or is chunked, is there.
+fn is_whole(bytes: &[u8]) -> bool {
+    let Some((head, body)) = split(bytes) else { return false };
+    let head = String::from_utf8_lossy(head).to_ascii_lowercase();
+    let value = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    if value("transfer-encoding:").is_some() {
+        return body.ends_with(b"\r\n0\r\n\r\n");
+    }
+    value("content-length:")
+        .and_then(|length| length.parse().ok())
+        .is_some_and(|length: usize| body.len() >= length)
 }
 
 fn read(bytes: &[u8]) -> Option<Answer> {
     let status = std::str::from_utf8(bytes.get(9..12)?).ok()?.parse().ok()?;
-    let head_bytes = memmem::find(bytes, b"\r\n\r\n")? + 4;
-    Some(Answer { status, body: bytes.get(head_bytes..)?.to_vec() })
+    let (_, body) = split(bytes)?;
+    Some(Answer { status, body: body.to_vec() })
+}
+
+fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    bytes.split_at_checked(memmem::find(bytes, b"\r\n\r\n")? + 4)
 }
 
 const TIMEOUT: Duration = Duration::from_secs(5);
-const ANSWER_BYTES_MAX: u64 = 64 << 20;
+const ANSWER_BYTES_MAX: usize = 64 << 20;
+const PIECE_BYTES: usize = 64 * 1024;
 
 #[cfg(test)]
 mod tests {
@@ -54,5 +79,14 @@ mod tests {
         assert_eq!(answer, Answer { status: 200, body: b"hello".to_vec() });
         assert_eq!(read(b"HTTP/1.1 200 OK\r\nA: b\r\n"), None);
         assert_eq!(read(b""), None);
+    }
+
+    #[test]
+    fn the_end_of_an_answer_is_seen() {
+        assert!(is_whole(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab"));
+        assert!(!is_whole(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na"));
+        assert!(is_whole(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"));
+        assert!(!is_whole(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n"));
+        assert!(!is_whole(b"HTTP/1.1 200 OK\r\n\r\nuntil the end"));
     }
 }

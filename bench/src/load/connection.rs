@@ -32,8 +32,6 @@ pub(super) enum Stage {
     Idle,
     /// The response has not come yet.
     Waiting,
-    /// The response has come; only the end of the connection is awaited.
-    Ending,
 }
 
 /// What became of sending.

@@ -14,7 +14,7 @@ pub enum Request {
         /// Bytes of the response's body.
         bytes: usize,
     },
-    /// `GET` as above on a connection of its own, which the answer closes.
+    /// `GET` as above on a connection of its own, with `Connection: close`.
     GetOnce {
         /// Bytes of the response's body.
         bytes: usize,

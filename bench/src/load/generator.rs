@@ -196,15 +196,11 @@ impl<'a> Generator<'a> {
             (Ok(Read::More), _) => return,
             (Ok(Read::Response { is_last }), Stage::Waiting) => {
                 self.tally.add_response(now, due);
-                if self.exchange.is_once {
-                    connection.stage = Stage::Ending;
-                    return;
-                }
                 connection.stage = Stage::Idle;
-                self.tally.reconnects += u64::from(is_last);
-                !is_last
+                self.tally.reconnects += u64::from(is_last && !self.exchange.is_once);
+                // A client that asked for the end closes as soon as it has its answer; some targets wait for that.
+                !is_last && !self.exchange.is_once
             }
-            (Ok(Read::End), Stage::Ending) => false,
             (Ok(Read::End), Stage::Idle) => {
                 self.tally.reconnects += 1;
                 self.connections[index] = None;
@@ -214,7 +210,7 @@ impl<'a> Generator<'a> {
                 self.tally.add_mismatch(Mismatch::End);
                 false
             }
-            (Ok(Read::Response { .. }), Stage::Idle | Stage::Ending) => {
+            (Ok(Read::Response { .. }), Stage::Idle) => {
                 self.tally.add_mismatch(Mismatch::Surplus);
                 false
             }

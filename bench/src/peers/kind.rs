@@ -103,7 +103,7 @@ impl Kind {
             Self::Haproxy => &["[WARNING]", "[ALERT]"],
             Self::Envoy => &["[warning]", "[error]", "[critical]"],
         };
-        marks.iter().any(|mark| line.contains(mark))
+        !NEWS.iter().any(|news| line.contains(news)) && marks.iter().any(|mark| line.contains(mark))
     }
 
     /// The arguments that make it say its version.
@@ -136,6 +136,14 @@ pub(super) const STDERR: &str = "stderr.log";
 /// What a target writes to standard output, in its folder.
 pub(super) const STDOUT: &str = "stdout.log";
 const ERROR_LOG: &str = "error.log";
+/// What is said as a warning and tells of no trouble.
+const NEWS: &[&str] = &[
+    // HAProxy, when it is reloaded and all goes well.
+    "stopped (cumulated",
+    "exited with code 0",
+    // Envoy, at its start: advice that the benchmark does not take, as no other target is limited either.
+    "no configured limit to the number of allowed active downstream connections",
+];
 
 #[cfg(test)]
 mod tests {
@@ -153,6 +161,7 @@ mod tests {
     fn complaints_are_told_from_notices() {
         assert!(Kind::Haproxy.is_complaint("[ALERT] (1) : Starting proxy: cannot bind"));
         assert!(!Kind::Haproxy.is_complaint("[NOTICE] (1) : New worker (2) forked"));
+        assert!(!Kind::Haproxy.is_complaint("[WARNING] (1) : Former worker (2) exited with code 0 (Exit)"));
         assert!(Kind::Envoy.is_complaint("[2026-01-01][1][warning][config] deprecated"));
         assert!(!Kind::Eddy.is_complaint("2026-01-01T00:00:00Z  INFO eddy: listening"));
     }

@@ -16,8 +16,17 @@ pub fn markdown(results: &Results) -> String {
     section(&mut out, results, "Requests a second at saturation", "rps", &rps);
     let latency = |row: &Row| Some(format!("{} / {}", short(row.p50_us?), short(row.p99_us?)));
     section(&mut out, results, "Latency at a fixed rate, µs (p50 / p99; ratios of p99)", "p99_us", &latency);
-    let memory = |row: &Row| other(row, "connection_bytes").map(|bytes| format!("{:.2} KiB", bytes / 1024.0));
-    section(&mut out, results, "Memory a connection, idle connections", "connection_bytes", &memory);
+    let memory = |row: &Row| {
+        let (bytes, base) = (other(row, "connection_bytes")?, other(row, "base_bytes")?);
+        Some(format!("{:.2} KiB (on {:.1} MiB)", bytes / 1024.0, base / f64::from(1 << 20)))
+    };
+    section(
+        &mut out,
+        results,
+        "Memory a connection at many idle ones (on what it holds before)",
+        "connection_bytes",
+        &memory,
+    );
     let start = |row: &Row| other(row, "start_ms").map(|time| format!("{} ms", short(time)));
     section(&mut out, results, "Start to first answer", "start_ms", &start);
     let reload = |row: &Row| {
@@ -231,6 +240,7 @@ mod tests {
                 samples.add("get", target, "p99_us", (target != "nginx").then_some(900.4));
             }
             samples.add("idle", "eddy", "connection_bytes", Some(2048.0));
+            samples.add("idle", "eddy", "base_bytes", Some(3145728.0));
         }
         let rows = samples.rows();
         let target = |name: &str| TargetFacts {
@@ -265,7 +275,7 @@ mod tests {
     fn what_was_not_measured_is_a_dash() {
         let text = markdown(&results());
         check(&text, "| `get` | 150 / 900 | – | – |");
-        check(&text, "| `idle` | 2.00 KiB | – | – |");
+        check(&text, "| `idle` | 2.00 KiB (on 3.0 MiB) | – | – |");
         assert!(!text.contains("Reload"));
         check(&text, "| eddy | – | 3.0 |");
     }

@@ -65,6 +65,9 @@ fn run_scenario(
             Err(error) => session.add_fault(&format!("{error:#}")),
         }
     }
+    if healthy.is_empty() {
+        return Ok(());
+    }
     let rate = calibrate(session, scenario, &healthy, windows)?;
     for round in 0..session.rounds {
         let mut texts = Vec::new();

@@ -51,7 +51,8 @@ pub fn run_whole(options: RunOptions) -> Result<Results> {
         bail!("{}", absent.join("; "));
     }
     let reference = found.iter().find(|target| target.kind == Kind::Eddy).or_else(|| found.first());
-    let reference = reference.context("no target is there to be measured")?.name.clone();
+    let nothing = || format!("no target is there to be measured: {}", absent.join("; "));
+    let reference = reference.with_context(nothing)?.name.clone();
     let mut session = Session::new(settings, rounds, found, files_max)?;
     for text in absent {
         session.progress.say(&format!("ABSENT {text}"));
