@@ -11,7 +11,7 @@ use eddy_config::{Action, RetryConfig};
 use eddy_http::{
     FieldEdits, ForwardedClient, ForwardedPolicy, RequestBody, RequestId, RequestWrite, write_request_head,
 };
-use eddy_io::Stream;
+use eddy_io::{Stream, TICK_MS};
 use eddy_upstream::{Link, ResolvedAddress};
 
 use crate::exchange::drive::Drive;
@@ -151,7 +151,8 @@ async fn obtain(drive: &mut Drive<'_>) -> Result<Link, Fault> {
 
 async fn connect(drive: &mut Drive<'_>, address: &ResolvedAddress, timeout_ms: u64) -> Result<Stream, Fault> {
     let timers = &drive.worker.timers;
-    let connect_due_ms = timers.now_ms().saturating_add(timeout_ms);
+    // The worker's clock may be a tick behind.
+    let connect_due_ms = timers.now_ms().saturating_add(timeout_ms).saturating_add(TICK_MS);
     let exchange_due_ms = drive.exchange.due_ms;
     let timer = &drive.down.timer;
     timer.arm_at(connect_due_ms.min(exchange_due_ms));

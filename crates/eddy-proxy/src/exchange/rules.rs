@@ -1,6 +1,7 @@
 //! Decides whether a request may be worked on at all, before any work is done for it.
 
-use eddy_http::RequestBody;
+use eddy_http::{Method, RequestBody, RequestHead, TargetForm};
+use eddy_io::TICK_MS;
 use eddy_route::normalise::{self, Normal};
 
 use crate::exchange::drive::Drive;
@@ -10,12 +11,27 @@ use crate::fault::Fault;
 /// Applies the limits of the listener and the gateway, and derives the path that everything later goes by.
 pub(crate) fn apply(drive: &mut Drive<'_>) -> Phase {
     match check(drive) {
+        Ok(()) if is_for_us(&drive.exchange.head) => {
+            let is_options = drive.exchange.head.method == Method::Options;
+            drive.exchange.status = if is_options { 204 } else { 405 };
+            Phase::Reply
+        }
         Ok(()) => Phase::Route,
         Err(fault) => {
             drive.exchange.fault = Some(fault);
             Phase::Reply
         }
     }
+}
+
+/// Whether the request asks this hop rather than what is behind it: `OPTIONS *`, or no hop left to take.
+///
+/// `TRACE` is not answered with what was sent: that would show a client's secrets to a script.
+///
+/// # Spec
+/// RFC 9110 §7.6.2, §9.3.7
+fn is_for_us(head: &RequestHead) -> bool {
+    head.form == TargetForm::Asterisk || head.max_forwards == Some(0)
 }
 
 fn check(drive: &mut Drive<'_>) -> Result<(), Fault> {
@@ -43,7 +59,8 @@ fn check(drive: &mut Drive<'_>) -> Result<(), Fault> {
 /// Sets the time by which the exchange must be over; the earlier one counts.
 pub(crate) fn set_due(drive: &mut Drive<'_>, timeout: std::time::Duration) {
     let timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-    let due_ms = drive.worker.timers.now_ms().saturating_add(timeout_ms);
+    // The worker's clock may be a tick behind.
+    let due_ms = drive.worker.timers.now_ms().saturating_add(timeout_ms).saturating_add(TICK_MS);
     drive.exchange.due_ms = drive.exchange.due_ms.min(due_ms);
 }
 

@@ -1,5 +1,7 @@
 //! A gateway in this process, with an origin and clients of plain blocking sockets.
 
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
