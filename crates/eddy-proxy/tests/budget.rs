@@ -47,7 +47,7 @@ clusters: {origin: {endpoints: ['ORIGIN']}}
 const REQUESTS: u64 = 5_000;
 
 fn allocations_per_request(request: &'static [u8], end: &'static [u8], answer: &'static [u8]) -> f64 {
-    let _alone = ALONE.lock().unwrap();
+    let _alone = ALONE.lock().expect("a test that failed poisons the others, which is as well");
     let origin = start_origin(end, answer);
     let (_gateway, address) = start_gateway(origin, SITE);
     let mut client = connect(address);
@@ -77,7 +77,7 @@ fn a_post_with_a_body_allocates_nothing_in_steady_state() {
 #[test]
 fn an_idle_connection_holds_at_most_6_kib() {
     const CONNECTIONS: usize = 400;
-    let _alone = ALONE.lock().unwrap();
+    let _alone = ALONE.lock().expect("a test that failed poisons the others, which is as well");
     let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
     let request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
     let origin = start_origin(b"\r\n\r\n", answer);

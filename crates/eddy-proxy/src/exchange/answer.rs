@@ -3,12 +3,13 @@
 use std::rc::Rc;
 
 use eddy_http::{
-    FieldEdits, HeadLimits, RequestId, ResponseBody, ResponseWrite, Version, write_interim_head,
+    FieldEdits, HeadFault, HeadLimits, RequestId, ResponseBody, ResponseWrite, Version, write_interim_head,
     write_response_head,
 };
 
 use crate::exchange::drive::Drive;
 use crate::exchange::pump::Framing;
+use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 
 /// What reading a response's head brought.
@@ -26,20 +27,13 @@ pub(crate) enum Answer {
 pub(crate) fn read(drive: &mut Drive<'_>) -> Result<Answer, Fault> {
     let limits = HeadLimits::default();
     let exchange = &mut *drive.exchange;
-    let held = exchange.response_input.held();
-    let length = match exchange.response_scanner.scan(held, &limits) {
-        Ok(Some(length)) => length,
-        Ok(None) => {
-            if exchange.response_input.room().is_empty() {
-                let capacity = exchange.response_input.capacity();
-                exchange.response_input.grow(capacity * 2);
-            }
-            return Ok(Answer::Incomplete);
+    let Some(length) = look(exchange, &limits).map_err(Fault::ResponseHead)? else {
+        if exchange.response_input.room().is_empty() {
+            let capacity = exchange.response_input.capacity();
+            exchange.response_input.grow(capacity * 2);
         }
-        Err(fault) => return Err(Fault::ResponseHead(fault)),
+        return Ok(Answer::Incomplete);
     };
-    let bytes = held.get(..length).unwrap_or_default();
-    exchange.response.parse(bytes, &limits, exchange.head.method).map_err(Fault::ResponseHead)?;
     exchange.response_scanner.reset();
     if !exchange.response.is_interim() {
         exchange.response_bytes = length;
@@ -47,10 +41,28 @@ pub(crate) fn read(drive: &mut Drive<'_>) -> Result<Answer, Fault> {
     }
     // A client of HTTP/1.0 knows no interim responses (RFC 9110 §15.2).
     if exchange.head.version == Version::Http11 {
+        let bytes = exchange.response_input.held().get(..length).unwrap_or_default();
         write_interim_head(&mut exchange.answer.out, bytes, &exchange.response);
     }
     exchange.response_input.consume(length);
     Ok(Answer::Interim)
+}
+
+/// Parses the head if it is all there; answers with its length.
+fn look(exchange: &mut Exchange, limits: &HeadLimits) -> Result<Option<usize>, HeadFault> {
+    let held = exchange.response_input.held();
+    if held.is_empty() {
+        return Ok(None);
+    }
+    let method = exchange.head.method;
+    if !exchange.response_scanner.started()
+        && let Some(length) = exchange.response.parse_start(held, limits, method)?
+    {
+        return Ok(Some(length));
+    }
+    let Some(length) = exchange.response_scanner.scan(held, limits)? else { return Ok(None) };
+    exchange.response.parse(held.get(..length).unwrap_or_default(), limits, method)?;
+    Ok(Some(length))
 }
 
 /// Writes the final head for the client and begins the body.

@@ -4,10 +4,12 @@ use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Instant;
 
+use eddy_http::{HeadFault, HeadLimits};
 use eddy_io::Fill;
 
 use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
+use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 
 /// Reads and parses the head; `None` when the client leaves before a head has begun.
@@ -17,8 +19,8 @@ pub(crate) async fn read(drive: &mut Drive<'_>) -> Option<Phase> {
     let mut is_timed = false;
     loop {
         let Drive { down, exchange, worker, .. } = drive;
-        match exchange.scanner.scan(down.input.held(), &limits) {
-            Ok(Some(length)) => return Some(parse(drive, length)),
+        match look(exchange, down.input.held(), &limits) {
+            Ok(Some(length)) => return Some(accept(drive, length)),
             Ok(None) => {}
             Err(fault) => return Some(refuse(drive, Fault::RequestHead(fault))),
         }
@@ -52,17 +54,29 @@ pub(crate) async fn read(drive: &mut Drive<'_>) -> Option<Phase> {
     }
 }
 
-fn parse(drive: &mut Drive<'_>, length: usize) -> Phase {
-    let limits = drive.listener().config.limits.head;
+/// Parses the head if it is all there; answers with its length.
+fn look(exchange: &mut Exchange, held: &[u8], limits: &HeadLimits) -> Result<Option<usize>, HeadFault> {
+    if held.is_empty() {
+        return Ok(None);
+    }
+    // Most heads come whole. One that does not is scanned as it grows, and parsed when its end is there.
+    if !exchange.scanner.started()
+        && let Some(length) = exchange.head.parse_start(held, limits)?
+    {
+        return Ok(Some(length));
+    }
+    let Some(length) = exchange.scanner.scan(held, limits)? else { return Ok(None) };
+    exchange.head.parse(held.get(..length).unwrap_or_default(), limits)?;
+    Ok(Some(length))
+}
+
+fn accept(drive: &mut Drive<'_>, length: usize) -> Phase {
     let Drive { down, exchange, worker, .. } = drive;
     exchange.started = Instant::now();
     exchange.head_bytes.clear();
     exchange.head_bytes.extend_from_slice(down.input.held().get(..length).unwrap_or_default());
     down.input.consume(length);
     down.release(&worker.buffers);
-    if let Err(fault) = exchange.head.parse(&exchange.head_bytes, &limits) {
-        return refuse(drive, Fault::RequestHead(fault));
-    }
     exchange.is_head_whole = true;
     exchange.upload.reader.begin_request(exchange.head.body);
     Phase::Rules
