@@ -32,4 +32,4 @@ pub use router::{Found, Router};
 pub use rule::{
     Dialect, HostPattern, Origin, PathPattern, PathRewrite, RouteTable, Rule, ValueMatch, ValueTest,
 };
-pub use survey::{RankedRule, Shadow};
+pub use survey::{Listing, RankedRule, Shadow};

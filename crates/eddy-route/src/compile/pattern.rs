@@ -59,6 +59,16 @@ impl Pattern {
         Ok(Self { text: text.into(), automaton, machine })
     }
 
+    /// An expression of our own making, of which only its language is wanted; `None` if it is too large.
+    pub(crate) fn build_plain(text: &str) -> Option<Self> {
+        Self::build(text, Groups::Ignored).ok()
+    }
+
+    /// The automaton, unless it would be large.
+    pub(super) fn automaton(&self) -> Option<&dense::DFA<Vec<u32>>> {
+        self.automaton.as_ref()
+    }
+
     /// The expression as written.
     pub(crate) fn text(&self) -> &str {
         &self.text

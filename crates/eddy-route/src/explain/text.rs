@@ -9,8 +9,8 @@ impl fmt::Display for Explanation {
         self.write_request(out)?;
         self.write_hosts(out)?;
         self.write_winner(out)?;
-        let shown_max = if out.alternate() { usize::MAX } else { CANDIDATES_SHOWN_MAX };
-        self.write_candidates(out, shown_max)?;
+        let shown = if out.alternate() { self.candidates.iter().collect() } else { self.notable() };
+        self.write_candidates(out, &shown)?;
         self.write_elsewhere(out)
     }
 }
@@ -64,22 +64,27 @@ impl Explanation {
         }
     }
 
-    fn write_candidates(&self, out: &mut fmt::Formatter<'_>, shown_max: usize) -> fmt::Result {
-        let shown = &self.candidates[..self.candidates.len().min(shown_max)];
-        let width =
-            |text: fn(&RuleRef) -> String| shown.iter().map(|it| text(&it.rule).len()).max().unwrap_or(0);
-        let (name_width, place_width) = (width(|rule| rule.rule.clone()), width(place));
+    /// A few candidates by rank: those that match before those that do not.
+    fn notable(&self) -> Vec<&Candidate> {
+        let (mut shown, failing): (Vec<_>, Vec<_>) =
+            self.candidates.iter().partition(|candidate| !matches!(candidate.outcome, Outcome::Fails { .. }));
+        shown.truncate(MATCHING_SHOWN_MAX);
+        let left = CANDIDATES_SHOWN_MAX - shown.len();
+        shown.extend(failing.into_iter().take(left));
+        shown.sort_by_key(|candidate| candidate.rule.rank);
+        shown
+    }
+
+    fn write_candidates(&self, out: &mut fmt::Formatter<'_>, shown: &[&Candidate]) -> fmt::Result {
+        let name_width = shown.iter().map(|candidate| candidate.rule.rule.chars().count()).max().unwrap_or(0);
+        let place_width =
+            shown.iter().map(|candidate| place(&candidate.rule).chars().count()).max().unwrap_or(0);
         for (at, candidate) in shown.iter().enumerate() {
             let label = if at == 0 { "candidates" } else { "" };
             let rule = &candidate.rule;
-            let verdict = verdict(candidate);
-            writeln!(
-                out,
-                "{label:<12}{:>4}  {:<name_width$}  {:<place_width$}  {verdict}",
-                rule.rank,
-                rule.rule,
-                place(rule)
-            )?;
+            let (place, verdict) = (place(rule), verdict(candidate));
+            let (rank, name) = (rule.rank, &rule.rule);
+            writeln!(out, "{label:<12}{rank:>4}  {name:<name_width$}  {place:<place_width$}  {verdict}")?;
         }
         let hidden = self.candidates.len() - shown.len();
         if hidden > 0 {
@@ -138,3 +143,6 @@ fn plural(count: u32, noun: &str) -> String {
 
 /// Most candidates shown unless all are asked for.
 const CANDIDATES_SHOWN_MAX: usize = 20;
+
+/// Most of them that match.
+const MATCHING_SHOWN_MAX: usize = 12;

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::order::Step;
 
-/// Why a request goes where it goes. Displays as text for people; `{:#}` shows all candidates, `{}` the first 20.
+/// Why a request goes where it goes. Displays as text for people; `{:#}` shows all candidates, `{}` at most 20.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Explanation {
     /// The request that was looked up.

@@ -37,8 +37,10 @@ pub(super) fn reason(step: Step, first: &CompiledRule, second: &CompiledRule) ->
         Step::Rank => format!("rank {} comes before rank {}", first.rank, second.rank),
         Step::Path => path_reason(&first.path, &second.path),
         Step::Method => "a rule for some methods comes before one for all".to_owned(),
-        Step::Headers => counts_reason(first.headers.len(), second.headers.len(), "header"),
-        Step::Query => counts_reason(first.query.len(), second.query.len(), "query"),
+        Step::Headers => {
+            format!("more header matches: {} against {}", first.headers.len(), second.headers.len())
+        }
+        Step::Query => format!("more query matches: {} against {}", first.query.len(), second.query.len()),
         Step::Apart => "no request is for both".to_owned(),
         Step::FileOrder | Step::Host | Step::Table => {
             format!("only the file order decides: {} comes before {}", first.origin, second.origin)
@@ -113,9 +115,4 @@ fn class_name(path: &PathMatcher) -> &'static str {
         PathMatcher::Regex(_) => "a regex",
         PathMatcher::Any => "any path",
     }
-}
-
-fn counts_reason(first: usize, second: usize, kind: &str) -> String {
-    let noun = if first == 1 { "match" } else { "matches" };
-    format!("{first} {kind} {noun} come before {second}")
 }

@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use crate::compile::{CompiledRule, PathMatcher, PatternScratch, Source};
 use crate::index::{NO_VALUE, Trie, path_key};
 use crate::survey::imply::implies;
+use crate::survey::language::Languages;
 use crate::survey::ranked::Proof;
 
 /// The rules of a host by path, all of them, unlike the index, which leaves out those that never win.
 pub(super) struct Covers<'r> {
+    members: &'r [&'r CompiledRule],
     trie: Trie,
     root: u32,
     /// Rules by key of the trie and by one exact value they ask for, each list by rank.
@@ -32,7 +34,7 @@ struct Met {
 
 impl<'r> Covers<'r> {
     /// Takes the rules of a host by rank.
-    pub(super) fn build(members: &[&'r CompiledRule]) -> Self {
+    pub(super) fn build(members: &'r [&'r CompiledRule]) -> Self {
         let keys: Vec<_> = members.iter().map(|rule| path_key(&rule.path)).collect();
         let mut distinct: Vec<&[u8]> = keys.iter().map(AsRef::as_ref).collect();
         distinct.sort_unstable();
@@ -47,26 +49,44 @@ impl<'r> Covers<'r> {
         let numbered: Vec<(&[u8], u32)> = distinct.into_iter().zip(0..).collect();
         let mut trie = Trie::default();
         let root = trie.add(&numbered);
-        Self { trie, root, by_place }
+        Self { members, trie, root, by_place }
     }
 
     /// The first earlier rule that takes all requests of a member; if none certainly does, the first that may.
-    pub(super) fn find(&self, members: &[&CompiledRule], at: usize) -> Option<(usize, Proof)> {
-        let narrow = members[at];
+    pub(super) fn find(&self, languages: &mut Languages<'_>, at: usize) -> Option<(usize, Proof)> {
+        let narrow = self.members[at];
         let mut best: Option<(usize, Proof)> = None;
         for met in self.walk(&path_key(&narrow.path)) {
             for anchor in std::iter::once(None).chain(anchors(narrow).map(Some)) {
                 let Some(list) = self.by_place.get(&(met.place, anchor)) else { continue };
-                let earlier = list.iter().copied().take_while(|other| *other < at);
-                let covering = earlier.filter_map(|other| {
-                    let proof = covers(&members[other].path, &narrow.path, &met)?;
-                    Some((other, proof.min(implies(narrow, members[other])?)))
-                });
-                let found = covering.max_by_key(|(other, proof)| (*proof, std::cmp::Reverse(*other)));
-                best = better(best, found);
+                for other in list.iter().copied().take_while(|other| *other < at) {
+                    // Nothing later in the list is better than what is certain.
+                    if best.is_some_and(|(known, proof)| proof == Proof::Certain && known < other) {
+                        break;
+                    }
+                    let found = self.cover_by(other, at, &met, languages).map(|proof| (other, proof));
+                    best = better(best, found);
+                }
             }
         }
         best
+    }
+
+    /// Whether an earlier member takes all requests of a later one.
+    fn cover_by(
+        &self,
+        wide: usize,
+        narrow: usize,
+        met: &Met,
+        languages: &mut Languages<'_>,
+    ) -> Option<Proof> {
+        let values = implies(self.members[narrow], self.members[wide])?;
+        let by_key = covers_by_key(&self.members[wide].path, &self.members[narrow].path, met);
+        match by_key.or_else(|| languages.covers(wide, narrow)) {
+            Some(true) => Some(values),
+            Some(false) => None,
+            None => Some(Proof::Open),
+        }
     }
 
     /// All keys that the path of this key begins with, segment wildcards on either side included.
@@ -101,30 +121,22 @@ fn better(a: Option<(usize, Proof)>, b: Option<(usize, Proof)>) -> Option<(usize
     a.into_iter().chain(b).max_by_key(|(other, proof)| (*proof, std::cmp::Reverse(*other)))
 }
 
-/// Whether `wide` serves every path that `narrow` does, its key having been met along that of `narrow`.
-fn covers(wide: &PathMatcher, narrow: &PathMatcher, met: &Met) -> Option<Proof> {
-    let is_covered = match (wide, narrow) {
-        (PathMatcher::Any, _) => true,
+/// Whether `wide` serves every path that `narrow` does, its key having been met along that of `narrow`; `None` if their
+/// keys do not tell, since one is a regular expression.
+fn covers_by_key(wide: &PathMatcher, narrow: &PathMatcher, met: &Met) -> Option<bool> {
+    match (wide, narrow) {
+        (PathMatcher::Any, _) => Some(true),
         (PathMatcher::Regex(wide), PathMatcher::Exact(path)) => {
-            wide.matches(path.as_bytes(), &mut PatternScratch::default())
+            Some(wide.matches(path.as_bytes(), &mut PatternScratch::default()))
         }
-        (PathMatcher::Regex(wide), PathMatcher::Regex(narrow)) if wide.text() == narrow.text() => true,
-        (PathMatcher::Regex(_), PathMatcher::Any) => false,
-        (PathMatcher::Regex(_), _) => return Some(Proof::Open),
-        (wide, PathMatcher::Regex(_)) => match (takes_rest(wide), met.next) {
-            // Of an expression only the beginning is known: it must lead below the prefix.
-            (true, Some(b'/')) => true,
-            (true, None) => return Some(Proof::Open),
-            (true, Some(_)) | (false, _) => false,
-        },
-        (_, PathMatcher::Any) => false,
-        (wide, narrow) if takes_rest(wide) => {
-            debug_assert!(!matches!(narrow, PathMatcher::Any | PathMatcher::Regex(_)));
-            matches!(met.next, None | Some(b'/'))
-        }
-        (_, narrow) => met.next.is_none() && !takes_rest(narrow),
-    };
-    is_covered.then_some(Proof::Certain)
+        (PathMatcher::Regex(wide), PathMatcher::Regex(narrow)) if wide.text() == narrow.text() => Some(true),
+        // Of an expression only the beginning is known; below a prefix all is.
+        (wide, PathMatcher::Regex(_)) if takes_rest(wide) && met.next == Some(b'/') => Some(true),
+        (PathMatcher::Regex(_), _) | (_, PathMatcher::Regex(_)) => None,
+        (_, PathMatcher::Any) => Some(false),
+        (wide, _) if takes_rest(wide) => Some(matches!(met.next, None | Some(b'/'))),
+        (_, narrow) => Some(met.next.is_none() && !takes_rest(narrow)),
+    }
 }
 
 /// Whether a matcher serves what is below its key as well.

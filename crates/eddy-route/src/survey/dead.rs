@@ -20,7 +20,7 @@ pub(super) fn contradiction(rule: &CompiledRule) -> Option<String> {
 }
 
 /// Whether no request passes both conditions, as far as single values tell.
-fn contradicts(a: &Condition, b: &Condition) -> bool {
+pub(super) fn contradicts(a: &Condition, b: &Condition) -> bool {
     if a.source != b.source || a.name != b.name {
         return false;
     }

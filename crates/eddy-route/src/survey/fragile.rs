@@ -1,20 +1,23 @@
 //! Finds rules that only the order in the file keeps apart, though one request may be for both.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
-use crate::compile::{CompiledRule, Condition, PathMatcher, Segment, Source, Template, Test};
+use crate::compile::{CompiledRule, Condition, PathMatcher, Segment, Template};
 use crate::index::path_key;
 use crate::order::{Entries, Step};
+use crate::survey::dead::contradicts;
+use crate::survey::language::Languages;
 
-/// For each rule of a host, given by rank, an earlier one from which only the file order keeps it apart.
+/// For each rule of a host, given by rank from `first`, an earlier one from which only the file order keeps it apart.
 pub(super) fn find_fragile(
     rules: &[CompiledRule],
     entries: &Entries,
     first: usize,
     members: &[&CompiledRule],
+    languages: &mut Languages<'_>,
 ) -> Vec<Option<usize>> {
-    let mut found = vec![None; members.len()];
-    let mut budget = COMPARED_MAX;
+    let mut search = Search { members, languages, pairs_left: PAIRS_MAX, found: vec![None; members.len()] };
     let mut start = 0;
     while start < members.len() {
         let is_alike = |at: &usize| {
@@ -22,81 +25,88 @@ pub(super) fn find_fragile(
             entries.step(rules, before, after) == Step::FileOrder
         };
         let end = (start + 1..members.len()).find(|at| !is_alike(at)).unwrap_or(members.len());
-        find_in_run(members, start..end, &mut found, &mut budget);
+        search.try_run(start..end);
         start = end;
     }
-    found
+    search.found
 }
 
-/// Exact values of a name, each with the rules that ask for it.
-type ByValue<'r> = HashMap<&'r str, Vec<usize>>;
+/// Compares the rules of a host with those before them.
+struct Search<'s, 'r, 'l> {
+    members: &'s [&'r CompiledRule],
+    languages: &'s mut Languages<'l>,
+    pairs_left: usize,
+    found: Vec<Option<usize>>,
+}
 
-/// Compares each rule of a run, in which only the file order decides, with those before it.
-fn find_in_run(
-    members: &[&CompiledRule],
-    run: std::ops::Range<usize>,
-    found: &mut [Option<usize>],
-    budget: &mut usize,
-) {
-    let mut without: Vec<usize> = Vec::new();
-    let mut by_name: HashMap<(Source, &str), ByValue<'_>> = HashMap::new();
-    for at in run {
-        let rule = members[at];
-        let mut meets = |other: &&usize| {
-            *budget = budget.saturating_sub(1);
-            *budget > 0 && overlap(members[**other], rule)
-        };
-        found[at] = without.iter().find(&mut meets).copied();
-        for ((source, name), by_value) in &by_name {
-            if found[at].is_some() {
-                break;
+/// Rules by a name of which they ask an exact value, and by that value.
+type ByExact<'r> = BTreeMap<(&'static str, &'r str), BTreeMap<&'r str, Vec<usize>>>;
+
+impl<'r> Search<'_, 'r, '_> {
+    /// Compares each rule of a run, in which only the file order decides, with those before it.
+    fn try_run(&mut self, run: Range<usize>) {
+        let mut without: Vec<usize> = Vec::new();
+        let mut by_exact: ByExact<'r> = BTreeMap::new();
+        for at in run {
+            let rule = self.members[at];
+            self.found[at] = self.first_overlap(&without, at);
+            for ((kind, name), by_value) in &by_exact {
+                if self.found[at].is_some() {
+                    break;
+                }
+                // Rules that ask for other values of a name that this one asks for are apart from it.
+                self.found[at] = match exact_value(rule, kind, name) {
+                    Some(value) => by_value.get(value).and_then(|others| self.first_overlap(others, at)),
+                    None => by_value.values().find_map(|others| self.first_overlap(others, at)),
+                };
             }
-            // Rules that ask for other values of a name that this one asks for are apart from it.
-            found[at] = match exact_value(rule, *source, name) {
-                Some(value) => by_value.get(value).and_then(|list| list.iter().find(&mut meets)).copied(),
-                None => by_value.values().flatten().find(&mut meets).copied(),
-            };
+            match rule.values().find_map(|condition| Some((condition, condition.exact_value()?))) {
+                None => without.push(at),
+                Some((condition, value)) => {
+                    let by_value = by_exact.entry((condition.kind(), &condition.name)).or_default();
+                    by_value.entry(value).or_default().push(at);
+                }
+            }
         }
-        match rule.values().find_map(|condition| Some((condition, condition.exact_value()?))) {
-            None => without.push(at),
-            Some((condition, value)) => {
-                let by_value = by_name.entry((condition.source, &condition.name)).or_default();
-                by_value.entry(value).or_default().push(at);
+    }
+
+    fn first_overlap(&mut self, others: &[usize], at: usize) -> Option<usize> {
+        others.iter().copied().find(|other| {
+            self.pairs_left = self.pairs_left.saturating_sub(1);
+            self.pairs_left > 0
+                && conditions_meet(self.members[*other], self.members[at])
+                && self.paths_overlap(*other, at)
+        })
+    }
+
+    /// Whether one path may be for two members that rank alike.
+    fn paths_overlap(&mut self, a: usize, b: usize) -> bool {
+        match (&self.members[a].path, &self.members[b].path) {
+            (PathMatcher::Template(a), PathMatcher::Template(b)) => templates_overlap(a, b),
+            (first @ PathMatcher::Regex(_), second @ PathMatcher::Regex(_)) => {
+                let (first, second) = (path_key(first), path_key(second));
+                let may_overlap = first.starts_with(&second) || second.starts_with(&first);
+                may_overlap && self.languages.overlap(a, b).unwrap_or(true)
             }
+            // Exact paths and prefixes that rank alike are the same.
+            _ => true,
         }
     }
 }
 
-/// Whether one request may be for both rules of a host.
+/// Whether one request may pass the conditions of both rules.
 ///
 /// Two exact values of one header are taken as apart, though a request may send the header twice.
-fn overlap(a: &CompiledRule, b: &CompiledRule) -> bool {
+fn conditions_meet(a: &CompiledRule, b: &CompiledRule) -> bool {
     let methods_meet = a.methods.is_empty()
         || b.methods.is_empty()
         || a.methods.iter().any(|method| b.methods.contains(method));
-    let values_meet = a.values().all(|first| {
-        b.values().filter(|second| second.source == first.source && second.name == first.name).all(|second| {
-            match (&first.test, &second.test) {
-                (Test::Exact(a), Test::Exact(b)) => a == b,
-                (Test::Absent, other) | (other, Test::Absent) => matches!(other, Test::Absent),
-                _ => true,
-            }
-        })
-    });
-    methods_meet && values_meet && paths_overlap(&a.path, &b.path)
-}
-
-/// Whether one path may be for both of two matchers that rank alike.
-fn paths_overlap(a: &PathMatcher, b: &PathMatcher) -> bool {
-    match (a, b) {
-        (PathMatcher::Template(a), PathMatcher::Template(b)) => templates_overlap(a, b),
-        (PathMatcher::Regex(_), PathMatcher::Regex(_)) => {
-            let (a, b) = (path_key(a), path_key(b));
-            a.starts_with(&b) || b.starts_with(&a)
-        }
-        // Exact paths and prefixes that rank alike are the same.
-        _ => true,
-    }
+    let is_apart = |first: &Condition, second: &Condition| {
+        let is_one_name = first.source == second.source && first.name == second.name;
+        let values = first.exact_value().zip(second.exact_value());
+        is_one_name && (values.is_some_and(|(a, b)| a != b) || contradicts(first, second))
+    };
+    methods_meet && !a.values().any(|first| b.values().any(|second| is_apart(first, second)))
 }
 
 fn templates_overlap(a: &Template, b: &Template) -> bool {
@@ -112,10 +122,10 @@ fn templates_overlap(a: &Template, b: &Template) -> bool {
     segments_meet && !is_short(a, b) && !is_short(b, a)
 }
 
-fn exact_value<'r>(rule: &'r CompiledRule, source: Source, name: &str) -> Option<&'r str> {
-    let mut values = rule.values().filter(|condition| condition.source == source && *condition.name == *name);
+fn exact_value<'r>(rule: &'r CompiledRule, kind: &str, name: &str) -> Option<&'r str> {
+    let mut values = rule.values().filter(|condition| condition.kind() == kind && *condition.name == *name);
     values.find_map(Condition::exact_value)
 }
 
 /// Most pairs compared for one host; pairs beyond are left unmarked. Takes a few seconds at worst.
-const COMPARED_MAX: usize = 100_000_000;
+const PAIRS_MAX: usize = 100_000_000;

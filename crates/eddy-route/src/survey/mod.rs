@@ -4,8 +4,10 @@ mod cover;
 mod dead;
 mod fragile;
 mod imply;
+mod language;
 mod ranked;
 mod text;
 
 pub(crate) use ranked::survey;
 pub use ranked::{RankedRule, Shadow};
+pub use text::Listing;

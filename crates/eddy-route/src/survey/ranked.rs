@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::compile::CompiledRule;
+use crate::compile::{Budget, CompiledRule};
 use crate::explain::RuleRef;
 use crate::order::{Entries, Scope, Step};
 use crate::survey::cover::Covers;
 use crate::survey::dead::contradiction;
 use crate::survey::fragile::find_fragile;
+use crate::survey::language::Languages;
 
 /// A rule under one of its hosts, in its place in the total order. Displays as one line for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -62,21 +63,30 @@ pub enum Shadow {
 /// Lists all rules in order.
 pub(crate) fn survey(rules: &[CompiledRule], entries: &Entries) -> Vec<RankedRule> {
     let mut ranked = Vec::with_capacity(entries.list.len());
+    let mut budget = Budget::new();
     for scope in &entries.scopes {
-        survey_scope(rules, entries, scope, &mut ranked);
+        budget = survey_scope(rules, entries, scope, budget, &mut ranked);
     }
-    mark_dead(rules, &mut ranked);
+    mark_dead(&mut ranked);
     ranked
 }
 
-fn survey_scope(rules: &[CompiledRule], entries: &Entries, scope: &Scope, ranked: &mut Vec<RankedRule>) {
+/// Lists the rules of a host; returns what is left of the budget.
+fn survey_scope(
+    rules: &[CompiledRule],
+    entries: &Entries,
+    scope: &Scope,
+    budget: Budget,
+    ranked: &mut Vec<RankedRule>,
+) -> Budget {
     let first = scope.ranks.start as usize;
     let members: Vec<&CompiledRule> = entries.list[first..scope.ranks.end as usize]
         .iter()
         .map(|entry| &rules[entry.rule as usize])
         .collect();
     let covers = Covers::build(&members);
-    let fragile = find_fragile(rules, entries, first, &members);
+    let mut languages = Languages::new(&members, budget);
+    let fragile = find_fragile(rules, entries, first, &members, &mut languages);
     for (at, fragile) in fragile.into_iter().enumerate() {
         let rank = first + at;
         let entry = entries.list[rank];
@@ -84,28 +94,32 @@ fn survey_scope(rules: &[CompiledRule], entries: &Entries, scope: &Scope, ranked
             Some(before) => Some(entries.reason(rules, before, entry)).unzip(),
             None => (None, None),
         };
-        let shadow = covers.find(&members, at).map_or(Shadow::None, |(cover, is_proven)| {
+        let shadow = covers.find(&mut languages, at).map_or(Shadow::None, |(cover, is_proven)| {
             Shadow::new(members[cover], entries.table_name(members[cover]), is_proven)
         });
         let fragile = fragile.map(|other| members[other].name.to_string());
         let rule = RuleRef::new(rules, entries, rank, entry);
-        ranked.push(RankedRule { rule, step, reason, shadow, fragile, dead: None });
+        let dead = contradiction(members[at]).or_else(|| {
+            languages.is_empty(at).then(|| "no path that a request may have matches it".to_owned())
+        });
+        ranked.push(RankedRule { rule, step, reason, shadow, fragile, dead });
     }
+    languages.into_budget()
 }
 
-/// Marks the rules that contradict themselves, and those that are shadowed under each of their hosts.
-fn mark_dead(rules: &[CompiledRule], ranked: &mut [RankedRule]) {
+/// Marks the rules that are shadowed under each of their hosts.
+fn mark_dead(ranked: &mut [RankedRule]) {
     let mut open: HashMap<u32, bool> = HashMap::new();
     for rule in ranked.iter() {
         let is_open = !matches!(rule.shadow, Shadow::By { .. });
         *open.entry(rule.rule.index).or_default() |= is_open;
     }
-    for rule in ranked {
-        let is_open = open.get(&rule.rule.index).copied().unwrap_or(true);
-        rule.dead = contradiction(&rules[rule.rule.index as usize]).or_else(|| match &rule.shadow {
-            Shadow::By { rule, .. } if !is_open => Some(format!("rule \"{rule}\" takes all its requests")),
-            Shadow::By { .. } | Shadow::None | Shadow::NotProven { .. } => None,
-        });
+    for ranked in ranked {
+        if let Shadow::By { rule, file, line, .. } = &ranked.shadow
+            && open.get(&ranked.rule.index) == Some(&false)
+        {
+            ranked.dead.get_or_insert_with(|| format!("{rule} ({file}:{line}) takes all its requests"));
+        }
     }
 }
 

@@ -5,33 +5,76 @@ use std::fmt;
 use crate::order::Step;
 use crate::survey::{RankedRule, Shadow};
 
-impl fmt::Display for RankedRule {
-    /// One line: rank, host, what it asks for, name, place, and what is wrong with it or else the reason of its place.
+/// The list that [`Router::ordered`](crate::Router::ordered) makes, displayed as a table for people.
+#[derive(Clone, Copy, Debug)]
+pub struct Listing<'r> {
+    /// The rules in order.
+    pub rules: &'r [RankedRule],
+}
+
+impl fmt::Display for Listing<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rule = &self.rule;
-        write!(
-            out,
-            "{:>5}  {}  {}  {} ({}:{})",
-            rule.rank, rule.host, rule.asks, rule.rule, rule.file, rule.line
-        )?;
-        if let (Some(step), Some(reason)) = (self.step, &self.reason)
-            && !matches!(step, Step::Apart | Step::FileOrder)
-        {
-            write!(out, "  after: {reason}")?;
-        }
-        match &self.shadow {
-            Shadow::None => {}
-            Shadow::By { rule, file, line, .. } => write!(out, "  SHADOWED by {rule} ({file}:{line})")?,
-            Shadow::NotProven { rule, file, line, .. } => {
-                write!(out, "  maybe shadowed by {rule} ({file}:{line}): not proven, for a regex")?;
+        let rows: Vec<[String; 5]> = self.rules.iter().map(columns).collect();
+        let heads = ["rank", "host", "rule", "where", "asks for"].map(str::to_owned);
+        let widths: Vec<usize> = (0..heads.len())
+            .map(|at| rows.iter().chain([&heads]).map(|row| row[at].chars().count()).max().unwrap_or(0))
+            .collect();
+        write_row(out, &heads, &widths)?;
+        writeln!(out)?;
+        for (row, rule) in rows.iter().zip(self.rules) {
+            write_row(out, row, &widths)?;
+            for note in notes(rule) {
+                write!(out, "  {note}")?;
             }
-        }
-        if let Some(other) = &self.fragile {
-            write!(out, "  FRAGILE: only the file order puts it after {other}")?;
-        }
-        if let Some(dead) = &self.dead {
-            write!(out, "  DEAD: {dead}")?;
+            writeln!(out)?;
         }
         Ok(())
     }
+}
+
+impl fmt::Display for RankedRule {
+    /// One line: rank, host, name, place, what it asks for, and what is to be said of it.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", columns(self).join("  "))?;
+        notes(self).iter().try_for_each(|note| write!(out, "  {note}"))
+    }
+}
+
+fn columns(ranked: &RankedRule) -> [String; 5] {
+    let rule = &ranked.rule;
+    let place = format!("{}:{}", rule.file, rule.line);
+    [rule.rank.to_string(), rule.host.clone(), rule.rule.clone(), place, rule.asks.clone()]
+}
+
+fn write_row(out: &mut fmt::Formatter<'_>, row: &[String; 5], widths: &[usize]) -> fmt::Result {
+    let [rank, host, rule, place, asks] = row;
+    let [rank_width, host_width, rule_width, place_width, _] = widths else { return Ok(()) };
+    write!(
+        out,
+        "{rank:>rank_width$}  {host:<host_width$}  {rule:<rule_width$}  {place:<place_width$}  {asks}"
+    )
+}
+
+/// What is to be said of a rule: what is wrong with it, and else why it is where it is.
+fn notes(ranked: &RankedRule) -> Vec<String> {
+    if let Some(dead) = &ranked.dead {
+        return vec![format!("DEAD: {dead}")];
+    }
+    let mut notes = Vec::new();
+    match &ranked.shadow {
+        Shadow::None => {}
+        Shadow::By { rule, file, line, .. } => notes.push(format!("SHADOWED by {rule} ({file}:{line})")),
+        Shadow::NotProven { rule, file, line, .. } => {
+            notes.push(format!("maybe shadowed by {rule} ({file}:{line}); not proven, for a regex"));
+        }
+    }
+    if let Some(other) = &ranked.fragile {
+        notes.push(format!("FRAGILE: only the file order puts it after {other}"));
+    }
+    if let (Some(step), Some(reason)) = (ranked.step, &ranked.reason)
+        && !matches!(step, Step::Apart | Step::FileOrder)
+    {
+        notes.push(format!("after: {reason}"));
+    }
+    notes
 }

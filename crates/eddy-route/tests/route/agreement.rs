@@ -40,8 +40,14 @@ fn check(tables: &[RouteTable], asks: &[Ask]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// A share of the usual number of cases, which `PROPTEST_CASES` sets.
+fn one_in(share: u32) -> ProptestConfig {
+    let usual = ProptestConfig::default();
+    ProptestConfig { cases: usual.cases.div_ceil(share), failure_persistence: None, ..usual }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(one_in(1))]
 
     #[test]
     fn one_winner_in_small_tables(tables in tables(8), asks in vec(ask(), 1..30)) {
@@ -50,7 +56,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(one_in(4))]
 
     #[test]
     fn one_winner_in_crowded_lists(tables in crowded_tables(), asks in vec(ask(), 1..30)) {

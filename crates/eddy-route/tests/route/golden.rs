@@ -5,6 +5,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use eddy_route::Listing;
+
 use crate::notation::router;
 use crate::request::Ask;
 
@@ -49,9 +51,7 @@ fn answer(input: &str) -> String {
                 }
             }
             ["routes"] => {
-                for ranked in router.ordered() {
-                    writeln!(out, "{ranked}").unwrap();
-                }
+                write!(out, "{}", Listing { rules: &router.ordered() }).unwrap();
             }
             ["routes-json"] => {
                 let json = serde_json::to_string_pretty(&router.ordered()).unwrap();
