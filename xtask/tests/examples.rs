@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use eddy_config::{SourceText, check};
 
 /// Every folder of `examples/`; a new one is added here and gets an end-to-end test.
-const EXAMPLES: [&str; 1] = ["examples/quickstart"];
+const EXAMPLES: [&str; 4] =
+    ["examples/api-gateway", "examples/canary", "examples/edge", "examples/quickstart"];
 
 #[test]
 fn every_example_is_known() {
