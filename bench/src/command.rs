@@ -15,7 +15,7 @@ use crate::load::{Generator, Request, Tally};
 use crate::measure::machine;
 use crate::origin::Origin;
 use crate::report::results::Results;
-use crate::report::{chart, table};
+use crate::report::{chart, summary, table};
 use crate::run::{AbOptions, RunOptions, results_folder, run_ab, run_whole};
 use crate::{peers, signals};
 
@@ -37,6 +37,9 @@ enum Action {
     Report {
         /// The file, results/NAME.json.
         file: PathBuf,
+        /// Puts a summary into this document as well, between `<!-- bench:start -->` and `<!-- bench:end -->`.
+        #[arg(long)]
+        into: Option<PathBuf>,
     },
     /// Serves GET /N with N bytes and POST with the number of bytes posted.
     Origin {
@@ -122,14 +125,7 @@ fn act(action: Action) -> Result<ExitCode> {
             say(&table::comparison(&results))?;
             write_results(&results, &folder)
         }
-        Action::Report { file } => {
-            let text =
-                fs::read_to_string(&file).with_context(|| format!("cannot read `{}`", file.display()))?;
-            let results: Results = serde_json::from_str(&text)
-                .with_context(|| format!("`{}` holds no results", file.display()))?;
-            write_report(&results, file.parent().unwrap_or_else(|| Path::new(".")))?;
-            Ok(ExitCode::SUCCESS)
-        }
+        Action::Report { file, into } => report(&file, into.as_deref()),
         Action::Origin { address } => {
             machine::raise_files_max();
             let mut origin = Origin::bind(address)?;
@@ -140,6 +136,18 @@ fn act(action: Action) -> Result<ExitCode> {
         Action::Load(options) => load(&options),
         Action::Guard { parent, command } => guard(parent, &command),
     }
+}
+
+fn report(file: &Path, into: Option<&Path>) -> Result<ExitCode> {
+    let results: Results = serde_json::from_str(&read_file(file)?)
+        .with_context(|| format!("`{}` holds no results", file.display()))?;
+    write_report(&results, file.parent().unwrap_or_else(|| Path::new(".")))?;
+    if let Some(document) = into {
+        let text = summary::insert(&read_file(document)?, &results)
+            .with_context(|| format!("cannot put a summary into `{}`", document.display()))?;
+        write_file(document, &text)?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn load(options: &LoadOptions) -> Result<ExitCode> {
@@ -157,11 +165,11 @@ fn load(options: &LoadOptions) -> Result<ExitCode> {
         Mode::Closed => generator.run_closed(window)?,
         Mode::Open => generator.run_open(window, options.rate, 1)?,
     };
-    say(&summary(&tally))?;
+    say(&tally_text(&tally))?;
     Ok(if tally.error_count() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn summary(tally: &Tally) -> String {
+fn tally_text(tally: &Tally) -> String {
     let time = |time: Option<Duration>| time.map(|time| (time.as_secs_f64() * 1e7).round() / 10.0);
     let summary = serde_json::json!({
         "requests": tally.requests,
@@ -202,6 +210,10 @@ fn write_report(results: &Results, folder: &Path) -> Result<()> {
         write_file(&folder.join(format!("{}.svg", results.name)), &svg)?;
     }
     Ok(())
+}
+
+fn read_file(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))
 }
 
 fn write_file(path: &Path, text: &str) -> Result<()> {

@@ -3,4 +3,5 @@
 pub mod chart;
 pub mod results;
 pub mod statistics;
+pub mod summary;
 pub mod table;

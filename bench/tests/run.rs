@@ -1,0 +1,179 @@
+//! The program as it is used: short runs with whatever gateways are there, interrupted ones among them.
+#![expect(clippy::unwrap_used, reason = "the helpers are part of the tests")]
+
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// A folder of its own for one test, with the committed templates in it.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
+    let link = folder.join("peers");
+    let _ = std::fs::remove_file(&link);
+    std::os::unix::fs::symlink(templates, link).unwrap();
+    folder
+}
+
+fn bench(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_eddy-bench"));
+    command.env("BENCH_FOLDER", folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    for name in
+        ["TARGETS", "SCENARIOS", "ROUNDS", "SECONDS", "NAME", "RATE", "GENERATOR", "EDDY_REQUIRE_PEERS"]
+    {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// The gateways that can be run here; eddy itself has tests of its own.
+fn peers() -> Vec<&'static str> {
+    let is_there = |name: &&&str| {
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        let mut folders: Vec<PathBuf> = std::env::split_paths(&folders).collect();
+        folders.push("/usr/sbin".into());
+        folders.iter().any(|folder| folder.join(name).is_file())
+    };
+    let found: Vec<&str> = ["nginx", "haproxy"].iter().filter(is_there).copied().collect();
+    #[expect(clippy::disallowed_methods, reason = "CI says so by the environment")]
+    let is_required = std::env::var("EDDY_REQUIRE_PEERS").is_ok_and(|value| value == "1");
+    assert!(
+        !(is_required && found.is_empty()),
+        "EDDY_REQUIRE_PEERS=1 and neither nginx nor HAProxy is there"
+    );
+    found
+}
+
+/// Processes that work in `folder` or name it on their command line.
+fn left_in(folder: &Path) -> Vec<String> {
+    let name = folder.to_str().unwrap();
+    let ids = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let lines = ids.filter_map(|id| {
+        let line = std::fs::read_to_string(id.join("cmdline")).ok()?;
+        let is_inside = std::fs::read_link(id.join("cwd")).is_ok_and(|place| place.starts_with(folder));
+        (is_inside || line.contains(name)).then(|| line.replace('\0', " "))
+    });
+    lines.collect()
+}
+
+fn await_nobody(folder: &Path) {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        let left = left_in(folder);
+        if left.is_empty() {
+            return;
+        }
+        assert!(Instant::now() < deadline, "still running: {left:?}");
+        std::thread::yield_now();
+    }
+}
+
+/// Starts a long run and returns once its targets are under load.
+fn begin(folder: &Path, target: &str) -> Child {
+    let mut command = bench(folder);
+    command.args(["run", "--targets", target, "--scenarios", "get", "--seconds", "60"]);
+    let mut child = command.spawn().unwrap();
+    let output = BufReader::new(child.stderr.take().unwrap());
+    let is_loaded = output.lines().map_while(Result::ok).any(|line| line.contains("calibrating"));
+    assert!(is_loaded, "the run ended early");
+    assert!(!left_in(folder).is_empty());
+    child
+}
+
+#[test]
+fn a_short_run_gives_a_row_for_each_target() {
+    let peers = peers();
+    if peers.is_empty() {
+        println!("SKIPPED: neither nginx nor HAProxy is there (make bench-peers)");
+        return;
+    }
+    let folder = folder("short");
+    let mut command = bench(&folder);
+    command.args(["run", "--targets", &peers.join(","), "--scenarios", "get,churn,start", "--name", "short"]);
+    let output = command.args(["--rounds", "2", "--seconds", "0.2"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{text}");
+    let json = std::fs::read_to_string(folder.join("results/short.json")).unwrap();
+    let results: serde_json::Value = serde_json::from_str(&json).unwrap();
+    for peer in &peers {
+        for scenario in ["get", "churn"] {
+            let is_it = |row: &&serde_json::Value| row["scenario"] == scenario && row["target"] == *peer;
+            let row = results["rows"].as_array().unwrap().iter().find(is_it).unwrap();
+            for figure in ["rps", "cpu_us", "p50_us", "p99_us"] {
+                assert!(row[figure].as_f64().unwrap() > 0.0, "{peer} {scenario} {figure}: {row}");
+            }
+        }
+    }
+    assert!(std::fs::read_to_string(folder.join("results/short.md")).unwrap().contains("| `churn` |"));
+    assert!(std::fs::read_to_string(folder.join("results/short.svg")).unwrap().starts_with("<svg"));
+    await_nobody(&folder);
+}
+
+#[test]
+fn an_interrupted_run_leaves_nothing_behind() {
+    let peers = peers();
+    let Some(target) = peers.first() else {
+        println!("SKIPPED: neither nginx nor HAProxy is there (make bench-peers)");
+        return;
+    };
+    let folder = folder("interrupted");
+    let mut child = begin(&folder, target);
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    await_nobody(&folder);
+}
+
+#[test]
+fn a_killed_run_leaves_nothing_behind() {
+    let peers = peers();
+    let Some(target) = peers.first() else {
+        println!("SKIPPED: neither nginx nor HAProxy is there (make bench-peers)");
+        return;
+    };
+    let folder = folder("killed");
+    let mut child = begin(&folder, target);
+    child.kill().unwrap();
+    assert_eq!(child.wait().unwrap().signal(), Some(9));
+    await_nobody(&folder);
+}
+
+#[test]
+fn an_absent_target_is_named_and_may_be_required() {
+    let folder = folder("absent");
+    let mut command = bench(&folder);
+    command.args(["run", "--targets", "eddy", "--scenarios", "get"]).env("EDDY", "/nowhere/eddy");
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success());
+    assert!(text.contains("`eddy` is absent: `/nowhere/eddy` is not a program"), "{text}");
+    let output = command.env("EDDY_REQUIRE_PEERS", "1").output().unwrap();
+    assert!(!output.status.success());
+}
+
+#[test]
+fn the_origin_and_the_load_agree() {
+    let mut origin = Command::new(env!("CARGO_BIN_EXE_eddy-bench"));
+    let mut origin =
+        origin.args(["origin", "--address", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut address = String::new();
+    BufReader::new(origin.stdout.take().unwrap()).read_line(&mut address).unwrap();
+    for arguments in
+        [&["--bytes", "1048576"][..], &["--post", "--bytes", "65536"], &["--once"], &["--mode", "open"]]
+    {
+        let mut load = Command::new(env!("CARGO_BIN_EXE_eddy-bench"));
+        load.args(["load", "--target", address.trim(), "--seconds", "0.2"]).args(arguments);
+        let mut child = load.stdout(Stdio::piped()).spawn().unwrap();
+        let mut text = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+        assert!(child.wait().unwrap().success(), "{arguments:?}: {text}");
+        let tally: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert!(tally["requests"].as_u64().unwrap() > 0, "{arguments:?}: {text}");
+    }
+    origin.kill().unwrap();
+    origin.wait().unwrap();
+}
