@@ -106,3 +106,19 @@ fn problems_of_all_files_come_at_once() {
         "{told:?}"
     );
 }
+
+#[test]
+fn bytes_of_any_kind_are_taken_or_told() {
+    let place = Place::new("bytes");
+    let mut refused = 0;
+    for at in 0..GOOD.len() {
+        let mut bytes = GOOD.as_bytes().to_vec();
+        bytes[at] = bytes[at].wrapping_mul(167).wrapping_add(u8::try_from(at).unwrap());
+        fs::write(place.path("eddy.yaml"), &bytes).unwrap();
+        if let Err(rejected) = FileSource::new(vec![place.path("eddy.yaml")]).load() {
+            assert!(rejected.problems.iter().all(|problem| problem.line > 0), "{rejected}");
+            refused += 1;
+        }
+    }
+    assert!(refused > GOOD.len() / 2, "{refused}");
+}

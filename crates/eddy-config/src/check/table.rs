@@ -55,6 +55,7 @@ pub(super) fn check_tables(
             let message = format!("the route table `{}` has no rules", entry.name.value.0);
             report.warning(place, message).hint("every request to it is answered 404");
         }
+        tables.actions.reserve(rules.len());
         let dialect = dialect.map_or(Dialect::Eddy, |At { value: DialectName(dialect), .. }| dialect);
         let mut checker = TableChecker {
             table: RouteTable { name: entry.name.value.0, dialect, rules: Vec::with_capacity(rules.len()) },

@@ -21,7 +21,8 @@ pub(crate) fn closest<'c>(
         let distance = edits_between(written, candidate);
         let is_near =
             distance <= allowed || is_same_word(written, candidate) || is_beginning(written, candidate);
-        if is_near && best.is_none_or(|(least, _)| distance < least) {
+        // Of two as near the first by name, whatever order the candidates come in.
+        if is_near && best.is_none_or(|best| (distance, candidate) < best) {
             best = Some((distance, candidate));
         }
     }
@@ -96,6 +97,12 @@ mod tests {
         check("upstreams", None);
         check("x", None);
         check("", None);
+    }
+
+    #[test]
+    fn the_order_of_the_candidates_does_not_matter() {
+        assert_eq!(closest("userx", ["users", "usera"], &mut 9), Some("usera"));
+        assert_eq!(closest("userx", ["usera", "users"], &mut 9), Some("usera"));
     }
 
     #[test]

@@ -41,7 +41,8 @@ impl<T: Value> Value for Vec<At<T>> {
     fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
         match &node.form {
             Form::List(elements) => {
-                let read: Self = elements.iter().filter_map(|element| At::read(element, report)).collect();
+                let mut read = Self::with_capacity(elements.len());
+                read.extend(elements.iter().filter_map(|element| At::read(element, report)));
                 // A list of which nothing is left is not the same as an empty one.
                 (!read.is_empty() || elements.is_empty()).then_some(read)
             }

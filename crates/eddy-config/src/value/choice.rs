@@ -25,37 +25,6 @@ pub(crate) struct DialectName(pub(crate) eddy_route::Dialect);
 /// A word, what it becomes and what it means.
 type Meaning<T> = (&'static str, T, &'static str);
 
-const BALANCES: &[Meaning<Balance>] = &[
-    ("round_robin", Balance::RoundRobin, "each endpoint in turn, smooth by weight"),
-    ("least_request", Balance::LeastRequest, "the less loaded of two endpoints drawn at random by weight"),
-    ("random", Balance::Random, "at random by weight"),
-];
-
-const FORMATS: &[Meaning<LogFormat>] =
-    &[("text", LogFormat::Text, "a line for people"), ("json", LogFormat::Json, "a JSON object a line")];
-
-const LEVELS: &[Meaning<Level>] = &[
-    ("error", Level("error"), "what failed"),
-    ("warn", Level("warn"), "what will need attention, too"),
-    ("info", Level("info"), "starts, reloads and stops, too"),
-    ("debug", Level("debug"), "what eddy decides and why, too"),
-    ("trace", Level("trace"), "everything"),
-];
-
-const SCHEMES: &[Meaning<Scheme>] =
-    &[("http", Scheme("http"), "without TLS"), ("https", Scheme("https"), "with TLS")];
-
-const REDIRECT_STATUSES: &[Meaning<RedirectStatus>] = &[
-    ("301", RedirectStatus(301), "moved for good; clients may change the method to GET"),
-    ("302", RedirectStatus(302), "found elsewhere for now; clients may change the method to GET"),
-    ("303", RedirectStatus(303), "see other: clients change the method to GET"),
-    ("307", RedirectStatus(307), "elsewhere for now, with the same method"),
-    ("308", RedirectStatus(308), "moved for good, with the same method"),
-];
-
-const DIALECTS: &[Meaning<DialectName>] =
-    &[("eddy", DialectName(eddy_route::Dialect::Eddy), "eddy's own rules and their order")];
-
 impl Word for Balance {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, BALANCES)
@@ -145,3 +114,34 @@ fn info<T>(meanings: &[Meaning<T>], kind: WordKind) -> WordInfo {
     let choices = meanings.iter().map(|(word, _, meaning)| (*word, *meaning)).collect();
     WordInfo { kind, choices, ..WordInfo::text(&listed(&words, "or")) }
 }
+
+const BALANCES: &[Meaning<Balance>] = &[
+    ("round_robin", Balance::RoundRobin, "each endpoint in turn, smooth by weight"),
+    ("least_request", Balance::LeastRequest, "the less loaded of two endpoints drawn at random by weight"),
+    ("random", Balance::Random, "at random by weight"),
+];
+
+const FORMATS: &[Meaning<LogFormat>] =
+    &[("text", LogFormat::Text, "a line for people"), ("json", LogFormat::Json, "a JSON object a line")];
+
+const LEVELS: &[Meaning<Level>] = &[
+    ("error", Level("error"), "what failed"),
+    ("warn", Level("warn"), "what will need attention, too"),
+    ("info", Level("info"), "starts, reloads and stops, too"),
+    ("debug", Level("debug"), "what eddy decides and why, too"),
+    ("trace", Level("trace"), "everything"),
+];
+
+const SCHEMES: &[Meaning<Scheme>] =
+    &[("http", Scheme("http"), "without TLS"), ("https", Scheme("https"), "with TLS")];
+
+const REDIRECT_STATUSES: &[Meaning<RedirectStatus>] = &[
+    ("301", RedirectStatus(301), "moved for good; clients may change the method to GET"),
+    ("302", RedirectStatus(302), "found elsewhere for now; clients may change the method to GET"),
+    ("303", RedirectStatus(303), "see other: clients change the method to GET"),
+    ("307", RedirectStatus(307), "elsewhere for now, with the same method"),
+    ("308", RedirectStatus(308), "moved for good, with the same method"),
+];
+
+const DIALECTS: &[Meaning<DialectName>] =
+    &[("eddy", DialectName(eddy_route::Dialect::Eddy), "eddy's own rules and their order")];

@@ -25,6 +25,11 @@ pub(crate) struct Tree<'t> {
 /// Linear in the text plus what its aliases expand to, which is limited to [`NODES_MAX`] nodes.
 pub(crate) fn parse<'t>(text: &'t str, source: u32, report: &mut Report) -> Tree<'t> {
     let mut builder = Builder::new(source, report);
+    if text.len() > TEXT_BYTES_MAX {
+        let place = Place { source, line: 1, column: 1, length: 1 };
+        builder.report.error(place, format!("too large: at most {} MiB are read", TEXT_BYTES_MAX >> 20));
+        return Tree { root: None, is_whole: false };
+    }
     for event in Parser::new_from_str_with_options(text, parser_options()) {
         let goes_on = match event {
             Ok((event, span)) => builder.handle(event, span),
@@ -339,6 +344,8 @@ fn key_from<'t>(node: Node<'t>, report: &mut Report) -> Option<Key<'t>> {
     }
 }
 
+/// Most bytes of a text.
+const TEXT_BYTES_MAX: usize = 16 << 20;
 /// Most levels of lists and mappings inside each other.
 const DEPTH_MAX: usize = 64;
 /// Most values of a file, those from aliases counted each time, long texts counted as several.
