@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::results::{DIRECT, Results, Row};
+use super::results::{DIRECT, Ratio, Results, Row};
 use super::table::short;
 
 /// Draws the CPU a request of every target, relative to the reference; `None` when there is nothing to draw.
@@ -32,7 +32,7 @@ pub fn svg(results: &Results) -> Option<String> {
     let _ = writeln!(
         out,
         "<text class=\"small\" x=\"{LEFT}\" y=\"42\">less is better; user and system, all processes, at saturation; \
-         medians of {} rounds, labels in µs</text>",
+         median ratios of {} paired rounds, median µs in brackets</text>",
         results.method.rounds
     );
     draw_axis(&mut out, axis, height);
@@ -72,15 +72,27 @@ fn groups(results: &Results) -> Vec<Group<'_>> {
     let is_reference = |row: &&Row| row.target == results.reference && row.target != DIRECT;
     let mut groups = Vec::new();
     for row in results.rows.iter().filter(is_reference) {
-        let Some(base) = row.cpu_us.filter(|&base| base > 0.0) else { continue };
+        if row.cpu_us.is_none() {
+            continue;
+        }
         let targets = results.targets.iter().map(|target| target.name.as_str()).enumerate();
         let bars = targets.filter_map(|(index, target)| {
             let cpu_us = of(&row.scenario, target)?;
-            Some(Bar { target, index, cpu_us, ratio: cpu_us / base })
+            let ratio =
+                if target == results.reference { 1.0 } else { rival_ratio(results, &row.scenario, target)? };
+            Some(Bar { target, index, cpu_us, ratio })
         });
         groups.push(Group { scenario: &row.scenario, bars: bars.collect() });
     }
     groups
+}
+
+/// The rival's CPU over the reference's, from paired windows, as the table has it the other way round.
+fn rival_ratio(results: &Results, scenario: &str, rival: &str) -> Option<f64> {
+    let is_it =
+        |ratio: &&Ratio| ratio.scenario == scenario && ratio.rival == rival && ratio.figure == "cpu_us";
+    let ratio = results.ratios.iter().find(is_it)?.comparison.ratio.median;
+    (ratio > 0.0).then(|| 1.0 / ratio)
 }
 
 fn draw_axis(out: &mut String, axis: Axis, height: f64) {
@@ -159,25 +171,21 @@ const GAP: f64 = 12.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::results::TargetFacts;
+    use crate::report::results::{Samples, TargetFacts, ratios};
 
     fn results() -> Results {
-        let row = |scenario: &str, target: &str, cpu_us| Row {
-            scenario: scenario.to_owned(),
-            target: target.to_owned(),
-            cpu_us,
-            ..Row::default()
-        };
+        let mut samples = Samples::default();
+        for (target, cpu_us) in [("eddy", 30.0), ("nginx", 36.0), (DIRECT, 7.0)] {
+            samples.add("get", target, "cpu_us", Some(cpu_us));
+        }
+        samples.add("idle", "eddy", "connection_bytes", Some(1.0));
+        let rows = samples.rows();
         let target = |name: &str| TargetFacts { name: name.to_owned(), ..TargetFacts::default() };
         Results {
             reference: "eddy".to_owned(),
             targets: vec![target("eddy"), target("nginx")],
-            rows: vec![
-                row("get", "eddy", Some(30.0)),
-                row("get", "nginx", Some(36.0)),
-                row("get", DIRECT, Some(7.0)),
-                row("idle", "eddy", None),
-            ],
+            ratios: ratios(&rows, "eddy"),
+            rows,
             ..Results::default()
         }
     }
