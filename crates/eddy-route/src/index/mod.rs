@@ -12,4 +12,4 @@ mod trie;
 pub(crate) use host::HostIndex;
 pub(crate) use list::NONE;
 pub(crate) use path::{PathIndex, path_key};
-pub(crate) use trie::{NO_VALUE, Trie};
+pub(crate) use trie::{CAPTURE, NO_VALUE, Trie};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::compile::{CompiledRule, PathMatcher, PatternScratch, Source};
-use crate::index::{NO_VALUE, Trie, path_key};
+use crate::index::{CAPTURE, NO_VALUE, Trie, path_key};
 use crate::survey::imply::implies;
 use crate::survey::language::Languages;
 use crate::survey::ranked::Proof;
@@ -13,6 +13,8 @@ pub(super) struct Covers<'r> {
     members: &'r [&'r CompiledRule],
     trie: Trie,
     root: u32,
+    /// The templates by rank: an expression may be within one without beginning like it.
+    templates: Vec<usize>,
     /// Rules by key of the trie and by one exact value they ask for, each list by rank.
     by_place: HashMap<(u32, Option<Anchor<'r>>), Vec<usize>>,
 }
@@ -47,27 +49,49 @@ impl<'r> Covers<'r> {
             by_place.entry((place, anchors(rule).next())).or_default().push(at);
         }
         let numbered: Vec<(&[u8], u32)> = distinct.into_iter().zip(0..).collect();
+        let is_template = |at: &usize| matches!(members[*at].path, PathMatcher::Template(_));
+        let templates = (0..members.len()).filter(is_template).collect();
         let mut trie = Trie::default();
         let root = trie.add(&numbered);
-        Self { members, trie, root, by_place }
+        Self { members, trie, root, templates, by_place }
     }
 
     /// The first earlier rule that takes all requests of a member; if none certainly does, the first that may.
     pub(super) fn find(&self, languages: &mut Languages<'_>, at: usize) -> Option<(usize, Proof)> {
         let narrow = self.members[at];
+        let key = path_key(&narrow.path);
         let mut best: Option<(usize, Proof)> = None;
-        for met in self.walk(&path_key(&narrow.path)) {
+        for met in self.walk(&key) {
             for anchor in std::iter::once(None).chain(anchors(narrow).map(Some)) {
-                let Some(list) = self.by_place.get(&(met.place, anchor)) else { continue };
-                for other in list.iter().copied().take_while(|other| *other < at) {
-                    // Nothing later in the list is better than what is certain.
-                    if best.is_some_and(|(known, proof)| proof == Proof::Certain && known < other) {
-                        break;
-                    }
-                    let found = self.cover_by(other, at, &met, languages).map(|proof| (other, proof));
-                    best = better(best, found);
+                if let Some(list) = self.by_place.get(&(met.place, anchor)) {
+                    best = self.find_among(list, at, &met, best, languages);
                 }
             }
+        }
+        if matches!(narrow.path, PathMatcher::Regex(_)) {
+            let is_near = |other: &&usize| is_compatible(&path_key(&self.members[**other].path), &key);
+            let templates: Vec<usize> = self.templates.iter().filter(is_near).copied().collect();
+            best = self.find_among(&templates, at, &Met { place: NO_VALUE, next: None }, best, languages);
+        }
+        best
+    }
+
+    /// The best of some rules, given by rank, and of what is known already.
+    fn find_among(
+        &self,
+        list: &[usize],
+        at: usize,
+        met: &Met,
+        mut best: Option<(usize, Proof)>,
+        languages: &mut Languages<'_>,
+    ) -> Option<(usize, Proof)> {
+        for other in list.iter().copied().take_while(|other| *other < at) {
+            // Nothing later in the list is better than what is certain.
+            if best.is_some_and(|(known, proof)| proof == Proof::Certain && known < other) {
+                break;
+            }
+            let found = self.cover_by(other, at, met, languages).map(|proof| (other, proof));
+            best = better(best, found);
         }
         best
     }
@@ -137,6 +161,12 @@ fn covers_by_key(wide: &PathMatcher, narrow: &PathMatcher, met: &Met) -> Option<
         (wide, _) if takes_rest(wide) => Some(matches!(met.next, None | Some(b'/'))),
         (_, narrow) => Some(met.next.is_none() && !takes_rest(narrow)),
     }
+}
+
+/// Whether a path may begin like a template, as far as its first capture, and with a literal text.
+fn is_compatible(template_key: &[u8], literal: &[u8]) -> bool {
+    let mut pairs = template_key.iter().take_while(|byte| **byte != CAPTURE).zip(literal);
+    pairs.all(|(a, b)| a == b)
 }
 
 /// Whether a matcher serves what is below its key as well.

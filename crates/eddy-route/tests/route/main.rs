@@ -16,3 +16,4 @@ mod order;
 mod refusal;
 mod request;
 mod rewrite;
+mod survey;

@@ -281,6 +281,40 @@ fn many_rules_of_one_path_are_told_apart() {
 }
 
 #[test]
+fn a_short_prefix_that_comes_first_leaves_what_is_not_below_it() {
+    let rules = "short: prefix=/a rank=-1\nlonger: prefix=/aa\nbelow: prefix=/a/b\nexact: exact=/a";
+    let asks = [
+        (get("/aa"), "longer"),
+        (get("/aa/b"), "longer"),
+        (get("/a/b"), "short"),
+        (get("/a"), "short"),
+        (get("/ab"), "none"),
+    ];
+    check(rules, &asks);
+    // A capture below a prefix of `//` is not below that prefix.
+    check(
+        "double: prefix=/a// rank=-1\nid: template=/a/{id}",
+        &[(get("/a/1"), "id"), (get("/a//"), "double")],
+    );
+}
+
+#[test]
+fn many_rules_with_several_methods_are_told_apart() {
+    let mut rules = String::new();
+    for number in 0..20 {
+        rules.push_str(&format!("m{number}: prefix=/ method=A{number} method=B{number}\n"));
+    }
+    rules.push_str("other: prefix=/");
+    let asks = [
+        (get("/").method("A19"), "m19"),
+        (get("/").method("B19"), "m19"),
+        (get("/").method("B0"), "m0"),
+        (get("/"), "other"),
+    ];
+    check(&rules, &asks);
+}
+
+#[test]
 fn paths_of_rules_are_normalised() {
     check("hit: exact=/caf%c3%a9", &[(get("/caf%C3%A9"), "hit")]);
     check("hit: prefix=/%61", &[(get("/a/b"), "hit")]);

@@ -1,0 +1,166 @@
+//! Which rules are marked: shadowed by an earlier one or not, and whether that is proven.
+
+use eddy_route::{RankedRule, Shadow};
+
+use crate::notation::router;
+
+/// The mark of the last rule in a word: of several hosts, the one that leaves it most.
+fn mark(rules: &str) -> (&'static str, RankedRule) {
+    let router = router(rules);
+    let last = router.rules().last().unwrap().index;
+    let entries = router.ordered().into_iter().filter(|ranked| ranked.rule.index == last);
+    let marked = entries.map(|ranked| match &ranked.shadow {
+        Shadow::None => ("free", ranked),
+        Shadow::NotProven { .. } => ("maybe", ranked),
+        Shadow::By { .. } => ("shadowed", ranked),
+    });
+    marked.min_by_key(|(word, _)| *word).unwrap()
+}
+
+/// Checks what becomes of a second rule that has a worse rank than the first.
+fn check(first: &str, second: &str, expected: &str) {
+    let (word, last) = mark(&format!("first: {first}\nsecond: {second} rank=9"));
+    assert_eq!(word, expected, "{second} after {first}");
+    assert_eq!(last.dead.is_some(), expected == "shadowed", "{second} after {first}: {:?}", last.dead);
+}
+
+#[test]
+fn paths_shadow_what_is_within_them() {
+    let cases = [
+        ("prefix=/a", "exact=/a", "shadowed"),
+        ("prefix=/a", "exact=/a/b", "shadowed"),
+        ("prefix=/a", "exact=/ab", "free"),
+        ("prefix=/a", "prefix=/a/", "shadowed"),
+        ("prefix=/a", "prefix=/a//", "shadowed"),
+        ("prefix=/a", "prefix=/", "free"),
+        ("prefix=/a", "template=/a/{x}", "shadowed"),
+        ("prefix=/a", "template=/{x}/b", "free"),
+        ("prefix=/", "regex=/x.*", "shadowed"),
+        ("prefix=/", "regex=.*", "free"),
+        ("prefix=/", "", "free"),
+        ("prefix=/a", "regex=/a(/.*)?", "shadowed"),
+        ("prefix=/a", "regex=/a.*", "free"),
+        ("exact=/a", "exact=/a", "shadowed"),
+        ("exact=/a", "prefix=/a", "free"),
+        ("exact=/a", "regex=/a", "shadowed"),
+        ("template=/{x}", "exact=/a", "shadowed"),
+        ("template=/{x}", "exact=/", "free"),
+        ("template=/{x}", "exact=/a/", "free"),
+        ("template=/{x}", "prefix=/a", "free"),
+        ("template=/{x...}", "prefix=/a", "shadowed"),
+        ("template=/{x...}", "prefix=/", "shadowed"),
+        ("template=/a/{x...}", "prefix=/a", "shadowed"),
+        ("template=/{a}/{x...}", "prefix=/a", "shadowed"),
+        ("template=/{a}/{x...}", "prefix=/", "free"),
+        ("template=/{a}/{x...}", "prefix=/a//", "shadowed"),
+        ("template=/a/{b}/{x...}", "prefix=/a//", "free"),
+        ("template=/{a}/{b}", "template=/{c}/d", "shadowed"),
+        ("template=/{a}/d", "template=/{c}/{d}", "free"),
+        ("template=/{a}/{b}", "template=/{c}/{rest...}", "free"),
+        ("template=/{a}/{rest...}", "template=/{c}/d/{rest...}", "shadowed"),
+        ("template=/{a}", "regex=/[a-z]+", "shadowed"),
+        ("regex=/[^/]+", "template=/{a}", "shadowed"),
+        ("regex=/[a-z]+", "template=/{a}", "free"),
+        ("regex=/[a-z]+", "exact=/a", "shadowed"),
+        ("regex=.*", "", "shadowed"),
+        ("regex=/.*", "", "free"),
+        ("regex=/a/.*", "prefix=/a", "free"),
+        ("regex=(?i)/A+", "regex=/a{3}", "shadowed"),
+        ("", "prefix=/", "shadowed"),
+        ("", "", "shadowed"),
+    ];
+    for (first, second, expected) in cases {
+        check(first, second, expected);
+    }
+}
+
+#[test]
+fn hosts_and_methods_shadow_what_is_within_them() {
+    check("host=a.t", "host=a.t", "shadowed");
+    check("host=a.t host=b.t", "host=a.t", "shadowed");
+    check("host=a.t", "host=a.t host=b.t", "free");
+    check("host=*.t", "host=*.t", "shadowed");
+    check("method=A method=B", "method=B", "shadowed");
+    check("method=A", "method=A method=B", "free");
+    check("method=A", "", "free");
+    check("", "method=A", "shadowed");
+}
+
+#[test]
+fn values_shadow_what_is_within_them() {
+    let cases = [
+        ("present", "exact:1", "shadowed"),
+        ("present", "absent", "free"),
+        ("absent", "absent", "shadowed"),
+        ("absent", "present", "free"),
+        ("exact:1", "exact:1", "shadowed"),
+        ("exact:1", "exact:2", "free"),
+        ("exact:1", "present", "free"),
+        ("prefix:a", "prefix:ab", "shadowed"),
+        ("prefix:ab", "prefix:a", "free"),
+        ("prefix:", "present", "shadowed"),
+        ("suffix:b", "suffix:ab", "shadowed"),
+        ("suffix:ab", "suffix:b", "free"),
+        ("suffix:b", "prefix:b", "free"),
+        ("contains:b", "prefix:abc", "shadowed"),
+        ("contains:b", "contains:ab", "shadowed"),
+        ("contains:ab", "contains:b", "free"),
+        ("contains:b", "exact:abc", "shadowed"),
+        ("regex:a.", "exact:ab", "shadowed"),
+        ("regex:a.", "regex:a.", "shadowed"),
+        ("regex:a.", "regex:ab", "maybe"),
+        ("prefix:a", "regex:ab", "maybe"),
+        ("regex:a.", "absent", "free"),
+    ];
+    for (first, second, expected) in cases {
+        for kind in ["header", "query"] {
+            check(&format!("{kind}=x:{first}"), &format!("{kind}=x:{second}"), expected);
+        }
+        check(&format!("header=x:{first}"), &format!("header=y:{second}"), "free");
+        check(&format!("header=x:{first}"), &format!("query=x:{second}"), "free");
+    }
+    check("header=x:present", "header=y:exact:1 header=X:exact:2", "shadowed");
+    check("header=x:present header=y:present", "header=x:exact:1", "free");
+}
+
+#[test]
+fn rules_that_contradict_themselves_are_dead() {
+    for rule in [
+        "header=x:absent header=x:exact:1",
+        "query=q:exact:1 query=q:exact:2",
+        "query=q:exact:1 query=q:prefix:2",
+        "query=q:prefix:a query=q:prefix:b",
+        "query=q:suffix:a query=q:suffix:b",
+        "regex=users/.*",
+        "regex=/a?b[?]",
+        "regex=",
+    ] {
+        let (_, last) = mark(&format!("rule: {rule}"));
+        assert!(last.dead.is_some(), "{rule}");
+    }
+    for rule in ["header=x:exact:1 header=x:exact:2", "query=q:prefix:a query=q:prefix:ab", "regex=(/a|b)"] {
+        let (_, last) = mark(&format!("rule: {rule}"));
+        assert_eq!(last.dead, None, "{rule}");
+    }
+}
+
+#[test]
+fn fragile_are_rules_that_one_request_may_be_for() {
+    let check = |rules: &str, expected: Option<&str>| {
+        let (_, last) = mark(rules);
+        assert_eq!(last.fragile.as_deref(), expected, "{rules}");
+    };
+    check("a: prefix=/x header=h:present\nb: prefix=/x header=i:present", Some("a"));
+    check("a: prefix=/x header=h:exact:1\nb: prefix=/x header=h:exact:2", None);
+    check("a: prefix=/x header=h:exact:1\nb: prefix=/x header=i:exact:2", Some("a"));
+    check("a: prefix=/x header=h:absent\nb: prefix=/x header=h:exact:2", None);
+    check("a: prefix=/x method=A\nb: prefix=/x method=B", None);
+    check("a: prefix=/x method=A\nb: prefix=/x method=B method=A", Some("a"));
+    check("a: prefix=/x\nb: prefix=/y", None);
+    check("a: prefix=/x rank=1\nb: prefix=/x rank=2", None);
+    check("a: regex=/x\\d\nb: regex=/x[a-c]", None);
+    check("a: regex=/x\\d\nb: regex=/x[a-c1]", Some("a"));
+    check("a: template=/{x}/a/{y}\nb: template=/{x}/{y}/b", Some("a"));
+    check("a: template=/{x}/a/{y}\nb: template=/{x}/b/{y}", None);
+    check("table one\na: prefix=/x\ntable two\nb: prefix=/x", None);
+}
