@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use eddy_config::{Config, ListenerConfig, Serve, render};
-use eddy_route::{RankedRule, RouteTable, Router};
+use eddy_route::{Listing, RankedRule, RouteTable, Router};
 use eddy_source::FileSource;
 use serde::Serialize;
 
@@ -56,9 +56,7 @@ fn text_of(listeners: &[ListenerRules]) -> String {
         }
         // Writing to a string never fails.
         let _ = writeln!(out, "listener {}", named(&listener.listener, &listener.address));
-        for rule in &listener.rules {
-            let _ = writeln!(out, "{rule}");
-        }
+        let _ = write!(out, "{}", Listing { rules: &listener.rules });
     }
     if out.is_empty() {
         out.push_str("no listener has routes\n");

@@ -3,6 +3,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::{UnixDatagram, UnixStream};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -183,13 +184,10 @@ fn a_second_signal_stops_at_once() {
 #[test]
 fn the_admin_listener_outlives_the_last_descriptor() {
     let eddy = Eddy::start(DEMO);
-    let descriptors = std::fs::read_dir(format!("/proc/{}/fd", eddy.gateway().as_raw_nonzero())).unwrap();
-    let highest =
-        descriptors.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse::<u64>().ok()).max();
-    let limit = Rlimit { current: highest.map(|it| it + 1), maximum: highest.map(|it| it + 1) };
-    prlimit(Some(eddy.gateway()), Resource::Nofile, limit).unwrap();
-    // Numbers that are free below the limit are taken first.
-    let _idle: Vec<TcpStream> = (0..64).map(|_| TcpStream::connect(eddy.address()).unwrap()).collect();
+    let folder = PathBuf::from(format!("/proc/{}/fd", eddy.gateway().as_raw_nonzero()));
+    // The limit is one above the highest number in use, so every new descriptor is one too many.
+    let limit = (0_u64..).find(|number| folder.join(number.to_string()).symlink_metadata().is_err());
+    prlimit(Some(eddy.gateway()), Resource::Nofile, Rlimit { current: limit, maximum: limit }).unwrap();
     for _ in 0..3 {
         assert_eq!(get(eddy.admin(), "/healthz").status, 200);
         assert_eq!(get(eddy.admin(), "/metrics").status, 200);

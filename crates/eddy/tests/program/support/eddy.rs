@@ -7,6 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -34,6 +35,7 @@ pub(crate) struct Launch {
 #[derive(Debug)]
 pub(crate) struct Eddy {
     process: Child,
+    is_waited_for: bool,
     records: Receiver<Value>,
     seen: Vec<Value>,
     directory: Directory,
@@ -71,7 +73,7 @@ impl Eddy {
             .unwrap();
         let (sender, records) = channel();
         let log = process.stderr.take().unwrap();
-        std::thread::spawn(move || {
+        thread::spawn(move || {
             for line in BufReader::new(log).lines() {
                 let Ok(line) = line else { return };
                 let record = serde_json::from_str(&line).unwrap_or(Value::String(line));
@@ -80,7 +82,7 @@ impl Eddy {
                 }
             }
         });
-        Self { process, records, seen: Vec::new(), directory }
+        Self { process, is_waited_for: false, records, seen: Vec::new(), directory }
     }
 
     /// Waits for the next record with this message and returns it.
@@ -169,6 +171,7 @@ impl Eddy {
         let deadline = Instant::now() + DEADLINE;
         loop {
             if let Some(status) = self.process.try_wait().unwrap() {
+                self.is_waited_for = true;
                 return status;
             }
             assert!(Instant::now() < deadline, "still running; the log is\n{}", self.log());
@@ -176,7 +179,7 @@ impl Eddy {
             match self.records.recv_timeout(Duration::from_millis(10)) {
                 Ok(record) => self.seen.push(record),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return self.process.wait().unwrap(),
+                Err(RecvTimeoutError::Disconnected) => thread::park_timeout(Duration::from_millis(1)),
             }
         }
     }
@@ -191,9 +194,11 @@ impl Eddy {
 
 impl Drop for Eddy {
     fn drop(&mut self) {
-        // The group was made for this one.
-        let _ = kill_process_group(self.pid(), Signal::KILL);
-        let _ = self.process.wait();
+        // The group was made for this one. Once the process is waited for, the number may be another's.
+        if !self.is_waited_for {
+            let _ = kill_process_group(self.pid(), Signal::KILL);
+            let _ = self.process.wait();
+        }
     }
 }
 
@@ -217,7 +222,7 @@ pub(crate) fn run_to_end(arguments: &[&str], directory: &Path) -> Output {
 
 fn read_all(mut stream: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (sender, text) = channel();
-    std::thread::spawn(move || {
+    thread::spawn(move || {
         let mut bytes = Vec::new();
         let _ = stream.read_to_end(&mut bytes);
         let _ = sender.send(bytes);
