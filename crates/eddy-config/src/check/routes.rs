@@ -23,14 +23,26 @@ pub(super) fn check_routes(listeners: &[ListenerConfig], tables: &Tables, report
             served.push(vec![index]);
         }
     }
+    // With errors before, a rule may have lost what was wrong with it.
+    let is_sound = !report.has_errors();
     let mut outlook = Outlook::default();
     for indexes in served {
         match Router::build(&chosen(&indexes, &tables.tables)) {
             Ok(router) => outlook.take(&router, &indexes, tables),
-            Err(errors) => errors.iter().for_each(|error| note(error, tables, report)),
+            Err(errors) => {
+                let told = errors.iter().filter(|error| is_sound || !may_follow(&error.problem));
+                told.for_each(|error| note(error, tables, report));
+            }
         }
     }
-    outlook.note(report);
+    if is_sound {
+        outlook.note(report);
+    }
+}
+
+/// Whether a problem may only follow from a path that was refused before.
+fn may_follow(problem: &RouteProblem) -> bool {
+    matches!(problem, RouteProblem::RewriteCapture { .. } | RouteProblem::RewriteWithoutPrefix)
 }
 
 /// The tables of a listener; one that stands alone needs no copy.

@@ -97,7 +97,9 @@ impl Writer {
             self.out.push('\n');
         }
         if number > 0 || after != After::Dash {
-            self.out.extend(std::iter::repeat_n(' ', indent));
+            for _ in 0..indent / 2 {
+                self.out.push_str("  ");
+            }
         }
     }
 
@@ -126,6 +128,14 @@ impl Writer {
         }
         self.out.push('"');
     }
+}
+
+/// Whether a text that was written without quotes is surely read the same without them.
+fn stays_plain(text: &str) -> bool {
+    let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-' | b':');
+    let bytes = text.as_bytes();
+    let ends_well = bytes.last().is_some_and(|byte| *byte != b':');
+    ends_well && !matches!(bytes.first(), Some(b'-' | b':')) && bytes.iter().copied().all(is_safe)
 }
 
 /// Whether a field or parameter with this name is known to carry secrets, or likely to.

@@ -60,7 +60,7 @@ pub(super) fn check_tables(
         let mut checker = TableChecker {
             table: RouteTable { name: entry.name.value.0, dialect, rules: Vec::with_capacity(rules.len()) },
             places: Vec::with_capacity(rules.len()),
-            names: HashMap::new(),
+            names: HashMap::with_capacity(rules.len()),
             sources,
             actions: &mut tables.actions,
             clusters,
@@ -94,10 +94,16 @@ impl TableChecker<'_> {
         let name = self.name(spec.name.as_ref());
         let conditions = check_conditions(spec.conditions.take(), self.report);
         let rank = spec.rank.map(|rank| rank.value.0);
-        let Some(done) = check_action(spec, self.clusters, self.report) else { return };
-        let Ok(number) = u32::try_from(self.actions.len()) else { return };
-        let Done { action, rewrite, rewrite_place } = done;
-        self.actions.push(action);
+        // What is wrong with the action was noted; the conditions are looked at all the same.
+        let done = check_action(spec, self.clusters, self.report);
+        let number = u32::try_from(self.actions.len()).unwrap_or(u32::MAX);
+        let (rewrite, rewrite_place) = match done {
+            Some(Done { action, rewrite, rewrite_place }) => {
+                self.actions.push(action);
+                (rewrite, rewrite_place)
+            }
+            None => (None, None),
+        };
         self.places.push(RulePlaces { rule: place, conditions: conditions.places, rewrite: rewrite_place });
         let file = self.sources.get(place.source as usize).map(|source| source.path.clone());
         self.table.rules.push(Rule {

@@ -33,10 +33,8 @@ pub struct Checked {
 /// Linear in the texts and in what aliases expand to, plus what `eddy_route::Router::build` takes for each listener.
 pub fn check(sources: &[SourceText]) -> Result<Checked, Vec<Problem>> {
     let mut report = Report::new();
-    let trees: Vec<Tree<'_>> =
-        sources.iter().zip(0..).map(|(source, number)| parse(&source.text, number, &mut report)).collect();
-    let config = check_trees(sources, &trees, &mut report);
-    match config {
+    let read = read_all(sources, &mut report);
+    match read.and_then(|read| check_spec(read, sources, &mut report)) {
         Some(config) if !report.has_errors() => {
             Ok(Checked { config, warnings: report.into_problems(sources) })
         }
@@ -64,7 +62,16 @@ pub fn version_of(sources: &[SourceText]) -> Arc<str> {
     format!("{hash:016x}").into()
 }
 
-fn check_trees(sources: &[SourceText], trees: &[Tree<'_>], report: &mut Report) -> Option<Config> {
+/// What was read of all sources.
+struct Read {
+    spec: GatewaySpec,
+    shown: Arc<str>,
+}
+
+/// Reads the sources and unites them; `None` when nothing can be said of the whole.
+fn read_all(sources: &[SourceText], report: &mut Report) -> Option<Read> {
+    let trees: Vec<Tree<'_>> =
+        sources.iter().zip(0..).map(|(source, number)| parse(&source.text, number, report)).collect();
     let mut united: Option<GatewaySpec> = None;
     for (tree, source) in trees.iter().zip(0..) {
         let Some(spec) = read_tree(tree, source, report) else { continue };
@@ -78,7 +85,8 @@ fn check_trees(sources: &[SourceText], trees: &[Tree<'_>], report: &mut Report) 
     }
     // What is missing from a text that was cut would show as names that are not defined.
     let is_whole = trees.iter().all(|tree| tree.is_whole);
-    united.filter(|_| is_whole).and_then(|spec| check_spec(spec, sources, trees, report))
+    let spec = united.filter(|_| is_whole)?;
+    Some(Read { spec, shown: shown_text(sources, &trees) })
 }
 
 fn read_tree(tree: &Tree<'_>, source: u32, report: &mut Report) -> Option<GatewaySpec> {
@@ -94,12 +102,9 @@ fn read_tree(tree: &Tree<'_>, source: u32, report: &mut Report) -> Option<Gatewa
     GatewaySpec::read(root, report)
 }
 
-fn check_spec(
-    spec: GatewaySpec,
-    sources: &[SourceText],
-    trees: &[Tree<'_>],
-    report: &mut Report,
-) -> Option<Config> {
+/// Checks the whole; `None` when there are errors.
+fn check_spec(read: Read, sources: &[SourceText], report: &mut Report) -> Option<Config> {
+    let Read { spec, shown } = read;
     let mut cluster_names = Names::new("cluster");
     let clusters = check_clusters(spec.clusters, &mut cluster_names, report);
     let mut table_names = Names::new("route table");
@@ -115,11 +120,10 @@ fn check_spec(
     let admin = spec.admin.and_then(|admin| gateway::check_admin(&admin, &mut taken, report));
     let access_log = spec.access_log.and_then(|log| gateway::check_access_log(log.value));
     let limits = gateway::check_limits(spec.limits.map(|limits| limits.value), report);
+    routes::check_routes(&listeners, &tables, report);
     if report.has_errors() {
-        // The router would only say again what is wrong.
         return None;
     }
-    routes::check_routes(&listeners, &tables, report);
     advice::advise(&cluster_names, &table_names, report);
     Some(Config {
         listeners,
@@ -132,7 +136,7 @@ fn check_spec(
         limits,
         workers: spec.workers.map(|workers| workers.value.to_u16()),
         drain_timeout: spec.drain_timeout.map_or(gateway::DRAIN_TIMEOUT, |At { value, .. }| value.0),
-        shown: shown_text(sources, trees),
+        shown,
         version: version_of(sources),
     })
 }
