@@ -18,12 +18,13 @@ pub fn markdown(results: &Results) -> String {
     section(&mut out, results, "Latency at a fixed rate, µs (p50 / p99; ratios of p99)", "p99_us", &latency);
     let memory = |row: &Row| {
         let (bytes, base) = (other(row, "connection_bytes")?, other(row, "base_bytes")?);
-        Some(format!("{:.2} KiB (on {:.1} MiB)", bytes / 1024.0, base / f64::from(1 << 20)))
+        let cpu = other(row, "idle_cpu_us_per_s")? / 1e4;
+        Some(format!("{:.2} KiB (on {:.1} MiB; {cpu:.2} %)", bytes / 1024.0, base / f64::from(1 << 20)))
     };
     section(
         &mut out,
         results,
-        "Memory a connection at many idle ones (on what it holds before)",
+        "Memory a connection at many idle ones (on what it holds before; CPU meanwhile)",
         "connection_bytes",
         &memory,
     );
@@ -240,7 +241,8 @@ mod tests {
                 samples.add("get", target, "p99_us", (target != "nginx").then_some(900.4));
             }
             samples.add("idle", "eddy", "connection_bytes", Some(2048.0));
-            samples.add("idle", "eddy", "base_bytes", Some(3145728.0));
+            samples.add("idle", "eddy", "base_bytes", Some(3_145_728.0));
+            samples.add("idle", "eddy", "idle_cpu_us_per_s", Some(1000.0));
         }
         let rows = samples.rows();
         let target = |name: &str| TargetFacts {
@@ -275,7 +277,7 @@ mod tests {
     fn what_was_not_measured_is_a_dash() {
         let text = markdown(&results());
         check(&text, "| `get` | 150 / 900 | – | – |");
-        check(&text, "| `idle` | 2.00 KiB (on 3.0 MiB) | – | – |");
+        check(&text, "| `idle` | 2.00 KiB (on 3.0 MiB; 0.10 %) | – | – |");
         assert!(!text.contains("Reload"));
         check(&text, "| eddy | – | 3.0 |");
     }

@@ -7,7 +7,7 @@ use super::progress::Progress;
 use crate::measure::elf;
 use crate::measure::machine::Machine;
 use crate::peers::{Instance, Ports, Setup, Site, Target, version};
-use crate::report::results::{Method, Results, Samples, TargetFacts};
+use crate::report::results::{Method, Results, Row, Samples, TargetFacts};
 use crate::settings::{GeneratorKind, Settings};
 
 /// A run under way.
@@ -124,6 +124,8 @@ impl Session {
                 loaded_bytes: size.and_then(|size| size.loaded_bytes),
             }
         };
+        let mut notes = self.notes;
+        notes.extend(late(&rows));
         // The folder is empty unless a target was left behind, and then its files may be wanted.
         let _ = std::fs::remove_dir(&self.site.work);
         Results {
@@ -142,9 +144,22 @@ impl Session {
             ratios: crate::report::results::ratios(&rows, reference),
             rows,
             faults: self.faults,
-            notes: self.notes,
+            notes,
         }
     }
+}
+
+/// Scenarios whose latencies are those of a busy machine: the load itself was late with sending.
+fn late(rows: &[Row]) -> Option<String> {
+    let is_late = |row: &&Row| row.others.get("delay_p99_us").is_some_and(|&delay| delay > DELAY_FINE_US);
+    let mut scenarios: Vec<&str> = rows.iter().filter(is_late).map(|row| row.scenario.as_str()).collect();
+    scenarios.dedup();
+    (!scenarios.is_empty()).then(|| {
+        format!(
+            "requests were sent late, by a busy machine or for want of a free connection, in {}",
+            scenarios.join(", ")
+        )
+    })
 }
 
 /// The commit of the tree we were started in.
@@ -156,10 +171,22 @@ fn commit() -> Option<String> {
 
 /// A load average above which other work disturbs the figures.
 const LOAD_QUIET: f64 = 0.5;
+/// How late one request in a hundred may be sent on a quiet machine, waiting for a free connection included.
+const DELAY_FINE_US: f64 = 1000.0;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn late_sending_is_noted() {
+        let mut samples = Samples::default();
+        samples.add("get", "eddy", "delay_p99_us", Some(200.0));
+        samples.add("log", "eddy", "delay_p99_us", Some(1200.0));
+        samples.add("log", "nginx", "delay_p99_us", Some(5000.0));
+        assert!(late(&samples.rows()).is_some_and(|text| text.ends_with("free connection, in log")));
+        assert_eq!(late(&samples.rows()[..1]), None);
+    }
 
     #[test]
     fn orders_rotate_and_turn() {
