@@ -13,6 +13,7 @@ use rustix::process::{Signal, kill_process};
 
 const CONFIG: &str = "\
 workers: 2
+limits: {queue_delay: 0s}
 admin: {address: ADMIN}
 listeners: [{address: LISTEN, routes: site}]
 routes:

@@ -327,7 +327,7 @@ async fn exchanges_beyond_the_limit_are_shed_at_once() -> Result<()> {
         Script::steps([Step::AwaitGate(waiting.clone()), Step::Send(response(200, "", "ok"))])
     })
     .await?;
-    let gateway = Site::new().top("limits: {exchanges: 4}").before(&origin).await?;
+    let gateway = Site::new().top("limits: {exchanges: 4, queue_delay: 0s}").before(&origin).await?;
     let mut held = Vec::new();
     for _ in 0..4 {
         let mut client = gateway.client().await?;

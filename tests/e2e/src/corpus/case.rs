@@ -114,6 +114,22 @@ impl Case {
         })
     }
 
+    /// The same case with a `Host` behind its request line, if it is an HTTP/1.1 request that lacks one.
+    ///
+    /// Collections that leave `Host` out would otherwise show no more than that (RFC 9112 §3.2).
+    pub fn with_host(&self) -> Option<Self> {
+        let line = self.raw.windows(2).position(|window| window == b"\r\n")?;
+        let (head, rest) = self.raw.split_at(line + 2);
+        let lacks_host = !rest.windows(5).any(|window| window.eq_ignore_ascii_case(b"\nhost"))
+            && !rest.get(..4).is_some_and(|start| start.eq_ignore_ascii_case(b"host"));
+        let is_current = head.ends_with(b"HTTP/1.1\r\n") && self.kind == Kind::Request;
+        (is_current && lacks_host).then(|| Self {
+            id: format!("{} +host", self.id),
+            raw: [head, b"Host: a.example\r\n", rest].concat(),
+            ..self.clone()
+        })
+    }
+
     /// The case's name among all collections.
     pub fn name(&self) -> String {
         format!("{}/{}", self.source, self.id)

@@ -36,6 +36,9 @@ impl Tiny {
 
     /// Reads `raw` to its end.
     pub(super) async fn read(&self, raw: &[u8]) -> Result<Seen> {
+        if !raw.is_ascii() {
+            return Ok(Seen { messages: Vec::new(), error: "not asked: it drops what is not ASCII".into() });
+        }
         // tiny_http makes room for a body of the declared length at once.
         if let Reading::Partial { head: Some(head) } = read_request(raw)
             && matches!(head.framing, Framing::Length(length) if length > BODY_MAX)

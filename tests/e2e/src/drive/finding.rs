@@ -18,8 +18,8 @@ pub struct Report {
     pub attempts: usize,
     /// How many messages went on to the origin.
     pub forwarded: usize,
-    /// How many attempts were answered by a reset instead of a status.
-    pub resets: usize,
+    /// How many attempts got no answer where the whole case got one.
+    pub lost: usize,
     /// How many different strings the parsers judged.
     pub judged: usize,
     /// Refusals by parsers of what the gateway forwarded, with how often each came.
@@ -68,8 +68,8 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} cases in {} connections; {} messages forwarded, {} different strings judged; {} resets without a status",
-            self.cases, self.attempts, self.forwarded, self.judged, self.resets
+            "{} cases in {} connections; {} messages forwarded, {} different strings judged; {} answers lost",
+            self.cases, self.attempts, self.forwarded, self.judged, self.lost
         )?;
         for (refusal, count) in &self.refusals {
             writeln!(f, "refused by {refusal} ({count} times)")?;

@@ -179,7 +179,10 @@ struct Canary {
 impl Canary {
     async fn connect(gateway: SocketAddr, lane: u32) -> Result<Self> {
         let source = place::client_address(lane);
-        Ok(Self { client: Client::connect_from(source, gateway).await?, source })
+        let mut canary = Self { client: Client::connect_from(source, gateway).await?, source };
+        // A connection that says nothing at first is not kept for long.
+        canary.sing().await?;
+        Ok(canary)
     }
 
     async fn sing(&mut self) -> Result<()> {
@@ -196,6 +199,6 @@ impl Canary {
 
 const LANES: u32 = 48;
 /// A gateway that has all bytes of a case and still says nothing for so long is told that no more will come.
-const QUIET: Duration = Duration::from_millis(500);
+const QUIET: Duration = Duration::from_secs(3);
 /// After that it must say its last word within this time.
-const LAST_WORD: Duration = Duration::from_secs(5);
+const LAST_WORD: Duration = Duration::from_secs(10);

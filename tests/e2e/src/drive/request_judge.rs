@@ -11,7 +11,7 @@ use super::request::{Attempt, Ending, RequestDriver};
 use crate::corpus::{Case, Expect};
 use crate::differential::{Panel, SeenMessage};
 use crate::origin::Event;
-use crate::wire::{End, Request, Segments};
+use crate::wire::{Request, Segments};
 
 /// What the origin got, by the client it came from.
 #[derive(Default)]
@@ -59,7 +59,8 @@ pub async fn judge_requests(
         for what in found {
             report.findings.add(&case.name(), attempt.segments, what);
         }
-        report.resets += usize::from(is_reset_without_status(attempt));
+        let wants_status = whole.get(&attempt.case).is_some_and(|whole| !whole.outcome.answers.is_empty());
+        report.lost += usize::from(wants_status && attempt.outcome.answers.is_empty());
         judge_by_panel(case, attempt, messages, panel, &mut report).await?;
     }
     for raw in &forwarded.cut {
@@ -219,9 +220,8 @@ fn judge_same(
     found: &mut Vec<String>,
 ) {
     let (wanted, got) = (statuses(whole), statuses(attempt));
-    let is_lost = attempt.outcome.ending == Ending::Ended(End::Reset) && wanted.starts_with(&got);
-    if wanted != got && !is_lost {
-        let ending = &attempt.outcome.ending;
+    let ending = &attempt.outcome.ending;
+    if wanted != got {
         found.push(format!("answers {got:?} and {ending:?} when cut, {wanted:?} when whole"));
     }
     let same = whole_messages.len() == messages.len()
@@ -241,10 +241,6 @@ fn is_same_message(a: &Request, b: &Request) -> bool {
 
 fn statuses(attempt: &Attempt) -> Vec<u16> {
     attempt.outcome.answers.iter().map(|answer| answer.status).collect()
-}
-
-fn is_reset_without_status(attempt: &Attempt) -> bool {
-    attempt.outcome.ending == Ending::Ended(End::Reset) && attempt.outcome.answers.is_empty()
 }
 
 async fn judge_by_panel(

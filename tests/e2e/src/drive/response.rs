@@ -71,7 +71,7 @@ pub fn lanes_config(lanes: &[Lane]) -> String {
         clusters += &format!("  lane{number}: {{endpoints: [{}]}}\n", lane.address());
     }
     format!(
-        "listeners: [{{address: LISTEN, routes: site}}]\nadmin: {{address: ADMIN}}\nroutes:\n  site:\n{routes}clusters:\n{clusters}"
+        "listeners: [{{address: LISTEN, routes: site}}]\nadmin: {{address: ADMIN}}\nlimits: {{queue_delay: 0s}}\nroutes:\n  site:\n{routes}clusters:\n{clusters}"
     )
 }
 
