@@ -105,18 +105,16 @@ impl Writer {
 
     /// Writes a text as it was if that is safe, else in double quotes.
     fn text(&mut self, text: &str, is_plain: bool) {
-        let is_safe =
-            |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-' | b':');
-        let stays_plain = is_plain
-            && text.bytes().all(is_safe)
-            && !text.is_empty()
-            && !text.starts_with(['-', ':'])
-            && !text.ends_with(':');
-        if stays_plain || is_plain && text == "~" {
+        if is_plain && (text == "~" || stays_plain(text)) {
             self.out.push_str(text);
             return;
         }
         self.out.push('"');
+        if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\') {
+            self.out.push_str(text);
+            self.out.push('"');
+            return;
+        }
         for character in text.chars() {
             match character {
                 '"' | '\\' => self.out.extend(['\\', character]),

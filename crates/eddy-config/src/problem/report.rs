@@ -23,8 +23,10 @@ pub(crate) struct Report {
     found: Vec<Found>,
     /// Where the hint of a problem beyond the limit goes.
     spare: Found,
-    /// Errors that were not kept because there are too many.
-    untold: usize,
+    /// How many there were, those beyond the limit counted.
+    errors: usize,
+    /// How many there were, those beyond the limit counted.
+    warnings: usize,
     /// Comparisons that are still spent on guessing what was meant.
     comparisons_left: usize,
 }
@@ -41,7 +43,13 @@ pub(crate) struct Found {
 impl Report {
     /// A report without problems.
     pub(crate) fn new() -> Self {
-        Self { found: Vec::new(), spare: Found::default(), untold: 0, comparisons_left: COMPARISONS_MAX }
+        Self {
+            found: Vec::new(),
+            spare: Found::default(),
+            errors: 0,
+            warnings: 0,
+            comparisons_left: COMPARISONS_MAX,
+        }
     }
 
     /// Notes an error at `place`; a hint may be added to what is returned.
@@ -56,7 +64,7 @@ impl Report {
 
     /// Whether an error was noted.
     pub(crate) fn has_errors(&self) -> bool {
-        self.found.iter().any(|found| !found.is_warning)
+        self.errors > 0
     }
 
     /// The candidate that `written` was probably meant to be.
@@ -76,20 +84,20 @@ impl Report {
         self.found
             .sort_by(|a, b| (a.place, a.is_warning, &a.message).cmp(&(b.place, b.is_warning, &b.message)));
         self.found.dedup_by(|a, b| a.place == b.place && a.message == b.message);
-        let last_place = self.found.last().map(|found| found.place);
-        let mut problems: Vec<Problem> =
-            self.found.into_iter().map(|found| found.into_problem(sources)).collect();
-        if let Some(place) = last_place.filter(|_| self.untold > 0) {
-            let message = format!("{} more problems are not shown", self.untold);
-            let rest = Found { place, is_warning: false, message, hint: None };
-            problems.push(rest.into_problem(sources));
+        let last_place = self.found.last().map_or_else(Place::default, |found| found.place);
+        for (count, is_warning, what) in [(self.errors, false, "errors"), (self.warnings, true, "warnings")] {
+            if let Some(untold @ 1..) = count.checked_sub(PROBLEMS_MAX) {
+                let message = format!("{untold} more {what} are not shown");
+                self.found.push(Found { place: last_place, is_warning, message, hint: None });
+            }
         }
-        problems
+        self.found.into_iter().map(|found| found.into_problem(sources)).collect()
     }
 
     fn note(&mut self, found: Found) -> &mut Found {
-        if self.found.len() >= PROBLEMS_MAX {
-            self.untold += 1;
+        let count = if found.is_warning { &mut self.warnings } else { &mut self.errors };
+        *count += 1;
+        if *count > PROBLEMS_MAX {
             self.spare = found;
             return &mut self.spare;
         }
@@ -145,9 +153,31 @@ pub(super) fn is_unshowable(character: char) -> bool {
         || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Most problems told at once.
+/// Most errors, and most warnings, told at once.
 const PROBLEMS_MAX: usize = 1000;
 /// Most comparisons spent on guessing what was meant, in all.
 const COMPARISONS_MAX: usize = 50_000;
 /// Most characters of a value that a message repeats.
 const SHOWN_CHARS_MAX: usize = 60;
+
+#[cfg(test)]
+mod tests {
+    use super::{PROBLEMS_MAX, Place, Report};
+    use crate::problem::Severity;
+
+    #[test]
+    fn many_warnings_hide_no_error() {
+        let mut report = Report::new();
+        for line in 1..=3000 {
+            report.warning(Place { line, ..Place::default() }, "odd").hint("look");
+        }
+        assert!(!report.has_errors());
+        report.error(Place { line: 1, ..Place::default() }, "wrong").hint("mend");
+        assert!(report.has_errors());
+        let problems = report.into_problems(&[]);
+        assert_eq!(problems.iter().filter(|problem| problem.severity == Severity::Error).count(), 1);
+        assert_eq!(problems.len(), PROBLEMS_MAX + 2);
+        assert_eq!(problems[PROBLEMS_MAX + 1].message, "2000 more warnings are not shown");
+        assert_eq!(problems[0].hint.as_deref(), Some("mend"));
+    }
+}
