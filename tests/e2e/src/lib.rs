@@ -6,6 +6,7 @@ pub mod differential;
 pub mod drive;
 pub mod gateway;
 pub mod journal;
+pub mod mutants;
 pub mod origin;
 pub mod place;
 pub mod site;

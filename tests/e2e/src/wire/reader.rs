@@ -268,7 +268,7 @@ fn read_body(bytes: &[u8], framing: Framing, is_ended: bool) -> Body {
         // A long body is copied once, when all of it is there.
         Framing::Chunked => match read_chunks(bytes, PARTIAL_MAX) {
             Body::Whole(read) if read.data.len() >= PARTIAL_MAX => read_chunks(bytes, usize::MAX),
-            body => body,
+            body @ (Body::Whole(_) | Body::Partial(_) | Body::Bad(_)) => body,
         },
     }
 }

@@ -1,0 +1,143 @@
+//! How a planted fault is written down.
+//!
+//! A file holds faults one after the other. A fault begins with a line `== name: what is wrong`, goes on with
+//! `file: path`, one or more `test:` or `unit:` lines, and ends with what is replaced and by what:
+//!
+//! ```text
+//! == chunk-size-plus: a plus sign before a chunk size is taken
+//! file: crates/eddy-http/src/chunk/size_line.rs
+//! unit: -p eddy-http chunk
+//! test: --test corpus requests EDDY_CASES=request-chunks/size
+//! <<<<
+//! what stands there, exactly once
+//! ====
+//! what is put in its place
+//! >>>>
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// A planted fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mutant {
+    /// Its name, unique among all.
+    pub name: String,
+    /// What is wrong with it.
+    pub what: String,
+    /// The file it is planted in, from the root of the tree.
+    pub file: PathBuf,
+    /// What stands there, exactly once.
+    pub find: String,
+    /// What is put in its place.
+    pub replace: String,
+    /// The tests of which at least one must fail.
+    pub checks: Vec<Check>,
+}
+
+/// A test that must notice a fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// Tests of the changed tree itself: arguments of `cargo test`.
+    Unit(Vec<String>),
+    /// End-to-end tests of this tree against the changed binary: arguments of `cargo test -p eddy-e2e`, and variables
+    /// of the environment.
+    EndToEnd(Vec<String>, Vec<(String, String)>),
+}
+
+impl Mutant {
+    /// The text of the changed file.
+    ///
+    /// # Errors
+    /// When what is to be replaced does not stand in `text` exactly once.
+    pub fn plant(&self, text: &str) -> Result<String> {
+        let count = text.matches(&self.find).count();
+        ensure!(count == 1, "{}: stands {count} times in {}, not once", self.name, self.file.display());
+        Ok(text.replacen(&self.find, &self.replace, 1))
+    }
+}
+
+/// Reads all `*.mutants` files of `folder`.
+///
+/// # Errors
+/// When a file cannot be read or breaks the format; says where.
+pub fn read_mutants(folder: &Path) -> Result<Vec<Mutant>> {
+    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "mutants"));
+    paths.sort();
+    let mut mutants: Vec<Mutant> = Vec::new();
+    for path in paths {
+        let text = std::fs::read_to_string(&path)?;
+        for mutant in parse(&text).with_context(|| path.display().to_string())? {
+            ensure!(mutants.iter().all(|other| other.name != mutant.name), "{} comes twice", mutant.name);
+            mutants.push(mutant);
+        }
+    }
+    Ok(mutants)
+}
+
+fn parse(text: &str) -> Result<Vec<Mutant>> {
+    let mut mutants = Vec::new();
+    let mut lines = text.lines().enumerate().peekable();
+    while let Some((number, line)) = lines.next() {
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let at = format!("line {}", number + 1);
+        let head =
+            line.strip_prefix("== ").with_context(|| format!("{at}: no fault begins here: {line:?}"))?;
+        let (name, what) = head.split_once(": ").with_context(|| format!("{at}: no name"))?;
+        let (mut file, mut checks) = (None, Vec::new());
+        loop {
+            let (_, line) = lines.next().with_context(|| format!("{at}: the fault has no end"))?;
+            match line.split_once(": ") {
+                Some(("file", path)) => file = Some(PathBuf::from(path)),
+                Some(("unit", words)) => checks.push(Check::Unit(split(words))),
+                Some(("test", words)) => checks.push(end_to_end(words)),
+                _ if line == "<<<<" => break,
+                _ => bail!("{at}: not understood: {line:?}"),
+            }
+        }
+        let mut block = |end: &str| -> Result<String> {
+            let mut text = Vec::new();
+            loop {
+                let (_, line) = lines.next().with_context(|| format!("{at}: no {end:?}"))?;
+                if line == end {
+                    return Ok(text.join("\n"));
+                }
+                text.push(line);
+            }
+        };
+        let (find, replace) = (block("====")?, block(">>>>")?);
+        ensure!(
+            !find.is_empty() && find != replace && !checks.is_empty(),
+            "{at}: nothing to find, or no test"
+        );
+        let file = file.with_context(|| format!("{at}: no file"))?;
+        mutants.push(Mutant { name: name.into(), what: what.into(), file, find, replace, checks });
+    }
+    Ok(mutants)
+}
+
+fn split(words: &str) -> Vec<String> {
+    words.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Words in capitals with an equals sign are variables; the others are arguments.
+fn end_to_end(words: &str) -> Check {
+    let is_variable = |word: &str| word.split_once('=').is_some_and(|(name, _)| name.starts_with("EDDY_"));
+    let (variables, arguments): (Vec<String>, Vec<String>) =
+        split(words).into_iter().partition(|word| is_variable(word));
+    let variables = variables
+        .iter()
+        .filter_map(|word| word.split_once('='))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    Check::EndToEnd(arguments, variables)
+}
+
+#[cfg(test)]
+#[path = "format_tests.rs"]
+mod tests;
