@@ -219,8 +219,8 @@ impl Process {
                     ToChild::Sockets { request, bound, is_last } => {
                         self.pass_on(Lent::Sockets { request, bound, sockets: descriptors, is_last });
                     }
-                    ToChild::NotBound { request, problem } => {
-                        self.pass_on(Lent::Refused { request, problem })
+                    ToChild::NotBound { request, problem, is_in_use } => {
+                        self.pass_on(Lent::Refused { request, problem, is_in_use });
                     }
                     ToChild::Reload => self.order(Order::Reload),
                     ToChild::ReopenLogs => self.reopen_logs(),
@@ -293,11 +293,8 @@ impl Process {
         if std::mem::replace(&mut self.is_draining, true) {
             return;
         }
-        let Some(Serving { gateway, status }) = self.serving.clone() else {
-            // Nothing to lose: the gateway has not begun to serve.
-            self.exit = Some(0);
-            return;
-        };
+        // A gateway that is just starting may accept already, before this thread has heard of it. It drains then.
+        let Some(Serving { gateway, status }) = self.serving.clone() else { return };
         status.is_draining.store(true, Ordering::Relaxed);
         let timeout = status.force().config.drain_timeout;
         tracing::info!(timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX), "draining");

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow, bail};
 
 use crate::control::{Channel, SocketKey, SocketPlace, ToParent};
-use crate::sockets::SocketStore;
+use crate::sockets::{BindError, SocketStore, explain_in_use};
 
 /// Gives out listening sockets.
 pub(super) trait SocketSource: Send {
@@ -37,7 +37,7 @@ pub(super) enum Lent {
     /// Some sockets, perhaps more to come.
     Sockets { request: u64, bound: SocketPlace, sockets: Vec<OwnedFd>, is_last: bool },
     /// None, and why.
-    Refused { request: u64, problem: String },
+    Refused { request: u64, problem: String, is_in_use: bool },
 }
 
 /// Sockets held by the parent.
@@ -77,7 +77,12 @@ impl SocketSource for FromParent {
                         return Ok(BoundSockets { bound, sockets: all });
                     }
                 }
-                Lent::Refused { request, problem } if request == self.requests => bail!(problem),
+                Lent::Refused { request, problem, is_in_use } if request == self.requests => {
+                    match key.place {
+                        SocketPlace::Tcp(address) if is_in_use => bail!(explain_in_use(address)),
+                        SocketPlace::Tcp(_) | SocketPlace::Unix(_) => bail!(problem),
+                    }
+                }
                 // A late answer to a question that was given up.
                 Lent::Sockets { .. } | Lent::Refused { .. } => {}
             }
@@ -99,7 +104,13 @@ pub(super) struct OwnSockets {
 
 impl SocketSource for OwnSockets {
     fn acquire(&mut self, key: &SocketKey, count: usize) -> anyhow::Result<BoundSockets> {
-        let held = self.store.acquire(key, count)?;
+        let held = self.store.acquire(key, count).map_err(|error| {
+            if let BindError::TcpInUse { address } = error {
+                anyhow!(explain_in_use(address))
+            } else {
+                error.into()
+            }
+        })?;
         let sockets = held
             .sockets
             .iter()

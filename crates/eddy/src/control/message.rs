@@ -42,6 +42,8 @@ pub(crate) enum ToChild {
         request: u64,
         /// Why, for people.
         problem: String,
+        /// Whether another program has the address, so that it is worth to look for it.
+        is_in_use: bool,
     },
     /// Read the configuration again.
     Reload,

@@ -11,6 +11,7 @@ use crate::control::{
     ToChild, ToParent,
 };
 use crate::log::LogSettings;
+use crate::sockets::BindError;
 
 impl Supervisor {
     /// Takes the messages that wait, some from each process.
@@ -80,7 +81,9 @@ impl Supervisor {
         let held = match self.sockets.acquire(&key, wanted) {
             Ok(held) => held,
             Err(error) => {
-                return process.tell(&ToChild::NotBound { request, problem: error.to_string() }, &[]);
+                let is_in_use = matches!(error, BindError::TcpInUse { .. });
+                let answer = ToChild::NotBound { request, problem: error.to_string(), is_in_use };
+                return process.tell(&answer, &[]);
             }
         };
         process.granted.insert(key, held.sockets.len());

@@ -11,19 +11,16 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use thiserror::Error;
 
-use super::holder::{Holder, find_holder};
 use crate::control::SocketRole;
 
 /// Why there is no listening socket at an address.
 #[derive(Debug, Error)]
 pub(crate) enum BindError {
     /// Another program listens there.
-    #[error("cannot listen at {address}: {}", in_use(*address, holder.as_ref()))]
+    #[error("cannot listen at {address}: another program listens there")]
     TcpInUse {
         /// The address asked for.
         address: SocketAddr,
-        /// Who listens there, if this process may know.
-        holder: Option<Holder>,
     },
     /// The kernel refuses for another reason.
     #[error("cannot listen at {address}: {source}{}", hint(source))]
@@ -91,7 +88,7 @@ pub(super) fn bind_tcp(
 ) -> Result<(SocketAddr, Vec<OwnedFd>), BindError> {
     let failed = |source: io::Error| {
         if source.kind() == io::ErrorKind::AddrInUse {
-            BindError::TcpInUse { address, holder: find_holder(address) }
+            BindError::TcpInUse { address }
         } else {
             BindError::Tcp { address, source }
         }
@@ -153,24 +150,6 @@ fn try_connect(path: &Path) -> rustix::io::Result<()> {
 fn local_address(socket: impl AsFd) -> io::Result<SocketAddr> {
     let address = rustix::net::getsockname(socket)?;
     SocketAddr::try_from(address).map_err(|_| io::Error::from(io::ErrorKind::AddrNotAvailable))
-}
-
-fn in_use(address: SocketAddr, holder: Option<&Holder>) -> String {
-    let Some(holder) = holder else {
-        let port = address.port();
-        return format!(
-            "another program listens there; `ss -ltnp 'sport = :{port}'` run as root names it; stop it or choose another address"
-        );
-    };
-    let way_out = if holder.is_orphaned_gateway() {
-        format!(
-            "it is an eddy gateway whose parent is gone; `kill -TERM {}` lets it finish its work and exit",
-            holder.pid
-        )
-    } else {
-        "stop it or choose another address".to_owned()
-    };
-    format!("process {} (`{}`) listens there; {way_out}", holder.pid, holder.command)
 }
 
 fn hint(source: &io::Error) -> &'static str {

@@ -2,31 +2,51 @@
 
 use std::fs;
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+/// What a person should know of an address that is in use: who listens there, and the way out.
+///
+/// # Cost
+/// Reads the descriptor tables of other processes, for ten seconds at most. Not for the parent, which has more to do.
+pub(crate) fn explain_in_use(address: SocketAddr) -> String {
+    let Some(holder) = find_holder(address) else {
+        let port = address.port();
+        return format!(
+            "cannot listen at {address}: another program listens there; `ss -ltnp 'sport = :{port}'` run as root names \
+             it; stop it or choose another address"
+        );
+    };
+    let Holder { pid, command, .. } = &holder;
+    let way_out = if holder.is_orphaned_gateway() {
+        format!(
+            "it is an eddy gateway whose parent is gone; `kill -TERM {pid}` lets it finish its work and exit"
+        )
+    } else {
+        "stop it or choose another address".to_owned()
+    };
+    format!("cannot listen at {address}: process {pid} (`{command}`) listens there; {way_out}")
+}
 
 /// A process that listens at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Holder {
-    /// Its process id.
-    pub(crate) pid: u32,
-    /// Its command line, cut short.
-    pub(crate) command: String,
+struct Holder {
+    pid: u32,
+    command: String,
     parent: Option<u32>,
 }
 
 impl Holder {
     /// Whether it is a gateway process that its parent no longer looks after.
-    pub(crate) fn is_orphaned_gateway(&self) -> bool {
+    fn is_orphaned_gateway(&self) -> bool {
         let mut words = self.command.split(' ');
         let is_eddy = words.next().is_some_and(|program| program.rsplit('/').next() == Some("eddy"));
         is_eddy && words.next() == Some("gateway") && self.parent == Some(1)
     }
 }
 
-/// The process that listens at the port of `address`, if this process may see it.
-///
-/// # Cost
-/// Reads the descriptor table of every process; for error messages alone.
-pub(super) fn find_holder(address: SocketAddr) -> Option<Holder> {
+/// The process that listens at the port of `address`, if this process may see it and finds it in time.
+fn find_holder(address: SocketAddr) -> Option<Holder> {
+    let deadline = Instant::now() + SEARCH_TIME_MAX;
     let mut inodes = Vec::new();
     for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
         if let Ok(text) = fs::read_to_string(table) {
@@ -38,6 +58,7 @@ pub(super) fn find_holder(address: SocketAddr) -> Option<Holder> {
         .ok()?
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
+        .take_while(|_| Instant::now() < deadline)
         .find(|pid| has_descriptor(*pid, &links))?;
     Some(Holder { pid, command: command(pid), parent: parent(pid) })
 }
@@ -84,6 +105,7 @@ fn parent(pid: u32) -> Option<u32> {
     status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
 }
 
+const SEARCH_TIME_MAX: Duration = Duration::from_secs(10);
 const COMMAND_CHARS_MAX: usize = 120;
 
 #[cfg(test)]
@@ -105,9 +127,8 @@ mod tests {
     #[test]
     fn this_process_is_found_by_its_port() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let holder = find_holder(listener.local_addr().unwrap()).unwrap();
-        assert_eq!(holder.pid, std::process::id());
-        assert!(!holder.command.is_empty());
-        assert!(!holder.is_orphaned_gateway());
+        let text = explain_in_use(listener.local_addr().unwrap());
+        assert!(text.contains(&format!("process {} (`", std::process::id())), "{text}");
+        assert!(!text.contains("parent is gone"), "{text}");
     }
 }

@@ -4,6 +4,8 @@ mod bind;
 mod holder;
 mod store;
 
+pub(crate) use bind::BindError;
+pub(crate) use holder::explain_in_use;
 pub(crate) use store::{HeldSockets, SocketStore};
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -30,13 +31,16 @@ impl Installed {
     /// Another file with the same program.
     fn install_good(&self) {
         let fresh = self.directory.join("fresh");
-        std::fs::copy(binary(), &fresh).unwrap();
+        // By another process: no test that forks meanwhile inherits the file open for writing.
+        let copied = Command::new("cp").arg(binary()).arg(&fresh).status();
+        assert!(copied.unwrap().success());
         std::fs::rename(fresh, self.path()).unwrap();
     }
 
     fn install_script(&self, commands: &str) {
         let fresh = self.directory.join("fresh");
-        std::fs::write(&fresh, format!("#!/bin/sh\n{commands}\n")).unwrap();
+        let script = format!("printf '#!/bin/sh\n%s\n' '{commands}' > {}", fresh.display());
+        assert!(Command::new("sh").arg("-c").arg(script).status().unwrap().success());
         std::fs::set_permissions(&fresh, std::fs::Permissions::from_mode(0o755)).unwrap();
         std::fs::rename(fresh, self.path()).unwrap();
     }

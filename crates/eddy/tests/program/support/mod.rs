@@ -13,9 +13,10 @@ use std::time::Duration;
 /// Longest a test waits for anything.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
-/// A gateway that answers by itself, at ports the kernel chooses.
+/// A gateway that answers by itself, at ports the kernel chooses, however slow the machine is.
 pub(crate) const DEMO: &str = "\
 workers: 2
+limits: {queue_delay: 0s}
 listeners: [{name: demo, address: '127.0.0.1:0', demo: true}]
 admin: {address: '127.0.0.2:0'}
 ";
