@@ -5,7 +5,8 @@
 //! [`Router::ordered`] lists the order. No I/O, clock, thread or randomness.
 //!
 //! A dialect is a normaliser in [`normalise`] and an order in `order/`; the index knows only ranks.
-
+//!
+#![doc = include_str!("../ORDER.md")]
 #![forbid(unsafe_code)]
 
 mod compile;

@@ -6,7 +6,7 @@ use crate::compile::PatternScratch;
 use crate::normalise::hex_value;
 
 /// A request as the router sees it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct RouteRequest<'a> {
     /// The host without port, in any letter case; empty if the request names none.
     pub host: &'a [u8],
@@ -30,7 +30,7 @@ impl<'a> RouteRequest<'a> {
 /// The working memory of lookups; one a worker, used again for each request.
 ///
 /// Nothing in it outlives a call: a lookup leaves no state that another call reads.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct RouteScratch {
     pub(crate) host: Vec<u8>,
     pub(crate) query: QueryPairs,
@@ -51,13 +51,14 @@ impl RouteScratch {
 }
 
 /// The parameters of a query, decoded.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct QueryPairs {
     bytes: Vec<u8>,
     pairs: Vec<QueryPair>,
 }
 
 /// Where a parameter lies in the decoded bytes: its name up to `name_end`, then its value.
+#[derive(Debug)]
 struct QueryPair {
     start: usize,
     name_end: usize,

@@ -145,15 +145,17 @@ impl Found<'_> {
 fn compile(tables: &[RouteTable]) -> Result<Vec<CompiledRule>, Vec<RouteError>> {
     let mut errors = Vec::new();
     let mut rules = Vec::with_capacity(tables.iter().map(|table| table.rules.len()).sum());
-    let mut entries = 0;
+    let (mut entries, mut path_bytes) = (0, 0);
     for (table, spec) in (0..).zip(tables) {
         for rule in &spec.rules {
             entries += rule.hosts.len().max(1);
+            path_bytes += rule.hosts.len().max(1) * rule.path.text_len();
             let index = u32::try_from(rules.len()).unwrap_or(u32::MAX);
             rules.extend(CompiledRule::build(rule, table, index, &mut errors));
-            if entries > ENTRIES_MAX {
-                let problem = RouteProblem::TablesTooLarge { what: "rules times hosts", max: ENTRIES_MAX };
-                errors.push(RouteError::new(rule, problem));
+            let totals =
+                [("rules times hosts", entries, ENTRIES_MAX), ("bytes of paths", path_bytes, PATH_BYTES_MAX)];
+            if let Some((what, _, max)) = totals.into_iter().find(|(_, total, max)| total > max) {
+                errors.push(RouteError::new(rule, RouteProblem::TablesTooLarge { what, max }));
                 return Err(errors);
             }
         }
@@ -163,3 +165,6 @@ fn compile(tables: &[RouteTable]) -> Result<Vec<CompiledRule>, Vec<RouteError>> 
 
 /// Most rules of a listener, one with several hosts counted for each.
 const ENTRIES_MAX: usize = 4_000_000;
+
+/// Most bytes of paths of a listener, counted so; the index counts them in 32 bits.
+const PATH_BYTES_MAX: usize = 1 << 30;

@@ -92,6 +92,16 @@ pub enum PathPattern {
     Template(String),
 }
 
+impl PathPattern {
+    /// The length of the text.
+    pub(crate) fn text_len(&self) -> usize {
+        match self {
+            Self::Any => 0,
+            Self::Exact(text) | Self::Prefix(text) | Self::Regex(text) | Self::Template(text) => text.len(),
+        }
+    }
+}
+
 /// What a field or a parameter of the query must be like.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ValueMatch {

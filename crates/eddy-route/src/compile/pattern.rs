@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use regex_automata::dfa::{Automaton, StartKind, dense};
 use regex_automata::nfa::thompson::pikevm::{self, PikeVM};
-use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
+use regex_automata::nfa::thompson::{self, WhichCaptures};
 use regex_automata::util::primitives::{NonMaxUsize, PatternID};
 use regex_automata::util::start;
 use regex_automata::{Anchored, Input, MatchKind};
-use regex_syntax::hir::literal::Extractor;
+use regex_syntax::hir::literal::{ExtractKind, Extractor};
 use regex_syntax::hir::{Hir, Look};
 
 use crate::error::RouteProblem;
@@ -20,6 +20,10 @@ use crate::error::RouteProblem;
 /// costs the length of the value times the (bounded) size of the expression.
 pub(crate) struct Pattern {
     text: Box<str>,
+    /// What every value begins with that the expression matches.
+    prefix: Box<[u8]>,
+    /// What every such value ends in; it spares most searches of expressions such as `.*[.]php`.
+    suffix: Box<[u8]>,
     automaton: Option<dense::DFA<Vec<u32>>>,
     /// There if the automaton is not, or if captures are wanted.
     machine: Option<PikeVM>,
@@ -33,7 +37,7 @@ pub(crate) enum Groups {
 }
 
 /// Working memory of searches: shared by all patterns, since it is set up anew for each search that needs it.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct PatternScratch {
     cache: Option<pikevm::Cache>,
     slots: Vec<Option<NonMaxUsize>>,
@@ -41,22 +45,27 @@ pub(crate) struct PatternScratch {
 
 impl Pattern {
     pub(crate) fn build(text: &str, groups: Groups) -> Result<Self, RouteProblem> {
-        let hir = whole(parse(text)?);
+        let hir = parse(text)?;
+        let too_large = || RouteProblem::RegexTooLarge { pattern: text.to_owned() };
+        let prefix = Extractor::new().extract(&hir).longest_common_prefix().unwrap_or_default().into();
+        let suffixes = Extractor::new().kind(ExtractKind::Suffix).extract(&hir);
+        let suffix = suffixes.longest_common_suffix().unwrap_or_default().into();
         let captures = if groups == Groups::Wanted { WhichCaptures::All } else { WhichCaptures::None };
         let config =
             thompson::Config::new().utf8(false).which_captures(captures).nfa_size_limit(Some(NFA_BYTES_MAX));
         let nfa = thompson::Compiler::new()
             .configure(config)
-            .build_from_hir(&hir)
-            .map_err(|_| RouteProblem::RegexTooLarge { pattern: text.to_owned() })?;
-        // Invariant: failure only means that the automaton is large or reads Unicode word boundaries; the simulation does both.
+            .build_from_hir(&whole(hir))
+            .map_err(|_| too_large())?;
+        // Invariant: failure only means that the automaton is large or reads Unicode word boundaries; a simulation does both.
         let automaton = dense::Builder::new().configure(automaton_config()).build_from_nfa(&nfa).ok();
-        let machine = if automaton.is_none() || groups == Groups::Wanted {
-            Some(build_machine(text, nfa)?)
-        } else {
-            None
-        };
-        Ok(Self { text: text.into(), automaton, machine })
+        if automaton.is_none() && nfa.memory_usage() > SIMULATED_BYTES_MAX {
+            return Err(too_large());
+        }
+        let needs_machine = automaton.is_none() || groups == Groups::Wanted;
+        let machine =
+            if needs_machine { Some(PikeVM::new_from_nfa(nfa).map_err(|_| too_large())?) } else { None };
+        Ok(Self { text: text.into(), prefix, suffix, automaton, machine })
     }
 
     /// An expression of our own making, of which only its language is wanted; `None` if it is too large.
@@ -76,6 +85,9 @@ impl Pattern {
 
     /// Whether the expression matches the whole value.
     pub(crate) fn matches(&self, value: &[u8], scratch: &mut PatternScratch) -> bool {
+        if !self.suffix.is_empty() && !value.ends_with(&self.suffix) {
+            return false;
+        }
         match (&self.automaton, &self.machine) {
             (Some(automaton), _) => automaton_matches(automaton, value),
             (None, Some(machine)) => {
@@ -101,11 +113,13 @@ impl Pattern {
     }
 
     /// What every value begins with that the expression matches.
-    pub(crate) fn literal_prefix(&self) -> Vec<u8> {
-        // The text was parsed when it was built; without a prefix the pattern is only found less fast.
-        let Ok(hir) = parse(&self.text) else { return Vec::new() };
-        let prefixes = Extractor::new().extract(&hir);
-        prefixes.longest_common_prefix().unwrap_or_default().to_vec()
+    pub(crate) fn prefix(&self) -> &[u8] {
+        &self.prefix
+    }
+
+    /// What every value ends in that the expression matches.
+    pub(crate) fn suffix(&self) -> &[u8] {
+        &self.suffix
     }
 }
 
@@ -174,10 +188,6 @@ fn automaton_config() -> dense::Config {
         .determinize_size_limit(Some(AUTOMATON_BUILD_BYTES_MAX))
 }
 
-fn build_machine(text: &str, nfa: NFA) -> Result<PikeVM, RouteProblem> {
-    PikeVM::new_from_nfa(nfa).map_err(|_| RouteProblem::RegexTooLarge { pattern: text.to_owned() })
-}
-
 fn automaton_matches(automaton: &dense::DFA<Vec<u32>>, value: &[u8]) -> bool {
     let Ok(mut state) = automaton.start_state(&start::Config::new().anchored(Anchored::Yes)) else {
         return false;
@@ -194,11 +204,14 @@ fn automaton_matches(automaton: &dense::DFA<Vec<u32>>, value: &[u8]) -> bool {
 /// Largest automaton of a pattern; patterns of paths need some kilobytes.
 const AUTOMATON_BYTES_MAX: usize = 256 << 10;
 
-/// Most memory while an automaton is built; it bounds the time as well.
-const AUTOMATON_BUILD_BYTES_MAX: usize = 512 << 10;
+/// Most memory while an automaton is built; it bounds the time as well, to some milliseconds.
+const AUTOMATON_BUILD_BYTES_MAX: usize = 256 << 10;
 
-/// Largest expression; it bounds what a simulated search costs per byte of the value.
-const NFA_BYTES_MAX: usize = 64 << 10;
+/// Largest expression.
+const NFA_BYTES_MAX: usize = 256 << 10;
+
+/// Largest expression that is simulated at each search, which bounds what that costs per byte of the value.
+const SIMULATED_BYTES_MAX: usize = 16 << 10;
 
 /// Deepest nesting of an expression.
 const NEST_MAX: u32 = 64;

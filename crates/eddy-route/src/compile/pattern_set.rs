@@ -66,10 +66,10 @@ impl fmt::Debug for PatternSet {
 }
 
 /// Largest automaton of a set.
-const SET_BYTES_MAX: usize = 1 << 20;
+const SET_BYTES_MAX: usize = 512 << 10;
 
 /// Most memory while the automaton of a set is built; it bounds the time as well.
-const SET_BUILD_BYTES_MAX: usize = 1 << 20;
+const SET_BUILD_BYTES_MAX: usize = 512 << 10;
 
 /// Largest union of expressions.
 const SET_NFA_BYTES_MAX: usize = 1 << 20;

@@ -94,5 +94,5 @@ impl<'p> Product<'p> {
     }
 }
 
-/// Steps of all comparisons of a survey; some seconds at worst.
-const STEPS_MAX: usize = 100_000_000;
+/// Steps of all comparisons of a survey; about a second.
+const STEPS_MAX: usize = 30_000_000;

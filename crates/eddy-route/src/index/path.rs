@@ -200,10 +200,8 @@ pub(crate) fn path_key(path: &PathMatcher) -> Cow<'_, [u8]> {
         PathMatcher::Exact(path) | PathMatcher::Prefix(path) => Cow::Borrowed(path.as_bytes()),
         PathMatcher::Template(template) => Cow::Owned(template_key(template)),
         PathMatcher::Regex(pattern) => {
-            let mut prefix = pattern.literal_prefix();
-            let plain = prefix.iter().take_while(|byte| **byte != CAPTURE).count();
-            prefix.truncate(plain);
-            Cow::Owned(prefix)
+            let prefix = pattern.prefix();
+            Cow::Borrowed(&prefix[..memchr::memchr(CAPTURE, prefix).unwrap_or(prefix.len())])
         }
     }
 }

@@ -81,4 +81,4 @@ fn pattern_of(rule: &CompiledRule) -> Option<&Pattern> {
 const SHARD_MAX: usize = 128;
 
 /// Most unions found too large in a router, some milliseconds each; after these, expressions stay single.
-const FAILED_ATTEMPTS_MAX: u32 = 32;
+const FAILED_ATTEMPTS_MAX: u32 = 8;

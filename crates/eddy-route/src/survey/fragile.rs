@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::compile::{CompiledRule, Condition, PathMatcher, Segment, Template};
-use crate::index::path_key;
 use crate::order::{Entries, Step};
 use crate::survey::dead::contradicts;
 use crate::survey::language::Languages;
@@ -83,10 +82,13 @@ impl<'r> Search<'_, 'r, '_> {
     fn paths_overlap(&mut self, a: usize, b: usize) -> bool {
         match (&self.members[a].path, &self.members[b].path) {
             (PathMatcher::Template(a), PathMatcher::Template(b)) => templates_overlap(a, b),
-            (first @ PathMatcher::Regex(_), second @ PathMatcher::Regex(_)) => {
-                let (first, second) = (path_key(first), path_key(second));
-                let may_overlap = first.starts_with(&second) || second.starts_with(&first);
-                may_overlap && self.languages.overlap(a, b).unwrap_or(true)
+            (PathMatcher::Regex(first), PathMatcher::Regex(second)) => {
+                let (prefixes, suffixes) =
+                    ((first.prefix(), second.prefix()), (first.suffix(), second.suffix()));
+                let may_overlap = (prefixes.0.starts_with(prefixes.1) || prefixes.1.starts_with(prefixes.0))
+                    && (suffixes.0.ends_with(suffixes.1) || suffixes.1.ends_with(suffixes.0));
+                // What cannot be told is left unmarked: of a request, `explain` tells it.
+                may_overlap && self.languages.overlap(a, b) == Some(true)
             }
             // Exact paths and prefixes that rank alike are the same.
             _ => true,

@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use eddy_route::RouteScratch;
+use eddy_route::{RouteScratch, Router};
 
 use crate::notation::router;
 use crate::request::Ask;
@@ -89,6 +89,13 @@ fn lookups_and_rewrites_do_not_allocate() {
 }
 
 #[test]
+fn a_router_is_shared_by_workers() {
+    fn check<T: Send + Sync>() {}
+    check::<Router>();
+    check::<RouteScratch>();
+}
+
+#[test]
 fn a_rule_takes_little_memory() {
     let mut rules = String::new();
     for number in 0..10_000 {
@@ -97,7 +104,7 @@ fn a_rule_takes_little_memory() {
     }
     let tables = crate::notation::tables(&rules);
     let before = BYTES_HELD.get();
-    let router = eddy_route::Router::build(&tables).unwrap();
+    let router = Router::build(&tables).unwrap();
     let bytes_a_rule = (BYTES_HELD.get() - before) / 10_000;
     assert!(bytes_a_rule < 700, "{bytes_a_rule} bytes a rule");
     drop(router);

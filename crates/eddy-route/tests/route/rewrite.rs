@@ -66,6 +66,7 @@ fn pieces_that_make_something_else_are_refused() {
     let halves = router("rule: regex=/(%)(.)(.)(.*) to=/{1}{3}{2}{4}");
     assert_eq!(rewritten(&halves, "/%20"), Ok(Some("/%02".to_owned())));
     assert_eq!(rewritten(&halves, "/%F2x"), Err(RewriteFault::NotNormal), "an encoded slash comes about");
+    assert_eq!(rewritten(&halves, "/%14"), Err(RewriteFault::NotNormal), "an encoded letter comes about");
     let cut = router("rule: regex=/(.)(.*) to=/{1}");
     assert_eq!(rewritten(&cut, "/%20"), Err(RewriteFault::NotNormal));
 }

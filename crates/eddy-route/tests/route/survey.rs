@@ -162,5 +162,6 @@ fn fragile_are_rules_that_one_request_may_be_for() {
     check("a: regex=/x\\d\nb: regex=/x[a-c1]", Some("a"));
     check("a: template=/{x}/a/{y}\nb: template=/{x}/{y}/b", Some("a"));
     check("a: template=/{x}/a/{y}\nb: template=/{x}/b/{y}", None);
+    check("a: template=/{x}/ab\nb: template=/{x}/{y}/{z}/{w}", None);
     check("table one\na: prefix=/x\ntable two\nb: prefix=/x", None);
 }
