@@ -4,9 +4,10 @@ CARGO ?= cargo
 PROFILE ?= release
 QUICKSTART := examples/quickstart/eddy.yaml
 TARGET := $(or $(CARGO_TARGET_DIR),target)
+FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test fmt lint docs bench bench-peers mutants nightly soak
+.PHONY: help run build test fmt lint docs bench bench-peers mutants nightly soak fuzz
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,17 +44,23 @@ lint: ## formatting and lints
 docs: ## the reference of the code, in target/doc
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --document-private-items
 
-bench: ## whole-system benchmarks against the peers
-	$(CARGO) xtask bench
+bench: ## whole-system benchmarks against the peers; bench/README.md says how to narrow them
+	$(CARGO) build --release -p eddy -p eddy-bench
+	EDDY=$${EDDY:-$(TARGET)/release/eddy} $(TARGET)/release/eddy-bench run
 
 bench-peers: ## install the peers that tests and benchmarks compare with
 	bench/peers/install
 
-mutants: ## mutation tests
-	$(CARGO) xtask mutants
+mutants: ## plant faults and expect the tests to notice each; takes hours, NAMES="one another" fewer
+	$(CARGO) run --release -p eddy-e2e --bin eddy-mutants -- $(abspath $(TARGET))/mutants $(NAMES)
 
-nightly: ## the long runs: fuzzing, mutants, the whole corpus
-	$(CARGO) xtask nightly
+nightly: test soak mutants fuzz ## the long runs
 
-soak: ## hours under load with faults
-	$(CARGO) xtask soak
+soak: ## the tests that take long: a million requests, hundreds of reloads, hand-overs and kills
+	$(CARGO) build --profile quick --workspace --bins
+	EDDY_SOAK=1 $(CARGO) test --profile quick -p eddy-e2e -- --include-ignored
+
+fuzz: ## each fuzz target for FUZZ_SECONDS; needs a nightly toolchain and cargo-fuzz
+	set -e; cd fuzz; for target in $(basename $(notdir $(wildcard fuzz/targets/*.rs))); do \
+		$(CARGO) +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS); \
+	done
