@@ -30,8 +30,7 @@ build: ## build everything
 
 test: lint ## everything that CI runs
 	$(CARGO) build --profile quick --workspace --bins
-	$(CARGO) test --profile quick --workspace --all-targets
-	$(CARGO) test --profile quick --workspace --doc
+	$(CARGO) test --profile quick --workspace
 	$(CARGO) xtask tidy
 
 fmt: ## format the code
