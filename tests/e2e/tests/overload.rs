@@ -1,0 +1,210 @@
+//! Three times more requests than can be served: as many are served as at the peak, the rest is refused quickly.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use eddy_e2e::gateway::Gateway;
+use eddy_e2e::origin::TapOrigin;
+use eddy_e2e::wire::{Client, Next};
+use tokio::task::JoinSet;
+
+const CONFIG: &str = "\
+workers: 2
+drain_timeout: 1s
+admin: {address: ADMIN}
+listeners: [{address: LISTEN, routes: site}]
+routes: {site: [{cluster: origin}]}
+clusters: {origin: {endpoints: [ORIGIN]}}
+";
+const GET: &[u8] = b"GET /load HTTP/1.1\r\nHost: a\r\n\r\n";
+const PEAK_TIME: Duration = Duration::from_secs(5);
+const LOAD_TIME: Duration = Duration::from_secs(20);
+/// Most requests under way at once; a user who finds no room gives up.
+const IN_FLIGHT_MAX: usize = 4000;
+/// An answer later than this is of no use to anybody.
+const USEFUL: Duration = Duration::from_secs(1);
+
+/// A share of a CPU that a gateway's processes may use, so that the load need not be one that fills the machine.
+struct Quota {
+    folder: PathBuf,
+}
+
+impl Quota {
+    fn on(gateway: &Gateway, percent: u32) -> Result<Self> {
+        let name = format!("eddy-e2e-{}", gateway.pid().as_raw_nonzero());
+        let first = PathBuf::from("/sys/fs/cgroup/cpu").join(&name);
+        let folder = if first.parent().is_some_and(|parent| parent.is_dir()) {
+            first
+        } else {
+            PathBuf::from("/sys/fs/cgroup").join(&name)
+        };
+        std::fs::create_dir_all(&folder).context("this run needs a cgroup of its own")?;
+        let quota = Self { folder };
+        let (period, share) = (50_000, 500 * percent);
+        if quota.folder.join("cpu.cfs_quota_us").exists() {
+            quota.write("cpu.cfs_period_us", &period.to_string())?;
+            quota.write("cpu.cfs_quota_us", &share.to_string())?;
+        } else {
+            quota.write("cpu.max", &format!("{share} {period}"))?;
+        }
+        for pid in gateway.children()?.into_iter().chain([gateway.pid()]) {
+            quota.write("cgroup.procs", &pid.as_raw_nonzero().to_string())?;
+        }
+        Ok(quota)
+    }
+
+    fn write(&self, file: &str, text: &str) -> Result<()> {
+        std::fs::write(self.folder.join(file), text).with_context(|| format!("{file} of the cgroup"))
+    }
+}
+
+impl Drop for Quota {
+    fn drop(&mut self) {
+        // It goes when the last process of the gateway has.
+        let _ = std::fs::remove_dir(&self.folder);
+    }
+}
+
+#[derive(Default)]
+struct Tally {
+    served: AtomicU64,
+    late: AtomicU64,
+    refused: AtomicU64,
+    failed: AtomicU64,
+    slowest_refusal_ms: AtomicU64,
+}
+
+impl Tally {
+    fn count(&self, next: &Next, took: Duration) {
+        match next {
+            Next::Answer(answer) if answer.response.status == 200 && took <= USEFUL => &self.served,
+            Next::Answer(answer) if answer.response.status == 200 => &self.late,
+            Next::Answer(_) => {
+                let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+                self.slowest_refusal_ms.fetch_max(millis, Relaxed);
+                &self.refused
+            }
+            Next::Ended { .. } | Next::Bad(_) => &self.failed,
+        }
+        .fetch_add(1, Relaxed);
+    }
+}
+
+/// Served requests a second when each connection sends its next request when it has its answer.
+async fn closed_loop(gateway: SocketAddr, connections: usize, time: Duration) -> Result<f64> {
+    let tally = Arc::new(Tally::default());
+    let until = Instant::now() + time;
+    let mut lanes = JoinSet::new();
+    for _ in 0..connections {
+        let tally = Arc::clone(&tally);
+        lanes.spawn(async move {
+            let mut client = Client::connect(gateway).await?;
+            while Instant::now() < until {
+                let since = Instant::now();
+                client.send(GET).await?;
+                let next = client.next("GET").await;
+                tally.count(&next, since.elapsed());
+                if !matches!(&next, Next::Answer(answer) if answer.response.is_keep_alive()) {
+                    client = Client::connect(gateway).await?;
+                }
+            }
+            anyhow::Ok(())
+        });
+    }
+    while let Some(lane) = lanes.join_next().await {
+        lane??;
+    }
+    Ok(tally.served.load(Relaxed) as f64 / time.as_secs_f64())
+}
+
+/// Sends `rate` requests a second whatever becomes of them, each on an idle connection or a new one.
+async fn open_loop(gateway: SocketAddr, rate: f64, time: Duration) -> Result<Arc<Tally>> {
+    let tally = Arc::new(Tally::default());
+    let (idle, idle_again) = tokio::sync::mpsc::unbounded_channel::<Client>();
+    let mut idle_again = idle_again;
+    let since = Instant::now();
+    let gap = Duration::from_secs_f64(1.0 / rate);
+    let (mut scheduled, mut tasks) = (since, JoinSet::new());
+    while since.elapsed() < time {
+        while scheduled <= Instant::now() {
+            scheduled += gap;
+            if tasks.len() >= IN_FLIGHT_MAX {
+                tally.failed.fetch_add(1, Relaxed);
+                continue;
+            }
+            let (tally, idle, ready) = (Arc::clone(&tally), idle.clone(), idle_again.try_recv().ok());
+            tasks.spawn(async move {
+                let client = match ready {
+                    Some(client) => Ok(client),
+                    None => Client::connect(gateway).await,
+                };
+                let Ok(mut client) = client else {
+                    tally.failed.fetch_add(1, Relaxed);
+                    return;
+                };
+                // A connection that was closed while it was idle fails at reading, and is counted there.
+                let _ = client.send(GET).await;
+                let next = client.next("GET").await;
+                tally.count(&next, scheduled.elapsed());
+                if matches!(&next, Next::Answer(answer) if answer.response.is_keep_alive()) {
+                    // At the end of the run nobody takes it back.
+                    let _ = idle.send(client);
+                }
+            });
+        }
+        while tasks.try_join_next().is_some() {}
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    // What is still under way is too late to count.
+    tasks.abort_all();
+    Ok(tally)
+}
+
+#[tokio::test]
+#[ignore = "takes a minute and a machine that is otherwise idle: make soak"]
+async fn overload_costs_no_goodput() -> Result<()> {
+    let (address, _log) = TapOrigin::on_thread()?;
+    let gateway = Gateway::start(CONFIG, &[("ORIGIN", &address)]).await?;
+    let quota = Quota::on(&gateway, 4)?;
+    closed_loop(gateway.address(), 32, Duration::from_secs(1)).await?;
+    let peak = closed_loop(gateway.address(), 32, PEAK_TIME).await?;
+    let admin = tokio::spawn(slowest_admin_answer(gateway.admin_address(), LOAD_TIME));
+    let tally = open_loop(gateway.address(), peak * 3.0, LOAD_TIME).await?;
+    let goodput = tally.served.load(Relaxed) as f64 / LOAD_TIME.as_secs_f64();
+    let slowest_admin = admin.await??;
+    // Two seconds are given to recover.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let after = closed_loop(gateway.address(), 32, PEAK_TIME).await?;
+    println!(
+        "peak {peak:.0}/s; at three times that {goodput:.0}/s served, {} late, {} refused (slowest {} ms), {} failed; \
+         admin at most {slowest_admin:?}; afterwards {after:.0}/s",
+        tally.late.load(Relaxed),
+        tally.refused.load(Relaxed),
+        tally.slowest_refusal_ms.load(Relaxed),
+        tally.failed.load(Relaxed),
+    );
+    ensure!(goodput >= peak * 0.9, "goodput {goodput:.0}/s of {peak:.0}/s");
+    ensure!(after >= peak * 0.9, "afterwards {after:.0}/s of {peak:.0}/s");
+    ensure!(slowest_admin < Duration::from_secs(2), "admin took {slowest_admin:?}");
+    gateway.stop().await?;
+    drop(quota);
+    Ok(())
+}
+
+async fn slowest_admin_answer(admin: SocketAddr, time: Duration) -> Result<Duration> {
+    let until = Instant::now() + time;
+    let mut slowest = Duration::ZERO;
+    while Instant::now() < until {
+        let since = Instant::now();
+        let raw = "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+        let answer = Client::connect(admin).await?.exchange(raw).await?;
+        ensure!(answer.status == 200, "{answer:?}");
+        slowest = slowest.max(since.elapsed());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    Ok(slowest)
+}
