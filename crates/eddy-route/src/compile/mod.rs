@@ -9,6 +9,8 @@ mod product;
 mod rewrite;
 mod rule;
 mod template;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use condition::{Condition, Source, Test};
 pub(crate) use host::{HostKey, fold_host};
