@@ -195,6 +195,24 @@ fn the_admin_listener_outlives_the_last_descriptor() {
 }
 
 #[test]
+fn a_reload_changes_the_level_of_the_log() {
+    let mut eddy = Eddy::start(DEMO);
+    eddy.write_config(&format!("{DEMO}log: {{level: error}}\n"));
+    eddy.signal(Signal::HUP);
+    let deadline = Instant::now() + DEADLINE;
+    while !get(eddy.admin(), "/config").text.contains("level") {
+        assert!(Instant::now() < deadline, "the reload does not end");
+    }
+    eddy.write_config(&format!("{DEMO}log: {{level: debug}}\n"));
+    eddy.signal(Signal::HUP);
+    eddy.record("configuration reloaded");
+    eddy.kill_gateway();
+    eddy.record("gateway process started");
+    eddy.record("ready");
+    eddy.stop();
+}
+
+#[test]
 fn a_storm_of_signals_changes_nothing() {
     let mut eddy = Eddy::start(DEMO);
     for _ in 0..200 {
