@@ -64,6 +64,16 @@ struct Tried {
     problems: usize,
 }
 
+/// What came of a reload.
+enum Reload {
+    /// This version is in force now.
+    Accepted(Arc<str>),
+    /// This version was in force already.
+    Unchanged(Arc<str>),
+    /// Nothing has changed, for so many problems.
+    Rejected(usize),
+}
+
 /// What the main thread needs of a gateway that serves.
 #[derive(Clone)]
 pub(super) struct Serving {
@@ -203,35 +213,44 @@ impl Running {
         if self.engine.parent.is_none() {
             self.engine.notifier.reloading();
         }
-        match read {
-            Err(rejected) => {
-                log_problems(&rejected.problems);
-                self.reject(rejected.problems.len());
-            }
-            Ok(loaded) if loaded.config.version == self.status.force().config.version => {
-                self.status.handle_accepted(None);
-                tracing::info!(version = &*loaded.config.version, "configuration unchanged");
-            }
-            Ok(loaded) => {
-                log_problems(&loaded.warnings);
-                match self.put_in_force(&loaded) {
-                    Ok(()) => tracing::info!(version = &*loaded.config.version, "configuration reloaded"),
-                    Err(error) => {
-                        tracing::error!("{error:#}");
-                        self.reject(1);
-                    }
-                }
-            }
-        }
+        let outcome = self.follow(read);
+        // First the parent: whoever reads the record may rely on what the parent knows.
         self.engine.tell(&ToParent::Reloaded { settings: self.settings() }, None);
         if self.engine.parent.is_none() {
             self.engine.notifier.ready();
         }
+        match outcome {
+            Reload::Accepted(version) => tracing::info!(version = &*version, "configuration reloaded"),
+            Reload::Unchanged(version) => tracing::info!(version = &*version, "configuration unchanged"),
+            Reload::Rejected(problems) => {
+                tracing::error!(problems, "configuration rejected; the last good one stays in force");
+            }
+        }
     }
 
-    fn reject(&self, problems: usize) {
-        self.status.handle_rejected();
-        tracing::error!(problems, "configuration rejected; the last good one stays in force");
+    fn follow(&mut self, read: Result<Loaded, Rejected>) -> Reload {
+        let loaded = match read {
+            Ok(loaded) => loaded,
+            Err(rejected) => {
+                log_problems(&rejected.problems);
+                self.status.handle_rejected();
+                return Reload::Rejected(rejected.problems.len());
+            }
+        };
+        let version = Arc::clone(&loaded.config.version);
+        if version == self.status.force().config.version {
+            self.status.handle_accepted(None);
+            return Reload::Unchanged(version);
+        }
+        log_problems(&loaded.warnings);
+        match self.put_in_force(&loaded) {
+            Ok(()) => Reload::Accepted(version),
+            Err(error) => {
+                tracing::error!("{error:#}");
+                self.status.handle_rejected();
+                Reload::Rejected(1)
+            }
+        }
     }
 
     /// Puts a configuration in force: all of it, or nothing of it.
