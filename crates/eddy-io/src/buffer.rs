@@ -182,6 +182,16 @@ mod tests {
     }
 
     #[test]
+    fn a_buffer_comes_out_of_the_pool_without_what_went_in() {
+        let pool = BufferPool::default();
+        for mut buffer in [pool.take_small(), pool.take_large()] {
+            buffer.append(b"somebody's secret");
+            pool.put(buffer);
+        }
+        assert!(pool.take_small().is_empty() && pool.take_large().is_empty());
+    }
+
+    #[test]
     fn the_pool_keeps_only_so_many_and_no_odd_sizes() {
         let pool = BufferPool::default();
         for _ in 0..IDLE_MAX + 5 {

@@ -131,3 +131,18 @@ fn locate(drive: &mut Drive<'_>, redirect: &Redirect) {
     let path = target.split(|byte| *byte == b'?').next().unwrap_or_default();
     location.extend_from_slice(if redirect.strip_query { path } else { target });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_are_drawn_by_weight() {
+        let clusters = [(0, 3), (1, 0), (2, 1)].map(|(cluster, weight)| WeightedCluster { cluster, weight });
+        let mut rng = Rng::new(7);
+        let mut counts = [0; 3];
+        (0..4000).for_each(|_| counts[draw(&clusters, &mut rng).unwrap()] += 1);
+        assert!((2800..=3200).contains(&counts[0]) && counts[1] == 0, "{counts:?}");
+        assert_eq!(draw(&clusters[1..2], &mut rng), None);
+    }
+}

@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_config::{ListenAddress, SourceText, check};
+use eddy_config::{Config, ListenAddress, SourceText, check};
 use eddy_io::{Share, SharedPage, listen_tcp};
 use eddy_proxy::{Gateway, Sockets};
 
@@ -15,7 +15,7 @@ use eddy_proxy::{Gateway, Sockets};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An address at which nobody listens yet.
-fn free_address() -> SocketAddr {
+pub(crate) fn free_address() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
 
@@ -47,14 +47,23 @@ pub(crate) fn start_origin(request_end: &'static [u8], answer: &'static [u8]) ->
 /// Starts a gateway of one worker with `rest` of a configuration, in which `ORIGIN` stands for the origin.
 pub(crate) fn start_gateway(origin: SocketAddr, rest: &str) -> (Gateway, SocketAddr) {
     let address = free_address();
-    let text = format!("workers: 1\nlisteners: [{{address: '{address}', routes: site}}]\n{rest}")
+    (start_with(address, config(address, origin, "", rest)), address)
+}
+
+/// The checked configuration of one worker and one listener, which has `keys` beside its address and routes.
+pub(crate) fn config(address: SocketAddr, origin: SocketAddr, keys: &str, rest: &str) -> Config {
+    let text = format!("workers: 1\nlisteners: [{{address: '{address}', routes: site, {keys}}}]\n{rest}")
         .replace("ORIGIN", &origin.to_string());
-    let config = check(&[SourceText::new("test.yaml", text.as_str())]).unwrap().config;
+    check(&[SourceText::new("test.yaml", text.as_str())]).unwrap().config
+}
+
+/// Starts a gateway that listens at `address`.
+pub(crate) fn start_with(address: SocketAddr, config: Config) -> Gateway {
     let mut sockets = Sockets::default();
     let socket = listen_tcp(address, 1024, Share::WithOthers).unwrap();
     sockets.by_address.insert(ListenAddress::Tcp(address), vec![socket]);
     let (page, _fd) = SharedPage::create().unwrap();
-    (Gateway::start(Arc::new(config), sockets, Arc::new(page)).unwrap(), address)
+    Gateway::start(Arc::new(config), sockets, Arc::new(page)).unwrap()
 }
 
 /// A connection whose reads end with the test's patience.

@@ -6,5 +6,6 @@ mod cluster;
 mod eject;
 mod endpoint;
 mod name;
+mod pool;
 mod resolve;
 mod stub;

@@ -1,13 +1,14 @@
 //! Plants each fault of `tests/mutants` and expects a test to notice: `eddy-mutants FOLDER [NAME...]`.
 //!
-//! FOLDER holds the copy of the tree and its build directory. Without names all faults are planted.
+//! FOLDER holds the copy of the tree, as last committed, and its build directory. Without names all faults are
+//! planted, and `tests/mutants/RESULT.md` is written. `EDDY_MUTANTS_PROFILE` names another profile than `dev`.
 #![forbid(unsafe_code)]
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::mutants::{Mutant, Outcome, Workshop, read_mutants};
+use eddy_e2e::mutants::{Mutant, Report, Workshop, read_mutants};
 use eddy_e2e::place;
 
 #[expect(clippy::print_stdout, reason = "a program for people")]
@@ -16,31 +17,33 @@ async fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let place: PathBuf = arguments.next().context("usage: eddy-mutants FOLDER [NAME...]")?.into();
     let names: Vec<String> = arguments.collect();
-    let mutants = read_mutants(&place::tree().join("tests/mutants"))?;
+    let folder = place::tree().join("tests/mutants");
+    let mutants = read_mutants(&folder)?;
+    if let Some(name) = names.iter().find(|name| mutants.iter().all(|mutant| mutant.name != **name)) {
+        anyhow::bail!("no fault is named {name:?}");
+    }
     let chosen: Vec<&Mutant> =
         mutants.iter().filter(|mutant| names.is_empty() || names.contains(&mutant.name)).collect();
-    ensure!(!chosen.is_empty(), "no fault has one of these names: {names:?}");
     let profile = place::variable("EDDY_MUTANTS_PROFILE").unwrap_or_else(|| "dev".into());
     let workshop = Workshop::open(&place::tree().canonicalize()?, &place, &profile)?;
+    let commit = workshop.commit()?;
+    println!("{} faults in a copy of {commit}; first their tests without any fault", chosen.len());
     workshop.check_unchanged(&chosen).await?;
-    let mut bad = Vec::new();
+    let mut report = Report::default();
     for mutant in &chosen {
         let since = Instant::now();
-        let verdict = match workshop.try_out(mutant).await {
-            Ok(Outcome::Noticed(by)) => format!("noticed by {by}"),
-            Ok(Outcome::Survived) => {
-                bad.push(mutant.name.clone());
-                format!("SURVIVED: {}", mutant.what)
-            }
-            Err(error) => {
-                bad.push(mutant.name.clone());
-                format!("INVALID: {error:#}")
-            }
-        };
-        println!("{} ({} s): {verdict}", mutant.name, since.elapsed().as_secs());
+        let outcome = workshop.try_out(mutant).await?;
+        report.add(mutant, outcome, since.elapsed());
+        println!("{}/{} {}", report.count().0, chosen.len(), report.last());
     }
     workshop.close()?;
-    println!("{} of {} faults noticed", chosen.len() - bad.len(), chosen.len());
-    ensure!(bad.is_empty(), "not noticed: {}", bad.join(", "));
+    let (count, noticed) = report.count();
+    let summary = format!("{noticed} of {count} planted faults were noticed, in the tree of {commit}.");
+    println!("\n{report}\n{summary}");
+    if names.is_empty() {
+        let text = format!("# Planted faults, the last whole run\n\n{summary}\n\n{report}");
+        std::fs::write(folder.join("RESULT.md"), text).context("cannot write the result")?;
+    }
+    ensure!(report.missed().is_empty(), "not noticed: {}", report.missed().join(", "));
     Ok(())
 }

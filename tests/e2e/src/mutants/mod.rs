@@ -1,7 +1,9 @@
 //! Planted faults: each is a small change that some test must notice.
 
 mod format;
+mod report;
 mod run;
 
 pub use format::{Check, Mutant, read_mutants};
+pub use report::Report;
 pub use run::{Outcome, Workshop};

@@ -1,0 +1,164 @@
+//! What an exchange must not do, seen through a gateway in this process: limits, deadlines, last looks.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+#[allow(dead_code, reason = "shared with other tests, which use other parts")]
+mod place;
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+use eddy_config::{ActionKind, Config};
+use eddy_proxy::{Gateway, Sockets};
+use place::{ask, connect, free_address, start_origin, start_with};
+
+const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+const LOCAL: &str = "routes: {site: [{respond: {status: 200, body: one}}]}";
+// A busy machine must not make the gateway refuse what a test sends.
+const NEVER_BUSY: &str = "limits: {queue_delay: 0s}\n";
+
+/// Starts a gateway before an origin that answers every request with [`OK`].
+fn start(keys: &str, rest: &str, change: impl FnOnce(&mut Config)) -> (Gateway, SocketAddr) {
+    start_before(start_origin(b"\r\n\r\n", OK), keys, rest, change)
+}
+
+fn start_before(
+    origin: SocketAddr,
+    keys: &str,
+    rest: &str,
+    change: impl FnOnce(&mut Config),
+) -> (Gateway, SocketAddr) {
+    let address = free_address();
+    let mut config = place::config(address, origin, keys, &format!("{NEVER_BUSY}{rest}"));
+    change(&mut config);
+    (start_with(address, config), address)
+}
+
+/// A site whose every request goes to the origin, with `keys` of its cluster.
+fn forwarding(keys: &str) -> String {
+    format!("routes: {{site: [{{cluster: c}}]}}\nclusters: {{c: {{endpoints: ['ORIGIN'], {keys}}}}}")
+}
+
+/// All that comes on a new connection in answer to `request`, up to its end.
+fn answer(address: SocketAddr, request: &[u8]) -> String {
+    let mut stream = connect(address);
+    stream.write_all(request).unwrap();
+    rest_of(&mut stream)
+}
+
+fn rest_of(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).unwrap();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[track_caller]
+fn check_status(answer: &str, status: u16) {
+    assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+}
+
+#[test]
+fn a_request_that_would_read_otherwise_is_not_sent() {
+    let (_gateway, address) = start("", &forwarding(""), |_| ());
+    check_status(&answer(address, GET), 200);
+    // No checked configuration has this: a second `Host` stands for any fault of our own.
+    let (_gateway, address) =
+        start("", &forwarding(""), |config| config.listeners[0].request_id = Some("host".into()));
+    let answer = answer(address, GET);
+    assert!(answer.starts_with("HTTP/1.1 5"), "{answer}");
+}
+
+#[test]
+fn a_local_answer_that_would_read_otherwise_is_not_sent() {
+    // No checked configuration has this: a bare CR stands for any fault of our own.
+    let (_gateway, address) = start("", LOCAL, |config| {
+        let ActionKind::Respond(respond) = &mut config.actions[0].kind else { unreachable!() };
+        respond.content_type = "text/plain\rx".into();
+    });
+    assert_eq!(answer(address, GET), "");
+}
+
+#[test]
+fn a_reload_reaches_connections_that_are_open() {
+    let origin = free_address();
+    let (gateway, address) = start_before(origin, "", LOCAL, |_| ());
+    let mut client = connect(address);
+    let request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+    ask(&mut client, request, b"one");
+    let config = place::config(address, origin, "", &LOCAL.replace("one", "two"));
+    gateway.reload(Arc::new(config), Sockets::default()).unwrap();
+    ask(&mut client, request, b"two");
+}
+
+#[test]
+fn an_unread_body_ends_the_connection_with_the_answer() {
+    let (_gateway, address) = start("", LOCAL, |_| ());
+    let head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 40\r\n\r\n";
+    let answer = answer(address, &[head, &b"GET /smuggled HTTP/1.1\r\n"[..]].concat());
+    check_status(&answer, 200);
+    assert!(answer.to_ascii_lowercase().contains("connection: close"), "{answer}");
+    assert_eq!(answer.matches("HTTP/1.1 ").count(), 1);
+}
+
+#[test]
+fn a_head_comes_in_time_or_is_refused() {
+    let (_gateway, address) = start("timeouts: {head: 50ms}", LOCAL, |_| ());
+    check_status(&answer(address, b"GET / HTTP/1.1\r\nHost:"), 408);
+}
+
+#[test]
+fn an_idle_connection_is_closed_in_time() {
+    let (_gateway, address) = start("timeouts: {idle: 50ms}", LOCAL, |_| ());
+    let mut client = connect(address);
+    ask(&mut client, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", b"one");
+    assert_eq!(rest_of(&mut client), "");
+}
+
+#[test]
+fn an_endpoint_answers_in_time_or_is_given_up() {
+    // Such an end never comes, so this origin only listens.
+    let silent = start_origin(b"never", OK);
+    let rest = forwarding("first_byte_timeout: 50ms");
+    let (_gateway, address) = start_before(silent, "", &rest, |_| ());
+    check_status(&answer(address, GET), 504);
+}
+
+#[test]
+fn an_endpoint_is_reached_in_time_or_given_up() {
+    let full = TcpListener::bind("127.0.0.1:0").unwrap();
+    rustix::net::listen(&full, 0).unwrap();
+    let endpoint = full.local_addr().unwrap();
+    // A queue that is full refuses nothing and takes nothing.
+    let queued: Vec<_> =
+        (0..3).map(|_| TcpStream::connect_timeout(&endpoint, Duration::from_millis(50))).collect();
+    let rest = forwarding("connect_timeout: 50ms");
+    let (_gateway, address) = start_before(endpoint, "", &rest, |_| ());
+    check_status(&answer(address, GET), 504);
+    drop(queued);
+}
+
+#[test]
+fn a_body_is_limited_by_its_length_and_by_its_bytes() {
+    let (_gateway, address) = start("limits: {body_bytes: 10}", &forwarding(""), |_| ());
+    let head = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n";
+    let by_length = format!("{head}Content-Length: 11\r\n\r\n");
+    check_status(&answer(address, by_length.as_bytes()), 413);
+    let by_bytes = format!("{head}Transfer-Encoding: chunked\r\n\r\nb\r\n12345678901\r\n0\r\n\r\n");
+    check_status(&answer(address, by_bytes.as_bytes()), 413);
+}
+
+#[test]
+fn a_gateway_that_drains_accepts_nothing_more() {
+    let (gateway, address) = start("", LOCAL, |_| ());
+    check_status(&answer(address, GET), 200);
+    gateway.drain(Duration::from_secs(10));
+    // The socket still listens, for whoever comes after this gateway; the connection waits for that one.
+    let mut stream = connect(address);
+    stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    stream.write_all(GET).unwrap();
+    let error = stream.read(&mut [0]).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{error}");
+}

@@ -1,0 +1,72 @@
+//! The result of a run, as a table for people.
+
+use std::fmt::{self, Display, Formatter};
+use std::time::Duration;
+
+use super::format::Mutant;
+use super::run::Outcome;
+
+/// What became of each fault of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    rows: Vec<Row>,
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    name: String,
+    what: String,
+    outcome: Outcome,
+    took: Duration,
+}
+
+impl Report {
+    /// Adds what became of `mutant`.
+    pub fn add(&mut self, mutant: &Mutant, outcome: Outcome, took: Duration) {
+        self.rows.push(Row { name: mutant.name.clone(), what: mutant.what.clone(), outcome, took });
+    }
+
+    /// The line of the last fault that was added.
+    pub fn last(&self) -> String {
+        self.rows.last().map_or_else(String::new, |row| {
+            format!("{} ({} s): {}", row.name, row.took.as_secs(), row.outcome)
+        })
+    }
+
+    /// How many faults there are, and how many of them were noticed.
+    pub fn count(&self) -> (usize, usize) {
+        (self.rows.len(), self.rows.iter().filter(|row| row.is_noticed()).count())
+    }
+
+    /// The names of the faults that were not noticed.
+    pub fn missed(&self) -> Vec<&str> {
+        self.rows.iter().filter(|row| !row.is_noticed()).map(|row| row.name.as_str()).collect()
+    }
+}
+
+impl Row {
+    fn is_noticed(&self) -> bool {
+        matches!(self.outcome, Outcome::Noticed(_))
+    }
+}
+
+impl Display for Report {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(out, "| fault | what is wrong | verdict |\n|---|---|---|")?;
+        for Row { name, what, outcome, .. } in &self.rows {
+            writeln!(out, "| {name} | {what} | {outcome} |")?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Outcome {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Noticed(by) => write!(out, "killed by `{by}`"),
+            Self::Survived => out.write_str("**SURVIVED**"),
+            Self::NotPlanted(why) => write!(out, "**did not apply**: {why}"),
+            Self::NotCompiled(why) => write!(out, "**did not compile**: {why}"),
+        }
+    }
+}
