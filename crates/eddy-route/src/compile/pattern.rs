@@ -40,6 +40,8 @@ pub(crate) enum Groups {
 #[derive(Debug, Default)]
 pub(crate) struct PatternScratch {
     cache: Option<pikevm::Cache>,
+    /// A machine without states, for which a reset empties the cache.
+    blank: Option<PikeVM>,
     slots: Vec<Option<NonMaxUsize>>,
 }
 
@@ -140,12 +142,17 @@ impl PatternScratch {
     }
 
     fn search(&mut self, machine: &PikeVM, value: &[u8]) -> bool {
-        let cache = match &mut self.cache {
-            Some(cache) => {
+        let cache = match (&mut self.cache, &self.blank) {
+            (Some(cache), Some(blank)) => {
+                // A reset alone keeps groups of another machine's search, which this one's may then seem to have found.
+                cache.reset(blank);
                 cache.reset(machine);
                 cache
             }
-            empty => empty.insert(machine.create_cache()),
+            (cache, _) => {
+                self.blank = PikeVM::never_match().ok();
+                cache.insert(machine.create_cache())
+            }
         };
         let input = Input::new(value).anchored(Anchored::Yes);
         machine.search_slots(cache, &input, &mut self.slots).is_some()

@@ -40,6 +40,8 @@ fn build(text: &str) -> Pattern {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn patterns_match_as_the_regex_crate_does(texts in proptest::collection::vec(expression(), 1..5)) {
         let patterns: Vec<Pattern> = texts.iter().map(|text| build(text)).collect();
@@ -89,6 +91,16 @@ proptest! {
 /// An expression that matches nothing.
 fn empty() -> Pattern {
     build("a^b")
+}
+
+#[test]
+fn groups_of_one_search_do_not_leak_into_another() {
+    let mut scratch = PatternScratch::default();
+    let (first, second) = (build("(?:ab|(a))"), build("(?:a|(a))"));
+    assert!(first.find_groups(b"a", &mut scratch));
+    assert_eq!(scratch.group(1), 0..1);
+    assert!(second.find_groups(b"a", &mut scratch));
+    assert_eq!(scratch.group(1), 0..0);
 }
 
 #[test]

@@ -125,6 +125,8 @@ fn decoded(path: &[u8]) -> Vec<u8> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn is_idempotent_and_keeps_the_meaning(path in "(/|a|\\.|;|%2e|%2E|%61|%c3|%C3|%2f|%25|%0|%|~|\\\\| |é){0,12}") {
         let path = format!("/{path}");

@@ -80,6 +80,8 @@ fn long_results_are_refused() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn what_is_sent_is_always_normal(path in "/(%20|%C3|%25|[.]|;|/|a|%41|b){0,8}", rule in 0_usize..6) {
         let rules = [
