@@ -155,8 +155,9 @@ impl Fault {
 
     /// Whether the fault counts against its endpoint's health.
     pub fn blames_endpoint(self) -> bool {
-        // A stale link is the ordinary end of an idle connection.
-        self.side() == Side::Upstream && !matches!(self, Self::LinkStale | Self::NoEndpoint)
+        // A stale link is the ordinary end of an idle connection; a status has been judged as it came.
+        self.side() == Side::Upstream
+            && !matches!(self, Self::LinkStale | Self::NoEndpoint | Self::RetryStatus(_))
     }
 
     /// The status the client gets, if it gets one.

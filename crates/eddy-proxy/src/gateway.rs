@@ -18,7 +18,7 @@ use crate::error::ProxyError;
 use crate::plan::Plan;
 use crate::report::ClusterReport;
 use crate::stats::Stats;
-use crate::worker::{Apply, Command, Pressure, SocketTable, Sockets, Start, run};
+use crate::worker::{Apply, Command, Parts, Pressure, SocketTable, Sockets, Start, run};
 
 /// How long a worker may take to follow what it is told.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -212,7 +212,7 @@ impl Gateway {
     ) -> Result<WorkerHandle, ProxyError> {
         let (commands, receiver) = command_channel(COMMANDS_MAX);
         let sink = self.sink.as_ref().expect("the sink is taken only when the gateway is dropped");
-        let start = Start {
+        let parts = Parts {
             index,
             workers,
             page: Arc::clone(page),
@@ -220,9 +220,8 @@ impl Gateway {
             series: self.stats.worker(index),
             access: AccessWriter::new(sink.sender()),
             connections_max: connections_max(workers),
-            first,
-            commands: receiver,
         };
+        let start = Start { parts, first, commands: receiver };
         let thread = std::thread::Builder::new().name(format!("eddy-worker-{index}")).spawn(move || {
             if let Err(error) = run(start) {
                 tracing::error!(index, %error, "a worker's loop cannot be made");

@@ -17,7 +17,7 @@ use eddy_upstream::{Link, ResolvedAddress};
 use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
 use crate::exchange::pump::Framing;
-use crate::fault::{Fault, RetryClass};
+use crate::fault::{Fault, RetryClass, Side};
 use crate::worker::{Stay, WorkerCluster, now};
 
 /// Chooses an endpoint, another one than before if there is one.
@@ -59,30 +59,48 @@ pub(crate) async fn link(drive: &mut Drive<'_>) -> Phase {
 
 /// Goes back for another attempt where that is safe, allowed and within the budget; otherwise answers the fault.
 pub(crate) fn retry_or_fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
-    let now_ms = drive.worker.timers.now_ms();
-    if let Some(stay) = &drive.exchange.stay {
-        if fault.blames_endpoint() {
-            stay.failed(now_ms);
-        }
-        if !matches!(fault, Fault::RetryStatus(_)) {
-            stay.cluster().series.failures.increment();
-        }
-    }
-    if !may_retry(drive, fault) {
+    note_failure(drive, fault);
+    // A status is only a fault once its retry has been claimed; else the endpoint's answer is the answer.
+    let is_claimed = matches!(fault, Fault::RetryStatus(_)) || claim_retry(drive, fault);
+    if !is_claimed {
         return fail(drive, fault);
     }
-    let Some(cluster) = cluster(drive) else { return fail(drive, fault) };
-    if !cluster.state().borrow_mut().budget().try_retry(now(now_ms)) {
-        cluster.series.retries_refused.increment();
-        return fail(drive, fault);
+    if let Some(cluster) = cluster(drive) {
+        cluster.series.retries.increment();
     }
-    cluster.series.retries.increment();
     drive.exchange.end_attempt(&drive.worker.buffers);
     Phase::Endpoint
 }
 
+/// Tells the endpoint's health and the counters of an attempt that gave no whole response.
+pub(crate) fn note_failure(drive: &Drive<'_>, fault: Fault) {
+    if let Some(stay) = &drive.exchange.stay
+        && fault.side() == Side::Upstream
+        && !matches!(fault, Fault::RetryStatus(_))
+    {
+        stay.cluster().series.failures.increment();
+        if fault.blames_endpoint() {
+            stay.failed(drive.worker.timers.now_ms());
+        }
+    }
+}
+
+/// Whether the exchange may be tried again after `fault`; takes it out of the budget if so.
+pub(crate) fn claim_retry(drive: &mut Drive<'_>, fault: Fault) -> bool {
+    if !may_retry(drive, fault) {
+        return false;
+    }
+    let Some(cluster) = cluster(drive) else { return false };
+    let now = now(drive.worker.timers.now_ms());
+    let is_granted = cluster.state().borrow_mut().budget().try_retry(now);
+    if !is_granted {
+        cluster.series.retries_refused.increment();
+    }
+    is_granted
+}
+
 /// Whether the rule would try again, were it not for the budget.
-pub(crate) fn may_retry(drive: &Drive<'_>, fault: Fault) -> bool {
+fn may_retry(drive: &Drive<'_>, fault: Fault) -> bool {
     let exchange = &*drive.exchange;
     let default = RetryConfig::default();
     let retry = action(drive).map_or(&default, |action| &action.retry);
@@ -102,7 +120,7 @@ pub(crate) fn may_retry(drive: &Drive<'_>, fault: Fault) -> bool {
 }
 
 /// What the winning rule does; nothing for the demo endpoint.
-pub(crate) fn action<'a>(drive: &'a Drive<'_>) -> Option<&'a Action> {
+fn action<'a>(drive: &'a Drive<'_>) -> Option<&'a Action> {
     drive.plan.plan.config.actions.get(drive.exchange.action?)
 }
 

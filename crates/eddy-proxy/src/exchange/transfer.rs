@@ -13,7 +13,7 @@ use eddy_io::{BUFFER_BYTES_SMALL, Fill};
 use eddy_upstream::{ClusterConfig, Link};
 
 use crate::exchange::answer::{self, Answer};
-use crate::exchange::attempt::{fail, may_retry, retry_or_fail};
+use crate::exchange::attempt::{claim_retry, fail, note_failure, retry_or_fail};
 use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
 use crate::fault::Fault;
@@ -265,19 +265,18 @@ impl Transfer<'_, '_> {
         let drive = &mut *self.drive;
         let status = drive.exchange.response.status;
         let now_ms = drive.worker.timers.now_ms();
-        let is_retried = may_retry(drive, Fault::RetryStatus(status));
         if let Some(stay) = &drive.exchange.stay {
             let series = &stay.cluster().series;
             let waited = self.begun.elapsed().as_micros();
             series.first_byte.observe_us(u64::try_from(waited).unwrap_or(u64::MAX));
             count_status(&series.responses, status);
-            if !matches!(status, 502..=504) {
-                stay.succeeded(now_ms);
-            } else if !is_retried {
+            if matches!(status, 502..=504) {
                 stay.failed(now_ms);
+            } else {
+                stay.succeeded(now_ms);
             }
         }
-        if is_retried {
+        if claim_retry(drive, Fault::RetryStatus(status)) {
             return Err(Fault::RetryStatus(status));
         }
         let is_uploaded = drive.exchange.upload.is_finished() && !self.is_upload_broken;
@@ -389,16 +388,6 @@ impl Due {
         if at_ms < self.at_ms {
             *self = Self { at_ms, fault };
         }
-    }
-}
-
-/// Tells the endpoint's health of a fault after its answer had begun.
-fn note_failure(drive: &Drive<'_>, fault: Fault) {
-    if let Some(stay) = &drive.exchange.stay
-        && fault.blames_endpoint()
-    {
-        stay.failed(drive.worker.timers.now_ms());
-        stay.cluster().series.failures.increment();
     }
 }
 

@@ -6,33 +6,25 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use eddy_io::{SharedPage, monotonic_ms};
+use eddy_io::monotonic_ms;
 use eddy_upstream::{EndpointSet, Rng};
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use crate::access::AccessWriter;
 use crate::error::ProxyError;
 use crate::plan::Plan;
 use crate::report::{ClusterView, view};
-use crate::stats::{PlanSeries, WorkerSeries};
+use crate::stats::PlanSeries;
 use crate::worker::accept::{Turn, accept};
-use crate::worker::overload::Pressure;
 use crate::worker::sockets::SocketTable;
 use crate::worker::state::{ListenerHandle, Parts, Worker, WorkerPlan};
 use crate::worker::tick::tick;
 
 /// What a worker's thread starts with.
 pub(crate) struct Start {
-    pub(crate) index: usize,
-    pub(crate) workers: usize,
-    pub(crate) page: Arc<SharedPage>,
-    pub(crate) pressure: Arc<Pressure>,
-    pub(crate) series: Arc<WorkerSeries>,
-    pub(crate) access: AccessWriter,
-    pub(crate) connections_max: u32,
+    pub(crate) parts: Parts,
     pub(crate) first: Apply,
     pub(crate) commands: Receiver<Command>,
 }
@@ -85,22 +77,12 @@ pub(crate) fn run(start: Start) -> io::Result<()> {
 }
 
 async fn serve(start: Start) {
-    let Start { first, mut commands, .. } = start;
+    let Start { parts, first, mut commands } = start;
     let now_ms = monotonic_ms();
     let mut rng = Rng::from_entropy();
     let plan =
         WorkerPlan::new(Arc::clone(&first.plan), first.series, &first.endpoints, None, now_ms, &mut rng);
-    let parts = Parts {
-        index: start.index,
-        workers: start.workers,
-        page: start.page,
-        pressure: start.pressure,
-        series: start.series,
-        access: start.access,
-        connections_max: start.connections_max,
-        now_ms,
-    };
-    let worker = Worker::new(parts, Rc::new(plan), rng);
+    let worker = Worker::new(parts, Rc::new(plan), rng, now_ms);
     let state = Rc::new(Loop {
         worker,
         sockets: RefCell::new(first.sockets),

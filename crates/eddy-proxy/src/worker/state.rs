@@ -77,19 +77,18 @@ pub(crate) struct Parts {
     pub(crate) series: Arc<WorkerSeries>,
     pub(crate) access: AccessWriter,
     pub(crate) connections_max: u32,
-    pub(crate) now_ms: u64,
 }
 
 impl Worker {
     /// A worker that follows `plan`.
-    pub(crate) fn new(parts: Parts, plan: Rc<WorkerPlan>, rng: Rng) -> Rc<Self> {
+    pub(crate) fn new(parts: Parts, plan: Rc<WorkerPlan>, rng: Rng, now_ms: u64) -> Rc<Self> {
         Rc::new(Self {
             index: parts.index,
             workers: parts.workers,
             page: parts.page,
             pressure: parts.pressure,
             series: parts.series,
-            timers: Timers::new(parts.now_ms),
+            timers: Timers::new(now_ms),
             buffers: BufferPool::default(),
             rng: RefCell::new(rng),
             access: RefCell::new(parts.access),
