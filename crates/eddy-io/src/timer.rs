@@ -297,6 +297,18 @@ mod tests {
     }
 
     #[test]
+    fn a_deadline_that_is_moved_comes_at_its_new_time_and_no_earlier() {
+        let timers = Timers::new(0);
+        let timer = timers.timer();
+        timer.arm_at(5_000);
+        timer.arm_at(100);
+        assert_eq!(fires_at(&timers, &timer, 6_000), Some(100));
+        timer.arm_at(6_100);
+        timer.arm_at(6_115);
+        assert_eq!(fires_at(&timers, &timer, 7_000), Some(6_120));
+    }
+
+    #[test]
     fn a_pause_longer_than_the_wheel_fires_everything_once() {
         let timers = Timers::new(0);
         let all: Vec<_> = (0..2_000).map(|_| timers.timer()).collect();

@@ -209,6 +209,7 @@ fn line_ends_are_cr_lf_and_nothing_else() {
     refuse("GET / HTTP/1.1\nHost: a\r\n\r\n", HeadFault::BareLf);
     refuse("GET / HTTP/1.1\rHost: a\r\n\r\n", HeadFault::BareCr);
     refuse("GET / HTTP/1.1\r\nHost: a\n\n", HeadFault::BareLf);
+    refuse("GET / HTTP/1.1\r\nHost: a\nB: c\r\n\r\n", HeadFault::BareLf);
     refuse("GET / HTTP/1.1\r\nHost: a\r\n\n", HeadFault::BareLf);
     refuse("GET / HTTP/1.1\r\nHost: a\r\r\n\r\n", HeadFault::BareCr);
     refuse("\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", HeadFault::BareLf);
