@@ -28,7 +28,8 @@ impl Default for Site {
     fn default() -> Self {
         Self {
             // A busy machine must not make the gateway refuse what a test sends.
-            top: vec!["workers: 1".into(), "limits: {queue_delay: 0s}".into()],
+            // A stop waits for clients that the test has not dropped yet; most tests need not wait with it.
+            top: vec!["workers: 1".into(), "limits: {queue_delay: 0s}".into(), "drain_timeout: 300ms".into()],
             listener: Vec::new(),
             rules: Vec::new(),
             cluster: Vec::new(),

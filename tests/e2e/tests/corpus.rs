@@ -28,8 +28,7 @@ fn cases(kind: Kind) -> Result<Vec<Case>> {
         let with_host: Vec<Case> = more.iter().filter_map(Case::with_host).collect();
         cases.extend(more.into_iter().chain(with_host));
     }
-    let exceptions = Exceptions::read(&corpus().join("exceptions.txt"))?;
-    exceptions.apply(&mut cases);
+    Exceptions::read(&corpus().join("exceptions.txt"))?.apply(&mut cases);
     cases.retain(|case| case.kind == kind);
     if let Some(word) = place::variable("EDDY_CASES") {
         cases.retain(|case| case.name().contains(&word));
@@ -82,9 +81,12 @@ async fn requests_are_read_the_same_by_everybody() -> Result<()> {
             return Err(error.context(format!("{}\n{metrics}", gateway.lines().text())));
         }
     };
+    let counted = gateway.metric("eddy_cluster_responses_total").await?;
     gateway.stop().await?;
     let report = judge_requests(&driver, &attempts, log.take(), &mut panel).await?;
     println!("{report}");
+    // (b) The gateway counts the messages that the origin got.
+    ensure!(counted == report.forwarded as f64, "{counted} counted of {} forwarded", report.forwarded);
     ensure!(report.findings.is_empty(), "{} cases with divergences", report.findings.cases());
     Ok(())
 }

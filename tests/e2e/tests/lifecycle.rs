@@ -47,7 +47,7 @@ async fn held(gateway: &Gateway, origin: &TapOrigin) -> Result<Client> {
 async fn a_stop_lets_exchanges_end_and_announces_it() -> Result<()> {
     for signal in [Signal::TERM, Signal::INT] {
         let (origin, gate) = gated().await?;
-        let mut gateway = Site::new().before(&origin).await?;
+        let mut gateway = Site::new().top("drain_timeout: 30s").before(&origin).await?;
         let mut client = held(&gateway, &origin).await?;
         let mut idle = gateway.client().await?;
         idle.exchange(GET).await?;
@@ -275,13 +275,14 @@ async fn a_gateway_process_that_hangs_is_replaced() -> Result<()> {
     let since = Instant::now();
     let mut client = gateway.client().await?;
     client.send(GET).await?;
-    let next = eddy_e2e::wire::within_for(Duration::from_secs(20), "an answer or an end", client.next("GET"))
+    let next = eddy_e2e::wire::within_for(Duration::from_secs(30), "an answer or an end", client.next("GET"))
         .await?;
     // The connection may have been the hanging process's; the next is not.
     if !matches!(&next, Next::Answer(answer) if answer.response.status == 200) {
         assert_eq!(gateway.exchange(GET).await?.status, 200);
     }
-    ensure!(since.elapsed() < Duration::from_secs(15), "it took {:?}", since.elapsed());
+    // Five seconds of silence by design; a busy machine gets more.
+    ensure!(since.elapsed() < Duration::from_secs(30), "it took {:?}", since.elapsed());
     gateway.stop().await
 }
 
@@ -311,7 +312,8 @@ async fn with_own_binary(origin: &TapOrigin, place: &place::TempDir) -> Result<G
     let binary = place.join("eddy");
     std::fs::copy(place::eddy_binary()?, &binary)?;
     let arguments = vec!["--handover-timeout".into(), "2s".into()];
-    Site::new().launch(origin, Launch { binary: Some(binary), arguments, ..Launch::default() }).await
+    let launch = Launch { binary: Some(binary), arguments, ..Launch::default() };
+    Site::new().top("drain_timeout: 30s").launch(origin, launch).await
 }
 
 /// Puts `content` in the place of the program, in one step.

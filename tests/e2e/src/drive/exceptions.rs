@@ -16,7 +16,6 @@ pub struct Exceptions {
 struct Line {
     expect: Expect,
     pattern: String,
-    number: usize,
 }
 
 impl Exceptions {
@@ -44,26 +43,18 @@ impl Exceptions {
                 "any" => Expect::Any,
                 other => anyhow::bail!("{}: {other:?} is no expectation", at()),
             };
-            exceptions.lines.push(Line { expect, pattern: pattern.trim().into(), number });
+            exceptions.lines.push(Line { expect, pattern: pattern.trim().into() });
         }
         Ok(exceptions)
     }
 
-    /// Gives each case that an exception speaks of the expectation that holds for eddy; returns the numbers of the
-    /// lines that speak of no case.
-    pub fn apply(&self, cases: &mut [Case]) -> Vec<usize> {
-        let mut idle = Vec::new();
+    /// Gives each case that an exception speaks of the expectation that holds for eddy; a later line wins.
+    pub fn apply(&self, cases: &mut [Case]) {
         for line in &self.lines {
-            let mut is_used = false;
             for case in cases.iter_mut().filter(|case| matches(&line.pattern, &case.name())) {
                 case.expect = line.expect;
-                is_used = true;
-            }
-            if !is_used {
-                idle.push(line.number);
             }
         }
-        idle
     }
 }
 
