@@ -104,6 +104,16 @@ fn an_unread_body_ends_the_connection_with_the_answer() {
 }
 
 #[test]
+fn nothing_is_read_after_a_body_whose_end_cannot_be_told() {
+    let (_gateway, address) = start("", &forwarding(""), |_| ());
+    let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    // Read again after the fault, the line end behind the data would look like that of the trailers.
+    let answer = answer(address, format!("{head}3\r\nabc\r\n0\r\n\nGET / HTTP/1.1\r\n\r\n").as_bytes());
+    check_status(&answer, 400);
+    assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{answer}");
+}
+
+#[test]
 fn a_head_comes_in_time_or_is_refused() {
     let (_gateway, address) = start("timeouts: {head: 50ms}", LOCAL, |_| ());
     check_status(&answer(address, b"GET / HTTP/1.1\r\nHost:"), 408);

@@ -24,6 +24,8 @@ enum Framing {
     Length(u64),
     Chunked,
     UntilClose,
+    /// Where the body ends cannot be told any more, nor where anything after it begins.
+    Broken(ChunkFault),
 }
 
 impl Default for BodyReader {
@@ -55,7 +57,7 @@ impl BodyReader {
     /// Tells what stands at the front of `held`; all of it must be taken away before the next call.
     ///
     /// # Errors
-    /// When the chunked framing is broken.
+    /// When the chunked framing is broken, and whenever it is asked again.
     pub(crate) fn next(&mut self, held: &[u8]) -> Result<Piece, ChunkFault> {
         match self.framing {
             Framing::Done => Ok(Piece::default()),
@@ -66,14 +68,20 @@ impl BodyReader {
                 Ok(Piece { skip: 0, data })
             }
             Framing::UntilClose => Ok(Piece { skip: 0, data: held.len() }),
-            Framing::Chunked => Ok(match self.chunks.decode(held)? {
-                ChunkStep::Data { skip, len } => Piece { skip, data: len },
-                ChunkStep::More { consumed } => Piece { skip: consumed, data: 0 },
-                ChunkStep::Done { consumed } => {
+            Framing::Broken(fault) => Err(fault),
+            Framing::Chunked => match self.chunks.decode(held) {
+                Ok(ChunkStep::Data { skip, len }) => Ok(Piece { skip, data: len }),
+                Ok(ChunkStep::More { consumed }) => Ok(Piece { skip: consumed, data: 0 }),
+                Ok(ChunkStep::Done { consumed }) => {
                     self.framing = Framing::Done;
-                    Piece { skip: consumed, data: 0 }
+                    Ok(Piece { skip: consumed, data: 0 })
                 }
-            }),
+                Err(fault) => {
+                    // The bytes are still held; whoever looks at them again must not find another end.
+                    self.framing = Framing::Broken(fault);
+                    Err(fault)
+                }
+            },
         }
     }
 
@@ -93,7 +101,7 @@ impl BodyReader {
     /// Whether so much is still to come that a large buffer is worth it.
     pub(crate) fn is_bulk(&self, small: usize) -> bool {
         match self.framing {
-            Framing::Done => false,
+            Framing::Done | Framing::Broken(_) => false,
             Framing::Length(left) => left > small as u64,
             Framing::Chunked | Framing::UntilClose => true,
         }
