@@ -50,14 +50,14 @@ bench: ## whole-system benchmarks against the peers; bench/README.md says how to
 bench-peers: ## install the peers that tests and benchmarks compare with
 	bench/peers/install
 
-mutants: ## plant faults and expect the tests to notice each; takes hours, NAMES="one another" fewer
-	$(CARGO) run --release -p eddy-e2e --bin eddy-mutants -- $(abspath $(TARGET))/mutants $(NAMES)
+mutants: ## plant faults and expect the tests to notice each; NAMES="one another" plants fewer
+	$(CARGO) xtask mutants $(NAMES)
 
-nightly: test soak mutants fuzz ## the long runs
+nightly: test ## the long runs that need no supervision: the whole corpus, fuzzing, planted faults
+	$(CARGO) xtask nightly --fuzz-seconds $(FUZZ_SECONDS) $(if $(EDDY_CORPUS),--corpus $(EDDY_CORPUS))
 
 soak: ## the tests that take long: a million requests, hundreds of reloads, hand-overs and kills
-	$(CARGO) build --profile quick --workspace --bins
-	EDDY_SOAK=1 $(CARGO) test --profile quick -p eddy-e2e -- --include-ignored
+	$(CARGO) xtask soak
 
 fuzz: ## each fuzz target for FUZZ_SECONDS; needs a nightly toolchain and cargo-fuzz
 	set -e; cd fuzz; for target in $(basename $(notdir $(wildcard fuzz/targets/*.rs))); do \

@@ -4,5 +4,6 @@
 
 pub mod docs;
 pub mod metadata;
+pub mod runs;
 pub mod tidy;
 pub mod tree;

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use xtask::metadata::Workspace;
+use xtask::runs::{self, Nightly};
 use xtask::tree::Tree;
 use xtask::{docs, tidy};
 
@@ -25,13 +26,42 @@ enum Task {
     Tidy,
     /// Write the pages that are made from the code, such as the reference of the configuration.
     Docs,
+    /// Plant faults in a copy of the last commit and expect a test to notice each; all of them, or those named.
+    ///
+    /// The faults and what notices them are in tests/mutants/*.mutants; a run of all writes tests/mutants/RESULT.md.
+    Mutants {
+        /// Names of faults.
+        names: Vec<String>,
+    },
+    /// The tests that take long, in their long form: a million requests, hundreds of reloads, hand-overs and kills.
+    ///
+    /// Writes tests/soak/RESULT.md.
+    Soak,
+    /// The whole corpus with all cuts, every fuzz target for a while, and all planted faults.
+    ///
+    /// Writes tests/nightly/RESULT.md, which says what was left out because a tool is missing.
+    Nightly {
+        /// Folders of more corpus files, with `:` between them.
+        #[arg(long)]
+        corpus: Option<String>,
+        /// How long each fuzz target runs, seconds.
+        #[arg(long, default_value_t = 60)]
+        fuzz_seconds: u32,
+    },
 }
 
 fn main() -> Result<ExitCode> {
     match Command::parse().task {
         Task::Tidy => run_tidy(root()?),
         Task::Docs => run_docs(root()?),
+        Task::Mutants { names } => runs::mutants(root()?, &names).map(code),
+        Task::Soak => runs::soak(root()?).map(code),
+        Task::Nightly { corpus, fuzz_seconds } => Nightly { corpus, fuzz_seconds }.run(root()?).map(code),
     }
+}
+
+fn code(is_good: bool) -> ExitCode {
+    if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn run_tidy(root: &Path) -> Result<ExitCode> {
@@ -43,7 +73,7 @@ fn run_tidy(root: &Path) -> Result<ExitCode> {
         writeln!(out, "{problem}")?;
     }
     writeln!(out, "tidy: {} files, {} problems", tree.len(), problems.len())?;
-    Ok(if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(code(problems.is_empty()))
 }
 
 fn run_docs(root: &Path) -> Result<ExitCode> {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::mutants::{Mutant, Report, Workshop, read_mutants};
+use eddy_e2e::mutants::{Mutant, Report, Workshop, describe, read_mutants};
 use eddy_e2e::place;
 
 #[expect(clippy::print_stdout, reason = "a program for people")]
@@ -28,11 +28,12 @@ async fn main() -> Result<()> {
     let workshop = Workshop::open(&place::tree().canonicalize()?, &place, &profile)?;
     let commit = workshop.commit()?;
     println!("{} faults in a copy of {commit}; first their tests without any fault", chosen.len());
-    workshop.check_unchanged(&chosen).await?;
+    let red = workshop.find_red(&chosen).await?;
+    red.iter().for_each(|check| println!("fails without any fault: {}", describe(check)));
     let mut report = Report::default();
     for mutant in &chosen {
         let since = Instant::now();
-        let outcome = workshop.try_out(mutant).await?;
+        let outcome = workshop.try_out(mutant, &red).await?;
         report.add(mutant, outcome, since.elapsed());
         println!("{}/{} {}", report.count().0, chosen.len(), report.last());
     }

@@ -6,4 +6,4 @@ mod run;
 
 pub use format::{Check, Mutant, read_mutants};
 pub use report::Report;
-pub use run::{Outcome, Workshop};
+pub use run::{Outcome, Workshop, describe};

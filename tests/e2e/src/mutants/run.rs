@@ -31,6 +31,8 @@ pub enum Outcome {
     NotPlanted(String),
     /// The changed tree is refused by the compiler, which proves nothing; holds what that says.
     NotCompiled(String),
+    /// Its tests fail without it, which proves nothing either.
+    Red,
 }
 
 /// How a test went.
@@ -78,30 +80,35 @@ impl Workshop {
         Ok(text_of(git(&self.copy).args(["log", "-1", "--format=%h"]))?.trim().to_owned())
     }
 
-    /// Builds the unchanged copy and runs every test that `mutants` name; all of them must pass.
+    /// Builds the unchanged copy and runs every test that `mutants` name; answers with those that fail twice.
     ///
     /// # Errors
-    /// When one fails twice, does not compile, or names no test at all.
-    pub async fn check_unchanged(&self, mutants: &[&Mutant]) -> Result<()> {
-        let mut done: Vec<&Check> = Vec::new();
+    /// When the copy does not build, or something names no test at all.
+    pub async fn find_red<'m>(&self, mutants: &[&'m Mutant]) -> Result<Vec<&'m Check>> {
+        let (mut done, mut red): (Vec<&Check>, Vec<&Check>) = (Vec::new(), Vec::new());
         for check in mutants.iter().flat_map(|mutant| &mutant.checks) {
             if done.contains(&check) {
                 continue;
             }
             self.build(check).await.context("the unchanged tree does not build")?;
-            // A machine that was busy for a moment is no reason to throw the whole run away.
-            let passes = self.run(check).await? == Run::Passed || self.run(check).await? == Run::Passed;
-            ensure!(passes, "fails without any fault: {}", describe(check));
+            // A machine that was busy for a moment does not make a test red.
+            if self.run(check).await? == Run::Failed && self.run(check).await? == Run::Failed {
+                red.push(check);
+            }
             done.push(check);
         }
-        Ok(())
+        Ok(red)
     }
 
-    /// Plants `mutant`, runs its tests until one fails and takes it out again.
+    /// Plants `mutant`, runs its tests, without those that are `red` anyhow, until one fails and takes it out again.
     ///
     /// # Errors
     /// When files or cargo itself cannot be used; what becomes of the fault is no error.
-    pub async fn try_out(&self, mutant: &Mutant) -> Result<Outcome> {
+    pub async fn try_out(&self, mutant: &Mutant, red: &[&Check]) -> Result<Outcome> {
+        let checks: Vec<&Check> = mutant.checks.iter().filter(|check| !red.contains(check)).collect();
+        if checks.is_empty() {
+            return Ok(Outcome::Red);
+        }
         let path = self.copy.join(&mutant.file);
         let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let planted = match mutant.plant(&text) {
@@ -109,13 +116,13 @@ impl Workshop {
             Err(error) => return Ok(Outcome::NotPlanted(format!("{error:#}"))),
         };
         std::fs::write(&path, planted)?;
-        let outcome = self.try_planted(mutant).await;
+        let outcome = self.try_planted(&checks).await;
         std::fs::write(&path, text)?;
         outcome
     }
 
-    async fn try_planted(&self, mutant: &Mutant) -> Result<Outcome> {
-        for check in &mutant.checks {
+    async fn try_planted(&self, checks: &[&Check]) -> Result<Outcome> {
+        for check in checks {
             if let Err(error) = self.build(check).await {
                 return Ok(Outcome::NotCompiled(format!("{error:#}")));
             }
@@ -204,7 +211,8 @@ fn passed(stdout: &[u8]) -> u64 {
     counts.filter_map(|count| count.parse::<u64>().ok()).sum()
 }
 
-fn describe(check: &Check) -> String {
+/// The command line that runs a test.
+pub fn describe(check: &Check) -> String {
     match check {
         Check::Unit(arguments) => format!("cargo test {}", arguments.join(" ")),
         Check::EndToEnd(arguments, variables) => {

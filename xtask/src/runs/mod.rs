@@ -1,0 +1,7 @@
+//! The long runs: what takes too long for every change, and leaves its last result in the tree.
+
+mod step;
+mod tasks;
+
+pub use step::{Outcome, Step, Verdict};
+pub use tasks::{Nightly, mutants, soak};

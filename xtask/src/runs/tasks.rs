@@ -1,0 +1,146 @@
+//! Which steps each long run has, and where its result is kept.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+
+use super::step::{Outcome, Step, Verdict};
+
+/// What steers the nightly run.
+#[derive(Clone, Debug, Default)]
+pub struct Nightly {
+    /// Folders of more corpus files, with `:` between them.
+    pub corpus: Option<String>,
+    /// How long each fuzz target runs, seconds.
+    pub fuzz_seconds: u32,
+}
+
+/// Plants the faults of `tests/mutants` with these names, all without any; whether each was noticed.
+///
+/// # Errors
+/// When cargo can't be started.
+pub fn mutants(root: &Path, names: &[String]) -> Result<bool> {
+    let place = build_folder()?.join("mutants");
+    let mut command = Command::new("cargo");
+    command.args(["run", "--quiet", "-p", "eddy-e2e", "--bin", "eddy-mutants", "--"]);
+    command.arg(place).args(names).current_dir(root);
+    Ok(command.status().context("can't start `cargo`")?.success())
+}
+
+/// Runs the tests that take long in their long form; writes `tests/soak/RESULT.md`. Whether all passed.
+///
+/// # Errors
+/// When a step can't be started or the result can't be written.
+pub fn soak(root: &Path) -> Result<bool> {
+    let test = |name: &str, which: &[&str]| {
+        let words = ["cargo", "test", "--quiet", "--profile", "quick", "-p", "eddy-e2e"];
+        let options = ["--", "--include-ignored", "--show-output", "--test-threads=1"];
+        Step::new(name, &[&words[..], which, &options].concat()).with("EDDY_SOAK", "1")
+    };
+    let steps = [
+        Step::new("programs", &["cargo", "build", "--quiet", "--profile", "quick", "--workspace", "--bins"]),
+        test("exactly once, in quiet, reloads, hand-overs and kills", &["--test", "exactly_once"]),
+        test("aborts", &["--test", "aborts"]),
+        test("shortage", &["--test", "resources"]),
+        test("overload", &["--test", "overload"]),
+    ];
+    let outcomes = run_all(root, &steps)?;
+    write_result(root, "tests/soak/RESULT.md", "The long runs under load, the last time", &outcomes)
+}
+
+impl Nightly {
+    /// Runs the whole corpus, every fuzz target and all planted faults; writes `tests/nightly/RESULT.md`. Whether
+    /// all passed.
+    ///
+    /// # Errors
+    /// When a step can't be started or the result can't be written.
+    pub fn run(&self, root: &Path) -> Result<bool> {
+        let corpus = ["cargo", "test", "--quiet", "--profile", "quick", "-p", "eddy-e2e", "--test", "corpus"];
+        let corpus = [&corpus[..], &["--", "--show-output"]].concat();
+        let corpus = match &self.corpus {
+            Some(folders) => {
+                Step::new("own corpus and others, all cuts", &corpus).with("EDDY_CORPUS", folders)
+            }
+            None => Step::new("own corpus alone, all cuts", &corpus),
+        };
+        let build = Step::new(
+            "programs",
+            &["cargo", "build", "--quiet", "--profile", "quick", "--workspace", "--bins"],
+        );
+        let mut outcomes = run_all(root, &[build, corpus])?;
+        outcomes.extend(self.fuzz(root)?);
+        outcomes.extend(run_all(root, &[Step::new("planted faults", &["cargo", "xtask", "mutants"])])?);
+        write_result(root, "tests/nightly/RESULT.md", "The nightly run, the last time", &outcomes)
+    }
+
+    fn fuzz(&self, root: &Path) -> Result<Vec<Outcome>> {
+        let time = format!("-max_total_time={}", self.fuzz_seconds);
+        let steps: Vec<Step> = targets(root)?
+            .iter()
+            .map(|target| {
+                let words = ["rustup", "run", "nightly", "cargo", "fuzz", "run", target, "--", &time];
+                Step::new(&format!("fuzz {target}, {} s", self.fuzz_seconds), &words).within("fuzz")
+            })
+            .collect();
+        if has_fuzz() {
+            return run_all(root, &steps);
+        }
+        let skipped = steps.iter().map(|step| step.skip("cargo-fuzz or a nightly toolchain is missing"));
+        Ok(skipped.collect())
+    }
+}
+
+/// The names of the fuzz targets.
+fn targets(root: &Path) -> Result<Vec<String>> {
+    let entries = std::fs::read_dir(root.join("fuzz/targets")).context("can't list `fuzz/targets`")?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut names: Vec<String> =
+        paths.filter_map(|path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned())).collect();
+    names.sort();
+    Ok(names)
+}
+
+fn has_fuzz() -> bool {
+    let mut command = Command::new("rustup");
+    command.args(["run", "nightly", "cargo", "fuzz", "--version"]);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Runs one step after the other and says how each went; a failed one does not end the run.
+fn run_all(root: &Path, steps: &[Step]) -> Result<Vec<Outcome>> {
+    let mut outcomes = Vec::new();
+    for step in steps {
+        let outcome = step.run(root)?;
+        write!(io::stdout().lock(), "{outcome}")?;
+        outcomes.push(outcome);
+    }
+    Ok(outcomes)
+}
+
+/// Writes what became of a run, with the commit it was of; whether nothing failed.
+fn write_result(root: &Path, path: &str, title: &str, outcomes: &[Outcome]) -> Result<bool> {
+    let commit = Command::new("git").args(["log", "-1", "--format=%h"]).current_dir(root).output()?;
+    let mut text = format!("# {title}\n\nOf {}.\n\n", String::from_utf8_lossy(&commit.stdout).trim());
+    for outcome in outcomes {
+        write!(text, "{outcome}")?;
+        if let Verdict::Skipped(why) = outcome.verdict {
+            writeln!(io::stdout().lock(), "left out: {}: {why}", outcome.name)?;
+        }
+    }
+    let path = root.join(path);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(&path, text).with_context(|| format!("can't write `{}`", path.display()))?;
+    Ok(outcomes.iter().all(|outcome| outcome.verdict != Verdict::Failed))
+}
+
+/// Where cargo builds: two folders above this program.
+fn build_folder() -> Result<PathBuf> {
+    let program = std::env::current_exe().context("can't tell where this program lies")?;
+    Ok(program.ancestors().nth(2).context("this program lies in cargo's build folder")?.to_owned())
+}
