@@ -8,6 +8,7 @@ mod place;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use eddy_config::{ActionKind, Config};
@@ -35,6 +36,26 @@ fn start_before(
     let mut config = place::config(address, origin, keys, &format!("{NEVER_BUSY}{rest}"));
     change(&mut config);
     (start_with(address, config), address)
+}
+
+/// Starts an origin that answers every request with `answer` and counts the links to it.
+fn start_counting(answer: &'static [u8]) -> (SocketAddr, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (address, links) = (listener.local_addr().unwrap(), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&links);
+    std::thread::spawn(move || {
+        for link in listener.incoming() {
+            let mut link = link.unwrap();
+            count.fetch_add(1, Relaxed);
+            // A request of these tests comes in one piece.
+            std::thread::spawn(move || {
+                while let Ok(1..) = link.read(&mut [0; 8192]) {
+                    link.write_all(answer).unwrap();
+                }
+            });
+        }
+    });
+    (address, links)
 }
 
 /// A site whose every request goes to the origin, with `keys` of its cluster.
@@ -111,6 +132,39 @@ fn nothing_is_read_after_a_body_whose_end_cannot_be_told() {
     let answer = answer(address, format!("{head}3\r\nabc\r\n0\r\n\nGET / HTTP/1.1\r\n\r\n").as_bytes());
     check_status(&answer, 400);
     assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{answer}");
+}
+
+#[test]
+fn a_link_is_used_again_only_after_an_answer_that_ends_where_it_should() {
+    let links_of_two_requests = |answer: &'static [u8]| {
+        let (origin, links) = start_counting(answer);
+        let (_gateway, address) = start_before(origin, "", &forwarding(""), |_| ());
+        (0..2).for_each(|_| check_status(&self::answer(address, GET), 200));
+        links.load(Relaxed)
+    };
+    assert_eq!(links_of_two_requests(OK), 1);
+    assert_eq!(links_of_two_requests(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloX"), 2);
+    let closing = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
+    assert_eq!(links_of_two_requests(closing), 2);
+}
+
+#[test]
+fn an_answer_that_was_cut_does_not_look_whole() {
+    let origin = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = origin.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let (mut link, _) = origin.accept().unwrap();
+        let count = link.read(&mut [0; 8192]).unwrap();
+        assert!(count > 0);
+        link.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n").unwrap();
+    });
+    let (_gateway, address) = start_before(endpoint, "", &forwarding(""), |_| ());
+    let mut client = connect(address);
+    client.write_all(GET).unwrap();
+    let mut bytes = Vec::new();
+    // It may well end with an error.
+    let _ = client.read_to_end(&mut bytes);
+    assert!(!bytes.ends_with(b"0\r\n\r\n"), "{}", String::from_utf8_lossy(&bytes));
 }
 
 #[test]
