@@ -242,4 +242,4 @@ fn run(command: &mut Command) -> Result<()> {
 }
 
 const BUILD_MAX: Duration = Duration::from_secs(1200);
-const TEST_MAX: Duration = Duration::from_secs(300);
+const TEST_MAX: Duration = Duration::from_secs(180);
