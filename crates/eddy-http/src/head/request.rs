@@ -286,10 +286,12 @@ pub(super) fn parse_version(bytes: &[u8], at: usize) -> Result<(Version, usize),
     let version = match bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
         Some(b"HTTP/1.1") => Version::Http11,
         Some(b"HTTP/1.0") => Version::Http10,
-        Some([b'H', b'T', b'T', b'P', b'/', b'2'..=b'9', b'.', b'0'..=b'9'])
-            if is_line_end(bytes, at + 8) =>
-        {
-            return Err(HeadFault::UnknownVersion);
+        Some([b'H', b'T', b'T', b'P', b'/', b'2'..=b'9', b'.', b'0'..=b'9']) => {
+            return Err(match bytes.get(at + 8..).unwrap_or_default() {
+                [b'\r', b'\n', ..] => HeadFault::UnknownVersion,
+                [] | [b'\r'] => HeadFault::Truncated,
+                _ => HeadFault::BadVersion,
+            });
         }
         Some(_) => return Err(HeadFault::BadVersion),
         None => return Err(HeadFault::Truncated),

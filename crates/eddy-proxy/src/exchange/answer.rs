@@ -116,7 +116,6 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool) -> Result<(), Faul
         ResponseBody::Chunked => Framing::Chunked,
         ResponseBody::None | ResponseBody::Length(_) | ResponseBody::UntilClose => Framing::Plain,
     });
-    exchange.is_answered = true;
     Ok(())
 }
 

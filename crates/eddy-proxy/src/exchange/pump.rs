@@ -71,6 +71,11 @@ impl Pump {
         self.sent < self.out.len() || self.ready > 0
     }
 
+    /// Whether some of what is staged has been written, but not all.
+    pub(crate) fn is_half_sent(&self) -> bool {
+        self.sent > 0
+    }
+
     /// Whether data taken out of the source's framing has not been written.
     pub(crate) fn has_data_ready(&self) -> bool {
         self.ready > 0

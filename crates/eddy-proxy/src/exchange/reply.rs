@@ -34,12 +34,12 @@ pub(crate) async fn send(drive: &mut Drive<'_>) -> Phase {
             return Phase::Finish;
         }
     }
-    // An interim response may be half written; nothing can follow it but its end.
-    if drive.exchange.answer.has_output() {
-        drive.exchange.answer.clear();
-        drive.exchange.is_answered = true;
+    if drive.exchange.answer.is_half_sent() {
+        // Part of an interim response is with the client; nothing can follow it but the end.
         return Phase::Finish;
     }
+    // What was staged of an endpoint's answer that turned out to be broken.
+    drive.exchange.answer.clear();
     if let Err(fault) = write(drive) {
         drive.exchange.fault = Some(fault);
         return Phase::Finish;

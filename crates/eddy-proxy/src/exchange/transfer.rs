@@ -164,6 +164,7 @@ impl Transfer<'_, '_> {
             if exchange.answer.has_output() {
                 match exchange.answer.poll_write(cx, &mut down.stream, &mut exchange.response_input) {
                     Poll::Ready(Ok(count)) => {
+                        exchange.is_answered |= self.stage == Stage::Body;
                         self.client_guard_out.moved(count as u64, worker.timers.now_ms());
                     }
                     Poll::Ready(Err(_)) => return Err(Fault::ClientGone),
