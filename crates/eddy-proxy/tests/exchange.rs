@@ -18,6 +18,8 @@ use place::{ask, connect, free_address, start_origin, start_with};
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const LOCAL: &str = "routes: {site: [{respond: {status: 200, body: one}}]}";
+/// How long an answer may take here; the deadlines that are tested are a hundredth of it.
+const PATIENCE: Duration = Duration::from_secs(6);
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
 // A busy machine must not make the gateway refuse what a test sends.
 const NEVER_BUSY: &str = "limits: {queue_delay: 0s}\n";
@@ -39,7 +41,7 @@ fn start_before(
     (start_with(address, config), address)
 }
 
-/// Starts an origin that answers every request with `answer` and counts the links to it.
+/// Starts an origin that answers every request with `answer`, or closes if that is empty, and counts the links to it.
 fn start_counting(answer: &'static [u8]) -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, links) = (listener.local_addr().unwrap(), Arc::new(AtomicUsize::new(0)));
@@ -50,7 +52,9 @@ fn start_counting(answer: &'static [u8]) -> (SocketAddr, Arc<AtomicUsize>) {
             count.fetch_add(1, Relaxed);
             // A request of these tests comes in one piece.
             std::thread::spawn(move || {
-                while let Ok(1..) = link.read(&mut [0; 8192]) {
+                while let Ok(1..) = link.read(&mut [0; 8192])
+                    && !answer.is_empty()
+                {
                     link.write_all(answer).unwrap();
                 }
             });
@@ -72,6 +76,7 @@ fn answer(address: SocketAddr, request: &[u8]) -> String {
 }
 
 fn rest_of(stream: &mut TcpStream) -> String {
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut bytes = Vec::new();
     // A gateway that answers without end must not fill the memory.
     stream.take(ANSWER_BYTES_MAX).read_to_end(&mut bytes).unwrap();
@@ -148,6 +153,21 @@ fn a_link_is_used_again_only_after_an_answer_that_ends_where_it_should() {
     assert_eq!(links_of_two_requests(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloX"), 2);
     let closing = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
     assert_eq!(links_of_two_requests(closing), 2);
+}
+
+#[test]
+fn what_must_not_be_repeated_is_sent_once() {
+    let times_sent = |request: &'static [u8]| {
+        let (origin, links) = start_counting(b"");
+        let rest = "routes: {site: [{cluster: c, retry: {attempts: 2, on_reset: true}}]}\n\
+                    clusters: {c: {endpoints: ['ORIGIN']}}";
+        let (_gateway, address) = start_before(origin, "", rest, |_| ());
+        check_status(&answer(address, request), 502);
+        links.load(Relaxed)
+    };
+    assert_eq!(times_sent(GET), 3);
+    // Without a body nothing but the method tells that it must not be repeated.
+    assert_eq!(times_sent(b"POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"), 1);
 }
 
 #[test]
