@@ -77,15 +77,22 @@ pub fn tree() -> PathBuf {
 
 /// A loopback address that no other test of this machine uses, with a port that was free a moment ago.
 ///
+/// The port is below those that the kernel gives to connections by itself.
+///
 /// # Errors
-/// When the kernel has no port to give.
+/// When no port is free.
 pub fn free_address() -> Result<SocketAddr> {
     let number = next_number();
     let process = std::process::id();
     let [_, _, high, low] = process.to_be_bytes();
     let ip = Ipv4Addr::new(127, 64 | (high & 0x3f), low, u8::try_from(number % 250 + 1)?);
-    let listener = TcpListener::bind((ip, 0)).context("no free port")?;
-    Ok(listener.local_addr()?)
+    for step in 0..PORTS {
+        let port = FIRST_PORT + u16::try_from((number.wrapping_mul(7) + step) % PORTS)?;
+        if let Ok(listener) = TcpListener::bind((ip, port)) {
+            return Ok(listener.local_addr()?);
+        }
+    }
+    anyhow::bail!("no free port at {ip}")
 }
 
 /// The loopback address that names client number `number`; distinct up to 2^20 and never one of [`free_address`].
@@ -99,3 +106,6 @@ pub fn next_number() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
+
+const FIRST_PORT: u16 = 20_000;
+const PORTS: u32 = 10_000;
