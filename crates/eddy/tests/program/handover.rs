@@ -79,8 +79,7 @@ fn a_good_program_takes_over_without_a_lost_request() {
     // The parent that took up the work is a whole one: it replaces, and it still has the last good configuration.
     eddy.write_config("listeners: nothing\n");
     eddy.kill_gateway();
-    eddy.record("the configuration on disk is broken; the last good one stays in force");
-    eddy.record("ready");
+    eddy.records(&["the configuration on disk is broken; the last good one stays in force", "ready"]);
     assert_eq!(get(address, "/fixed").status, 200);
     assert_eq!(get(eddy.admin(), "/ready").status, 200);
     eddy.stop();

@@ -109,8 +109,7 @@ fn a_replacement_survives_a_broken_file() {
     let mut eddy = Eddy::start(DEMO);
     eddy.write_config("listeners: nothing\n");
     eddy.kill_gateway();
-    eddy.record("the configuration on disk is broken; the last good one stays in force");
-    eddy.record("ready");
+    eddy.records(&["the configuration on disk is broken; the last good one stays in force", "ready"]);
     assert_eq!(get(eddy.address(), "/fixed").status, 200);
     let metrics = get(eddy.admin(), "/metrics").text;
     assert!(metrics.contains("eddy_config_rejected 1\n"), "{metrics}");

@@ -107,6 +107,17 @@ impl Eddy {
         }
     }
 
+    /// Waits for a record of each message, in whatever order the processes write them.
+    pub(crate) fn records(&mut self, messages: &[&str]) {
+        let mut missing = messages.to_vec();
+        while !missing.is_empty() {
+            let next = self.record_where(&missing.join("\" and \""), |record| {
+                missing.iter().any(|message| record["message"] == *message)
+            });
+            missing.retain(|message| next["message"] != *message);
+        }
+    }
+
     /// Whether such a record was seen by a wait so far.
     pub(crate) fn has_seen(&self, message: &str) -> bool {
         self.seen.iter().any(|record| record["message"] == message)
