@@ -48,7 +48,7 @@ bench: ## whole-system benchmarks against the peers; bench/README.md says how to
 	EDDY=$${EDDY:-$(TARGET)/release/eddy} $(TARGET)/release/eddy-bench run
 
 bench-peers: ## install the peers that tests and benchmarks compare with
-	bench/peers/install
+	bench/peers/install; peers=$$?; tests/differential/install && exit $$peers
 
 mutants: ## plant faults and expect the tests to notice each; NAMES="one another" plants fewer
 	$(CARGO) xtask mutants $(NAMES)
