@@ -122,9 +122,9 @@ impl Error for EgressFault {
     }
 }
 
-/// What a head may grow to on its way through eddy.
+/// What a head may grow to on its way through eddy: twice the most that a configuration may allow.
 const LIMITS: HeadLimits =
-    HeadLimits { head_bytes_max: 1024 * 1024, fields_max: 1024, target_bytes_max: 1024 * 1024 };
+    HeadLimits { head_bytes_max: 2 * 1024 * 1024, fields_max: 2048, target_bytes_max: 2 * 1024 * 1024 };
 
 #[cfg(test)]
 mod tests {
