@@ -253,9 +253,17 @@ fn judge_content(sent: &Response, got: &Response, found: &mut Vec<String>) {
     }
 }
 
+/// Whether a field need not arrive as it was sent: it frames, is the connection's own, or says nothing in a response.
 fn is_hop_by_hop(name: &str, sent: &Response) -> bool {
-    const NAMES: [&str; 6] =
-        ["connection", "keep-alive", "transfer-encoding", "content-length", "upgrade", "proxy-connection"];
+    const NAMES: [&str; 7] = [
+        "connection",
+        "keep-alive",
+        "transfer-encoding",
+        "content-length",
+        "upgrade",
+        "proxy-connection",
+        "host",
+    ];
     NAMES.iter().any(|known| known.eq_ignore_ascii_case(name)) || sent.fields.has_token("connection", name)
 }
 
