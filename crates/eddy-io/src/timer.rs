@@ -95,23 +95,24 @@ impl Timers {
         }
     }
 
-    /// Expires up to `count` timers whose owners said they may be shed; returns how many.
+    /// Expires up to `count` timers whose owners said they may be shed, those that are due first; returns how many.
     ///
     /// # Cost
     /// Looks at every timer: for use under pressure only.
     pub fn shed(&self, count: usize) -> usize {
         let mut wheel = self.wheel.borrow_mut();
-        let mut shed = 0;
-        for (_, entry) in &mut wheel.entries {
-            if shed == count {
-                break;
-            }
-            if entry.may_be_shed && !entry.is_expired {
+        let may_be = wheel.entries.iter().filter(|(_, entry)| entry.may_be_shed && !entry.is_expired);
+        let mut candidates: Vec<(u64, usize)> = may_be.map(|(key, entry)| (entry.deadline_ms, key)).collect();
+        if count < candidates.len() {
+            candidates.select_nth_unstable(count);
+            candidates.truncate(count);
+        }
+        for (_, key) in &candidates {
+            if let Some(entry) = wheel.entries.get_mut(*key) {
                 entry.expire();
-                shed += 1;
             }
         }
-        shed
+        candidates.len()
     }
 }
 
@@ -341,5 +342,20 @@ mod tests {
         idle.set_may_be_shed(true);
         assert_eq!(timers.shed(10), 1);
         assert!(idle.is_expired() && !kept.is_expired());
+    }
+
+    #[test]
+    fn those_due_first_are_shed_first() {
+        let timers = Timers::new(0);
+        let all: Vec<_> = [300, 100, 400, 200].map(|delay| (delay, timers.timer())).into();
+        for (delay, timer) in &all {
+            timer.arm(*delay);
+            timer.set_may_be_shed(true);
+        }
+        assert_eq!(timers.shed(2), 2);
+        let shed: Vec<u64> =
+            all.iter().filter(|(_, timer)| timer.is_expired()).map(|(delay, _)| *delay).collect();
+        assert_eq!(shed, [100, 200]);
+        assert_eq!(timers.shed(9), 2);
     }
 }

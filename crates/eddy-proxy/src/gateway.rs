@@ -24,6 +24,8 @@ use crate::worker::{Apply, Command, Parts, Pressure, SocketTable, Sockets, Start
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a drain leaves idle connections open, for their clients to send one more request and be told the end.
 const IDLE_PATIENCE: Duration = Duration::from_secs(2);
+/// How long the end of a drain waits for records to be written.
+const RECORDS_PATIENCE: Duration = Duration::from_secs(2);
 /// Commands that may wait for a worker.
 const COMMANDS_MAX: usize = 64;
 /// Descriptors kept for what is not traffic: logs, admin, libraries.
@@ -70,7 +72,7 @@ impl Gateway {
         let names = Names::new(control.resolver, control.handle);
         let addresses = config.listeners.iter().map(|listener| &listener.address);
         let sockets = Arc::new(SocketTable::default().succeed(addresses, sockets)?);
-        let sink = Sink::start().map_err(ProxyError::Control)?;
+        let sink = Sink::start(Arc::clone(&stats.sink)).map_err(ProxyError::Control)?;
         let mut gateway = Self {
             stats,
             workers: Vec::with_capacity(count),
@@ -130,16 +132,30 @@ impl Gateway {
             let left = patience.min(deadline.saturating_sub(begun.elapsed()));
             matches!(drained.recv_timeout(left), Err(RecvTimeoutError::Disconnected))
         };
-        if is_drained(IDLE_PATIENCE) {
-            return;
-        }
-        for (index, worker) in self.workers.iter().enumerate() {
-            if let Err(error) = worker.tell(index, Command::CloseIdle) {
-                tracing::warn!(%error, "a worker cannot be told to close idle connections");
+        if !is_drained(IDLE_PATIENCE) {
+            for (index, worker) in self.workers.iter().enumerate() {
+                if let Err(error) = worker.tell(index, Command::CloseIdle) {
+                    tracing::warn!(%error, "a worker cannot be told to close idle connections");
+                }
+            }
+            if !is_drained(deadline) {
+                tracing::warn!("the drain's time is over; what is still going on is cut off");
             }
         }
-        if !is_drained(deadline) {
-            tracing::warn!("the drain's time is over; what is still going on is cut off");
+        self.settle_records();
+    }
+
+    /// Has what workers have recorded written, as far as the target takes it.
+    fn settle_records(&self) {
+        let (done, flushed) = channel();
+        for (index, worker) in self.workers.iter().enumerate() {
+            // A worker that does not listen has its records to itself.
+            let _ = worker.tell(index, Command::FlushRecords(done.clone()));
+        }
+        drop(done);
+        let _ = flushed.recv_timeout(RECORDS_PATIENCE);
+        if let Some(sink) = &self.sink {
+            sink.settle(RECORDS_PATIENCE);
         }
     }
 

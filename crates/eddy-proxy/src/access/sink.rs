@@ -2,19 +2,27 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use eddy_config::LogTarget;
 
+use crate::stats::SinkSeries;
+
 /// Chunks that may wait for the target; with those of 32 KiB some 4 MiB.
 const CHUNKS_MAX: usize = 128;
+
+/// How long to wait before trying again to queue behind a full queue.
+const SETTLE_PAUSE: Duration = Duration::from_millis(10);
 
 /// Records on their way to the target.
 #[derive(Debug)]
 pub(crate) struct Chunk {
     pub(crate) bytes: Vec<u8>,
+    /// How many records they are.
+    pub(crate) records: u64,
     /// Where the emptied buffer goes.
     pub(crate) back: Sender<Vec<u8>>,
 }
@@ -54,13 +62,13 @@ impl Sink {
     ///
     /// # Errors
     /// When the thread cannot be started.
-    pub(crate) fn start() -> io::Result<Self> {
+    pub(crate) fn start(series: Arc<SinkSeries>) -> io::Result<Self> {
         let (sender, receiver) = sync_channel(CHUNKS_MAX);
         let wanted = Arc::new(Mutex::new(Wanted::default()));
         let theirs = Arc::clone(&wanted);
         let thread = std::thread::Builder::new()
             .name("eddy-access-log".to_owned())
-            .spawn(move || run(&receiver, &theirs))?;
+            .spawn(move || run(&receiver, &theirs, &series))?;
         Ok(Self { sender, wanted, thread: Mutex::new(Some(thread)) })
     }
 
@@ -83,6 +91,23 @@ impl Sink {
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner).version += 1;
     }
 
+    /// Waits until what was handed over before has been written, but no longer than `patience`.
+    pub(crate) fn settle(&self, patience: Duration) {
+        let begun = Instant::now();
+        let (back, written) = channel();
+        // An empty chunk comes back when its turn has come. Where the target takes nothing, none ever does.
+        let mut marker = Chunk { bytes: Vec::new(), records: 0, back };
+        let (_open, pause) = channel::<()>();
+        while let Err(TrySendError::Full(refused)) = self.sender.try_send(marker) {
+            if begun.elapsed() >= patience {
+                return;
+            }
+            marker = refused;
+            let _ = pause.recv_timeout(SETTLE_PAUSE);
+        }
+        let _ = written.recv_timeout(patience.saturating_sub(begun.elapsed()));
+    }
+
     /// Writes out what is waiting and ends the thread, once every worker's sender is gone.
     pub(crate) fn finish(self) {
         let Self { sender, thread, .. } = self;
@@ -96,11 +121,13 @@ impl Sink {
     }
 }
 
-fn run(receiver: &Receiver<Chunk>, wanted: &Mutex<Wanted>) {
+fn run(receiver: &Receiver<Chunk>, wanted: &Mutex<Wanted>, series: &SinkSeries) {
     let mut opened = Opened::default();
     while let Ok(mut chunk) = receiver.recv() {
         opened.follow(wanted);
-        opened.write(&chunk.bytes);
+        if !opened.write(&chunk.bytes) {
+            series.records_lost.add(chunk.records);
+        }
         chunk.bytes.clear();
         // The worker may be gone; then so is the need for its buffer.
         let _ = chunk.back.send(chunk.bytes);
@@ -130,17 +157,19 @@ impl Opened {
         });
     }
 
-    fn write(&mut self, bytes: &[u8]) {
+    /// Writes a chunk; whether all of it was. With no target there is nothing to lose.
+    fn write(&mut self, bytes: &[u8]) -> bool {
         let written = match &mut self.output {
-            None => return,
+            None => return !self.is_failing,
             Some(Output::Stdout) => io::stdout().lock().write_all(bytes),
             Some(Output::Stderr) => io::stderr().lock().write_all(bytes),
             Some(Output::File(file)) => file.write_all(bytes),
         };
-        match written {
+        match &written {
             Ok(()) => self.is_failing = false,
-            Err(error) => self.tell(&error, "cannot be written"),
+            Err(error) => self.tell(error, "cannot be written"),
         }
+        written.is_ok()
     }
 
     fn tell(&mut self, error: &io::Error, what: &str) {

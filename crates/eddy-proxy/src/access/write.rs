@@ -83,6 +83,7 @@ impl AccessWriter {
         let records = std::mem::take(&mut self.records);
         let chunk = Chunk {
             bytes: std::mem::replace(&mut self.buffer, self.spare.try_recv().unwrap_or_default()),
+            records,
             back: self.back.clone(),
         };
         if let Err(TrySendError::Full(chunk) | TrySendError::Disconnected(chunk)) = self.sink.try_send(chunk)

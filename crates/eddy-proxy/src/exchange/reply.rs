@@ -127,9 +127,8 @@ fn check_egress(drive: &mut Drive<'_>, body: ResponseBody) -> Result<(), Fault> 
 /// Writes what is staged to the client.
 pub(crate) async fn flush(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let timeouts = drive.listener().config.timeouts;
-    let grace_ms = u64::try_from(timeouts.body_grace.as_millis()).unwrap_or(u64::MAX);
     let Drive { down, exchange, worker, .. } = drive;
-    let mut guard = RateGuard::default();
+    let mut guard = RateGuard::new(timeouts.body_rate_min, timeouts.body_grace);
     poll_fn(|cx| {
         while exchange.answer.has_output() {
             match exchange.answer.poll_write(cx, &mut down.stream, &mut exchange.response_input) {
@@ -137,8 +136,7 @@ pub(crate) async fn flush(drive: &mut Drive<'_>) -> Result<(), Fault> {
                 Poll::Ready(Err(_)) => return Poll::Ready(Err(Fault::ClientGone)),
                 Poll::Pending => {
                     let now_ms = worker.timers.now_ms();
-                    let due_ms =
-                        guard.deadline(now_ms, timeouts.body_rate_min, grace_ms).min(exchange.due_ms);
+                    let due_ms = guard.deadline(now_ms).min(exchange.due_ms);
                     if due_ms <= now_ms {
                         return Poll::Ready(Err(Fault::ClientSlow));
                     }

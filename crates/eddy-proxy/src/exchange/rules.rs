@@ -43,8 +43,7 @@ fn check(drive: &mut Drive<'_>) -> Result<(), Fault> {
     }
     if !drive.worker.admits(&drive.plan) {
         drive.worker.series.shed.increment();
-        // A client that is told to go away gives its place to another.
-        drive.exchange.head.keep_alive = false;
+        // The connection stays: opening another would cost more than the request.
         return Err(Fault::Overload);
     }
     let exchange = &mut *drive.exchange;

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use eddy_config::HttpTimeouts;
 use eddy_http::CONTINUE;
 use eddy_io::{BUFFER_BYTES_SMALL, Fill};
 use eddy_upstream::{ClusterConfig, Link};
@@ -37,14 +36,13 @@ pub(crate) async fn run(drive: &mut Drive<'_>) -> Phase {
         drive,
         link,
         cluster,
-        timeouts,
         stage: Stage::Head,
         waits: Waits::default(),
         begun: Instant::now(),
         is_upload_broken: false,
         interims: 0,
-        client_guard_in: RateGuard::default(),
-        client_guard_out: RateGuard::default(),
+        client_guard_in: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
+        client_guard_out: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
         upstream_moved_ms: now_ms,
         client_left_ms: None,
     };
@@ -56,7 +54,6 @@ struct Transfer<'a, 'd> {
     drive: &'a mut Drive<'d>,
     link: Link,
     cluster: Arc<ClusterConfig>,
-    timeouts: HttpTimeouts,
     stage: Stage,
     waits: Waits,
     begun: Instant,
@@ -313,12 +310,11 @@ impl Transfer<'_, '_> {
     fn poll_deadline(&mut self, cx: &Context<'_>) -> Poll<Result<(), Fault>> {
         let now_ms = self.drive.worker.timers.now_ms();
         let mut due = Due { at_ms: self.drive.exchange.due_ms, fault: Fault::ExchangeTimeout };
-        let (rate, grace_ms) = (self.timeouts.body_rate_min, millis(self.timeouts.body_grace));
         if self.waits.client_to_send {
-            due.sooner(self.client_guard_in.deadline(now_ms, rate, grace_ms), Fault::BodyTimeout);
+            due.sooner(self.client_guard_in.deadline(now_ms), Fault::BodyTimeout);
         }
         if self.waits.client_to_take {
-            due.sooner(self.client_guard_out.deadline(now_ms, rate, grace_ms), Fault::ClientSlow);
+            due.sooner(self.client_guard_out.deadline(now_ms), Fault::ClientSlow);
         }
         let idle_ms = self.upstream_moved_ms.saturating_add(millis(self.cluster.read_idle_timeout));
         if self.waits.upstream_to_take {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::plan::Plan;
-use crate::stats::series::{ClusterSeries, ListenerSeries, PlanSeries, RuleSeries, WorkerSeries};
+use crate::stats::series::{ClusterSeries, ListenerSeries, PlanSeries, RuleSeries, SinkSeries, WorkerSeries};
 
 /// Most rules that get a series of their own; the others share the one labelled `other`.
 pub(crate) const RULES_MAX: usize = 10_000;
@@ -17,6 +17,7 @@ pub(crate) const OTHER: &str = "other";
 #[derive(Debug)]
 pub struct Stats {
     pub(crate) workers: Vec<Arc<WorkerSeries>>,
+    pub(crate) sink: Arc<SinkSeries>,
     pub(crate) labelled: Mutex<Labelled>,
 }
 
@@ -38,7 +39,11 @@ pub(crate) struct RuleLabel {
 impl Stats {
     /// Counters of a gateway with so many workers, all zero.
     pub(crate) fn new(workers: usize) -> Self {
-        Self { workers: (0..workers).map(|_| Arc::default()).collect(), labelled: Mutex::default() }
+        Self {
+            workers: (0..workers).map(|_| Arc::default()).collect(),
+            sink: Arc::default(),
+            labelled: Mutex::default(),
+        }
     }
 
     /// The counters of one worker.

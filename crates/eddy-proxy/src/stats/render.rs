@@ -50,16 +50,15 @@ impl Stats {
             |worker| &worker.accepts_for_others,
         );
         counter(
-            "eddy_access_records_dropped_total",
-            "Access records dropped because their target was too slow.",
-            |worker| &worker.records_dropped,
-        );
-        counter(
             "eddy_egress_stopped_total",
             "Messages that the egress assert kept from being sent.",
             |worker| &worker.egress_stopped,
         );
         counter("eddy_panics_total", "Sessions that ended by a panic.", |worker| &worker.panics);
+        let name = "eddy_access_records_dropped_total";
+        head(out, name, "counter", "Access records lost because their target was too slow or took none.");
+        let dropped: u64 = self.workers.iter().map(|worker| worker.records_dropped.value()).sum();
+        sample(out, name, &[], dropped + self.sink.records_lost.value());
         let mut gauge = |name: &str, help: &str, of: fn(&crate::stats::WorkerSeries) -> &Gauge| {
             head(out, name, "gauge", help);
             for (index, worker) in self.workers.iter().enumerate() {

@@ -87,6 +87,13 @@ pub struct WorkerSeries {
     pub panics: Counter,
 }
 
+/// What the access log's thread counts.
+#[derive(Debug, Default)]
+pub struct SinkSeries {
+    /// Records that the target did not take.
+    pub records_lost: Counter,
+}
+
 /// What one worker counts under one plan, index by index as in the plan.
 #[derive(Debug, Default)]
 pub struct PlanSeries {

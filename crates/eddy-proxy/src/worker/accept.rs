@@ -27,8 +27,12 @@ pub(crate) enum Turn {
 /// While there is no room, connections wait in the kernel's queue.
 pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, listener: Listener, turn: Turn) {
     loop {
-        while !has_room(&worker, &handle) {
-            worker.ticked.notified().await;
+        if !has_room(&worker, &handle) {
+            // Only a connection that has come in displaces others, so a full house at rest stays as it is.
+            worker.make_room(SHED_AT_ONCE);
+            while !has_room(&worker, &handle) {
+                worker.ticked.notified().await;
+            }
         }
         match poll_fn(|cx| listener.poll_accept(cx)).await {
             Ok((stream, peer)) => {
@@ -60,11 +64,7 @@ fn has_room(worker: &Worker, handle: &ListenerHandle) -> bool {
     let of_gateway =
         share(plan.plan.config.limits.connections_max, worker.workers).min(worker.connections_max);
     let of_listener = share(listener.config.limits.connections_max, worker.workers);
-    if worker.connections.get() < of_gateway && handle.connections.get() < of_listener {
-        return true;
-    }
-    worker.make_room(SHED_AT_ONCE);
-    false
+    worker.connections.get() < of_gateway && handle.connections.get() < of_listener
 }
 
 /// Whether an error of `accept` will come again at once unless something is freed.

@@ -14,35 +14,32 @@ pub(crate) struct Pressure {
 
 /// How much of the arriving work a worker refuses, so that the rest is done in time.
 ///
-/// # Source
-/// Additive increase while the loop is late, slower decrease when it is in time again, as TCP does with its
-/// window: the share settles where what is let in can just be done.
+/// A round of the loop takes as long as the work that was waiting. When a round takes longer than it may, the share
+/// that would have fitted is let in and the rest refused; while rounds are short enough, the share refused shrinks.
 #[derive(Debug, Default)]
 pub(crate) struct Shedding {
     /// Of [`LEVEL_MAX`] requests, how many are refused.
-    level: Cell<u32>,
+    level: Cell<u64>,
 }
 
-const LEVEL_MAX: u32 = 256;
-const LEVEL_STEP_UP: u32 = 24;
-const LEVEL_STEP_DOWN: u32 = 4;
+const LEVEL_MAX: u64 = 256;
+/// How much less is refused for each tick in time: from all to nothing takes some two seconds.
+const LEVEL_STEP_DOWN: u64 = 3;
 
 impl Shedding {
     /// Takes note of how late a tick came.
     pub(crate) fn on_tick(&self, lag_ms: u64, lag_max_ms: u64) {
-        let level = self.level.get();
-        if lag_max_ms > 0 && lag_ms > lag_max_ms {
-            // Something always gets through, or there would be nothing left to measure by.
-            self.level.set((level + LEVEL_STEP_UP).min(LEVEL_MAX - LEVEL_STEP_DOWN));
-        } else {
-            self.level.set(level.saturating_sub(LEVEL_STEP_DOWN));
-        }
+        let level = self.level.get().saturating_sub(LEVEL_STEP_DOWN);
+        let is_late = lag_max_ms > 0 && lag_ms > lag_max_ms;
+        let wanted = if is_late { LEVEL_MAX * (lag_ms - lag_max_ms) / lag_ms } else { 0 };
+        // Something always gets through, or there would be nothing left to measure by.
+        self.level.set(level.max(wanted).min(LEVEL_MAX - LEVEL_STEP_DOWN));
     }
 
     /// Whether the next request is to be refused.
     pub(crate) fn refuses(&self, rng: &mut Rng) -> bool {
         let level = self.level.get();
-        level > 0 && rng.below(u64::from(LEVEL_MAX)) < u64::from(level)
+        level > 0 && rng.below(LEVEL_MAX) < level
     }
 }
 
@@ -58,13 +55,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_late_loop_sheds_more_and_more_and_a_timely_one_stops() {
+    fn a_late_loop_sheds_what_is_too_much_and_a_timely_one_stops() {
         let shedding = Shedding::default();
         let mut rng = Rng::new(1);
         assert!((0..1000).all(|_| !shedding.refuses(&mut rng)));
-        (0..50).for_each(|_| shedding.on_tick(600, 500));
+        shedding.on_tick(2_000, 500);
         let refused = (0..1000).filter(|_| shedding.refuses(&mut rng)).count();
-        assert!((900..1000).contains(&refused), "{refused}");
+        assert!((700..800).contains(&refused), "three quarters of a round of 2 s are too much: {refused}");
         (0..100).for_each(|_| shedding.on_tick(3, 500));
         assert!((0..1000).all(|_| !shedding.refuses(&mut rng)));
     }

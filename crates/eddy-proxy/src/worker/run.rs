@@ -48,6 +48,8 @@ pub(crate) enum Command {
     Drain(Sender<()>),
     /// Close the connections that are idle.
     CloseIdle,
+    /// Hand the records collected so far to the access log, and drop the sender.
+    FlushRecords(Sender<()>),
     /// Tell what the clusters look like from here.
     Report(Sender<Vec<ClusterView>>),
     /// End the thread.
@@ -128,6 +130,7 @@ impl Loop {
             Command::CloseIdle => {
                 worker.timers.shed(usize::MAX);
             }
+            Command::FlushRecords(_done) => worker.access.borrow_mut().flush(&worker.series),
             Command::Report(reply) => {
                 let _ = reply.send(worker.plan().clusters.iter().map(|cluster| view(cluster)).collect());
             }
