@@ -23,7 +23,7 @@ pub(crate) struct Downstream {
 /// What ended a wait for the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wake {
-    /// There is something to read.
+    /// There is something to parse.
     Readable,
     /// The time is over, or the worker needs the room.
     Expired,
@@ -37,8 +37,11 @@ impl Downstream {
         Self { stream, peer, peer_text: peer.ip().to_string(), timer, input: Buffer::default(), requests: 0 }
     }
 
-    /// Waits, without a buffer, until the client says something or `timeout_ms` have passed.
-    pub(crate) async fn idle(&mut self, timeout_ms: u64) -> Wake {
+    /// Waits, without a buffer, until the client has said something or `timeout_ms` have passed; what it said is
+    /// held then.
+    ///
+    /// A new stream counts as readable until a first read has shown that it is not, so readiness alone tells nothing.
+    pub(crate) async fn idle(&mut self, timeout_ms: u64, pool: &BufferPool) -> Wake {
         if !self.input.is_empty() {
             return Wake::Readable;
         }
@@ -46,11 +49,13 @@ impl Downstream {
         self.timer.set_may_be_shed(true);
         let wake = poll_fn(|cx| {
             self.timer.register(cx);
-            match self.stream.poll_readable(cx) {
-                Poll::Ready(Ok(())) => Poll::Ready(Wake::Readable),
-                Poll::Ready(Err(_)) => Poll::Ready(Wake::Gone),
-                Poll::Pending if self.timer.is_expired() => Poll::Ready(Wake::Expired),
-                Poll::Pending => Poll::Pending,
+            match self.poll_fill(cx, pool) {
+                Poll::Ready(Ok(Fill::Bytes(_))) => Poll::Ready(Wake::Readable),
+                Poll::Ready(Ok(Fill::End) | Err(_)) => Poll::Ready(Wake::Gone),
+                Poll::Pending => {
+                    self.release(pool);
+                    if self.timer.is_expired() { Poll::Ready(Wake::Expired) } else { Poll::Pending }
+                }
             }
         });
         let wake = wake.await;

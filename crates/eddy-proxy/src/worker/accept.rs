@@ -28,6 +28,8 @@ pub(crate) enum Turn {
 pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, listener: Listener, turn: Turn) {
     loop {
         if !has_room(&worker, &handle) {
+            // Sessions that were just started have not said yet that they wait for nothing.
+            tokio::task::yield_now().await;
             // Only a connection that has come in displaces others, so a full house at rest stays as it is.
             worker.make_room(SHED_AT_ONCE);
             while !has_room(&worker, &handle) {
