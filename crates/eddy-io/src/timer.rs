@@ -157,11 +157,6 @@ impl Timer {
     pub fn is_expired(&self) -> bool {
         self.timers.wheel.borrow().entries.get(self.key).is_some_and(|entry| entry.is_expired)
     }
-
-    /// The timers this one belongs to.
-    pub fn timers(&self) -> &Rc<Timers> {
-        &self.timers
-    }
 }
 
 impl Drop for Timer {

@@ -188,11 +188,6 @@ impl Gateway {
         )
     }
 
-    /// How many workers there are.
-    pub fn workers(&self) -> usize {
-        self.workers.len()
-    }
-
     fn direct_records(&self, config: &Config) {
         if let Some(sink) = &self.sink {
             sink.set_target(config.access_log.as_ref().map(|log| log.target.clone()));
