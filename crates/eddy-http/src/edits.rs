@@ -40,6 +40,35 @@ pub enum EditFault {
         /// The beginning of the name.
         name: String,
     },
+    /// The head would grow too large by the change.
+    #[error("the head would grow beyond its limits by the change")]
+    HeadFull,
+    /// What is set is no method, or one that changes where the message ends.
+    #[error("\"{name}\" cannot be the method: use a token, and never to or from HEAD, CONNECT or TRACE")]
+    BadMethod {
+        /// The method as given.
+        name: String,
+    },
+    /// What is set is no path and query.
+    #[error(
+        "\"{target}\" cannot be the target: begin with a slash, and percent-encode what no target can hold"
+    )]
+    BadTarget {
+        /// The beginning of the target as given.
+        target: String,
+    },
+    /// What is set names no host.
+    #[error("\"{authority}\" cannot be the authority: use host or host:port")]
+    BadAuthority {
+        /// The beginning of the authority as given.
+        authority: String,
+    },
+    /// What is set cannot be the status here.
+    #[error("{status} cannot be the status: use 200 to 599, and do not change whether there is a body")]
+    BadStatus {
+        /// The status as given.
+        status: u32,
+    },
     /// Too many changes in one place.
     #[error("more than {EDITS_MAX} changes to fields in one place")]
     TooMany,

@@ -31,7 +31,8 @@ pub use edits::{EDIT_BYTES_MAX, EDITS_MAX, EditFault, FieldEdits};
 pub use egress::{Egress, EgressFault};
 pub use field::{Field, FieldId, FieldRef, Fields};
 pub use head::{
-    HeadFault, HeadLimits, HeadScanner, RequestBody, RequestHead, ResponseBody, ResponseHead, TargetForm,
+    FieldsEditor, HEAD_BYTES_EDITED_MAX, HeadFault, HeadLimits, HeadScanner, RequestBody, RequestHead,
+    ResponseBody, ResponseHead, TargetForm,
 };
 pub use method::{METHOD_BYTES_MAX, Method, Version};
 pub use span::Span;

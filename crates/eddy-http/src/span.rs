@@ -1,7 +1,10 @@
 //! Where a piece of a message lies in its bytes.
 
 /// A range of bytes in a buffer that the holder keeps elsewhere.
+///
+/// Filters read it in place, so its layout is that of `eddy_span` in `abi/eddy_filter.h`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct Span {
     /// Index of the first byte.
     pub start: u32,

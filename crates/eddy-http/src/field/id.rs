@@ -7,6 +7,8 @@ use crate::octet::{NameBytes, Word, load, word_of};
 macro_rules! field_ids {
     ($($variant:ident = $name:literal, $traits:expr;)*) => {
         /// A field name that eddy knows, or one of three kinds of others.
+        ///
+        /// The numbers are those of `abi/eddy_filter.h`: new names come at the end, and none ever changes its number.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum FieldId {
@@ -15,13 +17,13 @@ macro_rules! field_ids {
             Other,
             $(#[doc = concat!("`", $name, "`.")] $variant,)*
             /// An unknown name that begins with `x-forwarded-`.
-            XForwarded,
+            XForwarded = 254,
             /// A name that some programs take for a known one: separators other than `-` read as `-`.
-            Alias,
+            Alias = 255,
         }
 
-        const NAMES: &[&str] = &["", $($name,)* "", ""];
-        const TRAITS: &[Traits] = &[Traits::UNKNOWN, $($traits,)* Traits::FORWARDED, Traits::PLAIN];
+        const NAMES: &[&str] = &["", $($name,)*];
+        const KNOWN_TRAITS: &[Traits] = &[Traits::UNKNOWN, $($traits,)*];
         pub(super) const IDS: &[FieldId] = &[$(FieldId::$variant,)*];
     };
 }
@@ -143,7 +145,7 @@ impl FieldId {
     /// What the rules of forwarding say of the field.
     #[inline]
     pub(crate) fn traits(self) -> Traits {
-        TRAITS.get(self as usize).copied().unwrap_or(Traits::PLAIN)
+        TRAITS[self as usize]
     }
 
     /// This id's bit in a set of the first 64 ids; zero for later ones.
@@ -226,8 +228,8 @@ const fn slot(first: Word, last: Word, len: usize) -> usize {
 }
 
 #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const fn keys() -> [Key; IDS.len() + 3] {
-    let mut table = [Key { len: 0, first: 0, second: 0, third: 0, last: 0 }; IDS.len() + 3];
+const fn keys() -> [Key; IDS.len() + 1] {
+    let mut table = [Key { len: 0, first: 0, second: 0, third: 0, last: 0 }; IDS.len() + 1];
     let mut index = 0;
     while index < NAMES.len() {
         table[index] = key(NAMES[index].as_bytes());
@@ -268,6 +270,18 @@ const fn slots() -> [FieldId; 1 << SLOTS_BITS] {
     table
 }
 
+#[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const fn traits() -> [Traits; 256] {
+    let mut table = [Traits::PLAIN; 256];
+    let mut index = 0;
+    while index < KNOWN_TRAITS.len() {
+        table[index] = KNOWN_TRAITS[index];
+        index += 1;
+    }
+    table[FieldId::XForwarded as usize] = Traits::FORWARDED;
+    table
+}
+
 /// Longest known name, bytes.
 const NAME_BYTES_MAX: usize = 32;
 
@@ -280,4 +294,5 @@ const SLOTS_BITS: u32 = 9;
 const SLOTS_FACTOR: u64 = 0x4f1e_ba00_5bd7_4cc9;
 
 static SLOTS: [FieldId; 1 << SLOTS_BITS] = slots();
-static KEYS: [Key; IDS.len() + 3] = keys();
+static KEYS: [Key; IDS.len() + 1] = keys();
+static TRAITS: [Traits; 256] = traits();

@@ -111,6 +111,7 @@ pub(crate) fn parse_lines(
             value: Span::new(value_start, value_start + trimmed_len(text)),
             id,
             is_nominated: false,
+            is_own: false,
         });
     }
 }

@@ -4,7 +4,10 @@ use super::FieldId;
 use crate::span::Span;
 
 /// Where a field's name and value lie.
+///
+/// Filters read it in place, so its layout is that of `eddy_field` in `abi/eddy_filter.h`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, align(4))]
 pub struct Field {
     /// The name, as sent.
     pub name: Span,
@@ -17,6 +20,8 @@ pub struct Field {
     /// Only fields of unknown meaning can be so named: `Connection` never takes away what others rely on, such as
     /// `Host`, `Authorization`, `Cookie`, the `X-Forwarded` family or any other that [`FieldId`] knows.
     pub is_nominated: bool,
+    /// Whether eddy or one of its filters put the field here, so that rules about what peers may say do not hold.
+    pub is_own: bool,
 }
 
 /// One field, its bytes at hand.

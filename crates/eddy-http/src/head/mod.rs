@@ -1,6 +1,7 @@
 //! Heads: where one ends, what it says, how its body is framed.
 
 mod authority;
+mod edit;
 mod fault;
 mod framing;
 mod limits;
@@ -9,6 +10,7 @@ mod response;
 mod scanner;
 mod target;
 
+pub use edit::{FieldsEditor, HEAD_BYTES_EDITED_MAX};
 pub use fault::HeadFault;
 pub use framing::{RequestBody, ResponseBody};
 pub use limits::HeadLimits;

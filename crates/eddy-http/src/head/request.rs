@@ -47,7 +47,11 @@ pub struct RequestHead {
     pub accepts_trailers: bool,
     /// How many more hops an `OPTIONS` or `TRACE` may take; with zero it is answered here (RFC 9110 §7.6.2).
     pub max_forwards: Option<u32>,
-    fields: Vec<Field>,
+    /// Whether the authority is eddy's choice rather than the client's.
+    pub is_authority_own: bool,
+    /// Whether fields were changed after the head had been parsed.
+    pub(crate) is_edited: bool,
+    pub(super) fields: Vec<Field>,
 }
 
 /// Whose requests are read.

@@ -26,7 +26,7 @@ pub struct ResponseHead {
     pub content_length: Option<u64>,
     /// Whether the connection can carry another request after this response.
     pub keep_alive: bool,
-    fields: Vec<Field>,
+    pub(super) fields: Vec<Field>,
 }
 
 impl ResponseHead {

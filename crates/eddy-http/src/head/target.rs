@@ -97,3 +97,16 @@ fn parse_absolute(
         authority: Some(Span::new(start, authority_end)),
     })
 }
+
+/// Whether the text is a path and query that a request can be sent with.
+pub(super) fn is_origin_target(text: &[u8]) -> bool {
+    let path_end = find_path_end(text);
+    let end = match text.get(path_end..).and_then(|rest| rest.strip_prefix(b"?")) {
+        Some(query) => path_end + 1 + find_query_end(query),
+        None => path_end,
+    };
+    text.first() == Some(&b'/') && end == text.len() && text.len() <= TARGET_BYTES_EDITED_MAX
+}
+
+/// Longest target that a filter can set, bytes.
+const TARGET_BYTES_EDITED_MAX: usize = 64 * 1024;

@@ -29,6 +29,22 @@ pub struct ForwardedClient<'a> {
     pub policy: ForwardedPolicy,
 }
 
+/// Which of the fields that eddy would write are left to rules and filters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Decided<'a> {
+    /// Changes by the rule.
+    pub(super) edits: &'a FieldEdits,
+    /// The head's fields, where filters have changed some of them; else none.
+    pub(super) edited: Fields<'a>,
+}
+
+impl Decided<'_> {
+    /// Whether a rule or filter has set or removed the field.
+    pub(super) fn has(&self, name: &str, id: FieldId) -> bool {
+        self.edits.decides(name) || self.edited.places().iter().any(|field| field.is_own && field.id == id)
+    }
+}
+
 impl Default for ForwardedPolicy {
     fn default() -> Self {
         Self { x_forwarded: true, forwarded: false, port: None }
@@ -40,15 +56,21 @@ impl ForwardedClient<'_> {
     pub(super) fn keeps(&self, field: &Field) -> bool {
         let is_rewritten = (self.policy.x_forwarded && field.id == FieldId::XForwardedFor)
             || (self.policy.forwarded && field.id == FieldId::Forwarded);
-        self.is_trusted && !is_rewritten
+        field.is_own || (self.is_trusted && !is_rewritten)
     }
 
     /// Writes the fields that the policy asks for.
-    pub(super) fn write(&self, out: &mut Vec<u8>, fields: Fields<'_>, authority: &[u8], edits: &FieldEdits) {
+    pub(super) fn write(
+        &self,
+        out: &mut Vec<u8>,
+        fields: Fields<'_>,
+        authority: &[u8],
+        decided: &Decided<'_>,
+    ) {
         if self.policy.x_forwarded {
-            self.write_x_forwarded(out, fields, authority, edits);
+            self.write_x_forwarded(out, fields, authority, decided);
         }
-        if self.policy.forwarded && !edits.decides("forwarded") {
+        if self.policy.forwarded && !decided.has("forwarded", FieldId::Forwarded) {
             out.extend_from_slice(b"Forwarded: ");
             self.write_earlier(out, fields, FieldId::Forwarded);
             self.write_element(out, authority);
@@ -56,21 +78,30 @@ impl ForwardedClient<'_> {
         }
     }
 
-    fn write_x_forwarded(&self, out: &mut Vec<u8>, fields: Fields<'_>, authority: &[u8], edits: &FieldEdits) {
+    fn write_x_forwarded(
+        &self,
+        out: &mut Vec<u8>,
+        fields: Fields<'_>,
+        authority: &[u8],
+        decided: &Decided<'_>,
+    ) {
         let is_missing = |id| !(self.is_trusted && fields.first(id).is_some());
-        if !edits.decides("x-forwarded-for") {
+        if !decided.has("x-forwarded-for", FieldId::XForwardedFor) {
             self.write_for(out, fields);
         }
-        if is_missing(FieldId::XForwardedProto) && !edits.decides("x-forwarded-proto") {
+        if is_missing(FieldId::XForwardedProto) && !decided.has("x-forwarded-proto", FieldId::XForwardedProto)
+        {
             write_field(out, b"X-Forwarded-Proto", self.scheme.as_bytes());
         }
-        if !authority.is_empty() && is_missing(FieldId::XForwardedHost) && !edits.decides("x-forwarded-host")
+        if !authority.is_empty()
+            && is_missing(FieldId::XForwardedHost)
+            && !decided.has("x-forwarded-host", FieldId::XForwardedHost)
         {
             write_field(out, b"X-Forwarded-Host", authority);
         }
         if let Some(port) = self.policy.port
             && is_missing(FieldId::XForwardedPort)
-            && !edits.decides("x-forwarded-port")
+            && !decided.has("x-forwarded-port", FieldId::XForwardedPort)
         {
             write_number_field(out, b"X-Forwarded-Port", port.into());
         }

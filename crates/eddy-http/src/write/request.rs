@@ -1,9 +1,9 @@
 //! The head of a request, towards the upstream.
 
-use super::forwarded::ForwardedClient;
+use super::forwarded::{Decided, ForwardedClient};
 use super::line::{LINE_END, copy_fields, write_field, write_number_field};
 use crate::edits::FieldEdits;
-use crate::field::{Field, FieldId, Traits, is_alias_of};
+use crate::field::{Field, FieldId, Fields, Traits, is_alias_of};
 use crate::head::{RequestBody, RequestHead};
 use crate::octet;
 
@@ -73,7 +73,9 @@ pub fn write_request_head(out: &mut Vec<u8>, request: &RequestWrite<'_>) {
             && (request.edits.is_empty() || !request.edits.drops(field.id, field.name.of(request.bytes)))
     });
     write_framing(out, request);
-    request.client.write(out, fields, head.authority.of(request.bytes), request.edits);
+    let edited = if head.is_edited { fields } else { Fields::default() };
+    let decided = Decided { edits: request.edits, edited };
+    request.client.write(out, fields, head.authority.of(request.bytes), &decided);
     if let Some(pseudonym) = request.via.filter(|_| !request.edits.decides("via")) {
         write_via(out, head.version.number(), pseudonym);
     }
@@ -147,7 +149,7 @@ impl<'a> IdState<'a> {
             return true;
         }
         let is_exact = name.eq_ignore_ascii_case(self.id.name.as_bytes());
-        let is_kept = is_exact && !self.id.replace && !self.is_written;
+        let is_kept = is_exact && (field.is_own || !self.id.replace) && !self.is_written;
         self.is_written |= is_kept;
         is_kept
     }
