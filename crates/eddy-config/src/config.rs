@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use eddy_filter::FilterPolicy;
 use eddy_http::{FieldEdits, HeadLimits};
 use eddy_route::RouteTable;
 use eddy_upstream::ClusterConfig;
@@ -21,6 +22,8 @@ pub struct Config {
     pub actions: Vec<Action>,
     /// Where requests go; actions name them by index.
     pub clusters: Vec<ClusterConfig>,
+    /// The filters; listeners and actions name them by index.
+    pub filters: Vec<FilterConfig>,
     /// The admin listener, if any.
     pub admin: Option<AdminConfig>,
     /// Where access records go, if anywhere.
@@ -60,6 +63,62 @@ pub struct ListenerConfig {
     pub request_id: Option<Arc<str>>,
     /// Whether access records are written for this listener (if an access log is configured).
     pub has_access_log: bool,
+    /// The filters that its exchanges pass, by index, in order.
+    pub filters: Vec<usize>,
+}
+
+/// A filter as configured; made ready by those who know its kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilterConfig {
+    /// Its name.
+    pub name: Arc<str>,
+    /// What runs it.
+    pub kind: FilterKind,
+    /// Its configuration as JSON; `null` where there is none.
+    pub config: Arc<str>,
+    /// Its place in an exchange.
+    pub policy: FilterPolicy,
+}
+
+/// What runs a filter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FilterKind {
+    /// eddy itself; the kind's name, one of those of `eddy_filter::builtin`.
+    Builtin(&'static str),
+    /// A shared library by the contract.
+    Native {
+        /// The file; relative ones are taken from where the configuration file lies.
+        library: PathBuf,
+        /// The filter's name in it.
+        filter: Arc<str>,
+    },
+    /// A filter in Go.
+    Go {
+        /// Where its source or the built bundle lies.
+        source: GoSource,
+        /// The filter's name in it.
+        filter: Arc<str>,
+    },
+}
+
+/// Where a filter in Go comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum GoSource {
+    /// The folder of its package, to be linked into the configuration's bundle.
+    Package(PathBuf),
+    /// A bundle that was built before.
+    Library(PathBuf),
+}
+
+/// What a rule says of a filter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleFilterConfig {
+    /// The filter, by index.
+    pub filter: usize,
+    /// Whether it is left out; `None` where the rule does not say.
+    pub is_disabled: Option<bool>,
+    /// The rule's configuration for it as JSON, if it has one.
+    pub config: Option<Arc<str>>,
 }
 
 /// Where a listener is bound; written `127.0.0.1:8080` or `unix:/run/eddy.sock`.
@@ -143,6 +202,8 @@ pub struct Action {
     pub timeout: Option<Duration>,
     /// When to try another endpoint.
     pub retry: RetryConfig,
+    /// What it says of filters of the listener.
+    pub filters: Vec<RuleFilterConfig>,
 }
 
 /// Who answers a request.

@@ -45,6 +45,7 @@ pub(super) fn check_action(mut spec: RuleSpec, clusters: &mut Names, report: &mu
         host_rewrite: host_rewrite.map(|At { value: HostAndPort(host), .. }| Arc::clone(host)),
         timeout: spec.timeout.map(|timeout| timeout.value.0),
         retry,
+        filters: Vec::new(),
     };
     let (rewrite, rewrite_place) = rewrite.unzip();
     Some(Done { action, rewrite, rewrite_place })

@@ -88,6 +88,7 @@ fn check_listener(
         via: spec.via.as_ref().map(|via| via.value.0.clone()),
         request_id: spec.request_id.as_ref().map(|field| field.value.0.as_str().into()),
         has_access_log: spec.access_log.is_none_or(|access_log| access_log.value),
+        filters: Vec::new(),
     })
 }
 

@@ -130,6 +130,7 @@ fn check_spec(read: Read, sources: &[SourceText], report: &mut Report) -> Option
         tables: tables.tables,
         actions: tables.actions,
         clusters,
+        filters: Vec::new(),
         admin,
         access_log,
         log: gateway::check_log(spec.log.map(|log| log.value)),

@@ -1,0 +1,186 @@
+//! The filters of a listener, as a rule has them: in which order and in which crossings they are entered.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::filter::{Filter, Owner};
+use crate::phase::Phase;
+
+/// The filters that an exchange passes.
+#[derive(Debug, Default)]
+pub struct Chain {
+    steps: Vec<ChainStep>,
+    /// By phase, the steps that are entered, in the order in which they are.
+    orders: [Vec<Entry>; 8],
+}
+
+/// A filter and its place.
+#[derive(Clone, Debug)]
+pub struct ChainStep {
+    /// The filter.
+    pub filter: Arc<Filter>,
+    /// Its place in the listener's list, the same under every rule.
+    pub position: u8,
+    /// The library's number of the rule's configuration; 0 for none.
+    pub config: u64,
+    /// Frees that.
+    pub owner: Owner,
+}
+
+/// A step in the order of a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Index among [`Chain::steps`].
+    pub step: u8,
+    /// Index in the order, behind the last step that is entered in the same crossing.
+    pub run_end: u8,
+}
+
+/// A listener has more filters than a chain holds.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("a listener can have at most {CHAIN_FILTERS_MAX} filters")]
+pub struct ChainTooLong;
+
+impl Chain {
+    /// The chain of these steps.
+    ///
+    /// # Errors
+    /// [`ChainTooLong`].
+    pub fn new(steps: Vec<ChainStep>) -> Result<Self, ChainTooLong> {
+        if steps.len() > CHAIN_FILTERS_MAX
+            || steps.iter().any(|step| usize::from(step.position) >= CHAIN_FILTERS_MAX)
+        {
+            return Err(ChainTooLong);
+        }
+        let orders = Phase::ALL.map(|phase| order(&steps, phase));
+        Ok(Self { steps, orders })
+    }
+
+    /// Whether there is no filter.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// The filters, in the order of the request.
+    pub fn steps(&self) -> &[ChainStep] {
+        &self.steps
+    }
+
+    /// The steps that are entered in a phase, in the order in which they are.
+    #[inline]
+    pub fn order(&self, phase: Phase) -> &[Entry] {
+        &self.orders[phase as usize]
+    }
+
+    /// Whether any filter is entered in the phase.
+    #[inline]
+    pub fn has(&self, phase: Phase) -> bool {
+        !self.order(phase).is_empty()
+    }
+}
+
+fn order(steps: &[ChainStep], phase: Phase) -> Vec<Entry> {
+    let interested = steps.iter().enumerate().filter(|(_, step)| step.filter.info.interest.has(phase));
+    let mut indices: Vec<usize> = interested.map(|(index, _)| index).collect();
+    if phase.is_reversed() {
+        indices.reverse();
+    }
+    let is_same = |a: usize, b: usize| {
+        let library =
+            |index: usize| steps.get(index).map(|step| Arc::as_ptr(&step.filter.library).cast::<()>());
+        library(a) == library(b)
+    };
+    let mut entries = Vec::new();
+    for run in indices.chunk_by(|a, b| is_same(*a, *b)) {
+        let run_end = narrow(entries.len() + run.len());
+        entries.extend(run.iter().map(|step| Entry { step: narrow(*step), run_end }));
+    }
+    entries
+}
+
+/// A chain has at most [`CHAIN_FILTERS_MAX`] steps.
+fn narrow(index: usize) -> u8 {
+    u8::try_from(index).unwrap_or(u8::MAX)
+}
+
+/// Most filters of a listener.
+pub const CHAIN_FILTERS_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::Call;
+    use crate::filter::{FilterInfo, FilterPolicy, Library};
+    use crate::host::Event;
+    use crate::phase::Interest;
+
+    #[derive(Debug)]
+    struct Named(&'static str);
+
+    impl Library for Named {
+        fn name(&self) -> &str {
+            self.0
+        }
+
+        fn run(&self, _call: &mut Call<'_>) {}
+
+        fn event(&self, _event: &Event<'_>) {}
+    }
+
+    fn step(library: &Arc<dyn Library>, position: u8, phases: &[Phase]) -> ChainStep {
+        let filter = Filter {
+            name: "f".into(),
+            id: u32::from(position),
+            library: Arc::clone(library),
+            number: 1,
+            info: FilterInfo { interest: Interest::of(phases), only_reads_body: false },
+            policy: FilterPolicy::default(),
+            owner: Owner::default(),
+        };
+        ChainStep { filter: Arc::new(filter), position, config: 0, owner: Owner::default() }
+    }
+
+    fn runs(chain: &Chain, phase: Phase) -> Vec<Vec<u8>> {
+        let mut runs: Vec<Vec<u8>> = Vec::new();
+        let mut end = 0;
+        for (index, entry) in chain.order(phase).iter().enumerate() {
+            if index == end {
+                runs.push(Vec::new());
+                end = usize::from(entry.run_end);
+            }
+            assert_eq!(usize::from(entry.run_end), end);
+            runs.last_mut().unwrap().push(entry.step);
+        }
+        runs
+    }
+
+    #[test]
+    fn neighbours_of_one_library_are_entered_together() {
+        let go: Arc<dyn Library> = Arc::new(Named("go"));
+        let native: Arc<dyn Library> = Arc::new(Named("native"));
+        let both = [Phase::RequestHead, Phase::ResponseHead];
+        let steps = vec![
+            step(&go, 0, &both),
+            step(&native, 1, &[Phase::Log]),
+            step(&go, 2, &both),
+            step(&native, 3, &both),
+            step(&go, 4, &[Phase::ResponseHead]),
+        ];
+        let chain = Chain::new(steps).unwrap();
+        assert_eq!(runs(&chain, Phase::RequestHead), [vec![0, 2], vec![3]]);
+        assert_eq!(runs(&chain, Phase::ResponseHead), [vec![4], vec![3], vec![2, 0]]);
+        assert_eq!(runs(&chain, Phase::Log), [vec![1]]);
+        assert!(!chain.has(Phase::RequestBody));
+    }
+
+    #[test]
+    fn a_chain_has_an_end() {
+        let go: Arc<dyn Library> = Arc::new(Named("go"));
+        let steps = |count: usize| {
+            (0..count).map(|index| step(&go, u8::try_from(index).unwrap(), &[Phase::RequestHead])).collect()
+        };
+        assert_eq!(runs(&Chain::new(steps(64)).unwrap(), Phase::RequestHead).len(), 1);
+        assert_eq!(Chain::new(steps(65)).err(), Some(ChainTooLong));
+    }
+}

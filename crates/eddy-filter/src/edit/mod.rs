@@ -1,0 +1,12 @@
+//! What filters change: the log they write, read back with suspicion, and its effect on a message.
+
+mod apply;
+mod log;
+mod record;
+
+pub use apply::{EditRefused, Head, apply_to_body, apply_to_fields};
+pub use log::{EDITS_BYTES_MAX, EditLog};
+pub use record::{Edit, EditError, EditRecord};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+use super::*;
+
+const ALL: &[Edit<'_>] = &[
+    Edit::Set { name: b"a", value: b"bc" },
+    Edit::Add { name: b"abcdefgh", value: b"" },
+    Edit::Remove { name: b"x" },
+    Edit::Method(b"POST"),
+    Edit::Target(b"/a?b"),
+    Edit::Authority(b"a:1"),
+    Edit::Status(404),
+    Edit::BodySet(b"whole"),
+    Edit::BodyAppend(b""),
+    Edit::BodyPrepend(b"12345678"),
+    Edit::BodyDrain(7),
+    Edit::Reply { status: 401, body: b"no", details: b"auth" },
+    Edit::ReplyField { name: b"www-authenticate", value: b"Basic" },
+    Edit::Metadata { space: b"auth", key: b"user", value: b"\"a\"" },
+    Edit::ClearRoute,
+    Edit::Endpoint { address: b"127.0.0.1:1", is_strict: true },
+    Edit::Fault(b"it broke"),
+    Edit::ReplyGrpc(7),
+];
+
+fn log() -> EditLog {
+    let mut log = EditLog::new();
+    for (step, edit) in ALL.iter().enumerate() {
+        log.push(u16::try_from(step).unwrap(), edit).unwrap();
+    }
+    log
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let log = log();
+    let read: Vec<_> = log.records().map(Result::unwrap).collect();
+    let written: Vec<_> = ALL
+        .iter()
+        .enumerate()
+        .map(|(step, edit)| EditRecord { step: u16::try_from(step).unwrap(), edit: *edit })
+        .collect();
+    assert_eq!(read, written);
+    assert_eq!(log.len() % 8, 0);
+}
+
+#[test]
+fn a_log_cut_anywhere_ends_with_an_error() {
+    let whole = log();
+    let bytes = { whole }.bytes_mut().clone();
+    let mut ends = vec![0];
+    let mut cut = EditLog::new();
+    for edit in ALL {
+        cut.push(0, edit).unwrap();
+        ends.push(cut.len());
+    }
+    for length in 0..bytes.len() {
+        let mut log = EditLog::new();
+        log.append(&bytes[..length]).unwrap();
+        let read: Vec<_> = log.records().collect();
+        let whole = ends.iter().filter(|end| **end <= length).count() - 1;
+        assert_eq!(read.iter().filter(|record| record.is_ok()).count(), whole, "cut at {length}");
+        let is_cut = !ends.contains(&length);
+        assert_eq!(read.last().is_some_and(|last| *last == Err(EditError::Truncated)), is_cut, "{length}");
+    }
+}
+
+#[test]
+fn numbers_that_mean_nothing_are_refused() {
+    for op in [0, 19, 255, u16::MAX] {
+        let mut log = EditLog::new();
+        log.push(0, &Edit::ClearRoute).unwrap();
+        log.bytes_mut()[..2].copy_from_slice(&op.to_ne_bytes());
+        assert_eq!(log.records().next(), Some(Err(EditError::UnknownOperation(op))));
+        assert_eq!(log.records().count(), 1);
+    }
+    let mut log = EditLog::new();
+    log.push(0, &Edit::Set { name: b"no nul", value: b"" }).unwrap();
+    log.bytes_mut()[..2].copy_from_slice(&14_u16.to_ne_bytes());
+    assert_eq!(log.records().next(), Some(Err(EditError::Malformed)));
+}
+
+#[test]
+fn lengths_beyond_memory_are_cut_off_records() {
+    let mut log = EditLog::new();
+    log.push(0, &Edit::BodySet(b"1234")).unwrap();
+    for at in [4, 8] {
+        let mut bytes = log.bytes_mut().clone();
+        bytes[at..at + 4].copy_from_slice(&u32::MAX.to_ne_bytes());
+        let mut broken = EditLog::new();
+        broken.append(&bytes).unwrap();
+        assert_eq!(broken.records().next(), Some(Err(EditError::Truncated)));
+    }
+}
+
+#[test]
+fn a_log_grows_to_its_limit() {
+    let mut log = EditLog::new();
+    let large = vec![0; EDITS_BYTES_MAX];
+    assert_eq!(log.push(0, &Edit::BodySet(&large)), Err(EditError::TooLarge));
+    log.push(0, &Edit::BodySet(&large[..EDITS_BYTES_MAX - 16])).unwrap();
+    assert_eq!(log.push(0, &Edit::ClearRoute), Err(EditError::TooLarge));
+    assert_eq!(log.append(&[0]), Err(EditError::TooLarge));
+    assert_eq!(log.len(), EDITS_BYTES_MAX);
+}
+
+#[test]
+fn bodies_change_as_told() {
+    let mut body = b"middle".to_vec();
+    for edit in [Edit::BodyAppend(b" end"), Edit::BodyPrepend(b"start "), Edit::BodyDrain(2)] {
+        apply_to_body(&edit, &mut body).unwrap();
+    }
+    assert_eq!(body, b"art middle end");
+    apply_to_body(&Edit::BodyDrain(u32::MAX), &mut body).unwrap();
+    apply_to_body(&Edit::BodySet(b"new"), &mut body).unwrap();
+    assert_eq!(body, b"new");
+    assert_eq!(apply_to_body(&Edit::ClearRoute, &mut body), Err(EditRefused::Phase));
+}

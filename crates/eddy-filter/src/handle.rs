@@ -1,0 +1,221 @@
+//! Handles of exchanges: a slot and a generation, so that one that is kept too long names nothing.
+
+use std::fmt;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
+
+use crate::host::HostError;
+
+/// Names an exchange; never used again for another.
+///
+/// The generation counts to 2^32 in each slot: at a hundred thousand exchanges a second, each of a worker's slots in
+/// turn, it begins anew after years.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Handle(u64);
+
+/// Which message of an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the client.
+    Request = 0,
+    /// To the client.
+    Response = 1,
+}
+
+/// What each exchange waits for, visible to all threads.
+///
+/// A worker opens and closes its own slots and announces each crossing; any thread may claim what is announced, and
+/// of several that try exactly one succeeds.
+#[derive(Debug)]
+pub struct HandleTable {
+    lanes: Box<[Lane]>,
+}
+
+#[derive(Debug)]
+struct Lane {
+    blocks: Box<[OnceLock<Box<[Slot]>>]>,
+}
+
+/// For each direction: generation in the upper half, the turn that may be resumed (or 0) in the lower.
+#[derive(Debug, Default)]
+struct Slot {
+    waits: [AtomicU64; 2],
+}
+
+impl Handle {
+    /// The handle with this number.
+    pub fn from_number(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// The number that stands for it in the contract.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+
+    /// The worker whose exchange it is.
+    pub fn worker(self) -> usize {
+        (self.0 >> 56) as usize
+    }
+
+    /// The exchange's slot in its worker.
+    pub fn slot(self) -> usize {
+        (self.0 >> 32 & 0xff_ffff) as usize
+    }
+
+    fn generation(self) -> u64 {
+        self.0 & 0xffff_ffff
+    }
+}
+
+impl HandleTable {
+    /// A table for so many workers, of so many slots each; at most 256 and 2^24.
+    ///
+    /// # Cost
+    /// Memory as slots are first used, 16 KiB at a time.
+    pub fn new(workers: usize, slots_max: usize) -> Self {
+        let blocks = slots_max.clamp(1, SLOTS_MAX).div_ceil(BLOCK_SLOTS);
+        let lane = || Lane { blocks: (0..blocks).map(|_| OnceLock::new()).collect() };
+        Self { lanes: (0..workers.clamp(1, WORKERS_MAX)).map(|_| lane()).collect() }
+    }
+
+    /// How many slots a worker has.
+    pub fn slots_max(&self) -> usize {
+        self.lanes.first().map_or(0, |lane| lane.blocks.len() * BLOCK_SLOTS)
+    }
+
+    /// Begins an exchange in a slot that is free; only on the worker's own thread.
+    pub fn open(&self, worker: usize, slot: usize) -> Option<Handle> {
+        let waits = &self.make_slot(worker, slot)?.waits;
+        let generation = ((waits[0].load(Acquire) >> 32) + 1) & 0xffff_ffff;
+        waits.iter().for_each(|wait| wait.store(generation << 32, Release));
+        Some(Handle((worker as u64) << 56 | (slot as u64) << 32 | generation))
+    }
+
+    /// Ends an exchange: from here on its handle names nothing.
+    pub fn close(&self, handle: Handle) {
+        if let Some(slot) = self.slot(handle) {
+            let next = (handle.generation() + 1) & 0xffff_ffff;
+            slot.waits.iter().for_each(|wait| wait.store(next << 32, Release));
+        }
+    }
+
+    /// Announces a crossing: what it pauses can be resumed, even before it has returned.
+    #[inline]
+    pub fn announce(&self, handle: Handle, direction: Direction, turn: u32) {
+        if let Some(slot) = self.slot(handle) {
+            slot.waits[direction as usize].store(handle.generation() << 32 | u64::from(turn), Release);
+        }
+    }
+
+    /// Takes the announcement back; whether nobody has claimed it.
+    #[inline]
+    pub fn withdraw(&self, handle: Handle, direction: Direction) -> bool {
+        self.slot(handle).is_some_and(|slot| {
+            let was = slot.waits[direction as usize].swap(handle.generation() << 32, AcqRel);
+            was & 0xffff_ffff != 0
+        })
+    }
+
+    /// Claims the right to resume a turn; on any thread.
+    ///
+    /// # Errors
+    /// [`HostError::Gone`] when the exchange is over, [`HostError::Stale`] when it does not wait for this turn.
+    pub fn claim(&self, handle: Handle, turn: u32) -> Result<Direction, HostError> {
+        let slot = self.slot(handle).ok_or(HostError::Gone)?;
+        let expected = handle.generation() << 32 | u64::from(turn);
+        for direction in [Direction::Request, Direction::Response] {
+            let wait = &slot.waits[direction as usize];
+            if turn != 0
+                && wait.compare_exchange(expected, handle.generation() << 32, AcqRel, Acquire).is_ok()
+            {
+                return Ok(direction);
+            }
+        }
+        if self.is_open(handle) { Err(HostError::Stale) } else { Err(HostError::Gone) }
+    }
+
+    /// Whether the exchange goes on.
+    pub fn is_open(&self, handle: Handle) -> bool {
+        self.slot(handle).is_some_and(|slot| slot.waits[0].load(Acquire) >> 32 == handle.generation())
+    }
+
+    #[inline]
+    fn slot(&self, handle: Handle) -> Option<&Slot> {
+        let slot = handle.slot();
+        let blocks = &self.lanes.get(handle.worker())?.blocks;
+        blocks.get(slot / BLOCK_SLOTS)?.get()?.get(slot % BLOCK_SLOTS)
+    }
+
+    fn make_slot(&self, worker: usize, slot: usize) -> Option<&Slot> {
+        let block = self.lanes.get(worker)?.blocks.get(slot / BLOCK_SLOTS)?;
+        block.get_or_init(|| (0..BLOCK_SLOTS).map(|_| Slot::default()).collect()).get(slot % BLOCK_SLOTS)
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Handle({}/{}#{})", self.worker(), self.slot(), self.generation())
+    }
+}
+
+const BLOCK_SLOTS: usize = 1024;
+const SLOTS_MAX: usize = 1 << 24;
+const WORKERS_MAX: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_announced_is_claimed_once() {
+        let table = HandleTable::new(2, 2000);
+        let handle = table.open(1, 1500).unwrap();
+        assert_eq!((handle.worker(), handle.slot()), (1, 1500));
+        assert_eq!(table.claim(handle, 1), Err(HostError::Stale));
+        table.announce(handle, Direction::Request, 1);
+        table.announce(handle, Direction::Response, 2);
+        assert_eq!(table.claim(handle, 0), Err(HostError::Stale));
+        assert_eq!(table.claim(handle, 2), Ok(Direction::Response));
+        assert_eq!(table.claim(handle, 2), Err(HostError::Stale));
+        assert!(!table.withdraw(handle, Direction::Response));
+        assert!(table.withdraw(handle, Direction::Request));
+        assert_eq!(table.claim(handle, 1), Err(HostError::Stale));
+    }
+
+    #[test]
+    fn a_handle_kept_too_long_names_nothing() {
+        let table = HandleTable::new(1, 1);
+        let first = table.open(0, 0).unwrap();
+        table.announce(first, Direction::Request, 1);
+        table.close(first);
+        assert_eq!(table.claim(first, 1), Err(HostError::Gone));
+        let second = table.open(0, 0).unwrap();
+        table.announce(second, Direction::Request, 1);
+        assert_ne!(first, second);
+        assert_eq!(table.claim(first, 1), Err(HostError::Gone));
+        assert!(!table.is_open(first) && table.is_open(second));
+        assert_eq!(table.claim(second, 1), Ok(Direction::Request));
+        for number in [0, 1, u64::MAX, 1 << 56, 5000 << 32] {
+            assert_eq!(table.claim(Handle::from_number(number), 1), Err(HostError::Gone), "{number:x}");
+        }
+        assert_eq!(table.open(1, 0), None);
+        assert_eq!(table.open(0, 1 << 20), None);
+    }
+
+    #[test]
+    fn of_many_claims_one_succeeds() {
+        let table = HandleTable::new(1, 1);
+        for _ in 0..200 {
+            let handle = table.open(0, 0).unwrap();
+            table.announce(handle, Direction::Request, 7);
+            let claims = std::thread::scope(|scope| {
+                let tasks: Vec<_> = (0..4).map(|_| scope.spawn(|| table.claim(handle, 7).is_ok())).collect();
+                tasks.into_iter().filter(|_| true).map(|task| task.join().unwrap()).filter(|ok| *ok).count()
+            });
+            assert_eq!(claims, 1);
+            table.close(handle);
+        }
+    }
+}

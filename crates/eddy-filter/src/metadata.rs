@@ -1,0 +1,126 @@
+//! What filters note of an exchange for those that follow them.
+
+use thiserror::Error;
+
+/// Values by namespace and key, in the order in which they were first noted.
+#[derive(Debug, Default)]
+pub struct Metadata {
+    entries: Vec<Entry>,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    space: Box<[u8]>,
+    key: Box<[u8]>,
+    value: Box<[u8]>,
+}
+
+/// There is no room for another value.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("the metadata of the exchange would be larger than 64 KiB or more than 256 values")]
+pub struct MetadataFull;
+
+impl Metadata {
+    /// Nothing noted.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.bytes = 0;
+    }
+
+    /// Whether nothing is noted.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Notes a value in the place of an earlier one; an empty one only removes that.
+    ///
+    /// # Errors
+    /// [`MetadataFull`]; everything is then as it was.
+    pub fn set(&mut self, space: &[u8], key: &[u8], value: &[u8]) -> Result<(), MetadataFull> {
+        let place = self.entries.iter().position(|entry| *entry.space == *space && *entry.key == *key);
+        let before = place.and_then(|place| self.entries.get(place)).map_or(0, Entry::size);
+        let size = if value.is_empty() { 0 } else { space.len() + key.len() + value.len() };
+        let is_new = place.is_none() && !value.is_empty();
+        if self.bytes - before + size > METADATA_BYTES_MAX || (is_new && self.entries.len() >= ENTRIES_MAX) {
+            return Err(MetadataFull);
+        }
+        self.bytes = self.bytes - before + size;
+        match place {
+            Some(place) if value.is_empty() => {
+                self.entries.remove(place);
+            }
+            Some(place) => {
+                if let Some(entry) = self.entries.get_mut(place) {
+                    entry.value = value.into();
+                }
+            }
+            None if value.is_empty() => {}
+            None => {
+                self.entries.push(Entry { space: space.into(), key: key.into(), value: value.into() });
+            }
+        }
+        Ok(())
+    }
+
+    /// The value noted for a key.
+    pub fn get(&self, space: &[u8], key: &[u8]) -> Option<&[u8]> {
+        self.iter()
+            .find(|(its_space, its_key, _)| *its_space == space && *its_key == key)
+            .map(|(_, _, value)| value)
+    }
+
+    /// All values: namespace, key, JSON.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], &[u8], &[u8])> {
+        self.entries.iter().map(|entry| (&*entry.space, &*entry.key, &*entry.value))
+    }
+}
+
+impl Entry {
+    fn size(&self) -> usize {
+        self.space.len() + self.key.len() + self.value.len()
+    }
+}
+
+/// Most bytes of all names and values of an exchange.
+pub const METADATA_BYTES_MAX: usize = 64 * 1024;
+
+const ENTRIES_MAX: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_replaced_and_removed() {
+        let mut metadata = Metadata::new();
+        metadata.set(b"auth", b"user", b"\"a\"").unwrap();
+        metadata.set(b"auth", b"role", b"1").unwrap();
+        metadata.set(b"auth", b"user", b"\"b\"").unwrap();
+        assert_eq!(metadata.get(b"auth", b"user"), Some(b"\"b\"".as_slice()));
+        metadata.set(b"auth", b"user", b"").unwrap();
+        metadata.set(b"auth", b"none", b"").unwrap();
+        assert_eq!(metadata.iter().collect::<Vec<_>>(), [(&b"auth"[..], &b"role"[..], &b"1"[..])]);
+        metadata.clear();
+        assert!(metadata.is_empty() && metadata.bytes == 0);
+    }
+
+    #[test]
+    fn there_is_room_for_so_much() {
+        let mut metadata = Metadata::new();
+        let large = vec![b'1'; METADATA_BYTES_MAX - 2];
+        metadata.set(b"a", b"b", &large).unwrap();
+        assert_eq!(metadata.set(b"a", b"c", b"1"), Err(MetadataFull));
+        metadata.set(b"a", b"b", b"1").unwrap();
+        for index in 0..ENTRIES_MAX - 1 {
+            metadata.set(b"n", index.to_string().as_bytes(), b"1").unwrap();
+        }
+        assert_eq!(metadata.set(b"n", b"more", b"1"), Err(MetadataFull));
+        metadata.set(b"n", b"0", b"2").unwrap();
+    }
+}

@@ -1,0 +1,207 @@
+//! Metrics that filters define: cells in memory that filters add to without a call.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use thiserror::Error;
+
+/// The metrics of all filters of the process.
+///
+/// Its lock is taken when a metric is defined or shown, never on the path of a request.
+#[derive(Debug)]
+pub struct MetricRegistry {
+    lanes: usize,
+    metrics: Mutex<Vec<Defined>>,
+}
+
+/// What a metric counts; the numbers are those of the contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum MetricKind {
+    /// Only ever grows.
+    Counter = 0,
+    /// Goes up and down; signed.
+    Gauge = 1,
+    /// Counts values by size.
+    Histogram = 2,
+}
+
+/// The cells of a metric: lane `L` begins at `cells[L * stride]`; one lane a worker, and one for all other threads.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// The cells of all lanes.
+    pub cells: &'static [AtomicU64],
+    /// Cells from one lane to the next.
+    pub stride: usize,
+}
+
+/// Why a metric cannot be defined.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+pub enum MetricError {
+    /// The name is no name.
+    #[error("a metric's name is 1 to 64 letters, digits and _, and does not begin with a digit")]
+    BadName,
+    /// The bounds are not ascending, too many, or there where none belong.
+    #[error("the bounds of a histogram are 1 to 32 ascending numbers; other metrics have none")]
+    BadBounds,
+    /// The filter has a metric of this name and another kind or other bounds.
+    #[error("the filter has a metric of this name that is another")]
+    Differs,
+    /// The filter has as many as it may.
+    #[error("a filter can define {METRICS_MAX} metrics")]
+    Full,
+}
+
+/// A metric with its sum over all lanes, for those who show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetricView {
+    /// The host's number of the filter.
+    pub filter: u32,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its kind.
+    pub kind: MetricKind,
+    /// The bounds of a histogram.
+    pub bounds: Arc<[u64]>,
+    /// One value; of a histogram the counts by bound, then the sum.
+    pub values: Vec<u64>,
+}
+
+#[derive(Debug)]
+struct Defined {
+    filter: u32,
+    name: Arc<str>,
+    kind: MetricKind,
+    bounds: Arc<[u64]>,
+    metric: Metric,
+}
+
+impl MetricRegistry {
+    /// No metrics yet; one lane a worker and one more.
+    pub fn new(workers: usize) -> Self {
+        Self { lanes: workers + 1, metrics: Mutex::default() }
+    }
+
+    /// Defines a metric, or finds the one that was.
+    ///
+    /// # Errors
+    /// Any [`MetricError`].
+    ///
+    /// # Cost
+    /// The cells live as long as the process: filters of a plan long gone may still add to them.
+    pub fn define(
+        &self,
+        filter: u32,
+        kind: MetricKind,
+        name: &str,
+        bounds: &[u64],
+    ) -> Result<Metric, MetricError> {
+        check_name(name)?;
+        let has_bounds = kind == MetricKind::Histogram;
+        let is_ascending = bounds.is_sorted_by(|a, b| a < b);
+        if has_bounds == bounds.is_empty() || bounds.len() > BOUNDS_MAX || !is_ascending {
+            return Err(MetricError::BadBounds);
+        }
+        let mut metrics = self.lock();
+        if let Some(known) = metrics.iter().find(|known| known.filter == filter && *known.name == *name) {
+            let is_same = known.kind == kind && *known.bounds == *bounds;
+            return if is_same { Ok(known.metric) } else { Err(MetricError::Differs) };
+        }
+        if metrics.iter().filter(|known| known.filter == filter).count() >= METRICS_MAX {
+            return Err(MetricError::Full);
+        }
+        let width = if has_bounds { bounds.len() + 2 } else { 1 };
+        let stride = width.next_multiple_of(CELLS_A_LINE);
+        let cells: Vec<AtomicU64> = (0..stride * self.lanes).map(|_| AtomicU64::new(0)).collect();
+        let metric = Metric { cells: cells.leak(), stride };
+        metrics.push(Defined { filter, name: name.into(), kind, bounds: bounds.into(), metric });
+        Ok(metric)
+    }
+
+    /// All metrics as they stand.
+    pub fn views(&self) -> Vec<MetricView> {
+        let view = |defined: &Defined| {
+            let width = if defined.kind == MetricKind::Histogram { defined.bounds.len() + 2 } else { 1 };
+            let sum = |cell: usize| {
+                let cells = defined.metric.cells.iter().skip(cell).step_by(defined.metric.stride);
+                cells.fold(0_u64, |sum, cell| sum.wrapping_add(cell.load(Relaxed)))
+            };
+            MetricView {
+                filter: defined.filter,
+                name: Arc::clone(&defined.name),
+                kind: defined.kind,
+                bounds: Arc::clone(&defined.bounds),
+                values: (0..width).map(sum).collect(),
+            }
+        };
+        self.lock().iter().map(view).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Defined>> {
+        self.metrics.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Metric {
+    /// Adds to a counter or gauge, in the lane of a worker.
+    pub fn add(&self, lane: usize, amount: u64) {
+        if let Some(cell) = self.cells.get(lane * self.stride) {
+            cell.fetch_add(amount, Relaxed);
+        }
+    }
+}
+
+fn check_name(name: &str) -> Result<(), MetricError> {
+    let is_name = (1..=64).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && !name.starts_with(|first: char| first.is_ascii_digit());
+    if is_name { Ok(()) } else { Err(MetricError::BadName) }
+}
+
+/// Most metrics of one filter.
+pub const METRICS_MAX: usize = 64;
+
+const BOUNDS_MAX: usize = 32;
+/// So that two workers never write to one cache line.
+const CELLS_A_LINE: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_are_summed_up() {
+        let registry = MetricRegistry::new(2);
+        let metric = registry.define(7, MetricKind::Counter, "hits", &[]).unwrap();
+        (0..3).for_each(|lane| metric.add(lane, 1 + lane as u64));
+        let again = registry.define(7, MetricKind::Counter, "hits", &[]).unwrap();
+        again.add(0, 10);
+        registry.define(8, MetricKind::Counter, "hits", &[]).unwrap();
+        let views = registry.views();
+        assert_eq!(views[0].values, [16]);
+        assert_eq!((views[1].filter, views[1].values.as_slice()), (8, [0].as_slice()));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let registry = MetricRegistry::new(1);
+        let define = |kind, name: &str, bounds: &[u64]| registry.define(1, kind, name, bounds).map(|_| ());
+        for name in ["", "9a", "a-b", "ä", &"a".repeat(65)] {
+            assert_eq!(define(MetricKind::Counter, name, &[]), Err(MetricError::BadName));
+        }
+        for bounds in [&[] as &[u64], &[1, 1], &[2, 1], &[0; 33]] {
+            assert_eq!(define(MetricKind::Histogram, "h", bounds), Err(MetricError::BadBounds));
+        }
+        assert_eq!(define(MetricKind::Gauge, "g", &[1]), Err(MetricError::BadBounds));
+        define(MetricKind::Histogram, "h", &[1, 2]).unwrap();
+        assert_eq!(define(MetricKind::Histogram, "h", &[1, 3]), Err(MetricError::Differs));
+        assert_eq!(define(MetricKind::Counter, "h", &[]), Err(MetricError::Differs));
+        for index in 1..METRICS_MAX {
+            define(MetricKind::Counter, &format!("m{index}"), &[]).unwrap();
+        }
+        assert_eq!(define(MetricKind::Counter, "more", &[]), Err(MetricError::Full));
+        assert_eq!(registry.views().len(), METRICS_MAX);
+        assert_eq!(registry.views()[0].values, [0, 0, 0, 0]);
+    }
+}
