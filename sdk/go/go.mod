@@ -1,0 +1,3 @@
+module github.com/eddy-gateway/eddy/sdk/go
+
+go 1.24
