@@ -1,0 +1,6 @@
+//go:build linux && gc
+
+package fastcall
+
+// alignmentAtEntry is a stack pointer modulo 16 at the first instruction of a C function.
+const alignmentAtEntry = 0

@@ -1,0 +1,39 @@
+// Package cgocall is the way of fastcall that is right everywhere: cgo. It is a package of its own because cgo and
+// assembly can't be in one.
+package cgocall
+
+/*
+#include <stdint.h>
+
+#cgo noescape fastcall_quiet
+#cgo nocallback fastcall_quiet
+
+typedef uintptr_t (*function)(const char *, uintptr_t);
+
+static uintptr_t fastcall_quiet(uintptr_t function_at, const char *arg, uintptr_t length) {
+  return ((function)function_at)(arg, length);
+}
+
+static uintptr_t fastcall_any(uintptr_t function_at, const char *arg) {
+  return ((function)function_at)(arg, 0);
+}
+*/
+import "C"
+
+import "unsafe"
+
+// Linked says whether the program was built with cgo.
+const Linked = true
+
+// Quiet calls a native function that does not call back into Go, and does not let arg escape.
+//
+// arg goes as a pointer to bytes: cgo would search what a pointer to anything leads to for further pointers, which the
+// fast way does not do and fastcall allows.
+func Quiet(fn uintptr, arg unsafe.Pointer, length uintptr) uintptr {
+	return uintptr(C.fastcall_quiet(C.uintptr_t(fn), (*C.char)(arg), C.uintptr_t(length)))
+}
+
+// Any calls any native function.
+func Any(fn uintptr, arg unsafe.Pointer) uintptr {
+	return uintptr(C.fastcall_any(C.uintptr_t(fn), (*C.char)(arg)))
+}

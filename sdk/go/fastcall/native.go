@@ -1,0 +1,30 @@
+//go:build linux && gc && (amd64 || arm64)
+
+package fastcall
+
+import (
+	"unsafe"
+)
+
+// isAssembled says that there is assembly for this system.
+const isAssembled = true
+
+// call calls fn(arg, length) the way that `way` says: nativeCall or callOtherwise.
+//
+//go:noescape
+func call(fn, arg unsafe.Pointer, length uintptr) uintptr
+
+// nativeCall calls fn(arg, length) on the system stack of the goroutine's thread.
+//
+//go:noescape
+func nativeCall(fn, arg unsafe.Pointer, length uintptr) uintptr
+
+// currentG returns the goroutine as the thread's variables have it, where signal handlers look, and as the register
+// has it, where Go code does.
+func currentG() (fromThread, fromRegister uintptr)
+
+// currentSP returns the stack pointer of the caller.
+func currentSP() uintptr
+
+// witnessAddress returns the native function that the probe calls; it fills in a testimony.
+func witnessAddress() unsafe.Pointer

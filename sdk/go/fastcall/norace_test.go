@@ -1,0 +1,5 @@
+//go:build !race
+
+package fastcall
+
+const raceEnabled = false
