@@ -2,9 +2,9 @@
 
 package fastcall
 
-// Wrong on purpose, for the test that the probe notices: both fields of g are looked for one word too late.
+// Wrong on purpose, for the test that the probe notices: g.sched.sp is looked for where the upper end of the stack is.
 const (
-	offsetM  = 0x38
+	offsetM  = 0x30
 	offsetG0 = 0x0
-	offsetSP = 0x40
+	offsetSP = 0x8
 )
