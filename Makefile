@@ -7,10 +7,10 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test fmt lint docs bench bench-peers mutants nightly soak fuzz
+.PHONY: help run build test fmt lint docs bench bench-filters bench-peers mutants nightly soak fuzz
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## build eddy and start the quick start
 	$(CARGO) build --release -p eddy
@@ -46,6 +46,10 @@ docs: ## the reference of the code, in target/doc
 bench: ## whole-system benchmarks against the peers; bench/README.md says how to narrow them
 	$(CARGO) build --release -p eddy -p eddy-bench
 	EDDY=$${EDDY:-$(TARGET)/release/eddy} $(TARGET)/release/eddy-bench run
+
+bench-filters: ## what filters cost in eddy and in the peers, in each of their languages
+	$(CARGO) build --release -p eddy -p eddy-bench
+	EDDY=$${EDDY:-$(TARGET)/release/eddy} $(TARGET)/release/eddy-bench filters
 
 bench-peers: ## install the peers that tests and benchmarks compare with
 	bench/peers/install; peers=$$?; tests/differential/install && exit $$peers

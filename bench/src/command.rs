@@ -15,8 +15,8 @@ use crate::load::{Generator, Request, Tally};
 use crate::measure::machine;
 use crate::origin::Origin;
 use crate::report::results::Results;
-use crate::report::{chart, summary, table};
-use crate::run::{AbOptions, RunOptions, results_folder, run_ab, run_whole};
+use crate::report::{chart, filters, summary, table};
+use crate::run::{AbOptions, FilterOptions, RunOptions, results_folder, run_ab, run_filters, run_whole};
 use crate::{peers, signals};
 
 /// Benchmarks of eddy beside other gateways.
@@ -33,11 +33,14 @@ enum Action {
     Run(RunOptions),
     /// Compares two builds or configurations of eddy in many pairs.
     Ab(AbOptions),
+    /// Measures what filters cost in each gateway; writes results/NAME.json, .md and .svg.
+    Filters(FilterOptions),
     /// Writes the table and the chart of a results file again.
     Report {
         /// The file, results/NAME.json.
         file: PathBuf,
-        /// Puts a summary into this document as well, between `<!-- bench:start -->` and `<!-- bench:end -->`.
+        /// Puts a summary into this document as well, between `<!-- bench:start -->` and `<!-- bench:end -->`
+        /// (`filters:start` and `filters:end` for results of filters).
         #[arg(long)]
         into: Option<PathBuf>,
     },
@@ -125,6 +128,13 @@ fn act(action: Action) -> Result<ExitCode> {
             say(&table::comparison(&results))?;
             write_results(&results, &folder)
         }
+        Action::Filters(options) => {
+            signals::watch()?;
+            let folder = results_folder(&options.settings);
+            let results = run_filters(options)?;
+            say(&filters::markdown(&results))?;
+            write_results(&results, &folder)
+        }
         Action::Report { file, into } => report(&file, into.as_deref()),
         Action::Origin { address } => {
             machine::raise_files_max();
@@ -143,8 +153,13 @@ fn report(file: &Path, into: Option<&Path>) -> Result<ExitCode> {
         .with_context(|| format!("`{}` holds no results", file.display()))?;
     write_report(&results, file.parent().unwrap_or_else(|| Path::new(".")))?;
     if let Some(document) = into {
-        let text = summary::insert(&read_file(document)?, &results)
-            .with_context(|| format!("cannot put a summary into `{}`", document.display()))?;
+        let text = read_file(document)?;
+        let text = if filters::is_of_filters(&results) {
+            filters::insert(&text, &results)
+        } else {
+            summary::insert(&text, &results)
+        };
+        let text = text.with_context(|| format!("cannot put a summary into `{}`", document.display()))?;
         write_file(document, &text)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -205,7 +220,9 @@ fn write_results(results: &Results, folder: &Path) -> Result<ExitCode> {
 }
 
 fn write_report(results: &Results, folder: &Path) -> Result<()> {
-    write_file(&folder.join(format!("{}.md", results.name)), &table::markdown(results))?;
+    let text =
+        if filters::is_of_filters(results) { filters::markdown(results) } else { table::markdown(results) };
+    write_file(&folder.join(format!("{}.md", results.name)), &text)?;
     if let Some(svg) = chart::svg(results) {
         write_file(&folder.join(format!("{}.svg", results.name)), &svg)?;
     }

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod command;
+pub mod filters;
 pub mod load;
 pub mod measure;
 pub mod origin;

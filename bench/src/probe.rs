@@ -12,6 +12,8 @@ use memchr::memmem;
 pub struct Answer {
     /// Status code.
     pub status: u16,
+    /// Head, from the status line to the empty line.
+    pub head: String,
     /// Body as sent, chunk by chunk if it is chunked.
     pub body: Vec<u8>,
 }
@@ -21,15 +23,36 @@ pub struct Answer {
 /// # Errors
 /// When there is no connection, no answer in time, or none that can be read.
 pub fn get(target: SocketAddr, path: &str) -> Result<Answer> {
+    get_with(target, path, "")
+}
+
+/// Likewise, with further lines of the head, each with its end.
+///
+/// # Errors
+/// As [`get`].
+pub fn get_with(target: SocketAddr, path: &str, fields: &str) -> Result<Answer> {
     let mut bytes = Vec::new();
-    exchange(target, path, &mut bytes).with_context(|| format!("no answer from {target}"))?;
+    exchange(target, path, fields, &mut bytes).with_context(|| format!("no answer from {target}"))?;
     read(&bytes).with_context(|| format!("cannot read the answer of {target}"))
 }
 
-fn exchange(target: SocketAddr, path: &str, bytes: &mut Vec<u8>) -> io::Result<()> {
+impl Answer {
+    /// The value of the field `name`, the first of them.
+    pub fn field(&self, name: &str) -> Option<&str> {
+        field_in(&self.head, name)
+    }
+}
+
+/// The value of the first field `name` in a head.
+pub fn field_in<'a>(head: &'a str, name: &str) -> Option<&'a str> {
+    let fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
+    fields.filter(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim()).next()
+}
+
+fn exchange(target: SocketAddr, path: &str, fields: &str, bytes: &mut Vec<u8>) -> io::Result<()> {
     let mut stream = TcpStream::connect_timeout(&target, TIMEOUT)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {target}\r\nConnection: close\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {target}\r\nConnection: close\r\n{fields}\r\n");
     stream.write_all(request.as_bytes())?;
     let mut piece = vec![0; PIECE_BYTES];
     // Not until the end of the connection: some targets wait with closing until the client has closed.
@@ -57,8 +80,8 @@ fn is_whole(bytes: &[u8]) -> bool {
 
 fn read(bytes: &[u8]) -> Option<Answer> {
     let status = std::str::from_utf8(bytes.get(9..12)?).ok()?.parse().ok()?;
-    let (_, body) = split(bytes)?;
-    Some(Answer { status, body: body.to_vec() })
+    let (head, body) = split(bytes)?;
+    Some(Answer { status, head: String::from_utf8_lossy(head).into_owned(), body: body.to_vec() })
 }
 
 fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -76,7 +99,8 @@ mod tests {
     #[test]
     fn answers_are_read() {
         let answer = read(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\nhello").unwrap();
-        assert_eq!(answer, Answer { status: 200, body: b"hello".to_vec() });
+        assert_eq!((answer.status, answer.body.as_slice()), (200, &b"hello"[..]));
+        assert_eq!((answer.field("a"), answer.field("b")), (Some("b"), None));
         assert_eq!(read(b"HTTP/1.1 200 OK\r\nA: b\r\n"), None);
         assert_eq!(read(b""), None);
     }

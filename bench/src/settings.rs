@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 
-use crate::peers::{Kind, Peers};
+use crate::peers::{Kind, Libraries, Peers};
 use crate::scenario::{self, Scenario};
 
 /// Options of every run.
@@ -42,6 +42,8 @@ pub struct Settings {
     pub wrk: PathBuf,
     #[command(flatten)]
     programs: Programs,
+    #[command(flatten)]
+    libraries: LibraryPaths,
 }
 
 /// Where the programs of the targets are.
@@ -68,6 +70,23 @@ struct Programs {
     /// Folders of programs.
     #[arg(long, env = "PATH", hide = true, value_delimiter = ':')]
     path: Vec<PathBuf>,
+}
+
+/// Where the libraries of filters are.
+#[derive(Args, Clone, Debug)]
+struct LibraryPaths {
+    /// Filters in Go, as `make bench-filters` bundles them.
+    #[arg(long, env = "EDDY_GO_LIBRARY", default_value = "target/bench-filters/go.so")]
+    go_library: PathBuf,
+    /// Filters in Go written for Envoy, likewise.
+    #[arg(long, env = "EDDY_GO_ENVOY_LIBRARY", default_value = "target/bench-filters/go-envoy.so")]
+    go_envoy_library: PathBuf,
+    /// Filters in Rust, likewise.
+    #[arg(long, env = "EDDY_NATIVE_LIBRARY", default_value = "target/bench-filters/native.so")]
+    native_library: PathBuf,
+    /// Folder of nginx's modules.
+    #[arg(long, env = "NGINX_MODULES", default_value = "/usr/lib/nginx/modules")]
+    nginx_modules: PathBuf,
 }
 
 /// What makes the load at saturation.
@@ -108,6 +127,13 @@ impl Settings {
     pub fn chosen(&self) -> Result<Vec<Scenario>> {
         let names: Vec<String> = self.scenarios.iter().filter(|name| !name.is_empty()).cloned().collect();
         scenario::named(&names).context("in SCENARIOS")
+    }
+
+    /// Where the libraries of filters may be.
+    pub fn libraries(&self) -> Libraries {
+        let LibraryPaths { go_library, go_envoy_library, native_library, nginx_modules } =
+            self.libraries.clone();
+        Libraries { go: go_library, go_envoy: go_envoy_library, native: native_library, nginx_modules }
     }
 
     /// Where the programs of the targets may be.

@@ -19,6 +19,8 @@ pub(super) struct Connection {
     socket: OwnedFd,
     reader: ResponseReader,
     sent: usize,
+    /// Requests begun, which chooses among several.
+    turn: usize,
     /// When the request was due, from the beginning of the window.
     pub due: Duration,
     /// How far its exchange is.
@@ -76,6 +78,7 @@ impl Connection {
             socket,
             reader: ResponseReader::default(),
             sent: 0,
+            turn: 0,
             due: Duration::ZERO,
             stage: Stage::Idle,
         })
@@ -88,6 +91,7 @@ impl Connection {
     /// Begins the next exchange.
     pub(super) fn begin(&mut self, due: Duration, exchange: &Exchange) -> Result<Sent, Errno> {
         self.due = due;
+        self.turn = self.turn.wrapping_add(1);
         self.sent = 0;
         self.stage = Stage::Waiting;
         self.send(exchange)
@@ -95,7 +99,7 @@ impl Connection {
 
     /// Sends what is left of the request.
     pub(super) fn send(&mut self, exchange: &Exchange) -> Result<Sent, Errno> {
-        while let Some(rest) = exchange.request.get(self.sent..).filter(|rest| !rest.is_empty()) {
+        while let Some(rest) = exchange.request(self.turn).get(self.sent..).filter(|rest| !rest.is_empty()) {
             match send(&self.socket, rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
                 Ok(count) => self.sent += count,
                 Err(Errno::AGAIN | Errno::INTR) => return Ok(Sent::Part),
@@ -141,7 +145,7 @@ impl Connection {
             Err(Errno::AGAIN | Errno::INTR) => return Ok(Read::More),
             Err(_) => return Err(Mismatch::End),
         };
-        match self.reader.feed(bytes, &exchange.body)? {
+        match self.reader.feed(bytes, &exchange.expected)? {
             Step::More => Ok(Read::More),
             Step::Done { is_last } => Ok(Read::Response { is_last }),
         }

@@ -24,17 +24,59 @@ pub enum Request {
         /// Bytes of the request's body.
         bytes: usize,
     },
+    /// `GET` as above with further fields, some filters' business.
+    Varied {
+        /// Bytes of the response's body.
+        bytes: usize,
+        /// Further lines of the head, each with its end; requests take them in turn.
+        fields: &'static [&'static str],
+        /// Who answers.
+        answer: Answer,
+    },
+}
+
+/// Who answers a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The origin.
+    Origin,
+    /// The target itself, with this status and a body of its own.
+    Target(u16),
 }
 
 /// A request made ready for one target, and the response it must get.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// The whole request.
-    pub request: Vec<u8>,
-    /// The whole body of the response.
-    pub body: Vec<u8>,
+    /// Whole requests, at least one; a connection sends them in turn.
+    pub requests: Vec<Vec<u8>>,
+    /// What the response must be.
+    pub expected: Expected,
     /// Each exchange opens and closes its own connection.
     pub is_once: bool,
+}
+
+/// What a response must be.
+#[derive(Clone, Debug)]
+pub struct Expected {
+    /// Its status.
+    pub status: u16,
+    /// Its whole body; `None` for any, of whatever length it says.
+    pub body: Option<Vec<u8>>,
+}
+
+impl Expected {
+    /// A success with this body.
+    pub fn success(body: Vec<u8>) -> Self {
+        Self { status: 200, body: Some(body) }
+    }
+}
+
+impl Exchange {
+    /// The request to be sent as number `turn`.
+    pub fn request(&self, turn: usize) -> &[u8] {
+        let index = turn.checked_rem(self.requests.len()).unwrap_or_default();
+        self.requests.get(index).map(Vec::as_slice).unwrap_or_default()
+    }
 }
 
 impl Request {
@@ -42,7 +84,7 @@ impl Request {
     pub fn path(&self) -> String {
         match self {
             Self::Get { prefix, bytes } => format!("{prefix}/{bytes}"),
-            Self::GetOnce { bytes } => format!("/{bytes}"),
+            Self::GetOnce { bytes } | Self::Varied { bytes, .. } => format!("/{bytes}"),
             Self::Post { .. } => "/count".to_owned(),
         }
     }
@@ -53,20 +95,32 @@ impl Request {
         let common = format!("Host: {target}\r\nUser-Agent: eddy-bench\r\nAccept: */*\r\n");
         match self {
             Self::Get { bytes, .. } => Exchange {
-                request: format!("GET {path} HTTP/1.1\r\n{common}\r\n").into_bytes(),
-                body: pattern::body(*bytes),
+                requests: vec![format!("GET {path} HTTP/1.1\r\n{common}\r\n").into_bytes()],
+                expected: Expected::success(pattern::body(*bytes)),
                 is_once: false,
             },
             Self::GetOnce { bytes } => Exchange {
-                request: format!("GET {path} HTTP/1.1\r\n{common}Connection: close\r\n\r\n").into_bytes(),
-                body: pattern::body(*bytes),
+                requests: vec![
+                    format!("GET {path} HTTP/1.1\r\n{common}Connection: close\r\n\r\n").into_bytes(),
+                ],
+                expected: Expected::success(pattern::body(*bytes)),
                 is_once: true,
             },
             Self::Post { bytes } => {
                 let head = format!("POST {path} HTTP/1.1\r\n{common}Content-Length: {bytes}\r\n\r\n");
                 let mut request = head.into_bytes();
                 request.extend_from_slice(&pattern::body(*bytes));
-                Exchange { request, body: bytes.to_string().into_bytes(), is_once: false }
+                let expected = Expected::success(bytes.to_string().into_bytes());
+                Exchange { requests: vec![request], expected, is_once: false }
+            }
+            Self::Varied { bytes, fields, answer } => {
+                let request =
+                    |fields: &&str| format!("GET {path} HTTP/1.1\r\n{common}{fields}\r\n").into_bytes();
+                let expected = match answer {
+                    Answer::Origin => Expected::success(pattern::body(*bytes)),
+                    Answer::Target(status) => Expected { status: *status, body: None },
+                };
+                Exchange { requests: fields.iter().map(request).collect(), expected, is_once: false }
             }
         }
     }
@@ -79,15 +133,27 @@ mod tests {
     #[test]
     fn a_post_carries_its_body_and_expects_its_length() {
         let exchange = Request::Post { bytes: 40 }.exchange(([127, 0, 0, 1], 80).into());
-        assert!(exchange.request.starts_with(b"POST /count HTTP/1.1\r\nHost: 127.0.0.1:80\r\n"));
-        assert!(exchange.request.ends_with(&pattern::body(40)));
-        assert_eq!(exchange.body, b"40");
+        let request = exchange.request(0);
+        assert!(request.starts_with(b"POST /count HTTP/1.1\r\nHost: 127.0.0.1:80\r\n"));
+        assert!(request.ends_with(&pattern::body(40)));
+        assert_eq!(exchange.expected.body.unwrap(), b"40");
     }
 
     #[test]
     fn a_single_get_asks_for_the_end() {
         let exchange = Request::GetOnce { bytes: 8 }.exchange(([127, 0, 0, 1], 80).into());
-        assert!(exchange.request.ends_with(b"Connection: close\r\n\r\n"));
+        assert!(exchange.request(7).ends_with(b"Connection: close\r\n\r\n"));
         assert!(exchange.is_once);
+    }
+
+    #[test]
+    fn varied_requests_take_turns() {
+        let fields: &[&str] = &["A: b\r\n", ""];
+        let request = Request::Varied { bytes: 8, fields, answer: Answer::Target(401) };
+        let exchange = request.exchange(([127, 0, 0, 1], 80).into());
+        assert!(exchange.request(0).ends_with(b"A: b\r\n\r\n"));
+        assert!(exchange.request(3).ends_with(b"Accept: */*\r\n\r\n"));
+        assert_eq!(exchange.request(2), exchange.request(0));
+        assert_eq!((exchange.expected.status, exchange.expected.body), (401, None));
     }
 }

@@ -315,7 +315,7 @@ mod tests {
     fn a_wrong_answer_is_counted() {
         let target = origin();
         let mut exchange = Request::Get { prefix: String::new(), bytes: 128 }.exchange(target);
-        exchange.body = vec![b'x'; 128];
+        exchange.expected.body = Some(vec![b'x'; 128]);
         let mut generator = Generator::new(target, &exchange, 1).unwrap();
         let failure = generator.run_closed(WINDOW).unwrap_err();
         assert!(failure.to_string().contains("other body"), "{failure}");

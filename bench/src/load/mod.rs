@@ -9,7 +9,7 @@ mod schedule;
 mod tally;
 pub mod wrk;
 
-pub use exchange::{Exchange, Request};
+pub use exchange::{Answer, Exchange, Expected, Request};
 pub use generator::Generator;
 pub use idle::IdleConnections;
 pub use response::Mismatch;

@@ -4,6 +4,8 @@ use std::fmt;
 
 use memchr::memmem;
 
+use super::exchange::Expected;
+
 /// Reads one response after another on a connection.
 #[derive(Debug, Default)]
 pub(super) struct ResponseReader {
@@ -11,6 +13,8 @@ pub(super) struct ResponseReader {
     head: Vec<u8>,
     /// Body bytes seen, once the head is read.
     received: Option<usize>,
+    /// Bytes of the body under way.
+    length: usize,
     is_last: bool,
     /// Responses finished; decides which large bodies are compared in full.
     finished: u64,
@@ -46,24 +50,24 @@ pub enum Mismatch {
 }
 
 impl ResponseReader {
-    /// Takes what was read; `body` is what the response must bring.
+    /// Takes what was read.
     ///
     /// # Errors
     /// How the response differs.
-    pub(super) fn feed(&mut self, bytes: &[u8], body: &[u8]) -> Result<Step, Mismatch> {
+    pub(super) fn feed(&mut self, bytes: &[u8], expected: &Expected) -> Result<Step, Mismatch> {
         if let Some(received) = self.received {
-            return self.feed_body(received, bytes, body);
+            return self.feed_body(received, bytes, expected);
         }
         if self.head.is_empty() {
             match memmem::find(bytes, END) {
-                Some(at) => return self.feed_head(bytes, at, body),
+                Some(at) => return self.feed_head(bytes, at, expected),
                 None => self.head.extend_from_slice(bytes),
             }
         } else {
             self.head.extend_from_slice(bytes);
             let head = std::mem::take(&mut self.head);
             match memmem::find(&head, END) {
-                Some(at) => return self.feed_head(&head, at, body),
+                Some(at) => return self.feed_head(&head, at, expected),
                 None => self.head = head,
             }
         }
@@ -75,27 +79,34 @@ impl ResponseReader {
         self.received.is_some() || !self.head.is_empty()
     }
 
-    fn feed_head(&mut self, bytes: &[u8], at: usize, body: &[u8]) -> Result<Step, Mismatch> {
+    fn feed_head(&mut self, bytes: &[u8], at: usize, expected: &Expected) -> Result<Step, Mismatch> {
         let (head, rest) = bytes.split_at_checked(at + END.len()).ok_or(Mismatch::Head)?;
         let head = Head::parse(head)?;
-        if head.status != 200 {
+        if head.status != expected.status {
             return Err(Mismatch::Status(head.status));
         }
-        if head.length != Some(body.len()) {
+        let Some(length) = head.length else { return Err(Mismatch::Length) };
+        if expected.body.as_ref().is_some_and(|body| body.len() != length) {
             return Err(Mismatch::Length);
         }
+        self.length = length;
         self.is_last = head.is_last;
-        self.feed_body(0, rest, body)
+        self.feed_body(0, rest, expected)
     }
 
-    fn feed_body(&mut self, received: usize, bytes: &[u8], body: &[u8]) -> Result<Step, Mismatch> {
-        let expected = body.get(received..received + bytes.len()).ok_or(Mismatch::Surplus)?;
-        let is_full = body.len() <= FULL_BYTES_MAX || self.finished.is_multiple_of(FULL_EVERY);
-        if !(if is_full { bytes == expected } else { has_same_edges(bytes, expected) }) {
-            return Err(Mismatch::Body);
+    fn feed_body(&mut self, received: usize, bytes: &[u8], expected: &Expected) -> Result<Step, Mismatch> {
+        if received + bytes.len() > self.length {
+            return Err(Mismatch::Surplus);
+        }
+        if let Some(body) = &expected.body {
+            let expected = body.get(received..received + bytes.len()).ok_or(Mismatch::Surplus)?;
+            let is_full = body.len() <= FULL_BYTES_MAX || self.finished.is_multiple_of(FULL_EVERY);
+            if !(if is_full { bytes == expected } else { has_same_edges(bytes, expected) }) {
+                return Err(Mismatch::Body);
+            }
         }
         let received = received + bytes.len();
-        if received < body.len() {
+        if received < self.length {
             self.received = Some(received);
             return Ok(Step::More);
         }
@@ -174,12 +185,16 @@ mod tests {
 
     const OK: &str = "HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 5\r\n\r\nhello";
 
+    fn hello() -> Expected {
+        Expected::success(b"hello".to_vec())
+    }
+
     fn check(input: &str, expected: Result<Step, Mismatch>) {
         for piece in [1, 2, 7, 1000] {
             let mut reader = ResponseReader::default();
             let mut last = Ok(Step::More);
             for bytes in input.as_bytes().chunks(piece) {
-                last = reader.feed(bytes, b"hello");
+                last = reader.feed(bytes, &hello());
                 if last.is_err() {
                     break;
                 }
@@ -212,24 +227,35 @@ mod tests {
     }
 
     #[test]
+    fn a_body_of_any_bytes_ends_where_it_says() {
+        let any = Expected { status: 401, body: None };
+        let text = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 5\r\n\r\n";
+        let mut reader = ResponseReader::default();
+        assert_eq!(reader.feed(format!("{text}he").as_bytes(), &any), Ok(Step::More));
+        assert_eq!(reader.feed(b"llo", &any), Ok(Step::Done { is_last: false }));
+        assert_eq!(reader.feed(format!("{text}hello!").as_bytes(), &any), Err(Mismatch::Surplus));
+        assert_eq!(ResponseReader::default().feed(OK.as_bytes(), &any), Err(Mismatch::Status(200)));
+    }
+
+    #[test]
     fn surplus_is_seen() {
         let mut reader = ResponseReader::default();
-        assert_eq!(reader.feed(format!("{OK}H").as_bytes(), b"hello"), Err(Mismatch::Surplus));
+        assert_eq!(reader.feed(format!("{OK}H").as_bytes(), &hello()), Err(Mismatch::Surplus));
     }
 
     #[test]
     fn an_endless_head_is_refused() {
         let mut reader = ResponseReader::default();
         let bytes = vec![b'x'; HEAD_BYTES_MAX + 1];
-        assert_eq!(reader.feed(&bytes, b"hello"), Err(Mismatch::Head));
+        assert_eq!(reader.feed(&bytes, &hello()), Err(Mismatch::Head));
     }
 
     #[test]
     fn one_large_body_in_sixteen_is_compared_in_full() {
-        let body = pattern::body(FULL_BYTES_MAX + 1);
-        let mut wrong = body.clone();
+        let mut wrong = pattern::body(FULL_BYTES_MAX + 1);
+        let body = Expected::success(wrong.clone());
         wrong[FULL_BYTES_MAX / 2] ^= 1;
-        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", wrong.len());
         let mut reader = ResponseReader::default();
         assert_eq!(reader.feed(head.as_bytes(), &body), Ok(Step::More));
         assert_eq!(reader.feed(&wrong, &body), Err(Mismatch::Body));

@@ -30,6 +30,9 @@ pub fn run(
             command.args(["-H", "Connection: close"]);
         }
         Request::Post { .. } => bail!("wrk posts only with a script; leave `post-64k` to our own generator"),
+        Request::Varied { .. } => {
+            bail!("wrk varies requests only with a script; leave filters to our own generator")
+        }
     }
     command.arg(format!("http://{target}{}", request.path()));
     let output = command.stdin(Stdio::null()).output().context("cannot run wrk")?;

@@ -26,6 +26,8 @@ pub(super) enum Ask {
     Bytes(usize),
     /// `POST /anything`: how many bytes the body had.
     Count,
+    /// `GET /any/path/head`: the head of the request as it arrived, for checks of what a target changed.
+    Head,
     /// Anything else: 400.
     Unknown,
 }
@@ -74,6 +76,9 @@ impl Ask {
         match method {
             b"GET" => {
                 let last = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+                if last == b"head" {
+                    return Self::Head;
+                }
                 let length = number(last).and_then(|length| usize::try_from(length).ok());
                 length.filter(|&length| length <= pattern::BODY_BYTES_MAX).map_or(Self::Unknown, Self::Bytes)
             }
@@ -90,11 +95,14 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// The whole answer to `ask` after a body of `body_bytes`.
+    /// The whole answer to `ask` after a body of `body_bytes`; `head` is the request's.
     ///
     /// # Cost
     /// Nothing but a short search after the first time.
-    pub(super) fn answer(&mut self, ask: Ask, body_bytes: u64) -> Rc<[u8]> {
+    pub(super) fn answer(&mut self, ask: Ask, body_bytes: u64, head: &[u8]) -> Rc<[u8]> {
+        if ask == Ask::Head {
+            return respond("200 OK", head).into();
+        }
         let known = self.made.iter().find(|(made, count, _)| *made == ask && *count == body_bytes);
         if let Some((_, _, bytes)) = known {
             return Rc::clone(bytes);
@@ -111,8 +119,13 @@ fn make(ask: Ask, body_bytes: u64) -> Vec<u8> {
     let (status, body) = match ask {
         Ask::Bytes(length) => ("200 OK", pattern::body(length)),
         Ask::Count => ("200 OK", body_bytes.to_string().into_bytes()),
-        Ask::Unknown => ("400 Bad Request", b"the origin serves GET /N and POST\n".to_vec()),
+        // The head is not known here; only a request that promised a body comes this way, and its head is gone.
+        Ask::Unknown | Ask::Head => ("400 Bad Request", b"the origin serves GET /N and POST\n".to_vec()),
     };
+    respond(status, &body)
+}
+
+fn respond(status: &str, body: &[u8]) -> Vec<u8> {
     // The date is a constant: every target may pass it on as it is, and the origin needs no clock.
     let head = format!(
         "HTTP/1.1 {status}\r\nServer: origin\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\n\
@@ -120,7 +133,7 @@ fn make(ask: Ask, body_bytes: u64) -> Vec<u8> {
         body.len()
     );
     let mut bytes = head.into_bytes();
-    bytes.extend_from_slice(&body);
+    bytes.extend_from_slice(body);
     bytes
 }
 
@@ -143,6 +156,7 @@ mod tests {
     fn requests_are_read() {
         check("GET /128 HTTP/1.1\r\nHost: a\r\n\r\n", Ask::Bytes(128), 0, false);
         check("GET /route-7/10240 HTTP/1.1\r\nConnection: Close\r\n\r\n", Ask::Bytes(10_240), 0, true);
+        check("GET /a/head HTTP/1.1\r\n\r\n", Ask::Head, 0, false);
         check("POST /up HTTP/1.1\r\ncontent-length: 9\r\n\r\n", Ask::Count, 9, false);
     }
 
@@ -162,12 +176,13 @@ mod tests {
     #[test]
     fn answers_are_whole() {
         let mut answers = Answers::default();
-        let bytes = answers.answer(Ask::Bytes(40), 0);
+        let bytes = answers.answer(Ask::Bytes(40), 0, b"");
         let text = std::str::from_utf8(&bytes).unwrap();
         assert!(text.starts_with("HTTP/1.1 200 OK\r\n"));
         assert!(text.contains("Content-Length: 40\r\n"));
         assert!(bytes.ends_with(&pattern::body(40)));
-        assert!(answers.answer(Ask::Count, 65_536).ends_with(b"\r\n\r\n65536"));
-        assert!(Rc::ptr_eq(&answers.answer(Ask::Bytes(40), 0), &bytes));
+        assert!(answers.answer(Ask::Count, 65_536, b"").ends_with(b"\r\n\r\n65536"));
+        assert!(answers.answer(Ask::Head, 0, b"GET /head").ends_with(b"\r\n\r\nGET /head"));
+        assert!(Rc::ptr_eq(&answers.answer(Ask::Bytes(40), 0, b""), &bytes));
     }
 }

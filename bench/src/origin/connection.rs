@@ -97,7 +97,7 @@ impl Connection {
             if body.left == 0 {
                 let request = body.request;
                 self.body = None;
-                self.begin_answer(request, answers);
+                self.begin_answer(request, &[], answers);
             }
             return usize::try_from(taken).ok();
         }
@@ -114,18 +114,19 @@ impl Connection {
             }
             return (self.head.len() <= HEAD_BYTES_MAX).then_some(bytes.len());
         };
-        self.head.clear();
+        let head = std::mem::take(&mut self.head);
         if request.body_bytes > 0 {
             self.body = Some(Body { request, left: request.body_bytes });
         } else {
-            self.begin_answer(request, answers);
+            let head = if held == 0 { bytes } else { &head };
+            self.begin_answer(request, head.get(..request.head_bytes).unwrap_or_default(), answers);
         }
         request.head_bytes.checked_sub(held)
     }
 
-    fn begin_answer(&mut self, request: Request, answers: &mut Answers) {
+    fn begin_answer(&mut self, request: Request, head: &[u8], answers: &mut Answers) {
         let is_last = request.is_last || request.ask == Ask::Unknown;
-        let bytes = answers.answer(request.ask, request.body_bytes);
+        let bytes = answers.answer(request.ask, request.body_bytes, head);
         self.answer = Some(Answer { bytes, sent: 0, is_last });
     }
 }

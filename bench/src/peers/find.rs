@@ -20,6 +20,18 @@ pub struct Target {
     pub binary: PathBuf,
     /// A template instead of the committed one.
     pub config: Option<PathBuf>,
+    /// Further values for its templates.
+    pub values: BTreeMap<&'static str, String>,
+    /// Variables that it is started with.
+    pub environment: BTreeMap<&'static str, String>,
+}
+
+impl Target {
+    /// A program with nothing special about it.
+    pub fn new(name: &str, kind: Kind, binary: PathBuf) -> Self {
+        let name = name.to_owned();
+        Self { name, kind, binary, config: None, values: BTreeMap::new(), environment: BTreeMap::new() }
+    }
 }
 
 /// Where programs may be.
@@ -43,6 +55,14 @@ impl Peers {
             let known: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
             format!("unknown target `{name}`; there are {}", known.join(", "))
         })?;
+        self.find_kind(name, kind)
+    }
+
+    /// The gateway `kind` as the target `name`.
+    ///
+    /// # Errors
+    /// As [`Peers::find`].
+    pub fn find_kind(&self, name: &str, kind: Kind) -> Result<Target> {
         let binary = match self.given.get(&kind) {
             Some(path) if is_program(path) => path.clone(),
             Some(path) => {
@@ -51,7 +71,7 @@ impl Peers {
             None => self.search(kind).with_context(|| format!("`{name}` is absent ({})", kind.hint()))?,
         };
         let binary = fs::canonicalize(&binary).unwrap_or(binary);
-        Ok(Target { name: name.to_owned(), kind, binary, config: None })
+        Ok(Target::new(name, kind, binary))
     }
 
     fn search(&self, kind: Kind) -> Option<PathBuf> {

@@ -14,7 +14,7 @@ use super::kind::{STDERR, STDOUT};
 use super::ports::Ports;
 use super::process::Process;
 use super::setup::Setup;
-use super::template::{self, Values};
+use super::template::{self, ListenerValues, Values};
 use crate::measure::cpu;
 use crate::measure::tree::Entry;
 use crate::probe;
@@ -45,6 +45,8 @@ pub struct Instance {
     pub address: SocketAddr,
     /// Where it serves metrics, with a setup that has them.
     pub admin: SocketAddr,
+    /// Where its listeners accept traffic, by name, with a setup that has several.
+    pub listeners: BTreeMap<&'static str, SocketAddr>,
     process: Process,
     folder: PathBuf,
     templates: BTreeMap<String, String>,
@@ -119,16 +121,26 @@ impl Instance {
     }
 
     fn launch(target: &Target, setup: Setup, site: &mut Site, start: Start) -> Result<(Self, Instant)> {
-        let (address, admin) = (site.ports.take()?, site.ports.take()?);
+        let mut listeners = Vec::with_capacity(setup.listeners.len());
+        for listener in setup.listeners {
+            let address = site.ports.take()?;
+            listeners.push(ListenerValues { name: listener.name, address, flags: listener.flags });
+        }
+        let first = listeners.first().map(|listener| listener.address);
+        let address = first.map_or_else(|| site.ports.take(), Ok)?;
+        let admin = site.ports.take()?;
         let folder = site.work.join(format!("{}-{}", target.name, address.port()));
         fs::create_dir_all(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
         let folder = fs::canonicalize(&folder)?;
-        let values = values_of(setup, site, address, admin, &folder);
+        let mut values = values_of(setup, site, address, admin, &folder);
+        values.names.extend(target.values.clone());
+        values.listeners.clone_from(&listeners);
         let templates = read_templates(target, &site.templates)?;
         for (name, text) in &templates {
             write_file(&folder, name, text, &values)?;
         }
         let mut command = target.kind.command(&target.binary, &folder, site.workers);
+        command.envs(&target.environment);
         if start == Start::Guarded {
             command = guarded(&command)?;
         }
@@ -137,7 +149,10 @@ impl Instance {
         let begun = Instant::now();
         let process = Process::start(&mut command)?;
         let target = target.clone();
-        let instance = Self { target, address, admin, process, folder, templates, values, generation: 1 };
+        let listeners = listeners.into_iter().map(|listener| (listener.name, listener.address)).collect();
+        let generation = 1;
+        let instance =
+            Self { target, address, admin, listeners, process, folder, templates, values, generation };
         Ok((instance, begun))
     }
 
@@ -199,7 +214,8 @@ fn values_of(setup: Setup, site: &Site, address: SocketAddr, admin: SocketAddr, 
         ("CONNECTIONS_MAX", connections_max.to_string()),
         ("GENERATION", 1.to_string()),
     ];
-    Values { names: names.into_iter().collect(), flags: setup.flags().collect(), routes: setup.routes }
+    let names = names.into_iter().collect();
+    Values { names, flags: setup.flags().collect(), routes: setup.routes, listeners: Vec::new() }
 }
 
 /// The templates of a target by file name.
@@ -231,6 +247,7 @@ fn guarded(command: &Command) -> Result<Command> {
     let mut guarded = Command::new(std::env::current_exe().context("cannot find our own program")?);
     guarded.arg("guard").arg(std::process::id().to_string()).arg(command.get_program());
     guarded.args(command.get_args());
+    guarded.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     Ok(guarded)
 }
 

@@ -3,6 +3,7 @@
 mod find;
 mod instance;
 mod kind;
+mod libraries;
 mod ports;
 mod process;
 mod setup;
@@ -11,6 +12,7 @@ mod template;
 pub use find::{Peers, Target, version};
 pub use instance::{Instance, Site};
 pub use kind::Kind;
+pub use libraries::Libraries;
 pub use ports::Ports;
 pub use process::{Process, await_death_of_parent, stop_all};
-pub use setup::Setup;
+pub use setup::{Listener, Setup};

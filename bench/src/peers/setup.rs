@@ -11,6 +11,19 @@ pub struct Setup {
     pub has_metrics: bool,
     /// `/generation` answers with the number of times the configuration was loaded.
     pub has_generation: bool,
+    /// The listeners of one process, where filters are measured; the first is where it is asked whether it is ready.
+    pub listeners: &'static [Listener],
+    /// What the filters are written in, a flag of the templates.
+    pub tongue: Option<&'static str>,
+}
+
+/// One of several listeners of a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Listener {
+    /// Its name.
+    pub name: &'static str,
+    /// Flags of the templates inside `each listener`: which filters it has.
+    pub flags: &'static [&'static str],
 }
 
 impl Setup {
@@ -20,13 +33,17 @@ impl Setup {
             0 => "plain".to_owned(),
             count => format!("routes-{count}"),
         };
-        for (is_on, word) in
-            [(self.has_log, "log"), (self.has_metrics, "metrics"), (self.has_generation, "reload")]
-        {
-            if is_on {
-                words.push('-');
-                words.push_str(word);
-            }
+        let is_on = |is_on: bool, word| is_on.then_some(word);
+        let others = [
+            is_on(self.has_log, "log"),
+            is_on(self.has_metrics, "metrics"),
+            is_on(self.has_generation, "reload"),
+            is_on(!self.listeners.is_empty(), "filters"),
+            self.tongue,
+        ];
+        for word in others.into_iter().flatten() {
+            words.push('-');
+            words.push_str(word);
         }
         words
     }
@@ -39,7 +56,7 @@ impl Setup {
             (self.has_metrics, "metrics"),
             (self.has_generation, "generation"),
         ];
-        flags.into_iter().filter_map(|(is_on, flag)| is_on.then_some(flag))
+        flags.into_iter().filter_map(|(is_on, flag)| is_on.then_some(flag)).chain(self.tongue)
     }
 }
 
@@ -53,5 +70,7 @@ mod tests {
         assert_eq!(plain.name(), "plain");
         assert_eq!(Setup { routes: 10, has_metrics: true, ..plain }.name(), "routes-10-metrics");
         assert_eq!(Setup { has_log: true, ..plain }.name(), "plain-log");
+        let listeners = &[Listener { name: "bare", flags: &["bare"] }];
+        assert_eq!(Setup { listeners, tongue: Some("lua"), ..plain }.name(), "plain-filters-lua");
     }
 }

@@ -1,10 +1,12 @@
 //! Configuration templates: the committed files, with places to fill in and parts to leave out.
 //!
 //! `@NAME@` is replaced by a value. A line `#% if FLAG`, `#% unless FLAG` or `#% each route` begins a part that
-//! `#% end` closes; inside `each route`, `@INDEX@` is the number of the route. `#` begins a comment in every format
-//! concerned, so the templates stay readable to their own tools.
+//! `#% end` closes; inside `each route`, `@INDEX@` is the number of the route. `#% each listener` repeats a part for each
+//! listener, with its `@LISTENER@`, `@LISTENER_ADDRESS@`, `@LISTENER_PORT@` and flags of its own. `#` begins a comment in
+//! every format concerned, so the templates stay readable to their own tools.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 
 use anyhow::{Context, Result, bail};
 
@@ -17,6 +19,16 @@ pub(super) struct Values {
     pub flags: BTreeSet<&'static str>,
     /// How many routes `each route` lists.
     pub routes: usize,
+    /// What `each listener` lists.
+    pub listeners: Vec<ListenerValues>,
+}
+
+/// A listener in a template.
+#[derive(Clone, Debug)]
+pub(super) struct ListenerValues {
+    pub name: &'static str,
+    pub address: SocketAddr,
+    pub flags: &'static [&'static str],
 }
 
 /// Fills in a template.
@@ -27,7 +39,7 @@ pub(super) fn render(text: &str, values: &Values) -> Result<String> {
     let mut lines = text.lines().enumerate();
     let mut out = String::with_capacity(text.len());
     let parts = parse(&mut lines, Depth::Outside)?;
-    write(&parts, values, None, &mut out)?;
+    write(&parts, values, Scope::Whole, &mut out)?;
     Ok(out)
 }
 
@@ -36,6 +48,31 @@ enum Part<'a> {
     Line(&'a str),
     If { flag: &'a str, is_wanted: bool, parts: Vec<Self> },
     EachRoute(Vec<Self>),
+    EachListener(Vec<Self>),
+}
+
+/// What a line stands in.
+#[derive(Clone, Copy)]
+enum Scope<'a> {
+    Whole,
+    Route(usize),
+    Listener(&'a ListenerValues),
+}
+
+impl Scope<'_> {
+    fn has_flag(self, flag: &str) -> bool {
+        matches!(self, Self::Listener(listener) if listener.flags.contains(&flag))
+    }
+
+    fn value(self, name: &str) -> Option<String> {
+        match (self, name) {
+            (Self::Route(index), "INDEX") => Some(index.to_string()),
+            (Self::Listener(listener), "LISTENER") => Some(listener.name.to_owned()),
+            (Self::Listener(listener), "LISTENER_ADDRESS") => Some(listener.address.to_string()),
+            (Self::Listener(listener), "LISTENER_PORT") => Some(listener.address.port().to_string()),
+            (Self::Whole | Self::Route(_) | Self::Listener(_), _) => None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,6 +98,7 @@ fn parse<'a>(lines: &mut impl Iterator<Item = (usize, &'a str)>, depth: Depth) -
                 parts.push(Part::If { flag, is_wanted: false, parts: parse(lines, Depth::Inside)? });
             }
             ["each", "route"] => parts.push(Part::EachRoute(parse(lines, Depth::Inside)?)),
+            ["each", "listener"] => parts.push(Part::EachListener(parse(lines, Depth::Inside)?)),
             _ => bail!("line {}: unknown directive `{line}`", index + 1),
         }
     }
@@ -70,18 +108,23 @@ fn parse<'a>(lines: &mut impl Iterator<Item = (usize, &'a str)>, depth: Depth) -
     Ok(parts)
 }
 
-fn write(parts: &[Part<'_>], values: &Values, route: Option<usize>, out: &mut String) -> Result<()> {
+fn write(parts: &[Part<'_>], values: &Values, scope: Scope<'_>, out: &mut String) -> Result<()> {
     for part in parts {
         match part {
-            Part::Line(line) => fill_in(line, values, route, out)?,
+            Part::Line(line) => fill_in(line, values, scope, out)?,
             Part::If { flag, is_wanted, parts } => {
-                if values.flags.contains(flag) == *is_wanted {
-                    write(parts, values, route, out)?;
+                if (values.flags.contains(flag) || scope.has_flag(flag)) == *is_wanted {
+                    write(parts, values, scope, out)?;
                 }
             }
             Part::EachRoute(parts) => {
                 for index in 0..values.routes {
-                    write(parts, values, Some(index), out)?;
+                    write(parts, values, Scope::Route(index), out)?;
+                }
+            }
+            Part::EachListener(parts) => {
+                for listener in &values.listeners {
+                    write(parts, values, Scope::Listener(listener), out)?;
                 }
             }
         }
@@ -89,7 +132,7 @@ fn write(parts: &[Part<'_>], values: &Values, route: Option<usize>, out: &mut St
     Ok(())
 }
 
-fn fill_in(line: &str, values: &Values, route: Option<usize>, out: &mut String) -> Result<()> {
+fn fill_in(line: &str, values: &Values, scope: Scope<'_>, out: &mut String) -> Result<()> {
     let mut rest = line;
     while let Some((before, after)) = rest.split_once('@') {
         out.push_str(before);
@@ -97,7 +140,7 @@ fn fill_in(line: &str, values: &Values, route: Option<usize>, out: &mut String) 
         let (name, tail) = after.split_at(length.unwrap_or(after.len()));
         match tail.strip_prefix('@').filter(|_| !name.is_empty()) {
             Some(tail) => {
-                out.push_str(&value_of(name, values, route).with_context(|| format!("in `{line}`"))?);
+                out.push_str(&value_of(name, values, scope).with_context(|| format!("in `{line}`"))?);
                 rest = tail;
             }
             None => {
@@ -111,15 +154,12 @@ fn fill_in(line: &str, values: &Values, route: Option<usize>, out: &mut String) 
     Ok(())
 }
 
-fn value_of(name: &str, values: &Values, route: Option<usize>) -> Result<String> {
-    if let (INDEX, Some(index)) = (name, route) {
-        return Ok(index.to_string());
-    }
-    values.names.get(name).cloned().with_context(|| format!("unknown name `@{name}@`"))
+fn value_of(name: &str, values: &Values, scope: Scope<'_>) -> Result<String> {
+    let value = scope.value(name).or_else(|| values.names.get(name).cloned());
+    value.with_context(|| format!("unknown name `@{name}@`"))
 }
 
 const MARK: &str = "#%";
-const INDEX: &str = "INDEX";
 
 #[cfg(test)]
 mod tests {
@@ -130,6 +170,10 @@ mod tests {
             names: BTreeMap::from([("ADDRESS", "127.0.0.1:80".to_owned())]),
             flags: BTreeSet::from(["log"]),
             routes: 2,
+            listeners: vec![
+                ListenerValues { name: "bare", address: ([127, 0, 0, 1], 81).into(), flags: &[] },
+                ListenerValues { name: "auth", address: ([127, 0, 0, 1], 82).into(), flags: &["auth"] },
+            ],
         }
     }
 
@@ -161,9 +205,18 @@ mod tests {
     }
 
     #[test]
+    fn listeners_have_names_addresses_and_flags_of_their_own() {
+        let template =
+            "#% each listener\n@LISTENER@ @LISTENER_ADDRESS@ @LISTENER_PORT@\n#% if auth\nx\n#% end\n#% end";
+        check(template, "bare 127.0.0.1:81 81\nauth 127.0.0.1:82 82\nx\n");
+        check("#% each listener\n#% if log\nx\n#% end\n#% end\n#% if auth\ny\n#% end", "x\nx\n");
+    }
+
+    #[test]
     fn faults_are_named() {
         check_fault("@PORT@", "unknown name `@PORT@`");
         check_fault("@INDEX@", "unknown name `@INDEX@`");
+        check_fault("@LISTENER@", "unknown name `@LISTENER@`");
         check_fault("a\n#% when x", "line 2: unknown directive");
         check_fault("#% if log\na", "no `#% end`");
         check_fault("#% end", "unknown directive");

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::filters;
 use super::results::{DIRECT, Ratio, Results, Row};
 use super::table::short;
 
@@ -9,7 +10,8 @@ use super::table::short;
 ///
 /// Microseconds of different scenarios do not fit one axis, so bars show ratios and their labels the microseconds.
 pub fn svg(results: &Results) -> Option<String> {
-    let groups = groups(results);
+    let is_of_filters = filters::is_of_filters(results);
+    let groups = if is_of_filters { groups_of_filters(results) } else { groups(results) };
     let longest = groups.iter().flat_map(|group| &group.bars).map(|bar| bar.ratio).fold(0.0, f64::max);
     if longest <= 0.0 {
         return None;
@@ -27,13 +29,14 @@ pub fn svg(results: &Results) -> Option<String> {
     let _ = writeln!(
         out,
         "<text class=\"title\" x=\"{LEFT}\" y=\"24\">CPU a request, {} = 1</text>",
-        results.reference
+        if is_of_filters { "the same without the filter" } else { &results.reference }
     );
     let _ = writeln!(
         out,
         "<text class=\"small\" x=\"{LEFT}\" y=\"42\">less is better; user and system, all processes, at saturation; \
-         median ratios of {} paired rounds, median µs in brackets</text>",
-        results.method.rounds
+         median ratios of {} paired {}, median µs in brackets</text>",
+        results.method.rounds,
+        if is_of_filters { "windows" } else { "rounds" }
     );
     draw_axis(&mut out, axis, height);
     draw_bars(&mut out, axis, &groups);
@@ -87,6 +90,23 @@ fn groups(results: &Results) -> Vec<Group<'_>> {
     groups
 }
 
+/// A group a scenario, a bar a target; the colour tells the gateway.
+fn groups_of_filters(results: &Results) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for row in results.rows.iter().filter(|row| !row.others.contains_key("rate")) {
+        let (Some(cpu_us), Some(to_bare)) = (row.cpu_us, row.ratio_to_bare) else { continue };
+        let gateway = row.target.split('-').next().unwrap_or_default();
+        let index = ["eddy", "envoy", "nginx", "haproxy"].iter().position(|name| *name == gateway);
+        let bar =
+            Bar { target: &row.target, index: index.unwrap_or_default(), cpu_us, ratio: to_bare.median };
+        match groups.iter_mut().find(|group| group.scenario == row.scenario) {
+            Some(group) => group.bars.push(bar),
+            None => groups.push(Group { scenario: &row.scenario, bars: vec![bar] }),
+        }
+    }
+    groups
+}
+
 /// The rival's CPU over the reference's, from paired windows, as the table has it the other way round.
 fn rival_ratio(results: &Results, scenario: &str, rival: &str) -> Option<f64> {
     let is_it =
@@ -122,7 +142,7 @@ fn draw_bars(out: &mut String, axis: Axis, groups: &[Group<'_>]) {
         let _ = writeln!(
             out,
             "<text text-anchor=\"end\" x=\"{:.1}\" y=\"{middle:.1}\">{}</text>",
-            LEFT - 70.0,
+            LEFT - LABEL,
             group.scenario
         );
         for bar in &group.bars {
@@ -161,7 +181,9 @@ const STYLE: &str = "<style>\ntext { font: 13px system-ui, sans-serif; fill: #1f
     @media (prefers-color-scheme: dark) {\n  text { fill: #e6edf3 }\n  .grid { stroke: #30363d }\n  \
     .one { stroke: #9198a1 }\n}\n</style>\n";
 const WIDTH: f64 = 860.0;
-const LEFT: f64 = 170.0;
+const LEFT: f64 = 220.0;
+/// Room for the name of a target.
+const LABEL: f64 = 104.0;
 const RIGHT: f64 = 110.0;
 const HEAD: f64 = 56.0;
 const FOOT: f64 = 30.0;
@@ -197,6 +219,14 @@ mod tests {
         assert!(text.contains(">1.00 (30.0 µs)<") && text.contains(">1.20 (36.0 µs)<"), "{text}");
         assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"));
         assert!(!text.contains("idle") && !text.contains("direct"));
+    }
+
+    #[test]
+    fn filters_have_a_bar_for_each_target_that_was_measured() {
+        let text = svg(&filters::tests::results()).unwrap();
+        assert_eq!(text.matches("<rect").count(), 3);
+        assert!(text.contains(">1.50 (66.0 µs)<") && text.contains(">passthrough<"), "{text}");
+        assert!(text.contains("the same without the filter = 1"));
     }
 
     #[test]

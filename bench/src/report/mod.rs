@@ -1,6 +1,7 @@
 //! What becomes of the figures: statistics, the results file, the table and the chart.
 
 pub mod chart;
+pub mod filters;
 pub mod results;
 pub mod statistics;
 pub mod summary;

@@ -81,11 +81,30 @@ pub struct Row {
     pub p50_us: Option<f64>,
     /// The latency that 99 % do not exceed, likewise.
     pub p99_us: Option<f64>,
+    /// CPU a request over that of the bare listener beside it, where filters were measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_to_bare: Option<ToBare>,
+    /// Requests a second over those of the bare listener, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rps_ratio_to_bare: Option<ToBare>,
     /// Further figures by name.
     #[serde(flatten)]
     pub others: BTreeMap<String, f64>,
     /// What the medians were made of: a value a round, `null` where a window failed.
     pub samples: BTreeMap<String, Vec<Option<f64>>>,
+}
+
+/// A figure over that of the bare listener of the same process, from windows side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToBare {
+    /// Half of the ratios lie below.
+    pub median: f64,
+    /// A quarter lies below.
+    pub q1: f64,
+    /// Three quarters lie below.
+    pub q3: f64,
+    /// How many ratios.
+    pub pairs: usize,
 }
 
 /// The reference against a rival in one scenario.
@@ -175,6 +194,12 @@ fn row(sampled: &Sampled) -> Row {
     let is_other = |figure: &&String| {
         !FIELDS.contains(&figure.as_str()) && ![USER_TICKS, SYSTEM_TICKS].contains(&figure.as_str())
     };
+    let to_bare = |figure: &str, bare: &str| {
+        let ratios = statistics::ratios(samples.get(figure)?, samples.get(bare)?);
+        let spread = statistics::spread(&ratios)?;
+        let [median, q1, q3] = [spread.median, spread.lower, spread.upper].map(rounded);
+        Some(ToBare { median, q1, q3, pairs: spread.count })
+    };
     let others = samples.keys().filter(is_other);
     Row {
         scenario: sampled.scenario.clone(),
@@ -186,12 +211,14 @@ fn row(sampled: &Sampled) -> Row {
         sys_us: split(system),
         p50_us: median("p50_us"),
         p99_us: median("p99_us"),
+        ratio_to_bare: to_bare("cpu_us", BARE_CPU),
+        rps_ratio_to_bare: to_bare("rps", BARE_RPS),
         others: others.filter_map(|figure| Some((figure.clone(), median(figure)?))).collect(),
         samples: samples.clone(),
     }
 }
 
-/// Three decimals are more than any figure here deserves.
+/// Three decimals, as many as pairs of windows can tell apart.
 fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
@@ -202,6 +229,10 @@ pub const DIRECT: &str = "direct";
 pub const USER_TICKS: &str = "user_ticks";
 /// Samples of the ticks in the kernel.
 pub const SYSTEM_TICKS: &str = "system_ticks";
+/// CPU a request in the window on the bare listener beside a window with filters.
+pub const BARE_CPU: &str = "bare_cpu_us";
+/// Requests a second in that window.
+pub const BARE_RPS: &str = "bare_rps";
 const FIELDS: &[&str] = &["rps", "cpu_us", "user_us", "sys_us", "p50_us", "p99_us"];
 const COMPARED: &[&str] =
     &["cpu_us", "rps", "p50_us", "p99_us", "connection_bytes", "start_ms", "reload_ms", "reload_cpu_ms"];
@@ -241,6 +272,24 @@ mod tests {
         assert_eq!(ratios[0].rival, "nginx");
         assert_eq!(ratios[0].comparison.ratio.count, 2);
         assert_eq!(ratios[0].comparison.ratio.median, 0.5);
+    }
+
+    #[test]
+    fn filters_are_compared_with_the_bare_window_beside_them() {
+        let mut samples = Samples::default();
+        for (cpu, bare) in [(22.0, 20.0), (33.0, 30.0), (10.0, 10.0), (48.0, 40.0)] {
+            samples.add("passthrough", "eddy-go", "cpu_us", Some(cpu));
+            samples.add("passthrough", "eddy-go", BARE_CPU, Some(bare));
+        }
+        samples.add("passthrough", "eddy-go", "cpu_us", None);
+        samples.add("passthrough", "eddy-go", BARE_CPU, Some(1.0));
+        let row = &samples.rows()[0];
+        let expected = ToBare { median: 1.1, q1: 1.075, q3: 1.125, pairs: 4 };
+        assert_eq!((row.ratio_to_bare, row.rps_ratio_to_bare), (Some(expected), None));
+        assert_eq!((row.rounds, row.others[BARE_CPU]), (5, 20.0));
+        let json = serde_json::to_value(row).unwrap();
+        assert_eq!(json["ratio_to_bare"]["pairs"], 4);
+        assert!(json.get("rps_ratio_to_bare").is_none());
     }
 
     #[test]

@@ -12,10 +12,15 @@ use super::table::short;
 /// # Errors
 /// When the marks are not there, in their order.
 pub fn insert(document: &str, results: &Results) -> Result<String> {
+    replace_between(document, START, END, &summary(results))
+}
+
+/// Puts `text` between two marks in `document`, in the place of what is there.
+pub(super) fn replace_between(document: &str, start: &str, end: &str, text: &str) -> Result<String> {
     let (before, rest) =
-        document.split_once(START).with_context(|| format!("no `{START}` in the document"))?;
-    let (_, after) = rest.split_once(END).with_context(|| format!("no `{END}` after `{START}`"))?;
-    Ok(format!("{before}{START}\n{}{END}{after}", summary(results)))
+        document.split_once(start).with_context(|| format!("no `{start}` in the document"))?;
+    let (_, after) = rest.split_once(end).with_context(|| format!("no `{end}` after `{start}`"))?;
+    Ok(format!("{before}{start}\n{text}{end}{after}"))
 }
 
 /// CPU a request with its ratios, and what else can be said in a line.

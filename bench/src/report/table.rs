@@ -8,6 +8,14 @@ use super::results::{DIRECT, Ratio, Results, Row, TargetFacts};
 pub fn markdown(results: &Results) -> String {
     let mut out = String::new();
     head(&mut out, results);
+    let _ = writeln!(
+        out,
+        "\nFigures are medians over the rounds. Ratios are {} over a rival, from the paired windows of each round: \
+         the median, and the quartiles in brackets.",
+        results.reference
+    );
+    write_list(&mut out, "Faults: this run is no evidence", &results.faults);
+    write_list(&mut out, "Notes", &results.notes);
     let cpu = |row: &Row| {
         Some(format!("{} ({} + {})", short(row.cpu_us?), short(row.user_us?), short(row.sys_us?)))
     };
@@ -74,7 +82,7 @@ pub fn comparison(results: &Results) -> String {
     out
 }
 
-fn head(out: &mut String, results: &Results) {
+pub(super) fn head(out: &mut String, results: &Results) {
     let (machine, method) = (&results.machine, &results.method);
     let _ = writeln!(out, "# Benchmark `{}`\n", results.name);
     let _ = writeln!(
@@ -97,17 +105,9 @@ fn head(out: &mut String, results: &Results) {
     let versions: Vec<String> =
         results.targets.iter().map(|target| format!("{} {}", target.name, target.version)).collect();
     let _ = writeln!(out, "Targets: {}.", versions.join(", "));
-    let _ = writeln!(
-        out,
-        "\nFigures are medians over the rounds. Ratios are {} over a rival, from the paired windows of each round: \
-         the median, and the quartiles in brackets.",
-        results.reference
-    );
-    write_list(out, "Faults: this run is no evidence", &results.faults);
-    write_list(out, "Notes", &results.notes);
 }
 
-fn write_list(out: &mut String, title: &str, texts: &[String]) {
+pub(super) fn write_list(out: &mut String, title: &str, texts: &[String]) {
     if !texts.is_empty() {
         let _ = writeln!(out, "\n**{title}**\n");
         for text in texts {

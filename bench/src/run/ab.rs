@@ -61,7 +61,7 @@ impl Contender {
         let kind = Kind::named(file).unwrap_or(Kind::Eddy);
         let binary = std::fs::canonicalize(&self.binary)
             .with_context(|| format!("no program `{}`", self.binary.display()))?;
-        Ok(Target { name: name.to_owned(), kind, binary, config: self.config.clone() })
+        Ok(Target { config: self.config.clone(), ..Target::new(name, kind, binary) })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Before anything is measured: does every target answer alike?
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -12,16 +13,17 @@ use crate::peers::Instance;
 /// # Errors
 /// When a response is not as the origin gives it (status, length or body); the message names `scenario`.
 pub(super) fn check(instance: &Instance, request: &Request, scenario: &str) -> Result<()> {
-    answers_alike(instance, request).with_context(|| format!("{scenario}, {}", instance.target.name))
+    answers_alike(instance.address, request).with_context(|| format!("{scenario}, {}", instance.target.name))
 }
 
-fn answers_alike(instance: &Instance, request: &Request) -> Result<()> {
-    let exchange = request.exchange(instance.address);
+/// Likewise at one of its listeners.
+pub(super) fn answers_alike(address: SocketAddr, request: &Request) -> Result<()> {
+    let exchange = request.exchange(address);
     // The first response on a connection is compared in full whatever its size.
-    let mut generator = Generator::new(instance.address, &exchange, CONNECTIONS)?;
+    let mut generator = Generator::new(address, &exchange, CONNECTIONS)?;
     let tally = generator.run_closed(MOMENT)?;
     if tally.error_count() > 0 {
-        bail!("does not answer as the origin does: {}", tally.error_text());
+        bail!("does not answer as it should: {}", tally.error_text());
     }
     if tally.requests == 0 {
         bail!("does not answer");

@@ -2,14 +2,19 @@
 
 mod ab;
 mod check;
+mod filters;
 mod idle;
 mod origin;
+mod pairs;
 mod progress;
 mod reload;
+mod semantics;
 mod session;
 mod start;
 mod traffic;
 mod whole;
+mod window;
 
 pub use ab::{AbOptions, Contender, run_ab};
+pub use filters::{FilterOptions, run_filters};
 pub use whole::{RunOptions, results_folder, run_whole};

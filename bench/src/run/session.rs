@@ -81,13 +81,18 @@ impl Session {
         instances
     }
 
+    /// Stops one target; what it complained of is a fault.
+    pub(super) fn stop(&mut self, setup: Setup, instance: Instance) {
+        for complaint in instance.complaints() {
+            self.add_fault(&format!("{} ({}) said: {complaint}", instance.target.name, setup.name()));
+        }
+        instance.stop();
+    }
+
     /// Stops the targets; what they complained of is a fault.
     pub(super) fn stop_all(&mut self, setup: Setup, instances: Vec<Instance>) {
         for instance in instances {
-            for complaint in instance.complaints() {
-                self.add_fault(&format!("{} ({}) said: {complaint}", instance.target.name, setup.name()));
-            }
-            instance.stop();
+            self.stop(setup, instance);
         }
     }
 

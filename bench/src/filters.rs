@@ -1,0 +1,276 @@
+//! Filters: what they are written in, what they do, and the one process with many listeners in which each is measured.
+//!
+//! A new tongue is an entry of [`Tongue`], a line in [`TARGETS`], and its part of the template in `peers/filters`.
+
+use anyhow::{Context, Result};
+
+use crate::load::{Answer, Request};
+use crate::peers::{Kind, Listener, Setup};
+
+/// A gateway with filters in one tongue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FilterTarget {
+    /// Its name in tables and in `TARGETS`.
+    pub name: &'static str,
+    /// The gateway.
+    pub kind: Kind,
+    /// What its filters are written in.
+    pub tongue: Tongue,
+}
+
+/// What filters are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tongue {
+    /// There are none.
+    None,
+    /// The gateway's own, by configuration alone.
+    Builtin,
+    /// Go, with the gateway's own kit.
+    Go,
+    /// Go written for Envoy, run by eddy.
+    GoEnvoy,
+    /// A library of machine code, here from Rust.
+    Native,
+    /// Lua.
+    Lua,
+}
+
+/// One thing that filters do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FilterScenario {
+    /// Its name in tables and in `SCENARIOS`.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub title: &'static str,
+    /// The listener that does it.
+    pub listener: Listener,
+    /// Bytes of the response.
+    bytes: usize,
+    /// Further lines of the head of its requests, in turn.
+    fields: &'static [&'static str],
+    /// Who answers.
+    answer: Answer,
+    /// It is measured at the fixed rates as well.
+    pub is_paced: bool,
+}
+
+/// All targets, in the order of tables.
+pub const TARGETS: &[FilterTarget] = &[
+    FilterTarget { name: "eddy", kind: Kind::Eddy, tongue: Tongue::None },
+    FilterTarget { name: "eddy-builtin", kind: Kind::Eddy, tongue: Tongue::Builtin },
+    FilterTarget { name: "eddy-go", kind: Kind::Eddy, tongue: Tongue::Go },
+    FilterTarget { name: "eddy-go-envoy", kind: Kind::Eddy, tongue: Tongue::GoEnvoy },
+    FilterTarget { name: "eddy-native", kind: Kind::Eddy, tongue: Tongue::Native },
+    FilterTarget { name: "envoy", kind: Kind::Envoy, tongue: Tongue::None },
+    FilterTarget { name: "envoy-builtin", kind: Kind::Envoy, tongue: Tongue::Builtin },
+    FilterTarget { name: "envoy-go", kind: Kind::Envoy, tongue: Tongue::Go },
+    FilterTarget { name: "envoy-lua", kind: Kind::Envoy, tongue: Tongue::Lua },
+    FilterTarget { name: "nginx", kind: Kind::Nginx, tongue: Tongue::None },
+    FilterTarget { name: "nginx-builtin", kind: Kind::Nginx, tongue: Tongue::Builtin },
+    FilterTarget { name: "nginx-lua", kind: Kind::Nginx, tongue: Tongue::Lua },
+    FilterTarget { name: "haproxy", kind: Kind::Haproxy, tongue: Tongue::None },
+    FilterTarget { name: "haproxy-builtin", kind: Kind::Haproxy, tongue: Tongue::Builtin },
+    FilterTarget { name: "haproxy-lua", kind: Kind::Haproxy, tongue: Tongue::Lua },
+];
+
+/// All scenarios, in the order of tables.
+pub const SCENARIOS: &[FilterScenario] = &[
+    FilterScenario {
+        name: "bare",
+        title: "no filter, against another listener without one: the noise of the method",
+        // The last listener rather than the one that all others are compared with.
+        listener: AGAIN,
+        ..PLAIN
+    },
+    FilterScenario {
+        name: "passthrough",
+        title: "enters request head and response head and does nothing",
+        listener: PASSTHROUGH,
+        is_paced: true,
+        ..PLAIN
+    },
+    FilterScenario {
+        name: "basic-auth",
+        title: "decodes and compares credentials, which are right",
+        listener: AUTH,
+        fields: GOOD,
+        is_paced: true,
+        ..PLAIN
+    },
+    FilterScenario {
+        name: "header-get-set",
+        title: "sets a header from another in each direction",
+        listener: HEADERS,
+        is_paced: true,
+        ..PLAIN
+    },
+    FilterScenario {
+        name: "chain-3",
+        title: "the three above, one after another",
+        listener: CHAIN,
+        fields: GOOD,
+        is_paced: true,
+        ..PLAIN
+    },
+    FilterScenario {
+        name: "reject",
+        title: "wrong and missing credentials in turn, answered with 401",
+        listener: AUTH,
+        fields: BAD,
+        answer: Answer::Target(401),
+        ..PLAIN
+    },
+    FilterScenario {
+        name: "body-10k",
+        title: "reads every byte of a 10 KiB response as it passes",
+        listener: BODY,
+        bytes: 10 << 10,
+        ..PLAIN
+    },
+];
+
+/// The listener without filters that every other is compared with.
+pub const BARE: Listener = Listener { name: "bare", flags: &["bare"] };
+
+impl Tongue {
+    /// Its flag in templates.
+    pub fn flag(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Builtin => Some("builtin"),
+            Self::Go => Some("go"),
+            Self::GoEnvoy => Some("go-envoy"),
+            Self::Native => Some("native"),
+            Self::Lua => Some("lua"),
+        }
+    }
+
+    /// Whether it has what a listener with these flags needs.
+    fn has(self, listener: Listener) -> bool {
+        match self {
+            Self::None => listener.flags.contains(&"bare"),
+            // No gateway has a filter of its own that does nothing, or that only looks at bodies.
+            Self::Builtin => {
+                !listener.flags.iter().any(|flag| matches!(*flag, "passthrough" | "body" | "bare"))
+            }
+            Self::Go | Self::GoEnvoy | Self::Native | Self::Lua => !listener.flags.contains(&"bare"),
+        }
+    }
+}
+
+impl FilterTarget {
+    /// Whether it can do the scenario.
+    pub fn has(&self, scenario: &FilterScenario) -> bool {
+        self.tongue.has(scenario.listener)
+    }
+
+    /// The configuration of its one process.
+    pub fn setup(&self) -> Setup {
+        let listeners = match self.tongue {
+            Tongue::None => &[BARE, AGAIN],
+            Tongue::Builtin => LISTENERS_OF_HEADS,
+            Tongue::Go | Tongue::GoEnvoy | Tongue::Native | Tongue::Lua => LISTENERS,
+        };
+        Setup { listeners, tongue: self.tongue.flag(), ..Setup::default() }
+    }
+
+    /// The target of that name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn named(name: &str) -> Result<Self> {
+        let known = || TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ");
+        let found = TARGETS.iter().find(|target| target.name == name).copied();
+        found.with_context(|| format!("unknown target `{name}`; there are {}", known()))
+    }
+}
+
+impl FilterScenario {
+    /// What is sent to its listener.
+    pub fn request(&self) -> Request {
+        Request::Varied { bytes: self.bytes, fields: self.fields, answer: self.answer }
+    }
+
+    /// What is sent to the bare listener beside it: the same, which the origin answers.
+    pub fn bare_request(&self) -> Request {
+        Request::Varied { bytes: self.bytes, fields: self.fields, answer: Answer::Origin }
+    }
+
+    /// The scenarios of these names, in the order of tables; all of them when there are no names.
+    ///
+    /// # Errors
+    /// A name that is none.
+    pub fn named(names: &[String]) -> Result<Vec<Self>> {
+        let names: Vec<&str> = names.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+        for name in &names {
+            SCENARIOS.iter().find(|scenario| scenario.name == *name).with_context(|| {
+                let known: Vec<&str> = SCENARIOS.iter().map(|scenario| scenario.name).collect();
+                format!("unknown scenario `{name}`; there are {}", known.join(", "))
+            })?;
+        }
+        let is_wanted = |scenario: &&Self| names.is_empty() || names.contains(&scenario.name);
+        Ok(SCENARIOS.iter().filter(is_wanted).copied().collect())
+    }
+}
+
+/// `fooname:validpassword`, as in the benchmark of filters that is best known.
+pub const GOOD: &[&str] = &["Authorization: Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk\r\n"];
+/// A wrong password of the same length, and nothing.
+pub const BAD: &[&str] = &["Authorization: Basic Zm9vbmFtZTppbnZhbGlkcGFzc3dk\r\n", ""];
+
+const AGAIN: Listener = Listener { name: "again", flags: &["bare"] };
+const PASSTHROUGH: Listener = Listener { name: "passthrough", flags: &["passthrough", "response"] };
+const AUTH: Listener = Listener { name: "basic-auth", flags: &["auth"] };
+const HEADERS: Listener = Listener { name: "header-get-set", flags: &["headers", "response"] };
+const CHAIN: Listener = Listener { name: "chain-3", flags: &["passthrough", "auth", "headers", "response"] };
+const BODY: Listener = Listener { name: "body-10k", flags: &["body"] };
+const LISTENERS_OF_HEADS: &[Listener] = &[BARE, AUTH, HEADERS];
+const LISTENERS: &[Listener] = &[BARE, PASSTHROUGH, AUTH, HEADERS, CHAIN, BODY];
+const PLAIN: FilterScenario = FilterScenario {
+    name: "",
+    title: "",
+    listener: BARE,
+    bytes: 128,
+    fields: &[""],
+    answer: Answer::Origin,
+    is_paced: false,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scenario_of_a_target_has_its_listener() {
+        for target in TARGETS {
+            let listeners = target.setup().listeners;
+            assert_eq!(listeners[0], BARE);
+            for scenario in SCENARIOS {
+                let is_there = listeners[1..].contains(&scenario.listener);
+                assert_eq!(target.has(scenario), is_there, "{} {}", target.name, scenario.name);
+            }
+        }
+    }
+
+    #[test]
+    fn names_lead_to_targets_and_scenarios() {
+        assert_eq!(FilterTarget::named("envoy-lua").unwrap().kind, Kind::Envoy);
+        let failure = FilterTarget::named("caddy").unwrap_err().to_string();
+        assert!(failure.starts_with("unknown target `caddy`; there are eddy, eddy-builtin, "), "{failure}");
+        let names = ["reject".to_owned(), "bare".to_owned(), String::new()];
+        let found: Vec<&str> = FilterScenario::named(&names).unwrap().iter().map(|one| one.name).collect();
+        assert_eq!(found, ["bare", "reject"]);
+        assert_eq!(FilterScenario::named(&[]).unwrap().len(), SCENARIOS.len());
+        assert!(FilterScenario::named(&["get".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn rejected_requests_pass_the_bare_listener() {
+        let reject = SCENARIOS.iter().find(|scenario| scenario.name == "reject").unwrap();
+        let address = ([127, 0, 0, 1], 80).into();
+        let (refused, passed) = (reject.request().exchange(address), reject.bare_request().exchange(address));
+        assert_eq!((refused.expected.status, passed.expected.status), (401, 200));
+        assert_eq!(refused.requests, passed.requests);
+        assert_eq!(refused.requests.len(), 2);
+    }
+}

@@ -1,0 +1,99 @@
+//! What filters need beside the program of their gateway: libraries and modules, and how to come by them.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::find::{Peers, Target};
+use super::kind::Kind;
+use crate::filters::{FilterTarget, Tongue};
+
+/// Where the libraries of filters are.
+#[derive(Clone, Debug, Default)]
+pub struct Libraries {
+    /// Filters in Go for eddy.
+    pub go: PathBuf,
+    /// Filters in Go for Envoy, bundled for eddy.
+    pub go_envoy: PathBuf,
+    /// Filters of machine code for eddy.
+    pub native: PathBuf,
+    /// Folder of nginx's modules.
+    pub nginx_modules: PathBuf,
+}
+
+impl Libraries {
+    /// The target with everything that its filters need.
+    ///
+    /// # Errors
+    /// When something is absent; the message says what, and how to get it.
+    pub fn complete(&self, target: FilterTarget, peers: &Peers) -> Result<Target> {
+        let name = target.name;
+        let found = peers.find_kind(name, target.kind)?;
+        let with = |value_name, value: String| {
+            let mut target = found.clone();
+            target.values.insert(value_name, value);
+            target
+        };
+        match (target.kind, target.tongue) {
+            (Kind::Eddy, Tongue::Go) => Ok(with("LIBRARY", library(name, &self.go)?)),
+            (Kind::Eddy, Tongue::GoEnvoy) => Ok(with("LIBRARY", library(name, &self.go_envoy)?)),
+            (Kind::Eddy, Tongue::Native) => Ok(with("LIBRARY", library(name, &self.native)?)),
+            (Kind::Nginx, Tongue::Lua) => {
+                let module = self.nginx_modules.join("ngx_http_lua_module.so");
+                is_there(name, &module, "make bench-peers, or NGINX_MODULES=folder")?;
+                Ok(with("NGINX_MODULES", self.nginx_modules.display().to_string()))
+            }
+            (Kind::Envoy, Tongue::Go) => {
+                let folder = peers.installed.as_ref().map(|folder| folder.join("modules"));
+                let folder =
+                    folder.with_context(|| format!("`{name}` is absent: there is no folder of caches"))?;
+                is_there(name, &folder.join("libeddy_bench.so"), "make bench-peers, which needs Go")?;
+                let mut target = found;
+                target.environment.insert("ENVOY_DYNAMIC_MODULES_SEARCH_PATH", folder.display().to_string());
+                // Its kit passes pointers to Go memory that the check would refuse.
+                target.environment.insert("GODEBUG", "cgocheck=0".to_owned());
+                Ok(target)
+            }
+            (_, Tongue::None | Tongue::Builtin | Tongue::Lua) => Ok(found),
+            (_, Tongue::Go | Tongue::GoEnvoy | Tongue::Native) => {
+                bail!("`{name}` cannot be: its gateway has no such filters")
+            }
+        }
+    }
+}
+
+fn library(name: &str, path: &Path) -> Result<String> {
+    is_there(name, path, "make bench-filters builds it")?;
+    let path = std::fs::canonicalize(path).with_context(|| format!("cannot find `{}`", path.display()))?;
+    Ok(path.display().to_string())
+}
+
+fn is_there(name: &str, path: &Path, hint: &str) -> Result<()> {
+    if !path.is_file() {
+        bail!("`{name}` is absent: there is no `{}` ({hint})", path.display());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_absent_is_named_with_the_way_to_get_it() {
+        let mut peers = Peers::default();
+        peers.given.insert(Kind::Eddy, PathBuf::from("/bin/sh"));
+        let libraries =
+            Libraries { go: "/nowhere/go.so".into(), native: "/bin/sh".into(), ..Libraries::default() };
+        let complete = |name| libraries.complete(FilterTarget::named(name).unwrap(), &peers);
+        let failure = complete("eddy-go").unwrap_err().to_string();
+        assert_eq!(
+            failure,
+            "`eddy-go` is absent: there is no `/nowhere/go.so` (make bench-filters builds it)"
+        );
+        let native = complete("eddy-native").unwrap();
+        assert_eq!((native.name.as_str(), native.kind), ("eddy-native", Kind::Eddy));
+        assert!(native.values.contains_key("LIBRARY"));
+        assert!(complete("envoy-go").unwrap_err().to_string().starts_with("`envoy-go` is absent"));
+    }
+}

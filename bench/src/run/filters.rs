@@ -1,0 +1,204 @@
+//! What filters cost: every target is one process with a bare listener and one for each scenario, and the load moves
+//! between the two of a pair.
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use super::pairs::{self, Paced};
+use super::semantics;
+use super::session::Session;
+use crate::filters::{FilterScenario, FilterTarget, TARGETS, Tongue};
+use crate::measure::machine;
+use crate::peers::{Instance, Kind};
+use crate::report::results::Results;
+use crate::settings::Settings;
+
+/// Options of a run of filters.
+#[derive(Args, Clone, Debug)]
+pub struct FilterOptions {
+    /// Name of the results.
+    #[arg(long, env = "NAME", default_value = "filters")]
+    pub name: String,
+    /// Pairs of windows at saturation; the order of targets and within a pair changes from one to the next.
+    #[arg(long, env = "ROUNDS", default_value_t = 30)]
+    pub rounds: usize,
+    /// Targets, separated by commas; all by default.
+    #[arg(long, env = "TARGETS", value_delimiter = ',')]
+    pub targets: Vec<String>,
+    /// Fixed rates, requests a second, at which latency is measured too.
+    #[arg(long, env = "RATES", value_delimiter = ',', default_value = "100,1000")]
+    pub rates: Vec<String>,
+    /// Pairs of windows at each of these rates.
+    #[arg(long, env = "RATE_ROUNDS", default_value_t = 12)]
+    pub rate_rounds: usize,
+    /// 1: a target that is absent is a failure.
+    #[arg(long, env = "EDDY_REQUIRE_PEERS", default_value = "")]
+    pub require_peers: String,
+    /// What all runs are told.
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// A target that is up, and what it is.
+#[derive(Debug)]
+struct Running {
+    target: FilterTarget,
+    instance: Instance,
+}
+
+/// Measures every scenario of every target and gives the results.
+///
+/// # Errors
+/// When nothing can be measured, or a target is absent that has to be there.
+pub fn run_filters(options: FilterOptions) -> Result<Results> {
+    let FilterOptions { name, rounds, targets, rates, rate_rounds, require_peers, settings } = options;
+    let scenarios = FilterScenario::named(&settings.scenarios)?;
+    let chosen = chosen(&targets)?;
+    let rates = parse_rates(&rates)?;
+    settings.window()?;
+    if rounds == 0 || settings.connections == 0 {
+        bail!("there is nothing to measure in no rounds or without connections");
+    }
+    let files_max = machine::raise_files_max();
+    let (peers, libraries) = (settings.peers(), settings.libraries());
+    let (mut found, mut absent) = (Vec::new(), Vec::new());
+    for target in chosen {
+        match libraries.complete(target, &peers) {
+            Ok(complete) => found.push((target, complete)),
+            Err(error) => absent.push(format!("{error:#}")),
+        }
+    }
+    if !absent.is_empty() && !matches!(require_peers.as_str(), "" | "0") {
+        bail!("{}", absent.join("; "));
+    }
+    if found.is_empty() {
+        bail!("no target is there to be measured: {}", absent.join("; "));
+    }
+    let facts = found.iter().map(|(_, complete)| complete.clone()).collect();
+    let mut session = Session::new(settings, rounds, facts, files_max)?;
+    session.site.templates.push("filters");
+    for text in absent {
+        session.progress.say(&format!("ABSENT {text}"));
+        session.notes.push(text);
+    }
+    let mut running = Vec::new();
+    for (target, complete) in found {
+        session.progress.step(&format!("starting {}", target.name));
+        match Instance::start(&complete, target.setup(), &mut session.site) {
+            Ok(instance) => running.push(Running { target, instance }),
+            Err(error) => session.add_fault(&format!("{}: {error:#}", target.name)),
+        }
+    }
+    session.notes.extend(running.iter().filter_map(|one| caveat(one.target)).map(str::to_owned));
+    for scenario in &scenarios {
+        run_scenario(&mut session, scenario, &running, &rates, rate_rounds);
+    }
+    for Running { target, instance } in running {
+        session.stop(target.setup(), instance);
+    }
+    session.progress.say("done");
+    Ok(session.finish(&name, ""))
+}
+
+fn run_scenario(
+    session: &mut Session,
+    scenario: &FilterScenario,
+    running: &[Running],
+    rates: &[f64],
+    rate_rounds: usize,
+) {
+    let mut healthy = Vec::new();
+    for one in running.iter().filter(|one| one.target.has(scenario)) {
+        match semantics::check(&one.instance, scenario) {
+            Ok(()) => healthy.push(&one.instance),
+            Err(error) => session.add_fault(&format!("not measured: {error:#}")),
+        }
+    }
+    for round in 0..session.rounds {
+        let order = Session::order(round, healthy.len());
+        let mut texts: Vec<String> = Vec::new();
+        for instance in order.into_iter().filter_map(|index| healthy.get(index)) {
+            texts.push(pairs::saturate(session, instance, scenario, round));
+        }
+        texts.sort();
+        let text = format!("{} {}/{}: {}", scenario.name, round + 1, session.rounds, texts.join(", "));
+        session.progress.step(&text);
+    }
+    for &rate in rates.iter().filter(|_| scenario.is_paced) {
+        let mut paced = vec![Paced::default(); healthy.len()];
+        for round in 0..rate_rounds {
+            session.progress.step(&format!("{} at {rate}/s {}/{rate_rounds}", scenario.name, round + 1));
+            for index in Session::order(round, healthy.len()) {
+                if let (Some(instance), Some(paced)) = (healthy.get(index), paced.get_mut(index)) {
+                    pairs::pace(session, instance, scenario, rate, paced);
+                }
+            }
+        }
+        for (instance, paced) in healthy.iter().zip(paced) {
+            paced.record(session, scenario, &instance.target.name, rate);
+        }
+    }
+}
+
+/// The targets of these names, in the order of tables; all when there are no names.
+fn chosen(names: &[String]) -> Result<Vec<FilterTarget>> {
+    let names: Vec<&String> = names.iter().filter(|name| !name.is_empty()).collect();
+    for name in &names {
+        FilterTarget::named(name)?;
+    }
+    let is_wanted =
+        |target: &&FilterTarget| names.is_empty() || names.iter().any(|name| *name == target.name);
+    Ok(TARGETS.iter().filter(is_wanted).copied().collect())
+}
+
+fn parse_rates(texts: &[String]) -> Result<Vec<f64>> {
+    let mut rates = Vec::new();
+    for text in texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty()) {
+        match text.parse() {
+            Ok(rate) if (1.0..=1e6).contains(&rate) => rates.push(rate),
+            _ => bail!("`{text}` is no rate: 1 to 1000000 requests a second"),
+        }
+    }
+    Ok(rates)
+}
+
+/// What a reader of its figures has to know of a target.
+fn caveat(target: FilterTarget) -> Option<&'static str> {
+    match (target.kind, target.tongue) {
+        (Kind::Envoy, Tongue::Go) => Some(
+            "`envoy-go`: its Go kit is of 23 April 2026, older than the Envoy that runs it; Envoy accepts it",
+        ),
+        (Kind::Envoy, Tongue::Builtin) => Some(
+            "`envoy-builtin`: basic authentication compares a SHA-1 of the password, the only form that Envoy takes",
+        ),
+        (Kind::Nginx, Tongue::Builtin) => {
+            Some("`nginx-builtin`: nginx opens and reads its file of passwords for every request")
+        }
+        (Kind::Nginx, Tongue::Lua) => {
+            Some("`nginx-lua`: the functions of a chain are called from one hook a phase, as nginx has one")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_chosen_by_name_in_the_order_of_tables() {
+        let names = ["nginx-lua".to_owned(), "eddy".to_owned()];
+        let found: Vec<&str> = chosen(&names).unwrap().iter().map(|target| target.name).collect();
+        assert_eq!(found, ["eddy", "nginx-lua"]);
+        assert_eq!(chosen(&[]).unwrap().len(), TARGETS.len());
+        assert!(chosen(&["apache".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn rates_are_read() {
+        let read = |text: &str| parse_rates(&[text.to_owned()]);
+        assert_eq!(read(" 100").unwrap(), [100.0]);
+        assert!(read("").unwrap().is_empty());
+        assert!(read("0").is_err() && read("fast").is_err());
+    }
+}

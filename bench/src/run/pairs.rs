@@ -1,0 +1,167 @@
+//! Pairs of windows: one on a listener with filters, one on the bare listener of the same process beside it.
+
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::session::Session;
+use super::window::{Saturation, Window};
+use crate::filters::{BARE, FilterScenario};
+use crate::load::Tally;
+use crate::peers::Instance;
+use crate::report::results::{BARE_CPU, BARE_RPS, SYSTEM_TICKS, USER_TICKS};
+
+/// Both windows of a pair, each as it came out.
+#[derive(Debug)]
+struct Pair<T> {
+    bare: Result<T>,
+    filtered: Result<T>,
+}
+
+/// Measures a pair at saturation, keeps the figures and says them in a few words.
+pub(super) fn saturate(
+    session: &mut Session,
+    instance: &Instance,
+    scenario: &FilterScenario,
+    round: usize,
+) -> String {
+    let pair = measure(session, instance, scenario, round, |window| window.saturate(None));
+    let name = &instance.target.name;
+    let Some((bare, filtered)) = whole(session, scenario.name, name, pair) else {
+        session.samples.add(scenario.name, name, "cpu_us", None);
+        session.samples.add(scenario.name, name, BARE_CPU, None);
+        return format!("{name} failed");
+    };
+    let Saturation { rps, cpu_us, user_ticks, system_ticks, p99, .. } = filtered;
+    let figures = [
+        ("rps", rps),
+        ("cpu_us", cpu_us),
+        ("p99_us", p99.as_secs_f64() * 1e6),
+        (USER_TICKS, user_ticks as f64),
+        (SYSTEM_TICKS, system_ticks as f64),
+        (BARE_RPS, bare.rps),
+        (BARE_CPU, bare.cpu_us),
+    ];
+    for (figure, value) in figures {
+        session.samples.add(scenario.name, name, figure, Some(value));
+    }
+    format!("{name} {:.1}/{:.1} µs", cpu_us, bare.cpu_us)
+}
+
+/// Measures pairs at a fixed rate. Latencies are taken over all windows together, as one is too short for a p99.
+pub(super) fn pace(
+    session: &mut Session,
+    instance: &Instance,
+    scenario: &FilterScenario,
+    rate: f64,
+    paced: &mut Paced,
+) {
+    let round = paced.rounds;
+    paced.rounds += 1;
+    let pair = measure(session, instance, scenario, round, |window| window.pace(rate, round as u64));
+    let (row, name) = (row_name(scenario, rate), &instance.target.name);
+    let Some((bare, filtered)) = whole(session, &row, name, pair) else { return };
+    let figures = [
+        ("cpu_us", filtered.cpu_us),
+        (USER_TICKS, filtered.user_ticks as f64),
+        (SYSTEM_TICKS, filtered.system_ticks as f64),
+        (BARE_CPU, bare.cpu_us),
+        ("added_cpu_us", filtered.cpu_us - bare.cpu_us),
+        ("rate", rate),
+    ];
+    for (figure, value) in figures {
+        session.samples.add(&row, name, figure, Some(value));
+    }
+    paced.bare.extend(bare.latencies);
+    paced.filtered.extend(filtered.latencies);
+}
+
+/// The latencies of one target in one scenario at one rate.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Paced {
+    rounds: usize,
+    bare: Vec<Duration>,
+    filtered: Vec<Duration>,
+}
+
+impl Paced {
+    /// Keeps what came of all windows.
+    pub(super) fn record(self, session: &mut Session, scenario: &FilterScenario, target: &str, rate: f64) {
+        let row = row_name(scenario, rate);
+        let [bare, filtered] = [self.bare, self.filtered].map(|latencies| {
+            let mut tally = Tally { latencies, ..Tally::default() };
+            tally.sort();
+            tally
+        });
+        let quantiles = [("p50_us", "added_p50_us", 0.5), ("p99_us", "added_p99_us", 0.99)];
+        for (figure, added, quantile) in quantiles {
+            let micros = |tally: &Tally| tally.latency(quantile).map(|time| time.as_secs_f64() * 1e6);
+            let (Some(value), Some(bare)) = (micros(&filtered), micros(&bare)) else { continue };
+            session.samples.add(&row, target, figure, Some(value));
+            session.samples.add(&row, target, added, Some(value - bare));
+        }
+    }
+}
+
+/// The name of the row of a scenario at a fixed rate.
+fn row_name(scenario: &FilterScenario, rate: f64) -> String {
+    format!("{}@{rate}", scenario.name)
+}
+
+/// The two windows, in an order that turns around from round to round.
+fn measure<T>(
+    session: &Session,
+    instance: &Instance,
+    scenario: &FilterScenario,
+    round: usize,
+    window: impl Fn(&Window<'_>) -> Result<T>,
+) -> Pair<T> {
+    let (bare_request, request) = (scenario.bare_request(), scenario.request());
+    let on = |request, listener| {
+        Window::on_listener(session, request, instance, listener).and_then(|on| window(&on))
+    };
+    let bare = || on(&bare_request, BARE.name);
+    let filtered = || on(&request, scenario.listener.name);
+    if is_bare_first(round) {
+        let bare = bare();
+        Pair { bare, filtered: filtered() }
+    } else {
+        let filtered = filtered();
+        Pair { bare: bare(), filtered }
+    }
+}
+
+fn is_bare_first(round: usize) -> bool {
+    round.is_multiple_of(2)
+}
+
+/// Both of a pair; what failed is a fault, and a pair of one is none.
+fn whole<T>(session: &mut Session, row: &str, target: &str, pair: Pair<T>) -> Option<(T, T)> {
+    let mut kept = |side: &str, outcome: Result<T>| match outcome {
+        Ok(figures) => Some(figures),
+        Err(error) => {
+            session.add_fault(&format!("{row}, {target}, {side}: {error:#}"));
+            None
+        }
+    };
+    let bare = kept("bare listener", pair.bare);
+    let filtered = kept("with filters", pair.filtered);
+    bare.zip(filtered)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filters::SCENARIOS;
+
+    #[test]
+    fn the_bare_window_is_first_as_often_as_not() {
+        assert_eq!((0..30).filter(|&round| is_bare_first(round)).count(), 15);
+        assert_ne!(is_bare_first(3), is_bare_first(4));
+    }
+
+    #[test]
+    fn rows_at_a_rate_are_named_by_it() {
+        assert_eq!(row_name(&SCENARIOS[1], 1000.0), "passthrough@1000");
+    }
+}

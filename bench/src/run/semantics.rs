@@ -1,0 +1,93 @@
+//! Before filters are measured: does each do what its scenario says, and nothing on the bare listener?
+
+use std::net::SocketAddr;
+
+use anyhow::{Context, Result, bail};
+
+use super::check::answers_alike;
+use crate::filters::{BAD, BARE, FilterScenario, GOOD};
+use crate::peers::Instance;
+use crate::probe::{self, Answer};
+
+/// Asks the listener of `scenario`, and the bare one, everything that tells whether the filters are there.
+///
+/// # Errors
+/// What is not as it should be; the message names the scenario.
+pub(super) fn check(instance: &Instance, scenario: &FilterScenario) -> Result<()> {
+    let address = |name: &str| {
+        let found = instance.listeners.get(name).copied();
+        found.with_context(|| format!("there is no listener `{name}`"))
+    };
+    let (bare, filtered) = (address(BARE.name)?, address(scenario.listener.name)?);
+    let has = |flag: &str| scenario.listener.flags.contains(&flag);
+    let name = scenario.name;
+    let sides = || format!("{name}, {}", instance.target.name);
+    bears_no_marks(bare).context("the bare listener").with_context(sides)?;
+    if has("auth") {
+        guards(filtered).with_context(sides)?;
+    }
+    if has("headers") {
+        bears_marks(filtered).with_context(sides)?;
+    } else if !has("auth") {
+        bears_no_marks(filtered).with_context(sides)?;
+    }
+    answers_alike(bare, &scenario.bare_request()).context("the bare listener").with_context(sides)?;
+    answers_alike(filtered, &scenario.request()).with_context(sides)
+}
+
+/// Credentials decide.
+fn guards(address: SocketAddr) -> Result<()> {
+    let good = probe::get_with(address, "/128", GOOD.concat().as_str())?;
+    if good.status != 200 {
+        bail!("the right credentials are answered with status {}", good.status);
+    }
+    for fields in BAD.iter().chain(WRONG) {
+        let answer = probe::get_with(address, "/128", fields)?;
+        let challenge = answer.field("www-authenticate").unwrap_or_default();
+        if answer.status != 401 || !challenge.to_ascii_lowercase().starts_with("basic ") {
+            let status = answer.status;
+            bail!("`{}` is answered with status {status} and the challenge `{challenge}`", fields.trim());
+        }
+    }
+    Ok(())
+}
+
+/// `host2` arrives at the origin, `server2` arrives here, each with the value of the other field.
+fn bears_marks(address: SocketAddr) -> Result<()> {
+    let answer = echo(address)?;
+    let request = String::from_utf8_lossy(&answer.body).into_owned();
+    let host = address.to_string();
+    if probe::field_in(&request, "host2") != Some(host.as_str()) {
+        bail!("no `host2: {host}` arrives upstream:\n{request}");
+    }
+    if answer.field("server2") != Some("origin") {
+        bail!("there is no `server2: origin` in the response:\n{}", answer.head);
+    }
+    Ok(())
+}
+
+fn bears_no_marks(address: SocketAddr) -> Result<()> {
+    let answer = echo(address)?;
+    let request = String::from_utf8_lossy(&answer.body).into_owned();
+    if probe::field_in(&request, "host2").is_some() || answer.field("server2").is_some() {
+        bail!("headers are set where no filter is meant to do so");
+    }
+    Ok(())
+}
+
+/// The request's head as it arrived at the origin.
+fn echo(address: SocketAddr) -> Result<Answer> {
+    let answer = probe::get_with(address, "/head", GOOD.concat().as_str())?;
+    if answer.status != 200 {
+        bail!("status {}", answer.status);
+    }
+    Ok(answer)
+}
+
+/// Another name, another scheme, what is not base64, and an empty value.
+const WRONG: &[&str] = &[
+    "Authorization: Basic YmFybmFtZTp2YWxpZHBhc3N3b3Jk\r\n",
+    "Authorization: Bearer Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk\r\n",
+    "Authorization: Basic ====\r\n",
+    "Authorization: Basic \r\n",
+];

@@ -1,0 +1,156 @@
+//! One window of load on one address, and what it cost.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use super::session::Session;
+use crate::load::{Exchange, Generator, Request, Tally, wrk};
+use crate::measure::cpu;
+use crate::peers::Instance;
+use crate::probe;
+use crate::settings::GeneratorKind;
+
+/// A window about to be measured: on a target, or on the origin when there is none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window<'a> {
+    session: &'a Session,
+    request: &'a Request,
+    address: SocketAddr,
+    instance: Option<&'a Instance>,
+}
+
+/// What a window at saturation found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Saturation {
+    pub rps: f64,
+    pub cpu_us: f64,
+    pub user_ticks: u64,
+    pub system_ticks: u64,
+    pub origin_us: f64,
+    pub load_us: f64,
+    pub p99: Duration,
+}
+
+/// What a window at a fixed rate found.
+#[derive(Clone, Debug)]
+pub(super) struct Pace {
+    pub p50: Duration,
+    pub p99: Duration,
+    pub delay_p99: Duration,
+    pub cpu_us: f64,
+    pub user_ticks: u64,
+    pub system_ticks: u64,
+    /// Of every request, in ascending order.
+    pub latencies: Vec<Duration>,
+}
+
+impl<'a> Window<'a> {
+    /// On the one listener of a target, or its first.
+    pub(super) fn on(session: &'a Session, request: &'a Request, instance: &'a Instance) -> Self {
+        Self { session, request, address: instance.address, instance: Some(instance) }
+    }
+
+    /// On a listener of a target that has several.
+    pub(super) fn on_listener(
+        session: &'a Session,
+        request: &'a Request,
+        instance: &'a Instance,
+        listener: &str,
+    ) -> Result<Self> {
+        let address = instance.listeners.get(listener).copied();
+        let address = address.with_context(|| format!("there is no listener `{listener}`"))?;
+        Ok(Self { session, request, address, instance: Some(instance) })
+    }
+
+    /// On the origin, without a target.
+    pub(super) fn direct(session: &'a Session, request: &'a Request) -> Self {
+        Self { session, request, address: session.origin.address, instance: None }
+    }
+
+    fn cpu(&self) -> cpu::Reading {
+        self.instance.map_or_else(|| self.session.origin.cpu(), Instance::cpu)
+    }
+
+    /// Keeps all connections busy.
+    pub(super) fn saturate(&self, scrape: Option<(SocketAddr, &str)>) -> Result<Saturation> {
+        let settings = &self.session.settings;
+        let exchange = self.request.exchange(self.address);
+        let mut generator = Generator::new(self.address, &exchange, settings.connections)?;
+        checked(generator.run_closed(WARM_UP)?)?;
+        crate::pause(SETTLE);
+        let (before, origin_before, own_before) = (self.cpu(), self.session.origin.cpu(), own_cpu());
+        if let Some((admin, path)) = scrape {
+            scrape_once(admin, path)?;
+        }
+        let tally = match settings.generator {
+            GeneratorKind::Own => generator.run_closed(settings.window()?)?,
+            GeneratorKind::Wrk => {
+                wrk::run(&settings.wrk, self.address, self.request, settings.connections, settings.window()?)?
+            }
+        };
+        // What a target does after its last response, such as writing a log, belongs to the requests as well.
+        crate::pause(SETTLE);
+        let (after, origin_after, own_after) = (self.cpu(), self.session.origin.cpu(), own_cpu());
+        let tally = checked(tally)?;
+        let used = after.since(&before);
+        let each = |used: cpu::Used| used.total.as_secs_f64() * 1e6 / tally.requests.max(1) as f64;
+        Ok(Saturation {
+            rps: tally.rate(),
+            cpu_us: each(used),
+            user_ticks: used.user_ticks,
+            system_ticks: used.system_ticks,
+            origin_us: each(origin_after.since(&origin_before)),
+            load_us: each(own_after.since(&own_before)),
+            p99: tally.latency(0.99).unwrap_or_default(),
+        })
+    }
+
+    /// Sends at a fixed rate; the same arrivals for every target of a round.
+    pub(super) fn pace(&self, rate: f64, round: u64) -> Result<Pace> {
+        let settings = &self.session.settings;
+        let exchange: Exchange = self.request.exchange(self.address);
+        let mut generator = Generator::new(self.address, &exchange, settings.connections)?;
+        checked(generator.run_open(WARM_UP, rate, round)?)?;
+        crate::pause(SETTLE);
+        let before = self.cpu();
+        let tally = generator.run_open(settings.window()?, rate, round)?;
+        crate::pause(SETTLE);
+        let used = self.cpu().since(&before);
+        let tally = checked(tally)?;
+        let (Some(p50), Some(p99), Some(delay_p99)) =
+            (tally.latency(0.5), tally.latency(0.99), tally.delay(0.99))
+        else {
+            bail!("no request was due in the window");
+        };
+        let cpu_us = used.total.as_secs_f64() * 1e6 / tally.requests.max(1) as f64;
+        let cpu::Used { user_ticks, system_ticks, .. } = used;
+        Ok(Pace { p50, p99, delay_p99, cpu_us, user_ticks, system_ticks, latencies: tally.latencies })
+    }
+}
+
+fn checked(tally: Tally) -> Result<Tally> {
+    if tally.error_count() > 0 {
+        bail!("{} of {} requests: {}", tally.error_count(), tally.requests, tally.error_text());
+    }
+    Ok(tally)
+}
+
+fn scrape_once(admin: SocketAddr, path: &str) -> Result<()> {
+    let answer = probe::get(admin, path)?;
+    if answer.status != 200 || answer.body.is_empty() {
+        bail!("metrics at `{path}` answer with status {}", answer.status);
+    }
+    Ok(())
+}
+
+fn own_cpu() -> cpu::Reading {
+    let us = i32::try_from(std::process::id()).ok().and_then(crate::measure::tree::Entry::read);
+    cpu::Reading::take(us.as_slice())
+}
+
+/// Load before a window, so that pools are filled and code is in the caches.
+const WARM_UP: Duration = Duration::from_millis(150);
+/// Rest before CPU is read: running threads are counted only when they leave the CPU or at a tick.
+const SETTLE: Duration = Duration::from_millis(30);
