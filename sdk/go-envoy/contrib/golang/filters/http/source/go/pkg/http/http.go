@@ -1,0 +1,50 @@
+// Package http is where filters written for Envoy register: in each of the ways that Envoy had from 1.26 to 1.40.
+package http
+
+import (
+	"github.com/envoyproxy/envoy/contrib/golang/common/go/api"
+	"github.com/envoyproxy/envoy/internal/stream"
+)
+
+// RegisterHttpFilterFactoryAndConfigParser registers a filter: since Envoy 1.31. The factory is
+// func(interface{}, api.FilterCallbackHandler) api.StreamFilter.
+func RegisterHttpFilterFactoryAndConfigParser(name string, factory api.StreamFilterFactory, parser api.StreamFilterConfigParser) {
+	if parser == nil {
+		panic("a filter needs a config parser; NullParser is one")
+	}
+	stream.Register(name, stream.Caller(), factory, parser)
+}
+
+// RegisterHttpFilterConfigFactoryAndParser registers a filter: from Envoy 1.27 to 1.30. The factory is
+// func(interface{}) api.StreamFilterFactory.
+func RegisterHttpFilterConfigFactoryAndParser(name string, factory any, parser api.StreamFilterConfigParser) {
+	if parser == nil {
+		parser = NullParser
+	}
+	stream.Register(name, stream.Caller(), factory, parser)
+}
+
+// RegisterHttpFilterConfigFactory registers a filter: in Envoy 1.26. Its configuration is made by the parser that the
+// same package registers.
+func RegisterHttpFilterConfigFactory(name string, factory any) {
+	stream.Register(name, stream.Caller(), factory, nil)
+}
+
+// RegisterStreamingHttpFilterConfigFactory is as RegisterHttpFilterConfigFactory.
+func RegisterStreamingHttpFilterConfigFactory(name string, factory any) {
+	stream.Register(name, stream.Caller(), factory, nil)
+}
+
+// RegisterHttpFilterConfigParser registers the parser of all filters of the calling package that were registered
+// without one: in Envoy 1.26.
+func RegisterHttpFilterConfigParser(parser api.StreamFilterConfigParser) {
+	stream.RegisterParser(stream.Caller(), parser)
+}
+
+// NullParser is for filters without configuration.
+var NullParser api.StreamFilterConfigParser = stream.NullParser{}
+
+// PassThroughFactory makes filters that do nothing. It can stand in the place of a factory of either generation.
+func PassThroughFactory(config interface{}, callbacks ...api.FilterCallbackHandler) api.StreamFilter {
+	return &api.PassThroughStreamFilter{}
+}

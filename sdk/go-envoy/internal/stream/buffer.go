@@ -1,0 +1,254 @@
+package stream
+
+import (
+	"slices"
+	"strconv"
+	"unsafe"
+
+	"github.com/eddy-gateway/eddy/sdk/go/raw"
+	"github.com/envoyproxy/envoy/contrib/golang/common/go/api"
+)
+
+// buffer is a body or a piece of one: what came, less its first bytes, with something before and something behind.
+// What came is neither copied nor sent again unless somebody asks for it.
+type buffer struct {
+	x       *exchange
+	came    []byte
+	isOurs  bool // what came is memory of Go
+	drained int
+	before  []byte
+	behind  []byte
+	// injected goes out before everything, whatever becomes of the rest.
+	injected []byte
+	isOver   bool
+}
+
+// open gives the buffer of a body phase.
+func (w *way) open(c *raw.Call) *buffer {
+	b := &buffer{x: w.x, isOurs: w.copy != nil}
+	if c.EditsBody() {
+		// A filter before this one in the crossing has changed it.
+		b.came, b.isOurs = c.AppendBody(nil), true
+	} else {
+		b.came = c.Body.Bytes()
+	}
+	w.x.mutex.Lock()
+	defer w.x.mutex.Unlock()
+	if w.more != nil && len(w.more.added) != 0 {
+		b.before, w.more.added = w.more.added, nil
+	}
+	w.body = b
+	return b
+}
+
+// keep makes the buffer last beyond the hook. The caller holds the mutex, as for the next three.
+func (b *buffer) keep() {
+	if !b.isOurs {
+		b.came, b.isOurs = slices.Clone(b.came), true
+	}
+}
+
+// close ends the buffer: it is empty from now on.
+func (b *buffer) close() {
+	b.came, b.drained, b.before, b.behind, b.injected, b.isOver = nil, 0, nil, nil, nil, true
+}
+
+// drop leaves nothing to be sent on.
+func (b *buffer) drop() { b.drained, b.before, b.behind = len(b.came), nil, nil }
+
+func (b *buffer) inject(data []byte) { b.injected = append(b.injected, data...) }
+
+// ship writes what has changed.
+func (b *buffer) ship(w *way) error {
+	text := func(bytes []byte) string { return unsafe.String(unsafe.SliceData(bytes), len(bytes)) }
+	before := b.before
+	if len(b.injected) != 0 {
+		before = slices.Concat(b.injected, b.before)
+	}
+	if b.drained == len(b.came) && b.drained != 0 && len(before)+len(b.behind) != 0 {
+		if len(before) != 0 {
+			before = slices.Concat(before, b.behind)
+		} else {
+			before = b.behind
+		}
+		return w.edit(raw.OpBodySet, "", text(before), 0)
+	}
+	if b.drained != 0 {
+		if err := w.edit(raw.OpBodyDrain, "", "", uint32(b.drained)); err != nil {
+			return err
+		}
+	}
+	if len(before) != 0 {
+		if err := w.edit(raw.OpBodyPrepend, "", text(before), 0); err != nil {
+			return err
+		}
+	}
+	if len(b.behind) != 0 {
+		return w.edit(raw.OpBodyAppend, "", text(b.behind), 0)
+	}
+	return nil
+}
+
+func (b *buffer) lock() { b.x.mutex.Lock() }
+
+func (b *buffer) unlock() { b.x.mutex.Unlock() }
+
+func (b *buffer) length() int { return len(b.before) + len(b.came) - b.drained + len(b.behind) }
+
+// content copies all of it.
+func (b *buffer) content() []byte {
+	if b.length() == 0 {
+		return nil
+	}
+	return slices.Concat(b.before, b.came[b.drained:], b.behind)
+}
+
+func (b *buffer) drain(n int) {
+	cut := func(from []byte) []byte {
+		c := min(n, len(from))
+		n -= c
+		return from[c:]
+	}
+	b.before = cut(b.before)
+	c := min(n, len(b.came)-b.drained)
+	b.drained += c
+	n -= c
+	b.behind = cut(b.behind)
+}
+
+// Bytes copies the content.
+func (b *buffer) Bytes() []byte {
+	b.lock()
+	defer b.unlock()
+	return b.content()
+}
+
+// String copies the content.
+func (b *buffer) String() string {
+	b.lock()
+	defer b.unlock()
+	if len(b.before) == 0 && len(b.behind) == 0 {
+		return string(b.came[b.drained:])
+	}
+	all := b.content()
+	return unsafe.String(unsafe.SliceData(all), len(all))
+}
+
+// Peek copies the first n bytes; nil where there are fewer.
+func (b *buffer) Peek(n int) []byte {
+	b.lock()
+	defer b.unlock()
+	if n <= 0 || n > b.length() {
+		return nil
+	}
+	return b.content()[:n]
+}
+
+// Len is the number of bytes.
+func (b *buffer) Len() int {
+	b.lock()
+	defer b.unlock()
+	return b.length()
+}
+
+// Drain removes bytes from the front.
+func (b *buffer) Drain(offset int) {
+	b.lock()
+	defer b.unlock()
+	if offset > 0 {
+		b.drain(offset)
+	}
+}
+
+// Reset removes everything.
+func (b *buffer) Reset() {
+	b.lock()
+	defer b.unlock()
+	b.drop()
+}
+
+func (b *buffer) add(data []byte) {
+	b.lock()
+	defer b.unlock()
+	if b.isOver {
+		return
+	}
+	b.behind = append(b.behind, data...)
+}
+
+// Append adds bytes behind.
+func (b *buffer) Append(data []byte) error {
+	b.add(data)
+	return nil
+}
+
+// AppendString adds bytes behind.
+func (b *buffer) AppendString(s string) error {
+	b.add(viewOf(s))
+	return nil
+}
+
+// Write adds bytes behind.
+func (b *buffer) Write(p []byte) (int, error) {
+	b.add(p)
+	return len(p), nil
+}
+
+// WriteString adds bytes behind.
+func (b *buffer) WriteString(s string) (int, error) {
+	b.add(viewOf(s))
+	return len(s), nil
+}
+
+// WriteByte adds a byte behind.
+func (b *buffer) WriteByte(p byte) error {
+	b.add([]byte{p})
+	return nil
+}
+
+// WriteUint16 adds the number's digits behind.
+func (b *buffer) WriteUint16(p uint16) error { return b.WriteUint64(uint64(p)) }
+
+// WriteUint32 adds the number's digits behind.
+func (b *buffer) WriteUint32(p uint32) error { return b.WriteUint64(uint64(p)) }
+
+// WriteUint64 adds the number's digits behind.
+func (b *buffer) WriteUint64(p uint64) error {
+	b.add(strconv.AppendUint(nil, p, 10))
+	return nil
+}
+
+// Prepend adds bytes before.
+func (b *buffer) Prepend(data []byte) error {
+	b.lock()
+	defer b.unlock()
+	if !b.isOver {
+		b.before = slices.Concat(data, b.before)
+	}
+	return nil
+}
+
+// PrependString adds bytes before.
+func (b *buffer) PrependString(s string) error { return b.Prepend(viewOf(s)) }
+
+// Set puts bytes in the place of everything.
+func (b *buffer) Set(data []byte) error {
+	b.lock()
+	defer b.unlock()
+	if b.isOver {
+		return nil
+	}
+	// The bytes may be a part of what is behind now.
+	data = slices.Clone(data)
+	b.drop()
+	b.behind = data
+	return nil
+}
+
+// SetString puts bytes in the place of everything.
+func (b *buffer) SetString(s string) error { return b.Set(viewOf(s)) }
+
+// viewOf is for reading only.
+func viewOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
+var _ api.BufferInstance = (*buffer)(nil)

@@ -1,0 +1,468 @@
+package stream
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/eddy-gateway/eddy/sdk/go/raw"
+	"github.com/envoyproxy/envoy/contrib/golang/common/go/api"
+)
+
+// exchange is one filter's side of one exchange; it implements api.FilterCallbackHandler.
+//
+// Filters may hold it for ever and use it from any goroutine, so it is never used again for another exchange, and
+// mutex guards everything that hooks and goroutines share. Views of the host's memory are read under the mutex and
+// only while a hook runs.
+type exchange struct {
+	mutex  sync.Mutex
+	filter *filter
+	bound  *bound
+	user   api.StreamFilter
+	shape  *shape
+	ways   [2]way
+	id     uint64
+	worker uint32
+	last   uint8 // the way that was entered last, for callbacks that don't say which
+	over   bool
+	// failure is why the next hook of either way is a fault: a goroutine panicked where nothing waited for it.
+	failure string
+	// elsewhere tells that hooks run on goroutines, with serial held.
+	elsewhere bool
+	// log is the call of the log phase while that lasts.
+	log    *raw.Call
+	serial sync.Mutex
+}
+
+// The ways of an exchange.
+const (
+	requestWay  = 0
+	responseWay = 1
+)
+
+// way is one direction of an exchange; it implements the callbacks of both directions.
+type way struct {
+	x     *exchange
+	call  *raw.Call // what a hook or a goroutine that goes on with it sees; nil when neither is under way
+	copy  *raw.Copy // the owner of call where that is in memory of Go
+	body  *buffer   // in body phases
+	state wayState
+	// holdsHead tells that the head waits for the body, so that it can still be changed.
+	holdsHead bool
+	isReply   bool // the way was finished by a local reply
+	turn      uint32
+	verdict   raw.Verdict // of a finish before the hook returned
+	more      *wayMore
+}
+
+// wayMore is what most exchanges never need.
+type wayMore struct {
+	failure string // why the running hook is a fault, whatever it answers
+	pending []byte // edits that the call could not take from the thread they were made on
+	added   []byte // data to go before the next piece of the body
+}
+
+type wayState uint8
+
+const (
+	idle   wayState = iota
+	inHook          // the hook has not returned
+	done            // the hook has not returned, but a finish was called
+	paused          // the hook has returned Running
+)
+
+func (w *way) rest() *wayMore {
+	if w.more == nil {
+		w.more = &wayMore{}
+	}
+	return w.more
+}
+
+// enter runs a hook, on the thread of the call or, with a copy, on a goroutine.
+func (x *exchange) enter(c *raw.Call, s *raw.Step, elsewhere *raw.Copy) raw.Verdict {
+	if c.Phase == raw.PhaseLog {
+		x.enterLog(c)
+		return raw.Continue
+	}
+	at := uint8(requestWay)
+	if c.Phase >= raw.PhaseResponseHead {
+		at = responseWay
+	}
+	w := &x.ways[at]
+	x.mutex.Lock()
+	if why := x.failure; why != "" {
+		x.mutex.Unlock()
+		if elsewhere != nil {
+			elsewhere.Edit(raw.OpFault, "", why, 0)
+		} else {
+			c.Edit(raw.OpFault, "", why, 0)
+		}
+		return raw.Fault
+	}
+	before := c.EditsLen
+	x.last = at
+	w.call, w.copy, w.state, w.turn = c, elsewhere, inHook, c.Turn
+	x.mutex.Unlock()
+
+	status, failure := x.hook(w, c)
+
+	x.mutex.Lock()
+	defer x.mutex.Unlock()
+	return w.leave(c, s, before, status, failure)
+}
+
+// hook calls the filter. A panic is a failure; the caller does the rest.
+func (x *exchange) hook(w *way, c *raw.Call) (status api.StatusType, failure string) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		r := recover()
+		if r == nil {
+			// runtime.Goexit: there is no way back, but the way must not be left as if its hook ran.
+			x.mutex.Lock()
+			w.call, w.copy, w.body, w.state = nil, nil, nil, idle
+			x.mutex.Unlock()
+			return
+		}
+		failure = raw.PanicText(r)
+	}()
+	isEnd := c.Flags&raw.CallEnd != 0
+	if x.user == nil {
+		if failure = x.make(); failure != "" {
+			returned = true
+			return
+		}
+	}
+	switch c.Phase {
+	case raw.PhaseRequestHead:
+		if x.shape.start != nil {
+			x.shape.start(x.user, (*requestHeaders)(x))
+		}
+		status = x.user.DecodeHeaders((*requestHeaders)(x), isEnd)
+		failure = checkHead(status, isEnd)
+	case raw.PhaseRequestBody:
+		status = x.user.DecodeData(w.open(c), isEnd)
+	case raw.PhaseRequestTrailers:
+		status = x.user.DecodeTrailers((*requestTrailers)(x))
+	case raw.PhaseResponseHead:
+		status = x.user.EncodeHeaders((*responseHeaders)(x), isEnd)
+		failure = checkHead(status, isEnd)
+	case raw.PhaseResponseBody:
+		status = x.user.EncodeData(w.open(c), isEnd)
+	case raw.PhaseResponseTrailers:
+		status = x.user.EncodeTrailers((*responseTrailers)(x))
+	}
+	returned = true
+	return
+}
+
+func (x *exchange) make() (failure string) {
+	made := x.bound.make(x)
+	if made == nil {
+		return "the filter's factory made no filter"
+	}
+	x.shape = shapeOf(made)
+	x.user = made
+	if more := x.shape.interest &^ x.filter.interest; more != 0 {
+		// The alternative is to pass what the filter may be there to stop.
+		return fmt.Sprintf("the factory made a filter of type %T, which wants phases (%s) that the one it made when it was "+
+			"configured did not; put \"@phases\": \"all\" into the filter's configuration", made, phases(more))
+	}
+	return ""
+}
+
+// checkHead knows the answer that Envoy panics at.
+func checkHead(status api.StatusType, isEnd bool) string {
+	if isEnd && (status == api.StopAndBuffer || status == api.StopAndBufferWatermark) {
+		return "the filter wants to wait for a body, but the message has none: it must not answer " +
+			"StopAndBuffer or StopAndBufferWatermark where endStream is true"
+	}
+	return ""
+}
+
+// leave makes a verdict of a hook's answer, and decides what becomes of the way. The edits before this hook's are kept.
+func (w *way) leave(c *raw.Call, s *raw.Step, before uint32, status api.StatusType, failure string) raw.Verdict {
+	if w.call == nil {
+		return raw.Continue // the exchange is over: nobody asks
+	}
+	if failure == "" && w.more != nil {
+		failure = w.more.failure
+	}
+	verdict := w.verdict
+	if failure == "" && w.state != done {
+		verdict, failure = verdictOf(c, status, w.body)
+		if status == api.LocalReply {
+			failure = "the filter answered LocalReply, but called no SendLocalReply"
+		}
+	}
+	if failure == "" && verdict == raw.Pause {
+		return w.pause(c, s)
+	}
+	if failure == "" {
+		failure = w.ship(verdict)
+	}
+	w.holdsHead = verdict == raw.Buffer && isHead(c.Phase)
+	if failure != "" {
+		verdict = raw.Fault
+		w.retract(before)
+		w.edit(raw.OpFault, "", failure, 0)
+	}
+	w.close()
+	return verdict
+}
+
+// close ends a hook or what went on with it: views of it are no longer valid.
+func (w *way) close() {
+	if w.body != nil {
+		w.body.close()
+	}
+	w.call, w.copy, w.body, w.state, w.verdict = nil, nil, nil, idle, 0
+}
+
+// retract takes the changes of a hook back.
+func (w *way) retract(before uint32) {
+	if w.more != nil {
+		w.more.pending, w.more.failure = nil, ""
+	}
+	if w.copy != nil {
+		w.copy.Clear()
+		return
+	}
+	w.call.EditsLen = before
+}
+
+// pause lets goroutines go on: whatever they may look at goes to memory of Go.
+func (w *way) pause(c *raw.Call, s *raw.Step) raw.Verdict {
+	if w.copy == nil {
+		if w.body != nil {
+			w.body.keep()
+		}
+		w.copy = c.Copy(s)
+		w.call = &w.copy.Call
+		if w.more != nil && len(w.more.pending) != 0 {
+			for r := range raw.EditLog(w.more.pending).All() {
+				w.copy.Edit(r.Op, r.Name, r.Value, r.Number)
+			}
+			w.more.pending = nil
+		}
+	}
+	w.state = paused
+	return raw.Pause
+}
+
+// ship writes what is still to be written of a hook's changes.
+func (w *way) ship(verdict raw.Verdict) (failure string) {
+	if w.more != nil && len(w.more.pending) != 0 {
+		pending := w.more.pending
+		w.more.pending = nil
+		for r := range raw.EditLog(pending).All() {
+			if err := w.edit(r.Op, r.Name, r.Value, r.Number); err != nil {
+				return "the filter's changes: " + err.Error()
+			}
+		}
+	}
+	if w.body != nil && verdict != raw.Reply {
+		if err := w.body.ship(w); err != nil {
+			return "the filter's changes to the body: " + err.Error()
+		}
+	}
+	return ""
+}
+
+func isHead(p raw.Phase) bool { return p == raw.PhaseRequestHead || p == raw.PhaseResponseHead }
+
+func isBody(p raw.Phase) bool { return p == raw.PhaseRequestBody || p == raw.PhaseResponseBody }
+
+// verdictOf translates a status; body is the piece in body phases.
+func verdictOf(c *raw.Call, status api.StatusType, body *buffer) (raw.Verdict, string) {
+	isEnd := c.Flags&raw.CallEnd != 0
+	switch {
+	case status == api.Running:
+		return raw.Pause, ""
+	case status == api.Continue || status == api.LocalReply:
+		return raw.Continue, ""
+	case isHead(c.Phase):
+		switch status {
+		case api.HeaderContinue, api.HeaderContinueAndDontEndStream:
+			return raw.Continue, ""
+		case api.StopAndBuffer, api.StopAndBufferWatermark, api.HeaderStopAllIterationAndBuffer, api.HeaderStopAllIterationAndWatermark:
+			return raw.Buffer, ""
+		case api.HeaderStopIteration:
+			if isEnd {
+				// Nothing will come that could go on with it, but a goroutine may.
+				return raw.Pause, ""
+			}
+			return raw.Buffer, ""
+		}
+	case isBody(c.Phase):
+		switch status {
+		case api.DataContinue:
+			return raw.Continue, ""
+		case api.StopAndBuffer, api.StopAndBufferWatermark, api.DataStopIterationAndBuffer, api.DataStopIterationAndWatermark:
+			if isEnd {
+				// Envoy complains in its log and waits for ever.
+				api.LogError("a filter wants more of a body that is at its end; it goes on")
+				return raw.Continue, ""
+			}
+			return raw.Buffer, ""
+		case api.StopNoBuffer, api.DataStopIterationNoBuffer:
+			body.drop()
+			return raw.Continue, ""
+		}
+	default:
+		switch status {
+		case api.TrailerContinue:
+			return raw.Continue, ""
+		case api.TrailerStopIteration:
+			return raw.Pause, ""
+		}
+	}
+	return 0, fmt.Sprintf("the filter answered %d in phase %s, which means nothing there", status, c.Phase)
+}
+
+// finish ends a pause, or a hook that has not returned yet. The caller holds the mutex and has made the edits.
+func (w *way) finish(verdict raw.Verdict) {
+	switch w.state {
+	case inHook:
+		w.verdict, w.state = verdict, done
+	case paused:
+		if verdict != raw.Fault {
+			if failure := w.ship(verdict); failure != "" {
+				w.retract(0)
+				w.edit(raw.OpFault, "", failure, 0)
+				verdict = raw.Fault
+			}
+		}
+		w.holdsHead = verdict == raw.Buffer && isHead(w.call.Phase)
+		edits := w.copy.Own()
+		turn := w.turn
+		w.close()
+		if err := raw.Resume(w.x.id, turn, verdict, edits); err != nil && raw.LogEnabled(raw.LevelDebug) {
+			raw.WriteLog(w.x.filter.id, raw.LevelDebug, "a filter goes on too late: "+err.Error())
+		}
+	}
+}
+
+// stale notes that something was asked of a way on which nothing is under way.
+func (w *way) stale(what string) {
+	if raw.LogEnabled(raw.LevelDebug) {
+		raw.WriteLog(w.x.filter.id, raw.LevelDebug, what+" has no effect: the exchange has gone on without it, or is over")
+	}
+}
+
+// edit makes a change. The caller holds the mutex.
+func (w *way) edit(op raw.Op, name, value string, number uint32) error {
+	if w.copy != nil {
+		return w.copy.Edit(op, name, value, number)
+	}
+	if w.more == nil || len(w.more.pending) == 0 {
+		if w.call.Edit(op, name, value, number) == nil {
+			return nil
+		}
+	}
+	// The log of a call grows on the thread of the call only, and this may be another: the hook's end tries again.
+	log, err := raw.AppendEdit(w.rest().pending, op, 0, name, value, number)
+	w.more.pending = log
+	return err
+}
+
+// editsHead tells whether the head of the way can be changed now.
+func (w *way) editsHead() bool {
+	return w.state != idle && w.call != nil && (isHead(w.call.Phase) || w.holdsHead && isBody(w.call.Phase))
+}
+
+// enterLog tells the filter that the exchange is over and can still be looked at.
+func (x *exchange) enterLog(c *raw.Call) {
+	if x.user == nil {
+		return // no hook was entered
+	}
+	x.mutex.Lock()
+	x.log = c
+	x.mutex.Unlock()
+	defer func() {
+		r := recover()
+		x.mutex.Lock()
+		x.log = nil
+		x.mutex.Unlock()
+		if r != nil {
+			raw.WriteLog(x.filter.id, raw.LevelError, "the filter panicked in OnLog or OnStreamComplete: "+raw.PanicText(r))
+		}
+	}()
+	if x.shape.complete != nil {
+		x.shape.complete(x.user)
+	}
+	if x.shape.log == nil {
+		return
+	}
+	var response api.ResponseHeaderMap
+	if c.Status != 0 {
+		response = (*responseHeaders)(x)
+	}
+	x.shape.log(x.user, (*requestHeaders)(x), nil, response, nil)
+}
+
+// end is the last of an exchange.
+func (x *exchange) end(reason raw.EndReason) {
+	x.mutex.Lock()
+	x.over = true
+	for i := range x.ways {
+		x.ways[i].close()
+	}
+	x.mutex.Unlock()
+	why := api.Normal
+	if reason != raw.EndComplete {
+		why = api.Terminate
+	}
+	if !x.elsewhere {
+		x.destroy(why)
+		return
+	}
+	go func() {
+		x.serial.Lock()
+		defer x.serial.Unlock()
+		defer func() {
+			if r := recover(); r != nil {
+				raw.WriteLog(x.filter.id, raw.LevelError, "the filter panicked in OnDestroy: "+raw.PanicText(r))
+			}
+		}()
+		x.destroy(why)
+	}()
+}
+
+func (x *exchange) destroy(why api.DestroyReason) {
+	if x.user != nil && x.shape.hasDestroy {
+		x.user.OnDestroy(why)
+	}
+}
+
+// enterElsewhere runs a hook on a goroutine, for filters that block.
+func (x *exchange) enterElsewhere(c *raw.Call, s *raw.Step) raw.Verdict {
+	x.elsewhere = true
+	if c.Phase == raw.PhaseLog {
+		// What is logged is told by a copy, too, but nobody waits for it.
+		logged := c.Copy(s)
+		go func() {
+			x.serial.Lock()
+			defer x.serial.Unlock()
+			x.enterLog(&logged.Call)
+		}()
+		return raw.Continue
+	}
+	n := c.Copy(s)
+	go func() {
+		x.serial.Lock()
+		defer x.serial.Unlock()
+		verdict := x.enter(&n.Call, &n.Step, n)
+		if verdict == raw.Pause {
+			return
+		}
+		if verdict == raw.Buffer && isBody(n.Call.Phase) {
+			n.Clear()
+			n.Edit(raw.OpFault, "", "a filter with `blocking: true` wants more of the body, which is only possible for a head", 0)
+			verdict = raw.Fault
+		}
+		raw.Resume(n.Call.Exchange, n.Call.Turn, verdict, n.Own())
+	}()
+	return raw.Pause
+}

@@ -1,0 +1,96 @@
+package stream
+
+import (
+	"sync"
+
+	"github.com/eddy-gateway/eddy/sdk/go/raw"
+	"github.com/envoyproxy/envoy/contrib/golang/common/go/api"
+)
+
+// metrics is what the parser of a filter's configuration defines metrics with.
+type metrics struct{ filter uint32 }
+
+// metric is a counter or gauge. What it adds up to is known here only: the host's cells are for adding.
+type metric struct {
+	mutex     sync.Mutex
+	cells     *raw.Metric // nil where the host refused it
+	value     int64
+	isCounter bool
+}
+
+// known keeps metrics by filter and name, as a filter that is configured anew goes on with the host's cells.
+var known struct {
+	sync.Mutex
+	metrics map[knownMetric]*metric
+}
+
+type knownMetric struct {
+	filter uint32
+	name   string
+}
+
+// DefineCounterMetric defines a counter. Characters that eddy's names can't have become underscores.
+func (m *metrics) DefineCounterMetric(name string) api.CounterMetric {
+	return m.define(name, raw.CounterKind)
+}
+
+// DefineGaugeMetric defines a gauge. Characters that eddy's names can't have become underscores.
+func (m *metrics) DefineGaugeMetric(name string) api.GaugeMetric {
+	return m.define(name, raw.GaugeKind)
+}
+
+func (m *metrics) define(name string, kind raw.MetricKind) *metric {
+	plain := []byte(name)
+	for i, c := range plain {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			plain[i] = '_'
+		}
+	}
+	known.Lock()
+	defer known.Unlock()
+	if known.metrics == nil {
+		known.metrics = map[knownMetric]*metric{}
+	}
+	key := knownMetric{m.filter, string(plain)}
+	if old := known.metrics[key]; old != nil && old.isCounter == (kind == raw.CounterKind) {
+		return old
+	}
+	cells, err := raw.NewMetric(m.filter, kind, key.name, nil)
+	if err != nil {
+		raw.WriteLog(m.filter, raw.LevelError, "metric "+name+" is not kept: "+err.Error())
+	}
+	made := &metric{cells: cells, isCounter: kind == raw.CounterKind}
+	known.metrics[key] = made
+	return made
+}
+
+func (m *metric) add(n int64) {
+	if m.isCounter && n < 0 || n == 0 {
+		return
+	}
+	m.value += n
+	if m.cells != nil {
+		m.cells.Add(raw.OutsideLane, uint64(n))
+	}
+}
+
+// Increment adds; a counter takes nothing below zero.
+func (m *metric) Increment(offset int64) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.add(offset)
+}
+
+// Get is the value.
+func (m *metric) Get() uint64 {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return uint64(m.value)
+}
+
+// Record sets the value; a counter only grows.
+func (m *metric) Record(value uint64) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.add(int64(value) - m.value)
+}

@@ -1,0 +1,201 @@
+// Package stream runs filters that are written for Envoy's Go API on eddy's filter contract.
+package stream
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/envoyproxy/envoy/contrib/golang/common/go/api"
+	"google.golang.org/protobuf/types/known/anypb"
+)
+
+// kind is a registered filter: what makes configurations and filters.
+type kind struct {
+	name    string
+	where   string // import path of the package that registered it
+	factory factory
+	isPass  bool   // the factory is the one of pass-through filters
+	parser  parser // nil: the parser that its package registered for all of its filters, as in Envoy 1.26
+}
+
+// A factory binds a configuration and gives what makes filters with it.
+type factory func(config any) (maker, error)
+
+// A maker makes a filter for an exchange.
+type maker func(api.FilterCallbackHandler) api.StreamFilter
+
+// parser is both shapes of a parser as one.
+type parser struct {
+	parse func(*anypb.Any, api.ConfigCallbackHandler) (any, error)
+	merge func(parent, child any) any
+}
+
+var registry struct {
+	sync.Mutex
+	kinds   map[string][]*kind // by name
+	parsers map[string]parser  // by package, from Envoy 1.26
+}
+
+// Register notes a filter. It panics where the shapes are none that Envoy had, as the filter could never work.
+//
+// where is the package that registers it: names need to be unique in a package only, as a library may hold filters of
+// many authors.
+func Register(name, where string, makes, parses any) {
+	_, isPass := makes.(factoryLenient)
+	k := &kind{name: name, where: where, factory: factoryOf(makes), isPass: isPass}
+	if parses != nil {
+		k.parser = parserOf(parses)
+	}
+	announce(name)
+	announce(where + ":" + name)
+	registry.Lock()
+	defer registry.Unlock()
+	if registry.kinds == nil {
+		registry.kinds = map[string][]*kind{}
+	}
+	same := func(other *kind) bool { return other.where == where }
+	// The later one counts, as in Envoy.
+	others := slices.DeleteFunc(registry.kinds[name], same)
+	registry.kinds[name] = append(others, k)
+}
+
+// RegisterParser notes the parser of all filters of a package that have none of their own.
+func RegisterParser(where string, parses any) {
+	p := parserOf(parses)
+	registry.Lock()
+	defer registry.Unlock()
+	if registry.parsers == nil {
+		registry.parsers = map[string]parser{}
+	}
+	registry.parsers[where] = p
+}
+
+// find gives the filter of a name.
+func find(name string) (*kind, error) {
+	registry.Lock()
+	defer registry.Unlock()
+	where, plain := "", name
+	if at := strings.LastIndexByte(name, ':'); at >= 0 {
+		where, plain = name[:at], name[at+1:]
+	}
+	kinds := registry.kinds[plain]
+	if where != "" {
+		kinds = slices.DeleteFunc(slices.Clone(kinds), func(k *kind) bool { return k.where != where })
+	}
+	switch len(kinds) {
+	case 1:
+	case 0:
+		return nil, fmt.Errorf("no filter %q is registered; there are %q", name, slices.Sorted(maps.Keys(registry.kinds)))
+	default:
+		var full []string
+		for _, k := range kinds {
+			full = append(full, k.where+":"+k.name)
+		}
+		return nil, fmt.Errorf("filter %q is registered more than once: say one of %q", name, full)
+	}
+	k := *kinds[0]
+	if k.parser.parse == nil {
+		if p, ok := registry.parsers[k.where]; ok {
+			k.parser = p
+		} else {
+			k.parser = parserOf(NullParser{})
+		}
+	}
+	return &k, nil
+}
+
+// NullParser is for filters without configuration.
+type NullParser struct{}
+
+// Parse takes anything.
+func (NullParser) Parse(*anypb.Any, api.ConfigCallbackHandler) (any, error) { return nil, nil }
+
+// Merge gives the child.
+func (NullParser) Merge(_, child any) any { return child }
+
+func parserOf(parses any) parser {
+	merger, ok := parses.(api.StreamFilterConfigParser)
+	if !ok {
+		panic(fmt.Sprintf("the config parser %T has no Merge", parses))
+	}
+	switch p := parses.(type) {
+	case api.ConfigParser:
+		return parser{p.Parse, merger.Merge}
+	case api.ConfigParser126:
+		parse := func(any *anypb.Any, _ api.ConfigCallbackHandler) (any, error) { return p.Parse(any) }
+		return parser{parse, merger.Merge}
+	default:
+		panic(fmt.Sprintf("the config parser %T has no Parse(*anypb.Any) or Parse(*anypb.Any, api.ConfigCallbackHandler)", parses))
+	}
+}
+
+// The functions that are factories, by version of Envoy.
+type (
+	factory131     = func(any, api.FilterCallbackHandler) api.StreamFilter
+	factory126     = func(any) any
+	factoryLenient = func(any, ...api.FilterCallbackHandler) api.StreamFilter
+	maker126       = func(api.FilterCallbackHandler) api.StreamFilter
+)
+
+func factoryOf(makes any) factory {
+	if makes == nil {
+		panic("a filter needs a factory")
+	}
+	if f, ok := as[factory131](makes); ok {
+		return func(config any) (maker, error) {
+			return func(callbacks api.FilterCallbackHandler) api.StreamFilter { return f(config, callbacks) }, nil
+		}
+	}
+	if f, ok := as[factoryLenient](makes); ok {
+		return func(config any) (maker, error) {
+			return func(callbacks api.FilterCallbackHandler) api.StreamFilter { return f(config, callbacks) }, nil
+		}
+	}
+	if f, ok := as[factory126](makes); ok {
+		return func(config any) (maker, error) { return makerOf(f(config)) }
+	}
+	panic(fmt.Sprintf("%T is no factory that Envoy's Go API had", makes))
+}
+
+// makerOf is for the factories up to Envoy 1.30, which come in two steps.
+func makerOf(made any) (maker, error) {
+	if m, ok := as[maker126](made); ok {
+		return m, nil
+	}
+	if f, ok := made.(api.StreamFilter); ok {
+		// This is what http.PassThroughFactory gives to both generations.
+		return func(api.FilterCallbackHandler) api.StreamFilter { return f }, nil
+	}
+	return nil, fmt.Errorf("the filter's factory made %T, which makes no filters", made)
+}
+
+// as takes a function for one of a type, be its own type named or not.
+func as[F any](function any) (F, bool) {
+	if f, ok := function.(F); ok {
+		return f, true
+	}
+	var f F
+	value, want := reflect.ValueOf(function), reflect.TypeOf(f)
+	if !value.IsValid() || value.Kind() != reflect.Func || value.IsNil() || !value.CanConvert(want) {
+		return f, false
+	}
+	return value.Convert(want).Interface().(F), true
+}
+
+// Caller is the import path of the package that calls the caller of this function.
+func Caller() string {
+	pc, _, _, ok := runtime.Caller(2)
+	if !ok {
+		return ""
+	}
+	name := runtime.FuncForPC(pc).Name()
+	slash := strings.LastIndexByte(name, '/') + 1
+	path, _, _ := strings.Cut(name[slash:], ".")
+	// A dot in the last element of a path is written as %2e.
+	return strings.ReplaceAll(name[:slash]+path, "%2e", ".")
+}
