@@ -15,6 +15,7 @@ use crate::settings::Settings;
 
 /// Options of a run of filters.
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("seconds", |seconds| seconds.default_value("1")))]
 pub struct FilterOptions {
     /// Name of the results.
     #[arg(long, env = "NAME", default_value = "filters")]
