@@ -92,7 +92,10 @@ fn stop_at(call: &mut Call<'_>, index: usize, verdict: Verdict) {
 
 #[cold]
 fn blame(call: &mut Call<'_>, base: usize, index: usize, broken: Broken) {
-    call.edits.bytes_mut().truncate(base);
+    // Where the order of things is in doubt, so is every edit; else the host drops those of the filter to blame.
+    if matches!(broken, Broken::Edits { .. } | Broken::Stopped(_) | Broken::Order) {
+        call.edits.bytes_mut().truncate(base);
+    }
     let mut why = String::from("the library breaks the contract: ");
     // Writing to a string never fails.
     let _ = match broken {

@@ -7,7 +7,9 @@ use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 
-use eddy_filter::{CALL_WITHOUT_PHASE, CHAIN_FILTERS_MAX, Call, EDITS_BYTES_MAX, Event, Metadata, View};
+use eddy_filter::{
+    CALL_WITHOUT_PHASE, CHAIN_FILTERS_MAX, Call, EDITS_BYTES_MAX, Event, HostError, Metadata, View,
+};
 use eddy_http::{Fields, Method, Version};
 
 use crate::abi;
@@ -24,6 +26,8 @@ struct Frame {
     base: usize,
     /// Room behind them that the guest knows of.
     room: u32,
+    /// Buffers that became too small; the guest may hold views of what it wrote there until it returns.
+    outgrown: Vec<Vec<u8>>,
 }
 
 thread_local! {
@@ -106,7 +110,7 @@ fn enter_with(
         current: call.current.as_ptr(),
         ..*shown
     };
-    let mut frame = Frame { call: &raw mut raw, log, base, room };
+    let mut frame = Frame { call: &raw mut raw, log, base, room, outgrown: Vec::new() };
     FRAME.set(&raw mut frame);
     // A guest that dies before it says where it is, is in the first of them.
     call.current.store(call.steps.first().map_or(0, |step| step.id), Relaxed);
@@ -128,33 +132,36 @@ fn enter_with(
 }
 
 /// Gives the guest more room for edits; the answer is one of `enum eddy_result`.
-pub(crate) fn grow(call: *mut abi::Call, more: u32) -> Result<(), eddy_filter::HostError> {
+pub(crate) fn grow(call: *mut abi::Call, more: u32) -> Result<(), HostError> {
     let frame = FRAME.get();
     if frame.is_null() || call.is_null() {
-        return Err(eddy_filter::HostError::Invalid);
+        return Err(HostError::Invalid);
     }
     // SAFETY: the frame is set only while `enter_with` of this thread waits for the guest, which uses it only afterwards.
     let frame = unsafe { &mut *frame };
     if !ptr::eq(frame.call, call) {
-        return Err(eddy_filter::HostError::Invalid);
+        return Err(HostError::Invalid);
     }
     // SAFETY: it is the call of the frame, which lives as long; the guest that asks does not write it meanwhile.
     let raw = unsafe { &mut *call };
     if raw.edits_len > frame.room {
-        return Err(eddy_filter::HostError::Invalid);
+        return Err(HostError::Invalid);
     }
     let used = frame.base + raw.edits_len as usize;
     let wanted = used.saturating_add(more as usize);
     if wanted > EDITS_BYTES_MAX {
-        return Err(eddy_filter::HostError::TooLarge);
+        return Err(HostError::TooLarge);
     }
     // SAFETY: the log is borrowed by `enter_with`, which does not touch it while the guest runs.
     let log = unsafe { &mut *frame.log };
     // SAFETY: the bytes up to `used` lie inside of the allocation and are the guest's to have written.
     unsafe { log.set_len(used) };
-    if log.try_reserve(more as usize).is_err() {
-        return Err(eddy_filter::HostError::TooLarge);
+    let mut larger = Vec::new();
+    if larger.try_reserve(wanted.max(log.capacity().saturating_mul(2)).min(EDITS_BYTES_MAX)).is_err() {
+        return Err(HostError::TooLarge);
     }
+    larger.extend_from_slice(log);
+    frame.outgrown.push(std::mem::replace(log, larger));
     frame.room = room_of(log, frame.base);
     // SAFETY: `base` is at most the length.
     raw.edits = unsafe { log.as_mut_ptr().add(frame.base) };
