@@ -26,11 +26,13 @@ type exchange struct {
 	over   bool
 	// failure is why the next hook of either way is a fault: a goroutine panicked where nothing waited for it.
 	failure string
-	// elsewhere tells that hooks run on goroutines, with serial held.
+	// elsewhere tells that a goroutine works on tasks, for a filter that blocks.
 	elsewhere bool
+	tasks     []func()
+	// isBlocking tells that all hooks do.
+	isBlocking bool
 	// log is the call of the log phase while that lasts.
-	log    *raw.Call
-	serial sync.Mutex
+	log *raw.Call
 }
 
 // The ways of an exchange.
@@ -409,25 +411,24 @@ func (x *exchange) end(reason raw.EndReason) {
 	for i := range x.ways {
 		x.ways[i].close()
 	}
+	isBlocking := x.isBlocking
 	x.mutex.Unlock()
 	why := api.Normal
 	if reason != raw.EndComplete {
 		why = api.Terminate
 	}
-	if !x.elsewhere {
+	if !isBlocking {
 		x.destroy(why)
 		return
 	}
-	go func() {
-		x.serial.Lock()
-		defer x.serial.Unlock()
+	x.later(func() {
 		defer func() {
 			if r := recover(); r != nil {
 				raw.WriteLog(x.filter.id, raw.LevelError, "the filter panicked in OnDestroy: "+raw.PanicText(r))
 			}
 		}()
 		x.destroy(why)
-	}()
+	})
 }
 
 func (x *exchange) destroy(why api.DestroyReason) {
@@ -438,21 +439,12 @@ func (x *exchange) destroy(why api.DestroyReason) {
 
 // enterElsewhere runs a hook on a goroutine, for filters that block.
 func (x *exchange) enterElsewhere(c *raw.Call, s *raw.Step) raw.Verdict {
-	x.elsewhere = true
+	n := c.Copy(s)
 	if c.Phase == raw.PhaseLog {
-		// What is logged is told by a copy, too, but nobody waits for it.
-		logged := c.Copy(s)
-		go func() {
-			x.serial.Lock()
-			defer x.serial.Unlock()
-			x.enterLog(&logged.Call)
-		}()
+		x.later(func() { x.enterLog(&n.Call) })
 		return raw.Continue
 	}
-	n := c.Copy(s)
-	go func() {
-		x.serial.Lock()
-		defer x.serial.Unlock()
+	x.later(func() {
 		verdict := x.enter(&n.Call, &n.Step, n)
 		if verdict == raw.Pause {
 			return
@@ -463,6 +455,41 @@ func (x *exchange) enterElsewhere(c *raw.Call, s *raw.Step) raw.Verdict {
 			verdict = raw.Fault
 		}
 		raw.Resume(n.Call.Exchange, n.Call.Turn, verdict, n.Own())
-	}()
+	})
 	return raw.Pause
+}
+
+// later runs what is to be done for an exchange on a goroutine of its own, one after another: a filter written for
+// Envoy expects that its hooks don't run at the same time. The goroutine ends when there is nothing more to do.
+func (x *exchange) later(task func()) {
+	x.mutex.Lock()
+	defer x.mutex.Unlock()
+	x.tasks = append(x.tasks, task)
+	if x.elsewhere {
+		return
+	}
+	x.elsewhere = true
+	go x.work()
+}
+
+func (x *exchange) work() {
+	// A task that calls runtime.Goexit takes this goroutine with it, but not the tasks behind it.
+	isDone := false
+	defer func() {
+		if !isDone {
+			go x.work()
+		}
+	}()
+	for {
+		x.mutex.Lock()
+		if len(x.tasks) == 0 {
+			x.elsewhere, isDone = false, true
+			x.mutex.Unlock()
+			return
+		}
+		next := x.tasks[0]
+		x.tasks = x.tasks[1:]
+		x.mutex.Unlock()
+		next()
+	}
 }
