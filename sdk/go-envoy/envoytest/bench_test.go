@@ -43,4 +43,3 @@ func BenchmarkExchange(b *testing.B) {
 		})
 	}
 }
-

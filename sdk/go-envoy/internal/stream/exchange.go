@@ -24,6 +24,8 @@ type exchange struct {
 	worker uint32
 	last   uint8 // the way that was entered last, for callbacks that don't say which
 	over   bool
+	// isShared tells that the filter's factory was given the exchange.
+	isShared bool
 	// failure is why the next hook of either way is a fault: a goroutine panicked where nothing waited for it.
 	failure string
 	// elsewhere tells that a goroutine works on tasks, for a filter that blocks.
@@ -90,7 +92,12 @@ func (x *exchange) enter(c *raw.Call, s *raw.Step, elsewhere *raw.Copy) raw.Verd
 		at = responseWay
 	}
 	w := &x.ways[at]
-	x.mutex.Lock()
+	// Before its first hook, nobody else has the exchange.
+	isShared := x.isShared
+	x.isShared = true
+	if isShared {
+		x.mutex.Lock()
+	}
 	if why := x.failure; why != "" {
 		x.mutex.Unlock()
 		if elsewhere != nil {
@@ -103,7 +110,9 @@ func (x *exchange) enter(c *raw.Call, s *raw.Step, elsewhere *raw.Copy) raw.Verd
 	before := c.EditsLen
 	x.last = at
 	w.call, w.copy, w.state, w.turn = c, elsewhere, inHook, c.Turn
-	x.mutex.Unlock()
+	if isShared {
+		x.mutex.Unlock()
+	}
 
 	status, failure := x.hook(w, c)
 
