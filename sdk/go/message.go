@@ -13,6 +13,12 @@ type Field struct {
 	Value string
 }
 
+// F makes a field of a well-known name: `x.Reply(401, "who?", eddy.F(eddy.WWWAuthenticate, "Basic"))`.
+func F(h Header, value string) Field { return Field{h.Name(), value} }
+
+// Named makes a field of any name.
+func Named(name, value string) Field { return Field{name, value} }
+
 // Fields are the fields of a head or of trailers. Reads see what this hook and earlier filters changed.
 type Fields struct {
 	x       *Exchange

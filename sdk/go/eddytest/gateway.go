@@ -32,6 +32,15 @@ type Field struct {
 	Value string
 }
 
+// Fields makes fields of names and values in turn.
+func Fields(namesAndValues ...string) []Field {
+	fields := make([]Field, 0, len(namesAndValues)/2)
+	for i := 0; i+1 < len(namesAndValues); i += 2 {
+		fields = append(fields, Field{namesAndValues[i], namesAndValues[i+1]})
+	}
+	return fields
+}
+
 // Message is a request or a response, whole.
 type Message struct {
 	Method    string

@@ -48,7 +48,7 @@ func (f *filter) RequestHead(x *eddy.Exchange) eddy.Verdict {
 	if f.isKnown(x.Request().Get(eddy.Authorization)) {
 		return eddy.Continue
 	}
-	return x.Reply(401, "credentials are needed\n", eddy.Field{Name: eddy.WWWAuthenticate.Name(), Value: f.challenge})
+	return x.Reply(401, "credentials are needed\n", eddy.F(eddy.WWWAuthenticate, f.challenge))
 }
 
 func (f *filter) isKnown(value string) bool {

@@ -27,6 +27,7 @@ func TestNothingIsAllocated(t *testing.T) {
 	request := eddytest.New(t, "header-get-set", nil).Get("/")
 	for _, phase := range []raw.Phase{raw.PhaseRequestHead, raw.PhaseResponseHead} {
 		crossing := request.Crossing(phase)
+		crossing.Enter()
 		if n := crossing.Allocs(); n != 0 || len(crossing.Edits()) != 1 {
 			t.Errorf("%v allocations in %v for %v", n, phase, crossing.Edits())
 		}
