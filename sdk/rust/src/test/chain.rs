@@ -190,15 +190,14 @@ impl Way<'_> {
             let Next::Buffer(place) = self.phase(rest, head, flags, &mut Vec::new())? else { break };
             let place = head_done + place;
             let before = order.get(body_done..place).unwrap_or_default();
-            let mut whole = self.pieces(before, body, pieces, has_trailers)?.concat();
+            let mut whole = self.pieces(before, body, pieces)?.concat();
             let wanting = order.get(place..=place).unwrap_or_default();
-            let end = if has_trailers { 0 } else { abi::CALL_END };
-            self.phase(wanting, body, end | abi::CALL_BUFFERED, &mut whole)?;
+            self.phase(wanting, body, abi::CALL_END | abi::CALL_BUFFERED, &mut whole)?;
             pieces = if whole.is_empty() { Vec::new() } else { vec![whole] };
             (head_done, body_done) = (place + 1, place + 1);
         }
         let rest = order.get(body_done..).unwrap_or_default();
-        *self.body(head) = self.pieces(rest, body, pieces, has_trailers)?;
+        *self.body(head) = self.pieces(rest, body, pieces)?;
         if has_trailers {
             self.phase(order, trailers, abi::CALL_END, &mut Vec::new())?;
         }
@@ -206,26 +205,20 @@ impl Way<'_> {
     }
 
     /// The pieces of a body, one after the other.
-    fn pieces(
-        &mut self,
-        order: &[usize],
-        phase: Phase,
-        pieces: Vec<Vec<u8>>,
-        has_trailers: bool,
-    ) -> Result<Vec<Vec<u8>>, Stop> {
+    fn pieces(&mut self, order: &[usize], phase: Phase, pieces: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Stop> {
         let mut out = Vec::new();
         let mut left = pieces.into_iter().peekable();
         while let Some(mut piece) = left.next() {
-            let is_end = left.peek().is_none() && !has_trailers;
+            let is_end = left.peek().is_none();
             let flags = if is_end { abi::CALL_END } else { 0 };
             if let Next::Buffer(place) = self.phase(order, phase, flags, &mut piece)? {
                 // The filters before have seen this piece and see the rest; then the one that wants it all does.
                 let rest: Vec<Vec<u8>> = left.by_ref().collect();
                 let before = order.get(..place).unwrap_or_default();
-                for more in self.pieces(before, phase, rest, has_trailers)? {
+                for more in self.pieces(before, phase, rest)? {
                     piece.extend_from_slice(&more);
                 }
-                let flags = abi::CALL_BUFFERED | if has_trailers { 0 } else { abi::CALL_END };
+                let flags = abi::CALL_BUFFERED | abi::CALL_END;
                 let from = order.get(place..).unwrap_or_default();
                 self.phase(from, phase, flags, &mut piece)?;
             }

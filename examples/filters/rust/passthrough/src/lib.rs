@@ -20,3 +20,20 @@ impl Filter for Passthrough {
 }
 
 eddy_sdk::filters! { "passthrough" => Passthrough }
+
+#[cfg(test)]
+mod tests {
+    use eddy_sdk::test::{Chain, Library, Request, Response};
+
+    use super::Filters;
+
+    #[test]
+    fn nothing_is_changed() {
+        let filter = Library::of::<Filters>().filter("passthrough", "null").expect("it has no configuration");
+        let (request, response) =
+            (Request::post("/a", "body").field("a", "1"), Response::new(204).field("b", "2"));
+        let outcome = Chain::new().then(&filter).send(request.clone(), |_| response.clone());
+        assert_eq!((outcome.sent(), outcome.answered()), (&request, &response));
+        assert_eq!(outcome.crossings(), 2);
+    }
+}
