@@ -56,6 +56,10 @@ uintptr_t passing_sum_texts(const passing_text *texts, size_t count) {
   return sum;
 }
 
+uintptr_t passing_sum_headers(const passing_headers *headers) {
+  return passing_sum_texts(headers->texts, headers->count);
+}
+
 const uint8_t *passing_packed(size_t *length) {
   static const struct { uint32_t size; char text[4]; } packed[] = {{2, "go"}, {4, "rust"}, {0, ""}};
   *length = 8 + 8 + 4;

@@ -54,7 +54,7 @@ func TestEveryWayOfPassingManyStringsGivesTheSameSum(t *testing.T) {
 			expected += Sum(text)
 		}
 		for name, sum := range map[string]func([]string) uint64{
-			"Batch.Sum": batch.Sum, "Batch.SumFast": batch.SumFast,
+			"Batch.Sum": batch.Sum, "Batch.SumFast": batch.SumFast, "SumHeadersFast": SumHeadersFast,
 			"SumEach": SumEach, "SumPinned": SumPinned, "SumCStrings": SumCStrings,
 		} {
 			if got := sum(texts); got != expected {
@@ -101,6 +101,7 @@ func TestAllocations(t *testing.T) {
 		{"AppendLetters", 0, func() { AppendLetters(buffer, 64) }},
 		{"Batch.Sum", 0, func() { batch.Sum(headers) }},
 		{"Batch.SumFast", 0, func() { batch.SumFast(headers) }},
+		{"SumHeadersFast", 0, func() { SumHeadersFast(headers) }},
 		{"SumEach", 0, func() { SumEach(headers) }},
 		{"SumTable", 0, func() { SumTable(table) }},
 		{"SumTableTyped", 0, func() { SumTableTyped(table) }},
@@ -142,6 +143,7 @@ func BenchmarkBatchOf16(b *testing.B) {
 	run(b, "pinner", func() { SumPinned(headers) })
 	run(b, "each", func() { SumEach(headers) })
 	run(b, "flat", func() { batch.Sum(headers) })
+	run(b, "headers-fast", func() { SumHeadersFast(headers) })
 	run(b, "flat-fast", func() { batch.SumFast(headers) })
 }
 
