@@ -61,7 +61,7 @@ fn load(path: &Path) -> Library {
 }
 
 fn run(command: &mut Command) {
-    let done = command.output().unwrap_or_else(|error| panic!("can't run {command:?}: {error}"));
+    let done = command.output().expect("cargo, make and a C compiler can be run");
     assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&done.stderr));
 }
 

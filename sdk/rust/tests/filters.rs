@@ -259,6 +259,7 @@ fn changes_that_a_phase_has_no_place_for_are_refused_at_once() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "16 MiB take Miri minutes")]
 fn too_many_edits_are_an_error_of_the_filter_s_own() {
     let outcome = run(r#"["flood"]"#, Request::get("/"));
     assert_eq!(outcome.faults(), ["the edits of the call are larger than their limit"]);
@@ -292,4 +293,16 @@ fn fields_are_found_by_id_by_name_and_in_order() {
 fn run(script: &str, request: Request) -> eddy_sdk::test::Outcome {
     let filter = library().filter("script", script).expect("the script is right");
     Chain::new().then(&filter).send(request, ok)
+}
+
+#[test]
+fn filters_apart_in_a_chain_are_all_entered() {
+    let library = library();
+    let first = library.filter("script", r#"["set x-a 1"]"#).expect("right");
+    let elsewhere = library.filter("stateful", r#""apart""#).expect("right");
+    let last = library.filter("script", r#"["copy x-a x-b"]"#).expect("right");
+    let chain = Chain::new().then(&first).then(&elsewhere).then(&last).blocking().then(&first);
+    let outcome = chain.send(Request::get("/"), ok);
+    assert_eq!(outcome.sent().get_field("x-b"), Some("1"));
+    assert_eq!(outcome.answered().get_field("x-hooks"), Some("2"));
 }

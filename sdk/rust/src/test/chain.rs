@@ -248,7 +248,7 @@ impl Way<'_> {
                 continue;
             }
             at += match self.settle(&run, &crossed, phase, flags, body)? {
-                Settled::On(steps) => steps,
+                Settled::On(steps) => steps.min(run.len()),
                 Settled::Buffer(step) => return Ok(Next::Buffer(at + step)),
             };
         }
