@@ -33,6 +33,8 @@ type exchange struct {
 	tasks     []func()
 	// isBlocking tells that all hooks do.
 	isBlocking bool
+	// trailers are those of both ways, for a filter that logs.
+	trailers [2][]field
 	// log is the call of the log phase while that lasts.
 	log *raw.Call
 }
@@ -219,8 +221,23 @@ func (w *way) leave(c *raw.Call, s *raw.Step, before uint32, status api.StatusTy
 		w.retract(before)
 		w.edit(raw.OpFault, "", failure, 0)
 	}
+	w.keepTrailers()
 	w.close()
 	return verdict
+}
+
+// keepTrailers copies trailers for a filter that will log them: they can't be read any more then.
+func (w *way) keepTrailers() {
+	x := w.x
+	if x.shape == nil || x.shape.log == nil {
+		return
+	}
+	switch w.call.Phase {
+	case raw.PhaseRequestTrailers:
+		x.trailers[requestWay] = (*requestTrailers)(x).section().copyAll()
+	case raw.PhaseResponseTrailers:
+		x.trailers[responseWay] = (*responseTrailers)(x).section().copyAll()
+	}
 }
 
 // close ends a hook or what went on with it: views of it are no longer valid.
@@ -348,6 +365,7 @@ func (w *way) finish(verdict raw.Verdict) {
 		w.holdsHead = verdict == raw.Buffer && isHead(w.call.Phase)
 		edits := w.copy.Own()
 		turn := w.turn
+		w.keepTrailers()
 		w.close()
 		if err := raw.Resume(w.x.id, turn, verdict, edits); err != nil && raw.LogEnabled(raw.LevelDebug) {
 			raw.WriteLog(w.x.filter.id, raw.LevelDebug, "a filter goes on too late: "+err.Error())
@@ -410,7 +428,13 @@ func (x *exchange) enterLog(c *raw.Call) {
 	if c.Status != 0 {
 		response = (*responseHeaders)(x)
 	}
-	x.shape.log(x.user, (*requestHeaders)(x), nil, response, nil)
+	var trailers [2]api.HeaderMap
+	for i, fields := range x.trailers {
+		if fields != nil {
+			trailers[i] = kept(fields)
+		}
+	}
+	x.shape.log(x.user, (*requestHeaders)(x), trailers[requestWay], response, trailers[responseWay])
 }
 
 // end is the last of an exchange.

@@ -76,6 +76,10 @@ func shapeOf(filter api.StreamFilter) *shape {
 	if s.log != nil || s.complete != nil {
 		s.interest |= raw.PhaseLog.Bit()
 	}
+	if _, ok := filter.(logger133); ok && s.log != nil {
+		// It is shown the trailers, which must be kept for it.
+		s.interest |= raw.PhaseRequestTrailers.Bit() | raw.PhaseResponseTrailers.Bit()
+	}
 	s.hasDestroy = isOwn(of, "OnDestroy")
 	known, _ := shapes.LoadOrStore(of, s)
 	return known.(*shape)

@@ -75,7 +75,7 @@ func TestWhatAFilterInheritsIsNotEntered(t *testing.T) {
 		{&shadows{}, heads | raw.PhaseResponseTrailers.Bit(), false, false},
 		{&byInterface{&bare{}}, all, false, true},
 		{&halves{}, heads, false, true},
-		{&logs133{}, heads | raw.PhaseLog.Bit(), true, false},
+		{&logs133{}, heads | raw.PhaseLog.Bit() | raw.PhaseRequestTrailers.Bit() | raw.PhaseResponseTrailers.Bit(), true, false},
 		{&logs128{}, heads | raw.PhaseLog.Bit(), true, false},
 		{&completes{}, heads | raw.PhaseLog.Bit(), false, false},
 		{&destroys{}, heads, false, true},
