@@ -231,26 +231,28 @@ impl Way<'_> {
 
     /// Enters the filters of a phase until all have gone on.
     fn phase(&mut self, order: &[usize], phase: Phase, flags: u8, body: &mut Vec<u8>) -> Result<Next, Stop> {
-        let mut at = 0;
-        while let Some(&index) = order.get(at) {
-            self.reach(index, phase);
-            if !self.is_entered(index, phase) {
-                at += 1;
-                continue;
-            }
-            let run = self.neighbours(order.get(at..).unwrap_or_default(), phase);
+        let places: Vec<usize> =
+            (0..order.len()).filter(|place| self.is_entered(order[*place], phase)).collect();
+        let mut rest = places.as_slice();
+        while let Some(&first) = rest.first() {
+            let library = |place: usize| self.chain.links[order[place]].filter.library();
+            let together = rest.iter().take_while(|place| library(**place).is(library(first))).count();
+            let run: Vec<usize> = rest.iter().take(together).map(|place| order[*place]).collect();
             let crossed = self.cross(&run, phase, flags, body);
             if let Some(last) = run.get(crossed.stopped).or_else(|| run.last()) {
                 self.reach(*last, phase);
             }
             if phase == Phase::Log {
-                at += run.len();
+                rest = &rest[run.len()..];
                 continue;
             }
-            at += match self.settle(&run, &crossed, phase, flags, body)? {
-                Settled::On(steps) => steps.min(run.len()),
-                Settled::Buffer(step) => return Ok(Next::Buffer(at + step)),
-            };
+            match self.settle(&run, &crossed, phase, flags, body)? {
+                Settled::On(steps) => rest = &rest[steps.min(run.len())..],
+                Settled::Buffer(step) => return Ok(Next::Buffer(rest[step])),
+            }
+        }
+        if let Some(last) = order.iter().max() {
+            self.reach(*last, phase);
         }
         Ok(Next::Done)
     }
@@ -263,14 +265,6 @@ impl Way<'_> {
 
     fn is_entered(&self, index: usize, phase: Phase) -> bool {
         self.chain.links[index].filter.is_entered(phase) && !self.skipped[index]
-    }
-
-    /// The filters from here on that are entered together.
-    fn neighbours(&self, order: &[usize], phase: Phase) -> Vec<usize> {
-        let library = |index: usize| self.chain.links[index].filter.library();
-        let Some(&first) = order.first() else { return Vec::new() };
-        let is_one = |index: &&usize| library(**index).is(library(first)) && self.is_entered(**index, phase);
-        order.iter().take_while(is_one).copied().collect()
     }
 
     fn cross(&mut self, run: &[usize], phase: Phase, flags: u8, body: &[u8]) -> Crossed {

@@ -1,5 +1,7 @@
 //! A library and its filters, as a host holds them.
 
+use std::any::TypeId;
+use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -61,11 +63,17 @@ impl Library {
     /// When the library refuses the fake host, which is of the same version.
     #[must_use]
     pub fn of<L: FilterSet>() -> Self {
-        // SAFETY: the table is a static.
-        let table = unsafe { export::open::<L>(&raw const fake::HOST) };
-        // SAFETY: null, or a table that lives as long as the process.
-        let table = unsafe { table.as_ref() };
-        Self { table: table.expect("a library of this version opens") }
+        /// A library is opened once, whatever number of tests ask for it.
+        static OPEN: Mutex<BTreeMap<TypeId, Library>> = Mutex::new(BTreeMap::new());
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = open.entry(TypeId::of::<L>()).or_insert_with(|| {
+            // SAFETY: the table is a static.
+            let table = unsafe { export::open::<L>(&raw const fake::HOST) };
+            // SAFETY: null, or a table that lives as long as the process.
+            let table = unsafe { table.as_ref() };
+            Self { table: table.expect("a library of this version opens") }
+        });
+        known.clone()
     }
 
     /// Loads a library from a file; it stays loaded.
