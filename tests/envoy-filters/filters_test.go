@@ -221,7 +221,7 @@ import (
 
 func main() {}
 `, imports.String()))
-	overlay := exec.Command("go", append([]string{"run", "github.com/envoyproxy/envoy/cmd/importable", "-out", filepath.Join(b.folder, "overlay")}, b.programs...)...)
+	overlay := exec.Command("go", append([]string{"run", "github.com/envoyproxy/envoy/cmd/importable", "-out", filepath.Join(b.folder, "_overlay")}, b.programs...)...)
 	if output, err := overlay.CombinedOutput(); err != nil {
 		b.test.Fatalf("importable: %v\n%s", err, output)
 	}
@@ -244,7 +244,7 @@ func (b *bundle) file(name, text string) {
 
 // run runs the Go command on the bundle. A failing build ends the test, a failing check only shows in the output.
 func (b *bundle) run(verb string, arguments ...string) string {
-	all := []string{verb, "-overlay", filepath.Join(b.folder, "overlay", "overlay.json"), "-tags", strings.Join(b.tags, ",")}
+	all := []string{verb, "-overlay", filepath.Join(b.folder, "_overlay", "overlay.json"), "-tags", strings.Join(b.tags, ",")}
 	command := exec.Command("go", append(all, arguments...)...)
 	command.Dir = b.folder
 	output, err := command.CombinedOutput()
