@@ -173,8 +173,18 @@ pub(crate) fn enter(filters: &[(MadeFilter, u32)], view: Option<&View<'_>>, ende
     run(&mut steps, view, ended)
 }
 
-/// Enters these steps.
+/// Enters these steps of the library of faults.
 pub(crate) fn run(steps: &mut [Step], view: Option<&View<'_>>, ended: &[Ended]) -> Outcome {
+    run_in(&faults(), steps, view, ended)
+}
+
+/// Enters these steps of a library.
+pub(crate) fn run_in(
+    library: &NativeLibrary,
+    steps: &mut [Step],
+    view: Option<&View<'_>>,
+    ended: &[Ended],
+) -> Outcome {
     let mut edits = EditLog::new();
     let current = AtomicU32::new(0);
     let mut call = Call {
@@ -190,7 +200,7 @@ pub(crate) fn run(steps: &mut [Step], view: Option<&View<'_>>, ended: &[Ended]) 
         wait_ms: 0,
         current: &current,
     };
-    faults().run(&mut call);
+    library.run(&mut call);
     let stopped = call.stopped;
     Outcome { stopped, steps: steps.to_vec(), edits, current: current.load(Ordering::Relaxed) }
 }
