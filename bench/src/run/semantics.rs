@@ -1,12 +1,13 @@
 //! Before filters are measured: does each do what its scenario says, and nothing on the bare listener?
 
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
 use super::check::answers_alike;
-use crate::filters::{BAD, BARE, FilterScenario, GOOD};
-use crate::peers::Instance;
+use crate::filters::{BAD, BARE, FilterScenario, GOOD, HEADERS};
+use crate::peers::{Instance, Kind};
 use crate::probe::{self, Answer};
 
 /// Asks the listener of `scenario`, and the bare one, everything that tells whether the filters are there.
@@ -30,6 +31,12 @@ pub(super) fn check(instance: &Instance, scenario: &FilterScenario) -> Result<()
         bears_marks(filtered).with_context(sides)?;
     } else if !has("auth") {
         bears_no_marks(filtered).with_context(sides)?;
+    }
+    if has("body") {
+        finds_marks(instance, filtered).with_context(sides)?;
+    }
+    if has("passthrough") || has("body") {
+        is_entered(instance).with_context(sides)?;
     }
     answers_alike(bare, &scenario.bare_request()).context("the bare listener").with_context(sides)?;
     answers_alike(filtered, &scenario.request()).with_context(sides)
@@ -84,6 +91,36 @@ fn echo(address: SocketAddr) -> Result<Answer> {
     Ok(answer)
 }
 
+/// What looks at bodies finds the byte that it looks for, and leaves it where it is.
+fn finds_marks(instance: &Instance, address: SocketAddr) -> Result<()> {
+    let answer = probe::get(address, "/mark")?;
+    if answer.status != 200 || answer.body != b"<\n" {
+        bail!("a body of two bytes arrives as {:?}", String::from_utf8_lossy(&answer.body));
+    }
+    // The filters of eddy are examples, which count what they find and don't write it to the log.
+    if instance.target.kind == Kind::Eddy {
+        return Ok(());
+    }
+    let deadline = Instant::now() + LOG_TIMEOUT;
+    while !instance.has_said("the body has a mark") {
+        if Instant::now() > deadline {
+            bail!("the filter doesn't find what it looks for");
+        }
+        crate::pause(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+/// Nothing shows that a filter which does nothing is entered; that the same process enters another one, which does
+/// something in both directions, has to stand for it.
+fn is_entered(instance: &Instance) -> Result<()> {
+    let address = instance.listeners.get(HEADERS.name).copied();
+    let address = address.with_context(|| format!("there is no listener `{}`", HEADERS.name))?;
+    bears_marks(address).context("filters are not entered")
+}
+
+/// How long a line of a log may take.
+const LOG_TIMEOUT: Duration = Duration::from_secs(3);
 /// Another name, another scheme, what is not base64, and an empty value.
 const WRONG: &[&str] = &[
     "Authorization: Basic YmFybmFtZTp2YWxpZHBhc3N3b3Jk\r\n",
