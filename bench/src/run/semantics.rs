@@ -36,7 +36,7 @@ pub(super) fn check(instance: &Instance, scenario: &FilterScenario) -> Result<()
         finds_marks(instance, filtered).with_context(sides)?;
     }
     if has("passthrough") || has("body") {
-        is_entered(instance).with_context(sides)?;
+        is_entered(instance, scenario, filtered).with_context(sides)?;
     }
     answers_alike(bare, &scenario.bare_request()).context("the bare listener").with_context(sides)?;
     answers_alike(filtered, &scenario.request()).with_context(sides)
@@ -97,7 +97,7 @@ fn finds_marks(instance: &Instance, address: SocketAddr) -> Result<()> {
     if answer.status != 200 || answer.body != b"<\n" {
         bail!("a body of two bytes arrives as {:?}", String::from_utf8_lossy(&answer.body));
     }
-    // The filters of eddy are examples, which count what they find and don't write it to the log.
+    // The filters of eddy are examples, which don't write to the log; eddy counts how often each is entered instead.
     if instance.target.kind == Kind::Eddy {
         return Ok(());
     }
@@ -111,14 +111,53 @@ fn finds_marks(instance: &Instance, address: SocketAddr) -> Result<()> {
     Ok(())
 }
 
-/// Nothing shows that a filter which does nothing is entered; that the same process enters another one, which does
-/// something in both directions, has to stand for it.
-fn is_entered(instance: &Instance) -> Result<()> {
-    let address = instance.listeners.get(HEADERS.name).copied();
-    let address = address.with_context(|| format!("there is no listener `{}`", HEADERS.name))?;
-    bears_marks(address).context("filters are not entered")
+/// Filters that change nothing are entered all the same. eddy counts that; elsewhere nothing shows it, and that the same
+/// process enters another one, which does something in both directions, has to stand for it.
+fn is_entered(instance: &Instance, scenario: &FilterScenario, address: SocketAddr) -> Result<()> {
+    if instance.target.kind != Kind::Eddy {
+        let headers = instance.listeners.get(HEADERS.name).copied();
+        let headers = headers.with_context(|| format!("there is no listener `{}`", HEADERS.name))?;
+        return bears_marks(headers).context("filters are not entered");
+    }
+    let is_body = scenario.listener.flags.contains(&"body");
+    let (filter, phases): (_, &[&str]) = if is_body {
+        ("body", &["response_body"])
+    } else {
+        ("passthrough", &["request_head", "response_head"])
+    };
+    let before = metrics(instance)?;
+    echo(address)?;
+    let after = metrics(instance)?;
+    for phase in phases {
+        let entered = calls(&after, filter, phase).saturating_sub(calls(&before, filter, phase));
+        if entered == 0 {
+            bail!("the filter `{filter}` is not entered in `{phase}`, by `{CALLS}`");
+        }
+    }
+    Ok(())
 }
 
+fn metrics(instance: &Instance) -> Result<String> {
+    let answer = probe::get(instance.admin, instance.target.kind.metrics_path())?;
+    if answer.status != 200 {
+        bail!("metrics are answered with status {}", answer.status);
+    }
+    Ok(String::from_utf8_lossy(&answer.body).into_owned())
+}
+
+/// How often a filter of eddy was entered in a phase, by its metrics.
+fn calls(metrics: &str, filter: &str, phase: &str) -> u64 {
+    let is_it = |line: &&str| {
+        line.starts_with(CALLS)
+            && line.contains(&format!("filter=\"{filter}\""))
+            && line.contains(&format!("phase=\"{phase}\""))
+    };
+    let values =
+        metrics.lines().filter(is_it).filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok());
+    values.sum()
+}
+
+const CALLS: &str = "eddy_filter_calls_total{";
 /// How long a line of a log may take.
 const LOG_TIMEOUT: Duration = Duration::from_secs(3);
 /// Another name, another scheme, what is not base64, and an empty value.
@@ -128,3 +167,18 @@ const WRONG: &[&str] = &[
     "Authorization: Basic ====\r\n",
     "Authorization: Basic \r\n",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_told_apart_by_filter_and_phase() {
+        let metrics = "# HELP eddy_filter_calls_total Times the filter was entered.\n\
+            eddy_filter_calls_total{filter=\"body\",phase=\"response_body\"} 7\n\
+            eddy_filter_calls_total{filter=\"body\",phase=\"request_head\"} 2\n\
+            eddy_filter_calls_total{filter=\"auth\",phase=\"response_body\"} 1\n";
+        assert_eq!(calls(metrics, "body", "response_body"), 7);
+        assert_eq!(calls(metrics, "body", "log"), 0);
+    }
+}
