@@ -75,7 +75,7 @@ impl LastWords {
         let index = found.or_else(|| lines.iter().rposition(|line| !line.trim().is_empty()))?;
         let said = lines.get(index)?.trim().chars().take(SAID_CHARS_MAX).collect();
         let rest = lines.get(index..).unwrap_or_default();
-        Some(Self { said, at: rest.windows(2).find_map(|pair| go_function(pair)) })
+        Some(Self { said, at: rest.windows(2).find_map(go_function) })
     }
 }
 
