@@ -7,7 +7,8 @@ mod probe;
 mod probed;
 mod problem;
 
-pub(crate) use maker::needs_new_process;
+pub(crate) use maker::{FilterMaker, needs_new_process};
 pub(crate) use names::FilterNames;
 pub(crate) use probe::probe;
 pub(crate) use probed::run as run_probe;
+pub(crate) use problem::FilterProblem;
