@@ -1,5 +1,6 @@
 //! Entering filters: what they see, what they say, and what becomes of those that lie.
 
+use std::process::Command;
 use std::slice;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
@@ -10,7 +11,7 @@ use eddy_filter::{
 };
 use eddy_http::{Field, FieldId, Fields, Method, Span, Version};
 
-use super::support::{HOST, enter, faults, graveyard, host, make, run};
+use super::support::{HOST, SANITIZER, enter, faults, graveyard, host, make, run};
 
 const HEAD: &[u8] = b"GET /a?b HTTP/1.1\r\nHost: example\r\nX-Key: value\r\n\r\n";
 
@@ -198,6 +199,31 @@ fn resumes_from_eight_threads_hit_what_waits_and_nothing_else() {
     assert!(HOST.resumed.load(Ordering::Relaxed) <= before + 1, "a turn is resumed once");
     HOST.handles.close(handle);
     let _ = host();
+}
+
+#[test]
+fn the_tests_of_answers_hold_when_libraries_check_their_memory() {
+    if std::env::var_os(SANITIZER).is_some() {
+        return;
+    }
+    let asked = Command::new("cc").arg("-print-file-name=libasan.so").output().unwrap();
+    let runtime = String::from_utf8(asked.stdout).unwrap().trim().to_owned();
+    if !runtime.starts_with('/') {
+        println!("SKIPPED: the C compiler has no address sanitizer");
+        return;
+    }
+    let output = Command::new(std::env::current_exe().unwrap())
+        // What counts time and stacks differs by design.
+        .args(["answers::", "--skip", "a_crossing", "--skip", "signal_stack"])
+        .env(SANITIZER, "-fsanitize=address")
+        .env("LD_PRELOAD", runtime)
+        .env("ASAN_OPTIONS", "detect_leaks=0,use_sigaltstack=0")
+        .output()
+        .unwrap();
+    let text =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("resumes_from_eight_threads"), "{text}");
 }
 
 #[test]
