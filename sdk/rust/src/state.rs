@@ -89,6 +89,14 @@ impl<'a, S: Default> StateAccess<'a, S> {
         Self { cell, guard: None }
     }
 
+    /// Another reference to the state as a number; 0 where the filter keeps none.
+    pub(crate) fn share(&self) -> u64 {
+        if !StateCell::<S>::IS_KEPT {
+            return 0;
+        }
+        Arc::clone(self.cell.get_or_init(|| Arc::new(StateCell::new(false)))).into_number()
+    }
+
     pub(crate) fn get(&mut self) -> &mut S {
         let cell = self.cell;
         let guard = self.guard.get_or_insert_with(|| {
