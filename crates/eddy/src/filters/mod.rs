@@ -6,6 +6,7 @@ mod names;
 mod probe;
 mod probed;
 mod problem;
+mod services;
 
 pub(crate) use maker::{FilterMaker, needs_new_process};
 pub(crate) use names::FilterNames;
