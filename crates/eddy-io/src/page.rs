@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use rustix::fs::{MemfdFlags, fstat, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
@@ -20,7 +20,7 @@ pub struct WorkerSlot {
     /// When the worker last passed through its loop, in [`crate::monotonic_ms`]; 0 when it has not started.
     pub heartbeat_ms: AtomicU64,
     /// Which filter the worker is in, for the record written when it hangs or dies; 0 for none.
-    pub filter: AtomicU64,
+    pub filter: AtomicU32,
 }
 
 /// Memory shared between the parent and its child: one [`WorkerSlot`] a worker.
