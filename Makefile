@@ -49,7 +49,9 @@ bench: ## whole-system benchmarks against the peers; bench/README.md says how to
 
 bench-filters: ## what filters cost in eddy and in the peers, in each of their languages
 	$(CARGO) build --release -p eddy -p eddy-bench
-	EDDY=$${EDDY:-$(TARGET)/release/eddy} $(TARGET)/release/eddy-bench filters
+	bench/peers/build-filters
+	EDDY=$${EDDY:-$(TARGET)/release/eddy} EDDY_NATIVE_LIBRARIES=$${EDDY_NATIVE_LIBRARIES:-$(TARGET)/release} \
+		$(TARGET)/release/eddy-bench filters
 
 bench-peers: ## install the peers that tests and benchmarks compare with
 	bench/peers/install; peers=$$?; tests/differential/install && exit $$peers

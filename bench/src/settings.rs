@@ -81,9 +81,9 @@ struct LibraryPaths {
     /// Filters in Go written for Envoy, likewise.
     #[arg(long, env = "EDDY_GO_ENVOY_LIBRARY", default_value = "target/bench-filters/go-envoy.so")]
     go_envoy_library: PathBuf,
-    /// Filters in Rust, likewise.
-    #[arg(long, env = "EDDY_NATIVE_LIBRARY", default_value = "target/bench-filters/native.so")]
-    native_library: PathBuf,
+    /// Folder of the filters in Rust.
+    #[arg(long, env = "EDDY_NATIVE_LIBRARIES", default_value = "target/release")]
+    native_libraries: PathBuf,
     /// Folder of nginx's modules.
     #[arg(long, env = "NGINX_MODULES", default_value = "/usr/lib/nginx/modules")]
     nginx_modules: PathBuf,
@@ -131,9 +131,9 @@ impl Settings {
 
     /// Where the libraries of filters may be.
     pub fn libraries(&self) -> Libraries {
-        let LibraryPaths { go_library, go_envoy_library, native_library, nginx_modules } =
+        let LibraryPaths { go_library, go_envoy_library, native_libraries, nginx_modules } =
             self.libraries.clone();
-        Libraries { go: go_library, go_envoy: go_envoy_library, native: native_library, nginx_modules }
+        Libraries { go: go_library, go_envoy: go_envoy_library, native: native_libraries, nginx_modules }
     }
 
     /// Where the programs of the targets may be.

@@ -25,6 +25,8 @@ fn bench(folder: &Path) -> Command {
     command.env("BENCH_FOLDER", folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     for name in
         ["TARGETS", "SCENARIOS", "ROUNDS", "SECONDS", "NAME", "RATE", "GENERATOR", "EDDY_REQUIRE_PEERS"]
+            .into_iter()
+            .chain(["RATES", "RATE_ROUNDS"])
     {
         command.env_remove(name);
     }
@@ -112,6 +114,72 @@ fn a_short_run_gives_a_row_for_each_target() {
     assert!(std::fs::read_to_string(folder.join("results/short.md")).unwrap().contains("| `churn` |"));
     assert!(std::fs::read_to_string(folder.join("results/short.svg")).unwrap().starts_with("<svg"));
     await_nobody(&folder);
+}
+
+#[test]
+fn a_short_run_of_filters_compares_each_with_its_bare_listener() {
+    let peers = peers();
+    if !peers.contains(&"haproxy") {
+        println!("SKIPPED: there is no HAProxy (make bench-peers)");
+        return;
+    }
+    let folder = folder("filters");
+    let mut command = bench(&folder);
+    command.args(["filters", "--targets", "haproxy,haproxy-builtin,haproxy-lua", "--name", "short"]);
+    command.args(["--scenarios", "bare,header-get-set,reject", "--rates", "500", "--rate-rounds", "2"]);
+    let output = command.args(["--rounds", "2", "--seconds", "0.1"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{text}");
+    let json = std::fs::read_to_string(folder.join("results/short.json")).unwrap();
+    let results: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let names: Vec<String> = results["rows"].as_array().unwrap().iter().map(name_of).collect();
+    let expected = [
+        "bare haproxy",
+        "header-get-set haproxy-builtin",
+        "header-get-set haproxy-lua",
+        "header-get-set@500 haproxy-builtin",
+        "header-get-set@500 haproxy-lua",
+        "reject haproxy-builtin",
+        "reject haproxy-lua",
+    ];
+    assert_eq!(names, expected);
+    for row in results["rows"].as_array().unwrap() {
+        assert_eq!(row["ratio_to_bare"]["pairs"], 2, "{row}");
+        assert!(row["ratio_to_bare"]["median"].as_f64().unwrap() > 0.0, "{row}");
+    }
+    assert!(std::fs::read_to_string(folder.join("results/short.svg")).unwrap().contains("haproxy-lua"));
+    await_nobody(&folder);
+}
+
+#[test]
+fn a_filter_that_does_not_do_its_work_is_not_measured() {
+    let peers = peers();
+    if !peers.contains(&"haproxy") {
+        println!("SKIPPED: there is no HAProxy (make bench-peers)");
+        return;
+    }
+    let folder = folder("wrong-filter");
+    std::fs::remove_file(folder.join("peers")).unwrap();
+    let templates = folder.join("peers/filters/haproxy");
+    std::fs::create_dir_all(&templates).unwrap();
+    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/filters/haproxy");
+    std::fs::copy(committed.join("haproxy.cfg"), templates.join("haproxy.cfg")).unwrap();
+    let lua = std::fs::read_to_string(committed.join("filters.lua")).unwrap();
+    // It finds every credential right.
+    let lua = lua.replace("if is_allowed(txn) then", "if true then");
+    std::fs::write(templates.join("filters.lua"), lua).unwrap();
+    let mut command = bench(&folder);
+    command.args(["filters", "--targets", "haproxy-lua", "--scenarios", "basic-auth", "--rates", ""]);
+    let output = command.args(["--rounds", "1", "--seconds", "0.1"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success());
+    assert!(text.contains("FAULT not measured: basic-auth, haproxy-lua: "), "{text}");
+    assert!(text.contains("is answered with status 200"), "{text}");
+    await_nobody(&folder);
+}
+
+fn name_of(row: &serde_json::Value) -> String {
+    format!("{} {}", row["scenario"].as_str().unwrap(), row["target"].as_str().unwrap())
 }
 
 #[test]

@@ -165,7 +165,8 @@ mod tests {
         assert!(!Kind::Haproxy.is_complaint("[NOTICE] (1) : New worker (2) forked"));
         assert!(!Kind::Haproxy.is_complaint("[WARNING] (1) : Former worker (2) exited with code 0 (Exit)"));
         assert!(Kind::Envoy.is_complaint("[2026-01-01][1][warning][config] deprecated"));
-        let old = "[2026-01-01][1][warning][dynamic_modules] Dynamic module ABI version v0.1.0 is deprecated.";
+        let old =
+            "[2026-01-01][1][warning][dynamic_modules] Dynamic module ABI version v0.1.0 is deprecated.";
         assert!(!Kind::Envoy.is_complaint(old));
         assert!(!Kind::Eddy.is_complaint("2026-01-01T00:00:00Z  INFO eddy: listening"));
     }

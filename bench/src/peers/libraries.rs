@@ -15,7 +15,7 @@ pub struct Libraries {
     pub go: PathBuf,
     /// Filters in Go for Envoy, bundled for eddy.
     pub go_envoy: PathBuf,
-    /// Filters of machine code for eddy.
+    /// Folder of the filters of machine code for eddy, a library each.
     pub native: PathBuf,
     /// Folder of nginx's modules.
     pub nginx_modules: PathBuf,
@@ -37,7 +37,12 @@ impl Libraries {
         match (target.kind, target.tongue) {
             (Kind::Eddy, Tongue::Go) => Ok(with("LIBRARY", library(name, &self.go)?)),
             (Kind::Eddy, Tongue::GoEnvoy) => Ok(with("LIBRARY", library(name, &self.go_envoy)?)),
-            (Kind::Eddy, Tongue::Native) => Ok(with("LIBRARY", library(name, &self.native)?)),
+            (Kind::Eddy, Tongue::Native) => {
+                for file in NATIVE {
+                    is_there(name, &self.native.join(file), "make bench-filters builds it")?;
+                }
+                Ok(with("LIBRARIES", absolute(&self.native)?))
+            }
             (Kind::Nginx, Tongue::Lua) => {
                 let module = self.nginx_modules.join("ngx_http_lua_module.so");
                 is_there(name, &module, "make bench-peers, or NGINX_MODULES=folder")?;
@@ -64,6 +69,10 @@ impl Libraries {
 
 fn library(name: &str, path: &Path) -> Result<String> {
     is_there(name, path, "make bench-filters builds it")?;
+    absolute(path)
+}
+
+fn absolute(path: &Path) -> Result<String> {
     let path = std::fs::canonicalize(path).with_context(|| format!("cannot find `{}`", path.display()))?;
     Ok(path.display().to_string())
 }
@@ -75,6 +84,8 @@ fn is_there(name: &str, path: &Path, hint: &str) -> Result<()> {
     Ok(())
 }
 
+const NATIVE: &[&str] = &["libpassthrough.so", "libbasic_auth.so", "libheader_get_set.so", "libbody_read.so"];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,16 +95,17 @@ mod tests {
         let mut peers = Peers::default();
         peers.given.insert(Kind::Eddy, PathBuf::from("/bin/sh"));
         let libraries =
-            Libraries { go: "/nowhere/go.so".into(), native: "/bin/sh".into(), ..Libraries::default() };
+            Libraries { go: "/nowhere/go.so".into(), go_envoy: "/bin/sh".into(), ..Libraries::default() };
         let complete = |name| libraries.complete(FilterTarget::named(name).unwrap(), &peers);
         let failure = complete("eddy-go").unwrap_err().to_string();
         assert_eq!(
             failure,
             "`eddy-go` is absent: there is no `/nowhere/go.so` (make bench-filters builds it)"
         );
-        let native = complete("eddy-native").unwrap();
-        assert_eq!((native.name.as_str(), native.kind), ("eddy-native", Kind::Eddy));
-        assert!(native.values.contains_key("LIBRARY"));
+        let found = complete("eddy-go-envoy").unwrap();
+        assert_eq!((found.name.as_str(), found.kind), ("eddy-go-envoy", Kind::Eddy));
+        assert!(found.values.contains_key("LIBRARY"));
+        assert!(complete("eddy-native").unwrap_err().to_string().contains("`libpassthrough.so`"));
         assert!(complete("envoy-go").unwrap_err().to_string().starts_with("`envoy-go` is absent"));
     }
 }

@@ -28,12 +28,12 @@ pub fn svg(results: &Results) -> Option<String> {
     out.push_str(STYLE);
     let _ = writeln!(
         out,
-        "<text class=\"title\" x=\"{LEFT}\" y=\"24\">CPU a request, {} = 1</text>",
+        "<text class=\"title\" x=\"{MARGIN}\" y=\"24\">CPU a request, {} = 1</text>",
         if is_of_filters { "the same without the filter" } else { &results.reference }
     );
     let _ = writeln!(
         out,
-        "<text class=\"small\" x=\"{LEFT}\" y=\"42\">less is better; user and system, all processes, at saturation; \
+        "<text class=\"small\" x=\"{MARGIN}\" y=\"42\">less is better; user and system, all processes, at saturation; \
          median ratios of {} paired {}, median µs in brackets</text>",
         results.method.rounds,
         if is_of_filters { "windows" } else { "rounds" }
@@ -181,6 +181,7 @@ const STYLE: &str = "<style>\ntext { font: 13px system-ui, sans-serif; fill: #1f
     @media (prefers-color-scheme: dark) {\n  text { fill: #e6edf3 }\n  .grid { stroke: #30363d }\n  \
     .one { stroke: #9198a1 }\n}\n</style>\n";
 const WIDTH: f64 = 860.0;
+const MARGIN: f64 = 20.0;
 const LEFT: f64 = 220.0;
 /// Room for the name of a target.
 const LABEL: f64 = 104.0;

@@ -4,7 +4,7 @@
 use anyhow::{Result, bail};
 use clap::Args;
 
-use super::pairs::{self, Paced};
+use super::pairs;
 use super::semantics;
 use super::session::Session;
 use crate::filters::{FilterScenario, FilterTarget, TARGETS, Tongue};
@@ -15,6 +15,7 @@ use crate::settings::Settings;
 
 /// Options of a run of filters.
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("seconds", |seconds| seconds.default_value("1")))]
 pub struct FilterOptions {
     /// Name of the results.
     #[arg(long, env = "NAME", default_value = "filters")]
@@ -125,17 +126,12 @@ fn run_scenario(
         session.progress.step(&text);
     }
     for &rate in rates.iter().filter(|_| scenario.is_paced) {
-        let mut paced = vec![Paced::default(); healthy.len()];
         for round in 0..rate_rounds {
             session.progress.step(&format!("{} at {rate}/s {}/{rate_rounds}", scenario.name, round + 1));
-            for index in Session::order(round, healthy.len()) {
-                if let (Some(instance), Some(paced)) = (healthy.get(index), paced.get_mut(index)) {
-                    pairs::pace(session, instance, scenario, rate, paced);
-                }
+            let order = Session::order(round, healthy.len());
+            for instance in order.into_iter().filter_map(|index| healthy.get(index)) {
+                pairs::pace(session, instance, scenario, round, rate);
             }
-        }
-        for (instance, paced) in healthy.iter().zip(paced) {
-            paced.record(session, scenario, &instance.target.name, rate);
         }
     }
 }

@@ -5,9 +5,8 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::session::Session;
-use super::window::{Saturation, Window};
+use super::window::{Pace, Saturation, Window};
 use crate::filters::{BARE, FilterScenario};
-use crate::load::Tally;
 use crate::peers::Instance;
 use crate::report::results::{BARE_CPU, BARE_RPS, SYSTEM_TICKS, USER_TICKS};
 
@@ -48,58 +47,33 @@ pub(super) fn saturate(
     format!("{name} {:.1}/{:.1} µs", cpu_us, bare.cpu_us)
 }
 
-/// Measures pairs at a fixed rate. Latencies are taken over all windows together, as one is too short for a p99.
+/// Measures a pair at a fixed rate, with the same arrivals on both sides, and keeps what the filters add.
 pub(super) fn pace(
     session: &mut Session,
     instance: &Instance,
     scenario: &FilterScenario,
+    round: usize,
     rate: f64,
-    paced: &mut Paced,
 ) {
-    let round = paced.rounds;
-    paced.rounds += 1;
     let pair = measure(session, instance, scenario, round, |window| window.pace(rate, round as u64));
     let (row, name) = (row_name(scenario, rate), &instance.target.name);
     let Some((bare, filtered)) = whole(session, &row, name, pair) else { return };
+    let micros = |time: Duration| time.as_secs_f64() * 1e6;
+    let added = |of: fn(&Pace) -> Duration| micros(of(&filtered)) - micros(of(&bare));
     let figures = [
+        ("rate", rate),
+        ("p50_us", micros(filtered.p50)),
+        ("p99_us", micros(filtered.p99)),
+        ("added_p50_us", added(|one| one.p50)),
+        ("added_p99_us", added(|one| one.p99)),
         ("cpu_us", filtered.cpu_us),
         (USER_TICKS, filtered.user_ticks as f64),
         (SYSTEM_TICKS, filtered.system_ticks as f64),
         (BARE_CPU, bare.cpu_us),
         ("added_cpu_us", filtered.cpu_us - bare.cpu_us),
-        ("rate", rate),
     ];
     for (figure, value) in figures {
         session.samples.add(&row, name, figure, Some(value));
-    }
-    paced.bare.extend(bare.latencies);
-    paced.filtered.extend(filtered.latencies);
-}
-
-/// The latencies of one target in one scenario at one rate.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Paced {
-    rounds: usize,
-    bare: Vec<Duration>,
-    filtered: Vec<Duration>,
-}
-
-impl Paced {
-    /// Keeps what came of all windows.
-    pub(super) fn record(self, session: &mut Session, scenario: &FilterScenario, target: &str, rate: f64) {
-        let row = row_name(scenario, rate);
-        let [bare, filtered] = [self.bare, self.filtered].map(|latencies| {
-            let mut tally = Tally { latencies, ..Tally::default() };
-            tally.sort();
-            tally
-        });
-        let quantiles = [("p50_us", "added_p50_us", 0.5), ("p99_us", "added_p99_us", 0.99)];
-        for (figure, added, quantile) in quantiles {
-            let micros = |tally: &Tally| tally.latency(quantile).map(|time| time.as_secs_f64() * 1e6);
-            let (Some(value), Some(bare)) = (micros(&filtered), micros(&bare)) else { continue };
-            session.samples.add(&row, target, figure, Some(value));
-            session.samples.add(&row, target, added, Some(value - bare));
-        }
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) struct Saturation {
 }
 
 /// What a window at a fixed rate found.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     pub p50: Duration,
     pub p99: Duration,
@@ -42,8 +42,6 @@ pub(super) struct Pace {
     pub cpu_us: f64,
     pub user_ticks: u64,
     pub system_ticks: u64,
-    /// Of every request, in ascending order.
-    pub latencies: Vec<Duration>,
 }
 
 impl<'a> Window<'a> {
@@ -126,7 +124,7 @@ impl<'a> Window<'a> {
         };
         let cpu_us = used.total.as_secs_f64() * 1e6 / tally.requests.max(1) as f64;
         let cpu::Used { user_ticks, system_ticks, .. } = used;
-        Ok(Pace { p50, p99, delay_p99, cpu_us, user_ticks, system_ticks, latencies: tally.latencies })
+        Ok(Pace { p50, p99, delay_p99, cpu_us, user_ticks, system_ticks })
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_filter::FilterPolicy;
+use eddy_filter::builtin::BuiltinConfig;
 use eddy_http::{FieldEdits, HeadLimits};
 use eddy_route::RouteTable;
 use eddy_upstream::ClusterConfig;
@@ -74,7 +75,7 @@ pub struct FilterConfig {
     pub name: Arc<str>,
     /// What runs it.
     pub kind: FilterKind,
-    /// Its configuration as JSON; `null` where there is none.
+    /// Its configuration as JSON; `null` where there is none, and of built-in filters.
     pub config: Arc<str>,
     /// Its place in an exchange.
     pub policy: FilterPolicy,
@@ -83,8 +84,8 @@ pub struct FilterConfig {
 /// What runs a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FilterKind {
-    /// eddy itself; the kind's name, one of those of `eddy_filter::builtin`.
-    Builtin(&'static str),
+    /// eddy itself.
+    Builtin(BuiltinConfig),
     /// A shared library by the contract.
     Native {
         /// The file; relative ones are taken from where the configuration file lies.
@@ -117,8 +118,11 @@ pub struct RuleFilterConfig {
     pub filter: usize,
     /// Whether it is left out; `None` where the rule does not say.
     pub is_disabled: Option<bool>,
-    /// The rule's configuration for it as JSON, if it has one.
+    /// The rule's configuration for it as JSON, if it has one; never of a built-in filter.
     pub config: Option<Arc<str>>,
+    /// The configuration of a built-in filter under this rule, if it has one: the filter's own with the rule's keys
+    /// laid over it.
+    pub builtin: Option<Arc<BuiltinConfig>>,
 }
 
 /// Where a listener is bound; written `127.0.0.1:8080` or `unix:/run/eddy.sock`.

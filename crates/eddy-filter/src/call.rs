@@ -56,7 +56,10 @@ pub struct Step {
 }
 
 /// An exchange that is over, for a filter that has state of it.
+///
+/// Guests read it in place, so its layout is that of `eddy_ended` in `abi/eddy_filter.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Ended {
     /// The library's number of the filter.
     pub filter: u64,

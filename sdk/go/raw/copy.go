@@ -14,6 +14,7 @@ type Copy struct {
 	about About
 	base  uint32
 	log   []byte
+	arena []byte
 }
 
 // Copy takes the facts and heads of a call, and its body, into memory of Go: one arena for all texts. Edits that the call has so
@@ -47,6 +48,7 @@ func (c *Call) Copy(s *Step) *Copy {
 	d.MethodName, d.Target, d.Authority, d.Scheme = take(c.MethodName), take(c.Target), take(c.Authority), take(c.Scheme)
 	d.Body = take(c.Body)
 	if c.About == nil {
+		n.arena = arena
 		return n
 	}
 	*a = *c.About
@@ -61,6 +63,7 @@ func (c *Call) Copy(s *Step) *Copy {
 		}
 		a.Metadata = &copied[0]
 	}
+	n.arena = arena
 	return n
 }
 
@@ -116,12 +119,6 @@ func (n *Copy) Edit(op Op, name, value string, number uint32) error {
 	return nil
 }
 
-// Inherit adds edits, of the same step, that another copy has made and that nobody was told of.
-func (n *Copy) Inherit(from *Copy) {
-	n.log = append(n.log, from.Own()...)
-	n.sync()
-}
-
 // Own gives the edits that were made on the copy, to be handed to [Resume].
 func (n *Copy) Own() EditLog { return EditLog(n.log[n.base:]) }
 
@@ -129,4 +126,13 @@ func (n *Copy) Own() EditLog { return EditLog(n.log[n.base:]) }
 func (n *Copy) Clear() {
 	n.log = n.log[:n.base]
 	n.sync()
+}
+
+// Poison overwrites the copy's texts, so that whoever still holds a view of them notices.
+func (n *Copy) Poison() {
+	for _, bytes := range [][]byte{n.arena, n.log} {
+		for i := range bytes {
+			bytes[i] = '!'
+		}
+	}
 }

@@ -65,8 +65,8 @@ func barrier(c *Call) {
 	if r == nil && *c.Current == 0 {
 		return
 	}
-	*c.Current = 0
 	if c.Stopped >= c.StepsLen {
+		*c.Current = 0
 		WriteLog(0, LevelError, "the kit panicked outside of all filters: "+PanicText(r))
 		return
 	}
@@ -75,9 +75,10 @@ func barrier(c *Call) {
 	if r == nil {
 		// Goexit can't be taken back: on a thread of the gateway it ends the process when this function returns.
 		WriteLog(s.ID, LevelError, "the filter called runtime.Goexit in a hook, which ends the process: "+stack())
-		fail(c, s, stepStart(c), "the filter called runtime.Goexit in a hook")
+		// `current` stays: it tells the gateway's parent who it was.
 		return
 	}
+	*c.Current = 0
 	fail(c, s, stepStart(c), PanicText(r))
 }
 
@@ -89,6 +90,12 @@ func fail(c *Call, s *Step, before uint32, why string) {
 		// The verdict alone must do.
 		return
 	}
+}
+
+// FailStep takes the edits of the running step back, and says why it failed. A filter returns its verdict.
+func (c *Call) FailStep(s *Step, why string) Verdict {
+	fail(c, s, stepStart(c), why[:min(len(why), FaultBytes)])
+	return Fault
 }
 
 // stepStart finds where the edits of the running step begin.

@@ -72,6 +72,10 @@ func (c *Call) edited(value string, ok bool, id FieldID, name string) (string, b
 			return value, ok
 		}
 		at = next
+		if r.Op == OpAuthority && id == FieldHost && ok {
+			value = r.Value
+			continue
+		}
 		if r.Op > OpRemove || !EqualFold(r.Name, name) {
 			continue
 		}

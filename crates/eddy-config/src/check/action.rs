@@ -6,7 +6,7 @@ use eddy_route::PathRewrite;
 
 use super::edits::check_edits;
 use super::names::Names;
-use crate::config::{Action, ActionKind, Redirect, Respond, RetryConfig, WeightedCluster};
+use crate::config::{Action, ActionKind, Redirect, Respond, RetryConfig, RuleFilterConfig, WeightedCluster};
 use crate::problem::{Place, Report};
 use crate::read::{Apart, At};
 use crate::spec::{RedirectSpec, RespondSpec, RetrySpec, RuleSpec, WeightedSpec};
@@ -22,7 +22,12 @@ pub(super) struct Done {
 }
 
 /// Checks what a rule does; `None` when that is not said properly, which was noted.
-pub(super) fn check_action(mut spec: RuleSpec, clusters: &mut Names, report: &mut Report) -> Option<Done> {
+pub(super) fn check_action(
+    mut spec: RuleSpec,
+    filters: Vec<RuleFilterConfig>,
+    clusters: &mut Names,
+    report: &mut Report,
+) -> Option<Done> {
     note_useless_keys(&spec, report);
     let request_edits = check_edits(spec.request_headers.take(), report);
     let response_edits = check_edits(spec.response_headers.take(), report);
@@ -45,7 +50,7 @@ pub(super) fn check_action(mut spec: RuleSpec, clusters: &mut Names, report: &mu
         host_rewrite: host_rewrite.map(|At { value: HostAndPort(host), .. }| Arc::clone(host)),
         timeout: spec.timeout.map(|timeout| timeout.value.0),
         retry,
-        filters: Vec::new(),
+        filters,
     };
     let (rewrite, rewrite_place) = rewrite.unzip();
     Some(Done { action, rewrite, rewrite_place })

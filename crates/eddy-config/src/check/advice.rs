@@ -3,9 +3,9 @@
 use super::names::Names;
 use crate::problem::Report;
 
-/// Notes clusters and tables that nothing refers to.
-pub(super) fn advise(clusters: &Names, tables: &Names, report: &mut Report) {
-    for names in [clusters, tables] {
+/// Notes clusters, tables and filters that nothing refers to.
+pub(super) fn advise(clusters: &Names, tables: &Names, filters: &Names, report: &mut Report) {
+    for names in [clusters, tables, filters] {
         for (name, place) in names.unused() {
             report.warning(place, format!("nothing uses the {} `{name}`", names.what()));
         }

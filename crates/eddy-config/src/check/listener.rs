@@ -6,6 +6,7 @@ use std::sync::Arc;
 use eddy_http::HeadLimits;
 
 use super::cluster::{set_number, set_time};
+use super::filter::Filters;
 use super::gateway::is_loopback;
 use super::names::{Names, place_text};
 use crate::config::{ForwardedConfig, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve};
@@ -19,10 +20,11 @@ pub(super) fn check_listeners(
     specs: Option<&At<Vec<At<ListenerSpec>>>>,
     taken: &mut Taken<'_>,
     tables: &mut Names,
+    filters: &mut Filters,
     report: &mut Report,
 ) -> Vec<ListenerConfig> {
     let specs = specs.into_iter().flat_map(|specs| &specs.value);
-    specs.filter_map(|spec| check_listener(spec, taken, tables, report)).collect()
+    specs.filter_map(|spec| check_listener(spec, taken, tables, filters, report)).collect()
 }
 
 /// Names and addresses that are taken.
@@ -58,10 +60,12 @@ fn check_listener(
     spec: &At<ListenerSpec>,
     taken: &mut Taken<'_>,
     tables: &mut Names,
+    filters: &mut Filters,
     report: &mut Report,
 ) -> Option<ListenerConfig> {
     let spec = &spec.value;
     let serve = check_serve(spec, tables, report);
+    let filters = spec.filters.as_ref().map(|names| filters.check_listener(&names.value, report));
     let is_public = spec.address.as_ref().is_some_and(|address| is_public(&address.value));
     let limits = check_limits(spec.limits.as_ref(), report);
     let timeouts = check_timeouts(spec.timeouts.as_ref(), is_public, report);
@@ -88,7 +92,7 @@ fn check_listener(
         via: spec.via.as_ref().map(|via| via.value.0.clone()),
         request_id: spec.request_id.as_ref().map(|field| field.value.0.as_str().into()),
         has_access_log: spec.access_log.is_none_or(|access_log| access_log.value),
-        filters: Vec::new(),
+        filters: filters.unwrap_or_default(),
     })
 }
 

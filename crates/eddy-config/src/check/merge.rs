@@ -16,8 +16,18 @@ pub(super) fn unite(
     sources: &[SourceText],
     report: &mut Report,
 ) {
-    let GatewaySpec { workers, drain_timeout, admin, log, access_log, limits, listeners, routes, clusters } =
-        other;
+    let GatewaySpec {
+        workers,
+        drain_timeout,
+        admin,
+        log,
+        access_log,
+        limits,
+        listeners,
+        routes,
+        clusters,
+        filters,
+    } = other;
     let mut once = Once { sources, report };
     once.take("workers", &mut united.workers, workers);
     once.take("drain_timeout", &mut united.drain_timeout, drain_timeout);
@@ -27,6 +37,7 @@ pub(super) fn unite(
     once.take("limits", &mut united.limits, limits);
     once.take_names("route table", &mut united.routes, routes, |name| &name.0);
     once.take_names("cluster", &mut united.clusters, clusters, |name| &name.0);
+    once.take_names("filter", &mut united.filters, filters, |name| &name.0);
     match (&mut united.listeners, listeners) {
         (Some(united), Some(other)) => united.value.extend(other.value),
         (mine @ None, other) => *mine = other,

@@ -3,10 +3,13 @@
 
 mod action;
 mod advice;
+mod builtin;
 mod cluster;
 mod condition;
 mod edits;
+mod filter;
 mod gateway;
+mod json;
 mod listener;
 mod merge;
 mod names;

@@ -67,6 +67,7 @@ impl Names {
     fn section(&self) -> &'static str {
         match self.what {
             "cluster" => "clusters",
+            "filter" => "filters",
             _ => "routes",
         }
     }

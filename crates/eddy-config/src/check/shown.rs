@@ -33,6 +33,8 @@ enum After {
 enum Trust {
     Open,
     MayBeSecret,
+    /// Below a filter's own configuration: any name there may be.
+    Unknown,
 }
 
 struct Writer {
@@ -70,11 +72,21 @@ impl Writer {
         let key = &*entry.key.text;
         self.text(key, true);
         self.out.push(':');
-        if trust == Trust::MayBeSecret && is_secret(key) {
+        let is_hidden = match trust {
+            Trust::Open => false,
+            Trust::MayBeSecret => is_secret(key),
+            Trust::Unknown => is_secret(key) || key == "users" || key.to_ascii_lowercase().contains("key"),
+        };
+        if is_hidden {
             self.word("(hidden)", After::Key);
             return;
         }
-        let trust = if SECRET_HOLDERS.contains(&key) { Trust::MayBeSecret } else { Trust::Open };
+        let trust = match key {
+            _ if trust == Trust::Unknown => trust,
+            "config" | "basic_auth" => Trust::Unknown,
+            _ if SECRET_HOLDERS.contains(&key) => Trust::MayBeSecret,
+            _ => Trust::Open,
+        };
         self.node(&entry.value, indent + 2, After::Key, trust);
     }
 
@@ -192,6 +204,14 @@ mod tests {
             "set:\n  Authorization: (hidden)\n  x-team: users\n",
         );
         check("headers: {x-api-key: {exact: abc}}", "headers:\n  x-api-key: (hidden)\n");
+        check(
+            "go: {filter: auth}\nconfig: {username: u, pass: {password: p, api: [{Secret_Key: 1, id: 2}]}, realm: r}",
+            "go:\n  filter: auth\nconfig:\n  username: u\n  pass:\n    password: (hidden)\n    api:\n      - Secret_Key: (hidden)\n        id: 2\n  realm: r\n",
+        );
+        check(
+            "basic_auth: {users: {alice: p}, realm: r}\nclusters: {users: {x: y}}",
+            "basic_auth:\n  users: (hidden)\n  realm: r\nclusters:\n  users:\n    x: y\n",
+        );
         check(
             "clusters: {token-service: {endpoints: [a]}}",
             "clusters:\n  token-service:\n    endpoints:\n      - a\n",

@@ -7,10 +7,11 @@ use eddy_route::{Dialect, Origin, RouteTable, Rule};
 
 use super::action::{Done, check_action};
 use super::condition::{ConditionPlaces, check_conditions};
+use super::filter::Filters;
 use super::names::Names;
 use crate::config::Action;
 use crate::problem::{Place, Report, SourceText};
-use crate::read::{At, Either, Named};
+use crate::read::{Apart, At, Either, Named};
 use crate::spec::{RuleSpec, TableSpec};
 use crate::value::{DialectName, Name};
 
@@ -39,10 +40,11 @@ pub(super) fn check_tables(
     sources: &[SourceText],
     names: &mut Names,
     clusters: &mut Names,
+    filters: &mut Filters,
     report: &mut Report,
 ) -> Tables {
     let mut tables = Tables::default();
-    for entry in specs.into_iter().flat_map(|specs| specs.value.0) {
+    for (entry, number) in specs.into_iter().flat_map(|specs| specs.value.0).zip(0..) {
         names.define(&entry.name);
         let Some(At { value: form, place }) = entry.value else { continue };
         let (dialect, rules, place) = match form {
@@ -64,6 +66,8 @@ pub(super) fn check_tables(
             sources,
             actions: &mut tables.actions,
             clusters,
+            filters,
+            number,
             report,
         };
         for rule in rules {
@@ -85,6 +89,9 @@ struct TableChecker<'c> {
     sources: &'c [SourceText],
     actions: &'c mut Vec<Action>,
     clusters: &'c mut Names,
+    filters: &'c mut Filters,
+    /// The index of the table's name.
+    number: usize,
     report: &'c mut Report,
 }
 
@@ -95,7 +102,10 @@ impl TableChecker<'_> {
         let conditions = check_conditions(spec.conditions.take(), self.report);
         let rank = spec.rank.map(|rank| rank.value.0);
         // What is wrong with the action was noted; the conditions are looked at all the same.
-        let done = check_action(spec, self.clusters, self.report);
+        let filters =
+            spec.filters.take().map(|At { value: Apart(filters), place }| At { value: *filters, place });
+        let filters = self.filters.check_rule(filters, self.number, self.report);
+        let done = check_action(spec, filters, self.clusters, self.report);
         let number = u32::try_from(self.actions.len()).unwrap_or(u32::MAX);
         let (rewrite, rewrite_place) = match done {
             Some(Done { action, rewrite, rewrite_place }) => {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::cluster::check_clusters;
+use super::filter::check_filters;
 use super::listener::{Taken, check_listeners};
 use super::merge::unite;
 use super::names::Names;
@@ -107,10 +108,13 @@ fn check_spec(read: Read, sources: &[SourceText], report: &mut Report) -> Option
     let Read { spec, shown } = read;
     let mut cluster_names = Names::new("cluster");
     let clusters = check_clusters(spec.clusters, &mut cluster_names, report);
+    let mut filters = check_filters(spec.filters, sources, report);
     let mut table_names = Names::new("route table");
-    let tables = check_tables(spec.routes, sources, &mut table_names, &mut cluster_names, report);
+    let tables =
+        check_tables(spec.routes, sources, &mut table_names, &mut cluster_names, &mut filters, report);
     let mut taken = Taken::new(sources);
-    let listeners = check_listeners(spec.listeners.as_ref(), &mut taken, &mut table_names, report);
+    let listeners =
+        check_listeners(spec.listeners.as_ref(), &mut taken, &mut table_names, &mut filters, report);
     // With errors above it may only be misspelt.
     if spec.listeners.is_none_or(|listeners| listeners.value.is_empty()) && !report.has_errors() {
         report
@@ -124,13 +128,14 @@ fn check_spec(read: Read, sources: &[SourceText], report: &mut Report) -> Option
     if report.has_errors() {
         return None;
     }
-    advice::advise(&cluster_names, &table_names, report);
+    advice::advise(&cluster_names, &table_names, &filters.names, report);
+    filters.advise(&listeners, &tables.actions, report);
     Some(Config {
         listeners,
         tables: tables.tables,
         actions: tables.actions,
         clusters,
-        filters: Vec::new(),
+        filters: filters.configs,
         admin,
         access_log,
         log: gateway::check_log(spec.log.map(|log| log.value)),

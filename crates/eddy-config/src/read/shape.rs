@@ -18,6 +18,8 @@ pub(crate) enum Shape {
     Either(Box<Self>, Box<Self>),
     /// A mapping with known keys.
     Mapping(MappingInfo),
+    /// Anything.
+    Any,
 }
 
 /// A kind of scalar.
@@ -49,6 +51,8 @@ pub(crate) enum WordKind {
     },
     /// A text, or a whole number that isn't negative.
     TextOrNumber,
+    /// A number from 0 to 100, perhaps with a point.
+    Decimal,
     /// `true` or `false`.
     Flag,
 }
@@ -133,10 +137,13 @@ impl Shape {
             Self::Word(word) => word.what.clone(),
             Self::List(element) => match &**element {
                 Self::Mapping(info) => format!("a list of mappings ({})", info.name),
-                Self::Word(_) | Self::List(_) | Self::Named { .. } | Self::Either(..) => "a list".to_owned(),
+                Self::Word(_) | Self::List(_) | Self::Named { .. } | Self::Either(..) | Self::Any => {
+                    "a list".to_owned()
+                }
             },
             Self::Named { name, .. } => format!("a mapping from {}", name.what),
             Self::Either(one, other) => format!("{} or {}", one.what(), other.what()),
+            Self::Any => "a value".to_owned(),
             Self::Mapping(info) => {
                 let keys: Vec<_> = info.keys.iter().take(3).map(|key| format!("`{}`", key.name)).collect();
                 let more = if info.keys.len() > 3 { ", …" } else { "" };

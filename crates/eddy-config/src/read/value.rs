@@ -15,6 +15,9 @@ pub(crate) struct At<T> {
 
 /// Something that can be read from a node.
 pub(crate) trait Value: Sized {
+    /// Whether nothing (`~` or `null`) is a value, too.
+    const TAKES_NOTHING: bool = false;
+
     /// Reads the value; `None` when it is wrong, which `report` was then told.
     fn read(node: &Node<'_>, report: &mut Report) -> Option<Self>;
 
@@ -62,7 +65,7 @@ impl<T: Value> At<T> {
         if matches!(node.form, Form::Refused) {
             return None;
         }
-        if node.is_nothing() {
+        if node.is_nothing() && !T::TAKES_NOTHING {
             report.error(node.place, format!("expected {}, found nothing", T::shape().what()));
             return None;
         }

@@ -35,12 +35,15 @@ impl Json {
     pub(super) fn of(node: &Node<'_>, shape: &Shape) -> Self {
         match (&node.form, shape) {
             (_, Shape::Either(one, other)) => Self::of(node, if is_fitting(node, one) { one } else { other }),
+            (_, Shape::Any) => Self::of_any(node),
             (Form::Text { text, is_plain }, Shape::Word(word)) => match word.kind {
                 WordKind::Flag => Self::Flag(text == "true"),
-                WordKind::Number { .. } | WordKind::TextOrNumber if *is_plain => {
+                WordKind::Number { .. } | WordKind::TextOrNumber | WordKind::Decimal if *is_plain => {
                     text.parse().map_or_else(|_| Self::text(&**text), Self::Number)
                 }
-                WordKind::Text | WordKind::Number { .. } | WordKind::TextOrNumber => Self::text(&**text),
+                WordKind::Text | WordKind::Number { .. } | WordKind::TextOrNumber | WordKind::Decimal => {
+                    Self::text(&**text)
+                }
             },
             (Form::List(elements), Shape::List(shape)) => {
                 Self::List(elements.iter().map(|element| Self::of(element, shape)).collect())
@@ -65,12 +68,34 @@ impl Json {
     }
 }
 
+impl Json {
+    /// What `node` is in JSON where anything can be written.
+    fn of_any(node: &Node<'_>) -> Self {
+        match &node.form {
+            Form::Text { text, is_plain: true } => match &**text {
+                "true" | "false" => Self::Flag(text == "true"),
+                _ => text.parse().map_or_else(|_| Self::text(&**text), Self::Number),
+            },
+            Form::Text { text, .. } => Self::text(&**text),
+            Form::List(elements) => Self::List(elements.iter().map(Self::of_any).collect()),
+            Form::Mapping { entries, .. } => Self::Object(
+                entries
+                    .iter()
+                    .map(|entry| (entry.key.text.to_string(), Self::of_any(&entry.value)))
+                    .collect(),
+            ),
+            Form::Refused => Self::text(""),
+        }
+    }
+}
+
 /// Whether `node` is of the kind (scalar, list or mapping) that `shape` is.
 fn is_fitting(node: &Node<'_>, shape: &Shape) -> bool {
     match (&node.form, shape) {
         (Form::Text { .. }, Shape::Word(_))
         | (Form::List(_), Shape::List(_))
         | (Form::Mapping { .. }, Shape::Named { .. } | Shape::Mapping(_)) => true,
+        (_, Shape::Any) => true,
         (_, Shape::Either(one, other)) => is_fitting(node, one) || is_fitting(node, other),
         (Form::Text { .. } | Form::List(_) | Form::Mapping { .. } | Form::Refused, _) => false,
     }

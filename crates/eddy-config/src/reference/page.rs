@@ -27,7 +27,7 @@ struct Section {
 
 fn collect(shape: &Shape, path: &str, sections: &mut Vec<Section>) {
     match shape {
-        Shape::Word(_) => {}
+        Shape::Word(_) | Shape::Any => {}
         Shape::List(element) => collect(element, &format!("{path}[]"), sections),
         Shape::Named { value, .. } => collect(value, &format!("{path}.NAME"), sections),
         Shape::Either(one, other) => {
@@ -97,6 +97,7 @@ fn write_key(out: &mut String, key: &KeyInfo, all: &[Section]) {
 fn type_text(shape: &Shape, all: &[Section]) -> String {
     match shape {
         Shape::Word(word) => word.what.clone(),
+        Shape::Any => "any value".to_owned(),
         Shape::List(element) => format!("a list of: {}", type_text(element, all)),
         Shape::Named { name, value } => format!("a mapping from {} to: {}", name.what, type_text(value, all)),
         Shape::Either(one, other) => format!("{}, or {}", type_text(one, all), type_text(other, all)),
@@ -112,7 +113,7 @@ fn type_text(shape: &Shape, all: &[Section]) -> String {
 fn choices(shape: &Shape) -> &[(&'static str, &'static str)] {
     match shape {
         Shape::Word(word) => &word.choices,
-        Shape::List(_) | Shape::Named { .. } | Shape::Either(..) | Shape::Mapping(_) => &[],
+        Shape::List(_) | Shape::Named { .. } | Shape::Either(..) | Shape::Mapping(_) | Shape::Any => &[],
     }
 }
 

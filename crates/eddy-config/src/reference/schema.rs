@@ -97,6 +97,7 @@ fn written(text: &str, shape: &Shape) -> Json {
 fn shape(of: &Shape, definitions: &mut Definitions) -> Json {
     match of {
         Shape::Word(info) => word(info),
+        Shape::Any => Json::Object(Vec::new()),
         Shape::List(element) => {
             Json::object([("type", Json::text("array")), ("items", shape(element, definitions))])
         }
@@ -133,6 +134,7 @@ fn word(info: &WordInfo) -> Json {
         WordKind::Text => Json::text("string"),
         WordKind::Number { .. } => Json::text("integer"),
         WordKind::TextOrNumber => Json::texts(["string", "integer"]),
+        WordKind::Decimal => Json::text("number"),
         WordKind::Flag => Json::text("boolean"),
     };
     entries.push(("type".to_owned(), kind));
@@ -146,6 +148,10 @@ fn word(info: &WordInfo) -> Json {
             entries.push(("maximum".to_owned(), Json::Number(most)));
         }
         WordKind::TextOrNumber => entries.push(("minimum".to_owned(), Json::Number(0))),
+        WordKind::Decimal => {
+            entries.push(("minimum".to_owned(), Json::Number(0)));
+            entries.push(("maximum".to_owned(), Json::Number(100)));
+        }
         WordKind::Text | WordKind::Flag => {}
     }
     if let Some(pattern) = info.pattern {
@@ -157,8 +163,13 @@ fn word(info: &WordInfo) -> Json {
 fn choice_json(choice: &str, kind: WordKind) -> Json {
     match (kind, choice.parse()) {
         (WordKind::Number { .. }, Ok(number)) => Json::Number(number),
-        (WordKind::Number { .. } | WordKind::Text | WordKind::TextOrNumber | WordKind::Flag, _) => {
-            Json::text(choice)
-        }
+        (
+            WordKind::Number { .. }
+            | WordKind::Text
+            | WordKind::TextOrNumber
+            | WordKind::Decimal
+            | WordKind::Flag,
+            _,
+        ) => Json::text(choice),
     }
 }

@@ -8,7 +8,7 @@ use crate::{Config, check};
 
 fn mappings(shape: &Shape, found: &mut Vec<MappingInfo>) {
     match shape {
-        Shape::Word(_) => {}
+        Shape::Word(_) | Shape::Any => {}
         Shape::List(inner) | Shape::Named { value: inner, .. } => mappings(inner, found),
         Shape::Either(one, other) => {
             mappings(one, found);
@@ -57,7 +57,7 @@ enum Defaults {
 /// A value of `shape` with what is required, and with defaults if so chosen; `None` when there is nothing to write.
 fn write(shape: &Shape, key: &KeyInfo, defaults: Defaults) -> Option<String> {
     match shape {
-        Shape::Word(_) => None,
+        Shape::Word(_) | Shape::Any => None,
         Shape::List(element) => {
             if let Shape::Mapping(info) = &**element
                 && info.name == "a rule"
@@ -67,8 +67,21 @@ fn write(shape: &Shape, key: &KeyInfo, defaults: Defaults) -> Option<String> {
             }
             write(element, key, defaults).map(|element| format!("[{element}]"))
         }
+        Shape::Named { value, .. } if matches!(&**value, Shape::Mapping(info) if info.name == "a filter") => {
+            let Shape::Mapping(info) = &**value else { return None };
+            let filters = info.groups[0]
+                .keys
+                .iter()
+                .enumerate()
+                .map(|(number, choice)| format!("f{number}: {}", write_mapping(info, choice, defaults)));
+            Some(format!("{{{}}}", filters.collect::<Vec<_>>().join(", ")))
+        }
         Shape::Named { value, .. } => {
-            let name = if key.name == "routes" { "site" } else { "users" };
+            let name = match key.name {
+                "routes" => "site",
+                "filters" => "f0",
+                _ => "users",
+            };
             write(value, key, defaults).map(|value| format!("{{{name}: {value}}}"))
         }
         Shape::Either(one, other) => write(other, key, defaults).or_else(|| write(one, key, defaults)),
@@ -90,10 +103,10 @@ fn first_choice(info: &MappingInfo) -> &'static str {
 fn write_mapping(info: &MappingInfo, choice: &str, defaults: Defaults) -> String {
     let first = first_choice(info);
     let mut parts = Vec::new();
-    if info.name == "a redirect" {
-        // Alone, its defaults lead nowhere.
-        parts.push("scheme: https".to_owned());
-    }
+    // A rewrite may be left out, and its path may use only what the rule's path captures.
+    let is_needed = |group: &&Group| group.count == Count::OneOrMore && info.name != "a rewrite";
+    let needed = info.groups.iter().filter(is_needed);
+    let needed: Vec<&str> = needed.map(|group| group.keys[0]).collect();
     for key in &info.keys {
         let is_choice = choices(info).any(|group| group.keys.contains(&key.name));
         let is_wanted = if is_choice { key.name == choice } else { choice == first };
@@ -102,7 +115,7 @@ fn write_mapping(info: &MappingInfo, choice: &str, defaults: Defaults) -> String
             _ if !is_wanted => continue,
             (Some(nested), _) => nested,
             (None, Some(default)) if defaults == Defaults::Written => default.to_owned(),
-            (None, _) if key.is_required || is_choice => key.example.to_owned(),
+            (None, _) if key.is_required || is_choice || needed.contains(&key.name) => key.example.to_owned(),
             (None, _) => continue,
         };
         parts.push(format!("{}: {text}", key.name));

@@ -42,6 +42,6 @@ pub(super) fn limit(shape: &Shape) -> Option<&str> {
     match shape {
         Shape::Word(word) => word.limit.as_deref(),
         Shape::List(element) => limit(element),
-        Shape::Named { .. } | Shape::Either(..) | Shape::Mapping(_) => None,
+        Shape::Named { .. } | Shape::Either(..) | Shape::Mapping(_) | Shape::Any => None,
     }
 }

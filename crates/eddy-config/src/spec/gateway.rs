@@ -1,6 +1,6 @@
 //! The outermost keys, and those of the gateway as a whole.
 
-use super::{ClusterSpec, ListenerSpec, RuleSpec, TableSpec};
+use super::{ClusterSpec, FilterSpec, ListenerSpec, RuleSpec, TableSpec};
 use crate::config::{LogFormat, LogTarget};
 use crate::read::{At, Either, Named};
 use crate::value::{AdminAddress, Level, Name, Number, Time, TimeZoneName};
@@ -31,6 +31,8 @@ mapping! {
         optional routes: Named<Name, Either<Vec<At<RuleSpec>>, TableSpec>>, otherwise "there are none", example "{site: [{cluster: users}]}";
         /// Clusters by name: where requests go.
         optional clusters: Named<Name, ClusterSpec>, otherwise "there are none", example "{users: {endpoints: [127.0.0.1:9001]}}";
+        /// Filters by name; listeners and rules name them.
+        optional filters: Named<Name, FilterSpec>, otherwise "there are none", example "{cors: {cors: {origins: ['https://example.com']}}}";
     }
 }
 

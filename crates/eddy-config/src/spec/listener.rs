@@ -26,6 +26,9 @@ mapping! {
         optional via: Pseudonym, otherwise "`Via` is passed on as it is", example "eddy";
         /// The field that carries the request id. A trusted peer's id is kept; others get a new one.
         optional request_id: FieldName, otherwise "requests get no id", example "x-request-id";
+        /// Filters that every exchange of this listener passes, in this order; responses pass them the other way. At
+        /// most 64.
+        optional filters: Vec<At<Name>>, default "[]", example "[auth, cors]";
         /// Whether access records are written for this listener, if there is an `access_log`.
         optional access_log: bool, default "true", example "false";
         group One of routes demo;

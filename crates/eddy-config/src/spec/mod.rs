@@ -5,12 +5,19 @@
 
 #[macro_use]
 mod declare;
+mod builtin;
 mod cluster;
+mod filter;
 mod gateway;
 mod listener;
 mod rule;
 
+pub(crate) use builtin::{
+    BasicAuthSpec, BodyLimitSpec, ClientSpec, CorsSpec, FaultSpec, HeadersSpec, IpAccessSpec, RateLimitSpec,
+    RequestIdSpec,
+};
 pub(crate) use cluster::{ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, PoolSpec, RetryBudgetSpec};
+pub(crate) use filter::{FilterSpec, GoSpec, NativeSpec, RuleFilterSpec};
 pub(crate) use gateway::{AccessLogSpec, AdminSpec, GatewayLimitsSpec, GatewaySpec, LogSpec};
 pub(crate) use listener::{ForwardedSpec, ListenerLimitsSpec, ListenerSpec, TimeoutsSpec};
 pub(crate) use rule::{

@@ -2,6 +2,7 @@
 
 use eddy_route::HostPattern;
 
+use super::RuleFilterSpec;
 use crate::read::{Apart, At, Either, Named, OneOrMany};
 use crate::value::{
     ContentType, DialectName, FieldName, HostAndPort, MethodName, Name, Number, ParameterName, PathText,
@@ -49,6 +50,8 @@ mapping! {
         optional timeout: Time<1, 86_400_000>, otherwise "the listener's `timeouts.exchange`", example "5s";
         /// When a request is tried again at another endpoint.
         optional retry: Apart<RetrySpec>, otherwise "its defaults", example "{attempts: 2, statuses: [503]}";
+        /// What this rule says of filters of the listener, by name.
+        optional filters: Apart<Named<Name, RuleFilterSpec>>, otherwise "they are as configured", example "{auth: {disabled: true}}";
         group One of cluster clusters respond redirect;
     }
 }

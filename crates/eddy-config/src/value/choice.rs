@@ -23,7 +23,7 @@ pub(crate) struct RedirectStatus(pub(crate) u16);
 pub(crate) struct DialectName(pub(crate) eddy_route::Dialect);
 
 /// A word, what it becomes and what it means.
-type Meaning<T> = (&'static str, T, &'static str);
+pub(super) type Meaning<T> = (&'static str, T, &'static str);
 
 impl Word for Balance {
     fn parse(text: &str) -> Result<Self, Misfit> {
@@ -93,7 +93,7 @@ impl Word for DialectName {
     }
 }
 
-fn choose<T: Copy>(text: &str, meanings: &[Meaning<T>]) -> Result<T, Misfit> {
+pub(super) fn choose<T: Copy>(text: &str, meanings: &[Meaning<T>]) -> Result<T, Misfit> {
     if let Some((_, value, _)) = meanings.iter().find(|(word, ..)| *word == text) {
         return Ok(*value);
     }
@@ -109,7 +109,7 @@ fn choose<T: Copy>(text: &str, meanings: &[Meaning<T>]) -> Result<T, Misfit> {
     })
 }
 
-fn info<T>(meanings: &[Meaning<T>], kind: WordKind) -> WordInfo {
+pub(super) fn info<T>(meanings: &[Meaning<T>], kind: WordKind) -> WordInfo {
     let words: Vec<&str> = meanings.iter().map(|(word, ..)| *word).collect();
     let choices = meanings.iter().map(|(word, _, meaning)| (*word, *meaning)).collect();
     WordInfo { kind, choices, ..WordInfo::text(&listed(&words, "or")) }

@@ -3,6 +3,7 @@
 mod address;
 mod choice;
 mod duration;
+mod filter;
 mod host;
 mod number;
 mod size;
@@ -11,6 +12,10 @@ mod text;
 pub(crate) use address::{AdminAddress, Endpoint};
 pub(crate) use choice::{DialectName, Level, RedirectStatus, Scheme};
 pub(crate) use duration::Time;
+pub(crate) use filter::{
+    FailureName, FieldNameOrAll, FilePath, IdFormatName, MethodOrAll, OriginText, Percent, RateFieldsName,
+    RateKeyName, UserName,
+};
 pub(crate) use host::HostAndPort;
 pub(crate) use number::{Number, Rank};
 pub(crate) use size::Size;

@@ -63,11 +63,34 @@ impl<'t> Node<'t> {
         }
     }
 
+    /// The same, with texts of its own.
+    pub(crate) fn to_static(&self) -> Node<'static> {
+        let form = match &self.form {
+            Form::Text { text, is_plain } => {
+                Form::Text { text: Cow::Owned(text.clone().into_owned()), is_plain: *is_plain }
+            }
+            Form::List(elements) => Form::List(elements.iter().map(Node::to_static).collect()),
+            Form::Mapping { entries, is_whole } => {
+                Form::Mapping { entries: entries.iter().map(Entry::to_static).collect(), is_whole: *is_whole }
+            }
+            Form::Refused => Form::Refused,
+        };
+        Node { place: self.place, form }
+    }
+
     /// Whether nothing is written here: no value, `~` or `null`.
     pub(crate) fn is_nothing(&self) -> bool {
         match &self.form {
             Form::Text { text, is_plain } => *is_plain && matches!(&**text, "" | "~" | "null"),
             Form::List(_) | Form::Mapping { .. } | Form::Refused => false,
         }
+    }
+}
+
+impl Entry<'_> {
+    /// The same, with texts of its own.
+    pub(crate) fn to_static(&self) -> Entry<'static> {
+        let key = Key { text: Cow::Owned(self.key.text.clone().into_owned()), place: self.key.place };
+        Entry { key, value: self.value.to_static() }
     }
 }

@@ -1,5 +1,27 @@
 //! The filters that eddy brings along, on the same contract as everybody's.
 
+mod address;
+mod basic_auth;
+mod body_limit;
+mod config;
+mod cors;
+mod fault;
+mod headers;
+mod ip_access;
 mod library;
+mod rate_limit;
+mod request_id;
+mod template;
 
+pub use address::{Client, ClientConfig, IpBlock};
+pub use basic_auth::{BasicAuthConfig, FormError, PasswordForm};
+pub use body_limit::BodyLimitConfig;
+pub use config::BuiltinConfig;
+pub use cors::{CorsConfig, Listed, OriginError, OriginPattern};
+pub use fault::{Abort, Delay, FaultConfig, FieldCondition, Share};
+pub use headers::{FieldRules, HeadersConfig};
+pub use ip_access::IpAccessConfig;
 pub use library::{Answer, Builtin, BuiltinLibrary};
+pub use rate_limit::{RateFields, RateKey, RateLimitConfig};
+pub use request_id::{IdFormat, RequestIdConfig};
+pub use template::{Template, TemplateError};

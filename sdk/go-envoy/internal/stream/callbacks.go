@@ -158,7 +158,7 @@ func replyFields(headers api.ReplyHeaders) (fields [][2]string, err error) {
 	return fields, nil
 }
 
-// AddData puts data before what comes next of the body.
+// AddData puts data before what comes next of the body. Where it can't, it panics: data must not vanish unseen.
 func (w *way) AddData(data []byte, isStreaming bool) {
 	x := w.x
 	x.mutex.Lock()
@@ -167,11 +167,11 @@ func (w *way) AddData(data []byte, isStreaming bool) {
 	case w.state == idle:
 		w.stale("AddData")
 	case !isHead(w.call.Phase):
-		api.LogError("AddData works only while a head is processed; in a body, use the buffer")
+		panic("AddData works only while a head is processed; in a body, use the buffer")
 	case w.call.Flags&raw.CallEnd != 0:
-		api.LogError("AddData has no effect: in eddy, a message without a body can't be given one")
+		panic("AddData: in eddy, a message without a body can't be given one")
 	case x.filter.interest&(w.call.Phase+1).Bit() == 0:
-		api.LogError("AddData has no effect: the filter has no method of its own for the body")
+		panic("AddData: eddy does not enter the filter for the body, as it has no method of its own for it")
 	default:
 		w.rest().added = append(w.more.added, data...)
 	}
@@ -185,7 +185,7 @@ func (w *way) InjectData(data []byte) {
 	case w.state == idle:
 		w.stale("InjectData")
 	case w.body == nil:
-		api.LogError("InjectData works only while a body is processed")
+		panic("InjectData works only while a body is processed")
 	default:
 		w.body.inject(data)
 	}

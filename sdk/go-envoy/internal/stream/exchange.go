@@ -24,13 +24,19 @@ type exchange struct {
 	worker uint32
 	last   uint8 // the way that was entered last, for callbacks that don't say which
 	over   bool
+	// isShared tells that the filter's factory was given the exchange.
+	isShared bool
 	// failure is why the next hook of either way is a fault: a goroutine panicked where nothing waited for it.
 	failure string
-	// elsewhere tells that hooks run on goroutines, with serial held.
+	// elsewhere tells that a goroutine works on tasks, for a filter that blocks.
 	elsewhere bool
+	tasks     []func()
+	// isBlocking tells that all hooks do.
+	isBlocking bool
+	// trailers are those of both ways, for a filter that logs.
+	trailers [2][]field
 	// log is the call of the log phase while that lasts.
-	log    *raw.Call
-	serial sync.Mutex
+	log *raw.Call
 }
 
 // The ways of an exchange.
@@ -88,7 +94,12 @@ func (x *exchange) enter(c *raw.Call, s *raw.Step, elsewhere *raw.Copy) raw.Verd
 		at = responseWay
 	}
 	w := &x.ways[at]
-	x.mutex.Lock()
+	// Before its first hook, nobody else has the exchange.
+	isShared := x.isShared
+	x.isShared = true
+	if isShared {
+		x.mutex.Lock()
+	}
 	if why := x.failure; why != "" {
 		x.mutex.Unlock()
 		if elsewhere != nil {
@@ -101,7 +112,9 @@ func (x *exchange) enter(c *raw.Call, s *raw.Step, elsewhere *raw.Copy) raw.Verd
 	before := c.EditsLen
 	x.last = at
 	w.call, w.copy, w.state, w.turn = c, elsewhere, inHook, c.Turn
-	x.mutex.Unlock()
+	if isShared {
+		x.mutex.Unlock()
+	}
 
 	status, failure := x.hook(w, c)
 
@@ -208,8 +221,23 @@ func (w *way) leave(c *raw.Call, s *raw.Step, before uint32, status api.StatusTy
 		w.retract(before)
 		w.edit(raw.OpFault, "", failure, 0)
 	}
+	w.keepTrailers()
 	w.close()
 	return verdict
+}
+
+// keepTrailers copies trailers for a filter that will log them: they can't be read any more then.
+func (w *way) keepTrailers() {
+	x := w.x
+	if x.shape == nil || x.shape.log == nil {
+		return
+	}
+	switch w.call.Phase {
+	case raw.PhaseRequestTrailers:
+		x.trailers[requestWay] = (*requestTrailers)(x).section().copyAll()
+	case raw.PhaseResponseTrailers:
+		x.trailers[responseWay] = (*responseTrailers)(x).section().copyAll()
+	}
 }
 
 // close ends a hook or what went on with it: views of it are no longer valid.
@@ -337,6 +365,7 @@ func (w *way) finish(verdict raw.Verdict) {
 		w.holdsHead = verdict == raw.Buffer && isHead(w.call.Phase)
 		edits := w.copy.Own()
 		turn := w.turn
+		w.keepTrailers()
 		w.close()
 		if err := raw.Resume(w.x.id, turn, verdict, edits); err != nil && raw.LogEnabled(raw.LevelDebug) {
 			raw.WriteLog(w.x.filter.id, raw.LevelDebug, "a filter goes on too late: "+err.Error())
@@ -399,7 +428,13 @@ func (x *exchange) enterLog(c *raw.Call) {
 	if c.Status != 0 {
 		response = (*responseHeaders)(x)
 	}
-	x.shape.log(x.user, (*requestHeaders)(x), nil, response, nil)
+	var trailers [2]api.HeaderMap
+	for i, fields := range x.trailers {
+		if fields != nil {
+			trailers[i] = kept(fields)
+		}
+	}
+	x.shape.log(x.user, (*requestHeaders)(x), trailers[requestWay], response, trailers[responseWay])
 }
 
 // end is the last of an exchange.
@@ -409,25 +444,24 @@ func (x *exchange) end(reason raw.EndReason) {
 	for i := range x.ways {
 		x.ways[i].close()
 	}
+	isBlocking := x.isBlocking
 	x.mutex.Unlock()
 	why := api.Normal
 	if reason != raw.EndComplete {
 		why = api.Terminate
 	}
-	if !x.elsewhere {
+	if !isBlocking {
 		x.destroy(why)
 		return
 	}
-	go func() {
-		x.serial.Lock()
-		defer x.serial.Unlock()
+	x.later(func() {
 		defer func() {
 			if r := recover(); r != nil {
 				raw.WriteLog(x.filter.id, raw.LevelError, "the filter panicked in OnDestroy: "+raw.PanicText(r))
 			}
 		}()
 		x.destroy(why)
-	}()
+	})
 }
 
 func (x *exchange) destroy(why api.DestroyReason) {
@@ -438,21 +472,12 @@ func (x *exchange) destroy(why api.DestroyReason) {
 
 // enterElsewhere runs a hook on a goroutine, for filters that block.
 func (x *exchange) enterElsewhere(c *raw.Call, s *raw.Step) raw.Verdict {
-	x.elsewhere = true
+	n := c.Copy(s)
 	if c.Phase == raw.PhaseLog {
-		// What is logged is told by a copy, too, but nobody waits for it.
-		logged := c.Copy(s)
-		go func() {
-			x.serial.Lock()
-			defer x.serial.Unlock()
-			x.enterLog(&logged.Call)
-		}()
+		x.later(func() { x.enterLog(&n.Call) })
 		return raw.Continue
 	}
-	n := c.Copy(s)
-	go func() {
-		x.serial.Lock()
-		defer x.serial.Unlock()
+	x.later(func() {
 		verdict := x.enter(&n.Call, &n.Step, n)
 		if verdict == raw.Pause {
 			return
@@ -463,6 +488,41 @@ func (x *exchange) enterElsewhere(c *raw.Call, s *raw.Step) raw.Verdict {
 			verdict = raw.Fault
 		}
 		raw.Resume(n.Call.Exchange, n.Call.Turn, verdict, n.Own())
-	}()
+	})
 	return raw.Pause
+}
+
+// later runs what is to be done for an exchange on a goroutine of its own, one after another: a filter written for
+// Envoy expects that its hooks don't run at the same time. The goroutine ends when there is nothing more to do.
+func (x *exchange) later(task func()) {
+	x.mutex.Lock()
+	defer x.mutex.Unlock()
+	x.tasks = append(x.tasks, task)
+	if x.elsewhere {
+		return
+	}
+	x.elsewhere = true
+	go x.work()
+}
+
+func (x *exchange) work() {
+	// A task that calls runtime.Goexit takes this goroutine with it, but not the tasks behind it.
+	isDone := false
+	defer func() {
+		if !isDone {
+			go x.work()
+		}
+	}()
+	for {
+		x.mutex.Lock()
+		if len(x.tasks) == 0 {
+			x.elsewhere, isDone = false, true
+			x.mutex.Unlock()
+			return
+		}
+		next := x.tasks[0]
+		x.tasks = x.tasks[1:]
+		x.mutex.Unlock()
+		next()
+	}
 }

@@ -175,6 +175,7 @@ func (f *filter) Run(c *raw.Call, s *raw.Step) raw.Verdict {
 		}
 	}
 	if s.Flags&raw.StepBlocking != 0 {
+		x.isBlocking = true
 		return x.enterElsewhere(c, s)
 	}
 	return x.enter(c, s, nil)

@@ -145,10 +145,15 @@ func (s section) values(name string) (values []string) {
 // field is a field in memory of Go, its name in lower case.
 type field struct{ name, value string }
 
-// all copies the fields: one arena for all texts.
+// all copies the fields.
 func (s section) all() []field {
 	s.x.mutex.Lock()
 	defer s.x.mutex.Unlock()
+	return s.copyAll()
+}
+
+// copyAll copies the fields: one arena for all texts. The caller holds the mutex.
+func (s section) copyAll() []field {
 	c, isOurs := s.view()
 	if c == nil {
 		return nil

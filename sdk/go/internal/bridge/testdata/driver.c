@@ -22,7 +22,7 @@ enum { WORKERS = 4, GROWN_MAX = 64, TURNS = 1 << 20 };
   } while (0)
 
 static const eddy_library *library;
-static atomic_uint logged, bad, resumed, told;
+static atomic_uint logged, bad, resumed, told, busy;
 static char last_log[8192];
 
 /* Of each exchange: 0 unknown, 1 entered, 2 resumed. */
@@ -296,6 +296,13 @@ static void *pause_worker(void *argument) {
     r->call.exchange = exchange;
     atomic_store(&turns[exchange], 1);
     enter(r);
+    while (r->step.verdict == EDDY_FAULT) {
+      /* Goroutines are bounded, and this fails fast. */
+      CHECK(memmem(r->call.edits, r->call.edits_len, "as many goroutines", 18) != NULL);
+      atomic_fetch_add(&busy, 1);
+      sched_yield();
+      enter(r);
+    }
     CHECK(r->step.verdict == EDDY_PAUSE);
     memset(r, 0xa5, sizeof *r); /* Whoever still looks here sees nonsense. */
   }
@@ -348,9 +355,10 @@ static void threads(const char *name, void *(*body)(void *), unsigned rounds) {
   printf("%s on %d threads ok\n", name, WORKERS);
 }
 
-static void resumes(void) {
+static void resumes(const char *name) {
   unsigned rounds = 20000;
-  threads("pause", pause_worker, rounds);
+  atomic_store(&resumed, 0);
+  threads(name, pause_worker, rounds);
   double deadline = now() + 20e9;
   while (atomic_load(&resumed) < rounds * WORKERS && now() < deadline) sched_yield();
   CHECK(atomic_load(&resumed) == rounds * WORKERS);
@@ -389,9 +397,12 @@ int main(int argc, char **argv) {
   } else if (strcmp(argv[2], "faults") == 0) {
     faults();
   } else if (strcmp(argv[2], "resumes") == 0) {
-    resumes();
+    resumes("pause");
+    memset((void *)turns, 0, sizeof turns);
+    resumes("native-go");
   } else if (strcmp(argv[2], "threads") == 0) {
     threads("state", worker_main, 200000);
+    threads("native-state", worker_main, 200000);
     threads("garbage", worker_main, 5000);
   } else {
     return 2;

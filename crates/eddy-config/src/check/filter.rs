@@ -1,0 +1,243 @@
+//! Filters, and what listeners and rules say of them.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use eddy_filter::{CHAIN_FILTERS_MAX, FilterPolicy};
+
+use super::builtin::{Surroundings, overlay, read_builtin};
+use super::json::json_of;
+use super::names::Names;
+use crate::config::{Action, FilterConfig, FilterKind, GoSource, ListenerConfig, RuleFilterConfig, Serve};
+use crate::problem::{Place, Report, SourceText};
+use crate::read::{Any, At, Named};
+use crate::spec::{FilterSpec, GoSpec, NativeSpec, RuleFilterSpec};
+use crate::value::Name;
+use crate::yaml::Node;
+
+/// The filters, and what rules need to know of them.
+#[derive(Debug)]
+pub(super) struct Filters {
+    pub(super) names: Names,
+    /// Those without a mistake.
+    pub(super) configs: Vec<FilterConfig>,
+    /// By index of the name.
+    kinds: Vec<Known>,
+    /// Those that a rule lets in although they are disabled.
+    enabled: HashSet<usize>,
+    /// Where rules name filters: table, filter, place.
+    named: Vec<NamedInRule>,
+}
+
+/// What is known of a filter, even where it has a mistake.
+#[derive(Debug)]
+struct Known {
+    place: Place,
+    is_disabled: bool,
+    /// Of a built-in filter: its kind, and its configuration as written.
+    builtin: Option<(&'static str, Node<'static>)>,
+    /// The folder that relative paths of it begin in.
+    folder: PathBuf,
+    pause_timeout: Duration,
+}
+
+#[derive(Debug)]
+struct NamedInRule {
+    table: usize,
+    filter: usize,
+    place: Place,
+}
+
+/// Checks the filters and defines their names.
+pub(super) fn check_filters(
+    specs: Option<At<Named<Name, FilterSpec>>>,
+    sources: &[SourceText],
+    report: &mut Report,
+) -> Filters {
+    let mut filters = Filters {
+        names: Names::new("filter"),
+        configs: Vec::new(),
+        kinds: Vec::new(),
+        enabled: HashSet::new(),
+        named: Vec::new(),
+    };
+    for entry in specs.into_iter().flat_map(|specs| specs.value.0) {
+        filters.names.define(&entry.name);
+        let place = entry.name.place;
+        let spec = entry.value.map(|value| value.value).unwrap_or_default();
+        let policy = check_policy(&spec);
+        let known = Known {
+            place,
+            is_disabled: policy.is_disabled,
+            builtin: builtin_of(&spec),
+            folder: folder_of(place, sources),
+            pause_timeout: policy.pause_timeout,
+        };
+        note_useless_keys(&spec, known.builtin.as_ref().map(|(kind, _)| *kind), report);
+        let config =
+            spec.config.as_ref().map_or_else(|| "null".to_owned(), |config| json_of(&config.value.0, report));
+        if let Some(kind) = check_kind(&spec, &known, report) {
+            filters.configs.push(FilterConfig {
+                name: entry.name.value.0,
+                kind,
+                config: config.into(),
+                policy,
+            });
+        }
+        filters.kinds.push(known);
+    }
+    filters
+}
+
+fn check_policy(spec: &FilterSpec) -> FilterPolicy {
+    let default = FilterPolicy::default();
+    FilterPolicy {
+        on_failure: spec.on_failure.map_or(default.on_failure, |policy| policy.value.0),
+        pause_timeout: spec.timeout.map_or(default.pause_timeout, |timeout| timeout.value.0),
+        body_bytes_max: spec.body_bytes_max.map_or(default.body_bytes_max, |bytes| bytes.value.0),
+        is_blocking: spec.blocking.is_some_and(|blocking| blocking.value),
+        is_disabled: spec.disabled.is_some_and(|disabled| disabled.value),
+    }
+}
+
+/// The kind of a built-in filter and its configuration as written.
+fn builtin_of(spec: &FilterSpec) -> Option<(&'static str, Node<'static>)> {
+    let nodes = [
+        ("basic_auth", spec.basic_auth.as_ref().map(|at| &at.value.node)),
+        ("headers", spec.headers.as_ref().map(|at| &at.value.node)),
+        ("cors", spec.cors.as_ref().map(|at| &at.value.node)),
+        ("ip_access", spec.ip_access.as_ref().map(|at| &at.value.node)),
+        ("request_id", spec.request_id.as_ref().map(|at| &at.value.node)),
+        ("rate_limit", spec.rate_limit.as_ref().map(|at| &at.value.node)),
+        ("body_limit", spec.body_limit.as_ref().map(|at| &at.value.node)),
+        ("fault", spec.fault.as_ref().map(|at| &at.value.node)),
+    ];
+    nodes.into_iter().find_map(|(kind, node)| node.map(|node| (kind, Node::clone(node))))
+}
+
+fn check_kind(spec: &FilterSpec, known: &Known, report: &mut Report) -> Option<FilterKind> {
+    let path = |path: &Path| known.folder.join(path);
+    if let Some(At { value: GoSpec { filter, package, library }, .. }) = &spec.go {
+        let source = match (package, library) {
+            (Some(package), _) => GoSource::Package(path(&package.value.0)),
+            (None, library) => GoSource::Library(path(&library.as_ref()?.value.0)),
+        };
+        return Some(FilterKind::Go { source, filter: Arc::clone(&filter.as_ref()?.value.0) });
+    }
+    if let Some(At { value: NativeSpec { filter, library }, .. }) = &spec.native {
+        let library = path(&library.as_ref()?.value.0);
+        return Some(FilterKind::Native { library, filter: Arc::clone(&filter.as_ref()?.value.0) });
+    }
+    let (kind, node) = known.builtin.as_ref()?;
+    read_builtin(kind, node, known.surroundings(), report).map(FilterKind::Builtin)
+}
+
+/// Keys that mean nothing for filters that eddy brings along.
+fn note_useless_keys(spec: &FilterSpec, builtin: Option<&'static str>, report: &mut Report) {
+    let Some(kind) = builtin else { return };
+    if let Some(config) = &spec.config {
+        let message = format!("`config` means nothing together with `{kind}`");
+        report.error(config.place, message).hint(format!("write what is meant under `{kind}`"));
+    }
+    if let Some(blocking) = spec.blocking.filter(|blocking| blocking.value) {
+        let message = format!("`blocking` means nothing together with `{kind}`: it never blocks a worker");
+        report.error(blocking.place, message);
+    }
+}
+
+impl Known {
+    fn surroundings(&self) -> Surroundings<'_> {
+        Surroundings { folder: &self.folder, pause_timeout: self.pause_timeout }
+    }
+}
+
+impl Filters {
+    /// Checks what a rule of the table says of filters.
+    pub(super) fn check_rule(
+        &mut self,
+        specs: Option<At<Named<Name, RuleFilterSpec>>>,
+        table: usize,
+        report: &mut Report,
+    ) -> Vec<RuleFilterConfig> {
+        let mut checked = Vec::new();
+        for entry in specs.into_iter().flat_map(|specs| specs.value.0) {
+            let index = self.names.resolve(&entry.name, report);
+            let (Some(filter), Some(At { value: spec, .. })) = (index, entry.value) else { continue };
+            let Some(known) = self.kinds.get(filter) else { continue };
+            let is_disabled = spec.disabled.map(|disabled| disabled.value);
+            if is_disabled == Some(false) {
+                self.enabled.insert(filter);
+            }
+            if let (Some(true), Some(config)) = (is_disabled, &spec.config) {
+                report
+                    .warning(config.place, "the filter is disabled here, so that its `config` means nothing");
+            }
+            self.named.push(NamedInRule { table, filter, place: entry.name.place });
+            let mut rule = RuleFilterConfig { filter, is_disabled, config: None, builtin: None };
+            if let Some(At { value: Any(node), .. }) = &spec.config {
+                match &known.builtin {
+                    Some((kind, own)) => {
+                        let node = overlay(own, node);
+                        let config = read_builtin(kind, &node, known.surroundings(), report);
+                        rule.builtin = config.map(Arc::new);
+                    }
+                    None => rule.config = Some(json_of(node, report).into()),
+                }
+            }
+            checked.push(rule);
+        }
+        checked
+    }
+
+    /// Checks the list of a listener.
+    pub(super) fn check_listener(&mut self, specs: &[At<Name>], report: &mut Report) -> Vec<usize> {
+        let mut indexes = Vec::with_capacity(specs.len());
+        for name in specs {
+            let Some(index) = self.names.resolve(name, report) else { continue };
+            if indexes.contains(&index) {
+                let message = format!("the filter `{}` stands in this list already", name.value.0);
+                report
+                    .error(name.place, message)
+                    .hint("give it a second name with a configuration of its own");
+                continue;
+            }
+            if indexes.len() == CHAIN_FILTERS_MAX {
+                report.error(name.place, format!("a listener has at most {CHAIN_FILTERS_MAX} filters"));
+            }
+            indexes.push(index);
+        }
+        indexes
+    }
+
+    /// Notes what rules say of filters that no request of theirs passes, and filters that nobody lets in.
+    pub(super) fn advise(&self, listeners: &[ListenerConfig], actions: &[Action], report: &mut Report) {
+        for named in &self.named {
+            let serves = |listener: &&ListenerConfig| matches!(&listener.serve, Serve::Routes(tables) if tables.contains(&named.table));
+            let mut serving = listeners.iter().filter(serves).peekable();
+            // A table that nobody serves is noted as such.
+            if serving.peek().is_some() && !serving.any(|listener| listener.filters.contains(&named.filter)) {
+                let name = self.configs.get(named.filter).map_or("", |config| &config.name);
+                report
+                    .warning(named.place, format!("no listener of this table has the filter `{name}`"))
+                    .hint("add it to the `filters` of a listener");
+            }
+        }
+        let is_passed = |index: usize| listeners.iter().any(|listener| listener.filters.contains(&index));
+        for (index, known) in self.kinds.iter().enumerate() {
+            if known.is_disabled && is_passed(index) && !self.enabled.contains(&index) && !actions.is_empty()
+            {
+                report
+                    .warning(known.place, "the filter is disabled, and no rule says `disabled: false`")
+                    .hint("under a rule: `filters: {NAME: {disabled: false}}`");
+            }
+        }
+    }
+}
+
+/// Where the configuration file lies.
+fn folder_of(place: Place, sources: &[SourceText]) -> PathBuf {
+    let path = sources.get(place.source as usize).map_or("", |source| &source.path);
+    Path::new(path).parent().map(Path::to_path_buf).unwrap_or_default()
+}

@@ -1,0 +1,220 @@
+//! Values of the user's own as JSON, by the types of YAML 1.2 (core schema).
+
+use crate::problem::{Report, shown};
+use crate::yaml::{Form, Node};
+
+/// The value as JSON; notes what JSON cannot say.
+pub(super) fn json_of(node: &Node<'_>, report: &mut Report) -> String {
+    let mut writer = Writer { out: String::new(), is_full: false, report };
+    writer.node(node, 0);
+    let Writer { out, is_full, report } = writer;
+    if is_full {
+        report.error(node.place, format!("too large: at most {} KiB as JSON", JSON_BYTES_MAX >> 10));
+        return "null".to_owned();
+    }
+    out
+}
+
+struct Writer<'r> {
+    out: String,
+    is_full: bool,
+    report: &'r mut Report,
+}
+
+impl Writer<'_> {
+    fn node(&mut self, node: &Node<'_>, depth: usize) {
+        if self.out.len() > JSON_BYTES_MAX {
+            self.is_full = true;
+            return;
+        }
+        if depth > DEPTH_MAX {
+            let message = format!("nested too deeply for a filter: at most {DEPTH_MAX} levels");
+            self.report.error(node.place, message);
+            return;
+        }
+        match &node.form {
+            Form::Text { text, is_plain: true } => match plain(text) {
+                Plain::Text => self.text(text),
+                Plain::Is(json) => self.out.push_str(&json),
+                Plain::NoNumber => {
+                    let message = format!("`{}` is no number that JSON has", shown(text));
+                    self.report.error(node.place, message).hint("put it in quotes if the text is meant");
+                }
+            },
+            Form::Text { text, is_plain: false } => self.text(text),
+            Form::List(elements) => {
+                self.out.push('[');
+                for (element, number) in elements.iter().zip(0..) {
+                    self.comma(number);
+                    self.node(element, depth + 1);
+                }
+                self.out.push(']');
+            }
+            Form::Mapping { entries, .. } => {
+                self.out.push('{');
+                for (entry, number) in entries.iter().zip(0..) {
+                    self.comma(number);
+                    self.text(&entry.key.text);
+                    self.out.push(':');
+                    self.node(&entry.value, depth + 1);
+                }
+                self.out.push('}');
+            }
+            // It was noted.
+            Form::Refused => self.out.push_str("null"),
+        }
+    }
+
+    fn comma(&mut self, number: usize) {
+        if number > 0 {
+            self.out.push(',');
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        // A text is always written.
+        self.out.push_str(&serde_json::to_string(text).unwrap_or_default());
+    }
+}
+
+/// What a text without quotes means.
+#[derive(Debug, PartialEq, Eq)]
+enum Plain {
+    /// Itself.
+    Text,
+    /// What is so written in JSON.
+    Is(String),
+    /// A number, but none of JSON.
+    NoNumber,
+}
+
+fn plain(text: &str) -> Plain {
+    let is = |json: &str| Plain::Is(json.to_owned());
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return is("null"),
+        "true" | "True" | "TRUE" => return is("true"),
+        "false" | "False" | "FALSE" => return is("false"),
+        _ => {}
+    }
+    for (prefix, radix) in [("0x", 16), ("0o", 8)] {
+        if let Some(digits) = text.strip_prefix(prefix).filter(|digits| is_digits(digits, radix)) {
+            return u128::from_str_radix(digits, radix)
+                .map_or(Plain::NoNumber, |number| is(&number.to_string()));
+        }
+    }
+    let (sign, number) = match text.as_bytes() {
+        [b'-', ..] => ("-", &text[1..]),
+        [b'+', ..] => ("", &text[1..]),
+        _ => ("", text),
+    };
+    if matches!(number, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
+        return Plain::NoNumber;
+    }
+    decimal(number).map_or(Plain::Text, |number| Plain::Is(format!("{sign}{number}")))
+}
+
+/// A number without sign, in JSON's form: digits before and after a point, no zeros in front.
+fn decimal(text: &str) -> Option<String> {
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => {
+            let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+            is_digits(digits, 10).then_some((mantissa, Some(exponent)))?
+        }
+        None => (text, None),
+    };
+    let (whole, part) = match mantissa.split_once('.') {
+        Some((whole, part)) => (whole, Some(part)),
+        None => (mantissa, None),
+    };
+    let fits = |digits: &str| digits.is_empty() || is_digits(digits, 10);
+    let has_digits = !whole.is_empty() || part.is_some_and(|part| !part.is_empty());
+    if !has_digits || !fits(whole) || !part.is_none_or(fits) {
+        return None;
+    }
+    let whole = match whole.trim_start_matches('0') {
+        "" => "0",
+        rest => rest,
+    };
+    let part = match part {
+        Some("") => ".0".to_owned(),
+        Some(part) => format!(".{part}"),
+        None => String::new(),
+    };
+    let exponent = exponent.map_or_else(String::new, |exponent| format!("e{exponent}"));
+    Some(format!("{whole}{part}{exponent}"))
+}
+
+fn is_digits(text: &str, radix: u32) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_digit(radix))
+}
+
+/// Most levels of lists and mappings inside each other.
+const DEPTH_MAX: usize = 32;
+/// Largest JSON.
+const JSON_BYTES_MAX: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Plain, json_of, plain};
+    use crate::problem::Report;
+    use crate::yaml::parse;
+
+    fn check(yaml: &str, expected: &str) {
+        let mut report = Report::new();
+        let root = parse(yaml, 0, &mut report).root.unwrap();
+        assert_eq!(json_of(&root, &mut report), expected, "{yaml}");
+        assert!(!report.has_errors(), "{yaml}");
+        serde_json::from_str::<serde_json::Value>(expected).unwrap();
+    }
+
+    #[test]
+    fn types_are_those_of_yaml_1_2() {
+        check(
+            "{a: 1, b: 'x', c: [true, null, ~, False], d: {}}",
+            r#"{"a":1,"b":"x","c":[true,null,null,false],"d":{}}"#,
+        );
+        check("[yes, no, on, 1_000, 1:30, 2026-11-20]", r#"["yes","no","on","1_000","1:30","2026-11-20"]"#);
+        check("['1', \"true\", '~']", r#"["1","true","~"]"#);
+        check("[0x1F, 0o17, +7, -0, 007, 99999999999999999999]", "[31,15,7,-0,7,99999999999999999999]");
+        check("[1.5, .5, 1., -1e3, 1.5E-7, +.5e+1]", "[1.5,0.5,1.0,-1e3,1.5e-7,0.5e+1]");
+        check(
+            "[e1, ., -a, +, 0x, 1e, 1e+, 1.2.3, 0b1]",
+            r#"["e1",".","-a","+","0x","1e","1e+","1.2.3","0b1"]"#,
+        );
+        check("\"\\n\\u00e9\\\"\"", r#""\n\u00e9\"""#.replace("\\u00e9", "é").as_str());
+        check("{1: a, true: b, 'x y': c}", r#"{"1":"a","true":"b","x y":"c"}"#);
+    }
+
+    #[test]
+    fn what_json_cannot_say_is_refused() {
+        for yaml in [".inf", "-.INF", ".nan", &format!("{}1{}", "[".repeat(40), "]".repeat(40))] {
+            let mut report = Report::new();
+            let root = parse(yaml, 0, &mut report).root.unwrap();
+            json_of(&root, &mut report);
+            assert!(report.has_errors(), "{yaml}");
+        }
+    }
+
+    #[test]
+    fn there_is_a_limit() {
+        let mut report = Report::new();
+        let yaml = format!(
+            "[{}]",
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, ".repeat(20_000)
+        );
+        let root = parse(&yaml, 0, &mut report).root.unwrap();
+        assert_eq!(json_of(&root, &mut report), "null");
+        assert!(report.has_errors());
+    }
+
+    proptest! {
+        #[test]
+        fn what_looks_like_a_number_is_json(text in "[-+.0-9eExo]{0,12}") {
+            if let Plain::Is(json) = plain(&text) {
+                prop_assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok() || json.contains('e'), "{}", json);
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The keys of a filter, and what a rule may say of one.
+
+use super::builtin::{
+    BasicAuthSpec, BodyLimitSpec, CorsSpec, FaultSpec, HeadersSpec, IpAccessSpec, RateLimitSpec,
+    RequestIdSpec,
+};
+use crate::read::{Any, Deferred};
+use crate::value::{FailureName, FilePath, Name, Size, Time};
+
+mapping! {
+    /// A filter: what runs it, how it is configured, and what becomes of an exchange in which it fails. Listeners
+    /// name the filters that their exchanges pass, in order; the guide on filters tells what each kind does.
+    FilterSpec as "a filter" {
+        /// A filter in Go.
+        optional go: GoSpec, example "{filter: basic-auth, package: ./filters/auth}";
+        /// A filter in a shared library by the contract of `abi/eddy_filter.h`: in Rust, C or another language.
+        optional native: NativeSpec, example "{filter: mark, library: ./libmark.so}";
+        /// Asks for a user name and a password.
+        optional basic_auth: Deferred<BasicAuthSpec>, example "{file: ./users.htpasswd}";
+        /// Changes fields of requests and responses.
+        optional headers: Deferred<HeadersSpec>, example "{response: {remove: [server]}}";
+        /// Tells browsers which other sites may read what is answered.
+        optional cors: Deferred<CorsSpec>, example "{origins: ['https://example.com']}";
+        /// Lets addresses in or keeps them out.
+        optional ip_access: Deferred<IpAccessSpec>, example "{allow: [10.0.0.0/8]}";
+        /// Gives requests an id.
+        optional request_id: Deferred<RequestIdSpec>, example "{format: uuid7}";
+        /// Refuses requests that come too often.
+        optional rate_limit: Deferred<RateLimitSpec>, example "{requests: 100, per: 1s}";
+        /// Refuses bodies that are too large.
+        optional body_limit: Deferred<BodyLimitSpec>, example "{request: 10MiB}";
+        /// Delays and refuses requests, to see how clients bear it.
+        optional fault: Deferred<FaultSpec>, example "{abort: {status: 503, percent: 1}}";
+        /// The configuration of a filter in Go or another language: any value, which the filter gets as JSON. A text in
+        /// quotes stays a text; without quotes the types of YAML 1.2 hold.
+        optional config: Any, otherwise "the filter gets `null`", example "{username: eddy, tries: 3}";
+        /// What becomes of an exchange in which the filter fails.
+        optional on_failure: FailureName, default "closed", example "open";
+        /// Longest time that the filter may let a message wait. Beyond it the answer is 504.
+        optional timeout: Time<1, 3_600_000>, default "30s", example "5s";
+        /// Whether the hooks of a filter in Go or another language run on threads of their own instead of the
+        /// worker's: for filters that block. It costs some microseconds a hook.
+        optional blocking: bool, default "false", example "true";
+        /// Largest body that is collected when the filter asks for the whole. Beyond it the answer is 413 to a request
+        /// and 502 to a response.
+        optional body_bytes_max: Size<0, 1_073_741_824>, default "1MiB", example "10MiB";
+        /// Whether the filter is left out, but for rules that say `disabled: false`.
+        optional disabled: bool, default "false", example "true";
+        group One of go native basic_auth headers cors ip_access request_id rate_limit body_limit fault;
+    }
+}
+
+mapping! {
+    /// Where a filter in Go comes from. All filters in Go of a configuration become one library, as a process holds only
+    /// one Go runtime.
+    GoSpec as "a filter in Go" {
+        /// The name under which the package registers it.
+        required filter: Name, example "basic-auth";
+        /// The folder of its package. A relative path begins where the configuration file lies.
+        optional package: FilePath, example "./filters/auth";
+        /// A library that was built before, by `eddy filter build`.
+        optional library: FilePath, example "./bundle.so";
+        group One of package library;
+    }
+}
+
+mapping! {
+    /// Where a filter in a shared library comes from.
+    NativeSpec as "a native filter" {
+        /// Its name in the library.
+        required filter: Name, example "mark";
+        /// The library. A relative path begins where the configuration file lies.
+        required library: FilePath, example "./libmark.so";
+    }
+}
+
+mapping! {
+    /// What a rule says of a filter of the listener.
+    RuleFilterSpec as "a filter under a rule" {
+        /// Whether the filter is left out under this rule.
+        optional disabled: bool, otherwise "as the filter says", example "true";
+        /// The filter's configuration under this rule. Of a filter that eddy brings along, keys that are not given
+        /// are those of the filter itself; others get both and decide for themselves.
+        optional config: Any, otherwise "the filter's own", example "{requests: 10}";
+        group OneOrMore of disabled config;
+    }
+}

@@ -1,0 +1,265 @@
+//! Words of filters.
+
+use std::path::PathBuf;
+
+use eddy_filter::FailurePolicy;
+use eddy_filter::builtin::{IdFormat, OriginPattern, RateFields, Share};
+
+use super::choice::{Meaning, choose, info};
+use super::text::{FieldName, MethodName};
+use crate::read::{Misfit, Word, WordInfo, WordKind};
+
+/// The path of a file or folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FilePath(pub(crate) PathBuf);
+
+/// The name of a user.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct UserName(pub(crate) String);
+
+/// Which sites are meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OriginText(pub(crate) OriginPattern);
+
+/// A method, or all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MethodOrAll(pub(crate) Option<String>);
+
+/// The name of a field, or all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FieldNameOrAll(pub(crate) Option<String>);
+
+/// A share in percent, with up to four digits behind the point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Percent(pub(crate) Share);
+
+/// What becomes of an exchange in which a filter fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FailureName(pub(crate) FailurePolicy);
+
+/// What an id looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IdFormatName(pub(crate) IdFormat);
+
+/// Which answers tell of a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RateFieldsName(pub(crate) RateFields);
+
+/// Which requests are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RateKeyName {
+    /// All.
+    All,
+    /// Those of one client.
+    Client,
+}
+
+impl Word for FilePath {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        if text.is_empty() || text.contains('\0') || text.len() > PATH_BYTES_MAX {
+            return Err(Misfit::FORM);
+        }
+        Ok(Self(PathBuf::from(text)))
+    }
+
+    fn info() -> WordInfo {
+        WordInfo { pattern: Some("."), ..WordInfo::text("a path such as `./filters/auth`") }
+    }
+}
+
+impl Word for UserName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        if text.contains(':') || text.chars().any(char::is_control) {
+            return Err(Misfit::reason("is not a user name: it has no colon and no control character"));
+        }
+        if text.is_empty() || text.len() > USER_BYTES_MAX {
+            return Err(Misfit::reason(format!("is not a user name: it has 1 to {USER_BYTES_MAX} bytes")));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    fn info() -> WordInfo {
+        WordInfo { pattern: Some("^[^:]{1,256}$"), ..WordInfo::text("a user name") }
+    }
+}
+
+impl Word for OriginText {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        if text.len() > ORIGIN_BYTES_MAX {
+            return Err(Misfit::reason(format!("is too long: at most {ORIGIN_BYTES_MAX} bytes")));
+        }
+        OriginPattern::parse(text).map(Self).map_err(|error| Misfit::reason(error.to_string()))
+    }
+
+    fn info() -> WordInfo {
+        WordInfo {
+            pattern: Some(r"^(\*|null|~.*|[A-Za-z][A-Za-z0-9+.-]*://[A-Za-z0-9*._:\[\]-]+)$"),
+            ..WordInfo::text("an origin such as `https://example.com`")
+        }
+    }
+}
+
+impl Word for MethodOrAll {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        if text == "*" { Ok(Self(None)) } else { MethodName::parse(text).map(|name| Self(Some(name.0))) }
+    }
+
+    fn info() -> WordInfo {
+        MethodName::info()
+    }
+}
+
+impl Word for FieldNameOrAll {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        if text == "*" { Ok(Self(None)) } else { FieldName::parse(text).map(|name| Self(Some(name.0))) }
+    }
+
+    fn info() -> WordInfo {
+        FieldName::info()
+    }
+}
+
+impl Word for Percent {
+    const IS_PLAIN: bool = true;
+
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        let text =
+            text.strip_suffix('%').map_or(Ok(text), |text| Err(Misfit::form(format!("write `{text}`"))))?;
+        let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number(whole) || !is_number(part) || part.len() > 4 || whole.len() > 9 {
+            return Err(Misfit::form("write a number with at most four digits behind the point"));
+        }
+        let millionths = |text: &str| text.parse::<u32>().map_err(|_| Misfit::FORM);
+        let share =
+            millionths(whole)?.saturating_mul(10_000).saturating_add(millionths(&format!("{part:0<4}"))?);
+        if share > 1_000_000 {
+            return Err(Misfit::Range);
+        }
+        Ok(Self(Share(share)))
+    }
+
+    fn info() -> WordInfo {
+        WordInfo {
+            kind: WordKind::Decimal,
+            limit: Some("0 to 100".to_owned()),
+            ..WordInfo::text("a number of percent such as `0.5`")
+        }
+    }
+}
+
+impl Word for FailureName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, FAILURES)
+    }
+
+    fn info() -> WordInfo {
+        info(FAILURES, WordKind::Text)
+    }
+}
+
+impl Word for IdFormatName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, ID_FORMATS)
+    }
+
+    fn info() -> WordInfo {
+        info(ID_FORMATS, WordKind::Text)
+    }
+}
+
+impl Word for RateFieldsName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, RATE_FIELDS)
+    }
+
+    fn info() -> WordInfo {
+        info(RATE_FIELDS, WordKind::Text)
+    }
+}
+
+impl Word for RateKeyName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, RATE_KEYS)
+    }
+
+    fn info() -> WordInfo {
+        info(RATE_KEYS, WordKind::Text)
+    }
+}
+
+const FAILURES: &[Meaning<FailureName>] = &[
+    (
+        "closed",
+        FailureName(FailurePolicy::Closed),
+        "the client is answered 500, or cut off where the answer had begun",
+    ),
+    (
+        "open",
+        FailureName(FailurePolicy::Open),
+        "the filter is left out for the rest of the exchange; if it had changed something already, as `closed`",
+    ),
+];
+
+const ID_FORMATS: &[Meaning<IdFormatName>] = &[
+    ("hex", IdFormatName(IdFormat::Hex), "32 hexadecimal digits"),
+    ("uuid4", IdFormatName(IdFormat::Uuid4), "a random UUID"),
+    ("uuid7", IdFormatName(IdFormat::Uuid7), "a UUID that begins with the time, so that ids sort by it"),
+];
+
+const RATE_FIELDS: &[Meaning<RateFieldsName>] = &[
+    ("never", RateFieldsName(RateFields::Never), "none"),
+    ("refused", RateFieldsName(RateFields::Refused), "those with status 429"),
+    ("always", RateFieldsName(RateFields::Always), "all"),
+];
+
+const RATE_KEYS: &[Meaning<RateKeyName>] = &[
+    ("all", RateKeyName::All, "all requests"),
+    ("client", RateKeyName::Client, "those from one address, or one block of IPv6 addresses"),
+];
+
+/// Longest path.
+const PATH_BYTES_MAX: usize = 4096;
+/// Longest user name.
+const USER_BYTES_MAX: usize = 256;
+/// Longest pattern of origins.
+const ORIGIN_BYTES_MAX: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::{OriginText, Percent, UserName};
+    use crate::read::{Misfit, Word};
+
+    #[test]
+    fn percentages_are_exact() {
+        for (text, share) in
+            [("0", 0), ("100", 1_000_000), ("0.1", 1000), ("12.3456", 123_456), ("5.0", 50_000)]
+        {
+            assert_eq!(Percent::parse(text).map(|percent| percent.0.0), Ok(share), "{text}");
+        }
+        assert_eq!(Percent::parse("100.0001"), Err(Misfit::Range));
+        for text in ["", ".", "1.", ".5", "-1", "1e1", "5%", "0.00001"] {
+            assert!(Percent::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn users_have_no_colon() {
+        assert!(UserName::parse("ä b").is_ok());
+        for text in ["", "a:b", "a\nb"] {
+            assert!(UserName::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn origins_are_as_browsers_send_them() {
+        for text in
+            ["*", "null", "https://example.com", "https://*.example.com:8443", "~https://[a-z]+\\.test"]
+        {
+            assert!(OriginText::parse(text).is_ok(), "{text}");
+        }
+        for text in ["", "example.com", "https://", "https://a/", "https://a*.b", "https://*", "~("] {
+            assert!(OriginText::parse(text).is_err(), "{text}");
+        }
+    }
+}

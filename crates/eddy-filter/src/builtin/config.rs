@@ -1,0 +1,47 @@
+//! The configuration of a built-in filter, whatever its kind.
+
+use super::basic_auth::BasicAuthConfig;
+use super::body_limit::BodyLimitConfig;
+use super::cors::CorsConfig;
+use super::fault::FaultConfig;
+use super::headers::HeadersConfig;
+use super::ip_access::IpAccessConfig;
+use super::rate_limit::RateLimitConfig;
+use super::request_id::RequestIdConfig;
+
+/// The configuration of a built-in filter, checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BuiltinConfig {
+    /// Asks for a user name and a password.
+    BasicAuth(BasicAuthConfig),
+    /// Changes fields.
+    Headers(HeadersConfig),
+    /// Tells browsers which other sites may read what is answered.
+    Cors(CorsConfig),
+    /// Lets addresses in or keeps them out.
+    IpAccess(IpAccessConfig),
+    /// Gives requests an id.
+    RequestId(RequestIdConfig),
+    /// Refuses requests that come too often.
+    RateLimit(RateLimitConfig),
+    /// Refuses bodies that are too large.
+    BodyLimit(BodyLimitConfig),
+    /// Delays and refuses requests, for tests.
+    Fault(FaultConfig),
+}
+
+impl BuiltinConfig {
+    /// The kind's name, as in the configuration.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::BasicAuth(_) => "basic_auth",
+            Self::Headers(_) => "headers",
+            Self::Cors(_) => "cors",
+            Self::IpAccess(_) => "ip_access",
+            Self::RequestId(_) => "request_id",
+            Self::RateLimit(_) => "rate_limit",
+            Self::BodyLimit(_) => "body_limit",
+            Self::Fault(_) => "fault",
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Texts with variables, read when a configuration is checked and filled in for each request.
+
+use thiserror::Error;
+
+/// A text with variables such as `${peer}`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    pub(super) parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Literal(Box<[u8]>),
+    Fact(Fact),
+    /// A field of the request.
+    RequestField(Box<[u8]>),
+    /// A field of the response.
+    ResponseField(Box<[u8]>),
+    /// A value that a filter noted.
+    Metadata {
+        space: Box<[u8]>,
+        key: Box<[u8]>,
+    },
+}
+
+/// What is known of an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fact {
+    Peer,
+    PeerIp,
+    Local,
+    Listener,
+    Rule,
+    Cluster,
+    Endpoint,
+    RequestId,
+    Method,
+    Target,
+    Path,
+    Query,
+    Authority,
+    Scheme,
+    Status,
+}
+
+/// Why a text cannot be read as one with variables.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum TemplateError {
+    /// `${` without `}`.
+    #[error("has `${{` without `}}`; write `$$` for a dollar sign")]
+    Open,
+    /// `$` before something else.
+    #[error("has a lone `$`; write `$$` for a dollar sign")]
+    LoneDollar,
+    /// No such variable.
+    #[error("has the unknown variable `{name}`")]
+    Unknown {
+        /// The name as written.
+        name: String,
+    },
+    /// A byte that no field may hold.
+    #[error("has a control character, which no field may hold")]
+    Control,
+}
+
+impl Template {
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// Any [`TemplateError`].
+    pub fn parse(text: &str) -> Result<Self, TemplateError> {
+        if text.bytes().any(|byte| byte != b'\t' && byte.is_ascii_control()) {
+            return Err(TemplateError::Control);
+        }
+        let mut parts = Vec::new();
+        let mut literal = String::new();
+        let mut rest = text.trim_matches([' ', '\t']);
+        while let Some((before, after)) = rest.split_once('$') {
+            literal.push_str(before);
+            if let Some(after) = after.strip_prefix('$') {
+                literal.push('$');
+                rest = after;
+                continue;
+            }
+            let inner = after.strip_prefix('{').ok_or(TemplateError::LoneDollar)?;
+            let (name, after) = inner.split_once('}').ok_or(TemplateError::Open)?;
+            push_literal(&mut parts, &mut literal);
+            parts.push(variable(name)?);
+            rest = after;
+        }
+        literal.push_str(rest);
+        push_literal(&mut parts, &mut literal);
+        Ok(Self { parts })
+    }
+
+    /// The names of all variables, for those that tell which there are.
+    pub fn variables() -> impl Iterator<Item = &'static str> {
+        FACTS.iter().map(|(name, _)| *name).chain(["header.NAME", "response.NAME", "metadata.SPACE.KEY"])
+    }
+
+    /// Whether it uses what only a response has.
+    pub fn needs_response(&self) -> bool {
+        let needs = |part: &Part| match part {
+            Part::Fact(fact) => matches!(fact, Fact::Status | Fact::Endpoint),
+            Part::ResponseField(_) => true,
+            Part::Literal(_) | Part::RequestField(_) | Part::Metadata { .. } => false,
+        };
+        self.parts.iter().any(needs)
+    }
+}
+
+fn push_literal(parts: &mut Vec<Part>, literal: &mut String) {
+    if !literal.is_empty() {
+        parts.push(Part::Literal(std::mem::take(literal).into_bytes().into()));
+    }
+}
+
+fn variable(name: &str) -> Result<Part, TemplateError> {
+    if let Some((_, fact)) = FACTS.iter().find(|(known, _)| *known == name) {
+        return Ok(Part::Fact(*fact));
+    }
+    let unknown = || TemplateError::Unknown { name: name.to_owned() };
+    let is_token = |text: &str| {
+        let is_tchar = |byte: u8| byte.is_ascii_alphanumeric() || b"!#%&'*+-.^_`|~".contains(&byte);
+        !text.is_empty() && text.bytes().all(is_tchar)
+    };
+    let field =
+        |field: &str| Some(field).filter(|field| is_token(field)).map(|field| field.as_bytes().into());
+    match name.split_once('.') {
+        Some(("header", name)) => field(name).map(Part::RequestField).ok_or_else(unknown),
+        Some(("response", name)) => field(name).map(Part::ResponseField).ok_or_else(unknown),
+        Some(("metadata", path)) => {
+            let (space, key) =
+                path.split_once('.').filter(|(a, b)| !a.is_empty() && !b.is_empty()).ok_or_else(unknown)?;
+            Ok(Part::Metadata { space: space.as_bytes().into(), key: key.as_bytes().into() })
+        }
+        _ => Err(unknown()),
+    }
+}
+
+/// Names that stand alone.
+const FACTS: [(&str, Fact); 15] = [
+    ("peer", Fact::Peer),
+    ("peer_ip", Fact::PeerIp),
+    ("local", Fact::Local),
+    ("listener", Fact::Listener),
+    ("rule", Fact::Rule),
+    ("cluster", Fact::Cluster),
+    ("endpoint", Fact::Endpoint),
+    ("request_id", Fact::RequestId),
+    ("method", Fact::Method),
+    ("target", Fact::Target),
+    ("path", Fact::Path),
+    ("query", Fact::Query),
+    ("authority", Fact::Authority),
+    ("scheme", Fact::Scheme),
+    ("status", Fact::Status),
+];

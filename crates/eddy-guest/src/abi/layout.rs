@@ -1,0 +1,241 @@
+//! The structures of `abi/eddy_filter.h`, as Rust lays them out; a test compares both with the C compiler's.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use eddy_filter::Ended;
+use eddy_http::{Field, Span};
+
+/// `EDDY_ABI`.
+pub(crate) const ABI: u32 = 1;
+
+/// `eddy_text`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Text {
+    pub(crate) data: *const u8,
+    pub(crate) len: usize,
+}
+
+/// `eddy_head`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Head {
+    pub(crate) bytes: *const u8,
+    pub(crate) fields: *const Field,
+    pub(crate) bytes_len: u32,
+    pub(crate) fields_len: u32,
+}
+
+/// `eddy_step`.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Step {
+    pub(crate) filter: u64,
+    pub(crate) config: u64,
+    pub(crate) state: u64,
+    pub(crate) id: u32,
+    pub(crate) nanos: u32,
+    pub(crate) verdict: u8,
+    pub(crate) flags: u8,
+    pub(crate) reserved: u16,
+    pub(crate) reserved2: u32,
+}
+
+/// `eddy_pair`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Pair {
+    pub(crate) space: Text,
+    pub(crate) key: Text,
+    pub(crate) value: Text,
+}
+
+/// `eddy_about`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct About {
+    pub(crate) peer: Text,
+    pub(crate) local: Text,
+    pub(crate) listener: Text,
+    pub(crate) rule: Text,
+    pub(crate) cluster: Text,
+    pub(crate) endpoint: Text,
+    pub(crate) request_id: Text,
+    pub(crate) details: Text,
+    pub(crate) metadata: *const Pair,
+    pub(crate) metadata_len: u64,
+    pub(crate) started_unix_us: u64,
+    pub(crate) duration_us: u64,
+    pub(crate) connection: u64,
+    pub(crate) request_bytes: u64,
+    pub(crate) response_bytes: u64,
+    pub(crate) attempts: u32,
+    pub(crate) reserved: u32,
+}
+
+/// `eddy_call`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Call {
+    pub(crate) abi: u32,
+    pub(crate) size: u32,
+    pub(crate) worker: u16,
+    pub(crate) status: u16,
+    pub(crate) phase: u8,
+    pub(crate) flags: u8,
+    pub(crate) version: u8,
+    pub(crate) method: u8,
+    pub(crate) exchange: u64,
+    pub(crate) turn: u32,
+    pub(crate) steps_len: u32,
+    pub(crate) steps: *mut Step,
+    pub(crate) request: Head,
+    pub(crate) response: Head,
+    pub(crate) trailers: Head,
+    pub(crate) method_name: Text,
+    pub(crate) target: Text,
+    pub(crate) authority: Text,
+    pub(crate) scheme: Text,
+    pub(crate) body: Text,
+    pub(crate) about: *const About,
+    pub(crate) edits: *mut u8,
+    pub(crate) edits_cap: u32,
+    pub(crate) edits_len: u32,
+    pub(crate) ended: *const Ended,
+    pub(crate) ended_len: u32,
+    pub(crate) stopped: u32,
+    pub(crate) current: *mut u32,
+}
+
+pub(crate) const CALL_END: u8 = 1;
+pub(crate) const CALL_SAMPLED: u8 = 2;
+pub(crate) const CALL_LOCAL: u8 = 4;
+pub(crate) const CALL_BUFFERED: u8 = 8;
+pub(crate) const CALL_TLS: u8 = 16;
+
+pub(crate) const STEP_BLOCKING: u8 = 1;
+
+/// `EDDY_OK` of `enum eddy_result`; the others are those of [`eddy_filter::HostError`].
+pub(crate) const OK: i32 = 0;
+
+/// `eddy_metric`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct MetricCells {
+    pub(crate) cells: *mut u64,
+    pub(crate) stride: u32,
+    pub(crate) reserved: u32,
+}
+
+/// `eddy_outbound`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Outbound {
+    pub(crate) size: u32,
+    pub(crate) filter: u32,
+    pub(crate) token: u64,
+    pub(crate) exchange: u64,
+    pub(crate) cluster: Text,
+    pub(crate) method: Text,
+    pub(crate) target: Text,
+    pub(crate) authority: Text,
+    pub(crate) fields: *const Text,
+    pub(crate) fields_len: u32,
+    pub(crate) timeout_ms: u32,
+    pub(crate) body: Text,
+}
+
+/// `eddy_event`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Event {
+    pub(crate) size: u32,
+    pub(crate) kind: u32,
+    pub(crate) token: u64,
+    pub(crate) filter: u32,
+    pub(crate) worker: u16,
+    pub(crate) status: u16,
+    pub(crate) head: Head,
+    pub(crate) body: Text,
+}
+
+/// `eddy_host`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct HostTable {
+    pub(crate) abi: u32,
+    pub(crate) size: u32,
+    pub(crate) workers: u32,
+    pub(crate) level: u32,
+    pub(crate) resume: unsafe extern "C" fn(u64, u32, u32, *const u8, u32) -> i32,
+    pub(crate) edits_grow: unsafe extern "C" fn(*mut Call, u32) -> i32,
+    pub(crate) log: unsafe extern "C" fn(u32, u32, *const u8, usize) -> i32,
+    pub(crate) metric:
+        unsafe extern "C" fn(u32, u32, *const u8, usize, *const u64, u32, *mut MetricCells) -> i32,
+    pub(crate) send: unsafe extern "C" fn(*const Outbound) -> i32,
+    pub(crate) cancel: unsafe extern "C" fn(u32, u64) -> i32,
+}
+
+/// `eddy_filter_info`.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Info {
+    pub(crate) size: u32,
+    pub(crate) interest: u32,
+    pub(crate) filter: u64,
+    pub(crate) flags: u32,
+    pub(crate) reserved: u32,
+}
+
+pub(crate) const FILTER_READS_BODY: u32 = 1;
+
+/// `eddy_library`, as read from a guest: any function may be missing.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Library {
+    pub(crate) abi: u32,
+    pub(crate) size: u32,
+    pub(crate) sdk: Text,
+    pub(crate) toolchain: Text,
+    pub(crate) filters: *const Text,
+    pub(crate) filters_len: u64,
+    pub(crate) filter_new: Option<unsafe extern "C" fn(Text, Text, u32, *mut Info, *mut Text) -> i32>,
+    pub(crate) config_new: Option<unsafe extern "C" fn(u64, Text, *mut u64, *mut Text) -> i32>,
+    pub(crate) config_free: Option<unsafe extern "C" fn(u64, u64)>,
+    pub(crate) filter_free: Option<unsafe extern "C" fn(u64)>,
+    pub(crate) run: Option<unsafe extern "C" fn(*mut Call)>,
+    pub(crate) event: Option<unsafe extern "C" fn(*const Event)>,
+    pub(crate) stop: Option<unsafe extern "C" fn()>,
+}
+
+/// `eddy_library_open_fn`.
+pub(crate) type OpenFn = unsafe extern "C" fn(*const HostTable) -> *const c_void;
+
+impl Text {
+    /// No bytes.
+    pub(crate) const EMPTY: Self = Self { data: ptr::null(), len: 0 };
+
+    /// These bytes.
+    #[inline]
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Self { data: bytes.as_ptr(), len: bytes.len() }
+    }
+}
+
+impl Head {
+    /// No head.
+    pub(crate) const EMPTY: Self =
+        Self { bytes: ptr::null(), fields: ptr::null(), bytes_len: 0, fields_len: 0 };
+}
+
+// Heads and ends are shown where they lie, so their layout is part of the contract.
+const _: () = {
+    assert!(size_of::<Span>() == 8 && align_of::<Span>() == 4);
+    assert!(size_of::<Field>() == 20 && align_of::<Field>() == 4);
+    assert!(std::mem::offset_of!(Field, name) == 0 && std::mem::offset_of!(Field, value) == 8);
+    assert!(std::mem::offset_of!(Field, id) == 16 && std::mem::offset_of!(Field, is_nominated) == 17);
+    assert!(size_of::<Ended>() == 24 && align_of::<Ended>() == 8);
+    assert!(std::mem::offset_of!(Ended, filter) == 0 && std::mem::offset_of!(Ended, state) == 8);
+    assert!(std::mem::offset_of!(Ended, reason) == 16);
+};

@@ -1,0 +1,113 @@
+//! What a guest says, taken with suspicion: whatever breaks the contract is a fault of the guest.
+
+use std::fmt::Write;
+
+use eddy_filter::{Call, Edit, Phase, Verdict};
+
+use crate::abi;
+
+/// A guest's answer as it stands in memory.
+pub(crate) struct Answer<'a> {
+    pub(crate) steps: &'a [abi::Step],
+    pub(crate) stopped: u32,
+    pub(crate) edits_len: u32,
+    /// How many bytes of edits it had room for.
+    pub(crate) room: u32,
+    /// Where its edits begin in the log.
+    pub(crate) base: usize,
+}
+
+/// How an answer breaks the contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Broken {
+    /// More edits than room.
+    Edits { len: u32, room: u32 },
+    /// No such step.
+    Stopped(u32),
+    /// No such verdict.
+    Verdict(u8),
+    /// A step before the last one did not continue.
+    Order,
+    /// The step it stopped at continues.
+    Stop,
+}
+
+/// Writes an answer into the safe call.
+#[inline]
+pub(crate) fn take(answer: &Answer<'_>, call: &mut Call<'_>) {
+    for (to, from) in call.steps.iter_mut().zip(answer.steps) {
+        to.state = from.state;
+        to.nanos = from.nanos;
+        to.verdict = Verdict::Continue;
+    }
+    call.stopped = call.steps.len();
+    let Some(view) = call.view else {
+        call.edits.bytes_mut().truncate(answer.base);
+        return;
+    };
+    if view.phase == Phase::Log {
+        // Whatever is said then has no effect.
+        call.edits.bytes_mut().truncate(answer.base);
+        return;
+    }
+    match check(answer) {
+        Ok(None) => {}
+        Ok(Some((index, verdict))) => stop_at(call, index, verdict),
+        Err((index, broken)) => blame(call, answer.base, index, broken),
+    }
+}
+
+/// The step that did not continue, if any.
+///
+/// # Errors
+/// What is wrong, and which step to blame.
+#[inline]
+fn check(answer: &Answer<'_>) -> Result<Option<(usize, Verdict)>, (usize, Broken)> {
+    let stopped = answer.stopped as usize;
+    if stopped > answer.steps.len() {
+        return Err((0, Broken::Stopped(answer.stopped)));
+    }
+    if answer.edits_len > answer.room {
+        let index = stopped.min(answer.steps.len().saturating_sub(1));
+        return Err((index, Broken::Edits { len: answer.edits_len, room: answer.room }));
+    }
+    let (before, rest) = answer.steps.split_at(stopped);
+    if let Some(index) = before.iter().position(|step| step.verdict != 0) {
+        return Err((index, Broken::Order));
+    }
+    let Some(step) = rest.first() else { return Ok(None) };
+    match Verdict::from_number(u32::from(step.verdict)) {
+        Some(Verdict::Continue) => Err((stopped, Broken::Stop)),
+        Some(verdict) => Ok(Some((stopped, verdict))),
+        None => Err((stopped, Broken::Verdict(step.verdict))),
+    }
+}
+
+fn stop_at(call: &mut Call<'_>, index: usize, verdict: Verdict) {
+    call.stopped = index;
+    if let Some(step) = call.steps.get_mut(index) {
+        step.verdict = verdict;
+    }
+}
+
+#[cold]
+fn blame(call: &mut Call<'_>, base: usize, index: usize, broken: Broken) {
+    // Where the order of things is in doubt, so is every edit; else the host drops those of the filter to blame.
+    if matches!(broken, Broken::Edits { .. } | Broken::Stopped(_) | Broken::Order) {
+        call.edits.bytes_mut().truncate(base);
+    }
+    let mut why = String::from("the library breaks the contract: ");
+    // Writing to a string never fails.
+    let _ = match broken {
+        Broken::Edits { len, room } => {
+            write!(why, "it wrote {len} bytes of edits where there is room for {room}")
+        }
+        Broken::Stopped(index) => write!(why, "it stopped at step {index}, which there is not"),
+        Broken::Verdict(number) => write!(why, "it gave the verdict {number}, which there is not"),
+        Broken::Order => write!(why, "it went on after a filter that did not continue"),
+        Broken::Stop => write!(why, "it stopped at a filter that continues"),
+    };
+    // A log that has no room for the reason is cut back to where it was; the verdict stands all the same.
+    let _ = call.edits.push(u16::try_from(index).unwrap_or(u16::MAX), &Edit::Fault(why.as_bytes()));
+    stop_at(call, index, Verdict::Fault);
+}

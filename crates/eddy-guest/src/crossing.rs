@@ -1,0 +1,346 @@
+//! The way into a guest and back: lays a call out as the contract says, enters, and takes the answer.
+//!
+//! Nothing is copied but what is small: heads, bodies and ends are shown where they lie. Nothing is allocated once the
+//! log of edits has its size.
+
+use std::cell::{Cell, RefCell};
+use std::ptr;
+use std::sync::atomic::Ordering::Relaxed;
+
+use eddy_filter::{
+    CALL_WITHOUT_PHASE, CHAIN_FILTERS_MAX, Call, EDITS_BYTES_MAX, Event, HostError, Metadata, View,
+};
+use eddy_http::{Fields, Method, Version};
+
+use crate::abi;
+use crate::answer;
+use crate::thread::prepare_thread;
+
+/// A call that is under way on this thread, for the guest to ask for more room.
+struct Frame {
+    /// What the guest was given; it says so when it asks.
+    call: *mut abi::Call,
+    /// The log's bytes.
+    log: *mut Vec<u8>,
+    /// How many of them were there before.
+    base: usize,
+    /// Room behind them that the guest knows of.
+    room: u32,
+    /// Buffers that became too small; the guest may hold views of what it wrote there until it returns.
+    outgrown: Vec<Vec<u8>>,
+}
+
+thread_local! {
+    static FRAME: Cell<*mut Frame> = const { Cell::new(ptr::null_mut()) };
+    /// Used again by every call that shows metadata.
+    static PAIRS: RefCell<Vec<abi::Pair>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Enters the filters of a call.
+///
+/// # Cost
+/// Some 700 bytes written on the stack; no allocation, unless the log of edits grows.
+#[inline]
+pub(crate) fn run(enter: unsafe extern "C" fn(*mut abi::Call), call: &mut Call<'_>) {
+    prepare_thread();
+    let mut space = [const { std::mem::MaybeUninit::<abi::Step>::uninit() }; CHAIN_FILTERS_MAX];
+    debug_assert!(call.steps.len() <= space.len(), "a chain has no more filters");
+    let count = call.steps.len().min(space.len());
+    for (to, from) in space.iter_mut().zip(call.steps.iter()) {
+        to.write(abi::Step {
+            filter: from.filter,
+            config: from.config,
+            state: from.state,
+            id: from.id,
+            nanos: 0,
+            verdict: 0,
+            flags: if from.is_blocking { abi::STEP_BLOCKING } else { 0 },
+            reserved: 0,
+            reserved2: 0,
+        });
+    }
+    let steps = space.as_mut_ptr().cast::<abi::Step>();
+    match call.view {
+        None => enter_with(enter, call, steps, count, &abi::Call::nothing_but_ends()),
+        Some(view) => {
+            let mut about = about_of(view);
+            let shown = call_of(view, &raw const about);
+            match view.about.metadata.filter(|metadata| !metadata.is_empty()) {
+                None => enter_with(enter, call, steps, count, &shown),
+                Some(metadata) => PAIRS.with_borrow_mut(|pairs| {
+                    lay_out(metadata, pairs);
+                    (about.metadata, about.metadata_len) = (pairs.as_ptr(), pairs.len() as u64);
+                    enter_with(enter, call, steps, count, &call_of(view, &raw const about));
+                    pairs.clear();
+                }),
+            }
+        }
+    }
+}
+
+/// Adds to what is shown what does not depend on the view, enters, and takes the answer.
+fn enter_with(
+    enter: unsafe extern "C" fn(*mut abi::Call),
+    call: &mut Call<'_>,
+    steps: *mut abi::Step,
+    count: usize,
+    shown: &abi::Call,
+) {
+    let log = call.edits.bytes_mut();
+    let base = log.len();
+    if log.capacity() - base < ROOM_LEAST {
+        log.reserve(ROOM_FIRST);
+    }
+    let room = room_of(log, base);
+    // SAFETY: `base` is the length, so the place lies inside the allocation or at its end.
+    let edits = unsafe { log.as_mut_ptr().add(base) };
+    let log: *mut Vec<u8> = log;
+    let mut raw = abi::Call {
+        worker: call.worker,
+        flags: shown.flags | if call.is_sampled { abi::CALL_SAMPLED } else { 0 },
+        exchange: call.exchange.number(),
+        turn: call.turn,
+        steps_len: narrow(count),
+        steps,
+        edits,
+        edits_cap: room,
+        ended: call.ended.as_ptr(),
+        ended_len: narrow(call.ended.len()),
+        stopped: narrow(count),
+        current: call.current.as_ptr(),
+        ..*shown
+    };
+    let mut frame = Frame { call: &raw mut raw, log, base, room, outgrown: Vec::new() };
+    FRAME.set(&raw mut frame);
+    // A guest that dies before it says where it is, is in the first of them.
+    call.current.store(call.steps.first().map_or(0, |step| step.id), Relaxed);
+    // SAFETY: all that the call points to is valid until the function returns: `steps` has `count` written entries, the
+    // view and the ends are borrowed by `call`, the edits are spare room of the log that nothing else touches meanwhile
+    // but `grow`, and `current` is an atomic that outlives the call.
+    unsafe { enter(frame.call) };
+    FRAME.set(ptr::null_mut());
+    call.current.store(0, Relaxed);
+    // SAFETY: the first `count` entries were written by `run`, and perhaps by the guest; any pattern is valid.
+    let answered = unsafe { std::slice::from_raw_parts(steps, count) };
+    let (room, edits_len) = (frame.room, raw.edits_len);
+    let used = if edits_len <= room { edits_len as usize } else { 0 };
+    // SAFETY: `used` bytes behind `base` lie inside the allocation. They are the guest's to have written; any that it
+    // has not hold whatever lay there, which reading as bytes reveals to the host only.
+    unsafe { call.edits.bytes_mut().set_len(base + used) };
+    let answer = answer::Answer { steps: answered, stopped: raw.stopped, edits_len, room, base };
+    answer::take(&answer, call);
+}
+
+/// Gives the guest more room for edits; the answer is one of `enum eddy_result`.
+pub(crate) fn grow(call: *mut abi::Call, more: u32) -> Result<(), HostError> {
+    let frame = FRAME.get();
+    if frame.is_null() || call.is_null() {
+        return Err(HostError::Invalid);
+    }
+    // SAFETY: the frame is set only while `enter_with` of this thread waits for the guest, which uses it only afterwards.
+    let frame = unsafe { &mut *frame };
+    if !ptr::eq(frame.call, call) {
+        return Err(HostError::Invalid);
+    }
+    // SAFETY: it is the call of the frame, which lives as long; the guest that asks does not write it meanwhile.
+    let raw = unsafe { &mut *call };
+    if raw.edits_len > frame.room {
+        return Err(HostError::Invalid);
+    }
+    let used = frame.base + raw.edits_len as usize;
+    let wanted = used.saturating_add(more as usize);
+    if wanted > EDITS_BYTES_MAX {
+        return Err(HostError::TooLarge);
+    }
+    // SAFETY: the log is borrowed by `enter_with`, which does not touch it while the guest runs.
+    let log = unsafe { &mut *frame.log };
+    // SAFETY: the bytes up to `used` lie inside of the allocation and are the guest's to have written.
+    unsafe { log.set_len(used) };
+    let mut larger = Vec::new();
+    if larger.try_reserve(wanted.max(log.capacity().saturating_mul(2)).min(EDITS_BYTES_MAX)).is_err() {
+        return Err(HostError::TooLarge);
+    }
+    larger.extend_from_slice(log);
+    frame.outgrown.push(std::mem::replace(log, larger));
+    frame.room = room_of(log, frame.base);
+    // SAFETY: `base` is at most the length.
+    raw.edits = unsafe { log.as_mut_ptr().add(frame.base) };
+    raw.edits_cap = frame.room;
+    Ok(())
+}
+
+/// Tells a guest of an event.
+pub(crate) fn tell(told: unsafe extern "C" fn(*const abi::Event), event: &Event<'_>) {
+    prepare_thread();
+    let raw = abi::Event {
+        size: size_of_u32::<abi::Event>(),
+        kind: event.kind as u32,
+        token: event.token,
+        filter: event.filter,
+        worker: event.worker,
+        status: event.status,
+        head: head_of(event.fields),
+        body: abi::Text::of(event.body),
+    };
+    // SAFETY: all that the event points to is borrowed until the function returns.
+    unsafe { told(&raw const raw) }
+}
+
+impl abi::Call {
+    fn nothing_but_ends() -> Self {
+        Self {
+            abi: abi::ABI,
+            size: size_of_u32::<Self>(),
+            worker: 0,
+            status: 0,
+            phase: CALL_WITHOUT_PHASE,
+            flags: 0,
+            version: 0,
+            method: 0,
+            exchange: 0,
+            turn: 0,
+            steps_len: 0,
+            steps: ptr::null_mut(),
+            request: abi::Head::EMPTY,
+            response: abi::Head::EMPTY,
+            trailers: abi::Head::EMPTY,
+            method_name: abi::Text::EMPTY,
+            target: abi::Text::EMPTY,
+            authority: abi::Text::EMPTY,
+            scheme: abi::Text::EMPTY,
+            body: abi::Text::EMPTY,
+            about: ptr::null(),
+            edits: ptr::null_mut(),
+            edits_cap: 0,
+            edits_len: 0,
+            ended: ptr::null(),
+            ended_len: 0,
+            stopped: 0,
+            current: ptr::null_mut(),
+        }
+    }
+}
+
+#[inline]
+fn call_of(view: &View<'_>, about: *const abi::About) -> abi::Call {
+    let response = view.response.unwrap_or_default();
+    let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+    abi::Call {
+        status: response.status,
+        phase: view.phase as u8,
+        flags: flag(view.is_end, abi::CALL_END)
+            | flag(response.is_local, abi::CALL_LOCAL)
+            | flag(view.is_buffered, abi::CALL_BUFFERED)
+            | flag(view.request.is_tls, abi::CALL_TLS),
+        version: version_of(view.request.version),
+        method: method_of(view.request.method),
+        request: head_of(view.request.fields),
+        response: head_of(response.fields),
+        trailers: head_of(view.trailers),
+        method_name: abi::Text::of(view.request.method_name),
+        target: abi::Text::of(view.request.target),
+        authority: abi::Text::of(view.request.authority),
+        scheme: abi::Text::of(if view.request.is_tls { b"https" } else { b"http" }),
+        body: abi::Text::of(view.body),
+        about,
+        ..abi::Call::nothing_but_ends()
+    }
+}
+
+#[inline]
+fn about_of(view: &View<'_>) -> abi::About {
+    let about = &view.about;
+    abi::About {
+        peer: abi::Text::of(about.peer),
+        local: abi::Text::of(about.local),
+        listener: abi::Text::of(about.listener),
+        rule: abi::Text::of(about.rule),
+        cluster: abi::Text::of(about.cluster),
+        endpoint: abi::Text::of(about.endpoint),
+        request_id: abi::Text::of(about.request_id),
+        details: abi::Text::of(about.details),
+        metadata: ptr::null(),
+        metadata_len: 0,
+        started_unix_us: about.started_unix_us,
+        duration_us: about.duration_us,
+        connection: about.connection,
+        request_bytes: about.request_bytes,
+        response_bytes: about.response_bytes,
+        attempts: about.attempts,
+        reserved: 0,
+    }
+}
+
+#[inline]
+fn head_of(fields: Fields<'_>) -> abi::Head {
+    let (bytes, places) = (fields.bytes(), fields.places());
+    debug_assert!(
+        places
+            .iter()
+            .all(|field| [field.name, field.value].iter().all(|span| span.end as usize <= bytes.len())),
+        "guests read places without a check of their own"
+    );
+    abi::Head {
+        bytes: bytes.as_ptr(),
+        fields: places.as_ptr(),
+        bytes_len: narrow(bytes.len()),
+        fields_len: narrow(places.len()),
+    }
+}
+
+fn lay_out(metadata: &Metadata, pairs: &mut Vec<abi::Pair>) {
+    pairs.clear();
+    pairs.extend(metadata.iter().map(|(space, key, value)| abi::Pair {
+        space: abi::Text::of(space),
+        key: abi::Text::of(key),
+        value: abi::Text::of(value),
+    }));
+}
+
+#[inline]
+fn version_of(version: Version) -> u8 {
+    match version {
+        Version::Http10 => 10,
+        Version::Http11 => 11,
+    }
+}
+
+#[inline]
+fn method_of(method: Method) -> u8 {
+    match method {
+        Method::Other => 0,
+        Method::Get => 1,
+        Method::Head => 2,
+        Method::Post => 3,
+        Method::Put => 4,
+        Method::Delete => 5,
+        Method::Connect => 6,
+        Method::Options => 7,
+        Method::Trace => 8,
+        Method::Patch => 9,
+    }
+}
+
+/// Room behind the records that are there, within the limit of all.
+fn room_of(log: &Vec<u8>, base: usize) -> u32 {
+    narrow(log.capacity().min(EDITS_BYTES_MAX).saturating_sub(base))
+}
+
+/// Heads, steps and ends are all limited to fewer than a `u32` counts.
+#[inline]
+fn narrow(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+/// The size of one of the contract's structures.
+pub(crate) const fn size_of_u32<T>() -> u32 {
+    let size = size_of::<T>();
+    assert!(size < 4096, "the contract's structures are small");
+    #[expect(clippy::cast_possible_truncation, reason = "asserted above")]
+    let size = size as u32;
+    size
+}
+
+/// With less room than this a log is made larger before a call, so that most calls never ask for more.
+const ROOM_LEAST: usize = 1024;
+const ROOM_FIRST: usize = 4096;

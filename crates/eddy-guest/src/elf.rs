@@ -1,0 +1,84 @@
+//! Looks into a shared library without running anything of it: whether a Go runtime is inside.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// Whether a file brings a Go runtime of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GoRuntime {
+    /// It does: opening it starts the runtime.
+    Inside,
+    /// It does not.
+    None,
+}
+
+/// Says whether a shared library brings a Go runtime, by the names of its sections.
+///
+/// # Errors
+/// What the kernel says of reading the file; `InvalidData` when it is no 64-bit ELF file of this machine's byte order.
+pub fn go_runtime(path: &Path) -> io::Result<GoRuntime> {
+    let file = File::open(path)?;
+    let names = section_names(&file)?;
+    let is_go =
+        names.split(|&byte| byte == 0).any(|name| GO_SECTIONS.iter().any(|known| name.ends_with(known)));
+    Ok(if is_go { GoRuntime::Inside } else { GoRuntime::None })
+}
+
+/// The table of section names: texts with a NUL behind each.
+fn section_names(file: &File) -> io::Result<Vec<u8>> {
+    let mut header = [0; HEADER_BYTES];
+    file.read_exact_at(&mut header, 0).map_err(|_| not_elf())?;
+    if !header.starts_with(b"\x7fELF\x02") || header.get(5) != Some(&NATIVE_ORDER) {
+        return Err(not_elf());
+    }
+    let sections_at = u64::from_ne_bytes(part(&header, 0x28)?);
+    let section_bytes = u64::from(u16::from_ne_bytes(part(&header, 0x3a)?));
+    let names_index = u64::from(u16::from_ne_bytes(part(&header, 0x3e)?));
+    if sections_at == 0 {
+        // Without a table of sections there is nothing to go by.
+        return Ok(Vec::new());
+    }
+    let entry_at = section_bytes.checked_mul(names_index).and_then(|at| at.checked_add(sections_at));
+    let mut entry = [0; SECTION_BYTES];
+    file.read_exact_at(&mut entry, entry_at.ok_or_else(not_elf)?)?;
+    let names_at = u64::from_ne_bytes(part(&entry, 0x18)?);
+    let names_len = u64::from_ne_bytes(part(&entry, 0x20)?).min(NAMES_BYTES_MAX);
+    let mut names = vec![0; usize::try_from(names_len).map_err(|_| not_elf())?];
+    file.read_exact_at(&mut names, names_at)?;
+    Ok(names)
+}
+
+fn part<const N: usize>(bytes: &[u8], at: usize) -> io::Result<[u8; N]> {
+    bytes.get(at..at + N).and_then(|part| part.try_into().ok()).ok_or_else(not_elf)
+}
+
+fn not_elf() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "it is no shared library for this machine")
+}
+
+/// Sections that the Go linker makes; which of them are there depends on its version and flags.
+const GO_SECTIONS: [&[u8]; 4] = [b".note.go.buildid", b".go.buildinfo", b".gopclntab", b".go.module"];
+
+const HEADER_BYTES: usize = 64;
+const SECTION_BYTES: usize = 64;
+const NAMES_BYTES_MAX: u64 = 1 << 20;
+const NATIVE_ORDER: u8 = if cfg!(target_endian = "little") { 1 } else { 2 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_test_has_no_go_inside() {
+        assert_eq!(go_runtime(Path::new("/proc/self/exe")).unwrap(), GoRuntime::None);
+    }
+
+    #[test]
+    fn what_is_no_library_is_told() {
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        assert_eq!(go_runtime(&manifest).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(go_runtime(Path::new("/nowhere.so")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}

@@ -1,0 +1,230 @@
+//! What eddy offers to guests: the functions of `eddy_host`, each of which trusts nothing it is given.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice;
+use std::sync::{Arc, OnceLock};
+
+use eddy_filter::{
+    EDITS_BYTES_MAX, Handle, Host, HostError, Level, MetricError, MetricKind, Outbound, Verdict,
+};
+
+use crate::abi;
+use crate::crossing;
+
+/// The host of all guests of this process; the contract gives its functions no other way to find it.
+static HOST: OnceLock<Installed> = OnceLock::new();
+
+struct Installed {
+    host: Arc<dyn Host>,
+    table: abi::HostTable,
+}
+
+thread_local! {
+    /// What a library that is being opened on this thread said last for itself.
+    static LAST_WORDS: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Makes this the host of all guests, unless there is one already.
+///
+/// # Errors
+/// When there is another.
+pub(crate) fn install(host: &Arc<dyn Host>) -> Result<&'static abi::HostTable, String> {
+    let installed = HOST.get_or_init(|| Installed { host: Arc::clone(host), table: table_of(&**host) });
+    if Arc::as_ptr(&installed.host).addr() != Arc::as_ptr(host).addr() {
+        return Err("this process has another host for filters already".to_owned());
+    }
+    Ok(&installed.table)
+}
+
+fn table_of(host: &dyn Host) -> abi::HostTable {
+    abi::HostTable {
+        abi: abi::ABI,
+        size: crossing::size_of_u32::<abi::HostTable>(),
+        workers: u32::try_from(host.workers()).unwrap_or(u32::MAX),
+        level: host.level() as u32,
+        resume,
+        edits_grow,
+        log,
+        metric,
+        send,
+        cancel,
+    }
+}
+
+pub(crate) fn forget_last_words() {
+    LAST_WORDS.take();
+}
+
+pub(crate) fn last_words() -> Option<String> {
+    LAST_WORDS.take()
+}
+
+/// Does what a guest asks; a panic of ours must not unwind into it.
+fn guarded(ask: impl FnOnce(&dyn Host) -> Result<(), HostError>) -> i32 {
+    let Some(installed) = HOST.get() else { return HostError::Invalid as i32 };
+    match catch_unwind(AssertUnwindSafe(|| ask(&*installed.host))) {
+        Ok(Ok(())) => abi::OK,
+        Ok(Err(error)) => error as i32,
+        Err(_) => HostError::Invalid as i32,
+    }
+}
+
+/// Bytes that a guest points to, at most `max`.
+///
+/// # Safety
+/// If `data` is not null, `len` bytes lie there and stay unchanged until `'a` ends.
+unsafe fn bytes_of<'a>(data: *const u8, len: usize, max: usize) -> Result<&'a [u8], HostError> {
+    if len == 0 {
+        return Ok(&[]);
+    }
+    if len > max {
+        return Err(HostError::TooLarge);
+    }
+    if data.is_null() {
+        return Err(HostError::Invalid);
+    }
+    // SAFETY: not null, and the caller says that so many bytes lie there; the limit is far below `isize::MAX`.
+    Ok(unsafe { slice::from_raw_parts(data, len) })
+}
+
+unsafe extern "C" fn resume(exchange: u64, turn: u32, verdict: u32, edits: *const u8, edits_len: u32) -> i32 {
+    guarded(|host| {
+        // SAFETY: by the contract the guest's bytes are valid until this function returns.
+        let edits = unsafe { bytes_of(edits, edits_len as usize, EDITS_BYTES_MAX) }?;
+        let verdict = Verdict::from_number(verdict).ok_or(HostError::Invalid)?;
+        host.resume(Handle::from_number(exchange), turn, verdict, edits)
+    })
+}
+
+unsafe extern "C" fn edits_grow(call: *mut abi::Call, more: u32) -> i32 {
+    guarded(|_| crossing::grow(call, more))
+}
+
+unsafe extern "C" fn log(filter: u32, level: u32, text: *const u8, len: usize) -> i32 {
+    guarded(|host| {
+        let level = Level::from_number(level).ok_or(HostError::Invalid)?;
+        // SAFETY: by the contract the guest's bytes are valid until this function returns.
+        let text = unsafe { bytes_of(text, len.min(RECORD_BYTES_MAX), RECORD_BYTES_MAX) }?;
+        if filter == 0 {
+            LAST_WORDS.set(Some(String::from_utf8_lossy(text).into_owned()));
+        }
+        host.log(filter, level, text)
+    })
+}
+
+unsafe extern "C" fn metric(
+    filter: u32,
+    kind: u32,
+    name: *const u8,
+    name_len: usize,
+    bounds: *const u64,
+    bounds_len: u32,
+    out: *mut abi::MetricCells,
+) -> i32 {
+    guarded(|host| {
+        if out.is_null() || !out.is_aligned() || !bounds.is_aligned() {
+            return Err(HostError::Invalid);
+        }
+        // SAFETY: by the contract the guest's bytes are valid until this function returns.
+        let name = unsafe { bytes_of(name, name_len, NAME_BYTES_MAX) }.map_err(|_| HostError::Invalid)?;
+        let name = str::from_utf8(name).map_err(|_| HostError::Invalid)?;
+        let kind = match kind {
+            0 => MetricKind::Counter,
+            1 => MetricKind::Gauge,
+            2 => MetricKind::Histogram,
+            _ => return Err(HostError::Invalid),
+        };
+        let bounds: &[u64] = match bounds_len as usize {
+            0 => &[],
+            count if count > BOUNDS_MAX || bounds.is_null() => return Err(HostError::Invalid),
+            // SAFETY: not null, aligned, and by the contract so many numbers lie there until this function returns.
+            count => unsafe { slice::from_raw_parts(bounds, count) },
+        };
+        let metric = host.metric(filter, kind, name, bounds).map_err(|error| match error {
+            MetricError::Full => HostError::Full,
+            MetricError::BadName | MetricError::BadBounds | MetricError::Differs => HostError::Invalid,
+        })?;
+        let cells = abi::MetricCells {
+            cells: metric.cells.as_ptr().cast_mut().cast(),
+            stride: u32::try_from(metric.stride).map_err(|_| HostError::Invalid)?,
+            reserved: 0,
+        };
+        // SAFETY: not null, aligned, and by the contract the guest's to be written.
+        unsafe { out.write(cells) };
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn send(request: *const abi::Outbound) -> i32 {
+    guarded(|host| {
+        if request.is_null() || !request.is_aligned() {
+            return Err(HostError::Invalid);
+        }
+        // SAFETY: not null and aligned; every version of the structure begins with its size.
+        let size = unsafe { request.cast::<u32>().read() };
+        if size < crossing::size_of_u32::<abi::Outbound>() {
+            return Err(HostError::Invalid);
+        }
+        // SAFETY: the guest says that it is as large as we know it, or larger.
+        let raw = unsafe { request.read() };
+        // SAFETY: by the contract what the request points to is valid until this function returns.
+        let request = unsafe { outbound_of(&raw) }?;
+        host.send(&request)
+    })
+}
+
+/// What a guest wants to send.
+///
+/// # Safety
+/// What it points to is valid until `'a` ends.
+unsafe fn outbound_of<'a>(raw: &abi::Outbound) -> Result<Outbound<'a>, HostError> {
+    let text = |text: abi::Text, max: usize| {
+        // SAFETY: the caller's promise.
+        unsafe { bytes_of::<'a>(text.data, text.len, max) }
+    };
+    let cluster = text(raw.cluster, NAME_BYTES_MAX).map_err(|_| HostError::Unknown)?;
+    let count = raw.fields_len as usize;
+    if count > OUTBOUND_FIELDS_MAX {
+        return Err(HostError::TooLarge);
+    }
+    let texts: &[abi::Text] = if count == 0 {
+        &[]
+    } else if raw.fields.is_null() || !raw.fields.is_aligned() {
+        return Err(HostError::Invalid);
+    } else {
+        // SAFETY: not null, aligned, and by the contract twice as many texts as fields lie there.
+        unsafe { slice::from_raw_parts(raw.fields, 2 * count) }
+    };
+    let fields: Result<Vec<_>, HostError> = texts
+        .as_chunks()
+        .0
+        .iter()
+        .map(|[name, value]| Ok((text(*name, HEAD_BYTES_MAX)?, text(*value, HEAD_BYTES_MAX)?)))
+        .collect();
+    Ok(Outbound {
+        filter: raw.filter,
+        token: raw.token,
+        exchange: (raw.exchange != 0).then(|| Handle::from_number(raw.exchange)),
+        cluster: str::from_utf8(cluster).map_err(|_| HostError::Unknown)?,
+        method: text(raw.method, HEAD_BYTES_MAX)?,
+        target: text(raw.target, HEAD_BYTES_MAX)?,
+        authority: text(raw.authority, HEAD_BYTES_MAX)?,
+        fields: fields?,
+        body: text(raw.body, EDITS_BYTES_MAX)?,
+        timeout_ms: if raw.timeout_ms == 0 { OUTBOUND_TIMEOUT_MS } else { raw.timeout_ms },
+    })
+}
+
+unsafe extern "C" fn cancel(filter: u32, token: u64) -> i32 {
+    guarded(|host| host.cancel(filter, token))
+}
+
+/// Longest record of a guest, bytes; the rest is left out.
+const RECORD_BYTES_MAX: usize = 16 * 1024;
+/// Longest name of a metric or cluster; those who define them are stricter.
+const NAME_BYTES_MAX: usize = 256;
+const BOUNDS_MAX: usize = 32;
+const OUTBOUND_FIELDS_MAX: usize = 256;
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+const OUTBOUND_TIMEOUT_MS: u32 = 5_000;

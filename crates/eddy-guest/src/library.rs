@@ -1,0 +1,263 @@
+//! An open library: makes filters and is entered to run them.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use eddy_filter::{Call, Event, FilterInfo, Host, Interest, Library, LoadError, Owner};
+
+use crate::abi;
+use crate::crossing;
+use crate::graveyard::{Dead, Graveyard};
+use crate::identity::FileIdentity;
+use crate::load::{Entries, Opened};
+use crate::registry;
+use crate::thread::prepare_thread;
+
+/// A shared library by the contract, open until the process ends.
+#[derive(Debug)]
+pub struct NativeLibrary {
+    name: String,
+    path: PathBuf,
+    identity: FileIdentity,
+    has_go: bool,
+    opened: Opened,
+}
+
+/// A filter that a library has made.
+#[derive(Clone, Debug)]
+pub struct MadeFilter {
+    /// The library's number of it.
+    pub number: u64,
+    /// What it says of itself.
+    pub info: FilterInfo,
+    /// Frees it, by way of the graveyard.
+    pub owner: Owner,
+}
+
+impl NativeLibrary {
+    /// Opens a library; the same file gives the same library.
+    ///
+    /// All libraries of a process have one host, the first one given. Not for a worker's thread, and for a library in
+    /// Go not for the main thread; the thread must not end before the process does.
+    ///
+    /// # Errors
+    /// [`LoadError::Library`]: no such file, no library for this machine or this version of the contract, a second Go
+    /// runtime, or one that was changed since it was opened.
+    pub fn open(path: &Path, host: &Arc<dyn Host>) -> Result<Arc<Self>, LoadError> {
+        registry::open(path, host)
+    }
+
+    pub(crate) fn new(path: &Path, identity: FileIdentity, has_go: bool, opened: Opened) -> Self {
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        Self { name, path: path.to_owned(), identity, has_go, opened }
+    }
+
+    /// The file it was opened from.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file as it was then.
+    pub fn identity(&self) -> &FileIdentity {
+        &self.identity
+    }
+
+    /// Whether it brought a Go runtime.
+    pub fn has_go(&self) -> bool {
+        self.has_go
+    }
+
+    /// The kit it was written with, name and version.
+    pub fn sdk(&self) -> &str {
+        &self.opened.sdk
+    }
+
+    /// What it was built with; may be empty.
+    pub fn toolchain(&self) -> &str {
+        &self.opened.toolchain
+    }
+
+    /// The names of its filters.
+    pub fn filters(&self) -> &[String] {
+        &self.opened.filters
+    }
+
+    /// Makes a filter from its configuration, a JSON text; `id` is the host's number of it.
+    ///
+    /// Runs the guest's code, always on one thread.
+    ///
+    /// # Errors
+    /// [`LoadError::UnknownFilter`]; [`LoadError::Refused`] with what the filter says.
+    pub fn filter(
+        &self,
+        name: &str,
+        config: &str,
+        id: u32,
+        graveyard: &Graveyard,
+    ) -> Result<MadeFilter, LoadError> {
+        if !self.opened.filters.iter().any(|known| known == name) {
+            return Err(LoadError::UnknownFilter {
+                library: self.name.clone(),
+                name: name.to_owned(),
+                known: self.opened.filters.join(", "),
+            });
+        }
+        let entries = self.opened.entries;
+        let (number, info) = entries.new_filter(name, config, id)?;
+        let grave = FilterGrave { entries, filter: number, graveyard: graveyard.clone() };
+        Ok(MadeFilter { number, info, owner: Owner::of(grave) })
+    }
+
+    /// Makes the configuration that a rule has for a filter; answers with its number and what frees it.
+    ///
+    /// # Errors
+    /// [`LoadError::Refused`] with what the filter says.
+    pub fn rule_config(
+        &self,
+        filter: u64,
+        owner: &Owner,
+        config: &str,
+        graveyard: &Graveyard,
+    ) -> Result<(u64, Owner), LoadError> {
+        let entries = self.opened.entries;
+        let number = entries.new_config(filter, config)?;
+        let grave = ConfigGrave {
+            entries,
+            filter,
+            config: number,
+            graveyard: graveyard.clone(),
+            _filter: owner.clone(),
+        };
+        Ok((number, Owner::of(grave)))
+    }
+
+    pub(crate) fn stop(&self) {
+        prepare_thread();
+        if let Some(stop) = self.opened.entries.stop {
+            // SAFETY: by the contract `stop` may be called at any time on this thread.
+            unsafe { stop() }
+        }
+    }
+}
+
+impl Library for NativeLibrary {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    #[inline]
+    fn run(&self, call: &mut Call<'_>) {
+        crossing::run(self.opened.entries.run, call);
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        crossing::tell(self.opened.entries.event, event);
+    }
+}
+
+impl Entries {
+    fn new_filter(self, name: &str, config: &str, id: u32) -> Result<(u64, FilterInfo), LoadError> {
+        prepare_thread();
+        let mut message = [0_u8; MESSAGE_BYTES_MAX];
+        let mut error = abi::Text { data: message.as_mut_ptr(), len: message.len() };
+        let mut info = abi::Info { size: crossing::size_of_u32::<abi::Info>(), ..abi::Info::default() };
+        let (name, config) = (abi::Text::of(name.as_bytes()), abi::Text::of(config.as_bytes()));
+        // SAFETY: all that is pointed to is valid until the function returns, as the contract says.
+        let result = unsafe { (self.filter_new)(name, config, id, &raw mut info, &raw mut error) };
+        if result != abi::OK {
+            return Err(refused(result, &message, error.len));
+        }
+        if info.filter == 0 {
+            return Err(LoadError::Refused {
+                message: "the library made a filter without a number".to_owned(),
+            });
+        }
+        let said = FilterInfo {
+            interest: Interest::from_bits(info.interest),
+            only_reads_body: info.flags & abi::FILTER_READS_BODY != 0,
+        };
+        Ok((info.filter, said))
+    }
+
+    fn new_config(self, filter: u64, config: &str) -> Result<u64, LoadError> {
+        prepare_thread();
+        let mut message = [0_u8; MESSAGE_BYTES_MAX];
+        let mut error = abi::Text { data: message.as_mut_ptr(), len: message.len() };
+        let mut number = 0;
+        let config = abi::Text::of(config.as_bytes());
+        // SAFETY: all that is pointed to is valid until the function returns, as the contract says.
+        let result = unsafe { (self.config_new)(filter, config, &raw mut number, &raw mut error) };
+        if result != abi::OK {
+            return Err(refused(result, &message, error.len));
+        }
+        if number == 0 {
+            let message = "the library made a rule's configuration without a number".to_owned();
+            return Err(LoadError::Refused { message });
+        }
+        Ok(number)
+    }
+
+    pub(crate) fn free_filter(self, filter: u64) {
+        prepare_thread();
+        // SAFETY: the number came from this library, and its last owner is gone.
+        unsafe { (self.filter_free)(filter) }
+    }
+
+    pub(crate) fn free_config(self, filter: u64, config: u64) {
+        prepare_thread();
+        // SAFETY: both numbers came from this library, the configuration's last owner is gone, the filter's is not.
+        unsafe { (self.config_free)(filter, config) }
+    }
+}
+
+/// What a guest wrote about an error; a length that lies shows no more than there is.
+fn refused(result: i32, message: &[u8], len: usize) -> LoadError {
+    let text = message.get(..len.min(message.len())).unwrap_or_default();
+    let text = String::from_utf8_lossy(text);
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
+    let message = if text.is_empty() {
+        format!("the filter gives no reason (result {result})")
+    } else {
+        text.to_owned()
+    };
+    LoadError::Refused { message }
+}
+
+/// Frees a filter when dropped.
+#[derive(Debug)]
+struct FilterGrave {
+    entries: Entries,
+    filter: u64,
+    graveyard: Graveyard,
+}
+
+/// Frees a rule's configuration when dropped, and only then lets go of its filter.
+struct ConfigGrave {
+    entries: Entries,
+    filter: u64,
+    config: u64,
+    graveyard: Graveyard,
+    _filter: Owner,
+}
+
+impl Drop for FilterGrave {
+    fn drop(&mut self) {
+        self.graveyard.bury(Dead::Filter { entries: self.entries, filter: self.filter });
+    }
+}
+
+impl Drop for ConfigGrave {
+    fn drop(&mut self) {
+        let Self { entries, filter, config, .. } = *self;
+        self.graveyard.bury(Dead::Config { entries, filter, config });
+    }
+}
+
+impl fmt::Debug for ConfigGrave {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ConfigGrave({} of {})", self.config, self.filter)
+    }
+}
+
+const MESSAGE_BYTES_MAX: usize = 4096;

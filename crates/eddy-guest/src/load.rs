@@ -1,0 +1,157 @@
+//! Opens a file as a library and asks it who it is.
+
+use std::ffi::{CStr, CString};
+use std::fmt;
+use std::mem::offset_of;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+
+use crate::abi;
+use crate::host;
+
+/// What a library said of itself, checked.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) sdk: String,
+    pub(crate) toolchain: String,
+    pub(crate) filters: Vec<String>,
+    pub(crate) entries: Entries,
+}
+
+/// The functions of a library. They stay where they are until the process ends: no library is ever closed.
+#[derive(Clone, Copy)]
+pub(crate) struct Entries {
+    pub(crate) filter_new:
+        unsafe extern "C" fn(abi::Text, abi::Text, u32, *mut abi::Info, *mut abi::Text) -> i32,
+    pub(crate) config_new: unsafe extern "C" fn(u64, abi::Text, *mut u64, *mut abi::Text) -> i32,
+    pub(crate) config_free: unsafe extern "C" fn(u64, u64),
+    pub(crate) filter_free: unsafe extern "C" fn(u64),
+    pub(crate) run: unsafe extern "C" fn(*mut abi::Call),
+    pub(crate) event: unsafe extern "C" fn(*const abi::Event),
+    pub(crate) stop: Option<unsafe extern "C" fn()>,
+}
+
+/// Opens the library in this file, for as long as the process lives.
+///
+/// # Errors
+/// Why it is none, or none for this version of eddy.
+pub(crate) fn open(path: &Path, table: &'static abi::HostTable) -> Result<Opened, String> {
+    // With a slash in it, so that no other place is searched.
+    let absolute = std::path::absolute(path).map_err(|error| error.to_string())?;
+    let name = CString::new(absolute.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
+    // SAFETY: `name` is a C string. The library's initialisers run, which is what its operator asked for.
+    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    if handle.is_null() {
+        return Err(loader_error());
+    }
+    // SAFETY: `handle` was just opened and the name is a C string.
+    let symbol = unsafe { libc::dlsym(handle, c"eddy_library_open".as_ptr()) };
+    if symbol.is_null() {
+        return Err("it has no symbol `eddy_library_open`, so it is no library of filters".to_owned());
+    }
+    // SAFETY: by the contract, which its name declares, the symbol is a function of this type.
+    let open = unsafe { std::mem::transmute::<*mut libc::c_void, abi::OpenFn>(symbol) };
+    host::forget_last_words();
+    // SAFETY: the table lives as long as the process, as the contract says.
+    let library = unsafe { open(ptr::from_ref(table)) };
+    if library.is_null() {
+        let why = host::last_words().map(|text| format!(": {text}")).unwrap_or_default();
+        return Err(format!("it says that it cannot work with this eddy{why}"));
+    }
+    if !library.cast::<abi::Library>().is_aligned() {
+        return Err("what it offers lies at an odd address".to_owned());
+    }
+    read(library.cast())
+}
+
+/// Reads and checks what a library offers.
+fn read(library: *const abi::Library) -> Result<Opened, String> {
+    let head = library.cast::<[u32; 2]>();
+    // SAFETY: by the contract every version of the structure begins with these two numbers; it is aligned and not null.
+    let [abi, size] = unsafe { head.read() };
+    if abi != abi::ABI {
+        return Err(format!(
+            "it is built for version {abi} of the contract, this eddy has version {}",
+            abi::ABI
+        ));
+    }
+    // `stop` came last and may be missing.
+    let least = offset_of!(abi::Library, stop);
+    let size = usize::try_from(size).unwrap_or(usize::MAX);
+    if size < least {
+        return Err(format!("it offers a structure of {size} bytes where at least {least} are needed"));
+    }
+    let mut known = [0_u8; size_of::<abi::Library>()];
+    let count = size.min(known.len());
+    // SAFETY: the library says that its structure has `size` bytes, of which no more are read; `known` is our own.
+    unsafe { ptr::copy_nonoverlapping(library.cast::<u8>(), known.as_mut_ptr(), count) };
+    // SAFETY: `known` holds as many bytes as the structure, of which all patterns are valid values: numbers, pointers and
+    // functions that may be missing.
+    let raw = unsafe { known.as_ptr().cast::<abi::Library>().read_unaligned() };
+    let missing = |name: &str| format!("its function `{name}` is missing");
+    Ok(Opened {
+        sdk: text_of(raw.sdk, "sdk")?,
+        toolchain: text_of(raw.toolchain, "toolchain")?,
+        filters: names_of(&raw)?,
+        entries: Entries {
+            filter_new: raw.filter_new.ok_or_else(|| missing("filter_new"))?,
+            config_new: raw.config_new.ok_or_else(|| missing("config_new"))?,
+            config_free: raw.config_free.ok_or_else(|| missing("config_free"))?,
+            filter_free: raw.filter_free.ok_or_else(|| missing("filter_free"))?,
+            run: raw.run.ok_or_else(|| missing("run"))?,
+            event: raw.event.ok_or_else(|| missing("event"))?,
+            stop: raw.stop,
+        },
+    })
+}
+
+fn names_of(raw: &abi::Library) -> Result<Vec<String>, String> {
+    let count = usize::try_from(raw.filters_len).unwrap_or(usize::MAX);
+    if count == 0 {
+        return Err("it has no filters".to_owned());
+    }
+    if count > FILTERS_MAX || raw.filters.is_null() || !raw.filters.is_aligned() {
+        return Err(format!("its list of {count} filters makes no sense"));
+    }
+    let name = |index: usize| {
+        // SAFETY: the library says that so many texts lie there; `index` is below.
+        let place = unsafe { raw.filters.add(index) };
+        // SAFETY: as above; the list is aligned.
+        let text = unsafe { place.read() };
+        let name = text_of(text, "name of a filter")?;
+        if name.is_empty() { Err("a filter of it has no name".to_owned()) } else { Ok(name) }
+    };
+    (0..count).map(name).collect()
+}
+
+fn text_of(text: abi::Text, what: &str) -> Result<String, String> {
+    if text.len == 0 {
+        return Ok(String::new());
+    }
+    if text.data.is_null() || text.len > TEXT_BYTES_MAX {
+        return Err(format!("its {what} of {} bytes makes no sense", text.len));
+    }
+    // SAFETY: the library says that so many bytes lie there; their number is plausible and the address not null.
+    let bytes = unsafe { std::slice::from_raw_parts(text.data, text.len) };
+    String::from_utf8(bytes.to_vec()).map_err(|_| format!("its {what} is not UTF-8"))
+}
+
+fn loader_error() -> String {
+    // SAFETY: on Linux each thread has an error of its own; the text stays until this thread's next call of the loader.
+    let text = unsafe { libc::dlerror() };
+    if text.is_null() {
+        return "the loader of libraries does not say why".to_owned();
+    }
+    // SAFETY: not null, so a C string.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+impl fmt::Debug for Entries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Entries({:p})", self.run)
+    }
+}
+
+const FILTERS_MAX: usize = 1024;
+const TEXT_BYTES_MAX: usize = 256;

@@ -1,0 +1,131 @@
+//! The libraries of this process: each file once, one Go runtime, one host.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use eddy_filter::{Host, LoadError};
+
+use crate::elf::{GoRuntime, go_runtime};
+use crate::host;
+use crate::identity::FileIdentity;
+use crate::library::NativeLibrary;
+use crate::load;
+use crate::thread::prepare_thread;
+
+#[derive(Debug, Default)]
+struct Registry {
+    libraries: Vec<Arc<NativeLibrary>>,
+    /// The file whose Go runtime this process has, whether or not it turned out to be a library of filters.
+    go: Option<PathBuf>,
+}
+
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry { libraries: Vec::new(), go: None });
+
+/// The library in this file, opened now or before.
+pub(crate) fn open(path: &Path, host: &Arc<dyn Host>) -> Result<Arc<NativeLibrary>, LoadError> {
+    let failed = |why: String| LoadError::Library {
+        message: format!("the library \"{}\" cannot be used: {why}", path.display()),
+    };
+    let identity = FileIdentity::of(path).map_err(|error| failed(error.to_string()))?;
+    let mut registry = lock();
+    if let Some(known) = registry.libraries.iter().find(|known| known.identity().is_same_file(&identity)) {
+        if *known.identity() != identity {
+            return Err(failed("it was changed after this process had opened it".to_owned()));
+        }
+        return Ok(Arc::clone(known));
+    }
+    if registry.libraries.iter().any(|known| known.path() == path) {
+        return Err(failed("it was replaced after this process had opened it".to_owned()));
+    }
+    let is_go = go_runtime(path).map_err(|error| failed(error.to_string()))? == GoRuntime::Inside;
+    if is_go {
+        registry.take_in_go(path).map_err(failed)?;
+    }
+    let table = host::install(host).map_err(failed)?;
+    prepare_thread();
+    let opened = load::open(path, table).map_err(failed)?;
+    check_toolchain(&opened.toolchain).map_err(failed)?;
+    let library = Arc::new(NativeLibrary::new(path, identity, is_go, opened));
+    registry.libraries.push(Arc::clone(&library));
+    Ok(library)
+}
+
+/// Whether this process cannot open what now lies at this path, but a new one could.
+///
+/// A library is never closed, so one that was changed or replaced has its old code here; and a process has one Go
+/// runtime, which comes with the first library that has one.
+pub fn needs_new_process(path: &Path) -> bool {
+    let Ok(identity) = FileIdentity::of(path) else { return false };
+    let registry = lock();
+    let is_stale = |known: &Arc<NativeLibrary>| {
+        (known.path() == path || known.identity().is_same_file(&identity)) && *known.identity() != identity
+    };
+    if registry.libraries.iter().any(|known| *known.identity() == identity) {
+        return false;
+    }
+    registry.libraries.iter().any(is_stale)
+        || (registry.go.is_some() && go_runtime(path).is_ok_and(|go| go == GoRuntime::Inside))
+}
+
+/// Tells every library that the process is about to end. Only on the thread that makes filters.
+pub fn stop_all() {
+    let libraries = lock().libraries.clone();
+    libraries.iter().for_each(|library| library.stop());
+}
+
+impl Registry {
+    /// Takes note of the one Go runtime, before it is started.
+    fn take_in_go(&mut self, path: &Path) -> Result<(), String> {
+        if let Some(first) = &self.go {
+            return Err(format!(
+                "a process has room for one Go runtime, and \"{}\" has brought it; build all filters in Go into one library",
+                first.display()
+            ));
+        }
+        if is_main_thread() {
+            return Err("a library in Go is not opened on the main thread".to_owned());
+        }
+        self.go = Some(path.to_owned());
+        Ok(())
+    }
+}
+
+fn is_main_thread() -> bool {
+    // SAFETY: asks for a number and touches nothing.
+    let thread = unsafe { libc::gettid() };
+    u32::try_from(thread).is_ok_and(|thread| thread == std::process::id())
+}
+
+/// Refuses what is known not to work: "go1.26.8" is a version, "go1.27-devel" too.
+fn check_toolchain(toolchain: &str) -> Result<(), String> {
+    let Some(version) = toolchain.strip_prefix("go1.") else { return Ok(()) };
+    let digits = version.bytes().take_while(u8::is_ascii_digit).count();
+    match version.get(..digits).and_then(|minor| minor.parse::<u32>().ok()) {
+        Some(minor) if minor < GO_MINOR_MIN => Err(format!(
+            "it was built with {toolchain}, and filters in Go need at least go1.{GO_MINOR_MIN}; build it again"
+        )),
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn lock() -> MutexGuard<'static, Registry> {
+    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The oldest Go whose runtime the kit's way of calling has been measured with.
+const GO_MINOR_MIN: u32 = 24;
+
+#[cfg(test)]
+mod tests {
+    use super::check_toolchain;
+
+    #[test]
+    fn an_old_go_is_refused() {
+        for good in ["", "gcc 12.2.0", "go1.24.0", "go1.26.8", "go1.27-devel", "gofish", "rustc 1.95.0"] {
+            assert_eq!(check_toolchain(good), Ok(()), "{good}");
+        }
+        for old in ["go1.9", "go1.23.11", "go1.20rc1"] {
+            assert!(check_toolchain(old).unwrap_err().contains("at least go1.24"), "{old}");
+        }
+    }
+}

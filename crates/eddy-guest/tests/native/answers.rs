@@ -1,0 +1,199 @@
+//! Entering filters: what they see, what they say, and what becomes of those that lie.
+
+use std::slice;
+use std::sync::atomic::Ordering;
+
+use eddy_filter::{
+    About, Edit, EndReason, Ended, Metadata, Phase, RequestView, ResponseView, Step, Verdict, View,
+};
+use eddy_http::{Field, FieldId, Fields, Method, Span, Version};
+
+use super::support::{HOST, enter, faults, graveyard, host, make, run};
+
+const HEAD: &[u8] = b"GET /a?b HTTP/1.1\r\nHost: example\r\nX-Key: value\r\n\r\n";
+
+fn field(name: &str, value: &str, id: FieldId) -> Field {
+    let find = |text: &str| {
+        let start = HEAD.windows(text.len()).position(|part| part == text.as_bytes()).unwrap();
+        Span::new(start, start + text.len())
+    };
+    Field { name: find(name), value: find(value), id, ..Field::default() }
+}
+
+fn with_view<T>(phase: Phase, look: impl FnOnce(&View<'_>) -> T) -> T {
+    let places = [field("Host", "example", FieldId::Host), field("X-Key", "value", FieldId::Other)];
+    let mut metadata = Metadata::new();
+    metadata.set(b"auth", b"user", b"\"a\"").unwrap();
+    let view = View {
+        phase,
+        is_end: true,
+        is_buffered: false,
+        request: RequestView {
+            fields: Fields::new(HEAD, &places),
+            method: Method::Get,
+            method_name: b"GET",
+            target: b"/a?b",
+            authority: b"example",
+            version: Version::Http11,
+            is_tls: false,
+        },
+        response: (phase > Phase::RequestTrailers).then(|| ResponseView {
+            fields: Fields::default(),
+            status: 404,
+            is_local: true,
+        }),
+        trailers: Fields::default(),
+        body: b"",
+        about: About {
+            peer: b"192.0.2.1:7",
+            metadata: Some(&metadata),
+            started_unix_us: 1234,
+            ..About::default()
+        },
+    };
+    look(&view)
+}
+
+#[test]
+fn a_message_is_seen_as_it_is() {
+    let seen =
+        |phase| with_view(phase, |view| enter(&[make("summary", "null")], Some(view), &[]).set("summary"));
+    let request =
+        "GET http example /a?b [Host(1)=example;X-Key(0)=value;][]  192.0.2.1:7 1234 auth.user=\"a\"";
+    assert_eq!(seen(Phase::RequestHead).unwrap(), format!("0/3/11/1/0/100000200000003/9 {request}"));
+    assert_eq!(seen(Phase::ResponseHead).unwrap(), format!("3/7/11/1/404/100000200000003/9 {request}"));
+}
+
+#[test]
+fn filters_of_a_run_answer_in_turn() {
+    let filters = [make("pass", "null"), make("set", "null"), make("reply", "null"), make("set", "null")];
+    let outcome = with_view(Phase::RequestHead, |view| enter(&filters, Some(view), &[]));
+    assert_eq!((outcome.stopped, outcome.current), (2, 0));
+    let verdicts: Vec<Verdict> = outcome.steps.iter().map(|step| step.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Continue, Verdict::Continue, Verdict::Reply, Verdict::Continue]);
+    let nanos: Vec<u32> = outcome.steps.iter().map(|step| step.nanos).collect();
+    assert_eq!(nanos, [7, 7, 7, 0]);
+    assert_eq!(outcome.edits.records().count(), 2);
+    assert!(outcome.shown()[0].contains("step: 1") && outcome.shown()[1].contains("step: 2"));
+}
+
+#[test]
+fn state_configuration_and_flags_travel() {
+    let (state, config) = (make("state", "null"), make("config", "{\"own\": 1}"));
+    let graveyard = graveyard();
+    let (number, owner) =
+        faults().rule_config(config.0.number, &config.0.owner, "{\"of\": \"rule\"}", &graveyard).unwrap();
+    let mut steps = [
+        Step { filter: state.0.number, id: state.1, state: 37, ..Step::default() },
+        Step { filter: config.0.number, id: config.1, config: number, is_blocking: true, ..Step::default() },
+    ];
+    let outcome = with_view(Phase::RequestHead, |view| run(&mut steps, Some(view), &[]));
+    assert_eq!(outcome.steps[0].state, 42);
+    assert_eq!(outcome.set("config").unwrap(), "{\"of\": \"rule\"}");
+    assert_eq!(outcome.set("blocking").unwrap(), "1");
+    drop(owner);
+}
+
+#[test]
+fn ends_are_told_with_and_without_a_phase() {
+    let (made, id) = make("pass", "null");
+    let ended = |state, reason| Ended { filter: made.number, state, reason };
+    let both = [ended(5, EndReason::Complete), ended(6, EndReason::Cut)];
+    let outcome = run(&mut [], None, &both);
+    assert_eq!((outcome.stopped, outcome.edits.len()), (0, 0));
+    with_view(Phase::RequestHead, |view| run(&mut [], Some(view), &both[..1]));
+    assert_eq!(HOST.said_by(id), ["ended 5 0", "ended 6 1", "ended 5 0"]);
+}
+
+#[test]
+fn edits_grow_up_to_the_limit() {
+    for (size, expected) in [(100, "grown"), (5_000, "grown"), (3_000_000, "grown"), (17 << 20, "failed")] {
+        let filters = [make("grow", &format!("{size}"))];
+        let outcome = with_view(Phase::RequestHead, |view| enter(&filters, Some(view), &[]));
+        assert_eq!(outcome.set("before").unwrap(), "1");
+        assert_eq!(outcome.set("after").unwrap(), expected, "{size}");
+        assert_eq!(outcome.set("big").map(|value| value.len()), (expected == "grown").then_some(size));
+    }
+    let other = with_view(Phase::RequestHead, |view| enter(&[make("grow-other", "null")], Some(view), &[]));
+    assert_eq!(other.set("grow").unwrap(), "-5 -5");
+}
+
+#[test]
+fn answers_that_lie_are_faults() {
+    for (name, stopped, expected) in [
+        ("lie-edits", 1, "bytes of edits where there is room for"),
+        ("lie-stopped", 0, "it stopped at step 4, which there is not"),
+        ("verdict", 1, "it gave the verdict 200, which there is not"),
+        ("stop-continue", 1, "it stopped at a filter that continues"),
+        ("go-on", 1, "it went on after a filter that did not continue"),
+    ] {
+        let filters = [make("set", "null"), make(name, "null"), make("pass", "null")];
+        let outcome = with_view(Phase::RequestHead, |view| enter(&filters, Some(view), &[]));
+        // What lies behind an end that lies may have been entered or not; the first one is blamed where nobody else is known.
+        let stopped = if name == "lie-edits" { outcome.stopped } else { stopped };
+        assert_eq!(outcome.stopped, stopped, "{name}");
+        assert_eq!(outcome.steps[stopped].verdict, Verdict::Fault, "{name}");
+        let others = outcome.steps.iter().filter(|step| step.verdict != Verdict::Continue).count();
+        // Edits of others count as long as it is clear who was entered.
+        let records = if matches!(name, "verdict" | "stop-continue") { 2 } else { 1 };
+        assert_eq!((others, outcome.edits.records().count()), (1, records), "{name}");
+        assert!(outcome.shown().last().unwrap().contains("Fault"), "{name}");
+        let reason = outcome.edits.records().find_map(|record| {
+            let Edit::Fault(why) = record.unwrap().edit else { return None };
+            Some(why.to_vec())
+        });
+        let text = String::from_utf8(reason.unwrap()).unwrap();
+        assert!(text.contains(expected), "{name}: {text}");
+        assert_eq!(outcome.current, 0);
+    }
+}
+
+#[test]
+fn what_is_said_at_the_log_has_no_effect() {
+    for name in ["set", "verdict", "lie-edits", "lie-stopped", "reply"] {
+        let outcome = with_view(Phase::Log, |view| enter(&[make(name, "null")], Some(view), &[]));
+        assert_eq!((outcome.stopped, outcome.edits.len()), (1, 0), "{name}");
+        assert_eq!(outcome.steps[0].verdict, Verdict::Continue);
+    }
+}
+
+#[test]
+fn threads_that_enter_have_a_large_signal_stack() {
+    let filters = [make("altstack", "null")];
+    let outcome =
+        std::thread::spawn(move || with_view(Phase::RequestHead, |view| enter(&filters, Some(view), &[])));
+    assert_eq!(outcome.join().unwrap().set("altstack").unwrap(), "65536");
+}
+
+#[test]
+fn the_hosts_functions_take_care() {
+    let metric = make("metric", "null");
+    let outcome = with_view(Phase::RequestHead, |view| enter(slice::from_ref(&metric), Some(view), &[]));
+    assert_eq!(outcome.set("metric").unwrap(), "0 -5 -5");
+    let views = HOST.metrics.views();
+    let view = views.iter().find(|view| view.filter == metric.1).unwrap();
+    assert_eq!((&*view.name, &view.values[..]), ("hits", &[3][..]));
+    let log = make("log", "null");
+    let outcome = with_view(Phase::RequestHead, |view| enter(slice::from_ref(&log), Some(view), &[]));
+    assert_eq!(outcome.set("log").unwrap(), "0 -5 -5");
+    assert_eq!(HOST.said_by(log.1), ["from the guest"]);
+    for (config, expected) in [("null", "0 -6"), ("bad", "-6 -6"), ("small", "-5 -6")] {
+        let outcome = with_view(Phase::RequestHead, |view| enter(&[make("send", config)], Some(view), &[]));
+        assert_eq!(outcome.set("send").unwrap(), expected, "{config}");
+    }
+    let sent = HOST.sent.lock().unwrap().join("\n");
+    assert!(sent.contains("cluster: \"users\"") && sent.contains("timeout_ms: 5000"), "{sent}");
+}
+
+#[test]
+fn resumes_from_eight_threads_hit_what_waits_and_nothing_else() {
+    let handle = HOST.handles.open(0, 0).unwrap();
+    let before = HOST.resumed.load(Ordering::Relaxed);
+    with_view(Phase::RequestHead, |view| enter(&[make("storm", "null")], Some(view), &[]));
+    assert_eq!(HOST.resumed.load(Ordering::Relaxed), before, "nothing waits");
+    HOST.handles.announce(handle, eddy_filter::Direction::Request, 1);
+    with_view(Phase::RequestHead, |view| enter(&[make("storm", "null")], Some(view), &[]));
+    assert!(HOST.resumed.load(Ordering::Relaxed) <= before + 1, "a turn is resumed once");
+    HOST.handles.close(handle);
+    let _ = host();
+}

@@ -1,0 +1,8 @@
+//! Libraries in C that keep the contract and such that break it, opened and entered as the gateway does.
+
+#[cfg(test)]
+mod answers;
+#[cfg(test)]
+mod opening;
+#[cfg(test)]
+mod support;

@@ -1,0 +1,122 @@
+//! Opening libraries and making filters: what is wrong with them is said, and nothing else happens.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use eddy_filter::{Library, LoadError};
+use eddy_guest::{NativeLibrary, needs_new_process};
+
+use super::support::{HOST, build, faults, graveyard, host, make, next_id};
+
+fn problem(name: &str, flags: &[&str]) -> String {
+    NativeLibrary::open(&build(name, flags), &host()).unwrap_err().to_string()
+}
+
+#[test]
+fn what_a_library_says_of_itself_is_kept() {
+    let library = faults();
+    assert_eq!((library.name(), library.sdk(), library.toolchain()), ("libfaults.so", "faults 1.0", "cc"));
+    assert!(library.filters().iter().any(|name| name == "pass") && !library.has_go());
+}
+
+#[test]
+fn the_same_file_is_the_same_library() {
+    let library = faults();
+    let link = Path::new(env!("CARGO_TARGET_TMPDIR")).join("link.so");
+    let _ = std::fs::remove_file(&link);
+    std::os::unix::fs::symlink(library.path(), &link).unwrap();
+    assert!(Arc::ptr_eq(&library, &NativeLibrary::open(&link, &host()).unwrap()));
+    assert!(!needs_new_process(library.path()));
+}
+
+#[test]
+fn wrong_libraries_are_refused_with_the_reason() {
+    for (name, flags, expected) in [
+        ("nosymbol", &["-DFAULT_NO_SYMBOL", "-Wno-unused"][..], "it has no symbol `eddy_library_open`"),
+        ("abi", &["-DFAULT_ABI"], "it is built for version 99 of the contract, this eddy has version 1"),
+        ("null", &["-DFAULT_NULL", "-Wno-unused"], "cannot work with this eddy: needs a newer eddy"),
+        ("size", &["-DFAULT_SIZE"], "it offers a structure of 24 bytes"),
+        ("run", &["-DFAULT_RUN"], "its function `run` is missing"),
+        ("names", &["-DFAULT_NAMES"], "its list of 1073741824 filters makes no sense"),
+        ("nofilters", &["-DFAULT_NO_FILTERS"], "it has no filters"),
+        ("toolchain", &["-DFAULT_TOOLCHAIN"], "it was built with go1.19.4"),
+        ("utf8", &["-DFAULT_UTF8"], "its sdk is not UTF-8"),
+        (
+            "undefined",
+            &["-DFAULT_UNDEFINED", "-Dpause=eddy_nowhere", "-Wno-implicit-function-declaration"],
+            "undefined symbol: eddy_nowhere",
+        ),
+    ] {
+        let message = problem(name, flags);
+        assert!(message.contains(expected) && message.contains("cannot be used"), "{name}: {message}");
+    }
+}
+
+#[test]
+fn what_is_no_library_is_refused() {
+    let open = |path: &str| NativeLibrary::open(Path::new(path), &host()).unwrap_err().to_string();
+    assert!(open("/nowhere/x.so").contains("No such file"));
+    assert!(open(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).contains("no shared library"));
+}
+
+#[test]
+fn a_library_that_was_replaced_needs_a_new_process() {
+    let path = build("replaced", &[]);
+    NativeLibrary::open(&path, &host()).unwrap();
+    assert!(!needs_new_process(&path));
+    std::fs::remove_file(&path).unwrap();
+    assert!(!needs_new_process(&path), "what is not there is told when it is opened");
+    build("replaced", &["-O1"]);
+    assert!(needs_new_process(&path));
+    let message = NativeLibrary::open(&path, &host()).unwrap_err().to_string();
+    assert!(message.contains("after this process had opened it"), "{message}");
+}
+
+#[test]
+fn filters_that_cannot_be_made_say_why() {
+    let make = |name: &str| faults().filter(name, "null", next_id(), &graveyard()).unwrap_err();
+    let LoadError::UnknownFilter { name, known, .. } = make("nobody") else { panic!("another error") };
+    assert!(name == "nobody" && known.starts_with("pass, set, "));
+    assert_eq!(make("refuse").to_string(), "the password is missing");
+    assert_eq!(make("silent").to_string(), "the filter gives no reason (result -42)");
+    assert_eq!(make("long-error").to_string(), "the filter gives no reason (result -1)");
+    assert_eq!(make("no-number").to_string(), "the library made a filter without a number");
+}
+
+#[test]
+fn the_dead_are_freed_on_the_thread_that_asks_configurations_first() {
+    let library = faults();
+    let (sender, woken) = std::sync::mpsc::channel();
+    let graveyard = eddy_guest::Graveyard::new(move || sender.send(()).unwrap());
+    let id = next_id();
+    let made = library.filter("config", "null", id, &graveyard).unwrap();
+    assert!(made.info.only_reads_body && made.info.interest.has(eddy_filter::Phase::Log));
+    let refused = library.rule_config(made.number, &made.owner, "1", &graveyard).unwrap_err();
+    assert_eq!(refused.to_string(), "the rule says too little");
+    let (_, owner) = library.rule_config(made.number, &made.owner, "{\"a\": 1}", &graveyard).unwrap();
+    drop(made);
+    assert!(woken.try_recv().is_err(), "the rule's configuration keeps the filter");
+    std::thread::spawn(move || drop(owner)).join().unwrap();
+    assert_eq!(woken.try_iter().count(), 2);
+    assert_eq!(HOST.said_by(id), Vec::<String>::new());
+    graveyard.drain();
+    assert_eq!(HOST.said_by(id), ["config freed", "filter freed"]);
+}
+
+#[test]
+fn events_reach_the_library() {
+    let (_, id) = make("pass", "null");
+    let event = eddy_filter::Event {
+        kind: eddy_filter::EventKind::Failed,
+        filter: id,
+        token: 12,
+        worker: 1,
+        status: 0,
+        fields: eddy_http::Fields::default(),
+        body: b"timeout",
+    };
+    faults().event(&event);
+    assert_eq!(HOST.said_by(id), ["event 2 12 0 timeout"]);
+    eddy_guest::stop_all();
+    assert!(HOST.said_by(0).contains(&"stopped".to_owned()));
+}

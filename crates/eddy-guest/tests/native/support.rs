@@ -1,0 +1,196 @@
+//! Libraries built for a test, and a host that keeps what it is told.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
+
+use eddy_filter::{
+    Call, Edit, EditLog, Ended, Handle, HandleTable, Host, HostError, Level, Library, Metric, MetricError,
+    MetricKind, MetricRegistry, Outbound, Step, Verdict, View,
+};
+use eddy_guest::{Graveyard, MadeFilter, NativeLibrary};
+
+/// A host that keeps what it is told.
+pub(crate) struct FakeHost {
+    pub(crate) handles: HandleTable,
+    pub(crate) metrics: MetricRegistry,
+    pub(crate) said: Mutex<Vec<(u32, Level, String)>>,
+    pub(crate) sent: Mutex<Vec<String>>,
+    pub(crate) resumed: AtomicU64,
+}
+
+/// The one host of this process.
+pub(crate) static HOST: LazyLock<Arc<FakeHost>> = LazyLock::new(|| {
+    Arc::new(FakeHost {
+        handles: HandleTable::new(2, 1024),
+        metrics: MetricRegistry::new(2),
+        said: Mutex::default(),
+        sent: Mutex::default(),
+        resumed: AtomicU64::new(0),
+    })
+});
+
+impl Host for FakeHost {
+    fn workers(&self) -> usize {
+        2
+    }
+
+    fn level(&self) -> Level {
+        Level::Info
+    }
+
+    fn resume(&self, exchange: Handle, turn: u32, verdict: Verdict, _edits: &[u8]) -> Result<(), HostError> {
+        if verdict == Verdict::Pause {
+            return Err(HostError::Invalid);
+        }
+        self.handles.claim(exchange, turn)?;
+        self.resumed.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn log(&self, filter: u32, level: Level, text: &[u8]) -> Result<(), HostError> {
+        let text = String::from_utf8_lossy(text).into_owned();
+        assert_ne!(text, "panic", "a host may be at fault too");
+        self.said.lock().unwrap().push((filter, level, text));
+        Ok(())
+    }
+
+    fn metric(
+        &self,
+        filter: u32,
+        kind: MetricKind,
+        name: &str,
+        bounds: &[u64],
+    ) -> Result<Metric, MetricError> {
+        self.metrics.define(filter, kind, name, bounds)
+    }
+
+    fn send(&self, request: &Outbound<'_>) -> Result<(), HostError> {
+        self.sent.lock().unwrap().push(format!("{request:?}"));
+        Ok(())
+    }
+
+    fn cancel(&self, _filter: u32, token: u64) -> Result<(), HostError> {
+        if token == 78 { Err(HostError::Unknown) } else { Ok(()) }
+    }
+}
+
+impl FakeHost {
+    /// What a filter has said so far.
+    pub(crate) fn said_by(&self, filter: u32) -> Vec<String> {
+        let said = self.said.lock().unwrap();
+        said.iter().filter(|(by, ..)| *by == filter).map(|(_, _, text)| text.clone()).collect()
+    }
+}
+
+/// The host as libraries are given it.
+pub(crate) fn host() -> Arc<dyn Host> {
+    HOST.clone()
+}
+
+/// Builds the library of faults with these flags, once for each name.
+pub(crate) fn build(name: &str, flags: &[&str]) -> PathBuf {
+    static BUILDING: Mutex<()> = Mutex::new(());
+    let _one = BUILDING.lock().unwrap();
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lib{name}.so"));
+    let built = Command::new("cc")
+        .args([
+            "-std=gnu11",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-Wno-infinite-recursion",
+            "-g",
+            "-fPIC",
+            "-shared",
+            "-pthread",
+        ])
+        .args(flags)
+        .arg("-I")
+        .arg(manifest.join("../../abi"))
+        .arg("-o")
+        .arg(&library)
+        .arg(manifest.join("tests/native/faults.c"))
+        .status()
+        .expect("eddy's tests need a C compiler by the name of cc");
+    assert!(built.success(), "the library of faults does not compile");
+    library
+}
+
+/// The library of faults, with nothing wrong in the library itself.
+pub(crate) fn faults() -> Arc<NativeLibrary> {
+    static FAULTS: LazyLock<Arc<NativeLibrary>> =
+        LazyLock::new(|| NativeLibrary::open(&build("faults", &[]), &host()).unwrap());
+    FAULTS.clone()
+}
+
+/// A graveyard that nobody watches.
+pub(crate) fn graveyard() -> Graveyard {
+    Graveyard::new(|| ())
+}
+
+/// A number that no other filter of this process has.
+pub(crate) fn next_id() -> u32 {
+    static IDS: AtomicU32 = AtomicU32::new(1);
+    IDS.fetch_add(1, Ordering::Relaxed)
+}
+
+/// A filter of the library of faults, and its number.
+pub(crate) fn make(name: &str, config: &str) -> (MadeFilter, u32) {
+    let id = next_id();
+    (faults().filter(name, config, id, &graveyard()).unwrap(), id)
+}
+
+/// What came of a call.
+pub(crate) struct Outcome {
+    pub(crate) stopped: usize,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) edits: EditLog,
+    pub(crate) current: u32,
+}
+
+impl Outcome {
+    /// The changes as text.
+    pub(crate) fn shown(&self) -> Vec<String> {
+        self.edits.records().map(|record| format!("{:?}", record.unwrap())).collect()
+    }
+
+    /// The value that a field was set to.
+    pub(crate) fn set(&self, wanted: &str) -> Option<String> {
+        self.edits.records().find_map(|record| {
+            let Edit::Set { name, value } = record.unwrap().edit else { return None };
+            (name == wanted.as_bytes()).then(|| String::from_utf8(value.to_vec()).unwrap())
+        })
+    }
+}
+
+/// Enters these filters of the library of faults.
+pub(crate) fn enter(filters: &[(MadeFilter, u32)], view: Option<&View<'_>>, ended: &[Ended]) -> Outcome {
+    let mut steps: Vec<Step> =
+        filters.iter().map(|(made, id)| Step { filter: made.number, id: *id, ..Step::default() }).collect();
+    run(&mut steps, view, ended)
+}
+
+/// Enters these steps.
+pub(crate) fn run(steps: &mut [Step], view: Option<&View<'_>>, ended: &[Ended]) -> Outcome {
+    let mut edits = EditLog::new();
+    let current = AtomicU32::new(0);
+    let mut call = Call {
+        worker: 1,
+        exchange: Handle::from_number(0x0100_0002_0000_0003),
+        turn: 9,
+        is_sampled: true,
+        view,
+        steps,
+        ended,
+        edits: &mut edits,
+        stopped: 0,
+        wait_ms: 0,
+        current: &current,
+    };
+    faults().run(&mut call);
+    let stopped = call.stopped;
+    Outcome { stopped, steps: steps.to_vec(), edits, current: current.load(Ordering::Relaxed) }
+}

@@ -1,0 +1,137 @@
+//! Rewrites a word in bodies: collected in requests, piece by piece in responses.
+#![forbid(unsafe_code)]
+
+use eddy_sdk::prelude::*;
+use serde::Deserialize;
+
+/// Puts one text in the place of another.
+#[derive(Debug)]
+pub struct BodyRewrite {
+    find: Vec<u8>,
+    replace: Vec<u8>,
+}
+
+/// What becomes what.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// At least one byte, at most 1,024.
+    find: String,
+    replace: String,
+}
+
+/// The end of the last piece, which may be the beginning of what is looked for.
+#[derive(Debug, Default)]
+pub struct Held {
+    bytes: Vec<u8>,
+}
+
+impl Filter for BodyRewrite {
+    type Config = Config;
+    type State = Held;
+
+    const INTEREST: Interest =
+        Interest::of(&[Phase::RequestHead, Phase::RequestBody, Phase::ResponseHead, Phase::ResponseBody]);
+
+    fn new(config: Config, _: &Context) -> Result<Self, String> {
+        if config.find.is_empty() || config.find.len() > FIND_BYTES_MAX {
+            return Err(format!("key \"find\": has 1 to {FIND_BYTES_MAX} bytes"));
+        }
+        Ok(Self { find: config.find.into_bytes(), replace: config.replace.into_bytes() })
+    }
+
+    /// A request is collected: the endpoint gets it whole, with a length.
+    fn request_head(&self, _: &mut Exchange<'_, Held>) -> Result<Verdict, Fault> {
+        Ok(Verdict::Buffer)
+    }
+
+    fn request_body(&self, x: &mut Exchange<'_, Held>) -> Result<Verdict, Fault> {
+        let (body, _) = self.rewrite(x.body(), Rest::Send);
+        x.set_body(body)?;
+        Ok(Verdict::Continue)
+    }
+
+    /// A response streams: it may have no end.
+    fn response_head(&self, x: &mut Exchange<'_, Held>) -> Result<Verdict, Fault> {
+        // A digest of the old body would be wrong.
+        x.remove(FieldId::ETAG)?;
+        x.remove("digest")?;
+        x.remove("content-md5")?;
+        Ok(Verdict::Continue)
+    }
+
+    fn response_body(&self, x: &mut Exchange<'_, Held>) -> Result<Verdict, Fault> {
+        let mut text = std::mem::take(&mut x.state().bytes);
+        text.extend_from_slice(x.body());
+        let (body, held) = self.rewrite(&text, if x.is_end() { Rest::Send } else { Rest::Hold });
+        x.state().bytes = held;
+        x.set_body(body)?;
+        Ok(Verdict::Continue)
+    }
+}
+
+/// What becomes of an end that may be the beginning of what is looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    Send,
+    Hold,
+}
+
+impl BodyRewrite {
+    /// The rewritten text, and the end of it that must wait for more.
+    fn rewrite(&self, text: &[u8], end: Rest) -> (Vec<u8>, Vec<u8>) {
+        let mut out = Vec::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((first, after)) = rest.split_first() {
+            if let Some(behind) = rest.strip_prefix(self.find.as_slice()) {
+                out.extend_from_slice(&self.replace);
+                rest = behind;
+            } else if end == Rest::Hold && self.find.starts_with(rest) {
+                break;
+            } else {
+                out.push(*first);
+                rest = after;
+            }
+        }
+        (out, rest.to_vec())
+    }
+}
+
+eddy_sdk::filters! { "body-rewrite" => BodyRewrite }
+
+const FIND_BYTES_MAX: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use eddy_sdk::test::{Chain, Library, Request, Response};
+
+    use super::Filters;
+
+    fn check(find: &str, pieces: &[&str], expected: &str) {
+        let config = format!(r#"{{"find": "{find}", "replace": "<{find}>"}}"#);
+        let filter = Library::of::<Filters>().filter("body-rewrite", &config).expect("it is right");
+        let request = pieces.iter().fold(Request::new("POST", "/"), |request, piece| request.piece(*piece));
+        let response = pieces.iter().fold(Response::new(200).field("etag", "1"), |r, piece| r.piece(*piece));
+        let outcome = Chain::new().then(&filter).send(request, |_| response);
+        assert_eq!(String::from_utf8_lossy(&outcome.sent().whole_body()), expected);
+        assert_eq!(String::from_utf8_lossy(&outcome.answered().whole_body()), expected);
+        assert_eq!(outcome.answered().get_field("etag"), None);
+    }
+
+    #[test]
+    fn words_are_found_across_pieces() {
+        check("cat", &["a cat and a dog"], "a <cat> and a dog");
+        check("cat", &["a c", "a", "t"], "a <cat>");
+        check("cat", &["a c", "ow"], "a cow");
+        check("cat", &["ends with ca"], "ends with ca");
+        check("aab", &["aa", "ab", "aab"], "a<aab><aab>");
+        check("a", &["aaa", "a"], "<a><a><a><a>");
+        check("cat", &[], "");
+    }
+
+    #[test]
+    fn nothing_to_find_is_refused() {
+        let refused = Library::of::<Filters>().filter("body-rewrite", r#"{"find": "", "replace": ""}"#);
+        assert!(refused.expect_err("it makes no sense").contains("find"));
+    }
+}

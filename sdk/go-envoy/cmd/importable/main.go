@@ -1,0 +1,120 @@
+// Command importable makes filters that were written as programs fit to be linked into one library.
+//
+// A filter for Envoy is a package main of its own; a bundle for eddy links many filters, and Go lets nobody import a
+// package main. This command writes, for each folder given, copies of its Go files with another package clause, and an
+// overlay for `go build -overlay FILE` that puts them in the place of the originals, which stay as they are:
+//
+//	importable -out DIR FOLDER...
+//	go build -overlay DIR/overlay.json ...
+//
+// Folders whose package is not main are left alone. An overlay that DIR has already is added to.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Overlay is the file that `go build -overlay` reads.
+type Overlay struct {
+	Replace map[string]string
+}
+
+func main() {
+	out := flag.String("out", "", "folder for the copies and overlay.json")
+	flag.Parse()
+	if *out == "" || flag.NArg() == 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	if err := run(*out, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "importable:", err)
+		os.Exit(1)
+	}
+}
+
+func run(out string, folders []string) error {
+	out, err := filepath.Abs(out)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	overlay := Overlay{Replace: map[string]string{}}
+	file := filepath.Join(out, "overlay.json")
+	text, err := os.ReadFile(file)
+	switch {
+	case err == nil:
+		if err := json.Unmarshal(text, &overlay); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	case !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	for _, folder := range folders {
+		if err := overlay.add(out, folder); err != nil {
+			return err
+		}
+	}
+	if text, err = json.MarshalIndent(overlay, "", "  "); err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(text, '\n'), 0o644)
+}
+
+// add writes the copies of one folder.
+func (o *Overlay) add(out, folder string) error {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return err
+	}
+	names, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		renamed, ok, err := rename(name, text)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		// Files of many folders may have one name.
+		copied := filepath.Join(out, fmt.Sprintf("%d-%s", len(o.Replace), filepath.Base(name)))
+		if err := os.WriteFile(copied, renamed, 0o644); err != nil {
+			return err
+		}
+		o.Replace[name] = copied
+	}
+	return nil
+}
+
+// rename changes the clause of a package main, and nothing else: places in messages of the compiler stay right.
+func rename(name string, text []byte) (renamed []byte, ok bool, err error) {
+	files := token.NewFileSet()
+	parsed, err := parser.ParseFile(files, name, text, parser.PackageClauseOnly)
+	if err != nil {
+		return nil, false, err
+	}
+	if parsed.Name.Name != "main" {
+		return nil, false, nil
+	}
+	at := files.Position(parsed.Name.Pos()).Offset
+	return append(append(text[:at:at], "filter"...), text[at+len("main"):]...), true, nil
+}

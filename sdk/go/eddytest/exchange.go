@@ -1,0 +1,397 @@
+package eddytest
+
+import (
+	"strings"
+	"time"
+
+	"github.com/eddy-gateway/eddy/sdk/go/raw"
+)
+
+// exchange is a request on its way.
+type exchange struct {
+	gateway  *Gateway
+	request  *Request
+	id       uint64
+	turn     uint32
+	worker   uint16
+	started  time.Time
+	states   []uint64
+	entered  []bool
+	skipped  []bool
+	changed  []bool
+	metadata []Entry
+	bytes    [2]uint64
+
+	forward  Message
+	response *Message
+	isLocal  bool
+	details  string
+
+	endpoint     string
+	routeCleared bool
+	result       Result
+}
+
+// answer is what edits said of a reply.
+type answer struct {
+	message *Message
+	fields  []Field
+	details string
+	fault   string
+	grpc    uint32
+}
+
+// outcome is how a direction goes on.
+type outcome int
+
+const (
+	goesOn outcome = iota
+	isAnswered
+	isCut
+)
+
+// Do sends the request and waits for what becomes of it.
+func (r *Request) Do() *Result {
+	g := r.gateway
+	e := &exchange{
+		gateway: g, request: r, id: g.host.next.Add(1), started: time.Now(), forward: r.message, metadata: r.metadata,
+		states: make([]uint64, len(g.chain)), entered: make([]bool, len(g.chain)), skipped: make([]bool, len(g.chain)),
+		changed: make([]bool, len(g.chain)),
+	}
+	e.worker = uint16(e.id % workers)
+	e.forward.Fields = append([]Field(nil), r.message.Fields...)
+	e.forward.Trailers = append([]Field(nil), r.message.Trailers...)
+	out := e.direction(0)
+	if out == goesOn {
+		forwarded := e.forward
+		e.result.Forwarded = &forwarded
+		g.mutex.Lock()
+		endpoint := g.endpoint
+		g.mutex.Unlock()
+		response := *endpoint(&forwarded)
+		response.Fields = append([]Field(nil), response.Fields...)
+		e.response = &response
+	}
+	if out == isAnswered || out == goesOn {
+		out = e.direction(1)
+	}
+	e.result.IsCut = out == isCut
+	if e.response != nil && out != isCut {
+		e.result.Message = *e.response
+	}
+	e.finish()
+	return &e.result
+}
+
+// finish looks back and tells of the end.
+func (e *exchange) finish() {
+	for i, l := range e.gateway.chain {
+		if l.info.Interest&raw.PhaseLog.Bit() != 0 && (e.entered[i] || l.info.Interest&raw.PhaseRequestHead.Bit() == 0) {
+			e.cross(raw.PhaseLog, []int{i}, 0, "")
+		}
+	}
+	e.gateway.host.close(e.id)
+	reason := raw.EndComplete
+	if e.result.IsCut {
+		reason = raw.EndCut
+	}
+	m := &memory{}
+	var ended []raw.Ended
+	for i, state := range e.states {
+		if state != 0 {
+			ended = append(ended, raw.Ended{Filter: e.gateway.chain[i].handle, State: state, Reason: reason})
+		}
+	}
+	if len(ended) != 0 {
+		m.call = raw.Call{
+			ABI: raw.ABI, Worker: e.worker, Phase: raw.PhaseNone, Ended: &ended[0], EndedLen: uint32(len(ended)), Current: &m.current,
+		}
+		e.enter(m)
+	}
+	e.result.Details, e.result.Metadata = e.details, e.metadata
+	e.result.Endpoint, e.result.RouteCleared = e.endpoint, e.routeCleared
+}
+
+// enter runs filters as the worker's thread.
+func (e *exchange) enter(m *memory) {
+	thread := &e.gateway.host.threads[e.worker]
+	thread.Lock()
+	defer thread.Unlock()
+	raw.Run(&m.call)
+}
+
+// direction takes head, body and trailers through the filters.
+func (e *exchange) direction(direction int) outcome {
+	head, body, trailers := raw.PhaseRequestHead, raw.PhaseRequestBody, raw.PhaseRequestTrailers
+	message := &e.forward
+	if direction == 1 {
+		head, body, trailers = raw.PhaseResponseHead, raw.PhaseResponseBody, raw.PhaseResponseTrailers
+		message = e.response
+	}
+	pieces := message.pieces()
+	seen := make([]bool, len(e.gateway.chain))
+	flags := uint8(0)
+	if len(pieces) == 0 && len(message.Trailers) == 0 {
+		flags = raw.CallEnd
+	}
+	order := e.order(head, nil)
+	for len(order) != 0 {
+		verdict, at, out := e.cross(head, order, flags, "")
+		if out != goesOn {
+			return out
+		}
+		if verdict != raw.Buffer {
+			order = order[at:]
+			continue
+		}
+		if flags&raw.CallEnd == 0 {
+			whole := strings.Join(pieces, "")
+			if out := e.whole(body, order[at-1], &whole, seen); out != goesOn {
+				return out
+			}
+			pieces = []string{whole}
+			if direction == 1 {
+				message = e.response
+			}
+		}
+		order = order[at:]
+	}
+	if out := e.stream(body, pieces, seen, message); out != goesOn {
+		return out
+	}
+	if len(message.Trailers) != 0 {
+		order := e.order(trailers, nil)
+		for len(order) != 0 {
+			_, at, out := e.cross(trailers, order, raw.CallEnd, "")
+			if out != goesOn {
+				return out
+			}
+			order = order[at:]
+		}
+	}
+	return goesOn
+}
+
+// stream takes the pieces of a body through the filters that have not seen it whole.
+func (e *exchange) stream(phase raw.Phase, pieces []string, seen []bool, message *Message) outcome {
+	var sent []string
+	for i := 0; i < len(pieces); i++ {
+		flags := uint8(0)
+		if i == len(pieces)-1 && len(message.Trailers) == 0 {
+			flags = raw.CallEnd
+		}
+		e.bytes[direction(phase)] += uint64(len(pieces[i]))
+		order := e.order(phase, seen)
+		for len(order) != 0 {
+			piece := pieces[i]
+			verdict, at, out := e.crossBody(phase, order, flags, &piece)
+			if out != goesOn {
+				return out
+			}
+			pieces[i] = piece
+			if verdict == raw.Buffer && i != len(pieces)-1 {
+				whole := strings.Join(pieces[i:], "")
+				pieces = pieces[:i+1]
+				if out := e.whole(phase, order[at-1], &whole, seen); out != goesOn {
+					return out
+				}
+				pieces[i] = whole
+			}
+			order = order[at:]
+		}
+		sent = append(sent, pieces[i])
+	}
+	message.Pieces, message.Body = sent, strings.Join(sent, "")
+	return goesOn
+}
+
+// whole gives one filter the whole body.
+func (e *exchange) whole(phase raw.Phase, filter int, whole *string, seen []bool) outcome {
+	seen[filter] = true
+	if e.skipped[filter] || e.gateway.chain[filter].info.Interest&phase.Bit() == 0 {
+		return goesOn
+	}
+	_, _, out := e.crossBody(phase, []int{filter}, raw.CallEnd|raw.CallBuffered, whole)
+	return out
+}
+
+func direction(phase raw.Phase) int {
+	if phase >= raw.PhaseResponseHead && phase <= raw.PhaseResponseTrailers {
+		return 1
+	}
+	return 0
+}
+
+// order gives the filters that are entered in a phase.
+func (e *exchange) order(phase raw.Phase, seen []bool) (order []int) {
+	for i, l := range e.gateway.chain {
+		wanted := l.info.Interest&phase.Bit() != 0 && !e.skipped[i] && (seen == nil || !seen[i])
+		// Of eddy's own answers only those filters hear that the request had reached.
+		reached := direction(phase) == 0 || !e.isLocal || e.entered[i]
+		if wanted && reached {
+			order = append(order, i)
+		}
+	}
+	if direction(phase) == 1 {
+		for i, j := 0, len(order)-1; i < j; i, j = i+1, j-1 {
+			order[i], order[j] = order[j], order[i]
+		}
+	}
+	return order
+}
+
+func (e *exchange) cross(phase raw.Phase, order []int, flags uint8, body string) (raw.Verdict, int, outcome) {
+	return e.crossBody(phase, order, flags, &body)
+}
+
+// crossBody enters filters once, and gives the verdict that ended it and how many of them are done with the phase.
+func (e *exchange) crossBody(phase raw.Phase, order []int, flags uint8, body *string) (raw.Verdict, int, outcome) {
+	e.turn++
+	e.result.Crossings = append(e.result.Crossings, phase)
+	m := &memory{steps: make([]raw.Step, len(order))}
+	for i, filter := range order {
+		l := e.gateway.chain[filter]
+		m.steps[i] = raw.Step{Filter: l.handle, Config: l.config, State: e.states[filter], ID: l.id}
+		if l.Blocking {
+			m.steps[i].Flags = raw.StepBlocking
+		}
+	}
+	m.lay(e, phase, flags, *body)
+	turn := e.turn
+	resumed := e.gateway.host.announce(e.id, turn)
+	e.enter(m)
+	t := e.gateway.t
+	if m.current != 0 {
+		t.Errorf("after %v the current filter is %d, not 0", phase, m.current)
+	}
+	stopped := int(m.call.Stopped)
+	if stopped > len(order) {
+		t.Fatalf("the library stopped at step %d of %d", stopped, len(order))
+	}
+	for i, filter := range order[:min(stopped+1, len(order))] {
+		e.states[filter] = m.steps[i].State
+		e.entered[filter] = true
+	}
+	if phase == raw.PhaseLog {
+		e.gateway.host.withdraw(e.id, turn)
+		return raw.Continue, len(order), goesOn
+	}
+	isBody := phase == raw.PhaseRequestBody || phase == raw.PhaseResponseBody
+	if !isBody {
+		body = nil
+	}
+	log := m.call.Log()
+	if err := log.Check(); err != nil {
+		t.Fatalf("the library left a malformed edit log in %v", phase)
+	}
+	verdict, a := raw.Continue, &answer{}
+	if stopped < len(order) {
+		verdict = m.steps[stopped].Verdict
+	}
+	for r := range log.All() {
+		if int(r.Step) > stopped || int(r.Step) >= len(order) {
+			t.Fatalf("an edit of step %d, but %d stopped", r.Step, stopped)
+		}
+		if verdict == raw.Fault && int(r.Step) == stopped && r.Op != raw.OpFault {
+			continue
+		}
+		if out, done := e.applyOne(phase, order, int(r.Step), r, body, a); done {
+			e.gateway.host.withdraw(e.id, turn)
+			return raw.Fault, int(r.Step) + 1, out
+		}
+	}
+	if stopped == len(order) {
+		e.gateway.host.withdraw(e.id, turn)
+		return raw.Continue, stopped, goesOn
+	}
+	if verdict != raw.Pause {
+		e.gateway.host.withdraw(e.id, turn)
+		return e.judge(phase, order, stopped, verdict, a)
+	}
+	e.gateway.mutex.Lock()
+	patience := e.gateway.patience
+	e.gateway.mutex.Unlock()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	select {
+	case r := <-resumed:
+		edits := raw.EditLog(r.edits)
+		if err := edits.Check(); err != nil {
+			t.Fatal("a resumption had a malformed edit log")
+		}
+		for record := range edits.All() {
+			if out, done := e.applyOne(phase, order, stopped, record, body, a); done {
+				return raw.Fault, stopped + 1, out
+			}
+		}
+		if r.verdict == raw.Continue {
+			return raw.Continue, stopped + 1, goesOn
+		}
+		return e.judge(phase, order, stopped, r.verdict, a)
+	case <-deadline.C:
+		e.gateway.host.withdraw(e.id, turn)
+		e.result.Faults = append(e.result.Faults, errTime.Error())
+		return raw.Fault, stopped + 1, e.reply(phase, &answer{message: &Message{Status: 504, Body: "gateway timeout\n"}, details: "filter_timeout"})
+	}
+}
+
+// applyOne makes one change, or makes what is refused the filter's fault.
+func (e *exchange) applyOne(phase raw.Phase, order []int, step int, r raw.Record, body *string, a *answer) (outcome, bool) {
+	if err := e.apply(phase, r, body, a); err != nil {
+		e.result.Faults = append(e.result.Faults, "refused: "+err.Error())
+		_, _, out := e.fail(phase, order, step)
+		return out, true
+	}
+	if r.Op != raw.OpFault {
+		e.changed[order[step]] = true
+	}
+	return goesOn, false
+}
+
+func (e *exchange) judge(phase raw.Phase, order []int, stopped int, verdict raw.Verdict, a *answer) (raw.Verdict, int, outcome) {
+	switch verdict {
+	case raw.Reply:
+		if a.message == nil {
+			e.result.Faults = append(e.result.Faults, "a reply without a status")
+			return e.fail(phase, order, stopped)
+		}
+		return raw.Reply, stopped + 1, e.reply(phase, a)
+	case raw.Buffer:
+		return raw.Buffer, stopped + 1, goesOn
+	case raw.Reset:
+		return raw.Reset, stopped + 1, isCut
+	case raw.Fault:
+		e.result.Faults = append(e.result.Faults, a.fault)
+		return e.fail(phase, order, stopped)
+	default:
+		e.gateway.t.Fatalf("the verdict %v", verdict)
+		return raw.Fault, stopped + 1, isCut
+	}
+}
+
+// fail does what the filter's failure policy says.
+func (e *exchange) fail(phase raw.Phase, order []int, step int) (raw.Verdict, int, outcome) {
+	filter := order[step]
+	if e.gateway.chain[filter].Open && !e.changed[filter] {
+		e.skipped[filter] = true
+		return raw.Continue, step + 1, goesOn
+	}
+	return raw.Fault, step + 1, e.reply(phase, &answer{
+		message: &Message{Status: 500, Body: "internal server error\n"}, details: "filter_fault",
+	})
+}
+
+// reply makes an answer the response.
+func (e *exchange) reply(phase raw.Phase, a *answer) outcome {
+	e.details, e.result.GRPCStatus = a.details, a.grpc
+	if direction(phase) == 0 {
+		e.response, e.isLocal = a.message, true
+		return isAnswered
+	}
+	if phase != raw.PhaseResponseHead {
+		// The head is on its way to the client.
+		return isCut
+	}
+	*e.response, e.isLocal = *a.message, true
+	return isAnswered
+}

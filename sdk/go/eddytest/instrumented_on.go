@@ -1,0 +1,5 @@
+//go:build race || eddydebug
+
+package eddytest
+
+const instrumented = true

@@ -1,0 +1,94 @@
+package eddy
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/eddy-gateway/eddy/sdk/go/raw"
+)
+
+// Go lets the exchange wait while `work` runs on a goroutine, with a copy of the exchange, and then goes on as its
+// verdict says: `return eddy.Go(x, func(x *eddy.Exchange) eddy.Verdict { ... })`. A panic in it is a fault of the
+// filter, and never ends the process, as one in a goroutine of a bare go statement would.
+//
+// The number of these goroutines is bounded, see [Options]; beyond it the filter fails at once with [ErrBusy].
+func Go(x *Exchange, work func(x *Exchange) Verdict) Verdict {
+	if !takeGoroutine() {
+		return x.Fault(ErrBusy)
+	}
+	p := x.PauseWithCopy()
+	go carry(p, work)
+	return Paused
+}
+
+// runElsewhere runs the filter's hook as Go runs work.
+func (f *filter) runElsewhere(c *raw.Call, s *raw.Step) raw.Verdict {
+	if !takeGoroutine() {
+		if c.Phase == raw.PhaseLog {
+			f.logger.Warn("an exchange was not looked back at: " + ErrBusy.Error())
+			return raw.Continue
+		}
+		return c.FailStep(s, ErrBusy.Error())
+	}
+	x := Exchange{call: c, step: s, filter: f, lane: uint32(c.Worker)}
+	p := x.PauseWithCopy()
+	go carry(p, f.enter)
+	if c.Phase == raw.PhaseLog {
+		return raw.Continue
+	}
+	return raw.Pause
+}
+
+// carry runs work and finishes the pause with its verdict, whatever happens.
+func carry(p *Pause, work func(*Exchange) Verdict) {
+	done := false
+	defer func() {
+		goroutines.Add(-1)
+		var why error
+		if r := recover(); r != nil {
+			why = errors.New(raw.PanicText(r))
+		} else if !done {
+			why = errors.New("the filter called runtime.Goexit")
+		} else {
+			return
+		}
+		if p.x.call.Phase == raw.PhaseLog {
+			p.abandon()
+			p.x.filter.logger.Error(why.Error())
+			return
+		}
+		// If the work has paused again, its handle has no one else any more.
+		if again := p.x.paused; again != nil {
+			again.abandon()
+		}
+		if err := p.Fault(why); err != nil {
+			p.x.filter.logger.Error("after the end of the exchange: " + why.Error())
+		}
+	}()
+	v := work(&p.x)
+	done = true
+	switch {
+	case p.x.call.Phase == raw.PhaseLog:
+		p.abandon()
+	case v == Paused && p.x.paused != nil && p.x.failure == nil:
+		// The handle that the work made finishes the exchange.
+		p.abandon()
+	default:
+		if again := p.x.paused; again != nil {
+			again.abandon()
+			p.x.fail(errors.New("the hook called Pause and then said " + v.String()))
+		}
+		// An exchange that is gone needs nothing more.
+		_ = p.Finish(v)
+	}
+}
+
+var goroutines atomic.Int64
+
+func takeGoroutine() bool {
+	if goroutines.Add(1) > int64(raw.Configured().GoroutinesMax) {
+		goroutines.Add(-1)
+		return false
+	}
+	return true
+}

@@ -1,0 +1,77 @@
+package cstring
+
+import (
+	"encoding/binary"
+	"iter"
+	"unsafe"
+)
+
+// Flat is many strings in one buffer, to be passed in one call as an address and a length. Each string is its length as
+// a uint32 of the machine's order, then its bytes, then up to three zero bytes, so that the next begins at a multiple
+// of four. In C:
+//
+//	for (const uint8_t *at = data, *end = data + length; at < end;) {
+//	  uint32_t size = *(const uint32_t *)at;
+//	  visit(at + 4, size);
+//	  at += 4 + ((size + 3) & ~3u);
+//	}
+//
+// The zero Flat is empty and ready. One that is kept and Reset costs no allocation once it has grown.
+type Flat struct {
+	words []uint32 // of words, so that the buffer begins where a uint32 may
+}
+
+// Append adds a string at the end.
+//
+// # Panics
+//
+// When it has 4 GiB or more.
+func (f *Flat) Append(text string) {
+	size := uint32(len(text))
+	if int(size) != len(text) {
+		panic("cstring: a string of 4 GiB or more")
+	}
+	start := len(f.words) + 1
+	end := start + (len(text)+3)/4
+	if end > cap(f.words) {
+		f.grow(end)
+	}
+	f.words = f.words[:end]
+	f.words[start-1] = size
+	if end > start {
+		f.words[end-1] = 0
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(&f.words[start])), len(text)), text)
+	}
+}
+
+// Reset empties it and keeps its memory.
+func (f *Flat) Reset() { f.words = f.words[:0] }
+
+// Bytes returns the buffer. It is good until the next Append or Reset.
+func (f *Flat) Bytes() []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(f.words))), 4*len(f.words))
+}
+
+// All returns the strings of a buffer in Flat's form, as views of it. It ends early where the buffer is not in that form:
+// a length that leads out of it is not followed.
+func All(flat []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for len(flat) >= 4 {
+			size := uint64(binary.NativeEndian.Uint32(flat))
+			if size > uint64(len(flat)-4) {
+				return
+			}
+			text := flat[4 : 4+size]
+			if !yield(unsafe.String(unsafe.SliceData(text), len(text))) {
+				return
+			}
+			flat = flat[min(uint64(len(flat)), 4+(size+3)&^3):]
+		}
+	}
+}
+
+func (f *Flat) grow(words int) {
+	grown := make([]uint32, len(f.words), max(words, 2*cap(f.words), 64))
+	copy(grown, f.words)
+	f.words = grown
+}

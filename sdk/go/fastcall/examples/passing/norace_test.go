@@ -1,0 +1,5 @@
+//go:build !race
+
+package passing
+
+const raceEnabled = false

@@ -1,0 +1,136 @@
+package eddy
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/eddy-gateway/eddy/sdk/go/raw"
+)
+
+// What finishing a paused exchange, or a request of a [Client], can meet.
+var (
+	// ErrGone means that the exchange is over: its client left, or its time was up.
+	ErrGone error = raw.Gone
+	// ErrStale means that the exchange does not wait for this handle any more: it was finished before.
+	ErrStale error = raw.Stale
+	// ErrTooLarge means more bytes than the limit.
+	ErrTooLarge error = raw.TooLarge
+	// ErrFull means that a queue or table of the gateway is full.
+	ErrFull error = raw.Full
+	// ErrInvalid means an argument that makes no sense to the gateway; its log says which.
+	ErrInvalid error = raw.Invalid
+	// ErrUnknown means that there is no such cluster, filter or call.
+	ErrUnknown error = raw.Unknown
+	// ErrBusy means that as many goroutines run for filters as may, see [Options].
+	ErrBusy = errors.New("as many goroutines run for filters as may")
+)
+
+// Options are settings of the Go runtime within the gateway, for [Configure].
+type Options = raw.Options
+
+// Configure sets options of the Go runtime within the gateway. It is for init functions.
+func Configure(o Options) { raw.Configure(o) }
+
+// Pause is a handle of an exchange that waits. Any goroutine may finish it; the first one does, later ones get
+// [ErrStale] or [ErrGone] and change nothing. If nobody does, the gateway answers 504 when the filter's time is up.
+type Pause struct {
+	x        Exchange
+	entry    *entry
+	finished atomic.Bool
+}
+
+// Pause makes the exchange wait at this filter, when the hook then returns [Paused]. The handle keeps nothing of the
+// message: take what is needed from the exchange before the hook returns.
+func (x *Exchange) Pause() *Pause {
+	return x.pause(func(c *raw.Call, s *raw.Step) *raw.Copy { return c.CopyBare(s) }, true)
+}
+
+// PauseWithCopy is Pause, with a copy of the message in [Pause.Exchange].
+func (x *Exchange) PauseWithCopy() *Pause {
+	return x.pause(func(c *raw.Call, s *raw.Step) *raw.Copy { return c.Copy(s) }, false)
+}
+
+func (x *Exchange) pause(take func(*raw.Call, *raw.Step) *raw.Copy, bare bool) *Pause {
+	c := x.live()
+	if x.paused != nil {
+		panic("eddy: a hook pauses an exchange once")
+	}
+	p := &Pause{entry: x.state()}
+	p.entry.holds.Add(1)
+	p.x = Exchange{filter: x.filter, entry: p.entry, lane: raw.OutsideLane}
+	if x.copy != nil && x.lane == raw.OutsideLane {
+		// The hook itself runs on a copy: the gateway knows none of its edits yet, so they go along.
+		p.x.copy, p.x.bare = x.copy, x.bare
+	} else {
+		p.x.copy, p.x.bare = take(c, x.step), bare
+	}
+	p.x.call, p.x.step = &p.x.copy.Call, &p.x.copy.Step
+	x.paused = p
+	return p
+}
+
+// Exchange gives the exchange for changes, and for reading where the handle has a copy. Without one, reading panics.
+func (p *Pause) Exchange() *Exchange { return &p.x }
+
+// Resume lets the message go on, with the changes made to [Pause.Exchange].
+func (p *Pause) Resume() error { return p.finish(Continue) }
+
+// Reply answers the client.
+func (p *Pause) Reply(status int, body string, fields ...Field) error {
+	return p.finishWith(func() Verdict { return p.x.Reply(status, body, fields...) })
+}
+
+// ReplyWith answers the client.
+func (p *Pause) ReplyWith(a Answer) error {
+	return p.finishWith(func() Verdict { return p.x.ReplyWith(a) })
+}
+
+// Buffer lets the message go on as [Exchange.Buffer] does.
+func (p *Pause) Buffer() error { return p.finish(p.x.Buffer()) }
+
+// Reset ends the exchange without an answer, or without the rest of it.
+func (p *Pause) Reset() error { return p.finish(p.x.Reset()) }
+
+// Fault says that the filter failed.
+func (p *Pause) Fault(why error) error {
+	return p.finishWith(func() Verdict { return p.x.Fault(why) })
+}
+
+// Finish ends the pause with a verdict, such as the one of a method of [Pause.Exchange].
+func (p *Pause) Finish(v Verdict) error { return p.finish(v) }
+
+func (p *Pause) finish(v Verdict) error { return p.finishWith(func() Verdict { return v }) }
+
+// finishWith is where the first one wins.
+func (p *Pause) finishWith(verdict func() Verdict) error {
+	if !p.finished.CompareAndSwap(false, true) {
+		return ErrStale
+	}
+	defer p.entry.holds.Add(-1)
+	v := raw.Verdict(verdict())
+	x := &p.x
+	if x.failure == nil && (v == raw.Pause || v > raw.Reset) {
+		x.fail(fmt.Errorf("a pause was finished with the verdict %v", v))
+	}
+	if x.failure != nil {
+		v = raw.Fault
+		x.copy.Clear()
+		if err := x.copy.Edit(raw.OpFault, "", faultText(x.failure), 0); err != nil {
+			x.copy.Clear()
+		}
+	}
+	return raw.Resume(x.call.Exchange, x.call.Turn, v, x.copy.Own())
+}
+
+// abandon makes the handle void without telling the gateway, which was told otherwise.
+func (p *Pause) abandon() {
+	if p.finished.CompareAndSwap(false, true) {
+		p.entry.holds.Add(-1)
+	}
+}
+
+func faultText(err error) string {
+	text := err.Error()
+	return text[:min(len(text), raw.FaultBytes)]
+}

@@ -1,0 +1,135 @@
+package eddy
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/eddy-gateway/eddy/sdk/go/raw"
+)
+
+// Holder is an exchange, or its end: what [State] belongs to.
+type Holder interface {
+	state() *entry
+}
+
+// State gives the filter's own value for this exchange: zero at first, the same one in all of its hooks, used again
+// for another exchange afterwards. A filter may have one of each type.
+//
+// Hooks of an exchange never run at the same time on a worker; goroutines behind [Go] and hooks that run with
+// `blocking: true` may meet those of the other direction, and must guard what both use.
+//
+//	type seen struct{ bytes int }
+//
+//	func (f *filter) ResponseBody(x *eddy.Exchange) eddy.Verdict {
+//		eddy.State[seen](x).bytes += x.Body().Len()
+//		return eddy.Continue
+//	}
+func State[T any](h Holder) *T {
+	e := h.state()
+	if e.holds.Load() != 0 {
+		e.mutex.Lock()
+		defer e.mutex.Unlock()
+	}
+	for _, value := range e.values {
+		if v, ok := value.(*T); ok {
+			return v
+		}
+	}
+	v := new(T)
+	e.values = append(e.values, v)
+	e.resets = append(e.resets, reset[T])
+	return v
+}
+
+func reset[T any](value any) {
+	var zero T
+	*value.(*T) = zero
+}
+
+// Ending is the end of an exchange.
+type Ending struct {
+	entry  *entry
+	reason raw.EndReason
+}
+
+// IsComplete tells that the response went out whole; else either side left, or there was a timeout or fault.
+func (e *Ending) IsComplete() bool { return e.reason == raw.EndComplete }
+
+func (e *Ending) state() *entry { return e.entry }
+
+// entry is what a filter has of an exchange that it keeps something of.
+type entry struct {
+	owner    *filter
+	exchange uint64
+	values   []any
+	resets   []func(any)
+	// holds counts those who use the entry besides the worker. Only the worker makes the first.
+	holds atomic.Int32
+	// mutex guards what follows, and the values while there are holds.
+	mutex  sync.Mutex
+	over   bool
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// state gives the entry of the exchange, and makes it at the first use.
+func (x *Exchange) state() *entry {
+	if x.entry == nil {
+		x.findEntry()
+	}
+	return x.entry
+}
+
+func (x *Exchange) findEntry() {
+	c := x.live()
+	states := x.filter.base.states
+	if x.step.State != 0 {
+		if e := states.Get(x.step.State); e != nil && e.exchange == c.Exchange {
+			x.entry = e
+			return
+		}
+		panic("eddy: the gateway gave a state that is not this exchange's")
+	}
+	if x.copy != nil && x.lane == raw.OutsideLane {
+		panic("eddy: a copy of an exchange lacks its state")
+	}
+	handle, e := states.New(c.Worker)
+	if e == nil {
+		panic("eddy: the worker has too many exchanges")
+	}
+	e.owner, e.exchange, e.over = x.filter, c.Exchange, false
+	x.step.State, x.entry = handle, e
+}
+
+type exchangeKey struct{}
+
+func (e *entry) context() context.Context {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if e.ctx == nil {
+		e.ctx, e.cancel = context.WithCancel(context.WithValue(context.Background(), exchangeKey{}, e.exchange))
+		if e.over {
+			e.cancel()
+		}
+	}
+	return e.ctx
+}
+
+// finish tells whoever waits on the exchange that it is over.
+func (e *entry) finish() {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	e.over = true
+	if e.cancel != nil {
+		e.cancel()
+	}
+}
+
+// clear makes the entry ready for another exchange.
+func (e *entry) clear() {
+	for i := range e.values {
+		e.resets[i](e.values[i])
+	}
+	e.owner, e.exchange, e.ctx, e.cancel = nil, 0, nil, nil
+}

@@ -1,0 +1,12 @@
+//! The contract of `abi/eddy_filter.h` in Rust: the same structures and numbers under Rust's names.
+//!
+//! Filters do not need it: it is here for tools that load libraries and for tests. A test compiles the header and compares
+//! every size, offset and number with what stands here.
+
+mod fields;
+mod numbers;
+mod structures;
+
+pub use fields::{NAMES as FIELD_NAMES, *};
+pub use numbers::*;
+pub use structures::*;

@@ -1,0 +1,212 @@
+//! Hooks that may block run on threads of the library's own, over a copy of what the host shows.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use crate::abi;
+use crate::crossing::Crossing;
+use crate::edit_log::{EditLog, OwnLog};
+use crate::fault::Fault;
+use crate::guard;
+use crate::library::Slot;
+use crate::overlay::OwnHead;
+use crate::paused::{self, Place};
+use crate::phase::Phase;
+use crate::view::{RawHead, View};
+
+/// A hook to be entered elsewhere.
+struct Detached {
+    slot: Arc<Slot>,
+    place: Place,
+    /// Our own reference to the state, beside the host's; 0 for none.
+    state: u64,
+    /// What filters before it in the call wrote.
+    prior: Vec<u8>,
+    seen: Copy,
+}
+
+/// A call and all it points to, copied.
+struct Copy {
+    call: abi::Call,
+    about: Vec<abi::About>,
+    texts: Vec<Vec<u8>>,
+    heads: Vec<OwnHead>,
+    pairs: Vec<abi::Pair>,
+}
+
+// SAFETY: the pointers lead to memory that belongs to the copy and is not changed any more.
+unsafe impl Send for Copy {}
+
+/// Threads and what they have to do.
+struct Pool {
+    inner: Mutex<Queue>,
+    wakes: Condvar,
+}
+
+struct Queue {
+    jobs: VecDeque<Job>,
+    threads: usize,
+    idle: usize,
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+static POOL: Pool =
+    Pool { inner: Mutex::new(Queue { jobs: VecDeque::new(), threads: 0, idle: 0 }), wakes: Condvar::new() };
+
+/// Has a hook entered elsewhere; the host is told of its verdict by a resume.
+///
+/// # Safety
+/// `state` is 0, or a reference to a state of the slot's filter type that becomes this function's.
+pub(crate) unsafe fn enter(
+    slot: Arc<Slot>,
+    place: Place,
+    state: u64,
+    crossing: &Crossing<'_>,
+) -> Result<(), Fault> {
+    let seen = Copy::of(&crossing.view);
+    let detached = Detached { slot, place, state, prior: crossing.edits(), seen };
+    run(Box::new(move || detached.run()))
+}
+
+/// Runs a job on one of the threads.
+///
+/// # Errors
+/// When there are too many jobs, or no thread to be had; the job is dropped then.
+pub(crate) fn run(job: Job) -> Result<(), Fault> {
+    let mut queue = POOL.lock();
+    if queue.jobs.len() >= JOBS_MAX {
+        return Err(Fault::new("too many hooks wait for a thread: the filter blocks for too long"));
+    }
+    if queue.idle <= queue.jobs.len() && queue.threads < THREADS_MAX {
+        let started = thread::Builder::new().name("eddy-filter".to_owned()).spawn(|| POOL.work());
+        match started {
+            Ok(_) => queue.threads += 1,
+            Err(error) if queue.threads == 0 => return Err(error.into()),
+            // The others will come to it.
+            Err(_) => {}
+        }
+    }
+    queue.jobs.push_back(job);
+    drop(queue);
+    POOL.wakes.notify_one();
+    Ok(())
+}
+
+impl Pool {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self) {
+        let mut queue = self.lock();
+        loop {
+            if let Some(job) = queue.jobs.pop_front() {
+                drop(queue);
+                // A hook's panic is a fault already; this keeps the thread for whatever else may come.
+                let _ = guard::catch(job);
+                queue = self.lock();
+                continue;
+            }
+            queue.idle += 1;
+            queue = self.wakes.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue.idle -= 1;
+        }
+    }
+}
+
+impl Detached {
+    fn run(mut self) {
+        let Some(phase) = Phase::from_number(self.seen.call.phase) else { return };
+        // SAFETY: the copy lives until the end of this function and is not changed.
+        let view = unsafe { View::new(self.seen.call) };
+        let crossing = Crossing::new(view, phase, &self.prior, EditLog::Own(OwnLog::default()));
+        let mut state = self.state;
+        // SAFETY: the state is of this filter's type, and our reference keeps it.
+        let verdict = unsafe { self.slot.instance().enter(&crossing, self.place, &mut state) };
+        // What is over by now needs no answer.
+        if phase != Phase::Log && verdict != abi::PAUSE {
+            let _ = paused::resume(self.place, verdict, &crossing.own_edits());
+        }
+        self.state = 0;
+        // SAFETY: the reference is ours and used no more; where there was none, the hook has made no state either, because
+        // `state_for_blocking` gives one to every filter that keeps any.
+        unsafe { self.slot.instance().release(state) };
+    }
+}
+
+impl Drop for Detached {
+    fn drop(&mut self) {
+        // SAFETY: the reference is ours and used no more.
+        unsafe { self.slot.instance().release(self.state) };
+    }
+}
+
+impl Copy {
+    fn of(view: &View<'_>) -> Self {
+        let call = *view.call();
+        let mut copy =
+            Self { call, about: Vec::new(), texts: Vec::new(), heads: Vec::new(), pairs: Vec::new() };
+        copy.call.request = copy.head(view.request());
+        copy.call.response = copy.head(view.response());
+        copy.call.trailers = copy.head(view.trailers());
+        copy.call.method_name = copy.text(view, call.method_name);
+        copy.call.target = copy.text(view, call.target);
+        copy.call.authority = copy.text(view, call.authority);
+        copy.call.scheme = copy.text(view, call.scheme);
+        copy.call.body = copy.text(view, call.body);
+        copy.call.steps = std::ptr::null_mut();
+        copy.call.steps_len = 0;
+        copy.call.edits = std::ptr::null_mut();
+        (copy.call.edits_cap, copy.call.edits_len) = (0, 0);
+        copy.call.ended = std::ptr::null();
+        copy.call.ended_len = 0;
+        copy.call.current = std::ptr::null_mut();
+        copy.copy_about(view);
+        copy
+    }
+
+    fn copy_about(&mut self, view: &View<'_>) {
+        let Some(about) = view.about() else { return };
+        for pair in view.metadata() {
+            let pair = abi::Pair {
+                space: self.text(view, pair.space),
+                key: self.text(view, pair.key),
+                value: self.text(view, pair.value),
+            };
+            self.pairs.push(pair);
+        }
+        let mut own = *about;
+        own.peer = self.text(view, about.peer);
+        own.local = self.text(view, about.local);
+        own.listener = self.text(view, about.listener);
+        own.rule = self.text(view, about.rule);
+        own.cluster = self.text(view, about.cluster);
+        own.endpoint = self.text(view, about.endpoint);
+        own.request_id = self.text(view, about.request_id);
+        own.details = self.text(view, about.details);
+        own.metadata = self.pairs.as_ptr();
+        self.about.push(own);
+        self.call.about = self.about.as_ptr();
+    }
+
+    fn text(&mut self, view: &View<'_>, text: abi::Text) -> abi::Text {
+        let bytes = view.text(text).to_vec();
+        let own = abi::Text::of(&bytes);
+        self.texts.push(bytes);
+        own
+    }
+
+    fn head(&mut self, head: RawHead<'_>) -> abi::Head {
+        let own = OwnHead::edited(head, std::iter::empty());
+        let place = own.as_abi();
+        self.heads.push(own);
+        place
+    }
+}
+
+/// Most threads; more would only wait beside each other.
+const THREADS_MAX: usize = 64;
+/// Most hooks that wait for a thread.
+const JOBS_MAX: usize = 1024;

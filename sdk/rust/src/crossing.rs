@@ -1,0 +1,162 @@
+//! One crossing from the host into the library: what is seen, and what was written so far.
+
+use crate::abi;
+use crate::edit::EditError;
+use crate::edit_log::{EditLog, Record, Records};
+use crate::overlay::{self, Arena, OwnHead};
+use crate::phase::Phase;
+use crate::view::{RawHead, View};
+
+/// What the hooks of one crossing share.
+pub(crate) struct Crossing<'a> {
+    pub(crate) view: View<'a>,
+    pub(crate) phase: Phase,
+    /// What earlier filters of the call wrote, where `log` does not hold it.
+    prior: &'a [u8],
+    log: EditLog,
+    arena: Arena,
+}
+
+/// Which section of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Section {
+    Request,
+    Response,
+    Trailers,
+}
+
+impl<'a> Crossing<'a> {
+    pub(crate) fn new(view: View<'a>, phase: Phase, prior: &'a [u8], log: EditLog) -> Self {
+        Self { view, phase, prior, log, arena: Arena::default() }
+    }
+
+    pub(crate) fn append(&self, record: Record<'_>) -> Result<(), EditError> {
+        self.log.append(record)
+    }
+
+    /// How many bytes of edits this crossing has.
+    pub(crate) fn edits_len(&self) -> usize {
+        self.log.len()
+    }
+
+    /// Takes back what was written since there were `len` bytes of edits.
+    pub(crate) fn take_back(&self, len: usize) {
+        self.log.truncate(len);
+    }
+
+    /// All edits so far, those of earlier filters first.
+    pub(crate) fn edits(&self) -> Vec<u8> {
+        let mut edits = self.prior.to_vec();
+        self.log.read(|records| edits.extend_from_slice(records.as_bytes()));
+        edits
+    }
+
+    /// The edits of this crossing alone.
+    pub(crate) fn own_edits(&self) -> Vec<u8> {
+        self.log.read(|records| records.as_bytes().to_vec())
+    }
+
+    /// Whether the hook runs elsewhere than on the thread that the host entered.
+    pub(crate) fn is_detached(&self) -> bool {
+        matches!(self.log, EditLog::Own(_))
+    }
+
+    /// The section's fields as the host laid them out.
+    pub(crate) fn raw_head(&self, section: Section) -> RawHead<'a> {
+        match section {
+            Section::Request => self.view.request(),
+            Section::Response => self.view.response(),
+            Section::Trailers => self.view.trailers(),
+        }
+    }
+
+    /// The section's fields with the edits of this crossing, of which there are some.
+    pub(crate) fn edited_head(&'a self, section: Section) -> RawHead<'a> {
+        let head = self.raw_head(section);
+        let own =
+            self.read(|prior, log| OwnHead::edited(head, prior.chain(log).filter(overlay::is_of_field)));
+        self.arena.keep_head(own)
+    }
+
+    /// Whether edits of this crossing change fields of this section; of one of this name, if it is given.
+    pub(crate) fn is_edited(&self, section: Section, name: Option<&[u8]>) -> bool {
+        if !self.has_edits() || section != self.edited_section() {
+            return false;
+        }
+        let is_about = |record: Record<'_>| {
+            overlay::is_of_field(&record) && name.is_none_or(|name| record.name.eq_ignore_ascii_case(name))
+        };
+        self.read(|mut prior, mut log| prior.any(is_about) || log.any(is_about))
+    }
+
+    /// A text of the head, as the last edit of this kind has left it.
+    pub(crate) fn text(&'a self, op: u16, original: &'a [u8]) -> &'a [u8] {
+        if !self.has_edits() {
+            return original;
+        }
+        let last =
+            self.read(|prior, log| overlay::last_value(log, op).or_else(|| overlay::last_value(prior, op)));
+        last.map_or(original, |value| self.arena.keep(value))
+    }
+
+    /// The status, as the last edit has left it.
+    pub(crate) fn status(&self) -> u16 {
+        let of_call = self.view.call().status;
+        if !self.has_edits() {
+            return of_call;
+        }
+        let last = self.read(|prior, log| {
+            prior.chain(log).filter(|record| record.op == abi::EDIT_STATUS).last().map(|record| record.number)
+        });
+        last.and_then(|status| u16::try_from(status).ok()).unwrap_or(of_call)
+    }
+
+    /// The body, as edits have left it.
+    pub(crate) fn body(&'a self) -> &'a [u8] {
+        let body = self.view.body();
+        if !self.has_edits() {
+            return body;
+        }
+        let edited = self.read(|prior, log| {
+            let before = overlay::edited_body(body, prior);
+            let after = overlay::edited_body(before.as_deref().unwrap_or(body), log);
+            after.or(before)
+        });
+        edited.map_or(body, |edited| self.arena.keep(edited))
+    }
+
+    /// The metadata of a key, as edits have left it; empty for none.
+    pub(crate) fn metadata(&'a self, space: &str, key: &str) -> &'a [u8] {
+        let name = [space.as_bytes(), b"\0", key.as_bytes()].concat();
+        let is_it = |record: &Record<'_>| record.op == abi::EDIT_METADATA && record.name == name;
+        if self.has_edits() {
+            let last = self
+                .read(|prior, log| prior.chain(log).filter(is_it).last().map(|found| found.value.to_vec()));
+            if let Some(value) = last {
+                return self.arena.keep(value);
+            }
+        }
+        let pairs = self.view.metadata().iter();
+        let mut found = pairs.filter(|pair| {
+            self.view.text(pair.space) == space.as_bytes() && self.view.text(pair.key) == key.as_bytes()
+        });
+        found.next().map_or(&[], |pair| self.view.text(pair.value))
+    }
+
+    fn has_edits(&self) -> bool {
+        !self.prior.is_empty() || self.log.len() != 0
+    }
+
+    fn read<R>(&self, look: impl FnOnce(Records<'_>, Records<'_>) -> R) -> R {
+        self.log.read(|log| look(Records::of(self.prior), log))
+    }
+
+    /// The section that edits of fields change in this phase.
+    fn edited_section(&self) -> Section {
+        match self.phase {
+            Phase::RequestHead | Phase::RequestBody => Section::Request,
+            Phase::ResponseHead | Phase::ResponseBody | Phase::Log => Section::Response,
+            Phase::RequestTrailers | Phase::ResponseTrailers => Section::Trailers,
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! The edits of a call: written for the host, and read by the filters that come after.
+
+use std::cell::RefCell;
+use std::ptr;
+
+use crate::abi;
+use crate::edit::EditError;
+
+/// Where records of edits go.
+pub(crate) enum EditLog {
+    /// Into memory of the host.
+    Host(HostRoom),
+    /// Into memory of our own, to be handed over with a resume.
+    Own(OwnLog),
+}
+
+/// Records in memory of our own.
+#[derive(Debug, Default)]
+pub(crate) struct OwnLog {
+    bytes: RefCell<Vec<u8>>,
+}
+
+/// The room for edits in a call of the host.
+pub(crate) struct HostRoom {
+    call: *mut abi::Call,
+    grow: unsafe extern "C" fn(*mut abi::Call, u32) -> i32,
+}
+
+/// One edit, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Record<'r> {
+    pub(crate) op: u16,
+    pub(crate) step: u16,
+    pub(crate) number: u32,
+    pub(crate) name: &'r [u8],
+    pub(crate) value: &'r [u8],
+}
+
+/// The records of a log, one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Records<'r> {
+    rest: &'r [u8],
+}
+
+impl HostRoom {
+    /// The room of `call`.
+    ///
+    /// # Safety
+    /// As long as this lives, `call` is the call that this thread was entered with: `edits` has room for `edits_cap` bytes, of
+    /// which `edits_len` are written, nobody else touches these members, and `grow` is the host's function.
+    pub(crate) unsafe fn new(
+        call: *mut abi::Call,
+        grow: unsafe extern "C" fn(*mut abi::Call, u32) -> i32,
+    ) -> Self {
+        Self { call, grow }
+    }
+
+    fn written(&self) -> &[u8] {
+        let (data, _, len) = self.room();
+        // SAFETY: so many bytes are written there, and no slice of this function outlives a call of `EditLog::read` or
+        // `EditLog::len`, in which nothing is appended.
+        unsafe { crate::view::list(data.cast_const(), len as usize) }
+    }
+
+    /// Where the edits lie, how many bytes there is room for, and how many are written.
+    fn room(&self) -> (*mut u8, u32, u32) {
+        // SAFETY: the call is valid for reading and nobody writes it meanwhile (see `new`).
+        let call = unsafe { &*self.call };
+        (call.edits, call.edits_cap, call.edits_len)
+    }
+
+    fn append(&self, record: Record<'_>) -> Result<(), EditError> {
+        let size = record.size()?;
+        let (_, cap, len) = self.room();
+        if cap.saturating_sub(len) < size {
+            // SAFETY: this is the thread of the call, which lasts (see `new`).
+            let answer = unsafe { (self.grow)(self.call, size) };
+            if answer != abi::OK {
+                return Err(EditError::TooLarge);
+            }
+        }
+        let (edits, cap, _) = self.room();
+        if edits.is_null() || cap.saturating_sub(len) < size {
+            return Err(EditError::TooLarge);
+        }
+        // SAFETY: `len` bytes are written there, so the place behind them is within the room or at its end.
+        let end = unsafe { edits.add(len as usize) };
+        let mut writer = Writer { end };
+        // SAFETY: `size` bytes of room lie behind `end`, which is what the pieces of a record add up to.
+        unsafe { writer.write(&record, size) };
+        // SAFETY: the call is valid for writing and no reference to it is alive (see `new`).
+        let call = unsafe { &mut *self.call };
+        call.edits_len = len + size;
+        Ok(())
+    }
+}
+
+impl HostRoom {
+    fn truncate(&self, len: usize) {
+        let (_, _, written) = self.room();
+        // SAFETY: the call is valid for writing and no reference to it is alive (see `new`).
+        let call = unsafe { &mut *self.call };
+        call.edits_len = u32::try_from(len).unwrap_or(written).min(written);
+    }
+}
+
+/// Writes into raw room.
+struct Writer {
+    end: *mut u8,
+}
+
+impl Writer {
+    /// # Safety
+    /// `size`, which is the record's, bytes of room lie behind `end`.
+    unsafe fn write(&mut self, record: &Record<'_>, size: u32) {
+        for piece in [&record.header()[..], record.name, record.value, record.padding(size)] {
+            // SAFETY: source and target do not overlap, one being the filter's and the other the host's, and there is room.
+            unsafe { ptr::copy_nonoverlapping(piece.as_ptr(), self.end, piece.len()) };
+            // SAFETY: still within the room or at its end.
+            self.end = unsafe { self.end.add(piece.len()) };
+        }
+    }
+}
+
+impl EditLog {
+    /// Writes a record.
+    ///
+    /// # Errors
+    /// [`EditError::TooLarge`] beyond the limit of all edits of a call.
+    pub(crate) fn append(&self, record: Record<'_>) -> Result<(), EditError> {
+        match self {
+            Self::Host(room) => room.append(record),
+            Self::Own(log) => log.append(record),
+        }
+    }
+
+    /// Takes back what was written behind the first `len` bytes.
+    pub(crate) fn truncate(&self, len: usize) {
+        match self {
+            Self::Host(room) => room.truncate(len),
+            Self::Own(log) => log.bytes.borrow_mut().truncate(len),
+        }
+    }
+
+    /// How many bytes are written.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Host(room) => room.written().len(),
+            Self::Own(log) => log.bytes.borrow().len(),
+        }
+    }
+
+    /// Looks at what is written. `look` must not write.
+    pub(crate) fn read<R>(&self, look: impl FnOnce(Records<'_>) -> R) -> R {
+        match self {
+            Self::Host(room) => look(Records::of(room.written())),
+            Self::Own(log) => look(Records::of(&log.bytes.borrow())),
+        }
+    }
+}
+
+impl OwnLog {
+    /// A log that begins with these records.
+    pub(crate) fn of(records: Vec<u8>) -> Self {
+        Self { bytes: RefCell::new(records) }
+    }
+
+    /// As [`EditLog::append`].
+    pub(crate) fn append(&self, record: Record<'_>) -> Result<(), EditError> {
+        let size = record.size()?;
+        let mut bytes = self.bytes.borrow_mut();
+        if bytes.len() + size as usize > BYTES_MAX {
+            return Err(EditError::TooLarge);
+        }
+        bytes.extend_from_slice(&record.header());
+        bytes.extend_from_slice(record.name);
+        bytes.extend_from_slice(record.value);
+        bytes.extend_from_slice(record.padding(size));
+        Ok(())
+    }
+
+    /// What is written.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes.into_inner()
+    }
+}
+
+impl Record<'_> {
+    /// Bytes of the record with its padding.
+    fn size(&self) -> Result<u32, EditError> {
+        let size = (HEADER_LEN + self.name.len() + self.value.len()).next_multiple_of(8);
+        if size > BYTES_MAX {
+            return Err(EditError::TooLarge);
+        }
+        u32::try_from(size).map_err(|_| EditError::TooLarge)
+    }
+
+    fn header(&self) -> [u8; HEADER_LEN] {
+        let mut header = [0; HEADER_LEN];
+        // `size` came first: neither length is beyond 16 MiB.
+        let name_len = u32::try_from(self.name.len()).unwrap_or_default();
+        let value_len = u32::try_from(self.value.len()).unwrap_or_default();
+        header[0..2].copy_from_slice(&self.op.to_ne_bytes());
+        header[2..4].copy_from_slice(&self.step.to_ne_bytes());
+        header[4..8].copy_from_slice(&name_len.to_ne_bytes());
+        header[8..12].copy_from_slice(&value_len.to_ne_bytes());
+        header[12..16].copy_from_slice(&self.number.to_ne_bytes());
+        header
+    }
+
+    fn padding(&self, size: u32) -> &'static [u8] {
+        let used = HEADER_LEN + self.name.len() + self.value.len();
+        &[0; 8][..(size as usize).saturating_sub(used).min(7)]
+    }
+}
+
+impl<'r> Records<'r> {
+    /// The records in these bytes.
+    pub(crate) fn of(bytes: &'r [u8]) -> Self {
+        Self { rest: bytes }
+    }
+
+    /// The bytes that have not been gone through.
+    pub(crate) fn as_bytes(&self) -> &'r [u8] {
+        self.rest
+    }
+}
+
+impl<'r> Iterator for Records<'r> {
+    type Item = Record<'r>;
+
+    /// The next record; none where the bytes are no whole record, which a log never holds.
+    fn next(&mut self) -> Option<Record<'r>> {
+        let (header, rest) = self.rest.split_first_chunk::<HEADER_LEN>()?;
+        let [op_0, op_1, step_0, step_1, name_0, name_1, name_2, name_3, rest_of @ ..] = *header;
+        let [value_0, value_1, value_2, value_3, number_0, number_1, number_2, number_3] = rest_of;
+        let name_len = u32::from_ne_bytes([name_0, name_1, name_2, name_3]) as usize;
+        let value_len = u32::from_ne_bytes([value_0, value_1, value_2, value_3]) as usize;
+        let (name, after) = rest.split_at_checked(name_len)?;
+        let (value, _) = after.split_at_checked(value_len)?;
+        let size = (HEADER_LEN + name_len + value_len).next_multiple_of(8);
+        self.rest = self.rest.get(size..).unwrap_or_default();
+        Some(Record {
+            op: u16::from_ne_bytes([op_0, op_1]),
+            step: u16::from_ne_bytes([step_0, step_1]),
+            number: u32::from_ne_bytes([number_0, number_1, number_2, number_3]),
+            name,
+            value,
+        })
+    }
+}
+
+const HEADER_LEN: usize = size_of::<abi::Edit>();
+/// The host gives no more room than this.
+const BYTES_MAX: usize = 16 * 1024 * 1024;

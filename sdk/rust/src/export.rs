@@ -1,0 +1,274 @@
+//! What the host calls.
+
+use crate::abi;
+use crate::context::Context;
+use crate::filter::Filter;
+use crate::guard;
+use crate::host;
+use crate::instance::{Configured, Instance};
+use crate::library::{self, Slot};
+use crate::outbound;
+use crate::view::list;
+
+/// The filters of a library, as [`crate::filters!`] lists them.
+pub trait FilterSet: 'static {
+    /// Names and types.
+    const ENTRIES: &'static [Entry];
+}
+
+/// One filter of a library.
+pub struct Entry {
+    name: &'static str,
+    make: Make,
+}
+
+/// Makes a filter of one type from its configuration.
+type Make = fn(&str, Context) -> Result<Box<dyn Instance>, String>;
+
+impl Entry {
+    /// A filter type under a name.
+    #[must_use]
+    pub const fn of<F: Filter>(name: &'static str) -> Self {
+        Self { name, make: Configured::<F>::make }
+    }
+
+    /// The name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+impl std::fmt::Debug for Entry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Entry").field(&self.name).finish()
+    }
+}
+
+/// Names the filters of a library and exports the one symbol that eddy looks for.
+///
+/// Once in a crate of the kind `cdylib`:
+///
+/// ```
+/// # use eddy_sdk::prelude::*;
+/// # struct Mark;
+/// # impl Filter for Mark {
+/// #     type Config = Option<u8>;
+/// #     type State = ();
+/// #     const INTEREST: Interest = Interest::NONE;
+/// #     fn new(_: Option<u8>, _: &Context) -> Result<Self, String> { Ok(Self) }
+/// # }
+/// eddy_sdk::filters! { "mark" => Mark }
+/// ```
+///
+/// The names are those of the configuration: `native: {filter: mark, library: ./libmark.so}`. It also makes a type `Filters`,
+/// which the tests of the crate give to the fake host.
+#[macro_export]
+macro_rules! filters {
+    ($($name:literal => $filter:ty),+ $(,)?) => {
+        /// The filters of this library.
+        #[derive(Clone, Copy, Debug)]
+        pub struct Filters;
+
+        impl $crate::FilterSet for Filters {
+            const ENTRIES: &'static [$crate::Entry] = &[$($crate::Entry::of::<$filter>($name)),+];
+        }
+
+        /// What eddy calls first.
+        ///
+        /// # Safety
+        /// `host` is the host's table of functions, which lives as long as the process.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn eddy_library_open(
+            host: *const $crate::abi::Host,
+        ) -> *const $crate::abi::Library {
+            // SAFETY: as the caller says.
+            unsafe { $crate::open::<Filters>(host) }
+        }
+    };
+}
+
+/// Opens the library for a host; what [`crate::filters!`] exports calls it.
+///
+/// Null where the host is of another version of the contract.
+///
+/// # Safety
+/// `host` is null or the host's table of functions, which lives as long as the process.
+pub unsafe fn open<L: FilterSet>(host: *const abi::Host) -> *const abi::Library {
+    // SAFETY: null or valid, as the caller says.
+    let Some(offered) = (unsafe { host.as_ref() }) else { return std::ptr::null() };
+    if offered.abi != abi::ABI || (offered.size as usize) < size_of::<abi::Host>() {
+        let message =
+            format!("the library speaks version {} of eddy's contract, the host {}", abi::ABI, offered.abi);
+        // SAFETY: the beginning of the table is the same in every version, and the bytes lie there.
+        unsafe { (offered.log)(0, abi::ERROR, message.as_ptr(), message.len()) };
+        return std::ptr::null();
+    }
+    // SAFETY: as the caller says.
+    unsafe { host::keep(host) };
+    guard::install();
+    let names: Vec<abi::Text> = L::ENTRIES.iter().map(|entry| abi::Text::of(entry.name.as_bytes())).collect();
+    let names: &'static [abi::Text] = names.leak();
+    // Both live as long as the process, as the contract wants it: a library is opened once.
+    Box::leak(Box::new(abi::Library {
+        abi: abi::ABI,
+        size: size_32::<abi::Library>(),
+        sdk: abi::Text::of(SDK.as_bytes()),
+        toolchain: abi::Text::of(TOOLCHAIN.as_bytes()),
+        filters: names.as_ptr(),
+        filters_len: names.len() as u64,
+        filter_new: filter_new::<L>,
+        config_new,
+        config_free,
+        filter_free,
+        run,
+        event,
+        stop: None,
+    }))
+}
+
+unsafe extern "C" fn filter_new<L: FilterSet>(
+    name: abi::Text,
+    config: abi::Text,
+    id: u32,
+    info: *mut abi::FilterInfo,
+    error: *mut abi::Text,
+) -> i32 {
+    // SAFETY: the host's text is valid while this runs.
+    let name = unsafe { text(name) };
+    // SAFETY: as above.
+    let config = unsafe { text(config) };
+    let made = guard::catch(|| {
+        let entry = L::ENTRIES.iter().find(|entry| entry.name.as_bytes() == name);
+        let entry = entry.ok_or_else(|| "the library has no filter of this name".to_owned())?;
+        let config = std::str::from_utf8(config).map_err(|error| error.to_string())?;
+        let instance = (entry.make)(config, Context::new(id))?;
+        let flags = if instance.only_reads_bodies() { abi::FILTER_READS_BODY } else { 0 };
+        let interest = instance.interest().bits();
+        Ok::<_, String>((Slot::new(instance, id), interest, flags))
+    });
+    match made.unwrap_or_else(|fault| Err(fault.to_string())) {
+        Ok((slot, interest, flags)) => {
+            // SAFETY: the host's place for the answer is valid while this runs.
+            let info = unsafe { &mut *info };
+            info.interest = interest;
+            info.flags = flags;
+            info.filter = slot.into_number();
+            abi::OK
+        }
+        // SAFETY: the host's place for the message is valid while this runs.
+        Err(message) => unsafe { refuse(error, &message) },
+    }
+}
+
+unsafe extern "C" fn config_new(filter: u64, config: abi::Text, out: *mut u64, error: *mut abi::Text) -> i32 {
+    // SAFETY: the number is one of `filter_new`, and the filter is not freed yet.
+    let slot = unsafe { Slot::of(filter) };
+    // SAFETY: the host's text is valid while this runs.
+    let config = unsafe { text(config) };
+    let made = guard::catch(|| {
+        let config = std::str::from_utf8(config).map_err(|error| error.to_string())?;
+        Ok::<_, String>(Slot::new(slot.instance().for_rule(config)?, slot.id()))
+    });
+    match made.unwrap_or_else(|fault| Err(fault.to_string())) {
+        Ok(made) => {
+            // SAFETY: the host's place for the answer is valid while this runs.
+            unsafe { out.write(made.into_number()) };
+            abi::OK
+        }
+        // SAFETY: the host's place for the message is valid while this runs.
+        Err(message) => unsafe { refuse(error, &message) },
+    }
+}
+
+unsafe extern "C" fn config_free(_: u64, config: u64) {
+    // SAFETY: the host uses the number no more.
+    unsafe { free(config) };
+}
+
+unsafe extern "C" fn filter_free(filter: u64) {
+    // SAFETY: the host uses the number no more.
+    unsafe { free(filter) };
+}
+
+unsafe extern "C" fn run(call: *mut abi::Call) {
+    let caught = guard::catch(|| {
+        // SAFETY: the call is the host's, by the contract.
+        unsafe { library::run(call) };
+    });
+    // Every hook has its own guard; what comes here is a fault of this kit.
+    if let Err(fault) = caught {
+        host::log(0, abi::ERROR, &format!("the kit of the library: {fault}"));
+        // SAFETY: the call is the host's, and nothing refers to it any more.
+        unsafe { fail(&mut *call) };
+    }
+}
+
+unsafe extern "C" fn event(event: *const abi::Event) {
+    // SAFETY: null, or the host's event, valid while this runs.
+    let Some(event) = (unsafe { event.as_ref() }) else { return };
+    let caught = guard::catch(|| {
+        let _on_worker = crate::metric::OnWorker::enter(event.worker);
+        // SAFETY: what the event points to is valid while this runs.
+        unsafe { outbound::handle_event(event) };
+    });
+    if let Err(fault) = caught {
+        host::log(event.filter, abi::ERROR, &format!("the kit of the library: {fault}"));
+    }
+}
+
+/// Makes the first filter of a call the one that failed.
+fn fail(call: &mut abi::Call) {
+    call.stopped = 0;
+    if call.steps_len == 0 {
+        return;
+    }
+    // SAFETY: the host has at least one step there.
+    let step = unsafe { &mut *call.steps };
+    step.verdict = abi::FAULT;
+}
+
+/// # Safety
+/// `number` is one of [`Slot::into_number`] and used no more.
+unsafe fn free(number: u64) {
+    // SAFETY: as the caller says.
+    let slot = unsafe { Slot::take(number) };
+    let id = slot.id();
+    if let Err(fault) = guard::catch(|| drop(slot)) {
+        host::log(id, abi::ERROR, &format!("a filter that was dropped: {fault}"));
+    }
+}
+
+/// Writes a message into the room that the host gave.
+///
+/// # Safety
+/// `error` is null or points to a text whose bytes can be written.
+unsafe fn refuse(error: *mut abi::Text, message: &str) -> i32 {
+    // SAFETY: null or valid, as the caller says.
+    if let Some(error) = unsafe { error.as_mut() } {
+        let len = message.floor_char_boundary(error.len);
+        error.len = len;
+        if !error.data.is_null() {
+            // SAFETY: there is room for at least `len` bytes, as the caller says, and it is not the message's own.
+            unsafe { std::ptr::copy_nonoverlapping(message.as_ptr(), error.data.cast_mut(), len) };
+        }
+    }
+    abi::INVALID
+}
+
+/// # Safety
+/// The text's bytes are valid for `'a`.
+unsafe fn text<'a>(text: abi::Text) -> &'a [u8] {
+    // SAFETY: as the caller says.
+    unsafe { list(text.data, text.len) }
+}
+
+const fn size_32<T>() -> u32 {
+    // No structure of the contract comes near the limit.
+    #[expect(clippy::cast_possible_truncation, reason = "see above")]
+    let size = size_of::<T>() as u32;
+    size
+}
+
+const SDK: &str = concat!("eddy-sdk ", env!("CARGO_PKG_VERSION"));
+const TOOLCHAIN: &str = "";

@@ -1,0 +1,162 @@
+//! A head or trailer section as a filter sees it.
+
+use std::fmt;
+use std::str;
+
+use crate::abi;
+use crate::crossing::{Crossing, Section};
+use crate::field::{FieldId, FieldName};
+use crate::view::RawHead;
+
+/// A head or trailer section; what it gives out can be looked at until the hook returns.
+#[derive(Clone, Copy)]
+pub struct Head<'a> {
+    source: Source<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    /// Of the exchange, where edits may have changed it.
+    Crossing(&'a Crossing<'a>, Section),
+    /// Of something else, as it is.
+    Raw(RawHead<'a>),
+}
+
+/// One field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field<'a> {
+    /// The name as sent: in any case over HTTP/1.
+    pub name: &'a [u8],
+    /// The value, without white space around it.
+    pub value: &'a [u8],
+    /// The name's number, where eddy knows it.
+    pub id: Option<FieldId>,
+    /// Whether the message's `Connection` field ends it at this hop: it is not sent on.
+    pub is_nominated: bool,
+}
+
+/// The fields of a section, in the order sent.
+#[derive(Clone)]
+pub struct Fields<'a> {
+    head: RawHead<'a>,
+    rest: std::slice::Iter<'a, abi::Field>,
+}
+
+impl<'a> Head<'a> {
+    pub(crate) fn of_crossing(crossing: &'a Crossing<'a>, section: Section) -> Self {
+        Self { source: Source::Crossing(crossing, section) }
+    }
+
+    pub(crate) fn of_raw(head: RawHead<'a>) -> Self {
+        Self { source: Source::Raw(head) }
+    }
+
+    /// The value of the first field of this name.
+    ///
+    /// # Cost
+    /// A look at each field's number or at the length of its name.
+    #[must_use]
+    pub fn get(&self, name: impl FieldName) -> Option<&'a [u8]> {
+        self.all(name).next()
+    }
+
+    /// The value of the first field of this name, where it is UTF-8.
+    #[must_use]
+    pub fn get_str(&self, name: impl FieldName) -> Option<&'a str> {
+        self.get(name).and_then(|value| str::from_utf8(value).ok())
+    }
+
+    /// Whether there is a field of this name.
+    #[must_use]
+    pub fn has(&self, name: impl FieldName) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// The values of all fields of this name, in order.
+    pub fn all<N: FieldName>(&self, name: N) -> impl Iterator<Item = &'a [u8]> + use<'a, N> {
+        let head = match self.source {
+            Source::Raw(head) => head,
+            Source::Crossing(crossing, section) if crossing.is_edited(section, Some(name.name())) => {
+                crossing.edited_head(section)
+            }
+            Source::Crossing(crossing, section) => crossing.raw_head(section),
+        };
+        let found = head.fields.iter().filter(move |field| match name.id() {
+            Some(id) => field.id == id.number(),
+            None => {
+                let span = field.name;
+                (span.end.wrapping_sub(span.start)) as usize == name.name().len()
+                    && head.span(span).eq_ignore_ascii_case(name.name())
+            }
+        });
+        found.map(move |field| head.span(field.value))
+    }
+
+    /// All fields, in order.
+    #[must_use]
+    pub fn fields(&self) -> Fields<'a> {
+        let head = match self.source {
+            Source::Raw(head) => head,
+            Source::Crossing(crossing, section) if crossing.is_edited(section, None) => {
+                crossing.edited_head(section)
+            }
+            Source::Crossing(crossing, section) => crossing.raw_head(section),
+        };
+        Fields { head, rest: head.fields.iter() }
+    }
+
+    /// How many fields there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.fields().len()
+    }
+
+    /// Whether there is no field.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = Field<'a>;
+
+    fn next(&mut self) -> Option<Field<'a>> {
+        let field = self.rest.next()?;
+        Some(Field {
+            name: self.head.span(field.name),
+            value: self.head.span(field.value),
+            id: FieldId::from_number(field.id),
+            is_nominated: field.flags & abi::FIELD_NOMINATED != 0,
+        })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.rest.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Fields<'_> {}
+
+impl<'a> IntoIterator for Head<'a> {
+    type Item = Field<'a>;
+    type IntoIter = Fields<'a>;
+
+    fn into_iter(self) -> Fields<'a> {
+        self.fields()
+    }
+}
+
+impl fmt::Debug for Head<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fields = self.fields();
+        let lossy = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        f.debug_map().entries(fields.map(|field| (lossy(field.name), lossy(field.value)))).finish()
+    }
+}
+
+impl fmt::Debug for Fields<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}

@@ -1,0 +1,219 @@
+//! A configured filter behind the one shape that the library knows.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::abi;
+use crate::context::Context;
+use crate::crossing::Crossing;
+use crate::exchange::Exchange;
+use crate::fault::Fault;
+use crate::filter::{End, Filter};
+use crate::guard;
+use crate::log::{Level, LogTarget};
+use crate::paused::{Place, fault_record, write_reply};
+use crate::phase::{Interest, Phase};
+use crate::state::{StateAccess, StateCell};
+use crate::verdict::Verdict;
+
+/// A filter of any type.
+pub(crate) trait Instance: Send + Sync {
+    /// Enters the hook of the phase; answers with the contract's verdict. Never panics.
+    ///
+    /// # Safety
+    /// `state` is 0 or what an earlier entry of the same filter in the same exchange left there.
+    unsafe fn enter(&self, crossing: &Crossing<'_>, place: Place, state: &mut u64) -> u8;
+
+    /// A state for entries elsewhere than on the worker; 0 where the filter keeps none.
+    fn state_for_blocking(&self) -> u64;
+
+    /// Counts another reference to the state.
+    ///
+    /// # Safety
+    /// `state` is 0, or was left by an entry of this filter and the host still has it.
+    unsafe fn retain(&self, state: u64);
+
+    /// Counts a reference down.
+    ///
+    /// # Safety
+    /// `state` is 0, or a reference of [`Self::retain`] that is used no more.
+    unsafe fn release(&self, state: u64);
+
+    /// Whether the state is of a filter whose code must not run on the worker.
+    ///
+    /// # Safety
+    /// `state` is not 0 and was left by an entry of this filter.
+    unsafe fn is_blocking(&self, state: u64) -> bool;
+
+    /// Gives the state of an exchange that is over back. Never panics.
+    ///
+    /// # Safety
+    /// `state` is not 0, was left by an entry of this filter, and is used no more.
+    unsafe fn end(&self, state: u64, end: End);
+
+    /// The filter that takes this one's place for a rule.
+    fn for_rule(&self, config: &str) -> Result<Box<dyn Instance>, String>;
+
+    fn interest(&self) -> Interest;
+
+    fn only_reads_bodies(&self) -> bool;
+}
+
+/// A filter of a type.
+pub(crate) struct Configured<F> {
+    filter: F,
+    context: Context,
+    own: Value,
+}
+
+impl<F: Filter> Configured<F> {
+    /// Makes a filter. Never panics.
+    pub(crate) fn make(config: &str, context: Context) -> Result<Box<dyn Instance>, String> {
+        let own: Value = serde_json::from_str(config).map_err(|error| error.to_string())?;
+        let parsed = parse::<F>(own.clone())?;
+        let made = guard::catch(|| F::new(parsed, &context)).map_err(|fault| fault.to_string())?;
+        Ok(Box::new(Self { filter: made?, context, own }))
+    }
+
+    fn hook(&self, exchange: &mut Exchange<'_, F::State>) -> Result<Verdict, Fault> {
+        match exchange.phase() {
+            Phase::RequestHead => self.filter.request_head(exchange),
+            Phase::RequestBody => self.filter.request_body(exchange),
+            Phase::RequestTrailers => self.filter.request_trailers(exchange),
+            Phase::ResponseHead => self.filter.response_head(exchange),
+            Phase::ResponseBody => self.filter.response_body(exchange),
+            Phase::ResponseTrailers => self.filter.response_trailers(exchange),
+            Phase::Log => {
+                self.filter.log(exchange);
+                Ok(Verdict::Continue)
+            }
+        }
+    }
+
+    fn tell_end(&self, state: F::State, end: End) {
+        if let Err(fault) = guard::catch(|| self.filter.ended(state, end)) {
+            self.context.log(Level::Error, format_args!("the end of an exchange: {fault}"));
+        }
+    }
+}
+
+impl<F: Filter> Instance for Configured<F> {
+    unsafe fn enter(&self, crossing: &Crossing<'_>, place: Place, state: &mut u64) -> u8 {
+        let cell = OnceCell::new();
+        if *state != 0 {
+            // SAFETY: the number is of this filter type's state and the host still has it, as the caller says.
+            let shared = unsafe { StateCell::<F::State>::share(*state) };
+            let _ = cell.set(shared);
+        }
+        let edits_before = crossing.edits_len();
+        let outcome = guard::catch(|| {
+            let mut exchange = Exchange::new(crossing, place, StateAccess::new(&cell));
+            self.hook(&mut exchange)
+        });
+        let verdict = outcome.unwrap_or_else(Err);
+        if let Some(cell) = cell.into_inner() {
+            if *state == 0 && StateCell::<F::State>::IS_KEPT {
+                *state = cell.into_number();
+            } else if let Some((ended, end)) = cell.take_ended() {
+                self.tell_end(ended, end);
+            }
+        }
+        say(crossing, place, verdict, edits_before, &self.context)
+    }
+
+    fn state_for_blocking(&self) -> u64 {
+        match StateCell::<F::State>::IS_KEPT {
+            true => Arc::new(StateCell::<F::State>::new(true)).into_number(),
+            false => 0,
+        }
+    }
+
+    unsafe fn retain(&self, state: u64) {
+        if state != 0 {
+            // SAFETY: the number is of this filter type's state and the host still has it, as the caller says.
+            let shared = unsafe { StateCell::<F::State>::share(state) };
+            // The reference goes on as the same number.
+            let _ = shared.into_number();
+        }
+    }
+
+    unsafe fn release(&self, state: u64) {
+        if state != 0 {
+            // SAFETY: the reference is one of `retain`, as the caller says.
+            let cell = unsafe { StateCell::<F::State>::take(state) };
+            if let Err(fault) = guard::catch(|| drop(cell)) {
+                self.context.log(Level::Error, format_args!("a state that was dropped: {fault}"));
+            }
+        }
+    }
+
+    unsafe fn is_blocking(&self, state: u64) -> bool {
+        // SAFETY: the number is of this filter type's state and the host still has it, as the caller says.
+        let cell = unsafe { StateCell::<F::State>::share(state) };
+        cell.is_blocking
+    }
+
+    unsafe fn end(&self, state: u64, end: End) {
+        // SAFETY: the number is of this filter type's state and used no more, as the caller says.
+        let cell = unsafe { StateCell::<F::State>::take(state) };
+        if let Some(state) = cell.end(end) {
+            self.tell_end(state, end);
+        }
+    }
+
+    fn for_rule(&self, config: &str) -> Result<Box<dyn Instance>, String> {
+        let rule: Value = serde_json::from_str(config).map_err(|error| error.to_string())?;
+        let merged = guard::catch(|| F::merge(&self.own, rule)).map_err(|fault| fault.to_string())?;
+        let parsed = parse::<F>(merged.clone())?;
+        let made = guard::catch(|| self.filter.for_rule(parsed, &self.context));
+        let filter = made.map_err(|fault| fault.to_string())??;
+        Ok(Box::new(Self { filter, context: self.context, own: merged }))
+    }
+
+    fn interest(&self) -> Interest {
+        let wanted = guard::catch(|| self.filter.interest()).unwrap_or(F::INTEREST);
+        wanted.and(F::INTEREST)
+    }
+
+    fn only_reads_bodies(&self) -> bool {
+        F::ONLY_READS_BODIES
+    }
+}
+
+fn parse<F: Filter>(config: Value) -> Result<F::Config, String> {
+    let parsed = guard::catch(|| serde_json::from_value(config)).map_err(|fault| fault.to_string())?;
+    parsed.map_err(|error| error.to_string())
+}
+
+/// Writes down what a hook said, and answers with its number. What a hook that failed wrote before is taken back.
+fn say(
+    crossing: &Crossing<'_>,
+    place: Place,
+    verdict: Result<Verdict, Fault>,
+    edits_before: usize,
+    context: &Context,
+) -> u8 {
+    let written = match verdict {
+        Ok(Verdict::Continue) => Ok(abi::CONTINUE),
+        Ok(Verdict::Buffer) => Ok(abi::BUFFER),
+        Ok(Verdict::Pause(_)) => Ok(abi::PAUSE),
+        Ok(Verdict::Reset) => Ok(abi::RESET),
+        Ok(Verdict::Reply(reply)) => {
+            let written = write_reply(&reply, place.step, |record| crossing.append(record));
+            written.map(|()| abi::REPLY).map_err(Fault::from)
+        }
+        Err(fault) => Err(fault),
+    };
+    written.unwrap_or_else(|fault| {
+        crossing.take_back(edits_before);
+        if place.phase == Phase::Log {
+            // Edits are not looked at any more.
+            context.log(Level::Error, format_args!("{fault}"));
+        }
+        // Where there is no room for the message, the number alone says enough.
+        let _ = crossing.append(fault_record(place.step, fault.message()));
+        abi::FAULT
+    })
+}

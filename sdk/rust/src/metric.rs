@@ -1,0 +1,155 @@
+//! Metrics of a filter.
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::abi;
+use crate::host;
+
+/// A number that only grows.
+#[derive(Clone, Copy, Debug)]
+pub struct Counter {
+    cells: Cells,
+}
+
+/// A number that rises and falls.
+#[derive(Clone, Copy, Debug)]
+pub struct Gauge {
+    cells: Cells,
+}
+
+/// How values are spread over buckets.
+#[derive(Clone, Debug)]
+pub struct Histogram {
+    cells: Cells,
+    bounds: Box<[u64]>,
+}
+
+/// Why there is no such metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricError {
+    /// The name is no metric's, its kind is another, or the bounds make no sense; eddy's log says which.
+    Invalid,
+    /// The filter has as many metrics as it may have.
+    Full,
+}
+
+/// The lanes of a metric: one for each worker and one for all other threads.
+#[derive(Clone, Copy, Debug)]
+struct Cells {
+    first: *mut u64,
+    stride: u32,
+    lanes: u32,
+    /// Cells a lane.
+    used: u32,
+}
+
+// SAFETY: the cells live as long as the process and are only ever touched atomically.
+unsafe impl Send for Cells {}
+// SAFETY: as above.
+unsafe impl Sync for Cells {}
+
+thread_local! {
+    /// The worker whose thread this is; `u32::MAX` elsewhere.
+    static WORKER: Cell<u32> = const { Cell::new(u32::MAX) };
+}
+
+/// Says whose thread this is while a guest is entered.
+pub(crate) struct OnWorker {
+    before: u32,
+}
+
+impl OnWorker {
+    pub(crate) fn enter(worker: u16) -> Self {
+        Self { before: WORKER.replace(u32::from(worker)) }
+    }
+}
+
+impl Drop for OnWorker {
+    fn drop(&mut self) {
+        WORKER.set(self.before);
+    }
+}
+
+impl Counter {
+    pub(crate) fn define(filter: u32, name: &str) -> Result<Self, MetricError> {
+        Ok(Self { cells: Cells::define(filter, abi::COUNTER, name, &[])? })
+    }
+
+    /// Adds to it.
+    ///
+    /// # Cost
+    /// One atomic addition on a cache line that other workers do not touch.
+    pub fn add(&self, amount: u64) {
+        self.cells.add(0, amount);
+    }
+
+    /// Adds one.
+    pub fn increment(&self) {
+        self.add(1);
+    }
+}
+
+impl Gauge {
+    pub(crate) fn define(filter: u32, name: &str) -> Result<Self, MetricError> {
+        Ok(Self { cells: Cells::define(filter, abi::GAUGE, name, &[])? })
+    }
+
+    /// Adds to it, or takes away with a negative amount.
+    pub fn add(&self, amount: i64) {
+        self.cells.add(0, amount.cast_unsigned());
+    }
+}
+
+impl Histogram {
+    pub(crate) fn define(filter: u32, name: &str, bounds: &[u64]) -> Result<Self, MetricError> {
+        Ok(Self { cells: Cells::define(filter, abi::HISTOGRAM, name, bounds)?, bounds: bounds.into() })
+    }
+
+    /// Counts a value.
+    pub fn record(&self, value: u64) {
+        let bucket = self.bounds.partition_point(|bound| *bound < value);
+        self.cells.add(bucket, 1);
+        self.cells.add(self.bounds.len() + 1, value);
+    }
+}
+
+impl Cells {
+    fn define(filter: u32, kind: u32, name: &str, bounds: &[u64]) -> Result<Self, MetricError> {
+        let metric = host::metric(filter, kind, name, bounds).map_err(MetricError::of)?;
+        let used = match kind {
+            abi::HISTOGRAM => u32::try_from(bounds.len() + 2).map_err(|_| MetricError::Invalid)?,
+            _ => 1,
+        };
+        Ok(Self { first: metric.cells, stride: metric.stride, lanes: host::workers() + 1, used })
+    }
+
+    fn add(&self, cell: usize, amount: u64) {
+        let lane = WORKER.get().min(self.lanes - 1);
+        debug_assert!(cell < self.used as usize, "a metric has no such cell");
+        let place = lane as usize * self.stride as usize + cell;
+        // SAFETY: `place` is within the metric: the lane is one of the host's, and a lane has `used` cells.
+        let cell = unsafe { self.first.add(place) };
+        // SAFETY: the cell is aligned, lives as long as the process and is touched atomically by everybody.
+        let cell = unsafe { AtomicU64::from_ptr(cell) };
+        cell.fetch_add(amount, Ordering::Relaxed);
+    }
+}
+
+impl MetricError {
+    fn of(answer: i32) -> Self {
+        if answer == abi::FULL { Self::Full } else { Self::Invalid }
+    }
+}
+
+impl fmt::Display for MetricError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Invalid => "the metric's name, kind or bounds make no sense; eddy's log says which",
+            Self::Full => "the filter has as many metrics as it may have",
+        })
+    }
+}
+
+impl std::error::Error for MetricError {}

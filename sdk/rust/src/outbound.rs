@@ -1,0 +1,214 @@
+//! Requests of a filter's own to clusters of eddy.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::abi;
+use crate::guard;
+use crate::head::Head;
+use crate::host;
+use crate::view::{RawHead, list};
+
+/// A request of a filter's own to one of eddy's clusters.
+///
+/// ```
+/// # use eddy_sdk::Outbound;
+/// let request = Outbound::new("authority", "POST", "/check").field("accept", "text/plain").body("who?");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Outbound<'r> {
+    cluster: &'r str,
+    method: &'r str,
+    target: &'r str,
+    authority: &'r str,
+    fields: Vec<(&'r [u8], &'r [u8])>,
+    body: &'r [u8],
+    timeout: Duration,
+}
+
+/// The answer to such a request, to be looked at while the callback runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    /// The status.
+    pub status: u16,
+    /// The fields.
+    pub head: Head<'a>,
+    /// The whole body.
+    pub body: &'a [u8],
+}
+
+/// A request under way.
+#[derive(Debug)]
+pub struct OutboundCall {
+    filter: u32,
+    token: u64,
+}
+
+/// Why a request was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutboundError {
+    /// There is no such cluster.
+    UnknownCluster,
+    /// The filter has as many requests under way as it may have.
+    Full,
+    /// The request is too large.
+    TooLarge,
+    /// The exchange that it was for is over.
+    Gone,
+    /// The request makes no sense; eddy's log says why.
+    Invalid,
+}
+
+/// What is called with the end of a request.
+pub(crate) type Done = Box<dyn FnOnce(Result<Answer<'_>, &str>) + Send>;
+
+/// Requests under way. An entry goes with its event, or when the request is given up.
+static UNDER_WAY: LazyLock<Mutex<HashMap<u64, Done>>> = LazyLock::new(Mutex::default);
+static TOKEN: AtomicU64 = AtomicU64::new(1);
+
+impl<'r> Outbound<'r> {
+    /// A request without fields and body.
+    #[must_use]
+    pub fn new(cluster: &'r str, method: &'r str, target: &'r str) -> Self {
+        Self {
+            cluster,
+            method,
+            target,
+            authority: "",
+            fields: Vec::new(),
+            body: &[],
+            timeout: Duration::ZERO,
+        }
+    }
+
+    /// The host to ask for. Default: the cluster's name.
+    #[must_use]
+    pub fn authority(mut self, authority: &'r str) -> Self {
+        self.authority = authority;
+        self
+    }
+
+    /// Adds a field.
+    #[must_use]
+    pub fn field(
+        mut self,
+        name: &'r (impl AsRef<[u8]> + ?Sized),
+        value: &'r (impl AsRef<[u8]> + ?Sized),
+    ) -> Self {
+        self.fields.push((name.as_ref(), value.as_ref()));
+        self
+    }
+
+    /// Sets the body.
+    #[must_use]
+    pub fn body(mut self, body: &'r (impl AsRef<[u8]> + ?Sized)) -> Self {
+        self.body = body.as_ref();
+        self
+    }
+
+    /// How long the answer may take, in whole milliseconds. Default 5 s.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    pub(crate) fn send(&self, filter: u32, exchange: u64, done: Done) -> Result<OutboundCall, OutboundError> {
+        let texts: Vec<abi::Text> = self
+            .fields
+            .iter()
+            .flat_map(|(name, value)| [abi::Text::of(name), abi::Text::of(value)])
+            .collect();
+        let token = TOKEN.fetch_add(1, Ordering::Relaxed);
+        let request = abi::Outbound {
+            size: size_of::<abi::Outbound>().try_into().unwrap_or(u32::MAX),
+            filter,
+            token,
+            exchange,
+            cluster: abi::Text::of(self.cluster.as_bytes()),
+            method: abi::Text::of(self.method.as_bytes()),
+            target: abi::Text::of(self.target.as_bytes()),
+            authority: abi::Text::of(self.authority.as_bytes()),
+            fields: texts.as_ptr(),
+            fields_len: u32::try_from(self.fields.len()).map_err(|_| OutboundError::TooLarge)?,
+            timeout_ms: timeout_ms(self.timeout),
+            body: abi::Text::of(self.body),
+        };
+        // Before it is sent: its end may come before `send` returns.
+        table().insert(token, done);
+        // SAFETY: the texts and what they point to live until the end of this function.
+        let answer = unsafe { host::send(&request) };
+        if answer == abi::OK {
+            return Ok(OutboundCall { filter, token });
+        }
+        let unsent = table().remove(&token);
+        drop(unsent);
+        Err(OutboundError::of(answer))
+    }
+}
+
+impl OutboundCall {
+    /// Gives the request up. Its callback is dropped, unless it has been called already.
+    pub fn cancel(self) {
+        if host::cancel(self.filter, self.token) == abi::OK {
+            let given_up = table().remove(&self.token);
+            drop(given_up);
+        }
+    }
+}
+
+/// Calls what waits for an event, with panics caught.
+///
+/// # Safety
+/// What the event points to can be read while this runs.
+pub(crate) unsafe fn handle_event(event: &abi::Event) {
+    let Some(done) = table().remove(&event.token) else { return };
+    // SAFETY: as the caller says.
+    let body: &[u8] = unsafe { list(event.body.data, event.body.len) };
+    // SAFETY: as the caller says.
+    let head = unsafe { RawHead::of(event.head) };
+    let caught = guard::catch(|| match event.kind {
+        abi::EVENT_RESPONSE => done(Ok(Answer { status: event.status, head: Head::of_raw(head), body })),
+        _ => done(Err(std::str::from_utf8(body).unwrap_or("failed"))),
+    });
+    if let Err(fault) = caught {
+        host::log(event.filter, abi::ERROR, &format!("the callback of an outbound request: {fault}"));
+    }
+}
+
+fn timeout_ms(timeout: Duration) -> u32 {
+    u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX)
+}
+
+fn table() -> std::sync::MutexGuard<'static, HashMap<u64, Done>> {
+    UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl OutboundError {
+    fn of(answer: i32) -> Self {
+        match answer {
+            abi::UNKNOWN => Self::UnknownCluster,
+            abi::FULL => Self::Full,
+            abi::TOO_LARGE => Self::TooLarge,
+            abi::GONE => Self::Gone,
+            _ => Self::Invalid,
+        }
+    }
+}
+
+impl fmt::Display for OutboundError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UnknownCluster => "there is no such cluster",
+            Self::Full => "the filter has as many requests under way as it may have",
+            Self::TooLarge => "the request is too large",
+            Self::Gone => "the exchange is over",
+            Self::Invalid => "the request makes no sense; eddy's log says why",
+        })
+    }
+}
+
+impl std::error::Error for OutboundError {}

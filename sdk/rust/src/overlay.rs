@@ -1,0 +1,158 @@
+//! The message as earlier edits of the same crossing have left it.
+//!
+//! The host applies edits when the library has returned. Until then a filter sees its own changes, and those of filters of
+//! the library before it, through what is made here; where nothing was changed, nothing is made.
+
+use std::cell::OnceCell;
+
+use crate::abi;
+use crate::edit_log::{Record, Records};
+use crate::view::RawHead;
+
+/// Things that live as long as the crossing and are given out by reference while more are added.
+#[derive(Default)]
+pub(crate) struct Arena {
+    first: OnceCell<Box<Node>>,
+}
+
+struct Node {
+    thing: Thing,
+    next: OnceCell<Box<Self>>,
+}
+
+enum Thing {
+    Bytes(Vec<u8>),
+    Head(OwnHead),
+}
+
+/// A head whose bytes and fields are ours.
+#[derive(Default)]
+pub(crate) struct OwnHead {
+    bytes: Vec<u8>,
+    fields: Vec<abi::Field>,
+}
+
+impl Arena {
+    /// Keeps bytes.
+    pub(crate) fn keep(&self, bytes: Vec<u8>) -> &[u8] {
+        match self.add(Thing::Bytes(bytes)) {
+            Thing::Bytes(bytes) => bytes,
+            Thing::Head(_) => &[],
+        }
+    }
+
+    /// Keeps a head.
+    pub(crate) fn keep_head(&self, head: OwnHead) -> RawHead<'_> {
+        match self.add(Thing::Head(head)) {
+            Thing::Head(head) => RawHead { bytes: &head.bytes, fields: &head.fields },
+            Thing::Bytes(_) => RawHead::default(),
+        }
+    }
+
+    fn add(&self, thing: Thing) -> &Thing {
+        let mut place = &self.first;
+        while let Some(node) = place.get() {
+            place = &node.next;
+        }
+        &place.get_or_init(|| Box::new(Node { thing, next: OnceCell::new() })).thing
+    }
+}
+
+impl Drop for Arena {
+    /// One node after the other: a list that drops itself would need stack for each.
+    fn drop(&mut self) {
+        let mut next = self.first.take();
+        while let Some(mut node) = next {
+            next = node.next.take();
+        }
+    }
+}
+
+impl OwnHead {
+    /// The head after its edits.
+    pub(crate) fn edited<'r>(head: RawHead<'_>, edits: impl Iterator<Item = Record<'r>>) -> Self {
+        let fields = head.fields.iter().map(|field| {
+            (head.span(field.name).to_vec(), head.span(field.value).to_vec(), field.id, field.flags)
+        });
+        let mut fields: Vec<_> = fields.collect();
+        for edit in edits {
+            let id = crate::FieldId::of(edit.name).map_or(abi::FIELD_OTHER, crate::FieldId::number);
+            let new = (edit.name.to_vec(), edit.value.to_vec(), id, 0);
+            let is_named = |name: &[u8]| name.eq_ignore_ascii_case(edit.name);
+            match edit.op {
+                abi::EDIT_ADD => fields.push(new),
+                abi::EDIT_SET => {
+                    let place = fields.iter().position(|(name, ..)| is_named(name));
+                    fields.retain(|(name, ..)| !is_named(name));
+                    fields.insert(place.unwrap_or(fields.len()).min(fields.len()), new);
+                }
+                _ => fields.retain(|(name, ..)| !is_named(name)),
+            }
+        }
+        let mut own = Self::default();
+        for (name, value, id, flags) in fields {
+            own.push(&name, &value, id, flags);
+        }
+        own
+    }
+
+    /// Adds a field; one that would make the head larger than its ranges can say is left out.
+    pub(crate) fn push(&mut self, name: &[u8], value: &[u8], id: u8, flags: u8) {
+        let at = |len: usize| u32::try_from(len).ok();
+        let start = self.bytes.len();
+        let (name_end, end) = (start + name.len(), start + name.len() + value.len());
+        let (Some(start), Some(name_end), Some(end)) = (at(start), at(name_end), at(end)) else { return };
+        self.bytes.extend_from_slice(name);
+        self.bytes.extend_from_slice(value);
+        self.fields.push(abi::Field {
+            name: abi::Span { start, end: name_end },
+            value: abi::Span { start: name_end, end },
+            id,
+            flags,
+            reserved: 0,
+        });
+    }
+
+    /// What the host would point to, for as long as this is not changed.
+    pub(crate) fn as_abi(&self) -> abi::Head {
+        abi::Head {
+            bytes: self.bytes.as_ptr(),
+            fields: self.fields.as_ptr(),
+            bytes_len: u32::try_from(self.bytes.len()).unwrap_or_default(),
+            fields_len: u32::try_from(self.fields.len()).unwrap_or_default(),
+        }
+    }
+}
+
+/// Whether a record changes fields of the message.
+pub(crate) fn is_of_field(record: &Record<'_>) -> bool {
+    matches!(record.op, abi::EDIT_SET | abi::EDIT_ADD | abi::EDIT_REMOVE)
+}
+
+/// The value of the last record of a kind.
+pub(crate) fn last_value(records: Records<'_>, op: u16) -> Option<Vec<u8>> {
+    records.filter(|record| record.op == op).last().map(|record| record.value.to_vec())
+}
+
+/// The body after its edits; `None` where there are none.
+pub(crate) fn edited_body(body: &[u8], records: Records<'_>) -> Option<Vec<u8>> {
+    let mut edited: Option<Vec<u8>> = None;
+    for record in records {
+        match record.op {
+            abi::EDIT_BODY_SET => edited = Some(record.value.to_vec()),
+            abi::EDIT_BODY_APPEND => {
+                edited.get_or_insert_with(|| body.to_vec()).extend_from_slice(record.value)
+            }
+            abi::EDIT_BODY_PREPEND => {
+                let whole = edited.get_or_insert_with(|| body.to_vec());
+                whole.splice(0..0, record.value.iter().copied());
+            }
+            abi::EDIT_BODY_DRAIN => {
+                let whole = edited.get_or_insert_with(|| body.to_vec());
+                whole.drain(..(record.number as usize).min(whole.len()));
+            }
+            _ => {}
+        }
+    }
+    edited
+}

@@ -1,0 +1,183 @@
+//! An exchange that waits for its filter.
+
+use std::fmt;
+
+use crate::abi;
+use crate::edit::{EditError, sealed};
+use crate::edit_log::{OwnLog, Record};
+use crate::host;
+use crate::log::LogTarget;
+use crate::phase::Phase;
+use crate::reply::Reply;
+
+/// An exchange that waits for its filter, to be gone on with from any thread.
+///
+/// The host lets it wait until the filter's timeout, 30 s by default. What is dropped without a word fails the exchange at
+/// once instead: nobody is left who could go on.
+#[derive(Debug)]
+#[must_use = "an exchange whose pause is dropped fails"]
+pub struct Paused {
+    place: Place,
+    log: OwnLog,
+    is_done: bool,
+}
+
+/// Which exchange, which crossing of it and which filter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) exchange: u64,
+    pub(crate) turn: u32,
+    pub(crate) filter: u32,
+    pub(crate) step: u16,
+    pub(crate) phase: Phase,
+}
+
+/// Why an exchange did not go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResumeError {
+    /// It is over.
+    Gone,
+    /// It does not wait any more: it timed out or was answered.
+    Stale,
+    /// The edits are larger than their limit.
+    TooLarge,
+    /// The host did not take it.
+    Invalid,
+}
+
+impl Paused {
+    pub(crate) fn new(place: Place, log: OwnLog) -> Self {
+        Self { place, log, is_done: false }
+    }
+
+    /// Goes on with the changes that were made through this.
+    ///
+    /// # Errors
+    /// When the exchange does not wait for this any more; so with the others.
+    pub fn resume(self) -> Result<(), ResumeError> {
+        self.finish(abi::CONTINUE)
+    }
+
+    /// Answers.
+    ///
+    /// # Errors
+    /// As [`Self::resume`].
+    pub fn reply(self, reply: &Reply) -> Result<(), ResumeError> {
+        let step = self.place.step;
+        write_reply(reply, step, |record| self.log.append(record)).map_err(|_| ResumeError::TooLarge)?;
+        self.finish(abi::REPLY)
+    }
+
+    /// Collects the whole body first, where a head phase paused.
+    ///
+    /// # Errors
+    /// As [`Self::resume`].
+    pub fn buffer(self) -> Result<(), ResumeError> {
+        self.finish(abi::BUFFER)
+    }
+
+    /// Ends the exchange without an answer, or without the rest of it.
+    ///
+    /// # Errors
+    /// As [`Self::resume`].
+    pub fn reset(self) -> Result<(), ResumeError> {
+        self.finish(abi::RESET)
+    }
+
+    /// Fails; the filter's failure policy decides what becomes of the exchange.
+    ///
+    /// # Errors
+    /// As [`Self::resume`].
+    pub fn fault(mut self, message: &str) -> Result<(), ResumeError> {
+        // What a filter that failed wrote before does not count.
+        self.log = OwnLog::default();
+        let record = fault_record(self.place.step, message);
+        self.log.append(record).map_err(|_| ResumeError::TooLarge)?;
+        self.finish(abi::FAULT)
+    }
+
+    fn finish(mut self, verdict: u8) -> Result<(), ResumeError> {
+        self.is_done = true;
+        let log = std::mem::take(&mut self.log);
+        resume(self.place, verdict, &log.into_bytes())
+    }
+}
+
+/// Tells the host how to go on.
+pub(crate) fn resume(place: Place, verdict: u8, edits: &[u8]) -> Result<(), ResumeError> {
+    match host::resume(place.exchange, place.turn, verdict, edits) {
+        abi::OK => Ok(()),
+        abi::GONE => Err(ResumeError::Gone),
+        abi::STALE => Err(ResumeError::Stale),
+        abi::TOO_LARGE => Err(ResumeError::TooLarge),
+        _ => Err(ResumeError::Invalid),
+    }
+}
+
+/// Writes what a reply says.
+pub(crate) fn write_reply(
+    reply: &Reply,
+    step: u16,
+    append: impl Fn(Record<'_>) -> Result<(), EditError>,
+) -> Result<(), EditError> {
+    let Reply { status, fields, body, details, grpc_status } = reply;
+    let number = u32::from(*status);
+    append(Record { op: abi::EDIT_REPLY, step, number, name: details.as_bytes(), value: body })?;
+    for (name, value) in fields {
+        append(Record { op: abi::EDIT_REPLY_FIELD, step, number: 0, name, value })?;
+    }
+    match *grpc_status {
+        Some(number) => append(Record { op: abi::EDIT_REPLY_GRPC, step, number, name: &[], value: &[] }),
+        None => Ok(()),
+    }
+}
+
+/// The record of a fault.
+pub(crate) fn fault_record(step: u16, message: &str) -> Record<'_> {
+    let cut = message.floor_char_boundary(FAULT_BYTES_MAX);
+    let value = message.as_bytes().get(..cut).unwrap_or_default();
+    Record { op: abi::EDIT_FAULT, step, number: 0, name: &[], value }
+}
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        if !self.is_done {
+            let log = OwnLog::default();
+            // Too large it is not, and an exchange that is over needs no word of this.
+            let _ = log.append(fault_record(self.place.step, "the filter dropped a pause without going on"));
+            let _ = resume(self.place, abi::FAULT, &log.into_bytes());
+        }
+    }
+}
+
+impl sealed::Sink for Paused {
+    fn sink_phase(&self) -> Phase {
+        self.place.phase
+    }
+
+    fn sink(&mut self, op: u16, name: &[u8], value: &[u8], number: u32) -> Result<(), EditError> {
+        self.log.append(Record { op, step: self.place.step, number, name, value })
+    }
+}
+
+impl LogTarget for Paused {
+    fn filter_id(&self) -> u32 {
+        self.place.filter
+    }
+}
+
+impl fmt::Display for ResumeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Gone => "the exchange is over",
+            Self::Stale => "the exchange does not wait any more",
+            Self::TooLarge => "the edits are larger than their limit",
+            Self::Invalid => "the host did not take it; eddy's log says why",
+        })
+    }
+}
+
+impl std::error::Error for ResumeError {}
+
+/// Longest message of a fault; the log wants a line, not a book.
+const FAULT_BYTES_MAX: usize = 4096;

@@ -1,0 +1,3 @@
+//! What nearly every filter needs.
+
+pub use crate::{Context, Edit, Exchange, Fault, FieldId, Filter, Interest, Paused, Phase, Reply, Verdict};

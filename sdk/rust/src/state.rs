@@ -1,0 +1,102 @@
+//! What a filter keeps of an exchange from hook to hook.
+
+use std::cell::OnceCell;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+use crate::filter::End;
+
+/// The state of one filter in one exchange. The host keeps a counted reference to it as a number.
+pub(crate) struct StateCell<S> {
+    state: Mutex<Option<S>>,
+    /// Why the exchange ended, plus one; 0 while it lasts.
+    end: AtomicU32,
+    /// Whether the filter's code must not run on a worker.
+    pub(crate) is_blocking: bool,
+}
+
+/// A hook's way to the state, which is made when it is first asked for.
+pub(crate) struct StateAccess<'a, S> {
+    cell: &'a OnceCell<Arc<StateCell<S>>>,
+    guard: Option<MutexGuard<'a, Option<S>>>,
+}
+
+impl<S> StateCell<S> {
+    /// Whether there is something to keep at all.
+    pub(crate) const IS_KEPT: bool = size_of::<S>() != 0 || std::mem::needs_drop::<S>();
+
+    pub(crate) fn new(is_blocking: bool) -> Self {
+        Self { state: Mutex::new(None), end: AtomicU32::new(0), is_blocking }
+    }
+
+    /// The number that the host keeps.
+    pub(crate) fn into_number(self: Arc<Self>) -> u64 {
+        Arc::into_raw(self).expose_provenance() as u64
+    }
+
+    /// Takes the host's reference back.
+    ///
+    /// # Safety
+    /// `number` is of [`Self::into_number`] for the same `S` and is used no more after this.
+    pub(crate) unsafe fn take(number: u64) -> Arc<Self> {
+        // SAFETY: as the caller says, the reference is ours to count down.
+        unsafe { Arc::from_raw(Self::pointer(number)) }
+    }
+
+    /// Another reference beside the host's.
+    ///
+    /// # Safety
+    /// `number` is of [`Self::into_number`] for the same `S` and has not been taken back.
+    pub(crate) unsafe fn share(number: u64) -> Arc<Self> {
+        // SAFETY: the host's reference keeps it alive, as the caller says.
+        unsafe { Arc::increment_strong_count(Self::pointer(number)) };
+        // SAFETY: this is the reference just counted.
+        unsafe { Arc::from_raw(Self::pointer(number)) }
+    }
+
+    fn pointer(number: u64) -> *const Self {
+        std::ptr::with_exposed_provenance(usize::try_from(number).unwrap_or_default())
+    }
+
+    /// Notes that the exchange is over. Gives the state out unless a hook is still at it: then [`Self::take_ended`], called
+    /// when that is done, will.
+    pub(crate) fn end(&self, end: End) -> Option<S> {
+        self.end.store(1 + end as u32, Ordering::SeqCst);
+        self.take_state()
+    }
+
+    /// The state, if the exchange is over and nobody has taken it yet.
+    pub(crate) fn take_ended(&self) -> Option<(S, End)> {
+        let end = match self.end.load(Ordering::SeqCst) {
+            0 => return None,
+            1 => End::Complete,
+            _ => End::Cut,
+        };
+        self.take_state().map(|state| (state, end))
+    }
+
+    fn take_state(&self) -> Option<S> {
+        match self.state.try_lock() {
+            Ok(mut state) => state.take(),
+            Err(TryLockError::Poisoned(state)) => state.into_inner().take(),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+}
+
+impl<'a, S: Default> StateAccess<'a, S> {
+    pub(crate) fn new(cell: &'a OnceCell<Arc<StateCell<S>>>) -> Self {
+        Self { cell, guard: None }
+    }
+
+    pub(crate) fn get(&mut self) -> &mut S {
+        let cell = self.cell;
+        let guard = self.guard.get_or_insert_with(|| {
+            let cell = cell.get_or_init(|| Arc::new(StateCell::new(false)));
+            // Only hooks of one filter in one exchange meet here: on a worker they follow each other, and elsewhere one
+            // waits for the other.
+            cell.state.lock().unwrap_or_else(PoisonError::into_inner)
+        });
+        guard.get_or_insert_with(S::default)
+    }
+}

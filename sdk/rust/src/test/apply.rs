@@ -1,0 +1,155 @@
+//! Edits as a host applies them.
+
+use super::crossing::{Note, Written};
+use super::message::{Fields, Request, Response};
+use super::outcome::Outcome;
+use crate::abi;
+use crate::field::FieldId;
+use crate::phase::Phase;
+
+/// What edits of a phase can change.
+pub(super) struct Subject<'m> {
+    pub(super) phase: Phase,
+    pub(super) request: &'m mut Request,
+    pub(super) response: Option<&'m mut Response>,
+    pub(super) body: &'m mut Vec<u8>,
+    pub(super) outcome: &'m mut Outcome,
+    /// What a reply is made of.
+    pub(super) reply: &'m mut Response,
+}
+
+impl Subject<'_> {
+    /// Applies edits.
+    ///
+    /// # Errors
+    /// The first that a host refuses, in words.
+    pub(super) fn apply(&mut self, edits: &[Written]) -> Result<(), String> {
+        edits.iter().try_for_each(|edit| self.apply_one(edit))
+    }
+
+    fn apply_one(&mut self, edit: &Written) -> Result<(), String> {
+        let text = || String::from_utf8_lossy(&edit.value).into_owned();
+        match edit.op {
+            abi::EDIT_SET | abi::EDIT_ADD | abi::EDIT_REMOVE => {
+                check_field(&edit.name, &edit.value)?;
+                change(self.fields()?, edit);
+            }
+            abi::EDIT_METHOD => self.request.method = text(),
+            abi::EDIT_TARGET if edit.value.first() != Some(&b'/') => {
+                return Err(format!("the target {:?} is no path", text()));
+            }
+            abi::EDIT_TARGET => self.request.target = text(),
+            abi::EDIT_AUTHORITY => self.request.authority = text(),
+            abi::EDIT_STATUS => {
+                let response = self.response.as_deref_mut().ok_or("there is no response yet")?;
+                response.status = status(edit.number)?;
+            }
+            abi::EDIT_BODY_SET => *self.body_of_phase()? = edit.value.clone(),
+            abi::EDIT_BODY_APPEND => self.body_of_phase()?.extend_from_slice(&edit.value),
+            abi::EDIT_BODY_PREPEND => {
+                self.body_of_phase()?.splice(0..0, edit.value.iter().copied());
+            }
+            abi::EDIT_BODY_DRAIN => {
+                let body = self.body_of_phase()?;
+                body.drain(..(edit.number as usize).min(body.len()));
+            }
+            abi::EDIT_REPLY => {
+                self.reply.status = status(edit.number)?;
+                self.reply.body = if edit.value.is_empty() { Vec::new() } else { vec![edit.value.clone()] };
+                self.outcome.details = String::from_utf8_lossy(&edit.name).into_owned();
+            }
+            abi::EDIT_REPLY_FIELD => {
+                check_field(&edit.name, &edit.value)?;
+                self.reply.fields.add(&edit.name, &edit.value);
+            }
+            abi::EDIT_REPLY_GRPC => self.outcome.grpc_status = Some(edit.number),
+            abi::EDIT_METADATA => note(&mut self.outcome.metadata, edit)?,
+            abi::EDIT_CLEAR_ROUTE => self.outcome.is_route_cleared = true,
+            abi::EDIT_ENDPOINT => self.outcome.endpoint = Some(text()),
+            abi::EDIT_FAULT => self.outcome.faults.push(text()),
+            other => return Err(format!("there is no edit {other}")),
+        }
+        Ok(())
+    }
+
+    fn fields(&mut self) -> Result<&mut Fields, String> {
+        match self.phase {
+            Phase::RequestHead | Phase::RequestBody => Ok(&mut self.request.fields),
+            Phase::RequestTrailers => Ok(&mut self.request.trailers),
+            Phase::ResponseHead | Phase::ResponseBody | Phase::ResponseTrailers | Phase::Log => {
+                let is_trailers = self.phase.is_trailers();
+                let response = self.response.as_deref_mut().ok_or("there is no response yet")?;
+                Ok(if is_trailers { &mut response.trailers } else { &mut response.fields })
+            }
+        }
+    }
+
+    fn body_of_phase(&mut self) -> Result<&mut Vec<u8>, String> {
+        if self.phase.is_body() { Ok(self.body) } else { Err("there is no body in this phase".to_owned()) }
+    }
+}
+
+fn change(fields: &mut Fields, edit: &Written) {
+    let is_named = |name: &[u8]| name.eq_ignore_ascii_case(&edit.name);
+    let new = (edit.name.clone(), edit.value.clone());
+    match edit.op {
+        abi::EDIT_ADD => fields.0.push(new),
+        abi::EDIT_SET => {
+            let place = fields.0.iter().position(|(name, _)| is_named(name));
+            fields.0.retain(|(name, _)| !is_named(name));
+            let place = place.unwrap_or(fields.0.len()).min(fields.0.len());
+            fields.0.insert(place, new);
+        }
+        _ => fields.0.retain(|(name, _)| !is_named(name)),
+    }
+}
+
+fn note(metadata: &mut Vec<Note>, edit: &Written) -> Result<(), String> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let nul = edit.name.iter().position(|byte| *byte == 0).ok_or("metadata without a namespace")?;
+    let (space, key) = edit.name.split_at(nul);
+    let (space, key) = (text(space), text(key.get(1..).unwrap_or_default()));
+    metadata.retain(|note| note.space != space || note.key != key);
+    if !edit.value.is_empty() {
+        let value = text(&edit.value);
+        serde_json::from_str::<serde_json::Value>(&value).map_err(|error| format!("metadata: {error}"))?;
+        metadata.push(Note { space, key, value });
+    }
+    Ok(())
+}
+
+fn status(number: u32) -> Result<u16, String> {
+    let status = u16::try_from(number).ok().filter(|status| (200..600).contains(status));
+    status.ok_or_else(|| format!("{number} is no status"))
+}
+
+/// What a host says of a field's name and value.
+fn check_field(name: &[u8], value: &[u8]) -> Result<(), String> {
+    let shown = || String::from_utf8_lossy(name).into_owned();
+    let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
+    if name.is_empty() || !name.iter().all(is_token) {
+        return Err(format!("{:?} is no name of a field", shown()));
+    }
+    if value.iter().any(|byte| (*byte < 0x20 && *byte != b'\t') || *byte == 0x7f) {
+        return Err(format!("the value of {:?} has a control byte", shown()));
+    }
+    match FieldId::of(name) {
+        Some(id) if FRAMING_OR_HOP.contains(&id) => Err(format!("{:?} is eddy's to set", shown())),
+        _ => Ok(()),
+    }
+}
+
+const FRAMING_OR_HOP: [FieldId; 12] = [
+    FieldId::HOST,
+    FieldId::CONTENT_LENGTH,
+    FieldId::TRANSFER_ENCODING,
+    FieldId::CONNECTION,
+    FieldId::EXPECT,
+    FieldId::UPGRADE,
+    FieldId::TE,
+    FieldId::TRAILER,
+    FieldId::KEEP_ALIVE,
+    FieldId::PROXY,
+    FieldId::PROXY_CONNECTION,
+    FieldId::HTTP2_SETTINGS,
+];

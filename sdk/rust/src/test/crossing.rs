@@ -1,0 +1,293 @@
+//! One crossing into a library, as a host makes it.
+
+use super::library::{Configured, Library, RuleConfig};
+use super::message::{Fields, Request, Response};
+use crate::abi;
+use crate::edit_log::Records;
+
+/// What a library is to see in one crossing.
+#[derive(Clone, Debug)]
+pub struct Crossing<'m> {
+    /// The number of the phase in the contract.
+    pub phase: u8,
+    /// `CALL_*` of the contract.
+    pub flags: u8,
+    /// The exchange's number.
+    pub exchange: u64,
+    /// The turn.
+    pub turn: u32,
+    /// The request.
+    pub request: &'m Request,
+    /// The response, once there is one.
+    pub response: Option<&'m Response>,
+    /// The trailers, in their phases.
+    pub trailers: Option<&'m Fields>,
+    /// The body, in its phases.
+    pub body: &'m [u8],
+    /// Namespaces, keys and JSON values.
+    pub metadata: &'m [Note],
+    /// How many bytes of room for edits there are at first.
+    pub room: u32,
+}
+
+/// One item of metadata.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Whose it is.
+    pub space: String,
+    /// What it is.
+    pub key: String,
+    /// JSON.
+    pub value: String,
+}
+
+/// A filter to be entered.
+#[derive(Clone, Debug)]
+pub struct Entered<'f> {
+    /// The filter.
+    pub filter: &'f Configured,
+    /// The rule's configuration for it.
+    pub rule: Option<&'f RuleConfig>,
+    /// What it left in the exchange so far.
+    pub state: u64,
+    /// Whether it must not run on this thread.
+    pub is_blocking: bool,
+}
+
+/// What came of a crossing.
+#[derive(Clone, Debug)]
+pub struct Crossed {
+    /// The steps as the library left them.
+    pub steps: Vec<abi::Step>,
+    /// The index of the step that did not continue; the number of steps if there is none.
+    pub stopped: usize,
+    /// The bytes of the edits.
+    pub edits: Vec<u8>,
+}
+
+/// One edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// `EDIT_*` of the contract.
+    pub op: u16,
+    /// The step that made it.
+    pub step: u16,
+    /// The number.
+    pub number: u32,
+    /// The name.
+    pub name: Vec<u8>,
+    /// The value.
+    pub value: Vec<u8>,
+}
+
+/// A call with its room for edits, which `edits_grow` finds by the call's address.
+#[repr(C)]
+struct Whole {
+    call: abi::Call,
+    room: Vec<u64>,
+}
+
+impl Crossed {
+    /// The edits, in their order.
+    #[must_use]
+    pub fn written(&self) -> Vec<Written> {
+        Written::all(&self.edits)
+    }
+}
+
+impl Written {
+    /// The edits in these bytes.
+    #[must_use]
+    pub fn all(edits: &[u8]) -> Vec<Self> {
+        let own = |record: crate::edit_log::Record<'_>| Self {
+            op: record.op,
+            step: record.step,
+            number: record.number,
+            name: record.name.to_vec(),
+            value: record.value.to_vec(),
+        };
+        Records::of(edits).map(own).collect()
+    }
+}
+
+impl Crossing<'_> {
+    /// Enters filters of one library, in this order.
+    ///
+    /// # Panics
+    /// When the library breaks the contract: it says that it stopped where no step is, leaves its number in `current`, or
+    /// writes edits that are no whole records.
+    #[must_use]
+    pub fn run(&self, library: &Library, entered: &[Entered<'_>]) -> Crossed {
+        let mut steps: Vec<abi::Step> = entered.iter().map(Entered::step).collect();
+        let request = self.request.fields.laid_out();
+        let response = self.response.map(|response| response.fields.laid_out()).unwrap_or_default();
+        let trailers = self.trailers.map(Fields::laid_out).unwrap_or_default();
+        let pairs: Vec<abi::Pair> = self.metadata.iter().map(Note::pair).collect();
+        let about = about(&pairs);
+        let mut current = 0;
+        let mut whole = Whole { call: EMPTY, room: vec![0; self.room.div_ceil(8) as usize] };
+        let call = &mut whole.call;
+        (call.phase, call.flags, call.exchange, call.turn) =
+            (self.phase, self.flags, self.exchange, self.turn);
+        (call.steps, call.steps_len) = (steps.as_mut_ptr(), len_32(steps.len()));
+        (call.request, call.response, call.trailers) =
+            (request.as_abi(), response.as_abi(), trailers.as_abi());
+        call.status = self.response.map_or(0, |response| response.status);
+        call.method = method_number(&self.request.method);
+        call.method_name = abi::Text::of(self.request.method.as_bytes());
+        call.target = abi::Text::of(self.request.target.as_bytes());
+        call.authority = abi::Text::of(self.request.authority.as_bytes());
+        call.scheme = abi::Text::of(b"http");
+        call.body = abi::Text::of(self.body);
+        (call.about, call.current) = (&raw const about, &raw mut current);
+        whole.call.edits = whole.room.as_mut_ptr().cast();
+        whole.call.edits_cap = 8 * len_32(whole.room.len());
+        enter(library, &raw mut whole);
+        let stopped = whole.call.stopped as usize;
+        assert!(stopped <= steps.len(), "the library stopped at a step that is not there");
+        assert_eq!(current, 0, "the library leaves its number in `current`");
+        let edits = whole.edits();
+        let size: usize = Written::all(&edits).iter().map(Written::size).sum();
+        assert_eq!(size, edits.len(), "the edits are no whole records");
+        Crossed { steps, stopped, edits }
+    }
+}
+
+/// Tells a library of exchanges that are over.
+pub(super) fn tell_ended(library: &Library, ended: &[abi::Ended]) {
+    let mut whole = Whole { call: EMPTY, room: Vec::new() };
+    whole.call.phase = PHASE_NONE;
+    (whole.call.ended, whole.call.ended_len) = (ended.as_ptr(), len_32(ended.len()));
+    enter(library, &raw mut whole);
+}
+
+fn enter(library: &Library, whole: *mut Whole) {
+    // SAFETY: the call is by the contract, and the pointer leads to the whole of which it is the first member.
+    unsafe { library.run(whole.cast()) };
+}
+
+/// The host's function of this name.
+pub(super) unsafe extern "C" fn edits_grow(call: *mut abi::Call, more: u32) -> i32 {
+    // SAFETY: every call of this host is the first member of a whole.
+    let whole = unsafe { &mut *call.cast::<Whole>() };
+    let needed = whole.call.edits_len as usize + more as usize;
+    if needed > EDITS_BYTES_MAX {
+        return abi::TOO_LARGE;
+    }
+    // A new place each time, so that a library that keeps the old one is found out.
+    let mut room = vec![0_u64; needed.div_ceil(8)];
+    let used = (whole.call.edits_len as usize).div_ceil(8);
+    for (new, old) in room.iter_mut().zip(whole.room.iter().take(used)) {
+        *new = *old;
+    }
+    whole.room = room;
+    whole.call.edits = whole.room.as_mut_ptr().cast();
+    whole.call.edits_cap = 8 * len_32(whole.room.len());
+    abi::OK
+}
+
+impl Whole {
+    fn edits(&self) -> Vec<u8> {
+        let bytes = self.room.iter().flat_map(|word| word.to_ne_bytes());
+        bytes.take(self.call.edits_len as usize).collect()
+    }
+}
+
+impl Written {
+    fn size(&self) -> usize {
+        (size_of::<abi::Edit>() + self.name.len() + self.value.len()).next_multiple_of(8)
+    }
+}
+
+impl Entered<'_> {
+    fn step(&self) -> abi::Step {
+        abi::Step {
+            filter: self.filter.number(),
+            config: self.rule.map_or(0, RuleConfig::number),
+            state: self.state,
+            id: self.filter.id(),
+            flags: if self.is_blocking { abi::STEP_BLOCKING } else { 0 },
+            ..abi::Step::default()
+        }
+    }
+}
+
+impl Note {
+    fn pair(&self) -> abi::Pair {
+        abi::Pair {
+            space: abi::Text::of(self.space.as_bytes()),
+            key: abi::Text::of(self.key.as_bytes()),
+            value: abi::Text::of(self.value.as_bytes()),
+        }
+    }
+}
+
+fn about(pairs: &[abi::Pair]) -> abi::About {
+    abi::About {
+        peer: abi::Text::of(b"192.0.2.1:4711"),
+        local: abi::Text::of(b"192.0.2.2:80"),
+        listener: abi::Text::of(b"test"),
+        rule: abi::Text::of(b"rule"),
+        cluster: abi::Text::of(b"cluster"),
+        endpoint: abi::Text::EMPTY,
+        request_id: abi::Text::of(b"request-1"),
+        details: abi::Text::EMPTY,
+        metadata: pairs.as_ptr(),
+        metadata_len: pairs.len() as u64,
+        started_unix_us: 1_700_000_000_000_000,
+        duration_us: 0,
+        connection: 1,
+        request_bytes: 0,
+        response_bytes: 0,
+        attempts: 0,
+        reserved: 0,
+    }
+}
+
+fn method_number(name: &str) -> u8 {
+    let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
+    let found = known.iter().position(|known| *known == name);
+    found.and_then(|place| u8::try_from(place + 1).ok()).unwrap_or(abi::METHOD_OTHER)
+}
+
+fn len_32(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+/// The phase of a crossing that only tells of ends.
+const PHASE_NONE: u8 = 255;
+const EDITS_BYTES_MAX: usize = 16 * 1024 * 1024;
+const EMPTY: abi::Call = abi::Call {
+    abi: abi::ABI,
+    size: {
+        #[expect(clippy::cast_possible_truncation, reason = "a call is small")]
+        let size = size_of::<abi::Call>() as u32;
+        size
+    },
+    worker: 0,
+    status: 0,
+    phase: 0,
+    flags: 0,
+    version: 11,
+    method: 0,
+    exchange: 0,
+    turn: 0,
+    steps_len: 0,
+    steps: std::ptr::null_mut(),
+    request: abi::Head::EMPTY,
+    response: abi::Head::EMPTY,
+    trailers: abi::Head::EMPTY,
+    method_name: abi::Text::EMPTY,
+    target: abi::Text::EMPTY,
+    authority: abi::Text::EMPTY,
+    scheme: abi::Text::EMPTY,
+    body: abi::Text::EMPTY,
+    about: std::ptr::null(),
+    edits: std::ptr::null_mut(),
+    edits_cap: 0,
+    edits_len: 0,
+    ended: std::ptr::null(),
+    ended_len: 0,
+    stopped: 0,
+    current: std::ptr::null_mut(),
+};

@@ -1,0 +1,287 @@
+//! The functions of the fake host, and what they were told.
+//!
+//! The contract gives them no place of their own, so what they know is kept for the process, by numbers that no two tests
+//! share.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::crossing;
+use super::library::Configured;
+use super::message::Fields;
+use crate::abi;
+use crate::log::Level;
+use crate::overlay::OwnHead;
+use crate::view::list;
+
+/// A request that a filter sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// The cluster.
+    pub cluster: String,
+    /// The method.
+    pub method: String,
+    /// Path and query.
+    pub target: String,
+    /// The fields.
+    pub fields: Fields,
+    /// The body.
+    pub body: Vec<u8>,
+    token: u64,
+}
+
+/// How a paused exchange goes on.
+#[derive(Clone, Debug)]
+pub(super) struct Resumed {
+    pub(super) verdict: u8,
+    pub(super) edits: Vec<u8>,
+}
+
+/// What the host was told.
+#[derive(Default)]
+struct Told {
+    /// Exchanges that are under way, with the turn they wait for and what came of it.
+    exchanges: HashMap<u64, Waiting>,
+    logs: HashMap<u32, Vec<(u32, String)>>,
+    metrics: HashMap<(u32, String), Cells>,
+    sent: HashMap<u32, Vec<Sent>>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    turn: u32,
+    resumed: Option<Resumed>,
+    is_used: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Cells {
+    kind: u32,
+    lane: usize,
+    cells: &'static [AtomicU64],
+}
+
+static TOLD: LazyLock<Mutex<Told>> = LazyLock::new(Mutex::default);
+static CHANGED: Condvar = Condvar::new();
+static EXCHANGE: AtomicU64 = AtomicU64::new(1);
+static FILTER: AtomicU32 = AtomicU32::new(1);
+
+/// The table of functions.
+pub(super) static HOST: abi::Host = abi::Host {
+    abi: abi::ABI,
+    size: {
+        #[expect(clippy::cast_possible_truncation, reason = "the table is small")]
+        let size = size_of::<abi::Host>() as u32;
+        size
+    },
+    workers: WORKERS,
+    level: abi::TRACE,
+    resume,
+    edits_grow: crossing::edits_grow,
+    log,
+    metric,
+    send,
+    cancel,
+};
+
+/// What the filter wrote to the log so far.
+#[must_use]
+pub fn logged(filter: &Configured) -> Vec<(Level, String)> {
+    let told = told();
+    let records = told.logs.get(&filter.id()).map(Vec::as_slice).unwrap_or_default();
+    records.iter().map(|(level, text)| (level_of(*level), text.clone())).collect()
+}
+
+/// The cells of a metric of the filter, added up over all threads; empty where there is none.
+#[must_use]
+pub fn counted(filter: &Configured, name: &str) -> Vec<u64> {
+    let told = told();
+    let Some(metric) = told.metrics.get(&(filter.id(), name.to_owned())) else { return Vec::new() };
+    let mut sums = vec![0_u64; metric.lane];
+    for (place, cell) in metric.cells.iter().enumerate() {
+        if let Some(sum) = sums.get_mut(place % metric.lane) {
+            *sum = sum.wrapping_add(cell.load(Ordering::Relaxed));
+        }
+    }
+    sums
+}
+
+/// The requests that the filter has under way.
+#[must_use]
+pub fn sent(filter: &Configured) -> Vec<Sent> {
+    told().sent.get(&filter.id()).cloned().unwrap_or_default()
+}
+
+/// Ends a request that the filter sent: with an answer, or with the word that tells why there is none.
+pub fn answer(filter: &Configured, sent: &Sent, answer: Result<super::Response, &str>) {
+    if let Some(under_way) = told().sent.get_mut(&filter.id()) {
+        under_way.retain(|other| other.token != sent.token);
+    }
+    let (kind, status, fields, body) = match answer {
+        Ok(response) => {
+            let body = response.whole_body();
+            (abi::EVENT_RESPONSE, response.status, response.fields.laid_out(), body)
+        }
+        Err(word) => (abi::EVENT_FAILED, 0, OwnHead::default(), word.as_bytes().to_vec()),
+    };
+    filter.library().event(&abi::Event {
+        size: u32::try_from(size_of::<abi::Event>()).unwrap_or_default(),
+        kind,
+        token: sent.token,
+        filter: filter.id(),
+        worker: 0,
+        status,
+        head: fields.as_abi(),
+        body: abi::Text::of(&body),
+    });
+}
+
+/// A number for an exchange.
+pub(super) fn begin() -> u64 {
+    let exchange = EXCHANGE.fetch_add(1, Ordering::Relaxed);
+    told().exchanges.insert(exchange, Waiting::default());
+    exchange
+}
+
+/// Has the exchange wait for another turn.
+pub(super) fn next_turn(exchange: u64, turn: u32) {
+    told().exchanges.insert(exchange, Waiting { turn, ..Waiting::default() });
+}
+
+/// The exchange is over.
+pub(super) fn end(exchange: u64) {
+    told().exchanges.remove(&exchange);
+}
+
+/// Waits until a paused exchange goes on; `None` at the deadline.
+pub(super) fn wait(exchange: u64) -> Option<Resumed> {
+    let is_waiting = |told: &mut Told| told.exchanges.get(&exchange).is_some_and(|own| own.resumed.is_none());
+    let (mut told, _) =
+        CHANGED.wait_timeout_while(told(), PAUSE_MAX, is_waiting).unwrap_or_else(PoisonError::into_inner);
+    let waiting = told.exchanges.get_mut(&exchange)?;
+    waiting.is_used = true;
+    waiting.resumed.take()
+}
+
+/// A number for a filter.
+pub(super) fn filter_id() -> u32 {
+    FILTER.fetch_add(1, Ordering::Relaxed)
+}
+
+fn told() -> MutexGuard<'static, Told> {
+    TOLD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn level_of(number: u32) -> Level {
+    match number {
+        abi::TRACE => Level::Trace,
+        abi::DEBUG => Level::Debug,
+        abi::INFO => Level::Info,
+        abi::WARN => Level::Warn,
+        _ => Level::Error,
+    }
+}
+
+unsafe extern "C" fn resume(exchange: u64, turn: u32, verdict: u32, edits: *const u8, len: u32) -> i32 {
+    let mut told = told();
+    let Some(waiting) = told.exchanges.get_mut(&exchange) else { return abi::GONE };
+    if waiting.turn != turn || waiting.is_used || waiting.resumed.is_some() {
+        return abi::STALE;
+    }
+    let Ok(verdict) = u8::try_from(verdict) else { return abi::INVALID };
+    // SAFETY: the library says that so many bytes lie there.
+    let edits = unsafe { list(edits, len as usize) }.to_vec();
+    waiting.resumed = Some(Resumed { verdict, edits });
+    drop(told);
+    CHANGED.notify_all();
+    abi::OK
+}
+
+unsafe extern "C" fn log(filter: u32, level: u32, text: *const u8, len: usize) -> i32 {
+    // SAFETY: the library says that so many bytes lie there.
+    let text = unsafe { list(text, len) };
+    let text = String::from_utf8_lossy(text).into_owned();
+    told().logs.entry(filter).or_default().push((level, text));
+    abi::OK
+}
+
+unsafe extern "C" fn metric(
+    filter: u32,
+    kind: u32,
+    name: *const u8,
+    name_len: usize,
+    _bounds: *const u64,
+    bounds_len: u32,
+    out: *mut abi::Metric,
+) -> i32 {
+    // SAFETY: the library says that so many bytes lie there.
+    let name = String::from_utf8_lossy(unsafe { list(name, name_len) }).into_owned();
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if !is_name || kind > abi::HISTOGRAM || bounds_len > 32 {
+        return abi::INVALID;
+    }
+    let mut told = told();
+    let of_filter = told.metrics.keys().filter(|(own, _)| *own == filter).count();
+    if of_filter >= 64 {
+        return abi::FULL;
+    }
+    let metric = *told.metrics.entry((filter, name)).or_insert_with(|| {
+        let lane = if kind == abi::HISTOGRAM { bounds_len as usize + 2 } else { 1 };
+        let cells: Vec<AtomicU64> = (0..lane * (WORKERS as usize + 1)).map(|_| AtomicU64::new(0)).collect();
+        // The contract: cells live as long as the process.
+        Cells { kind, lane, cells: cells.leak() }
+    });
+    if metric.kind != kind {
+        return abi::INVALID;
+    }
+    let stride = u32::try_from(metric.lane).unwrap_or_default();
+    let place = abi::Metric { cells: metric.cells.as_ptr().cast_mut().cast(), stride, reserved: 0 };
+    // SAFETY: the library's place for the answer.
+    unsafe { out.write(place) };
+    abi::OK
+}
+
+unsafe extern "C" fn send(request: *const abi::Outbound) -> i32 {
+    // SAFETY: the library's request, valid while this runs.
+    let request = unsafe { &*request };
+    let text = |text: abi::Text| {
+        // SAFETY: the library says that so many bytes lie there.
+        let bytes: &[u8] = unsafe { list(text.data, text.len) };
+        bytes.to_vec()
+    };
+    let lossy = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    // SAFETY: the library says that so many pairs lie there.
+    let pairs = unsafe { list(request.fields, 2 * request.fields_len as usize) };
+    let mut fields = Fields::default();
+    for pair in pairs.as_chunks::<2>().0 {
+        let [name, value] = *pair;
+        fields.add(text(name), text(value));
+    }
+    let sent = Sent {
+        cluster: lossy(text(request.cluster)),
+        method: lossy(text(request.method)),
+        target: lossy(text(request.target)),
+        fields,
+        body: text(request.body),
+        token: request.token,
+    };
+    if sent.cluster == "unknown" {
+        return abi::UNKNOWN;
+    }
+    told().sent.entry(request.filter).or_default().push(sent);
+    abi::OK
+}
+
+unsafe extern "C" fn cancel(filter: u32, token: u64) -> i32 {
+    let mut told = told();
+    let Some(under_way) = told.sent.get_mut(&filter) else { return abi::UNKNOWN };
+    let before = under_way.len();
+    under_way.retain(|sent| sent.token != token);
+    if under_way.len() < before { abi::OK } else { abi::UNKNOWN }
+}
+
+const WORKERS: u32 = 2;
+/// Longest wait for a pause.
+const PAUSE_MAX: Duration = Duration::from_secs(10);

@@ -1,0 +1,50 @@
+//! A host for the tests of filters: loads them, sends exchanges through chains of them and shows what came of it.
+//!
+//! It enters filters as the gateway does, through the functions that a library exports, and applies what they answer. It has
+//! no sockets, no routes and no clock: an exchange runs on the thread of the test, and a pause is waited for with a deadline.
+//!
+//! ```
+//! use eddy_sdk::prelude::*;
+//! use eddy_sdk::test::{Chain, Library, Request, Response};
+//!
+//! struct Mark;
+//!
+//! impl Filter for Mark {
+//!     type Config = Option<String>;
+//!     type State = ();
+//!     const INTEREST: Interest = Interest::of(&[Phase::RequestHead]);
+//!
+//!     fn new(_: Option<String>, _: &Context) -> Result<Self, String> {
+//!         Ok(Self)
+//!     }
+//!
+//!     fn request_head(&self, x: &mut Exchange<'_, ()>) -> Result<Verdict, Fault> {
+//!         x.set("x-mark", "seen")?;
+//!         Ok(Verdict::Continue)
+//!     }
+//! }
+//!
+//! eddy_sdk::filters! { "mark" => Mark }
+//!
+//! # fn main() {
+//! let library = Library::of::<Filters>();
+//! let mark = library.filter("mark", "null").unwrap();
+//! let outcome = Chain::new().then(&mark).send(Request::get("/"), |_| Response::new(200));
+//! assert_eq!(outcome.sent().get_field("x-mark"), Some("seen"));
+//! # }
+//! ```
+
+mod apply;
+mod chain;
+mod crossing;
+mod fake;
+mod library;
+mod message;
+mod outcome;
+
+pub use chain::Chain;
+pub use crossing::{Crossed, Crossing, Entered, Note, Written};
+pub use fake::{Sent, answer, counted, logged, sent};
+pub use library::{Configured, Library, RuleConfig};
+pub use message::{Fields, Request, Response};
+pub use outcome::Outcome;
