@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use eddy_filter::{
-    EDITS_BYTES_MAX, Handle, HandleTable, Host, HostError, Level, Metric, MetricError, MetricKind, MetricRegistry,
-    MetricView, Outbound, Verdict,
+    EDITS_BYTES_MAX, Handle, HandleTable, Host, HostError, Level, Metric, MetricError, MetricKind,
+    MetricRegistry, MetricView, Outbound, Verdict,
 };
 use eddy_io::monotonic_ms;
 
@@ -128,7 +128,13 @@ impl Host for FilterHost {
         Ok(())
     }
 
-    fn metric(&self, filter: u32, kind: MetricKind, name: &str, bounds: &[u64]) -> Result<Metric, MetricError> {
+    fn metric(
+        &self,
+        filter: u32,
+        kind: MetricKind,
+        name: &str,
+        bounds: &[u64],
+    ) -> Result<Metric, MetricError> {
         self.metrics.define(filter, kind, name, bounds)
     }
 
@@ -148,7 +154,11 @@ impl Writer {
             self.records.store(0, Relaxed);
             let dropped = self.dropped.swap(0, Relaxed);
             if dropped > 0 {
-                tracing::warn!(filter = name, dropped, "the filter writes too many records; some were dropped");
+                tracing::warn!(
+                    filter = name,
+                    dropped,
+                    "the filter writes too many records; some were dropped"
+                );
             }
         }
         let may = self.records.fetch_add(1, Relaxed) < RECORDS_A_SECOND_MAX;
@@ -187,7 +197,9 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let mut taken = Vec::new();
         runtime.block_on(host.inbox(1).unwrap().take(&mut taken));
-        assert!(matches!(&taken[..], [Message::Resumed(resumed)] if resumed.edits == [1] && resumed.turn == 3));
+        assert!(
+            matches!(&taken[..], [Message::Resumed(resumed)] if resumed.edits == [1] && resumed.turn == 3)
+        );
     }
 
     #[test]

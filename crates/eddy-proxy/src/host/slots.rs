@@ -39,7 +39,9 @@ impl Slots {
     /// Ends an exchange: nothing reaches it any more.
     pub(crate) fn close(&mut self, table: &HandleTable, handle: Handle) {
         table.close(handle);
-        if let Some(entry) = self.entries.get_mut(handle.slot()).filter(|entry| entry.exchange == Some(handle)) {
+        if let Some(entry) =
+            self.entries.get_mut(handle.slot()).filter(|entry| entry.exchange == Some(handle))
+        {
             *entry = Entry::default();
             self.free.push(handle.slot());
         }
@@ -48,7 +50,9 @@ impl Slots {
     /// Passes on what a filter said; whether anybody waits for it.
     pub(crate) fn deliver(&mut self, resumed: Resumed) -> bool {
         let entry = self.entries.get_mut(resumed.exchange.slot());
-        let Some(entry) = entry.filter(|entry| entry.exchange == Some(resumed.exchange)) else { return false };
+        let Some(entry) = entry.filter(|entry| entry.exchange == Some(resumed.exchange)) else {
+            return false;
+        };
         let direction = resumed.direction as usize;
         if let Some(place) = entry.arrived.get_mut(direction) {
             *place = Some(resumed);
@@ -85,7 +89,13 @@ mod tests {
     use eddy_filter::Verdict;
 
     fn resumed(exchange: Handle, turn: u32) -> Resumed {
-        Resumed { exchange, direction: Direction::Response, turn, verdict: Verdict::Continue, edits: Vec::new() }
+        Resumed {
+            exchange,
+            direction: Direction::Response,
+            turn,
+            verdict: Verdict::Continue,
+            edits: Vec::new(),
+        }
     }
 
     #[test]

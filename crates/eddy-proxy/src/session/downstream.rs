@@ -6,6 +6,8 @@ use std::task::{Context, Poll, ready};
 
 use eddy_io::{BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, Peer, Stream, Timer};
 
+use crate::exchange::Crossing;
+
 /// A client's connection.
 #[derive(Debug)]
 pub(crate) struct Downstream {
@@ -18,6 +20,10 @@ pub(crate) struct Downstream {
     pub(crate) input: Buffer,
     /// Exchanges begun.
     pub(crate) requests: u64,
+    /// The peer's address and port as text, once a filter is told of it.
+    pub(crate) peer_address: String,
+    /// The connection's number in its worker, once a filter is told of it; 0 before.
+    pub(crate) number: u64,
 }
 
 /// What ended a wait for the client.
@@ -34,7 +40,24 @@ pub(crate) enum Wake {
 impl Downstream {
     /// A connection that was just accepted.
     pub(crate) fn new(stream: Stream, peer: Peer, timer: Timer) -> Self {
-        Self { stream, peer, peer_text: peer.ip().to_string(), timer, input: Buffer::default(), requests: 0 }
+        Self {
+            stream,
+            peer,
+            peer_text: peer.ip().to_string(),
+            timer,
+            input: Buffer::default(),
+            requests: 0,
+            peer_address: String::new(),
+            number: 0,
+        }
+    }
+
+    /// Gives the connection the name and number by which filters know it.
+    pub(crate) fn name(&mut self, crossing: &Crossing) {
+        if self.number == 0 {
+            self.number = crossing.number_connection();
+            self.peer_address = self.peer.to_string();
+        }
     }
 
     /// Waits, without a buffer, until the client has said something or `timeout_ms` have passed; what it said is

@@ -186,10 +186,10 @@ fn histograms<T>(
         let mut total = 0;
         for index in 0..BUCKETS {
             total += workers.iter().map(|series| of(series).bucket(index)).sum::<u64>();
-            let bound = Histogram::bound_us(index).map_or_else(|| "+Inf".to_owned(), seconds);
+            let bound = Histogram::<125>::bound(index).map_or_else(|| "+Inf".to_owned(), seconds);
             sample(out, &bucket_name, &[(label, value), ("le", &bound)], total);
         }
-        let sum_us: u64 = workers.iter().map(|series| of(series).sum_us()).sum();
+        let sum_us: u64 = workers.iter().map(|series| of(series).sum()).sum();
         text(out, &format!("{name}_sum"), &[(label, value)], &seconds(sum_us));
         sample(out, &format!("{name}_count"), &[(label, value)], total);
     }
@@ -248,7 +248,7 @@ mod tests {
     fn buckets_are_cumulative_and_end_with_infinity() {
         let series = Arc::new(ListenerSeries::default());
         for us in [100, 200, u64::from(u32::MAX)] {
-            series.duration.observe_us(us);
+            series.duration.observe(us);
         }
         let mut out = String::new();
         histograms(&mut out, "d", "h", "l", &[("x", &[series])], |one| &one.duration);

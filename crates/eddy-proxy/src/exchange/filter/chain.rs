@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use eddy_config::{Config, ListenerConfig};
 use eddy_filter::{Chain, ChainStep, ChainTooLong, FilterSet, Owner};
+use thiserror::Error;
 
 /// A chain and, step by step, the filters' indices in the configuration.
 #[derive(Debug)]
@@ -39,15 +40,26 @@ impl FilterChains {
     }
 }
 
+/// Why the filters of a listener make no chain.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+pub enum BadChain {
+    /// There are too many.
+    #[error(transparent)]
+    TooLong(#[from] ChainTooLong),
+    /// One that is configured was not made ready.
+    #[error("a filter of the configuration was not made ready")]
+    Missing,
+}
+
 /// Makes the chains of a listener.
 ///
 /// # Errors
-/// [`ChainTooLong`].
+/// Any [`BadChain`].
 pub(crate) fn build_chains(
     listener: &ListenerConfig,
     config: &Config,
     set: &FilterSet,
-) -> Result<FilterChains, ChainTooLong> {
+) -> Result<FilterChains, BadChain> {
     if listener.filters.is_empty() {
         return Ok(FilterChains::default());
     }
@@ -67,25 +79,21 @@ fn build(
     config: &Config,
     set: &FilterSet,
     action: Option<usize>,
-) -> Result<FilterChain, ChainTooLong> {
+) -> Result<FilterChain, BadChain> {
     let mut steps = Vec::new();
-    let mut indices = Vec::new();
-    for (position, index) in listener.filters.iter().enumerate() {
-        let Some(filter) = set.filters.get(*index) else { continue };
-        let rules = action.and_then(|action| config.actions.get(action)).map(|action| action.filters.as_slice());
+    for index in &listener.filters {
+        let Some(filter) = set.filters.get(*index) else { return Err(BadChain::Missing) };
+        let rules =
+            action.and_then(|action| config.actions.get(action)).map(|action| action.filters.as_slice());
         let rule = rules.unwrap_or_default().iter().find(|rule| rule.filter == *index);
         let is_disabled = rule.and_then(|rule| rule.is_disabled).unwrap_or(filter.policy.is_disabled);
-        if is_disabled {
-            continue;
-        }
         let own = action.and_then(|action| set.rule(action, *index));
         steps.push(ChainStep {
             filter: Arc::clone(own.map_or(filter, |own| &own.filter)),
-            position: u8::try_from(position).map_err(|_| ChainTooLong)?,
+            is_disabled,
             config: own.map_or(0, |own| own.config),
             owner: own.map_or_else(Owner::default, |own| own.owner.clone()),
         });
-        indices.push(*index);
     }
-    Ok(FilterChain { chain: Chain::new(steps)?, indices })
+    Ok(FilterChain { chain: Chain::new(steps)?, indices: listener.filters.clone() })
 }

@@ -14,11 +14,12 @@ mod state;
 mod wait;
 mod way;
 
+pub use chain::BadChain;
 pub(crate) use chain::{FilterChains, build_chains};
-pub(crate) use enter::{Crossing, flush_ended};
+pub(crate) use enter::{Crossing, FailureKind, flush_ended};
 pub(crate) use finish::{finish, log};
-pub(crate) use local::{LocalHead, local};
-pub(crate) use request::{begin, request, stage_request};
-pub(crate) use response::{begin_response, stage_response};
+pub(crate) use local::{answer, local, sees_answers};
+pub(crate) use request::{begin, framing as request_framing, has, request, stage_request};
+pub(crate) use response::{begin_response, framing as response_framing, has_response_body, stage_response};
 pub(crate) use state::Filtering;
-pub(crate) use way::Progress;
+pub(crate) use way::{Progress, write_whole};

@@ -12,13 +12,13 @@ pub(crate) struct Filtering {
     pub(crate) handle: Option<Handle>,
     /// Crossings so far.
     pub(crate) turn: u32,
-    /// By position, what each filter keeps of the exchange.
+    /// By step, what each filter keeps of the exchange.
     pub(crate) states: Vec<u64>,
-    /// By position, a bit for each filter that the request's head has come to.
-    pub(crate) entered: u64,
-    /// By position, a bit for each filter that failed and is left out.
+    /// The last step that the request's head has come to.
+    pub(crate) reached: Option<u8>,
+    /// By step, a bit for each filter that failed and is left out.
     pub(crate) skipped: u64,
-    /// By position, a bit for each filter that has changed something.
+    /// By step, a bit for each filter that has changed something.
     pub(crate) changed: u64,
     pub(crate) request: Way,
     pub(crate) response: Way,
@@ -30,6 +30,14 @@ pub(crate) struct Filtering {
     pub(crate) is_target_own: bool,
     /// The address that a filter wants the request to go to.
     pub(crate) endpoint: Option<EndpointWish>,
+    /// Why a filter answered, as it says.
+    pub(crate) details: Vec<u8>,
+    /// The address of the endpoint that answered, as text.
+    pub(crate) endpoint_text: String,
+    /// When the request's head was complete, microseconds since 1970.
+    pub(crate) started_unix_us: u64,
+    /// How long the exchange took, once it is over.
+    pub(crate) duration_us: u64,
 }
 
 /// An address that a filter wants a request to go to.
@@ -66,6 +74,8 @@ pub(crate) struct Way {
     pub(crate) is_head_sealed: bool,
     /// The step that collects the body; the head waits there too unless it is done.
     pub(crate) hold: Option<u8>,
+    /// The first step that is shown the whole body: the one that first collected it.
+    pub(crate) whole_from: Option<u8>,
     /// What was collected.
     pub(crate) collected: Vec<u8>,
     /// Whether the body has come to its end and is in `collected`.
@@ -120,6 +130,16 @@ impl Filtering {
         }
     }
 
+    /// Whether the request may only go where a filter wants it.
+    pub(crate) fn is_endpoint_strict(&self) -> bool {
+        self.endpoint.as_ref().is_some_and(|wish| wish.is_strict)
+    }
+
+    /// Whether the request's head has come to a step.
+    pub(crate) fn has_seen(&self, step: u8) -> bool {
+        self.request.is_head_done || self.reached.is_some_and(|reached| step <= reached)
+    }
+
     /// Whether the request's body was collected, so that it can be sent again.
     pub(crate) fn has_whole_request(&self) -> bool {
         self.request.is_whole
@@ -133,7 +153,7 @@ impl Filtering {
         self.chain = None;
         self.turn = 0;
         self.states.clear();
-        self.entered = 0;
+        self.reached = None;
         self.skipped = 0;
         self.changed = 0;
         self.request.clear();
@@ -143,10 +163,18 @@ impl Filtering {
         free(&mut self.response_head);
         self.is_target_own = false;
         self.endpoint = None;
+        self.endpoint_text.clear();
+        self.details.clear();
+        self.duration_us = 0;
     }
 }
 
 impl FilterReply {
+    /// Whether a filter has answered.
+    pub(crate) fn is_given(&self) -> bool {
+        self.status != 0
+    }
+
     /// Adds a field.
     pub(crate) fn add(&mut self, name: &[u8], value: &[u8]) {
         self.text.extend_from_slice(name);
@@ -177,7 +205,8 @@ impl FilterReply {
 impl Way {
     /// Makes it as good as new.
     pub(crate) fn clear(&mut self) {
-        let (mut collected, mut piece) = (std::mem::take(&mut self.collected), std::mem::take(&mut self.piece));
+        let (mut collected, mut piece) =
+            (std::mem::take(&mut self.collected), std::mem::take(&mut self.piece));
         let mut trailers = std::mem::take(&mut self.trailers);
         [&mut collected, &mut piece, &mut trailers.bytes].into_iter().for_each(free);
         trailers.fields.clear();
