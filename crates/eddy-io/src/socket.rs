@@ -67,6 +67,9 @@ pub fn descriptors_max() -> u64 {
         .unwrap_or(u64::MAX)
 }
 
+/// Connections that may wait to be accepted on one socket; the kernel lowers it to `net.core.somaxconn`.
+pub const BACKLOG: u32 = 4096;
+
 #[cfg(test)]
 mod tests {
     use super::*;

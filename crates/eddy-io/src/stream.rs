@@ -5,11 +5,11 @@ use std::io::{self, IoSlice};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
 use socket2::SockRef;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
 
 use crate::buffer::{Buffer, Fill};
@@ -157,6 +157,19 @@ impl Stream {
         self.poll_readable(&mut Context::from_waker(Waker::noop())).is_pending()
     }
 
+    /// Whether the peer has ended its side, as far as the loop has been told; there may be bytes before the end.
+    ///
+    /// # Cost
+    /// No system call.
+    pub fn is_ended(&self) -> bool {
+        let mut cx = Context::from_waker(Waker::noop());
+        let ready = match self {
+            Self::Tcp(stream) => pin!(stream.ready(Interest::READABLE)).poll(&mut cx),
+            Self::Unix(stream) => pin!(stream.ready(Interest::READABLE)).poll(&mut cx),
+        };
+        matches!(ready, Poll::Ready(Ok(ready)) if ready.is_read_closed())
+    }
+
     /// Whether nothing has arrived and the peer has not closed, asking the kernel.
     ///
     /// # Cost
@@ -208,6 +221,18 @@ impl Listener {
     /// What the kernel says of `epoll_ctl`.
     pub fn unix(socket: OwnedFd) -> io::Result<Self> {
         Ok(Self::Unix(UnixListener::from_std(socket.into())?))
+    }
+
+    /// Sets how many connections may wait to be accepted; while so many do, the kernel answers no new ones.
+    ///
+    /// # Errors
+    /// What the kernel says of `listen`.
+    pub fn set_backlog(&self, backlog: u32) -> io::Result<()> {
+        let backlog = i32::try_from(backlog).unwrap_or(i32::MAX);
+        match self {
+            Self::Tcp(listener) => Ok(rustix::net::listen(listener, backlog)?),
+            Self::Unix(listener) => Ok(rustix::net::listen(listener, backlog)?),
+        }
     }
 
     /// Accepts the next connection.

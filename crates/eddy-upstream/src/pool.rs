@@ -80,11 +80,14 @@ impl LinkPool {
         None
     }
 
-    /// Keeps a link that has carried an exchange to its end, or closes it when it is one too many.
+    /// Keeps a link that has carried an exchange to its end, unless none are kept.
+    ///
+    /// One above `idle_max` is kept as well until a sweep finds that nobody took it for a while: when work comes in
+    /// bursts, to close what the next burst connects again costs more than the work.
     pub fn put(&mut self, mut link: Link, config: &PoolConfig, now_ms: u64) {
         link.rest(now_ms);
         let is_worn = config.requests_max > 0 && link.requests() >= config.requests_max;
-        if !is_worn && self.idle.len() < config.idle_max as usize {
+        if !is_worn && config.idle_max > 0 {
             self.idle.push(link);
         }
     }
@@ -99,15 +102,24 @@ impl LinkPool {
         self.idle.clear();
     }
 
-    /// Closes the links that have been idle for too long or that the endpoint has closed.
+    /// Closes the links that have been idle for too long or that the endpoint has closed, and those above `idle_max`
+    /// that no burst has needed.
     ///
     /// # Cost
     /// Linear in the idle links, no system call but the closes.
     pub fn sweep(&mut self, config: &PoolConfig, now_ms: u64) {
         self.idle.retain(|link| !is_stale(link, config, now_ms) && link.stream.is_quiet());
+        // Those used longest ago are at the bottom.
+        let excess = self.idle.len().saturating_sub(config.idle_max as usize);
+        let is_unused = |link: &Link| now_ms.saturating_sub(link.idle_since_ms()) >= EXCESS_KEPT_MS;
+        let unused = self.idle.iter().take(excess).take_while(|link| is_unused(link)).count();
+        self.idle.drain(..unused);
     }
 }
 
 fn is_stale(link: &Link, config: &PoolConfig, now_ms: u64) -> bool {
     u128::from(now_ms.saturating_sub(link.idle_since_ms())) >= config.idle_timeout.as_millis()
 }
+
+/// How long a link above `idle_max` is kept, milliseconds.
+const EXCESS_KEPT_MS: u64 = 1_000;

@@ -172,9 +172,46 @@ type merger struct{}
 func (merger) Merge(parent, child interface{}) interface{} { return child }
 
 func TestMetrics(t *testing.T) {
+	count, gauge := envoytest.Metric("a_count"), envoytest.Metric("a_gauge")
 	envoytest.New(t, envoytest.Filter{Name: "metrics"})
-	if count, gauge := envoytest.Metric("a_count"), envoytest.Metric("a_gauge"); count != 5 || gauge != 4 {
+	if count, gauge := envoytest.Metric("a_count")-count, envoytest.Metric("a_gauge")-gauge; count != 5 || gauge != 4 {
 		t.Errorf("count %d, gauge %d", count, gauge)
+	}
+}
+
+// owned is a configuration that counts its ends.
+type owned struct{ ends *int }
+
+func (o *owned) Destroy() { *o.ends++ }
+
+type ownedParser struct {
+	ends   *[]*int
+	merges func(parent, child interface{}) interface{}
+}
+
+func (p ownedParser) Parse(*anypb.Any, api.ConfigCallbackHandler) (interface{}, error) {
+	n := new(int)
+	*p.ends = append(*p.ends, n)
+	return &owned{n}, nil
+}
+
+func (p ownedParser) Merge(parent, child interface{}) interface{} { return p.merges(parent, child) }
+
+func TestEveryConfigurationIsDestroyedOnce(t *testing.T) {
+	for what, merges := range map[string]func(parent, child interface{}) interface{}{
+		"child": func(_, child interface{}) interface{} { return child },
+		"own":   func(parent, _ interface{}) interface{} { return parent },
+	} {
+		var ends []*int
+		http.RegisterHttpFilterFactoryAndConfigParser("owned-"+what, func(interface{}, api.FilterCallbackHandler) api.StreamFilter {
+			return &marks{}
+		}, ownedParser{&ends, merges})
+		t.Run(what, func(t *testing.T) {
+			envoytest.New(t, envoytest.Filter{Name: "owned-" + what, Config: "{}", Rule: "{}"})
+		})
+		if len(ends) != 2 || *ends[0] != 1 || *ends[1] != 1 {
+			t.Errorf("%s: %d configurations", what, len(ends))
+		}
 	}
 }
 

@@ -271,4 +271,4 @@ const fn size_32<T>() -> u32 {
 }
 
 const SDK: &str = concat!("eddy-sdk ", env!("CARGO_PKG_VERSION"));
-const TOOLCHAIN: &str = "";
+const TOOLCHAIN: &str = env!("EDDY_SDK_TOOLCHAIN");

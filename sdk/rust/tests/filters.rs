@@ -20,6 +20,7 @@ fn the_library_names_its_filters_and_its_kit() {
     let library = library();
     assert!(library.names().contains(&"script".to_owned()), "{:?}", library.names());
     assert!(library.sdk().starts_with("eddy-sdk "), "{}", library.sdk());
+    assert!(library.toolchain().starts_with("rustc 1."), "{}", library.toolchain());
 }
 
 #[test]

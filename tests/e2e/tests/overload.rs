@@ -1,4 +1,4 @@
-//! Three times more requests than can be served: as many are served as at the peak, the rest is refused quickly.
+//! Three times more requests than can be served: as many are served in time as at the peak.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -69,6 +69,15 @@ impl Drop for Quota {
     }
 }
 
+/// What a user does when no answer comes in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum User {
+    /// Waits on.
+    Patient,
+    /// Closes the connection and comes back with another.
+    Hasty,
+}
+
 #[derive(Default)]
 struct Tally {
     served: AtomicU64,
@@ -122,7 +131,7 @@ async fn closed_loop(gateway: SocketAddr, connections: usize, time: Duration) ->
 }
 
 /// Sends `rate` requests a second whatever becomes of them, each on an idle connection or a new one.
-async fn open_loop(gateway: SocketAddr, rate: f64, time: Duration) -> Result<Arc<Tally>> {
+async fn open_loop(gateway: SocketAddr, rate: f64, time: Duration, user: User) -> Result<Arc<Tally>> {
     let tally = Arc::new(Tally::default());
     let (idle, idle_again) = tokio::sync::mpsc::unbounded_channel::<Client>();
     let mut idle_again = idle_again;
@@ -148,7 +157,11 @@ async fn open_loop(gateway: SocketAddr, rate: f64, time: Duration) -> Result<Arc
                 };
                 // A connection that was closed while it was idle fails at reading, and is counted there.
                 let _ = client.send(GET).await;
-                let next = client.next("GET").await;
+                let patience = if user == User::Hasty { USEFUL } else { LOAD_TIME };
+                let Ok(next) = tokio::time::timeout(patience, client.next("GET")).await else {
+                    tally.late.fetch_add(1, Relaxed);
+                    return;
+                };
                 tally.count(&next, scheduled.elapsed());
                 if matches!(&next, Next::Answer(answer) if answer.response.is_keep_alive()) {
                     // At the end of the run nobody takes it back.
@@ -167,28 +180,46 @@ async fn open_loop(gateway: SocketAddr, rate: f64, time: Duration) -> Result<Arc
 #[tokio::test]
 #[ignore = "takes a minute and a machine that is otherwise idle: make soak"]
 async fn overload_costs_no_goodput() -> Result<()> {
+    overload(User::Patient, 0.9).await
+}
+
+/// Each connection that is given up is closed and followed by a new one, which costs as much as a request: not all of
+/// the peak can be kept.
+#[tokio::test]
+#[ignore = "takes a minute and a machine that is otherwise idle: make soak"]
+async fn users_who_give_up_cost_some_goodput_and_not_all() -> Result<()> {
+    overload(User::Hasty, 0.5).await
+}
+
+async fn overload(user: User, share_min: f64) -> Result<()> {
     let (address, _log) = TapOrigin::on_thread()?;
     let gateway = Gateway::start(CONFIG, &[("ORIGIN", &address)]).await?;
     let quota = Quota::on(&gateway, 4)?;
     closed_loop(gateway.address(), 32, Duration::from_secs(1)).await?;
-    let peak = closed_loop(gateway.address(), 32, PEAK_TIME).await?;
+    let before = closed_loop(gateway.address(), 32, PEAK_TIME).await?;
     let admin = tokio::spawn(slowest_admin_answer(gateway.admin_address(), LOAD_TIME));
-    let tally = open_loop(gateway.address(), peak * 3.0, LOAD_TIME).await?;
+    let tally = open_loop(gateway.address(), before * 3.0, LOAD_TIME, user).await?;
     let goodput = tally.served.load(Relaxed) as f64 / LOAD_TIME.as_secs_f64();
     let slowest_admin = admin.await??;
     // Two seconds are given to recover.
     tokio::time::sleep(Duration::from_secs(2)).await;
     let after = closed_loop(gateway.address(), 32, PEAK_TIME).await?;
-    println!(
-        "peak {peak:.0}/s; at three times that {goodput:.0}/s served, {} late, {} refused (slowest {} ms), {} failed; \
-         admin at most {slowest_admin:?}; afterwards {after:.0}/s",
-        tally.late.load(Relaxed),
-        tally.refused.load(Relaxed),
-        tally.slowest_refusal_ms.load(Relaxed),
-        tally.failed.load(Relaxed),
-    );
-    ensure!(goodput >= peak * 0.9, "goodput {goodput:.0}/s of {peak:.0}/s");
-    ensure!(after >= peak * 0.9, "afterwards {after:.0}/s of {peak:.0}/s");
+    // A request's cost moves with what else the machine does; of two measurements around the load the mean is fair.
+    let peak = f64::midpoint(before, after);
+    #[expect(clippy::print_stdout, reason = "the figures are what the run is for")]
+    {
+        println!(
+            "{user:?}: peak {before:.0}/s; at three times that {goodput:.0}/s served, {} late, {} refused (slowest {} ms), \
+         {} failed; admin at most {slowest_admin:?}; afterwards {after:.0}/s; {:.0} % kept",
+            tally.late.load(Relaxed),
+            tally.refused.load(Relaxed),
+            tally.slowest_refusal_ms.load(Relaxed),
+            tally.failed.load(Relaxed),
+            goodput / peak * 100.0,
+        );
+    }
+    ensure!(goodput >= peak * share_min, "goodput {goodput:.0}/s of {peak:.0}/s");
+    ensure!(after >= before * 0.9, "afterwards {after:.0}/s of {before:.0}/s");
     ensure!(slowest_admin < Duration::from_secs(2), "admin took {slowest_admin:?}");
     gateway.stop().await?;
     drop(quota);

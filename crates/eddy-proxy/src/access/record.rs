@@ -70,9 +70,10 @@ impl<'a> Record<'a> {
             cluster: cluster.map_or("-", |cluster| &cluster.config.name),
             endpoint: exchange.endpoint.as_ref(),
             attempts: exchange.attempts,
-            reason: exchange
-                .fault
-                .map_or_else(|| details(&exchange.filtering.details), crate::fault::Fault::reason),
+            reason: match exchange.fault {
+                Some(fault) => fault.reason(),
+                None => details(&exchange.filtering.details),
+            },
             request_id: &exchange.request_id,
             referer: fields.first(FieldId::Referer).unwrap_or_default(),
             user_agent: fields.first(FieldId::UserAgent).unwrap_or_default(),

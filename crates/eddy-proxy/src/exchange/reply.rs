@@ -60,9 +60,24 @@ pub(crate) async fn send(drive: &mut Drive<'_>) -> Phase {
 
 /// Stages the head and, where it is at hand, the body.
 async fn write(drive: &mut Drive<'_>) -> Result<(), Fault> {
-    if filter::sees_answers(drive) {
-        return write_filtered(drive).await;
+    if !filter::sees_answers(drive) {
+        return write_plain(drive);
     }
+    match write_filtered(drive).await {
+        // A filter that fails at an answer of our own: the client is told of that, past all filters.
+        Err(fault @ (Fault::FilterFailed | Fault::FilterTimeout | Fault::FilterBody)) => {
+            drive.exchange.fault = Some(fault);
+            drive.exchange.status = fault.status();
+            drive.exchange.local.body = LocalBody::Status;
+            drive.exchange.local.location.clear();
+            drive.exchange.answer.clear();
+            write_plain(drive)
+        }
+        written => written,
+    }
+}
+
+fn write_plain(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let keep_alive = may_keep_alive(drive) && swallow_body(drive);
     let date = drive.worker.date();
     let plan = Rc::clone(&drive.plan);
@@ -106,7 +121,7 @@ async fn write(drive: &mut Drive<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// As [`write`], by way of the filters: they see an answer of our own as they see one of an endpoint.
+/// As [`write_plain`], by way of the filters: they see an answer of our own as they see one of an endpoint.
 async fn write_filtered(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let body = match &drive.exchange.local.body {
         LocalBody::Status => status_text(drive.exchange.status).to_vec(),

@@ -90,14 +90,14 @@ fn find(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let rule = found.rule.index as usize;
     exchange.rule = Some(rule);
     exchange.action = Some(found.rule.action as usize);
+    let action = plan.config.actions.get(found.rule.action as usize);
     if is_rewritten && !exchange.filtering.is_target_own {
         std::mem::swap(&mut exchange.target, &mut exchange.scratch);
         append_query(drive);
     }
-    let action = plan.config.actions.get(found.rule.action as usize);
     if let Some(ActionKind::Cluster(cluster)) = action.map(|action| &action.kind) {
         // Filters are told of it; a cluster that is drawn is drawn when they are done.
-        exchange.cluster = Some(*cluster);
+        drive.exchange.cluster = Some(*cluster);
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use eddy_route::normalise::{self, Normal};
 use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
 use crate::fault::Fault;
+use crate::worker::Waited;
 
 /// Applies the limits of the listener and the gateway, and derives the path that everything later goes by.
 pub(crate) fn apply(drive: &mut Drive<'_>) -> Phase {
@@ -41,7 +42,8 @@ fn check(drive: &mut Drive<'_>) -> Result<(), Fault> {
     if let Some(timeout) = timeout {
         set_due(drive, timeout);
     }
-    if !drive.worker.admits(&drive.plan) {
+    let waited = std::mem::take(&mut drive.down.waited);
+    if waited == Waited::TooLong || !drive.worker.admits(&drive.plan) {
         drive.worker.series.shed.increment();
         // The connection stays: opening another would cost more than the request.
         return Err(Fault::Overload);

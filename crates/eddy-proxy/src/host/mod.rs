@@ -5,5 +5,5 @@ mod inbox;
 mod slots;
 
 pub use filter_host::FilterHost;
-pub(crate) use inbox::{Inbox, Message, Resumed};
+pub(crate) use inbox::{Message, Resumed};
 pub(crate) use slots::Slots;

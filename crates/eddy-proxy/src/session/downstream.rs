@@ -7,6 +7,7 @@ use std::task::{Context, Poll, ready};
 use eddy_io::{BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, Peer, Stream, Timer};
 
 use crate::exchange::Crossing;
+use crate::worker::{Ticket, Waited, Worker};
 
 /// A client's connection.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct Downstream {
     pub(crate) timer: Timer,
     /// What was read and not yet used; without capacity while nothing is held.
     pub(crate) input: Buffer,
+    /// How long the request now at hand has waited for the worker.
+    pub(crate) waited: Waited,
     /// Exchanges begun.
     pub(crate) requests: u64,
     /// The peer's address and port as text, once a filter is told of it.
@@ -46,6 +49,7 @@ impl Downstream {
             peer_text: peer.ip().to_string(),
             timer,
             input: Buffer::default(),
+            waited: Waited::InTime,
             requests: 0,
             peer_address: String::new(),
             number: 0,
@@ -64,26 +68,58 @@ impl Downstream {
     /// held then.
     ///
     /// A new stream counts as readable until a first read has shown that it is not, so readiness alone tells nothing.
-    pub(crate) async fn idle(&mut self, timeout_ms: u64, pool: &BufferPool) -> Wake {
-        if !self.input.is_empty() {
+    pub(crate) async fn idle(&mut self, timeout_ms: u64, worker: &Worker) -> Wake {
+        if !self.input.is_empty() && !worker.crowd.is_gathering() {
             return Wake::Readable;
         }
         self.timer.arm(timeout_ms);
         self.timer.set_may_be_shed(true);
+        let mut ticket = None;
         let wake = poll_fn(|cx| {
             self.timer.register(cx);
-            match self.poll_fill(cx, pool) {
-                Poll::Ready(Ok(Fill::Bytes(_))) => Poll::Ready(Wake::Readable),
-                Poll::Ready(Ok(Fill::End) | Err(_)) => Poll::Ready(Wake::Gone),
-                Poll::Pending => {
-                    self.release(pool);
-                    if self.timer.is_expired() { Poll::Ready(Wake::Expired) } else { Poll::Pending }
+            if ticket.is_some() || (worker.crowd.is_gathering() && self.may_have_said(cx)) {
+                self.waited = ready!(self.poll_turn(cx, &mut ticket, worker));
+                self.timer.arm(timeout_ms);
+                if self.waited == Waited::TooLong && self.stream.is_ended() {
+                    worker.crowd.call_substitute(worker.timers.now_ms());
+                    return Poll::Ready(Wake::Gone);
                 }
             }
+            self.poll_said(cx, &worker.buffers)
         });
         let wake = wake.await;
         self.timer.set_may_be_shed(false);
         wake
+    }
+
+    fn may_have_said(&self, cx: &mut Context<'_>) -> bool {
+        !self.input.is_empty() || self.stream.poll_readable(cx).is_ready()
+    }
+
+    /// Waits for the worker's call to read what has come.
+    ///
+    /// It is not the client who is late now: no deadline runs, and nobody closes the connection to make room.
+    fn poll_turn(&self, cx: &Context<'_>, ticket: &mut Option<Ticket>, worker: &Worker) -> Poll<Waited> {
+        if ticket.is_none() {
+            self.timer.disarm();
+        }
+        let turn = worker.crowd.poll_turn(ticket, worker.timers.now_ms(), cx);
+        self.timer.set_may_be_shed(turn.is_ready());
+        turn
+    }
+
+    fn poll_said(&mut self, cx: &mut Context<'_>, pool: &BufferPool) -> Poll<Wake> {
+        if !self.input.is_empty() {
+            return Poll::Ready(Wake::Readable);
+        }
+        match self.poll_fill(cx, pool) {
+            Poll::Ready(Ok(Fill::Bytes(_))) => Poll::Ready(Wake::Readable),
+            Poll::Ready(Ok(Fill::End) | Err(_)) => Poll::Ready(Wake::Gone),
+            Poll::Pending => {
+                self.release(pool);
+                if self.timer.is_expired() { Poll::Ready(Wake::Expired) } else { Poll::Pending }
+            }
+        }
     }
 
     /// Reads more behind what is held, into a buffer of the pool if there is none yet.

@@ -16,7 +16,7 @@ pub(crate) async fn serve(worker: Rc<Worker>, handle: Rc<ListenerHandle>, stream
     let timer = worker.timers.timer();
     let mut down = Downstream::new(stream, peer, timer);
     while let Some(timeout_ms) = patience(&worker, &handle, &down) {
-        if down.idle(timeout_ms, &worker.buffers).await != Wake::Readable {
+        if down.idle(timeout_ms, &worker).await != Wake::Readable {
             break;
         }
         let mut exchange = worker.take_exchange();

@@ -1,10 +1,11 @@
 //! Takes connections from a listening socket and starts their sessions.
 
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
 use std::rc::Rc;
 
-use eddy_io::Listener;
+use eddy_io::{BACKLOG, Listener};
 use rustix::io::Errno;
 
 use crate::session;
@@ -12,6 +13,8 @@ use crate::worker::state::{ListenerHandle, Worker, share};
 
 /// How many idle connections are closed when descriptors run out.
 const SHED_AT_ONCE: usize = 32;
+/// How many connections may wait to be accepted while requests line up.
+const BACKLOG_IN_CROWD: u32 = 32;
 
 /// Whose socket connections are taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +29,14 @@ pub(crate) enum Turn {
 ///
 /// While there is no room, connections wait in the kernel's queue.
 pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, listener: Listener, turn: Turn) {
+    let queue = (turn == Turn::Own).then(|| Queue::new(&listener));
     loop {
+        if worker.crowd.is_gathering() {
+            queue.iter().for_each(Queue::narrow);
+            worker.crowd.admission().await;
+        } else {
+            queue.iter().for_each(Queue::widen);
+        }
         if !has_room(&worker, &handle) {
             // Sessions that were just started have not said yet that they wait for nothing.
             tokio::task::yield_now().await;
@@ -38,6 +48,7 @@ pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, liste
         }
         match poll_fn(|cx| listener.poll_accept(cx)).await {
             Ok((stream, peer)) => {
+                worker.crowd.count_accepted();
                 if turn == Turn::Other {
                     worker.series.accepts_for_others.increment();
                 }
@@ -56,6 +67,40 @@ pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, liste
                 }
             }
         }
+    }
+}
+
+/// The kernel's queue of connections that wait to be accepted.
+///
+/// In a crowd it is narrow: those whom nobody will serve in time are turned away where it costs least, and try again.
+struct Queue<'a> {
+    listener: &'a Listener,
+    is_narrow: Cell<bool>,
+}
+
+impl<'a> Queue<'a> {
+    fn new(listener: &'a Listener) -> Self {
+        // A process that died in a crowd has left it narrow.
+        Self { listener, is_narrow: Cell::new(true) }
+    }
+
+    fn narrow(&self) {
+        if !self.is_narrow.replace(true) {
+            // A queue of another length works all the same.
+            let _ = self.listener.set_backlog(BACKLOG_IN_CROWD);
+        }
+    }
+
+    fn widen(&self) {
+        if self.is_narrow.replace(false) {
+            let _ = self.listener.set_backlog(BACKLOG);
+        }
+    }
+}
+
+impl Drop for Queue<'_> {
+    fn drop(&mut self) {
+        self.widen();
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod accept;
 mod cluster;
+mod crowd;
 mod date;
 mod overload;
 mod run;
@@ -10,6 +11,7 @@ mod state;
 mod tick;
 
 pub(crate) use cluster::{Stay, WorkerCluster};
+pub(crate) use crowd::{Ticket, Waited};
 pub(crate) use overload::Pressure;
 pub(crate) use run::{Apply, Command, Start, run};
 pub(crate) use sockets::SocketTable;

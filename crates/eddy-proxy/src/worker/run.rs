@@ -19,6 +19,7 @@ use crate::plan::Plan;
 use crate::report::{ClusterView, view};
 use crate::stats::PlanSeries;
 use crate::worker::accept::{Turn, accept};
+use crate::worker::crowd;
 use crate::worker::sockets::SocketTable;
 use crate::worker::state::{ListenerHandle, Parts, Worker, WorkerPlan};
 use crate::worker::tick::tick;
@@ -97,6 +98,7 @@ async fn serve(start: Start) {
     state.follow_endpoints(first.endpoints);
     tokio::task::spawn_local(tick(Rc::clone(&state)));
     tokio::task::spawn_local(hear_filters(Rc::clone(&state.worker)));
+    tokio::task::spawn_local(crowd::call(Rc::clone(&state.worker)));
     // The gateway may have given up waiting; the plan is in force all the same.
     let _ = first.done.send(state.listen());
     while let Some(command) = commands.recv().await {

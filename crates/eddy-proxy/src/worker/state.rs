@@ -18,8 +18,9 @@ use crate::host::FilterHost;
 use crate::plan::{ListenerPlan, Plan};
 use crate::stats::{PlanSeries, WorkerSeries};
 use crate::worker::cluster::WorkerCluster;
+use crate::worker::crowd::Crowd;
 use crate::worker::date::DateCache;
-use crate::worker::overload::{Pressure, Shedding};
+use crate::worker::overload::Pressure;
 
 /// Exchanges kept for reuse, each some kilobytes.
 const EXCHANGES_IDLE_MAX: usize = 256;
@@ -38,7 +39,7 @@ pub(crate) struct Worker {
     pub(crate) route: RefCell<RouteScratch>,
     pub(crate) egress: RefCell<Egress>,
     pub(crate) crossing: Crossing,
-    pub(crate) shedding: Shedding,
+    pub(crate) crowd: Crowd,
     /// Woken at each tick; for tasks that wait for room.
     pub(crate) ticked: Notify,
     pub(crate) connections: Cell<u32>,
@@ -98,7 +99,7 @@ impl Worker {
             route: RefCell::new(RouteScratch::new()),
             egress: RefCell::new(Egress::new()),
             crossing: Crossing::new(parts.host),
-            shedding: Shedding::default(),
+            crowd: Crowd::default(),
             ticked: Notify::new(),
             connections: Cell::new(0),
             exchanges: Cell::new(0),
@@ -146,9 +147,7 @@ impl Worker {
     /// Whether another exchange may begin.
     pub(crate) fn admits(&self, plan: &WorkerPlan) -> bool {
         let exchanges_max = share(plan.plan.config.limits.exchanges_max, self.workers);
-        self.exchanges.get() <= exchanges_max
-            && !self.pressure.is_high()
-            && !self.shedding.refuses(&mut self.rng.borrow_mut())
+        self.exchanges.get() <= exchanges_max && !self.pressure.is_high()
     }
 
     /// Closes what can be closed without loss: links and connections that wait for nothing.

@@ -64,7 +64,7 @@ fn measure(worker: &Worker, since_last_ms: u64) {
     let lag_ms = since_last_ms.saturating_sub(TICK_MS);
     worker.series.lag_ms.set(lag_ms);
     let lag_max = worker.plan().plan.config.limits.queue_delay_max;
-    worker.shedding.on_tick(lag_ms, u64::try_from(lag_max.as_millis()).unwrap_or(u64::MAX));
+    worker.crowd.on_tick(lag_ms, u64::try_from(lag_max.as_millis()).unwrap_or(u64::MAX));
 }
 
 /// Takes over the queues of workers that have fallen silent, and gives them back when they are heard again.

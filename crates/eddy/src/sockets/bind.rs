@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use eddy_io::{Share, listen_tcp, listen_unix};
+use eddy_io::{BACKLOG, Share, listen_tcp, listen_unix};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use thiserror::Error;
@@ -161,6 +161,3 @@ fn hint(source: &io::Error) -> &'static str {
         ""
     }
 }
-
-/// Connections that may wait to be accepted on one socket; the kernel lowers it to `net.core.somaxconn`.
-const BACKLOG: u32 = 4096;

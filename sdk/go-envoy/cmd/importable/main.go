@@ -19,7 +19,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 )
 
 // Overlay is the file that `go build -overlay` reads.
@@ -81,9 +81,6 @@ func (o *Overlay) add(out, folder string) error {
 		return err
 	}
 	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
 		text, err := os.ReadFile(name)
 		if err != nil {
 			return err
@@ -112,9 +109,10 @@ func rename(name string, text []byte) (renamed []byte, ok bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if parsed.Name.Name != "main" {
+	// The tests of a program lie in a package main or main_test beside it, and must stay its tests.
+	if name := parsed.Name.Name; name != "main" && name != "main_test" {
 		return nil, false, nil
 	}
 	at := files.Position(parsed.Name.Pos()).Offset
-	return append(append(text[:at:at], "filter"...), text[at+len("main"):]...), true, nil
+	return slices.Concat(text[:at], []byte("filter"), text[at+len("main"):]), true, nil
 }

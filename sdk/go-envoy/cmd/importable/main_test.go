@@ -11,6 +11,7 @@ func TestOnlyTheClauseOfAProgramChanges(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"// main is\npackage main // main\n\nfunc main() {}\n", "// main is\npackage filter // main\n\nfunc main() {}\n"},
 		{"//go:build so\n\npackage main\n", "//go:build so\n\npackage filter\n"},
+		{"package main_test\n", "package filter_test\n"},
 		{"package other\n", ""},
 	}
 	for _, test := range tests {

@@ -22,6 +22,7 @@ type filter struct {
 // bound is a configuration and what makes filters with it.
 type bound struct {
 	config  any
+	parts   []any // what is to be destroyed with it
 	make    maker
 	secrets map[string]string
 }
@@ -66,6 +67,7 @@ func (library) New(name string, config []byte, id uint32) (raw.Filter, raw.Info,
 	if f.own, err = f.bind(parsed, s.secrets); err != nil {
 		return nil, raw.Info{}, err
 	}
+	f.own.parts = []any{parsed}
 	f.interest = f.probe(f.own)
 	if s.everyPhase {
 		f.interest = everyPhase
@@ -87,9 +89,14 @@ func (library) NewConfig(parent raw.Filter, config []byte) (raw.Config, error) {
 	if s.secrets == nil {
 		s.secrets = f.own.secrets
 	}
-	b, err := f.bind(f.kind.parser.merge(f.own.config, child), s.secrets)
+	merged := f.kind.parser.merge(f.own.config, child)
+	b, err := f.bind(merged, s.secrets)
 	if err != nil {
 		return nil, err
+	}
+	b.parts = []any{child}
+	if !isSame(merged, child) && !isSame(merged, f.own.config) {
+		b.parts = append(b.parts, merged)
 	}
 	if more := f.probe(b) &^ f.interest; more != 0 {
 		return nil, fmt.Errorf("with the rule's configuration, filter %q wants phases (%s) that it does not want with its own; "+
@@ -111,9 +118,17 @@ func (f *filter) Close() { f.own.Close() }
 
 // Close is called when nothing uses the configuration any more.
 func (b *bound) Close() {
-	if c, ok := b.config.(api.Config); ok {
-		c.Destroy()
+	for _, part := range b.parts {
+		if c, ok := part.(api.Config); ok {
+			c.Destroy()
+		}
 	}
+}
+
+// isSame tells whether two configurations are one: whether they are the same pointer.
+func isSame(a, b any) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	return x.Kind() == reflect.Pointer && y.Kind() == reflect.Pointer && x.Pointer() == y.Pointer()
 }
 
 // probe makes a filter to see what its type wants to hear of, and destroys it.
@@ -139,7 +154,9 @@ func (f *filter) probe(b *bound) (interest uint32) {
 	if !isPass(reflect.TypeOf(made)) || f.kind.isPass {
 		interest = s.interest
 	}
+	x.mutex.Lock()
 	x.over = true
+	x.mutex.Unlock()
 	if s.hasDestroy {
 		made.OnDestroy(api.Normal)
 	}

@@ -40,25 +40,24 @@ func (h *responseTrailers) section() section {
 	return section{x: (*exchange)(h), fields: raw.TrailerFields, way: responseWay, isTrailer: true}
 }
 
-// view gives what a section can be read from, and whether that is memory of Go; nil where nothing is under way. The
-// caller holds the mutex.
-func (s section) view() (c *raw.Call, isOurs bool) {
+// view gives what a section can be read from; nil where nothing is under way. The caller holds the mutex, and copies what
+// it hands out: the call is memory of the host, or its edits can be taken back.
+func (s section) view() *raw.Call {
 	w := &s.x.ways[s.way]
 	if s.isTrailer {
 		if w.call == nil || w.call.Phase != raw.PhaseRequestTrailers && w.call.Phase != raw.PhaseResponseTrailers {
-			return nil, false
+			return nil
 		}
-		return w.call, w.copy != nil
+		return w.call
 	}
 	if w.call != nil {
-		return w.call, w.copy != nil
+		return w.call
 	}
 	if s.way == requestWay && s.x.ways[responseWay].call != nil {
 		// The request's head can be read in the phases of the response, too.
-		w = &s.x.ways[responseWay]
-		return w.call, w.copy != nil
+		return s.x.ways[responseWay].call
 	}
-	return s.x.log, false
+	return s.x.log
 }
 
 // edits gives the way on which the section can be changed now; nil where it can't. The caller holds the mutex.
@@ -76,26 +75,18 @@ func (s section) edits() *way {
 	return nil
 }
 
-// keep makes a view last.
-func keep(text string, isOurs bool) string {
-	if isOurs {
-		return text
-	}
-	return strings.Clone(text)
-}
-
 func (s section) get(name string) (string, bool) {
 	s.x.mutex.Lock()
 	defer s.x.mutex.Unlock()
-	c, isOurs := s.view()
+	c := s.view()
 	if c == nil {
 		return "", false
 	}
 	if value, ok := s.pseudo(c, name); ok {
-		return keep(value, isOurs), true
+		return strings.Clone(value), true
 	}
 	value, ok := c.Lookup(s.fields, name)
-	return keep(value, isOurs), ok
+	return strings.Clone(value), ok
 }
 
 // pseudo gives what Envoy keeps as fields and HTTP/1 as something else.
@@ -129,15 +120,15 @@ func some(text string) (string, bool) { return text, text != "" }
 func (s section) values(name string) (values []string) {
 	s.x.mutex.Lock()
 	defer s.x.mutex.Unlock()
-	c, isOurs := s.view()
+	c := s.view()
 	if c == nil {
 		return nil
 	}
 	if value, ok := s.pseudo(c, name); ok {
-		return []string{keep(value, isOurs)}
+		return []string{strings.Clone(value)}
 	}
 	for value := range c.Values(s.fields, name) {
-		values = append(values, keep(value, isOurs))
+		values = append(values, strings.Clone(value))
 	}
 	return values
 }
@@ -154,7 +145,7 @@ func (s section) all() []field {
 
 // copyAll copies the fields: one arena for all texts. The caller holds the mutex.
 func (s section) copyAll() []field {
-	c, isOurs := s.view()
+	c := s.view()
 	if c == nil {
 		return nil
 	}
@@ -183,28 +174,21 @@ func (s section) copyAll() []field {
 	}
 	arena := make([]byte, 0, size)
 	for i := range fields {
-		f := &fields[i]
 		start := len(arena)
-		arena = append(arena, f.name...)
+		arena = append(arena, fields[i].name...)
 		for j := start; j < len(arena); j++ {
 			if c := arena[j]; 'A' <= c && c <= 'Z' {
 				arena[j] = c | 0x20
 			}
 		}
-		if !isOurs {
-			arena = append(arena, f.value...)
-		}
+		arena = append(arena, fields[i].value...)
 	}
 	// The arena is never written again, so that one conversion makes texts of all of it.
 	text := string(arena)
 	for i := range fields {
 		f := &fields[i]
-		n := len(f.name)
-		f.name, text = text[:n], text[n:]
-		if !isOurs {
-			n = len(f.value)
-			f.value, text = text[:n], text[n:]
-		}
+		n, m := len(f.name), len(f.name)+len(f.value)
+		f.name, f.value, text = text[:n], text[n:m], text[m:]
 	}
 	return fields
 }
@@ -326,7 +310,7 @@ func (h *responseHeaders) ByteSize() uint64                             { return
 func (h *responseHeaders) Status() (int, bool) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
-	c, _ := h.section().view()
+	c := h.section().view()
 	if c == nil || c.Status == 0 {
 		return 0, false
 	}

@@ -120,6 +120,12 @@ impl Library {
         lossy(self.table.sdk)
     }
 
+    /// What it was made with, such as `rustc 1.95.0`; may be empty.
+    #[must_use]
+    pub fn toolchain(&self) -> String {
+        lossy(self.table.toolchain)
+    }
+
     /// Makes a filter from its configuration, a JSON text.
     ///
     /// # Errors

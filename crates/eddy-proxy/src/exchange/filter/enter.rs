@@ -71,8 +71,8 @@ pub(crate) enum Outcome {
     Paused,
     /// The step wants the whole body.
     Buffer(u8),
-    /// A filter answers.
-    Replied,
+    /// The step answers.
+    Replied(u8),
     /// A filter failed that must not.
     Failed(Fault),
 }
@@ -285,7 +285,9 @@ fn cross(
                 Outcome::Paused
             }
             Some((Verdict::Buffer, place)) => Outcome::Buffer(place),
-            Some((Verdict::Reply, _)) if drive.exchange.filtering.reply.is_given() => Outcome::Replied,
+            Some((Verdict::Reply, place)) if drive.exchange.filtering.reply.is_given() => {
+                Outcome::Replied(place)
+            }
             Some((Verdict::Reply, place)) => {
                 let why = "it answers without saying what".to_owned();
                 let failed = Failed { place, kind: FailureKind::Fault, why };
@@ -430,8 +432,9 @@ pub(crate) fn fail(
     let bit = 1_u64 << place;
     let may_leave_out =
         step.filter.policy.on_failure == eddy_filter::FailurePolicy::Open && filtering.changed & bit == 0;
+    // It is not asked again, not even of the answer that tells of its failure.
+    filtering.skipped |= bit;
     if may_leave_out {
-        filtering.skipped |= bit;
         return None;
     }
     Some(match kind {

@@ -344,8 +344,13 @@ fn settle_head(way: &mut Way, outcome: Outcome) -> Result<(), Fault> {
             }
             Ok(())
         }
+        // Where an answer cannot be given any more, the message goes on behind the filter.
+        Outcome::Replied(step) => {
+            way.head_passed = Some(step);
+            Ok(())
+        }
         Outcome::Failed(fault) => Err(fault),
-        Outcome::Through | Outcome::Paused | Outcome::Replied => Ok(()),
+        Outcome::Through | Outcome::Paused => Ok(()),
     }
 }
 
@@ -362,8 +367,13 @@ fn settle_body(way: &mut Way, outcome: Outcome) -> Result<(), Fault> {
             way.is_whole = way.is_last;
             Ok(())
         }
+        Outcome::Replied(step) => {
+            let passed = if way.is_whole { &mut way.whole_passed } else { &mut way.piece_passed };
+            *passed = Some(step);
+            Ok(())
+        }
         Outcome::Failed(fault) => Err(fault),
-        Outcome::Through | Outcome::Paused | Outcome::Replied | Outcome::Buffer(_) => Ok(()),
+        Outcome::Through | Outcome::Paused | Outcome::Buffer(_) => Ok(()),
     }
 }
 

@@ -1,0 +1,384 @@
+//! When more requests come than a worker can serve: the newest are served, the oldest are refused as time allows.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use tokio::sync::Notify;
+
+use crate::worker::state::Worker;
+
+/// The requests that wait, unread, for their worker.
+///
+/// While the loop is in time nobody waits here and all that a request pays is one look at a flag. When it is late,
+/// sessions with something to read line up, and each round of the loop calls the newest. So those that are served are
+/// served in time, whatever comes; the surplus waits in the kernel's buffers, where it costs nothing, until it is too
+/// old to be of use. To answer it costs nearly half of what it costs to serve it: only a few of the oldest are refused
+/// a round.
+///
+/// # Source
+/// "Fail at Scale" (ACM Queue, 2015): adaptive last-in first-out with a bound on the delay.
+#[derive(Debug, Default)]
+pub(crate) struct Crowd {
+    /// Whether requests line up.
+    is_gathering: Cell<bool>,
+    /// Who has waited longer than this is refused, milliseconds.
+    delay_max_ms: Cell<u64>,
+    /// By number, and so by age. Never more than the worker has connections.
+    waiting: RefCell<BTreeMap<u64, Waiting>>,
+    number_last: Cell<u64>,
+    /// How many of the newest were called since the last tick.
+    called: Cell<usize>,
+    /// Whether there were more of them than a round has room for.
+    is_busy: Cell<bool>,
+    /// How many of the oldest may be refused until the next tick, and how many of them are left.
+    refusals: Cell<usize>,
+    refusals_left: Cell<usize>,
+    /// How many of the oldest may still be called in place of one that was found to have gone.
+    substitutes: Cell<usize>,
+    /// How many connections may be accepted until the next round.
+    admissions: Cell<usize>,
+    /// Told when that changes.
+    admitted: Notify,
+    /// Told when there may be somebody to call.
+    stirred: Notify,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    since_ms: u64,
+    waker: Waker,
+}
+
+/// A session's place among those that wait.
+#[derive(Debug)]
+pub(crate) struct Ticket {
+    number: u64,
+    since_ms: u64,
+}
+
+/// How long a request has waited for its turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Waited {
+    /// So short that its client will still be there.
+    #[default]
+    InTime,
+    /// Longer than it may.
+    TooLong,
+}
+
+/// How many of the newest are called in a round.
+const CALLED_AT_ONCE: usize = 32;
+/// How many connections are accepted from one tick to the next while each round has enough to call.
+const ADMITTED_MIN: usize = 1;
+/// How many are called for each of the oldest that is refused, while there are enough to call.
+const CALLED_PER_REFUSAL: usize = 16;
+/// How many are refused from one tick to the next in any case.
+const REFUSALS_MIN: usize = 2;
+/// How many are refused at most, when there has been time to spare for many ticks.
+const REFUSALS_MAX: usize = 1024;
+/// How many that have gone are cleared away in a round.
+const CLEARED_AT_ONCE: usize = 32;
+/// Requests line up when the loop is later than the delay they may have, divided by this.
+const LAG_SHARE: u64 = 10;
+
+impl Crowd {
+    /// Whether requests line up rather than being read.
+    pub(crate) fn is_gathering(&self) -> bool {
+        self.is_gathering.get()
+    }
+
+    /// Takes note of how late a tick came; a `delay_max_ms` of 0 turns the crowd off.
+    pub(crate) fn on_tick(&self, lag_ms: u64, delay_max_ms: u64) {
+        let is_off = delay_max_ms == 0;
+        let is_late = lag_ms > delay_max_ms / LAG_SHARE;
+        self.delay_max_ms.set(if is_off { u64::MAX } else { delay_max_ms });
+        let is_busy = self.is_busy.take() || is_late;
+        let called = self.called.take();
+        let refusals = if is_busy { called / CALLED_PER_REFUSAL } else { self.refusals.get() * 2 };
+        self.refusals.set(refusals.clamp(REFUSALS_MIN, REFUSALS_MAX));
+        self.refusals_left.set(self.refusals.get());
+        let is_empty = self.waiting.borrow().is_empty();
+        self.is_gathering.set(!is_off && (is_late || !is_empty));
+        self.admit(if is_empty { CALLED_AT_ONCE } else { ADMITTED_MIN });
+        if !is_empty {
+            self.stirred.notify_one();
+        }
+    }
+
+    /// Waits until another connection may be accepted: at once, unless requests line up.
+    pub(crate) async fn admission(&self) {
+        while self.is_gathering.get() && self.admissions.get() == 0 {
+            self.admitted.notified().await;
+        }
+    }
+
+    /// Counts a connection that was accepted.
+    pub(crate) fn count_accepted(&self) {
+        self.admissions.set(self.admissions.get().saturating_sub(1));
+    }
+
+    fn admit(&self, connections: usize) {
+        self.admissions.set(self.admissions.get().max(connections));
+        self.admitted.notify_waiters();
+    }
+
+    /// Lines up, and is ready once called.
+    pub(crate) fn poll_turn(
+        &self,
+        ticket: &mut Option<Ticket>,
+        now_ms: u64,
+        cx: &Context<'_>,
+    ) -> Poll<Waited> {
+        let mut waiting = self.waiting.borrow_mut();
+        let Some(Ticket { number, since_ms }) = *ticket else {
+            let number = self.number_last.get() + 1;
+            self.number_last.set(number);
+            self.stirred.notify_one();
+            waiting.insert(number, Waiting { since_ms: now_ms, waker: cx.waker().clone() });
+            *ticket = Some(Ticket { number, since_ms: now_ms });
+            return Poll::Pending;
+        };
+        if waiting.contains_key(&number) {
+            return Poll::Pending;
+        }
+        *ticket = None;
+        let is_in_time = now_ms.saturating_sub(since_ms) <= self.delay_max_ms.get();
+        Poll::Ready(if is_in_time { Waited::InTime } else { Waited::TooLong })
+    }
+
+    /// Calls those whose turn it is in this round, the newest and a few that have waited for too long; how many.
+    fn call(&self, now_ms: u64) -> usize {
+        let mut called = 0;
+        while called < CALLED_AT_ONCE && self.call_newest(now_ms) {
+            called += 1;
+        }
+        self.called.set(self.called.get() + called);
+        if called == CALLED_AT_ONCE {
+            self.is_busy.set(true);
+        }
+        // Those who are here go first; what is left of the round is for those who are not.
+        self.admit(CALLED_AT_ONCE - called);
+        self.substitutes.set(CLEARED_AT_ONCE);
+        while let Some(left) = self.refusals_left.get().checked_sub(1)
+            && self.call_oldest(now_ms)
+        {
+            self.refusals_left.set(left);
+            called += 1;
+        }
+        called
+    }
+
+    fn call_newest(&self, now_ms: u64) -> bool {
+        let mut waiting = self.waiting.borrow_mut();
+        let Some(entry) = waiting.last_entry() else { return false };
+        if self.is_overdue(entry.get(), now_ms) {
+            return false;
+        }
+        entry.remove().waker.wake();
+        true
+    }
+
+    fn call_oldest(&self, now_ms: u64) -> bool {
+        let mut waiting = self.waiting.borrow_mut();
+        let Some(entry) = waiting.first_entry() else { return false };
+        if !self.is_overdue(entry.get(), now_ms) {
+            return false;
+        }
+        entry.remove().waker.wake();
+        true
+    }
+
+    /// Calls another of the oldest in place of one whose client was found to have gone.
+    pub(crate) fn call_substitute(&self, now_ms: u64) {
+        if let Some(left) = self.substitutes.get().checked_sub(1)
+            && self.call_oldest(now_ms)
+        {
+            self.substitutes.set(left);
+        }
+    }
+
+    fn is_overdue(&self, waiting: &Waiting, now_ms: u64) -> bool {
+        now_ms.saturating_sub(waiting.since_ms) > self.delay_max_ms.get()
+    }
+}
+
+/// Calls, round after round of the loop, those that wait.
+pub(crate) async fn call(worker: Rc<Worker>) {
+    loop {
+        worker.crowd.stirred.notified().await;
+        while worker.crowd.call(worker.timers.now_ms()) > 0 {
+            // The loop comes back to this task when those called, and all else that was ready, have had their turn.
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DELAY_MAX_MS: u64 = 500;
+
+    /// A crowd that has begun to gather, as a client sees it: a ticket each.
+    struct Scene {
+        crowd: Crowd,
+        tickets: Vec<Option<Ticket>>,
+        now_ms: u64,
+    }
+
+    impl Scene {
+        fn new() -> Self {
+            let crowd = Crowd::default();
+            crowd.on_tick(DELAY_MAX_MS, DELAY_MAX_MS);
+            Self { crowd, tickets: Vec::new(), now_ms: 1_000 }
+        }
+
+        fn come(&mut self, count: usize) {
+            for _ in 0..count {
+                self.tickets.push(None);
+                assert!(self.poll(self.tickets.len() - 1).is_pending());
+            }
+        }
+
+        fn poll(&mut self, index: usize) -> Poll<Waited> {
+            let cx = Context::from_waker(Waker::noop());
+            self.crowd.poll_turn(&mut self.tickets[index], self.now_ms, &cx)
+        }
+
+        /// Who was called since the last time, and how long they had waited.
+        fn called(&mut self) -> Vec<(usize, Waited)> {
+            let lined_up: Vec<usize> =
+                (0..self.tickets.len()).filter(|index| self.tickets[*index].is_some()).collect();
+            let polled = lined_up.into_iter().map(|index| (index, self.poll(index)));
+            polled
+                .filter_map(|(index, turn)| match turn {
+                    Poll::Ready(waited) => Some((index, waited)),
+                    Poll::Pending => None,
+                })
+                .collect()
+        }
+    }
+
+    #[test]
+    fn nobody_lines_up_while_the_loop_is_in_time() {
+        let crowd = Crowd::default();
+        for (lag_ms, is_gathering) in [(0, false), (50, false), (51, true), (2_000, true), (20, false)] {
+            crowd.on_tick(lag_ms, DELAY_MAX_MS);
+            assert_eq!(crowd.is_gathering(), is_gathering, "{lag_ms} ms");
+        }
+    }
+
+    #[test]
+    fn they_line_up_until_nobody_waits() {
+        let mut scene = Scene::new();
+        scene.come(33);
+        scene.crowd.on_tick(0, DELAY_MAX_MS);
+        assert!(scene.crowd.is_gathering());
+        scene.crowd.call(scene.now_ms);
+        scene.crowd.call(scene.now_ms);
+        scene.crowd.on_tick(0, DELAY_MAX_MS);
+        assert!(!scene.crowd.is_gathering());
+    }
+
+    #[test]
+    fn the_newest_are_called_first() {
+        let mut scene = Scene::new();
+        scene.come(100);
+        assert_eq!(scene.crowd.call(scene.now_ms), CALLED_AT_ONCE);
+        let called: Vec<usize> = scene.called().iter().map(|(index, _)| *index).collect();
+        assert_eq!(called, (100 - CALLED_AT_ONCE..100).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_few_that_have_waited_for_too_long_are_told_so_oldest_first() {
+        let mut scene = Scene::new();
+        scene.come(100);
+        scene.now_ms += DELAY_MAX_MS + 1;
+        scene.come(1);
+        assert_eq!(scene.crowd.call(scene.now_ms), 1 + REFUSALS_MIN);
+        assert_eq!(scene.called(), [(0, Waited::TooLong), (1, Waited::TooLong), (100, Waited::InTime)]);
+        assert_eq!(scene.crowd.call(scene.now_ms), 0, "the rest has time until the next tick");
+    }
+
+    #[test]
+    fn more_are_refused_while_the_loop_is_in_time() {
+        let mut scene = Scene::new();
+        scene.come(4 * REFUSALS_MAX);
+        scene.now_ms += DELAY_MAX_MS + 1;
+        for expected in [4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024] {
+            scene.crowd.on_tick(0, DELAY_MAX_MS);
+            assert_eq!(scene.crowd.call(scene.now_ms), expected);
+        }
+        scene.crowd.on_tick(DELAY_MAX_MS, DELAY_MAX_MS);
+        assert_eq!(scene.crowd.call(scene.now_ms), REFUSALS_MIN);
+    }
+
+    #[test]
+    fn those_that_have_gone_are_replaced_so_often_and_no_more() {
+        let mut scene = Scene::new();
+        scene.come(100);
+        scene.now_ms += DELAY_MAX_MS + 1;
+        scene.crowd.call(scene.now_ms);
+        (0..90).for_each(|_| scene.crowd.call_substitute(scene.now_ms));
+        assert_eq!(scene.called().len(), REFUSALS_MIN + CLEARED_AT_ONCE);
+    }
+
+    #[test]
+    fn a_limit_of_zero_turns_it_off_and_lets_all_go() {
+        let mut scene = Scene::new();
+        scene.come(40);
+        scene.now_ms += 60_000;
+        scene.crowd.on_tick(10_000, 0);
+        assert!(!scene.crowd.is_gathering());
+        while scene.crowd.call(scene.now_ms) > 0 {}
+        let called = scene.called();
+        assert!(called.len() == 40 && called.iter().all(|(_, waited)| *waited == Waited::InTime));
+    }
+
+    #[test]
+    fn connections_are_accepted_as_far_as_a_round_has_room() {
+        let mut scene = Scene::new();
+        let accept_all = |crowd: &Crowd| {
+            let count = crowd.admissions.get();
+            (0..count + 1).for_each(|_| crowd.count_accepted());
+            count
+        };
+        assert_eq!(accept_all(&scene.crowd), CALLED_AT_ONCE, "nobody is here yet");
+        scene.come(CALLED_AT_ONCE + 2);
+        scene.crowd.on_tick(DELAY_MAX_MS, DELAY_MAX_MS);
+        assert_eq!(accept_all(&scene.crowd), ADMITTED_MIN);
+        scene.crowd.call(scene.now_ms);
+        assert_eq!(accept_all(&scene.crowd), 0);
+        scene.crowd.call(scene.now_ms);
+        assert_eq!(accept_all(&scene.crowd), CALLED_AT_ONCE - 2);
+    }
+
+    #[test]
+    fn at_three_times_what_can_be_served_nearly_as_much_is_served_in_time() {
+        // A round takes as long as its work: 1 ms for a request, and half of that to refuse one.
+        let (mut scene, mut spent_us, mut served, mut refused) = (Scene::new(), 0_u64, 0_u64, 0_u64);
+        let (began_ms, mut ticked_ms, mut arrivals) = (scene.now_ms, scene.now_ms, 0_u64);
+        while spent_us < 5_000_000 {
+            scene.now_ms = began_ms + spent_us / 1_000;
+            if scene.now_ms - ticked_ms >= 20 {
+                scene.crowd.on_tick(scene.now_ms - ticked_ms - 20, DELAY_MAX_MS);
+                ticked_ms = scene.now_ms;
+            }
+            let due = spent_us * 3 / 1_000;
+            scene.come(usize::try_from(due - arrivals).unwrap());
+            arrivals = due;
+            scene.crowd.call(scene.now_ms);
+            spent_us += 10;
+            for (_, waited) in scene.called() {
+                spent_us += if waited == Waited::InTime { 1_000 } else { 500 };
+                served += u64::from(waited == Waited::InTime);
+                refused += u64::from(waited == Waited::TooLong);
+            }
+            scene.tickets.retain(Option::is_some);
+        }
+        assert!(served >= 4_500, "{served} of 5000 served in time");
+        assert!(refused > 0, "some are told");
+    }
+}
