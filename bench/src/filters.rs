@@ -221,7 +221,8 @@ pub const BAD: &[&str] = &["Authorization: Basic Zm9vbmFtZTppbnZhbGlkcGFzc3dk\r\
 const AGAIN: Listener = Listener { name: "again", flags: &["bare"] };
 const PASSTHROUGH: Listener = Listener { name: "passthrough", flags: &["passthrough", "response"] };
 const AUTH: Listener = Listener { name: "basic-auth", flags: &["auth"] };
-const HEADERS: Listener = Listener { name: "header-get-set", flags: &["headers", "response"] };
+/// The listener whose filter shows in both directions.
+pub const HEADERS: Listener = Listener { name: "header-get-set", flags: &["headers", "response"] };
 const CHAIN: Listener = Listener { name: "chain-3", flags: &["passthrough", "auth", "headers", "response"] };
 const BODY: Listener = Listener { name: "body-10k", flags: &["body"] };
 const LISTENERS_OF_HEADS: &[Listener] = &[BARE, AUTH, HEADERS];

@@ -31,7 +31,7 @@ func decode[C any](isWhole bool, texts ...[]byte) (c C, err error) {
 	}
 	if isWhole {
 		if missing := missingKeys(reflect.TypeFor[C](), "", given); len(missing) != 0 {
-			return c, fmt.Errorf("key %q: missing", missing[0])
+			return c, fmt.Errorf(`key "%s": missing`, strings.Join(missing, `", "`))
 		}
 	}
 	return c, nil
@@ -121,7 +121,7 @@ func checkKeys(text []byte, t reflect.Type, path string, given map[string]bool) 
 	return nil
 }
 
-// missingKeys gives the required keys of a type, and of the structures within, that were not given.
+// missingKeys gives the required keys of a type that were not given, and those of the structures within that were.
 func missingKeys(t reflect.Type, path string, given map[string]bool) (missing []string) {
 	if t.Kind() != reflect.Struct || decodesItself(t) {
 		return nil
@@ -130,7 +130,7 @@ func missingKeys(t reflect.Type, path string, given map[string]bool) (missing []
 		field := fieldsOf(t)[name]
 		if at := join(path, name); field.Tag.Get("eddy") == "required" && !given[at] {
 			missing = append(missing, at)
-		} else {
+		} else if given[at] {
 			missing = append(missing, missingKeys(field.Type, at, given)...)
 		}
 	}

@@ -281,6 +281,7 @@ func (f *filter) Ended(state uint64, reason raw.EndReason) {
 		f.states.Free(state, free)
 	}()
 	if owner.end != nil {
-		owner.end.End(&Ending{entry: e, reason: reason})
+		e.ending = Ending{entry: e, reason: reason}
+		owner.end.End(&e.ending)
 	}
 }

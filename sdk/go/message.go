@@ -55,13 +55,19 @@ func (f Fields) Equal(h Header, value string) bool {
 func (f Fields) HasPrefix(h Header, prefix string) bool { return strings.HasPrefix(f.Get(h), prefix) }
 
 // Values walks over the values of all fields of a name, as views.
-func (f Fields) Values(h Header) iter.Seq[string] { return f.x.read().Values(f.section, h.Name()) }
+func (f Fields) Values(h Header) iter.Seq[string] {
+	return func(yield func(string) bool) { f.x.read().EachValue(f.section, h.Name(), yield) }
+}
 
 // ValuesByName walks over the values of all fields of a name in any case, as views.
-func (f Fields) ValuesByName(name string) iter.Seq[string] { return f.x.read().Values(f.section, name) }
+func (f Fields) ValuesByName(name string) iter.Seq[string] {
+	return func(yield func(string) bool) { f.x.read().EachValue(f.section, name, yield) }
+}
 
 // All walks over names, as sent, and values, as views. What was set or added comes last.
-func (f Fields) All() iter.Seq2[string, string] { return f.x.read().Fields(f.section) }
+func (f Fields) All() iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) { f.x.read().EachField(f.section, yield) }
+}
 
 // Set puts one field in the place of all of its name.
 func (f Fields) Set(h Header, value string) { f.edit(raw.OpSet, h.Name(), value) }

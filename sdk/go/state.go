@@ -64,6 +64,7 @@ type entry struct {
 	exchange uint64
 	values   []any
 	resets   []func(any)
+	ending   Ending
 	// holds counts those who use the entry besides the worker. Only the worker makes the first.
 	holds atomic.Int32
 	// mutex guards what follows, and the values while there are holds.

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::thread;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +50,28 @@ pub fn load_average() -> f64 {
     text.split(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default()
 }
 
+/// CPU that everything on this machine has used so far, and what its host kept from it.
+///
+/// # Units
+/// Ticks of 10 ms as a rule, so good for shares of a window.
+pub fn busy() -> Duration {
+    let per_second = rustix::param::clock_ticks_per_second().max(1);
+    Duration::from_secs_f64(busy_ticks(&read("/proc/stat")) as f64 / per_second as f64)
+}
+
+fn busy_ticks(text: &str) -> u64 {
+    let Some(line) = text.lines().find_map(|line| line.strip_prefix("cpu ")) else { return 0 };
+    let ticks: Vec<u64> = line.split_whitespace().map_while(|count| count.parse().ok()).collect();
+    // user, nice, system, idle, iowait, irq, softirq, steal; what guests use is within the first two.
+    ticks
+        .iter()
+        .take(8)
+        .enumerate()
+        .filter(|(index, _)| !matches!(index, 3 | 4))
+        .map(|(_, count)| count)
+        .sum()
+}
+
 /// Raises the limit of open files as far as it goes, and says how far; programs started later inherit it.
 pub fn raise_files_max() -> u64 {
     use rustix::process::{Resource, getrlimit, setrlimit};
@@ -87,6 +109,13 @@ mod tests {
     fn facts_are_read() {
         assert_eq!(cpu_name("model\t\t: 2\nmodel name\t: Some CPU @ 3 GHz\n").unwrap(), "Some CPU @ 3 GHz");
         assert_eq!(memory_bytes("MemTotal:       24684068 kB\n"), Some(24_684_068 * 1024));
+    }
+
+    #[test]
+    fn waiting_is_not_work() {
+        assert_eq!(busy_ticks("cpu  10 2 30 4000 500 6 7 8 9 1\ncpu0 1 1 1 1\n"), 10 + 2 + 30 + 6 + 7 + 8);
+        assert_eq!(busy_ticks(""), 0);
+        assert!(busy() > Duration::ZERO);
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub(super) enum Ask {
     Count,
     /// `GET /any/path/head`: the head of the request as it arrived, for checks of what a target changed.
     Head,
+    /// `GET /any/path/mark`: a body with the bytes that filters look for, for checks of whether they do.
+    Mark,
     /// Anything else: 400.
     Unknown,
 }
@@ -76,8 +78,10 @@ impl Ask {
         match method {
             b"GET" => {
                 let last = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-                if last == b"head" {
-                    return Self::Head;
+                match last {
+                    b"head" => return Self::Head,
+                    b"mark" => return Self::Mark,
+                    _ => {}
                 }
                 let length = number(last).and_then(|length| usize::try_from(length).ok());
                 length.filter(|&length| length <= pattern::BODY_BYTES_MAX).map_or(Self::Unknown, Self::Bytes)
@@ -118,6 +122,7 @@ impl Answers {
 fn make(ask: Ask, body_bytes: u64) -> Vec<u8> {
     let (status, body) = match ask {
         Ask::Bytes(length) => ("200 OK", pattern::body(length)),
+        Ask::Mark => ("200 OK", MARK.to_vec()),
         Ask::Count => ("200 OK", body_bytes.to_string().into_bytes()),
         // The head is not known here; only a request that promised a body comes this way, and its head is gone.
         Ask::Unknown | Ask::Head => ("400 Bad Request", b"the origin serves GET /N and POST\n".to_vec()),
@@ -141,6 +146,8 @@ fn number(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
+/// Neither byte is in any other body.
+const MARK: &[u8] = b"<\n";
 const ANSWERS_MAX: usize = 64;
 
 #[cfg(test)]
@@ -157,6 +164,7 @@ mod tests {
         check("GET /128 HTTP/1.1\r\nHost: a\r\n\r\n", Ask::Bytes(128), 0, false);
         check("GET /route-7/10240 HTTP/1.1\r\nConnection: Close\r\n\r\n", Ask::Bytes(10_240), 0, true);
         check("GET /a/head HTTP/1.1\r\n\r\n", Ask::Head, 0, false);
+        check("GET /mark HTTP/1.1\r\n\r\n", Ask::Mark, 0, false);
         check("POST /up HTTP/1.1\r\ncontent-length: 9\r\n\r\n", Ask::Count, 9, false);
     }
 

@@ -114,6 +114,16 @@ impl Instance {
         lines.take(COMPLAINTS_MAX).map(str::to_owned).collect()
     }
 
+    /// Whether it has written `text` to any of its logs.
+    pub fn has_said(&self, text: &str) -> bool {
+        let files = [self.target.kind.complaint_file(), STDERR, STDOUT];
+        let has = |file: &&str| {
+            let bytes = fs::read(self.folder.join(file)).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).contains(text)
+        };
+        files.iter().any(has)
+    }
+
     /// Stops it and removes its files, logs of many megabytes among them.
     pub fn stop(mut self) {
         self.process.stop();

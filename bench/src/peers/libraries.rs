@@ -39,7 +39,11 @@ impl Libraries {
             (Kind::Eddy, Tongue::GoEnvoy) => Ok(with("LIBRARY", library(name, &self.go_envoy)?)),
             (Kind::Eddy, Tongue::Native) => {
                 for file in NATIVE {
-                    is_there(name, &self.native.join(file), "make bench-filters builds it")?;
+                    is_there(
+                        name,
+                        &self.native.join(file),
+                        "make bench-filters builds it, or says why it cannot",
+                    )?;
                 }
                 Ok(with("LIBRARIES", absolute(&self.native)?))
             }
@@ -68,7 +72,7 @@ impl Libraries {
 }
 
 fn library(name: &str, path: &Path) -> Result<String> {
-    is_there(name, path, "make bench-filters builds it")?;
+    is_there(name, path, "make bench-filters builds it, or says why it cannot")?;
     absolute(path)
 }
 
@@ -100,7 +104,7 @@ mod tests {
         let failure = complete("eddy-go").unwrap_err().to_string();
         assert_eq!(
             failure,
-            "`eddy-go` is absent: there is no `/nowhere/go.so` (make bench-filters builds it)"
+            "`eddy-go` is absent: there is no `/nowhere/go.so` (make bench-filters builds it, or says why it cannot)"
         );
         let found = complete("eddy-go-envoy").unwrap();
         assert_eq!((found.name.as_str(), found.kind), ("eddy-go-envoy", Kind::Eddy));

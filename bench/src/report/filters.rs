@@ -42,7 +42,7 @@ pub fn insert(document: &str, results: &Results) -> Result<String> {
     let machine = &results.machine;
     let _ = writeln!(
         out,
-        "\n{} cores ({}), Linux {}; windows of {} s at saturation, {} pairs or more.\n",
+        "\n{} cores ({}), Linux {}; windows of {} s at saturation, {} pairs or more.",
         machine.cores,
         machine.cpu,
         machine.kernel,

@@ -8,7 +8,7 @@ use super::session::Session;
 use super::window::{Pace, Saturation, Window};
 use crate::filters::{BARE, FilterScenario};
 use crate::peers::Instance;
-use crate::report::results::{BARE_CPU, BARE_RPS, SYSTEM_TICKS, USER_TICKS};
+use crate::report::results::{BARE_CPU, BARE_RPS, FOREIGN, SYSTEM_TICKS, USER_TICKS};
 
 /// Both windows of a pair, each as it came out.
 #[derive(Debug)]
@@ -40,6 +40,7 @@ pub(super) fn saturate(
         (SYSTEM_TICKS, system_ticks as f64),
         (BARE_RPS, bare.rps),
         (BARE_CPU, bare.cpu_us),
+        (FOREIGN, filtered.foreign_share.max(bare.foreign_share)),
     ];
     for (figure, value) in figures {
         session.samples.add(scenario.name, name, figure, Some(value));

@@ -1,12 +1,13 @@
 //! Before filters are measured: does each do what its scenario says, and nothing on the bare listener?
 
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
 use super::check::answers_alike;
-use crate::filters::{BAD, BARE, FilterScenario, GOOD};
-use crate::peers::Instance;
+use crate::filters::{BAD, BARE, FilterScenario, GOOD, HEADERS};
+use crate::peers::{Instance, Kind};
 use crate::probe::{self, Answer};
 
 /// Asks the listener of `scenario`, and the bare one, everything that tells whether the filters are there.
@@ -30,6 +31,12 @@ pub(super) fn check(instance: &Instance, scenario: &FilterScenario) -> Result<()
         bears_marks(filtered).with_context(sides)?;
     } else if !has("auth") {
         bears_no_marks(filtered).with_context(sides)?;
+    }
+    if has("body") {
+        finds_marks(instance, filtered).with_context(sides)?;
+    }
+    if has("passthrough") || has("body") {
+        is_entered(instance, scenario, filtered).with_context(sides)?;
     }
     answers_alike(bare, &scenario.bare_request()).context("the bare listener").with_context(sides)?;
     answers_alike(filtered, &scenario.request()).with_context(sides)
@@ -84,6 +91,75 @@ fn echo(address: SocketAddr) -> Result<Answer> {
     Ok(answer)
 }
 
+/// What looks at bodies finds the byte that it looks for, and leaves it where it is.
+fn finds_marks(instance: &Instance, address: SocketAddr) -> Result<()> {
+    let answer = probe::get(address, "/mark")?;
+    if answer.status != 200 || answer.body != b"<\n" {
+        bail!("a body of two bytes arrives as {:?}", String::from_utf8_lossy(&answer.body));
+    }
+    // The filters of eddy are examples, which don't write to the log; eddy counts how often each is entered instead.
+    if instance.target.kind == Kind::Eddy {
+        return Ok(());
+    }
+    let deadline = Instant::now() + LOG_TIMEOUT;
+    while !instance.has_said("the body has a mark") {
+        if Instant::now() > deadline {
+            bail!("the filter doesn't find what it looks for");
+        }
+        crate::pause(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+/// Filters that change nothing are entered all the same. eddy counts that; elsewhere nothing shows it, and that the same
+/// process enters another one, which does something in both directions, has to stand for it.
+fn is_entered(instance: &Instance, scenario: &FilterScenario, address: SocketAddr) -> Result<()> {
+    if instance.target.kind != Kind::Eddy {
+        let headers = instance.listeners.get(HEADERS.name).copied();
+        let headers = headers.with_context(|| format!("there is no listener `{}`", HEADERS.name))?;
+        return bears_marks(headers).context("filters are not entered");
+    }
+    let is_body = scenario.listener.flags.contains(&"body");
+    let (filter, phases): (_, &[&str]) = if is_body {
+        ("body", &["response_body"])
+    } else {
+        ("passthrough", &["request_head", "response_head"])
+    };
+    let before = metrics(instance)?;
+    echo(address)?;
+    let after = metrics(instance)?;
+    for phase in phases {
+        let entered = calls(&after, filter, phase).saturating_sub(calls(&before, filter, phase));
+        if entered == 0 {
+            bail!("the filter `{filter}` is not entered in `{phase}`, by `{CALLS}`");
+        }
+    }
+    Ok(())
+}
+
+fn metrics(instance: &Instance) -> Result<String> {
+    let answer = probe::get(instance.admin, instance.target.kind.metrics_path())?;
+    if answer.status != 200 {
+        bail!("metrics are answered with status {}", answer.status);
+    }
+    Ok(String::from_utf8_lossy(&answer.body).into_owned())
+}
+
+/// How often a filter of eddy was entered in a phase, by its metrics.
+fn calls(metrics: &str, filter: &str, phase: &str) -> u64 {
+    let is_it = |line: &&str| {
+        line.starts_with(CALLS)
+            && line.contains(&format!("filter=\"{filter}\""))
+            && line.contains(&format!("phase=\"{phase}\""))
+    };
+    let values =
+        metrics.lines().filter(is_it).filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok());
+    values.sum()
+}
+
+const CALLS: &str = "eddy_filter_calls_total{";
+/// How long a line of a log may take.
+const LOG_TIMEOUT: Duration = Duration::from_secs(3);
 /// Another name, another scheme, what is not base64, and an empty value.
 const WRONG: &[&str] = &[
     "Authorization: Basic YmFybmFtZTp2YWxpZHBhc3N3b3Jk\r\n",
@@ -91,3 +167,18 @@ const WRONG: &[&str] = &[
     "Authorization: Basic ====\r\n",
     "Authorization: Basic \r\n",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_told_apart_by_filter_and_phase() {
+        let metrics = "# HELP eddy_filter_calls_total Times the filter was entered.\n\
+            eddy_filter_calls_total{filter=\"body\",phase=\"response_body\"} 7\n\
+            eddy_filter_calls_total{filter=\"body\",phase=\"request_head\"} 2\n\
+            eddy_filter_calls_total{filter=\"auth\",phase=\"response_body\"} 1\n";
+        assert_eq!(calls(metrics, "body", "response_body"), 7);
+        assert_eq!(calls(metrics, "body", "log"), 0);
+    }
+}

@@ -7,7 +7,7 @@ use super::progress::Progress;
 use crate::measure::elf;
 use crate::measure::machine::Machine;
 use crate::peers::{Instance, Ports, Setup, Site, Target, version};
-use crate::report::results::{Method, Results, Row, Samples, TargetFacts};
+use crate::report::results::{FOREIGN, Method, Results, Row, Samples, TargetFacts};
 use crate::settings::{GeneratorKind, Settings};
 
 /// A run under way.
@@ -131,6 +131,7 @@ impl Session {
         };
         let mut notes = self.notes;
         notes.extend(late(&rows));
+        notes.extend(disturbed(&rows));
         // The folder is empty unless a target was left behind, and then its files may be wanted.
         let _ = std::fs::remove_dir(&self.site.work);
         Results {
@@ -167,6 +168,20 @@ fn late(rows: &[Row]) -> Option<String> {
     })
 }
 
+/// How many pairs of windows had to share the machine with other work.
+fn disturbed(rows: &[Row]) -> Option<String> {
+    let shares: Vec<f64> =
+        rows.iter().filter_map(|row| row.samples.get(FOREIGN)).flatten().flatten().copied().collect();
+    let count = shares.iter().filter(|&&share| share > FOREIGN_FINE).count();
+    (count > 0).then(|| {
+        format!(
+            "in {count} of {} pairs at saturation other work took more than {:.0} % of the machine",
+            shares.len(),
+            FOREIGN_FINE * 100.0
+        )
+    })
+}
+
 /// The commit of the tree we were started in.
 fn commit() -> Option<String> {
     let output = std::process::Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).output().ok()?;
@@ -176,6 +191,8 @@ fn commit() -> Option<String> {
 
 /// A load average above which other work disturbs the figures.
 const LOAD_QUIET: f64 = 0.5;
+/// More than the 5 % of the machine that go to the kernel and the harness on a quiet one.
+const FOREIGN_FINE: f64 = 0.1;
 /// How late one request in a hundred may be sent on a quiet machine, waiting for a free connection included.
 const DELAY_FINE_US: f64 = 1000.0;
 
@@ -191,6 +208,16 @@ mod tests {
         samples.add("log", "nginx", "delay_p99_us", Some(5000.0));
         assert!(late(&samples.rows()).is_some_and(|text| text.ends_with("free connection, in log")));
         assert_eq!(late(&samples.rows()[..1]), None);
+    }
+
+    #[test]
+    fn other_work_is_noted() {
+        let mut samples = Samples::default();
+        samples.add("bare", "eddy", FOREIGN, Some(0.01));
+        assert_eq!(disturbed(&samples.rows()), None);
+        samples.add("bare", "eddy", FOREIGN, Some(0.3));
+        let expected = "in 1 of 2 pairs at saturation other work took more than 10 % of the machine";
+        assert_eq!(disturbed(&samples.rows()).as_deref(), Some(expected));
     }
 
     #[test]

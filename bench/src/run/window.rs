@@ -1,13 +1,14 @@
 //! One window of load on one address, and what it cost.
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
 use super::session::Session;
 use crate::load::{Exchange, Generator, Request, Tally, wrk};
-use crate::measure::cpu;
+use crate::measure::{cpu, machine};
 use crate::peers::Instance;
 use crate::probe;
 use crate::settings::GeneratorKind;
@@ -30,6 +31,8 @@ pub(super) struct Saturation {
     pub system_ticks: u64,
     pub origin_us: f64,
     pub load_us: f64,
+    /// CPU that went to others than the target, the origin and us, as a share of the machine.
+    pub foreign_share: f64,
     pub p99: Duration,
 }
 
@@ -79,6 +82,7 @@ impl<'a> Window<'a> {
         checked(generator.run_closed(WARM_UP)?)?;
         crate::pause(SETTLE);
         let (before, origin_before, own_before) = (self.cpu(), self.session.origin.cpu(), own_cpu());
+        let (begun, busy_before) = (Instant::now(), machine::busy());
         if let Some((admin, path)) = scrape {
             scrape_once(admin, path)?;
         }
@@ -91,16 +95,20 @@ impl<'a> Window<'a> {
         // What a target does after its last response, such as writing a log, belongs to the requests as well.
         crate::pause(SETTLE);
         let (after, origin_after, own_after) = (self.cpu(), self.session.origin.cpu(), own_cpu());
+        let (busy, wall) = (machine::busy().saturating_sub(busy_before), begun.elapsed());
         let tally = checked(tally)?;
         let used = after.since(&before);
+        let (origin_used, own_used) = (origin_after.since(&origin_before), own_after.since(&own_before));
+        let foreign = busy.saturating_sub(used.total + origin_used.total + own_used.total);
         let each = |used: cpu::Used| used.total.as_secs_f64() * 1e6 / tally.requests.max(1) as f64;
         Ok(Saturation {
             rps: tally.rate(),
             cpu_us: each(used),
             user_ticks: used.user_ticks,
             system_ticks: used.system_ticks,
-            origin_us: each(origin_after.since(&origin_before)),
-            load_us: each(own_after.since(&own_before)),
+            origin_us: each(origin_used),
+            load_us: each(own_used),
+            foreign_share: foreign.as_secs_f64() / (wall.as_secs_f64() * cores()),
             p99: tally.latency(0.99).unwrap_or_default(),
         })
     }
@@ -141,6 +149,10 @@ fn scrape_once(admin: SocketAddr, path: &str) -> Result<()> {
         bail!("metrics at `{path}` answer with status {}", answer.status);
     }
     Ok(())
+}
+
+fn cores() -> f64 {
+    thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64)
 }
 
 fn own_cpu() -> cpu::Reading {

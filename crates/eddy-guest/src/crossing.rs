@@ -61,16 +61,15 @@ pub(crate) fn run(enter: unsafe extern "C" fn(*mut abi::Call), call: &mut Call<'
     }
     let steps = space.as_mut_ptr().cast::<abi::Step>();
     match call.view {
-        None => enter_with(enter, call, steps, count, &abi::Call::nothing_but_ends()),
+        None => enter_with(enter, call, steps, count, &mut abi::Call::nothing_but_ends()),
         Some(view) => {
             let mut about = about_of(view);
-            let shown = call_of(view, &raw const about);
             match view.about.metadata.filter(|metadata| !metadata.is_empty()) {
-                None => enter_with(enter, call, steps, count, &shown),
+                None => enter_with(enter, call, steps, count, &mut call_of(view, &raw const about)),
                 Some(metadata) => PAIRS.with_borrow_mut(|pairs| {
                     lay_out(metadata, pairs);
                     (about.metadata, about.metadata_len) = (pairs.as_ptr(), pairs.len() as u64);
-                    enter_with(enter, call, steps, count, &call_of(view, &raw const about));
+                    enter_with(enter, call, steps, count, &mut call_of(view, &raw const about));
                     pairs.clear();
                 }),
             }
@@ -84,7 +83,7 @@ fn enter_with(
     call: &mut Call<'_>,
     steps: *mut abi::Step,
     count: usize,
-    shown: &abi::Call,
+    raw: &mut abi::Call,
 ) {
     let log = call.edits.bytes_mut();
     let base = log.len();
@@ -95,22 +94,19 @@ fn enter_with(
     // SAFETY: `base` is the length, so the place lies inside the allocation or at its end.
     let edits = unsafe { log.as_mut_ptr().add(base) };
     let log: *mut Vec<u8> = log;
-    let mut raw = abi::Call {
-        worker: call.worker,
-        flags: shown.flags | if call.is_sampled { abi::CALL_SAMPLED } else { 0 },
-        exchange: call.exchange.number(),
-        turn: call.turn,
-        steps_len: narrow(count),
-        steps,
-        edits,
-        edits_cap: room,
-        ended: call.ended.as_ptr(),
-        ended_len: narrow(call.ended.len()),
-        stopped: narrow(count),
-        current: call.current.as_ptr(),
-        ..*shown
-    };
-    let mut frame = Frame { call: &raw mut raw, log, base, room, outgrown: Vec::new() };
+    raw.worker = call.worker;
+    raw.flags |= if call.is_sampled { abi::CALL_SAMPLED } else { 0 };
+    raw.exchange = call.exchange.number();
+    raw.turn = call.turn;
+    raw.steps_len = narrow(count);
+    raw.steps = steps;
+    raw.edits = edits;
+    raw.edits_cap = room;
+    raw.ended = call.ended.as_ptr();
+    raw.ended_len = narrow(call.ended.len());
+    raw.stopped = narrow(count);
+    raw.current = call.current.as_ptr();
+    let mut frame = Frame { call: raw, log, base, room, outgrown: Vec::new() };
     FRAME.set(&raw mut frame);
     // A guest that dies before it says where it is, is in the first of them.
     call.current.store(call.steps.first().map_or(0, |step| step.id), Relaxed);
@@ -226,6 +222,9 @@ fn call_of(view: &View<'_>, about: *const abi::About) -> abi::Call {
     let response = view.response.unwrap_or_default();
     let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
     abi::Call {
+        abi: abi::ABI,
+        size: size_of_u32::<abi::Call>(),
+        worker: 0,
         status: response.status,
         phase: view.phase as u8,
         flags: flag(view.is_end, abi::CALL_END)
@@ -234,6 +233,10 @@ fn call_of(view: &View<'_>, about: *const abi::About) -> abi::Call {
             | flag(view.request.is_tls, abi::CALL_TLS),
         version: version_of(view.request.version),
         method: method_of(view.request.method),
+        exchange: 0,
+        turn: 0,
+        steps_len: 0,
+        steps: ptr::null_mut(),
         request: head_of(view.request.fields),
         response: head_of(response.fields),
         trailers: head_of(view.trailers),
@@ -243,7 +246,13 @@ fn call_of(view: &View<'_>, about: *const abi::About) -> abi::Call {
         scheme: abi::Text::of(if view.request.is_tls { b"https" } else { b"http" }),
         body: abi::Text::of(view.body),
         about,
-        ..abi::Call::nothing_but_ends()
+        edits: ptr::null_mut(),
+        edits_cap: 0,
+        edits_len: 0,
+        ended: ptr::null(),
+        ended_len: 0,
+        stopped: 0,
+        current: ptr::null_mut(),
     }
 }
 

@@ -6,6 +6,7 @@ mod admin;
 mod child;
 mod cli;
 mod control;
+mod filters;
 mod log;
 mod notify;
 mod parent;

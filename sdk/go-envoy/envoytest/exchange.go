@@ -17,9 +17,11 @@ type exchange struct {
 	states   []uint64
 	entered  int // filters whose request head was entered
 	isLocal  bool
-	result   *Result
-	metadata []raw.Pair
-	at       int // index of the piece under way
+	// isLeaving tells that the client goes when a filter pauses.
+	isLeaving bool
+	result    *Result
+	metadata  []raw.Pair
+	at        int // index of the piece under way
 	// holdsHead tells that the head waits for the body that is shown.
 	holdsHead bool
 
@@ -38,6 +40,9 @@ func (g *Gateway) run(request Request, endpoint func(Request) Response) *Result 
 	x := &exchange{
 		gateway: g, request: request, states: make([]uint64, len(g.steps)), resumed: make(chan resumed, 1),
 		result: &Result{Metadata: map[string]string{}},
+	}
+	if x.isLeaving = endpoint == nil; x.isLeaving {
+		endpoint = func(Request) Response { return Response{Status: 200} }
 	}
 	// The caller's pieces are not ours to change.
 	x.request.Body = slices.Clone(request.Body)
@@ -246,6 +251,9 @@ func (x *exchange) enter(phase raw.Phase, steps []int, body string, flags uint8)
 		}
 		if !x.apply(phase, call.Log(), verdict) {
 			return raw.Fault, stopped
+		}
+		if verdict == raw.Pause && x.isLeaving {
+			return raw.Reset, stopped
 		}
 		if verdict == raw.Pause {
 			select {

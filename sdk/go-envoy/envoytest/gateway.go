@@ -168,6 +168,13 @@ func (g *Gateway) DoWith(request Request, endpoint func(Request) Response) *Resu
 	return g.run(request, endpoint)
 }
 
+// Leave is a client that is gone when a filter first pauses: the exchange ends there, and whoever paused it goes on for
+// nothing.
+func (g *Gateway) Leave(request Request) *Result {
+	g.test.Helper()
+	return g.run(request, nil)
+}
+
 // Records are what filters have logged so far in this process.
 func Records() []Record {
 	h := theHost()

@@ -136,6 +136,63 @@ func TestAFilterMayBeHeldForEver(t *testing.T) {
 	}
 }
 
+func TestAClientMayLeaveWhileAFilterIsRunning(t *testing.T) {
+	for _, phase := range []string{"DH", "DD", "EH"} {
+		t.Run(phase, func(t *testing.T) {
+			gone, went := make(chan struct{}), make(chan struct{})
+			reasons := make(chan api.DestroyReason, 1)
+			_, on := answers(phase, api.Running, func(s *script) {
+				go func() {
+					defer close(went)
+					defer s.callbacks.DecoderFilterCallbacks().RecoverPanic()
+					<-gone
+					var c api.FilterProcessCallbacks = s.callbacks.DecoderFilterCallbacks()
+					if phase[0] == 'E' {
+						c = s.callbacks.EncoderFilterCallbacks()
+					}
+					s.callbacks.StreamInfo().DynamicMetadata().Set("a", "b", "c")
+					c.Continue(api.Continue)
+					c.SendLocalReply(403, "", nil, -1, "")
+					panic("nobody hears it")
+				}()
+			})
+			on.onDestroy = func(_ *script, reason api.DestroyReason) { reasons <- reason }
+			g := envoytest.New(t, envoytest.Filter{Name: "script"})
+			current.Store(&on)
+			r := g.Leave(post)
+			current.Store(nothing)
+			if reason := <-reasons; reason != api.Terminate || r.Status != 0 {
+				t.Errorf("%s: %v, %+v", phase, reason, r)
+			}
+			close(gone)
+			<-went
+		})
+	}
+}
+
+func TestAClientMayLeaveBeforeAHookRunsElsewhere(t *testing.T) {
+	for range 200 {
+		var inHook sync.WaitGroup
+		g := envoytest.New(t, envoytest.Filter{Name: "script", Blocking: true})
+		current.Store(&hooks{
+			decodeHeaders: func(s *script, h api.RequestHeaderMap, _ bool) api.StatusType {
+				inHook.Add(1)
+				defer inHook.Done()
+				h.Set("x-path", h.Path())
+				return api.Continue
+			},
+			onDestroy: func(*script, api.DestroyReason) {
+				// Hooks and the end come one after another.
+				inHook.Wait()
+			},
+		})
+		if r := g.Leave(get); r.Status != 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+	current.Store(nothing)
+}
+
 func TestManyGoroutinesUseOneExchange(t *testing.T) {
 	r := play(t, hooks{decodeHeaders: func(s *script, h api.RequestHeaderMap, _ bool) api.StatusType {
 		var all sync.WaitGroup

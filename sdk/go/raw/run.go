@@ -168,10 +168,14 @@ func stack() string {
 					rest = rest[end+1:]
 				}
 			}
+			// What is below belongs to the kit or the gateway.
+			rest, _, _ = strings.Cut(rest, "\n"+runName+"(")
 			return rest
 		}
 	}
 	return text
 }
+
+const runName = "github.com/eddy-gateway/eddy/sdk/go/raw.Run"
 
 func unsafeBytes(data *byte, n uint32) []byte { return unsafe.Slice(data, int(n)) }

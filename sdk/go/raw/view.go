@@ -92,10 +92,11 @@ func (c *Call) edited(value string, ok bool, id FieldID, name string) (string, b
 
 // Values walks over the values of all fields of a name, in any case, as edits of this call left them. They are views.
 func (c *Call) Values(s Section, name string) iter.Seq[string] {
-	return func(yield func(string) bool) { c.values(s, name, yield) }
+	return func(yield func(string) bool) { c.EachValue(s, name, yield) }
 }
 
-func (c *Call) values(s Section, name string, yield func(string) bool) {
+// EachValue is [Call.Values] for those who build an iterator of their own.
+func (c *Call) EachValue(s Section, name string, yield func(string) bool) {
 	h := c.Head(s)
 	log := EditLog(nil)
 	if c.hasEdits(s) {
@@ -126,10 +127,11 @@ func (c *Call) values(s Section, name string, yield func(string) bool) {
 // Fields walks over names and values of a section as edits of this call left them. Fields that were set or added
 // come last. Both are views.
 func (c *Call) Fields(s Section) iter.Seq2[string, string] {
-	return func(yield func(string, string) bool) { c.fields(s, yield) }
+	return func(yield func(string, string) bool) { c.EachField(s, yield) }
 }
 
-func (c *Call) fields(s Section, yield func(string, string) bool) {
+// EachField is [Call.Fields] for those who build an iterator of their own.
+func (c *Call) EachField(s Section, yield func(string, string) bool) {
 	h := c.Head(s)
 	log := EditLog(nil)
 	if c.hasEdits(s) {

@@ -24,7 +24,11 @@ struct Detached {
     /// What filters before it in the call wrote.
     prior: Vec<u8>,
     seen: Copy,
+    hook: Hook,
 }
+
+/// What is run elsewhere, with the state's number; answers with the contract's verdict and never panics.
+pub(crate) type Hook = Box<dyn FnOnce(&Slot, &Crossing<'_>, Place, u64) -> u8 + Send>;
 
 /// A call and all it points to, copied.
 struct Copy {
@@ -55,18 +59,39 @@ type Job = Box<dyn FnOnce() + Send>;
 static POOL: Pool =
     Pool { inner: Mutex::new(Queue { jobs: VecDeque::new(), threads: 0, idle: 0 }), wakes: Condvar::new() };
 
-/// Has a hook entered elsewhere; the host is told of its verdict by a resume.
+/// Has a hook of the slot entered elsewhere.
 ///
 /// # Safety
-/// `state` is 0, or a reference to a state of the slot's filter type that becomes this function's.
+/// As [`detach`].
 pub(crate) unsafe fn enter(
     slot: Arc<Slot>,
     place: Place,
     state: u64,
     crossing: &Crossing<'_>,
 ) -> Result<(), Fault> {
+    let hook: Hook = Box::new(|slot, crossing, place, mut state| {
+        // SAFETY: the state is of this filter's type, and the reference of `Detached` keeps it. A filter that keeps any state
+        // was given one before, so that none is made here.
+        unsafe { slot.instance().enter(crossing, place, &mut state) }
+    });
+    // SAFETY: as the caller says.
+    unsafe { detach(slot, place, state, crossing, hook) }
+}
+
+/// Has something run elsewhere; the host is told of its verdict by a resume.
+///
+/// # Safety
+/// `state` is 0, or a reference to a state of the slot's filter type that becomes this function's.
+pub(crate) unsafe fn detach(
+    slot: Arc<Slot>,
+    place: Place,
+    state: u64,
+    crossing: &Crossing<'_>,
+    hook: Hook,
+) -> Result<(), Fault> {
     let seen = Copy::of(&crossing.view);
-    let detached = Detached { slot, place, state, prior: crossing.edits(), seen };
+    let prior = crossing.edits();
+    let mut detached = Detached { slot, place, state, prior, seen, hook };
     run(Box::new(move || detached.run()))
 }
 
@@ -117,28 +142,23 @@ impl Pool {
 }
 
 impl Detached {
-    fn run(mut self) {
+    fn run(&mut self) {
         let Some(phase) = Phase::from_number(self.seen.call.phase) else { return };
         // SAFETY: the copy lives until the end of this function and is not changed.
         let view = unsafe { View::new(self.seen.call) };
         let crossing = Crossing::new(view, phase, &self.prior, EditLog::Own(OwnLog::default()));
-        let mut state = self.state;
-        // SAFETY: the state is of this filter's type, and our reference keeps it.
-        let verdict = unsafe { self.slot.instance().enter(&crossing, self.place, &mut state) };
+        let hook = std::mem::replace(&mut self.hook, Box::new(|_, _, _, _| abi::PAUSE));
+        let verdict = hook(&self.slot, &crossing, self.place, self.state);
         // What is over by now needs no answer.
         if phase != Phase::Log && verdict != abi::PAUSE {
             let _ = paused::resume(self.place, verdict, &crossing.own_edits());
         }
-        self.state = 0;
-        // SAFETY: the reference is ours and used no more; where there was none, the hook has made no state either, because
-        // `state_for_blocking` gives one to every filter that keeps any.
-        unsafe { self.slot.instance().release(state) };
     }
 }
 
 impl Drop for Detached {
     fn drop(&mut self) {
-        // SAFETY: the reference is ours and used no more.
+        // SAFETY: the reference is ours, or 0, and used no more.
         unsafe { self.slot.instance().release(self.state) };
     }
 }

@@ -73,8 +73,7 @@ impl<'a> Crossing<'a> {
     /// The section's fields with the edits of this crossing, of which there are some.
     pub(crate) fn edited_head(&'a self, section: Section) -> RawHead<'a> {
         let head = self.raw_head(section);
-        let own =
-            self.read(|prior, log| OwnHead::edited(head, prior.chain(log).filter(overlay::is_of_field)));
+        let own = self.read(|prior, log| OwnHead::edited(head, prior.chain(log)));
         self.arena.keep_head(own)
     }
 
@@ -84,7 +83,8 @@ impl<'a> Crossing<'a> {
             return false;
         }
         let is_about = |record: Record<'_>| {
-            overlay::is_of_field(&record) && name.is_none_or(|name| record.name.eq_ignore_ascii_case(name))
+            overlay::field_of(&record)
+                .is_some_and(|field| name.is_none_or(|name| field.eq_ignore_ascii_case(name)))
         };
         self.read(|mut prior, mut log| prior.any(is_about) || log.any(is_about))
     }

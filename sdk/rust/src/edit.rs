@@ -111,7 +111,10 @@ pub enum OnlyThere {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EditError {
     /// The phase has no such thing to change.
-    Phase,
+    Phase {
+        /// What was to be changed.
+        what: &'static str,
+    },
     /// The edits of the call would be more than their limit.
     TooLarge,
     /// The hook has paused: whoever holds the [`crate::Paused`] changes the message through that.
@@ -121,7 +124,7 @@ pub enum EditError {
 impl<T: sealed::Sink> Edit for T {}
 
 pub(crate) mod sealed {
-    use super::{EditError, may_edit};
+    use super::{EditError, may_edit, what_of};
     use crate::phase::Phase;
 
     /// Where edits go.
@@ -136,7 +139,7 @@ pub(crate) mod sealed {
         /// Writes a record if the phase has something for it to change.
         fn write(&mut self, op: u16, name: &[u8], value: &[u8], number: u32) -> Result<(), EditError> {
             if !may_edit(self.sink_phase(), op) {
-                return Err(EditError::Phase);
+                return Err(EditError::Phase { what: what_of(op) });
             }
             self.sink(op, name, value, number)
         }
@@ -152,14 +155,30 @@ fn may_edit(phase: Phase, op: u16) -> bool {
         abi::EDIT_BODY_SET | abi::EDIT_BODY_APPEND | abi::EDIT_BODY_PREPEND | abi::EDIT_BODY_DRAIN => {
             phase.is_body()
         }
+        // The host ignores notes of a phase in which nobody follows; they do no harm.
+        abi::EDIT_METADATA => true,
         _ => phase != Phase::Log,
+    }
+}
+
+/// What an edit changes, in a word.
+fn what_of(op: u16) -> &'static str {
+    match op {
+        abi::EDIT_METHOD => "method",
+        abi::EDIT_TARGET => "target",
+        abi::EDIT_AUTHORITY => "authority",
+        abi::EDIT_STATUS => "status",
+        abi::EDIT_BODY_SET | abi::EDIT_BODY_APPEND | abi::EDIT_BODY_PREPEND | abi::EDIT_BODY_DRAIN => "body",
+        abi::EDIT_CLEAR_ROUTE => "route",
+        abi::EDIT_ENDPOINT => "endpoint",
+        _ => "message",
     }
 }
 
 impl fmt::Display for EditError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Phase => "there is nothing of the kind to change in this phase",
+            Self::Phase { what } => return write!(f, "the {what} can't be changed in this phase"),
             Self::TooLarge => "the edits of the call are larger than their limit",
             Self::Paused => "the exchange is paused: change it through the handle of the pause",
         })

@@ -253,3 +253,57 @@ impl<'r> Iterator for Records<'r> {
 const HEADER_LEN: usize = size_of::<abi::Edit>();
 /// The host gives no more room than this.
 const BYTES_MAX: usize = 16 * 1024 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record<'r>(op: u16, step: u16, number: u32, name: &'r str, value: &'r str) -> Record<'r> {
+        Record { op, step, number, name: name.as_bytes(), value: value.as_bytes() }
+    }
+
+    #[test]
+    fn records_are_the_bytes_of_the_contract_s_page() {
+        let log = OwnLog::default();
+        log.append(record(abi::EDIT_SET, 1, 0, "x-mark", "seen")).expect("it fits");
+        log.append(record(abi::EDIT_REPLY, 0, 401, "basic_auth", "no\n")).expect("it fits");
+        let mut expected = vec![1, 0, 1, 0, 6, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0];
+        expected.extend_from_slice(b"x-markseen\0\0\0\0\0\0");
+        expected.extend_from_slice(&[12, 0, 0, 0, 10, 0, 0, 0, 3, 0, 0, 0, 0x91, 1, 0, 0]);
+        expected.extend_from_slice(b"basic_authno\n\0\0\0");
+        if cfg!(target_endian = "little") {
+            assert_eq!(log.into_bytes(), expected);
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_read_and_what_is_cut_off_is_not() {
+        let log = OwnLog::default();
+        let all = [
+            record(1, 0, 0, "", ""),
+            record(2, 3, 9, "a", "12345678"),
+            record(17, 65_535, u32::MAX, "", "x"),
+        ];
+        all.iter().for_each(|record| log.append(*record).expect("it fits"));
+        let bytes = log.into_bytes();
+        assert_eq!(bytes.len() % 8, 0);
+        assert_eq!(Records::of(&bytes).collect::<Vec<_>>(), all);
+        for len in 0..bytes.len() {
+            let some = bytes.get(..len).unwrap_or_default();
+            assert!(Records::of(some).count() <= all.len());
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "16 MiB take Miri minutes")]
+    fn too_much_is_refused_and_changes_nothing() {
+        let log = OwnLog::default();
+        let large = vec![0; BYTES_MAX - HEADER_LEN];
+        log.append(Record { op: 8, step: 0, number: 0, name: &[], value: &large }).expect("just fits");
+        assert_eq!(log.append(record(1, 0, 0, "", "")), Err(EditError::TooLarge));
+        assert_eq!(log.into_bytes().len(), BYTES_MAX);
+        let beyond = vec![0; BYTES_MAX];
+        let record = Record { op: 8, step: 0, number: 0, name: &[], value: &beyond };
+        assert_eq!(OwnLog::default().append(record), Err(EditError::TooLarge));
+    }
+}

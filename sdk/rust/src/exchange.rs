@@ -1,19 +1,25 @@
 //! An exchange as a hook sees it.
 
+use std::cell::OnceCell;
 use std::marker::PhantomData;
 use std::str;
 
 use crate::abi;
 use crate::about::About;
+use crate::blocking::{self, Hook};
 use crate::crossing::{Crossing, Section};
 use crate::edit::{EditError, sealed};
 use crate::edit_log::{OwnLog, Record};
+use crate::fault::Fault;
+use crate::guard;
 use crate::head::Head;
+use crate::instance;
+use crate::library::Slot;
 use crate::log::LogTarget;
 use crate::outbound::{Answer, Outbound, OutboundCall, OutboundError};
 use crate::paused::{Paused, Place};
 use crate::phase::{Phase, Version};
-use crate::state::StateAccess;
+use crate::state::{StateAccess, StateCell};
 use crate::verdict::{PauseToken, Verdict};
 
 /// An exchange as a hook sees it: the message, changes to it, and the filter's own state.
@@ -37,6 +43,45 @@ impl<'a, S: Default> Exchange<'a, S> {
     /// What the filter keeps of this exchange; made with its default when first asked for.
     pub fn state(&mut self) -> &mut S {
         self.state.get()
+    }
+}
+
+impl<S: Default + Send + 'static> Exchange<'_, S> {
+    /// Goes on with the hook on a thread of the library's own, over a copy of what the host shows: for what takes time or blocks.
+    /// Return what this gives.
+    ///
+    /// There, `go_on` sees the changes made so far, and the state. Where the hook runs elsewhere already, it is called at once.
+    ///
+    /// # Errors
+    /// When too many hooks wait for a thread.
+    ///
+    /// # Cost
+    /// A copy of heads and body, and some microseconds for the way there and back.
+    pub fn elsewhere(
+        &mut self,
+        go_on: impl FnOnce(&mut Exchange<'_, S>) -> Result<Verdict, Fault> + Send + 'static,
+    ) -> Result<Verdict, Fault> {
+        if self.crossing.is_detached() {
+            return go_on(self);
+        }
+        let hook: Hook = Box::new(move |_, crossing, place, state| {
+            let cell = OnceCell::new();
+            if state != 0 {
+                // SAFETY: the number is of this exchange's state, and whoever runs this holds a reference to it.
+                let shared = unsafe { StateCell::<S>::share(state) };
+                let _ = cell.set(shared);
+            }
+            let outcome =
+                guard::catch(|| go_on(&mut Exchange::new(crossing, place, StateAccess::new(&cell))));
+            instance::say(crossing, place, outcome.unwrap_or_else(Err), 0)
+        });
+        // SAFETY: the call that this hook was entered with lasts, so the host has what was entered.
+        let slot = unsafe { Slot::share(self.place.slot) };
+        let state = self.state.share();
+        // SAFETY: the reference to the state was just counted and is of the slot's filter.
+        unsafe { blocking::detach(slot, self.place, state, self.crossing, hook) }?;
+        self.is_paused = true;
+        Ok(Verdict::Pause(PauseToken(())))
     }
 }
 

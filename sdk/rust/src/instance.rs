@@ -35,7 +35,7 @@ pub(crate) trait Instance: Send + Sync {
     /// `state` is 0, or was left by an entry of this filter and the host still has it.
     unsafe fn retain(&self, state: u64);
 
-    /// Counts a reference down.
+    /// Counts a reference down, and gives the state back where the end left that to its holder. Never panics.
     ///
     /// # Safety
     /// `state` is 0, or a reference of [`Self::retain`] that is used no more.
@@ -120,7 +120,7 @@ impl<F: Filter> Instance for Configured<F> {
                 self.tell_end(ended, end);
             }
         }
-        say(crossing, place, verdict, edits_before, &self.context)
+        say(crossing, place, verdict, edits_before)
     }
 
     fn state_for_blocking(&self) -> u64 {
@@ -140,12 +140,17 @@ impl<F: Filter> Instance for Configured<F> {
     }
 
     unsafe fn release(&self, state: u64) {
-        if state != 0 {
-            // SAFETY: the reference is one of `retain`, as the caller says.
-            let cell = unsafe { StateCell::<F::State>::take(state) };
-            if let Err(fault) = guard::catch(|| drop(cell)) {
-                self.context.log(Level::Error, format_args!("a state that was dropped: {fault}"));
-            }
+        if state == 0 {
+            return;
+        }
+        // SAFETY: the reference is one of `retain`, as the caller says.
+        let cell = unsafe { StateCell::<F::State>::take(state) };
+        // The end may have come while somebody was at the state, and have left it to them.
+        if let Some((ended, end)) = cell.take_ended() {
+            self.tell_end(ended, end);
+        }
+        if let Err(fault) = guard::catch(|| drop(cell)) {
+            self.context.log(Level::Error, format_args!("a state that was dropped: {fault}"));
         }
     }
 
@@ -188,12 +193,11 @@ fn parse<F: Filter>(config: Value) -> Result<F::Config, String> {
 }
 
 /// Writes down what a hook said, and answers with its number. What a hook that failed wrote before is taken back.
-fn say(
+pub(crate) fn say(
     crossing: &Crossing<'_>,
     place: Place,
     verdict: Result<Verdict, Fault>,
     edits_before: usize,
-    context: &Context,
 ) -> u8 {
     let written = match verdict {
         Ok(Verdict::Continue) => Ok(abi::CONTINUE),
@@ -210,7 +214,7 @@ fn say(
         crossing.take_back(edits_before);
         if place.phase == Phase::Log {
             // Edits are not looked at any more.
-            context.log(Level::Error, format_args!("{fault}"));
+            Context::new(place.filter).log(Level::Error, format_args!("{fault}"));
         }
         // Where there is no room for the message, the number alone says enough.
         let _ = crossing.append(fault_record(place.step, fault.message()));

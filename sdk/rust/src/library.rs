@@ -52,7 +52,7 @@ impl Slot {
     ///
     /// # Safety
     /// As [`Self::of`], for the moment.
-    unsafe fn share(number: u64) -> Arc<Self> {
+    pub(crate) unsafe fn share(number: u64) -> Arc<Self> {
         // SAFETY: the host's reference keeps it alive, as the caller says.
         unsafe { Arc::increment_strong_count(Self::pointer(number)) };
         // SAFETY: this is the reference just counted.
@@ -124,7 +124,9 @@ pub(crate) unsafe fn run(call: *mut abi::Call) {
 /// The numbers in the step are what this library gave, and their things are in use.
 unsafe fn enter(step: &mut abi::Step, index: u32, crossing: &Crossing<'_>) -> u8 {
     let call = crossing.view.call();
+    let number = if step.config == 0 { step.filter } else { step.config };
     let place = Place {
+        slot: number,
         exchange: call.exchange,
         turn: call.turn,
         filter: step.id,
@@ -132,7 +134,6 @@ unsafe fn enter(step: &mut abi::Step, index: u32, crossing: &Crossing<'_>) -> u8
         step: u16::try_from(index).unwrap_or(u16::MAX),
         phase: crossing.phase,
     };
-    let number = if step.config == 0 { step.filter } else { step.config };
     if step.flags & abi::STEP_BLOCKING == 0 {
         // SAFETY: as the caller says.
         let slot = unsafe { Slot::of(number) };

@@ -86,7 +86,13 @@ impl OwnHead {
                     fields.retain(|(name, ..)| !is_named(name));
                     fields.insert(place.unwrap_or(fields.len()).min(fields.len()), new);
                 }
-                _ => fields.retain(|(name, ..)| !is_named(name)),
+                abi::EDIT_AUTHORITY => {
+                    if let Some(host) = fields.iter_mut().find(|(_, _, id, _)| *id == abi::FIELD_HOST) {
+                        host.1 = edit.value.to_vec();
+                    }
+                }
+                abi::EDIT_REMOVE => fields.retain(|(name, ..)| !is_named(name)),
+                _ => {}
             }
         }
         let mut own = Self::default();
@@ -124,9 +130,14 @@ impl OwnHead {
     }
 }
 
-/// Whether a record changes fields of the message.
-pub(crate) fn is_of_field(record: &Record<'_>) -> bool {
-    matches!(record.op, abi::EDIT_SET | abi::EDIT_ADD | abi::EDIT_REMOVE)
+/// The name of the field that a record changes, if it changes one.
+pub(crate) fn field_of<'r>(record: &Record<'r>) -> Option<&'r [u8]> {
+    match record.op {
+        abi::EDIT_SET | abi::EDIT_ADD | abi::EDIT_REMOVE => Some(record.name),
+        // The field follows the authority.
+        abi::EDIT_AUTHORITY => Some(b"host"),
+        _ => None,
+    }
 }
 
 /// The value of the last record of a kind.

@@ -30,6 +30,8 @@ pub(crate) struct Place {
     pub(crate) filter: u32,
     pub(crate) step: u16,
     pub(crate) phase: Phase,
+    /// The host's number of what was entered; to be followed only while the call lasts.
+    pub(crate) slot: u64,
 }
 
 /// Why an exchange did not go on.

@@ -89,6 +89,14 @@ impl<'a, S: Default> StateAccess<'a, S> {
         Self { cell, guard: None }
     }
 
+    /// Another reference to the state as a number; 0 where the filter keeps none.
+    pub(crate) fn share(&self) -> u64 {
+        if !StateCell::<S>::IS_KEPT {
+            return 0;
+        }
+        Arc::clone(self.cell.get_or_init(|| Arc::new(StateCell::new(false)))).into_number()
+    }
+
     pub(crate) fn get(&mut self) -> &mut S {
         let cell = self.cell;
         let guard = self.guard.get_or_insert_with(|| {
@@ -98,5 +106,57 @@ impl<'a, S: Default> StateAccess<'a, S> {
             cell.state.lock().unwrap_or_else(PoisonError::into_inner)
         });
         guard.get_or_insert_with(S::default)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn whoever_comes_last_gives_the_state_back_and_only_once() {
+        for _ in 0..if cfg!(miri) { 20 } else { 2_000 } {
+            let cell = OnceCell::new();
+            let shared = Arc::new(StateCell::<u32>::new(true));
+            assert!(cell.set(Arc::clone(&shared)).is_ok());
+            let start = Barrier::new(2);
+            let (at_end, after_hook) = thread::scope(|scope| {
+                let ending = scope.spawn(|| {
+                    start.wait();
+                    shared.end(End::Cut)
+                });
+                let mut access = StateAccess::new(&cell);
+                *access.get() = 7;
+                start.wait();
+                drop(access);
+                let after_hook = shared.take_ended();
+                (ending.join().expect("it does not panic"), after_hook)
+            });
+            // The hook may have looked before the end came, and the end before the hook let go, but not both.
+            assert_eq!(u32::from(at_end.is_some()) + u32::from(after_hook.is_some()), 1);
+            assert_eq!(at_end.or_else(|| after_hook.map(|(state, _)| state)), Some(7));
+            assert_eq!(shared.take_ended().map(|(state, _)| state), None);
+        }
+    }
+
+    #[test]
+    fn a_number_is_a_counted_reference() {
+        let cell = Arc::new(StateCell::<String>::new(false));
+        let number = Arc::clone(&cell).into_number();
+        // SAFETY: the number was just made.
+        let shared = unsafe { StateCell::<String>::share(number) };
+        assert_eq!(Arc::strong_count(&cell), 3);
+        // SAFETY: the number is used no more.
+        let taken = unsafe { StateCell::<String>::take(number) };
+        drop((shared, taken));
+        assert_eq!(Arc::strong_count(&cell), 1);
+    }
+
+    #[test]
+    fn nothing_is_kept_of_what_holds_nothing() {
+        const { assert!(!StateCell::<()>::IS_KEPT && StateCell::<u8>::IS_KEPT) };
     }
 }

@@ -307,3 +307,25 @@ fn filters_apart_in_a_chain_are_all_entered() {
     assert_eq!(outcome.sent().get_field("x-b"), Some("1"));
     assert_eq!(outcome.answered().get_field("x-hooks"), Some("2"));
 }
+
+#[test]
+fn the_rest_of_a_hook_runs_elsewhere() {
+    let library = library();
+    let first = library.filter("script", r#"["set x-a one"]"#).expect("right");
+    let elsewhere = library.filter("elsewhere", r#""elsewhere""#).expect("right");
+    let last = library.filter("script", r#"["copy x-b x-c"]"#).expect("right");
+    for blocking in [false, true] {
+        let chain = Chain::new().then(&first).then(&elsewhere);
+        let chain = if blocking { chain.blocking() } else { chain };
+        let outcome = chain.then(&last).send(Request::get("/"), ok);
+        assert_eq!(outcome.faults(), [""; 0]);
+        assert_eq!(outcome.sent().get_field("x-c"), Some("one eddy-filter 2"));
+    }
+    let panicking = library.filter("elsewhere", r#""panic""#).expect("right");
+    let outcome = Chain::new().then(&panicking).send(Request::get("/"), ok);
+    assert_eq!((outcome.answered().status, outcome.faults().len()), (500, 1));
+    // The other state is given back on the thread for what blocks, whenever that comes to it.
+    let ended =
+        notes().into_iter().filter(|note| note.starts_with("elsewhere") && !note.contains("eddy-filter"));
+    assert_eq!(ended.count(), 1);
+}

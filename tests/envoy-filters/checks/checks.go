@@ -20,7 +20,7 @@ import (
 // All are the checks by the filters' ids in filters.json; path is the import path of the filter's package.
 var All = map[string]func(t *testing.T, path string){
 	"token": token, "async": async, "remote-auth": remoteAuth, "users": users, "simple": simple, "metric": metric,
-	"buffer": buffer, "access-log": accessLog, "htnn": htnn,
+	"buffer": buffer, "access-log": accessLog, "secrets": secrets, "htnn": htnn,
 }
 
 var answer = envoytest.Response{Status: 200, Fields: envoytest.Fields{{"Content-Length", "5"}}, Body: []string{"he", "llo"}}
@@ -186,6 +186,28 @@ func accessLog(t *testing.T, path string) {
 	} {
 		if got.Get(name) != want {
 			t.Errorf("%s: %q, want %q", name, got.Get(name), want)
+		}
+	}
+}
+
+func secrets(t *testing.T, path string) {
+	ask := func(where, key, value string) error {
+		config := fmt.Sprintf(`{"@secrets": {"k": "v"}, "path": %q, "secret_key": %q, "secret_value": %q}`, where, key, value)
+		return envoytest.Configure(t, envoytest.Filter{Name: path + ":secrets", Config: config})
+	}
+	if err := ask("/config", "k", "v"); err != nil {
+		t.Error(err)
+	}
+	if err := ask("/config", "k", "w"); err == nil || !strings.Contains(err.Error(), "expected secret w got v") {
+		t.Errorf("a panic of the parser: %v", err)
+	}
+	for _, where := range []string{"/sync", "/async", "/config/sync", "/config/async"} {
+		for key, want := range map[string]int{"k": 200, "none": 404} {
+			config := fmt.Sprintf(`{"@secrets": {"k": "v"}, "path": %q, "secret_key": %q}`, where, key)
+			r := envoytest.New(t, envoytest.Filter{Name: path + ":secrets", Config: config}).Do(with("x", "y"), answer)
+			if r.Status != want || r.Text() != map[int]string{200: "v"}[want] || r.Upstream != nil {
+				t.Errorf("%s %s: %+v", where, key, r)
+			}
 		}
 	}
 }

@@ -1,5 +1,13 @@
 //! Refuses bodies that are too large.
 
+use eddy_http::{FieldId, Fields};
+
+use super::library::{Answer, Builtin};
+use super::make::{BuiltinContext, Counter};
+use crate::edit::Edit;
+use crate::phase::{Interest, Phase, Verdict};
+use crate::view::View;
+
 /// The configuration of `body_limit`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BodyLimitConfig {
@@ -8,3 +16,85 @@ pub struct BodyLimitConfig {
     /// Largest body of a response, bytes; `None` for any.
     pub response_bytes_max: Option<u64>,
 }
+
+/// Refuses bodies that are too large.
+#[derive(Debug)]
+pub(super) struct BodyLimit {
+    config: BodyLimitConfig,
+    refused: Counter,
+}
+
+impl BodyLimit {
+    /// The filter with this configuration.
+    pub(super) fn new(config: &BodyLimitConfig, context: &BuiltinContext) -> Self {
+        Self { config: config.clone(), refused: context.counter("refused") }
+    }
+
+    /// Whether a body is known to be too large.
+    fn is_too_large(&self, view: &View<'_>) -> bool {
+        let (bytes_max, fields, bytes) = match (view.phase, &view.response) {
+            (Phase::RequestHead, _) => (self.config.request_bytes_max, view.request.fields, 0),
+            (Phase::RequestBody, _) => {
+                (self.config.request_bytes_max, Fields::default(), view.about.request_bytes)
+            }
+            // What eddy says itself is never too large; and a head without a body may tell of a large one.
+            (_, Some(response)) if response.is_local => return false,
+            (Phase::ResponseHead, Some(response)) if !view.is_end => {
+                (self.config.response_bytes_max, response.fields, 0)
+            }
+            (Phase::ResponseBody, _) => {
+                (self.config.response_bytes_max, Fields::default(), view.about.response_bytes)
+            }
+            _ => return false,
+        };
+        let told = fields.first(FieldId::ContentLength).map_or(0, number);
+        let here = view.body.len() as u64;
+        bytes_max.is_some_and(|bytes_max| bytes.max(told).max(here) > bytes_max)
+    }
+}
+
+impl Builtin for BodyLimit {
+    fn kind(&self) -> &'static str {
+        "body_limit"
+    }
+
+    fn interest(&self) -> Interest {
+        let mut phases = Vec::new();
+        if self.config.request_bytes_max.is_some() {
+            phases.extend([Phase::RequestHead, Phase::RequestBody]);
+        }
+        if self.config.response_bytes_max.is_some() {
+            phases.extend([Phase::ResponseHead, Phase::ResponseBody]);
+        }
+        Interest::of(&phases)
+    }
+
+    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        if !self.is_too_large(view) {
+            return Verdict::Continue;
+        }
+        self.refused.count(answer.worker);
+        let verdict = match view.phase {
+            Phase::RequestHead | Phase::RequestBody => {
+                answer.reply(413, "the body is too large\n", "body_limit")
+            }
+            Phase::ResponseHead => answer.reply(502, "the answer is too large\n", "body_limit"),
+            // The answer has begun.
+            Phase::RequestTrailers
+            | Phase::ResponseBody
+            | Phase::ResponseTrailers
+            | Phase::Log
+            | Phase::End => return Verdict::Reset,
+        };
+        answer.edit(&Edit::ReplyGrpc(GRPC_RESOURCE_EXHAUSTED));
+        verdict
+    }
+}
+
+/// The number in a field that was checked before; of a list of equal ones the first.
+fn number(value: &[u8]) -> u64 {
+    let digits = value.split(|byte| *byte == b',').next().unwrap_or_default().trim_ascii();
+    std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}
+
+const GRPC_RESOURCE_EXHAUSTED: u32 = 8;

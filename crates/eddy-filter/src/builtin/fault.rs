@@ -3,6 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::draw::{draw, is_drawn};
+use super::library::{Answer, Builtin};
+use super::make::{BuiltinContext, Counter};
+use crate::phase::{Interest, Phase, Verdict};
+use crate::view::View;
+
 /// The configuration of `fault`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaultConfig {
@@ -43,4 +49,60 @@ pub struct FieldCondition {
     pub name: Arc<str>,
     /// The whole value of one of them; `None` for any.
     pub value: Option<Arc<str>>,
+}
+
+/// Delays and refuses requests.
+#[derive(Debug)]
+pub(super) struct FaultFilter {
+    config: FaultConfig,
+    seed: u64,
+    delayed: Counter,
+    aborted: Counter,
+}
+
+impl FaultFilter {
+    /// The filter with this configuration.
+    pub(super) fn new(config: &FaultConfig, context: &BuiltinContext) -> Self {
+        Self {
+            config: config.clone(),
+            seed: context.seed[0],
+            delayed: context.counter("delayed"),
+            aborted: context.counter("aborted"),
+        }
+    }
+
+    fn is_meant(&self, view: &View<'_>) -> bool {
+        self.config.conditions.iter().all(|condition| {
+            let mut values = view.request.fields.all_named(condition.name.as_bytes());
+            values.any(|value| condition.value.as_ref().is_none_or(|wanted| wanted.as_bytes() == value))
+        })
+    }
+}
+
+impl Builtin for FaultFilter {
+    fn kind(&self) -> &'static str {
+        "fault"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::of(&[Phase::RequestHead])
+    }
+
+    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        if view.phase != Phase::RequestHead || !self.is_meant(view) {
+            return Verdict::Continue;
+        }
+        let [first, second] = draw(view.about.entropy, self.seed);
+        if let Some(abort) = self.config.abort.filter(|abort| is_drawn(first, abort.share.0)) {
+            self.aborted.count(answer.worker);
+            let has_body = !matches!(abort.status, 204 | 205 | 304);
+            let body = if has_body { "a fault was asked for\n" } else { "" };
+            return answer.reply(abort.status, body, "fault");
+        }
+        if let Some(delay) = self.config.delay.filter(|delay| is_drawn(second, delay.share.0)) {
+            self.delayed.count(answer.worker);
+            return answer.wait(u32::try_from(delay.time.as_millis()).unwrap_or(u32::MAX));
+        }
+        Verdict::Continue
+    }
 }

@@ -1,6 +1,11 @@
 //! Lets addresses in or keeps them out.
 
-use super::address::{ClientConfig, IpBlock};
+use super::address::{Client, ClientConfig, IpBlock};
+use super::library::{Answer, Builtin};
+use super::make::{BuiltinContext, Counter};
+use crate::edit::Edit;
+use crate::phase::{Interest, Phase, Verdict};
+use crate::view::View;
 
 /// The configuration of `ip_access`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,3 +17,47 @@ pub struct IpAccessConfig {
     /// Whose address counts.
     pub client: ClientConfig,
 }
+
+/// Lets addresses in or keeps them out.
+#[derive(Debug)]
+pub(super) struct IpAccess {
+    config: IpAccessConfig,
+    refused: Counter,
+}
+
+impl IpAccess {
+    /// The filter with this configuration.
+    pub(super) fn new(config: &IpAccessConfig, context: &BuiltinContext) -> Self {
+        Self { config: config.clone(), refused: context.counter("refused") }
+    }
+
+    fn is_let_in(&self, client: Client) -> bool {
+        let Client::Ip(address) = client else {
+            return client == Client::Unix && self.config.allow.is_empty();
+        };
+        let is_in = |blocks: &[IpBlock]| blocks.iter().any(|block| block.contains(address));
+        !is_in(&self.config.deny) && (self.config.allow.is_empty() || is_in(&self.config.allow))
+    }
+}
+
+impl Builtin for IpAccess {
+    fn kind(&self) -> &'static str {
+        "ip_access"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::of(&[Phase::RequestHead])
+    }
+
+    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        if view.phase != Phase::RequestHead || self.is_let_in(self.config.client.client(view)) {
+            return Verdict::Continue;
+        }
+        self.refused.count(answer.worker);
+        let verdict = answer.reply(403, "forbidden\n", "ip_access");
+        answer.edit(&Edit::ReplyGrpc(GRPC_PERMISSION_DENIED));
+        verdict
+    }
+}
+
+const GRPC_PERMISSION_DENIED: u32 = 7;

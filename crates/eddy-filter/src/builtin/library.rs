@@ -47,6 +47,16 @@ pub struct Answer<'a> {
 }
 
 impl Answer<'_> {
+    /// Index of the filter among the steps, for changes that are sent with [`crate::Host::resume`].
+    pub fn step(&self) -> u16 {
+        self.step
+    }
+
+    /// A field of an answer, after [`Answer::reply`].
+    pub fn reply_field(&mut self, name: &str, value: &[u8]) {
+        self.edit(&Edit::ReplyField { name: name.as_bytes(), value });
+    }
+
     /// Makes a change. One that does not fit is told by the verdict of a fault: see [`Answer::fault`].
     pub fn edit(&mut self, edit: &Edit<'_>) {
         // A built-in filter's changes are small; what has no room for them is refused by the host all the same.

@@ -5,12 +5,15 @@ mod basic_auth;
 mod body_limit;
 mod config;
 mod cors;
+mod draw;
 mod fault;
 mod headers;
 mod ip_access;
 mod library;
+mod make;
 mod rate_limit;
 mod request_id;
+mod scratch;
 mod template;
 
 pub use address::{Client, ClientConfig, IpBlock};
@@ -22,6 +25,10 @@ pub use fault::{Abort, Delay, FaultConfig, FieldCondition, Share};
 pub use headers::{FieldRules, HeadersConfig};
 pub use ip_access::IpAccessConfig;
 pub use library::{Answer, Builtin, BuiltinLibrary};
+pub use make::{BuiltinContext, Services, make};
 pub use rate_limit::{RateFields, RateKey, RateLimitConfig};
 pub use request_id::{IdFormat, RequestIdConfig};
 pub use template::{Template, TemplateError};
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,9 @@
 
 use thiserror::Error;
 
+use super::scratch::Scratch;
+use crate::view::View;
+
 /// A text with variables such as `${peer}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
@@ -107,6 +110,119 @@ impl Template {
         };
         self.parts.iter().any(needs)
     }
+}
+
+impl Template {
+    /// Fills the variables in; what is not known is empty.
+    pub(super) fn render(&self, view: &View<'_>, out: &mut Scratch) {
+        for part in &self.parts {
+            match part {
+                Part::Literal(bytes) => out.push(bytes),
+                Part::Fact(fact) => fact.write(view, out),
+                Part::RequestField(name) => {
+                    out.push(view.request.fields.first_named(name).unwrap_or_default())
+                }
+                Part::ResponseField(name) => {
+                    let response = view.response.unwrap_or_default();
+                    out.push(response.fields.first_named(name).unwrap_or_default());
+                }
+                Part::Metadata { space, key } => {
+                    let value = view.about.metadata.and_then(|metadata| metadata.get(space, key));
+                    push_json(value.unwrap_or_default(), out);
+                }
+            }
+        }
+    }
+}
+
+impl Fact {
+    fn write(self, view: &View<'_>, out: &mut Scratch) {
+        let (request, about) = (&view.request, &view.about);
+        let (path, query) = match request.target.iter().position(|byte| *byte == b'?') {
+            Some(at) => request.target.split_at(at),
+            None => (request.target, &[] as &[u8]),
+        };
+        out.push(match self {
+            Self::Peer => about.peer,
+            Self::PeerIp => {
+                if let Some(address) = about.peer_ip {
+                    out.format(format_args!("{}", address.to_canonical()));
+                }
+                return;
+            }
+            Self::Local => about.local,
+            Self::Listener => about.listener,
+            Self::Rule => about.rule,
+            Self::Cluster => about.cluster,
+            Self::Endpoint => about.endpoint,
+            Self::RequestId => about.request_id,
+            Self::Method => request.method_name,
+            Self::Target => request.target,
+            Self::Path => path,
+            Self::Query => query.get(1..).unwrap_or_default(),
+            Self::Authority => request.authority,
+            Self::Scheme if request.is_tls => b"https",
+            Self::Scheme => b"http",
+            Self::Status => {
+                if let Some(response) = &view.response {
+                    out.format(format_args!("{}", response.status));
+                }
+                return;
+            }
+        });
+    }
+}
+
+/// Adds a JSON value as a field may hold it: a text without its quotes and escapes, others as they are. Control
+/// characters become spaces.
+fn push_json(json: &[u8], out: &mut Scratch) {
+    let Some(text) = json.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")) else {
+        json.iter().for_each(|byte| out.push(&[printable(*byte)]));
+        return;
+    };
+    let mut rest = text;
+    while let [byte, after @ ..] = rest {
+        rest = after;
+        if *byte != b'\\' {
+            out.push(&[printable(*byte)]);
+            continue;
+        }
+        let [escape, after @ ..] = rest else { break };
+        rest = after;
+        match escape {
+            b'u' => {
+                let (character, after) = unescape(rest);
+                rest = after;
+                let character = if character.is_control() { ' ' } else { character };
+                out.push(character.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+            b'b' | b'f' | b'n' | b'r' | b't' => out.push(b" "),
+            other => out.push(&[printable(*other)]),
+        }
+    }
+}
+
+/// The character whose hexadecimal digits `text` begins with, perhaps in two halves, and what follows it.
+fn unescape(text: &[u8]) -> (char, &[u8]) {
+    let unit = |text: &[u8]| {
+        let digits = text.get(..4).and_then(|digits| std::str::from_utf8(digits).ok())?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let Some(first) = unit(text) else { return (char::REPLACEMENT_CHARACTER, text) };
+    let rest = text.get(4..).unwrap_or_default();
+    let second = rest.strip_prefix(b"\\u").and_then(unit);
+    let units = [first, second.unwrap_or_default()];
+    match char::decode_utf16(units).next() {
+        Some(Ok(character)) if char::from_u32(first.into()).is_none() => {
+            (character, rest.get(6..).unwrap_or_default())
+        }
+        Some(Ok(character)) => (character, rest),
+        _ => (char::REPLACEMENT_CHARACTER, rest),
+    }
+}
+
+fn printable(byte: u8) -> u8 {
+    if byte.is_ascii_control() { b' ' } else { byte }
 }
 
 fn push_literal(parts: &mut Vec<Part>, literal: &mut String) {

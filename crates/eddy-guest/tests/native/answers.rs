@@ -1,14 +1,17 @@
 //! Entering filters: what they see, what they say, and what becomes of those that lie.
 
+use std::process::Command;
 use std::slice;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
 
 use eddy_filter::{
-    About, Edit, EndReason, Ended, Metadata, Phase, RequestView, ResponseView, Step, Verdict, View,
+    About, Call, Edit, EditLog, EndReason, Ended, Handle, Library, Metadata, Phase, RequestView,
+    ResponseView, Step, Verdict, View,
 };
 use eddy_http::{Field, FieldId, Fields, Method, Span, Version};
 
-use super::support::{HOST, enter, faults, graveyard, host, make, run};
+use super::support::{HOST, SANITIZER, enter, faults, graveyard, host, make, run};
 
 const HEAD: &[u8] = b"GET /a?b HTTP/1.1\r\nHost: example\r\nX-Key: value\r\n\r\n";
 
@@ -197,3 +200,70 @@ fn resumes_from_eight_threads_hit_what_waits_and_nothing_else() {
     HOST.handles.close(handle);
     let _ = host();
 }
+
+#[test]
+fn the_tests_of_answers_hold_when_libraries_check_their_memory() {
+    if std::env::var_os(SANITIZER).is_some() {
+        return;
+    }
+    let asked = Command::new("cc").arg("-print-file-name=libasan.so").output().unwrap();
+    let runtime = String::from_utf8(asked.stdout).unwrap().trim().to_owned();
+    if !runtime.starts_with('/') {
+        println!("SKIPPED: the C compiler has no address sanitizer");
+        return;
+    }
+    let output = Command::new(std::env::current_exe().unwrap())
+        // What counts time and stacks differs by design.
+        .args(["answers::", "--skip", "a_crossing", "--skip", "signal_stack"])
+        .env(SANITIZER, "-fsanitize=address")
+        .env("LD_PRELOAD", runtime)
+        .env("ASAN_OPTIONS", "detect_leaks=0,use_sigaltstack=0")
+        .output()
+        .unwrap();
+    let text =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("resumes_from_eight_threads"), "{text}");
+}
+
+#[test]
+fn a_crossing_allocates_nothing_and_takes_no_time() {
+    let filters = [make("pass", "null"), make("set", "null")];
+    let library = faults();
+    let current = AtomicU32::new(0);
+    let mut edits = EditLog::new();
+    let mut steps: Vec<Step> =
+        filters.iter().map(|(made, id)| Step { filter: made.number, id: *id, ..Step::default() }).collect();
+    let mut enter = |view: &View<'_>, entered: usize| {
+        edits.clear();
+        let mut call = Call {
+            worker: 0,
+            exchange: Handle::from_number(1),
+            turn: 1,
+            is_sampled: false,
+            view: Some(view),
+            steps: &mut steps[..entered],
+            ended: &[],
+            edits: &mut edits,
+            stopped: 0,
+            wait_ms: 0,
+            current: &current,
+        };
+        library.run(&mut call);
+        assert_eq!(call.stopped, entered);
+    };
+    with_view(Phase::RequestHead, |view| {
+        enter(view, 2);
+        let told = allocation_counter::measure(|| (0..1000).for_each(|_| enter(view, 2)));
+        assert_eq!(told.count_total, 0);
+        let bare = View { about: About::default(), ..*view };
+        let begun = Instant::now();
+        (0..ROUNDS).for_each(|_| enter(&bare, 1));
+        // Optimised it is some 30 ns; a lock or a system call on the way would show even in a slow build.
+        let each = begun.elapsed() / ROUNDS;
+        println!("{each:?} a crossing");
+        assert!(each.as_micros() < 5, "{each:?} a crossing");
+    });
+}
+
+const ROUNDS: u32 = 100_000;

@@ -147,6 +147,7 @@ static uint8_t enter(const struct filter *filter, eddy_call *call, uint16_t inde
     break;
   case PAUSE: return EDDY_PAUSE;
   case REPLY:
+    if (call->phase != EDDY_REQUEST_HEAD) break; /* its own answer comes by, too */
     append(call, index, EDDY_EDIT_REPLY, "guest", 5, "no\n", 3, 403);
     return EDDY_REPLY;
   case ALTSTACK: {

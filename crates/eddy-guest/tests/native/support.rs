@@ -94,7 +94,9 @@ pub(crate) fn build(name: &str, flags: &[&str]) -> PathBuf {
     static BUILDING: Mutex<()> = Mutex::new(());
     let _one = BUILDING.lock().unwrap();
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lib{name}.so"));
+    let sanitizer = std::env::var_os(SANITIZER);
+    let prefix = if sanitizer.is_some() { "checked-" } else { "" };
+    let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{prefix}lib{name}.so"));
     let built = Command::new("cc")
         .args([
             "-std=gnu11",
@@ -108,6 +110,7 @@ pub(crate) fn build(name: &str, flags: &[&str]) -> PathBuf {
             "-pthread",
         ])
         .args(flags)
+        .args(sanitizer)
         .arg("-I")
         .arg(manifest.join("../../abi"))
         .arg("-o")
@@ -118,6 +121,9 @@ pub(crate) fn build(name: &str, flags: &[&str]) -> PathBuf {
     assert!(built.success(), "the library of faults does not compile");
     library
 }
+
+/// Holds the flag of the compiler that has libraries check their own use of memory.
+pub(crate) const SANITIZER: &str = "EDDY_TEST_SANITIZER";
 
 /// The library of faults, with nothing wrong in the library itself.
 pub(crate) fn faults() -> Arc<NativeLibrary> {
@@ -173,8 +179,18 @@ pub(crate) fn enter(filters: &[(MadeFilter, u32)], view: Option<&View<'_>>, ende
     run(&mut steps, view, ended)
 }
 
-/// Enters these steps.
+/// Enters these steps of the library of faults.
 pub(crate) fn run(steps: &mut [Step], view: Option<&View<'_>>, ended: &[Ended]) -> Outcome {
+    run_in(&faults(), steps, view, ended)
+}
+
+/// Enters these steps of a library.
+pub(crate) fn run_in(
+    library: &NativeLibrary,
+    steps: &mut [Step],
+    view: Option<&View<'_>>,
+    ended: &[Ended],
+) -> Outcome {
     let mut edits = EditLog::new();
     let current = AtomicU32::new(0);
     let mut call = Call {
@@ -190,7 +206,7 @@ pub(crate) fn run(steps: &mut [Step], view: Option<&View<'_>>, ended: &[Ended]) 
         wait_ms: 0,
         current: &current,
     };
-    faults().run(&mut call);
+    library.run(&mut call);
     let stopped = call.stopped;
     Outcome { stopped, steps: steps.to_vec(), edits, current: current.load(Ordering::Relaxed) }
 }

@@ -4,23 +4,27 @@ use std::collections::{BTreeMap, HashMap};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, Sender};
 
 use anyhow::Context;
 use eddy_config::{Config, ListenAddress, version_of};
+use eddy_guest::Graveyard;
 use eddy_io::{SharedPage, WORKERS_MAX};
 use eddy_proxy::{Gateway, Sockets};
 use eddy_source::{FileSource, Rejected};
 
+use super::last_words::LastWords;
 use super::load::{Loaded, load, log_problems, pack, unpack};
 use super::pages::GatewayPages;
 use super::process::LogChoice;
-use super::socket_source::SocketSource;
+use super::socket_source::{OwnSockets, SocketSource};
 use super::status::{InForce, Status};
+use super::watchdog::{Watch, watch};
 use crate::admin::AdminServer;
 use crate::control::{
     Channel, ChildSettings, STATE_FORMAT, SocketKey, SocketPlace, SocketRole, ToParent, memory_file,
 };
+use crate::filters::{FilterNames, needs_new_process, probe};
 use crate::log::Log;
 use crate::notify::Notifier;
 
@@ -44,6 +48,8 @@ pub(super) struct Engine {
     pub(super) log: Log,
     /// What the command line says of the log.
     pub(super) log_choice: LogChoice,
+    /// Where filters go that no plan has any more.
+    pub(super) graveyard: Graveyard,
 }
 
 /// An engine whose gateway serves.
@@ -55,6 +61,9 @@ pub(super) struct Running {
     /// Workers that were started; a reload does not change them.
     workers: usize,
     last_tried: Tried,
+    names: FilterNames,
+    /// Begins with the first filter.
+    watch: Option<Watch>,
 }
 
 /// What was read last, in force or not: its version and how many problems it has.
@@ -72,6 +81,8 @@ enum Reload {
     Unchanged(Arc<str>),
     /// Nothing has changed, for so many problems.
     Rejected(usize),
+    /// Nothing has changed here: it takes a new process, which was asked for.
+    Renewing,
 }
 
 /// What the main thread needs of a gateway that serves.
@@ -82,7 +93,7 @@ pub(super) struct Serving {
 }
 
 /// What the main thread asks of the engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) enum Order {
     /// Read the configuration again.
     Reload,
@@ -90,6 +101,10 @@ pub(super) enum Order {
     FollowFiles,
     /// Stop serving the admin listener: a successor does.
     LeaveAdmin,
+    /// Free what filters no plan has any more.
+    Bury,
+    /// The process ends: tell guests, let go of sockets, and say so.
+    End(Sender<()>),
 }
 
 /// Why a gateway process cannot serve.
@@ -121,7 +136,17 @@ impl Engine {
         let status = Arc::new(Status::new(self.generation, force));
         status.is_config_rejected.store(is_last_good, Ordering::Relaxed);
         let last_tried = Tried { version: version_of(&loaded.sources), problems: 0 };
-        let mut running = Running { engine: self, gateway, status, admin: None, workers, last_tried };
+        let mut running = Running {
+            engine: self,
+            gateway,
+            status,
+            admin: None,
+            workers,
+            last_tried,
+            names: FilterNames::default(),
+            watch: None,
+        };
+        running.watch_filters();
         running.start_admin(admin_socket).map_err(StartError::Other)?;
         running.report_ready(&loaded);
         Ok(running)
@@ -129,12 +154,12 @@ impl Engine {
 
     /// The configuration on disk or, in the place of a process that died, the one that was in force.
     fn first_config(&mut self) -> Result<(Loaded, bool), StartError> {
-        let rejected = match load(&self.source) {
+        let rejected = match load(&self.source).and_then(vetted) {
             Ok(loaded) => return Ok((loaded, false)),
             Err(rejected) => rejected,
         };
-        let last_good = self.last_good.take().as_deref().and_then(unpack);
-        let Some(loaded) = last_good else { return Err(StartError::Config(rejected)) };
+        let last_good = self.last_good.take().as_deref().and_then(unpack).map(vetted);
+        let Some(Ok(loaded)) = last_good else { return Err(StartError::Config(rejected)) };
         log_problems(&rejected.problems);
         tracing::error!("the configuration on disk is broken; the last good one stays in force");
         Ok((loaded, true))
@@ -189,15 +214,31 @@ impl Running {
             // A storm of signals is one reload.
             let mut pending = vec![first];
             pending.extend(orders.try_iter().take(ORDERS_MAX));
-            if pending.contains(&Order::LeaveAdmin) {
+            let has = |wanted: fn(&Order) -> bool| pending.iter().any(wanted);
+            if has(|order| matches!(order, Order::End(_))) {
+                eddy_guest::stop_all();
+                // Removes the files of Unix sockets that nobody else has.
+                self.engine.sockets = Box::<OwnSockets>::default();
+                for order in pending {
+                    if let Order::End(done) = order {
+                        // Nobody waits longer than a moment.
+                        let _ = done.send(());
+                    }
+                }
+                stay_for_ever();
+            }
+            if has(|order| matches!(order, Order::LeaveAdmin)) {
                 self.admin = None;
+            }
+            if has(|order| matches!(order, Order::Bury)) {
+                self.engine.graveyard.drain();
             }
             if self.status.is_draining.load(Ordering::Relaxed) {
                 continue;
             }
-            if pending.contains(&Order::Reload) {
+            if has(|order| matches!(order, Order::Reload)) {
                 self.reload(load(&self.engine.source));
-            } else if pending.contains(&Order::FollowFiles) {
+            } else if has(|order| matches!(order, Order::FollowFiles)) {
                 let read = load(&self.engine.source);
                 // A reload by signal has seen the change already.
                 if Tried::of(&read) != self.last_tried {
@@ -225,6 +266,11 @@ impl Running {
             Reload::Rejected(problems) => {
                 tracing::error!(problems, "configuration rejected; the last good one stays in force");
             }
+            Reload::Renewing => {
+                tracing::info!(
+                    "libraries of filters have changed; a new process takes over when it is ready"
+                );
+            }
         }
     }
 
@@ -238,11 +284,23 @@ impl Running {
             }
         };
         let version = Arc::clone(&loaded.config.version);
-        if version == self.status.force().config.version {
+        let is_renewal = needs_new_process(&loaded.config);
+        if version == self.status.force().config.version && !is_renewal {
             self.status.handle_accepted(None);
             return Reload::Unchanged(version);
         }
+        let loaded = match vetted(loaded) {
+            Ok(loaded) => loaded,
+            Err(rejected) => {
+                log_problems(&rejected.problems);
+                self.status.handle_rejected();
+                return Reload::Rejected(rejected.problems.len());
+            }
+        };
         log_problems(&loaded.warnings);
+        if is_renewal {
+            return self.renew();
+        }
         match self.put_in_force(&loaded) {
             Ok(()) => Reload::Accepted(version),
             Err(error) => {
@@ -250,6 +308,31 @@ impl Running {
                 self.status.handle_rejected();
                 Reload::Rejected(1)
             }
+        }
+    }
+
+    /// Asks for a process that can open the libraries as they are now.
+    fn renew(&mut self) -> Reload {
+        if self.engine.parent.is_some() {
+            self.engine.tell(&ToParent::Renew, None);
+            return Reload::Renewing;
+        }
+        tracing::error!("libraries of filters have changed; without a parent process that takes a restart");
+        self.status.handle_rejected();
+        Reload::Rejected(1)
+    }
+
+    /// Watches workers in filters, once there are filters.
+    fn watch_filters(&mut self) {
+        if self.watch.is_some() || self.status.force().config.filters.is_empty() {
+            return;
+        }
+        let last_words = self.engine.parent.as_ref().and_then(|parent| LastWords::begin(parent).ok());
+        let names = self.names.clone();
+        let name_of = Box::new(move |number| names.of(number));
+        match watch(Arc::clone(&self.engine.page), self.workers, name_of, last_words) {
+            Ok(watch) => self.watch = Some(watch),
+            Err(error) => tracing::error!(%error, "filters are not watched"),
         }
     }
 
@@ -279,6 +362,7 @@ impl Running {
         let force =
             InForce { config: Arc::clone(&config), bound: kept.into_iter().chain(taken.bound).collect() };
         self.status.handle_accepted(Some(force));
+        self.watch_filters();
         self.engine.log.set(self.engine.log_choice.weighed_against(&config.log));
         self.start_admin(taken.admin)?;
         self.engine.sockets.release(gone.into_keys().collect());
@@ -387,6 +471,22 @@ fn listen_address(place: &SocketPlace) -> ListenAddress {
 fn worker_count(config: &Config) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     config.workers.map_or_else(cores, usize::from).clamp(1, WORKERS_MAX)
+}
+
+/// The same configuration, when its filters can be made.
+///
+/// # Errors
+/// Every filter that cannot.
+fn vetted(loaded: Loaded) -> Result<Loaded, Rejected> {
+    let problems = probe(&loaded.config, &loaded.sources);
+    if problems.is_empty() { Ok(loaded) } else { Err(Rejected { problems, sources: loaded.sources }) }
+}
+
+/// Keeps this thread: one that has entered a guest ends with the process, not before.
+pub(super) fn stay_for_ever() -> ! {
+    loop {
+        std::thread::park();
+    }
 }
 
 /// How records name a role.

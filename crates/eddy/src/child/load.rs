@@ -7,13 +7,13 @@ use eddy_source::{FileSource, Rejected};
 
 /// A configuration that can be used.
 #[derive(Debug)]
-pub(super) struct Loaded {
+pub(crate) struct Loaded {
     /// The configuration.
-    pub(super) config: Arc<Config>,
+    pub(crate) config: Arc<Config>,
     /// The texts it was made of.
-    pub(super) sources: Vec<SourceText>,
+    pub(crate) sources: Vec<SourceText>,
     /// What may be other than it was meant.
-    pub(super) warnings: Vec<Problem>,
+    pub(crate) warnings: Vec<Problem>,
 }
 
 /// Reads and checks the files of `source`.
@@ -27,13 +27,13 @@ pub(super) fn load(source: &FileSource) -> Result<Loaded, Rejected> {
 }
 
 /// The texts as bytes that [`unpack`] understands.
-pub(super) fn pack(sources: &[SourceText]) -> Vec<u8> {
+pub(crate) fn pack(sources: &[SourceText]) -> Vec<u8> {
     let pairs: Vec<(&str, &str)> = sources.iter().map(|source| (&*source.path, &*source.text)).collect();
     serde_json::to_vec(&pairs).unwrap_or_default()
 }
 
 /// The configuration that [`pack`] kept, if it still is one; another version of eddy may have written it.
-pub(super) fn unpack(bytes: &[u8]) -> Option<Loaded> {
+pub(crate) fn unpack(bytes: &[u8]) -> Option<Loaded> {
     let pairs: Vec<(String, String)> = serde_json::from_slice(bytes).ok()?;
     let sources: Vec<SourceText> = pairs.iter().map(|(path, text)| SourceText::new(path, text)).collect();
     let checked = eddy_config::check(&sources).ok()?;

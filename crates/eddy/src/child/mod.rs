@@ -3,11 +3,14 @@
 //! The main thread only listens and decides; whatever may take time has a thread of its own.
 
 mod engine;
+mod last_words;
 mod load;
 mod mailbox;
 mod pages;
 mod process;
 mod socket_source;
 mod status;
+mod watchdog;
 
+pub(crate) use load::{pack, unpack};
 pub(crate) use process::{ChildOptions, LogChoice, Upbringing, run};

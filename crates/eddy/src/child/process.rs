@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use eddy_config::{LogConfig, LogFormat, render};
+use eddy_guest::Graveyard;
 use eddy_io::SharedPage;
 use eddy_source::{FileSource, Watcher};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tracing::level_filters::LevelFilter;
 
-use super::engine::{Engine, Order, Serving, StartError};
+use super::engine::{Engine, Order, Serving, StartError, stay_for_ever};
 use super::load::log_problems;
 use super::mailbox::{Events, Mailbox, mailbox};
 use super::socket_source::{FromParent, Lent, OwnSockets, SocketSource};
@@ -78,7 +79,7 @@ impl LogChoice {
 pub(crate) fn run(options: ChildOptions) -> u8 {
     let log = options.log.clone();
     let code = match Process::start(options) {
-        Ok(process) => process.run(),
+        Ok(process) => process.run(&log),
         Err(error) => {
             tracing::error!("{error:#}");
             70
@@ -132,6 +133,7 @@ impl Process {
         let source = FileSource::new(options.paths);
         // Before the first load, so that no change between the two is missed.
         let watcher = source.watch();
+        let burials = orders.clone();
         let engine = Engine {
             source,
             last_good: welcome.last_good,
@@ -142,6 +144,10 @@ impl Process {
             notifier,
             log: options.log,
             log_choice: options.log_choice,
+            graveyard: Graveyard::new(move || {
+                // Without an engine the process is ending.
+                let _ = burials.send(Order::Bury);
+            }),
         };
         let reports = mailbox.clone();
         thread::Builder::new().name("eddy-config".to_owned()).spawn(move || {
@@ -152,7 +158,11 @@ impl Process {
                     reports.post(Event::Serving(running.serving()));
                     running.run(&work);
                 }
-                Err(error) => reports.post(Event::NotServing(error)),
+                Err(error) => {
+                    drop(work);
+                    reports.post(Event::NotServing(error));
+                    stay_for_ever();
+                }
             }
         })?;
         follow_files(watcher, orders.clone())?;
@@ -171,7 +181,9 @@ impl Process {
         })
     }
 
-    fn run(mut self) -> u8 {
+    /// Runs to the end of this process, which is sudden: threads of guests may still be at work, and nothing is torn
+    /// down under them.
+    fn run(mut self, log: &Log) -> ! {
         loop {
             self.wait();
             while let Some(request) = self.signals.next() {
@@ -182,7 +194,9 @@ impl Process {
                 self.handle_event(event);
             }
             if let Some(code) = self.exit {
-                return code;
+                self.settle();
+                log.flush();
+                eddy_guest::exit_now(code);
             }
         }
     }
@@ -309,6 +323,14 @@ impl Process {
         }
     }
 
+    /// Has the engine put its things in order.
+    fn settle(&self) {
+        let (done, settled) = channel();
+        self.order(Order::End(done));
+        // An engine that is busy or gone has no order left to make.
+        let _ = settled.recv_timeout(SETTLE_TIME_MAX);
+    }
+
     fn reopen_logs(&self) {
         if let Some(serving) = &self.serving {
             serving.gateway.reopen_logs();
@@ -407,3 +429,5 @@ fn wait_for(channel: &Channel, deadline: Instant) -> anyhow::Result<()> {
 }
 
 const WELCOME_TIME_MAX: Duration = Duration::from_secs(10);
+/// How long the end of the process waits for guests to stop.
+const SETTLE_TIME_MAX: Duration = Duration::from_secs(1);

@@ -33,6 +33,9 @@ pub(super) enum Command {
     /// The gateway process that `eddy run` starts
     #[command(hide = true)]
     Gateway(Gateway),
+    /// The process in which filters are tried out before they are put in force
+    #[command(hide = true)]
+    ProbeFilters,
 }
 
 #[derive(Debug, Args)]

@@ -2,11 +2,12 @@
 
 use std::io::stderr;
 
-use eddy_config::{Severity, render, to_json};
-use eddy_source::FileSource;
+use eddy_config::{Config, Problem, Severity, SourceText, render, to_json};
+use eddy_source::{FileSource, Loaded};
 
 use super::arguments::Check;
 use super::start::Failure;
+use crate::filters;
 use crate::terminal::{colour_of, print, print_error};
 
 /// Reads and checks, and shows what there is to show.
@@ -15,7 +16,7 @@ use crate::terminal::{colour_of, print, print_error};
 /// When there is an error among the problems.
 pub(super) fn run(arguments: &Check) -> Result<(), Failure> {
     let (problems, sources, config) = match FileSource::new(arguments.configs.clone()).load() {
-        Ok(loaded) => (loaded.checked.warnings, loaded.sources, Some(loaded.checked.config)),
+        Ok(loaded) => with_filters(loaded),
         Err(rejected) => (rejected.problems, rejected.sources, None),
     };
     if arguments.json {
@@ -40,6 +41,14 @@ pub(super) fn run(arguments: &Check) -> Result<(), Failure> {
         ))?;
     }
     Ok(())
+}
+
+/// What there is to say once filters were tried out, too.
+fn with_filters(loaded: Loaded) -> (Vec<Problem>, Vec<SourceText>, Option<Config>) {
+    let Loaded { checked, sources } = loaded;
+    let wrong = filters::probe(&checked.config, &sources);
+    let config = wrong.is_empty().then_some(checked.config);
+    (checked.warnings.into_iter().chain(wrong).collect(), sources, config)
 }
 
 fn counted(count: usize, noun: &str) -> String {

@@ -7,6 +7,7 @@ use clap::Parser;
 
 use super::arguments::{Arguments, Command};
 use super::{check, explain, routes, run};
+use crate::filters;
 use crate::terminal::print_error;
 
 /// Why a command failed.
@@ -37,6 +38,7 @@ pub(crate) fn main() -> ExitCode {
     let outcome = catch_unwind(AssertUnwindSafe(|| match arguments.command {
         Command::Run(arguments) => run::run(arguments),
         Command::Gateway(arguments) => run::gateway(arguments),
+        Command::ProbeFilters => filters::run_probe(),
         Command::Check(arguments) => code_of(check::run(&arguments)),
         Command::Explain(arguments) => code_of(explain::run(&arguments)),
         Command::Routes(arguments) => code_of(routes::run(&arguments)),

@@ -98,6 +98,15 @@ pub(crate) enum ToParent {
         /// What the parent needs to know of the configuration in force.
         settings: ChildSettings,
     },
+    /// Names of filters by number, those that the shared page will show from now on.
+    Filters {
+        /// Number and name.
+        names: Vec<(u32, String)>,
+    },
+    /// What this process's standard error is from now on, as a memory file, to be read when it has died.
+    LastWords,
+    /// The configuration on disk needs a new process, which this one asks for: libraries of filters have changed.
+    Renew,
 }
 
 /// What of its configuration a gateway process tells the parent, which reads none itself.
@@ -123,6 +132,8 @@ pub(crate) enum StartReason {
     Replacement,
     /// It is to take over from one that serves.
     HandOver,
+    /// It is to take over from one that serves and asked for it; the program stays the same.
+    Renewal,
 }
 
 /// Names a set of listening sockets among those the parent holds.

@@ -1,5 +1,6 @@
 //! Takes records from `tracing`, at a level and in a form that can change while the program runs.
 
+use std::fs::File;
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -49,7 +50,8 @@ impl Log {
             is_colourful: std::io::stderr().is_terminal()
                 && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty()),
             process,
-            writer: Writer::start(std::io::stderr())?,
+            // A descriptor of its own: standard error may be turned elsewhere, for what others write there.
+            writer: Writer::start(File::from(eddy_io::duplicate(std::io::stderr())?))?,
         });
         let log = Self { shared };
         log.set(settings);

@@ -11,6 +11,7 @@ use nix::sys::signal::Signal;
 use rustix::process::{Pid, WaitOptions, WaitStatus};
 
 use super::program::{Image, Program};
+use super::testimony::Testimony;
 use crate::control::{Channel, ChildSettings, PROTOCOL, SocketKey, StartReason, ToChild};
 
 /// A gateway process that has been started and not yet been seen to end.
@@ -40,6 +41,8 @@ pub(super) struct GatewayProcess {
     pub(super) settings: ChildSettings,
     /// The configuration it runs with, until it serves and this becomes the parent's.
     pub(super) last_good: Option<OwnedFd>,
+    /// What will be known of its end.
+    pub(super) testimony: Testimony,
     serving_since_ms: u64,
     page: SharedPage,
     page_file: OwnedFd,
@@ -86,7 +89,7 @@ impl GatewayProcess {
             [Some(&page_file), last_good].into_iter().flatten().map(AsFd::as_fd).collect();
         channel.send(&welcome, &descriptors)?;
         let (pid, image) = match reason {
-            StartReason::First | StartReason::Replacement => {
+            StartReason::First | StartReason::Replacement | StartReason::Renewal => {
                 (program.start_image(stdin)?, program.image().clone())
             }
             StartReason::HandOver => program.start_on_disk(stdin)?,
@@ -105,6 +108,7 @@ impl GatewayProcess {
             granted: BTreeMap::new(),
             settings: ChildSettings::default(),
             last_good: None,
+            testimony: Testimony::default(),
             serving_since_ms: monotonic_ms(),
             page,
             page_file,
@@ -130,6 +134,7 @@ impl GatewayProcess {
             granted: parts.granted,
             settings: parts.settings,
             last_good: None,
+            testimony: parts.testimony,
             serving_since_ms: monotonic_ms(),
             page,
             page_file: parts.page_file,
@@ -189,6 +194,21 @@ impl GatewayProcess {
         (0..self.settings.workers.min(WORKERS_MAX)).map(move |index| self.serving_since_ms.max(beat(index)))
     }
 
+    /// The filter that a worker is in, or was when the process died.
+    pub(super) fn filter_of(&self, worker: usize) -> Option<String> {
+        let number = self.page.worker(worker).filter.load(Ordering::Relaxed);
+        (number != 0).then(|| self.testimony.name_of(number))
+    }
+
+    /// All filters that workers are in, or were when the process died, for a record.
+    pub(super) fn filters_entered(&self) -> Option<String> {
+        let mut names: Vec<String> =
+            (0..self.settings.workers.min(WORKERS_MAX)).filter_map(|index| self.filter_of(index)).collect();
+        names.sort();
+        names.dedup();
+        (!names.is_empty()).then(|| names.join(" or "))
+    }
+
     /// The process id as a number, for records.
     pub(super) fn pid(&self) -> i32 {
         self.pid.as_raw_nonzero().get()
@@ -211,6 +231,7 @@ pub(super) struct Adopted {
     pub(super) granted: BTreeMap<SocketKey, usize>,
     pub(super) settings: ChildSettings,
     pub(super) page_file: OwnedFd,
+    pub(super) testimony: Testimony,
 }
 
 impl Ending {

@@ -10,6 +10,7 @@ mod restart;
 mod state;
 mod supervisor;
 mod take_up;
+mod testimony;
 mod watchdog;
 
 pub(crate) use program::Program;

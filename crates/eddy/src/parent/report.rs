@@ -65,6 +65,19 @@ impl Supervisor {
                     Phase::Starting(_) | Phase::Draining(_) => process.last_good = file,
                 }
             }
+            ToParent::Filters { names } => {
+                if let Some(process) = self.processes.get_mut(index) {
+                    process.testimony.add_filters(names);
+                }
+            }
+            ToParent::LastWords => {
+                if let (Some(process), Some(file)) =
+                    (self.processes.get_mut(index), descriptors.into_iter().next())
+                {
+                    process.testimony.set_file(file);
+                }
+            }
+            ToParent::Renew => self.renew(index),
             ToParent::Reloading => self.notifier.reloading(),
             ToParent::Reloaded { settings } => {
                 self.adopt_log(&settings);
@@ -136,8 +149,13 @@ impl Supervisor {
         tracing::info!(gateway, generation, version, "ready");
         self.notifier.ready();
         self.settle_sockets();
-        if reason == StartReason::HandOver {
-            self.finish_hand_over(index, image, state_format);
+        match reason {
+            StartReason::HandOver => self.finish_hand_over(index, image, state_format),
+            StartReason::Renewal => {
+                tracing::info!("libraries of filters renewed; the process before drains");
+                self.repeat_reload(index);
+            }
+            StartReason::First | StartReason::Replacement => {}
         }
     }
 
@@ -147,6 +165,11 @@ impl Supervisor {
         self.program.set_image(image);
         // A program that could not read our state must not get it: this image goes on as its parent.
         self.is_take_up_due = !is_ours && state_format == STATE_FORMAT;
+        self.repeat_reload(index);
+    }
+
+    /// Passes a reload on that was asked for while the process was getting ready.
+    fn repeat_reload(&mut self, index: usize) {
         if std::mem::take(&mut self.is_reload_due)
             && let Some(process) = self.processes.get(index)
         {

@@ -40,20 +40,47 @@ impl Supervisor {
     }
 
     fn hand_over(&mut self) {
-        let problem = if self.is_starting() {
-            "a gateway process is still getting ready"
-        } else if self.stage != Stage::Serving || self.serving().is_none() {
-            "no gateway process serves"
-        } else if self.processes.len() >= PROCESSES_MAX {
-            "too many gateway processes are still draining"
-        } else {
-            tracing::info!(program = %self.program.path().display(), "handing over to the program on disk");
-            if self.start(StartReason::HandOver).is_err() {
-                tracing::error!("hand-over failed; the gateway process before goes on");
-            }
+        if let Some(problem) = self.obstacle() {
+            tracing::warn!(problem, "hand-over refused");
             return;
-        };
-        tracing::warn!(problem, "hand-over refused");
+        }
+        tracing::info!(program = %self.program.path().display(), "handing over to the program on disk");
+        if self.start(StartReason::HandOver).is_err() {
+            tracing::error!("hand-over failed; the gateway process before goes on");
+        }
+    }
+
+    /// Starts the process that one which serves has asked for.
+    pub(super) fn renew(&mut self, index: usize) {
+        if self.processes.get(index).is_none_or(|process| process.phase != Phase::Serving) {
+            return;
+        }
+        if self.is_starting() {
+            // The one that is getting ready may have read the old files; it will look again.
+            self.is_reload_due = true;
+            return;
+        }
+        if let Some(problem) = self.obstacle() {
+            tracing::warn!(problem, "changed libraries of filters are not taken up; try again later");
+            return;
+        }
+        tracing::info!("handing over to a new process, because libraries of filters have changed");
+        if self.start(StartReason::Renewal).is_err() {
+            tracing::error!("hand-over failed; the gateway process before goes on");
+        }
+    }
+
+    /// Why no process can take over now, if so.
+    fn obstacle(&self) -> Option<&'static str> {
+        if self.is_starting() {
+            Some("a gateway process is still getting ready")
+        } else if self.stage != Stage::Serving || self.serving().is_none() {
+            Some("no gateway process serves")
+        } else if self.processes.len() >= PROCESSES_MAX {
+            Some("too many gateway processes are still draining")
+        } else {
+            None
+        }
     }
 
     fn is_starting(&self) -> bool {

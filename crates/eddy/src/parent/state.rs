@@ -45,4 +45,10 @@ pub(super) struct ProcessState {
     pub(super) granted: Vec<(SocketKey, usize)>,
     /// What it told of its configuration.
     pub(super) settings: ChildSettings,
+    /// The names of its filters.
+    #[serde(default)]
+    pub(super) filters: Vec<(u32, String)>,
+    /// Whether, behind all other descriptors, one follows of what it writes to standard error.
+    #[serde(default)]
+    pub(super) has_last_words: bool,
 }

@@ -197,14 +197,20 @@ impl Supervisor {
                 }
                 self.exit = Some(ending.exit_code());
             }
-            (Phase::Starting(_), Stage::Serving) if process.reason == StartReason::HandOver => {
+            (Phase::Starting(_), Stage::Serving)
+                if matches!(process.reason, StartReason::HandOver | StartReason::Renewal) =>
+            {
                 tracing::error!(gateway, cause, "hand-over failed; the gateway process before goes on");
             }
             (Phase::Starting(_) | Phase::Serving, Stage::First | Stage::Serving) => {
                 let wait_ms = self.restart.handle_death(Instant::now(), lived).as_millis();
+                let words = process.testimony.last_words().unwrap_or_default();
                 tracing::error!(
                     gateway,
                     cause,
+                    filter = process.filters_entered(),
+                    said = Some(&*words.said).filter(|said| !said.is_empty()),
+                    at = words.at,
                     lived_ms = u64::try_from(lived.as_millis()).unwrap_or(u64::MAX),
                     wait_ms = u64::try_from(wait_ms).unwrap_or(u64::MAX),
                     "gateway process died; another takes its place"
@@ -241,6 +247,7 @@ impl Supervisor {
                     gateway = process.pid(),
                     worker = silent.index,
                     silent_ms = u64::try_from(silent.silence.as_millis()).unwrap_or(u64::MAX),
+                    filter = process.filter_of(silent.index),
                     "a worker hangs; its process is killed"
                 );
                 process.kill_because("a worker hung");

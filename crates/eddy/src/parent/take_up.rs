@@ -17,6 +17,7 @@ use super::gateway::{Adopted, GatewayProcess, Phase};
 use super::program::{Image, TAKE_UP_VARIABLE};
 use super::state::{ProcessState, SocketState, State};
 use super::supervisor::{Stage, Supervisor};
+use super::testimony::Testimony;
 use crate::control::{
     Channel, DESCRIPTORS_PER_MESSAGE, Received, STATE_FORMAT, memory_file, read_memory_file,
 };
@@ -75,9 +76,12 @@ impl Supervisor {
                 drain_left_ms: left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
                 granted: process.granted.iter().map(|(key, count)| (key.clone(), *count)).collect(),
                 settings: process.settings.clone(),
+                filters: process.testimony.names(),
+                has_last_words: process.testimony.file().is_some(),
             });
         }
         descriptors.extend(self.last_good.as_ref().map(AsFd::as_fd));
+        descriptors.extend(self.processes.iter().filter_map(|process| process.testimony.file()));
         let has_last_good = self.last_good.is_some();
         let state = State {
             format: STATE_FORMAT,
@@ -120,6 +124,9 @@ impl Supervisor {
             self.processes.push(adopt(process, channel, page_file, image)?);
         }
         self.last_good = if state.has_last_good { Some(next()?) } else { None };
+        for process in self.processes.iter_mut().filter(|process| process.testimony.is_file_awaited) {
+            process.testimony.set_file(next()?);
+        }
         self.program.set_path(OsString::from_vec(state.path).into());
         self.generation = state.generation;
         self.stage = Stage::Serving;
@@ -163,6 +170,7 @@ fn adopt(
         granted: state.granted.into_iter().collect(),
         settings: state.settings,
         page_file,
+        testimony: Testimony::adopt(state.filters, state.has_last_words),
     })?)
 }
 

@@ -5,6 +5,8 @@ mod budget;
 #[cfg(test)]
 mod command;
 #[cfg(test)]
+mod filters;
+#[cfg(test)]
 mod handover;
 #[cfg(test)]
 mod process;

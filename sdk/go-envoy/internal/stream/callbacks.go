@@ -238,13 +238,7 @@ func (x *exchange) Log(level api.LogType, text string) {
 func (x *exchange) LogLevel() api.LogType { return libraryLog{}.LogLevel() }
 
 // SecretManager hands out the secrets of the configuration.
-func (x *exchange) SecretManager() api.SecretManager { return x }
-
-// GetGenericSecret gives one of the secrets of the configuration.
-func (x *exchange) GetGenericSecret(name string) (string, bool) {
-	secret, ok := x.bound.secrets[name]
-	return secret, ok
-}
+func (x *exchange) SecretManager() api.SecretManager { return x.bound.secrets }
 
 // libraryLog is for records of no exchange.
 type libraryLog struct{}

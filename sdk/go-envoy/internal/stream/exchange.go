@@ -94,11 +94,16 @@ func (x *exchange) enter(c *raw.Call, s *raw.Step, elsewhere *raw.Copy) raw.Verd
 		at = responseWay
 	}
 	w := &x.ways[at]
-	// Before its first hook, nobody else has the exchange.
-	isShared := x.isShared
-	x.isShared = true
+	// Before its first hook, nobody else has the exchange, except the worker where the hook runs elsewhere.
+	isShared := x.isShared || elsewhere != nil
 	if isShared {
 		x.mutex.Lock()
+	}
+	x.isShared = true
+	if x.over {
+		// It ended before the goroutine of the hook ran.
+		x.mutex.Unlock()
+		return raw.Continue
 	}
 	if why := x.failure; why != "" {
 		x.mutex.Unlock()

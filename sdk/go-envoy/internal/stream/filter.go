@@ -24,7 +24,7 @@ type bound struct {
 	config  any
 	parts   []any // what is to be destroyed with it
 	make    maker
-	secrets map[string]string
+	secrets secrets
 }
 
 // library makes filters from the registry; it is the one factory of the floor below.
@@ -60,7 +60,7 @@ func (library) New(name string, config []byte, id uint32) (raw.Filter, raw.Info,
 		return nil, raw.Info{}, err
 	}
 	f := &filter{id: id, kind: k, exchanges: raw.NewSlabs[exchange](raw.Workers())}
-	parsed, err := k.parser.parse(s.message, &metrics{filter: id})
+	parsed, err := k.parser.parse(s.message, &metrics{id, s.secrets})
 	if err != nil {
 		return nil, raw.Info{}, err
 	}
@@ -105,7 +105,7 @@ func (library) NewConfig(parent raw.Filter, config []byte) (raw.Config, error) {
 	return b, nil
 }
 
-func (f *filter) bind(config any, secrets map[string]string) (*bound, error) {
+func (f *filter) bind(config any, secrets secrets) (*bound, error) {
 	m, err := f.kind.factory(config)
 	if err != nil {
 		return nil, err

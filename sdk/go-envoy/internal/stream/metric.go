@@ -7,8 +7,23 @@ import (
 	"github.com/envoyproxy/envoy/contrib/golang/common/go/api"
 )
 
-// metrics is what the parser of a filter's configuration defines metrics with.
-type metrics struct{ filter uint32 }
+// metrics is what the parser of a filter's configuration defines metrics with, and asks for secrets.
+type metrics struct {
+	filter  uint32
+	secrets secrets
+}
+
+// secrets are those of a configuration.
+type secrets map[string]string
+
+// GetGenericSecret gives one of the secrets of the configuration.
+func (s secrets) GetGenericSecret(name string) (string, bool) {
+	secret, ok := s[name]
+	return secret, ok
+}
+
+// SecretManager hands out the secrets of the configuration.
+func (m *metrics) SecretManager() api.SecretManager { return m.secrets }
 
 // metric is a counter or gauge. What it adds up to is known here only: the host's cells are for adding.
 type metric struct {

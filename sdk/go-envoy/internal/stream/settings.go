@@ -15,8 +15,8 @@ import (
 
 // settings is a configuration as eddy hands it over, taken apart.
 type settings struct {
-	message *anypb.Any        // what the filter's parser gets
-	secrets map[string]string // of the key "@secrets"
+	message *anypb.Any // what the filter's parser gets
+	secrets secrets    // of the key "@secrets"
 	// everyPhase is the key "@phases" with the value "all": enter filters for everything, whatever their type says.
 	everyPhase bool
 }

@@ -27,6 +27,19 @@ func TestTheLibrarySaysWhatItIs(t *testing.T) {
 	}
 }
 
+// Go can't return to C from a goroutine that is exiting, so this is about the trace that is left.
+func TestGoexitOnAWorkerNamesTheFilter(t *testing.T) {
+	build(t)
+	out, err := exec.Command(built.driver, built.library, "goexit").CombinedOutput()
+	text := string(out)
+	if err == nil || strings.Contains(text, "the process lives") {
+		t.Errorf("runtime.Goexit can be survived now; tell it in the documentation: %s", text)
+	}
+	if !strings.Contains(text, "LOG 7: the filter called runtime.Goexit") || !strings.Contains(text, "testlib/main.go") {
+		t.Errorf("%s", text)
+	}
+}
+
 // BenchmarkCrossing tells the least time of a call from C, as ns/crossing: `empty` does nothing, `auth` decodes and
 // compares a credential among 20 fields. The native ones are the same by package eddy; headers reads 20 fields and sets two.
 func BenchmarkCrossing(b *testing.B) {

@@ -34,12 +34,24 @@ impl Subject<'_> {
                 check_field(&edit.name, &edit.value)?;
                 change(self.fields()?, edit);
             }
+            abi::EDIT_METHOD if !is_token(&edit.value) => return Err(format!("{:?} is no method", text())),
             abi::EDIT_METHOD => self.request.method = text(),
-            abi::EDIT_TARGET if edit.value.first() != Some(&b'/') => {
+            abi::EDIT_TARGET
+                if edit.value.first() != Some(&b'/') || !edit.value.iter().all(u8::is_ascii_graphic) =>
+            {
                 return Err(format!("the target {:?} is no path", text()));
             }
+            abi::EDIT_AUTHORITY if edit.value.iter().any(|byte| b"/?#@ ".contains(byte)) => {
+                return Err(format!("the authority {:?} is none", text()));
+            }
             abi::EDIT_TARGET => self.request.target = text(),
-            abi::EDIT_AUTHORITY => self.request.authority = text(),
+            abi::EDIT_AUTHORITY => {
+                self.request.authority = text();
+                let mut fields = self.request.fields.0.iter_mut();
+                if let Some((_, host)) = fields.find(|(name, _)| name.eq_ignore_ascii_case(b"host")) {
+                    host.clone_from(&edit.value);
+                }
+            }
             abi::EDIT_STATUS => {
                 let response = self.response.as_deref_mut().ok_or("there is no response yet")?;
                 response.status = status(edit.number)?;
@@ -126,17 +138,25 @@ fn status(number: u32) -> Result<u16, String> {
 /// What a host says of a field's name and value.
 fn check_field(name: &[u8], value: &[u8]) -> Result<(), String> {
     let shown = || String::from_utf8_lossy(name).into_owned();
-    let is_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
-    if name.is_empty() || !name.iter().all(is_token) {
+    if !is_token(name) {
         return Err(format!("{:?} is no name of a field", shown()));
     }
     if value.iter().any(|byte| (*byte < 0x20 && *byte != b'\t') || *byte == 0x7f) {
         return Err(format!("the value of {:?} has a control byte", shown()));
     }
+    let dashed: Vec<u8> = name.iter().map(|byte| if *byte == b'_' { b'-' } else { *byte }).collect();
+    if dashed != name && FieldId::of(&dashed).is_some() {
+        return Err(format!("{:?} is taken for another name by some programs", shown()));
+    }
     match FieldId::of(name) {
         Some(id) if FRAMING_OR_HOP.contains(&id) => Err(format!("{:?} is eddy's to set", shown())),
         _ => Ok(()),
     }
+}
+
+fn is_token(name: &[u8]) -> bool {
+    let is_one = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
+    !name.is_empty() && name.iter().all(is_one)
 }
 
 const FRAMING_OR_HOP: [FieldId; 12] = [

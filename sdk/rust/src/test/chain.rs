@@ -1,7 +1,7 @@
 //! A chain of filters, and the way of an exchange through it.
 
 use super::apply::Subject;
-use super::crossing::{Crossed, Crossing, Entered, Written, tell_ended};
+use super::crossing::{Crossed, Crossing, Entered, Facts, Written, tell_ended};
 use super::fake;
 use super::library::{Configured, RuleConfig};
 use super::message::{Fields, Request, Response};
@@ -37,6 +37,7 @@ struct Way<'c> {
     request: Request,
     response: Option<Response>,
     outcome: Outcome,
+    facts: Facts,
 }
 
 /// How a filter's phase ended, other than by going on.
@@ -122,6 +123,7 @@ impl Chain {
             request,
             response: None,
             outcome: Outcome::default(),
+            facts: Facts::default(),
         };
         way.go(endpoint);
         way.finish()
@@ -289,6 +291,7 @@ impl Way<'_> {
             trailers,
             body,
             metadata: &self.outcome.metadata,
+            facts: &self.facts,
             room: self.chain.room,
         };
         let crossed = crossing.run(library, &entered);

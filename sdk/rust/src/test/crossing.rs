@@ -1,9 +1,12 @@
 //! One crossing into a library, as a host makes it.
 
+use super::apply::Subject;
 use super::library::{Configured, Library, RuleConfig};
 use super::message::{Fields, Request, Response};
+use super::outcome::Outcome;
 use crate::abi;
 use crate::edit_log::Records;
+use crate::phase::Phase;
 
 /// What a library is to see in one crossing.
 #[derive(Clone, Debug)]
@@ -26,8 +29,68 @@ pub struct Crossing<'m> {
     pub body: &'m [u8],
     /// Namespaces, keys and JSON values.
     pub metadata: &'m [Note],
+    /// Facts beside the messages.
+    pub facts: &'m Facts,
     /// How many bytes of room for edits there are at first.
     pub room: u32,
+}
+
+/// Facts beside the messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of `About`")]
+pub struct Facts {
+    pub scheme: String,
+    /// 10, 11, 20 or 30.
+    pub version: u8,
+    pub peer: String,
+    pub local: String,
+    pub listener: String,
+    pub rule: String,
+    pub cluster: String,
+    pub endpoint: String,
+    pub request_id: String,
+    pub details: String,
+    pub attempts: u32,
+    pub request_bytes: u64,
+    pub response_bytes: u64,
+}
+
+impl Facts {
+    /// None are known.
+    #[must_use]
+    pub fn none() -> Self {
+        let none = String::new;
+        Self {
+            scheme: "http".to_owned(),
+            version: 11,
+            peer: none(),
+            local: none(),
+            listener: none(),
+            rule: none(),
+            cluster: none(),
+            endpoint: none(),
+            request_id: none(),
+            details: none(),
+            attempts: 0,
+            request_bytes: 0,
+            response_bytes: 0,
+        }
+    }
+}
+
+impl Default for Facts {
+    /// As of an exchange under way.
+    fn default() -> Self {
+        Self {
+            peer: "192.0.2.1:4711".to_owned(),
+            local: "192.0.2.2:80".to_owned(),
+            listener: "test".to_owned(),
+            rule: "rule".to_owned(),
+            cluster: "cluster".to_owned(),
+            request_id: "request-1".to_owned(),
+            ..Self::none()
+        }
+    }
 }
 
 /// One item of metadata.
@@ -111,6 +174,24 @@ impl Written {
 }
 
 impl Crossing<'_> {
+    /// What a host says of edits that a library gave: why it refuses them, if it does.
+    #[must_use]
+    pub fn refusal(&self, edits: &[Written]) -> Option<String> {
+        let phase = Phase::from_number(self.phase)?;
+        let (mut request, mut response) = (self.request.clone(), self.response.cloned());
+        let (mut body, mut reply, mut outcome) = (self.body.to_vec(), Response::new(0), Outcome::default());
+        let subject = Subject {
+            phase,
+            request: &mut request,
+            response: response.as_mut(),
+            body: &mut body,
+            outcome: &mut outcome,
+            reply: &mut reply,
+        };
+        let mut subject = subject;
+        subject.apply(edits).err()
+    }
+
     /// Enters filters of one library, in this order.
     ///
     /// # Panics
@@ -123,7 +204,7 @@ impl Crossing<'_> {
         let response = self.response.map(|response| response.fields.laid_out()).unwrap_or_default();
         let trailers = self.trailers.map(Fields::laid_out).unwrap_or_default();
         let pairs: Vec<abi::Pair> = self.metadata.iter().map(Note::pair).collect();
-        let about = about(&pairs);
+        let about = self.facts.about(&pairs);
         let mut current = 0;
         let mut whole = Whole { call: EMPTY, room: vec![0; self.room.div_ceil(8) as usize] };
         let call = &mut whole.call;
@@ -137,7 +218,8 @@ impl Crossing<'_> {
         call.method_name = abi::Text::of(self.request.method.as_bytes());
         call.target = abi::Text::of(self.request.target.as_bytes());
         call.authority = abi::Text::of(self.request.authority.as_bytes());
-        call.scheme = abi::Text::of(b"http");
+        call.scheme = abi::Text::of(self.facts.scheme.as_bytes());
+        call.version = self.facts.version;
         call.body = abi::Text::of(self.body);
         (call.about, call.current) = (&raw const about, &raw mut current);
         whole.call.edits = whole.room.as_mut_ptr().cast();
@@ -222,25 +304,28 @@ impl Note {
     }
 }
 
-fn about(pairs: &[abi::Pair]) -> abi::About {
-    abi::About {
-        peer: abi::Text::of(b"192.0.2.1:4711"),
-        local: abi::Text::of(b"192.0.2.2:80"),
-        listener: abi::Text::of(b"test"),
-        rule: abi::Text::of(b"rule"),
-        cluster: abi::Text::of(b"cluster"),
-        endpoint: abi::Text::EMPTY,
-        request_id: abi::Text::of(b"request-1"),
-        details: abi::Text::EMPTY,
-        metadata: pairs.as_ptr(),
-        metadata_len: pairs.len() as u64,
-        started_unix_us: 1_700_000_000_000_000,
-        duration_us: 0,
-        connection: 1,
-        request_bytes: 0,
-        response_bytes: 0,
-        attempts: 0,
-        reserved: 0,
+impl Facts {
+    fn about(&self, pairs: &[abi::Pair]) -> abi::About {
+        let text = |text: &str| abi::Text::of(text.as_bytes());
+        abi::About {
+            peer: text(&self.peer),
+            local: text(&self.local),
+            listener: text(&self.listener),
+            rule: text(&self.rule),
+            cluster: text(&self.cluster),
+            endpoint: text(&self.endpoint),
+            request_id: text(&self.request_id),
+            details: text(&self.details),
+            metadata: pairs.as_ptr(),
+            metadata_len: pairs.len() as u64,
+            started_unix_us: 1_700_000_000_000_000,
+            duration_us: 0,
+            connection: 1,
+            request_bytes: self.request_bytes,
+            response_bytes: self.response_bytes,
+            attempts: self.attempts,
+            reserved: 0,
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::crossing;
+use super::crossing::{self, Written};
 use super::library::Configured;
 use super::message::Fields;
 use crate::abi;
@@ -136,6 +136,40 @@ pub fn answer(filter: &Configured, sent: &Sent, answer: Result<super::Response, 
         head: fields.as_abi(),
         body: abi::Text::of(&body),
     });
+}
+
+/// An exchange whose crossings a test makes itself.
+#[derive(Debug)]
+pub struct Turns {
+    exchange: u64,
+    turn: u32,
+}
+
+impl Turns {
+    /// Begins an exchange.
+    #[must_use]
+    pub fn begin() -> Self {
+        Self { exchange: begin(), turn: 0 }
+    }
+
+    /// The exchange's number, and the number of its next crossing.
+    pub fn next_turn(&mut self) -> (u64, u32) {
+        self.turn += 1;
+        next_turn(self.exchange, self.turn);
+        (self.exchange, self.turn)
+    }
+
+    /// Waits until a crossing that paused goes on: its verdict and edits. `None` at a deadline of some seconds.
+    #[must_use]
+    pub fn resumed(&self) -> Option<(u8, Vec<Written>)> {
+        wait(self.exchange).map(|resumed| (resumed.verdict, Written::all(&resumed.edits)))
+    }
+}
+
+impl Drop for Turns {
+    fn drop(&mut self) {
+        end(self.exchange);
+    }
 }
 
 /// A number for an exchange.

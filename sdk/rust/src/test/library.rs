@@ -7,9 +7,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::fake;
+use super::{crossing, fake};
 use crate::abi;
 use crate::export::{self, FilterSet};
+use crate::filter::End;
 use crate::phase::{Interest, Phase};
 use crate::view::list;
 
@@ -148,6 +149,12 @@ impl Library {
         let abi::FilterInfo { interest, filter: number, flags, .. } = info;
         let inner = Inner { library: self.clone(), number, id, interest, flags, name: name.to_owned() };
         Ok(Configured { inner: Arc::new(inner) })
+    }
+
+    /// Tells the library that an exchange is over of which a filter keeps state.
+    pub fn tell_end(&self, filter: &Configured, state: u64, end: End) {
+        let ended = abi::Ended { filter: filter.number(), state, reason: end as u32, reserved: 0 };
+        crossing::tell_ended(self, &[ended]);
     }
 
     /// Enters the library.

@@ -43,8 +43,8 @@ mod message;
 mod outcome;
 
 pub use chain::Chain;
-pub use crossing::{Crossed, Crossing, Entered, Note, Written};
-pub use fake::{Sent, answer, counted, logged, sent};
+pub use crossing::{Crossed, Crossing, Entered, Facts, Note, Written};
+pub use fake::{Sent, Turns, answer, counted, logged, sent};
 pub use library::{Configured, Library, RuleConfig};
 pub use message::{Fields, Request, Response};
 pub use outcome::Outcome;

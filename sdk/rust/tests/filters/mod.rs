@@ -17,6 +17,7 @@ eddy_sdk::filters! {
     "ask" => Ask,
     "meter" => Meter,
     "fragile" => Fragile,
+    "elsewhere" => Elsewhere,
 }
 
 static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -172,9 +173,9 @@ fn overlay(x: &mut Exchange<'_, u32>) -> Result<(), EditError> {
 }
 
 fn misplaced(x: &mut Exchange<'_, u32>) {
-    assert_eq!(x.set_status(200), Err(EditError::Phase));
-    assert_eq!(x.set_body("no"), Err(EditError::Phase));
-    assert_eq!(x.drain_body(1), Err(EditError::Phase));
+    assert_eq!(x.set_status(200), Err(EditError::Phase { what: "status" }));
+    assert_eq!(x.set_body("no"), Err(EditError::Phase { what: "body" }));
+    assert_eq!(x.drain_body(1), Err(EditError::Phase { what: "body" }));
     assert_eq!(x.body(), b"");
 }
 
@@ -432,5 +433,41 @@ impl Filter for Fragile {
     fn request_head(&self, x: &mut Exchange<'_, Option<Bomb>>) -> Result<Verdict, Fault> {
         *x.state() = Some(Bomb(true));
         Ok(Verdict::Continue)
+    }
+}
+
+/// Goes on with its hook on another thread.
+pub(crate) struct Elsewhere {
+    name: String,
+}
+
+impl Filter for Elsewhere {
+    type Config = String;
+    type State = u64;
+    const INTEREST: Interest = Interest::of(&[Phase::RequestHead]);
+
+    fn new(name: String, _: &Context) -> Result<Self, String> {
+        Ok(Self { name })
+    }
+
+    fn request_head(&self, x: &mut Exchange<'_, u64>) -> Result<Verdict, Fault> {
+        *x.state() += 1;
+        let name = self.name.clone();
+        x.elsewhere(move |x| {
+            assert_ne!(name, "panic");
+            *x.state() += 1;
+            let count = *x.state();
+            let before = x.request().get_str("x-a").unwrap_or_default();
+            let thread = thread::current();
+            let thread = thread.name().unwrap_or_default();
+            x.set("x-b", format!("{before} {thread} {count}"))?;
+            Ok(Verdict::Continue)
+        })
+    }
+
+    fn ended(&self, state: u64, end: End) {
+        if self.name == "elsewhere" && state == 2 && end == End::Complete {
+            note(format!("elsewhere {:?}", thread::current().name()));
+        }
     }
 }

@@ -99,8 +99,8 @@ impl PasswordForm {
     pub(super) fn work(&self) -> u64 {
         match self {
             Self::Plain(_) | Self::Sha1(_) => 0,
-            // One step of the cost-5 schedule takes about as long as 16 rounds of SHA-512.
-            Self::Bcrypt { cost, .. } => 16 << cost,
+            // One step of the schedule takes about as long as 128 rounds of SHA-512.
+            Self::Bcrypt { cost, .. } => 128 << cost,
             Self::ShaCrypt { rounds, .. } => u64::from(*rounds),
         }
     }

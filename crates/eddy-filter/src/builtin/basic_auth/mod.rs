@@ -1,7 +1,17 @@
 //! Asks for a user name and a password (RFC 7617).
 
+mod cache;
 mod config;
+mod file;
+mod filter;
 mod form;
+mod pool;
+mod users;
+mod verify;
 
 pub use config::BasicAuthConfig;
+pub(super) use filter::BasicAuth;
 pub use form::{FormError, PasswordForm};
+
+#[cfg(test)]
+mod tests;

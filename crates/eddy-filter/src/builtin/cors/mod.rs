@@ -1,7 +1,9 @@
 //! Tells browsers which other sites may read what is answered (Fetch standard, CORS protocol).
 
 mod config;
+mod filter;
 mod origin;
 
 pub use config::{CorsConfig, Listed};
+pub(super) use filter::Cors;
 pub use origin::{OriginError, OriginPattern};

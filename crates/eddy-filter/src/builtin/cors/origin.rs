@@ -45,7 +45,8 @@ impl OriginPattern {
     pub fn parse(text: &str) -> Result<Self, OriginError> {
         if let Some(expression) = text.strip_prefix('~') {
             compile(expression).map_err(|error| {
-                OriginError::Regex(error.lines().last().unwrap_or_default().trim().to_owned())
+                let last = error.lines().last().unwrap_or_default();
+                OriginError::Regex(last.trim_start_matches("error: ").trim().to_owned())
             })?;
             return Ok(Self::Regex(expression.into()));
         }

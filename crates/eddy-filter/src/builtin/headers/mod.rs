@@ -1,5 +1,7 @@
 //! Changes fields of requests and responses.
 
 mod config;
+mod filter;
 
 pub use config::{FieldRules, HeadersConfig};
+pub(super) use filter::HeadersFilter;

@@ -1,5 +1,12 @@
 //! Refuses requests that come too often.
 
+mod bucket;
 mod config;
+mod filter;
+mod table;
 
 pub use config::{RateFields, RateKey, RateLimitConfig};
+pub(super) use filter::RateLimit;
+
+#[cfg(test)]
+mod tests;

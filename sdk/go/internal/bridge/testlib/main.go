@@ -16,7 +16,7 @@ import (
 func main() {}
 
 func init() {
-	for _, name := range []string{"empty", "auth", "panic", "nil", "edit-then-panic", "pause", "garbage", "state", "grow"} {
+	for _, name := range []string{"empty", "auth", "panic", "nil", "edit-then-panic", "pause", "garbage", "state", "grow", "exit"} {
 		raw.Register(name, factory{})
 	}
 	raw.OnStop(func() { panic("stop") })
@@ -109,6 +109,8 @@ func (f *filter) Run(c *raw.Call, s *raw.Step) raw.Verdict {
 	case "nil":
 		var p *int
 		*p = 1
+	case "exit":
+		runtime.Goexit()
 	case "edit-then-panic":
 		c.Edit(raw.OpSet, "a", "b", 0)
 		panic("later")

@@ -288,7 +288,7 @@ type SslConnection interface {
 	UrlEncodedPemEncodedPeerCertificateChain() string
 }
 
-// SecretManager hands out secrets: those of the key `secrets` of the filter's configuration.
+// SecretManager hands out secrets: those of the key "@secrets" of the filter's configuration.
 type SecretManager interface {
 	GetGenericSecret(name string) (string, bool)
 }
@@ -307,6 +307,8 @@ const (
 type ConfigCallbacks interface {
 	DefineCounterMetric(name string) CounterMetric
 	DefineGaugeMetric(name string) GaugeMetric
+	// SecretManager hands out secrets. Later than Envoy 1.39.
+	SecretManager() SecretManager
 }
 
 // ConfigCallbackHandler is a parser's side of the host.

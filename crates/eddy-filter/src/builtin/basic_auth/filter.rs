@@ -1,0 +1,206 @@
+//! The filter.
+
+use std::sync::Arc;
+
+use base64ct::{Base64, Encoding};
+use eddy_http::FieldId;
+use zeroize::Zeroizing;
+
+use super::cache::Cache;
+use super::config::BasicAuthConfig;
+use super::file::read_users;
+use super::pool::{Job, Known, Outcome, Pool, Say};
+use super::users::{User, Users};
+use super::verify::verify;
+use crate::builtin::library::{Answer, Builtin};
+use crate::builtin::make::{BuiltinContext, Counter};
+use crate::edit::{Edit, EditLog};
+use crate::filter::LoadError;
+use crate::phase::{Interest, Phase, Verdict};
+use crate::view::View;
+
+/// Asks for a user name and a password.
+///
+/// # Spec
+/// [RFC 7617](https://www.rfc-editor.org/rfc/rfc7617)
+#[derive(Debug)]
+pub(crate) struct BasicAuth {
+    known: Arc<Known>,
+    words: Arc<Words>,
+    /// Where no form is slow there are no threads.
+    pool: Option<Pool>,
+    refused: Counter,
+    overloaded: Counter,
+}
+
+/// What is said of a request.
+#[derive(Debug)]
+struct Words {
+    challenge: Box<str>,
+    user_field: Option<Arc<str>>,
+    is_stripped: bool,
+}
+
+/// What a client sent, taken apart in place.
+struct Credentials {
+    bytes: Zeroizing<[u8; CREDENTIALS_BYTES_MAX]>,
+    length: usize,
+    colon: usize,
+}
+
+impl BasicAuth {
+    /// The filter with this configuration; reads the file of users.
+    ///
+    /// # Errors
+    /// [`LoadError::Refused`].
+    pub(crate) fn new(config: &BasicAuthConfig, context: &BuiltinContext) -> Result<Self, LoadError> {
+        let mut file = Vec::new();
+        if let Some(path) = &config.file {
+            let refused = |why: String| LoadError::Refused {
+                message: format!("the file of users \"{}\" cannot be used: {why}", path.display()),
+            };
+            let bytes = Zeroizing::new(context.services.read(path).map_err(refused)?);
+            file = read_users(&bytes).map_err(refused)?;
+        }
+        let users = Users::new(config, file);
+        let has_slow = users.has_slow;
+        let cache = Cache::new(config.cache_entries_max, config.cache_ttl, context.seed);
+        let known = Arc::new(Known { users, cache });
+        let words = Arc::new(Words {
+            challenge: format!("Basic realm=\"{}\", charset=\"UTF-8\"", config.realm).into(),
+            user_field: config.user_field.clone(),
+            is_stripped: config.is_stripped,
+        });
+        let refused = context.counter("refused");
+        let mut pool = None;
+        if has_slow {
+            let (words, last_lane) = (Arc::clone(&words), context.host.workers());
+            let say: Arc<Say> = Arc::new(move |known: &Known, job: &Job, outcome, edits: &mut EditLog| {
+                // What has no room is refused by the host, and a few fields always have.
+                let mut write = |edit: &Edit<'_>| {
+                    let _ = edits.push(job.step, edit);
+                };
+                match outcome {
+                    Outcome::Right => words.welcome(known.users.find(&job.user), &mut write),
+                    Outcome::Wrong => {
+                        refused.count(u16::try_from(last_lane).unwrap_or(u16::MAX));
+                        words.refuse(&mut write)
+                    }
+                }
+            });
+            pool = Some(Pool::new(config.threads, config.queue_max, &known, &say, context)?);
+        }
+        Ok(Self { known, words, pool, refused, overloaded: context.counter("overloaded") })
+    }
+
+    fn judge(&self, credentials: &Credentials, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        let (name, password) = (credentials.user(), credentials.password());
+        let user = self.known.users.find(name);
+        // In a table with slow forms a wrong password is always as slow, or the time would tell whose form is quick.
+        if !user.form.is_slow() {
+            let is_right = verify(&user.form, password) && user.is_somebody;
+            if is_right {
+                return self.words.welcome(user, &mut |edit| answer.edit(edit));
+            }
+        }
+        let Some(pool) = &self.pool else {
+            self.refused.count(answer.worker);
+            return self.words.refuse(&mut |edit| answer.edit(edit));
+        };
+        let pair = self.known.cache.name(name, password);
+        if user.is_somebody && self.known.cache.has(pair, view.about.now_ms) {
+            return self.words.welcome(user, &mut |edit| answer.edit(edit));
+        }
+        let job = Job {
+            exchange: answer.exchange,
+            turn: answer.turn,
+            step: answer.step(),
+            user: name.into(),
+            password: Zeroizing::new(password.to_vec()),
+            name: pair,
+            now_ms: view.about.now_ms,
+        };
+        if pool.ask(job).is_ok() {
+            return Verdict::Pause;
+        }
+        self.overloaded.count(answer.worker);
+        let verdict = answer.reply(503, "too many log in at once\n", "basic_auth_overload");
+        answer.reply_field("retry-after", b"1");
+        answer.edit(&Edit::ReplyGrpc(GRPC_UNAVAILABLE));
+        verdict
+    }
+}
+
+impl Builtin for BasicAuth {
+    fn kind(&self) -> &'static str {
+        "basic_auth"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::of(&[Phase::RequestHead])
+    }
+
+    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        if view.phase != Phase::RequestHead {
+            return Verdict::Continue;
+        }
+        match Credentials::of(view) {
+            Some(credentials) => self.judge(&credentials, view, answer),
+            None => {
+                self.refused.count(answer.worker);
+                self.words.refuse(&mut |edit| answer.edit(edit))
+            }
+        }
+    }
+}
+
+impl Words {
+    /// Lets a request of this user go on.
+    fn welcome(&self, user: &User, write: &mut dyn FnMut(&Edit<'_>)) -> Verdict {
+        write(&Edit::Metadata { space: b"auth", key: b"user", value: user.json.as_bytes() });
+        if self.is_stripped {
+            write(&Edit::Remove { name: b"authorization" });
+        }
+        if let Some(field) = &self.user_field {
+            write(&Edit::Set { name: field.as_bytes(), value: user.name.as_bytes() });
+        }
+        Verdict::Continue
+    }
+
+    /// Asks for other credentials.
+    fn refuse(&self, write: &mut dyn FnMut(&Edit<'_>)) -> Verdict {
+        write(&Edit::Reply { status: 401, body: b"unauthorized\n", details: b"basic_auth" });
+        write(&Edit::ReplyField { name: b"www-authenticate", value: self.challenge.as_bytes() });
+        write(&Edit::ReplyGrpc(GRPC_UNAUTHENTICATED));
+        Verdict::Reply
+    }
+}
+
+impl Credentials {
+    /// What the client sent; `None` where that is nothing, or not of this scheme, or more than one.
+    fn of(view: &View<'_>) -> Option<Self> {
+        let mut sent = view.request.fields.all(FieldId::Authorization);
+        let value = sent.next().filter(|_| sent.next().is_none())?;
+        let (scheme, rest) = value.split_at_checked(6)?;
+        if !scheme.eq_ignore_ascii_case(b"basic ") {
+            return None;
+        }
+        let mut bytes = Zeroizing::new([0; CREDENTIALS_BYTES_MAX]);
+        let length = Base64::decode(rest.trim_ascii(), &mut *bytes).ok()?.len();
+        let colon = bytes.get(..length)?.iter().position(|byte| *byte == b':')?;
+        Some(Self { bytes, length, colon })
+    }
+
+    fn user(&self) -> &[u8] {
+        self.bytes.get(..self.colon).unwrap_or_default()
+    }
+
+    fn password(&self) -> &[u8] {
+        self.bytes.get(self.colon + 1..self.length).unwrap_or_default()
+    }
+}
+
+/// Most bytes of user name, colon and password.
+const CREDENTIALS_BYTES_MAX: usize = 1024;
+const GRPC_UNAVAILABLE: u32 = 14;
+const GRPC_UNAUTHENTICATED: u32 = 16;

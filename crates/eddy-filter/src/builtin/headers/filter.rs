@@ -1,0 +1,77 @@
+//! The filter.
+
+use super::config::{FieldRules, HeadersConfig};
+use crate::builtin::library::{Answer, Builtin};
+use crate::builtin::scratch::Scratch;
+use crate::edit::Edit;
+use crate::phase::{Interest, Phase, Verdict};
+use crate::view::View;
+
+/// Changes fields of requests and responses.
+#[derive(Debug)]
+pub(crate) struct HeadersFilter {
+    config: HeadersConfig,
+}
+
+impl HeadersFilter {
+    /// The filter with this configuration.
+    pub(crate) fn new(config: &HeadersConfig) -> Self {
+        Self { config: config.clone() }
+    }
+}
+
+impl Builtin for HeadersFilter {
+    fn kind(&self) -> &'static str {
+        "headers"
+    }
+
+    fn interest(&self) -> Interest {
+        let phases =
+            [(Phase::RequestHead, &self.config.request), (Phase::ResponseHead, &self.config.response)];
+        let wanted: Vec<Phase> =
+            phases.iter().filter(|(_, rules)| !rules.is_empty()).map(|(phase, _)| *phase).collect();
+        Interest::of(&wanted)
+    }
+
+    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        match view.phase {
+            Phase::RequestHead => change(&self.config.request, view, answer),
+            Phase::ResponseHead => change(&self.config.response, view, answer),
+            Phase::RequestBody
+            | Phase::RequestTrailers
+            | Phase::ResponseBody
+            | Phase::ResponseTrailers
+            | Phase::Log
+            | Phase::End => {}
+        }
+        Verdict::Continue
+    }
+}
+
+impl FieldRules {
+    fn is_empty(&self) -> bool {
+        self.remove.is_empty() && self.set.is_empty() && self.add.is_empty()
+    }
+}
+
+/// Every value is made of the message as it came to this filter: changes do not see each other.
+fn change(rules: &FieldRules, view: &View<'_>, answer: &mut Answer<'_>) {
+    for name in &rules.remove {
+        answer.edit(&Edit::Remove { name: name.as_bytes() });
+    }
+    let mut scratch = Scratch::new();
+    for (name, template) in &rules.set {
+        scratch.clear();
+        template.render(view, &mut scratch);
+        let (name, value) = (name.as_bytes(), scratch.bytes().trim_ascii());
+        answer.edit(&if value.is_empty() { Edit::Remove { name } } else { Edit::Set { name, value } });
+    }
+    for (name, template) in &rules.add {
+        scratch.clear();
+        template.render(view, &mut scratch);
+        let value = scratch.bytes().trim_ascii();
+        if !value.is_empty() {
+            answer.edit(&Edit::Add { name: name.as_bytes(), value });
+        }
+    }
+}

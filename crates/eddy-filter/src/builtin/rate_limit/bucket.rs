@@ -1,0 +1,122 @@
+//! Stocks of requests: what is taken, what grows back.
+//!
+//! A stock is one number: the time at which it is full again (the "theoretical arrival time" of the generic cell rate
+//! algorithm). A stock that is full has nothing to remember, so that it can be forgotten without loss.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// How fast stocks grow, and how large they are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rate {
+    /// Time in which one request grows back, nanoseconds; at least 1.
+    interval_ns: u64,
+    /// Time in which an empty stock grows full, nanoseconds.
+    full_ns: u64,
+}
+
+/// What is left after requests were taken, or why they were not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Taken {
+    /// Whether they were taken.
+    pub(super) is_taken: bool,
+    /// Requests that are left.
+    pub(super) left: u32,
+    /// Until the stock is full again, nanoseconds.
+    pub(super) full_in_ns: u64,
+    /// Until there are enough, nanoseconds; 0 where there were.
+    pub(super) wait_ns: u64,
+}
+
+impl Rate {
+    /// So many requests in a time, and so many at once.
+    pub(super) fn new(requests: u32, per: Duration, burst: u32) -> Self {
+        let per_ns = u64::try_from(per.as_nanos()).unwrap_or(u64::MAX);
+        let interval_ns = (per_ns / u64::from(requests.max(1))).max(1);
+        // Beyond a century it does not matter how full a stock is.
+        let full_ns = interval_ns.saturating_mul(u64::from(burst.max(1))).min(u64::MAX / 4);
+        Self { interval_ns, full_ns }
+    }
+
+    /// Takes `count` requests from a stock, if it has as many.
+    pub(super) fn take(self, stock: &AtomicU64, count: u32, now_ns: u64) -> Taken {
+        let cost_ns = self.interval_ns.saturating_mul(u64::from(count));
+        let mut full_at = stock.load(Relaxed);
+        loop {
+            let used_ns = full_at.saturating_sub(now_ns);
+            let Some(spare_ns) = self.full_ns.checked_sub(used_ns.saturating_add(cost_ns)) else {
+                let wait_ns = used_ns.saturating_add(cost_ns) - self.full_ns;
+                return Taken {
+                    is_taken: false,
+                    left: self.count(self.full_ns.saturating_sub(used_ns)),
+                    full_in_ns: used_ns,
+                    wait_ns,
+                };
+            };
+            let next = now_ns.max(full_at).saturating_add(cost_ns);
+            match stock.compare_exchange_weak(full_at, next, Relaxed, Relaxed) {
+                Ok(_) => {
+                    let full_in_ns = used_ns + cost_ns;
+                    return Taken { is_taken: true, left: self.count(spare_ns), full_in_ns, wait_ns: 0 };
+                }
+                Err(changed) => full_at = changed,
+            }
+        }
+    }
+
+    fn count(self, time_ns: u64) -> u32 {
+        u32::try_from(time_ns / self.interval_ns).unwrap_or(u32::MAX)
+    }
+}
+
+/// One stock for all requests. Workers take from it in lots, so that they do not all write to one place for each.
+#[derive(Debug)]
+pub(super) struct Common {
+    stock: AtomicU64,
+    lanes: Box<[Lane]>,
+    lot: u32,
+}
+
+/// What a worker has taken and not yet used; on a cache line of its own, written by that worker alone.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Lane {
+    left: AtomicU64,
+}
+
+impl Common {
+    /// A full stock of so many requests, for so many workers.
+    pub(super) fn new(burst: u32, workers: usize) -> Self {
+        let workers = workers.max(1);
+        // What all workers hold at most is a 64th of the stock; where that is less than one each, there are no lots.
+        let lot = (burst as usize / (64 * workers)).clamp(1, LOT_MAX);
+        let lanes = (0..workers).map(|_| Lane::default()).collect();
+        Self { stock: AtomicU64::new(0), lanes, lot: u32::try_from(lot).unwrap_or(1) }
+    }
+
+    /// Takes a request on a worker's thread.
+    pub(super) fn take(&self, rate: Rate, worker: u16, now_ns: u64) -> Taken {
+        let Some(lane) = self.lanes.get(usize::from(worker)) else {
+            return rate.take(&self.stock, 1, now_ns);
+        };
+        let held = lane.left.load(Relaxed);
+        if held > 0 {
+            lane.left.store(held - 1, Relaxed);
+            let used_ns = self.stock.load(Relaxed).saturating_sub(now_ns);
+            let left = rate.count(rate.full_ns.saturating_sub(used_ns));
+            return Taken { is_taken: true, left, full_in_ns: used_ns, wait_ns: 0 };
+        }
+        if self.lot > 1 {
+            let taken = rate.take(&self.stock, self.lot, now_ns);
+            if taken.is_taken {
+                lane.left.store(u64::from(self.lot - 1), Relaxed);
+                return taken;
+            }
+        }
+        rate.take(&self.stock, 1, now_ns)
+    }
+}
+
+/// Most requests that a worker takes at once.
+const LOT_MAX: usize = 256;

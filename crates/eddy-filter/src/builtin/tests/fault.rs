@@ -1,0 +1,45 @@
+use std::time::Duration;
+
+use super::support::{Said, Stage, made};
+use crate::builtin::{Abort, BuiltinConfig, Delay, FaultConfig, FieldCondition, Share};
+use crate::phase::{Phase, Verdict};
+
+fn enter(config: &FaultConfig, fields: &str, entropy: [u64; 2]) -> Said {
+    let (library, _) = made(&BuiltinConfig::Fault(config.clone()));
+    let mut stage = Stage::request(&format!("GET / HTTP/1.1\nhost: a\n{fields}"));
+    stage.entropy = entropy;
+    stage.enter(&*library, Phase::RequestHead)
+}
+
+#[test]
+fn so_many_are_refused_and_delayed() {
+    let config = FaultConfig {
+        delay: Some(Delay { time: Duration::from_millis(250), share: Share(500_000) }),
+        abort: Some(Abort { status: 503, share: Share(100_000) }),
+        conditions: Vec::new(),
+    };
+    let said: Vec<Said> = (0..4000_u64).map(|number| enter(&config, "", [number, !number])).collect();
+    let aborted = said.iter().filter(|said| said.verdict == Verdict::Reply).count();
+    let delayed = said.iter().filter(|said| said.verdict == Verdict::Pause).count();
+    assert!((300..500).contains(&aborted), "{aborted}");
+    assert!((1600..2000).contains(&delayed), "{delayed}");
+    assert!(said.iter().all(|said| said.verdict != Verdict::Pause || said.wait_ms == 250));
+    assert!(said.iter().any(|said| said.edits == ["reply 503 fault"]));
+}
+
+#[test]
+fn all_conditions_must_hold() {
+    let condition =
+        |name: &str, value: Option<&str>| FieldCondition { name: name.into(), value: value.map(Into::into) };
+    let config = FaultConfig {
+        delay: None,
+        abort: Some(Abort { status: 500, share: Share(1_000_000) }),
+        conditions: vec![condition("x-fault", Some("yes")), condition("x-any", None)],
+    };
+    let is_meant = |fields: &str| enter(&config, fields, [0, 0]).verdict == Verdict::Reply;
+    assert!(is_meant("X-Fault: yes\nx-any: 1"));
+    assert!(is_meant("x-fault: no\nx-fault: yes\nx-any:"));
+    assert!(!is_meant("x-fault: yes"));
+    assert!(!is_meant("x-fault: YES\nx-any: 1"));
+    assert!(!is_meant(""));
+}

@@ -1,0 +1,12 @@
+//! Built-in filters, driven with views made of text.
+
+pub(crate) mod support;
+
+mod address;
+mod body_limit;
+mod cors;
+mod fault;
+mod headers;
+mod ip_access;
+mod request_id;
+mod template;

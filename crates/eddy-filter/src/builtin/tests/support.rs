@@ -1,0 +1,300 @@
+//! Views made of text, a host that notes what it is told, and files that are none.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use eddy_http::{Fields, HeadLimits, Method, RequestHead, ResponseHead};
+
+use crate::builtin::{BuiltinConfig, BuiltinContext, Services, make};
+use crate::call::{Call, Step};
+use crate::edit::{Edit, EditLog};
+use crate::filter::{FilterInfo, Library};
+use crate::handle::Handle;
+use crate::host::{Host, HostError, Level, Outbound};
+use crate::metadata::Metadata;
+use crate::metric::{Metric, MetricError, MetricKind, MetricRegistry};
+use crate::phase::{Phase, Verdict};
+use crate::view::{About, RequestView, ResponseView, View};
+
+/// An exchange to be shown to filters.
+pub(crate) struct Stage {
+    pub(crate) now_ms: u64,
+    pub(crate) entropy: [u64; 2],
+    pub(crate) peer: Option<IpAddr>,
+    pub(crate) metadata: Metadata,
+    pub(crate) is_end: bool,
+    pub(crate) is_local: bool,
+    pub(crate) worker: u16,
+    pub(crate) state: u64,
+    pub(crate) body: Vec<u8>,
+    pub(crate) bytes_so_far: u64,
+    pub(crate) exchange: u64,
+    request: (RequestHead, Vec<u8>),
+    response: Option<(ResponseHead, Vec<u8>)>,
+}
+
+/// What a filter said.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) verdict: Verdict,
+    pub(crate) edits: Vec<String>,
+    pub(crate) wait_ms: u32,
+}
+
+impl Stage {
+    /// A request; its lines end with LF here.
+    pub(crate) fn request(text: &str) -> Self {
+        let bytes = format!("{}\n\n", text.trim()).replace('\n', "\r\n").into_bytes();
+        let mut head = RequestHead::new();
+        head.parse(&bytes, &HeadLimits::default()).unwrap();
+        Self {
+            now_ms: 1_000_000,
+            entropy: [3, 5],
+            peer: Some("192.0.2.1".parse().unwrap()),
+            metadata: Metadata::new(),
+            is_end: false,
+            is_local: false,
+            worker: 0,
+            state: 0,
+            body: Vec::new(),
+            bytes_so_far: 0,
+            exchange: 1,
+            request: (head, bytes),
+            response: None,
+        }
+    }
+
+    /// The response to it.
+    pub(crate) fn response(mut self, text: &str) -> Self {
+        let bytes = format!("{}\n\n", text.trim()).replace('\n', "\r\n").into_bytes();
+        let mut head = ResponseHead::new();
+        head.parse(&bytes, &HeadLimits::default(), Method::Get).unwrap();
+        self.response = Some((head, bytes));
+        self
+    }
+
+    pub(crate) fn from(mut self, peer: &str) -> Self {
+        self.peer = peer.parse().ok();
+        self
+    }
+
+    /// Shows the exchange to a filter.
+    pub(crate) fn enter(&mut self, library: &dyn Library, phase: Phase) -> Said {
+        let mut edits = EditLog::new();
+        let (verdict, wait_ms, state) = {
+            let view = self.view(phase);
+            let mut steps = [Step { filter: 1, state: self.state, id: 9, ..Step::default() }];
+            let mut call = Call {
+                worker: self.worker,
+                exchange: Handle::from_number(self.exchange),
+                turn: 7,
+                is_sampled: false,
+                view: Some(&view),
+                steps: &mut steps,
+                ended: &[],
+                edits: &mut edits,
+                stopped: 0,
+                wait_ms: 0,
+                current: &AtomicU32::new(0),
+            };
+            library.run(&mut call);
+            let wait_ms = call.wait_ms;
+            (steps[0].verdict, wait_ms, steps[0].state)
+        };
+        self.state = state;
+        Said { verdict, edits: spell(&edits), wait_ms }
+    }
+
+    pub(crate) fn view(&self, phase: Phase) -> View<'_> {
+        let (head, bytes) = &self.request;
+        let has_response = phase >= Phase::ResponseHead;
+        let response = self.response.as_ref().filter(|_| has_response).map(|(head, bytes)| ResponseView {
+            fields: head.fields(bytes),
+            status: head.status,
+            is_local: self.is_local,
+        });
+        View {
+            phase,
+            is_end: self.is_end,
+            is_buffered: false,
+            request: RequestView {
+                fields: head.fields(bytes),
+                method: head.method,
+                method_name: head.method_name(bytes),
+                target: head.target.of(bytes),
+                authority: head.authority.of(bytes),
+                version: head.version,
+                is_tls: false,
+            },
+            response,
+            trailers: Fields::default(),
+            body: &self.body,
+            about: About {
+                peer: b"192.0.2.1:4711",
+                peer_ip: self.peer,
+                local: b"198.51.100.1:80",
+                listener: b"public",
+                rule: b"site/1",
+                cluster: b"users",
+                endpoint: if has_response { b"127.0.0.1:9000" } else { b"" },
+                request_id: b"id-1",
+                metadata: Some(&self.metadata),
+                started_unix_us: 1_700_000_000_123_456,
+                now_ms: self.now_ms,
+                entropy: self.entropy,
+                request_bytes: self.bytes_so_far,
+                response_bytes: self.bytes_so_far,
+                ..About::default()
+            },
+        }
+    }
+}
+
+/// The changes of a log, one a line.
+pub(crate) fn spell(edits: &EditLog) -> Vec<String> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let one = |edit: Edit<'_>| match edit {
+        Edit::Set { name, value } => format!("set {}: {}", text(name), text(value)),
+        Edit::Add { name, value } => format!("add {}: {}", text(name), text(value)),
+        Edit::Remove { name } => format!("remove {}", text(name)),
+        Edit::Reply { status, details, .. } => format!("reply {status} {}", text(details)),
+        Edit::ReplyField { name, value } => format!("reply field {}: {}", text(name), text(value)),
+        Edit::Metadata { space, key, value } => {
+            format!("metadata {}/{} {}", text(space), text(key), text(value))
+        }
+        Edit::ReplyGrpc(status) => format!("grpc {status}"),
+        other => format!("{other:?}"),
+    };
+    edits.records().map(|record| one(record.unwrap().edit)).collect()
+}
+
+/// A filter's answer to an exchange that it paused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Resumed {
+    pub(crate) exchange: u64,
+    pub(crate) turn: u32,
+    pub(crate) verdict: Verdict,
+    pub(crate) edits: Vec<String>,
+}
+
+/// A host that notes what it is told.
+pub(crate) struct TestHost {
+    workers: usize,
+    metrics: MetricRegistry,
+    resumed: Mutex<Vec<Resumed>>,
+    changed: Condvar,
+}
+
+impl TestHost {
+    /// Waits until so many exchanges were resumed.
+    pub(crate) fn resumed(&self, count: usize) -> Vec<Resumed> {
+        let resumed = self.resumed.lock().unwrap();
+        let limit = Duration::from_secs(60);
+        let few = |resumed: &mut Vec<Resumed>| resumed.len() < count;
+        let (resumed, late) = self.changed.wait_timeout_while(resumed, limit, few).unwrap();
+        assert!(!late.timed_out(), "{} of {count} were resumed", resumed.len());
+        resumed.clone()
+    }
+
+    /// The value of a metric.
+    pub(crate) fn metric(&self, name: &str) -> u64 {
+        let views = self.metrics.views();
+        views.iter().find(|view| &*view.name == name).map_or(0, |view| view.values[0])
+    }
+}
+
+impl Host for TestHost {
+    fn workers(&self) -> usize {
+        self.workers
+    }
+
+    fn level(&self) -> Level {
+        Level::Info
+    }
+
+    fn resume(&self, exchange: Handle, turn: u32, verdict: Verdict, edits: &[u8]) -> Result<(), HostError> {
+        let mut log = EditLog::new();
+        log.append(edits).unwrap();
+        let resumed = Resumed { exchange: exchange.number(), turn, verdict, edits: spell(&log) };
+        self.resumed.lock().unwrap().push(resumed);
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    fn log(&self, _filter: u32, _level: Level, _text: &[u8]) -> Result<(), HostError> {
+        Ok(())
+    }
+
+    fn metric(
+        &self,
+        filter: u32,
+        kind: MetricKind,
+        name: &str,
+        bounds: &[u64],
+    ) -> Result<Metric, MetricError> {
+        self.metrics.define(filter, kind, name, bounds)
+    }
+
+    fn send(&self, _request: &Outbound<'_>) -> Result<(), HostError> {
+        Err(HostError::Unknown)
+    }
+
+    fn cancel(&self, _filter: u32, _token: u64) -> Result<(), HostError> {
+        Err(HostError::Unknown)
+    }
+}
+
+/// Files that are none, and real threads.
+#[derive(Default)]
+pub(crate) struct TestServices {
+    pub(crate) files: HashMap<String, Vec<u8>>,
+    pub(crate) has_no_threads: bool,
+    /// Tasks are held back until this is dropped, if it is there.
+    pub(crate) gate: Option<Arc<Mutex<()>>>,
+}
+
+impl Services for TestServices {
+    fn read(&self, path: &Path) -> Result<Vec<u8>, String> {
+        self.files.get(&path.display().to_string()).cloned().ok_or_else(|| "there is no such file".to_owned())
+    }
+
+    fn spawn(&self, _name: &str, task: Box<dyn FnOnce() + Send>) -> Result<(), String> {
+        if self.has_no_threads {
+            return Err("none are left".to_owned());
+        }
+        let gate = self.gate.clone();
+        std::thread::spawn(move || {
+            if let Some(gate) = gate {
+                drop(gate.lock());
+            }
+            task();
+        });
+        Ok(())
+    }
+}
+
+/// What filters are made with, for so many workers.
+pub(crate) fn context(workers: usize, services: TestServices) -> (BuiltinContext, Arc<TestHost>) {
+    let host = Arc::new(TestHost {
+        workers,
+        metrics: MetricRegistry::new(workers),
+        resumed: Mutex::default(),
+        changed: Condvar::new(),
+    });
+    let context = BuiltinContext {
+        id: 9,
+        host: Arc::clone(&host) as Arc<dyn Host>,
+        services: Arc::new(services),
+        seed: [11, 22, 33, 44],
+    };
+    (context, host)
+}
+
+/// A filter on a host with one worker.
+pub(crate) fn made(config: &BuiltinConfig) -> (Arc<dyn Library>, FilterInfo) {
+    make(config, &context(1, TestServices::default()).0).unwrap()
+}

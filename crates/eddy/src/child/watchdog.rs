@@ -1,0 +1,137 @@
+//! Watches workers from inside the process: names a filter that holds one up, and passes on what others print.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use eddy_io::{SharedPage, monotonic_ms};
+
+use super::last_words::LastWords;
+
+/// Finds the name of a filter by its number.
+pub(super) type NameOf = Box<dyn Fn(u32) -> String + Send>;
+
+/// Ends the watch when dropped.
+#[derive(Debug)]
+pub(super) struct Watch {
+    _end: Sender<()>,
+}
+
+/// Starts to watch so many workers.
+///
+/// # Errors
+/// When a thread cannot be started.
+pub(super) fn watch(
+    page: Arc<SharedPage>,
+    workers: usize,
+    name_of: NameOf,
+    last_words: Option<LastWords>,
+) -> io::Result<Watch> {
+    let (end, ended) = channel();
+    let watcher = Watcher { page, stays: vec![Stay::default(); workers], name_of };
+    thread::Builder::new()
+        .name("eddy-watchdog".to_owned())
+        .spawn(move || run(watcher, last_words, &ended))?;
+    Ok(Watch { _end: end })
+}
+
+fn run(mut watcher: Watcher, mut last_words: Option<LastWords>, ended: &Receiver<()>) {
+    while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+        watcher.look(monotonic_ms());
+        last_words.iter_mut().for_each(LastWords::relay);
+    }
+}
+
+struct Watcher {
+    page: Arc<SharedPage>,
+    stays: Vec<Stay>,
+    name_of: NameOf,
+}
+
+/// A worker's stay in a filter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Stay {
+    filter: u32,
+    heartbeat_ms: u64,
+    since_ms: u64,
+    /// How many of [`PATIENCE_MS`] are over.
+    told: usize,
+}
+
+impl Stay {
+    /// Takes note of what a worker shows, and answers with the length of its stay when that is to be told.
+    fn look(&mut self, filter: u32, heartbeat_ms: u64, now_ms: u64) -> Option<u64> {
+        // A worker that passed its loop meanwhile has left the filter, whatever it shows now.
+        if filter == 0 || (filter, heartbeat_ms) != (self.filter, self.heartbeat_ms) {
+            *self = Self { filter, heartbeat_ms, since_ms: now_ms, told: 0 };
+            return None;
+        }
+        let held_ms = now_ms.saturating_sub(self.since_ms);
+        let patience_ms = *PATIENCE_MS.get(self.told)?;
+        if held_ms < patience_ms {
+            return None;
+        }
+        self.told += 1;
+        Some(held_ms)
+    }
+}
+
+impl Watcher {
+    fn look(&mut self, now_ms: u64) {
+        for (worker, stay) in self.stays.iter_mut().enumerate() {
+            let slot = self.page.worker(worker);
+            let filter = slot.filter.load(Relaxed);
+            if let Some(held_ms) = stay.look(filter, slot.heartbeat_ms.load(Relaxed), now_ms) {
+                let filter = (self.name_of)(filter);
+                if stay.told == 1 {
+                    tracing::warn!(
+                        filter,
+                        worker,
+                        held_ms,
+                        "a filter holds its worker up: work that takes time belongs elsewhere, or set `blocking: true`"
+                    );
+                } else {
+                    tracing::error!(
+                        filter,
+                        worker,
+                        held_ms,
+                        "a filter still holds its worker up, which takes no new connections meanwhile"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// How often workers are looked at.
+const TICK: Duration = Duration::from_millis(50);
+/// How long a stay may be before it is told, and told again. The parent replaces the process after five seconds.
+const PATIENCE_MS: [u64; 2] = [100, 1000];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_stay_is_told_twice() {
+        let mut stay = Stay::default();
+        let told: Vec<u64> = (0..60).filter_map(|tick| stay.look(7, 500, 1_000 + tick * 50)).collect();
+        assert_eq!(told, [100, 1000]);
+        assert_eq!(stay.look(7, 501, 5_000), None, "the worker went on in between");
+    }
+
+    #[test]
+    fn short_stays_are_not_told() {
+        let mut stay = Stay::default();
+        for tick in 0..100 {
+            let now_ms = 1_000 + tick * 50;
+            assert_eq!(stay.look(if tick % 2 == 0 { 7 } else { 0 }, 500, now_ms), None);
+        }
+        for tick in 0..100 {
+            assert_eq!(stay.look(7, tick, 10_000 + tick * 50), None);
+        }
+    }
+}

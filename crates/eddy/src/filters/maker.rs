@@ -1,0 +1,160 @@
+//! Makes all filters of a configuration.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use eddy_config::{Config, FilterConfig, FilterKind, GoSource, RuleFilterConfig};
+use eddy_filter::{Filter, FilterSet, Host, RuleFilter};
+use eddy_guest::{Graveyard, NativeLibrary};
+
+use super::bundle::bundle_of;
+use super::problem::FilterProblem;
+
+/// Makes filters. Lives on one thread, which no worker is and which lasts as long as the process.
+pub(crate) struct FilterMaker {
+    /// What filters talk to.
+    pub(crate) host: Arc<dyn Host>,
+    /// Gives a filter of this name a number that no other had.
+    pub(crate) number: Box<dyn Fn(&str) -> u32 + Send>,
+    /// Where filters go that no plan has any more.
+    pub(crate) graveyard: Graveyard,
+    /// Told of each filter that is about to be made.
+    pub(crate) observe: Box<dyn Fn(&str) + Send>,
+}
+
+/// What makes a filter ready to be put into chains.
+#[derive(Clone)]
+enum Made {
+    Guest(Arc<Filter>, Arc<NativeLibrary>),
+}
+
+impl Made {
+    fn filter(&self) -> &Arc<Filter> {
+        match self {
+            Self::Guest(filter, _) => filter,
+        }
+    }
+}
+
+impl FilterMaker {
+    /// Makes the filters of a configuration, all of them or none.
+    ///
+    /// # Errors
+    /// Every filter that cannot be made.
+    pub(crate) fn make(&self, config: &Config) -> Result<FilterSet, Vec<FilterProblem>> {
+        let mut problems = Vec::new();
+        let mut made = Vec::with_capacity(config.filters.len());
+        for filter in &config.filters {
+            (self.observe)(&filter.name);
+            match self.make_one(config, filter) {
+                Ok(one) => made.push(one),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let mut rules = Vec::new();
+        for (action, under) in config.actions.iter().enumerate() {
+            for rule in &under.filters {
+                let (Some(of), Some(one)) = (config.filters.get(rule.filter), made.get(rule.filter)) else {
+                    continue;
+                };
+                match self.make_rule(action, rule, of, one) {
+                    Ok(made) => rules.extend(made),
+                    Err(problem) => problems.push(problem),
+                }
+            }
+        }
+        if problems.is_empty() {
+            let filters = made.iter().map(|one| Arc::clone(one.filter())).collect();
+            Ok(FilterSet { filters, rules })
+        } else {
+            Err(problems)
+        }
+    }
+
+    fn make_one(&self, config: &Config, filter: &FilterConfig) -> Result<Made, FilterProblem> {
+        let (path, name) = match &filter.kind {
+            FilterKind::Builtin(_) => {
+                return Err(FilterProblem::new(&filter.name, "this eddy has no built-in filters", None));
+            }
+            FilterKind::Native { filter, library } => (library.clone(), filter),
+            FilterKind::Go { filter: name, source } => {
+                let path =
+                    library_of(config, source).map_err(|why| FilterProblem::new(&filter.name, why, None))?;
+                (path, name)
+            }
+        };
+        let failed = |error| FilterProblem::of_load(&filter.name, &error);
+        let library = NativeLibrary::open(&path, &self.host).map_err(failed)?;
+        let id = (self.number)(&filter.name);
+        let made = library.filter(name, &filter.config, id, &self.graveyard).map_err(failed)?;
+        let one = Filter {
+            name: Arc::clone(&filter.name),
+            id,
+            library: library.clone(),
+            number: made.number,
+            info: made.info,
+            policy: filter.policy,
+            owner: made.owner,
+        };
+        Ok(Made::Guest(Arc::new(one), library))
+    }
+
+    /// What a rule says of a filter, if it says more than whether it is entered.
+    fn make_rule(
+        &self,
+        action: usize,
+        rule: &RuleFilterConfig,
+        config: &FilterConfig,
+        made: &Made,
+    ) -> Result<Option<RuleFilter>, FilterProblem> {
+        let index = rule.filter;
+        match made {
+            Made::Guest(filter, library) => {
+                let Some(own) = &rule.config else { return Ok(None) };
+                let (number, owner) = library
+                    .rule_config(filter.number, &filter.owner, own, &self.graveyard)
+                    .map_err(|error| {
+                        let message = format!("what a rule says of it: {error}");
+                        FilterProblem::new(&config.name, message, None)
+                    })?;
+                Ok(Some(RuleFilter { action, index, filter: Arc::clone(filter), config: number, owner }))
+            }
+        }
+    }
+}
+
+/// Whether this process cannot take up the libraries that a configuration names as they now lie there: it has others
+/// from the same places, or another Go runtime.
+pub(crate) fn needs_new_process(config: &Config) -> bool {
+    libraries(config).iter().any(|path| eddy_guest::needs_new_process(path))
+}
+
+/// The files of all libraries that a configuration names and that can be told.
+pub(super) fn libraries(config: &Config) -> BTreeSet<PathBuf> {
+    config
+        .filters
+        .iter()
+        .filter_map(|filter| match &filter.kind {
+            FilterKind::Builtin(_) => None,
+            FilterKind::Native { library, .. } => Some(library.clone()),
+            FilterKind::Go { source, .. } => library_of(config, source).ok(),
+        })
+        .collect()
+}
+
+fn library_of(config: &Config, source: &GoSource) -> Result<PathBuf, String> {
+    match source {
+        GoSource::Library(path) => Ok(path.clone()),
+        GoSource::Package(_) => {
+            let packages = config.filters.iter().filter_map(|filter| match &filter.kind {
+                FilterKind::Go { source: GoSource::Package(path), .. } => Some(Path::new(path)),
+                FilterKind::Go { .. } | FilterKind::Builtin(_) | FilterKind::Native { .. } => None,
+            });
+            bundle_of(&packages.collect())
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Tries the filters of a configuration out in a process of their own, so that what crashes or hangs does so there.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::AsFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use eddy_config::{Config, FilterKind, Problem, SourceText};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde::{Deserialize, Serialize};
+
+use super::problem::FilterProblem;
+use crate::child::pack;
+use crate::control::{Channel, Received, memory_file};
+
+/// From the process that tries.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum FromProbe {
+    /// It is about to make this filter.
+    Making(String),
+    /// This filter cannot be made.
+    Wrong(FilterProblem),
+    /// It has made all that can be made.
+    Done,
+}
+
+/// Every filter of these texts that cannot be made; none where no filter comes from a library.
+///
+/// # Cost
+/// Starts a process and waits for it, five seconds at most.
+pub(crate) fn probe(config: &Config, sources: &[SourceText]) -> Vec<Problem> {
+    if config.filters.iter().all(|filter| matches!(filter.kind, FilterKind::Builtin(_))) {
+        return Vec::new();
+    }
+    let found = Probe::start(sources).and_then(Probe::finish).unwrap_or_else(|error| {
+        let message = format!("the process in which filters are tried out cannot be started: {error}");
+        vec![FilterProblem::new("", message, None)]
+    });
+    found.iter().map(|problem| problem.in_sources(sources)).collect()
+}
+
+struct Probe {
+    process: Child,
+    channel: Channel,
+    /// Its standard error.
+    said: File,
+    deadline: Instant,
+    /// The filter that it is making.
+    making: Option<String>,
+    problems: Vec<FilterProblem>,
+}
+
+impl Probe {
+    fn start(sources: &[SourceText]) -> io::Result<Self> {
+        let (channel, stdin) = Channel::pair()?;
+        let texts = memory_file("eddy-probe", &pack(sources))?;
+        channel.send(&(), &[texts.as_fd()])?;
+        let said = File::from(memory_file("eddy-probe-said", &[])?);
+        let process = Command::new("/proc/self/exe")
+            .arg(PROBE_COMMAND)
+            .stdin(Stdio::from(stdin))
+            .stdout(Stdio::null())
+            .stderr(Stdio::from(said.try_clone()?))
+            .spawn()?;
+        let deadline = Instant::now() + PROBE_TIME_MAX;
+        Ok(Self { process, channel, said, deadline, making: None, problems: Vec::new() })
+    }
+
+    fn finish(mut self) -> io::Result<Vec<FilterProblem>> {
+        let is_done = self.listen();
+        // What it would still do is of no interest, whatever it said.
+        let _ = self.process.kill();
+        let status = self.process.wait()?;
+        if !is_done {
+            let (message, hint) = self.verdict(status);
+            let filter = self.making.clone().unwrap_or_default();
+            self.problems.push(FilterProblem { filter, message, hint });
+        }
+        Ok(self.problems)
+    }
+
+    /// Hears the process out; whether it came to an end.
+    fn listen(&mut self) -> bool {
+        loop {
+            match self.channel.receive() {
+                Ok(Received::Message(FromProbe::Making(filter), _)) => self.making = Some(filter),
+                Ok(Received::Message(FromProbe::Wrong(problem), _)) => self.problems.push(problem),
+                Ok(Received::Message(FromProbe::Done, _)) => return true,
+                Ok(Received::Nothing) if !self.wait() => return false,
+                Ok(Received::Nothing | Received::Unknown(_)) => {}
+                Ok(Received::Closed) | Err(_) => return false,
+            }
+        }
+    }
+
+    /// Waits for something to be said; whether there is still time.
+    fn wait(&self) -> bool {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let Ok(timeout) = Timespec::try_from(left) else { return false };
+        // An interrupted wait is looked at like any other.
+        let _ = poll(&mut [PollFd::new(&self.channel, PollFlags::IN)], Some(&timeout));
+        Instant::now() < self.deadline
+    }
+
+    fn verdict(&mut self, status: ExitStatus) -> (String, Option<String>) {
+        let said = self.last_line().map(|line| format!("it said: {line}"));
+        if Instant::now() >= self.deadline {
+            let message =
+                format!("opening its library and making it takes more than {} s", PROBE_TIME_MAX.as_secs());
+            let hint =
+                "what takes long belongs into a task that the filter starts, not into its initialisation";
+            return (message, Some(said.unwrap_or_else(|| hint.to_owned())));
+        }
+        let how = match (status.signal(), status.code()) {
+            (Some(signal), _) => match nix::sys::signal::Signal::try_from(signal) {
+                Ok(known) => format!("signal {signal} ({})", known.as_str()),
+                Err(_) => format!("signal {signal}"),
+            },
+            (None, code) => format!("exit code {}", code.unwrap_or(-1)),
+        };
+        (format!("the process dies while its library is opened or the filter is made, by {how}"), said)
+    }
+
+    /// The line of standard error that says most: the first of a Go panic, or the last one.
+    fn last_line(&mut self) -> Option<String> {
+        let mut bytes = Vec::new();
+        self.said.seek(SeekFrom::Start(0)).ok()?;
+        self.said.by_ref().take(SAID_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+        let text = String::from_utf8_lossy(&bytes);
+        let is_panic = |line: &&str| line.starts_with("panic: ") || line.starts_with("fatal error: ");
+        let line =
+            text.lines().find(is_panic).or_else(|| text.lines().rfind(|line| !line.trim().is_empty()))?;
+        Some(line.trim().chars().take(LINE_CHARS_MAX).collect())
+    }
+}
+
+/// The hidden command that tries filters out.
+pub(crate) const PROBE_COMMAND: &str = "probe-filters";
+
+/// Longest time that all filters of a configuration may take to be made.
+const PROBE_TIME_MAX: Duration = Duration::from_secs(5);
+const SAID_BYTES_MAX: u64 = 256 * 1024;
+const LINE_CHARS_MAX: usize = 300;

@@ -1,0 +1,103 @@
+//! The process in which filters are tried out: it makes them, says what is wrong, and ends.
+
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+
+use anyhow::{Context, bail};
+use eddy_config::Config;
+use eddy_filter::{
+    Handle, Host, HostError, Level, Metric, MetricError, MetricKind, MetricRegistry, Outbound, Verdict,
+};
+use eddy_guest::Graveyard;
+
+use super::maker::FilterMaker;
+use super::probe::FromProbe;
+use crate::child::unpack;
+use crate::control::{Channel, Received, read_memory_file};
+
+/// Makes the filters of the configuration that lies at standard input, and says there what is wrong.
+pub(crate) fn run() -> u8 {
+    // Guests are never entered on the main thread, here as little as in the gateway.
+    let made = thread::Builder::new().name("eddy-config".to_owned()).spawn(|| match try_out() {
+        Ok(()) => eddy_guest::exit_now(0),
+        Err(_) => eddy_guest::exit_now(70),
+    });
+    let _ = made.map(thread::JoinHandle::join);
+    process::abort()
+}
+
+fn try_out() -> anyhow::Result<()> {
+    let channel = Arc::new(Channel::from_stdin().context("this command is for eddy itself")?);
+    let Received::Message((), descriptors) = channel.receive()? else { bail!("no configuration came") };
+    let texts = read_memory_file(descriptors.first().context("no configuration came")?)?;
+    let loaded = unpack(&texts).context("the configuration is broken")?;
+    let reports = Arc::clone(&channel);
+    let ids = AtomicU32::new(1);
+    let maker = FilterMaker {
+        host: Arc::new(NoGateway::new(&loaded.config)),
+        number: Box::new(move |_| ids.fetch_add(1, Ordering::Relaxed)),
+        graveyard: Graveyard::new(|| ()),
+        observe: Box::new(move |filter| {
+            // Whoever does not listen learns nothing.
+            let _ = reports.send(&FromProbe::Making(filter.to_owned()), &[]);
+        }),
+    };
+    // What was made is kept to the end: filters are not tried out any further.
+    let made = maker.make(&loaded.config);
+    for problem in made.as_ref().err().into_iter().flatten() {
+        channel.send(&FromProbe::Wrong(problem.clone()), &[])?;
+    }
+    channel.send(&FromProbe::Done, &[])?;
+    Ok(())
+}
+
+/// The host of filters that see no traffic.
+struct NoGateway {
+    workers: usize,
+    metrics: MetricRegistry,
+}
+
+impl NoGateway {
+    fn new(config: &Config) -> Self {
+        let workers = config.workers.map_or(1, usize::from);
+        Self { workers, metrics: MetricRegistry::new(workers) }
+    }
+}
+
+impl Host for NoGateway {
+    fn workers(&self) -> usize {
+        self.workers
+    }
+
+    fn level(&self) -> Level {
+        Level::Error
+    }
+
+    fn resume(&self, _: Handle, _: u32, _: Verdict, _: &[u8]) -> Result<(), HostError> {
+        Err(HostError::Gone)
+    }
+
+    fn log(&self, _: u32, _: Level, _: &[u8]) -> Result<(), HostError> {
+        Ok(())
+    }
+
+    fn metric(
+        &self,
+        filter: u32,
+        kind: MetricKind,
+        name: &str,
+        bounds: &[u64],
+    ) -> Result<Metric, MetricError> {
+        self.metrics.define(filter, kind, name, bounds)
+    }
+
+    fn send(&self, _: &Outbound<'_>) -> Result<(), HostError> {
+        Err(HostError::Unknown)
+    }
+
+    fn cancel(&self, _: u32, _: u64) -> Result<(), HostError> {
+        Err(HostError::Unknown)
+    }
+}

@@ -1,0 +1,108 @@
+//! What is wrong with a filter, and where the configuration names it.
+
+use eddy_config::{Problem, Severity, SourceText};
+use eddy_filter::LoadError;
+use serde::{Deserialize, Serialize};
+
+/// A filter that cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FilterProblem {
+    /// Its name in the configuration.
+    pub(crate) filter: String,
+    /// What is wrong.
+    pub(crate) message: String,
+    /// What to do about it.
+    pub(crate) hint: Option<String>,
+}
+
+impl FilterProblem {
+    /// A problem of the filter with this name.
+    pub(crate) fn new(filter: &str, message: impl Into<String>, hint: Option<&str>) -> Self {
+        Self { filter: filter.to_owned(), message: message.into(), hint: hint.map(str::to_owned) }
+    }
+
+    pub(super) fn of_load(filter: &str, error: &LoadError) -> Self {
+        let hint = match error {
+            LoadError::UnknownFilter { .. } => {
+                Some("write the name under which the library registers the filter")
+            }
+            LoadError::Refused { .. } => {
+                Some("the filter said so of its `config`; its documentation tells what it takes")
+            }
+            LoadError::Library { .. } => None,
+        };
+        Self::new(filter, error.to_string(), hint)
+    }
+
+    /// The problem at the place where the filter is configured.
+    pub(crate) fn in_sources(&self, sources: &[SourceText]) -> Problem {
+        let message = format!("filter \"{}\": {}", self.filter, self.message);
+        let place = sources.iter().find_map(|source| Some((source, place_of(&source.text, &self.filter)?)));
+        match place {
+            Some((source, (line, column))) => Problem {
+                path: source.path.clone(),
+                line,
+                column,
+                length: u32::try_from(self.filter.chars().count()).unwrap_or(1).max(1),
+                severity: Severity::Error,
+                message,
+                hint: self.hint.clone(),
+            },
+            None => {
+                let path = sources.first().map(|source| &*source.path).unwrap_or_default();
+                Problem::of_file(path, message, self.hint.clone())
+            }
+        }
+    }
+}
+
+/// Line and column of a filter's key below `filters:` of a text in block style; what is written otherwise is not found.
+fn place_of(text: &str, filter: &str) -> Option<(u32, u32)> {
+    let begin = text.lines().position(|line| line.strip_prefix("filters:").is_some_and(is_blank))?;
+    let lines = text.lines().enumerate().skip(begin + 1);
+    let block = lines.take_while(|(_, line)| is_blank(line) || line.starts_with([' ', '#']));
+    for (index, line) in block {
+        let key = line.trim_start();
+        let unquoted = key.trim_start_matches(['"', '\'']);
+        let rest = unquoted.strip_prefix(filter).map(|rest| rest.trim_start_matches(['"', '\'']));
+        if rest.is_some_and(|rest| rest.starts_with(':')) {
+            let column = line.len() - unquoted.len() + 1;
+            return Some((u32::try_from(index + 1).ok()?, u32::try_from(column).ok()?));
+        }
+    }
+    None
+}
+
+fn is_blank(text: &str) -> bool {
+    let text = text.trim_start();
+    text.is_empty() || text.starts_with('#')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_found_where_it_is_configured() {
+        let text = "listeners:\n  - filters: [auth]\nfilters: # all\n\n  # one\n  mark:\n    native: {filter: mark}\n  \"auth\": {}\nroutes:\n  auth: []\n";
+        assert_eq!(place_of(text, "auth"), Some((8, 4)));
+        assert_eq!(place_of(text, "mark"), Some((6, 3)));
+        assert_eq!(place_of(text, "mar"), None);
+        assert_eq!(place_of("filters: {auth: {}}", "auth"), None);
+    }
+
+    #[test]
+    fn a_problem_is_shown_in_its_place() {
+        let sources = [
+            SourceText::new("a.yaml", "listeners: []\n"),
+            SourceText::new("b.yaml", "filters:\n  auth: {}\n"),
+        ];
+        let problem = FilterProblem::new("auth", "no", Some("yes"));
+        assert_eq!(
+            problem.in_sources(&sources).to_string(),
+            "b.yaml:2:3: error: filter \"auth\": no\n  hint: yes"
+        );
+        let other = FilterProblem::new("other", "no", None);
+        assert_eq!(other.in_sources(&sources).to_string(), "a.yaml: error: filter \"other\": no");
+    }
+}

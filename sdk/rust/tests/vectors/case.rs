@@ -1,0 +1,410 @@
+//! A case of the vectors, and how it is run.
+
+use eddy_sdk::test::{
+    Configured, Crossing, Entered, Facts, Fields, Library, Note, Request, Response, RuleConfig, Turns,
+    Written,
+};
+use eddy_sdk::{End, Phase, abi};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::filter::{Filters, Text};
+
+/// A file of cases.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct File {
+    #[serde(rename = "about")]
+    _about: String,
+    pub(crate) cases: Vec<Case>,
+}
+
+/// Filters, and the calls that they get.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Case {
+    pub(crate) name: String,
+    #[serde(rename = "why", default)]
+    _why: String,
+    #[serde(rename = "needs", default)]
+    _needs: Vec<String>,
+    steps: Vec<StepOf>,
+    calls: Vec<CallOf>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StepOf {
+    config: Value,
+    rule: Option<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallOf {
+    phase: String,
+    request: Option<RequestOf>,
+    response: Option<ResponseOf>,
+    #[serde(default)]
+    trailers: Vec<FieldOf>,
+    #[serde(default)]
+    body: Text,
+    #[serde(default)]
+    end: bool,
+    #[serde(default)]
+    buffered: bool,
+    #[serde(default)]
+    local: bool,
+    #[serde(default)]
+    tls: bool,
+    #[serde(default)]
+    sample: bool,
+    #[serde(default)]
+    metadata: Vec<(String, String, String)>,
+    #[serde(default)]
+    about: AboutOf,
+    expect: Expected,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequestOf {
+    method: String,
+    target: String,
+    authority: String,
+    scheme: String,
+    version: u8,
+    fields: Vec<FieldOf>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ResponseOf {
+    status: u16,
+    fields: Vec<FieldOf>,
+}
+
+/// A name and a value; with a number, so many, and `#` in the name is the number of each.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum FieldOf {
+    One(Text, Text),
+    Many(Text, Text, usize),
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct AboutOf {
+    peer: String,
+    local: String,
+    listener: String,
+    rule: String,
+    cluster: String,
+    endpoint: String,
+    request_id: String,
+    details: String,
+    attempts: u32,
+    request_bytes: u64,
+    response_bytes: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    stopped: Option<usize>,
+    #[serde(default)]
+    verdicts: Vec<String>,
+    edits: Vec<EditOf>,
+    #[serde(default)]
+    refused: bool,
+    resume: Option<ResumeOf>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ResumeOf {
+    verdict: String,
+    edits: Vec<EditOf>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct EditOf {
+    step: u16,
+    op: String,
+    name: Text,
+    value: Text,
+    #[serde(deserialize_with = "some")]
+    json: Option<Value>,
+    contains: Option<String>,
+    space: String,
+    key: String,
+    number: u32,
+}
+
+/// A value that is there, also where it is null.
+fn some<'d, D: serde::Deserializer<'d>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
+}
+
+impl Case {
+    /// What is otherwise than expected.
+    pub(crate) fn run(&self) -> Vec<String> {
+        let library = Library::of::<Filters>();
+        let made: Vec<(Configured, Option<RuleConfig>)> =
+            self.steps.iter().map(|step| step.make(&library)).collect();
+        let mut states = vec![0; made.len()];
+        let mut turns = Turns::begin();
+        let mut wrong = Vec::new();
+        for (index, call) in self.calls.iter().enumerate() {
+            let found = call.run(&library, &made, &mut states, &mut turns);
+            wrong.extend(found.into_iter().map(|what| format!("call {index}: {what}")));
+        }
+        for ((filter, _), state) in made.iter().zip(states) {
+            if state != 0 {
+                library.tell_end(filter, state, End::Complete);
+            }
+        }
+        wrong
+    }
+}
+
+impl StepOf {
+    fn make(&self, library: &Library) -> (Configured, Option<RuleConfig>) {
+        let filter = library.filter("vector", &self.config.to_string()).expect("the case's configuration");
+        let rule =
+            self.rule.as_ref().map(|rule| filter.rule(&rule.to_string()).expect("the rule's configuration"));
+        (filter, rule)
+    }
+}
+
+impl CallOf {
+    fn run(
+        &self,
+        library: &Library,
+        made: &[(Configured, Option<RuleConfig>)],
+        states: &mut [u64],
+        turns: &mut Turns,
+    ) -> Vec<String> {
+        let phase = number_of(PHASES, &self.phase);
+        let (request, response) = (self.request(), self.response(phase));
+        let trailers = fields(&self.trailers);
+        let metadata: Vec<Note> = self.metadata.iter().map(note).collect();
+        let facts = self.facts();
+        let (exchange, turn) = turns.next_turn();
+        let crossing = Crossing {
+            phase,
+            flags: self.flags(),
+            exchange,
+            turn,
+            request: &request,
+            response: response.as_ref(),
+            trailers: (phase == abi::REQUEST_TRAILERS || phase == abi::RESPONSE_TRAILERS)
+                .then_some(&trailers),
+            body: &self.body.0,
+            metadata: &metadata,
+            facts: &facts,
+            room: 256,
+        };
+        let entered: Vec<Entered<'_>> = made
+            .iter()
+            .zip(states.iter())
+            .map(|((filter, rule), state)| Entered {
+                filter,
+                rule: rule.as_ref(),
+                state: *state,
+                is_blocking: false,
+            })
+            .collect();
+        let crossed = crossing.run(library, &entered);
+        for (state, step) in states.iter_mut().zip(&crossed.steps) {
+            *state = step.state;
+        }
+        let mut wrong = self.compare_verdicts(&crossed.steps, crossed.stopped);
+        wrong.extend(compare("edit", &crossed.written(), &self.expect.edits));
+        let refusal = if phase == abi::LOG { None } else { crossing.refusal(&crossed.written()) };
+        if refusal.is_some() != self.expect.refused {
+            wrong.push(format!("the host says {refusal:?}"));
+        }
+        if let Some(expected) = &self.expect.resume {
+            wrong.extend(expected.compare(turns.resumed()));
+        }
+        wrong
+    }
+
+    fn compare_verdicts(&self, steps: &[abi::Step], stopped: usize) -> Vec<String> {
+        let mut wrong = Vec::new();
+        if stopped != self.expect.stopped.unwrap_or(steps.len()) {
+            wrong.push(format!("stopped at {stopped}"));
+        }
+        for (index, step) in steps.iter().enumerate().take(stopped + 1) {
+            let expected = self.expect.verdicts.get(index).map_or("continue", String::as_str);
+            if step.verdict != number_of(VERDICTS, expected) {
+                wrong.push(format!("step {index} says {}", step.verdict));
+            }
+            if self.sample && step.nanos == 0 {
+                wrong.push(format!("the time of step {index} is not told"));
+            }
+        }
+        wrong
+    }
+
+    fn request(&self) -> Request {
+        let Some(request) = &self.request else {
+            return Request {
+                trailers: fields(&self.trailers),
+                ..Request::get("/").field("Host", "example.com")
+            };
+        };
+        Request {
+            authority: request.authority.clone(),
+            fields: fields(&request.fields),
+            trailers: fields(&self.trailers),
+            ..Request::new(&request.method, &request.target)
+        }
+    }
+
+    fn response(&self, phase: u8) -> Option<Response> {
+        if phase < abi::RESPONSE_HEAD {
+            return None;
+        }
+        let status = self.response.as_ref().map_or(200, |response| response.status);
+        let own = self.response.as_ref().map(|response| fields(&response.fields)).unwrap_or_default();
+        Some(Response { fields: own, trailers: fields(&self.trailers), ..Response::new(status) })
+    }
+
+    fn facts(&self) -> Facts {
+        let about = &self.about;
+        let request = self.request.as_ref();
+        Facts {
+            scheme: request.map_or_else(|| "http".to_owned(), |request| request.scheme.clone()),
+            version: request.map_or(11, |request| request.version),
+            peer: about.peer.clone(),
+            local: about.local.clone(),
+            listener: about.listener.clone(),
+            rule: about.rule.clone(),
+            cluster: about.cluster.clone(),
+            endpoint: about.endpoint.clone(),
+            request_id: about.request_id.clone(),
+            details: about.details.clone(),
+            attempts: about.attempts,
+            request_bytes: about.request_bytes,
+            response_bytes: about.response_bytes,
+        }
+    }
+
+    fn flags(&self) -> u8 {
+        let flags = [
+            (self.end, abi::CALL_END),
+            (self.buffered, abi::CALL_BUFFERED),
+            (self.local, abi::CALL_LOCAL),
+            (self.tls, abi::CALL_TLS),
+            (self.sample, abi::CALL_SAMPLED),
+        ];
+        flags.into_iter().filter(|(is_set, _)| *is_set).fold(0, |flags, (_, flag)| flags | flag)
+    }
+}
+
+impl ResumeOf {
+    fn compare(&self, resumed: Option<(u8, Vec<Written>)>) -> Vec<String> {
+        let Some((verdict, edits)) = resumed else { return vec!["nobody resumed".to_owned()] };
+        let mut wrong = compare("later edit", &edits, &self.edits);
+        if verdict != number_of(VERDICTS, &self.verdict) {
+            wrong.push(format!("resumed with {verdict}"));
+        }
+        wrong
+    }
+}
+
+fn compare(what: &str, written: &[Written], expected: &[EditOf]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if written.len() != expected.len() {
+        wrong.push(format!("{} of {what}, not {}", written.len(), expected.len()));
+    }
+    for (index, (written, expected)) in written.iter().zip(expected).enumerate() {
+        if !expected.is(written) {
+            wrong.push(format!(
+                "{what} {index}: {:.300}, not {:.300}",
+                format!("{written:?}"),
+                format!("{expected:?}")
+            ));
+        }
+    }
+    wrong
+}
+
+impl EditOf {
+    fn is(&self, written: &Written) -> bool {
+        let name = match self.op.as_str() {
+            "metadata" => [self.space.as_bytes(), b"\0", self.key.as_bytes()].concat(),
+            _ => self.name.0.clone(),
+        };
+        let is_value = match (&self.json, &self.contains) {
+            (_, Some(part)) => String::from_utf8_lossy(&written.value).contains(part.as_str()),
+            (Some(json), None) => {
+                serde_json::from_slice::<Value>(&written.value).is_ok_and(|value| value == *json)
+            }
+            (None, None) => written.value == self.value.0,
+        };
+        written.op == 1 + u16::from(number_of(OPS, &self.op))
+            && (written.step, written.number) == (self.step, self.number)
+            && written.name.eq_ignore_ascii_case(&name)
+            && is_value
+    }
+}
+
+fn fields(list: &[FieldOf]) -> Fields {
+    let mut fields = Fields::default();
+    for field in list {
+        let (name, value, times) = match field {
+            FieldOf::One(name, value) => (name, value, 1),
+            FieldOf::Many(name, value, times) => (name, value, *times),
+        };
+        for index in 0..times {
+            let name = String::from_utf8_lossy(&name.0).replace('#', &index.to_string());
+            fields.add(name, &value.0);
+        }
+    }
+    fields
+}
+
+fn note((space, key, value): &(String, String, String)) -> Note {
+    Note { space: space.clone(), key: key.clone(), value: value.clone() }
+}
+
+fn number_of(names: &[&str], name: &str) -> u8 {
+    let place = names.iter().position(|known| *known == name).expect("a name of the contract");
+    u8::try_from(place).expect("there are few")
+}
+
+const PHASES: &[&str] = &[
+    "request_head",
+    "request_body",
+    "request_trailers",
+    "response_head",
+    "response_body",
+    "response_trailers",
+    "log",
+];
+const VERDICTS: &[&str] = &["continue", "reply", "pause", "buffer", "fault", "reset"];
+const OPS: &[&str] = &[
+    "set",
+    "add",
+    "remove",
+    "method",
+    "target",
+    "authority",
+    "status",
+    "body_set",
+    "body_append",
+    "body_prepend",
+    "body_drain",
+    "reply",
+    "reply_field",
+    "metadata",
+    "clear_route",
+    "endpoint",
+    "fault",
+    "reply_grpc",
+];
+const _: usize = Phase::ALL.len() - PHASES.len();
