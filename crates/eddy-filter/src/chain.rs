@@ -20,8 +20,8 @@ pub struct Chain {
 pub struct ChainStep {
     /// The filter.
     pub filter: Arc<Filter>,
-    /// Its place in the listener's list, the same under every rule.
-    pub position: u8,
+    /// Whether the rule leaves it out. It keeps its place, so that a step is the same under every rule.
+    pub is_disabled: bool,
     /// The library's number of the rule's configuration; 0 for none.
     pub config: u64,
     /// Frees that.
@@ -48,9 +48,7 @@ impl Chain {
     /// # Errors
     /// [`ChainTooLong`].
     pub fn new(steps: Vec<ChainStep>) -> Result<Self, ChainTooLong> {
-        if steps.len() > CHAIN_FILTERS_MAX
-            || steps.iter().any(|step| usize::from(step.position) >= CHAIN_FILTERS_MAX)
-        {
+        if steps.len() > CHAIN_FILTERS_MAX {
             return Err(ChainTooLong);
         }
         let orders = Phase::ALL.map(|phase| order(&steps, phase));
@@ -81,7 +79,10 @@ impl Chain {
 }
 
 fn order(steps: &[ChainStep], phase: Phase) -> Vec<Entry> {
-    let interested = steps.iter().enumerate().filter(|(_, step)| step.filter.info.interest.has(phase));
+    let interested = steps
+        .iter()
+        .enumerate()
+        .filter(|(_, step)| !step.is_disabled && step.filter.info.interest.has(phase));
     let mut indices: Vec<usize> = interested.map(|(index, _)| index).collect();
     if phase.is_reversed() {
         indices.reverse();
@@ -138,7 +139,7 @@ mod tests {
             policy: FilterPolicy::default(),
             owner: Owner::default(),
         };
-        ChainStep { filter: Arc::new(filter), position, config: 0, owner: Owner::default() }
+        ChainStep { filter: Arc::new(filter), is_disabled: false, config: 0, owner: Owner::default() }
     }
 
     fn runs(chain: &Chain, phase: Phase) -> Vec<Vec<u8>> {
@@ -160,12 +161,15 @@ mod tests {
         let go: Arc<dyn Library> = Arc::new(Named("go"));
         let native: Arc<dyn Library> = Arc::new(Named("native"));
         let both = [Phase::RequestHead, Phase::ResponseHead];
+        let mut off = step(&native, 5, &both);
+        off.is_disabled = true;
         let steps = vec![
             step(&go, 0, &both),
             step(&native, 1, &[Phase::Log]),
             step(&go, 2, &both),
             step(&native, 3, &both),
             step(&go, 4, &[Phase::ResponseHead]),
+            off,
         ];
         let chain = Chain::new(steps).unwrap();
         assert_eq!(runs(&chain, Phase::RequestHead), [vec![0, 2], vec![3]]);

@@ -18,3 +18,13 @@ pub fn monotonic_ms() -> u64 {
 pub fn unix_seconds() -> u64 {
     u64::try_from(clock_gettime(ClockId::RealtimeCoarse).tv_sec).unwrap_or(0)
 }
+
+/// Microseconds of the wall clock since 1970; 0 if it stands before that.
+///
+/// # Cost
+/// No system call; some 25 ns. The fine clock is read.
+pub fn unix_micros() -> u64 {
+    let now = clock_gettime(ClockId::Realtime);
+    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+    seconds * 1_000_000 + now.tv_nsec.cast_unsigned() / 1000
+}

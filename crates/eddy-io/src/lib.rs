@@ -10,7 +10,7 @@ mod stream;
 mod timer;
 
 pub use buffer::{BUFFER_BYTES_LARGE, BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill};
-pub use clock::{monotonic_ms, unix_seconds};
+pub use clock::{monotonic_ms, unix_micros, unix_seconds};
 pub use page::{SharedPage, WORKERS_MAX, WorkerSlot};
 pub use socket::{BACKLOG, Share, descriptors_max, duplicate, listen_tcp, listen_unix};
 pub use stream::{Listener, Peer, Stream};

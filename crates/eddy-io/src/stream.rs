@@ -1,5 +1,6 @@
 //! Connected streams and listeners, TCP or Unix, as the loop of a worker uses them.
 
+use std::fmt;
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -46,6 +47,25 @@ impl Peer {
         match self {
             Self::Tcp(address) => address.ip().to_canonical(),
             Self::Unix => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        }
+    }
+}
+
+impl Peer {
+    /// The peer's address; `None` for a Unix socket.
+    pub fn ip_address(&self) -> Option<IpAddr> {
+        match self {
+            Self::Tcp(address) => Some(address.ip().to_canonical()),
+            Self::Unix => None,
+        }
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => SocketAddr::new(address.ip().to_canonical(), address.port()).fmt(f),
+            Self::Unix => f.write_str("unix"),
         }
     }
 }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use eddy_config::ListenAddress;
 use eddy_route::RouteError;
 
+use crate::exchange::BadChain;
+
 /// Why a gateway did not start, or kept its old plan.
 #[derive(Debug, thiserror::Error)]
 pub enum ProxyError {
@@ -16,6 +18,15 @@ pub enum ProxyError {
         listener: Arc<str>,
         /// Each thing that is wrong.
         errors: Vec<RouteError>,
+    },
+    /// The filters of a listener make no chain.
+    #[error("the filters of listener \"{listener}\" cannot be put into a chain")]
+    Filters {
+        /// The listener.
+        listener: Arc<str>,
+        /// Why.
+        #[source]
+        source: BadChain,
     },
     /// No listening socket was given for an address.
     #[error("no listening socket was given for \"{address}\"")]

@@ -58,6 +58,16 @@ pub enum Fault {
     InterimFlood,
     /// The endpoint answered with a status that the rule tries again.
     RetryStatus(u16),
+    /// A filter failed, and its policy is to be closed then.
+    FilterFailed,
+    /// A filter paused the exchange and did not come back in time.
+    FilterTimeout,
+    /// A filter ended the exchange without an answer.
+    FilterReset,
+    /// A filter wanted to collect a response that is too large for it.
+    FilterBody,
+    /// A filter answers in place of the endpoint.
+    FilterReply,
 }
 
 /// Whose doing a fault is.
@@ -103,7 +113,12 @@ impl Fault {
             | Self::Overload
             | Self::Egress
             | Self::ExchangeTimeout
-            | Self::LinksExhausted => Side::Gateway,
+            | Self::LinksExhausted
+            | Self::FilterFailed
+            | Self::FilterTimeout
+            | Self::FilterReset
+            | Self::FilterBody
+            | Self::FilterReply => Side::Gateway,
             Self::NoEndpoint
             | Self::ConnectFailed
             | Self::ConnectTimeout
@@ -149,7 +164,12 @@ impl Fault {
             | Self::ResponseChunk(_)
             | Self::ResponseCut
             | Self::UpstreamIdle
-            | Self::InterimFlood => RetryClass::Never,
+            | Self::InterimFlood
+            | Self::FilterFailed
+            | Self::FilterTimeout
+            | Self::FilterReset
+            | Self::FilterBody
+            | Self::FilterReply => RetryClass::Never,
         }
     }
 
@@ -171,16 +191,25 @@ impl Fault {
             // Nobody hears these two; the access record shows them.
             Self::ClientGone | Self::ClientSlow => 499,
             Self::NoRule => 404,
-            Self::RewriteFailed | Self::Egress => 500,
+            Self::RewriteFailed
+            | Self::Egress
+            | Self::FilterFailed
+            | Self::FilterReset
+            | Self::FilterReply => 500,
             Self::ConnectFailed
             | Self::LinkStale
             | Self::LinkClosed
             | Self::ResponseHead(_)
             | Self::ResponseChunk(_)
             | Self::ResponseCut
-            | Self::InterimFlood => 502,
+            | Self::InterimFlood
+            | Self::FilterBody => 502,
             Self::Overload | Self::NoEndpoint | Self::LinksExhausted => 503,
-            Self::ExchangeTimeout | Self::ConnectTimeout | Self::FirstByteTimeout | Self::UpstreamIdle => 504,
+            Self::ExchangeTimeout
+            | Self::ConnectTimeout
+            | Self::FirstByteTimeout
+            | Self::UpstreamIdle
+            | Self::FilterTimeout => 504,
             Self::RetryStatus(status) => status,
         }
     }
@@ -214,6 +243,11 @@ impl Fault {
             Self::UpstreamIdle => "upstream_idle",
             Self::InterimFlood => "interim_flood",
             Self::RetryStatus(_) => "retry_status",
+            Self::FilterFailed => "filter_failed",
+            Self::FilterTimeout => "filter_timeout",
+            Self::FilterReset => "filter_reset",
+            Self::FilterBody => "filter_body",
+            Self::FilterReply => "filter_reply",
         }
     }
 
@@ -246,12 +280,17 @@ impl Fault {
             Self::UpstreamIdle => 23,
             Self::InterimFlood => 24,
             Self::RetryStatus(_) => 25,
+            Self::FilterFailed => 26,
+            Self::FilterTimeout => 27,
+            Self::FilterReset => 28,
+            Self::FilterBody => 29,
+            Self::FilterReply => 30,
         }
     }
 }
 
 /// The metric label of each [`Fault::index`].
-pub(crate) const FAULT_LABELS: [&str; 26] = [
+pub(crate) const FAULT_LABELS: [&str; 31] = [
     "request_head",
     "request_chunk",
     "request_path",
@@ -278,4 +317,9 @@ pub(crate) const FAULT_LABELS: [&str; 26] = [
     "upstream_idle",
     "interim_flood",
     "retry_status",
+    "filter_failed",
+    "filter_timeout",
+    "filter_reset",
+    "filter_body",
+    "filter_reply",
 ];

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use eddy_config::Config;
+use eddy_filter::{FilterSet, Host as _, Level};
 use eddy_io::{SharedPage, WORKERS_MAX, descriptors_max};
 use eddy_upstream::resolve::Resolver;
 use tokio::sync::mpsc::{Sender, channel as command_channel};
@@ -15,6 +16,7 @@ use tokio::sync::oneshot;
 use crate::access::{AccessWriter, Sink};
 use crate::control::{Names, watch};
 use crate::error::ProxyError;
+use crate::host::FilterHost;
 use crate::plan::Plan;
 use crate::report::ClusterReport;
 use crate::stats::Stats;
@@ -58,14 +60,31 @@ struct WorkerHandle {
 }
 
 impl Gateway {
-    /// Starts one worker a core and returns when each of them accepts.
+    /// Starts a gateway without filters; see [`Self::start_with`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn start(config: Arc<Config>, sockets: Sockets, page: Arc<SharedPage>) -> Result<Self, ProxyError> {
+        let host = FilterHost::new(worker_count(&config), 1, Level::Info);
+        Self::start_with(config, &FilterSet::default(), host, sockets, page)
+    }
+
+    /// Starts as many workers as `host` has and returns when each of them accepts.
+    ///
+    /// `filters` are those of the configuration, made ready with `host`.
     ///
     /// # Errors
     /// Each [`ProxyError`]; nothing is left running then.
-    pub fn start(config: Arc<Config>, sockets: Sockets, page: Arc<SharedPage>) -> Result<Self, ProxyError> {
-        let count = worker_count(&config);
+    pub fn start_with(
+        config: Arc<Config>,
+        filters: &FilterSet,
+        host: Arc<FilterHost>,
+        sockets: Sockets,
+        page: Arc<SharedPage>,
+    ) -> Result<Self, ProxyError> {
+        let count = host.workers();
         let stats = Arc::new(Stats::new(count));
-        let plan = Arc::new(Plan::build(Arc::clone(&config))?);
+        let plan = Arc::new(Plan::build(Arc::clone(&config), filters)?);
         let pressure = Arc::<Pressure>::default();
         let memory_percent_max = Arc::new(AtomicU8::new(config.limits.memory_percent_max));
         let control = start_control(&pressure, &memory_percent_max)?;
@@ -84,11 +103,19 @@ impl Gateway {
         gateway.direct_records(&config);
         let (applies, answers) = gateway.prepare(&plan, &mut gateway.lock());
         for (index, first) in applies.into_iter().enumerate() {
-            let worker = gateway.spawn(index, count, first, &page, &pressure)?;
+            let worker = gateway.spawn(index, count, first, &page, &pressure, &host)?;
             gateway.workers.push(worker);
         }
         hear(answers)?;
         Ok(gateway)
+    }
+
+    /// Puts a configuration without filters in force; see [`Self::reload_with`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn reload(&self, config: Arc<Config>, new_sockets: Sockets) -> Result<(), ProxyError> {
+        self.reload_with(config, &FilterSet::default(), new_sockets)
     }
 
     /// Puts another configuration in force and returns when every worker follows it.
@@ -99,9 +126,14 @@ impl Gateway {
     /// # Errors
     /// [`ProxyError::Routes`], [`ProxyError::SocketMissing`], [`ProxyError::Socket`]: the old plan stays in force.
     /// [`ProxyError::WorkerSilent`]: that worker follows when it can.
-    pub fn reload(&self, config: Arc<Config>, new_sockets: Sockets) -> Result<(), ProxyError> {
+    pub fn reload_with(
+        &self,
+        config: Arc<Config>,
+        filters: &FilterSet,
+        new_sockets: Sockets,
+    ) -> Result<(), ProxyError> {
         let mut state = self.lock();
-        let plan = Arc::new(Plan::build(Arc::clone(&config))?);
+        let plan = Arc::new(Plan::build(Arc::clone(&config), filters)?);
         let addresses = config.listeners.iter().map(|listener| &listener.address);
         state.sockets = Arc::new(state.sockets.succeed(addresses, new_sockets)?);
         state.config = Arc::clone(&config);
@@ -220,6 +252,7 @@ impl Gateway {
         first: Apply,
         page: &Arc<SharedPage>,
         pressure: &Arc<Pressure>,
+        host: &Arc<FilterHost>,
     ) -> Result<WorkerHandle, ProxyError> {
         let (commands, receiver) = command_channel(COMMANDS_MAX);
         let sink = self.sink.as_ref().expect("the sink is taken only when the gateway is dropped");
@@ -231,6 +264,7 @@ impl Gateway {
             series: self.stats.worker(index),
             access: AccessWriter::new(sink.sender()),
             connections_max: connections_max(workers),
+            host: Arc::clone(host),
         };
         let start = Start { parts, first, commands: receiver };
         let thread = std::thread::Builder::new().name(format!("eddy-worker-{index}")).spawn(move || {
@@ -312,7 +346,8 @@ fn start_control(pressure: &Arc<Pressure>, percent_max: &Arc<AtomicU8>) -> Resul
     Ok(Control { resolver, handle, stop })
 }
 
-fn worker_count(config: &Config) -> usize {
+/// How many workers a configuration asks for: one a core, if it does not say.
+pub fn worker_count(config: &Config) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     config.workers.map_or(cores, usize::from).clamp(1, WORKERS_MAX)
 }

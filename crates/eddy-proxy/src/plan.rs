@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use eddy_config::{Config, ListenerConfig, Serve};
+use eddy_filter::FilterSet;
 use eddy_route::{RouteTable, Router};
 use eddy_upstream::ClusterConfig;
 
 use crate::access::AccessPlan;
 use crate::error::ProxyError;
+use crate::exchange::{FilterChains, build_chains};
 
 /// A configuration, compiled. An exchange ends on the plan it began with.
 #[derive(Debug)]
@@ -27,6 +29,10 @@ pub(crate) struct Plan {
 pub(crate) struct ListenerPlan {
     pub(crate) config: ListenerConfig,
     pub(crate) handler: Handler,
+    /// The filters that exchanges pass.
+    pub(crate) chains: FilterChains,
+    /// The address as filters are told of it.
+    pub(crate) address_text: String,
     rule_names: Vec<Arc<str>>,
 }
 
@@ -43,12 +49,13 @@ impl Plan {
     /// Compiles a checked configuration.
     ///
     /// # Errors
-    /// [`ProxyError::Routes`] when the tables of a listener cannot be compiled together.
-    pub(crate) fn build(config: Arc<Config>) -> Result<Self, ProxyError> {
+    /// [`ProxyError::Routes`] when the tables of a listener cannot be compiled together; [`ProxyError::Filters`] when its
+    /// filters make no chain.
+    pub(crate) fn build(config: Arc<Config>, filters: &FilterSet) -> Result<Self, ProxyError> {
         let listeners = config
             .listeners
             .iter()
-            .map(|listener| build_listener(listener, &config))
+            .map(|listener| build_listener(listener, &config, filters))
             .collect::<Result<_, _>>()?;
         let clusters = config.clusters.iter().cloned().map(Arc::new).collect();
         let access = config.access_log.as_ref().map(AccessPlan::new);
@@ -63,7 +70,11 @@ impl ListenerPlan {
     }
 }
 
-fn build_listener(listener: &ListenerConfig, config: &Config) -> Result<ListenerPlan, ProxyError> {
+fn build_listener(
+    listener: &ListenerConfig,
+    config: &Config,
+    filters: &FilterSet,
+) -> Result<ListenerPlan, ProxyError> {
     let (handler, rule_names) = match &listener.serve {
         Serve::Demo => (Handler::Demo, Vec::new()),
         Serve::Routes(tables) => {
@@ -75,5 +86,8 @@ fn build_listener(listener: &ListenerConfig, config: &Config) -> Result<Listener
             (Handler::Router(Box::new(router)), names)
         }
     };
-    Ok(ListenerPlan { config: listener.clone(), handler, rule_names })
+    let chains = build_chains(listener, config, filters)
+        .map_err(|source| ProxyError::Filters { listener: Arc::clone(&listener.name), source })?;
+    let address_text = listener.address.to_string();
+    Ok(ListenerPlan { config: listener.clone(), handler, chains, address_text, rule_names })
 }

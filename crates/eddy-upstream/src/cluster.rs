@@ -1,6 +1,7 @@
 //! A cluster as one worker sees it: its endpoints, their health, the choice among them and the retry budget.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -93,6 +94,22 @@ impl ClusterState {
     /// No allocation.
     pub fn select(&mut self, now: Duration, rng: &mut Rng, tried: &mut Tried) -> Option<Lease> {
         let index = self.balancer.pick(&self.endpoints, tried, now, rng)?;
+        self.lease(index, now, tried)
+    }
+
+    /// Takes the endpoint with this address, `address:port`, if the cluster has it and counts it as available.
+    ///
+    /// # Cost
+    /// Linear in the endpoints.
+    pub fn select_address(&mut self, address: &[u8], now: Duration, tried: &mut Tried) -> Option<Lease> {
+        let address: SocketAddr = std::str::from_utf8(address).ok()?.parse().ok()?;
+        let is_it = |endpoint: &EndpointState| *endpoint.address() == ResolvedAddress::Tcp(address);
+        let index =
+            self.endpoints.iter().position(|endpoint| is_it(endpoint) && endpoint.is_available(now))?;
+        self.lease(index, now, tried)
+    }
+
+    fn lease(&mut self, index: usize, now: Duration, tried: &mut Tried) -> Option<Lease> {
         let endpoint = self.endpoints.get_mut(index)?;
         endpoint.active = endpoint.active.saturating_add(1);
         endpoint.stats.selections += 1;

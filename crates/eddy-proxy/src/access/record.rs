@@ -24,12 +24,19 @@ pub(crate) struct Record<'a> {
     pub(crate) endpoint: Option<&'a ResolvedAddress>,
     pub(crate) attempts: u8,
     /// Why it ended badly; `-` if it did not.
-    pub(crate) reason: &'static str,
+    pub(crate) reason: &'a str,
     pub(crate) request_id: &'a str,
     pub(crate) referer: &'a [u8],
     pub(crate) user_agent: &'a [u8],
     /// The configuration under which it ran.
     pub(crate) config: &'a str,
+}
+
+/// A filter's word for why it answered, where it is one; else `-`.
+fn details(details: &[u8]) -> &str {
+    let is_word = !details.is_empty()
+        && details.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-.:".contains(byte));
+    std::str::from_utf8(details).ok().filter(|_| is_word).unwrap_or("-")
 }
 
 /// Longest piece of a peer's text in a record, bytes; what is longer is cut.
@@ -63,7 +70,10 @@ impl<'a> Record<'a> {
             cluster: cluster.map_or("-", |cluster| &cluster.config.name),
             endpoint: exchange.endpoint.as_ref(),
             attempts: exchange.attempts,
-            reason: exchange.fault.map_or("-", crate::fault::Fault::reason),
+            reason: match exchange.fault {
+                Some(fault) => fault.reason(),
+                None => details(&exchange.filtering.details),
+            },
             request_id: &exchange.request_id,
             referer: fields.first(FieldId::Referer).unwrap_or_default(),
             user_agent: fields.first(FieldId::UserAgent).unwrap_or_default(),

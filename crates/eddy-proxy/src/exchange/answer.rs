@@ -8,6 +8,7 @@ use eddy_http::{
 };
 
 use crate::exchange::drive::Drive;
+use crate::exchange::filter;
 use crate::exchange::pump::Framing;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
@@ -69,19 +70,28 @@ fn look(exchange: &mut Exchange, limits: &HeadLimits) -> Result<Option<usize>, H
 ///
 /// `is_uploaded` says whether the endpoint has taken the whole request: if not, what is left of it cannot be told
 /// from a next request, so the connection ends with the answer.
-pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool) -> Result<(), Fault> {
+///
+/// `is_filtered` says whether the head is where filters have left it.
+pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool, is_filtered: bool) -> Result<(), Fault> {
     let plan = Rc::clone(&drive.plan);
     let config = &plan.plan.listeners[drive.index].config;
     let keep_alive = may_keep_alive(drive) && is_uploaded;
     let date = drive.worker.date();
     let action = drive.exchange.action.and_then(|action| plan.plan.config.actions.get(action));
+    let version = drive.exchange.head.version;
+    let framing = match is_filtered {
+        true => filter::response_framing(drive, version),
+        false => drive.exchange.response.body.towards(version),
+    };
     let exchange = &mut *drive.exchange;
-    let version = exchange.head.version;
-    let body = exchange.response.body.towards(version);
+    let body = framing;
     exchange.keeps_alive = keep_alive && body != ResponseBody::UntilClose;
     exchange.status = exchange.response.status;
     let head_from = exchange.answer.out.len();
-    let bytes = exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default();
+    let bytes = match is_filtered {
+        true => &exchange.filtering.response_head,
+        false => exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default(),
+    };
     let response = ResponseWrite {
         bytes,
         head: &exchange.response,
@@ -110,12 +120,19 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool) -> Result<(), Faul
         exchange.answer.out.truncate(head_from);
         return Err(Fault::Egress);
     }
-    exchange.response_input.consume(exchange.response_bytes);
-    exchange.answer.reader.begin_response(exchange.response.body);
+    if !is_filtered {
+        exchange.response_input.consume(exchange.response_bytes);
+        exchange.answer.reader.begin_response(exchange.response.body);
+    }
     exchange.answer.set_framing(match body {
         ResponseBody::Chunked => Framing::Chunked,
         ResponseBody::None | ResponseBody::Length(_) | ResponseBody::UntilClose => Framing::Plain,
     });
+    let Exchange { filtering, answer, .. } = exchange;
+    filtering.response.is_head_sealed = true;
+    if filtering.response.is_whole {
+        filter::write_whole(&filtering.response, answer);
+    }
     Ok(())
 }
 

@@ -15,8 +15,10 @@ use eddy_io::{Stream, TICK_MS};
 use eddy_upstream::{Link, ResolvedAddress};
 
 use crate::exchange::drive::Drive;
+use crate::exchange::filter;
 use crate::exchange::phase::Phase;
 use crate::exchange::pump::Framing;
+use crate::exchange::state::Exchange;
 use crate::fault::{Fault, RetryClass, Side};
 use crate::worker::{Stay, WorkerCluster, now};
 
@@ -30,7 +32,19 @@ pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
         if exchange.attempts == 0 {
             state.budget().on_request(now(now_ms));
         }
-        state.select(now(now_ms), &mut drive.worker.rng.borrow_mut(), &mut exchange.tried)
+        let wish = exchange
+            .filtering
+            .endpoint
+            .as_ref()
+            .filter(|_| exchange.attempts == 0 || exchange.filtering.is_endpoint_strict());
+        let wished = wish.map(|wish| state.select_address(&wish.address, now(now_ms), &mut exchange.tried));
+        match wished {
+            Some(Some(lease)) => Some(lease),
+            Some(None) if exchange.filtering.is_endpoint_strict() => None,
+            Some(None) | None => {
+                state.select(now(now_ms), &mut drive.worker.rng.borrow_mut(), &mut exchange.tried)
+            }
+        }
     };
     exchange.attempts = exchange.attempts.saturating_add(1);
     match lease.and_then(|lease| Stay::begin(&cluster, lease)) {
@@ -106,7 +120,8 @@ fn may_retry(drive: &Drive<'_>, fault: Fault) -> bool {
     let retry = action(drive).map_or(&default, |action| &action.retry);
     // A stale link is no failure of the endpoint, so it takes nothing from what the rule allows.
     let allowed = retry.attempts.saturating_add(u8::from(fault == Fault::LinkStale));
-    if exchange.attempts > allowed || exchange.is_answered || exchange.upload.data_bytes > 0 {
+    let is_consumed = exchange.upload.data_bytes > 0 && !exchange.filtering.has_whole_request();
+    if exchange.attempts > allowed || exchange.is_answered || is_consumed {
         return false;
     }
     let may_repeat = exchange.head.method.is_idempotent() && exchange.head.body.is_empty();
@@ -223,16 +238,17 @@ fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
     }
     let plan = Rc::clone(&drive.plan);
     let action = drive.exchange.action.and_then(|action| plan.plan.config.actions.get(action));
+    let body = filter::request_framing(drive);
     let exchange = &mut *drive.exchange;
     let bytes = exchange.head_bytes.as_slice();
     let host = match action.and_then(|action| action.host_rewrite.as_deref()) {
-        Some(host) => host.as_bytes(),
-        None if exchange.head.authority.is_empty() => {
+        Some(host) if !exchange.head.is_authority_own => host.as_bytes(),
+        _ if exchange.head.authority.is_empty() => {
             // A client of HTTP/1.0 need not name a host; most endpoints want one.
             name_endpoint(&mut exchange.scratch, exchange.endpoint.as_ref());
             &exchange.scratch
         }
-        None => exchange.head.authority.of(bytes),
+        _ => exchange.head.authority.of(bytes),
     };
     exchange.upload.restart();
     let request = RequestWrite {
@@ -240,7 +256,7 @@ fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
         head: &exchange.head,
         target: &exchange.target,
         host,
-        body: exchange.head.body,
+        body,
         edits: match action {
             Some(action) => &action.request_edits,
             None => FieldEdits::none(),
@@ -259,19 +275,23 @@ fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
         }),
     };
     write_request_head(&mut exchange.upload.out, &request);
-    exchange.upload.set_framing(match exchange.head.body {
+    exchange.upload.set_framing(match body {
         RequestBody::Chunked => Framing::Chunked,
         RequestBody::None | RequestBody::Length(_) => Framing::Plain,
     });
     let mut egress = drive.worker.egress.borrow_mut();
     let method = exchange.head.method_name(bytes);
-    egress.check_request(&exchange.upload.out, method, &exchange.target, exchange.head.body).map_err(
-        |fault| {
-            drive.worker.series.egress_stopped.increment();
-            tracing::error!(?fault, "the request about to be sent is not what was meant; it was not sent");
-            Fault::Egress
-        },
-    )
+    egress.check_request(&exchange.upload.out, method, &exchange.target, body).map_err(|fault| {
+        drive.worker.series.egress_stopped.increment();
+        tracing::error!(?fault, "the request about to be sent is not what was meant; it was not sent");
+        Fault::Egress
+    })?;
+    let Exchange { filtering, upload, .. } = exchange;
+    filtering.request.is_head_sealed = true;
+    if filtering.request.is_whole {
+        filter::write_whole(&filtering.request, upload);
+    }
+    Ok(())
 }
 
 /// Writes the host that stands for an endpoint: its address, or `localhost` behind a Unix socket.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::exchange::phase::Phase;
 use crate::exchange::state::Exchange;
-use crate::exchange::{attempt, finish, head, reply, route, rules, transfer};
+use crate::exchange::{attempt, filter, finish, head, reply, route, rules, transfer};
 use crate::plan::ListenerPlan;
 use crate::session::Downstream;
 use crate::worker::{ListenerHandle, Worker, WorkerPlan};
@@ -62,6 +62,7 @@ pub(crate) async fn drive(
             },
             Phase::Rules => rules::apply(&mut drive),
             Phase::Route => route::choose(&mut drive),
+            Phase::Filter => filter::request(&mut drive).await,
             Phase::Endpoint => attempt::choose(&mut drive),
             Phase::Link => attempt::link(&mut drive).await,
             Phase::Transfer => transfer::run(&mut drive).await,

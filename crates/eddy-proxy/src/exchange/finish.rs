@@ -1,17 +1,21 @@
 //! The end of an exchange: counted, recorded, and the connection's fate decided.
 
+use eddy_filter::EndReason;
+
 use crate::access::Record;
 use crate::exchange::drive::{Drive, Next};
+use crate::exchange::filter;
 use crate::fault::Fault;
 
 /// Counts and records the exchange and says what becomes of the client's connection.
 pub(crate) fn finish(drive: &mut Drive<'_>) -> Next {
     let duration_us = u64::try_from(drive.exchange.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    filter::log(drive, duration_us);
     let exchange = &*drive.exchange;
     let status = exchange.status;
     if let Some(series) = drive.plan.series.listeners.get(drive.index) {
         series.count(status, exchange.fault);
-        series.duration.observe_us(duration_us);
+        series.duration.observe(duration_us);
         series.bytes_in.add(exchange.upload.data_bytes);
         series.bytes_out.add(exchange.answer.written_bytes);
     }
@@ -19,7 +23,10 @@ pub(crate) fn finish(drive: &mut Drive<'_>) -> Next {
         let record = Record::of(drive, duration_us);
         drive.worker.access.borrow_mut().write(&record, access, &drive.worker.series);
     }
-    next(drive)
+    let next = next(drive);
+    let is_complete = matches!(next, Next::KeepAlive | Next::Close | Next::Linger);
+    filter::finish(drive, if is_complete { EndReason::Complete } else { EndReason::Cut });
+    next
 }
 
 fn next(drive: &Drive<'_>) -> Next {

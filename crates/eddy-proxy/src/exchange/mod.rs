@@ -7,6 +7,7 @@ mod attempt;
 mod body;
 mod demo;
 mod drive;
+mod filter;
 mod finish;
 mod head;
 mod phase;
@@ -18,4 +19,6 @@ mod state;
 mod transfer;
 
 pub(crate) use drive::{Drive, Next, drive};
+pub use filter::BadChain;
+pub(crate) use filter::{Crossing, FailureKind, FilterChains, build_chains, flush_ended};
 pub(crate) use state::Exchange;

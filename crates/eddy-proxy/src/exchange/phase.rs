@@ -10,6 +10,8 @@ pub(crate) enum Phase {
     Rules,
     /// Find the rule that wins and what it does.
     Route,
+    /// Take the request through the filters, then do what the rule says.
+    Filter,
     /// Choose an endpoint of the cluster.
     Endpoint,
     /// Obtain a link to it and write the request's head.

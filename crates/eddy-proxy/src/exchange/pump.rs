@@ -3,7 +3,7 @@
 use std::io;
 use std::task::{Context, Poll, ready};
 
-use eddy_http::{CHUNK_END, ChunkFault, write_chunk_header, write_trailers};
+use eddy_http::{CHUNK_END, ChunkFault, Fields, write_chunk_header, write_trailers};
 use eddy_io::{Buffer, Stream};
 
 use crate::exchange::body::BodyReader;
@@ -107,6 +107,36 @@ impl Pump {
             }
         }
         Ok(())
+    }
+
+    /// Stages data that has come through filters.
+    pub(crate) fn push_data(&mut self, data: &[u8]) {
+        if data.is_empty() {
+            return;
+        }
+        let is_chunked = self.framing == Framing::Chunked;
+        if is_chunked {
+            write_chunk_header(&mut self.out, data.len());
+        }
+        self.out.extend_from_slice(data);
+        self.written_bytes += data.len() as u64;
+        if is_chunked {
+            self.out.extend_from_slice(CHUNK_END);
+        }
+    }
+
+    /// Stages the end of a body that has come through filters.
+    pub(crate) fn finish(&mut self, trailers: Fields<'_>) {
+        debug_assert!(!self.is_finished, "a body ends once");
+        self.is_finished = true;
+        if self.framing == Framing::Chunked {
+            write_trailers(&mut self.out, trailers);
+        }
+    }
+
+    /// Whether the end of the body has been staged.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.is_finished
     }
 
     /// Writes what is staged, in one call if the stream takes it all.

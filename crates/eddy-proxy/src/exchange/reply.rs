@@ -4,13 +4,13 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
 
-use eddy_http::{FieldEdits, LocalReply, Method, ResponseBody, status_reason, write_local_head};
+use eddy_http::{FieldEdits, Fields, LocalReply, Method, ResponseBody, status_reason, write_local_head};
 
-use crate::exchange::answer::may_keep_alive;
-use crate::exchange::demo;
+use crate::exchange::answer::{self, may_keep_alive};
 use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
 use crate::exchange::state::{Exchange, LocalBody};
+use crate::exchange::{demo, filter};
 use crate::fault::Fault;
 use crate::session::RateGuard;
 
@@ -20,7 +20,7 @@ pub(crate) async fn send(drive: &mut Drive<'_>) -> Phase {
         drive.exchange.status = fault.status();
         drive.exchange.local.body = LocalBody::Status;
         drive.exchange.local.location.clear();
-        if matches!(fault, Fault::ClientGone | Fault::ClientSlow) {
+        if matches!(fault, Fault::ClientGone | Fault::ClientSlow | Fault::FilterReset) {
             return Phase::Finish;
         }
     }
@@ -40,7 +40,7 @@ pub(crate) async fn send(drive: &mut Drive<'_>) -> Phase {
     }
     // What was staged of an endpoint's answer that turned out to be broken.
     drive.exchange.answer.clear();
-    if let Err(fault) = write(drive) {
+    if let Err(fault) = write(drive).await {
         drive.exchange.fault = Some(fault);
         return Phase::Finish;
     }
@@ -59,7 +59,25 @@ pub(crate) async fn send(drive: &mut Drive<'_>) -> Phase {
 }
 
 /// Stages the head and, where it is at hand, the body.
-fn write(drive: &mut Drive<'_>) -> Result<(), Fault> {
+async fn write(drive: &mut Drive<'_>) -> Result<(), Fault> {
+    if !filter::sees_answers(drive) {
+        return write_plain(drive);
+    }
+    match write_filtered(drive).await {
+        // A filter that fails at an answer of our own: the client is told of that, past all filters.
+        Err(fault @ (Fault::FilterFailed | Fault::FilterTimeout | Fault::FilterBody)) => {
+            drive.exchange.fault = Some(fault);
+            drive.exchange.status = fault.status();
+            drive.exchange.local.body = LocalBody::Status;
+            drive.exchange.local.location.clear();
+            drive.exchange.answer.clear();
+            write_plain(drive)
+        }
+        written => written,
+    }
+}
+
+fn write_plain(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let keep_alive = may_keep_alive(drive) && swallow_body(drive);
     let date = drive.worker.date();
     let plan = Rc::clone(&drive.plan);
@@ -99,6 +117,36 @@ fn write(drive: &mut Drive<'_>) -> Result<(), Fault> {
         };
         answer.out.extend_from_slice(body);
         answer.written_bytes += body.len() as u64;
+    }
+    Ok(())
+}
+
+/// As [`write_plain`], by way of the filters: they see an answer of our own as they see one of an endpoint.
+async fn write_filtered(drive: &mut Drive<'_>) -> Result<(), Fault> {
+    let body = match &drive.exchange.local.body {
+        LocalBody::Status => status_text(drive.exchange.status).to_vec(),
+        LocalBody::Fixed { body, .. } => body.to_vec(),
+        LocalBody::Scratch | LocalBody::Echo | LocalBody::Drip(_) => {
+            std::mem::take(&mut drive.exchange.scratch)
+        }
+    };
+    let content_type = content_type_of(&drive.exchange.local.body).to_owned();
+    let location = std::mem::take(&mut drive.exchange.local.location);
+    let has_body = drive.exchange.head.method != Method::Head && may_have_body(drive.exchange.status);
+    let reply = LocalReply {
+        content_type: Some(&content_type),
+        location: (!location.is_empty()).then_some(&location),
+        body_len: body.len() as u64,
+        keep_alive: true,
+        ..LocalReply::new(drive.exchange.status)
+    };
+    filter::local(drive, &reply, if has_body { &body } else { &[] }).await?;
+    let is_swallowed = swallow_body(drive);
+    drive.exchange.is_local = true;
+    drive.exchange.is_answered = true;
+    answer::write(drive, is_swallowed, true)?;
+    if !drive.exchange.answer.is_ending() {
+        drive.exchange.answer.finish(Fields::default());
     }
     Ok(())
 }

@@ -6,32 +6,70 @@ use eddy_config::{Action, ActionKind, Redirect, WeightedCluster};
 use eddy_route::RouteRequest;
 use eddy_upstream::Rng;
 
-use crate::exchange::demo;
 use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
 use crate::exchange::rules::{append_query, set_due};
 use crate::exchange::state::LocalBody;
+use crate::exchange::{demo, filter};
 use crate::fault::Fault;
 use crate::plan::Handler;
 
-/// Looks the request up and prepares what its rule asks for.
+/// Looks the request up, and makes ready for the filters that go with its rule.
 pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
-    match find(drive) {
-        Ok(phase) => phase,
-        Err(fault) => {
-            drive.exchange.fault = Some(fault);
-            Phase::Reply
-        }
+    if let Some(Handler::Demo) = drive.plan.listener(drive.index).map(|listener| &listener.handler) {
+        return demo::prepare(drive);
+    }
+    let begun = match find(drive) {
+        // The listener's filters see a request that no rule matches, too: one of them may answer it or change it.
+        Ok(()) | Err(Fault::NoRule) => filter::begin(drive),
+        Err(fault) => Err(fault),
+    };
+    match begun {
+        Ok(()) => Phase::Filter,
+        Err(fault) => fail(drive, fault),
     }
 }
 
-fn find(drive: &mut Drive<'_>) -> Result<Phase, Fault> {
+/// Looks the request up again after a filter has changed it.
+///
+/// # Errors
+/// [`Fault::RewriteFailed`]; that no rule matches now is told when the filters are done.
+pub(crate) fn again(drive: &mut Drive<'_>) -> Result<(), Fault> {
+    drive.exchange.rule = None;
+    drive.exchange.action = None;
+    drive.exchange.cluster = None;
+    drive.exchange.filtering.is_target_own = false;
+    let exchange = &mut *drive.exchange;
+    exchange.target.clear();
+    exchange.target.extend_from_slice(&exchange.path);
+    append_query(drive);
+    match find(drive) {
+        Ok(()) | Err(Fault::NoRule) => filter::begin(drive),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// Does what the rule says.
+pub(crate) fn act(drive: &mut Drive<'_>) -> Phase {
+    let plan = Arc::clone(&drive.plan.plan);
+    let action = drive.exchange.action.and_then(|action| plan.config.actions.get(action));
+    let Some(action) = action else { return fail(drive, Fault::NoRule) };
+    let rules = drive.plan.series.rules.get(drive.index);
+    if let Some(series) = rules.zip(drive.exchange.rule).and_then(|(rules, rule)| rules.get(rule)) {
+        series.requests.increment();
+    }
+    follow(drive, action)
+}
+
+fn fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
+    drive.exchange.fault = Some(fault);
+    Phase::Reply
+}
+
+fn find(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let plan = Arc::clone(&drive.plan.plan);
     let Some(listener) = plan.listeners.get(drive.index) else { return Err(Fault::NoRule) };
-    let router = match &listener.handler {
-        Handler::Router(router) => router,
-        Handler::Demo => return Ok(demo::prepare(drive)),
-    };
+    let Handler::Router(router) = &listener.handler else { return Err(Fault::NoRule) };
     let exchange = &mut *drive.exchange;
     let head = &exchange.head;
     let bytes = exchange.head_bytes.as_slice();
@@ -52,15 +90,16 @@ fn find(drive: &mut Drive<'_>) -> Result<Phase, Fault> {
     let rule = found.rule.index as usize;
     exchange.rule = Some(rule);
     exchange.action = Some(found.rule.action as usize);
-    if let Some(series) = drive.plan.series.rules.get(drive.index).and_then(|rules| rules.get(rule)) {
-        series.requests.increment();
-    }
-    if is_rewritten {
+    let action = plan.config.actions.get(found.rule.action as usize);
+    if is_rewritten && !exchange.filtering.is_target_own {
         std::mem::swap(&mut exchange.target, &mut exchange.scratch);
         append_query(drive);
     }
-    let action = plan.config.actions.get(found.rule.action as usize).ok_or(Fault::NoRule)?;
-    Ok(follow(drive, action))
+    if let Some(ActionKind::Cluster(cluster)) = action.map(|action| &action.kind) {
+        // Filters are told of it; a cluster that is drawn is drawn when they are done.
+        drive.exchange.cluster = Some(*cluster);
+    }
+    Ok(())
 }
 
 fn follow(drive: &mut Drive<'_>, action: &Action) -> Phase {

@@ -7,6 +7,7 @@ use eddy_http::{HeadScanner, RequestHead, ResponseHead};
 use eddy_io::{Buffer, BufferPool};
 use eddy_upstream::{Link, ResolvedAddress, Tried};
 
+use crate::exchange::filter::Filtering;
 use crate::exchange::pump::Pump;
 use crate::fault::Fault;
 use crate::worker::Stay;
@@ -52,6 +53,8 @@ pub(crate) struct Exchange {
     pub(crate) answer: Pump,
     /// A local answer's body and the location of a redirect.
     pub(crate) local: LocalAnswer,
+    /// Filters, and what they made of the messages.
+    pub(crate) filtering: Filtering,
     /// Why the exchange ended badly, if it did.
     pub(crate) fault: Option<Fault>,
     /// The status that the client got, or would have.
@@ -132,6 +135,7 @@ impl Default for Exchange {
             response_bytes: 0,
             answer: Pump::default(),
             local: LocalAnswer::default(),
+            filtering: Filtering::default(),
             fault: None,
             status: 0,
             is_answered: false,
@@ -161,6 +165,7 @@ impl Exchange {
         self.answer.clear();
         self.response_scanner.reset();
         self.local.body = LocalBody::Status;
+        self.filtering.clear();
         self.fault = None;
         self.status = 0;
         self.is_answered = false;

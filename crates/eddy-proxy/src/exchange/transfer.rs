@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
+use eddy_filter::Phase;
 use eddy_http::CONTINUE;
 use eddy_io::{BUFFER_BYTES_SMALL, Fill};
 use eddy_upstream::{ClusterConfig, Link};
@@ -14,7 +15,8 @@ use eddy_upstream::{ClusterConfig, Link};
 use crate::exchange::answer::{self, Answer};
 use crate::exchange::attempt::{claim_retry, fail, note_failure, retry_or_fail};
 use crate::exchange::drive::Drive;
-use crate::exchange::phase::Phase;
+use crate::exchange::filter::{self, Progress};
+use crate::exchange::phase;
 use crate::fault::Fault;
 use crate::session::RateGuard;
 use crate::stats::count_status;
@@ -26,7 +28,7 @@ const HALF_CLOSE_MS: u64 = 100;
 const INTERIM_MAX: u8 = 16;
 
 /// Moves both messages; then gives the link back, tries again or answers the fault.
-pub(crate) async fn run(drive: &mut Drive<'_>) -> Phase {
+pub(crate) async fn run(drive: &mut Drive<'_>) -> phase::Phase {
     let Some(link) = drive.exchange.link.take() else { return fail(drive, Fault::LinkClosed) };
     let Some(stay) = &drive.exchange.stay else { return fail(drive, Fault::NoEndpoint) };
     let cluster = Arc::clone(&stay.cluster().config);
@@ -40,6 +42,8 @@ pub(crate) async fn run(drive: &mut Drive<'_>) -> Phase {
         waits: Waits::default(),
         begun: Instant::now(),
         is_upload_broken: false,
+        is_filtered: false,
+        is_body_filtered: false,
         interims: 0,
         client_guard_in: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
         client_guard_out: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
@@ -59,6 +63,10 @@ struct Transfer<'a, 'd> {
     begun: Instant,
     /// Whether the endpoint takes no more of the request; it may still have answered.
     is_upload_broken: bool,
+    /// Whether filters are shown the response.
+    is_filtered: bool,
+    /// Whether they are shown its body, too.
+    is_body_filtered: bool,
     interims: u8,
     client_guard_in: RateGuard,
     client_guard_out: RateGuard,
@@ -73,8 +81,21 @@ struct Transfer<'a, 'd> {
 enum Stage {
     /// Its head has not been passed on.
     Head,
+    /// It is with the filters.
+    Filter,
     /// Its body follows.
     Body,
+}
+
+/// What turning bytes into output brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// There is something to write, or the end was reached.
+    Moved,
+    /// More must be read.
+    NeedsInput,
+    /// A filter has to come back first.
+    Waits,
 }
 
 /// Whom the exchange waits for.
@@ -84,6 +105,8 @@ struct Waits {
     client_to_take: bool,
     upstream_to_take: bool,
     upstream_to_send: bool,
+    /// When a filter that has paused is to be looked after.
+    filter_ms: Option<u64>,
 }
 
 impl Transfer<'_, '_> {
@@ -105,15 +128,21 @@ impl Transfer<'_, '_> {
 
     /// Moves the request as far as it goes.
     fn poll_upload(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
-        let body_bytes_max = self.drive.listener().config.limits.body_bytes_max;
-        let Drive { down, exchange, worker, .. } = &mut *self.drive;
-        let upload = &mut exchange.upload;
-        while !self.is_upload_broken && !upload.is_finished() {
+        let is_filtered =
+            filter::has(self.drive, Phase::RequestBody) || filter::has(self.drive, Phase::RequestTrailers);
+        while !self.is_upload_broken && !self.drive.exchange.upload.is_finished() {
             // Staged before it is written, so that a head and a small body leave in one call.
-            upload.stage(&mut down.input).map_err(Fault::RequestChunk)?;
-            if body_bytes_max.is_some_and(|max| upload.data_bytes > max) {
-                return Err(Fault::BodyTooLarge);
+            if is_filtered {
+                if self.stage_filtered_upload(cx)? == Progress::Waiting {
+                    self.waits.filter_ms =
+                        self.drive.exchange.filtering.request.wakes_ms(self.waits.filter_ms);
+                    return Ok(());
+                }
+            } else {
+                self.stage_upload()?;
             }
+            let Drive { down, exchange, worker, .. } = &mut *self.drive;
+            let upload = &mut exchange.upload;
             if upload.has_output() {
                 match upload.poll_write(cx, &mut self.link.stream, &mut down.input) {
                     Poll::Ready(Ok(_)) => self.upstream_moved_ms = worker.timers.now_ms(),
@@ -150,8 +179,34 @@ impl Transfer<'_, '_> {
                 }
             }
         }
-        down.release(&worker.buffers);
+        self.drive.down.release(&self.drive.worker.buffers);
         Ok(())
+    }
+
+    /// Stages what has come of the request's body.
+    fn stage_upload(&mut self) -> Result<(), Fault> {
+        let body_bytes_max = self.drive.listener().config.limits.body_bytes_max;
+        let Drive { down, exchange, .. } = &mut *self.drive;
+        exchange.upload.stage(&mut down.input).map_err(Fault::RequestChunk)?;
+        if body_bytes_max.is_some_and(|max| exchange.upload.data_bytes > max) {
+            return Err(Fault::BodyTooLarge);
+        }
+        Ok(())
+    }
+
+    /// Takes what has come of the request's body through the filters.
+    fn stage_filtered_upload(&mut self, cx: &Context<'_>) -> Result<Progress, Fault> {
+        let progress = filter::stage_request(self.drive, cx)?;
+        if progress == Progress::Replied {
+            return Err(self.replied());
+        }
+        Ok(progress)
+    }
+
+    /// What it means that a filter answers now.
+    fn replied(&mut self) -> Fault {
+        // What has begun cannot be taken back.
+        if self.drive.exchange.is_answered { Fault::FilterReset } else { Fault::FilterReply }
     }
 
     /// Moves the response as far as it goes; true when it is complete.
@@ -175,8 +230,10 @@ impl Transfer<'_, '_> {
             if self.stage == Stage::Body && exchange.answer.is_finished() {
                 return Ok(true);
             }
-            if self.advance()? {
-                continue;
+            match self.advance(cx)? {
+                Step::Moved => continue,
+                Step::Waits => return Ok(false),
+                Step::NeedsInput => {}
             }
             if !self.poll_response(cx)? {
                 return Ok(false);
@@ -184,31 +241,60 @@ impl Transfer<'_, '_> {
         }
     }
 
-    /// Turns bytes that were read from the endpoint into output; whether there was anything to turn.
-    fn advance(&mut self) -> Result<bool, Fault> {
+    /// Turns bytes that were read from the endpoint into output.
+    fn advance(&mut self, cx: &Context<'_>) -> Result<Step, Fault> {
         match self.stage {
             Stage::Head => match answer::read(self.drive)? {
-                Answer::Incomplete => Ok(false),
+                Answer::Incomplete => Ok(Step::NeedsInput),
                 Answer::Interim => {
                     self.interims += 1;
                     if self.interims > INTERIM_MAX {
                         return Err(Fault::InterimFlood);
                     }
-                    Ok(true)
+                    Ok(Step::Moved)
                 }
                 Answer::Final => {
+                    self.note_answer()?;
+                    self.is_filtered = filter::begin_response(self.drive);
+                    if self.is_filtered {
+                        self.stage = Stage::Filter;
+                        return Ok(Step::Moved);
+                    }
                     self.begin_body()?;
-                    self.stage_body()
+                    self.stage_body(cx)
                 }
             },
-            Stage::Body => self.stage_body(),
+            Stage::Filter => match filter::stage_response(self.drive, cx)? {
+                Progress::Head | Progress::Whole | Progress::Output => {
+                    self.begin_body()?;
+                    self.stage_body(cx)
+                }
+                Progress::NeedInput => Ok(Step::NeedsInput),
+                Progress::Waiting => Ok(self.wait_for_filter()),
+                Progress::Replied => Err(self.replied()),
+            },
+            Stage::Body => self.stage_body(cx),
         }
     }
 
-    fn stage_body(&mut self) -> Result<bool, Fault> {
-        let exchange = &mut *self.drive.exchange;
-        exchange.answer.stage(&mut exchange.response_input).map_err(Fault::ResponseChunk)?;
-        Ok(exchange.answer.has_output() || exchange.answer.is_finished())
+    fn stage_body(&mut self, cx: &Context<'_>) -> Result<Step, Fault> {
+        if self.is_body_filtered && !self.drive.exchange.answer.is_ending() {
+            match filter::stage_response(self.drive, cx)? {
+                Progress::Waiting => return Ok(self.wait_for_filter()),
+                Progress::Replied => return Err(self.replied()),
+                Progress::Head | Progress::Whole | Progress::Output | Progress::NeedInput => {}
+            }
+        } else if !self.is_body_filtered {
+            let exchange = &mut *self.drive.exchange;
+            exchange.answer.stage(&mut exchange.response_input).map_err(Fault::ResponseChunk)?;
+        }
+        let answer = &self.drive.exchange.answer;
+        Ok(if answer.has_output() || answer.is_finished() { Step::Moved } else { Step::NeedsInput })
+    }
+
+    fn wait_for_filter(&mut self) -> Step {
+        self.waits.filter_ms = self.drive.exchange.filtering.response.wakes_ms(self.waits.filter_ms);
+        Step::Waits
     }
 
     /// Reads more from the endpoint; false when there is nothing yet.
@@ -243,13 +329,13 @@ impl Transfer<'_, '_> {
     }
 
     fn end_of_response(&mut self) -> Result<(), Fault> {
-        let may_end = self.stage == Stage::Body && self.drive.exchange.answer.reader.end_of_stream();
+        let may_end = self.stage != Stage::Head && self.drive.exchange.answer.reader.end_of_stream();
         if may_end { Ok(()) } else { Err(self.broken_link()) }
     }
 
     /// What it means that the link ended here.
     fn broken_link(&self) -> Fault {
-        let has_begun = self.stage == Stage::Body || !self.drive.exchange.response_input.is_empty();
+        let has_begun = self.stage != Stage::Head || !self.drive.exchange.response_input.is_empty();
         match (has_begun || self.interims > 0, self.link.is_reused()) {
             (true, _) => Fault::ResponseCut,
             (false, true) => Fault::LinkStale,
@@ -257,16 +343,15 @@ impl Transfer<'_, '_> {
         }
     }
 
-    /// The head of the final response has come: tells the counters, and writes it for the client unless the
-    /// rule would rather try again.
-    fn begin_body(&mut self) -> Result<(), Fault> {
+    /// The head of the final response has come: tells the counters, and whether the rule would rather try again.
+    fn note_answer(&mut self) -> Result<(), Fault> {
         let drive = &mut *self.drive;
         let status = drive.exchange.response.status;
         let now_ms = drive.worker.timers.now_ms();
         if let Some(stay) = &drive.exchange.stay {
             let series = &stay.cluster().series;
             let waited = self.begun.elapsed().as_micros();
-            series.first_byte.observe_us(u64::try_from(waited).unwrap_or(u64::MAX));
+            series.first_byte.observe(u64::try_from(waited).unwrap_or(u64::MAX));
             count_status(&series.responses, status);
             if matches!(status, 502..=504) {
                 stay.failed(now_ms);
@@ -277,8 +362,14 @@ impl Transfer<'_, '_> {
         if claim_retry(drive, Fault::RetryStatus(status)) {
             return Err(Fault::RetryStatus(status));
         }
-        let is_uploaded = drive.exchange.upload.is_finished() && !self.is_upload_broken;
-        answer::write(drive, is_uploaded)?;
+        Ok(())
+    }
+
+    /// Writes the head for the client; the body follows.
+    fn begin_body(&mut self) -> Result<(), Fault> {
+        let is_uploaded = self.drive.exchange.upload.is_finished() && !self.is_upload_broken;
+        answer::write(self.drive, is_uploaded, self.is_filtered)?;
+        self.is_body_filtered = self.is_filtered && filter::has_response_body(self.drive);
         self.stage = Stage::Body;
         Ok(())
     }
@@ -322,7 +413,7 @@ impl Transfer<'_, '_> {
         }
         if self.waits.upstream_to_send && !self.waits.client_to_send && !self.waits.upstream_to_take {
             match self.stage {
-                Stage::Body => due.sooner(idle_ms, Fault::UpstreamIdle),
+                Stage::Body | Stage::Filter => due.sooner(idle_ms, Fault::UpstreamIdle),
                 Stage::Head => {
                     let first_ms =
                         self.upstream_moved_ms.saturating_add(millis(self.cluster.first_byte_timeout));
@@ -338,11 +429,11 @@ impl Transfer<'_, '_> {
         }
         let timer = &self.drive.down.timer;
         timer.register(cx);
-        timer.arm_at(due.at_ms);
+        timer.arm_at(self.waits.filter_ms.map_or(due.at_ms, |filter_ms| filter_ms.min(due.at_ms)));
         Poll::Pending
     }
 
-    fn end(self, result: Result<(), Fault>) -> Phase {
+    fn end(self, result: Result<(), Fault>) -> phase::Phase {
         let Self { drive, link, .. } = self;
         match result {
             Ok(()) => {
@@ -358,13 +449,18 @@ impl Transfer<'_, '_> {
                     cluster.pools().borrow_mut().at(id).put(link, &cluster.config.pool, now_ms);
                 }
                 exchange.end_attempt(&drive.worker.buffers);
-                Phase::Finish
+                phase::Phase::Finish
+            }
+            Err(Fault::FilterReply) => {
+                drop(link);
+                drive.exchange.end_attempt(&drive.worker.buffers);
+                filter::answer(drive)
             }
             Err(fault) if drive.exchange.is_answered => {
                 drive.exchange.fault = Some(fault);
                 note_failure(drive, fault);
                 drive.exchange.end_attempt(&drive.worker.buffers);
-                Phase::Finish
+                phase::Phase::Finish
             }
             Err(fault) => {
                 drop(link);

@@ -6,6 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use eddy_io::{BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, Peer, Stream, Timer};
 
+use crate::exchange::Crossing;
 use crate::worker::{Ticket, Waited, Worker};
 
 /// A client's connection.
@@ -22,6 +23,10 @@ pub(crate) struct Downstream {
     pub(crate) waited: Waited,
     /// Exchanges begun.
     pub(crate) requests: u64,
+    /// The peer's address and port as text, once a filter is told of it.
+    pub(crate) peer_address: String,
+    /// The connection's number in its worker, once a filter is told of it; 0 before.
+    pub(crate) number: u64,
 }
 
 /// What ended a wait for the client.
@@ -46,6 +51,16 @@ impl Downstream {
             input: Buffer::default(),
             waited: Waited::InTime,
             requests: 0,
+            peer_address: String::new(),
+            number: 0,
+        }
+    }
+
+    /// Gives the connection the name and number by which filters know it.
+    pub(crate) fn name(&mut self, crossing: &Crossing) {
+        if self.number == 0 {
+            self.number = crossing.number_connection();
+            self.peer_address = self.peer.to_string();
         }
     }
 

@@ -20,6 +20,11 @@ impl Counter {
         self.0.store(self.0.load(Relaxed).wrapping_add(count), Relaxed);
     }
 
+    /// Begins to count anew.
+    pub(crate) fn reset(&self) {
+        self.0.store(0, Relaxed);
+    }
+
     /// The count.
     pub fn value(&self) -> u64 {
         self.0.load(Relaxed)
@@ -52,28 +57,23 @@ impl Gauge {
     }
 }
 
-/// Durations in buckets that double, from 125 us to some 65 s.
+/// Durations in buckets that double, the first up to `FIRST`: from 125 us to some 65 s where these are microseconds,
+/// from 64 ns to some 33 ms where the first is 64 and they are nanoseconds.
 #[derive(Debug, Default)]
-pub struct Histogram {
+pub struct Histogram<const FIRST: u64 = 125> {
     buckets: [Counter; BUCKETS],
-    sum_us: Counter,
+    sum: Counter,
 }
 
 /// Buckets of a histogram; the last one takes what is longer than every bound.
 pub(crate) const BUCKETS: usize = 21;
-/// The bound of the first bucket, microseconds.
-const BOUND_FIRST_US: u64 = 125;
-
-impl Histogram {
-    /// Counts a duration.
-    ///
-    /// # Units
-    /// Microseconds.
-    pub fn observe_us(&self, duration_us: u64) {
-        if let Some(bucket) = self.buckets.get(bucket_of(duration_us)) {
+impl<const FIRST: u64> Histogram<FIRST> {
+    /// Counts a duration, in the histogram's unit.
+    pub fn observe(&self, duration: u64) {
+        if let Some(bucket) = self.buckets.get(bucket_of(FIRST, duration)) {
             bucket.increment();
         }
-        self.sum_us.add(duration_us);
+        self.sum.add(duration);
     }
 
     /// How many durations fell into the bucket with this index.
@@ -81,19 +81,19 @@ impl Histogram {
         self.buckets.get(index).map_or(0, Counter::value)
     }
 
-    /// The sum of all durations, microseconds.
-    pub fn sum_us(&self) -> u64 {
-        self.sum_us.value()
+    /// The sum of all durations.
+    pub fn sum(&self) -> u64 {
+        self.sum.value()
     }
 
-    /// The upper bound of the bucket with this index, microseconds; `None` for the last.
-    pub fn bound_us(index: usize) -> Option<u64> {
-        (index + 1 < BUCKETS).then(|| BOUND_FIRST_US << index)
+    /// The upper bound of the bucket with this index; `None` for the last.
+    pub fn bound(index: usize) -> Option<u64> {
+        (index + 1 < BUCKETS).then(|| FIRST << index)
     }
 }
 
-fn bucket_of(duration_us: u64) -> usize {
-    let doublings = duration_us.div_ceil(BOUND_FIRST_US).max(1) - 1;
+fn bucket_of(first: u64, duration: u64) -> usize {
+    let doublings = duration.div_ceil(first).max(1) - 1;
     ((u64::BITS - doublings.leading_zeros()) as usize).min(BUCKETS - 1)
 }
 
@@ -105,9 +105,9 @@ mod tests {
     fn a_duration_falls_into_the_first_bucket_that_can_hold_it() {
         for duration in [0, 1, 124, 125, 126, 250, 251, 500, 1_000_000, 65_536_000, 65_536_001, u64::MAX] {
             let expected = (0..BUCKETS)
-                .find(|index| Histogram::bound_us(*index).is_none_or(|bound| duration <= bound))
+                .find(|index| Histogram::<125>::bound(*index).is_none_or(|bound| duration <= bound))
                 .unwrap();
-            assert_eq!(bucket_of(duration), expected, "{duration}");
+            assert_eq!(bucket_of(125, duration), expected, "{duration}");
         }
     }
 }

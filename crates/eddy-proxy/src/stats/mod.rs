@@ -8,4 +8,6 @@ mod series;
 pub use counter::{Counter, Gauge, Histogram};
 pub use registry::Stats;
 pub(crate) use series::count_status;
-pub use series::{ClusterSeries, ListenerSeries, PlanSeries, RuleSeries, SinkSeries, WorkerSeries};
+pub use series::{
+    ClusterSeries, FilterSeries, ListenerSeries, PlanSeries, RuleSeries, SinkSeries, WorkerSeries,
+};

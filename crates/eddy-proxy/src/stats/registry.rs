@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::plan::Plan;
-use crate::stats::series::{ClusterSeries, ListenerSeries, PlanSeries, RuleSeries, SinkSeries, WorkerSeries};
+use crate::stats::series::{
+    ClusterSeries, FilterSeries, ListenerSeries, PlanSeries, RuleSeries, SinkSeries, WorkerSeries,
+};
 
 /// Most rules that get a series of their own; the others share the one labelled `other`.
 pub(crate) const RULES_MAX: usize = 10_000;
@@ -27,6 +29,7 @@ pub(crate) struct Labelled {
     pub(crate) listeners: BTreeMap<Arc<str>, Vec<Arc<ListenerSeries>>>,
     pub(crate) rules: HashMap<RuleLabel, Vec<Arc<RuleSeries>>>,
     pub(crate) clusters: BTreeMap<Arc<str>, Vec<Arc<ClusterSeries>>>,
+    pub(crate) filters: BTreeMap<Arc<str>, Vec<Arc<FilterSeries>>>,
 }
 
 /// Names the series of a rule.
@@ -88,6 +91,15 @@ impl Stats {
             });
             for (plan, series) in all.iter_mut().zip(series) {
                 plan.clusters.push(Arc::clone(series));
+            }
+        }
+        for filter in &plan.config.filters {
+            let series = labelled
+                .filters
+                .entry(Arc::clone(&filter.name))
+                .or_insert_with(|| old.filters.get(&filter.name).cloned().unwrap_or_else(|| one_each(count)));
+            for (plan, series) in all.iter_mut().zip(series) {
+                plan.filters.push(Arc::clone(series));
             }
         }
         all

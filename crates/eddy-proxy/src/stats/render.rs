@@ -3,10 +3,12 @@
 use std::fmt::Write;
 use std::sync::{Arc, PoisonError};
 
+use eddy_filter::Phase;
+
 use crate::fault::FAULT_LABELS;
 use crate::stats::counter::{BUCKETS, Counter, Gauge, Histogram};
 use crate::stats::registry::Stats;
-use crate::stats::series::{ClusterSeries, ListenerSeries};
+use crate::stats::series::{ClusterSeries, FILTER_FAULT_LABELS, FilterSeries, ListenerSeries};
 
 const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
@@ -21,6 +23,10 @@ impl Stats {
         let clusters: Vec<_> =
             labelled.clusters.iter().map(|(name, all)| (name.as_ref(), all.as_slice())).collect();
         render_clusters(out, &clusters);
+
+        let filters: Vec<_> =
+            labelled.filters.iter().map(|(name, all)| (name.as_ref(), all.as_slice())).collect();
+        render_filters(out, &filters);
 
         head(out, "eddy_rule_requests_total", "counter", "Exchanges that the rule won.");
         let mut rules: Vec<_> = labelled.rules.iter().collect();
@@ -127,6 +133,63 @@ fn render_clusters(out: &mut String, all: &Labelled<'_, ClusterSeries>) {
     histograms(out, "eddy_cluster_first_byte_seconds", help, by, all, |one| &one.first_byte);
 }
 
+fn render_filters(out: &mut String, all: &Labelled<'_, FilterSeries>) {
+    if all.is_empty() {
+        return;
+    }
+    let by = "filter";
+    let name = "eddy_filter_calls_total";
+    head(out, name, "counter", "Times the filter was entered.");
+    each_phase(all, |filter, phase, series| {
+        let count: u64 = series.iter().map(|one| one.calls[phase as usize].value()).sum();
+        if count > 0 {
+            sample(out, name, &[(by, filter), ("phase", phase.name())], count);
+        }
+    });
+    let name = "eddy_filter_duration_seconds";
+    head(out, name, "histogram", "Time in the filter, of one crossing in 64.");
+    each_phase(all, |filter, phase, series| {
+        let bucket =
+            |index: usize| -> u64 { series.iter().map(|one| one.nanos[phase as usize].bucket(index)).sum() };
+        if (0..BUCKETS).map(bucket).sum::<u64>() == 0 {
+            return;
+        }
+        let mut total = 0;
+        for index in 0..BUCKETS {
+            total += bucket(index);
+            let bound = Histogram::<64>::bound(index).map_or_else(|| "+Inf".to_owned(), nanoseconds);
+            let labels = [(by, filter), ("phase", phase.name()), ("le", &bound)];
+            sample(out, &format!("{name}_bucket"), &labels, total);
+        }
+        let sum: u64 = series.iter().map(|one| one.nanos[phase as usize].sum()).sum();
+        let labels = [(by, filter), ("phase", phase.name())];
+        text(out, &format!("{name}_sum"), &labels, &nanoseconds(sum));
+        sample(out, &format!("{name}_count"), &labels, total);
+    });
+    let help = "Bytes of changes, those of neighbours in one crossing counted to the first of them.";
+    counters(out, "eddy_filter_edit_bytes_total", help, by, all, |one| &one.edit_bytes);
+    let name = "eddy_filter_faults_total";
+    head(out, name, "counter", "Times the filter failed.");
+    for (filter, workers) in all {
+        for (index, kind) in FILTER_FAULT_LABELS.iter().enumerate() {
+            let count = workers.iter().filter_map(|one| one.faults.get(index)).map(Counter::value).sum();
+            sample(out, name, &[(by, filter), ("kind", kind)], count);
+        }
+    }
+    gauges(out, "eddy_filter_paused", "Exchanges that wait for the filter.", by, all, |one| &one.paused);
+}
+
+fn each_phase(all: &Labelled<'_, FilterSeries>, mut each: impl FnMut(&str, Phase, &[Arc<FilterSeries>])) {
+    for (filter, workers) in all {
+        Phase::ALL.iter().for_each(|phase| each(filter, *phase, workers));
+    }
+}
+
+/// Nanoseconds as seconds, without loss.
+fn nanoseconds(ns: u64) -> String {
+    format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
+}
+
 fn counters<T>(
     out: &mut String,
     name: &str,
@@ -186,10 +249,10 @@ fn histograms<T>(
         let mut total = 0;
         for index in 0..BUCKETS {
             total += workers.iter().map(|series| of(series).bucket(index)).sum::<u64>();
-            let bound = Histogram::bound_us(index).map_or_else(|| "+Inf".to_owned(), seconds);
+            let bound = Histogram::<125>::bound(index).map_or_else(|| "+Inf".to_owned(), seconds);
             sample(out, &bucket_name, &[(label, value), ("le", &bound)], total);
         }
-        let sum_us: u64 = workers.iter().map(|series| of(series).sum_us()).sum();
+        let sum_us: u64 = workers.iter().map(|series| of(series).sum()).sum();
         text(out, &format!("{name}_sum"), &[(label, value)], &seconds(sum_us));
         sample(out, &format!("{name}_count"), &[(label, value)], total);
     }
@@ -248,7 +311,7 @@ mod tests {
     fn buckets_are_cumulative_and_end_with_infinity() {
         let series = Arc::new(ListenerSeries::default());
         for us in [100, 200, u64::from(u32::MAX)] {
-            series.duration.observe_us(us);
+            series.duration.observe(us);
         }
         let mut out = String::new();
         histograms(&mut out, "d", "h", "l", &[("x", &[series])], |one| &one.duration);

@@ -4,6 +4,9 @@
 
 use std::sync::Arc;
 
+use eddy_filter::Phase;
+
+use crate::exchange::FailureKind;
 use crate::fault::{FAULT_LABELS, Fault};
 use crate::stats::counter::{Counter, Gauge, Histogram};
 
@@ -87,6 +90,57 @@ pub struct WorkerSeries {
     pub panics: Counter,
 }
 
+/// What one worker counts of one filter.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub struct FilterSeries {
+    /// Times it was entered, by phase; exact.
+    pub calls: [Counter; 8],
+    /// Time in it by phase, of one crossing in 64.
+    pub nanos: [Histogram<64>; 8],
+    /// Bytes of changes it made, those of its neighbours in a crossing counted to the first of them.
+    pub edit_bytes: Counter,
+    /// Times it failed, by kind.
+    pub faults: [Counter; FILTER_FAULT_LABELS.len()],
+    /// Exchanges that wait for it now.
+    pub paused: Gauge,
+    /// When a failure was last written to the log, on the worker's clock.
+    reported_ms: Gauge,
+    /// Failures since then.
+    unreported: Counter,
+}
+
+/// The metric label of each kind of failure of a filter.
+pub(crate) const FILTER_FAULT_LABELS: [&str; 4] = ["fault", "edit", "timeout", "body"];
+
+/// How often a filter's failures are written to the log by a worker, milliseconds.
+const REPORT_EVERY_MS: u64 = 1000;
+
+impl FilterSeries {
+    /// Counts that it was entered in a phase.
+    #[inline]
+    pub(crate) fn entered(&self, phase: Phase, nanos: Option<u32>) {
+        self.calls[phase as usize].increment();
+        if let Some(nanos) = nanos {
+            self.nanos[phase as usize].observe(nanos.into());
+        }
+    }
+
+    /// Counts a failure; where it is to be written to the log, answers with how many were not since the last one.
+    pub(crate) fn failed(&self, kind: FailureKind, now_ms: u64) -> Option<u64> {
+        self.faults[kind as usize].increment();
+        let reported_ms = self.reported_ms.value();
+        if reported_ms != 0 && now_ms.saturating_sub(reported_ms) < REPORT_EVERY_MS {
+            self.unreported.increment();
+            return None;
+        }
+        self.reported_ms.set(now_ms.max(1));
+        let unreported = self.unreported.value();
+        self.unreported.reset();
+        Some(unreported)
+    }
+}
+
 /// What the access log's thread counts.
 #[derive(Debug, Default)]
 pub struct SinkSeries {
@@ -103,6 +157,8 @@ pub struct PlanSeries {
     pub rules: Vec<Vec<Arc<RuleSeries>>>,
     /// By cluster.
     pub clusters: Vec<Arc<ClusterSeries>>,
+    /// By filter, as in the configuration.
+    pub filters: Vec<Arc<FilterSeries>>,
 }
 
 impl ListenerSeries {

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::error::ProxyError;
+use crate::host::Message;
 use crate::plan::Plan;
 use crate::report::{ClusterView, view};
 use crate::stats::PlanSeries;
@@ -96,6 +97,7 @@ async fn serve(start: Start) {
     });
     state.follow_endpoints(first.endpoints);
     tokio::task::spawn_local(tick(Rc::clone(&state)));
+    tokio::task::spawn_local(hear_filters(Rc::clone(&state.worker)));
     tokio::task::spawn_local(crowd::call(Rc::clone(&state.worker)));
     // The gateway may have given up waiting; the plan is in force all the same.
     let _ = first.done.send(state.listen());
@@ -106,6 +108,22 @@ async fn serve(start: Start) {
         state.obey(command);
     }
     state.worker.access.borrow_mut().flush(&state.worker.series);
+}
+
+/// Passes on what filters say from other threads, until the worker's loop ends.
+async fn hear_filters(worker: Rc<Worker>) {
+    let Some(inbox) = worker.crossing.host.inbox(worker.index) else { return };
+    let mut messages = Vec::new();
+    loop {
+        inbox.take(&mut messages).await;
+        let mut slots = worker.crossing.slots.borrow_mut();
+        for message in messages.drain(..) {
+            match message {
+                // An exchange that has ended meanwhile needs it no more.
+                Message::Resumed(resumed) => drop(slots.deliver(resumed)),
+            }
+        }
+    }
 }
 
 impl Loop {

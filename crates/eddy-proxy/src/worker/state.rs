@@ -13,7 +13,8 @@ use eddy_upstream::{EndpointSet, Rng};
 use tokio::sync::{Notify, watch};
 
 use crate::access::AccessWriter;
-use crate::exchange::Exchange;
+use crate::exchange::{Crossing, Exchange};
+use crate::host::FilterHost;
 use crate::plan::{ListenerPlan, Plan};
 use crate::stats::{PlanSeries, WorkerSeries};
 use crate::worker::cluster::WorkerCluster;
@@ -37,6 +38,7 @@ pub(crate) struct Worker {
     pub(crate) access: RefCell<AccessWriter>,
     pub(crate) route: RefCell<RouteScratch>,
     pub(crate) egress: RefCell<Egress>,
+    pub(crate) crossing: Crossing,
     pub(crate) crowd: Crowd,
     /// Woken at each tick; for tasks that wait for room.
     pub(crate) ticked: Notify,
@@ -78,6 +80,7 @@ pub(crate) struct Parts {
     pub(crate) series: Arc<WorkerSeries>,
     pub(crate) access: AccessWriter,
     pub(crate) connections_max: u32,
+    pub(crate) host: Arc<FilterHost>,
 }
 
 impl Worker {
@@ -95,6 +98,7 @@ impl Worker {
             access: RefCell::new(parts.access),
             route: RefCell::new(RouteScratch::new()),
             egress: RefCell::new(Egress::new()),
+            crossing: Crossing::new(parts.host),
             crowd: Crowd::default(),
             ticked: Notify::new(),
             connections: Cell::new(0),
@@ -124,6 +128,10 @@ impl Worker {
 
     /// Takes an exchange back.
     pub(crate) fn put_exchange(&self, mut exchange: Box<Exchange>) {
+        if let Some(handle) = exchange.filtering.handle.take() {
+            // The session ended before the exchange did; nothing may reach it any more.
+            self.crossing.slots.borrow_mut().close(self.crossing.host.table(), handle);
+        }
         let mut idle = self.exchanges_idle.borrow_mut();
         if idle.len() < EXCHANGES_IDLE_MAX {
             exchange.clear(&self.buffers);

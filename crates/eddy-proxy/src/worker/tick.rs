@@ -9,6 +9,7 @@ use eddy_io::{TICK_MS, monotonic_ms};
 use tokio::task::AbortHandle;
 use tokio::time::MissedTickBehavior;
 
+use crate::exchange::flush_ended;
 use crate::worker::accept::{Turn, accept};
 use crate::worker::run::Loop;
 use crate::worker::state::Worker;
@@ -41,6 +42,7 @@ pub(crate) async fn tick(state: Rc<Loop>) {
         before_ms = now_ms;
         worker.timers.advance(now_ms);
         worker.ticked.notify_waiters();
+        flush_ended(&worker);
         if count.is_multiple_of(WATCH_TICKS) {
             watch(&state, &mut stand_ins, now_ms);
         }

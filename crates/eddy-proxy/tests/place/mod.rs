@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_config::{Config, ListenAddress, SourceText, check};
+use eddy_filter::FilterSet;
 use eddy_io::{Share, SharedPage, listen_tcp};
-use eddy_proxy::{Gateway, Sockets};
+use eddy_proxy::{FilterHost, Gateway, Sockets};
 
 /// No test waits longer than this for anything.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -59,11 +60,26 @@ pub(crate) fn config(address: SocketAddr, origin: SocketAddr, keys: &str, rest: 
 
 /// Starts a gateway that listens at `address`.
 pub(crate) fn start_with(address: SocketAddr, config: Config) -> Gateway {
+    let (page, _fd) = SharedPage::create().unwrap();
+    Gateway::start(Arc::new(config), sockets_of(address), Arc::new(page)).unwrap()
+}
+
+/// Starts a gateway with filters that listens at `address`.
+pub(crate) fn start_filtered(
+    address: SocketAddr,
+    config: Config,
+    filters: &FilterSet,
+    host: Arc<FilterHost>,
+) -> Gateway {
+    let (page, _fd) = SharedPage::create().unwrap();
+    Gateway::start_with(Arc::new(config), filters, host, sockets_of(address), Arc::new(page)).unwrap()
+}
+
+fn sockets_of(address: SocketAddr) -> Sockets {
     let mut sockets = Sockets::default();
     let socket = listen_tcp(address, 1024, Share::WithOthers).unwrap();
     sockets.by_address.insert(ListenAddress::Tcp(address), vec![socket]);
-    let (page, _fd) = SharedPage::create().unwrap();
-    Gateway::start(Arc::new(config), sockets, Arc::new(page)).unwrap()
+    sockets
 }
 
 /// A connection whose reads end with the test's patience.

@@ -1,0 +1,245 @@
+//! Carries out what filters said beside their verdicts.
+
+use eddy_filter::{Edit, EditLog, Head, Phase, Verdict, apply_to_body, apply_to_fields};
+use eddy_http::FieldsEditor;
+use eddy_route::normalise::{self, Normal};
+
+use crate::exchange::drive::Drive;
+use crate::exchange::filter::chain::FilterChain;
+use crate::exchange::filter::enter::{FailureKind, fail};
+use crate::exchange::filter::state::{EndpointWish, FilterReply, Way};
+use crate::exchange::state::Exchange;
+use crate::fault::Fault;
+use crate::worker::WorkerPlan;
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Applied {
+    /// The first filter that wanted what cannot be; nothing it wanted after that was carried out.
+    pub(crate) refused: Option<Failed>,
+    /// The filter that failed; nothing it wanted was carried out.
+    pub(crate) faulty: Option<Failed>,
+    /// Whether the rule is to be looked up again.
+    pub(crate) is_rerouted: bool,
+}
+
+/// A filter that failed.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    /// Its step in the chain.
+    pub(crate) place: u8,
+    pub(crate) kind: FailureKind,
+    pub(crate) why: String,
+}
+
+impl Failed {
+    /// Counts the failure; the fault that ends the exchange, or `None` where the filter is left out.
+    pub(crate) fn end(self, drive: &mut Drive<'_>, plan: &WorkerPlan, chain: &FilterChain) -> Option<Fault> {
+        fail(drive, plan, chain, self.place, self.kind, &self.why)
+    }
+}
+
+/// Which step of the chain an edit belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Places<'a> {
+    /// By step of the crossing.
+    Each(&'a [u8]),
+    /// All to this one, which had paused.
+    One(u8),
+}
+
+impl Places<'_> {
+    fn of(self, step: u16) -> Option<u8> {
+        match self {
+            Self::Each(places) => places.get(usize::from(step)).copied(),
+            Self::One(place) => Some(place),
+        }
+    }
+
+    fn last(self) -> u8 {
+        match self {
+            Self::Each(places) => places.last().copied().unwrap_or(0),
+            Self::One(place) => place,
+        }
+    }
+}
+
+/// Why a change was not carried out.
+type Refusal = String;
+
+/// Carries out the edits of a crossing; `stop` is the step of the chain that stopped it, and what it said.
+pub(crate) fn apply(
+    drive: &mut Drive<'_>,
+    phase: Phase,
+    edits: &EditLog,
+    places: Places<'_>,
+    stop: Option<(Verdict, u8)>,
+) -> Applied {
+    let mut applied = Applied::default();
+    let faulty = stop.filter(|(verdict, _)| *verdict == Verdict::Fault).map(|(_, place)| place);
+    let mut why = None;
+    for record in edits.records() {
+        let (place, done) = match record {
+            Ok(record) => match places.of(record.step) {
+                // What a filter changed before it failed goes with it.
+                Some(place) if faulty == Some(place) => {
+                    if let Edit::Fault(text) = record.edit {
+                        why = Some(String::from_utf8_lossy(text).into_owned());
+                    }
+                    continue;
+                }
+                Some(place) if applied.refused.as_ref().is_some_and(|refused| refused.place == place) => {
+                    continue;
+                }
+                Some(place) => (place, change(drive, phase, place, &record.edit, &mut applied.is_rerouted)),
+                None => (places.last(), Err("an edit names a step that was not entered".to_owned())),
+            },
+            Err(error) => (places.last(), Err(error.to_string())),
+        };
+        if let (Err(why), None) = (done, &applied.refused) {
+            applied.refused = Some(Failed { place, kind: FailureKind::Edit, why });
+        }
+    }
+    if let Some(place) = faulty {
+        let why = why.unwrap_or_else(|| "it gives no reason".to_owned());
+        applied.faulty = Some(Failed { place, kind: FailureKind::Fault, why });
+    }
+    applied
+}
+
+fn change(
+    drive: &mut Drive<'_>,
+    phase: Phase,
+    place: u8,
+    edit: &Edit<'_>,
+    is_rerouted: &mut bool,
+) -> Result<(), Refusal> {
+    if phase == Phase::Log && !matches!(edit, Edit::Metadata { .. }) {
+        return Ok(());
+    }
+    carry_out(drive.exchange, phase, edit, is_rerouted)?;
+    drive.exchange.filtering.changed |= 1 << place;
+    Ok(())
+}
+
+fn carry_out(
+    exchange: &mut Exchange,
+    phase: Phase,
+    edit: &Edit<'_>,
+    is_rerouted: &mut bool,
+) -> Result<(), Refusal> {
+    match *edit {
+        Edit::Set { .. } | Edit::Add { .. } | Edit::Remove { .. } | Edit::Status(_) => {
+            fields(exchange, phase, edit)
+        }
+        Edit::Method(_) | Edit::Authority(_) => fields(exchange, phase, edit),
+        Edit::Target(_) => {
+            fields(exchange, phase, edit)?;
+            retarget(exchange)
+        }
+        Edit::BodySet(_) | Edit::BodyAppend(_) | Edit::BodyPrepend(_) | Edit::BodyDrain(_) => {
+            let body = match phase {
+                Phase::RequestBody => body_of(&mut exchange.filtering.request),
+                Phase::ResponseBody => body_of(&mut exchange.filtering.response),
+                _ => return Err("bodies are changed in the phases of bodies".to_owned()),
+            };
+            apply_to_body(edit, body).map_err(|refused| refused.to_string())
+        }
+        Edit::Reply { status, body, details } => {
+            let status = u16::try_from(status).ok().filter(|status| (200..600).contains(status));
+            let status = status.ok_or("the status of a reply is 200 to 599")?;
+            let reply = &mut exchange.filtering.reply;
+            reply.status = status;
+            reply.body.clear();
+            reply.body.extend_from_slice(body);
+            reply.details.clear();
+            reply.details.extend_from_slice(details.get(..DETAILS_BYTES_MAX).unwrap_or(details));
+            Ok(())
+        }
+        Edit::ReplyField { name, value } => reply_field(&mut exchange.filtering.reply, name, value),
+        Edit::ReplyGrpc(status) => {
+            exchange.filtering.reply.grpc_status = Some(status);
+            Ok(())
+        }
+        Edit::Metadata { space, key, value } => {
+            exchange.filtering.metadata.set(space, key, value).map_err(|full| full.to_string())
+        }
+        Edit::ClearRoute if phase == Phase::RequestHead || is_head_open(&exchange.filtering.request) => {
+            *is_rerouted = true;
+            Ok(())
+        }
+        Edit::ClearRoute => {
+            Err("the rule is looked up again only before the request has been sent".to_owned())
+        }
+        Edit::Endpoint { address, is_strict } => {
+            let address = address.get(..ADDRESS_BYTES_MAX).unwrap_or(address).to_vec();
+            exchange.filtering.endpoint = Some(EndpointWish { address, is_strict });
+            Ok(())
+        }
+        Edit::Fault(_) => Ok(()),
+    }
+}
+
+/// A head can be changed until it is written: while the whole body is shown, too.
+fn is_head_open(way: &Way) -> bool {
+    !way.is_head_sealed
+}
+
+fn fields(exchange: &mut Exchange, phase: Phase, edit: &Edit<'_>) -> Result<(), Refusal> {
+    let filtering = &mut exchange.filtering;
+    let mut head = match phase {
+        Phase::RequestTrailers => trailers(&mut filtering.request),
+        Phase::ResponseTrailers => trailers(&mut filtering.response),
+        Phase::RequestHead | Phase::RequestBody if is_head_open(&filtering.request) => {
+            Head::Request(&mut exchange.head, &mut exchange.head_bytes)
+        }
+        Phase::ResponseHead | Phase::ResponseBody if is_head_open(&filtering.response) => {
+            Head::Response(&mut exchange.response, &mut filtering.response_head)
+        }
+        _ => return Err("the head has been sent and cannot be changed any more".to_owned()),
+    };
+    apply_to_fields(edit, &mut head).map_err(|refused| refused.to_string())
+}
+
+fn trailers(way: &mut Way) -> Head<'_> {
+    Head::Trailers(FieldsEditor::new(&mut way.trailers.bytes, &mut way.trailers.fields))
+}
+
+/// Makes what a filter set the target that is matched and sent, by the same normaliser as what a client sent.
+fn retarget(exchange: &mut Exchange) -> Result<(), Refusal> {
+    let sent = exchange.head.path.of(&exchange.head_bytes);
+    exchange.path.clear();
+    let normal = normalise::eddy(sent, &mut exchange.path)
+        .map_err(|fault| format!("the path that the filter set is refused: {}", fault.reason()))?;
+    if normal == Normal::AsIs {
+        exchange.path.clear();
+        exchange.path.extend_from_slice(sent);
+    }
+    exchange.target.clear();
+    exchange.target.extend_from_slice(&exchange.path);
+    if let Some(query) = exchange.head.query {
+        exchange.target.push(b'?');
+        exchange.target.extend_from_slice(query.of(&exchange.head_bytes));
+    }
+    exchange.filtering.is_target_own = true;
+    Ok(())
+}
+
+fn body_of(way: &mut Way) -> &mut Vec<u8> {
+    if way.is_whole { &mut way.collected } else { &mut way.piece }
+}
+
+fn reply_field(reply: &mut FilterReply, name: &[u8], value: &[u8]) -> Result<(), Refusal> {
+    if reply.ends.len() >= REPLY_FIELDS_MAX
+        || reply.text.len() + name.len() + value.len() > REPLY_FIELDS_BYTES_MAX
+    {
+        return Err("the fields of a reply are too many or too large".to_owned());
+    }
+    reply.add(name, value);
+    Ok(())
+}
+
+const DETAILS_BYTES_MAX: usize = 256;
+const ADDRESS_BYTES_MAX: usize = 256;
+const REPLY_FIELDS_MAX: usize = 256;
+const REPLY_FIELDS_BYTES_MAX: usize = 256 * 1024;

@@ -1,0 +1,553 @@
+//! One phase taken through a chain: crossing by crossing, each answer checked and carried out.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use eddy_filter::{
+    About, Call, Direction, EditLog, EndReason, Ended, Handle, Library, Phase, RequestView, ResponseView,
+    Step, Verdict, View,
+};
+use eddy_http::Fields;
+
+use crate::exchange::drive::Drive;
+use crate::exchange::filter::apply::{self, Applied, Failed, Places};
+use crate::exchange::filter::chain::FilterChain;
+use crate::exchange::filter::state::Wait;
+use crate::fault::Fault;
+use crate::host::{FilterHost, Slots};
+use crate::plan::ListenerPlan;
+use crate::stats::FilterSeries;
+use crate::worker::{Worker, WorkerPlan};
+
+/// One crossing in so many is timed; a power of two.
+const SAMPLE_EVERY: u32 = 64;
+
+/// What a worker needs to enter filters; used again for each crossing.
+pub(crate) struct Crossing {
+    pub(crate) host: Arc<FilterHost>,
+    pub(crate) slots: RefCell<Slots>,
+    scratch: RefCell<Scratch>,
+    /// Exchanges that are over, by library, to be told of at its next crossing.
+    ended: RefCell<Vec<EndedOf>>,
+    has_ended: Cell<bool>,
+    count: Cell<u32>,
+    connections: Cell<u64>,
+}
+
+#[derive(Default)]
+struct Scratch {
+    steps: Vec<Step>,
+    /// By step of the crossing, its index in the chain.
+    places: Vec<u8>,
+    edits: EditLog,
+    ended: Vec<Ended>,
+}
+
+struct EndedOf {
+    library: Arc<dyn Library>,
+    ended: Vec<Ended>,
+}
+
+/// Which steps of a phase are entered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Range {
+    /// This step and those behind it.
+    pub(crate) from: Option<u8>,
+    /// Only steps behind this one.
+    pub(crate) after: Option<u8>,
+    /// Only steps before this one.
+    pub(crate) before: Option<u8>,
+    /// This step and those before it.
+    pub(crate) through: Option<u8>,
+}
+
+/// What became of a phase.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// All filters let it pass.
+    Through,
+    /// The step waits; the way knows for what.
+    Paused,
+    /// The step wants the whole body.
+    Buffer(u8),
+    /// The step answers.
+    Replied(u8),
+    /// A filter failed that must not.
+    Failed(Fault),
+}
+
+impl Range {
+    /// All steps.
+    pub(crate) const ALL: Self = Self { from: None, after: None, before: None, through: None };
+
+    fn has(self, step: u8, is_reversed: bool) -> bool {
+        let is_before = |a: u8, b: u8| if is_reversed { a > b } else { a < b };
+        self.from.is_none_or(|first| step == first || is_before(first, step))
+            && self.after.is_none_or(|after| is_before(after, step))
+            && self.before.is_none_or(|before| is_before(step, before))
+            && self.through.is_none_or(|last| step == last || is_before(step, last))
+    }
+}
+
+impl Crossing {
+    pub(crate) fn new(host: Arc<FilterHost>) -> Self {
+        Self {
+            host,
+            slots: RefCell::default(),
+            scratch: RefCell::default(),
+            ended: RefCell::default(),
+            has_ended: Cell::new(false),
+            count: Cell::new(0),
+            connections: Cell::new(0),
+        }
+    }
+
+    /// A number for a connection.
+    pub(crate) fn number_connection(&self) -> u64 {
+        self.connections.set(self.connections.get() + 1);
+        self.connections.get()
+    }
+
+    fn is_sampled(&self) -> bool {
+        self.count.set(self.count.get().wrapping_add(1));
+        self.count.get() & (SAMPLE_EVERY - 1) == 0
+    }
+
+    /// Notes that an exchange is over of which a filter keeps state.
+    pub(crate) fn note_ended(&self, library: &Arc<dyn Library>, ended: Ended) {
+        let mut queues = self.ended.borrow_mut();
+        match queues.iter_mut().find(|queue| Arc::ptr_eq(&queue.library, library)) {
+            Some(queue) => queue.ended.push(ended),
+            None => queues.push(EndedOf { library: Arc::clone(library), ended: vec![ended] }),
+        }
+        self.has_ended.set(true);
+    }
+
+    /// Takes what a library is to be told of ended exchanges into `into`.
+    fn take_ended(&self, library: &Arc<dyn Library>, into: &mut Vec<Ended>) {
+        into.clear();
+        if !self.has_ended.get() {
+            return;
+        }
+        let mut queues = self.ended.borrow_mut();
+        if let Some(queue) = queues.iter_mut().find(|queue| Arc::ptr_eq(&queue.library, library)) {
+            std::mem::swap(into, &mut queue.ended);
+        }
+        self.has_ended.set(queues.iter().any(|queue| !queue.ended.is_empty()));
+    }
+}
+
+/// Tells every library of the exchanges that are over and that it has not heard of.
+///
+/// # Cost
+/// One crossing a library, none where there is nothing to tell.
+pub(crate) fn flush_ended(worker: &Worker) {
+    let crossing = &worker.crossing;
+    if !crossing.has_ended.get() {
+        return;
+    }
+    let queues = std::mem::take(&mut *crossing.ended.borrow_mut());
+    crossing.has_ended.set(false);
+    let mut scratch = crossing.scratch.borrow_mut();
+    for EndedOf { library, ended } in queues.iter().filter(|queue| !queue.ended.is_empty()) {
+        library.run(&mut Call {
+            worker: narrow(worker.index),
+            exchange: Handle::from_number(0),
+            turn: 0,
+            is_sampled: false,
+            view: None,
+            steps: &mut [],
+            ended,
+            edits: &mut scratch.edits,
+            stopped: 0,
+            wait_ms: 0,
+            current: &worker.page.worker(worker.index).filter,
+        });
+        scratch.edits.clear();
+    }
+}
+
+/// Enters the filters of `phase` that are in `range`, in their order.
+///
+/// # Cost
+/// One call a run of neighbours of one library; no allocation once warm.
+pub(crate) fn enter(
+    drive: &mut Drive<'_>,
+    phase: Phase,
+    range: Range,
+    is_end: bool,
+    is_buffered: bool,
+) -> Outcome {
+    let plan = Rc::clone(&drive.plan);
+    let Some(listener) = plan.listener(drive.index) else { return Outcome::Through };
+    let mut range = range;
+    loop {
+        // Looked up anew each time: a filter may have changed the rule, and with it the chain.
+        let Some(chain) = drive.exchange.filtering.chain.and_then(|index| listener.chains.get(index)) else {
+            return Outcome::Through;
+        };
+        let order = chain.chain.order(phase);
+        let first = order.iter().position(|entry| range.has(entry.step, phase.is_reversed()));
+        let Some((first, entry)) = first.and_then(|first| Some((first, order.get(first)?))) else {
+            return Outcome::Through;
+        };
+        let run = first..usize::from(entry.run_end);
+        let last = order.get(run.end - 1).map(|entry| entry.step);
+        let outcome = cross(drive, &plan, listener, chain, phase, run, range, is_end, is_buffered);
+        let Outcome::Through = outcome else { return outcome };
+        range.after = last;
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "what one crossing is made of; it has one caller")]
+fn cross(
+    drive: &mut Drive<'_>,
+    plan: &Rc<WorkerPlan>,
+    listener: &ListenerPlan,
+    chain: &FilterChain,
+    phase: Phase,
+    run: std::ops::Range<usize>,
+    range: Range,
+    is_end: bool,
+    is_buffered: bool,
+) -> Outcome {
+    let worker = Rc::clone(drive.worker);
+    let crossing = &worker.crossing;
+    let mut scratch = crossing.scratch.borrow_mut();
+    let scratch = &mut *scratch;
+    let mut after = range.after;
+    // Goes round again only behind a filter that failed and is left out.
+    loop {
+        let range = Range { after, ..range };
+        let Some(library) = select(drive, chain, phase, run.clone(), range, scratch) else {
+            return Outcome::Through;
+        };
+        let Some(handle) = drive.exchange.filtering.handle else { return Outcome::Failed(Fault::Overload) };
+        let direction = direction_of(phase);
+        drive.exchange.filtering.turn += 1;
+        let turn = drive.exchange.filtering.turn;
+        crossing.host.table().announce(handle, direction, turn);
+        crossing.take_ended(&library, &mut scratch.ended);
+        scratch.edits.clear();
+        let is_sampled = crossing.is_sampled();
+        let (stopped, wait_ms) = {
+            let about = about(drive, plan, listener);
+            let view = view(drive, about, phase, is_end, is_buffered);
+            let mut call = Call {
+                worker: narrow(worker.index),
+                exchange: handle,
+                turn,
+                is_sampled,
+                view: Some(&view),
+                steps: &mut scratch.steps,
+                ended: &scratch.ended,
+                edits: &mut scratch.edits,
+                stopped: 0,
+                wait_ms: 0,
+                current: &worker.page.worker(worker.index).filter,
+            };
+            library.run(&mut call);
+            (call.stopped, call.wait_ms)
+        };
+        let stopped = stopped.min(scratch.steps.len());
+        note(drive, plan, chain, phase, scratch, stopped, is_sampled);
+        let stop = scratch.steps.get(stopped).zip(scratch.places.get(stopped));
+        // Nothing waits for what is said of an exchange that is over.
+        let stop = stop.map(|(step, place)| (step.verdict, *place)).filter(|_| phase != Phase::Log);
+        let is_paused = matches!(stop, Some((Verdict::Pause, _)));
+        if !is_paused {
+            // Whoever resumes what has not paused is told that nobody waits.
+            crossing.host.table().withdraw(handle, direction);
+        }
+        let Applied { refused, faulty, is_rerouted } =
+            apply::apply(drive, phase, &scratch.edits, Places::Each(&scratch.places), stop);
+        if let Some(fault) = refused.and_then(|failed| failed.end(drive, plan, chain)) {
+            crossing.host.table().withdraw(handle, direction);
+            return Outcome::Failed(fault);
+        }
+        if let Some(failed) = faulty {
+            let place = failed.place;
+            if let Some(fault) = failed.end(drive, plan, chain) {
+                return Outcome::Failed(fault);
+            }
+            after = Some(place);
+            continue;
+        }
+        if is_rerouted && let Err(fault) = crate::exchange::route::again(drive) {
+            crossing.host.table().withdraw(handle, direction);
+            return Outcome::Failed(fault);
+        }
+        return match stop {
+            None | Some((Verdict::Continue, _)) => Outcome::Through,
+            Some((Verdict::Pause, place)) => {
+                pause(drive, plan, chain, phase, place, turn, wait_ms);
+                Outcome::Paused
+            }
+            Some((Verdict::Buffer, place)) => Outcome::Buffer(place),
+            Some((Verdict::Reply, place)) if drive.exchange.filtering.reply.is_given() => {
+                Outcome::Replied(place)
+            }
+            Some((Verdict::Reply, place)) => {
+                let why = "it answers without saying what".to_owned();
+                let failed = Failed { place, kind: FailureKind::Fault, why };
+                match failed.end(drive, plan, chain) {
+                    Some(fault) => Outcome::Failed(fault),
+                    None => {
+                        after = Some(place);
+                        continue;
+                    }
+                }
+            }
+            Some((Verdict::Fault, _)) => Outcome::Failed(Fault::FilterFailed),
+            Some((Verdict::Reset, _)) => Outcome::Failed(Fault::FilterReset),
+        };
+    }
+}
+
+/// Puts the steps that are entered into the scratch; answers with their library, or `None` if there are none.
+fn select(
+    drive: &mut Drive<'_>,
+    chain: &FilterChain,
+    phase: Phase,
+    run: std::ops::Range<usize>,
+    range: Range,
+    scratch: &mut Scratch,
+) -> Option<Arc<dyn Library>> {
+    scratch.steps.clear();
+    scratch.places.clear();
+    let filtering = &mut drive.exchange.filtering;
+    let mut library = None;
+    for entry in chain.chain.order(phase).get(run).unwrap_or_default() {
+        let Some(step) = chain.chain.steps().get(usize::from(entry.step)) else { continue };
+        let bit = 1_u64 << entry.step;
+        let is_seen = direction_of(phase) == Direction::Request || filtering.has_seen(entry.step);
+        if !range.has(entry.step, phase.is_reversed()) || filtering.skipped & bit != 0 || !is_seen {
+            continue;
+        }
+        let position = usize::from(entry.step);
+        if filtering.states.len() <= position {
+            filtering.states.resize(position + 1, 0);
+        }
+        scratch.steps.push(Step {
+            filter: step.filter.number,
+            config: step.config,
+            state: filtering.states.get(position).copied().unwrap_or(0),
+            id: step.filter.id,
+            nanos: 0,
+            verdict: Verdict::Continue,
+            is_blocking: step.filter.policy.is_blocking,
+        });
+        scratch.places.push(entry.step);
+        library = Some(&step.filter.library);
+    }
+    library.cloned()
+}
+
+/// Keeps what filters wrote into their steps, and counts.
+fn note(
+    drive: &mut Drive<'_>,
+    plan: &WorkerPlan,
+    chain: &FilterChain,
+    phase: Phase,
+    scratch: &Scratch,
+    stopped: usize,
+    is_sampled: bool,
+) {
+    let edit_bytes = scratch.edits.len() as u64;
+    for (index, (step, place)) in scratch.steps.iter().zip(&scratch.places).enumerate() {
+        if let Some(state) = drive.exchange.filtering.states.get_mut(usize::from(*place)) {
+            *state = step.state;
+        }
+        if index > stopped {
+            break;
+        }
+        if phase == Phase::RequestHead {
+            drive.exchange.filtering.reached = Some(*place);
+        }
+        if let Some(series) = series(plan, chain, *place) {
+            series.entered(phase, is_sampled.then_some(step.nanos));
+            if index == 0 && edit_bytes > 0 {
+                series.edit_bytes.add(edit_bytes);
+            }
+        }
+    }
+}
+
+fn pause(
+    drive: &mut Drive<'_>,
+    plan: &WorkerPlan,
+    chain: &FilterChain,
+    phase: Phase,
+    place: u8,
+    turn: u32,
+    wait_ms: u32,
+) {
+    let now_ms = drive.worker.timers.now_ms();
+    let timeout = chain.chain.steps().get(usize::from(place)).map(|step| step.filter.policy.pause_timeout);
+    let timeout_ms = timeout.map_or(0, |timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+    if let Some(series) = series(plan, chain, place) {
+        series.paused.increment();
+    }
+    let wait = Wait {
+        phase,
+        step: place,
+        turn,
+        due_ms: now_ms.saturating_add(timeout_ms),
+        goes_on_ms: (wait_ms > 0).then(|| now_ms.saturating_add(wait_ms.into())),
+    };
+    drive.exchange.filtering.way(direction_of(phase)).wait = Some(wait);
+}
+
+/// What a filter did wrong, for the counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FailureKind {
+    /// It said so, or panicked.
+    Fault = 0,
+    /// A change that cannot be.
+    Edit = 1,
+    /// It did not come back in time.
+    Timeout = 2,
+    /// It collected more of a body than it may.
+    Body = 3,
+}
+
+/// Counts and records a failure; the fault that ends the exchange, or `None` where the filter is left out instead.
+pub(crate) fn fail(
+    drive: &mut Drive<'_>,
+    plan: &WorkerPlan,
+    chain: &FilterChain,
+    place: u8,
+    kind: FailureKind,
+    why: &str,
+) -> Option<Fault> {
+    let step = chain.chain.steps().get(usize::from(place))?;
+    let now_ms = drive.worker.timers.now_ms();
+    if let Some(series) = series(plan, chain, place)
+        && let Some(unreported) = series.failed(kind, now_ms)
+    {
+        tracing::error!(filter = &*step.filter.name, unreported, "a filter failed: {why}");
+    }
+    let filtering = &mut drive.exchange.filtering;
+    let bit = 1_u64 << place;
+    let may_leave_out =
+        step.filter.policy.on_failure == eddy_filter::FailurePolicy::Open && filtering.changed & bit == 0;
+    // It is not asked again, not even of the answer that tells of its failure.
+    filtering.skipped |= bit;
+    if may_leave_out {
+        return None;
+    }
+    Some(match kind {
+        FailureKind::Fault | FailureKind::Edit => Fault::FilterFailed,
+        FailureKind::Timeout => Fault::FilterTimeout,
+        FailureKind::Body => Fault::FilterBody,
+    })
+}
+
+/// The counters of a step.
+pub(crate) fn series<'a>(plan: &'a WorkerPlan, chain: &FilterChain, place: u8) -> Option<&'a FilterSeries> {
+    let index = chain.indices.get(usize::from(place))?;
+    plan.series.filters.get(*index).map(|series| &**series)
+}
+
+/// Which message a phase belongs to.
+pub(crate) fn direction_of(phase: Phase) -> Direction {
+    match phase {
+        Phase::RequestHead | Phase::RequestBody | Phase::RequestTrailers | Phase::Log | Phase::End => {
+            Direction::Request
+        }
+        Phase::ResponseHead | Phase::ResponseBody | Phase::ResponseTrailers => Direction::Response,
+    }
+}
+
+fn view<'a>(
+    drive: &'a Drive<'_>,
+    about: About<'a>,
+    phase: Phase,
+    is_end: bool,
+    is_buffered: bool,
+) -> View<'a> {
+    let exchange = &*drive.exchange;
+    let filtering = &exchange.filtering;
+    let bytes = exchange.head_bytes.as_slice();
+    let head = &exchange.head;
+    let way = match direction_of(phase) {
+        Direction::Request => &filtering.request,
+        Direction::Response => &filtering.response,
+    };
+    let has_response = !filtering.response_head.is_empty();
+    View {
+        phase,
+        is_end,
+        is_buffered,
+        request: RequestView {
+            fields: head.fields(bytes),
+            method: head.method,
+            method_name: head.method_name(bytes),
+            target: head.target.of(bytes),
+            authority: head.authority.of(bytes),
+            version: head.version,
+            is_tls: false,
+        },
+        response: has_response.then(|| ResponseView {
+            fields: exchange.response.fields(&filtering.response_head),
+            status: exchange.response.status,
+            is_local: exchange.is_local,
+        }),
+        trailers: match phase {
+            Phase::RequestTrailers | Phase::ResponseTrailers => {
+                Fields::new(&way.trailers.bytes, &way.trailers.fields)
+            }
+            _ => Fields::default(),
+        },
+        body: match phase {
+            Phase::RequestBody | Phase::ResponseBody if is_buffered => &way.collected,
+            Phase::RequestBody | Phase::ResponseBody => &way.piece,
+            _ => &[],
+        },
+        about,
+    }
+}
+
+fn about<'a>(drive: &'a Drive<'_>, plan: &'a WorkerPlan, listener: &'a ListenerPlan) -> About<'a> {
+    let exchange = &*drive.exchange;
+    let rule = exchange.rule.and_then(|rule| listener.rule_names().get(rule));
+    let cluster = exchange.cluster.and_then(|cluster| plan.clusters.get(cluster));
+    let mut rng = drive.worker.rng.borrow_mut();
+    About {
+        peer: drive.down.peer_address.as_bytes(),
+        peer_ip: drive.down.peer.ip_address(),
+        local: listener.address_text.as_bytes(),
+        listener: listener.config.name.as_bytes(),
+        rule: rule.map_or(b"", |rule| rule.as_bytes()),
+        cluster: cluster.map_or(b"", |cluster| cluster.config.name.as_bytes()),
+        endpoint: exchange.filtering.endpoint_text.as_bytes(),
+        request_id: exchange.request_id.as_bytes(),
+        details: exchange.fault.map_or(b"", |fault| fault.reason().as_bytes()),
+        metadata: Some(&exchange.filtering.metadata),
+        started_unix_us: exchange.filtering.started_unix_us,
+        duration_us: exchange.filtering.duration_us,
+        now_ms: drive.worker.timers.now_ms(),
+        entropy: [rng.bits(), rng.bits()],
+        connection: drive.down.number,
+        request_bytes: exchange.upload.data_bytes,
+        response_bytes: exchange.answer.data_bytes,
+        attempts: exchange.attempts.into(),
+    }
+}
+
+/// There are at most 256 workers.
+fn narrow(index: usize) -> u16 {
+    u16::try_from(index).unwrap_or(u16::MAX)
+}
+
+/// Notes that the exchange is over for every filter that keeps state of it.
+pub(crate) fn end_states(worker: &Worker, chain: &FilterChain, states: &mut [u64], reason: EndReason) {
+    for (step, state) in chain.chain.steps().iter().zip(states) {
+        if *state != 0 {
+            let ended = Ended { filter: step.filter.number, state: *state, reason };
+            worker.crossing.note_ended(&step.filter.library, ended);
+            *state = 0;
+        }
+    }
+}

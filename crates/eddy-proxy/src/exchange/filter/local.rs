@@ -1,0 +1,112 @@
+//! Answers that filters give, and filters that look at answers of our own.
+
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
+use eddy_filter::Direction;
+use eddy_http::{FieldId, HeadLimits, LocalReply, write_local_head};
+
+use crate::exchange::drive::Drive;
+use crate::exchange::filter::way::{Progress, advance};
+use crate::exchange::phase::Phase;
+use crate::exchange::state::LocalBody;
+use crate::fault::Fault;
+
+/// Makes a filter's reply the answer of the exchange.
+pub(crate) fn answer(drive: &mut Drive<'_>) -> Phase {
+    let exchange = &mut *drive.exchange;
+    let reply = &mut exchange.filtering.reply;
+    exchange.status = reply.status;
+    // From here on it is the exchange's answer; a filter that answers later is heard again.
+    reply.status = 0;
+    exchange.scratch.clear();
+    exchange.scratch.extend_from_slice(&reply.body);
+    exchange.local.body = LocalBody::Scratch;
+    exchange.local.location.clear();
+    exchange.filtering.details.clear();
+    exchange.filtering.details.extend_from_slice(&exchange.filtering.reply.details);
+    answer_grpc(drive);
+    Phase::Reply
+}
+
+/// Says in gRPC's way what a reply says, where the request is gRPC and the filter gave a status for that.
+///
+/// # Spec
+/// gRPC over HTTP/2, Trailers-Only responses
+fn answer_grpc(drive: &mut Drive<'_>) {
+    let exchange = &mut *drive.exchange;
+    let content_type = exchange.head.fields(&exchange.head_bytes).first(FieldId::ContentType);
+    let is_grpc = content_type.is_some_and(|content_type| content_type.starts_with(b"application/grpc"));
+    let Some(status) = exchange.filtering.reply.grpc_status.filter(|_| is_grpc) else { return };
+    let reply = &mut exchange.filtering.reply;
+    let message: Vec<u8> =
+        exchange.scratch.iter().copied().filter(|byte| (0x20..0x7f).contains(byte)).collect();
+    reply.add(b"content-type", b"application/grpc");
+    reply.add(b"grpc-status", status.to_string().as_bytes());
+    reply.add(b"grpc-message", &message);
+    exchange.status = 200;
+    exchange.scratch.clear();
+}
+
+/// Whether filters have seen the request of an answer of our own, so that they see the answer.
+pub(crate) fn sees_answers(drive: &Drive<'_>) -> bool {
+    // The bodies of the demo endpoint that trickle are not held; nothing passes filters there.
+    drive.exchange.filtering.handle.is_some() && !matches!(drive.exchange.local.body, LocalBody::Drip(_))
+}
+
+/// Takes an answer of our own through the response phases of the filters that saw the request.
+///
+/// # Errors
+/// What ends the exchange instead.
+pub(crate) async fn local(drive: &mut Drive<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Result<(), Fault> {
+    build(drive, reply, body)?;
+    poll_fn(|cx| poll(drive, cx)).await
+}
+
+/// Lays the answer out as if it had come from an endpoint.
+fn build(drive: &mut Drive<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Result<(), Fault> {
+    let exchange = &mut *drive.exchange;
+    let filtering = &mut exchange.filtering;
+    filtering.response_head.clear();
+    write_local_head(&mut filtering.response_head, reply);
+    let limits = HeadLimits { head_bytes_max: 1024 * 1024, ..HeadLimits::default() };
+    exchange
+        .response
+        .parse(&filtering.response_head, &limits, exchange.head.method)
+        .map_err(|_| Fault::Egress)?;
+    let mut fields = exchange.response.edit(&mut filtering.response_head);
+    let mut has_content_type = false;
+    for (name, value) in filtering.reply.fields() {
+        let is_content_type = FieldId::from_name(name) == FieldId::ContentType && !has_content_type;
+        has_content_type |= is_content_type;
+        let done = if is_content_type { fields.set(name, value) } else { fields.add(name, value) };
+        if let Err(refused) = done {
+            tracing::error!(%refused, "a field of a filter's reply is refused");
+            return Err(Fault::FilterFailed);
+        }
+    }
+    filtering.reply.clear();
+    filtering.response.begin_whole(body);
+    exchange.is_local = true;
+    Ok(())
+}
+
+fn poll(drive: &mut Drive<'_>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+    loop {
+        match advance(drive, cx, Direction::Response)? {
+            Progress::Head | Progress::Whole | Progress::Output => return Poll::Ready(Ok(())),
+            Progress::Replied => {
+                // An answer to an answer would have no end; the first one stands.
+                drive.exchange.filtering.reply.clear();
+            }
+            Progress::NeedInput | Progress::Waiting => {
+                let wakes_ms =
+                    drive.exchange.filtering.response.wait.map_or(u64::MAX, |wait| wait.wakes_ms());
+                let timer = &drive.down.timer;
+                timer.register(cx);
+                timer.arm_at(wakes_ms);
+                return Poll::Pending;
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! The request on its way through the chain.
+
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use eddy_filter::{Direction, Phase};
+use eddy_http::{CONTINUE, RequestBody};
+use eddy_io::{BUFFER_BYTES_SMALL, Fill, unix_micros};
+
+use crate::exchange::drive::Drive;
+use crate::exchange::filter::local::answer;
+use crate::exchange::filter::way::{Progress, advance};
+use crate::exchange::phase;
+use crate::exchange::route;
+use crate::fault::Fault;
+use crate::session::RateGuard;
+
+/// How long an exchange waits for filters of a client that has closed its side, milliseconds.
+const HALF_CLOSE_MS: u64 = 100;
+
+/// Takes the request's head through the chain, and its body where a filter wants the whole; then does what the rule says.
+pub(crate) async fn request(drive: &mut Drive<'_>) -> phase::Phase {
+    if drive.exchange.filtering.chain.is_none() {
+        return route::act(drive);
+    }
+    let timeouts = drive.listener().config.timeouts;
+    let mut passage =
+        Passage { guard: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace), left_ms: None };
+    match poll_fn(|cx| passage.poll(drive, cx)).await {
+        Ok(Progress::Replied) => answer(drive),
+        Ok(_) => route::act(drive),
+        Err(fault) => {
+            drive.exchange.fault = Some(fault);
+            phase::Phase::Reply
+        }
+    }
+}
+
+/// Chooses the chain of the rule and makes ready for its filters.
+///
+/// # Errors
+/// [`Fault::Overload`] when the worker has no handle left.
+pub(crate) fn begin(drive: &mut Drive<'_>) -> Result<(), Fault> {
+    let plan = Rc::clone(&drive.plan);
+    let Some(listener) = plan.listener(drive.index) else { return Ok(()) };
+    let chain = listener.chains.of_action(drive.exchange.action);
+    drive.exchange.filtering.chain = chain;
+    if chain.is_none() || drive.exchange.filtering.handle.is_some() {
+        return Ok(());
+    }
+    let crossing = &drive.worker.crossing;
+    let handle = crossing.slots.borrow_mut().open(crossing.host.table(), drive.worker.index);
+    drive.exchange.filtering.handle = Some(handle.ok_or(Fault::Overload)?);
+    drive.exchange.filtering.started_unix_us = unix_micros();
+    let has_body = !drive.exchange.upload.reader.is_done();
+    drive.exchange.filtering.request.begin(has_body);
+    drive.down.name(crossing);
+    Ok(())
+}
+
+/// Stages what has come through of the request's body.
+///
+/// # Errors
+/// What ends the exchange.
+pub(crate) fn stage_request(drive: &mut Drive<'_>, cx: &Context<'_>) -> Result<Progress, Fault> {
+    loop {
+        let progress = advance(drive, cx, Direction::Request)?;
+        let upload = &drive.exchange.upload;
+        // A piece of which a filter left nothing is no reason to wait for more.
+        if progress != Progress::Output || upload.has_output() || upload.is_ending() {
+            return Ok(progress);
+        }
+    }
+}
+
+/// How the request's body is framed towards the endpoint.
+pub(crate) fn framing(drive: &Drive<'_>) -> RequestBody {
+    let exchange = &*drive.exchange;
+    let way = &exchange.filtering.request;
+    if way.is_whole {
+        return match (way.trailers.fields.is_empty(), way.collected.len() as u64) {
+            (true, 0) if exchange.head.body.is_empty() => RequestBody::None,
+            (true, length) => RequestBody::Length(length),
+            (false, _) => RequestBody::Chunked,
+        };
+    }
+    match exchange.head.body {
+        RequestBody::Length(length) if length > 0 && changes_bodies(drive, Phase::RequestBody) => {
+            RequestBody::Chunked
+        }
+        body => body,
+    }
+}
+
+/// Whether a filter may change the bodies that pass in this phase.
+pub(crate) fn changes_bodies(drive: &Drive<'_>, phase: Phase) -> bool {
+    let chain = drive.exchange.filtering.chain.and_then(|index| drive.listener().chains.get(index));
+    chain.is_some_and(|chain| {
+        let steps = chain.chain.order(phase).iter();
+        steps
+            .filter_map(|entry| chain.chain.steps().get(usize::from(entry.step)))
+            .any(|step| !step.filter.info.only_reads_body)
+    })
+}
+
+/// Whether any filter is entered in this phase.
+pub(crate) fn has(drive: &Drive<'_>, phase: Phase) -> bool {
+    let chain = drive.exchange.filtering.chain.and_then(|index| drive.listener().chains.get(index));
+    chain.is_some_and(|chain| chain.chain.has(phase))
+}
+
+/// The request before it has an endpoint.
+struct Passage {
+    guard: RateGuard,
+    /// When the client closed its side.
+    left_ms: Option<u64>,
+}
+
+impl Passage {
+    fn poll(&mut self, drive: &mut Drive<'_>, cx: &mut Context<'_>) -> Poll<Result<Progress, Fault>> {
+        loop {
+            let mut due_ms = drive.exchange.due_ms;
+            let mut fault = Fault::ExchangeTimeout;
+            match advance(drive, cx, Direction::Request)? {
+                Progress::NeedInput => match self.poll_input(drive, cx)? {
+                    Poll::Ready(()) => continue,
+                    Poll::Pending => {
+                        let slow_ms = self.guard.deadline(drive.worker.timers.now_ms());
+                        if slow_ms < due_ms {
+                            (due_ms, fault) = (slow_ms, Fault::BodyTimeout);
+                        }
+                    }
+                },
+                Progress::Waiting => {
+                    self.watch_client(drive, cx)?;
+                    if let Some(left_ms) = self.left_ms
+                        && left_ms + HALF_CLOSE_MS < due_ms
+                    {
+                        (due_ms, fault) = (left_ms + HALF_CLOSE_MS, Fault::ClientGone);
+                    }
+                }
+                progress => return Poll::Ready(Ok(progress)),
+            }
+            let now_ms = drive.worker.timers.now_ms();
+            if due_ms <= now_ms {
+                return Poll::Ready(Err(fault));
+            }
+            // A pause that is over is seen when the way is looked at; here it only wakes.
+            let wakes_ms = drive.exchange.filtering.request.wait.map_or(u64::MAX, |wait| wait.wakes_ms());
+            let timer = &drive.down.timer;
+            timer.register(cx);
+            timer.arm_at(due_ms.min(wakes_ms));
+            return Poll::Pending;
+        }
+    }
+
+    /// Reads more of the body, after having asked for it where the client waits to be asked.
+    fn poll_input(&mut self, drive: &mut Drive<'_>, cx: &mut Context<'_>) -> Result<Poll<()>, Fault> {
+        let Drive { down, exchange, worker, .. } = drive;
+        if exchange.head.expects_continue && !exchange.is_continued {
+            exchange.is_continued = true;
+            if down.input.is_empty() {
+                exchange.answer.out.extend_from_slice(CONTINUE);
+            }
+        }
+        while exchange.answer.has_output() {
+            match exchange.answer.poll_write(cx, &mut down.stream, &mut exchange.response_input) {
+                Poll::Ready(Ok(_)) => {}
+                Poll::Ready(Err(_)) => return Err(Fault::ClientGone),
+                Poll::Pending => return Ok(Poll::Pending),
+            }
+        }
+        if exchange.upload.reader.is_bulk(BUFFER_BYTES_SMALL) {
+            down.enlarge(&worker.buffers);
+        }
+        match down.poll_fill(cx, &worker.buffers) {
+            Poll::Ready(Ok(Fill::Bytes(count))) => {
+                self.guard.moved(count as u64, worker.timers.now_ms());
+                Ok(Poll::Ready(()))
+            }
+            Poll::Ready(Ok(Fill::End) | Err(_)) => Err(Fault::ClientGone),
+            Poll::Pending => {
+                down.release(&worker.buffers);
+                Ok(Poll::Pending)
+            }
+        }
+    }
+
+    /// Looks whether the client is still there while a filter is elsewhere.
+    fn watch_client(&mut self, drive: &mut Drive<'_>, cx: &mut Context<'_>) -> Result<(), Fault> {
+        let Drive { down, exchange, worker, .. } = drive;
+        if !exchange.upload.reader.is_done() || !down.input.is_empty() || self.left_ms.is_some() {
+            return Ok(());
+        }
+        match down.poll_fill(cx, &worker.buffers) {
+            // The next request, sent without waiting for this answer: it waits its turn.
+            Poll::Ready(Ok(Fill::Bytes(_))) => {}
+            Poll::Ready(Ok(Fill::End)) => {
+                self.left_ms = Some(worker.timers.now_ms());
+                exchange.head.keep_alive = false;
+                down.release(&worker.buffers);
+            }
+            Poll::Ready(Err(_)) => return Err(Fault::ClientGone),
+            Poll::Pending => down.release(&worker.buffers),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,117 @@
+//! A filter that has paused: what ends the pause, and how the way goes on.
+
+use std::rc::Rc;
+use std::task::Context;
+
+use eddy_filter::{Direction, EditLog, Phase, Verdict};
+
+use crate::exchange::drive::Drive;
+use crate::exchange::filter::apply::{self, Applied, Failed, Places};
+use crate::exchange::filter::enter::{FailureKind, Outcome, series};
+use crate::exchange::filter::state::{Wait, Way};
+use crate::fault::Fault;
+
+/// What has become of a pause.
+#[derive(Debug)]
+pub(crate) enum Pause {
+    /// It goes on.
+    Lasts,
+    /// It is over, with this outcome for the step of this phase.
+    Over(Wait, Outcome),
+}
+
+/// Looks whether a direction's pause is over.
+pub(crate) fn poll(drive: &mut Drive<'_>, cx: &Context<'_>, wait: Wait, direction: Direction) -> Pause {
+    let Some(handle) = drive.exchange.filtering.handle else {
+        return Pause::Over(wait, Outcome::Failed(Fault::FilterFailed));
+    };
+    let worker = Rc::clone(drive.worker);
+    let crossing = &worker.crossing;
+    let arrived = crossing.slots.borrow_mut().poll(handle, direction, wait.turn, cx.waker());
+    let now_ms = worker.timers.now_ms();
+    let is_due = wait.due_ms <= now_ms;
+    let goes_on = wait.goes_on_ms.is_some_and(|goes_on_ms| goes_on_ms <= now_ms);
+    if arrived.is_none() && !is_due && !goes_on {
+        return Pause::Lasts;
+    }
+    drive.exchange.filtering.way(direction).wait = None;
+    let plan = Rc::clone(&drive.plan);
+    let chain =
+        plan.listener(drive.index).and_then(|listener| listener.chains.get(drive.exchange.filtering.chain?));
+    let Some(chain) = chain else { return Pause::Over(wait, Outcome::Failed(Fault::FilterFailed)) };
+    if let Some(series) = series(&plan, chain, wait.step) {
+        series.paused.decrement();
+    }
+    let Some(resumed) = arrived else {
+        // What comes later finds that nobody waits.
+        crossing.host.table().withdraw(handle, direction);
+        if goes_on {
+            return Pause::Over(wait, Outcome::Through);
+        }
+        let why = "it paused the exchange and did not come back in time".to_owned();
+        let failed = Failed { place: wait.step, kind: FailureKind::Timeout, why };
+        let outcome = failed.end(drive, &plan, chain).map_or(Outcome::Through, Outcome::Failed);
+        return Pause::Over(wait, outcome);
+    };
+    let mut edits = EditLog::new();
+    // Its size was checked when it came in.
+    let _ = edits.append(&resumed.edits);
+    let stop = Some((resumed.verdict, wait.step));
+    let Applied { refused, faulty, is_rerouted } =
+        apply::apply(drive, wait.phase, &edits, Places::One(wait.step), stop);
+    let outcome = match refused.or(faulty) {
+        Some(failed) => failed.end(drive, &plan, chain).map_or(Outcome::Through, Outcome::Failed),
+        None => match resumed.verdict {
+            Verdict::Continue | Verdict::Pause | Verdict::Fault => Outcome::Through,
+            Verdict::Buffer => Outcome::Buffer(wait.step),
+            Verdict::Reply if drive.exchange.filtering.reply.is_given() => Outcome::Replied(wait.step),
+            Verdict::Reply => {
+                let why = "it answers without saying what".to_owned();
+                let failed = Failed { place: wait.step, kind: FailureKind::Fault, why };
+                failed.end(drive, &plan, chain).map_or(Outcome::Through, Outcome::Failed)
+            }
+            Verdict::Reset => Outcome::Failed(Fault::FilterReset),
+        },
+    };
+    if is_rerouted && let Err(fault) = crate::exchange::route::again(drive) {
+        return Pause::Over(wait, Outcome::Failed(fault));
+    }
+    Pause::Over(wait, outcome)
+}
+
+/// Ends the pauses of both directions without an outcome.
+pub(crate) fn abandon(drive: &mut Drive<'_>) {
+    let plan = Rc::clone(&drive.plan);
+    for direction in [Direction::Request, Direction::Response] {
+        let Some(wait) = drive.exchange.filtering.way(direction).wait.take() else { continue };
+        if let Some(handle) = drive.exchange.filtering.handle {
+            drive.worker.crossing.host.table().withdraw(handle, direction);
+        }
+        let chain = plan
+            .listener(drive.index)
+            .and_then(|listener| listener.chains.get(drive.exchange.filtering.chain?));
+        if let Some(series) = chain.and_then(|chain| series(&plan, chain, wait.step)) {
+            series.paused.decrement();
+        }
+    }
+}
+
+impl Way {
+    /// The earlier of `other` and of when to look again at whom the way waits for.
+    pub(crate) fn wakes_ms(&self, other: Option<u64>) -> Option<u64> {
+        let own = self.wait.map(|wait| wait.wakes_ms());
+        own.into_iter().chain(other).min()
+    }
+}
+
+impl Wait {
+    /// When to look again, on the worker's clock.
+    pub(crate) fn wakes_ms(&self) -> u64 {
+        self.goes_on_ms.map_or(self.due_ms, |goes_on_ms| goes_on_ms.min(self.due_ms))
+    }
+
+    /// Whether the head is what waits.
+    pub(crate) fn is_for_head(&self) -> bool {
+        matches!(self.phase, Phase::RequestHead | Phase::ResponseHead)
+    }
+}

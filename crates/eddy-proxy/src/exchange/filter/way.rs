@@ -1,0 +1,391 @@
+//! A message taken through the chain: the head, the body piece by piece or as a whole, the trailers.
+
+use std::rc::Rc;
+use std::task::Context;
+
+use eddy_filter::{Direction, Phase};
+use eddy_http::Fields;
+
+use crate::exchange::drive::Drive;
+use crate::exchange::filter::enter::{FailureKind, Outcome, Range, enter, fail};
+use crate::exchange::filter::state::{Trailers, Way};
+use crate::exchange::filter::wait::{self, Pause};
+use crate::exchange::pump::Pump;
+use crate::fault::Fault;
+
+/// How far a message has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// The head has come through and is to be written; the body follows piece by piece.
+    Head,
+    /// The head and the whole body have come through and are to be written.
+    Whole,
+    /// There is something to be written, or the end has been staged.
+    Output,
+    /// More of the message must be read.
+    NeedInput,
+    /// A filter has to come back first.
+    Waiting,
+    /// A filter answers.
+    Replied,
+}
+
+impl Way {
+    /// Makes ready for a message; `has_body` says whether anything follows the head.
+    pub(crate) fn begin(&mut self, has_body: bool) {
+        self.clear();
+        self.is_ended = !has_body;
+    }
+
+    /// Makes ready for a message whose whole body is at hand.
+    pub(crate) fn begin_whole(&mut self, body: &[u8]) {
+        self.clear();
+        self.collected.extend_from_slice(body);
+        self.is_ended = true;
+        self.is_whole = !body.is_empty();
+    }
+
+    fn has_trailers(&self) -> bool {
+        !self.trailers.fields.is_empty()
+    }
+}
+
+/// Takes a message as far as it goes.
+///
+/// # Errors
+/// What ends the exchange.
+pub(crate) fn advance(
+    drive: &mut Drive<'_>,
+    cx: &Context<'_>,
+    direction: Direction,
+) -> Result<Progress, Fault> {
+    let phases = Phases::of(direction);
+    loop {
+        if let Some(waiting) = drive.exchange.filtering.way(direction).wait {
+            match wait::poll(drive, cx, waiting, direction) {
+                Pause::Lasts => return Ok(Progress::Waiting),
+                Pause::Over(waiting, outcome) => {
+                    let step = waiting.step;
+                    let way = drive.exchange.filtering.way(direction);
+                    if waiting.is_for_head() {
+                        way.head_passed = Some(step);
+                        if matches!(outcome, Outcome::Through) {
+                            continue;
+                        }
+                        settle_head(way, outcome)?;
+                    } else {
+                        match waiting.phase {
+                            Phase::RequestTrailers | Phase::ResponseTrailers => {
+                                way.trailers_passed = Some(step)
+                            }
+                            _ if way.is_whole => way.whole_passed = Some(step),
+                            _ => way.piece_passed = Some(step),
+                        }
+                        settle_body(way, outcome)?;
+                    }
+                    if is_replied(drive) {
+                        return Ok(Progress::Replied);
+                    }
+                    continue;
+                }
+            }
+        }
+        let way = drive.exchange.filtering.way(direction);
+        let step = match (way.is_head_done, way.is_whole) {
+            (false, true) if way.hold.is_some() => show_whole(drive, direction, phases)?,
+            (false, false) if way.hold.is_some() => take_piece(drive, direction, phases)?,
+            (false, _) => show_head(drive, direction, phases)?,
+            (true, true) => show_whole(drive, direction, phases)?,
+            (true, false) if !way.is_head_sealed => return Ok(Progress::Head),
+            (true, false) => take_piece(drive, direction, phases)?,
+        };
+        match step {
+            Taken::GoOn if is_replied(drive) => return Ok(Progress::Replied),
+            Taken::GoOn => {}
+            Taken::Stop(progress) => return Ok(progress),
+        }
+    }
+}
+
+/// The phases of a direction.
+#[derive(Clone, Copy)]
+struct Phases {
+    head: Phase,
+    body: Phase,
+    trailers: Phase,
+}
+
+impl Phases {
+    fn of(direction: Direction) -> Self {
+        match direction {
+            Direction::Request => {
+                Self { head: Phase::RequestHead, body: Phase::RequestBody, trailers: Phase::RequestTrailers }
+            }
+            Direction::Response => Self {
+                head: Phase::ResponseHead,
+                body: Phase::ResponseBody,
+                trailers: Phase::ResponseTrailers,
+            },
+        }
+    }
+}
+
+/// Whether there is more to do at once.
+enum Taken {
+    GoOn,
+    Stop(Progress),
+}
+
+fn show_head(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Result<Taken, Fault> {
+    let way = drive.exchange.filtering.way(direction);
+    let range = Range { after: way.head_passed, ..Range::ALL };
+    let is_end = way.is_ended && !way.is_whole;
+    let outcome = enter(drive, phases.head, range, is_end, false);
+    let way = drive.exchange.filtering.way(direction);
+    match outcome {
+        Outcome::Through => way.is_head_done = true,
+        outcome => settle_head(way, outcome)?,
+    }
+    Ok(Taken::GoOn)
+}
+
+/// Shows the whole body to those that have not seen it: up to the step that holds the head, or to all.
+fn show_whole(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Result<Taken, Fault> {
+    let way = drive.exchange.filtering.way(direction);
+    let range = Range { from: way.whole_from, after: way.whole_passed, through: way.hold, before: None };
+    let is_end = !way.has_trailers();
+    let outcome = enter(drive, phases.body, range, is_end, true);
+    let way = drive.exchange.filtering.way(direction);
+    match outcome {
+        Outcome::Through if way.hold.is_some() => {
+            way.whole_passed = way.hold.take();
+            return Ok(Taken::GoOn);
+        }
+        Outcome::Through => way.whole_passed = Some(beyond(direction)),
+        // There is nothing left to collect: it has been shown what it wants.
+        Outcome::Buffer(step) => {
+            way.whole_passed = Some(step);
+            return Ok(Taken::GoOn);
+        }
+        outcome => {
+            settle_body(way, outcome)?;
+            return Ok(Taken::GoOn);
+        }
+    }
+    if !show_trailers(drive, direction, phases)? {
+        return Ok(Taken::GoOn);
+    }
+    let exchange = &mut *drive.exchange;
+    let (way, pump) = match direction {
+        Direction::Request => (&mut exchange.filtering.request, &mut exchange.upload),
+        Direction::Response => (&mut exchange.filtering.response, &mut exchange.answer),
+    };
+    if !way.is_head_sealed {
+        return Ok(Taken::Stop(Progress::Whole));
+    }
+    if !pump.is_ending() {
+        write_whole(way, pump);
+    }
+    Ok(Taken::Stop(Progress::Output))
+}
+
+/// Stages the whole body and its end behind the head.
+pub(crate) fn write_whole(way: &Way, pump: &mut Pump) {
+    pump.push_data(&way.collected);
+    pump.finish(Fields::new(&way.trailers.bytes, &way.trailers.fields));
+}
+
+/// Takes one piece of the body through, or into the hands of the step that collects.
+fn take_piece(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Result<Taken, Fault> {
+    if !drive.exchange.filtering.way(direction).has_piece
+        && let Some(progress) = read_piece(drive, direction)?
+    {
+        return Ok(Taken::Stop(progress));
+    }
+    let way = drive.exchange.filtering.way(direction);
+    let range = Range { after: way.piece_passed, before: way.hold, ..Range::ALL };
+    let is_end = way.is_last && !way.has_trailers();
+    let outcome = enter(drive, phases.body, range, is_end, false);
+    let way = drive.exchange.filtering.way(direction);
+    match outcome {
+        Outcome::Through => way.piece_passed = Some(beyond(direction)),
+        outcome => {
+            settle_body(way, outcome)?;
+            return Ok(Taken::GoOn);
+        }
+    }
+    if let Some(step) = way.hold {
+        collect(drive, direction, step)?;
+        return Ok(Taken::GoOn);
+    }
+    if way.is_last && !show_trailers(drive, direction, phases)? {
+        return Ok(Taken::GoOn);
+    }
+    let exchange = &mut *drive.exchange;
+    let (way, pump) = match direction {
+        Direction::Request => (&mut exchange.filtering.request, &mut exchange.upload),
+        Direction::Response => (&mut exchange.filtering.response, &mut exchange.answer),
+    };
+    pump.push_data(&way.piece);
+    way.has_piece = false;
+    way.piece_passed = None;
+    if way.is_last {
+        pump.finish(Fields::new(&way.trailers.bytes, &way.trailers.fields));
+    }
+    Ok(Taken::Stop(Progress::Output))
+}
+
+/// Reads a piece out of what the source holds; tells what is to be done first where there is none.
+fn read_piece(drive: &mut Drive<'_>, direction: Direction) -> Result<Option<Progress>, Fault> {
+    let body_bytes_max = drive.listener().config.limits.body_bytes_max;
+    let Drive { down, exchange, .. } = drive;
+    let (way, pump, source) = match direction {
+        Direction::Request => (&mut exchange.filtering.request, &mut exchange.upload, &mut down.input),
+        Direction::Response => {
+            (&mut exchange.filtering.response, &mut exchange.answer, &mut exchange.response_input)
+        }
+    };
+    if way.is_ended {
+        // Everything was read and staged before.
+        if way.hold.is_none() && !pump.is_ending() {
+            pump.finish(Fields::default());
+        }
+        return Ok(Some(Progress::Output));
+    }
+    if way.hold.is_none() && pump.has_output() {
+        return Ok(Some(Progress::Output));
+    }
+    let piece = pump.reader.next(source.held()).map_err(|fault| match direction {
+        Direction::Request => Fault::RequestChunk(fault),
+        Direction::Response => Fault::ResponseChunk(fault),
+    })?;
+    source.consume(piece.skip);
+    if piece.data == 0 && !pump.reader.is_done() {
+        return Ok(Some(Progress::NeedInput));
+    }
+    way.piece.clear();
+    way.piece.extend_from_slice(source.held().get(..piece.data).unwrap_or_default());
+    source.consume(piece.data);
+    pump.data_bytes += piece.data as u64;
+    way.has_piece = true;
+    way.piece_passed = None;
+    if pump.reader.is_done() {
+        way.is_last = true;
+        way.is_ended = true;
+        let trailers = pump.reader.trailers();
+        if !trailers.is_empty() {
+            let bytes = trailers.bytes().to_vec();
+            way.trailers = Trailers { bytes, fields: trailers.places().to_vec() };
+        }
+    }
+    let is_too_large = body_bytes_max.is_some_and(|max| pump.data_bytes > max);
+    if direction == Direction::Request && is_too_large {
+        return Err(Fault::BodyTooLarge);
+    }
+    Ok(None)
+}
+
+/// Puts the piece to what a step has collected.
+fn collect(drive: &mut Drive<'_>, direction: Direction, step: u8) -> Result<(), Fault> {
+    let plan = Rc::clone(&drive.plan);
+    let chain =
+        plan.listener(drive.index).and_then(|listener| listener.chains.get(drive.exchange.filtering.chain?));
+    let way = drive.exchange.filtering.way(direction);
+    let Way { collected, piece, .. } = way;
+    collected.extend_from_slice(piece);
+    way.has_piece = false;
+    way.piece_passed = None;
+    way.is_whole = way.is_last;
+    let Some(chain) = chain else { return Ok(()) };
+    let policy = chain.chain.steps().get(usize::from(step)).map(|step| step.filter.policy);
+    if policy.is_some_and(|policy| way.collected.len() as u64 > policy.body_bytes_max) {
+        let why = "the body is larger than it may collect (`body_bytes_max`)";
+        fail(drive, &plan, chain, step, FailureKind::Body, why);
+        return Err(match direction {
+            Direction::Request => Fault::BodyTooLarge,
+            Direction::Response => Fault::FilterBody,
+        });
+    }
+    Ok(())
+}
+
+/// Shows the trailers, if there are any; whether they have come through.
+fn show_trailers(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Result<bool, Fault> {
+    let way = drive.exchange.filtering.way(direction);
+    if !way.has_trailers() {
+        return Ok(true);
+    }
+    let range = Range { after: way.trailers_passed, ..Range::ALL };
+    let outcome = enter(drive, phases.trailers, range, true, false);
+    let way = drive.exchange.filtering.way(direction);
+    match outcome {
+        Outcome::Through => {
+            way.trailers_passed = Some(beyond(direction));
+            Ok(true)
+        }
+        // There is nothing left to collect.
+        Outcome::Buffer(step) => {
+            way.trailers_passed = Some(step);
+            Ok(false)
+        }
+        outcome => settle_body(way, outcome).map(|()| false),
+    }
+}
+
+/// Takes note of what stopped the head.
+fn settle_head(way: &mut Way, outcome: Outcome) -> Result<(), Fault> {
+    match outcome {
+        Outcome::Buffer(step) => {
+            way.head_passed = Some(step);
+            // A message without a body has nothing to collect.
+            if !way.is_ended || way.is_whole {
+                way.hold = Some(step);
+                way.whole_from.get_or_insert(step);
+            }
+            Ok(())
+        }
+        // Where an answer cannot be given any more, the message goes on behind the filter.
+        Outcome::Replied(step) => {
+            way.head_passed = Some(step);
+            Ok(())
+        }
+        Outcome::Failed(fault) => Err(fault),
+        Outcome::Through | Outcome::Paused => Ok(()),
+    }
+}
+
+/// Takes note of what stopped a piece, the whole body, or the trailers.
+fn settle_body(way: &mut Way, outcome: Outcome) -> Result<(), Fault> {
+    match outcome {
+        Outcome::Buffer(step) if !way.is_whole => {
+            way.hold = Some(step);
+            way.whole_from = Some(step);
+            // The piece has passed the steps before it, and is the first of what is collected.
+            way.piece_passed = None;
+            way.collected.append(&mut way.piece);
+            way.has_piece = false;
+            way.is_whole = way.is_last;
+            Ok(())
+        }
+        Outcome::Replied(step) => {
+            let passed = if way.is_whole { &mut way.whole_passed } else { &mut way.piece_passed };
+            *passed = Some(step);
+            Ok(())
+        }
+        Outcome::Failed(fault) => Err(fault),
+        Outcome::Through | Outcome::Paused | Outcome::Buffer(_) => Ok(()),
+    }
+}
+
+/// Stands for a step behind all others, so that what has passed it is shown to nobody again.
+fn beyond(direction: Direction) -> u8 {
+    match direction {
+        Direction::Request => u8::MAX,
+        // Entered from the last step to the first; the first is step 0, and nothing is entered behind it.
+        Direction::Response => 0,
+    }
+}
+
+fn is_replied(drive: &Drive<'_>) -> bool {
+    drive.exchange.filtering.reply.is_given()
+}

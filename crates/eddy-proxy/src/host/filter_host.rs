@@ -1,0 +1,217 @@
+//! The host of filters: the one object that all of them talk to.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use eddy_filter::{
+    EDITS_BYTES_MAX, Handle, HandleTable, Host, HostError, Level, Metric, MetricError, MetricKind,
+    MetricRegistry, MetricView, Outbound, Verdict,
+};
+use eddy_io::monotonic_ms;
+
+use crate::host::inbox::{Inbox, Message, Resumed};
+
+/// Records of the log that one filter may write in a second.
+const RECORDS_A_SECOND_MAX: u64 = 1000;
+
+/// What filters can ask of the gateway; lives as long as the process.
+pub struct FilterHost {
+    table: HandleTable,
+    inboxes: Box<[Arc<Inbox>]>,
+    metrics: MetricRegistry,
+    level: Level,
+    /// By number of the filter; taken for writing when filters are made.
+    filters: RwLock<Vec<Arc<Writer>>>,
+}
+
+/// What a filter may write to the log.
+#[derive(Debug)]
+struct Writer {
+    name: Arc<str>,
+    /// The second that is counted.
+    second: AtomicU64,
+    records: AtomicU64,
+    dropped: AtomicU64,
+}
+
+impl FilterHost {
+    /// A host for so many workers of so many exchanges each, which logs from `level` on.
+    pub fn new(workers: usize, exchanges_max: usize, level: Level) -> Arc<Self> {
+        Arc::new(Self {
+            table: HandleTable::new(workers, exchanges_max),
+            inboxes: (0..workers).map(|_| Arc::default()).collect(),
+            metrics: MetricRegistry::new(workers),
+            level,
+            filters: RwLock::default(),
+        })
+    }
+
+    /// A number for a filter of this name, never given again in this process. 0 stands for no filter.
+    pub fn number(&self, name: &str) -> u32 {
+        let mut filters = self.filters.write().unwrap_or_else(PoisonError::into_inner);
+        filters.push(Arc::new(Writer {
+            name: name.into(),
+            second: AtomicU64::new(0),
+            records: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
+        }));
+        u32::try_from(filters.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The name of the filter with this number.
+    pub fn name(&self, number: u32) -> Option<Arc<str>> {
+        self.writer(number).map(|writer| Arc::clone(&writer.name))
+    }
+
+    /// The metrics that filters have defined.
+    pub fn metrics(&self) -> Vec<MetricView> {
+        self.metrics.views()
+    }
+
+    pub(crate) fn table(&self) -> &HandleTable {
+        &self.table
+    }
+
+    pub(crate) fn inbox(&self, worker: usize) -> Option<Arc<Inbox>> {
+        self.inboxes.get(worker).cloned()
+    }
+
+    fn writer(&self, number: u32) -> Option<Arc<Writer>> {
+        let filters = self.filters.read().unwrap_or_else(PoisonError::into_inner);
+        filters.get(usize::try_from(number).ok()?.checked_sub(1)?).cloned()
+    }
+}
+
+impl Host for FilterHost {
+    fn workers(&self) -> usize {
+        self.inboxes.len()
+    }
+
+    fn level(&self) -> Level {
+        self.level
+    }
+
+    fn resume(&self, exchange: Handle, turn: u32, verdict: Verdict, edits: &[u8]) -> Result<(), HostError> {
+        if verdict == Verdict::Pause {
+            return Err(HostError::Invalid);
+        }
+        if edits.len() > EDITS_BYTES_MAX {
+            return Err(HostError::TooLarge);
+        }
+        let inbox = self.inboxes.get(exchange.worker()).ok_or(HostError::Gone)?;
+        inbox.leave(edits.len(), || {
+            let direction = self.table.claim(exchange, turn)?;
+            Ok(Message::Resumed(Resumed { exchange, direction, turn, verdict, edits: edits.to_vec() }))
+        })
+    }
+
+    fn log(&self, filter: u32, level: Level, text: &[u8]) -> Result<(), HostError> {
+        if level < self.level || level == Level::Off {
+            return Ok(());
+        }
+        let writer = self.writer(filter);
+        let name: &str = writer.as_ref().map_or("-", |writer| &writer.name);
+        if let Some(writer) = &writer
+            && !writer.may_write(monotonic_ms() / 1000, name)
+        {
+            return Err(HostError::Full);
+        }
+        let text = String::from_utf8_lossy(text.get(..RECORD_BYTES_MAX).unwrap_or(text));
+        match level {
+            Level::Trace => tracing::trace!(filter = name, "{text}"),
+            Level::Debug => tracing::debug!(filter = name, "{text}"),
+            Level::Info => tracing::info!(filter = name, "{text}"),
+            Level::Warn => tracing::warn!(filter = name, "{text}"),
+            Level::Error | Level::Off => tracing::error!(filter = name, "{text}"),
+        }
+        Ok(())
+    }
+
+    fn metric(
+        &self,
+        filter: u32,
+        kind: MetricKind,
+        name: &str,
+        bounds: &[u64],
+    ) -> Result<Metric, MetricError> {
+        self.metrics.define(filter, kind, name, bounds)
+    }
+
+    fn send(&self, _request: &Outbound<'_>) -> Result<(), HostError> {
+        Err(HostError::Unknown)
+    }
+
+    fn cancel(&self, _filter: u32, _token: u64) -> Result<(), HostError> {
+        Err(HostError::Unknown)
+    }
+}
+
+impl Writer {
+    /// Whether another record may be written in this second. Several threads may each get one too many.
+    fn may_write(&self, second: u64, name: &str) -> bool {
+        if self.second.swap(second, Relaxed) != second {
+            self.records.store(0, Relaxed);
+            let dropped = self.dropped.swap(0, Relaxed);
+            if dropped > 0 {
+                tracing::warn!(
+                    filter = name,
+                    dropped,
+                    "the filter writes too many records; some were dropped"
+                );
+            }
+        }
+        let may = self.records.fetch_add(1, Relaxed) < RECORDS_A_SECOND_MAX;
+        if !may {
+            self.dropped.fetch_add(1, Relaxed);
+        }
+        may
+    }
+}
+
+impl fmt::Debug for FilterHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FilterHost").field("workers", &self.inboxes.len()).finish_non_exhaustive()
+    }
+}
+
+/// Longest record of a filter, bytes; what is longer is cut.
+const RECORD_BYTES_MAX: usize = 8 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eddy_filter::Direction;
+
+    #[test]
+    fn what_waits_is_resumed_once() {
+        let host = FilterHost::new(2, 16, Level::Info);
+        let handle = host.table().open(1, 0).unwrap();
+        host.table().announce(handle, Direction::Request, 3);
+        assert_eq!(host.resume(handle, 3, Verdict::Pause, &[]), Err(HostError::Invalid));
+        assert_eq!(host.resume(handle, 2, Verdict::Continue, &[]), Err(HostError::Stale));
+        assert_eq!(host.resume(handle, 3, Verdict::Continue, &[1]), Ok(()));
+        assert_eq!(host.resume(handle, 3, Verdict::Reply, &[]), Err(HostError::Stale));
+        host.table().close(handle);
+        assert_eq!(host.resume(handle, 3, Verdict::Continue, &[]), Err(HostError::Gone));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let mut taken = Vec::new();
+        runtime.block_on(host.inbox(1).unwrap().take(&mut taken));
+        assert!(
+            matches!(&taken[..], [Message::Resumed(resumed)] if resumed.edits == [1] && resumed.turn == 3)
+        );
+    }
+
+    #[test]
+    fn a_filter_that_writes_without_end_is_cut_short() {
+        let host = FilterHost::new(1, 1, Level::Info);
+        let number = host.number("loud");
+        assert_eq!(host.name(number).as_deref(), Some("loud"));
+        assert_eq!((host.name(0), host.name(number + 1)), (None, None));
+        let writer = host.writer(number).unwrap();
+        let written = (0..5000).filter(|_| writer.may_write(7, "loud")).count();
+        assert_eq!(written, 1000);
+        assert!(writer.may_write(8, "loud"));
+        assert_eq!(host.log(number, Level::Debug, b"below the level"), Ok(()));
+    }
+}

@@ -1,0 +1,110 @@
+//! Messages for a worker, from any thread.
+
+use std::sync::{Mutex, PoisonError};
+
+use eddy_filter::{Direction, Handle, HostError, Verdict};
+use tokio::sync::Notify;
+
+/// What a worker is told on behalf of filters.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// A paused exchange goes on.
+    Resumed(Resumed),
+}
+
+/// How a paused exchange goes on.
+#[derive(Debug)]
+pub(crate) struct Resumed {
+    pub(crate) exchange: Handle,
+    pub(crate) direction: Direction,
+    pub(crate) turn: u32,
+    pub(crate) verdict: Verdict,
+    pub(crate) edits: Vec<u8>,
+}
+
+/// The messages that a worker has not looked at yet.
+///
+/// Its lock is held for a push or a swap of vectors; only filters that pause or call out come by here.
+#[derive(Debug, Default)]
+pub(crate) struct Inbox {
+    held: Mutex<Held>,
+    arrived: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    messages: Vec<Message>,
+    bytes: usize,
+}
+
+impl Inbox {
+    /// Leaves a message of so many bytes that `make` gives, if there is room for it.
+    ///
+    /// # Errors
+    /// [`HostError::Full`], or what `make` says.
+    pub(crate) fn leave(
+        &self,
+        bytes: usize,
+        make: impl FnOnce() -> Result<Message, HostError>,
+    ) -> Result<(), HostError> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.messages.len() >= MESSAGES_MAX || held.bytes + bytes > BYTES_MAX {
+            return Err(HostError::Full);
+        }
+        let message = make()?;
+        held.messages.push(message);
+        held.bytes += bytes;
+        drop(held);
+        self.arrived.notify_one();
+        Ok(())
+    }
+
+    /// Waits until there are messages and takes them all, in their order, into `messages`.
+    pub(crate) async fn take(&self, messages: &mut Vec<Message>) {
+        loop {
+            {
+                let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+                if !held.messages.is_empty() {
+                    messages.append(&mut held.messages);
+                    held.bytes = 0;
+                    return;
+                }
+            }
+            self.arrived.notified().await;
+        }
+    }
+}
+
+/// Most messages that wait for one worker: more than it can have exchanges paused.
+const MESSAGES_MAX: usize = 128 * 1024;
+/// Most bytes of edits that wait for one worker.
+const BYTES_MAX: usize = 128 * 1024 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(turn: u32) -> Message {
+        Message::Resumed(Resumed {
+            exchange: Handle::from_number(1),
+            direction: Direction::Request,
+            turn,
+            verdict: Verdict::Continue,
+            edits: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn what_is_left_is_taken_in_order_and_within_bounds() {
+        let inbox = Inbox::default();
+        (0..3).for_each(|turn| inbox.leave(BYTES_MAX / 3, || Ok(message(turn))).unwrap());
+        assert_eq!(inbox.leave(3, || Ok(message(9))), Err(HostError::Full));
+        assert_eq!(inbox.leave(0, || Err(HostError::Gone)), Err(HostError::Gone));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let mut taken = Vec::new();
+        runtime.block_on(inbox.take(&mut taken));
+        let turns: Vec<u32> = taken.iter().map(|Message::Resumed(resumed)| resumed.turn).collect();
+        assert_eq!(turns, [0, 1, 2]);
+        inbox.leave(3, || Ok(message(9))).unwrap();
+    }
+}

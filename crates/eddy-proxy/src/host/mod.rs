@@ -1,0 +1,9 @@
+//! What filters can ask of the gateway from any thread, and how it reaches the workers.
+
+mod filter_host;
+mod inbox;
+mod slots;
+
+pub use filter_host::FilterHost;
+pub(crate) use inbox::{Message, Resumed};
+pub(crate) use slots::Slots;

@@ -1,0 +1,123 @@
+//! The exchanges of a worker that filters know by a handle.
+
+use std::task::Waker;
+
+use eddy_filter::{Direction, Handle, HandleTable};
+
+use crate::host::Resumed;
+
+/// A worker's slots: which exchange is in each, whom to wake, and what has come for it.
+#[derive(Debug, Default)]
+pub(crate) struct Slots {
+    entries: Vec<Entry>,
+    free: Vec<usize>,
+}
+
+#[derive(Debug, Default)]
+struct Entry {
+    exchange: Option<Handle>,
+    waker: Option<Waker>,
+    arrived: [Option<Resumed>; 2],
+}
+
+impl Slots {
+    /// A handle for an exchange; `None` when all slots are taken.
+    pub(crate) fn open(&mut self, table: &HandleTable, worker: usize) -> Option<Handle> {
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None if self.entries.len() < table.slots_max() => {
+                self.entries.push(Entry::default());
+                self.entries.len() - 1
+            }
+            None => return None,
+        };
+        let handle = table.open(worker, slot)?;
+        self.entries.get_mut(slot)?.exchange = Some(handle);
+        Some(handle)
+    }
+
+    /// Ends an exchange: nothing reaches it any more.
+    pub(crate) fn close(&mut self, table: &HandleTable, handle: Handle) {
+        table.close(handle);
+        if let Some(entry) =
+            self.entries.get_mut(handle.slot()).filter(|entry| entry.exchange == Some(handle))
+        {
+            *entry = Entry::default();
+            self.free.push(handle.slot());
+        }
+    }
+
+    /// Passes on what a filter said; whether anybody waits for it.
+    pub(crate) fn deliver(&mut self, resumed: Resumed) -> bool {
+        let entry = self.entries.get_mut(resumed.exchange.slot());
+        let Some(entry) = entry.filter(|entry| entry.exchange == Some(resumed.exchange)) else {
+            return false;
+        };
+        let direction = resumed.direction as usize;
+        if let Some(place) = entry.arrived.get_mut(direction) {
+            *place = Some(resumed);
+        }
+        if let Some(waker) = entry.waker.take() {
+            waker.wake();
+        }
+        true
+    }
+
+    /// What has come for a turn of an exchange; remembers whom to wake where nothing has.
+    pub(crate) fn poll(
+        &mut self,
+        handle: Handle,
+        direction: Direction,
+        turn: u32,
+        waker: &Waker,
+    ) -> Option<Resumed> {
+        let entry = self.entries.get_mut(handle.slot()).filter(|entry| entry.exchange == Some(handle))?;
+        let arrived = entry.arrived.get_mut(direction as usize)?.take();
+        if let Some(resumed) = arrived.filter(|resumed| resumed.turn == turn) {
+            return Some(resumed);
+        }
+        if !entry.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
+            entry.waker = Some(waker.clone());
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eddy_filter::Verdict;
+
+    fn resumed(exchange: Handle, turn: u32) -> Resumed {
+        Resumed {
+            exchange,
+            direction: Direction::Response,
+            turn,
+            verdict: Verdict::Continue,
+            edits: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn only_the_exchange_that_waits_hears_of_it() {
+        let table = HandleTable::new(1, 8);
+        let mut slots = Slots::default();
+        let waker = Waker::noop();
+        let first = slots.open(&table, 0).unwrap();
+        assert!(slots.poll(first, Direction::Response, 1, waker).is_none());
+        assert!(slots.deliver(resumed(first, 1)));
+        assert!(slots.poll(first, Direction::Request, 1, waker).is_none());
+        assert_eq!(slots.poll(first, Direction::Response, 1, waker).map(|resumed| resumed.turn), Some(1));
+        slots.deliver(resumed(first, 2));
+        assert!(slots.poll(first, Direction::Response, 3, waker).is_none(), "of another turn");
+        slots.close(&table, first);
+        slots.close(&table, first);
+        assert!(!slots.deliver(resumed(first, 3)));
+        let second = slots.open(&table, 0).unwrap();
+        assert_eq!(second.slot(), first.slot());
+        assert!(!slots.deliver(resumed(first, 3)));
+        assert!(slots.poll(first, Direction::Response, 3, waker).is_none());
+        assert!(slots.poll(second, Direction::Response, 3, waker).is_none());
+        assert_ne!(slots.open(&table, 0).unwrap().slot(), second.slot());
+    }
+}

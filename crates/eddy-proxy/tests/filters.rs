@@ -1,0 +1,855 @@
+//! What becomes of an exchange as its filters say, seen through a gateway in this process.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+#[allow(dead_code, reason = "shared with other tests, which use other parts")]
+mod place;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use eddy_config::{FilterConfig, FilterKind, RuleFilterConfig};
+use eddy_filter::{
+    Call, Edit, EditLog, EndReason, Event, FailurePolicy, Filter, FilterInfo, FilterPolicy, FilterSet,
+    Handle, Host, HostError, Interest, Level, Library, Owner, Phase, Step, Verdict, View,
+};
+use eddy_proxy::{FilterHost, Gateway, Stats};
+use place::{connect, free_address, start_filtered};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+type Hook = dyn Fn(&View<'_>, &mut Said<'_>) -> Verdict + Send + Sync;
+
+/// What a hook can say beside its verdict.
+struct Said<'a> {
+    edits: &'a mut EditLog,
+    step: u16,
+    state: &'a mut u64,
+    wait_ms: &'a mut u32,
+    exchange: Handle,
+    turn: u32,
+}
+
+impl Said<'_> {
+    fn edit(&mut self, edit: &Edit<'_>) {
+        self.edits.push(self.step, edit).unwrap();
+    }
+
+    fn reply(&mut self, status: u32, body: &str) -> Verdict {
+        self.edit(&Edit::Reply { status, body: body.as_bytes(), details: b"said" });
+        Verdict::Reply
+    }
+}
+
+/// A library whose filters are closures, by number from 1 on.
+struct Closures {
+    hooks: Vec<Box<Hook>>,
+    crossings: AtomicUsize,
+    ended: Mutex<Vec<(u64, u64, EndReason)>>,
+}
+
+impl fmt::Debug for Closures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Closures")
+    }
+}
+
+impl Library for Closures {
+    fn name(&self) -> &str {
+        "closures"
+    }
+
+    fn run(&self, call: &mut Call<'_>) {
+        let ended = call.ended.iter().map(|ended| (ended.filter, ended.state, ended.reason));
+        self.ended.lock().unwrap().extend(ended);
+        let Some(view) = call.view else { return };
+        self.crossings.fetch_add(1, Relaxed);
+        call.stopped = call.steps.len();
+        for (index, step) in call.steps.iter_mut().enumerate() {
+            call.current.store(step.id, Relaxed);
+            let mut said = Said {
+                edits: call.edits,
+                step: u16::try_from(index).unwrap(),
+                state: &mut step.state,
+                wait_ms: &mut call.wait_ms,
+                exchange: call.exchange,
+                turn: call.turn,
+            };
+            let hook = &self.hooks[usize::try_from(step.filter).unwrap() - 1];
+            step.verdict = hook(view, &mut said);
+            if step.verdict != Verdict::Continue {
+                call.stopped = index;
+                break;
+            }
+        }
+    }
+
+    fn event(&self, _event: &Event<'_>) {}
+}
+
+/// A gateway whose listener has these filters in this order.
+struct Place {
+    _gateway: Gateway,
+    address: SocketAddr,
+    library: Arc<Closures>,
+    host: Arc<FilterHost>,
+    stats: Arc<Stats>,
+}
+
+#[derive(Default)]
+struct Setup {
+    hooks: Vec<(Interest, Box<Hook>)>,
+    policy: FilterPolicy,
+    only_reads_body: bool,
+    rules: Vec<RuleFilterConfig>,
+    keys: &'static str,
+    rest: &'static str,
+}
+
+const FORWARD: &str = "routes: {site: [{cluster: c}]}\nclusters: {c: {endpoints: ['ORIGIN']}}";
+const HEADS: &[Phase] = &[Phase::RequestHead, Phase::ResponseHead];
+
+impl Setup {
+    fn hook(
+        mut self,
+        phases: &[Phase],
+        hook: impl Fn(&View<'_>, &mut Said<'_>) -> Verdict + Send + Sync + 'static,
+    ) -> Self {
+        self.hooks.push((Interest::of(phases), Box::new(hook)));
+        self
+    }
+
+    fn start(self, origin: SocketAddr) -> Place {
+        let address = free_address();
+        let rest = if self.rest.is_empty() { FORWARD } else { self.rest };
+        let mut config =
+            place::config(address, origin, self.keys, &format!("limits: {{queue_delay: 0s}}\n{rest}"));
+        let host = FilterHost::new(1, 1000, Level::Info);
+        let (interests, hooks): (Vec<_>, Vec<_>) = self.hooks.into_iter().unzip();
+        let library = Arc::new(Closures { hooks, crossings: AtomicUsize::new(0), ended: Mutex::default() });
+        let mut set = FilterSet::default();
+        for (index, interest) in interests.into_iter().enumerate() {
+            let name: Arc<str> = format!("f{}", index + 1).into();
+            config.filters.push(FilterConfig {
+                name: Arc::clone(&name),
+                kind: FilterKind::Native { library: "test".into(), filter: Arc::clone(&name) },
+                config: "null".into(),
+                policy: self.policy,
+            });
+            config.listeners[0].filters.push(index);
+            set.filters.push(Arc::new(Filter {
+                id: host.number(&name),
+                name,
+                library: Arc::clone(&library) as Arc<dyn Library>,
+                number: index as u64 + 1,
+                info: FilterInfo { interest, only_reads_body: self.only_reads_body },
+                policy: self.policy,
+                owner: Owner::default(),
+            }));
+        }
+        config.actions[0].filters = self.rules;
+        let gateway = start_filtered(address, config, &set, Arc::clone(&host));
+        let stats = gateway.stats();
+        Place { _gateway: gateway, address, library, host, stats }
+    }
+}
+
+impl Place {
+    /// All that comes on a new connection in answer to `request`, up to its end.
+    fn ask(&self, request: &str) -> String {
+        let mut stream = connect(self.address);
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut bytes = Vec::new();
+        // A reset shows as what came before it.
+        let _ = stream.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    fn metrics(&self) -> String {
+        let mut out = String::new();
+        self.stats.render(&mut out);
+        out
+    }
+
+    /// Waits until so many ends have been told.
+    fn ends(&self, count: usize) -> Vec<(u64, u64, EndReason)> {
+        let begun = std::time::Instant::now();
+        loop {
+            let ended = self.library.ended.lock().unwrap().clone();
+            if ended.len() >= count || begun.elapsed() > PATIENCE {
+                return ended;
+            }
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// An origin that gives away what it was sent and answers each request with the next of `answers`, the last for ever.
+fn start_origin(answers: &[&str]) -> (SocketAddr, Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let answers: VecDeque<String> = answers.iter().map(|answer| (*answer).to_owned()).collect();
+    let answers = Arc::new(Mutex::new(answers));
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        for link in listener.incoming() {
+            let (link, answers, sender) = (link.unwrap(), Arc::clone(&answers), sender.clone());
+            std::thread::spawn(move || serve(link, &answers, &sender));
+        }
+    });
+    (address, receiver)
+}
+
+fn serve(mut link: std::net::TcpStream, answers: &Mutex<VecDeque<String>>, sender: &Sender<String>) {
+    let mut held = String::new();
+    loop {
+        while !is_whole(&held) {
+            let mut bytes = [0; 8192];
+            match link.read(&mut bytes) {
+                Ok(count @ 1..) => held.push_str(&String::from_utf8_lossy(&bytes[..count])),
+                _ => return,
+            }
+        }
+        let _ = sender.send(std::mem::take(&mut held));
+        let mut answers = answers.lock().unwrap();
+        let answer = if answers.len() > 1 { answers.pop_front().unwrap() } else { answers[0].clone() };
+        drop(answers);
+        if link.write_all(answer.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+fn is_whole(request: &str) -> bool {
+    let Some((head, body)) = request.split_once("\r\n\r\n") else { return false };
+    if head.contains("Transfer-Encoding: chunked") {
+        return body.ends_with("0\r\n\r\n") || body.contains("\r\n0\r\n") && body.ends_with("\r\n\r\n");
+    }
+    let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
+    body.len() >= length.map_or(0, |length| length.parse().unwrap())
+}
+
+const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nServer: origin\r\n\r\nhello";
+const GET: &str = "GET /a?b HTTP/1.1\r\nHost: a\r\nX-Old: 1\r\nConnection: close\r\n\r\n";
+
+fn post(body: &str) -> String {
+    format!(
+        "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+fn body_of(answer: &str) -> &str {
+    answer.split_once("\r\n\r\n").map_or("", |(_, body)| body)
+}
+
+#[track_caller]
+fn assert_status(answer: &str, status: u16) {
+    assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer:?}");
+}
+
+#[test]
+fn what_filters_change_is_what_each_side_gets() {
+    let (origin, seen) = start_origin(&[OK]);
+    let place = Setup::default()
+        .hook(HEADS, |view, said| {
+            match view.phase {
+                Phase::RequestHead => {
+                    assert_eq!(view.request.fields.first_named(b"x-old"), Some(b"1".as_slice()));
+                    assert!(view.is_end && view.response.is_none());
+                    said.edit(&Edit::Set { name: b"x-new", value: b"2" });
+                    said.edit(&Edit::Remove { name: b"X-Old" });
+                    said.edit(&Edit::Target(b"/c/%64?e"));
+                }
+                _ => {
+                    let response = view.response.unwrap();
+                    assert_eq!((response.status, response.is_local), (200, false));
+                    assert_eq!(view.request.fields.first_named(b"x-new"), Some(b"2".as_slice()));
+                    said.edit(&Edit::Set { name: b"server", value: b"eddy" });
+                    said.edit(&Edit::Status(201));
+                }
+            }
+            Verdict::Continue
+        })
+        .start(origin);
+    let answer = place.ask(GET);
+    let request = seen.recv_timeout(PATIENCE).unwrap();
+    assert!(request.starts_with("GET /c/d?e HTTP/1.1\r\nHost: a\r\n"), "{request}");
+    assert!(request.contains("\r\nx-new: 2\r\n") && !request.contains("X-Old"), "{request}");
+    assert_status(&answer, 201);
+    assert!(answer.contains("\r\nserver: eddy\r\n") && !answer.contains("origin"), "{answer}");
+    assert_eq!(body_of(&answer), "hello");
+    let metrics = place.metrics();
+    for phase in ["request_head", "response_head"] {
+        assert!(
+            metrics.contains(&format!("eddy_filter_calls_total{{filter=\"f1\",phase=\"{phase}\"}} 1\n")),
+            "{metrics}"
+        );
+    }
+}
+
+#[test]
+fn a_chain_is_one_crossing_and_goes_back_the_other_way() {
+    let (origin, seen) = start_origin(&[OK]);
+    let mut setup = Setup::default();
+    for number in ["1", "2", "3"] {
+        setup = setup.hook(HEADS, move |view, said| {
+            let name: &[u8] = if view.phase == Phase::RequestHead { b"x-way" } else { b"x-back" };
+            said.edit(&Edit::Add { name, value: number.as_bytes() });
+            Verdict::Continue
+        });
+    }
+    let place = setup.start(origin);
+    let answer = place.ask(GET);
+    let numbers = |text: &str, name: &str| -> Vec<String> {
+        text.lines().filter_map(|line| line.strip_prefix(name)).map(|line| line.trim().to_owned()).collect()
+    };
+    assert_eq!(numbers(&seen.recv_timeout(PATIENCE).unwrap(), "x-way:"), ["1", "2", "3"]);
+    assert_eq!(numbers(&answer, "x-back:"), ["3", "2", "1"]);
+    assert_eq!(place.library.crossings.load(Relaxed), 2);
+}
+
+#[test]
+fn a_reply_goes_back_through_those_that_saw_the_request() {
+    let (origin, seen) = start_origin(&[OK]);
+    let mark = |name: &'static [u8]| {
+        move |view: &View<'_>, said: &mut Said<'_>| {
+            if view.phase == Phase::ResponseHead {
+                assert!(view.response.unwrap().is_local);
+                assert_eq!(view.response.unwrap().status, 401);
+                said.edit(&Edit::Add { name, value: b"1" });
+            }
+            Verdict::Continue
+        }
+    };
+    let replier = |view: &View<'_>, said: &mut Said<'_>| {
+        if view.phase == Phase::ResponseHead {
+            said.edit(&Edit::Add { name: b"x-replier", value: b"1" });
+            return Verdict::Continue;
+        }
+        said.edit(&Edit::ReplyField { name: b"www-authenticate", value: b"Basic realm=\"a\"" });
+        said.edit(&Edit::ReplyField { name: b"content-type", value: b"text/html" });
+        said.reply(401, "who are you?")
+    };
+    let place = Setup::default()
+        .hook(HEADS, mark(b"x-before"))
+        .hook(HEADS, replier)
+        .hook(HEADS, mark(b"x-after"))
+        .start(origin);
+    let answer = place.ask(GET);
+    assert_status(&answer, 401);
+    for line in
+        ["x-before: 1", "x-replier: 1", "www-authenticate: Basic realm=\"a\"", "content-type: text/html"]
+    {
+        assert!(answer.contains(&format!("\r\n{line}\r\n")), "{answer}");
+    }
+    assert!(!answer.contains("x-after") && !answer.contains("text/plain"), "{answer}");
+    assert_eq!(body_of(&answer), "who are you?");
+    assert!(seen.try_recv().is_err(), "the origin was asked");
+    let head = place.ask(&GET.replace("GET", "HEAD"));
+    assert!(head.contains("Content-Length: 12\r\n") && body_of(&head).is_empty(), "{head}");
+}
+
+#[test]
+fn filters_see_requests_that_no_rule_matches_and_rules_are_looked_up_again() {
+    let (origin, seen) = start_origin(&[OK]);
+    let place = Setup {
+        rest: "routes: {site: [{match: {path: /new/}, cluster: c}]}\nclusters: {c: {endpoints: ['ORIGIN']}}",
+        ..Setup::default()
+    }
+    .hook(HEADS, |view, said| {
+        if view.phase == Phase::RequestHead && view.request.target.starts_with(b"/old") {
+            said.edit(&Edit::Target(b"/new/x"));
+            said.edit(&Edit::ClearRoute);
+        }
+        if view.phase == Phase::ResponseHead {
+            said.edit(&Edit::Add { name: b"x-seen", value: b"1" });
+        }
+        Verdict::Continue
+    })
+    .start(origin);
+    let missed = place.ask(GET);
+    assert_status(&missed, 404);
+    assert!(missed.contains("x-seen: 1"), "{missed}");
+    assert_status(&place.ask(&GET.replace("/a?b", "/old")), 200);
+    assert!(seen.recv_timeout(PATIENCE).unwrap().starts_with("GET /new/x HTTP/1.1\r\n"));
+}
+
+#[test]
+fn a_rule_can_leave_a_filter_out() {
+    let (origin, _seen) = start_origin(&[OK]);
+    let place = Setup {
+        rest: "routes: {site: [{match: {path: /free/}, cluster: c}, {cluster: c}]}\nclusters: {c: {endpoints: ['ORIGIN']}}",
+        rules: vec![RuleFilterConfig { filter: 0, is_disabled: Some(true), config: None, builtin: None }],
+        ..Setup::default()
+    }
+    .hook(HEADS, |_, said| said.reply(403, "no"))
+    .start(origin);
+    assert_status(&place.ask(GET), 403);
+    assert_status(&place.ask(&GET.replace("/a?b", "/free/")), 200);
+}
+
+/// A filter that passes what is said of its pauses on to the test.
+fn pausing(
+    phase: Phase,
+) -> (Receiver<(Handle, u32)>, impl Fn(&View<'_>, &mut Said<'_>) -> Verdict + Send + Sync) {
+    let (sender, receiver) = channel();
+    let sender = Mutex::new(sender);
+    let hook = move |view: &View<'_>, said: &mut Said<'_>| {
+        if view.phase != phase {
+            return Verdict::Continue;
+        }
+        sender.lock().unwrap().send((said.exchange, said.turn)).unwrap();
+        Verdict::Pause
+    };
+    (receiver, hook)
+}
+
+fn edits(all: &[Edit<'_>]) -> Vec<u8> {
+    let mut log = EditLog::new();
+    all.iter().for_each(|edit| log.push(0, edit).unwrap());
+    log.bytes_mut().clone()
+}
+
+#[test]
+fn a_pause_ends_once_from_any_thread() {
+    for phase in [Phase::RequestHead, Phase::ResponseHead] {
+        let (origin, seen) = start_origin(&[OK]);
+        let (paused, hook) = pausing(phase);
+        let place = Setup::default()
+            .hook(HEADS, hook)
+            .hook(HEADS, |_, said| {
+                said.edit(&Edit::Set { name: b"x-next", value: b"1" });
+                Verdict::Continue
+            })
+            .start(origin);
+        let host = Arc::clone(&place.host);
+        let answering = std::thread::spawn(move || {
+            let (exchange, turn) = paused.recv_timeout(PATIENCE).unwrap();
+            assert_eq!(host.resume(exchange, turn + 1, Verdict::Continue, &[]), Err(HostError::Stale));
+            let edits = edits(&[Edit::Set { name: b"x-late", value: b"1" }]);
+            assert_eq!(host.resume(exchange, turn, Verdict::Continue, &edits), Ok(()));
+            let again = host.resume(exchange, turn, Verdict::Reply, &[]);
+            assert!(matches!(again, Err(HostError::Stale | HostError::Gone)), "{again:?}");
+            exchange
+        });
+        let answer = place.ask(GET);
+        let exchange = answering.join().unwrap();
+        assert_status(&answer, 200);
+        let changed = if phase == Phase::RequestHead { seen.recv_timeout(PATIENCE).unwrap() } else { answer };
+        for name in ["x-late: 1", "x-next: 1"] {
+            assert!(changed.contains(name), "{phase:?}: {changed}");
+        }
+        assert_eq!(place.host.resume(exchange, 1, Verdict::Continue, &[]), Err(HostError::Gone));
+        assert!(place.metrics().contains("eddy_filter_paused{filter=\"f1\"} 0\n"));
+    }
+}
+
+#[test]
+fn a_pause_that_lasts_too_long_is_answered_504() {
+    let (origin, _seen) = start_origin(&[OK]);
+    let (paused, hook) = pausing(Phase::RequestHead);
+    let policy = FilterPolicy { pause_timeout: Duration::from_millis(60), ..FilterPolicy::default() };
+    let place = Setup { policy, ..Setup::default() }.hook(HEADS, hook).start(origin);
+    assert_status(&place.ask(GET), 504);
+    let (exchange, turn) = paused.recv_timeout(PATIENCE).unwrap();
+    assert_eq!(place.host.resume(exchange, turn, Verdict::Continue, &[]), Err(HostError::Gone));
+    let metrics = place.metrics();
+    assert!(metrics.contains("eddy_filter_faults_total{filter=\"f1\",kind=\"timeout\"} 1\n"), "{metrics}");
+    assert!(metrics.contains("eddy_filter_paused{filter=\"f1\"} 0\n"), "{metrics}");
+}
+
+#[test]
+fn a_pause_can_end_by_itself() {
+    let (origin, _seen) = start_origin(&[OK]);
+    let place = Setup::default()
+        .hook(&[Phase::RequestHead], |_, said| {
+            *said.wait_ms = 30;
+            Verdict::Pause
+        })
+        .start(origin);
+    assert_status(&place.ask(GET), 200);
+}
+
+#[test]
+fn a_pause_can_end_with_an_answer_or_a_fault() {
+    let (origin, _seen) = start_origin(&[OK]);
+    let (paused, hook) = pausing(Phase::ResponseHead);
+    let place = Setup::default().hook(HEADS, hook).start(origin);
+    let host = Arc::clone(&place.host);
+    let ends = [
+        (Verdict::Reply, edits(&[Edit::Reply { status: 418, body: b"tea", details: b"" }])),
+        (Verdict::Fault, edits(&[Edit::Fault(b"broke")])),
+        (Verdict::Reply, Vec::new()),
+        (Verdict::Continue, vec![1, 2, 3]),
+        (Verdict::Reset, Vec::new()),
+    ];
+    std::thread::spawn(move || {
+        for (verdict, edits) in ends {
+            let (exchange, turn) = paused.recv_timeout(PATIENCE).unwrap();
+            host.resume(exchange, turn, verdict, &edits).unwrap();
+            // An answer comes by the response's filters again, and this one pauses there, too, unless it failed.
+            if verdict == Verdict::Reply && !edits.is_empty() {
+                let (exchange, turn) = paused.recv_timeout(PATIENCE).unwrap();
+                host.resume(exchange, turn, Verdict::Continue, &[]).unwrap();
+            }
+        }
+    });
+    let tea = place.ask(GET);
+    assert_status(&tea, 418);
+    assert_eq!(body_of(&tea), "tea");
+    (0..3).for_each(|_| assert_status(&place.ask(GET), 500));
+    assert_eq!(place.ask(GET), "");
+}
+
+#[test]
+fn a_failing_filter_closes_or_is_left_out() {
+    let failing = |_: &View<'_>, said: &mut Said<'_>| {
+        said.edit(&Edit::Set { name: b"x-broken", value: b"1" });
+        said.edit(&Edit::Fault(b"it broke"));
+        Verdict::Fault
+    };
+    let bad_edit = |_: &View<'_>, said: &mut Said<'_>| {
+        said.edit(&Edit::Set { name: b"host", value: b"1" });
+        Verdict::Continue
+    };
+    let silent_reply = |_: &View<'_>, _: &mut Said<'_>| Verdict::Reply;
+    let hooks: [(&str, Box<Hook>); 3] =
+        [("fault", Box::new(failing)), ("edit", Box::new(bad_edit)), ("fault", Box::new(silent_reply))];
+    for (kind, hook) in hooks {
+        let hook: Arc<Hook> = hook.into();
+        for on_failure in [FailurePolicy::Closed, FailurePolicy::Open] {
+            let (origin, seen) = start_origin(&[OK]);
+            let policy = FilterPolicy { on_failure, ..FilterPolicy::default() };
+            let hook = Arc::clone(&hook);
+            let place = Setup { policy, ..Setup::default() }
+                .hook(HEADS, move |view, said| hook(view, said))
+                .hook(HEADS, |_, said| {
+                    said.edit(&Edit::Set { name: b"x-next", value: b"1" });
+                    Verdict::Continue
+                })
+                .start(origin);
+            let answer = place.ask(GET);
+            if on_failure == FailurePolicy::Closed {
+                assert_status(&answer, 500);
+                assert!(seen.try_recv().is_err());
+            } else {
+                assert_status(&answer, 200);
+                let request = seen.recv_timeout(PATIENCE).unwrap();
+                assert!(request.contains("x-next: 1") && !request.contains("x-broken"), "{request}");
+            }
+            let line = format!("eddy_filter_faults_total{{filter=\"f1\",kind=\"{kind}\"}}");
+            assert!(!place.metrics().contains(&format!("{line} 0\n")), "{}", place.metrics());
+        }
+    }
+}
+
+#[test]
+fn an_open_filter_that_has_changed_something_closes_all_the_same() {
+    let (origin, _seen) = start_origin(&[OK]);
+    let policy = FilterPolicy { on_failure: FailurePolicy::Open, ..FilterPolicy::default() };
+    let place = Setup { policy, ..Setup::default() }
+        .hook(HEADS, |view, said| {
+            if view.phase == Phase::ResponseHead && !view.response.unwrap().is_local {
+                return Verdict::Fault;
+            }
+            said.edit(&Edit::Set { name: b"x-mark", value: b"1" });
+            Verdict::Continue
+        })
+        .start(origin);
+    assert_status(&place.ask(GET), 500);
+}
+
+/// Upper-case letters for a body, piece by piece.
+fn shout(phase: Phase) -> impl Fn(&View<'_>, &mut Said<'_>) -> Verdict + Send + Sync {
+    move |view, said| {
+        if view.phase == phase {
+            said.edit(&Edit::BodySet(&view.body.to_ascii_uppercase()));
+            if view.is_end {
+                said.edit(&Edit::BodyAppend(b"!"));
+            }
+        }
+        Verdict::Continue
+    }
+}
+
+#[test]
+fn bodies_are_changed_as_they_stream() {
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n";
+    for answer in [OK, chunked] {
+        let (origin, seen) = start_origin(&[answer]);
+        let place = Setup::default()
+            .hook(&[Phase::RequestBody], shout(Phase::RequestBody))
+            .hook(&[Phase::ResponseBody], shout(Phase::ResponseBody))
+            .start(origin);
+        let large = "abc".repeat(50_000);
+        for body in ["abc", &large] {
+            let answer = place.ask(&post(body));
+            assert_status(&answer, 200);
+            let text: String = dechunk(body_of(&answer));
+            assert_eq!(text, "HELLO!");
+            let request = seen.recv_timeout(PATIENCE).unwrap();
+            assert!(request.contains("Transfer-Encoding: chunked") && !request.contains("Content-Length"));
+            assert_eq!(dechunk(body_of(&request)), format!("{}!", body.to_uppercase()));
+        }
+        let old = place.ask("GET / HTTP/1.0\r\n\r\n");
+        assert!(!old.contains("chunked") && body_of(&old) == "HELLO!", "{old}");
+        let _ = seen.recv_timeout(PATIENCE).unwrap();
+        let chunks = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\nX-T: 1\r\n\r\n";
+        assert_status(&place.ask(chunks), 200);
+        let request = seen.recv_timeout(PATIENCE).unwrap();
+        assert!(request.ends_with("0\r\nX-T: 1\r\n\r\n"), "{request}");
+        assert_eq!(dechunk(body_of(&request)), "ABC");
+    }
+}
+
+fn dechunk(mut text: &str) -> String {
+    let mut data = String::new();
+    while let Some((size, rest)) = text.split_once("\r\n") {
+        let size = usize::from_str_radix(size, 16).unwrap();
+        if size == 0 {
+            break;
+        }
+        data.push_str(&rest[..size]);
+        text = &rest[size + 2..];
+    }
+    data
+}
+
+#[test]
+fn a_filter_that_only_reads_bodies_leaves_their_framing() {
+    let (origin, seen) = start_origin(&[OK]);
+    let place = Setup { only_reads_body: true, ..Setup::default() }
+        .hook(&[Phase::RequestBody, Phase::ResponseBody], |_, _| Verdict::Continue)
+        .start(origin);
+    let answer = place.ask(&post("abc"));
+    assert!(answer.contains("Content-Length: 5\r\n") && body_of(&answer) == "hello", "{answer}");
+    assert!(seen.recv_timeout(PATIENCE).unwrap().contains("Content-Length: 3\r\n"));
+}
+
+#[test]
+fn a_filter_can_collect_the_whole_and_change_the_head_then() {
+    let both = [Phase::RequestHead, Phase::RequestBody, Phase::ResponseHead, Phase::ResponseBody];
+    for is_head in [true, false] {
+        let (origin, seen) = start_origin(&[OK]);
+        let collector = move |view: &View<'_>, said: &mut Said<'_>| match view.phase {
+            Phase::RequestHead | Phase::ResponseHead if is_head && !view.is_end => Verdict::Buffer,
+            Phase::RequestBody | Phase::ResponseBody if view.is_buffered => {
+                assert!(view.is_end);
+                let digest = format!("{}", view.body.len());
+                if is_head {
+                    said.edit(&Edit::Set { name: b"x-size", value: digest.as_bytes() });
+                }
+                said.edit(&Edit::BodyPrepend(b"<"));
+                said.edit(&Edit::BodyAppend(b">"));
+                Verdict::Continue
+            }
+            Phase::RequestBody | Phase::ResponseBody if !is_head => Verdict::Buffer,
+            _ => Verdict::Continue,
+        };
+        let place = Setup::default()
+            .hook(&[Phase::RequestBody, Phase::ResponseBody], |view, said| {
+                if !view.is_buffered {
+                    said.edit(&Edit::BodySet(&view.body.to_ascii_uppercase()));
+                }
+                Verdict::Continue
+            })
+            .hook(&both, collector)
+            .hook(HEADS, |_, said| {
+                said.edit(&Edit::Add { name: b"x-last", value: b"1" });
+                Verdict::Continue
+            })
+            .start(origin);
+        let body = "abc".repeat(20_000);
+        let answer = place.ask(&post(&body));
+        let request = seen.recv_timeout(PATIENCE).unwrap();
+        let upper = format!("<{}>", body.to_uppercase());
+        if is_head {
+            assert!(request.contains("x-size: 60000\r\n") && request.contains("Content-Length: 60002\r\n"));
+            assert_eq!(body_of(&request), upper);
+            // On the way back the collector comes first: it collects what the first filter has not changed yet.
+            assert!(answer.contains("x-size: 5\r\n") && answer.contains("Content-Length: 7\r\n"), "{answer}");
+            assert_eq!(body_of(&answer), "<hello>");
+        } else {
+            assert_eq!(dechunk(body_of(&request)), upper);
+            assert_eq!(dechunk(body_of(&answer)), "<hello>");
+        }
+        assert_eq!(request.matches("x-last: 1").count(), 1, "{request:.300}");
+        assert_eq!(answer.matches("x-last: 1").count(), 1, "{answer}");
+        assert_status(&place.ask(GET), 200);
+    }
+}
+
+#[test]
+fn what_is_collected_has_a_limit() {
+    let policy = FilterPolicy { body_bytes_max: 1000, ..FilterPolicy::default() };
+    let (origin, _seen) = start_origin(&[&OK.replace("hello", &"x".repeat(2000)).replace(": 5", ": 2000")]);
+    let place = Setup { policy, ..Setup::default() }
+        .hook(HEADS, |view, _| {
+            let is_ours = view.phase == Phase::RequestHead || !view.response.unwrap().is_local;
+            if is_ours { Verdict::Buffer } else { Verdict::Continue }
+        })
+        .start(origin);
+    assert_status(&place.ask(&post(&"x".repeat(1001))), 413);
+    assert_status(&place.ask(GET), 502);
+    assert!(place.metrics().contains("eddy_filter_faults_total{filter=\"f1\",kind=\"body\"} 2\n"));
+}
+
+#[test]
+fn a_collected_request_is_sent_again_where_that_is_safe() {
+    let (origin, seen) = start_origin(&[OK]);
+    let rest = "routes: {site: [{cluster: c}]}\nclusters: {c: {endpoints: ['127.0.0.1:1', 'ORIGIN']}}";
+    let place = Setup { rest, ..Setup::default() }
+        .hook(HEADS, |view, _| if view.is_end { Verdict::Continue } else { Verdict::Buffer })
+        .start(origin);
+    for _ in 0..4 {
+        assert_status(&place.ask(&post("abc")), 200);
+        assert!(seen.recv_timeout(PATIENCE).unwrap().ends_with("\r\n\r\nabc"));
+    }
+}
+
+#[test]
+fn pauses_amid_bodies_keep_every_byte_in_order() {
+    let large = "0123456789".repeat(30_000);
+    let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{large}", large.len());
+    let (origin, seen) = start_origin(&[&answer]);
+    let (sender, paused) = channel();
+    let sender = Mutex::new(sender);
+    let phases = [Phase::RequestBody, Phase::ResponseBody];
+    let place = Setup::default()
+        .hook(&phases, move |_, said| {
+            sender.lock().unwrap().send((said.exchange, said.turn)).unwrap();
+            Verdict::Pause
+        })
+        .hook(&phases, |_, _| Verdict::Continue)
+        .start(origin);
+    let host = Arc::clone(&place.host);
+    std::thread::spawn(move || {
+        for (count, (exchange, turn)) in paused.iter().enumerate() {
+            let edits = if count % 3 == 0 { edits(&[Edit::BodyAppend(b"")]) } else { Vec::new() };
+            host.resume(exchange, turn, Verdict::Continue, &edits).unwrap();
+        }
+    });
+    let answer = place.ask(&post(&large));
+    assert_eq!(dechunk(body_of(&answer)), large);
+    assert_eq!(dechunk(body_of(&seen.recv_timeout(PATIENCE).unwrap())), large);
+}
+
+#[test]
+fn the_end_is_told_of_every_state_once() {
+    let (origin, _seen) = start_origin(&[OK, OK, "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\ncut"]);
+    let count = AtomicUsize::new(0);
+    let logged = Arc::new(AtomicUsize::new(0));
+    let log_count = Arc::clone(&logged);
+    let place = Setup::default()
+        .hook(&[Phase::RequestHead, Phase::ResponseHead, Phase::Log], move |view, said| {
+            if view.phase == Phase::RequestHead {
+                assert_eq!(*said.state, 0);
+                *said.state = count.fetch_add(1, Relaxed) as u64 + 100;
+            }
+            assert!(*said.state >= 100);
+            if view.phase == Phase::Log {
+                assert!(view.about.duration_us > 0 && view.response.is_some());
+                log_count.fetch_add(1, Relaxed);
+                return Verdict::Pause;
+            }
+            Verdict::Continue
+        })
+        .hook(HEADS, |_, _| Verdict::Continue)
+        .start(origin);
+    (0..2).for_each(|_| assert_status(&place.ask(GET), 200));
+    drop(_seen);
+    assert_eq!(place.ends(2), [(1, 100, EndReason::Complete), (1, 101, EndReason::Complete)]);
+    assert_eq!(logged.load(Relaxed), 2);
+}
+
+#[test]
+fn a_client_that_leaves_ends_what_a_filter_waits_for() {
+    let (origin, _seen) = start_origin(&[OK]);
+    let (paused, hook) = pausing(Phase::RequestHead);
+    let place = Setup::default()
+        .hook(HEADS, move |view, said| {
+            *said.state = 7;
+            hook(view, said)
+        })
+        .start(origin);
+    let mut client = connect(place.address);
+    client.write_all(GET.as_bytes()).unwrap();
+    let (exchange, turn) = paused.recv_timeout(PATIENCE).unwrap();
+    drop(client);
+    assert_eq!(place.ends(1), [(1, 7, EndReason::Cut)]);
+    assert_eq!(place.host.resume(exchange, turn, Verdict::Continue, &[]), Err(HostError::Gone));
+}
+
+#[test]
+fn metadata_travels_along_the_chain() {
+    let (origin, _seen) = start_origin(&[OK]);
+    let place = Setup::default()
+        .hook(&[Phase::RequestHead], |_, said| {
+            said.edit(&Edit::Metadata { space: b"auth", key: b"user", value: b"\"me\"" });
+            Verdict::Continue
+        })
+        .hook(HEADS, |view, said| {
+            if view.phase == Phase::ResponseHead {
+                let user = view.about.metadata.unwrap().get(b"auth", b"user").unwrap_or(b"nobody");
+                said.edit(&Edit::Set { name: b"x-user", value: user });
+            }
+            Verdict::Continue
+        })
+        .start(origin);
+    assert!(place.ask(GET).contains("x-user: \"me\"\r\n"));
+}
+
+#[test]
+fn a_filter_can_say_where_to() {
+    let (origin, seen) = start_origin(&[OK]);
+    let rest = "routes: {site: [{cluster: c}]}\nclusters: {c: {endpoints: ['127.0.0.1:1', 'ORIGIN']}}";
+    let place = Setup { rest, ..Setup::default() }
+        .hook(&[Phase::RequestHead], move |view, said| {
+            let address =
+                if view.request.target == b"/none" { "127.0.0.9:9".to_owned() } else { origin.to_string() };
+            said.edit(&Edit::Endpoint { address: address.as_bytes(), is_strict: true });
+            Verdict::Continue
+        })
+        .start(origin);
+    for _ in 0..5 {
+        assert_status(&place.ask(GET), 200);
+        seen.recv_timeout(PATIENCE).unwrap();
+    }
+    assert_status(&place.ask(&GET.replace("/a?b", "/none")), 503);
+}
+
+#[test]
+fn the_facts_about_an_exchange_are_those_of_its_time() {
+    let (origin, _seen) = start_origin(&[OK]);
+    let place = Setup { keys: "request_id: x-request-id, name: front,", ..Setup::default() }
+        .hook(HEADS, move |view, said| {
+            let about = &view.about;
+            assert!(about.peer.starts_with(b"127.0.0.1:") && about.peer_ip.is_some());
+            assert_eq!(
+                (about.listener, about.rule, about.cluster),
+                (&b"front"[..], &b"site/1"[..], &b"c"[..])
+            );
+            assert!(about.started_unix_us > 1_600_000_000_000_000 && about.connection > 0);
+            if view.phase == Phase::ResponseHead {
+                assert_eq!(about.endpoint, origin.to_string().as_bytes());
+                assert_eq!(about.attempts, 1);
+                said.edit(&Edit::Set { name: b"x-facts", value: b"right" });
+            }
+            Verdict::Continue
+        })
+        .start(origin);
+    assert!(place.ask(GET).contains("x-facts: right"));
+}
+
+#[test]
+fn one_step_at_a_time_the_memory_of_a_chain_stays() {
+    // A step is as large as the contract says; a chain of 64 of them fits a page.
+    assert!(size_of::<Step>() <= 64);
+}
