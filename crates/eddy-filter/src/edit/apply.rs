@@ -32,15 +32,14 @@ pub enum EditRefused {
 /// # Errors
 /// [`EditRefused`]; the message is then as it was.
 pub fn apply_to_fields(edit: &Edit<'_>, head: &mut Head<'_>) -> Result<(), EditRefused> {
+    if let Edit::Set { .. } | Edit::Add { .. } | Edit::Remove { .. } = edit {
+        return Ok(match head {
+            Head::Request(head, bytes) => change(edit, &mut head.edit(bytes)),
+            Head::Response(head, bytes) => change(edit, &mut head.edit(bytes)),
+            Head::Trailers(fields) => change(edit, fields),
+        }?);
+    }
     match (edit, head) {
-        (Edit::Set { .. } | Edit::Add { .. } | Edit::Remove { .. }, head) => {
-            let mut fields = match head {
-                Head::Request(head, bytes) => return Ok(change(edit, &mut head.edit(bytes))?),
-                Head::Response(head, bytes) => head.edit(bytes),
-                Head::Trailers(fields) => return Ok(change(edit, fields)?),
-            };
-            Ok(change(edit, &mut fields)?)
-        }
         (Edit::Method(name), Head::Request(head, bytes)) => Ok(head.set_method(bytes, name)?),
         (Edit::Target(target), Head::Request(head, bytes)) => Ok(head.set_target(bytes, target)?),
         (Edit::Authority(authority), Head::Request(head, bytes)) => Ok(head.set_authority(bytes, authority)?),
@@ -50,11 +49,14 @@ pub fn apply_to_fields(edit: &Edit<'_>, head: &mut Head<'_>) -> Result<(), EditR
 }
 
 fn change(edit: &Edit<'_>, fields: &mut FieldsEditor<'_>) -> Result<(), EditFault> {
-    match *edit {
-        Edit::Set { name, value } => fields.set(name, value),
-        Edit::Add { name, value } => fields.add(name, value),
-        Edit::Remove { name } => fields.remove(name),
-        _ => Ok(()),
+    if let Edit::Set { name, value } = *edit {
+        fields.set(name, value)
+    } else if let Edit::Add { name, value } = *edit {
+        fields.add(name, value)
+    } else if let Edit::Remove { name } = *edit {
+        fields.remove(name)
+    } else {
+        Ok(())
     }
 }
 
@@ -66,20 +68,18 @@ fn change(edit: &Edit<'_>, fields: &mut FieldsEditor<'_>) -> Result<(), EditFaul
 /// # Cost
 /// Moves what lies behind the change.
 pub fn apply_to_body(edit: &Edit<'_>, body: &mut Vec<u8>) -> Result<(), EditRefused> {
-    match *edit {
-        Edit::BodySet(value) => {
-            body.clear();
-            body.extend_from_slice(value);
-        }
-        Edit::BodyAppend(value) => body.extend_from_slice(value),
-        Edit::BodyPrepend(value) => {
-            body.splice(..0, value.iter().copied());
-        }
-        Edit::BodyDrain(count) => {
-            let count = usize::try_from(count).unwrap_or(usize::MAX).min(body.len());
-            body.drain(..count);
-        }
-        _ => return Err(EditRefused::Phase),
+    if let Edit::BodySet(value) = *edit {
+        body.clear();
+        body.extend_from_slice(value);
+    } else if let Edit::BodyAppend(value) = *edit {
+        body.extend_from_slice(value);
+    } else if let Edit::BodyPrepend(value) = *edit {
+        body.splice(..0, value.iter().copied());
+    } else if let Edit::BodyDrain(count) = *edit {
+        let count = usize::try_from(count).unwrap_or(usize::MAX).min(body.len());
+        body.drain(..count);
+    } else {
+        return Err(EditRefused::Phase);
     }
     Ok(())
 }

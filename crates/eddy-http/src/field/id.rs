@@ -144,6 +144,7 @@ impl FieldId {
 
     /// What the rules of forwarding say of the field.
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "an id is a byte, and the table has a place for each")]
     pub(crate) fn traits(self) -> Traits {
         TRAITS[self as usize]
     }

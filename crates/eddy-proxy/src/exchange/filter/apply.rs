@@ -6,7 +6,7 @@ use eddy_route::normalise::{self, Normal};
 
 use crate::exchange::drive::Drive;
 use crate::exchange::filter::chain::FilterChain;
-use crate::exchange::filter::enter::{FailureKind, fail};
+use crate::exchange::filter::enter::{FailureKind, direction_of, fail};
 use crate::exchange::filter::state::{EndpointWish, FilterReply, Way};
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
@@ -138,11 +138,10 @@ fn carry_out(
             retarget(exchange)
         }
         Edit::BodySet(_) | Edit::BodyAppend(_) | Edit::BodyPrepend(_) | Edit::BodyDrain(_) => {
-            let body = match phase {
-                Phase::RequestBody => body_of(&mut exchange.filtering.request),
-                Phase::ResponseBody => body_of(&mut exchange.filtering.response),
-                _ => return Err("bodies are changed in the phases of bodies".to_owned()),
-            };
+            let is_body = matches!(phase, Phase::RequestBody | Phase::ResponseBody);
+            let way = exchange.filtering.way(direction_of(phase));
+            let body =
+                Some(body_of(way)).filter(|_| is_body).ok_or("bodies are changed in the phases of bodies")?;
             apply_to_body(edit, body).map_err(|refused| refused.to_string())
         }
         Edit::Reply { status, body, details } => {
@@ -196,7 +195,12 @@ fn fields(exchange: &mut Exchange, phase: Phase, edit: &Edit<'_>) -> Result<(), 
         Phase::ResponseHead | Phase::ResponseBody if is_head_open(&filtering.response) => {
             Head::Response(&mut exchange.response, &mut filtering.response_head)
         }
-        _ => return Err("the head has been sent and cannot be changed any more".to_owned()),
+        Phase::RequestHead
+        | Phase::RequestBody
+        | Phase::ResponseHead
+        | Phase::ResponseBody
+        | Phase::Log
+        | Phase::End => return Err("the head has been sent and cannot be changed any more".to_owned()),
     };
     apply_to_fields(edit, &mut head).map_err(|refused| refused.to_string())
 }

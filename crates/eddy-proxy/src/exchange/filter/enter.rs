@@ -475,6 +475,7 @@ fn view<'a>(
         Direction::Request => &filtering.request,
         Direction::Response => &filtering.response,
     };
+    let is_body = matches!(phase, Phase::RequestBody | Phase::ResponseBody);
     let has_response = !filtering.response_head.is_empty();
     View {
         phase,
@@ -494,16 +495,15 @@ fn view<'a>(
             status: exchange.response.status,
             is_local: exchange.is_local,
         }),
-        trailers: match phase {
-            Phase::RequestTrailers | Phase::ResponseTrailers => {
-                Fields::new(&way.trailers.bytes, &way.trailers.fields)
-            }
-            _ => Fields::default(),
+        trailers: if matches!(phase, Phase::RequestTrailers | Phase::ResponseTrailers) {
+            Fields::new(&way.trailers.bytes, &way.trailers.fields)
+        } else {
+            Fields::default()
         },
-        body: match phase {
-            Phase::RequestBody | Phase::ResponseBody if is_buffered => &way.collected,
-            Phase::RequestBody | Phase::ResponseBody => &way.piece,
-            _ => &[],
+        body: match (is_body, is_buffered) {
+            (false, _) => &[],
+            (true, true) => &way.collected,
+            (true, false) => &way.piece,
         },
         about,
     }

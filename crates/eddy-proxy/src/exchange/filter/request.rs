@@ -85,12 +85,9 @@ pub(crate) fn framing(drive: &Drive<'_>) -> RequestBody {
             (false, _) => RequestBody::Chunked,
         };
     }
-    match exchange.head.body {
-        RequestBody::Length(length) if length > 0 && changes_bodies(drive, Phase::RequestBody) => {
-            RequestBody::Chunked
-        }
-        body => body,
-    }
+    let body = exchange.head.body;
+    let has_body = matches!(body, RequestBody::Length(1..));
+    if has_body && changes_bodies(drive, Phase::RequestBody) { RequestBody::Chunked } else { body }
 }
 
 /// Whether a filter may change the bodies that pass in this phase.
@@ -140,7 +137,9 @@ impl Passage {
                         (due_ms, fault) = (left_ms + HALF_CLOSE_MS, Fault::ClientGone);
                     }
                 }
-                progress => return Poll::Ready(Ok(progress)),
+                progress @ (Progress::Head | Progress::Whole | Progress::Output | Progress::Replied) => {
+                    return Poll::Ready(Ok(progress));
+                }
             }
             let now_ms = drive.worker.timers.now_ms();
             if due_ms <= now_ms {

@@ -63,15 +63,15 @@ pub(crate) fn framing(drive: &Drive<'_>, version: Version) -> ResponseBody {
     let exchange = &*drive.exchange;
     let body = exchange.response.body;
     let way = &exchange.filtering.response;
-    let may_change = || changes_bodies(drive, Phase::ResponseBody);
-    match body {
-        ResponseBody::None => body,
-        _ if way.is_whole && way.trailers.fields.is_empty() => {
-            ResponseBody::Length(way.collected.len() as u64)
-        }
-        ResponseBody::Length(length) if length > 0 && (way.is_whole || may_change()) => {
-            ResponseBody::Chunked.towards(version)
-        }
-        body => body.towards(version),
+    if body == ResponseBody::None {
+        return body;
     }
+    if way.is_whole && way.trailers.fields.is_empty() {
+        return ResponseBody::Length(way.collected.len() as u64);
+    }
+    let has_length = matches!(body, ResponseBody::Length(1..));
+    if has_length && (way.is_whole || changes_bodies(drive, Phase::ResponseBody)) {
+        return ResponseBody::Chunked.towards(version);
+    }
+    body.towards(version)
 }
