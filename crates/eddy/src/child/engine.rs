@@ -62,6 +62,7 @@ pub(super) struct Running {
     /// Workers that were started; a reload does not change them.
     workers: usize,
     last_tried: Tried,
+    host: Arc<FilterHost>,
     maker: FilterMaker,
     names: FilterNames,
     /// Begins with the first filter.
@@ -92,6 +93,8 @@ enum Reload {
 pub(super) struct Serving {
     pub(super) gateway: Arc<Gateway>,
     pub(super) status: Arc<Status>,
+    pub(super) host: Arc<FilterHost>,
+    pub(super) names: FilterNames,
 }
 
 /// What the main thread asks of the engine.
@@ -139,7 +142,8 @@ impl Engine {
         let mut taken = self.acquire(&keys, workers).map_err(StartError::Other)?;
         let admin_socket = taken.admin;
         let page = Arc::clone(&self.page);
-        let gateway = Gateway::start_with(Arc::clone(&config), &filters, host, taken.sockets, page);
+        let gateway =
+            Gateway::start_with(Arc::clone(&config), &filters, Arc::clone(&host), taken.sockets, page);
         let gateway = Arc::new(gateway.context("the gateway cannot start").map_err(StartError::Other)?);
         let force = InForce { config, bound: std::mem::take(&mut taken.bound) };
         let status = Arc::new(Status::new(self.generation, force));
@@ -152,6 +156,7 @@ impl Engine {
             admin: None,
             workers,
             last_tried,
+            host,
             maker,
             names,
             watch: None,
@@ -232,7 +237,12 @@ impl Engine {
 impl Running {
     /// What the main thread needs of it.
     pub(super) fn serving(&self) -> Serving {
-        Serving { gateway: Arc::clone(&self.gateway), status: Arc::clone(&self.status) }
+        Serving {
+            gateway: Arc::clone(&self.gateway),
+            status: Arc::clone(&self.status),
+            host: Arc::clone(&self.host),
+            names: self.names.clone(),
+        }
     }
 
     /// Does what the main thread asks, until it asks no more.

@@ -2,6 +2,7 @@
 
 mod bundle;
 mod maker;
+mod metrics;
 mod names;
 mod probe;
 mod probed;
@@ -9,6 +10,7 @@ mod problem;
 mod services;
 
 pub(crate) use maker::{FilterMaker, needs_new_process};
+pub(crate) use metrics::write_metrics;
 pub(crate) use names::FilterNames;
 pub(crate) use probe::probe;
 pub(crate) use probed::run as run_probe;

@@ -243,3 +243,26 @@ fn a_panic_in_a_goroutine_names_its_package() {
     assert_eq!(died["at"], "main.refresh", "{died}");
     eddy.record("ready");
 }
+
+#[test]
+fn metrics_of_filters_are_shown_by_name() {
+    let libraries = Directory::new();
+    let library = faults(&libraries, "libfaults.so", &[]);
+    let text = config("metric", &library, "{}") + "admin: {address: '127.0.0.2:0'}\n";
+    let mut eddy = Eddy::launch(&text, Launch::default());
+    assert_eq!(get(eddy.address(), "/fixed").status, 200);
+    let shown = || get(eddy.admin(), "/metrics").text;
+    let count = |text: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix("eddy_filter_hits{filter=\"it\"} "));
+        line.unwrap().parse::<u64>().unwrap()
+    };
+    let before = count(&shown());
+    assert!(before >= 3);
+    // A filter that is made anew goes on counting.
+    eddy.write_config(&text.replace("'{}'", "'{\"other\": 1}'"));
+    eddy.signal(Signal::HUP);
+    eddy.record("configuration reloaded");
+    assert_eq!(get(eddy.address(), "/fixed").status, 200);
+    assert!(count(&get(eddy.admin(), "/metrics").text) > before);
+    eddy.stop();
+}
