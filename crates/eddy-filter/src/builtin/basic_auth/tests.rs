@@ -118,6 +118,13 @@ fn a_file_has_a_user_a_line() {
 }
 
 #[test]
+fn the_example_can_be_read() {
+    let users = read_users(include_bytes!("../../../../../examples/filters/users.htpasswd")).unwrap();
+    let [(_, alice), (_, bob)] = users.as_slice() else { panic!("two users") };
+    assert!(verify(alice, b"wonderland") && verify(bob, b"builder"));
+}
+
+#[test]
 fn nobody_is_as_dear_as_the_dearest() {
     let config = |users: &[&str]| BasicAuthConfig {
         users: users
