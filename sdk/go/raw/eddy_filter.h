@@ -203,7 +203,7 @@ typedef struct eddy_call {
   volatile uint32_t *current; /* the guest writes the `id` of the filter it is about to enter, and 0 at the end */
 } eddy_call;
 
-#define EDDY_CALL_END 1u     /* nothing follows in this direction: no body, or this is its last piece */
+#define EDDY_CALL_END 1u     /* nothing follows in this direction: no body, its last piece, or the trailers behind it */
 #define EDDY_CALL_SAMPLED 2u /* fill in `nanos` */
 #define EDDY_CALL_LOCAL 4u   /* the response is eddy's own */
 #define EDDY_CALL_BUFFERED 8u /* `body` is the whole body */
