@@ -7,7 +7,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test fmt lint docs bench bench-filters bench-peers mutants nightly soak fuzz
+.PHONY: help run build test fmt lint docs bench bench-filters bench-peers bench-calls mutants nightly soak fuzz
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ bench-filters: ## what filters cost in eddy and in the peers, in each of their l
 	bench/peers/build-filters
 	EDDY=$${EDDY:-$(TARGET)/release/eddy} EDDY_NATIVE_LIBRARIES=$${EDDY_NATIVE_LIBRARIES:-$(TARGET)/release} \
 		$(TARGET)/release/eddy-bench filters
+
+bench-calls: ## what calls between Go and native code cost, with four versions of Go
+	cd bench/calls && go run ./run
 
 bench-peers: ## install the peers that tests and benchmarks compare with
 	bench/peers/install; peers=$$?; tests/differential/install && exit $$peers

@@ -155,7 +155,8 @@ func (x *Exchange) Fault(why error) Verdict {
 // Phase tells where the exchange stands.
 func (x *Exchange) Phase() raw.Phase { return x.live().Phase }
 
-// IsLast tells that nothing follows in this direction: there is no body, or this is its last piece.
+// IsLast tells that nothing follows in this direction: there is no body, or this is its last piece and no trailers
+// come, or these are the trailers.
 func (x *Exchange) IsLast() bool { return x.live().Flags&raw.CallEnd != 0 }
 
 // IsLocal tells that the response is eddy's own, or another filter's.

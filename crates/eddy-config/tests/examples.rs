@@ -5,10 +5,14 @@
 use std::fs;
 use std::path::PathBuf;
 
-use eddy_config::{ActionKind, Config, Serve, SourceText, check};
+use eddy_config::{ActionKind, Config, FilterKind, Serve, SourceText, check};
 
 fn load(name: &str) -> Config {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name).join("eddy.yaml");
+    load_file(&format!("{name}/eddy.yaml"))
+}
+
+fn load_file(name: &str) -> Config {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     let source = SourceText::new(name, &fs::read_to_string(path).unwrap());
     match check(std::slice::from_ref(&source)) {
         Ok(checked) => {
@@ -51,4 +55,22 @@ fn edge() {
     let config = load("edge");
     assert_eq!(config.listeners[0].limits.body_bytes_max, Some(0));
     assert_eq!(config.listeners[1].forwarded.trusted.len(), 2);
+}
+
+#[test]
+fn filters() {
+    let kinds = |name: &str| {
+        let config = load_file(&format!("filters/{name}.yaml"));
+        let kind = |kind: &FilterKind| match kind {
+            FilterKind::Builtin(builtin) => builtin.kind().to_owned(),
+            FilterKind::Native { library, .. } => library.display().to_string(),
+            FilterKind::Go { source, .. } => format!("{source:?}"),
+        };
+        config.filters.iter().map(|filter| kind(&filter.kind)).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds("protected"), ["ip_access", "rate_limit", "basic_auth", "body_limit"]);
+    assert_eq!(kinds("browser"), ["request_id", "cors", "headers"]);
+    assert_eq!(kinds("chaos"), ["fault"]);
+    let relative = ["Package(\"filters/./go/basic-auth\")", "filters/./c/build/libheader_get_set.so"];
+    assert_eq!(kinds("go"), relative);
 }

@@ -36,8 +36,16 @@ impl Draw {
 
 fn examples() -> Vec<String> {
     let examples = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let names = ["quickstart", "api-gateway", "canary", "edge"];
-    names.iter().map(|name| fs::read_to_string(examples.join(name).join("eddy.yaml")).unwrap()).collect()
+    let names = [
+        "quickstart/eddy.yaml",
+        "api-gateway/eddy.yaml",
+        "canary/eddy.yaml",
+        "edge/eddy.yaml",
+        "filters/protected.yaml",
+        "filters/browser.yaml",
+        "filters/go.yaml",
+    ];
+    names.iter().map(|name| fs::read_to_string(examples.join(name)).unwrap()).collect()
 }
 
 /// A place in `text` between two characters.

@@ -146,7 +146,7 @@ func (e *exchange) direction(direction int) outcome {
 		}
 		if flags&raw.CallEnd == 0 {
 			whole := strings.Join(pieces, "")
-			if out := e.whole(body, order[at-1], &whole, seen); out != goesOn {
+			if out := e.whole(body, order[at-1], message, &whole, seen); out != goesOn {
 				return out
 			}
 			pieces = []string{whole}
@@ -192,7 +192,7 @@ func (e *exchange) stream(phase raw.Phase, pieces []string, seen []bool, message
 			if verdict == raw.Buffer && i != len(pieces)-1 {
 				whole := strings.Join(pieces[i:], "")
 				pieces = pieces[:i+1]
-				if out := e.whole(phase, order[at-1], &whole, seen); out != goesOn {
+				if out := e.whole(phase, order[at-1], message, &whole, seen); out != goesOn {
 					return out
 				}
 				pieces[i] = whole
@@ -206,12 +206,16 @@ func (e *exchange) stream(phase raw.Phase, pieces []string, seen []bool, message
 }
 
 // whole gives one filter the whole body.
-func (e *exchange) whole(phase raw.Phase, filter int, whole *string, seen []bool) outcome {
+func (e *exchange) whole(phase raw.Phase, filter int, message *Message, whole *string, seen []bool) outcome {
 	seen[filter] = true
 	if e.skipped[filter] || e.gateway.chain[filter].info.Interest&phase.Bit() == 0 {
 		return goesOn
 	}
-	_, _, out := e.crossBody(phase, []int{filter}, raw.CallEnd|raw.CallBuffered, whole)
+	flags := uint8(raw.CallBuffered)
+	if len(message.Trailers) == 0 {
+		flags |= raw.CallEnd
+	}
+	_, _, out := e.crossBody(phase, []int{filter}, flags, whole)
 	return out
 }
 

@@ -16,7 +16,7 @@ mapping! {
     BasicAuthSpec as "basic_auth" {
         /// Users, and for each a hash as in `file`, or the password itself. A password that begins with `{` or `$` is
         /// written behind `{PLAIN}`.
-        optional users: Named<UserName, Text<1024>>, otherwise "those of `file`", example "{alice: '$2y$10$abcdefghijklmnopqrstuuIrkpDCgx2Zd9QmVg0dCMgVq1iyXJhDy'}";
+        optional users: Named<UserName, Text<1024>>, otherwise "those of `file`", example "{alice: '$2y$10$abcdefghijklmnopqrstuuM5mQ8M5myIEaBDev7HcpLnIZwoCz6rq'}";
         /// A file of lines `user:hash`, as `htpasswd -B` writes it: bcrypt (`$2a$`, `$2b$`, `$2y$`), SHA-crypt (`$5$`,
         /// `$6$`) or `{SHA}`. It is read when the configuration is. A relative path begins where the configuration
         /// file lies. Where a user stands in both, `users` holds.
@@ -146,7 +146,7 @@ mapping! {
         optional client: ClientSpec, otherwise "the peer's", example "{forwarded_position: 1, trusted: [10.0.0.1]}";
         /// How many bits of an IPv6 address make a client; a household or server usually has all of a /64.
         optional ipv6_prefix: Number<16, 128>, default "64", example "56";
-        /// Most clients or values that are counted at once, about 17 bytes each. With more, those that have used least
+        /// Most clients or values that are counted at once, 16 bytes each, rounded up to a power of two. With more, those that have used least
         /// are forgotten first.
         optional entries: Number<64, 4_194_304>, default "65536", example "1000000";
         /// Which answers tell of the limit in the fields `RateLimit-Policy` and `RateLimit`.

@@ -8,9 +8,10 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use anyhow::Context;
 use eddy_config::{Config, ListenAddress, version_of};
+use eddy_filter::{FilterSet, Host, Level};
 use eddy_guest::Graveyard;
 use eddy_io::{SharedPage, WORKERS_MAX};
-use eddy_proxy::{Gateway, Sockets};
+use eddy_proxy::{FilterHost, Gateway, Sockets};
 use eddy_source::{FileSource, Rejected};
 
 use super::last_words::LastWords;
@@ -24,7 +25,7 @@ use crate::admin::AdminServer;
 use crate::control::{
     Channel, ChildSettings, STATE_FORMAT, SocketKey, SocketPlace, SocketRole, ToParent, memory_file,
 };
-use crate::filters::{FilterNames, needs_new_process, probe};
+use crate::filters::{FilterMaker, FilterNames, FilterProblem, needs_new_process, probe};
 use crate::log::Log;
 use crate::notify::Notifier;
 
@@ -61,6 +62,8 @@ pub(super) struct Running {
     /// Workers that were started; a reload does not change them.
     workers: usize,
     last_tried: Tried,
+    host: Arc<FilterHost>,
+    maker: FilterMaker,
     names: FilterNames,
     /// Begins with the first filter.
     watch: Option<Watch>,
@@ -90,6 +93,8 @@ enum Reload {
 pub(super) struct Serving {
     pub(super) gateway: Arc<Gateway>,
     pub(super) status: Arc<Status>,
+    pub(super) host: Arc<FilterHost>,
+    pub(super) names: FilterNames,
 }
 
 /// What the main thread asks of the engine.
@@ -128,9 +133,17 @@ impl Engine {
         log_problems(&loaded.warnings);
         let keys = keys_of(&config);
         let workers = worker_count(&config);
+        let names = FilterNames::default();
+        let host = FilterHost::new(workers, EXCHANGES_MAX, level_of(self.log_choice, &config));
+        let maker = self.maker(&host);
+        let filters =
+            maker.make(&config).map_err(|problems| StartError::Config(unmade(&problems, &loaded)))?;
+        self.tell_names(&names, &filters);
         let mut taken = self.acquire(&keys, workers).map_err(StartError::Other)?;
         let admin_socket = taken.admin;
-        let gateway = Gateway::start(Arc::clone(&config), taken.sockets, Arc::clone(&self.page));
+        let page = Arc::clone(&self.page);
+        let gateway =
+            Gateway::start_with(Arc::clone(&config), &filters, Arc::clone(&host), taken.sockets, page);
         let gateway = Arc::new(gateway.context("the gateway cannot start").map_err(StartError::Other)?);
         let force = InForce { config, bound: std::mem::take(&mut taken.bound) };
         let status = Arc::new(Status::new(self.generation, force));
@@ -143,7 +156,9 @@ impl Engine {
             admin: None,
             workers,
             last_tried,
-            names: FilterNames::default(),
+            host,
+            maker,
+            names,
             watch: None,
         };
         running.watch_filters();
@@ -182,6 +197,23 @@ impl Engine {
         Ok(taken)
     }
 
+    fn maker(&self, host: &Arc<FilterHost>) -> FilterMaker {
+        let numbers = Arc::clone(host);
+        FilterMaker {
+            host: Arc::clone(host) as Arc<dyn Host>,
+            number: Box::new(move |name| numbers.number(name)),
+            graveyard: self.graveyard.clone(),
+            observe: Box::new(|filter| tracing::debug!(filter, "making a filter")),
+        }
+    }
+
+    /// Lets the parent know the filters of a set by number, before the first exchange enters one.
+    fn tell_names(&self, names: &FilterNames, filters: &FilterSet) {
+        for some in names.add(filters).chunks(NAMES_PER_MESSAGE) {
+            self.tell(&ToParent::Filters { names: some.to_vec() }, None);
+        }
+    }
+
     fn tell(&self, message: &ToParent, file: Option<&OwnedFd>) {
         let descriptors: Vec<_> = file.into_iter().map(AsFd::as_fd).collect();
         if let Some(parent) = &self.parent
@@ -205,7 +237,12 @@ impl Engine {
 impl Running {
     /// What the main thread needs of it.
     pub(super) fn serving(&self) -> Serving {
-        Serving { gateway: Arc::clone(&self.gateway), status: Arc::clone(&self.status) }
+        Serving {
+            gateway: Arc::clone(&self.gateway),
+            status: Arc::clone(&self.status),
+            host: Arc::clone(&self.host),
+            names: self.names.clone(),
+        }
     }
 
     /// Does what the main thread asks, until it asks no more.
@@ -301,7 +338,16 @@ impl Running {
         if is_renewal {
             return self.renew();
         }
-        match self.put_in_force(&loaded) {
+        let filters = match self.maker.make(&loaded.config) {
+            Ok(filters) => filters,
+            Err(problems) => {
+                log_problems(&unmade(&problems, &loaded).problems);
+                self.status.handle_rejected();
+                return Reload::Rejected(problems.len());
+            }
+        };
+        self.engine.tell_names(&self.names, &filters);
+        match self.put_in_force(&loaded, &filters) {
             Ok(()) => Reload::Accepted(version),
             Err(error) => {
                 tracing::error!("{error:#}");
@@ -337,14 +383,14 @@ impl Running {
     }
 
     /// Puts a configuration in force: all of it, or nothing of it.
-    fn put_in_force(&mut self, loaded: &Loaded) -> anyhow::Result<()> {
+    fn put_in_force(&mut self, loaded: &Loaded, filters: &FilterSet) -> anyhow::Result<()> {
         let before = self.status.force();
         let config = Arc::clone(&loaded.config);
         let keys = keys_of(&config);
         let missing: Vec<SocketKey> =
             keys.iter().filter(|key| !before.bound.contains_key(key)).cloned().collect();
         let taken = self.engine.acquire(&missing, self.workers)?;
-        if let Err(error) = self.gateway.reload(Arc::clone(&config), taken.sockets) {
+        if let Err(error) = self.gateway.reload_with(Arc::clone(&config), filters, taken.sockets) {
             self.engine.sockets.release(missing);
             return Err(error).context("the gateway does not take the configuration");
         }
@@ -482,6 +528,25 @@ fn vetted(loaded: Loaded) -> Result<Loaded, Rejected> {
     if problems.is_empty() { Ok(loaded) } else { Err(Rejected { problems, sources: loaded.sources }) }
 }
 
+/// What is said when filters that could be made a moment ago cannot be made now.
+fn unmade(problems: &[FilterProblem], loaded: &Loaded) -> Rejected {
+    let problems = problems.iter().map(|problem| problem.in_sources(&loaded.sources)).collect();
+    Rejected { problems, sources: loaded.sources.clone() }
+}
+
+/// The least level of records that filters need not write in vain.
+fn level_of(choice: LogChoice, config: &Config) -> Level {
+    let level = choice.weighed_against(&config.log).level.into_level();
+    match level.map(|level| level.as_str()) {
+        None => Level::Off,
+        Some("ERROR") => Level::Error,
+        Some("WARN") => Level::Warn,
+        Some("INFO") => Level::Info,
+        Some("DEBUG") => Level::Debug,
+        Some(_) => Level::Trace,
+    }
+}
+
 /// Keeps this thread: one that has entered a guest ends with the process, not before.
 pub(super) fn stay_for_ever() -> ! {
     loop {
@@ -497,5 +562,9 @@ pub(super) fn role_name(role: SocketRole) -> &'static str {
     }
 }
 
+/// Most exchanges of a worker at once that filters can name; the table grows as they come.
+const EXCHANGES_MAX: usize = 1 << 20;
+/// Names of filters in one message to the parent; each is short enough for all to fit.
+const NAMES_PER_MESSAGE: usize = 200;
 /// Orders taken together.
 const ORDERS_MAX: usize = 1024;

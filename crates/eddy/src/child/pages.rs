@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::engine::{Serving, role_name};
 use crate::admin::{Page, Pages};
+use crate::filters::write_metrics;
 
 /// Shows one gateway process.
 pub(super) struct GatewayPages {
@@ -84,6 +85,8 @@ impl GatewayPages {
             u8::from(status.is_draining.load(Ordering::Relaxed)),
             status.generation,
         );
+        let names = &self.serving.names;
+        write_metrics(&mut out, self.serving.host.metrics(), |number| names.of(number));
         write_process(&mut out);
         out
     }

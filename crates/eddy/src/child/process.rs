@@ -308,7 +308,7 @@ impl Process {
             return;
         }
         // A gateway that is just starting may accept already, before this thread has heard of it. It drains then.
-        let Some(Serving { gateway, status }) = self.serving.clone() else { return };
+        let Some(Serving { gateway, status, .. }) = self.serving.clone() else { return };
         status.is_draining.store(true, Ordering::Relaxed);
         let timeout = status.force().config.drain_timeout;
         tracing::info!(timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX), "draining");

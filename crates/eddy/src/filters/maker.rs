@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use eddy_config::{Config, FilterConfig, FilterKind, GoSource, RuleFilterConfig};
-use eddy_filter::{Filter, FilterSet, Host, RuleFilter};
+use eddy_filter::builtin::{self, BuiltinConfig, BuiltinContext};
+use eddy_filter::{Filter, FilterSet, Host, Owner, RuleFilter};
 use eddy_guest::{Graveyard, NativeLibrary};
 
 use super::bundle::bundle_of;
 use super::problem::FilterProblem;
+use super::services::{self, ProcessServices};
 
 /// Makes filters. Lives on one thread, which no worker is and which lasts as long as the process.
 pub(crate) struct FilterMaker {
@@ -26,13 +28,14 @@ pub(crate) struct FilterMaker {
 /// What makes a filter ready to be put into chains.
 #[derive(Clone)]
 enum Made {
+    Builtin(Arc<Filter>),
     Guest(Arc<Filter>, Arc<NativeLibrary>),
 }
 
 impl Made {
     fn filter(&self) -> &Arc<Filter> {
         match self {
-            Self::Guest(filter, _) => filter,
+            Self::Builtin(filter) | Self::Guest(filter, _) => filter,
         }
     }
 }
@@ -77,9 +80,7 @@ impl FilterMaker {
 
     fn make_one(&self, config: &Config, filter: &FilterConfig) -> Result<Made, FilterProblem> {
         let (path, name) = match &filter.kind {
-            FilterKind::Builtin(_) => {
-                return Err(FilterProblem::new(&filter.name, "this eddy has no built-in filters", None));
-            }
+            FilterKind::Builtin(builtin) => return self.make_builtin(filter, builtin).map(Made::Builtin),
             FilterKind::Native { filter, library } => (library.clone(), filter),
             FilterKind::Go { filter: name, source } => {
                 let path =
@@ -103,6 +104,28 @@ impl FilterMaker {
         Ok(Made::Guest(Arc::new(one), library))
     }
 
+    fn make_builtin(
+        &self,
+        filter: &FilterConfig,
+        config: &BuiltinConfig,
+    ) -> Result<Arc<Filter>, FilterProblem> {
+        let seed = services::seed().map_err(|why| FilterProblem::new(&filter.name, why, None))?;
+        let id = (self.number)(&filter.name);
+        let context =
+            BuiltinContext { id, host: Arc::clone(&self.host), services: Arc::new(ProcessServices), seed };
+        let (library, info) = builtin::make(config, &context)
+            .map_err(|error| FilterProblem::new(&filter.name, error.to_string(), None))?;
+        Ok(Arc::new(Filter {
+            name: Arc::clone(&filter.name),
+            id,
+            library,
+            number: 1,
+            info,
+            policy: filter.policy,
+            owner: Owner::default(),
+        }))
+    }
+
     /// What a rule says of a filter, if it says more than whether it is entered.
     fn make_rule(
         &self,
@@ -113,6 +136,11 @@ impl FilterMaker {
     ) -> Result<Option<RuleFilter>, FilterProblem> {
         let index = rule.filter;
         match made {
+            Made::Builtin(_) => {
+                let Some(own) = &rule.builtin else { return Ok(None) };
+                let filter = self.make_builtin(config, own)?;
+                Ok(Some(RuleFilter { action, index, filter, config: 0, owner: Owner::default() }))
+            }
             Made::Guest(filter, library) => {
                 let Some(own) = &rule.config else { return Ok(None) };
                 let (number, owner) = library

@@ -2,12 +2,16 @@
 
 mod bundle;
 mod maker;
+mod metrics;
 mod names;
 mod probe;
 mod probed;
 mod problem;
+mod services;
 
-pub(crate) use maker::needs_new_process;
+pub(crate) use maker::{FilterMaker, needs_new_process};
+pub(crate) use metrics::write_metrics;
 pub(crate) use names::FilterNames;
 pub(crate) use probe::probe;
 pub(crate) use probed::run as run_probe;
+pub(crate) use problem::FilterProblem;

@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use eddy_config::{Config, FilterKind, Problem, SourceText};
+use eddy_config::{Config, Problem, SourceText};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::{Deserialize, Serialize};
 
@@ -27,12 +27,12 @@ pub(super) enum FromProbe {
     Done,
 }
 
-/// Every filter of these texts that cannot be made; none where no filter comes from a library.
+/// Every filter of these texts that cannot be made; none where there are no filters.
 ///
 /// # Cost
 /// Starts a process and waits for it, five seconds at most.
 pub(crate) fn probe(config: &Config, sources: &[SourceText]) -> Vec<Problem> {
-    if config.filters.iter().all(|filter| matches!(filter.kind, FilterKind::Builtin(_))) {
+    if config.filters.is_empty() {
         return Vec::new();
     }
     let found = Probe::start(sources).and_then(Probe::finish).unwrap_or_else(|error| {

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::support::{Directory, Eddy, Launch, get, run_to_end};
+use crate::support::{Directory, Eddy, Launch, get, run_to_end, try_get};
 use rustix::process::Signal;
 
 /// Builds the library of faults of `eddy-guest` with these flags.
@@ -28,8 +30,19 @@ fn faults(directory: &Directory, name: &str, flags: &[&str]) -> PathBuf {
 fn config(filter: &str, library: &Path, settings: &str) -> String {
     let library = library.display();
     format!(
-        "workers: 2\ndrain_timeout: 1s\nlisteners:\n  - {{address: '127.0.0.1:0', demo: true, filters: [it]}}\nfilters:\n  it:\n    \
-         native: {{filter: {filter}, library: '{library}'}}\n    config: '{settings}'\n"
+        "\
+workers: 2
+drain_timeout: 1s
+filters:
+  it:
+    native: {{filter: {filter}, library: '{library}'}}
+    config: '{settings}'
+listeners:
+  - {{address: '127.0.0.1:0', routes: site, filters: [it]}}
+routes:
+  site:
+    - {{match: {{path: {{prefix: /}}}}, respond: {{status: 200, body: ok}}}}
+"
     )
 }
 
@@ -67,7 +80,7 @@ fn whatever_is_wrong_with_a_filter_is_said() {
         let (code, text, _) = check(filter, flags, settings);
         assert_eq!(code, Some(1), "{filter} {flags:?}: {text}");
         assert!(text.contains(expected) && text.contains("filter \"it\""), "{filter} {flags:?}: {text}");
-        assert!(text.contains("eddy.yaml:6:3"), "{filter} {flags:?}: {text}");
+        assert!(text.contains("eddy.yaml:4:3"), "{filter} {flags:?}: {text}");
     }
     let (_, text, _) = check("set", &["-DFAULT_INIT_ABORT"], "");
     assert!(text.contains("it said: libfaults: no licence found"), "{text}");
@@ -113,5 +126,143 @@ fn a_process_ends_well_with_filters_and_blocks_signals_in_all_threads() {
         let blocked = u64::from_str_radix(blocked, 16).unwrap();
         assert_eq!(blocked & asynchronous, asynchronous, "{status}");
     }
+    eddy.stop();
+}
+
+#[test]
+fn a_filter_answers_and_the_process_ends_well_under_load() {
+    let libraries = Directory::new();
+    let eddy =
+        Eddy::launch(&config("reply", &faults(&libraries, "libfaults.so", &[]), "{}"), Launch::default());
+    let address = eddy.address();
+    assert_eq!(get(address, "/fixed").status, 403);
+    let is_over = Arc::new(AtomicBool::new(false));
+    let clients: Vec<_> = (0..4)
+        .map(|_| {
+            let is_over = Arc::clone(&is_over);
+            std::thread::spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    // Once eddy ends, it refuses.
+                    let _ = try_get(address, "/fixed");
+                }
+            })
+        })
+        .collect();
+    eddy.stop();
+    is_over.store(true, Ordering::Relaxed);
+    clients.into_iter().for_each(|client| client.join().unwrap());
+}
+
+#[test]
+fn a_filter_that_crashes_is_named_and_the_process_replaced() {
+    let libraries = Directory::new();
+    let library = faults(&libraries, "libfaults.so", &[]);
+    for (filter, cause) in
+        [("crash", "signal 11 (SIGSEGV)"), ("abort", "signal 6 (SIGABRT)"), ("exit", "exit code 3")]
+    {
+        let mut eddy = Eddy::launch(&config(filter, &library, "{}"), Launch::default());
+        let before = eddy.gateway();
+        let crashed = Instant::now();
+        assert!(try_get(eddy.address(), "/fixed").is_err());
+        let died = eddy.record("gateway process died; another takes its place");
+        eddy.record("ready");
+        let silence = crashed.elapsed();
+        assert_eq!((died["filter"].as_str(), died["cause"].as_str()), (Some("it"), Some(cause)), "{died}");
+        assert_ne!(eddy.gateway(), before);
+        println!("{filter}: another process serves after {silence:?}");
+        // 300 ms on a machine that has nothing else to do, as tests have not.
+        assert!(silence < Duration::from_secs(2), "{silence:?} without a gateway");
+    }
+}
+
+#[test]
+fn a_filter_that_hangs_is_named_and_the_process_replaced() {
+    let libraries = Directory::new();
+    let library = faults(&libraries, "libfaults.so", &[]);
+    let mut eddy = Eddy::launch(&config("hang", &library, "{}"), Launch::default());
+    let address = eddy.address();
+    let client = std::thread::spawn(move || try_get(address, "/fixed").is_err());
+    let held = eddy.record_where("held", |record| record["held_ms"].is_u64());
+    assert_eq!((held["filter"].as_str(), held["level"].as_str()), (Some("it"), Some("warn")), "{held}");
+    let held = eddy.record_where("held", |record| record["held_ms"].is_u64());
+    assert!(held["held_ms"].as_u64().unwrap() >= 1000, "{held}");
+    let hung = eddy.record("a worker hangs; its process is killed");
+    assert_eq!(hung["filter"], "it", "{hung}");
+    let died = eddy.record("gateway process died; another takes its place");
+    assert_eq!(died["filter"], "it", "{died}");
+    eddy.record("ready");
+    assert!(client.join().unwrap());
+}
+
+#[test]
+fn a_changed_library_is_taken_up_by_a_new_process() {
+    let libraries = Directory::new();
+    let library = faults(&libraries, "libfaults.so", &[]);
+    let mut eddy = Eddy::launch(&config("reply", &library, "{}"), Launch::default());
+    let before = eddy.gateway();
+    assert_eq!(get(eddy.address(), "/fixed").status, 403);
+    // Another file at the same place, as linkers leave it.
+    let fresh = faults(&libraries, "fresh.so", &["-O1"]);
+    std::fs::rename(&fresh, &library).unwrap();
+    eddy.signal(Signal::HUP);
+    eddy.record("libraries of filters renewed; the process before drains");
+    assert_ne!(eddy.gateway(), before);
+    assert_eq!(get(eddy.address(), "/fixed").status, 403);
+    // Another library beside it needs no new process.
+    let other = faults(&libraries, "libother.so", &[]);
+    let now = eddy.gateway();
+    eddy.write_config(&config("reply", &other, "{}"));
+    eddy.signal(Signal::HUP);
+    eddy.record("configuration reloaded");
+    assert_eq!(eddy.gateway(), now);
+    assert_eq!(get(eddy.address(), "/fixed").status, 403);
+    eddy.stop();
+}
+
+#[test]
+fn a_panic_in_a_goroutine_names_its_package() {
+    let libraries = Directory::new();
+    let library = libraries.join("libgo.so");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../eddy-guest/tests/golang/faults");
+    let built = Command::new("go")
+        .current_dir(folder)
+        .args(["build", "-buildmode=c-shared", "-o"])
+        .arg(&library)
+        .arg(".")
+        .status();
+    let Ok(built) = built else {
+        println!("SKIPPED: there is no Go here, so filters in Go are not tested");
+        return;
+    };
+    assert!(built.success(), "the library in Go does not compile");
+    let text = config("panic-goroutine", &library, "{}").replace("native:", "go:");
+    let mut eddy = Eddy::launch(&text, Launch::default());
+    let _ = try_get(eddy.address(), "/fixed");
+    let died = eddy.record("gateway process died; another takes its place");
+    assert!(died["said"].as_str().unwrap().starts_with("panic: in a goroutine"), "{died}");
+    assert_eq!(died["at"], "main.refresh", "{died}");
+    eddy.record("ready");
+}
+
+#[test]
+fn metrics_of_filters_are_shown_by_name() {
+    let libraries = Directory::new();
+    let library = faults(&libraries, "libfaults.so", &[]);
+    let text = config("metric", &library, "{}") + "admin: {address: '127.0.0.2:0'}\n";
+    let mut eddy = Eddy::launch(&text, Launch::default());
+    assert_eq!(get(eddy.address(), "/fixed").status, 200);
+    let shown = || get(eddy.admin(), "/metrics").text;
+    let count = |text: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix("eddy_filter_hits{filter=\"it\"} "));
+        line.unwrap().parse::<u64>().unwrap()
+    };
+    let before = count(&shown());
+    assert!(before >= 3);
+    // A filter that is made anew goes on counting.
+    eddy.write_config(&text.replace("'{}'", "'{\"other\": 1}'"));
+    eddy.signal(Signal::HUP);
+    eddy.record("configuration reloaded");
+    assert_eq!(get(eddy.address(), "/fixed").status, 200);
+    assert!(count(&get(eddy.admin(), "/metrics").text) > before);
     eddy.stop();
 }

@@ -118,6 +118,13 @@ fn a_file_has_a_user_a_line() {
 }
 
 #[test]
+fn the_example_can_be_read() {
+    let users = read_users(include_bytes!("../../../../../examples/filters/users.htpasswd")).unwrap();
+    let [(_, alice), (_, bob)] = users.as_slice() else { panic!("two users") };
+    assert!(verify(alice, b"wonderland") && verify(bob, b"builder"));
+}
+
+#[test]
 fn nobody_is_as_dear_as_the_dearest() {
     let config = |users: &[&str]| BasicAuthConfig {
         users: users
@@ -245,9 +252,9 @@ fn slow_forms_are_computed_elsewhere_and_remembered() {
 fn nothing_is_remembered_if_so_configured() {
     let config = BasicAuthConfig { cache_ttl: Duration::ZERO, ..config(&[("alice", BCRYPT[2].1)]) };
     let (library, host) = made(config, TestServices::default());
-    for exchange in 1..=2 {
+    for (exchange, count) in [(1, 1), (2, 2)] {
         assert_eq!(enter(&*library, exchange, "alice:U*U").verdict, Verdict::Pause);
-        assert_eq!(host.resumed(exchange as usize)[exchange as usize - 1].verdict, Verdict::Continue);
+        assert_eq!(host.resumed(count)[count - 1].verdict, Verdict::Continue);
     }
 }
 

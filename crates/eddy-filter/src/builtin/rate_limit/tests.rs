@@ -79,11 +79,11 @@ fn many_threads_take_no_more_than_there_is() {
 
 #[test]
 fn lots_lose_less_than_a_64th() {
-    for (burst, workers) in [(1, 4), (100, 4), (10_000, 4), (1_000_000, 16)] {
+    for (burst, workers) in [(1, 4_u16), (100, 4), (10_000, 4), (1_000_000, 16)] {
         let rate = Rate::new(burst, Duration::from_secs(3600), burst);
-        let common = Common::new(burst, workers);
+        let common = Common::new(burst, workers.into());
         // One request on each worker, then all the rest on the first.
-        let mut taken = (0..workers).filter(|worker| common.take(rate, *worker as u16, MS).is_taken).count();
+        let mut taken = (0..workers).filter(|worker| common.take(rate, *worker, MS).is_taken).count();
         while common.take(rate, 0, MS).is_taken {
             taken += 1;
         }

@@ -3,6 +3,7 @@
 pub(crate) mod support;
 
 mod address;
+mod allocations;
 mod body_limit;
 mod cors;
 mod fault;

@@ -85,6 +85,12 @@ impl Stage {
     /// Shows the exchange to a filter.
     pub(crate) fn enter(&mut self, library: &dyn Library, phase: Phase) -> Said {
         let mut edits = EditLog::new();
+        let (verdict, wait_ms) = self.run(library, phase, &mut edits);
+        Said { verdict, edits: spell(&edits), wait_ms }
+    }
+
+    /// Shows the exchange to a filter, which writes its changes into `edits`.
+    pub(crate) fn run(&mut self, library: &dyn Library, phase: Phase, edits: &mut EditLog) -> (Verdict, u32) {
         let (verdict, wait_ms, state) = {
             let view = self.view(phase);
             let mut steps = [Step { filter: 1, state: self.state, id: 9, ..Step::default() }];
@@ -96,7 +102,7 @@ impl Stage {
                 view: Some(&view),
                 steps: &mut steps,
                 ended: &[],
-                edits: &mut edits,
+                edits,
                 stopped: 0,
                 wait_ms: 0,
                 current: &AtomicU32::new(0),
@@ -106,7 +112,7 @@ impl Stage {
             (steps[0].verdict, wait_ms, steps[0].state)
         };
         self.state = state;
-        Said { verdict, edits: spell(&edits), wait_ms }
+        (verdict, wait_ms)
     }
 
     pub(crate) fn view(&self, phase: Phase) -> View<'_> {
@@ -167,7 +173,17 @@ pub(crate) fn spell(edits: &EditLog) -> Vec<String> {
             format!("metadata {}/{} {}", text(space), text(key), text(value))
         }
         Edit::ReplyGrpc(status) => format!("grpc {status}"),
-        other => format!("{other:?}"),
+        Edit::Method(_)
+        | Edit::Target(_)
+        | Edit::Authority(_)
+        | Edit::Status(_)
+        | Edit::BodySet(_)
+        | Edit::BodyAppend(_)
+        | Edit::BodyPrepend(_)
+        | Edit::BodyDrain(_)
+        | Edit::ClearRoute
+        | Edit::Endpoint { .. }
+        | Edit::Fault(_) => format!("{edit:?}"),
     };
     edits.records().map(|record| one(record.unwrap().edit)).collect()
 }
