@@ -219,10 +219,9 @@ fn a_changed_library_is_taken_up_by_a_new_process() {
     eddy.stop();
 }
 
-#[test]
-fn a_panic_in_a_goroutine_names_its_package() {
-    let libraries = Directory::new();
-    let library = libraries.join("libgo.so");
+/// Builds the library of faults in Go; nothing where there is no Go, which it says then.
+fn go_faults(directory: &Directory, name: &str) -> Option<PathBuf> {
+    let library = directory.join(name);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../eddy-guest/tests/golang/faults");
     let built = Command::new("go")
         .current_dir(folder)
@@ -232,11 +231,65 @@ fn a_panic_in_a_goroutine_names_its_package() {
         .status();
     let Ok(built) = built else {
         println!("SKIPPED: there is no Go here, so filters in Go are not tested");
-        return;
+        return None;
     };
     assert!(built.success(), "the library in Go does not compile");
-    let text = config("panic-goroutine", &library, "{}").replace("native:", "go:");
-    let mut eddy = Eddy::launch(&text, Launch::default());
+    Some(library)
+}
+
+fn go_config(filter: &str, library: &Path) -> String {
+    config(filter, library, "{}").replace("native:", "go:")
+}
+
+#[test]
+fn another_bundle_in_go_is_taken_up_by_a_new_process_under_load() {
+    let libraries = Directory::new();
+    let Some(library) = go_faults(&libraries, "libone.so") else { return };
+    let other = libraries.join("libtwo.so");
+    std::fs::copy(&library, &other).unwrap();
+    let mut eddy = Eddy::launch(&go_config("collect", &library), Launch::default());
+    let (address, before) = (eddy.address(), eddy.gateway());
+    let is_over = Arc::new(AtomicBool::new(false));
+    let clients: Vec<_> = (0..4)
+        .map(|_| {
+            let is_over = Arc::clone(&is_over);
+            std::thread::spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    assert_eq!(get(address, "/fixed").status, 200);
+                }
+            })
+        })
+        .collect();
+    eddy.write_config(&go_config("collect", &other));
+    eddy.signal(Signal::HUP);
+    eddy.record("libraries of filters renewed; the process before drains");
+    // A runtime that works until the very end is no reason to end badly.
+    let ended = eddy.record("gateway process has drained and ended");
+    assert_eq!(ended["gateway"], before.as_raw_nonzero().get(), "{ended}");
+    assert_ne!(eddy.gateway(), before);
+    is_over.store(true, Ordering::Relaxed);
+    clients.into_iter().for_each(|client| client.join().unwrap());
+    eddy.stop();
+}
+
+#[test]
+fn a_panic_in_a_hook_is_an_answer_and_no_death() {
+    let libraries = Directory::new();
+    let Some(library) = go_faults(&libraries, "libgo.so") else { return };
+    let eddy = Eddy::launch(&go_config("panic-run", &library), Launch::default());
+    let before = eddy.gateway();
+    for _ in 0..20 {
+        assert_eq!(get(eddy.address(), "/fixed").status, 500);
+    }
+    assert_eq!(eddy.gateway(), before);
+    eddy.stop();
+}
+
+#[test]
+fn a_panic_in_a_goroutine_names_its_package() {
+    let libraries = Directory::new();
+    let Some(library) = go_faults(&libraries, "libgo.so") else { return };
+    let mut eddy = Eddy::launch(&go_config("panic-goroutine", &library), Launch::default());
     let _ = try_get(eddy.address(), "/fixed");
     let died = eddy.record("gateway process died; another takes its place");
     assert!(died["said"].as_str().unwrap().starts_with("panic: in a goroutine"), "{died}");
