@@ -41,6 +41,7 @@ pub struct Gateway {
     stats: Arc<Stats>,
     workers: Vec<WorkerHandle>,
     sink: Option<Sink>,
+    host: Arc<FilterHost>,
     memory_percent_max: Arc<AtomicU8>,
     /// Held while something is changed, so that changes come one after the other.
     state: Mutex<State>,
@@ -96,6 +97,7 @@ impl Gateway {
             stats,
             workers: Vec::with_capacity(count),
             sink: Some(sink),
+            host: Arc::clone(&host),
             memory_percent_max,
             state: Mutex::new(State { config: Arc::clone(&config), sockets, names }),
             _control_stop: control.stop,
@@ -229,6 +231,7 @@ impl Gateway {
     /// What each worker is told so that it follows `plan`, and where its answer will come.
     fn prepare(&self, plan: &Arc<Plan>, state: &mut State) -> (Vec<Apply>, Vec<Answer>) {
         let endpoints = state.names.follow(&plan.clusters);
+        self.host.set_clusters(plan.clusters.iter().map(|cluster| Arc::clone(&cluster.name)).collect());
         let parts = self.stats.for_plan(plan).into_iter().enumerate();
         parts
             .map(|(index, series)| {

@@ -12,6 +12,7 @@ mod exchange;
 mod fault;
 mod gateway;
 mod host;
+mod outbound;
 mod plan;
 mod report;
 mod session;

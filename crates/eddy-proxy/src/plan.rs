@@ -20,6 +20,8 @@ pub(crate) struct Plan {
     pub(crate) listeners: Vec<ListenerPlan>,
     /// By index, as in the configuration.
     pub(crate) clusters: Vec<Arc<ClusterConfig>>,
+    /// The filters, ready to be entered.
+    pub(crate) filters: FilterSet,
     /// How access records are written, if they are.
     pub(crate) access: Option<AccessPlan>,
 }
@@ -59,7 +61,7 @@ impl Plan {
             .collect::<Result<_, _>>()?;
         let clusters = config.clusters.iter().cloned().map(Arc::new).collect();
         let access = config.access_log.as_ref().map(AccessPlan::new);
-        Ok(Self { config, listeners, clusters, access })
+        Ok(Self { config, listeners, clusters, filters: filters.clone(), access })
     }
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code, reason = "an allocator is unsafe by its nature; this one only counts")]
 
+#[allow(dead_code, reason = "shared with other tests, which use other parts")]
 mod place;
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -1,6 +1,7 @@
 //! What becomes of an exchange as its filters say, seen through a gateway in this process.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+#![allow(clippy::wildcard_enum_match_arm, reason = "a filter of a test minds the phases it is about")]
 
 #[allow(dead_code, reason = "shared with other tests, which use other parts")]
 mod place;
@@ -17,7 +18,7 @@ use std::time::Duration;
 use eddy_config::{FilterConfig, FilterKind, RuleFilterConfig};
 use eddy_filter::{
     Call, Edit, EditLog, EndReason, Event, FailurePolicy, Filter, FilterInfo, FilterPolicy, FilterSet,
-    Handle, Host, HostError, Interest, Level, Library, Owner, Phase, Step, Verdict, View,
+    Handle, Host, HostError, Interest, Level, Library, Outbound, Owner, Phase, Step, Verdict, View,
 };
 use eddy_proxy::{FilterHost, Gateway, Stats};
 use place::{connect, free_address, start_filtered};
@@ -52,6 +53,7 @@ struct Closures {
     hooks: Vec<Box<Hook>>,
     crossings: AtomicUsize,
     ended: Mutex<Vec<(u64, u64, EndReason)>>,
+    events: Mutex<Vec<(u64, u16, String)>>,
 }
 
 impl fmt::Debug for Closures {
@@ -90,7 +92,10 @@ impl Library for Closures {
         }
     }
 
-    fn event(&self, _event: &Event<'_>) {}
+    fn event(&self, event: &Event<'_>) {
+        let body = String::from_utf8_lossy(event.body).into_owned();
+        self.events.lock().unwrap().push((event.token, event.status, body));
+    }
 }
 
 /// A gateway whose listener has these filters in this order.
@@ -132,7 +137,12 @@ impl Setup {
             place::config(address, origin, self.keys, &format!("limits: {{queue_delay: 0s}}\n{rest}"));
         let host = FilterHost::new(1, 1000, Level::Info);
         let (interests, hooks): (Vec<_>, Vec<_>) = self.hooks.into_iter().unzip();
-        let library = Arc::new(Closures { hooks, crossings: AtomicUsize::new(0), ended: Mutex::default() });
+        let library = Arc::new(Closures {
+            hooks,
+            crossings: AtomicUsize::new(0),
+            ended: Mutex::default(),
+            events: Mutex::default(),
+        });
         let mut set = FilterSet::default();
         for (index, interest) in interests.into_iter().enumerate() {
             let name: Arc<str> = format!("f{}", index + 1).into();
@@ -175,6 +185,18 @@ impl Place {
         let mut out = String::new();
         self.stats.render(&mut out);
         out
+    }
+
+    /// Waits until so many requests of filters have ended: token, status, body or reason.
+    fn events(&self, count: usize) -> Vec<(u64, u16, String)> {
+        let begun = std::time::Instant::now();
+        loop {
+            let events = self.library.events.lock().unwrap().clone();
+            if events.len() >= count || begun.elapsed() > PATIENCE {
+                return events;
+            }
+            std::thread::yield_now();
+        }
     }
 
     /// Waits until so many ends have been told.
@@ -846,6 +868,64 @@ fn the_facts_about_an_exchange_are_those_of_its_time() {
         })
         .start(origin);
     assert!(place.ask(GET).contains("x-facts: right"));
+}
+
+fn outbound(token: u64, cluster: &str) -> Outbound<'_> {
+    Outbound {
+        filter: 1,
+        token,
+        exchange: None,
+        cluster,
+        method: b"POST",
+        target: b"/check?a",
+        authority: b"",
+        fields: vec![(b"x-a", b"1")],
+        body: b"question",
+        timeout_ms: 10_000,
+    }
+}
+
+#[test]
+fn a_filter_asks_a_cluster_and_is_told_the_end_once() {
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
+    let (origin, seen) =
+        start_origin(&[OK, chunked, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut", "broken\r\n\r\n"]);
+    let place = Setup::default().hook(HEADS, |_, _| Verdict::Continue).start(origin);
+    place.host.send(&outbound(1, "c")).unwrap();
+    assert_eq!(place.events(1), [(1, 200, "hello".to_owned())]);
+    let request = seen.recv_timeout(PATIENCE).unwrap();
+    assert!(request.starts_with("POST /check?a HTTP/1.1\r\nHost: c\r\n"), "{request}");
+    assert!(request.contains("\r\nx-a: 1\r\n") && request.ends_with("\r\n\r\nquestion"), "{request}");
+    place.host.send(&outbound(2, "c")).unwrap();
+    assert_eq!(place.events(2)[1], (2, 200, "abc".to_owned()));
+    place.host.send(&Outbound { timeout_ms: 50, ..outbound(3, "c") }).unwrap();
+    assert_eq!(place.events(3)[2], (3, 0, "timeout".to_owned()));
+    place.host.send(&outbound(4, "c")).unwrap();
+    assert_eq!(place.events(4)[3], (4, 0, "response_head".to_owned()));
+    assert_eq!(place.host.cancel(1, 4), Err(HostError::Unknown));
+    assert_eq!(place.host.send(&outbound(5, "none")), Err(HostError::Unknown));
+    assert_eq!(place.host.send(&Outbound { filter: 99, ..outbound(5, "c") }), Err(HostError::Unknown));
+    assert_eq!(place.host.send(&Outbound { target: b"x", ..outbound(5, "c") }), Err(HostError::Invalid));
+    let gone = Outbound { exchange: Some(Handle::from_number(7)), ..outbound(5, "c") };
+    assert_eq!(place.host.send(&gone), Err(HostError::Gone));
+}
+
+#[test]
+fn what_a_filter_asked_for_an_exchange_ends_with_it() {
+    // Accepts and says nothing.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (paused, hook) = pausing(Phase::RequestHead);
+    let place = Setup::default().hook(HEADS, hook).start(silent.local_addr().unwrap());
+    let mut client = connect(place.address);
+    client.write_all(GET.as_bytes()).unwrap();
+    let (exchange, _) = paused.recv_timeout(PATIENCE).unwrap();
+    place.host.send(&Outbound { exchange: Some(exchange), ..outbound(1, "c") }).unwrap();
+    place.host.send(&Outbound { exchange: Some(exchange), ..outbound(2, "c") }).unwrap();
+    assert_eq!(place.host.send(&outbound(2, "c")), Err(HostError::Invalid));
+    assert_eq!(place.host.cancel(1, 2), Ok(()));
+    drop(client);
+    assert_eq!(place.events(1), [(1, 0, "exchange_over".to_owned())]);
+    assert_eq!(place.host.cancel(1, 1), Err(HostError::Unknown));
 }
 
 #[test]

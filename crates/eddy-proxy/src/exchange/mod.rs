@@ -18,6 +18,7 @@ mod rules;
 mod state;
 mod transfer;
 
+pub(crate) use body::BodyReader;
 pub(crate) use drive::{Drive, Next, drive};
 pub use filter::BadChain;
 pub(crate) use filter::{Crossing, FailureKind, FilterChains, build_chains, flush_ended};

@@ -1,7 +1,7 @@
 //! The host of filters: the one object that all of them talk to.
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use eddy_filter::{
@@ -11,6 +11,7 @@ use eddy_filter::{
 use eddy_io::monotonic_ms;
 
 use crate::host::inbox::{Inbox, Message, Resumed};
+use crate::outbound::{Order, Orders};
 
 /// Records of the log that one filter may write in a second.
 const RECORDS_A_SECOND_MAX: u64 = 1000;
@@ -23,6 +24,11 @@ pub struct FilterHost {
     level: Level,
     /// By number of the filter; taken for writing when filters are made.
     filters: RwLock<Vec<Arc<Writer>>>,
+    /// Names of the clusters that filters can send to; written when a plan comes into force.
+    clusters: RwLock<Vec<Arc<str>>>,
+    orders: Orders,
+    /// The worker that takes the next request that belongs to no exchange.
+    next_worker: AtomicUsize,
 }
 
 /// What a filter may write to the log.
@@ -44,6 +50,9 @@ impl FilterHost {
             metrics: MetricRegistry::new(workers),
             level,
             filters: RwLock::default(),
+            clusters: RwLock::default(),
+            orders: Orders::default(),
+            next_worker: AtomicUsize::new(0),
         })
     }
 
@@ -67,6 +76,15 @@ impl FilterHost {
     /// The metrics that filters have defined.
     pub fn metrics(&self) -> Vec<MetricView> {
         self.metrics.views()
+    }
+
+    pub(crate) fn orders(&self) -> &Orders {
+        &self.orders
+    }
+
+    /// Says which clusters there are.
+    pub(crate) fn set_clusters(&self, names: Vec<Arc<str>>) {
+        *self.clusters.write().unwrap_or_else(PoisonError::into_inner) = names;
     }
 
     pub(crate) fn table(&self) -> &HandleTable {
@@ -138,12 +156,30 @@ impl Host for FilterHost {
         self.metrics.define(filter, kind, name, bounds)
     }
 
-    fn send(&self, _request: &Outbound<'_>) -> Result<(), HostError> {
-        Err(HostError::Unknown)
+    fn send(&self, request: &Outbound<'_>) -> Result<(), HostError> {
+        if request.exchange.is_some_and(|exchange| !self.table.is_open(exchange)) {
+            return Err(HostError::Gone);
+        }
+        let clusters = self.clusters.read().unwrap_or_else(PoisonError::into_inner);
+        if self.writer(request.filter).is_none() || !clusters.iter().any(|name| **name == *request.cluster) {
+            return Err(HostError::Unknown);
+        }
+        drop(clusters);
+        let order = Order::check(request)?;
+        let next = || self.next_worker.fetch_add(1, Relaxed) % self.inboxes.len().max(1);
+        let worker = request.exchange.map_or_else(next, Handle::worker);
+        let inbox = self.inboxes.get(worker).ok_or(HostError::Gone)?;
+        self.orders.begin(&order)?;
+        let (filter, token) = (order.filter, order.token);
+        let left = inbox.leave(order.size(), || Ok(Message::Ordered(order)));
+        if left.is_err() {
+            self.orders.end(filter, token);
+        }
+        left
     }
 
-    fn cancel(&self, _filter: u32, _token: u64) -> Result<(), HostError> {
-        Err(HostError::Unknown)
+    fn cancel(&self, filter: u32, token: u64) -> Result<(), HostError> {
+        if self.orders.end(filter, token) { Ok(()) } else { Err(HostError::Unknown) }
     }
 }
 

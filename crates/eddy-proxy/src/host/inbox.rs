@@ -5,11 +5,15 @@ use std::sync::{Mutex, PoisonError};
 use eddy_filter::{Direction, Handle, HostError, Verdict};
 use tokio::sync::Notify;
 
+use crate::outbound::Order;
+
 /// What a worker is told on behalf of filters.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// A paused exchange goes on.
     Resumed(Resumed),
+    /// A filter wants something of a cluster.
+    Ordered(Order),
 }
 
 /// How a paused exchange goes on.
@@ -103,7 +107,11 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let mut taken = Vec::new();
         runtime.block_on(inbox.take(&mut taken));
-        let turns: Vec<u32> = taken.iter().map(|Message::Resumed(resumed)| resumed.turn).collect();
+        let turn = |message: &Message| match message {
+            Message::Resumed(resumed) => resumed.turn,
+            Message::Ordered(_) => u32::MAX,
+        };
+        let turns: Vec<u32> = taken.iter().map(turn).collect();
         assert_eq!(turns, [0, 1, 2]);
         inbox.leave(3, || Ok(message(9))).unwrap();
     }

@@ -15,6 +15,7 @@ use tokio::task::AbortHandle;
 
 use crate::error::ProxyError;
 use crate::host::Message;
+use crate::outbound;
 use crate::plan::Plan;
 use crate::report::{ClusterView, view};
 use crate::stats::PlanSeries;
@@ -120,7 +121,12 @@ async fn hear_filters(worker: Rc<Worker>) {
         for message in messages.drain(..) {
             match message {
                 // An exchange that has ended meanwhile needs it no more.
-                Message::Resumed(resumed) => drop(slots.deliver(resumed)),
+                Message::Resumed(resumed) => {
+                    slots.deliver(resumed);
+                }
+                Message::Ordered(order) => {
+                    tokio::task::spawn_local(outbound::serve(Rc::clone(&worker), order));
+                }
             }
         }
     }

@@ -74,13 +74,14 @@ pub(crate) fn advance(
                         }
                         settle_head(way, outcome)?;
                     } else {
-                        match waiting.phase {
-                            Phase::RequestTrailers | Phase::ResponseTrailers => {
-                                way.trailers_passed = Some(step)
-                            }
-                            _ if way.is_whole => way.whole_passed = Some(step),
-                            _ => way.piece_passed = Some(step),
-                        }
+                        let passed = if waiting.phase == phases.trailers {
+                            &mut way.trailers_passed
+                        } else if way.is_whole {
+                            &mut way.whole_passed
+                        } else {
+                            &mut way.piece_passed
+                        };
+                        *passed = Some(step);
                         settle_body(way, outcome)?;
                     }
                     if is_replied(drive) {
@@ -142,10 +143,8 @@ fn show_head(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Res
     let is_end = way.is_ended && !way.is_whole;
     let outcome = enter(drive, phases.head, range, is_end, false);
     let way = drive.exchange.filtering.way(direction);
-    match outcome {
-        Outcome::Through => way.is_head_done = true,
-        outcome => settle_head(way, outcome)?,
-    }
+    way.is_head_done = matches!(outcome, Outcome::Through);
+    settle_head(way, outcome)?;
     Ok(Taken::GoOn)
 }
 
@@ -167,7 +166,7 @@ fn show_whole(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Re
             way.whole_passed = Some(step);
             return Ok(Taken::GoOn);
         }
-        outcome => {
+        Outcome::Paused | Outcome::Replied(_) | Outcome::Failed(_) => {
             settle_body(way, outcome)?;
             return Ok(Taken::GoOn);
         }
@@ -207,13 +206,11 @@ fn take_piece(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Re
     let is_end = way.is_last && !way.has_trailers();
     let outcome = enter(drive, phases.body, range, is_end, false);
     let way = drive.exchange.filtering.way(direction);
-    match outcome {
-        Outcome::Through => way.piece_passed = Some(beyond(direction)),
-        outcome => {
-            settle_body(way, outcome)?;
-            return Ok(Taken::GoOn);
-        }
+    if !matches!(outcome, Outcome::Through) {
+        settle_body(way, outcome)?;
+        return Ok(Taken::GoOn);
     }
+    way.piece_passed = Some(beyond(direction));
     if let Some(step) = way.hold {
         collect(drive, direction, step)?;
         return Ok(Taken::GoOn);
@@ -328,7 +325,9 @@ fn show_trailers(drive: &mut Drive<'_>, direction: Direction, phases: Phases) ->
             way.trailers_passed = Some(step);
             Ok(false)
         }
-        outcome => settle_body(way, outcome).map(|()| false),
+        Outcome::Paused | Outcome::Replied(_) | Outcome::Failed(_) => {
+            settle_body(way, outcome).map(|()| false)
+        }
     }
 }
 

@@ -1,0 +1,238 @@
+//! One request and its whole answer, over a link of a cluster.
+
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Poll, ready};
+
+use eddy_http::{
+    ForwardedClient, ForwardedPolicy, HeadLimits, RequestBody, RequestHead, RequestWrite, ResponseHead,
+    write_request_head,
+};
+use eddy_io::{Buffer, Fill, Stream};
+use eddy_upstream::{Link, ResolvedAddress, Tried};
+
+use crate::exchange::BodyReader;
+use crate::outbound::Order;
+use crate::outbound::serve::Reason;
+use crate::worker::{Stay, Worker, WorkerCluster, now};
+
+/// Largest body of an answer, bytes.
+const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Most interim responses before the final one.
+const INTERIM_MAX: usize = 16;
+
+/// A whole answer.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) head: ResponseHead,
+    pub(super) head_bytes: Vec<u8>,
+    pub(super) body: Vec<u8>,
+}
+
+/// How an attempt ended without an answer.
+enum Broken {
+    /// A link that had been used before closed before the first byte of an answer.
+    Stale,
+    /// Anything else.
+    Failed(Reason),
+}
+
+/// Sends the order's request and reads the whole answer.
+///
+/// # Errors
+/// A word that tells why there is none.
+pub(super) async fn fetch(worker: &Rc<Worker>, order: &Order) -> Result<Answer, Reason> {
+    let cluster = {
+        let plan = worker.plan();
+        plan.clusters.iter().find(|cluster| *cluster.config.name == *order.cluster).cloned()
+    };
+    let cluster = cluster.ok_or("unknown_cluster")?;
+    let request = write(worker, order)?;
+    let may_repeat = order.method.is_idempotent() && order.body.is_empty();
+    let mut tried = Tried::new();
+    loop {
+        match attempt(worker, &cluster, order, &request, &mut tried).await {
+            Ok(answer) => return Ok(answer),
+            // Its pool may hold more of the kind; each try takes one out.
+            Err(Broken::Stale) if may_repeat => {}
+            Err(Broken::Stale) => return Err("link_stale"),
+            Err(Broken::Failed(reason)) => return Err(reason),
+        }
+    }
+}
+
+/// The request as it is sent, checked like every other.
+fn write(worker: &Worker, order: &Order) -> Result<Vec<u8>, Reason> {
+    // A head to write from: the order's own fields are changes to it.
+    let mut bytes = Vec::new();
+    for part in
+        [&*order.method_name, b" ", &order.target, b" HTTP/1.1\r\nHost: ", &order.authority, b"\r\n\r\n"]
+    {
+        bytes.extend_from_slice(part);
+    }
+    let mut head = RequestHead::new();
+    head.parse(&bytes, &HeadLimits::default()).map_err(|_| "bad_request")?;
+    let body = match order.body.len() as u64 {
+        0 => RequestBody::None,
+        length => RequestBody::Length(length),
+    };
+    let mut out = Vec::new();
+    let policy = ForwardedPolicy { x_forwarded: false, forwarded: false, port: None };
+    let request = RequestWrite {
+        bytes: &bytes,
+        head: &head,
+        target: &order.target,
+        host: &order.authority,
+        body,
+        edits: &order.edits,
+        client: ForwardedClient { address: b"", scheme: "http", is_trusted: false, policy },
+        via: None,
+        request_id: None,
+    };
+    write_request_head(&mut out, &request);
+    let mut egress = worker.egress.borrow_mut();
+    egress.check_request(&out, &order.method_name, &order.target, body).map_err(|_| "bad_request")?;
+    out.extend_from_slice(&order.body);
+    Ok(out)
+}
+
+async fn attempt(
+    worker: &Rc<Worker>,
+    cluster: &Rc<WorkerCluster>,
+    order: &Order,
+    request: &[u8],
+    tried: &mut Tried,
+) -> Result<Answer, Broken> {
+    let now_ms = worker.timers.now_ms();
+    let lease = cluster.state().borrow_mut().select(now(now_ms), &mut worker.rng.borrow_mut(), tried);
+    let stay = lease.and_then(|lease| Stay::begin(cluster, lease)).ok_or(Broken::Failed("no_endpoint"))?;
+    let mut link = obtain(worker, cluster, &stay).await?;
+    let mut input = worker.buffers.take_large();
+    let read = converse(&mut link, order, request, &mut input).await;
+    let is_empty = input.is_empty();
+    worker.buffers.put(input);
+    let now_ms = worker.timers.now_ms();
+    match read {
+        Ok(answer) => {
+            if matches!(answer.head.status, 502..=504) {
+                stay.failed(now_ms)
+            } else {
+                stay.succeeded(now_ms)
+            }
+            if answer.head.keep_alive && is_empty {
+                let id = stay.lease().endpoint();
+                cluster.pools().borrow_mut().at(id).put(link, &cluster.config.pool, now_ms);
+            }
+            Ok(answer)
+        }
+        Err(Broken::Stale) => Err(Broken::Stale),
+        Err(Broken::Failed(reason)) => {
+            stay.failed(now_ms);
+            Err(Broken::Failed(reason))
+        }
+    }
+}
+
+async fn obtain(worker: &Worker, cluster: &Rc<WorkerCluster>, stay: &Stay) -> Result<Link, Broken> {
+    let place = {
+        let mut pools = cluster.pools().borrow_mut();
+        let pool = pools.at(stay.lease().endpoint());
+        if let Some(link) = pool.take(&cluster.config.pool, worker.timers.now_ms()) {
+            return Ok(link);
+        }
+        pool.place(cluster.config.links_max).ok_or(Broken::Failed("links_exhausted"))?
+    };
+    let connecting = async {
+        match &stay.address {
+            ResolvedAddress::Tcp(address) => Stream::connect_tcp(*address).await,
+            ResolvedAddress::Unix(path) => Stream::connect_unix(path).await,
+        }
+    };
+    match tokio::time::timeout(cluster.config.connect_timeout, connecting).await {
+        Ok(Ok(stream)) => {
+            cluster.series.connects.increment();
+            Ok(Link::new(stream, place))
+        }
+        failed => {
+            cluster.series.connects_failed.increment();
+            stay.failed(worker.timers.now_ms());
+            Err(Broken::Failed(if failed.is_err() { "connect_timeout" } else { "connect_failed" }))
+        }
+    }
+}
+
+/// Writes the request and reads the answer.
+async fn converse(
+    link: &mut Link,
+    order: &Order,
+    request: &[u8],
+    input: &mut Buffer,
+) -> Result<Answer, Broken> {
+    let is_reused = link.is_reused();
+    let unanswered = move || if is_reused { Broken::Stale } else { Broken::Failed("link_closed") };
+    let mut sent = 0;
+    let written = poll_fn(|cx| {
+        while sent < request.len() {
+            let rest = request.get(sent..).unwrap_or_default();
+            sent += ready!(link.stream.poll_write_two(cx, rest, &[]))?;
+        }
+        Poll::Ready(std::io::Result::Ok(()))
+    });
+    written.await.map_err(|_| unanswered())?;
+    let mut head = ResponseHead::new();
+    let limits = HeadLimits::default();
+    let mut interims = 0;
+    let head_bytes = loop {
+        let parsed = head.parse_start(input.held(), &limits, order.method);
+        match parsed.map_err(|_| Broken::Failed("response_head"))? {
+            Some(length) if head.is_interim() => {
+                interims += 1;
+                if interims > INTERIM_MAX {
+                    return Err(Broken::Failed("interim_flood"));
+                }
+                input.consume(length);
+            }
+            Some(length) => {
+                let bytes = input.held().get(..length).unwrap_or_default().to_vec();
+                input.consume(length);
+                break bytes;
+            }
+            None => {
+                let was_empty = input.is_empty();
+                if !fill(link, input).await? {
+                    return Err(if was_empty { unanswered() } else { Broken::Failed("response_cut") });
+                }
+            }
+        }
+    };
+    let mut reader = BodyReader::default();
+    reader.begin_response(head.body);
+    let mut body = Vec::new();
+    while !reader.is_done() {
+        let piece = reader.next(input.held()).map_err(|_| Broken::Failed("response_chunk"))?;
+        input.consume(piece.skip);
+        if piece.data > 0 {
+            body.extend_from_slice(input.held().get(..piece.data).unwrap_or_default());
+            input.consume(piece.data);
+            if body.len() > ANSWER_BYTES_MAX {
+                return Err(Broken::Failed("response_too_large"));
+            }
+        } else if !reader.is_done() && !fill(link, input).await? && !reader.end_of_stream() {
+            return Err(Broken::Failed("response_cut"));
+        }
+    }
+    Ok(Answer { head, head_bytes, body })
+}
+
+/// Reads more; false at the end of the stream.
+async fn fill(link: &mut Link, input: &mut Buffer) -> Result<bool, Broken> {
+    if input.room().is_empty() {
+        let capacity = input.capacity();
+        input.grow(capacity * 2);
+    }
+    match poll_fn(|cx| link.stream.poll_fill(cx, input)).await {
+        Ok(Fill::Bytes(_)) => Ok(true),
+        Ok(Fill::End) => Ok(false),
+        Err(_) => Ok(false),
+    }
+}

@@ -1,0 +1,74 @@
+//! Carries a filter's request out, and tells the filter how it ended.
+
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use eddy_filter::{Event, EventKind, Library};
+use eddy_http::Fields;
+use tokio::time::timeout;
+
+use crate::outbound::Order;
+use crate::outbound::fetch::{Answer, fetch};
+use crate::worker::Worker;
+
+/// Why there is no answer, in a word.
+pub(super) type Reason = &'static str;
+
+/// Carries out an order and tells of its end, unless the filter has given it up.
+pub(crate) async fn serve(worker: Rc<Worker>, order: Order) {
+    let library = library_of(&worker, order.filter);
+    let limit = Duration::from_millis(order.timeout_ms.into());
+    let given_up = Arc::clone(&order.given_up);
+    let ended = {
+        let mut fetching = pin!(timeout(limit, fetch(&worker, &order)));
+        let mut leaving = pin!(given_up.notified());
+        loop {
+            tokio::select! {
+                answer = &mut fetching => break answer.unwrap_or(Err("timeout")),
+                () = &mut leaving => return,
+                () = worker.ticked.notified() => {
+                    let is_over = |exchange| !worker.crossing.host.table().is_open(exchange);
+                    if order.exchange.is_some_and(is_over) {
+                        break Err("exchange_over");
+                    }
+                }
+            }
+        }
+    };
+    // A filter that gives it up in this moment is told nothing more; else this is the one end of it.
+    if !worker.crossing.host.orders().end(order.filter, order.token) {
+        return;
+    }
+    let Some(library) = library else { return };
+    tell(&worker, &*library, &order, &ended);
+}
+
+fn tell(worker: &Worker, library: &dyn Library, order: &Order, ended: &Result<Answer, Reason>) {
+    let event = Event {
+        kind: EventKind::Response,
+        filter: order.filter,
+        token: order.token,
+        worker: u16::try_from(worker.index).unwrap_or(u16::MAX),
+        status: 0,
+        fields: Fields::default(),
+        body: &[],
+    };
+    match ended {
+        Ok(answer) => {
+            let fields = answer.head.fields(&answer.head_bytes);
+            library.event(&Event { status: answer.head.status, fields, body: &answer.body, ..event });
+        }
+        Err(reason) => library.event(&Event { kind: EventKind::Failed, body: reason.as_bytes(), ..event }),
+    }
+}
+
+/// The library of the filter with this number.
+fn library_of(worker: &Worker, number: u32) -> Option<Arc<dyn Library>> {
+    let plan = worker.plan();
+    let filters = &plan.plan.filters;
+    let rules = filters.rules.iter().map(|rule| &rule.filter);
+    let filter = filters.filters.iter().chain(rules).find(|filter| filter.id == number)?;
+    Some(Arc::clone(&filter.library))
+}
