@@ -142,8 +142,7 @@ impl Engine {
         let mut taken = self.acquire(&keys, workers).map_err(StartError::Other)?;
         let admin_socket = taken.admin;
         let page = Arc::clone(&self.page);
-        let gateway =
-            Gateway::start_with(Arc::clone(&config), &filters, Arc::clone(&host), taken.sockets, page);
+        let gateway = Gateway::start(Arc::clone(&config), &filters, Arc::clone(&host), taken.sockets, page);
         let gateway = Arc::new(gateway.context("the gateway cannot start").map_err(StartError::Other)?);
         let force = InForce { config, bound: std::mem::take(&mut taken.bound) };
         let status = Arc::new(Status::new(self.generation, force));
@@ -392,7 +391,7 @@ impl Running {
         let missing: Vec<SocketKey> =
             keys.iter().filter(|key| !before.bound.contains_key(key)).cloned().collect();
         let taken = self.engine.acquire(&missing, self.workers)?;
-        if let Err(error) = self.gateway.reload_with(Arc::clone(&config), filters, taken.sockets) {
+        if let Err(error) = self.gateway.reload(Arc::clone(&config), filters, taken.sockets) {
             self.engine.sockets.release(missing);
             return Err(error).context("the gateway does not take the configuration");
         }
