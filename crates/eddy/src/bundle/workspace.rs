@@ -76,7 +76,7 @@ impl Workspace {
     fn write_overlay(&self, programs: &[&PathBuf], go: &Go, kits: &Kits) -> Result<(), BundleFailure> {
         let out = self.folder.join("overlay");
         let out_flag = flag("out", &out);
-        let mut words = arguments([&"run", &"./cmd/importable", &out_flag]).to_vec();
+        let mut words = arguments([&"run", &"-mod=mod", &"./cmd/importable", &out_flag]).to_vec();
         words.extend(programs.iter().map(|program| program.as_os_str()));
         let folder = kits.folder("go-envoy");
         let ran = go.run(&folder, &words, &|| ())?;

@@ -194,6 +194,8 @@ fn the_guide_to_a_first_filter_holds_what_it_says() {
     if !has("go") {
         return;
     }
+    // The first build takes longer than a start is waited for.
+    place.eddy(&["filter", "build", "eddy.yaml"], "auth").all(0);
     let mut eddy = place.launch(&place.config("auth", "{greeting: hello}"));
     assert!(get(eddy.address(), "/").text.contains("x-greeting: hello\r\n"));
     place.write("auth/filter.go", &go[0]);
