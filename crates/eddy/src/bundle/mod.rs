@@ -19,4 +19,4 @@ pub(crate) use link::{Bundle, bundle};
 pub(crate) use module::{Module, module_root, quoted};
 pub(crate) use record::Record;
 pub(crate) use sources::hashed;
-pub(crate) use workspace::{ENVOY, KIT};
+pub(crate) use workspace::{ENVOY, KIT, sums};

@@ -1,6 +1,6 @@
 //! Go modules as their files describe them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +23,8 @@ pub(crate) struct Module {
     pub(crate) requires: Vec<String>,
     /// Modules that others take the place of, here or in the workspace that the module is part of.
     pub(super) replaces: BTreeMap<Replaced, String>,
+    /// What is replaced in its go.mod itself.
+    own: BTreeSet<Replaced>,
     /// Files with the sums of modules.
     pub(super) sums: Vec<PathBuf>,
     /// Other modules of its workspace, which need no version.
@@ -90,6 +92,7 @@ impl Module {
             module.read_work(go, &work)?;
         }
         for (old, new) in replaces {
+            module.own.insert(old.clone());
             module.replaces.entry(old).or_insert(new);
         }
         Ok(module)
@@ -112,6 +115,7 @@ impl Module {
             go: read.go,
             requires,
             replaces: BTreeMap::new(),
+            own: BTreeSet::new(),
             sums: vec![folder.join("go.sum")],
             neighbours: BTreeMap::new(),
         };
@@ -156,9 +160,15 @@ impl Module {
         if version_numbers(&self.go) > version_numbers(GO_MIN) { &self.go } else { GO_MIN }
     }
 
-    /// Folders of the other modules of its workspace.
-    pub(crate) fn neighbours(&self) -> impl Iterator<Item = &Path> {
-        self.neighbours.values().map(PathBuf::as_path)
+    /// The lines that its go.mod lacks so that it does without its workspace.
+    pub(crate) fn lines_of_work(&self) -> String {
+        let replaced = self.replaces.iter().filter(|(old, _)| !self.own.contains(old));
+        let replaced =
+            replaced.map(|(Replaced { path, version }, new)| format!("replace {path} {version} => {new}\n"));
+        let of_work =
+            self.neighbours.iter().filter(|(path, _)| !self.own.iter().any(|old| old.path == **path));
+        let neighbours = of_work.map(|(path, folder)| format!("replace {path} => {}\n", quoted(folder)));
+        replaced.chain(neighbours).collect()
     }
 }
 

@@ -171,7 +171,7 @@ fn manifest(modules: &[Module], kits: &Kits) -> Result<String, BundleFailure> {
 }
 
 /// Sums that are known already need not be asked for.
-fn sums(modules: &[Module], kits: &Kits) -> String {
+pub(crate) fn sums(modules: &[Module], kits: &Kits) -> String {
     let own = kits.folder("go-envoy").join("go.sum");
     let files = modules.iter().flat_map(|module| &module.sums).chain([&own]);
     let texts: Vec<String> = files.filter_map(|file| fs::read_to_string(file).ok()).collect();

@@ -312,6 +312,13 @@ fn packages_of_several_modules_and_of_envoy_become_one_library() {
         "three/go.mod",
         &format!("{manifest}\nrequire example.com/lib v0.0.0\n\nreplace example.com/lib => ../lib\n"),
     );
+    place.write(
+        "three/filter_test.go",
+        "package filter\n\nimport (\n\t\"testing\"\n\n\t\"example.com/lib\"\n\t\"github.com/eddy-gateway/eddy/sdk/go/eddytest\"\n)\n\nfunc TestIt(t *testing.T) {\n\tif eddytest.New(t, \"three\", nil); lib.Answer != 42 {\n\t\tt.Error(lib.Answer)\n\t}\n}\n",
+    );
+    assert!(place.eddy(&["filter", "test", "three", "--", "-v"], ".").all(0).contains("--- PASS: TestIt"));
+    // The project's own files stay as they are.
+    assert!(!fs::read_to_string(place.directory.join("three/go.mod")).unwrap().contains("kits"));
     let envoy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/filters/go-envoy/passthrough");
     let envoy = envoy.display().to_string();
     let packages = [("one", "one"), ("two", "sub dir/two"), ("three", "three"), ("passthrough", &*envoy)];

@@ -1,5 +1,6 @@
 //! `eddy filter test`: a filter's own tests, with the kit of this eddy.
 
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
 use std::io;
@@ -9,7 +10,7 @@ use std::process::Command;
 use anyhow::{Context, anyhow};
 
 use super::command::show;
-use crate::bundle::{BundleFailure, Cache, ENVOY, Go, KIT, Kits, Module, hashed, module_root, quoted};
+use crate::bundle::{BundleFailure, Cache, ENVOY, Go, KIT, Kits, Module, hashed, module_root, quoted, sums};
 use crate::cli::arguments::FilterTest;
 use crate::cli::start::Failure;
 
@@ -30,10 +31,13 @@ pub(super) fn run(arguments: &FilterTest) -> Result<(), Failure> {
     } else if let Some(root) = module_root(&folder) {
         let go = Go::new(&cache);
         let mut command = go.command(&folder);
-        command.args(["test", "./..."]).args(&arguments.rest);
-        if let Some(work) = workspace_of(&root, &go, &kits, &cache).map_err(|failure| show(&failure))? {
-            command.env("GOWORK", work);
+        command.arg("test");
+        if let Some(manifest) = manifest_of(&root, &go, &kits, &cache).map_err(|failure| show(&failure))? {
+            let mut flag = OsString::from("-modfile=");
+            flag.push(manifest);
+            command.env("GOWORK", "off").arg("-mod=mod").arg(flag);
         }
+        command.arg("./...").args(&arguments.rest);
         Go::show(command).map_err(|failure| show(&failure))?
     } else {
         return Err(anyhow!("there is no go.mod and no Cargo.toml in \"{}\"", arguments.dir.display()).into());
@@ -41,39 +45,42 @@ pub(super) fn run(arguments: &FilterTest) -> Result<(), Failure> {
     if status.success() { Ok(()) } else { Err(Failure::Shown) }
 }
 
-/// A workspace that leads a module to the kits, if it does not find them by itself.
-fn workspace_of(root: &Path, go: &Go, kits: &Kits, cache: &Cache) -> Result<Option<PathBuf>, BundleFailure> {
+/// A go.mod that leads a module to the kits, if its own does not; what else it says is the same.
+fn manifest_of(root: &Path, go: &Go, kits: &Kits, cache: &Cache) -> Result<Option<PathBuf>, BundleFailure> {
     let module = Module::read(go, root)?;
     let needs =
         |kit: &str| module.requires.iter().any(|required| required == kit) && !module.has_replaced(kit);
     if !needs(KIT) && !needs(ENVOY) {
         return Ok(None);
     }
+    let mut lines = module.lines_of_work();
+    for (path, folder, is_needed) in
+        [(KIT, "go", !module.has_replaced(KIT)), (ENVOY, "go-envoy", needs(ENVOY))]
+    {
+        if is_needed {
+            // Writing to a string never fails.
+            let _ = writeln!(lines, "replace {path} => {}", quoted(&kits.folder(folder)));
+        }
+    }
     let name = hashed([root.as_os_str().as_encoded_bytes(), b"test"].into_iter());
     let folder = cache.folder("work")?.join(name);
-    let written = write_workspace(&folder, &module, kits, needs(ENVOY));
+    let written = write_manifest(&folder, module, kits, &lines);
     written.map(Some).map_err(|error| {
         BundleFailure::new(format!("cannot write to \"{}\": {error}", folder.display()), None)
     })
 }
 
-fn write_workspace(folder: &Path, module: &Module, kits: &Kits, has_envoy: bool) -> io::Result<PathBuf> {
+fn write_manifest(folder: &Path, module: Module, kits: &Kits, lines: &str) -> io::Result<PathBuf> {
     fs::create_dir_all(folder)?;
-    let mut text = format!("go {}\n\nuse {}\n", module.go_at_least(), quoted(&module.folder));
-    // Writing to a string never fails.
-    for neighbour in module.neighbours() {
-        let _ = writeln!(text, "use {}", quoted(neighbour));
+    let own = fs::read_to_string(module.folder.join("go.mod"))?;
+    let manifest = folder.join("go.mod");
+    for (file, text) in
+        [(folder.join("go.sum"), sums(&[module], kits)), (manifest.clone(), format!("{own}\n{lines}"))]
+    {
+        let fresh = folder.join(format!("fresh-{}", std::process::id()));
+        fs::write(&fresh, text)?;
+        // Another test of the same filter may be reading it.
+        fs::rename(fresh, file)?;
     }
-    if !module.has_replaced(KIT) {
-        let _ = writeln!(text, "\nreplace {KIT} => {}", quoted(&kits.folder("go")));
-    }
-    if has_envoy {
-        let _ = writeln!(text, "\nreplace {ENVOY} => {}", quoted(&kits.folder("go-envoy")));
-        fs::copy(kits.folder("go-envoy/go.sum"), folder.join("go.work.sum"))?;
-    }
-    let (fresh, file) = (folder.join(format!("fresh-{}", std::process::id())), folder.join("go.work"));
-    fs::write(&fresh, text)?;
-    // Another test of the same filter may be reading it.
-    fs::rename(fresh, &file)?;
-    Ok(file)
+    Ok(manifest)
 }
