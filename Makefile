@@ -7,7 +7,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test fmt lint docs bench bench-filters bench-peers bench-calls mutants nightly soak fuzz
+.PHONY: help run build test test-go test-c fmt lint docs bench bench-filters bench-peers bench-calls mutants nightly soak fuzz
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,7 +31,19 @@ build: ## build everything
 test: lint ## everything that CI runs
 	$(CARGO) build --profile quick --workspace --bins
 	$(CARGO) test --profile quick --workspace
+	$(MAKE) test-go test-c
 	$(CARGO) xtask tidy
+
+GO_MODULES := sdk/go sdk/go-envoy examples/filters/go examples/filters/go-envoy tests/envoy-filters
+
+test-go: ## what is written in Go: the kits, the example filters, filters written for Envoy
+	@test -z "$$(gofmt -l sdk/go sdk/go-envoy examples/filters tests/envoy-filters bench/calls)" || \
+		{ echo 'gofmt would change:'; gofmt -l sdk/go sdk/go-envoy examples/filters tests/envoy-filters bench/calls; exit 1; }
+	set -e; for module in $(GO_MODULES); do (cd $$module && go vet ./... && go test -short ./...); done
+	cd sdk/go && go test -short -race . ./raw ./eddytest
+
+test-c: ## the example filters in C
+	$(MAKE) -C examples/filters/c test
 
 fmt: ## format the code
 	$(CARGO) fmt --all

@@ -330,6 +330,18 @@ pub struct GatewayLimits {
     pub queue_delay_max: Duration,
 }
 
+impl Config {
+    /// Whether built-in filters read files of their own: what holds may then change though the text has not.
+    pub fn has_files_of_filters(&self) -> bool {
+        let own = self.filters.iter().filter_map(|filter| match &filter.kind {
+            FilterKind::Builtin(builtin) => Some(builtin),
+            FilterKind::Native { .. } | FilterKind::Go { .. } => None,
+        });
+        let rules = self.actions.iter().flat_map(|action| &action.filters);
+        own.chain(rules.filter_map(|rule| rule.builtin.as_deref())).any(|builtin| builtin.file().is_some())
+    }
+}
+
 impl fmt::Display for ListenAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -15,7 +15,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use eddy_config::{FilterConfig, FilterKind, RuleFilterConfig};
+use eddy_config::{Config, FilterConfig, FilterKind, RuleFilterConfig};
 use eddy_filter::{
     Call, Edit, EditLog, EndReason, Event, FailurePolicy, Filter, FilterInfo, FilterPolicy, FilterSet,
     Handle, Host, HostError, Interest, Level, Library, Outbound, Owner, Phase, Step, Verdict, View,
@@ -133,8 +133,12 @@ impl Setup {
     fn start(self, origin: SocketAddr) -> Place {
         let address = free_address();
         let rest = if self.rest.is_empty() { FORWARD } else { self.rest };
-        let mut config =
+        let config =
             place::config(address, origin, self.keys, &format!("limits: {{queue_delay: 0s}}\n{rest}"));
+        self.start_config(address, config)
+    }
+
+    fn start_config(self, address: SocketAddr, mut config: Config) -> Place {
         let host = FilterHost::new(1, 1000, Level::Info);
         let (interests, hooks): (Vec<_>, Vec<_>) = self.hooks.into_iter().unzip();
         let library = Arc::new(Closures {
@@ -163,7 +167,9 @@ impl Setup {
                 owner: Owner::default(),
             }));
         }
-        config.actions[0].filters = self.rules;
+        if let Some(action) = config.actions.first_mut() {
+            action.filters = self.rules;
+        }
         let gateway = start_filtered(address, config, &set, Arc::clone(&host));
         let stats = gateway.stats();
         Place { _gateway: gateway, address, library, host, stats }
@@ -401,6 +407,25 @@ fn filters_see_requests_that_no_rule_matches_and_rules_are_looked_up_again() {
     assert!(missed.contains("x-seen: 1"), "{missed}");
     assert_status(&place.ask(&GET.replace("/a?b", "/old")), 200);
     assert!(seen.recv_timeout(PATIENCE).unwrap().starts_with("GET /new/x HTTP/1.1\r\n"));
+}
+
+#[test]
+fn the_demo_endpoint_has_filters_too() {
+    let address = free_address();
+    let text =
+        format!("workers: 1\nlisteners: [{{address: '{address}', demo: true}}]\nlimits: {{queue_delay: 0s}}");
+    let source = eddy_config::SourceText::new("test.yaml", text.as_str());
+    let config = eddy_config::check(&[source]).unwrap().config;
+    let place = Setup::default()
+        .hook(HEADS, |view, said| {
+            said.edit(&Edit::Set { name: b"x-demo", value: b"1" });
+            if view.is_end { Verdict::Continue } else { Verdict::Buffer }
+        })
+        .start_config(address, config);
+    let answer = place.ask(&post("the body"));
+    assert_status(&answer, 200);
+    assert_eq!(answer.matches("x-demo: 1").count(), 2, "{answer}");
+    assert!(answer.ends_with("the body"), "{answer}");
 }
 
 #[test]

@@ -112,8 +112,8 @@ func NewFilter(name string, text []byte, id uint32) (handle uint64, info Info, e
 		return 0, Info{}, fmt.Errorf("the factory of filter %q gave neither a filter nor an error", name)
 	}
 	entry := &instance{name: name, id: id, factory: factory, filter: filter}
-	entry.handle = filters.add(entry, func(handle uint64) { entry.handle = handle })
-	return entry.handle, info, nil
+	// The handle is written before the entry can be seen, and never again.
+	return filters.add(entry, func(handle uint64) { entry.handle = handle }), info, nil
 }
 
 // NewConfig makes the configuration of a rule. It is for the bridge and for hosts of tests.

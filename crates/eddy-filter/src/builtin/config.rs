@@ -1,5 +1,7 @@
 //! The configuration of a built-in filter, whatever its kind.
 
+use std::path::Path;
+
 use super::basic_auth::BasicAuthConfig;
 use super::body_limit::BodyLimitConfig;
 use super::cors::CorsConfig;
@@ -31,6 +33,20 @@ pub enum BuiltinConfig {
 }
 
 impl BuiltinConfig {
+    /// The file that is read when the filter is made, if any.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::BasicAuth(config) => config.file.as_deref(),
+            Self::Headers(_)
+            | Self::Cors(_)
+            | Self::IpAccess(_)
+            | Self::RequestId(_)
+            | Self::RateLimit(_)
+            | Self::BodyLimit(_)
+            | Self::Fault(_) => None,
+        }
+    }
+
     /// The kind's name, as in the configuration.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -73,9 +73,13 @@ pub(crate) async fn collect(drive: &mut Drive<'_>) -> Result<(), Fault> {
         flush(drive).await?;
     }
     let Drive { down, exchange, worker, .. } = drive;
-    if !exchange.upload.reader.is_done() {
+    let whole =
+        Some(&exchange.filtering.request).filter(|way| way.is_whole).map(|way| way.collected.as_slice());
+    if !exchange.upload.reader.is_done() || whole.is_some() {
         exchange.scratch.push(b'\n');
     }
+    // What a filter has collected is not to be read again.
+    exchange.scratch.extend_from_slice(whole.unwrap_or_default());
     while !exchange.upload.reader.is_done() {
         let piece = exchange.upload.reader.next(down.input.held()).map_err(Fault::RequestChunk)?;
         down.input.consume(piece.skip);

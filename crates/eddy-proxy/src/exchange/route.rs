@@ -16,11 +16,8 @@ use crate::plan::Handler;
 
 /// Looks the request up, and makes ready for the filters that go with its rule.
 pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
-    if let Some(Handler::Demo) = drive.plan.listener(drive.index).map(|listener| &listener.handler) {
-        return demo::prepare(drive);
-    }
     let begun = match find(drive) {
-        // The listener's filters see a request that no rule matches, too: one of them may answer it or change it.
+        // The listener's filters see a request that no rule matches, too, and those of the demo endpoint: one of them may answer it or change it.
         Ok(()) | Err(Fault::NoRule) => filter::begin(drive),
         Err(fault) => Err(fault),
     };
@@ -52,6 +49,9 @@ pub(crate) fn again(drive: &mut Drive<'_>) -> Result<(), Fault> {
 /// Does what the rule says.
 pub(crate) fn act(drive: &mut Drive<'_>) -> Phase {
     let plan = Arc::clone(&drive.plan.plan);
+    if let Some(Handler::Demo) = plan.listeners.get(drive.index).map(|listener| &listener.handler) {
+        return demo::prepare(drive);
+    }
     let action = drive.exchange.action.and_then(|action| plan.config.actions.get(action));
     let Some(action) = action else { return fail(drive, Fault::NoRule) };
     let rules = drive.plan.series.rules.get(drive.index);

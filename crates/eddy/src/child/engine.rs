@@ -322,7 +322,8 @@ impl Running {
         };
         let version = Arc::clone(&loaded.config.version);
         let is_renewal = needs_new_process(&loaded.config);
-        if version == self.status.force().config.version && !is_renewal {
+        let is_same = version == self.status.force().config.version && !loaded.config.has_files_of_filters();
+        if is_same && !is_renewal {
             self.status.handle_accepted(None);
             return Reload::Unchanged(version);
         }

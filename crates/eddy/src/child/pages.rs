@@ -23,6 +23,7 @@ impl Pages for GatewayPages {
             b"/ready" => self.ready(),
             b"/config" => text(self.serving.status.force().config.shown.as_ref().to_owned()),
             b"/clusters" => json(&self.serving.gateway.clusters()),
+            b"/filters" => json(&self.serving.gateway.stats().filters()),
             b"/listeners" => json(&self.listeners()),
             _ => return None,
         })
@@ -153,5 +154,6 @@ eddy admin
 /ready      200 while it accepts traffic, 503 while it drains
 /config     the configuration in force, secrets hidden
 /clusters   clusters and their endpoints, JSON
+/filters    what filters cost and how they do, JSON
 /listeners  where clients can connect, JSON
 ";

@@ -293,6 +293,7 @@ fn admin_pages_are_there() {
     assert!(page("/metrics").text.contains("eddy_build_info"));
     assert!(page("/config").text.contains("demo"));
     assert!(page("/clusters").text.contains("clusters"));
+    assert!(page("/filters").text.contains("filters"));
     assert!(page("/listeners").text.contains(&eddy.address().to_string()));
     assert_eq!(page("/nothing").status, 404);
 }

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use base64ct::{Base64, Encoding};
 use eddy_http::FieldId;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::cache::Cache;
 use super::config::BasicAuthConfig;
 use super::file::read_users;
 use super::pool::{Job, Known, Outcome, Pool, Say};
 use super::users::{User, Users};
-use super::verify::verify;
 use crate::builtin::library::{Answer, Builtin};
 use crate::builtin::make::{BuiltinContext, Counter};
 use crate::edit::{Edit, EditLog};
@@ -43,7 +42,9 @@ struct Words {
 
 /// What a client sent, taken apart in place.
 struct Credentials {
-    bytes: Zeroizing<[u8; CREDENTIALS_BYTES_MAX]>,
+    bytes: [u8; CREDENTIALS_BYTES_MAX],
+    /// How many bytes may have been written; so many are wiped at the end.
+    written: usize,
     length: usize,
     colon: usize,
 }
@@ -98,7 +99,7 @@ impl BasicAuth {
         let user = self.known.users.find(name);
         // In a table with slow forms a wrong password is always as slow, or the time would tell whose form is quick.
         if !user.form.is_slow() {
-            let is_right = verify(&user.form, password) && user.is_somebody;
+            let is_right = user.has_password(password) && user.is_somebody;
             if is_right {
                 return self.words.welcome(user, &mut |edit| answer.edit(edit));
             }
@@ -185,10 +186,11 @@ impl Credentials {
         if !scheme.eq_ignore_ascii_case(b"basic ") {
             return None;
         }
-        let mut bytes = Zeroizing::new([0; CREDENTIALS_BYTES_MAX]);
-        let length = Base64::decode(rest.trim_ascii(), &mut *bytes).ok()?.len();
-        let colon = bytes.get(..length)?.iter().position(|byte| *byte == b':')?;
-        Some(Self { bytes, length, colon })
+        let written = rest.len().min(CREDENTIALS_BYTES_MAX);
+        let mut this = Self { bytes: [0; CREDENTIALS_BYTES_MAX], written, length: 0, colon: 0 };
+        this.length = Base64::decode(rest.trim_ascii(), &mut this.bytes).ok()?.len();
+        this.colon = this.bytes.get(..this.length)?.iter().position(|byte| *byte == b':')?;
+        Some(this)
     }
 
     fn user(&self) -> &[u8] {
@@ -197,6 +199,12 @@ impl Credentials {
 
     fn password(&self) -> &[u8] {
         self.bytes.get(self.colon + 1..self.length).unwrap_or_default()
+    }
+}
+
+impl Drop for Credentials {
+    fn drop(&mut self) {
+        self.bytes.get_mut(..self.written).unwrap_or_default().zeroize();
     }
 }
 

@@ -207,6 +207,23 @@ fn quick_forms_are_answered_at_once() {
 }
 
 #[test]
+fn nobody_has_no_password() {
+    let slow = ("bob", BCRYPT[0].1);
+    for users in [&[("alice", "secret")][..], &[("alice", "{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=")], &[slow]] {
+        let (library, host) = made(config(users), TestServices::default());
+        for (exchange, nobody) in (1..).zip([":", "carol:", "carol:eddy knows nobody"]) {
+            let verdict = enter(&*library, exchange, nobody).verdict;
+            if verdict == Verdict::Pause {
+                let resumed = host.resumed(usize::try_from(exchange).unwrap());
+                assert!(resumed.iter().all(|resumed| resumed.verdict == Verdict::Reply), "{nobody}");
+            } else {
+                assert_eq!(verdict, Verdict::Reply, "{nobody}");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_no_credentials_is_asked_for_them() {
     let (library, _) = made(config(&[("alice", "secret")]), TestServices::default());
     let long = format!("authorization: Basic {}", encode(&[b'a'; 1100]));

@@ -3,8 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
 use super::config::BasicAuthConfig;
 use super::form::PasswordForm;
+use super::verify::verify;
 
 /// The users by name.
 #[derive(Debug)]
@@ -23,23 +27,45 @@ pub(super) struct User {
     /// The name as JSON.
     pub(super) json: Box<str>,
     pub(super) form: PasswordForm,
+    /// Of a plain password, so that it is not computed for each request.
+    digest: Option<[u8; 32]>,
     pub(super) is_somebody: bool,
+}
+
+impl User {
+    fn new(name: Arc<str>, form: PasswordForm, is_somebody: bool) -> Self {
+        let json = json_text(&name);
+        let digest = match &form {
+            PasswordForm::Plain(plain) => Some(digest(plain)),
+            PasswordForm::Sha1(_) | PasswordForm::Bcrypt { .. } | PasswordForm::ShaCrypt { .. } => None,
+        };
+        Self { name, json, form, digest, is_somebody }
+    }
+
+    /// Whether this is the user's password. The time does not depend on how much of it is right.
+    pub(super) fn has_password(&self, password: &[u8]) -> bool {
+        match &self.digest {
+            // Digests of one length, so that the time does not tell the length either.
+            Some(wanted) => digest(password).ct_eq(wanted).into(),
+            None => verify(&self.form, password),
+        }
+    }
+}
+
+fn digest(password: &[u8]) -> [u8; 32] {
+    Sha256::digest(password).into()
 }
 
 impl Users {
     /// The users of a configuration; those written there go before those of a file.
     pub(super) fn new(config: &BasicAuthConfig, file: Vec<(Arc<str>, PasswordForm)>) -> Self {
         let all = file.into_iter().chain(config.users.iter().cloned());
-        let users: HashMap<Box<[u8]>, User> = all
-            .map(|(name, form)| {
-                let json = json_text(&name);
-                (name.as_bytes().into(), User { name, json, form, is_somebody: true })
-            })
-            .collect();
+        let users: HashMap<Box<[u8]>, User> =
+            all.map(|(name, form)| (name.as_bytes().into(), User::new(name, form, true))).collect();
         let dearest = users.values().max_by_key(|user| dearness(&user.form));
         let form = dearest.map_or_else(|| PasswordForm::Sha1([0; 20]), |user| nobodys(&user.form));
         let has_slow = form.is_slow();
-        let nobody = User { name: "".into(), json: "\"\"".into(), form, is_somebody: false };
+        let nobody = User::new("".into(), form, false);
         Self { users, nobody, has_slow }
     }
 

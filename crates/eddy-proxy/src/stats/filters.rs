@@ -1,0 +1,120 @@
+//! What filters cost and how they do, for people.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+
+use eddy_filter::Phase;
+use serde::Serialize;
+
+use crate::stats::counter::{BUCKETS, Counter, Gauge, Histogram};
+use crate::stats::registry::Stats;
+use crate::stats::series::{FILTER_FAULT_LABELS, FilterSeries};
+
+/// The filters of a gateway, all workers added up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FilterReport {
+    /// By name.
+    pub filters: Vec<FilterView>,
+}
+
+/// A filter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FilterView {
+    /// Its name.
+    pub name: String,
+    /// The phases in which it was entered.
+    pub phases: BTreeMap<&'static str, PhaseView>,
+    /// Bytes of changes, those of neighbours in one crossing counted to the first of them.
+    pub edit_bytes: u64,
+    /// Times it failed, by kind.
+    pub faults: BTreeMap<&'static str, u64>,
+    /// Exchanges that wait for it now.
+    pub paused: u64,
+}
+
+/// What a filter does in one phase.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PhaseView {
+    /// Times it was entered; exact.
+    pub calls: u64,
+    /// How many of these were timed.
+    pub timed: u64,
+    /// Mean time of those, nanoseconds.
+    pub mean_ns: u64,
+    /// Half of them took no longer than this, nanoseconds, as far as the buckets tell.
+    pub p50_ns: Option<u64>,
+    /// All but one in a hundred took no longer than this, nanoseconds, as far as the buckets tell.
+    pub p99_ns: Option<u64>,
+}
+
+impl Stats {
+    /// What filters cost and how they do.
+    pub fn filters(&self) -> FilterReport {
+        let labelled = self.labelled.lock().unwrap_or_else(PoisonError::into_inner);
+        let filters = labelled.filters.iter().map(|(name, series)| view(name, series));
+        FilterReport { filters: filters.collect() }
+    }
+}
+
+fn view(name: &str, series: &[Arc<FilterSeries>]) -> FilterView {
+    let phases = Phase::ALL.iter().filter_map(|phase| Some((phase.name(), phase_view(*phase, series)?)));
+    let faults = FILTER_FAULT_LABELS.iter().enumerate().map(|(index, kind)| {
+        let count = series.iter().filter_map(|one| one.faults.get(index)).map(Counter::value).sum();
+        (*kind, count)
+    });
+    FilterView {
+        name: name.to_owned(),
+        phases: phases.collect(),
+        edit_bytes: series.iter().map(|one| one.edit_bytes.value()).sum(),
+        faults: faults.collect(),
+        paused: series.iter().map(|one| &one.paused).map(Gauge::value).sum(),
+    }
+}
+
+fn phase_view(phase: Phase, series: &[Arc<FilterSeries>]) -> Option<PhaseView> {
+    let calls: u64 = series.iter().map(|one| one.calls[phase as usize].value()).sum();
+    let buckets: Vec<u64> = (0..BUCKETS)
+        .map(|index| series.iter().map(|one| one.nanos[phase as usize].bucket(index)).sum())
+        .collect();
+    let timed: u64 = buckets.iter().sum();
+    let sum: u64 = series.iter().map(|one| one.nanos[phase as usize].sum()).sum();
+    (calls > 0).then(|| PhaseView {
+        calls,
+        timed,
+        mean_ns: sum.checked_div(timed).unwrap_or(0),
+        p50_ns: quantile(&buckets, timed, 50),
+        p99_ns: quantile(&buckets, timed, 99),
+    })
+}
+
+/// The upper bound of the bucket in which the quantile lies; `None` for the last, and where nothing was timed.
+fn quantile(buckets: &[u64], timed: u64, percent: u64) -> Option<u64> {
+    let rank = (timed * percent).div_ceil(100).max(1);
+    let mut passed = 0;
+    let index = buckets.iter().position(|count| {
+        passed += count;
+        passed >= rank
+    })?;
+    Histogram::<64>::bound(index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_told_of_as_all_workers_saw_it() {
+        let series = [Arc::new(FilterSeries::default()), Arc::new(FilterSeries::default())];
+        (0..99).for_each(|_| series[0].entered(Phase::RequestHead, Some(60)));
+        series[1].entered(Phase::RequestHead, Some(1000));
+        series[1].entered(Phase::RequestHead, None);
+        series[0].paused.increment();
+        let view = view("auth", &series);
+        let phase = &view.phases["request_head"];
+        assert_eq!((phase.calls, phase.timed, phase.mean_ns), (101, 100, 69));
+        assert_eq!((phase.p50_ns, phase.p99_ns), (Some(64), Some(64)));
+        assert_eq!(view.phases.len(), 1);
+        assert_eq!((view.paused, view.faults["timeout"]), (1, 0));
+        assert_eq!(quantile(&[0, 0], 0, 50), None);
+    }
+}
