@@ -22,9 +22,9 @@ pub fn unix_seconds() -> u64 {
 /// Microseconds of the wall clock since 1970; 0 if it stands before that.
 ///
 /// # Cost
-/// No system call; some 25 ns. The fine clock is read.
+/// As [`monotonic_ms`], and as coarse.
 pub fn unix_micros() -> u64 {
-    let now = clock_gettime(ClockId::Realtime);
+    let now = clock_gettime(ClockId::RealtimeCoarse);
     let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
     seconds * 1_000_000 + now.tv_nsec.cast_unsigned() / 1000
 }

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use eddy_config::Config;
-use eddy_filter::{FilterSet, Host as _, Level};
+use eddy_filter::{FilterSet, Host as _};
 use eddy_io::{SharedPage, WORKERS_MAX, descriptors_max};
 use eddy_upstream::resolve::Resolver;
 use tokio::sync::mpsc::{Sender, channel as command_channel};
@@ -61,22 +61,13 @@ struct WorkerHandle {
 }
 
 impl Gateway {
-    /// Starts a gateway without filters; see [`Self::start_with`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn start(config: Arc<Config>, sockets: Sockets, page: Arc<SharedPage>) -> Result<Self, ProxyError> {
-        let host = FilterHost::new(worker_count(&config), 1, Level::Info);
-        Self::start_with(config, &FilterSet::default(), host, sockets, page)
-    }
-
     /// Starts as many workers as `host` has and returns when each of them accepts.
     ///
     /// `filters` are those of the configuration, made ready with `host`.
     ///
     /// # Errors
     /// Each [`ProxyError`]; nothing is left running then.
-    pub fn start_with(
+    pub fn start(
         config: Arc<Config>,
         filters: &FilterSet,
         host: Arc<FilterHost>,
@@ -112,14 +103,6 @@ impl Gateway {
         Ok(gateway)
     }
 
-    /// Puts a configuration without filters in force; see [`Self::reload_with`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn reload(&self, config: Arc<Config>, new_sockets: Sockets) -> Result<(), ProxyError> {
-        self.reload_with(config, &FilterSet::default(), new_sockets)
-    }
-
     /// Puts another configuration in force and returns when every worker follows it.
     ///
     /// `new_sockets` holds the sockets of addresses that were not listened at before. Exchanges end on the plan
@@ -128,7 +111,7 @@ impl Gateway {
     /// # Errors
     /// [`ProxyError::Routes`], [`ProxyError::SocketMissing`], [`ProxyError::Socket`]: the old plan stays in force.
     /// [`ProxyError::WorkerSilent`]: that worker follows when it can.
-    pub fn reload_with(
+    pub fn reload(
         &self,
         config: Arc<Config>,
         filters: &FilterSet,

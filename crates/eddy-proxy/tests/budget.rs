@@ -6,10 +6,14 @@
 mod place;
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
-use place::{ask, connect, start_gateway, start_origin};
+use eddy_filter::{
+    Call, Edit, Event, Filter, FilterInfo, FilterPolicy, FilterSet, Interest, Level, Library, Owner, Phase,
+};
+use eddy_proxy::FilterHost;
+use place::{ask, config, connect, free_address, start_filtered, start_gateway, start_origin};
 
 /// Counts what the whole process allocates; origin and clients of these tests allocate nothing while they talk.
 struct Counting;
@@ -72,6 +76,63 @@ fn a_post_with_a_body_allocates_nothing_in_steady_state() {
     let request = b"POST /form HTTP/1.1\r\nHost: www.example.com\r\nContent-Length: 7\r\n\r\nbody=ok";
     let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
     let count = allocations_per_request(request, b"body=ok", answer);
+    assert!(count < 0.05, "{count} allocations a request");
+}
+
+/// Looks at every phase and sets a field in each head.
+#[derive(Debug)]
+struct Setter;
+
+impl Library for Setter {
+    fn name(&self) -> &str {
+        "setter"
+    }
+
+    fn run(&self, call: &mut Call<'_>) {
+        let Some(view) = call.view else { return };
+        call.stopped = call.steps.len();
+        for index in 0..call.steps.len() {
+            call.steps[index].state = 7;
+            if matches!(view.phase, Phase::RequestHead | Phase::ResponseHead) {
+                let step = u16::try_from(index).unwrap();
+                call.edits.push(step, &Edit::Set { name: b"x-set", value: b"value" }).unwrap();
+            }
+        }
+    }
+
+    fn event(&self, _event: &Event<'_>) {}
+}
+
+#[test]
+fn filters_make_the_host_allocate_nothing_in_steady_state() {
+    let _alone = ALONE.lock().expect("a test that failed poisons the others, which is as well");
+    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+    let request = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 7\r\n\r\nbody=ok";
+    let origin = start_origin(b"0\r\n\r\n", answer);
+    let address = free_address();
+    let mut config = config(address, origin, "", SITE);
+    let host = FilterHost::new(1, 16, Level::Info);
+    let library: Arc<dyn Library> = Arc::new(Setter);
+    let mut set = FilterSet::default();
+    for index in 0..3 {
+        let name: Arc<str> = format!("f{index}").into();
+        config.listeners[0].filters.push(index);
+        set.filters.push(Arc::new(Filter {
+            id: host.number(&name),
+            name,
+            library: Arc::clone(&library),
+            number: 1,
+            info: FilterInfo { interest: Interest::from_bits(0x7f), only_reads_body: false },
+            policy: FilterPolicy::default(),
+            owner: Owner::default(),
+        }));
+    }
+    let _gateway = start_filtered(address, config, &set, host);
+    let mut client = connect(address);
+    (0..200).for_each(|_| ask(&mut client, request, b"hello\r\n0\r\n\r\n"));
+    let before = COUNT.load(Relaxed);
+    (0..REQUESTS).for_each(|_| ask(&mut client, request, b"hello\r\n0\r\n\r\n"));
+    let count = (COUNT.load(Relaxed) - before) as f64 / REQUESTS as f64;
     assert!(count < 0.05, "{count} allocations a request");
 }
 

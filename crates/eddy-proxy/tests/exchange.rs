@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use eddy_config::{ActionKind, Config};
+use eddy_filter::FilterSet;
 use eddy_proxy::{Gateway, Sockets};
 use place::{ask, connect, free_address, start_origin, start_with};
 
@@ -117,7 +118,7 @@ fn a_reload_reaches_connections_that_are_open() {
     let request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
     ask(&mut client, request, b"one");
     let config = place::config(address, origin, "", &LOCAL.replace("one", "two"));
-    gateway.reload(Arc::new(config), Sockets::default()).unwrap();
+    gateway.reload(Arc::new(config), &FilterSet::default(), Sockets::default()).unwrap();
     ask(&mut client, request, b"two");
 }
 

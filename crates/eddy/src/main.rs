@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod admin;
+mod bundle;
 mod child;
 mod cli;
 mod control;

@@ -1,5 +1,6 @@
 //! Finds the rule that wins and turns its action into what comes next.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use eddy_config::{Action, ActionKind, Redirect, WeightedCluster};
@@ -48,7 +49,9 @@ pub(crate) fn again(drive: &mut Drive<'_>) -> Result<(), Fault> {
 
 /// Does what the rule says.
 pub(crate) fn act(drive: &mut Drive<'_>) -> Phase {
-    let plan = Arc::clone(&drive.plan.plan);
+    // The worker's own count of references: that of the plan itself is shared by all workers.
+    let plan = Rc::clone(&drive.plan);
+    let plan = &plan.plan;
     if let Some(Handler::Demo) = plan.listeners.get(drive.index).map(|listener| &listener.handler) {
         return demo::prepare(drive);
     }
@@ -67,7 +70,8 @@ fn fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
 }
 
 fn find(drive: &mut Drive<'_>) -> Result<(), Fault> {
-    let plan = Arc::clone(&drive.plan.plan);
+    let plan = Rc::clone(&drive.plan);
+    let plan = &plan.plan;
     let Some(listener) = plan.listeners.get(drive.index) else { return Err(Fault::NoRule) };
     let Handler::Router(router) = &listener.handler else { return Err(Fault::NoRule) };
     let exchange = &mut *drive.exchange;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_config::{Config, ListenAddress, SourceText, check};
-use eddy_filter::FilterSet;
+use eddy_filter::{FilterSet, Level};
 use eddy_io::{Share, SharedPage, listen_tcp};
 use eddy_proxy::{FilterHost, Gateway, Sockets};
 
@@ -58,10 +58,10 @@ pub(crate) fn config(address: SocketAddr, origin: SocketAddr, keys: &str, rest: 
     check(&[SourceText::new("test.yaml", text.as_str())]).unwrap().config
 }
 
-/// Starts a gateway that listens at `address`.
+/// Starts a gateway without filters that listens at `address`.
 pub(crate) fn start_with(address: SocketAddr, config: Config) -> Gateway {
-    let (page, _fd) = SharedPage::create().unwrap();
-    Gateway::start(Arc::new(config), sockets_of(address), Arc::new(page)).unwrap()
+    let host = FilterHost::new(1, 1, Level::Info);
+    start_filtered(address, config, &FilterSet::default(), host)
 }
 
 /// Starts a gateway with filters that listens at `address`.
@@ -72,7 +72,7 @@ pub(crate) fn start_filtered(
     host: Arc<FilterHost>,
 ) -> Gateway {
     let (page, _fd) = SharedPage::create().unwrap();
-    Gateway::start_with(Arc::new(config), filters, host, sockets_of(address), Arc::new(page)).unwrap()
+    Gateway::start(Arc::new(config), filters, host, sockets_of(address), Arc::new(page)).unwrap()
 }
 
 fn sockets_of(address: SocketAddr) -> Sockets {

@@ -15,7 +15,7 @@ use eddy_proxy::{FilterHost, Gateway, Sockets};
 use eddy_source::{FileSource, Rejected};
 
 use super::last_words::LastWords;
-use super::load::{Loaded, load, log_problems, pack, unpack};
+use super::load::{Loaded, linked, load, log_problems, pack, unpack};
 use super::pages::GatewayPages;
 use super::process::LogChoice;
 use super::socket_source::{OwnSockets, SocketSource};
@@ -142,8 +142,7 @@ impl Engine {
         let mut taken = self.acquire(&keys, workers).map_err(StartError::Other)?;
         let admin_socket = taken.admin;
         let page = Arc::clone(&self.page);
-        let gateway =
-            Gateway::start_with(Arc::clone(&config), &filters, Arc::clone(&host), taken.sockets, page);
+        let gateway = Gateway::start(Arc::clone(&config), &filters, Arc::clone(&host), taken.sockets, page);
         let gateway = Arc::new(gateway.context("the gateway cannot start").map_err(StartError::Other)?);
         let force = InForce { config, bound: std::mem::take(&mut taken.bound) };
         let status = Arc::new(Status::new(self.generation, force));
@@ -169,12 +168,13 @@ impl Engine {
 
     /// The configuration on disk or, in the place of a process that died, the one that was in force.
     fn first_config(&mut self) -> Result<(Loaded, bool), StartError> {
-        let rejected = match load(&self.source).and_then(vetted) {
+        let last_good = self.last_good.take().as_deref().and_then(unpack);
+        let read = load(&self.source).and_then(|read| linked_as(read, last_good.as_ref()));
+        let rejected = match read.and_then(vetted) {
             Ok(loaded) => return Ok((loaded, false)),
             Err(rejected) => rejected,
         };
-        let last_good = self.last_good.take().as_deref().and_then(unpack).map(vetted);
-        let Some(Ok(loaded)) = last_good else { return Err(StartError::Config(rejected)) };
+        let Some(Ok(loaded)) = last_good.map(vetted) else { return Err(StartError::Config(rejected)) };
         log_problems(&rejected.problems);
         tracing::error!("the configuration on disk is broken; the last good one stays in force");
         Ok((loaded, true))
@@ -226,7 +226,7 @@ impl Engine {
     /// Leaves the texts in force with the parent, should this process die while the files are broken.
     fn keep_last_good(&self, loaded: &Loaded) {
         if self.parent.is_some() {
-            match memory_file("eddy-last-good", &pack(&loaded.sources)) {
+            match memory_file("eddy-last-good", &pack(&loaded.sources, loaded.bundle.as_deref())) {
                 Ok(file) => self.tell(&ToParent::LastGood, Some(&file)),
                 Err(error) => tracing::warn!(%error, "the configuration in force cannot be kept"),
             }
@@ -312,7 +312,7 @@ impl Running {
     }
 
     fn follow(&mut self, read: Result<Loaded, Rejected>) -> Reload {
-        let loaded = match read {
+        let loaded = match read.and_then(linked) {
             Ok(loaded) => loaded,
             Err(rejected) => {
                 log_problems(&rejected.problems);
@@ -391,7 +391,7 @@ impl Running {
         let missing: Vec<SocketKey> =
             keys.iter().filter(|key| !before.bound.contains_key(key)).cloned().collect();
         let taken = self.engine.acquire(&missing, self.workers)?;
-        if let Err(error) = self.gateway.reload_with(Arc::clone(&config), filters, taken.sockets) {
+        if let Err(error) = self.gateway.reload(Arc::clone(&config), filters, taken.sockets) {
             self.engine.sockets.release(missing);
             return Err(error).context("the gateway does not take the configuration");
         }
@@ -520,12 +520,27 @@ fn worker_count(config: &Config) -> usize {
     config.workers.map_or_else(cores, usize::from).clamp(1, WORKERS_MAX)
 }
 
+/// The same configuration with its Go packages linked. A process that died is replaced by one that runs the same code,
+/// whatever has become of its sources, if the texts are still those of `last_good`.
+///
+/// # Errors
+/// Why they cannot be linked.
+fn linked_as(read: Loaded, last_good: Option<&Loaded>) -> Result<Loaded, Rejected> {
+    let same = last_good.filter(|last| version_of(&last.sources) == version_of(&read.sources));
+    match same {
+        Some(Loaded { config, bundle: Some(bundle), .. }) if bundle.is_file() => {
+            Ok(Loaded { config: Arc::clone(config), bundle: Some(bundle.clone()), ..read })
+        }
+        Some(_) | None => linked(read),
+    }
+}
+
 /// The same configuration, when its filters can be made.
 ///
 /// # Errors
 /// Every filter that cannot.
 fn vetted(loaded: Loaded) -> Result<Loaded, Rejected> {
-    let problems = probe(&loaded.config, &loaded.sources);
+    let problems = probe(&loaded.config, &loaded.sources, loaded.bundle.as_deref());
     if problems.is_empty() { Ok(loaded) } else { Err(Rejected { problems, sources: loaded.sources }) }
 }
 

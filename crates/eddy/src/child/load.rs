@@ -1,9 +1,12 @@
 //! Reads and checks the configuration, and keeps what was read, for the day when the files are broken.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use eddy_config::{Config, Problem, Severity, SourceText};
 use eddy_source::{FileSource, Rejected};
+
+use crate::filters::{link_packages, name_library, problems_of};
 
 /// A configuration that can be used.
 #[derive(Debug)]
@@ -14,6 +17,8 @@ pub(crate) struct Loaded {
     pub(crate) sources: Vec<SourceText>,
     /// What may be other than it was meant.
     pub(crate) warnings: Vec<Problem>,
+    /// The library of its Go packages, once they are linked.
+    pub(crate) bundle: Option<PathBuf>,
 }
 
 /// Reads and checks the files of `source`.
@@ -23,21 +28,43 @@ pub(crate) struct Loaded {
 pub(super) fn load(source: &FileSource) -> Result<Loaded, Rejected> {
     let loaded = source.load()?;
     let warnings = loaded.checked.warnings;
-    Ok(Loaded { config: Arc::new(loaded.checked.config), sources: loaded.sources, warnings })
+    Ok(Loaded { config: Arc::new(loaded.checked.config), sources: loaded.sources, warnings, bundle: None })
 }
 
-/// The texts as bytes that [`unpack`] understands.
-pub(crate) fn pack(sources: &[SourceText]) -> Vec<u8> {
+/// The same configuration with its Go packages linked.
+///
+/// # Errors
+/// Why they cannot be.
+///
+/// # Cost
+/// Where there are packages, a tenth of a second, or the time of a compiler.
+pub(super) fn linked(mut loaded: Loaded) -> Result<Loaded, Rejected> {
+    let notice = || tracing::info!("Go packages are being linked");
+    match link_packages(Arc::make_mut(&mut loaded.config), None, &notice) {
+        Ok(bundle) => Ok(Loaded { bundle: bundle.map(|bundle| bundle.library), ..loaded }),
+        Err(failure) => {
+            let Loaded { config, mut sources, .. } = loaded;
+            let problems = problems_of(failure, &config, &mut sources);
+            Err(Rejected { problems, sources })
+        }
+    }
+}
+
+/// The texts and the library of their Go packages as bytes that [`unpack`] understands.
+pub(crate) fn pack(sources: &[SourceText], bundle: Option<&Path>) -> Vec<u8> {
     let pairs: Vec<(&str, &str)> = sources.iter().map(|source| (&*source.path, &*source.text)).collect();
-    serde_json::to_vec(&pairs).unwrap_or_default()
+    serde_json::to_vec(&(pairs, bundle)).unwrap_or_default()
 }
 
 /// The configuration that [`pack`] kept, if it still is one; another version of eddy may have written it.
 pub(crate) fn unpack(bytes: &[u8]) -> Option<Loaded> {
-    let pairs: Vec<(String, String)> = serde_json::from_slice(bytes).ok()?;
+    let (pairs, bundle): (Vec<(String, String)>, Option<PathBuf>) = serde_json::from_slice(bytes).ok()?;
     let sources: Vec<SourceText> = pairs.iter().map(|(path, text)| SourceText::new(path, text)).collect();
-    let checked = eddy_config::check(&sources).ok()?;
-    Some(Loaded { config: Arc::new(checked.config), sources, warnings: Vec::new() })
+    let mut config = eddy_config::check(&sources).ok()?.config;
+    if let Some(library) = &bundle {
+        name_library(&mut config, library);
+    }
+    Some(Loaded { config: Arc::new(config), sources, warnings: Vec::new(), bundle })
 }
 
 /// Logs each problem with its place.
@@ -61,7 +88,7 @@ mod tests {
         let text = "listeners: [{address: '127.0.0.1:0', demo: true}]\n";
         let sources = vec![SourceText::new("eddy.yaml", text)];
         let checked = eddy_config::check(&sources).unwrap();
-        let kept = unpack(&pack(&sources)).unwrap();
+        let kept = unpack(&pack(&sources, None)).unwrap();
         assert_eq!(kept.sources, sources);
         assert_eq!(kept.config.version, checked.config.version);
         assert!(unpack(b"something else").is_none());

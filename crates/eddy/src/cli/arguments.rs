@@ -1,9 +1,10 @@
 //! The arguments, and the help that teaches them.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{ArgAction, Args, Parser, Subcommand};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use tracing::level_filters::LevelFilter;
 
 use super::duration::parse_duration;
@@ -30,6 +31,8 @@ pub(super) enum Command {
     /// List the rules in the order in which they are tried
     #[command(after_help = AFTER_ROUTES)]
     Routes(Routes),
+    /// Make, build and test filters of your own
+    Filter(Filter),
     /// The gateway process that `eddy run` starts
     #[command(hide = true)]
     Gateway(Gateway),
@@ -121,6 +124,91 @@ pub(super) struct Routes {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = AFTER_FILTER)]
+pub(super) struct Filter {
+    #[command(subcommand)]
+    pub(super) command: FilterCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum FilterCommand {
+    /// Make a project for a filter, which builds, has a test and runs
+    #[command(after_help = AFTER_FILTER_NEW)]
+    New(FilterNew),
+    /// Link the Go packages of a configuration into a library
+    #[command(after_help = AFTER_FILTER_BUILD)]
+    Build(FilterBuild),
+    /// Run the tests of a filter, with the kit that eddy brings along
+    #[command(after_help = AFTER_FILTER_TEST)]
+    Test(FilterTest),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct FilterNew {
+    /// What the filter is called: lower-case letters, digits and hyphens, as in basic-auth
+    #[arg(value_name = "NAME", required = true)]
+    pub(super) name: String,
+
+    /// The language to write it in
+    #[arg(long, value_name = "LANGUAGE", value_enum, required = true)]
+    pub(super) lang: Language,
+
+    /// Where to put it, a new or an empty folder; one of the filter's name when not given
+    #[arg(long, value_name = "DIR")]
+    pub(super) dir: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) cache: CacheArguments,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Language {
+    /// A Go package; eddy links it itself
+    Go,
+    /// A Rust library
+    Rust,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct FilterBuild {
+    /// Files, or directories of *.yaml files; several are united
+    #[arg(value_name = "CONFIG", required = true)]
+    pub(super) configs: Vec<PathBuf>,
+
+    /// Put a copy of the library there, to be named as `library` where there is no Go
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) cache: CacheArguments,
+
+    /// Write a JSON object to standard output instead of text
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct FilterTest {
+    /// The folder of the filter
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(super) dir: PathBuf,
+
+    /// What `go test` or `cargo test` is told beyond that, after `--`
+    #[arg(value_name = "ARGUMENT", last = true)]
+    pub(super) rest: Vec<OsString>,
+
+    #[command(flatten)]
+    pub(super) cache: CacheArguments,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CacheArguments {
+    /// The folder for what was built and for the kits, else EDDY_CACHE_DIR, else eddy in the user's cache
+    #[arg(long, value_name = "DIR")]
+    pub(super) cache_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct Gateway {
     #[arg(required = true)]
     pub(super) configs: Vec<PathBuf>,
@@ -135,6 +223,7 @@ Examples:
   eddy run eddy.yaml                          start; Ctrl-C lets requests in progress end
   eddy explain eddy.yaml http://localhost/a   which rule wins for this request, and why
   eddy routes eddy.yaml                       the rules in the order they are tried
+  eddy filter new --lang go hello             a filter of your own, ready to run
 
 Exit codes:
   0  all is well
@@ -184,3 +273,42 @@ in the file decides FRAGILE.
 Examples:
   eddy routes eddy.yaml
   eddy routes eddy.yaml --json | jq '.listeners[].rules[].rule'";
+
+const AFTER_FILTER: &str = "\
+Examples:
+  eddy filter new --lang go hello     a project in the folder hello
+  eddy filter test hello              its tests, which need no gateway
+  eddy run hello/eddy.yaml            a gateway with the filter, and a service behind it
+
+Filters written for Envoy's Go API are packages like any other: name their folder as `package`.";
+
+const AFTER_FILTER_NEW: &str = "\
+Nothing is ever overwritten. The kit for the filter lies in eddy itself and is unpacked
+into the cache, so that a project in Go builds without a network.
+
+Examples:
+  eddy filter new --lang go hello
+  eddy filter new --lang rust --dir filters/keyed keyed";
+
+const AFTER_FILTER_BUILD: &str = "\
+All packages of a configuration become one library, because a process has room for one
+Go runtime. `eddy run` and `eddy check` build it by themselves where there is Go 1.24 or
+later and a C compiler. The last 16 libraries are kept in the cache; nothing is compiled
+again that has not changed. Variables such as GOFLAGS, GOPROXY and CC are respected.
+
+Exit code 1 if something does not build.
+
+Examples:
+  eddy filter build eddy.yaml                         says where the library lies
+  eddy filter build eddy.yaml --output filters.so     for a machine without Go
+  eddy filter build eddy.yaml --json | jq -r .library";
+
+const AFTER_FILTER_TEST: &str = "\
+Runs `go test ./...` or `cargo test` in the folder. Where go.mod leads to no kit by itself, the one
+that eddy brings along is used.
+
+Exit code 1 if a test fails.
+
+Examples:
+  eddy filter test
+  eddy filter test hello -- -run Greeting -v";

@@ -6,6 +6,7 @@ use eddy_config::{Config, Problem, Severity, SourceText, render, to_json};
 use eddy_source::{FileSource, Loaded};
 
 use super::arguments::Check;
+use super::filter::say_linking;
 use super::start::Failure;
 use crate::filters;
 use crate::terminal::{colour_of, print, print_error};
@@ -45,8 +46,14 @@ pub(super) fn run(arguments: &Check) -> Result<(), Failure> {
 
 /// What there is to say once filters were tried out, too.
 fn with_filters(loaded: Loaded) -> (Vec<Problem>, Vec<SourceText>, Option<Config>) {
-    let Loaded { checked, sources } = loaded;
-    let wrong = filters::probe(&checked.config, &sources);
+    let Loaded { mut checked, mut sources } = loaded;
+    let wrong = match filters::link_packages(&mut checked.config, None, &say_linking) {
+        Ok(bundle) => {
+            let library = bundle.as_ref().map(|bundle| &*bundle.library);
+            filters::probe(&checked.config, &sources, library)
+        }
+        Err(failure) => filters::problems_of(failure, &checked.config, &mut sources),
+    };
     let config = wrong.is_empty().then_some(checked.config);
     (checked.warnings.into_iter().chain(wrong).collect(), sources, config)
 }

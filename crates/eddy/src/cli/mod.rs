@@ -4,6 +4,7 @@ mod arguments;
 mod check;
 mod duration;
 mod explain;
+mod filter;
 mod routes;
 mod run;
 mod start;

@@ -3,9 +3,13 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use eddy_source::FileSource;
+
 use super::arguments::{Gateway, LogArguments, Run};
+use super::filter::say_linking;
 use super::start::OUR_FAULT;
 use crate::child::{self, ChildOptions, LogChoice, Upbringing};
+use crate::filters;
 use crate::log::Log;
 use crate::notify::Notifier;
 use crate::parent::{ParentOptions, Program, Supervisor};
@@ -19,6 +23,7 @@ pub(super) fn run(arguments: Run) -> u8 {
         return serve(arguments.configs, arguments.log, Upbringing::Alone(notifier));
     }
     let choice = arguments.log.choice();
+    build_ahead(&arguments.configs, choice);
     let Some((signals, log)) = prepare("parent", choice) else { return OUR_FAULT };
     let mut for_gateway: Vec<OsString> = Vec::new();
     if let Some(level) = choice.level {
@@ -46,6 +51,20 @@ pub(super) fn run(arguments: Run) -> u8 {
     let code = Supervisor::new(options).run();
     log.flush();
     code
+}
+
+/// Links Go packages of the configuration, as that may take longer than a gateway process may take to get ready. What is
+/// wrong is told by that process.
+fn build_ahead(paths: &[PathBuf], choice: LogChoice) {
+    if let Ok(mut loaded) = FileSource::new(paths.to_vec()).load() {
+        // A line of text has no place in a log of records.
+        let notice = || {
+            if !choice.is_json {
+                say_linking()
+            }
+        };
+        let _ = filters::link_packages(&mut loaded.checked.config, None, &notice);
+    }
 }
 
 /// Runs a gateway process that a parent started.

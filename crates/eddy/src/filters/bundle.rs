@@ -1,17 +1,89 @@
-//! Where the library lies that holds the filters of Go packages.
+//! The library that holds the filters of a configuration's Go packages.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The library with the filters of exactly these packages: a process has room for one Go runtime, so all packages of a
-/// configuration share a library.
+use eddy_config::{Config, FilterKind, GoSource, Problem, SourceText};
+
+use super::problem::FilterProblem;
+use crate::bundle::{Bundle, BundleFailure, Cache, Record, bundle};
+
+/// The folders of all Go packages that a configuration names: a process has room for one Go runtime, so they share a
+/// library.
+fn packages(config: &Config) -> BTreeSet<&Path> {
+    let packages = config.filters.iter().filter_map(|filter| match &filter.kind {
+        FilterKind::Go { source: GoSource::Package(path), .. } => Some(Path::new(path)),
+        FilterKind::Go { .. } | FilterKind::Builtin(_) | FilterKind::Native { .. } => None,
+    });
+    packages.collect()
+}
+
+/// Links the Go packages of a configuration into a library, or finds the one that was linked before, and has the
+/// configuration name it in the place of the packages. Says which it is; none where there are no packages.
 ///
 /// # Errors
-/// Why there is none, and what to do.
-pub(super) fn bundle_of(packages: &BTreeSet<&Path>) -> Result<PathBuf, String> {
-    let shown: Vec<String> = packages.iter().map(|package| package.display().to_string()).collect();
-    Err(format!(
-        "the packages {} are not built into a library yet; build it with `eddy filter build` and name it as `library`",
-        shown.join(", ")
-    ))
+/// Why there is no library.
+///
+/// # Cost
+/// A tenth of a second, or the time of a compiler.
+pub(crate) fn link_packages(
+    config: &mut Config,
+    cache: Option<&Path>,
+    notice: &dyn Fn(),
+) -> Result<Option<Bundle>, BundleFailure> {
+    let packages = packages(config);
+    if packages.is_empty() {
+        return Ok(None);
+    }
+    let bundle = bundle(&packages, &Cache::find(cache)?, notice)?;
+    name_library(config, &bundle.library);
+    Ok(Some(bundle))
+}
+
+/// Has a configuration name this library in the place of its packages.
+pub(crate) fn name_library(config: &mut Config, library: &Path) {
+    for filter in &mut config.filters {
+        if let FilterKind::Go { source: source @ GoSource::Package(_), .. } = &mut filter.kind {
+            *source = GoSource::Library(library.to_owned());
+        }
+    }
+}
+
+/// What is wrong, in the files of the packages and where the configuration names the first of them. The files are added
+/// to `sources`.
+pub(crate) fn problems_of(
+    failure: BundleFailure,
+    config: &Config,
+    sources: &mut Vec<SourceText>,
+) -> Vec<Problem> {
+    let is_package = |kind: &FilterKind| matches!(kind, FilterKind::Go { source: GoSource::Package(_), .. });
+    let filter = config.filters.iter().find(|filter| is_package(&filter.kind));
+    let name = filter.map(|filter| &*filter.name).unwrap_or_default();
+    match failure {
+        BundleFailure::Code { problems, sources: files } => {
+            let message = "the Go packages of the configuration do not build into a library";
+            let summary = FilterProblem::new(name, message, None).in_sources(sources);
+            sources.extend(files);
+            problems.into_iter().chain([summary]).collect()
+        }
+        BundleFailure::Other { message, hint } => {
+            vec![FilterProblem { filter: name.to_owned(), message, hint }.in_sources(sources)]
+        }
+    }
+}
+
+/// The library of a filter in Go.
+///
+/// # Errors
+/// When it cannot be what is meant, by the record beside it.
+pub(super) fn library_of(source: &GoSource) -> Result<PathBuf, String> {
+    match source {
+        GoSource::Library(path) => {
+            if let Some(record) = Record::beside(path) {
+                record.check(path).map_err(|why| format!("library \"{}\": {why}", path.display()))?;
+            }
+            Ok(path.clone())
+        }
+        GoSource::Package(path) => Err(format!("the package \"{}\" was not linked", path.display())),
+    }
 }

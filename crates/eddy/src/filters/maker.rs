@@ -1,15 +1,15 @@
 //! Makes all filters of a configuration.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use eddy_config::{Config, FilterConfig, FilterKind, GoSource, RuleFilterConfig};
+use eddy_config::{Config, FilterConfig, FilterKind, RuleFilterConfig};
 use eddy_filter::builtin::{self, BuiltinConfig, BuiltinContext};
 use eddy_filter::{Filter, FilterSet, Host, Owner, RuleFilter};
 use eddy_guest::{Graveyard, NativeLibrary};
 
-use super::bundle::bundle_of;
+use super::bundle::library_of;
 use super::problem::FilterProblem;
 use super::services::{self, ProcessServices};
 
@@ -50,7 +50,7 @@ impl FilterMaker {
         let mut made = Vec::with_capacity(config.filters.len());
         for filter in &config.filters {
             (self.observe)(&filter.name);
-            match self.make_one(config, filter) {
+            match self.make_one(filter) {
                 Ok(one) => made.push(one),
                 Err(problem) => problems.push(problem),
             }
@@ -78,13 +78,12 @@ impl FilterMaker {
         }
     }
 
-    fn make_one(&self, config: &Config, filter: &FilterConfig) -> Result<Made, FilterProblem> {
+    fn make_one(&self, filter: &FilterConfig) -> Result<Made, FilterProblem> {
         let (path, name) = match &filter.kind {
             FilterKind::Builtin(builtin) => return self.make_builtin(filter, builtin).map(Made::Builtin),
             FilterKind::Native { filter, library } => (library.clone(), filter),
             FilterKind::Go { filter: name, source } => {
-                let path =
-                    library_of(config, source).map_err(|why| FilterProblem::new(&filter.name, why, None))?;
+                let path = library_of(source).map_err(|why| FilterProblem::new(&filter.name, why, None))?;
                 (path, name)
             }
         };
@@ -169,20 +168,7 @@ pub(super) fn libraries(config: &Config) -> BTreeSet<PathBuf> {
         .filter_map(|filter| match &filter.kind {
             FilterKind::Builtin(_) => None,
             FilterKind::Native { library, .. } => Some(library.clone()),
-            FilterKind::Go { source, .. } => library_of(config, source).ok(),
+            FilterKind::Go { source, .. } => library_of(source).ok(),
         })
         .collect()
-}
-
-fn library_of(config: &Config, source: &GoSource) -> Result<PathBuf, String> {
-    match source {
-        GoSource::Library(path) => Ok(path.clone()),
-        GoSource::Package(_) => {
-            let packages = config.filters.iter().filter_map(|filter| match &filter.kind {
-                FilterKind::Go { source: GoSource::Package(path), .. } => Some(Path::new(path)),
-                FilterKind::Go { .. } | FilterKind::Builtin(_) | FilterKind::Native { .. } => None,
-            });
-            bundle_of(&packages.collect())
-        }
-    }
 }

@@ -9,6 +9,7 @@ mod probed;
 mod problem;
 mod services;
 
+pub(crate) use bundle::{link_packages, name_library, problems_of};
 pub(crate) use maker::{FilterMaker, needs_new_process};
 pub(crate) use metrics::write_metrics;
 pub(crate) use names::FilterNames;

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -27,15 +28,16 @@ pub(super) enum FromProbe {
     Done,
 }
 
-/// Every filter of these texts that cannot be made; none where there are no filters.
+/// Every filter of these texts that cannot be made; none where there are no filters. `bundle` is the library of their Go
+/// packages.
 ///
 /// # Cost
 /// Starts a process and waits for it, five seconds at most.
-pub(crate) fn probe(config: &Config, sources: &[SourceText]) -> Vec<Problem> {
+pub(crate) fn probe(config: &Config, sources: &[SourceText], bundle: Option<&Path>) -> Vec<Problem> {
     if config.filters.is_empty() {
         return Vec::new();
     }
-    let found = Probe::start(sources).and_then(Probe::finish).unwrap_or_else(|error| {
+    let found = Probe::start(sources, bundle).and_then(Probe::finish).unwrap_or_else(|error| {
         let message = format!("the process in which filters are tried out cannot be started: {error}");
         vec![FilterProblem::new("", message, None)]
     });
@@ -54,9 +56,9 @@ struct Probe {
 }
 
 impl Probe {
-    fn start(sources: &[SourceText]) -> io::Result<Self> {
+    fn start(sources: &[SourceText], bundle: Option<&Path>) -> io::Result<Self> {
         let (channel, stdin) = Channel::pair()?;
-        let texts = memory_file("eddy-probe", &pack(sources))?;
+        let texts = memory_file("eddy-probe", &pack(sources, bundle))?;
         channel.send(&(), &[texts.as_fd()])?;
         let said = File::from(memory_file("eddy-probe-said", &[])?);
         let process = Command::new("/proc/self/exe")

@@ -52,6 +52,10 @@ fn help_teaches() {
     for command in ["run", "check", "explain", "routes"] {
         golden(&format!("help-{command}.txt"), &check(&[command, "--help"], 0));
     }
+    golden("help-filter.txt", &check(&["filter", "--help"], 0));
+    for command in ["new", "build", "test"] {
+        golden(&format!("help-filter-{command}.txt"), &check(&["filter", command, "--help"], 0));
+    }
 }
 
 #[test]

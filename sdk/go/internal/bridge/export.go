@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"unsafe"
 
+	"github.com/eddy-gateway/eddy/sdk/go/internal/tick"
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
 
@@ -27,6 +28,9 @@ func eddyGoOpen(library *C.eddy_library) (refused C.int32_t) {
 	}
 	if options.GCPercent != 0 {
 		debug.SetGCPercent(options.GCPercent)
+	}
+	if reason := tick.Probe(); reason != "" {
+		raw.WriteLog(0, raw.LevelInfo, "the monitor of Go's runtime takes processors from workers, and calls cost more: "+reason)
 	}
 	if library.filters != nil {
 		// It was opened before, by the same host.
@@ -86,7 +90,10 @@ func eddyGoFilterFree(filter C.uint64_t) {
 // The barrier of this one is the first statement of [raw.Run], where the filter that failed is known.
 //
 //export eddyGoRun
-func eddyGoRun(call unsafe.Pointer) { raw.Run((*raw.Call)(call)) }
+func eddyGoRun(call unsafe.Pointer) {
+	tick.Bump()
+	raw.Run((*raw.Call)(call))
+}
 
 //export eddyGoEvent
 func eddyGoEvent(event unsafe.Pointer) {

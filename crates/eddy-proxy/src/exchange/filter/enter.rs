@@ -228,7 +228,7 @@ fn cross(
         drive.exchange.filtering.turn += 1;
         let turn = drive.exchange.filtering.turn;
         crossing.host.table().announce(handle, direction, turn);
-        crossing.take_ended(&library, &mut scratch.ended);
+        crossing.take_ended(library, &mut scratch.ended);
         scratch.edits.clear();
         let is_sampled = crossing.is_sampled();
         let (stopped, wait_ms) = {
@@ -306,14 +306,14 @@ fn cross(
 }
 
 /// Puts the steps that are entered into the scratch; answers with their library, or `None` if there are none.
-fn select(
+fn select<'a>(
     drive: &mut Drive<'_>,
-    chain: &FilterChain,
+    chain: &'a FilterChain,
     phase: Phase,
     run: std::ops::Range<usize>,
     range: Range,
     scratch: &mut Scratch,
-) -> Option<Arc<dyn Library>> {
+) -> Option<&'a Arc<dyn Library>> {
     scratch.steps.clear();
     scratch.places.clear();
     let filtering = &mut drive.exchange.filtering;
@@ -341,7 +341,7 @@ fn select(
         scratch.places.push(entry.step);
         library = Some(&step.filter.library);
     }
-    library.cloned()
+    library
 }
 
 /// Keeps what filters wrote into their steps, and counts.

@@ -28,10 +28,7 @@ pub(crate) fn begin_response(drive: &mut Drive<'_>) -> bool {
     let has_body = !exchange.answer.reader.is_done();
     exchange.filtering.response.begin(has_body);
     if let Some(endpoint) = &exchange.endpoint {
-        use std::fmt::Write as _;
-        exchange.filtering.endpoint_text.clear();
-        // Writing to a string cannot fail.
-        let _ = write!(exchange.filtering.endpoint_text, "{endpoint}");
+        exchange.filtering.endpoint_text.show(endpoint);
     }
     true
 }

@@ -2,6 +2,7 @@
 
 use eddy_filter::{Direction, Handle, Metadata, Phase};
 use eddy_http::Field;
+use eddy_upstream::ResolvedAddress;
 
 /// The state of an exchange's filters; without a chain, nothing of it is used.
 #[derive(Debug, Default)]
@@ -33,11 +34,35 @@ pub(crate) struct Filtering {
     /// Why a filter answered, as it says.
     pub(crate) details: Vec<u8>,
     /// The address of the endpoint that answered, as text.
-    pub(crate) endpoint_text: String,
+    pub(crate) endpoint_text: EndpointText,
     /// When the request's head was complete, microseconds since 1970.
     pub(crate) started_unix_us: u64,
     /// How long the exchange took, once it is over.
     pub(crate) duration_us: u64,
+}
+
+/// The address of an endpoint as text; kept from one exchange to the next, which often goes to the same.
+#[derive(Debug, Default)]
+pub(crate) struct EndpointText {
+    address: Option<ResolvedAddress>,
+    text: String,
+    is_shown: bool,
+}
+
+impl EndpointText {
+    /// Makes it the text of this address.
+    pub(crate) fn show(&mut self, address: &ResolvedAddress) {
+        self.is_shown = true;
+        if self.address.as_ref() != Some(address) {
+            self.text = address.to_string();
+            self.address = Some(address.clone());
+        }
+    }
+
+    /// The text; empty before an address was shown.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        if self.is_shown { self.text.as_bytes() } else { &[] }
+    }
 }
 
 /// An address that a filter wants a request to go to.
@@ -163,7 +188,7 @@ impl Filtering {
         free(&mut self.response_head);
         self.is_target_own = false;
         self.endpoint = None;
-        self.endpoint_text.clear();
+        self.endpoint_text.is_shown = false;
         self.details.clear();
         self.duration_us = 0;
     }

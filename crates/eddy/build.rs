@@ -1,0 +1,94 @@
+//! Packs the kits for filters into the program, so that whoever has the program alone can build filters.
+#![forbid(unsafe_code)]
+
+use std::env;
+use std::fmt::Write;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+fn main() -> io::Result<()> {
+    let variable = |name| env::var_os(name).map(PathBuf::from).ok_or(io::ErrorKind::NotFound);
+    let root = variable("CARGO_MANIFEST_DIR")?.join("../..");
+    let mut files = Vec::new();
+    for kit in KITS {
+        println!("cargo::rerun-if-changed={}", root.join("sdk").join(kit).display());
+        collect(&root.join("sdk"), Path::new(kit), &mut files)?;
+    }
+    println!("cargo::rerun-if-changed={}", root.join("Cargo.toml").display());
+    println!("cargo::rerun-if-changed=build.rs");
+    files.sort();
+    let mut archive = Vec::new();
+    append(&mut archive, Path::new("Cargo.toml"), &workspace_manifest(&root)?)?;
+    for file in files {
+        let content = fs::read(root.join("sdk").join(&file))?;
+        append(&mut archive, &file, &content)?;
+    }
+    let mut hash = String::new();
+    for byte in Sha256::digest(&archive).iter().take(6) {
+        // Writing to a string never fails.
+        let _ = write!(hash, "{byte:02x}");
+    }
+    println!("cargo::rustc-env=EDDY_KITS_HASH={hash}");
+    println!("cargo::rustc-env=EDDY_KITS_BYTES={}", archive.len());
+    fs::write(variable("OUT_DIR")?.join("kits"), miniz_oxide::deflate::compress_to_vec(&archive, 9))
+}
+
+/// The files below `folder` that a filter is built or tested with.
+fn collect(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(root.join(folder))? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        let path = folder.join(name);
+        if entry.file_type()?.is_dir() {
+            if !FOLDERS_LEFT_OUT.contains(&name) {
+                collect(root, &path, files)?;
+            }
+        } else if is_wanted(name) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn is_wanted(name: &str) -> bool {
+    !name.ends_with("_test.go")
+        && !name.ends_with(".md")
+        && !name.contains("_mutant")
+        && !name.starts_with('.')
+}
+
+/// The root manifest, from which the kit for Rust takes its version and the like, without the other members.
+fn workspace_manifest(root: &Path) -> io::Result<Vec<u8>> {
+    let text = fs::read_to_string(root.join("Cargo.toml"))?;
+    let mut out = String::from("[workspace]\nresolver = \"3\"\nmembers = [\"rust\"]\n");
+    let mut is_kept = false;
+    for line in text.lines() {
+        if line.starts_with('[') {
+            is_kept = line.starts_with("[workspace.");
+        }
+        // What has a path is a crate that is not packed.
+        if is_kept && !line.contains("path = ") {
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+    Ok(out.into_bytes())
+}
+
+/// Path and content, each behind its length.
+fn append(archive: &mut Vec<u8>, path: &Path, content: &[u8]) -> io::Result<()> {
+    let path = path.to_str().ok_or(io::ErrorKind::InvalidData)?;
+    for part in [path.as_bytes(), content] {
+        let length = u32::try_from(part.len()).map_err(io::Error::other)?;
+        archive.extend_from_slice(&length.to_le_bytes());
+        archive.extend_from_slice(part);
+    }
+    Ok(())
+}
+
+const KITS: [&str; 3] = ["go", "go-envoy", "rust"];
+const FOLDERS_LEFT_OUT: [&str; 6] = ["testdata", "testlib", "tests", "examples", "vector", "target"];

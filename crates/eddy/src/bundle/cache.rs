@@ -1,0 +1,159 @@
+//! The folder of what was built and unpacked before.
+
+use std::cmp::Reverse;
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::failure::BundleFailure;
+
+/// A folder of eddy's own; everything in it can be made again.
+#[derive(Clone, Debug)]
+pub(crate) struct Cache {
+    root: PathBuf,
+}
+
+impl Cache {
+    /// The folder that is named, else that of `EDDY_CACHE_DIR`, else `eddy` in the user's cache.
+    ///
+    /// # Errors
+    /// When nothing says where the user's cache is.
+    pub(crate) fn find(named: Option<&Path>) -> Result<Self, BundleFailure> {
+        let variable = |name| env::var_os(name).filter(|value| !value.is_empty());
+        let named = named.map(|path| path.as_os_str().to_owned()).or_else(|| variable("EDDY_CACHE_DIR"));
+        let root = match named {
+            Some(root) => std::path::absolute(&root)
+                .map_err(|error| BundleFailure::of_io("find", Path::new(&root), &error))?,
+            None => of_user(variable("XDG_CACHE_HOME"), variable("HOME")).ok_or_else(|| {
+                BundleFailure::new("there is no folder to build Go filters in", Some(NO_FOLDER))
+            })?,
+        };
+        Ok(Self { root })
+    }
+
+    /// The folder `name`, which is made if there is none. What lies there is loaded into eddy, so that others must not write to it.
+    ///
+    /// # Errors
+    /// When it cannot be made, or belongs to someone else.
+    pub(crate) fn folder(&self, name: &str) -> Result<PathBuf, BundleFailure> {
+        let path = self.root.join(name);
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&path);
+        let known = made.and_then(|()| fs::metadata(&path));
+        let known = known.map_err(|error| {
+            let message = format!("cannot make the folder \"{}\": {error}", path.display());
+            BundleFailure::new(message, Some(NO_FOLDER))
+        })?;
+        let is_own = known.uid() == rustix::process::geteuid().as_raw();
+        if !is_own || known.mode() & 0o022 != 0 {
+            let message = format!("others can write to the folder \"{}\"", path.display());
+            return Err(BundleFailure::new(
+                message,
+                Some("libraries are loaded from there; remove it, or name another by `EDDY_CACHE_DIR`"),
+            ));
+        }
+        Ok(path)
+    }
+
+    /// The folder itself.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+}
+
+fn of_user(cache: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+    let cache = cache.map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = cache.or_else(|| home.map(|home| PathBuf::from(home).join(".cache")))?;
+    folder.is_absolute().then(|| folder.join("eddy"))
+}
+
+/// Removes all entries of a folder but the `count` that were used last. A library goes with the record beside it.
+pub(super) fn keep_newest(folder: &Path, count: usize) -> io::Result<()> {
+    let mut entries: Vec<(SystemTime, PathBuf)> = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if let Ok(known) = fs::symlink_metadata(&path)
+            && !known.is_symlink()
+        {
+            entries.push((known.modified()?, path));
+        }
+    }
+    entries.sort_by_key(|(used, _)| Reverse(*used));
+    let mut kept: Vec<&str> = Vec::new();
+    for (_, path) in &entries {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        let stem = name.split_once(".so").map_or(name, |(stem, _)| stem);
+        if kept.contains(&stem) {
+            continue;
+        }
+        if kept.len() < count {
+            kept.push(stem);
+        } else {
+            // Another process may have been faster.
+            let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        }
+    }
+    Ok(())
+}
+
+/// Notes that an entry is in use.
+pub(super) fn touch(path: &Path) {
+    // A cache that cannot be written to still serves.
+    let _ = fs::File::open(path).and_then(|file| file.set_modified(SystemTime::now()));
+}
+
+const NO_FOLDER: &str = "name a folder that eddy may write to by `EDDY_CACHE_DIR` or `--cache-dir`";
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn the_user_says_where_the_cache_is() {
+        let check = |cache: Option<&str>, home: Option<&str>, expected: Option<&str>| {
+            let found = of_user(cache.map(Into::into), home.map(Into::into));
+            assert_eq!(found, expected.map(PathBuf::from), "{cache:?} {home:?}");
+        };
+        check(Some("/c"), Some("/h"), Some("/c/eddy"));
+        check(None, Some("/h"), Some("/h/.cache/eddy"));
+        // The specification has relative paths ignored.
+        check(Some("c"), Some("/h"), Some("/h/.cache/eddy"));
+        check(Some("c"), Some("h"), None);
+        check(None, None, None);
+    }
+
+    #[test]
+    fn the_newest_are_kept_with_what_belongs_to_them() {
+        let folder = env::temp_dir().join(format!("eddy-cache-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let begin = SystemTime::now();
+        for age in 0..5 {
+            for kind in ["so", "so.json"] {
+                let file = fs::File::create(folder.join(format!("{age}.{kind}"))).unwrap();
+                file.set_modified(begin - Duration::from_secs(age)).unwrap();
+            }
+        }
+        keep_newest(&folder, 2).unwrap();
+        let mut left: Vec<_> =
+            fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["0.so", "0.so.json", "1.so", "1.so.json"]);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_others_write_to_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let cache = Cache { root: env::temp_dir().join(format!("eddy-cache-mode-{}", std::process::id())) };
+        let folder = cache.folder("bundles").unwrap();
+        assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+        assert!(cache.folder("bundles").unwrap_err().to_string().contains("others can write"));
+        fs::remove_dir_all(&cache.root).unwrap();
+    }
+}

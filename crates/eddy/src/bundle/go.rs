@@ -1,0 +1,253 @@
+//! The Go command: found, run within a time, and what it says when it cannot be used.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::cache::Cache;
+use super::failure::BundleFailure;
+
+/// The `go` that `PATH` leads to.
+#[derive(Clone, Debug)]
+pub(crate) struct Go {
+    /// Where Go keeps its own caches, if it would not know itself.
+    environment: Vec<(&'static str, PathBuf)>,
+}
+
+/// What a run of the Go command came to.
+#[derive(Debug)]
+pub(super) struct Ran {
+    pub(super) is_well: bool,
+    pub(super) output: Vec<u8>,
+    pub(super) errors: String,
+}
+
+/// What a library depends on beside its sources: the toolchain and what it is set to.
+#[derive(Clone, Debug)]
+pub(super) struct Toolchain {
+    /// As in `go1.26.8`.
+    pub(super) version: String,
+    /// Variables of `go env`.
+    pub(super) settings: BTreeMap<String, String>,
+}
+
+impl Go {
+    pub(crate) fn new(cache: &Cache) -> Self {
+        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let mut environment = Vec::new();
+        // A service has no home, and Go would refuse to work.
+        if !is_set("HOME") {
+            for (name, folder) in [("GOCACHE", "go-build"), ("GOMODCACHE", "go-modules"), ("GOPATH", "go")] {
+                if !is_set(name) {
+                    environment.push((name, cache.root().join(folder)));
+                }
+            }
+        }
+        Self { environment }
+    }
+
+    /// The command in `folder`, to be given arguments.
+    pub(crate) fn command(&self, folder: &Path) -> Command {
+        let mut command = Command::new("go");
+        command.current_dir(folder).envs(self.environment.iter().map(|(name, path)| (name, path)));
+        command
+    }
+
+    /// Runs the command to its end. `notice` is told when that takes long.
+    ///
+    /// # Errors
+    /// When it cannot be started, or takes too long. What it fails at itself is no error here.
+    pub(super) fn run(
+        &self,
+        folder: &Path,
+        arguments: &[&OsStr],
+        notice: &dyn Fn(),
+    ) -> Result<Ran, BundleFailure> {
+        let mut command = self.command(folder);
+        // Go leaves cgo out by itself where it finds no C compiler, with a message that does not help.
+        command.args(arguments).env("CGO_ENABLED", "1").env("GO111MODULE", "on").env("GOWORK", "off");
+        command.stdin(Stdio::null());
+        let mut process = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| unstarted(&error))?;
+        let ended = wait(&mut process, notice);
+        if ended.is_err() {
+            // It may have ended by itself in the meantime.
+            let _ = process.kill();
+        }
+        let status = process.wait();
+        ended
+            .and_then(|(output, errors)| {
+                let errors = String::from_utf8_lossy(&errors).into_owned();
+                Ok(Ran { is_well: status?.success(), output, errors })
+            })
+            .map_err(|error| BundleFailure::new(format!("the Go command: {error}"), None))
+    }
+
+    /// Runs the command with this process's own output.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub(crate) fn show(mut command: Command) -> Result<ExitStatus, BundleFailure> {
+        command.status().map_err(|error| unstarted(&error))
+    }
+
+    /// The toolchain that works in `folder`.
+    ///
+    /// # Errors
+    /// When it is too old.
+    pub(super) fn toolchain(&self, folder: &Path) -> Result<Toolchain, BundleFailure> {
+        let arguments: Vec<&OsStr> = ["env", "-json"].into_iter().chain(SETTINGS).map(OsStr::new).collect();
+        let ran = self.run(folder, &arguments, &|| ())?;
+        if !ran.is_well {
+            return Err(unusable(&ran.errors));
+        }
+        let settings: BTreeMap<String, String> = serde_json::from_slice(&ran.output).map_err(|error| {
+            BundleFailure::new(format!("`go env` says what cannot be read: {error}"), None)
+        })?;
+        let version = settings.get("GOVERSION").cloned().unwrap_or_default();
+        match minor_of(&version) {
+            Some(minor) if minor < MINOR_MIN => Err(too_old(&format!("it is {version}"))),
+            None if version.is_empty() => Err(too_old("it does not tell its version")),
+            // A development version is as new as can be.
+            Some(_) | None => Ok(Toolchain { version, settings }),
+        }
+    }
+}
+
+/// Both outputs of a process, once they have ended.
+fn wait(process: &mut Child, notice: &dyn Fn()) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    let missing = || io::Error::other("it has no output");
+    let output = read_all(process.stdout.take().ok_or_else(missing)?);
+    let errors = read_all(process.stderr.take().ok_or_else(missing)?);
+    let begun = Instant::now();
+    let ended = match output.recv_timeout(LONG) {
+        Err(RecvTimeoutError::Timeout) => {
+            notice();
+            output.recv_timeout(RUN_TIME_MAX)
+        }
+        other => other,
+    };
+    let late = |_| io::Error::other(format!("it takes longer than {} minutes", RUN_TIME_MAX.as_secs() / 60));
+    let output = ended.map_err(late)?;
+    let errors = errors.recv_timeout(RUN_TIME_MAX.saturating_sub(begun.elapsed())).map_err(late)?;
+    Ok((output, errors))
+}
+
+fn read_all(stream: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, text) = channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let mut stream = stream;
+        // What was read until an error is what there is.
+        let _ = stream.by_ref().take(OUTPUT_BYTES_MAX).read_to_end(&mut bytes);
+        let _ = io::copy(&mut stream, &mut io::sink());
+        let _ = sender.send(bytes);
+    });
+    text
+}
+
+fn unstarted(error: &io::Error) -> BundleFailure {
+    if error.kind() == io::ErrorKind::NotFound {
+        return BundleFailure::new(
+            "filters in Go need the command `go`, and there is none in PATH",
+            Some(
+                "install Go 1.24 or later from https://go.dev/dl; or build elsewhere with `eddy filter build --output filters.so` and name that as `library`",
+            ),
+        );
+    }
+    BundleFailure::new(format!("the command `go` cannot be started: {error}"), None)
+}
+
+/// Why no command of this Go will do.
+pub(super) fn unusable(errors: &str) -> BundleFailure {
+    let line = errors.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it says nothing");
+    let is_old = errors.contains("requires go >=") || errors.contains("toolchain not available");
+    if is_old { too_old(line) } else { BundleFailure::new(format!("the command `go` fails: {line}"), None) }
+}
+
+fn too_old(why: &str) -> BundleFailure {
+    let hint = "`go version` tells what there is; install a later one from https://go.dev/dl";
+    BundleFailure::new(
+        format!("the command `go` is too old, filters need Go 1.{MINOR_MIN} or later: {why}"),
+        Some(hint),
+    )
+}
+
+/// 26 of `go1.26.8`.
+fn minor_of(version: &str) -> Option<u32> {
+    let rest = version.strip_prefix("go1.")?;
+    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    rest.get(..digits)?.parse().ok()
+}
+
+/// Arguments of any kind.
+pub(super) fn arguments<const N: usize>(words: [&dyn AsRef<OsStr>; N]) -> [&OsStr; N] {
+    words.map(AsRef::as_ref)
+}
+
+/// `--name=value`, whatever the value holds.
+pub(super) fn flag(name: &str, value: &Path) -> OsString {
+    let mut flag = OsString::from(format!("-{name}="));
+    flag.push(value);
+    flag
+}
+
+/// Oldest Go that eddy's kit is made for.
+const MINOR_MIN: u32 = 24;
+/// What changes a library although its sources stay.
+const SETTINGS: [&str; 16] = [
+    "GOVERSION",
+    "GOOS",
+    "GOARCH",
+    "GOAMD64",
+    "GOARM64",
+    "GOEXPERIMENT",
+    "GOFLAGS",
+    "GOMODCACHE",
+    "CC",
+    "CXX",
+    "CGO_CFLAGS",
+    "CGO_CPPFLAGS",
+    "CGO_CXXFLAGS",
+    "CGO_LDFLAGS",
+    "GOFIPS140",
+    "GODEBUG",
+];
+/// After this time a user wants to know what is going on.
+const LONG: Duration = Duration::from_secs(1);
+/// A first build may have to fetch modules and to compile all of the standard library.
+const RUN_TIME_MAX: Duration = Duration::from_secs(15 * 60);
+const OUTPUT_BYTES_MAX: u64 = 32 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read() {
+        for (version, minor) in [
+            ("go1.26.8", Some(26)),
+            ("go1.9", Some(9)),
+            ("go1.27-devel", Some(27)),
+            ("devel +abc", None),
+            ("", None),
+        ] {
+            assert_eq!(minor_of(version), minor, "{version}");
+        }
+    }
+
+    #[test]
+    fn an_old_go_is_told_from_a_broken_one() {
+        let old = "go: go.mod requires go >= 1.24 (running go 1.22.1; GOTOOLCHAIN=local)\n";
+        assert!(unusable(old).to_string().contains("too old"));
+        assert_eq!(unusable("\ngo: no home\n").to_string(), "the command `go` fails: go: no home");
+    }
+}

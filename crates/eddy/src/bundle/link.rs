@@ -1,0 +1,137 @@
+//! Links packages into a library, or finds the one that was linked before.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::cache::{Cache, keep_newest, touch};
+use super::failure::BundleFailure;
+use super::go::{Go, Toolchain, arguments, flag};
+use super::kits::Kits;
+use super::messages::{failure_of, shown};
+use super::record::Record;
+use super::sources::key_of;
+use super::workspace::Workspace;
+
+/// A library with the filters of some packages.
+#[derive(Clone, Debug)]
+pub(crate) struct Bundle {
+    /// The file, in the cache.
+    pub(crate) library: PathBuf,
+    /// How it was made.
+    pub(crate) record: Record,
+    /// Whether it was linked just now.
+    pub(crate) is_fresh: bool,
+}
+
+/// The library with the filters of exactly the packages in these folders. `notice` is told when it takes long.
+///
+/// # Errors
+/// When it cannot be linked.
+///
+/// # Cost
+/// Runs the Go command: a tenth of a second when nothing has changed, else the time of a compiler.
+pub(crate) fn bundle(
+    folders: &BTreeSet<&Path>,
+    cache: &Cache,
+    notice: &dyn Fn(),
+) -> Result<Bundle, BundleFailure> {
+    let folders: BTreeSet<PathBuf> =
+        folders.iter().map(|folder| canonical(folder)).collect::<Result<_, _>>()?;
+    let go = Go::new(cache);
+    let kits = Kits::unpack(cache)?;
+    let parent = cache.folder("bundles")?;
+    // In the folder of a kit, whose go.mod asks for the Go that eddy needs.
+    go.toolchain(&kits.folder("go"))?;
+    let workspace = Workspace::write(&folders, &go, &kits, cache)?;
+    let toolchain = go.toolchain(&workspace.folder)?;
+    for _ in 0..TRIES_MAX {
+        let key = key_of(&workspace, &go, &toolchain, &kits, notice)?;
+        let library = parent.join(format!("{key}.so"));
+        if let Some(record) = Record::beside(&library).filter(|record| record.check(&library).is_ok()) {
+            touch(&library);
+            return Ok(Bundle { library, record, is_fresh: false });
+        }
+        let linked = link(&workspace, &go, notice)?;
+        // Whoever saved a file meanwhile means the new one.
+        if key_of(&workspace, &go, &toolchain, &kits, notice)? == key {
+            let record = keep(&linked, &library, &key, &workspace, &toolchain)
+                .map_err(|error| BundleFailure::of_io("write", &library, &error))?;
+            // Libraries that cannot be removed are in nobody's way.
+            let _ = keep_newest(&parent, BUNDLES_MAX);
+            return Ok(Bundle { library, record, is_fresh: true });
+        }
+    }
+    Err(BundleFailure::new("the sources of the filters change while they are compiled", None))
+}
+
+fn canonical(folder: &Path) -> Result<PathBuf, BundleFailure> {
+    let failed = |what: &str| {
+        let message = format!("the package \"{}\" {what}", folder.display());
+        BundleFailure::new(
+            message,
+            Some("`package` is the folder with the filter's Go files, from where the configuration lies"),
+        )
+    };
+    let path = folder.canonicalize().map_err(|error| failed(&format!("cannot be read: {error}")))?;
+    let mut entries = fs::read_dir(&path).map_err(|_| failed("is no folder"))?;
+    let has_code = entries
+        .any(|entry| entry.is_ok_and(|entry| entry.path().extension().is_some_and(|kind| kind == "go")));
+    if has_code { Ok(path) } else { Err(failed("has no Go files")) }
+}
+
+/// Runs the compiler; the library lies in the workspace then.
+fn link(workspace: &Workspace, go: &Go, notice: &dyn Fn()) -> Result<PathBuf, BundleFailure> {
+    let linked = workspace.folder.join("out/bundle.so");
+    let (output, overlay) = (flag("o", &linked), flag("overlay", &workspace.overlay()));
+    let mut words =
+        arguments([&"build", &"-mod=mod", &"-buildvcs=false", &"-buildmode=c-shared", &output]).to_vec();
+    if workspace.has_overlay {
+        words.push(&overlay);
+    }
+    words.push(".".as_ref());
+    let ran = go.run(&workspace.folder, &words, notice)?;
+    if ran.is_well { Ok(linked) } else { Err(failure_of(&ran.errors, &workspace.folder)) }
+}
+
+/// Puts a library where it is found again; the record comes last, because it says that the library is whole.
+fn keep(
+    linked: &Path,
+    library: &Path,
+    key: &str,
+    workspace: &Workspace,
+    toolchain: &Toolchain,
+) -> io::Result<Record> {
+    let bytes = fs::metadata(linked)?.len();
+    fs::rename(linked, library)?;
+    let record = Record::new(key, &toolchain.version, workspace.imports.iter().cloned().collect(), bytes);
+    record.write(library)?;
+    Ok(record)
+}
+
+impl Bundle {
+    /// Puts a copy of the library at `path`, at once: nobody sees a part of it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn copy_to(&self, path: &Path) -> Result<(), BundleFailure> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let fresh = path.with_file_name(format!(".{name}.{}", std::process::id()));
+        let written = fs::copy(&self.library, &fresh).and_then(|_| {
+            // Nobody takes a library with the record of another.
+            Record::remove_beside(path)?;
+            fs::rename(&fresh, path)?;
+            self.record.write(path)
+        });
+        written.map_err(|error| {
+            let _ = fs::remove_file(&fresh);
+            BundleFailure::new(format!("cannot write \"{}\": {error}", shown(path)), None)
+        })
+    }
+}
+
+/// How often sources may change while they are compiled.
+const TRIES_MAX: usize = 3;
+/// Libraries that are kept.
+const BUNDLES_MAX: usize = 16;

@@ -1,0 +1,188 @@
+//! What the Go command and the compilers say, as problems in the files of the user.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use eddy_config::{Problem, Severity, SourceText};
+
+use super::failure::BundleFailure;
+
+/// Reads messages that were written with paths relative to `folder`, which is also where generated files lie.
+pub(super) fn failure_of(text: &str, folder: &Path) -> BundleFailure {
+    let mut found = Found { folder, problems: Vec::new(), sources: BTreeMap::new(), rest: Vec::new() };
+    text.lines().for_each(|line| found.add(line));
+    found.finish()
+}
+
+struct Found<'a> {
+    folder: &'a Path,
+    problems: Vec<Problem>,
+    sources: BTreeMap<PathBuf, SourceText>,
+    /// Lines without a place.
+    rest: Vec<&'a str>,
+}
+
+/// `PATH:LINE:COLUMN: MESSAGE`; compilers leave the column out at times.
+struct Placed<'a> {
+    path: &'a str,
+    line: u32,
+    column: u32,
+    message: &'a str,
+}
+
+impl<'a> Found<'a> {
+    fn add(&mut self, line: &'a str) {
+        let is_more = line.starts_with('\t');
+        if let Some(last) = self.problems.last_mut().filter(|_| is_more) {
+            last.message = format!("{}; {}", last.message, line.trim());
+            return;
+        }
+        // The package that the next lines are of; that the rest was left out.
+        if line.trim().is_empty() || line.starts_with("# ") || line.ends_with("too many errors") {
+            return;
+        }
+        match Placed::parse(line) {
+            Some(placed) => self.add_placed(&placed),
+            None => self.rest.push(line.trim()),
+        }
+    }
+
+    fn add_placed(&mut self, placed: &Placed<'a>) {
+        let path = normal(&self.folder.join(placed.path));
+        let hint = hint_of(placed.message);
+        let is_generated = path.starts_with(self.folder);
+        if is_generated {
+            // Nobody can mend a file that they have not written.
+            self.rest.push(placed.message);
+            return;
+        }
+        if self.problems.len() >= PROBLEMS_MAX {
+            return;
+        }
+        let source = self.sources.entry(path).or_insert_with_key(|path| {
+            let text = fs::read_to_string(path).unwrap_or_default();
+            SourceText::new(&shown(path), &text)
+        });
+        let written = source.text.lines().nth(placed.line.saturating_sub(1) as usize).unwrap_or_default();
+        // Compilers count bytes.
+        let before = written.get(..placed.column.saturating_sub(1) as usize);
+        let column = before.and_then(|before| u32::try_from(before.chars().count() + 1).ok());
+        let problem = Problem {
+            path: source.path.clone(),
+            line: placed.line,
+            column: column.unwrap_or(placed.column),
+            length: 1,
+            severity: Severity::Error,
+            message: placed.message.to_owned(),
+            hint,
+        };
+        // A message may come from the package and from its test.
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    fn finish(self) -> BundleFailure {
+        if self.problems.is_empty() {
+            let text = self.rest.iter().take(LINES_MAX).copied().collect::<Vec<_>>().join("\n");
+            let hint = hint_of(&text);
+            let message =
+                if text.is_empty() { "the Go command fails and does not say why".to_owned() } else { text };
+            return BundleFailure::Other { message, hint };
+        }
+        BundleFailure::Code { problems: self.problems, sources: self.sources.into_values().collect() }
+    }
+}
+
+impl<'a> Placed<'a> {
+    fn parse(line: &'a str) -> Option<Self> {
+        let line = line.strip_prefix("vet: ").unwrap_or(line);
+        let (path, rest) = SUFFIXES.iter().find_map(|suffix| {
+            let end = line.find(&format!("{suffix}:"))? + suffix.len();
+            Some((line.get(..end)?, line.get(end + 1..)?))
+        })?;
+        let (number, rest) = rest.split_once(':')?;
+        let number = number.parse().ok()?;
+        if let Some((column, message)) = rest.split_once(':')
+            && let Ok(column) = column.parse()
+        {
+            return Some(Self { path, line: number, column, message: message.trim() });
+        }
+        Some(Self { path, line: number, column: 1, message: rest.trim() })
+    }
+}
+
+/// What to do about messages whose own advice does not fit, or that have none.
+fn hint_of(message: &str) -> Option<String> {
+    let hint = if message.contains("C compiler") && message.contains("not found") {
+        "libraries in Go need a C compiler: install gcc, or name another by the variable CC"
+    } else if message.contains("no required module provides package")
+        || message.contains("cannot find module providing package")
+        || message.contains("missing go.sum entry")
+    {
+        "run `go mod tidy` in the folder of the filter's go.mod"
+    } else if message.contains("use of internal package") {
+        "a bundle imports the packages of filters, so that they can't lie in a folder `internal`"
+    } else if message.contains("module lookup disabled") || message.contains("dial tcp") {
+        "Go has to fetch a module: `go mod download` where there is a network, or GOPROXY, helps"
+    } else {
+        return None;
+    };
+    Some(hint.to_owned())
+}
+
+/// Without `..`, where no link has been followed anyway.
+fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in path.components() {
+        if component == Component::ParentDir {
+            out.pop();
+        } else {
+            out.push(component);
+        }
+    }
+    out
+}
+
+/// As short as from the current folder.
+pub(super) fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().ok();
+    let short = here.as_deref().and_then(|here| path.strip_prefix(here).ok());
+    short.unwrap_or(path).display().to_string()
+}
+
+const SUFFIXES: [&str; 8] = [".go", ".c", ".h", ".s", ".S", ".cc", ".cpp", ".mod"];
+const PROBLEMS_MAX: usize = 20;
+const LINES_MAX: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        let shown: Vec<String> = match failure_of(text, Path::new("/work")) {
+            BundleFailure::Code { problems, .. } => problems.iter().map(ToString::to_string).collect(),
+            BundleFailure::Other { message, hint } => [Some(message), hint].into_iter().flatten().collect(),
+        };
+        assert_eq!(shown, expected, "{text}");
+    }
+
+    #[test]
+    fn messages_are_told_in_their_places() {
+        check(
+            "# example.com/a\n../a/x.go:3:5: undefined: y\n../a/x.go:9:1: cannot use f\n\thave g\n\twant h\n../a/x.go:9:1: too many errors\n",
+            &["/a/x.go:3:5: error: undefined: y", "/a/x.go:9:1: error: cannot use f; have g; want h"],
+        );
+        check("# a\n/a/b.c:7: warning", &["/a/b.c:7:1: error: warning"]);
+        check(
+            "main.go:4:2: no required module provides package example.com/b; to add it:\n",
+            &[
+                "no required module provides package example.com/b; to add it:",
+                "run `go mod tidy` in the folder of the filter's go.mod",
+            ],
+        );
+        check("go: all is lost\n\n", &["go: all is lost"]);
+        check("", &["the Go command fails and does not say why"]);
+    }
+}

@@ -1,0 +1,22 @@
+//! Go filters: their packages linked into one library, because a process has room for one Go runtime.
+
+mod cache;
+mod failure;
+mod go;
+mod kits;
+mod link;
+mod messages;
+mod module;
+mod record;
+mod sources;
+mod workspace;
+
+pub(crate) use cache::Cache;
+pub(crate) use failure::BundleFailure;
+pub(crate) use go::Go;
+pub(crate) use kits::Kits;
+pub(crate) use link::{Bundle, bundle};
+pub(crate) use module::{Module, module_root, quoted};
+pub(crate) use record::Record;
+pub(crate) use sources::hashed;
+pub(crate) use workspace::{ENVOY, KIT};

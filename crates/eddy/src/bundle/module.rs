@@ -1,0 +1,224 @@
+//! Go modules as their files describe them.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::failure::BundleFailure;
+use super::go::{Go, arguments};
+use super::messages::failure_of;
+
+/// A module on this machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Module {
+    /// Where its go.mod lies.
+    pub(crate) folder: PathBuf,
+    /// What it calls itself.
+    pub(crate) path: String,
+    /// The Go that it asks for, as in `1.24`.
+    pub(crate) go: String,
+    /// Modules that it requires.
+    pub(crate) requires: Vec<String>,
+    /// Modules that others take the place of, here or in the workspace that the module is part of.
+    pub(super) replaces: BTreeMap<Replaced, String>,
+    /// Files with the sums of modules.
+    pub(super) sums: Vec<PathBuf>,
+    /// Other modules of its workspace, which need no version.
+    pub(super) neighbours: BTreeMap<String, PathBuf>,
+}
+
+/// What is replaced: a module, or one version of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Replaced {
+    pub(super) path: String,
+    /// Empty for all versions.
+    pub(super) version: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct ModuleFile {
+    module: Option<Version>,
+    #[serde(default)]
+    go: String,
+    #[serde(default)]
+    require: Option<Vec<Version>>,
+    #[serde(default)]
+    replace: Option<Vec<Replace>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct WorkFile {
+    #[serde(default, rename = "Use")]
+    uses: Option<Vec<Use>>,
+    #[serde(default)]
+    replace: Option<Vec<Replace>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Use {
+    disk_path: PathBuf,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Replace {
+    old: Version,
+    new: Version,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Version {
+    path: String,
+    #[serde(default)]
+    version: String,
+}
+
+impl Module {
+    /// Reads the module whose go.mod lies in `folder`, and the workspace that it is part of.
+    ///
+    /// # Errors
+    /// When a file is broken.
+    pub(crate) fn read(go: &Go, folder: &Path) -> Result<Self, BundleFailure> {
+        let (mut module, replaces) = Self::read_alone(go, folder)?;
+        if let Some(work) = above(folder, "go.work").filter(|_| !is_work_off()) {
+            module.read_work(go, &work)?;
+        }
+        for (old, new) in replaces {
+            module.replaces.entry(old).or_insert(new);
+        }
+        Ok(module)
+    }
+
+    fn read_alone(go: &Go, folder: &Path) -> Result<(Self, BTreeMap<Replaced, String>), BundleFailure> {
+        let file = folder.join("go.mod");
+        let read: ModuleFile = edit(go, &arguments([&"mod", &"edit", &"-json", &file]), &file)?;
+        let Some(own) = read.module else {
+            let message = format!("\"{}\" does not name its module", file.display());
+            return Err(BundleFailure::new(
+                message,
+                Some("it begins with a line such as `module example.com/filter`"),
+            ));
+        };
+        let requires = read.require.unwrap_or_default().into_iter().map(|required| required.path).collect();
+        let module = Self {
+            folder: folder.to_owned(),
+            path: own.path,
+            go: read.go,
+            requires,
+            replaces: BTreeMap::new(),
+            sums: vec![folder.join("go.sum")],
+            neighbours: BTreeMap::new(),
+        };
+        Ok((module, replaced(read.replace, folder)))
+    }
+
+    fn read_work(&mut self, go: &Go, folder: &Path) -> Result<(), BundleFailure> {
+        let file = folder.join("go.work");
+        let work: WorkFile = edit(go, &arguments([&"work", &"edit", &"-json", &file]), &file)?;
+        let used: Vec<PathBuf> = work
+            .uses
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|used| folder.join(used.disk_path).canonicalize().ok())
+            .collect();
+        // Go itself would refuse to work in a module that the workspace does not name.
+        if !used.contains(&self.folder) {
+            return Ok(());
+        }
+        self.sums.push(folder.join("go.work.sum"));
+        self.replaces = replaced(work.replace, folder);
+        for other in used.into_iter().filter(|other| *other != self.folder) {
+            let (other, replaces) = Self::read_alone(go, &other)?;
+            self.sums.extend(other.sums);
+            for (old, new) in replaces {
+                self.replaces.entry(old).or_insert(new);
+            }
+            self.neighbours.insert(other.path, other.folder);
+        }
+        Ok(())
+    }
+}
+
+impl Module {
+    /// Whether the module, or its workspace, says what takes the place of another.
+    pub(crate) fn has_replaced(&self, path: &str) -> bool {
+        self.neighbours.contains_key(path) || self.replaces.keys().any(|old| old.path == path)
+    }
+
+    /// The Go that the module and the kits ask for.
+    pub(crate) fn go_at_least(&self) -> &str {
+        if version_numbers(&self.go) > version_numbers(GO_MIN) { &self.go } else { GO_MIN }
+    }
+
+    /// Folders of the other modules of its workspace.
+    pub(crate) fn neighbours(&self) -> impl Iterator<Item = &Path> {
+        self.neighbours.values().map(PathBuf::as_path)
+    }
+}
+
+/// 1, 24, 1 of `1.24.1`.
+pub(super) fn version_numbers(version: &str) -> Vec<u32> {
+    version.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
+}
+
+/// The folder of the go.mod that a package belongs to.
+pub(crate) fn module_root(package: &Path) -> Option<PathBuf> {
+    above(package, "go.mod")
+}
+
+fn above(folder: &Path, name: &str) -> Option<PathBuf> {
+    folder.ancestors().find(|folder| folder.join(name).is_file()).map(Path::to_owned)
+}
+
+fn is_work_off() -> bool {
+    std::env::var_os("GOWORK").is_some_and(|value| value == "off")
+}
+
+/// Has Go read a file of its own kind, from a folder whose toolchain nothing chooses.
+fn edit<T: for<'a> Deserialize<'a>>(go: &Go, arguments: &[&OsStr], file: &Path) -> Result<T, BundleFailure> {
+    let ran = go.run(Path::new("/"), arguments, &|| ())?;
+    if !ran.is_well {
+        return Err(failure_of(&ran.errors, Path::new("/")));
+    }
+    serde_json::from_slice(&ran.output).map_err(|error| {
+        BundleFailure::new(format!("what Go says of \"{}\" cannot be read: {error}", file.display()), None)
+    })
+}
+
+/// Replacements with folders as absolute paths.
+fn replaced(replaces: Option<Vec<Replace>>, folder: &Path) -> BTreeMap<Replaced, String> {
+    let texts = replaces.unwrap_or_default().into_iter().map(|Replace { old, new }| {
+        let text = if new.version.is_empty() {
+            quoted(&folder.join(&new.path))
+        } else {
+            format!("{} {}", new.path, new.version)
+        };
+        (Replaced { path: old.path, version: old.version }, text)
+    });
+    texts.collect()
+}
+
+/// A path as a go.mod can have it.
+pub(crate) fn quoted(path: &Path) -> String {
+    serde_json::Value::from(path.display().to_string()).to_string()
+}
+
+/// What the kits ask for.
+pub(super) const GO_MIN: &str = "1.24";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_ordered_by_number() {
+        assert!(version_numbers("1.24") < version_numbers("1.24.1"));
+        assert!(version_numbers("1.9") < version_numbers("1.24"));
+    }
+}

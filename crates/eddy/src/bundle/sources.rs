@@ -1,0 +1,143 @@
+//! What a bundle is made of, and the key that follows from it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use super::failure::BundleFailure;
+use super::go::{Go, Toolchain, flag};
+use super::kits::{KITS_VERSION, Kits};
+use super::messages::failure_of;
+use super::workspace::Workspace;
+
+/// A package that is compiled, as `go list` tells it.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+struct Package {
+    import_path: String,
+    dir: PathBuf,
+    standard: bool,
+    module: Option<ModuleOf>,
+    go_files: Vec<String>,
+    cgo_files: Vec<String>,
+    #[serde(rename = "CFiles")]
+    c_files: Vec<String>,
+    #[serde(rename = "CXXFiles")]
+    cxx_files: Vec<String>,
+    #[serde(rename = "HFiles")]
+    h_files: Vec<String>,
+    #[serde(rename = "SFiles")]
+    s_files: Vec<String>,
+    syso_files: Vec<String>,
+    embed_files: Vec<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+struct ModuleOf {
+    path: String,
+    version: String,
+    replace: Option<Box<Self>>,
+}
+
+/// The key of a library: it is another as soon as the library would be.
+///
+/// # Errors
+/// When packages cannot be found or read.
+///
+/// # Cost
+/// Runs the Go command and reads every file of a package that is compiled and is no part of Go or of a module of some version.
+pub(super) fn key_of(
+    workspace: &Workspace,
+    go: &Go,
+    toolchain: &Toolchain,
+    kits: &Kits,
+    notice: &dyn Fn(),
+) -> Result<String, BundleFailure> {
+    let overlay = flag("overlay", &workspace.overlay());
+    let mut words: Vec<&OsStr> = vec!["list".as_ref(), "-mod=mod".as_ref()];
+    if workspace.has_overlay {
+        words.push(&overlay);
+    }
+    words.extend(["-deps", FIELDS, "."].map(OsStr::new));
+    // Modules may have to be fetched.
+    let ran = go.run(&workspace.folder, &words, notice)?;
+    if !ran.is_well {
+        return Err(failure_of(&ran.errors, &workspace.folder));
+    }
+    let mut hash = Hash(Sha256::new());
+    hash.add(KITS_VERSION);
+    for (name, value) in &toolchain.settings {
+        hash.add(name);
+        hash.add(value);
+    }
+    let kits = kits.folder("");
+    for package in serde_json::Deserializer::from_slice(&ran.output).into_iter::<Package>() {
+        let package = package.map_err(|error| {
+            BundleFailure::new(format!("`go list` says what cannot be read: {error}"), None)
+        })?;
+        // The toolchain and the kits have their versions.
+        if !package.standard && !package.dir.starts_with(&kits) {
+            hash.add_package(&package)
+                .map_err(|(file, error)| BundleFailure::of_io("read", &file, &error))?;
+        }
+    }
+    Ok(hash.finish())
+}
+
+/// A hash of these parts.
+pub(crate) fn hashed<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
+    let mut hash = Hash(Sha256::new());
+    parts.for_each(|part| hash.add(part));
+    hash.finish()
+}
+
+struct Hash(Sha256);
+
+impl Hash {
+    /// Each part behind its length, so that no two lists of parts look alike.
+    fn add(&mut self, part: impl AsRef<[u8]>) {
+        let part = part.as_ref();
+        self.0.update((part.len() as u64).to_le_bytes());
+        self.0.update(part);
+    }
+
+    fn add_package(&mut self, package: &Package) -> Result<(), (PathBuf, std::io::Error)> {
+        self.add(&package.import_path);
+        let module = package.module.as_ref().map(|module| module.replace.as_deref().unwrap_or(module));
+        if let Some(module) =
+            module.filter(|module| !module.version.is_empty() && !Path::new(&module.path).is_absolute())
+        {
+            // Checked against go.sum, so that it is the same everywhere.
+            self.add(&module.path);
+            self.add(&module.version);
+            return Ok(());
+        }
+        // Panics name the folder.
+        self.add(package.dir.as_os_str().as_encoded_bytes());
+        for file in package.files() {
+            let path = package.dir.join(file);
+            self.add(file);
+            self.add(fs::read(&path).map_err(|error| (path, error))?);
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> String {
+        self.0.finalize().iter().take(KEY_BYTES).map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+impl Package {
+    fn files(&self) -> impl Iterator<Item = &String> {
+        let kinds =
+            [&self.go_files, &self.cgo_files, &self.c_files, &self.cxx_files, &self.h_files, &self.s_files];
+        kinds.into_iter().chain([&self.syso_files, &self.embed_files]).flatten()
+    }
+}
+
+const FIELDS: &str = "-json=ImportPath,Dir,Standard,Module,GoFiles,CgoFiles,CFiles,CXXFiles,HFiles,SFiles,SysoFiles,EmbedFiles";
+const KEY_BYTES: usize = 16;

@@ -1,0 +1,201 @@
+//! The main module that is generated to link packages into one library.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::cache::{Cache, keep_newest, touch};
+use super::failure::BundleFailure;
+use super::go::{Go, arguments, flag};
+use super::kits::Kits;
+use super::messages::failure_of;
+use super::module::{GO_MIN, Module, Replaced, module_root, quoted, version_numbers};
+use super::sources::hashed;
+
+/// A folder with a generated main module; locked as long as this lives.
+#[derive(Debug)]
+pub(super) struct Workspace {
+    pub(super) folder: PathBuf,
+    /// Import paths of the packages.
+    pub(super) imports: BTreeSet<String>,
+    /// Whether packages are compiled from copies that have another package clause.
+    pub(super) has_overlay: bool,
+    _lock: File,
+}
+
+impl Workspace {
+    /// Writes the module for the packages in `folders`.
+    ///
+    /// # Errors
+    /// When a folder is in no module, or two modules do not go together.
+    pub(super) fn write(
+        folders: &BTreeSet<PathBuf>,
+        go: &Go,
+        kits: &Kits,
+        cache: &Cache,
+    ) -> Result<Self, BundleFailure> {
+        let mut modules: BTreeMap<PathBuf, Module> = BTreeMap::new();
+        let mut imports = BTreeSet::new();
+        for folder in folders {
+            let root = root_of(folder)?;
+            if !modules.contains_key(&root) {
+                modules.insert(root.clone(), Module::read(go, &root)?);
+            }
+            if let (Some(module), Ok(below)) = (modules.get(&root), folder.strip_prefix(&root)) {
+                let below = below.to_string_lossy();
+                imports.insert(if below.is_empty() {
+                    module.path.clone()
+                } else {
+                    format!("{}/{below}", module.path)
+                });
+            }
+        }
+        let modules: Vec<Module> = modules.into_values().collect();
+        let parent = cache.folder("work")?;
+        let name = hashed(folders.iter().map(|folder| folder.as_os_str().as_encoded_bytes()));
+        let folder = parent.join(name);
+        let manifest = manifest(&modules, kits)?;
+        let written = fill(&parent, &folder, &manifest, &imports, &modules, kits);
+        let lock = written.map_err(|error| BundleFailure::of_io("write to", &folder, &error))?;
+        let programs: Vec<&PathBuf> = folders.iter().filter(|folder| is_program(folder)).collect();
+        let workspace = Self { folder, imports, has_overlay: !programs.is_empty(), _lock: lock };
+        if workspace.has_overlay {
+            workspace.write_overlay(&programs, go, kits)?;
+        }
+        Ok(workspace)
+    }
+
+    pub(super) fn overlay(&self) -> PathBuf {
+        self.folder.join("overlay/overlay.json")
+    }
+
+    /// Programs, which is what filters for Envoy are, become packages that can be imported.
+    fn write_overlay(&self, programs: &[&PathBuf], go: &Go, kits: &Kits) -> Result<(), BundleFailure> {
+        let out = self.folder.join("overlay");
+        let out_flag = flag("out", &out);
+        let mut words = arguments([&"run", &"./cmd/importable", &out_flag]).to_vec();
+        words.extend(programs.iter().map(|program| program.as_os_str()));
+        let folder = kits.folder("go-envoy");
+        let ran = go.run(&folder, &words, &|| ())?;
+        if ran.is_well { Ok(()) } else { Err(failure_of(&ran.errors, &folder)) }
+    }
+}
+
+fn root_of(folder: &Path) -> Result<PathBuf, BundleFailure> {
+    module_root(folder).ok_or_else(|| {
+        let message = format!("no go.mod in \"{}\", or above", folder.display());
+        BundleFailure::new(
+            message,
+            Some("run `go mod init NAME` in the folder of the filter, then `go mod tidy`"),
+        )
+    })
+}
+
+/// Makes the folder and everything in it, and waits for whoever works there.
+fn fill(
+    parent: &Path,
+    folder: &Path,
+    manifest: &str,
+    imports: &BTreeSet<String>,
+    modules: &[Module],
+    kits: &Kits,
+) -> io::Result<File> {
+    fs::create_dir_all(folder)?;
+    touch(folder);
+    keep_newest(parent, WORKSPACES_MAX)?;
+    let lock = File::create(folder.join("lock"))?;
+    lock.lock()?;
+    match fs::remove_dir_all(folder.join("overlay")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    fs::write(folder.join("go.mod"), manifest)?;
+    fs::write(folder.join("go.sum"), sums(modules, kits))?;
+    let mut program = String::from("package main\n\nimport (\n");
+    for import in imports.iter().map(String::as_str).chain([KIT_BUNDLE]) {
+        // Writing to a string never fails.
+        let _ = writeln!(program, "\t_ {import:?}");
+    }
+    program.push_str(")\n\nfunc main() {}\n");
+    fs::write(folder.join("main.go"), program)?;
+    Ok(lock)
+}
+
+/// The go.mod: what the modules of the packages say of replacements counts only in the main module, so that it is said
+/// again here.
+fn manifest(modules: &[Module], kits: &Kits) -> Result<String, BundleFailure> {
+    let mut replaces: BTreeMap<Replaced, String> = BTreeMap::new();
+    for module in modules {
+        for (old, new) in &module.replaces {
+            let before = replaces.entry(old.clone()).or_insert_with(|| new.clone());
+            if before != new && !OWN.contains(&old.path.as_str()) {
+                let message =
+                    format!("filters replace the module {} differently: by {before} and by {new}", old.path);
+                return Err(BundleFailure::new(message, Some(ONE_RUNTIME)));
+            }
+        }
+    }
+    let mut folders: BTreeMap<&str, &Path> = BTreeMap::new();
+    for (path, folder) in modules.iter().map(|module| (&module.path, &module.folder)) {
+        if let Some(other) = folders.insert(path, folder) {
+            let (one, other) = (folder.display(), other.display());
+            let message = format!("two modules are called {path}: in \"{one}\" and in \"{other}\"");
+            return Err(BundleFailure::new(message, Some(ONE_RUNTIME)));
+        }
+    }
+    for (path, folder) in modules.iter().flat_map(|module| &module.neighbours) {
+        folders.entry(path).or_insert(folder);
+    }
+    let own = [(KIT, kits.folder("go")), (ENVOY, kits.folder("go-envoy"))];
+    for (path, folder) in &own {
+        folders.insert(path, folder);
+    }
+    let newest = modules.iter().map(Module::go_at_least).max_by_key(|go| version_numbers(go));
+    let mut out =
+        format!("module eddy.invalid/bundle\n\ngo {}\n\nrequire {KIT} v0.0.0\n", newest.unwrap_or(GO_MIN));
+    // Writing to a string never fails.
+    for module in modules.iter().filter(|module| !OWN.contains(&module.path.as_str())) {
+        let _ = writeln!(out, "\nrequire {} v0.0.0", module.path);
+    }
+    for (path, folder) in &folders {
+        replaces.retain(|old, _| old.path != *path);
+        let _ = writeln!(out, "\nreplace {path} => {}", quoted(folder));
+    }
+    for (Replaced { path, version }, new) in &replaces {
+        let _ = writeln!(out, "\nreplace {path} {version} => {new}");
+    }
+    Ok(out)
+}
+
+/// Sums that are known already need not be asked for.
+fn sums(modules: &[Module], kits: &Kits) -> String {
+    let own = kits.folder("go-envoy").join("go.sum");
+    let files = modules.iter().flat_map(|module| &module.sums).chain([&own]);
+    let texts: Vec<String> = files.filter_map(|file| fs::read_to_string(file).ok()).collect();
+    let lines: BTreeSet<&str> = texts.iter().flat_map(|text| text.lines()).collect();
+    lines.into_iter().flat_map(|line| [line, "\n"]).collect()
+}
+
+/// Whether a package may be a program. That is only a guess: what is none is left as it is.
+fn is_program(folder: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return false };
+    entries.flatten().map(|entry| entry.path()).filter(|path| path.extension() == Some(OsStr::new("go"))).any(
+        |path| {
+            fs::read_to_string(path)
+                .is_ok_and(|text| text.lines().any(|line| line.starts_with("package main")))
+        },
+    )
+}
+
+/// The kit for Go.
+pub(crate) const KIT: &str = "github.com/eddy-gateway/eddy/sdk/go";
+/// What the kit for filters written for Envoy takes the place of.
+pub(crate) const ENVOY: &str = "github.com/envoyproxy/envoy";
+const OWN: [&str; 2] = [KIT, ENVOY];
+const KIT_BUNDLE: &str = "github.com/eddy-gateway/eddy/sdk/go/bundle";
+const ONE_RUNTIME: &str =
+    "all Go filters of a configuration are one library, for which Go takes one version of a module";
+const WORKSPACES_MAX: usize = 16;

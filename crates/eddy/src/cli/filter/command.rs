@@ -1,0 +1,42 @@
+//! Which command it is, and what they have in common.
+
+use std::io::stderr;
+
+use eddy_config::render;
+
+use super::{build, new, test};
+use crate::bundle::BundleFailure;
+use crate::cli::arguments::FilterCommand;
+use crate::cli::start::Failure;
+use crate::terminal::{colour_of, print_error};
+
+/// Runs one of the commands.
+///
+/// # Errors
+/// When the input is wrong, or a build or a test fails.
+pub(in crate::cli) fn run(command: &FilterCommand) -> Result<(), Failure> {
+    match command {
+        FilterCommand::New(arguments) => new::run(arguments),
+        FilterCommand::Build(arguments) => build::run(arguments),
+        FilterCommand::Test(arguments) => test::run(arguments),
+    }
+}
+
+/// Tells the user why nothing seems to happen.
+pub(in crate::cli) fn say_linking() {
+    print_error("eddy: building the filters in Go; the first time takes up to a minute\n");
+}
+
+/// Shows what is in the way of something that is not about a configuration.
+pub(super) fn show(failure: &BundleFailure) -> Failure {
+    match failure {
+        BundleFailure::Code { problems, sources } => {
+            print_error(&render(problems, sources, colour_of(&stderr())));
+        }
+        BundleFailure::Other { message, hint } => {
+            let hint = hint.as_ref().map(|hint| format!("  hint: {hint}\n")).unwrap_or_default();
+            print_error(&format!("eddy: {message}\n{hint}"));
+        }
+    }
+    Failure::Shown
+}

@@ -1,0 +1,10 @@
+//! `eddy filter`: filters of the user's own, from an empty folder to a library.
+
+mod build;
+mod command;
+mod name;
+mod new;
+mod template;
+mod test;
+
+pub(super) use command::{run, say_linking};

@@ -1,0 +1,163 @@
+//! What a filter may be called, so that its name fits into every file of its project.
+
+use anyhow::bail;
+
+/// A name of lower-case letters, digits and hyphens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FilterName(String);
+
+impl FilterName {
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn parse(text: &str) -> anyhow::Result<Self> {
+        let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if !text.starts_with(|c: char| c.is_ascii_lowercase())
+            || !text.chars().all(is_part)
+            || text.ends_with('-')
+        {
+            bail!(
+                "\"{text}\" can't be a filter's name: use lower-case letters, digits and hyphens, as in basic-auth"
+            );
+        }
+        if text.len() > NAME_CHARS_MAX {
+            bail!("\"{text}\" can't be a filter's name: it has more than {NAME_CHARS_MAX} characters");
+        }
+        if TAKEN.contains(&text) {
+            bail!(
+                "\"{text}\" can't be a filter's name: it means something else to the tools; try \"my-{text}\""
+            );
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// As it was given.
+    pub(super) fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// Without hyphens, as a Go package is called.
+    pub(super) fn package(&self) -> String {
+        let joined = self.0.replace('-', "");
+        // A word of the language is none with a hyphen.
+        if TAKEN.contains(&&*joined) { format!("{joined}filter") } else { joined }
+    }
+
+    /// With underscores, as a Rust library is called.
+    pub(super) fn library(&self) -> String {
+        self.0.replace('-', "_")
+    }
+}
+
+const NAME_CHARS_MAX: usize = 50;
+/// Words of Go, Rust and YAML, what Go imports here, and folders and crates with a meaning.
+const TAKEN: [&str; 84] = [
+    "abstract",
+    "alloc",
+    "as",
+    "async",
+    "await",
+    "become",
+    "bool",
+    "box",
+    "break",
+    "case",
+    "chan",
+    "const",
+    "continue",
+    "core",
+    "crate",
+    "default",
+    "defer",
+    "do",
+    "dyn",
+    "eddy",
+    "eddy-sdk",
+    "eddytest",
+    "else",
+    "enum",
+    "extern",
+    "fallthrough",
+    "false",
+    "final",
+    "fn",
+    "for",
+    "func",
+    "gen",
+    "go",
+    "goto",
+    "if",
+    "impl",
+    "import",
+    "in",
+    "interface",
+    "internal",
+    "let",
+    "loop",
+    "macro",
+    "main",
+    "map",
+    "match",
+    "mod",
+    "move",
+    "mut",
+    "no",
+    "null",
+    "off",
+    "on",
+    "override",
+    "package",
+    "priv",
+    "pub",
+    "range",
+    "ref",
+    "return",
+    "select",
+    "self",
+    "serde",
+    "static",
+    "std",
+    "struct",
+    "super",
+    "switch",
+    "test",
+    "testdata",
+    "testing",
+    "trait",
+    "true",
+    "try",
+    "type",
+    "typeof",
+    "union",
+    "unsafe",
+    "unsized",
+    "use",
+    "var",
+    "vendor",
+    "virtual",
+    "yes",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_fit_everywhere() {
+        for good in ["a", "basic-auth", "x2", "a-b-c"] {
+            assert!(FilterName::parse(good).is_ok(), "{good}");
+        }
+        let long = "a".repeat(51);
+        for bad in ["", "A", "2x", "-a", "a-", "a_b", "a/b", "..", "a b", "go", "test", "å", &long] {
+            assert!(FilterName::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn names_become_packages_and_libraries() {
+        let name = FilterName::parse("basic-auth").unwrap();
+        assert_eq!((name.package(), name.library()), ("basicauth".to_owned(), "basic_auth".to_owned()));
+        assert_eq!(FilterName::parse("go-to").unwrap().package(), "gotofilter");
+    }
+}

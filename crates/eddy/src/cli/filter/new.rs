@@ -1,0 +1,65 @@
+//! `eddy filter new`: a project for a filter.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::command::show;
+use super::name::FilterName;
+use super::template::{Place, files_of};
+use crate::bundle::{Cache, Kits};
+use crate::cli::arguments::{FilterNew, Language};
+use crate::cli::start::Failure;
+use crate::terminal::print;
+
+/// Writes the files of a project.
+///
+/// # Errors
+/// When the name or the folder will not do.
+pub(super) fn run(arguments: &FilterNew) -> Result<(), Failure> {
+    let name = FilterName::parse(&arguments.name)?;
+    let folder = arguments.dir.clone().unwrap_or_else(|| PathBuf::from(name.text()));
+    let kits = Cache::find(arguments.cache.cache_dir.as_deref()).and_then(|cache| Kits::unpack(&cache));
+    let kits = kits.map_err(|failure| show(&failure))?;
+    check_free(&folder)?;
+    let kit = kits.current(match arguments.lang {
+        Language::Go => "go",
+        Language::Rust => "rust",
+    });
+    for (path, text) in files_of(arguments.lang, &Place { name: &name, kit: &kit }) {
+        write_new(&folder.join(path), &text)
+            .with_context(|| format!("cannot write \"{}\"", folder.join(path).display()))?;
+    }
+    print(&next_steps(arguments.lang, &folder))?;
+    Ok(())
+}
+
+/// Nothing that lies there is touched, so nothing may lie there.
+fn check_free(folder: &Path) -> anyhow::Result<()> {
+    match fs::read_dir(folder).map(Iterator::count) {
+        Ok(0) => Ok(()),
+        Ok(_) => bail!("the folder \"{}\" is not empty; name another by `--dir`", folder.display()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error).with_context(|| format!("cannot use \"{}\"", folder.display())),
+    }
+}
+
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::File::create_new(path)?.write_all(text.as_bytes())
+}
+
+fn next_steps(lang: Language, folder: &Path) -> String {
+    let shown = folder.display();
+    let (test, run) = match lang {
+        Language::Go => ("go test ./...", "eddy run eddy.yaml"),
+        Language::Rust => ("cargo test", "cargo build && eddy run eddy.yaml"),
+    };
+    format!(
+        "made {shown}\n\n  cd {shown}\n  {test}\n  {run}\n\nand in another terminal\n\n  curl -i http://127.0.0.1:8080/echo\n"
+    )
+}
