@@ -5,18 +5,24 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use eddy_config::{Problem, Severity, SourceText};
+use serde::Deserialize;
 
 use super::failure::BundleFailure;
+use super::workspace::OVERLAY;
 
 /// Reads messages that were written with paths relative to `folder`, which is also where generated files lie.
 pub(super) fn failure_of(text: &str, folder: &Path) -> BundleFailure {
-    let mut found = Found { folder, problems: Vec::new(), sources: BTreeMap::new(), rest: Vec::new() };
+    let copies = copies_in(folder);
+    let mut found =
+        Found { folder, copies, problems: Vec::new(), sources: BTreeMap::new(), rest: Vec::new() };
     text.lines().for_each(|line| found.add(line));
     found.finish()
 }
 
 struct Found<'a> {
     folder: &'a Path,
+    /// Files that were compiled in the place of others, which they have all lines of.
+    copies: BTreeMap<PathBuf, PathBuf>,
     problems: Vec<Problem>,
     sources: BTreeMap<PathBuf, SourceText>,
     /// Lines without a place.
@@ -50,8 +56,9 @@ impl<'a> Found<'a> {
 
     fn add_placed(&mut self, placed: &Placed<'a>) {
         let path = normal(&self.folder.join(placed.path));
+        let path = self.copies.get(&path).cloned().unwrap_or(path);
         let hint = hint_of(placed.message);
-        let is_generated = path.starts_with(self.folder);
+        let is_generated = path.parent() == Some(self.folder);
         if is_generated {
             // Nobody can mend a file that they have not written.
             self.rest.push(placed.message);
@@ -111,6 +118,18 @@ impl<'a> Placed<'a> {
         }
         Some(Self { path, line: number, column: 1, message: rest.trim() })
     }
+}
+
+/// The originals of copies by the overlay of a workspace, if it has one.
+fn copies_in(folder: &Path) -> BTreeMap<PathBuf, PathBuf> {
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct Overlay {
+        replace: BTreeMap<PathBuf, PathBuf>,
+    }
+    let text = fs::read(folder.join(OVERLAY)).unwrap_or_default();
+    let overlay: Overlay = serde_json::from_slice(&text).unwrap_or_default();
+    overlay.replace.into_iter().map(|(original, copy)| (copy, original)).collect()
 }
 
 /// What to do about messages whose own advice does not fit, or that have none.

@@ -69,7 +69,7 @@ impl Workspace {
     }
 
     pub(super) fn overlay(&self) -> PathBuf {
-        self.folder.join("overlay/overlay.json")
+        self.folder.join(OVERLAY)
     }
 
     /// Programs, which is what filters for Envoy are, become packages that can be imported.
@@ -195,6 +195,8 @@ pub(crate) const KIT: &str = "github.com/eddy-gateway/eddy/sdk/go";
 /// What the kit for filters written for Envoy takes the place of.
 pub(crate) const ENVOY: &str = "github.com/envoyproxy/envoy";
 const OWN: [&str; 2] = [KIT, ENVOY];
+/// Where the Go command reads what is compiled in the place of what.
+pub(super) const OVERLAY: &str = "overlay/overlay.json";
 const KIT_BUNDLE: &str = "github.com/eddy-gateway/eddy/sdk/go/bundle";
 const ONE_RUNTIME: &str =
     "all Go filters of a configuration are one library, for which Go takes one version of a module";

@@ -13,4 +13,6 @@ mod handover;
 #[cfg(test)]
 mod process;
 #[cfg(test)]
+mod projects;
+#[cfg(test)]
 mod support;

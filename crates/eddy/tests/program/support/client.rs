@@ -17,6 +17,13 @@ pub(crate) fn get(address: SocketAddr, path: &str) -> Answer {
     try_get(address, path).unwrap_or_else(|error| panic!("GET {path} at {address}: {error}"))
 }
 
+/// Gets `/` with a field; panics unless there is an answer.
+pub(crate) fn get_with(address: SocketAddr, field: &str) -> Answer {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
+    send(stream, "/", &format!("{field}\r\n")).unwrap()
+}
+
 /// Gets `path`; a connection that ends without an answer is an error.
 pub(crate) fn try_get(address: SocketAddr, path: &str) -> io::Result<Answer> {
     let stream = TcpStream::connect(address)?;
@@ -25,8 +32,12 @@ pub(crate) fn try_get(address: SocketAddr, path: &str) -> io::Result<Answer> {
 }
 
 /// Sends a request for `path` and reads the answer to its end.
-pub(crate) fn exchange(mut stream: impl Read + Write, path: &str) -> io::Result<Answer> {
-    let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+pub(crate) fn exchange(stream: impl Read + Write, path: &str) -> io::Result<Answer> {
+    send(stream, path, "")
+}
+
+fn send(mut stream: impl Read + Write, path: &str, fields: &str) -> io::Result<Answer> {
+    let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n{fields}\r\n");
     stream.write_all(request.as_bytes())?;
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes)?;

@@ -215,18 +215,18 @@ impl Drop for Eddy {
 
 /// Runs the binary with `arguments` to its end, within the deadline.
 pub(crate) fn run_to_end(arguments: &[&str], directory: &Path) -> Output {
-    let mut process = Command::new(binary())
-        .args(arguments)
-        .current_dir(directory)
-        .env_remove("NO_COLOR")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = Command::new(binary());
+    command.args(arguments).current_dir(directory).env_remove("NO_COLOR");
+    command_to_end(command, DEADLINE)
+}
+
+/// Runs a command to its end, within a time.
+pub(crate) fn command_to_end(mut command: Command, time_max: Duration) -> Output {
+    let mut process =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let (stdout, stderr) = (process.stdout.take().unwrap(), process.stderr.take().unwrap());
     let (stdout, stderr) = (read_all(stdout), read_all(stderr));
-    let output = |text: Receiver<Vec<u8>>| text.recv_timeout(DEADLINE).expect("the program ends in time");
+    let output = |text: Receiver<Vec<u8>>| text.recv_timeout(time_max).expect("the program ends in time");
     let (stdout, stderr) = (output(stdout), output(stderr));
     Output { status: process.wait().unwrap(), stdout, stderr }
 }

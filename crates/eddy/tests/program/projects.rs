@@ -1,0 +1,465 @@
+//! Filters of a user's own: from `eddy filter new` to a gateway that runs them, and what is said when something is wrong.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::support::{Directory, Eddy, Launch, binary, command_to_end, get, get_with};
+
+/// Longest that a compiler may take, which may have to begin with its standard library.
+const BUILD_TIME_MAX: Duration = Duration::from_secs(300);
+
+/// Whether there is a command; where tests must not be skipped, there has to be.
+fn has(command: &str) -> bool {
+    let has = Command::new(command).arg("version").output().is_ok();
+    assert!(has || std::env::var_os("CI").is_none(), "there is no `{command}`, and nothing is skipped here");
+    if !has {
+        println!("SKIPPED: there is no `{command}` here, so filters are not built with it");
+    }
+    has
+}
+
+/// A folder with a cache of its own.
+struct Place {
+    directory: Directory,
+}
+
+struct Said {
+    code: Option<i32>,
+    output: String,
+    errors: String,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { directory: Directory::new() }
+    }
+
+    fn command(&self, program: impl AsRef<std::ffi::OsStr>, arguments: &[&str], folder: &str) -> Command {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(self.directory.join(folder));
+        command.env("EDDY_CACHE_DIR", self.cache()).env("GOPROXY", "off").env_remove("GOFLAGS");
+        command
+    }
+
+    fn cache(&self) -> PathBuf {
+        self.directory.join("cache")
+    }
+
+    fn eddy(&self, arguments: &[&str], folder: &str) -> Said {
+        Said::of(self.command(binary(), arguments, folder))
+    }
+
+    fn eddy_with(&self, arguments: &[&str], folder: &str, variables: &[(&str, &Path)]) -> Said {
+        let mut command = self.command(binary(), arguments, folder);
+        command.envs(variables.iter().copied());
+        Said::of(command)
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.directory.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn replace(&self, path: &str, before: &str, after: &str) {
+        let text = fs::read_to_string(self.directory.join(path)).unwrap();
+        assert!(text.contains(before), "{text}");
+        self.write(path, &text.replace(before, after));
+    }
+
+    fn launch(&self, config: &str) -> Eddy {
+        let environment = [("EDDY_CACHE_DIR", self.cache()), ("GOPROXY", "off".into())];
+        let environment = environment.map(|(name, value)| (name.into(), value.into_os_string())).into();
+        Eddy::launch(config, Launch { environment, ..Launch::default() })
+    }
+
+    /// A configuration that answers by itself, with a filter of a project.
+    fn config(&self, name: &str, settings: &str) -> String {
+        let package = self.directory.join(name).display().to_string();
+        format!(
+            "\
+workers: 1
+drain_timeout: 1s
+filters:
+  it:
+    go: {{filter: {name}, package: '{package}'}}
+    config: {settings}
+listeners:
+  - {{address: '127.0.0.1:0', routes: site, filters: [it]}}
+routes:
+  site:
+    - {{match: {{path: {{prefix: /}}}}, respond: {{status: 200, body: ok}}}}
+"
+        )
+    }
+}
+
+impl Said {
+    fn of(command: Command) -> Self {
+        let output = command_to_end(command, BUILD_TIME_MAX);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Self { code: output.status.code(), output: text(&output.stdout), errors: text(&output.stderr) }
+    }
+
+    /// Expects a code, and gives everything that was said.
+    fn all(&self, code: i32) -> String {
+        let all = format!("{}{}", self.output, self.errors);
+        assert_eq!(self.code, Some(code), "{all}");
+        all
+    }
+
+    fn json(&self, code: i32) -> Value {
+        let all = self.all(code);
+        serde_json::from_str(&self.output).unwrap_or_else(|error| panic!("{error}: {all}"))
+    }
+}
+
+#[test]
+fn a_project_in_go_is_made_tested_built_checked_and_run() {
+    let place = Place::new();
+    assert!(place.eddy(&["filter", "new", "--lang", "go", "my-hello"], ".").all(0).contains("cd my-hello"));
+    if !has("go") {
+        return;
+    }
+    Said::of(place.command("go", &["test", "./..."], "my-hello")).all(0);
+    Said::of(place.command("go", &["vet", "./..."], "my-hello")).all(0);
+    assert_eq!(Said::of(place.command("gofmt", &["-l", "."], "my-hello")).all(0), "");
+    assert!(
+        place
+            .eddy(&["filter", "test", "my-hello", "--", "-v"], ".")
+            .all(0)
+            .contains("--- PASS: TestRequestsAreGreeted")
+    );
+    // A copy of the repository has no go.work.
+    fs::remove_file(place.directory.join("my-hello/go.work")).unwrap();
+    place.eddy(&["filter", "test"], "my-hello").all(0);
+
+    let built = place.eddy(&["filter", "build", "eddy.yaml", "--json"], "my-hello").json(0);
+    assert_eq!(
+        (&built["is_fresh"], &built["packages"][0]),
+        (&true.into(), &"example.com/my-hello".into()),
+        "{built}"
+    );
+    // Nothing is compiled again, whatever else changes in the folder.
+    place.write("my-hello/notes.txt", "x");
+    let begun = Instant::now();
+    let again = place.eddy(&["filter", "build", "eddy.yaml", "--json"], "my-hello").json(0);
+    println!("again after {:?}", begun.elapsed());
+    assert_eq!((&again["is_fresh"], &again["library"]), (&false.into(), &built["library"]), "{again}");
+    assert!(place.eddy(&["check", "eddy.yaml"], "my-hello").all(0).contains("ok: 2 listeners"));
+
+    let mut eddy = place.launch(&place.config("my-hello", "{greeting: one}"));
+    assert!(get(eddy.address(), "/fixed").text.contains("x-greeting: one\r\n"));
+    // Code that is broken changes nothing, even when the process dies.
+    place.replace("my-hello/filter.go", "f.config.Greeting)", "f.config.Greting)");
+    eddy.signal(Signal::HUP);
+    let wrong = eddy.record_where("a place in the code", |record| record["line"] == 23);
+    assert!(wrong["path"].as_str().unwrap().ends_with("my-hello/filter.go"), "{wrong}");
+    assert!(wrong["message"].as_str().unwrap().contains("Greting undefined"), "{wrong}");
+    eddy.record("configuration rejected; the last good one stays in force");
+    eddy.kill_gateway();
+    eddy.record("gateway process died; another takes its place");
+    eddy.record("ready");
+    assert!(get(eddy.address(), "/fixed").text.contains("x-greeting: one\r\n"));
+    // Code that has changed is taken up by a new process.
+    place.replace("my-hello/filter.go", "f.config.Greting)", "f.config.Greeting+\"!\")");
+    eddy.signal(Signal::HUP);
+    eddy.record("libraries of filters renewed; the process before drains");
+    assert!(get(eddy.address(), "/fixed").text.contains("x-greeting: one!\r\n"));
+    eddy.stop();
+}
+
+/// The blocks of a page in a language, in order.
+fn blocks(page: &str, language: &str) -> Vec<String> {
+    let begin = format!("```{language}\n");
+    page.split(&begin).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_guide_to_a_first_filter_holds_what_it_says() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/first-go-filter.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (go, yaml, sh) = (blocks(&page, "go"), blocks(&page, "yaml"), blocks(&page, "sh"));
+    let place = Place::new();
+    assert!(
+        sh[0].starts_with("eddy filter new --lang go auth\ncd auth\ngo test ./...\neddy run eddy.yaml\n")
+    );
+    place.eddy(&["filter", "new", "--lang", "go", "auth"], ".").all(0);
+    if !has("go") {
+        return;
+    }
+    let mut eddy = place.launch(&place.config("auth", "{greeting: hello}"));
+    assert!(get(eddy.address(), "/").text.contains("x-greeting: hello\r\n"));
+    place.write("auth/filter.go", &go[0]);
+    place.write("auth/filter_test.go", &go[1]);
+    assert_eq!(Said::of(place.command("gofmt", &["-l", "."], "auth")).all(0), "");
+    Said::of(place.command("go", &["test", "./..."], "auth")).all(0);
+    place.replace("auth/eddy.yaml", "    config: {greeting: hello}\n", &yaml[0]);
+    assert!(place.eddy(&["check", "eddy.yaml"], "auth").all(0).contains("ok: 2 listeners"));
+
+    eddy.write_config(&place.config("auth", yaml[0].trim().strip_prefix("config: ").unwrap()));
+    eddy.record("libraries of filters renewed; the process before drains");
+    assert_eq!(get(eddy.address(), "/").status, 401);
+    let known = get_with(eddy.address(), "Authorization: Basic amFuZTpzZWNyZXQ=");
+    assert_eq!(known.status, 200, "{}", known.text);
+    assert_eq!(get_with(eddy.address(), "Authorization: Basic amFuZTp3cm9uZw==").status, 401);
+    eddy.stop();
+
+    place.replace("auth/eddy.yaml", "password:", "pasword:");
+    let said = place.eddy(&["check", "eddy.yaml"], "auth").all(1);
+    assert!(said.contains("pasword") && said.contains("password, username"), "{said}");
+    place.replace("auth/eddy.yaml", "pasword:", "password:");
+    place.eddy(&["filter", "build", "eddy.yaml", "--output", "filters.so"], "auth").all(0);
+    place.replace("auth/eddy.yaml", "package: .", "library: ./filters.so");
+    place.eddy(&["check", "eddy.yaml"], "auth").all(0);
+    place.replace("auth/filter.go", "x.Reply", "x.Replay");
+    place.replace("auth/eddy.yaml", "library: ./filters.so", "package: .");
+    let said = place.eddy(&["check", "eddy.yaml"], "auth").all(1);
+    assert!(said.contains("x.Replay undefined") && said.contains("--> filter.go:29:12"), "{said}");
+}
+
+#[test]
+fn a_project_in_rust_is_made_tested_built_and_checked() {
+    let place = Place::new();
+    place.eddy(&["filter", "new", "--lang", "rust", "--dir", "filters/it", "my-hello"], ".").all(0);
+    let cargo = |arguments: &[&str]| {
+        let mut command = place.command(env!("CARGO"), arguments, "filters/it");
+        // What the workspace depends on has been fetched, or this test would not run.
+        command.env("CARGO_NET_OFFLINE", "true").env_remove("CARGO_TARGET_DIR");
+        Said::of(command)
+    };
+    cargo(&["build"]).all(0);
+    assert!(place.eddy(&["check", "filters/it/eddy.yaml"], ".").all(0).contains("ok: 2 listeners"));
+    let mut command = place.command(binary(), &["filter", "test", "filters/it"], ".");
+    command.env("CARGO_NET_OFFLINE", "true").env_remove("CARGO_TARGET_DIR");
+    assert!(Said::of(command).all(0).contains("requests_are_greeted ... ok"));
+}
+
+#[test]
+fn nothing_is_overwritten_and_names_are_checked() {
+    let place = Place::new();
+    place.write("taken/mine.txt", "mine");
+    assert!(place.eddy(&["filter", "new", "--lang", "go", "taken"], ".").all(1).contains("is not empty"));
+    assert_eq!(fs::read_dir(place.directory.join("taken")).unwrap().count(), 1);
+    assert!(place.eddy(&["filter", "new", "--lang", "go", "A/b"], ".").all(1).contains("lower-case letters"));
+    place.eddy(&["filter", "new", "--lang", "cobol", "a"], ".").all(2);
+    place.eddy(&["filter", "new", "a"], ".").all(2);
+    place.eddy(&["filter"], ".").all(2);
+    assert!(place.eddy(&["filter", "test", "taken"], ".").all(1).contains("no go.mod and no Cargo.toml"));
+    // One whose test fails is no success.
+    if has("go") {
+        place.eddy(&["filter", "new", "--lang", "go", "wrong"], ".").all(0);
+        place.replace("wrong/filter_test.go", "got != \"hello\"", "got != \"bye\"");
+        assert!(place.eddy(&["filter", "test", "wrong"], ".").all(1).contains("--- FAIL"));
+    }
+}
+
+/// A module with one filter, as somebody may write it by hand.
+fn filter_module(place: &Place, folder: &str, module: &str, code: &str) {
+    place.write(
+        &format!("{folder}/go.mod"),
+        &format!("module {module}\n\ngo 1.24\n\nrequire github.com/eddy-gateway/eddy/sdk/go v0.1.0\n"),
+    );
+    place.write(&format!("{folder}/filter.go"), code);
+}
+
+const CODE: &str = "\
+package filter
+
+import eddy \"github.com/eddy-gateway/eddy/sdk/go\"
+
+type filter struct{}
+
+func init() {
+	eddy.Register(\"NAME\", func(struct{}) (eddy.Filter, error) { return filter{}, nil })
+}
+
+func (filter) RequestHead(x *eddy.Exchange) eddy.Verdict { return eddy.Continue }
+";
+
+fn config_of(packages: &[(&str, &str)]) -> String {
+    let mut text = "listeners: [{address: '127.0.0.1:0', demo: true}]\nfilters:\n".to_owned();
+    for (name, folder) in packages {
+        text.push_str(&format!("  {name}:\n    go: {{filter: {name}, package: '{folder}'}}\n"));
+    }
+    text
+}
+
+#[test]
+fn packages_of_several_modules_and_of_envoy_become_one_library() {
+    if !has("go") {
+        return;
+    }
+    let place = Place::new();
+    filter_module(&place, "one", "example.com/one", &CODE.replace("NAME", "one"));
+    filter_module(&place, "sub dir/two", "two", &CODE.replace("NAME", "two"));
+    place.write("lib/go.mod", "module example.com/lib\n\ngo 1.24\n");
+    place.write("lib/lib.go", "package lib\n\nconst Answer = 42\n");
+    let with_library =
+        CODE.replace("NAME", "three").replace("type filter", "const _ = lib.Answer\n\ntype filter");
+    let with_library = with_library.replace("import eddy", "import \"example.com/lib\"\nimport eddy");
+    filter_module(&place, "three", "example.com/three", &with_library);
+    let manifest = fs::read_to_string(place.directory.join("three/go.mod")).unwrap();
+    place.write(
+        "three/go.mod",
+        &format!("{manifest}\nrequire example.com/lib v0.0.0\n\nreplace example.com/lib => ../lib\n"),
+    );
+    let envoy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/filters/go-envoy/passthrough");
+    let envoy = envoy.display().to_string();
+    let packages = [("one", "one"), ("two", "sub dir/two"), ("three", "three"), ("passthrough", &*envoy)];
+    place.write("eddy.yaml", &config_of(&packages));
+    let checked = place.eddy(&["check", "eddy.yaml"], ".");
+    if checked.code != Some(0) && checked.errors.contains("Go has to fetch a module") {
+        assert!(std::env::var_os("CI").is_none(), "nothing is skipped here: {}", checked.errors);
+        println!("SKIPPED: the modules that filters for Envoy depend on are not in Go's cache");
+        return;
+    }
+    checked.all(0);
+    // What a package depends on counts, too.
+    let built = place.eddy(&["filter", "build", "eddy.yaml", "--json"], ".").json(0);
+    assert_eq!(
+        (&built["is_fresh"], built["packages"].as_array().unwrap().len()),
+        (&false.into(), 4),
+        "{built}"
+    );
+    place.write("lib/lib.go", "package lib\n\nconst Answer = 43\n");
+    let built = place.eddy(&["filter", "build", "eddy.yaml", "--json"], ".").json(0);
+    assert_eq!(built["is_fresh"], true, "{built}");
+}
+
+#[test]
+fn a_library_is_checked_against_the_record_beside_it() {
+    if !has("go") {
+        return;
+    }
+    let place = Place::new();
+    filter_module(&place, "one", "example.com/one", &CODE.replace("NAME", "one"));
+    place.write("eddy.yaml", &config_of(&[("one", "one")]));
+    let said = place.eddy(&["filter", "build", "eddy.yaml", "--output", "filters.so"], ".").all(0);
+    assert!(said.starts_with("filters.so\n1 package, go1."), "{said}");
+    place.write(
+        "there.yaml",
+        &config_of(&[("one", "one")]).replace("package: 'one'", "library: ./filters.so"),
+    );
+    place.eddy(&["check", "there.yaml"], ".").all(0);
+    place.replace("filters.so.json", "\"abi\": 1", "\"abi\": 9");
+    let said = place.eddy(&["check", "there.yaml"], ".").all(1);
+    assert!(said.contains("for version 9 of the contract") && said.contains("there.yaml:3:3"), "{said}");
+    place.replace("filters.so.json", "\"abi\": 9", "\"abi\": 1");
+    fs::OpenOptions::new()
+        .write(true)
+        .open(place.directory.join("filters.so"))
+        .unwrap()
+        .set_len(1000)
+        .unwrap();
+    assert!(place.eddy(&["check", "there.yaml"], ".").all(1).contains("it has 1000 bytes, and the record"));
+    // A library of the cache that was cut short is built again.
+    let built = place.eddy(&["filter", "build", "eddy.yaml", "--json"], ".").json(0);
+    let library = fs::OpenOptions::new().write(true).open(built["library"].as_str().unwrap()).unwrap();
+    library.set_len(1000).unwrap();
+    let built = place.eddy(&["filter", "build", "eddy.yaml", "--json"], ".").json(0);
+    assert_eq!(built["is_fresh"], true, "{built}");
+}
+
+#[test]
+fn what_does_not_build_is_told_in_its_place() {
+    if !has("go") {
+        return;
+    }
+    let place = Place::new();
+    let check = |code: &str, expected: &[&str]| {
+        filter_module(&place, "one", "example.com/one", code);
+        place.write("eddy.yaml", &config_of(&[("one", "one")]));
+        let said = place.eddy(&["filter", "build", "eddy.yaml"], ".").all(1);
+        for expected in expected {
+            assert!(said.contains(expected), "{expected}: {said}");
+        }
+    };
+    check(
+        &CODE.replace("eddy.Continue", "eddy.Proceed"),
+        &["undefined: eddy.Proceed", "--> one/filter.go:11:72", "--> eddy.yaml:3:3"],
+    );
+    check(&CODE.replace("type filter", "typ filter"), &["syntax error", "--> one/filter.go:5:1"]);
+    check(
+        &CODE.replace("import eddy", "import _ \"example.com/nobody\"\nimport eddy"),
+        &["--> one/filter.go:3:8", "go mod tidy"],
+    );
+    place.write("one/go.mod", "modul example.com/one\n");
+    place.write("eddy.yaml", &config_of(&[("one", "one")]));
+    let json = place.eddy(&["filter", "build", "eddy.yaml", "--json"], ".").json(1);
+    assert_eq!(
+        (&json["problems"][0]["path"], &json["problems"][0]["line"]),
+        (&"one/go.mod".into(), &1.into()),
+        "{json}"
+    );
+    // Filters for Envoy are compiled from copies, which nobody has written.
+    let envoy = "package main\n\nimport _ \"github.com/envoyproxy/envoy/contrib/golang/common/go/api\"\n\nfunc main() {}\n\nvar _ = nothing\n";
+    filter_module(&place, "one", "example.com/one", envoy);
+    place.write(
+        "one/go.mod",
+        "module example.com/one\n\ngo 1.24\n\nrequire github.com/envoyproxy/envoy v1.31.0\n",
+    );
+    let said = place.eddy(&["filter", "build", "eddy.yaml"], ".").all(1);
+    assert!(said.contains("one/filter.go:7:9") || said.contains("Go has to fetch a module"), "{said}");
+}
+
+#[test]
+fn what_is_missing_is_told_with_what_to_do() {
+    let place = Place::new();
+    filter_module(&place, "one", "example.com/one", &CODE.replace("NAME", "one"));
+    place.write("eddy.yaml", &config_of(&[("one", "one")]));
+    place.write("nothing.yaml", &config_of(&[]).replace("filters:\n", ""));
+    assert!(place.eddy(&["filter", "build", "nothing.yaml"], ".").all(1).contains("is a Go package"));
+    fs::create_dir(place.directory.join("none")).unwrap();
+    place.write("empty.yaml", &config_of(&[("one", "none")]));
+    assert!(place.eddy(&["filter", "build", "empty.yaml"], ".").all(1).contains("has no Go files"));
+    place.write("gone.yaml", &config_of(&[("one", "gone")]));
+    assert!(place.eddy(&["filter", "build", "gone.yaml"], ".").all(1).contains("cannot be read"));
+    place.write("alone/filter.go", CODE);
+    place.write("alone.yaml", &config_of(&[("one", "alone")]));
+    assert!(place.eddy(&["filter", "build", "alone.yaml"], ".").all(1).contains("go mod init"));
+
+    // Commands by the name of go that are not what is needed.
+    let fake = |name: &str, script: &str| {
+        place.write(&format!("{name}/go"), &format!("#!/bin/sh\n{script}\n"));
+        let path = place.directory.join(name);
+        fs::set_permissions(path.join("go"), fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    };
+    for (path, expected) in [
+        (place.directory.join("none"), "none in PATH"),
+        (
+            fake("old", "echo '{\"GOVERSION\": \"go1.19.3\"}'"),
+            "too old, filters need Go 1.24 or later: it is go1.19.3",
+        ),
+        (
+            fake(
+                "local",
+                "echo 'go: go.mod requires go >= 1.24 (running go 1.22.1; GOTOOLCHAIN=local)' >&2; exit 1",
+            ),
+            "too old, filters need Go 1.24",
+        ),
+        (
+            fake("broken", "echo 'go: cannot find GOROOT' >&2; exit 2"),
+            "the command `go` fails: go: cannot find GOROOT",
+        ),
+    ] {
+        for command in [&["filter", "build", "eddy.yaml"][..], &["check", "eddy.yaml"]] {
+            let said = place.eddy_with(command, ".", &[("PATH", &path)]).all(1);
+            assert!(said.contains(expected) && said.contains("eddy.yaml:3:3"), "{path:?}: {said}");
+        }
+    }
+    if has("go") {
+        // No answer of the cache, which does not need a compiler.
+        let variables =
+            [("CC", Path::new("no-such-compiler")), ("EDDY_CACHE_DIR", &*place.directory.join("fresh"))];
+        let said = place.eddy_with(&["filter", "build", "eddy.yaml"], ".", &variables).all(1);
+        assert!(said.contains("no-such-compiler") && said.contains("C compiler"), "{said}");
+    }
+}
