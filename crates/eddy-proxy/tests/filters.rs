@@ -830,6 +830,26 @@ fn what_is_collected_has_a_limit() {
 }
 
 #[test]
+fn bodies_that_pass_filters_are_limited_like_others() {
+    for is_collected in [true, false] {
+        let (origin, _seen) = start_origin(&[OK]);
+        let place = Setup { keys: "limits: {body_bytes: 10},", ..Setup::default() }
+            .hook(&[Phase::RequestHead, Phase::RequestBody], move |view, _| {
+                let collects = is_collected && view.phase == Phase::RequestHead;
+                if collects { Verdict::Buffer } else { Verdict::Continue }
+            })
+            .start(origin);
+        let chunked = |size: usize| {
+            let head =
+                "POST /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n";
+            format!("{head}{size:x}\r\n{}\r\n0\r\n\r\n", "a".repeat(size))
+        };
+        assert_status(&place.ask(&chunked(10)), 200);
+        assert_status(&place.ask(&chunked(11)), 413);
+    }
+}
+
+#[test]
 fn a_collected_request_is_sent_again_where_that_is_safe() {
     let (origin, seen) = start_origin(&[OK]);
     let rest = "routes: {site: [{cluster: c}]}\nclusters: {c: {endpoints: ['127.0.0.1:1', 'ORIGIN']}}";
