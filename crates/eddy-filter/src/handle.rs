@@ -93,9 +93,10 @@ impl HandleTable {
         Some(Handle((worker as u64) << 56 | (slot as u64) << 32 | generation))
     }
 
-    /// Ends an exchange: from here on its handle names nothing.
+    /// Ends an exchange: from here on its handle names nothing. One that is over is left as it is, and so is whoever has
+    /// its slot now.
     pub fn close(&self, handle: Handle) {
-        if let Some(slot) = self.slot(handle) {
+        if let Some(slot) = self.slot(handle).filter(|_| self.is_open(handle)) {
             let next = (handle.generation() + 1) & 0xffff_ffff;
             slot.waits.iter().for_each(|wait| wait.store(next << 32, Release));
         }

@@ -564,6 +564,8 @@ fn a_failing_filter_closes_or_is_left_out() {
     };
     let bad_edit = |_: &View<'_>, said: &mut Said<'_>| {
         said.edit(&Edit::Set { name: b"host", value: b"1" });
+        // What follows what was refused is not carried out either.
+        said.edit(&Edit::Set { name: b"x-broken", value: b"1" });
         Verdict::Continue
     };
     let silent_reply = |_: &View<'_>, _: &mut Said<'_>| Verdict::Reply;
@@ -595,6 +597,85 @@ fn a_failing_filter_closes_or_is_left_out() {
             assert!(!place.metrics().contains(&format!("{line} 0\n")), "{}", place.metrics());
         }
     }
+}
+
+#[test]
+fn a_filter_that_failed_is_not_entered_again() {
+    let bad_edit = Edit::Set { name: b"transfer-encoding", value: b"chunked" };
+    for (on_failure, status) in [(FailurePolicy::Closed, 500), (FailurePolicy::Open, 200)] {
+        for is_fault in [true, false] {
+            let (origin, _seen) = start_origin(&[OK]);
+            let entered = Arc::new(AtomicUsize::new(0));
+            let count = Arc::clone(&entered);
+            let policy = FilterPolicy { on_failure, ..FilterPolicy::default() };
+            let phases = [Phase::RequestHead, Phase::ResponseHead, Phase::ResponseBody, Phase::Log];
+            let place = Setup { policy, ..Setup::default() }
+                .hook(&phases, move |_, said| {
+                    *said.state = 1;
+                    count.fetch_add(1, Relaxed);
+                    if is_fault {
+                        return Verdict::Fault;
+                    }
+                    said.edit(&bad_edit);
+                    Verdict::Continue
+                })
+                .start(origin);
+            assert_status(&place.ask(GET), status);
+            // It had state, so it is told of the end all the same.
+            assert_eq!(place.ends(1).len(), 1);
+            assert_eq!(entered.load(Relaxed), 1, "{on_failure:?}");
+        }
+    }
+}
+
+#[test]
+fn a_pause_that_ended_by_itself_cannot_be_resumed() {
+    let (sender, paused) = channel();
+    let sender = Mutex::new(sender);
+    // Takes the request and says nothing until it is told to.
+    let origin = TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = Setup::default()
+        .hook(&[Phase::RequestHead], move |_, said| {
+            *said.wait_ms = 5;
+            sender.lock().unwrap().send((said.exchange, said.turn)).unwrap();
+            Verdict::Pause
+        })
+        .start(origin.local_addr().unwrap());
+    let mut client = connect(place.address);
+    client.write_all(GET.as_bytes()).unwrap();
+    let (mut link, _) = origin.accept().unwrap();
+    link.read_exact(&mut [0; 4]).unwrap();
+    let (exchange, turn) = paused.recv_timeout(PATIENCE).unwrap();
+    let late = edits(&[Edit::Reply { status: 418, body: b"late", details: b"" }]);
+    assert_eq!(place.host.resume(exchange, turn, Verdict::Reply, &late), Err(HostError::Stale));
+    link.write_all(OK.as_bytes()).unwrap();
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).unwrap();
+    assert_status(&answer, 200);
+}
+
+#[test]
+fn a_body_that_streamed_is_not_sent_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let origin = listener.local_addr().unwrap();
+    let (sender, again) = channel();
+    std::thread::spawn(move || {
+        let (mut link, _) = listener.accept().unwrap();
+        let mut bytes = [0; 8192];
+        assert!(link.read(&mut bytes).unwrap() > 0);
+        link.write_all(OK.as_bytes()).unwrap();
+        // The next request begins, and the link ends.
+        assert!(link.read(&mut bytes).unwrap() > 0);
+        drop(link);
+        while listener.accept().is_ok() {
+            sender.send(()).unwrap();
+        }
+    });
+    let place = Setup::default().hook(&[Phase::RequestBody], |_, _| Verdict::Continue).start(origin);
+    assert_status(&place.ask(GET), 200);
+    let put = post(&"abc".repeat(100_000)).replace("POST", "PUT");
+    assert_status(&place.ask(&put), 502);
+    assert!(again.try_recv().is_err(), "a part of the body was sent again");
 }
 
 #[test]
@@ -746,6 +827,26 @@ fn what_is_collected_has_a_limit() {
     assert_status(&place.ask(&post(&"x".repeat(1001))), 413);
     assert_status(&place.ask(GET), 502);
     assert!(place.metrics().contains("eddy_filter_faults_total{filter=\"f1\",kind=\"body\"} 2\n"));
+}
+
+#[test]
+fn bodies_that_pass_filters_are_limited_like_others() {
+    for is_collected in [true, false] {
+        let (origin, _seen) = start_origin(&[OK]);
+        let place = Setup { keys: "limits: {body_bytes: 10},", ..Setup::default() }
+            .hook(&[Phase::RequestHead, Phase::RequestBody], move |view, _| {
+                let collects = is_collected && view.phase == Phase::RequestHead;
+                if collects { Verdict::Buffer } else { Verdict::Continue }
+            })
+            .start(origin);
+        let chunked = |size: usize| {
+            let head =
+                "POST /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n";
+            format!("{head}{size:x}\r\n{}\r\n0\r\n\r\n", "a".repeat(size))
+        };
+        assert_status(&place.ask(&chunked(10)), 200);
+        assert_status(&place.ask(&chunked(11)), 413);
+    }
 }
 
 #[test]

@@ -35,17 +35,20 @@ pub fn mutants(root: &Path, names: &[String]) -> Result<bool> {
 /// # Errors
 /// When a step can't be started or the result can't be written.
 pub fn soak(root: &Path) -> Result<bool> {
-    let test = |name: &str, which: &[&str]| {
-        let words = ["cargo", "test", "--quiet", "--profile", "quick", "-p", "eddy-e2e"];
+    let test_of = |package: &str, name: &str, which: &[&str]| {
+        let words = ["cargo", "test", "--quiet", "--profile", "quick", "-p", package];
         let options = ["--", "--include-ignored", "--show-output", "--test-threads=1"];
         Step::new(name, &[&words[..], which, &options].concat()).with("EDDY_SOAK", "1")
     };
+    let test = |name: &str, which: &[&str]| test_of("eddy-e2e", name, which);
     let steps = [
         Step::new("programs", &["cargo", "build", "--quiet", "--profile", "quick", "--workspace", "--bins"]),
         test("exactly once, in quiet, reloads, hand-overs and kills", &["--test", "exactly_once"]),
         test("aborts", &["--test", "aborts"]),
         test("shortage", &["--test", "resources"]),
         test("overload", &["--test", "overload"]),
+        test_of("eddy-proxy", "random orders over the tables of filters", &["--lib", "schedule_tests"]),
+        test_of("eddy-proxy", "random orders of filters through a gateway", &["--test", "schedule"]),
     ];
     let outcomes = run_all(root, &steps)?;
     write_result(root, "tests/soak/RESULT.md", "The long runs under load, the last time", &outcomes)

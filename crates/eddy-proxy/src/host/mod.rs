@@ -4,6 +4,9 @@ mod filter_host;
 mod inbox;
 mod slots;
 
+#[cfg(test)]
+mod schedule_tests;
+
 pub use filter_host::FilterHost;
 pub(crate) use inbox::{Message, Resumed};
 pub(crate) use slots::Slots;

@@ -1,6 +1,8 @@
 //! The real program, from the outside: its commands, its processes, its signals.
 
 #[cfg(test)]
+mod at_fault;
+#[cfg(test)]
 mod budget;
 #[cfg(test)]
 mod command;

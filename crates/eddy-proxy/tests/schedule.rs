@@ -1,0 +1,126 @@
+//! Random orders of hooks, resumes, replies and resets through a gateway: everybody sees what is his own, and nothing else.
+//!
+//! Each exchange carries a word of its own, which clients, filters and the origin put wherever they can; whoever meets
+//! another's word says so. What is drawn follows from `EDDY_SEED`, in which order threads come does not. `EDDY_SOAK` makes
+//! it long.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+#![allow(clippy::wildcard_enum_match_arm, reason = "a filter of a test minds the phases it is about")]
+
+#[allow(dead_code, reason = "shared with other tests, which use other parts")]
+mod place;
+#[cfg(test)]
+mod play;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use eddy_config::{FilterConfig, FilterKind};
+use eddy_filter::{
+    Filter, FilterInfo, FilterPolicy, FilterSet, Handle, Host, HostError, Interest, Level, Library, Owner,
+    Phase, Verdict,
+};
+use eddy_proxy::FilterHost;
+use place::{free_address, start_filtered};
+use play::book::Book;
+use play::client::clients;
+use play::origin::start_origin;
+use play::resumer::{Pool, resumers};
+use play::script::Script;
+
+/// The chain: by filter, whose library it is; neighbours of one library are entered in one crossing.
+const CHAIN: [usize; 4] = [0, 0, 1, 0];
+
+const PHASES: [Phase; 7] = [
+    Phase::RequestHead,
+    Phase::RequestBody,
+    Phase::RequestTrailers,
+    Phase::ResponseHead,
+    Phase::ResponseBody,
+    Phase::ResponseTrailers,
+    Phase::Log,
+];
+
+#[expect(clippy::disallowed_methods, reason = "a test that is steered from outside")]
+fn variable(name: &str) -> Option<u64> {
+    let value = std::env::var(name).ok()?;
+    Some(value.parse().unwrap_or(1))
+}
+
+#[test]
+fn a_client_sees_what_is_its_own_whatever_filters_do() {
+    let seed = variable("EDDY_SEED").unwrap_or(1);
+    let rounds = if variable("EDDY_SOAK").is_some() { 33_000 } else { 60 };
+    let book = Arc::new(Book::default());
+    let pool = Arc::new(Pool::default());
+    let origin = start_origin(seed, &book);
+    let address = free_address();
+    let rest =
+        "limits: {queue_delay: 0s}\nroutes: {site: [{cluster: c}]}\nclusters: {c: {endpoints: ['ORIGIN']}}";
+    let mut config = place::config(address, origin, "", rest);
+    let host = FilterHost::new(1, 1000, Level::Off);
+    let libraries: Vec<Arc<Script>> =
+        (0..2).map(|_| Arc::new(Script { seed, book: Arc::clone(&book), pool: Arc::clone(&pool) })).collect();
+    let policy = FilterPolicy {
+        pause_timeout: Duration::from_millis(50),
+        body_bytes_max: 64 * 1024,
+        ..FilterPolicy::default()
+    };
+    let mut set = FilterSet::default();
+    for (index, library) in CHAIN.iter().enumerate() {
+        let name: Arc<str> = format!("f{index}").into();
+        config.filters.push(FilterConfig {
+            name: Arc::clone(&name),
+            kind: FilterKind::Native { library: "test".into(), filter: Arc::clone(&name) },
+            config: "null".into(),
+            policy,
+        });
+        config.listeners[0].filters.push(index);
+        set.filters.push(Arc::new(Filter {
+            id: host.number(&name),
+            name,
+            library: Arc::clone(&libraries[*library]) as Arc<dyn Library>,
+            number: index as u64 + 1,
+            info: FilterInfo { interest: Interest::of(&PHASES), only_reads_body: false },
+            policy,
+            owner: Owner::default(),
+        }));
+    }
+    let gateway = start_filtered(address, config, &set, Arc::clone(&host));
+    let stats = gateway.stats();
+    let metrics = || {
+        let mut text = String::new();
+        stats.render(&mut text);
+        text
+    };
+
+    let threads = resumers(seed, &host, &book, &pool);
+    clients(seed, rounds, address, &book);
+    let is_quiet = |text: &str| {
+        let gauges =
+            ["eddy_worker_exchanges", "eddy_worker_connections", "eddy_connections", "eddy_filter_paused"];
+        let of_gauges = |line: &&str| gauges.iter().any(|name| line.starts_with(&format!("{name}{{")));
+        text.lines().filter(of_gauges).all(|line| line.ends_with(" 0"))
+    };
+    let begun = Instant::now();
+    while (!is_quiet(&metrics()) || book.open_states() > 0) && begun.elapsed() < Duration::from_secs(20) {
+        std::thread::yield_now();
+    }
+    pool.close();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+
+    let text = metrics();
+    let wrong = book.wrong.lock().unwrap().clone();
+    assert!(wrong.is_empty(), "EDDY_SEED={seed}: {} wrong, the first: {:?}", wrong.len(), wrong.first());
+    assert_eq!(book.open_states(), 0, "EDDY_SEED={seed}: ends that were never told");
+    assert!(is_quiet(&text) && text.contains("eddy_panics_total 0\n"), "EDDY_SEED={seed}: {text}");
+    for handle in book.handles() {
+        let late = host.resume(Handle::from_number(handle), 1, Verdict::Continue, &[]);
+        assert_eq!(late, Err(HostError::Gone), "EDDY_SEED={seed}: {handle:x} is still open");
+    }
+    let tally = &book.tally;
+    println!("{} steps: {tally:?}", tally.steps());
+    let least = [&tally.resumed, &tally.refused, &tally.resets, &tally.replies, &tally.whole];
+    assert!(least.iter().all(|count| count.load(Relaxed) > rounds / 10), "EDDY_SEED={seed}: {tally:?}");
+}

@@ -1,0 +1,111 @@
+//! Panics in Go, a thousand in each entry, while others are served.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use rustix::process::Signal;
+
+use super::origin::{Origin, send};
+use crate::support::{Directory, Eddy, Launch};
+
+const TIMES: usize = 1000;
+
+/// Builds the library; nothing where there is no Go, which it says then.
+fn library(directory: &Directory) -> Option<PathBuf> {
+    let library = directory.join("libpanics.so");
+    let built = Command::new("go")
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/at_fault/panics"))
+        .args(["build", "-buildmode=c-shared", "-o"])
+        .arg(&library)
+        .arg(".")
+        .status();
+    let Ok(built) = built else {
+        println!("SKIPPED: there is no Go here, so panics in Go are not tested");
+        return None;
+    };
+    assert!(built.success(), "the library in Go does not compile");
+    Some(library)
+}
+
+fn config(library: &Path, origin: &Origin, settings: &str) -> String {
+    let (library, origin) = (library.display(), origin.address);
+    format!(
+        "\
+workers: 2
+limits: {{queue_delay: 0s}}
+filters:
+  at: {{go: {{filter: panic-at, library: '{library}'}}, config: '{settings}'}}
+  elsewhere: {{go: {{filter: panic-elsewhere, library: '{library}'}}, config: {{}}}}
+listeners: [{{address: '127.0.0.1:0', routes: site, filters: [at, elsewhere]}}]
+routes: {{site: [{{cluster: c}}]}}
+clusters: {{c: {{endpoints: ['{origin}']}}}}
+"
+    )
+}
+
+fn request(path: &str) -> String {
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n\
+         2\r\nhi\r\n0\r\nX-End: 1\r\n\r\n"
+    )
+}
+
+#[test]
+fn a_panic_in_any_hook_harms_nobody_else() {
+    let libraries = Directory::new();
+    let Some(library) = library(&libraries) else { return };
+    let origin = Origin::start();
+    let mut eddy = Eddy::launch(&config(&library, &origin, ""), Launch::default());
+    let (address, before) = (eddy.address(), eddy.gateway());
+    let is_over = Arc::new(AtomicBool::new(false));
+    let served = Arc::new(AtomicU64::new(0));
+    let others: Vec<_> = (0..3)
+        .map(|_| {
+            let (is_over, served) = (Arc::clone(&is_over), Arc::clone(&served));
+            std::thread::spawn(move || {
+                let mut failed = Vec::new();
+                while !is_over.load(Relaxed) {
+                    let came = send(address, &request("/fine"));
+                    if came.status != 200 || !came.is_whole {
+                        failed.push(came);
+                    }
+                    served.fetch_add(1, Relaxed);
+                }
+                failed
+            })
+        })
+        .collect();
+    let hooks = ["request_head", "request_body", "request_trailers", "elsewhere", "response_head"];
+    let late = ["response_body", "response_trailers"];
+    let unseen = ["log", "ended"];
+    for hook in hooks.iter().chain(&late).chain(&unseen) {
+        for _ in 0..TIMES {
+            let came = send(address, &request(&format!("/panic/{hook}")));
+            match hook {
+                // Whose answer has begun is cut off.
+                hook if late.contains(hook) => {
+                    assert!(came.status == 500 || !came.is_whole, "{hook}: {came:?}")
+                }
+                hook if unseen.contains(hook) => {
+                    assert!(came.status == 200 && came.is_whole, "{hook}: {came:?}")
+                }
+                hook => assert!(came.status == 500 && came.is_whole, "{hook}: {came:?}"),
+            }
+        }
+    }
+    // In the entries that make filters: a configuration that is refused changes nothing.
+    eddy.write_config(&config(&library, &origin, "panic"));
+    for _ in 0..3 {
+        eddy.signal(Signal::HUP);
+        eddy.record("configuration rejected; the last good one stays in force");
+    }
+    is_over.store(true, Relaxed);
+    let failed: Vec<_> = others.into_iter().flat_map(|other| other.join().unwrap()).collect();
+    assert!(failed.is_empty(), "{} others failed: {:?}", failed.len(), failed.first());
+    assert_eq!(eddy.gateway(), before);
+    assert!(eddy.log().contains("in New"), "{}", eddy.log());
+    println!("{} panics, {} others without a failure", TIMES * 9, served.load(Relaxed));
+    eddy.stop();
+}
