@@ -1,7 +1,7 @@
 //! What a request and an idle connection may cost: allocations and bytes.
 
-#![allow(unsafe_code, reason = "an allocator is unsafe by its nature; this one only counts")]
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+#![allow(unsafe_code, reason = "an allocator is unsafe by its nature; this one only counts")]
 
 #[allow(dead_code, reason = "shared with other tests, which use other parts")]
 mod place;
