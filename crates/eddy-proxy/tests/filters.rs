@@ -629,6 +629,51 @@ fn a_filter_that_failed_is_not_entered_again() {
 }
 
 #[test]
+fn what_a_filter_says_that_is_left_out_counts_for_nothing() {
+    for verdict in [Verdict::Pause, Verdict::Buffer, Verdict::Reset, Verdict::Reply] {
+        let (origin, _seen) = start_origin(&[OK]);
+        let policy = FilterPolicy { on_failure: FailurePolicy::Open, ..FilterPolicy::default() };
+        let (sender, said) = channel();
+        let sender = Mutex::new(sender);
+        let place = Setup { policy, ..Setup::default() }
+            .hook(&[Phase::RequestHead], move |_, said| {
+                sender.lock().unwrap().send((said.exchange, said.turn)).unwrap();
+                said.edit(&Edit::Set { name: b"content-length", value: b"1" });
+                verdict
+            })
+            .start(origin);
+        let begun = std::time::Instant::now();
+        assert_status(&place.ask(&post("abc")), 200);
+        assert!(begun.elapsed() < PATIENCE, "{verdict:?}");
+        let (exchange, turn) = said.recv_timeout(PATIENCE).unwrap();
+        assert!(place.host.resume(exchange, turn, Verdict::Continue, &[]).is_err());
+    }
+}
+
+#[test]
+fn a_rule_is_looked_up_again_though_a_neighbour_fails() {
+    for is_last in [true, false] {
+        let (origin, seen) = start_origin(&[OK]);
+        let policy = FilterPolicy { on_failure: FailurePolicy::Open, ..FilterPolicy::default() };
+        let rest =
+            "routes: {site: [{match: {path: /new/}, cluster: c}]}\nclusters: {c: {endpoints: ['ORIGIN']}}";
+        let mut setup = Setup { policy, rest, ..Setup::default() }
+            .hook(&[Phase::RequestHead], |_, said| {
+                said.edit(&Edit::Target(b"/new/x"));
+                said.edit(&Edit::ClearRoute);
+                Verdict::Continue
+            })
+            .hook(&[Phase::RequestHead], |_, _| Verdict::Fault);
+        if !is_last {
+            setup = setup.hook(&[Phase::RequestHead], |_, _| Verdict::Continue);
+        }
+        let place = setup.start(origin);
+        assert_status(&place.ask(GET), 200);
+        assert!(seen.recv_timeout(PATIENCE).unwrap().starts_with("GET /new/x HTTP/1.1\r\n"));
+    }
+}
+
+#[test]
 fn a_pause_that_ended_by_itself_cannot_be_resumed() {
     let (sender, paused) = channel();
     let sender = Mutex::new(sender);

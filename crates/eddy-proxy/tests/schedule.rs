@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 
 use eddy_config::{FilterConfig, FilterKind};
 use eddy_filter::{
-    Filter, FilterInfo, FilterPolicy, FilterSet, Handle, Host, HostError, Interest, Level, Library, Owner,
-    Phase, Verdict,
+    FailurePolicy, Filter, FilterInfo, FilterPolicy, FilterSet, Handle, Host, HostError, Interest, Level,
+    Library, Owner, Phase, Verdict,
 };
 use eddy_proxy::FilterHost;
 use place::{free_address, start_filtered};
@@ -70,6 +70,8 @@ fn a_client_sees_what_is_its_own_whatever_filters_do() {
     let mut set = FilterSet::default();
     for (index, library) in CHAIN.iter().enumerate() {
         let name: Arc<str> = format!("f{index}").into();
+        let on_failure = if index % 2 == 0 { FailurePolicy::Closed } else { FailurePolicy::Open };
+        let policy = FilterPolicy { on_failure, ..policy };
         config.filters.push(FilterConfig {
             name: Arc::clone(&name),
             kind: FilterKind::Native { library: "test".into(), filter: Arc::clone(&name) },

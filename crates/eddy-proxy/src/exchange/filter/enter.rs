@@ -217,11 +217,13 @@ fn cross(
     let mut scratch = crossing.scratch.borrow_mut();
     let scratch = &mut *scratch;
     let mut after = range.after;
+    let mut is_rerouted = false;
     // Goes round again only behind a filter that failed and is left out.
     loop {
         let range = Range { after, ..range };
         let Some(library) = select(drive, chain, phase, run.clone(), range, scratch) else {
-            return Outcome::Through;
+            // What those before the failed one wanted holds.
+            return if is_rerouted { reroute(drive) } else { Outcome::Through };
         };
         let Some(handle) = drive.exchange.filtering.handle else { return Outcome::Failed(Fault::Overload) };
         let direction = direction_of(phase);
@@ -260,11 +262,19 @@ fn cross(
             // Whoever resumes what has not paused is told that nobody waits.
             crossing.host.table().withdraw(handle, direction);
         }
-        let Applied { refused, faulty, is_rerouted } =
+        let Applied { refused, faulty, is_rerouted: is_asked } =
             apply::apply(drive, phase, &scratch.edits, Places::Each(&scratch.places), stop);
-        if let Some(fault) = refused.and_then(|failed| failed.end(drive, plan, chain)) {
-            crossing.host.table().withdraw(handle, direction);
-            return Outcome::Failed(fault);
+        is_rerouted |= is_asked;
+        if let Some(failed) = refused {
+            let place = failed.place;
+            let fault = failed.end(drive, plan, chain);
+            // What a filter says that is left out counts for nothing either.
+            if fault.is_some() || stop.is_some_and(|(_, stopped)| stopped == place) {
+                crossing.host.table().withdraw(handle, direction);
+                after = Some(place);
+                let Some(fault) = fault else { continue };
+                return Outcome::Failed(fault);
+            }
         }
         if let Some(failed) = faulty {
             let place = failed.place;
@@ -274,10 +284,11 @@ fn cross(
             after = Some(place);
             continue;
         }
-        if is_rerouted && let Err(fault) = crate::exchange::route::again(drive) {
+        if is_rerouted && let Outcome::Failed(fault) = reroute(drive) {
             crossing.host.table().withdraw(handle, direction);
             return Outcome::Failed(fault);
         }
+        is_rerouted = false;
         return match stop {
             None | Some((Verdict::Continue, _)) => Outcome::Through,
             Some((Verdict::Pause, place)) => {
@@ -291,18 +302,19 @@ fn cross(
             Some((Verdict::Reply, place)) => {
                 let why = "it answers without saying what".to_owned();
                 let failed = Failed { place, kind: FailureKind::Fault, why };
-                match failed.end(drive, plan, chain) {
-                    Some(fault) => Outcome::Failed(fault),
-                    None => {
-                        after = Some(place);
-                        continue;
-                    }
-                }
+                after = Some(place);
+                let Some(fault) = failed.end(drive, plan, chain) else { continue };
+                Outcome::Failed(fault)
             }
             Some((Verdict::Fault, _)) => Outcome::Failed(Fault::FilterFailed),
             Some((Verdict::Reset, _)) => Outcome::Failed(Fault::FilterReset),
         };
     }
+}
+
+/// Looks the rule up again.
+fn reroute(drive: &mut Drive<'_>) -> Outcome {
+    crate::exchange::route::again(drive).map_or_else(Outcome::Failed, |()| Outcome::Through)
 }
 
 /// Puts the steps that are entered into the scratch; answers with their library, or `None` if there are none.
