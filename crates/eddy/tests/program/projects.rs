@@ -163,16 +163,28 @@ fn a_project_in_go_is_made_tested_built_checked_and_run() {
     assert!(wrong["path"].as_str().unwrap().ends_with("my-hello/filter.go"), "{wrong}");
     assert!(wrong["message"].as_str().unwrap().contains("Greting undefined"), "{wrong}");
     eddy.record("configuration rejected; the last good one stays in force");
-    eddy.kill_gateway();
-    eddy.record("gateway process died; another takes its place");
-    eddy.record("ready");
-    assert!(get(eddy.address(), "/fixed").text.contains("x-greeting: one\r\n"));
-    // Code that has changed is taken up by a new process.
+    let replaced = |eddy: &mut Eddy| {
+        eddy.kill_gateway();
+        eddy.record("gateway process died; another takes its place");
+        eddy.record("ready");
+        assert!(get(eddy.address(), "/fixed").text.contains("x-greeting: one\r\n"));
+    };
+    replaced(&mut eddy);
+    // Code that has changed is taken up by a new process, and only when that is asked for.
     place.replace("my-hello/filter.go", "f.config.Greting)", "f.config.Greeting+\"!\")");
+    replaced(&mut eddy);
     eddy.signal(Signal::HUP);
-    eddy.record("libraries of filters renewed; the process before drains");
+    renewed(&mut eddy);
     assert!(get(eddy.address(), "/fixed").text.contains("x-greeting: one!\r\n"));
     eddy.stop();
+}
+
+/// Waits until a new process serves and the one before, which may still take a connection, has ended.
+fn renewed(eddy: &mut Eddy) {
+    eddy.records(&[
+        "libraries of filters renewed; the process before drains",
+        "gateway process has drained and ended",
+    ]);
 }
 
 /// The blocks of a page in a language, in order.
@@ -206,7 +218,7 @@ fn the_guide_to_a_first_filter_holds_what_it_says() {
     assert!(place.eddy(&["check", "eddy.yaml"], "auth").all(0).contains("ok: 2 listeners"));
 
     eddy.write_config(&place.config("auth", yaml[0].trim().strip_prefix("config: ").unwrap()));
-    eddy.record("libraries of filters renewed; the process before drains");
+    renewed(&mut eddy);
     assert_eq!(get(eddy.address(), "/").status, 401);
     let known = get_with(eddy.address(), "Authorization: Basic amFuZTpzZWNyZXQ=");
     assert_eq!(known.status, 200, "{}", known.text);
