@@ -977,6 +977,7 @@ fn a_client_that_leaves_ends_what_a_filter_waits_for() {
     let (exchange, turn) = paused.recv_timeout(PATIENCE).unwrap();
     drop(client);
     assert_eq!(place.ends(1), [(1, 7, EndReason::Cut)]);
+    assert!(place.metrics().contains("eddy_filter_paused{filter=\"f1\"} 0\n"), "{}", place.metrics());
     assert_eq!(place.host.resume(exchange, turn, Verdict::Continue, &[]), Err(HostError::Gone));
 }
 
