@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use eddy_config::{ActionKind, Config};
-use eddy_filter::FilterSet;
-use eddy_proxy::{Gateway, Sockets};
+use eddy_filter::{FilterSet, Level};
+use eddy_proxy::{FilterHost, Gateway, Sockets};
 use place::{ask, connect, free_address, start_origin, start_with};
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
@@ -244,6 +244,33 @@ fn a_body_is_limited_by_its_length_and_by_its_bytes() {
     check_status(&answer(address, by_length.as_bytes()), 413);
     let by_bytes = format!("{head}Transfer-Encoding: chunked\r\n\r\nb\r\n12345678901\r\n0\r\n\r\n");
     check_status(&answer(address, by_bytes.as_bytes()), 413);
+}
+
+#[test]
+fn a_burst_of_connections_stays_within_the_limit() {
+    let (origin, links) = start_counting(OK);
+    let address = free_address();
+    let limits = "limits: {queue_delay: 0s, connections: 8}\n";
+    let config = place::config(address, origin, "", &format!("{limits}{}", forwarding("")));
+    let sockets = place::sockets_of(address);
+    // All of them wait when the gateway begins to accept, and each says at once what keeps it from being idle.
+    let waiting: Vec<TcpStream> = (0..64)
+        .map(|_| {
+            let mut client = connect(address);
+            client.write_all(b"GET /slow HTTP/1.1\r\n").unwrap();
+            client
+        })
+        .collect();
+    let host = FilterHost::new(1, 1, Level::Info);
+    let gateway = place::start_on(sockets, config, &FilterSet::default(), host);
+    let mut first = &waiting[0];
+    first.write_all(b"Host: a\r\n\r\n").unwrap();
+    assert!(matches!(first.read(&mut [0; 1024]), Ok(1..)), "the first of them is served");
+    assert_eq!(links.load(Relaxed), 1);
+    let mut text = String::new();
+    gateway.stats().render(&mut text);
+    let accepted = text.lines().find_map(|line| line.strip_prefix("eddy_connections_accepted_total"));
+    assert!(accepted.is_some_and(|rest| rest.ends_with(" 8")), "{text}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ use crate::exchange::phase::Phase;
 use crate::exchange::pump::Framing;
 use crate::exchange::state::Exchange;
 use crate::fault::{Fault, RetryClass, Side};
-use crate::worker::{Stay, WorkerCluster, now};
+use crate::worker::{Stay, Worker, WorkerCluster, now};
 
 /// Chooses an endpoint, another one than before if there is one.
 pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
@@ -189,13 +189,7 @@ async fn connect(drive: &mut Drive<'_>, address: &ResolvedAddress, timeout_ms: u
     let exchange_due_ms = drive.exchange.due_ms;
     let timer = &drive.down.timer;
     timer.arm_at(connect_due_ms.min(exchange_due_ms));
-    let connecting = async {
-        match address {
-            ResolvedAddress::Tcp(address) => Stream::connect_tcp(*address).await,
-            ResolvedAddress::Unix(path) => Stream::connect_unix(path).await,
-        }
-    };
-    let mut connecting = pin!(connecting);
+    let mut connecting = pin!(connect_with_room(drive.worker, address));
     let connected: Option<io::Result<Stream>> = poll_fn(|cx| {
         timer.register(cx);
         match connecting.as_mut().poll(cx) {
@@ -207,14 +201,29 @@ async fn connect(drive: &mut Drive<'_>, address: &ResolvedAddress, timeout_ms: u
     .await;
     match connected {
         Some(Ok(stream)) => Ok(stream),
-        Some(Err(error)) => {
-            if is_out_of_descriptors(&error) {
-                drive.worker.make_room(1);
-            }
-            Err(Fault::ConnectFailed)
-        }
+        Some(Err(_)) => Err(Fault::ConnectFailed),
         None if connect_due_ms <= exchange_due_ms => Err(Fault::ConnectTimeout),
         None => Err(Fault::ExchangeTimeout),
+    }
+}
+
+/// Connects; where descriptors have run out, once more after an idle connection has given its own up.
+async fn connect_with_room(worker: &Worker, address: &ResolvedAddress) -> io::Result<Stream> {
+    match connect_to(address).await {
+        Err(error) if is_out_of_descriptors(&error) => {
+            worker.make_room(1);
+            // The session that is told to end needs a turn for it.
+            tokio::task::yield_now().await;
+            connect_to(address).await
+        }
+        connected => connected,
+    }
+}
+
+async fn connect_to(address: &ResolvedAddress) -> io::Result<Stream> {
+    match address {
+        ResolvedAddress::Tcp(address) => Stream::connect_tcp(*address).await,
+        ResolvedAddress::Unix(path) => Stream::connect_unix(path).await,
     }
 }
 

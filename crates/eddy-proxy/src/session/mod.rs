@@ -6,4 +6,4 @@ mod serve;
 
 pub(crate) use downstream::Downstream;
 pub(crate) use rate::RateGuard;
-pub(crate) use serve::serve;
+pub(crate) use serve::{Place, serve};

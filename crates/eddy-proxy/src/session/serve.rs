@@ -11,16 +11,16 @@ use crate::stats::ListenerSeries;
 use crate::worker::{ListenerHandle, Worker, WorkerPlan};
 
 /// Serves a connection until one side ends it.
-pub(crate) async fn serve(worker: Rc<Worker>, handle: Rc<ListenerHandle>, stream: Stream, peer: Peer) {
-    let _place = Place::take(&worker, &handle);
+pub(crate) async fn serve(place: Place, stream: Stream, peer: Peer) {
+    let Place { worker, handle, .. } = &place;
     let timer = worker.timers.timer();
     let mut down = Downstream::new(stream, peer, timer);
-    while let Some(timeout_ms) = patience(&worker, &handle, &down) {
-        if down.idle(timeout_ms, &worker).await != Wake::Readable {
+    while let Some(timeout_ms) = patience(worker, handle, &down) {
+        if down.idle(timeout_ms, worker).await != Wake::Readable {
             break;
         }
         let mut exchange = worker.take_exchange();
-        let next = drive(&worker, &handle, &mut down, &mut exchange).await;
+        let next = drive(worker, handle, &mut down, &mut exchange).await;
         worker.put_exchange(exchange);
         match next {
             Next::KeepAlive => down.release(&worker.buffers),
@@ -54,15 +54,15 @@ fn listener_of<'a>(plan: &'a WorkerPlan, handle: &ListenerHandle) -> Option<&'a 
     plan.listener(handle.index.get()?)
 }
 
-/// Counts a connection while it lives.
-struct Place {
+/// The room that a connection takes up, from the moment it is accepted: a burst of them never exceeds a limit.
+pub(crate) struct Place {
     worker: Rc<Worker>,
     handle: Rc<ListenerHandle>,
     series: Option<std::sync::Arc<ListenerSeries>>,
 }
 
 impl Place {
-    fn take(worker: &Rc<Worker>, handle: &Rc<ListenerHandle>) -> Self {
+    pub(crate) fn take(worker: &Rc<Worker>, handle: &Rc<ListenerHandle>) -> Self {
         worker.connections.set(worker.connections.get() + 1);
         worker.series.connections.increment();
         handle.connections.set(handle.connections.get() + 1);

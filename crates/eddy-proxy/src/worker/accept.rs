@@ -8,7 +8,7 @@ use std::rc::Rc;
 use eddy_io::{BACKLOG, Listener};
 use rustix::io::Errno;
 
-use crate::session;
+use crate::session::{self, Place};
 use crate::worker::state::{ListenerHandle, Worker, share};
 
 /// How many idle connections are closed when descriptors run out.
@@ -52,12 +52,8 @@ pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, liste
                 if turn == Turn::Other {
                     worker.series.accepts_for_others.increment();
                 }
-                tokio::task::spawn_local(session::serve(
-                    Rc::clone(&worker),
-                    Rc::clone(&handle),
-                    stream,
-                    peer,
-                ));
+                let place = Place::take(&worker, &handle);
+                tokio::task::spawn_local(session::serve(place, stream, peer));
             }
             Err(error) => {
                 worker.series.accepts_failed.increment();

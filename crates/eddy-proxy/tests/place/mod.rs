@@ -71,11 +71,22 @@ pub(crate) fn start_filtered(
     filters: &FilterSet,
     host: Arc<FilterHost>,
 ) -> Gateway {
-    let (page, _fd) = SharedPage::create().unwrap();
-    Gateway::start(Arc::new(config), filters, host, sockets_of(address), Arc::new(page)).unwrap()
+    start_on(sockets_of(address), config, filters, host)
 }
 
-fn sockets_of(address: SocketAddr) -> Sockets {
+/// Starts a gateway with filters on sockets that listen already.
+pub(crate) fn start_on(
+    sockets: Sockets,
+    config: Config,
+    filters: &FilterSet,
+    host: Arc<FilterHost>,
+) -> Gateway {
+    let (page, _fd) = SharedPage::create().unwrap();
+    Gateway::start(Arc::new(config), filters, host, sockets, Arc::new(page)).unwrap()
+}
+
+/// A socket that listens at `address`: connections wait in its queue until a gateway takes them.
+pub(crate) fn sockets_of(address: SocketAddr) -> Sockets {
     let mut sockets = Sockets::default();
     let socket = listen_tcp(address, 1024, Share::WithOthers).unwrap();
     sockets.by_address.insert(ListenAddress::Tcp(address), vec![socket]);
