@@ -4,8 +4,6 @@ use std::fmt;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::load::Entries;
-
 /// Takes what no plan has any more, and frees it when the thread that may enter guests says so.
 #[derive(Clone)]
 pub struct Graveyard {
@@ -13,30 +11,12 @@ pub struct Graveyard {
 }
 
 struct Shared {
-    dead: Mutex<Vec<Dead>>,
+    dead: Mutex<Vec<Burial>>,
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
-/// What is to be freed.
-#[derive(Debug)]
-pub(crate) enum Dead {
-    /// A filter.
-    Filter {
-        /// How to enter its library.
-        entries: Entries,
-        /// The library's number of it.
-        filter: u64,
-    },
-    /// What a rule said of a filter.
-    Config {
-        /// How to enter its library.
-        entries: Entries,
-        /// The library's number of the filter.
-        filter: u64,
-        /// The library's number of the configuration.
-        config: u64,
-    },
-}
+/// Frees something.
+type Burial = Box<dyn FnOnce() + Send>;
 
 impl Graveyard {
     /// A graveyard that calls `wake` for each arrival, on whatever thread that happens.
@@ -47,16 +27,12 @@ impl Graveyard {
     /// Frees what has come, on this thread. Only the one that makes filters may call it.
     pub fn drain(&self) {
         let dead = mem::take(&mut *self.shared.dead.lock().unwrap_or_else(PoisonError::into_inner));
-        for one in dead {
-            match one {
-                Dead::Filter { entries, filter } => entries.free_filter(filter),
-                Dead::Config { entries, filter, config } => entries.free_config(filter, config),
-            }
-        }
+        dead.into_iter().for_each(|free| free());
     }
 
-    pub(crate) fn bury(&self, dead: Dead) {
-        self.shared.dead.lock().unwrap_or_else(PoisonError::into_inner).push(dead);
+    /// Has `free` called on the thread that makes filters.
+    pub(crate) fn bury(&self, free: impl FnOnce() + Send + 'static) {
+        self.shared.dead.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(free));
         (self.shared.wake)();
     }
 }

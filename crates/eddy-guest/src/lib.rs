@@ -1,26 +1,17 @@
-//! Filters in other tongues: shared libraries behind the contract of `abi/eddy_filter.h`.
+//! Filters in other tongues, one folder a tongue, all of one shape.
 //!
-//! [`NativeLibrary`] opens a file and turns the safe [`eddy_filter::Call`] into the `eddy_call` of the contract, in
-//! which the guest reads heads in place. What a guest answers is checked before anything is made of it. Libraries stay
-//! until the process ends; what they made is freed on one thread, by way of the [`Graveyard`].
+//! A [`Guest`] is an [`eddy_filter::Library`] that makes filters from a configuration: it is *loaded* from a file or a
+//! text, makes *filters* of it, is entered with *calls*, and what it made is freed on one thread, by way of the
+//! [`Graveyard`]. Whatever a guest answers is checked before anything is made of it.
 //!
 //! With `eddy-io` one of the two crates of the product that contain `unsafe`.
 
-mod abi;
-mod answer;
-mod crossing;
-mod elf;
 mod graveyard;
-mod host;
-mod identity;
-mod library;
-mod load;
-mod registry;
+mod guest;
+mod native;
 mod thread;
 
-pub use elf::{GoRuntime, go_runtime};
 pub use graveyard::Graveyard;
-pub use identity::FileIdentity;
-pub use library::{MadeFilter, NativeLibrary};
-pub use registry::{needs_new_process, stop_all};
+pub use guest::{Guest, MadeFilter};
+pub use native::{FileIdentity, GoRuntime, NativeLibrary, go_runtime, needs_new_process, stop_all};
 pub use thread::{exit_now, prepare_thread, signal_stack_bytes};

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::{Arc, LazyLock};
 
 use eddy_filter::{About, Edit, EndReason, Ended, Library, Phase, Step, Verdict, View};
-use eddy_guest::{GoRuntime, MadeFilter, NativeLibrary, go_runtime, needs_new_process};
+use eddy_guest::{GoRuntime, Guest, MadeFilter, NativeLibrary, go_runtime, needs_new_process};
 
 use super::support::{HOST, graveyard, host, next_id, run_in};
 

@@ -9,6 +9,7 @@ use eddy_filter::{
     About, Call, Edit, EditLog, EndReason, Ended, Handle, Library, Metadata, Phase, RequestView,
     ResponseView, Step, Verdict, View,
 };
+use eddy_guest::Guest;
 use eddy_http::{Field, FieldId, Fields, Method, Span, Version};
 
 use super::support::{HOST, SANITIZER, enter, faults, graveyard, host, make, run};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use eddy_filter::{Library, LoadError};
-use eddy_guest::{NativeLibrary, needs_new_process};
+use eddy_guest::{Guest, NativeLibrary, needs_new_process};
 
 use super::support::{HOST, build, faults, graveyard, host, make, next_id};
 

@@ -9,7 +9,7 @@ use eddy_filter::{
     Call, Edit, EditLog, Ended, Handle, HandleTable, Host, HostError, Level, Library, Metric, MetricError,
     MetricKind, MetricRegistry, Outbound, Step, Verdict, View,
 };
-use eddy_guest::{Graveyard, MadeFilter, NativeLibrary};
+use eddy_guest::{Graveyard, Guest, MadeFilter, NativeLibrary};
 
 /// A host that keeps what it is told.
 pub(crate) struct FakeHost {

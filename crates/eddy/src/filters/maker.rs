@@ -7,7 +7,7 @@ use std::sync::Arc;
 use eddy_config::{Config, FilterConfig, FilterKind, RuleFilterConfig};
 use eddy_filter::builtin::{self, BuiltinConfig, BuiltinContext};
 use eddy_filter::{Filter, FilterSet, Host, Owner, RuleFilter};
-use eddy_guest::{Graveyard, NativeLibrary};
+use eddy_guest::{Graveyard, Guest, NativeLibrary};
 
 use super::bundle::library_of;
 use super::problem::FilterProblem;
@@ -29,7 +29,7 @@ pub(crate) struct FilterMaker {
 #[derive(Clone)]
 enum Made {
     Builtin(Arc<Filter>),
-    Guest(Arc<Filter>, Arc<NativeLibrary>),
+    Guest(Arc<Filter>, Arc<dyn Guest>),
 }
 
 impl Made {

@@ -12,8 +12,8 @@ use eddy_filter::{
 };
 use eddy_http::{Fields, Method, Version};
 
-use crate::abi;
-use crate::answer;
+use super::abi;
+use super::answer;
 use crate::thread::prepare_thread;
 
 /// A call that is under way on this thread, for the guest to ask for more room.

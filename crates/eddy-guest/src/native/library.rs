@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use eddy_filter::{Call, Event, FilterInfo, Host, Interest, Library, LoadError, Owner};
 
-use crate::abi;
-use crate::crossing;
-use crate::graveyard::{Dead, Graveyard};
-use crate::identity::FileIdentity;
-use crate::load::{Entries, Opened};
-use crate::registry;
+use super::abi;
+use super::crossing;
+use super::identity::FileIdentity;
+use super::load::{Entries, Opened};
+use super::registry;
+use crate::graveyard::Graveyard;
+use crate::guest::{Guest, MadeFilter};
 use crate::thread::prepare_thread;
 
 /// A shared library by the contract, open until the process ends.
@@ -22,17 +23,6 @@ pub struct NativeLibrary {
     identity: FileIdentity,
     has_go: bool,
     opened: Opened,
-}
-
-/// A filter that a library has made.
-#[derive(Clone, Debug)]
-pub struct MadeFilter {
-    /// The library's number of it.
-    pub number: u64,
-    /// What it says of itself.
-    pub info: FilterInfo,
-    /// Frees it, by way of the graveyard.
-    pub owner: Owner,
 }
 
 impl NativeLibrary {
@@ -83,55 +73,6 @@ impl NativeLibrary {
         &self.opened.filters
     }
 
-    /// Makes a filter from its configuration, a JSON text; `id` is the host's number of it.
-    ///
-    /// Runs the guest's code, always on one thread.
-    ///
-    /// # Errors
-    /// [`LoadError::UnknownFilter`]; [`LoadError::Refused`] with what the filter says.
-    pub fn filter(
-        &self,
-        name: &str,
-        config: &str,
-        id: u32,
-        graveyard: &Graveyard,
-    ) -> Result<MadeFilter, LoadError> {
-        if !self.opened.filters.iter().any(|known| known == name) {
-            return Err(LoadError::UnknownFilter {
-                library: self.name.clone(),
-                name: name.to_owned(),
-                known: self.opened.filters.join(", "),
-            });
-        }
-        let entries = self.opened.entries;
-        let (number, info) = entries.new_filter(name, config, id)?;
-        let grave = FilterGrave { entries, filter: number, graveyard: graveyard.clone() };
-        Ok(MadeFilter { number, info, owner: Owner::of(grave) })
-    }
-
-    /// Makes the configuration that a rule has for a filter; answers with its number and what frees it.
-    ///
-    /// # Errors
-    /// [`LoadError::Refused`] with what the filter says.
-    pub fn rule_config(
-        &self,
-        filter: u64,
-        owner: &Owner,
-        config: &str,
-        graveyard: &Graveyard,
-    ) -> Result<(u64, Owner), LoadError> {
-        let entries = self.opened.entries;
-        let number = entries.new_config(filter, config)?;
-        let grave = ConfigGrave {
-            entries,
-            filter,
-            config: number,
-            graveyard: graveyard.clone(),
-            _filter: owner.clone(),
-        };
-        Ok((number, Owner::of(grave)))
-    }
-
     pub(crate) fn stop(&self) {
         prepare_thread();
         if let Some(stop) = self.opened.entries.stop {
@@ -153,6 +94,47 @@ impl Library for NativeLibrary {
 
     fn event(&self, event: &Event<'_>) {
         crossing::tell(self.opened.entries.event, event);
+    }
+}
+
+impl Guest for NativeLibrary {
+    fn filter(
+        &self,
+        name: &str,
+        config: &str,
+        id: u32,
+        graveyard: &Graveyard,
+    ) -> Result<MadeFilter, LoadError> {
+        if !self.opened.filters.iter().any(|known| known == name) {
+            return Err(LoadError::UnknownFilter {
+                library: self.name.clone(),
+                name: name.to_owned(),
+                known: self.opened.filters.join(", "),
+            });
+        }
+        let entries = self.opened.entries;
+        let (number, info) = entries.new_filter(name, config, id)?;
+        let grave = FilterGrave { entries, filter: number, graveyard: graveyard.clone() };
+        Ok(MadeFilter { number, info, owner: Owner::of(grave) })
+    }
+
+    fn rule_config(
+        &self,
+        filter: u64,
+        owner: &Owner,
+        config: &str,
+        graveyard: &Graveyard,
+    ) -> Result<(u64, Owner), LoadError> {
+        let entries = self.opened.entries;
+        let number = entries.new_config(filter, config)?;
+        let grave = ConfigGrave {
+            entries,
+            filter,
+            config: number,
+            graveyard: graveyard.clone(),
+            _filter: owner.clone(),
+        };
+        Ok((number, Owner::of(grave)))
     }
 }
 
@@ -243,14 +225,15 @@ struct ConfigGrave {
 
 impl Drop for FilterGrave {
     fn drop(&mut self) {
-        self.graveyard.bury(Dead::Filter { entries: self.entries, filter: self.filter });
+        let Self { entries, filter, .. } = *self;
+        self.graveyard.bury(move || entries.free_filter(filter));
     }
 }
 
 impl Drop for ConfigGrave {
     fn drop(&mut self) {
         let Self { entries, filter, config, .. } = *self;
-        self.graveyard.bury(Dead::Config { entries, filter, config });
+        self.graveyard.bury(move || entries.free_config(filter, config));
     }
 }
 

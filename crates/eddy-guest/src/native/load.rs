@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
-use crate::abi;
-use crate::host;
+use super::abi;
+use super::host;
 
 /// What a library said of itself, checked.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use eddy_filter::{Call, Edit, Phase, Verdict};
 
-use crate::abi;
+use super::abi;
 
 /// A guest's answer as it stands in memory.
 pub(crate) struct Answer<'a> {

@@ -9,8 +9,8 @@ use eddy_filter::{
     EDITS_BYTES_MAX, Handle, Host, HostError, Level, MetricError, MetricKind, Outbound, Verdict,
 };
 
-use crate::abi;
-use crate::crossing;
+use super::abi;
+use super::crossing;
 
 /// The host of all guests of this process; the contract gives its functions no other way to find it.
 static HOST: OnceLock<Installed> = OnceLock::new();

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use eddy_filter::{Host, LoadError};
 
-use crate::elf::{GoRuntime, go_runtime};
-use crate::host;
-use crate::identity::FileIdentity;
-use crate::library::NativeLibrary;
-use crate::load;
+use super::elf::{GoRuntime, go_runtime};
+use super::host;
+use super::identity::FileIdentity;
+use super::library::NativeLibrary;
+use super::load;
 use crate::thread::prepare_thread;
 
 #[derive(Debug, Default)]

@@ -1,0 +1,45 @@
+//! What makes filters, whatever tongue they are written in.
+
+use eddy_filter::{FilterInfo, Library, LoadError, Owner};
+
+use crate::graveyard::Graveyard;
+
+/// A library whose filters are made from a configuration.
+pub trait Guest: Library {
+    /// Makes a filter from its configuration, a JSON text; `id` is the host's number of it.
+    ///
+    /// Runs the guest's code, always on one thread.
+    ///
+    /// # Errors
+    /// [`LoadError::UnknownFilter`]; [`LoadError::Refused`] with what the filter says.
+    fn filter(
+        &self,
+        name: &str,
+        config: &str,
+        id: u32,
+        graveyard: &Graveyard,
+    ) -> Result<MadeFilter, LoadError>;
+
+    /// Makes the configuration that a rule has for a filter, a JSON text; answers with its number and what frees it.
+    ///
+    /// # Errors
+    /// [`LoadError::Refused`] with what the filter says.
+    fn rule_config(
+        &self,
+        filter: u64,
+        owner: &Owner,
+        config: &str,
+        graveyard: &Graveyard,
+    ) -> Result<(u64, Owner), LoadError>;
+}
+
+/// A filter that a guest has made.
+#[derive(Clone, Debug)]
+pub struct MadeFilter {
+    /// The guest's number of it.
+    pub number: u64,
+    /// What it says of itself.
+    pub info: FilterInfo,
+    /// Frees it, by way of the graveyard.
+    pub owner: Owner,
+}
