@@ -2,12 +2,12 @@
 
 use eddy_filter::{Edit, EditLog, Head, Phase, Verdict, apply_to_body, apply_to_fields};
 use eddy_http::FieldsEditor;
-use eddy_route::normalise::{self, Normal};
 
 use crate::exchange::drive::Drive;
 use crate::exchange::filter::chain::FilterChain;
 use crate::exchange::filter::enter::{FailureKind, direction_of, fail};
 use crate::exchange::filter::state::{EndpointWish, FilterReply, Way};
+use crate::exchange::rules;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 use crate::worker::WorkerPlan;
@@ -211,20 +211,8 @@ fn trailers(way: &mut Way) -> Head<'_> {
 
 /// Makes what a filter set the target that is matched and sent, by the same normaliser as what a client sent.
 fn retarget(exchange: &mut Exchange) -> Result<(), Refusal> {
-    let sent = exchange.head.path.of(&exchange.head_bytes);
-    exchange.path.clear();
-    let normal = normalise::eddy(sent, &mut exchange.path)
+    rules::derive_target(exchange)
         .map_err(|fault| format!("the path that the filter set is refused: {}", fault.reason()))?;
-    if normal == Normal::AsIs {
-        exchange.path.clear();
-        exchange.path.extend_from_slice(sent);
-    }
-    exchange.target.clear();
-    exchange.target.extend_from_slice(&exchange.path);
-    if let Some(query) = exchange.head.query {
-        exchange.target.push(b'?');
-        exchange.target.extend_from_slice(query.of(&exchange.head_bytes));
-    }
     exchange.filtering.is_target_own = true;
     Ok(())
 }
