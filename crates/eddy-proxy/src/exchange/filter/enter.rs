@@ -184,7 +184,7 @@ pub(crate) fn enter(
     let mut range = range;
     loop {
         // Looked up anew each time: a filter may have changed the rule, and with it the chain.
-        let Some(chain) = drive.exchange.filtering.chain.and_then(|index| listener.chains.get(index)) else {
+        let Some(chain) = plan.chain(drive.index, drive.exchange.filtering.chain) else {
             return Outcome::Through;
         };
         let order = chain.chain.order(phase);

@@ -285,8 +285,7 @@ fn read_piece(drive: &mut Drive<'_>, direction: Direction) -> Result<Option<Prog
 /// Puts the piece to what a step has collected.
 fn collect(drive: &mut Drive<'_>, direction: Direction, step: u8) -> Result<(), Fault> {
     let plan = Rc::clone(&drive.plan);
-    let chain =
-        plan.listener(drive.index).and_then(|listener| listener.chains.get(drive.exchange.filtering.chain?));
+    let chain = plan.chain(drive.index, drive.exchange.filtering.chain);
     let way = drive.exchange.filtering.way(direction);
     let Way { collected, piece, .. } = way;
     collected.extend_from_slice(piece);
