@@ -17,7 +17,7 @@ use crate::worker::WorkerPlan;
 pub(crate) struct Applied {
     /// The first filter that wanted what cannot be; nothing it wanted after that was carried out.
     pub(crate) refused: Option<Failed>,
-    /// The filter that failed; nothing it wanted was carried out.
+    /// The filter that said that it failed, of which nothing was carried out, or that answers without an answer.
     pub(crate) faulty: Option<Failed>,
     /// Whether the rule is to be looked up again.
     pub(crate) is_rerouted: bool,
@@ -102,6 +102,12 @@ pub(crate) fn apply(
     }
     if let Some(place) = faulty {
         let why = why.unwrap_or_else(|| "it gives no reason".to_owned());
+        applied.faulty = Some(Failed { place, kind: FailureKind::Fault, why });
+    }
+    if let Some((Verdict::Reply, place)) = stop
+        && !drive.exchange.filtering.reply.is_given()
+    {
+        let why = "it answers without saying what".to_owned();
         applied.faulty = Some(Failed { place, kind: FailureKind::Fault, why });
     }
     applied

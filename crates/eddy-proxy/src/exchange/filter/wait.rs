@@ -64,12 +64,7 @@ pub(crate) fn poll(drive: &mut Drive<'_>, cx: &Context<'_>, wait: Wait, directio
         None => match resumed.verdict {
             Verdict::Continue | Verdict::Pause | Verdict::Fault => Outcome::Through,
             Verdict::Buffer => Outcome::Buffer(wait.step),
-            Verdict::Reply if drive.exchange.filtering.reply.is_given() => Outcome::Replied(wait.step),
-            Verdict::Reply => {
-                let why = "it answers without saying what".to_owned();
-                let failed = Failed { place: wait.step, kind: FailureKind::Fault, why };
-                failed.end(drive, &plan, chain).map_or(Outcome::Through, Outcome::Failed)
-            }
+            Verdict::Reply => Outcome::Replied(wait.step),
             Verdict::Reset => Outcome::Failed(Fault::FilterReset),
         },
     };
