@@ -32,18 +32,16 @@ pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
         if exchange.attempts == 0 {
             state.budget().on_request(now(now_ms));
         }
-        let wish = exchange
-            .filtering
-            .endpoint
-            .as_ref()
-            .filter(|_| exchange.attempts == 0 || exchange.filtering.is_endpoint_strict());
-        let wished = wish.map(|wish| state.select_address(&wish.address, now(now_ms), &mut exchange.tried));
-        match wished {
-            Some(Some(lease)) => Some(lease),
-            Some(None) if exchange.filtering.is_endpoint_strict() => None,
-            Some(None) | None => {
+        // A wish that is not strict is one for the first attempt.
+        let wish =
+            exchange.filtering.endpoint.as_ref().filter(|wish| exchange.attempts == 0 || wish.is_strict);
+        let wished =
+            wish.and_then(|wish| state.select_address(&wish.address, now(now_ms), &mut exchange.tried));
+        match wish {
+            Some(wish) if wish.is_strict => wished,
+            Some(_) | None => wished.or_else(|| {
                 state.select(now(now_ms), &mut drive.worker.rng.borrow_mut(), &mut exchange.tried)
-            }
+            }),
         }
     };
     exchange.attempts = exchange.attempts.saturating_add(1);
