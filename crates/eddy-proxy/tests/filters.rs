@@ -25,6 +25,7 @@ use place::{connect, free_address, start_filtered};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
+type OnEvent = dyn FnMut(u64, u16) + Send;
 type Hook = dyn Fn(&View<'_>, &mut Said<'_>) -> Verdict + Send + Sync;
 
 /// What a hook can say beside its verdict.
@@ -54,6 +55,8 @@ struct Closures {
     crossings: AtomicUsize,
     ended: Mutex<Vec<(u64, u64, EndReason)>>,
     events: Mutex<Vec<(u64, u16, String)>>,
+    /// Called on the worker's thread with token and status of each event.
+    on_event: Mutex<Option<Box<OnEvent>>>,
 }
 
 impl fmt::Debug for Closures {
@@ -93,6 +96,9 @@ impl Library for Closures {
     }
 
     fn event(&self, event: &Event<'_>) {
+        if let Some(on_event) = self.on_event.lock().unwrap().as_mut() {
+            on_event(event.token, event.status);
+        }
         let body = String::from_utf8_lossy(event.body).into_owned();
         self.events.lock().unwrap().push((event.token, event.status, body));
     }
@@ -146,6 +152,7 @@ impl Setup {
             crossings: AtomicUsize::new(0),
             ended: Mutex::default(),
             events: Mutex::default(),
+            on_event: Mutex::default(),
         });
         let mut set = FilterSet::default();
         for (index, interest) in interests.into_iter().enumerate() {
@@ -1080,6 +1087,43 @@ fn a_filter_asks_a_cluster_and_is_told_the_end_once() {
     assert_eq!(place.host.send(&Outbound { target: b"x", ..outbound(5, "c") }), Err(HostError::Invalid));
     let gone = Outbound { exchange: Some(Handle::from_number(7)), ..outbound(5, "c") };
     assert_eq!(place.host.send(&gone), Err(HostError::Gone));
+}
+
+#[test]
+fn what_must_not_be_repeated_is_not_asked_over_a_link_that_has_closed() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (close, closing) = channel();
+    let (tell, closed) = channel();
+    std::thread::spawn(move || {
+        for link in listener.incoming() {
+            let mut link = link.unwrap();
+            let mut held = String::new();
+            while !is_whole(&held) {
+                let mut bytes = [0; 8192];
+                let count = link.read(&mut bytes).unwrap();
+                held.push_str(&String::from_utf8_lossy(&bytes[..count]));
+            }
+            link.write_all(OK.as_bytes()).unwrap();
+            let _ = closing.recv();
+            drop(link);
+            let _ = tell.send(());
+        }
+    });
+    let place = Setup::default().hook(HEADS, |_, _| Verdict::Continue).start(address);
+    let host = Arc::clone(&place.host);
+    // The link closes and the next request comes before the worker looks at its sockets again.
+    let on_event = move |token, status| {
+        if status == 200 && token < 3 {
+            close.send(()).unwrap();
+            closed.recv().unwrap();
+            host.send(&outbound(token + 1, "c")).unwrap();
+        }
+    };
+    *place.library.on_event.lock().unwrap() = Some(Box::new(on_event));
+    place.host.send(&outbound(1, "c")).unwrap();
+    let hello = |token| (token, 200, "hello".to_owned());
+    assert_eq!(place.events(3), [hello(1), hello(2), hello(3)]);
 }
 
 #[test]
