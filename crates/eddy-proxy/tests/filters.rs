@@ -18,7 +18,7 @@ use std::time::Duration;
 use eddy_config::{Config, FilterConfig, FilterKind, RuleFilterConfig};
 use eddy_filter::{
     Call, Edit, EditLog, EndReason, Event, FailurePolicy, Filter, FilterInfo, FilterPolicy, FilterSet,
-    Handle, Host, HostError, Interest, Level, Library, Outbound, Owner, Phase, Step, Verdict, View,
+    Handle, Host, HostError, Interest, Level, Library, Outbound, Owner, Phase, Verdict, View,
 };
 use eddy_proxy::{FilterHost, Gateway, Stats};
 use place::{connect, free_address, start_filtered};
@@ -1142,10 +1142,4 @@ fn what_a_filter_asked_for_an_exchange_ends_with_it() {
     drop(client);
     assert_eq!(place.events(1), [(1, 0, "exchange_over".to_owned())]);
     assert_eq!(place.host.cancel(1, 1), Err(HostError::Unknown));
-}
-
-#[test]
-fn one_step_at_a_time_the_memory_of_a_chain_stays() {
-    // A step is as large as the contract says; a chain of 64 of them fits a page.
-    assert!(size_of::<Step>() <= 64);
 }
