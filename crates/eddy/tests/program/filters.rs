@@ -10,7 +10,7 @@ use crate::support::{Directory, Eddy, Launch, get, run_to_end, try_get};
 use rustix::process::Signal;
 
 /// Builds the library of faults of `eddy-guest` with these flags.
-fn faults(directory: &Directory, name: &str, flags: &[&str]) -> PathBuf {
+pub(crate) fn faults(directory: &Directory, name: &str, flags: &[&str]) -> PathBuf {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let library = directory.join(name);
     let built = Command::new("cc")
