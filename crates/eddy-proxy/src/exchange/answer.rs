@@ -79,12 +79,11 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool, is_filtered: bool)
     let date = drive.worker.date();
     let action = drive.exchange.action.and_then(|action| plan.plan.config.actions.get(action));
     let version = drive.exchange.head.version;
-    let framing = match is_filtered {
+    let body = match is_filtered {
         true => filter::response_framing(drive, version),
         false => drive.exchange.response.body.towards(version),
     };
     let exchange = &mut *drive.exchange;
-    let body = framing;
     exchange.keeps_alive = keep_alive && body != ResponseBody::UntilClose;
     exchange.status = exchange.response.status;
     let head_from = exchange.answer.out.len();

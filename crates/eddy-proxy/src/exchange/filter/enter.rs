@@ -11,7 +11,7 @@ use eddy_filter::{
 use eddy_http::Fields;
 
 use crate::exchange::drive::Drive;
-use crate::exchange::filter::apply::{self, Applied, Failed, Places};
+use crate::exchange::filter::apply::{self, Applied, Places};
 use crate::exchange::filter::chain::FilterChain;
 use crate::exchange::filter::state::Wait;
 use crate::fault::Fault;
@@ -184,7 +184,7 @@ pub(crate) fn enter(
     let mut range = range;
     loop {
         // Looked up anew each time: a filter may have changed the rule, and with it the chain.
-        let Some(chain) = drive.exchange.filtering.chain.and_then(|index| listener.chains.get(index)) else {
+        let Some(chain) = plan.chain(drive.index, drive.exchange.filtering.chain) else {
             return Outcome::Through;
         };
         let order = chain.chain.order(phase);
@@ -288,7 +288,6 @@ fn cross(
             crossing.host.table().withdraw(handle, direction);
             return Outcome::Failed(fault);
         }
-        is_rerouted = false;
         return match stop {
             None | Some((Verdict::Continue, _)) => Outcome::Through,
             Some((Verdict::Pause, place)) => {
@@ -296,16 +295,7 @@ fn cross(
                 Outcome::Paused
             }
             Some((Verdict::Buffer, place)) => Outcome::Buffer(place),
-            Some((Verdict::Reply, place)) if drive.exchange.filtering.reply.is_given() => {
-                Outcome::Replied(place)
-            }
-            Some((Verdict::Reply, place)) => {
-                let why = "it answers without saying what".to_owned();
-                let failed = Failed { place, kind: FailureKind::Fault, why };
-                after = Some(place);
-                let Some(fault) = failed.end(drive, plan, chain) else { continue };
-                Outcome::Failed(fault)
-            }
+            Some((Verdict::Reply, place)) => Outcome::Replied(place),
             Some((Verdict::Fault, _)) => Outcome::Failed(Fault::FilterFailed),
             Some((Verdict::Reset, _)) => Outcome::Failed(Fault::FilterReset),
         };

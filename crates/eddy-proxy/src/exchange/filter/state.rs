@@ -155,11 +155,6 @@ impl Filtering {
         }
     }
 
-    /// Whether the request may only go where a filter wants it.
-    pub(crate) fn is_endpoint_strict(&self) -> bool {
-        self.endpoint.as_ref().is_some_and(|wish| wish.is_strict)
-    }
-
     /// Whether the request's head has come to a step.
     pub(crate) fn has_seen(&self, step: u8) -> bool {
         self.request.is_head_done || self.reached.is_some_and(|reached| step <= reached)
