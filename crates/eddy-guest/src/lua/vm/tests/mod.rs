@@ -1,0 +1,5 @@
+//! Scripts that misbehave, and what becomes of them.
+
+mod access;
+mod limits;
+mod support;
