@@ -262,7 +262,7 @@ fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
         Fault::Egress
     })?;
     let Exchange { filtering, upload, .. } = exchange;
-    filtering.request.is_head_sealed = true;
+    filtering.request.seal();
     if filtering.request.is_whole {
         filter::write_whole(&filtering.request, upload);
     }

@@ -76,6 +76,9 @@ pub(crate) fn apply(
     stop: Option<(Verdict, u8)>,
 ) -> Applied {
     let mut applied = Applied::default();
+    if edits.is_empty() && stop.is_none() {
+        return applied;
+    }
     let faulty = stop.filter(|(verdict, _)| *verdict == Verdict::Fault).map(|(_, place)| place);
     let mut why = None;
     for record in edits.records() {

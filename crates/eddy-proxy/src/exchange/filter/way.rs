@@ -35,13 +35,13 @@ pub(crate) enum Progress {
 impl Way {
     /// Makes ready for a message; `has_body` says whether anything follows the head.
     pub(crate) fn begin(&mut self, has_body: bool) {
-        self.clear();
+        self.renew();
         self.is_ended = !has_body;
     }
 
     /// Makes ready for a message whose whole body is at hand.
     pub(crate) fn begin_whole(&mut self, body: &[u8]) {
-        self.clear();
+        self.renew();
         self.collected.extend_from_slice(body);
         self.is_ended = true;
         self.is_whole = !body.is_empty();
