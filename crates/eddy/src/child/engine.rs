@@ -1,17 +1,17 @@
 //! The thread that reads configurations and puts them in force: the first one, and those that follow.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
 use anyhow::Context;
-use eddy_config::{Config, FilterConfig, ListenAddress, version_of};
+use eddy_config::{Config, FilterConfig, version_of};
 use eddy_filter::{FilterSet, Host, Level};
 use eddy_guest::Graveyard;
 use eddy_io::{SharedPage, WORKERS_MAX};
-use eddy_proxy::{FilterHost, Gateway, Sockets};
+use eddy_proxy::{FilterHost, Gateway};
 use eddy_source::{FileSource, Rejected};
 
 use super::last_words::LastWords;
@@ -20,6 +20,7 @@ use super::pages::GatewayPages;
 use super::process::LogChoice;
 use super::socket_source::{OwnSockets, SocketSource};
 use super::status::{InForce, Status};
+use super::taken::{Taken, keys_of, role_name};
 use super::watchdog::{Watch, watch};
 use crate::admin::AdminServer;
 use crate::control::{
@@ -188,8 +189,7 @@ impl Engine {
 
     /// All sockets for `keys`, or none.
     fn acquire(&mut self, keys: &[SocketKey], workers: usize) -> anyhow::Result<Taken> {
-        let mut taken =
-            Taken { sockets: Sockets { by_address: HashMap::new() }, admin: None, bound: BTreeMap::new() };
+        let mut taken = Taken::new();
         for key in keys {
             let count = if key.role == SocketRole::Listener { workers } else { 1 };
             match self.sockets.acquire(key, count) {
@@ -515,48 +515,6 @@ impl Tried {
     }
 }
 
-/// Sockets that were taken for a configuration.
-struct Taken {
-    sockets: Sockets,
-    admin: Option<OwnedFd>,
-    bound: BTreeMap<SocketKey, SocketPlace>,
-}
-
-impl Taken {
-    fn add(&mut self, key: &SocketKey, bound: SocketPlace, sockets: Vec<OwnedFd>) {
-        self.bound.insert(key.clone(), bound);
-        match key.role {
-            SocketRole::Listener => {
-                self.sockets.by_address.insert(listen_address(&key.place), sockets);
-            }
-            SocketRole::Admin => self.admin = sockets.into_iter().next(),
-        }
-    }
-}
-
-/// The sockets that a configuration needs.
-fn keys_of(config: &Config) -> Vec<SocketKey> {
-    let listeners = config.listeners.iter().map(|listener| SocketKey {
-        role: SocketRole::Listener,
-        place: match &listener.address {
-            ListenAddress::Tcp(address) => SocketPlace::Tcp(*address),
-            ListenAddress::Unix(path) => SocketPlace::Unix(path.clone()),
-        },
-    });
-    let admin = config
-        .admin
-        .iter()
-        .map(|admin| SocketKey { role: SocketRole::Admin, place: SocketPlace::Tcp(admin.address) });
-    listeners.chain(admin).collect()
-}
-
-fn listen_address(place: &SocketPlace) -> ListenAddress {
-    match place {
-        SocketPlace::Tcp(address) => ListenAddress::Tcp(*address),
-        SocketPlace::Unix(path) => ListenAddress::Unix(path.clone()),
-    }
-}
-
 /// Workers for `config`: as configured, or one a core that this process may use.
 fn worker_count(config: &Config) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
@@ -610,14 +568,6 @@ fn level_of(choice: LogChoice, config: &Config) -> Level {
 pub(super) fn stay_for_ever() -> ! {
     loop {
         std::thread::park();
-    }
-}
-
-/// How records name a role.
-pub(super) fn role_name(role: SocketRole) -> &'static str {
-    match role {
-        SocketRole::Listener => "listener",
-        SocketRole::Admin => "admin",
     }
 }
 

@@ -8,7 +8,8 @@ use eddy_io::monotonic_ms;
 use eddy_proxy::stats::FilterView as ReportedFilter;
 use serde::Serialize;
 
-use super::engine::{Serving, role_name};
+use super::engine::Serving;
+use super::taken::role_name;
 use crate::admin::{Page, Pages};
 use crate::control::Quarantined;
 use crate::filters::write_metrics;
