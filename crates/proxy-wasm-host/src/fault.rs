@@ -39,6 +39,8 @@ pub enum FaultKind {
     UnknownContext,
     /// There are as many contexts as there may be; nothing was called and the machine lives.
     TooManyContexts,
+    /// A plugin that is to end still has streams; nothing was called and the machine lives.
+    HasStreams,
 }
 
 impl Fault {
@@ -53,6 +55,8 @@ impl Fault {
         was_refused_memory: bool,
     ) -> Self {
         let kind = match (error.downcast_ref::<Exit>(), error.downcast_ref::<Trap>()) {
+            // What a runtime does when it gets no memory differs: some end themselves, some trap.
+            (Some(_), _) if was_refused_memory => FaultKind::Memory,
             (Some(exit), _) => FaultKind::Exit(exit.0),
             (None, Some(Trap::Interrupt)) => FaultKind::Deadline,
             (None, Some(Trap::StackOverflow)) => FaultKind::StackOverflow,
@@ -81,7 +85,7 @@ impl Fault {
 
     /// Whether the machine can no longer be used.
     pub fn is_fatal(&self) -> bool {
-        !matches!(self.kind, FaultKind::UnknownContext | FaultKind::TooManyContexts)
+        !matches!(self.kind, FaultKind::UnknownContext | FaultKind::TooManyContexts | FaultKind::HasStreams)
     }
 }
 

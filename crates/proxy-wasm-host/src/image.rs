@@ -29,8 +29,10 @@ pub(crate) struct Shared {
 #[non_exhaustive]
 pub struct Limits {
     /// Ticks of [`Engine::tick`](crate::Engine::tick) that a call may see before it is stopped, so a call has at least
-    /// this many periods less one. Instantiation and start are each a call.
+    /// this many periods less one.
     pub call_ticks_max: u64,
+    /// The same for instantiation, for what the module does first, for `on_vm_start` and for `on_configure`, each by itself.
+    pub start_ticks_max: u64,
     /// Memory of a machine, within what the engine allows.
     ///
     /// # Units
@@ -70,11 +72,12 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 10 ticks, 64 MiB, 100,000 elements, 100,000 contexts, maps of 1 MiB and 1,024 pairs, values of 16 MiB, lines of 8 KiB
+    /// 10 ticks a call and 1,000 at the start, 64 MiB, 100,000 elements, 100,000 contexts, maps of 1 MiB and 1,024 pairs, values of 16 MiB, lines of 8 KiB
     /// and 64 KiB printed.
     fn default() -> Self {
         Self {
             call_ticks_max: 10,
+            start_ticks_max: 1_000,
             memory_bytes_max: 64 << 20,
             table_elements_max: 100_000,
             contexts_max: 100_000,

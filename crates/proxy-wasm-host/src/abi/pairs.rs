@@ -181,3 +181,83 @@ fn put(room: &mut &mut [u8], bytes: &[u8]) -> Option<()> {
     *room = rest;
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The map {a: 1, b: 22}.
+    const TWO: &[u8] = b"\x02\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\0\0\x02\0\0\0a\x001\0b\x0022\0";
+
+    fn parse(bytes: &[u8]) -> Result<Vec<[&[u8]; 2]>, PairsError> {
+        Pairs::parse(bytes, 100, 3).map(|pairs| pairs.map(|(key, value)| [key, value]).collect())
+    }
+
+    #[test]
+    fn pairs_are_read_in_order() {
+        assert_eq!(parse(TWO), Ok(vec![[&b"a"[..], b"1"], [b"b", b"22"]]));
+        assert_eq!(Pairs::parse(TWO, 100, 3).unwrap().get(b"B"), Some(&b"22"[..]));
+        assert_eq!(Pairs::parse(TWO, 100, 3).unwrap().get(b"c"), None);
+    }
+
+    #[test]
+    fn an_empty_map_has_three_forms() {
+        for form in [&b""[..], b"\0", b"\0\0\0\0"] {
+            assert_eq!(parse(form), Ok(Vec::new()));
+        }
+    }
+
+    #[test]
+    fn every_cut_is_found() {
+        for len in 2..TWO.len() {
+            assert_eq!(parse(&TWO[..len]), Err(PairsError::Lengths), "after {len} bytes");
+        }
+    }
+
+    #[test]
+    fn every_lie_is_found() {
+        for place in 0..20 {
+            let mut bytes = TWO.to_vec();
+            bytes[place] ^= 0x40;
+            assert!(parse(&bytes).is_err(), "at {place}");
+        }
+        for place in [21, 23, 25, 28] {
+            let mut bytes = TWO.to_vec();
+            bytes[place] = b'!';
+            assert_eq!(parse(&bytes), Err(PairsError::Lengths), "at {place}");
+        }
+    }
+
+    #[test]
+    fn limits_hold() {
+        assert_eq!(Pairs::parse(TWO, 28, 3).unwrap_err(), PairsError::Bytes { bytes: 29, max: 28 });
+        assert_eq!(Pairs::parse(TWO, 29, 1).unwrap_err(), PairsError::Count { pairs: 2, max: 1 });
+    }
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        let mut size = PairsSize::default();
+        size.add(b"a", b"1");
+        size.add(b"b", b"22");
+        let mut room = vec![0xff; size.bytes()];
+        let mut writer = PairsWriter::new(&mut room, size).unwrap();
+        writer.add(b"a", b"1");
+        assert!(!writer.is_whole());
+        writer.add(b"b", b"22");
+        assert!(writer.is_whole());
+        writer.add(b"c", b"");
+        assert!(!writer.is_whole(), "more than was announced");
+        assert_eq!(room, TWO);
+    }
+
+    #[test]
+    fn a_map_that_changed_meanwhile_is_not_whole() {
+        let mut size = PairsSize::default();
+        size.add(b"a", b"1");
+        let mut room = vec![0; size.bytes()];
+        let mut writer = PairsWriter::new(&mut room, size).unwrap();
+        writer.add(b"a", b"12");
+        assert!(!writer.is_whole());
+        assert!(PairsWriter::new(&mut [0; 3], size).is_none());
+    }
+}

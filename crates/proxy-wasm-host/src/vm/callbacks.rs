@@ -50,31 +50,31 @@ impl<H: Host> Vm<H> {
         Ok(context)
     }
 
-    /// Ends a context: `on_done`, and unless the module wants to wait `on_log` and `on_delete`. True if the context is gone;
-    /// otherwise it goes when the module says that it is done, and [`Host::context_deleted`] tells.
+    /// Ends a context: `on_done`, then `on_log` and `on_delete`. True if the context is gone; false if the module wants it to
+    /// stay until it says that it is done, when the other two follow by themselves and [`Host::context_deleted`] tells.
     ///
     /// # Errors
     ///
-    /// The module fails. Streams of a plugin have to be ended before it.
+    /// The module fails, or the context is a plugin that still has streams.
     pub fn end(&mut self, context: ContextId) -> Result<bool, Fault> {
-        if self.store.data().contexts.has_streams(context) {
-            let message = format!("plugin {} still has streams", context.0);
-            return Err(Fault::new(FaultKind::UnknownContext, Some(Callback::Done), message));
+        self.check_streams(context)?;
+        // Pending before the call, because the module may say that it is done from within.
+        self.mark_pending(context, true);
+        let is_done =
+            self.call(Callback::Done, context, |e| &mut e.done, context.0)?.is_none_or(|done| done != 0);
+        if is_done && self.store.data().contexts.has(context) {
+            self.delete(context)?;
         }
-        // Invariant: pending before the call, so that the module may say that it is done from within.
-        if !self.on_done(context)? {
-            return Ok(!self.store.data().contexts.has(context));
-        }
-        self.delete(context)?;
-        Ok(true)
+        Ok(!self.store.data().contexts.has(context))
     }
 
-    /// `on_log` and `on_delete`, without asking whether the module is done.
+    /// Ends a context without asking whether the module is done: `on_log` and `on_delete`.
     ///
     /// # Errors
     ///
-    /// The module fails.
+    /// The module fails, or the context is a plugin that still has streams.
     pub fn delete(&mut self, context: ContextId) -> Result<(), Fault> {
+        self.check_streams(context)?;
         self.enter(Callback::Log, context, |e| &mut e.log, context.0)?;
         self.enter(Callback::Delete, context, |e| &mut e.delete, context.0)?;
         let state = self.store.data_mut();
@@ -85,21 +85,12 @@ impl<H: Host> Vm<H> {
         Ok(())
     }
 
-    /// The host is done with a context. True if the module is, too; otherwise the context stays until the module says so,
-    /// when `on_log` and `on_delete` follow by themselves.
-    ///
-    /// # Errors
-    ///
-    /// The module fails.
-    pub fn on_done(&mut self, context: ContextId) -> Result<bool, Fault> {
-        self.mark_pending(context, true);
-        let is_done =
-            self.enter(Callback::Done, context, |e| &mut e.done, context.0)?.is_none_or(|done| done != 0);
-        if is_done {
-            self.mark_pending(context, false);
+    fn check_streams(&self, context: ContextId) -> Result<(), Fault> {
+        if self.store.data().contexts.has_streams(context) {
+            let message = format!("plugin {} still has streams", context.0);
+            return Err(Fault::new(FaultKind::HasStreams, Some(Callback::Done), message));
         }
-        self.finish()?;
-        Ok(is_done)
+        Ok(())
     }
 
     fn mark_pending(&mut self, context: ContextId, is_pending: bool) {

@@ -59,9 +59,10 @@ impl Contexts {
         self.known.len()
     }
 
-    /// Whether streams of a plugin live.
-    pub(crate) fn has_streams(&self, plugin: ContextId) -> bool {
-        self.known.values().any(|context| context.plugin == Some(plugin))
+    /// Whether this is a plugin of which streams live.
+    pub(crate) fn has_streams(&self, id: ContextId) -> bool {
+        let is_plugin = self.known.get(&id).is_some_and(|context| context.plugin.is_none());
+        is_plugin && self.known.values().any(|context| context.plugin == Some(id))
     }
 
     /// The configuration of the plugin of a context.

@@ -29,7 +29,9 @@ impl<H: Host> Vm<H> {
         state.effective = Some(context);
         state.callback = Some(callback);
         state.limiter.has_refused = false;
-        let ticks = state.shared.limits.call_ticks_max;
+        let limits = &state.shared.limits;
+        let is_start = matches!(callback, Callback::VmStart | Callback::Configure);
+        let ticks = if is_start { limits.start_ticks_max } else { limits.call_ticks_max };
         self.store.set_epoch_deadline(ticks);
         let result = function.call(&mut self.store, params);
         self.store.data_mut().end_call();

@@ -32,7 +32,7 @@ impl<H: Host> Vm<H> {
         host: H,
     ) -> Result<Self, StartError> {
         let exports = Exports::new(&shared.module);
-        let ticks = shared.limits.call_ticks_max;
+        let ticks = shared.limits.start_ticks_max;
         let state = State::new(Arc::clone(&shared), host);
         let mut store = Store::new(shared.module.engine().machine(), state);
         store.limiter(|state| &mut state.limiter);
@@ -65,7 +65,7 @@ impl<H: Host> Vm<H> {
     fn run(&mut self, name: &str) -> wasmtime::Result<bool> {
         let Some(function) = self.instance.get_func(&mut self.store, name) else { return Ok(false) };
         let function = function.typed::<(), ()>(&self.store)?;
-        self.store.set_epoch_deadline(self.store.data().shared.limits.call_ticks_max);
+        self.store.set_epoch_deadline(self.store.data().shared.limits.start_ticks_max);
         function.call(&mut self.store, ())?;
         Ok(true)
     }
@@ -73,7 +73,7 @@ impl<H: Host> Vm<H> {
     fn run_main(&mut self) -> wasmtime::Result<()> {
         let Some(function) = self.instance.get_func(&mut self.store, "main") else { return Ok(()) };
         let function = function.typed::<(u32, u32), u32>(&self.store)?;
-        self.store.set_epoch_deadline(self.store.data().shared.limits.call_ticks_max);
+        self.store.set_epoch_deadline(self.store.data().shared.limits.start_ticks_max);
         function.call(&mut self.store, (0, 0))?;
         Ok(())
     }

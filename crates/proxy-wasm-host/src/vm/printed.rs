@@ -73,3 +73,46 @@ impl Printed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(printed: &mut Printed) -> Vec<String> {
+        printed.take_lines().into_iter().map(|line| String::from_utf8(line.text).unwrap()).collect()
+    }
+
+    #[test]
+    fn lines_are_whole_before_they_are_told() {
+        let mut printed = Printed::default();
+        printed.take(Output::Stdout, b"one\ntw", 10, 100);
+        printed.take(Output::Stderr, b"other", 10, 100);
+        assert_eq!(lines(&mut printed), ["one"]);
+        assert!(!printed.has_lines());
+        printed.take(Output::Stdout, b"o\n", 10, 100);
+        assert_eq!(lines(&mut printed), ["two"]);
+        let rest: Vec<Vec<u8>> = printed.take_rest().into_iter().map(|line| line.text).collect();
+        assert_eq!(rest, [b"other"]);
+    }
+
+    #[test]
+    fn long_lines_are_cut() {
+        let mut printed = Printed::default();
+        printed.take(Output::Stdout, b"abc", 5, 100);
+        printed.take(Output::Stdout, b"defgh\nnext\n", 5, 100);
+        assert_eq!(lines(&mut printed), ["abcde", "next"]);
+        assert_eq!(printed.end_call(), 0, "what is cut of a line is not what was dropped");
+    }
+
+    #[test]
+    fn what_is_too_much_for_a_call_is_dropped_and_counted() {
+        let mut printed = Printed::default();
+        printed.take(Output::Stdout, b"12345\n", 10, 8);
+        printed.take(Output::Stderr, b"12345\n", 10, 8);
+        assert_eq!(lines(&mut printed), ["12345"]);
+        assert_eq!(printed.end_call(), 4);
+        assert_eq!(printed.end_call(), 0);
+        printed.take(Output::Stderr, b"3\n", 10, 8);
+        assert_eq!(lines(&mut printed), ["123"]);
+    }
+}

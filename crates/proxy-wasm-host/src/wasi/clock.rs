@@ -55,3 +55,22 @@ impl Clock for SystemClock {
         self.resolution
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_goes_in_steps() {
+        let clock = SystemClock::new(Duration::from_secs(10));
+        assert_eq!(clock.realtime().as_nanos() % 10_000_000_000, 0);
+        assert!(clock.realtime() > Duration::from_secs(1_600_000_000));
+        assert_eq!(clock.monotonic(), Duration::ZERO);
+        assert_eq!(clock.step(Duration::new(29, 999)), Duration::from_secs(20));
+    }
+
+    #[test]
+    fn a_step_takes_some_time() {
+        assert_eq!(SystemClock::new(Duration::ZERO).resolution(), Duration::from_nanos(1));
+    }
+}
