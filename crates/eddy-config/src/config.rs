@@ -33,6 +33,8 @@ pub struct Config {
     pub log: LogConfig,
     /// Limits of the whole gateway.
     pub limits: GatewayLimits,
+    /// When a filter that ends the process is not entered any more.
+    pub quarantine: QuarantineConfig,
     /// Workers; `None` for one a core that this process may use.
     pub workers: Option<u16>,
     /// Longest time a drain waits for exchanges to end. Default 30 s.
@@ -330,6 +332,17 @@ pub struct GatewayLimits {
     pub queue_delay_max: Duration,
 }
 
+/// When a filter that ends the gateway process again and again is not entered any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuarantineConfig {
+    /// Deaths in it that it takes; 0 for never. Default 5.
+    pub deaths: u32,
+    /// The time in which they are counted. Default 60 s.
+    pub within: Duration,
+    /// How long it is not entered. Default 10 min.
+    pub time: Duration,
+}
+
 impl Config {
     /// Whether built-in filters read files of their own: what holds may then change though the text has not.
     pub fn has_files_of_filters(&self) -> bool {
@@ -394,6 +407,12 @@ impl Default for GatewayLimits {
             memory_percent_max: 90,
             queue_delay_max: Duration::from_millis(500),
         }
+    }
+}
+
+impl Default for QuarantineConfig {
+    fn default() -> Self {
+        Self { deaths: 5, within: Duration::from_secs(60), time: Duration::from_secs(600) }
     }
 }
 

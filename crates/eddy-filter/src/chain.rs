@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use crate::call::Step;
 use crate::filter::{Filter, Owner};
-use crate::phase::Phase;
+use crate::phase::{Phase, Verdict};
 
 /// The filters that an exchange passes.
 #[derive(Debug, Default)]
@@ -29,12 +30,14 @@ pub struct ChainStep {
 }
 
 /// A step in the order of a phase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Index among [`Chain::steps`].
     pub step: u8,
     /// Index in the order, behind the last step that is entered in the same crossing.
     pub run_end: u8,
+    /// What a crossing says of the filter, but for its state.
+    pub template: Step,
 }
 
 /// A listener has more filters than a chain holds.
@@ -95,9 +98,24 @@ fn order(steps: &[ChainStep], phase: Phase) -> Vec<Entry> {
     let mut entries = Vec::new();
     for run in indices.chunk_by(|a, b| is_same(*a, *b)) {
         let run_end = narrow(entries.len() + run.len());
-        entries.extend(run.iter().map(|step| Entry { step: narrow(*step), run_end }));
+        entries.extend(run.iter().filter_map(|index| {
+            let template = template(steps.get(*index)?);
+            Some(Entry { step: narrow(*index), run_end, template })
+        }));
     }
     entries
+}
+
+fn template(step: &ChainStep) -> Step {
+    Step {
+        filter: step.filter.number,
+        config: step.config,
+        state: 0,
+        id: step.filter.id,
+        nanos: 0,
+        verdict: Verdict::Continue,
+        is_blocking: step.filter.policy.is_blocking,
+    }
 }
 
 /// A chain has at most [`CHAIN_FILTERS_MAX`] steps.

@@ -43,6 +43,14 @@ struct Slot {
     waits: [AtomicU64; 2],
 }
 
+/// A crossing that was announced.
+#[derive(Clone, Copy, Debug)]
+pub struct Announced<'a> {
+    wait: Option<&'a AtomicU64>,
+    /// The exchange's, as it stands in the upper half.
+    generation: u64,
+}
+
 impl Handle {
     /// The handle with this number.
     pub fn from_number(number: u64) -> Self {
@@ -104,19 +112,19 @@ impl HandleTable {
 
     /// Announces a crossing: what it pauses can be resumed, even before it has returned.
     #[inline]
-    pub fn announce(&self, handle: Handle, direction: Direction, turn: u32) {
-        if let Some(slot) = self.slot(handle) {
-            slot.waits[direction as usize].store(handle.generation() << 32 | u64::from(turn), Release);
+    pub fn announce(&self, handle: Handle, direction: Direction, turn: u32) -> Announced<'_> {
+        let wait = self.slot(handle).map(|slot| &slot.waits[direction as usize]);
+        let announced = Announced { wait, generation: handle.generation() << 32 };
+        if let Some(wait) = announced.wait {
+            wait.store(announced.generation | u64::from(turn), Release);
         }
+        announced
     }
 
-    /// Takes the announcement back; whether nobody has claimed it.
-    #[inline]
+    /// Takes an announcement back; whether nobody has claimed it.
     pub fn withdraw(&self, handle: Handle, direction: Direction) -> bool {
-        self.slot(handle).is_some_and(|slot| {
-            let was = slot.waits[direction as usize].swap(handle.generation() << 32, AcqRel);
-            was & 0xffff_ffff != 0
-        })
+        let wait = self.slot(handle).map(|slot| &slot.waits[direction as usize]);
+        Announced { wait, generation: handle.generation() << 32 }.withdraw()
     }
 
     /// Claims the right to resume a turn; on any thread.
@@ -152,6 +160,14 @@ impl HandleTable {
     fn make_slot(&self, worker: usize, slot: usize) -> Option<&Slot> {
         let block = self.lanes.get(worker)?.blocks.get(slot / BLOCK_SLOTS)?;
         block.get_or_init(|| (0..BLOCK_SLOTS).map(|_| Slot::default()).collect()).get(slot % BLOCK_SLOTS)
+    }
+}
+
+impl Announced<'_> {
+    /// Takes the announcement back; whether nobody has claimed it.
+    #[inline]
+    pub fn withdraw(&self) -> bool {
+        self.wait.is_some_and(|wait| wait.swap(self.generation, AcqRel) & 0xffff_ffff != 0)
     }
 }
 

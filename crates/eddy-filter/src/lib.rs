@@ -26,7 +26,7 @@ pub use edit::{
     EDITS_BYTES_MAX, Edit, EditError, EditLog, EditRecord, EditRefused, Head, apply_to_body, apply_to_fields,
 };
 pub use filter::{FailurePolicy, Filter, FilterInfo, FilterPolicy, Library, LoadError, Owner};
-pub use handle::{Direction, Handle, HandleTable};
+pub use handle::{Announced, Direction, Handle, HandleTable};
 pub use host::{Event, EventKind, Host, HostError, Level, Outbound};
 pub use metadata::{METADATA_BYTES_MAX, Metadata, MetadataFull};
 pub use metric::{METRICS_MAX, Metric, MetricError, MetricKind, MetricRegistry, MetricView};

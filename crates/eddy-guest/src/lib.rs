@@ -8,6 +8,8 @@
 
 mod graveyard;
 mod guest;
+#[cfg(test)]
+mod lua;
 mod native;
 mod thread;
 

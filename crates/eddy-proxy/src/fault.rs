@@ -214,112 +214,82 @@ impl Fault {
         }
     }
 
-    /// A word for the access record and metrics.
+    /// A word for the access record; what is wrong with a head, chunk or path where that is the fault.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "each fault has a label")]
     pub fn reason(self) -> &'static str {
         match self {
             Self::RequestHead(fault) => fault.reason(),
             Self::RequestChunk(fault) => fault.reason(),
             Self::RequestPath(fault) => fault.reason(),
-            Self::HeadTimeout => "head_timeout",
-            Self::BodyTimeout => "body_timeout",
-            Self::BodyTooLarge => "body_too_large",
-            Self::ClientGone => "client_gone",
-            Self::ClientSlow => "client_slow",
-            Self::NoRule => "no_rule",
-            Self::RewriteFailed => "rewrite_failed",
-            Self::Overload => "overload",
-            Self::Egress => "egress_assert",
-            Self::ExchangeTimeout => "exchange_timeout",
-            Self::NoEndpoint => "no_endpoint",
-            Self::LinksExhausted => "links_exhausted",
-            Self::ConnectFailed => "connect_failed",
-            Self::ConnectTimeout => "connect_timeout",
-            Self::LinkStale => "link_stale",
-            Self::LinkClosed => "link_closed",
-            Self::FirstByteTimeout => "first_byte_timeout",
-            Self::ResponseHead(_) => "response_head",
-            Self::ResponseChunk(_) => "response_chunk",
-            Self::ResponseCut => "response_cut",
-            Self::UpstreamIdle => "upstream_idle",
-            Self::InterimFlood => "interim_flood",
-            Self::RetryStatus(_) => "retry_status",
-            Self::FilterFailed => "filter_failed",
-            Self::FilterTimeout => "filter_timeout",
-            Self::FilterReset => "filter_reset",
-            Self::FilterBody => "filter_body",
-            Self::FilterReply => "filter_reply",
-        }
-    }
-
-    /// The kind of fault, as a dense index for counters; request and path faults share one a kind.
-    pub(crate) fn index(self) -> usize {
-        match self {
-            Self::RequestHead(_) => 0,
-            Self::RequestChunk(_) => 1,
-            Self::RequestPath(_) => 2,
-            Self::HeadTimeout => 3,
-            Self::BodyTimeout => 4,
-            Self::BodyTooLarge => 5,
-            Self::ClientGone => 6,
-            Self::ClientSlow => 7,
-            Self::NoRule => 8,
-            Self::RewriteFailed => 9,
-            Self::Overload => 10,
-            Self::Egress => 11,
-            Self::ExchangeTimeout => 12,
-            Self::NoEndpoint => 13,
-            Self::LinksExhausted => 14,
-            Self::ConnectFailed => 15,
-            Self::ConnectTimeout => 16,
-            Self::LinkStale => 17,
-            Self::LinkClosed => 18,
-            Self::FirstByteTimeout => 19,
-            Self::ResponseHead(_) => 20,
-            Self::ResponseChunk(_) => 21,
-            Self::ResponseCut => 22,
-            Self::UpstreamIdle => 23,
-            Self::InterimFlood => 24,
-            Self::RetryStatus(_) => 25,
-            Self::FilterFailed => 26,
-            Self::FilterTimeout => 27,
-            Self::FilterReset => 28,
-            Self::FilterBody => 29,
-            Self::FilterReply => 30,
+            other => other.label(),
         }
     }
 }
 
-/// The metric label of each [`Fault::index`].
-pub(crate) const FAULT_LABELS: [&str; 31] = [
-    "request_head",
-    "request_chunk",
-    "request_path",
-    "head_timeout",
-    "body_timeout",
-    "body_too_large",
-    "client_gone",
-    "client_slow",
-    "no_rule",
-    "rewrite_failed",
-    "overload",
-    "egress_assert",
-    "exchange_timeout",
-    "no_endpoint",
-    "links_exhausted",
-    "connect_failed",
-    "connect_timeout",
-    "link_stale",
-    "link_closed",
-    "first_byte_timeout",
-    "response_head",
-    "response_chunk",
-    "response_cut",
-    "upstream_idle",
-    "interim_flood",
-    "retry_status",
-    "filter_failed",
-    "filter_timeout",
-    "filter_reset",
-    "filter_body",
-    "filter_reply",
-];
+/// Gives each kind of fault its label, and an index in this order.
+macro_rules! label_kinds {
+    ($($kind:ident: $label:literal,)*) => {
+        /// The label of each [`Fault::index`].
+        pub(crate) const FAULT_LABELS: [&str; [$($label),*].len()] = [$($label),*];
+
+        #[derive(Clone, Copy)]
+        enum Kind {
+            $($kind,)*
+        }
+
+        impl Fault {
+            fn kind(self) -> Kind {
+                match self {
+                    $(Self::$kind { .. } => Kind::$kind,)*
+                }
+            }
+
+            fn label(self) -> &'static str {
+                match self {
+                    $(Self::$kind { .. } => $label,)*
+                }
+            }
+        }
+    };
+}
+
+label_kinds! {
+    RequestHead: "request_head",
+    RequestChunk: "request_chunk",
+    RequestPath: "request_path",
+    HeadTimeout: "head_timeout",
+    BodyTimeout: "body_timeout",
+    BodyTooLarge: "body_too_large",
+    ClientGone: "client_gone",
+    ClientSlow: "client_slow",
+    NoRule: "no_rule",
+    RewriteFailed: "rewrite_failed",
+    Overload: "overload",
+    Egress: "egress_assert",
+    ExchangeTimeout: "exchange_timeout",
+    NoEndpoint: "no_endpoint",
+    LinksExhausted: "links_exhausted",
+    ConnectFailed: "connect_failed",
+    ConnectTimeout: "connect_timeout",
+    LinkStale: "link_stale",
+    LinkClosed: "link_closed",
+    FirstByteTimeout: "first_byte_timeout",
+    ResponseHead: "response_head",
+    ResponseChunk: "response_chunk",
+    ResponseCut: "response_cut",
+    UpstreamIdle: "upstream_idle",
+    InterimFlood: "interim_flood",
+    RetryStatus: "retry_status",
+    FilterFailed: "filter_failed",
+    FilterTimeout: "filter_timeout",
+    FilterReset: "filter_reset",
+    FilterBody: "filter_body",
+    FilterReply: "filter_reply",
+}
+
+impl Fault {
+    /// The kind of fault, as a dense index for counters.
+    pub(crate) fn index(self) -> usize {
+        self.kind() as usize
+    }
+}

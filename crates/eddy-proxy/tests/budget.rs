@@ -7,13 +7,16 @@
 mod place;
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use eddy_filter::{
     Call, Edit, Event, Filter, FilterInfo, FilterPolicy, FilterSet, Interest, Level, Library, Owner, Phase,
+    Verdict,
 };
-use eddy_proxy::FilterHost;
+use eddy_proxy::{FilterHost, Gateway};
 use place::{ask, config, connect, free_address, start_filtered, start_gateway, start_origin};
 
 /// Counts what the whole process allocates; origin and clients of these tests allocate nothing while they talk.
@@ -104,16 +107,35 @@ impl Library for Setter {
     fn event(&self, _event: &Event<'_>) {}
 }
 
-#[test]
-fn filters_make_the_host_allocate_nothing_in_steady_state() {
-    let _alone = ALONE.lock().expect("a test that failed poisons the others, which is as well");
-    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-    let request = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 7\r\n\r\nbody=ok";
-    let origin = start_origin(b"0\r\n\r\n", answer);
+/// Collects the body of a request and puts another in its place.
+#[derive(Debug)]
+struct Collector;
+
+impl Library for Collector {
+    fn name(&self) -> &str {
+        "collector"
+    }
+
+    fn run(&self, call: &mut Call<'_>) {
+        let Some(view) = call.view else { return };
+        call.stopped = call.steps.len();
+        if view.phase == Phase::RequestHead && !view.is_end {
+            call.stopped = 0;
+            call.steps[0].verdict = Verdict::Buffer;
+        }
+        if view.phase == Phase::RequestBody {
+            call.edits.push(0, &Edit::BodySet(view.body)).unwrap();
+        }
+    }
+
+    fn event(&self, _event: &Event<'_>) {}
+}
+
+/// Starts a gateway with a chain of three filters from `library`.
+fn start_chain(origin: SocketAddr, library: Arc<dyn Library>, rest: &str) -> (Gateway, SocketAddr) {
     let address = free_address();
-    let mut config = config(address, origin, "", SITE);
+    let mut config = config(address, origin, "", rest);
     let host = FilterHost::new(1, 16, Level::Info);
-    let library: Arc<dyn Library> = Arc::new(Setter);
     let mut set = FilterSet::default();
     for index in 0..3 {
         let name: Arc<str> = format!("f{index}").into();
@@ -128,13 +150,51 @@ fn filters_make_the_host_allocate_nothing_in_steady_state() {
             owner: Owner::default(),
         }));
     }
-    let _gateway = start_filtered(address, config, &set, host);
+    (start_filtered(address, config, &set, host), address)
+}
+
+#[test]
+fn filters_make_the_host_allocate_nothing_in_steady_state() {
+    let _alone = ALONE.lock().expect("a test that failed poisons the others, which is as well");
+    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+    let request = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 7\r\n\r\nbody=ok";
+    let origin = start_origin(b"0\r\n\r\n", answer);
+    let (_gateway, address) = start_chain(origin, Arc::new(Setter), SITE);
     let mut client = connect(address);
     (0..200).for_each(|_| ask(&mut client, request, b"hello\r\n0\r\n\r\n"));
     let before = COUNT.load(Relaxed);
     (0..REQUESTS).for_each(|_| ask(&mut client, request, b"hello\r\n0\r\n\r\n"));
     let count = (COUNT.load(Relaxed) - before) as f64 / REQUESTS as f64;
     assert!(count < 0.05, "{count} allocations a request");
+}
+
+#[test]
+fn what_filters_collected_is_given_back_after_its_exchange() {
+    const BODY_BYTES: usize = 1_000_000;
+    /// A large buffer goes back to the pool, and some memory is kept for the next exchange.
+    const KEPT_BYTES_MAX: i64 = 128 * 1024;
+    /// When nobody has needed the large buffer for a while.
+    const KEPT_LATER_BYTES_MAX: i64 = 32 * 1024;
+    let _alone = ALONE.lock().expect("a test that failed poisons the others, which is as well");
+    let rest = "routes: {site: [{respond: {status: 200, body: one}}]}";
+    let (_gateway, address) = start_chain(free_address(), Arc::new(Collector), rest);
+    let small = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+    let mut large =
+        format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {BODY_BYTES}\r\n\r\n").into_bytes();
+    large.resize(large.len() + BODY_BYTES, b'a');
+    let mut client = connect(address);
+    (0..10).for_each(|_| ask(&mut client, small, b"one"));
+    let before = HELD.load(Relaxed);
+    ask(&mut client, &large, b"one");
+    // The next exchange of a connection begins when the one before has ended.
+    ask(&mut client, small, b"one");
+    let kept = HELD.load(Relaxed) - before;
+    assert!(kept <= KEPT_BYTES_MAX, "{kept} bytes kept");
+    let until = Instant::now() + Duration::from_secs(10);
+    while HELD.load(Relaxed) - before > KEPT_LATER_BYTES_MAX {
+        assert!(Instant::now() < until, "{} bytes kept for long", HELD.load(Relaxed) - before);
+        std::thread::yield_now();
+    }
 }
 
 #[test]

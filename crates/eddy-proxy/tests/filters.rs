@@ -18,13 +18,14 @@ use std::time::Duration;
 use eddy_config::{Config, FilterConfig, FilterKind, RuleFilterConfig};
 use eddy_filter::{
     Call, Edit, EditLog, EndReason, Event, FailurePolicy, Filter, FilterInfo, FilterPolicy, FilterSet,
-    Handle, Host, HostError, Interest, Level, Library, Outbound, Owner, Phase, Step, Verdict, View,
+    Handle, Host, HostError, Interest, Level, Library, Outbound, Owner, Phase, Verdict, View,
 };
 use eddy_proxy::{FilterHost, Gateway, Stats};
 use place::{connect, free_address, start_filtered};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
+type OnEvent = dyn FnMut(u64, u16) + Send;
 type Hook = dyn Fn(&View<'_>, &mut Said<'_>) -> Verdict + Send + Sync;
 
 /// What a hook can say beside its verdict.
@@ -54,6 +55,8 @@ struct Closures {
     crossings: AtomicUsize,
     ended: Mutex<Vec<(u64, u64, EndReason)>>,
     events: Mutex<Vec<(u64, u16, String)>>,
+    /// Called on the worker's thread with token and status of each event.
+    on_event: Mutex<Option<Box<OnEvent>>>,
 }
 
 impl fmt::Debug for Closures {
@@ -93,6 +96,9 @@ impl Library for Closures {
     }
 
     fn event(&self, event: &Event<'_>) {
+        if let Some(on_event) = self.on_event.lock().unwrap().as_mut() {
+            on_event(event.token, event.status);
+        }
         let body = String::from_utf8_lossy(event.body).into_owned();
         self.events.lock().unwrap().push((event.token, event.status, body));
     }
@@ -146,6 +152,7 @@ impl Setup {
             crossings: AtomicUsize::new(0),
             ended: Mutex::default(),
             events: Mutex::default(),
+            on_event: Mutex::default(),
         });
         let mut set = FilterSet::default();
         for (index, interest) in interests.into_iter().enumerate() {
@@ -1083,6 +1090,43 @@ fn a_filter_asks_a_cluster_and_is_told_the_end_once() {
 }
 
 #[test]
+fn what_must_not_be_repeated_is_not_asked_over_a_link_that_has_closed() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (close, closing) = channel();
+    let (tell, closed) = channel();
+    std::thread::spawn(move || {
+        for link in listener.incoming() {
+            let mut link = link.unwrap();
+            let mut held = String::new();
+            while !is_whole(&held) {
+                let mut bytes = [0; 8192];
+                let count = link.read(&mut bytes).unwrap();
+                held.push_str(&String::from_utf8_lossy(&bytes[..count]));
+            }
+            link.write_all(OK.as_bytes()).unwrap();
+            let _ = closing.recv();
+            drop(link);
+            let _ = tell.send(());
+        }
+    });
+    let place = Setup::default().hook(HEADS, |_, _| Verdict::Continue).start(address);
+    let host = Arc::clone(&place.host);
+    // The link closes and the next request comes before the worker looks at its sockets again.
+    let on_event = move |token, status| {
+        if status == 200 && token < 3 {
+            close.send(()).unwrap();
+            closed.recv().unwrap();
+            host.send(&outbound(token + 1, "c")).unwrap();
+        }
+    };
+    *place.library.on_event.lock().unwrap() = Some(Box::new(on_event));
+    place.host.send(&outbound(1, "c")).unwrap();
+    let hello = |token| (token, 200, "hello".to_owned());
+    assert_eq!(place.events(3), [hello(1), hello(2), hello(3)]);
+}
+
+#[test]
 fn what_a_filter_asked_for_an_exchange_ends_with_it() {
     // Accepts and says nothing.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -1098,10 +1142,4 @@ fn what_a_filter_asked_for_an_exchange_ends_with_it() {
     drop(client);
     assert_eq!(place.events(1), [(1, 0, "exchange_over".to_owned())]);
     assert_eq!(place.host.cancel(1, 1), Err(HostError::Unknown));
-}
-
-#[test]
-fn one_step_at_a_time_the_memory_of_a_chain_stays() {
-    // A step is as large as the contract says; a chain of 64 of them fits a page.
-    assert!(size_of::<Step>() <= 64);
 }

@@ -74,15 +74,18 @@ func forget(token uint64) (waiter, bool) {
 
 // HandleEvent takes an event from the host. It is for the bridge and for hosts of tests.
 func HandleEvent(e *Event) {
-	defer func() {
-		if r := recover(); r != nil {
-			WriteLog(0, LevelError, "a callback for an answer panicked: "+PanicText(r))
-		}
-	}()
 	w, ok := forget(e.Token)
 	if !ok {
 		return
 	}
+	finished := false
+	defer func() {
+		if r := recover(); r != nil {
+			WriteLog(w.filter, LevelError, "a callback for an answer panicked: "+PanicText(r))
+		} else if !finished {
+			WriteLog(w.filter, LevelError, "a callback for an answer called runtime.Goexit, which ends the process: "+stack())
+		}
+	}()
 	answer := &Answer{Status: int(e.Status)}
 	switch e.Kind {
 	case EventResponse:
@@ -103,4 +106,5 @@ func HandleEvent(e *Event) {
 		answer.Failure = "unknown event"
 	}
 	w.done(answer)
+	finished = true
 }

@@ -95,9 +95,14 @@ func OnStop(stop func()) {
 	stops = append(stops, stop)
 }
 
-// NewFilter makes a filter. It is for the bridge and for hosts of tests; a panic of the factory becomes an error.
+// NewFilter makes a filter. It is for the bridge and for hosts of tests; a panic of the factory becomes an error, and
+// so does [runtime.Goexit].
 func NewFilter(name string, text []byte, id uint32) (handle uint64, info Info, err error) {
-	defer barrierOf("filter "+name, &err)
+	apart("filter "+name, &err, func() { handle, info, err = newFilter(name, text, id) })
+	return handle, info, err
+}
+
+func newFilter(name string, text []byte, id uint32) (handle uint64, info Info, err error) {
 	registry.Lock()
 	factory := registry.factories[name]
 	registry.Unlock()
@@ -118,7 +123,11 @@ func NewFilter(name string, text []byte, id uint32) (handle uint64, info Info, e
 
 // NewConfig makes the configuration of a rule. It is for the bridge and for hosts of tests.
 func NewConfig(filter uint64, text []byte) (handle uint64, err error) {
-	defer barrierOf("configuration of a rule", &err)
+	apart("configuration of a rule", &err, func() { handle, err = newConfig(filter, text) })
+	return handle, err
+}
+
+func newConfig(filter uint64, text []byte) (handle uint64, err error) {
 	parent := filters.get(filter)
 	if parent == nil || parent.handle != filter {
 		return 0, Unknown
@@ -148,15 +157,13 @@ func FreeConfig(handle uint64) {
 }
 
 func closeIt(what string, it any) {
+	c, ok := it.(interface{ Close() })
+	if !ok {
+		return
+	}
 	var err error
-	defer func() {
-		if err != nil {
-			WriteLog(0, LevelError, "closing: "+err.Error())
-		}
-	}()
-	defer barrierOf(what, &err)
-	if c, ok := it.(interface{ Close() }); ok {
-		c.Close()
+	if apart(what, &err, c.Close); err != nil {
+		WriteLog(0, LevelError, "closing: "+err.Error())
 	}
 }
 
@@ -166,19 +173,31 @@ func Stop() {
 	all := slices.Clone(stops)
 	registry.Unlock()
 	for _, stop := range all {
-		func() {
-			var err error
-			defer barrierOf("stop", &err)
-			stop()
-		}()
+		var err error
+		if apart("stop", &err, stop); err != nil {
+			WriteLog(0, LevelError, err.Error())
+		}
 	}
 }
 
-// barrierOf turns a panic, or a goroutine's premature end, of what is not on the way of a request into an error.
-func barrierOf(what string, err *error) {
-	if r := recover(); r != nil {
-		*err = fmt.Errorf("%s panicked: %s", what, PanicText(r))
-	}
+// apart runs what is not on the way of a request on a goroutine of its own and waits for it: there a panic is an error,
+// and so is runtime.Goexit, which nothing could take back on a thread of the gateway.
+func apart(what string, err *error, work func()) {
+	over := make(chan struct{})
+	go func() {
+		finished := false
+		defer close(over)
+		defer func() {
+			if r := recover(); r != nil {
+				*err = fmt.Errorf("%s panicked: %s", what, PanicText(r))
+			} else if !finished {
+				*err = fmt.Errorf("%s called runtime.Goexit: %s", what, stack())
+			}
+		}()
+		work()
+		finished = true
+	}()
+	<-over
 }
 
 // RuleConfig gives what the exchange's rule says for the filter; nil where it says nothing.

@@ -66,6 +66,10 @@ func barrier(c *Call) {
 		return
 	}
 	if c.Stopped >= c.StepsLen {
+		if r == nil {
+			// Goexit at the end of an exchange, which tellEnded has told of.
+			return
+		}
 		*c.Current = 0
 		WriteLog(0, LevelError, "the kit panicked outside of all filters: "+PanicText(r))
 		return
@@ -112,22 +116,31 @@ func stepStart(c *Call) uint32 {
 
 func runEnded(c *Call) {
 	ended := unsafe.Slice(c.Ended, int(c.EndedLen))
+	entered := *c.Current
 	for i := range ended {
-		tellEnded(&ended[i])
+		tellEnded(c, &ended[i])
 	}
+	*c.Current = entered
 }
 
-func tellEnded(e *Ended) {
+// tellEnded tells a filter of the end of an exchange. Meanwhile `current` names this filter, not the one whose step
+// comes first.
+func tellEnded(c *Call, e *Ended) {
 	entry := filters.get(e.Filter)
 	if entry == nil || entry.handle != e.Filter {
 		return
 	}
+	*c.Current = entry.id
+	finished := false
 	defer func() {
 		if r := recover(); r != nil {
 			WriteLog(entry.id, LevelError, "the filter panicked at the end of an exchange: "+PanicText(r))
+		} else if !finished {
+			WriteLog(entry.id, LevelError, "the filter called runtime.Goexit at the end of an exchange, which ends the process: "+stack())
 		}
 	}()
 	entry.filter.Ended(e.State, e.Reason)
+	finished = true
 }
 
 // FaultBytes is the most that is said of a panic, stack included.

@@ -83,8 +83,8 @@ pub(crate) unsafe fn run(call: *mut abi::Call) {
     let _on_worker = OnWorker::enter(seen.worker);
     // SAFETY: what the call points to is valid and unchanged while this runs.
     let view = unsafe { View::new(seen) };
-    // SAFETY: the ends are the host's, as the caller says.
-    unsafe { handle_ended(view.ended()) };
+    // SAFETY: the ends and the place for the filter's number are the host's, as the caller says.
+    unsafe { handle_ended(view.ended(), seen.current) };
     let (Some(phase), Some(host)) = (view.phase(), host::host()) else { return };
     let is_sampled = view.has(abi::CALL_SAMPLED);
     // SAFETY: this is the thread of the call, and nobody else touches its edits while this runs.
@@ -160,11 +160,11 @@ unsafe fn enter(step: &mut abi::Step, index: u32, crossing: &Crossing<'_>) -> u8
     }
 }
 
-/// Gives back the states of exchanges that are over.
+/// Gives back the states of exchanges that are over. Meanwhile `current` names their filters.
 ///
 /// # Safety
-/// The ends are of filters and states of this library; each state is told once.
-unsafe fn handle_ended(ended: &[abi::Ended]) {
+/// The ends are of filters and states of this library; each state is told once. `current` is null or the host's place.
+unsafe fn handle_ended(ended: &[abi::Ended], current: *mut u32) {
     for ended in ended {
         if ended.filter == 0 || ended.state == 0 {
             continue;
@@ -176,6 +176,8 @@ unsafe fn handle_ended(ended: &[abi::Ended]) {
         // SAFETY: the state is of this filter, and still the host's.
         let is_blocking = unsafe { slot.instance().is_blocking(state) };
         if !is_blocking {
+            // SAFETY: the place is the host's, as the caller says.
+            unsafe { write_current(current, slot.id()) };
             // SAFETY: the state is told once, so it is ours now.
             unsafe { slot.instance().end(state, end) };
             continue;
@@ -188,6 +190,8 @@ unsafe fn handle_ended(ended: &[abi::Ended]) {
             host::log(0, abi::ERROR, &format!("a state is lost: {fault}"));
         }
     }
+    // SAFETY: the place is the host's, as the caller says.
+    unsafe { write_current(current, 0) };
 }
 
 /// Says which filter this thread is in; another process may read it.

@@ -10,6 +10,8 @@ use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::Gateway;
 use eddy_e2e::origin::TapOrigin;
 use eddy_e2e::wire::{Client, Next};
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_setaffinity};
 use tokio::task::JoinSet;
 
 const CONFIG: &str = "\
@@ -67,6 +69,25 @@ impl Drop for Quota {
         // It goes when the last process of the gateway has.
         let _ = std::fs::remove_dir(&self.folder);
     }
+}
+
+/// Gives the gateway one core and the load another: whoever sends three times what can be served must not take the time
+/// to serve it.
+fn part(gateway: &Gateway) -> Result<()> {
+    for pid in gateway.children()?.into_iter().chain([gateway.pid()]) {
+        move_threads(&format!("/proc/{}/task", pid.as_raw_nonzero()), 0)?;
+    }
+    move_threads("/proc/self/task", 1)
+}
+
+fn move_threads(folder: &str, core: usize) -> Result<()> {
+    let mut cores = CpuSet::new();
+    cores.set(core);
+    for thread in std::fs::read_dir(folder)? {
+        let number = thread?.file_name().to_string_lossy().parse()?;
+        sched_setaffinity(Pid::from_raw(number), &cores).context("this run needs two cores")?;
+    }
+    Ok(())
 }
 
 /// What a user does when no answer comes in time.
@@ -195,6 +216,7 @@ async fn overload(user: User, share_min: f64) -> Result<()> {
     let (address, _log) = TapOrigin::on_thread()?;
     let gateway = Gateway::start(CONFIG, &[("ORIGIN", &address)]).await?;
     let quota = Quota::on(&gateway, 4)?;
+    part(&gateway)?;
     closed_loop(gateway.address(), 32, Duration::from_secs(1)).await?;
     let before = closed_loop(gateway.address(), 32, PEAK_TIME).await?;
     let admin = tokio::spawn(slowest_admin_answer(gateway.admin_address(), LOAD_TIME));

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use super::cluster::{set_number, set_time};
 use super::listener::Taken;
-use crate::config::{AccessLogConfig, AdminConfig, GatewayLimits, ListenAddress, LogConfig};
+use crate::config::{
+    AccessLogConfig, AdminConfig, GatewayLimits, ListenAddress, LogConfig, QuarantineConfig,
+};
 use crate::problem::Report;
 use crate::read::At;
-use crate::spec::{AccessLogSpec, AdminSpec, GatewayLimitsSpec, LogSpec};
+use crate::spec::{AccessLogSpec, AdminSpec, GatewayLimitsSpec, LogSpec, QuarantineSpec};
 
 /// Checks the admin listener: reachable from this machine only, unless the configuration says otherwise.
 pub(super) fn check_admin(
@@ -73,6 +75,16 @@ pub(super) fn check_limits(spec: Option<GatewayLimitsSpec>, report: &mut Report)
     }
     set_time(&mut limits.queue_delay_max, spec.queue_delay);
     limits
+}
+
+/// Checks when filters are quarantined.
+pub(super) fn check_quarantine(spec: Option<QuarantineSpec>) -> QuarantineConfig {
+    let mut quarantine = QuarantineConfig::default();
+    let Some(spec) = spec else { return quarantine };
+    set_number(&mut quarantine.deaths, spec.deaths);
+    set_time(&mut quarantine.within, spec.within);
+    set_time(&mut quarantine.time, spec.time);
+    quarantine
 }
 
 /// Whether an address is reached from this machine only.

@@ -23,6 +23,7 @@ pub(super) fn unite(
         log,
         access_log,
         limits,
+        quarantine,
         listeners,
         routes,
         clusters,
@@ -35,6 +36,7 @@ pub(super) fn unite(
     once.take("log", &mut united.log, log);
     once.take("access_log", &mut united.access_log, access_log);
     once.take("limits", &mut united.limits, limits);
+    once.take("quarantine", &mut united.quarantine, quarantine);
     once.take_names("route table", &mut united.routes, routes, |name| &name.0);
     once.take_names("cluster", &mut united.clusters, clusters, |name| &name.0);
     once.take_names("filter", &mut united.filters, filters, |name| &name.0);

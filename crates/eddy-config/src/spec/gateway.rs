@@ -23,6 +23,8 @@ mapping! {
         optional access_log: AccessLogSpec, otherwise "no records are written", example "{file: stdout, format: json}";
         /// Limits of the gateway as a whole; beyond them new work is refused, work in hand is finished.
         optional limits: GatewayLimitsSpec, otherwise "its defaults", example "{exchanges: 10000}";
+        /// What becomes of a filter that ends the gateway process again and again.
+        optional quarantine: QuarantineSpec, otherwise "its defaults", example "{deaths: 3}";
         /// Where clients connect, and what is served there; at least one.
         optional listeners: Vec<At<ListenerSpec>>, otherwise "another file must have them", example "[{address: 127.0.0.1:8080, routes: site}]";
         /// Route tables by name: lists of rules. Which rule wins is decided by how specific it is, not by its place:
@@ -80,5 +82,19 @@ mapping! {
         /// Longest a request may wait for its worker before it is answered 503 instead of being worked on;
         /// `0s` turns this off.
         optional queue_delay: Time<0, 60_000>, default "500ms", example "200ms";
+    }
+}
+
+mapping! {
+    /// What becomes of a filter in which the gateway process dies or hangs again and again: it is not entered any more, and
+    /// the others go on. Where its `on_failure` is `closed`, exchanges that would pass it are answered 503; where it is
+    /// `open`, it is left out. It comes back when its configuration or library changes, or `time` is over.
+    QuarantineSpec as "quarantine" {
+        /// Deaths of the process in the filter, all within `within`, that it takes; `0` turns this off.
+        optional deaths: Number<0, 1000>, default "5", example "3";
+        /// The time in which deaths are counted.
+        optional within: Time<1_000, 3_600_000>, default "60s", example "5m";
+        /// How long the filter is not entered.
+        optional time: Time<1_000, 86_400_000>, default "10m", example "1h";
     }
 }

@@ -99,6 +99,22 @@ fn a_panic_elsewhere_is_an_error_or_a_record() {
 }
 
 #[test]
+fn the_end_of_a_goroutine_is_an_error_where_filters_are_made() {
+    let Some(library) = library() else { return };
+    let error = library.filter("exit-new", "{}", next_id(), &graveyard()).unwrap_err().to_string();
+    assert!(error.contains("filter exit-new called runtime.Goexit"), "{error}");
+    let (filter, _) = made(&library, "exit-config");
+    let error =
+        library.rule_config(filter.number, &filter.owner, "{}", &graveyard()).unwrap_err().to_string();
+    assert!(error.contains("a rule called runtime.Goexit"), "{error}");
+    let yard = graveyard();
+    drop(library.filter("exit-free", "{}", next_id(), &yard).unwrap());
+    yard.drain();
+    let said = HOST.said.lock().unwrap().iter().map(|(.., text)| format!("{text}\n")).collect::<String>();
+    assert!(said.contains("closing: exit-free called runtime.Goexit"), "{said}");
+}
+
+#[test]
 fn a_second_runtime_is_refused_before_it_starts() {
     let Some(library) = library() else { return };
     assert!(library.has_go() && library.toolchain().starts_with("go1."));

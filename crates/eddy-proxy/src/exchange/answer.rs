@@ -79,12 +79,11 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool, is_filtered: bool)
     let date = drive.worker.date();
     let action = drive.exchange.action.and_then(|action| plan.plan.config.actions.get(action));
     let version = drive.exchange.head.version;
-    let framing = match is_filtered {
+    let body = match is_filtered {
         true => filter::response_framing(drive, version),
         false => drive.exchange.response.body.towards(version),
     };
     let exchange = &mut *drive.exchange;
-    let body = framing;
     exchange.keeps_alive = keep_alive && body != ResponseBody::UntilClose;
     exchange.status = exchange.response.status;
     let head_from = exchange.answer.out.len();
@@ -120,16 +119,17 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool, is_filtered: bool)
         exchange.answer.out.truncate(head_from);
         return Err(Fault::Egress);
     }
-    if !is_filtered {
-        exchange.response_input.consume(exchange.response_bytes);
-        exchange.answer.reader.begin_response(exchange.response.body);
-    }
     exchange.answer.set_framing(match body {
         ResponseBody::Chunked => Framing::Chunked,
         ResponseBody::None | ResponseBody::Length(_) | ResponseBody::UntilClose => Framing::Plain,
     });
     let Exchange { filtering, answer, .. } = exchange;
-    filtering.response.is_head_sealed = true;
+    if !is_filtered {
+        exchange.response_input.consume(exchange.response_bytes);
+        answer.reader.begin_response(exchange.response.body);
+        return Ok(());
+    }
+    filtering.response.seal();
     if filtering.response.is_whole {
         filter::write_whole(&filtering.response, answer);
     }

@@ -20,7 +20,7 @@ use crate::exchange::phase::Phase;
 use crate::exchange::pump::Framing;
 use crate::exchange::state::Exchange;
 use crate::fault::{Fault, RetryClass, Side};
-use crate::worker::{Stay, Worker, WorkerCluster, now};
+use crate::worker::{Stay, TakenLink, WorkerCluster, now};
 
 /// Chooses an endpoint, another one than before if there is one.
 pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
@@ -32,18 +32,16 @@ pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
         if exchange.attempts == 0 {
             state.budget().on_request(now(now_ms));
         }
-        let wish = exchange
-            .filtering
-            .endpoint
-            .as_ref()
-            .filter(|_| exchange.attempts == 0 || exchange.filtering.is_endpoint_strict());
-        let wished = wish.map(|wish| state.select_address(&wish.address, now(now_ms), &mut exchange.tried));
-        match wished {
-            Some(Some(lease)) => Some(lease),
-            Some(None) if exchange.filtering.is_endpoint_strict() => None,
-            Some(None) | None => {
+        // A wish that is not strict is one for the first attempt.
+        let wish =
+            exchange.filtering.endpoint.as_ref().filter(|wish| exchange.attempts == 0 || wish.is_strict);
+        let wished =
+            wish.and_then(|wish| state.select_address(&wish.address, now(now_ms), &mut exchange.tried));
+        match wish {
+            Some(wish) if wish.is_strict => wished,
+            Some(_) | None => wished.or_else(|| {
                 state.select(now(now_ms), &mut drive.worker.rng.borrow_mut(), &mut exchange.tried)
-            }
+            }),
         }
     };
     exchange.attempts = exchange.attempts.saturating_add(1);
@@ -152,20 +150,13 @@ pub(crate) fn fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
 
 async fn obtain(drive: &mut Drive<'_>) -> Result<Link, Fault> {
     let stay = drive.exchange.stay.as_ref().ok_or(Fault::NoEndpoint)?;
-    let cluster = Rc::clone(stay.cluster());
-    let id = stay.lease().endpoint();
     let is_repeatable = drive.exchange.head.method.is_idempotent() && drive.exchange.head.body.is_empty();
-    let place = {
-        let mut pools = cluster.pools().borrow_mut();
-        let pool = pools.at(id);
-        while let Some(link) = pool.take(&cluster.config.pool, drive.worker.timers.now_ms()) {
-            // What cannot be repeated is not entrusted to a link that may just have been closed.
-            if is_repeatable || link.stream.is_quiet_now() {
-                return Ok(link);
-            }
-        }
-        pool.place(cluster.config.links_max).ok_or(Fault::LinksExhausted)?
+    let place = match stay.take_link(is_repeatable, drive.worker.timers.now_ms()) {
+        Some(TakenLink::Kept(link)) => return Ok(link),
+        Some(TakenLink::Place(place)) => place,
+        None => return Err(Fault::LinksExhausted),
     };
+    let cluster = Rc::clone(stay.cluster());
     let address = stay.address.clone();
     let timeout_ms = u64::try_from(cluster.config.connect_timeout.as_millis()).unwrap_or(u64::MAX);
     match connect(drive, &address, timeout_ms).await {
@@ -189,7 +180,7 @@ async fn connect(drive: &mut Drive<'_>, address: &ResolvedAddress, timeout_ms: u
     let exchange_due_ms = drive.exchange.due_ms;
     let timer = &drive.down.timer;
     timer.arm_at(connect_due_ms.min(exchange_due_ms));
-    let mut connecting = pin!(connect_with_room(drive.worker, address));
+    let mut connecting = pin!(drive.worker.connect(address));
     let connected: Option<io::Result<Stream>> = poll_fn(|cx| {
         timer.register(cx);
         match connecting.as_mut().poll(cx) {
@@ -205,31 +196,6 @@ async fn connect(drive: &mut Drive<'_>, address: &ResolvedAddress, timeout_ms: u
         None if connect_due_ms <= exchange_due_ms => Err(Fault::ConnectTimeout),
         None => Err(Fault::ExchangeTimeout),
     }
-}
-
-/// Connects; where descriptors have run out, once more after an idle connection has given its own up.
-async fn connect_with_room(worker: &Worker, address: &ResolvedAddress) -> io::Result<Stream> {
-    match connect_to(address).await {
-        Err(error) if is_out_of_descriptors(&error) => {
-            worker.make_room(1);
-            // The session that is told to end needs a turn for it.
-            tokio::task::yield_now().await;
-            connect_to(address).await
-        }
-        connected => connected,
-    }
-}
-
-async fn connect_to(address: &ResolvedAddress) -> io::Result<Stream> {
-    match address {
-        ResolvedAddress::Tcp(address) => Stream::connect_tcp(*address).await,
-        ResolvedAddress::Unix(path) => Stream::connect_unix(path).await,
-    }
-}
-
-fn is_out_of_descriptors(error: &io::Error) -> bool {
-    use rustix::io::Errno;
-    [Errno::MFILE, Errno::NFILE].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
 /// Writes the head that the endpoint is sent, and checks it with the parser that peers are held to.
@@ -296,7 +262,7 @@ fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
         Fault::Egress
     })?;
     let Exchange { filtering, upload, .. } = exchange;
-    filtering.request.is_head_sealed = true;
+    filtering.request.seal();
     if filtering.request.is_whole {
         filter::write_whole(&filtering.request, upload);
     }

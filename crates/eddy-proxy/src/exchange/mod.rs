@@ -21,5 +21,5 @@ mod transfer;
 pub(crate) use body::BodyReader;
 pub(crate) use drive::{Drive, Next, drive};
 pub use filter::BadChain;
-pub(crate) use filter::{Crossing, FailureKind, FilterChains, build_chains, flush_ended};
+pub(crate) use filter::{Crossing, FailureKind, FilterChain, FilterChains, build_chains, flush_ended};
 pub(crate) use state::Exchange;

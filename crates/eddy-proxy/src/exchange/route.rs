@@ -9,7 +9,7 @@ use eddy_upstream::Rng;
 
 use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
-use crate::exchange::rules::{append_query, set_due};
+use crate::exchange::rules::{append_query, reset_target, set_due};
 use crate::exchange::state::LocalBody;
 use crate::exchange::{demo, filter};
 use crate::fault::Fault;
@@ -37,10 +37,7 @@ pub(crate) fn again(drive: &mut Drive<'_>) -> Result<(), Fault> {
     drive.exchange.action = None;
     drive.exchange.cluster = None;
     drive.exchange.filtering.is_target_own = false;
-    let exchange = &mut *drive.exchange;
-    exchange.target.clear();
-    exchange.target.extend_from_slice(&exchange.path);
-    append_query(drive);
+    reset_target(drive.exchange);
     match find(drive) {
         Ok(()) | Err(Fault::NoRule) => filter::begin(drive),
         Err(fault) => Err(fault),
@@ -97,7 +94,7 @@ fn find(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let action = plan.config.actions.get(found.rule.action as usize);
     if is_rewritten && !exchange.filtering.is_target_own {
         std::mem::swap(&mut exchange.target, &mut exchange.scratch);
-        append_query(drive);
+        append_query(exchange);
     }
     if let Some(ActionKind::Cluster(cluster)) = action.map(|action| &action.kind) {
         // Filters are told of it; a cluster that is drawn is drawn when they are done.

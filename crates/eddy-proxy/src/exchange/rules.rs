@@ -2,10 +2,11 @@
 
 use eddy_http::{Method, RequestBody, RequestHead, TargetForm};
 use eddy_io::TICK_MS;
-use eddy_route::normalise::{self, Normal};
+use eddy_route::normalise::{self, Normal, PathFault};
 
 use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
+use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 use crate::worker::Waited;
 
@@ -54,7 +55,7 @@ fn check(drive: &mut Drive<'_>) -> Result<(), Fault> {
     {
         return Err(Fault::BodyTooLarge);
     }
-    normalise_path(drive)
+    derive_target(exchange).map_err(Fault::RequestPath)
 }
 
 /// Sets the time by which the exchange must be over; the earlier one counts.
@@ -65,11 +66,13 @@ pub(crate) fn set_due(drive: &mut Drive<'_>, timeout: std::time::Duration) {
     drive.exchange.due_ms = drive.exchange.due_ms.min(due_ms);
 }
 
-/// Fills in the path that is matched and the target that is sent.
+/// Fills in the path that is matched and the target that is sent, from what the head says.
 ///
 /// Invariant: from here on, router, rewrites and the endpoint see the same path.
-fn normalise_path(drive: &mut Drive<'_>) -> Result<(), Fault> {
-    let exchange = &mut *drive.exchange;
+///
+/// # Errors
+/// Why the path is refused.
+pub(crate) fn derive_target(exchange: &mut Exchange) -> Result<(), PathFault> {
     let sent = match exchange.head.path.of(&exchange.head_bytes) {
         b"" => b"/",
         path => path,
@@ -78,21 +81,25 @@ fn normalise_path(drive: &mut Drive<'_>) -> Result<(), Fault> {
     if sent == b"*" {
         exchange.path.push(b'*');
     } else {
-        let normal = normalise::eddy(sent, &mut exchange.path).map_err(Fault::RequestPath)?;
+        let normal = normalise::eddy(sent, &mut exchange.path)?;
         if normal == Normal::AsIs {
             exchange.path.clear();
             exchange.path.extend_from_slice(sent);
         }
     }
-    exchange.target.clear();
-    exchange.target.extend_from_slice(&exchange.path);
-    append_query(drive);
+    reset_target(exchange);
     Ok(())
 }
 
+/// Makes the path that is matched, with the request's query, the target that is sent.
+pub(crate) fn reset_target(exchange: &mut Exchange) {
+    exchange.target.clear();
+    exchange.target.extend_from_slice(&exchange.path);
+    append_query(exchange);
+}
+
 /// Puts the request's query behind the target.
-pub(crate) fn append_query(drive: &mut Drive<'_>) {
-    let exchange = &mut *drive.exchange;
+pub(crate) fn append_query(exchange: &mut Exchange) {
     if let Some(query) = exchange.head.query {
         exchange.target.push(b'?');
         exchange.target.extend_from_slice(query.of(&exchange.head_bytes));

@@ -8,13 +8,13 @@ use eddy_http::{
     ForwardedClient, ForwardedPolicy, HeadLimits, RequestBody, RequestHead, RequestWrite, ResponseHead,
     write_request_head,
 };
-use eddy_io::{Buffer, Fill, Stream};
-use eddy_upstream::{Link, ResolvedAddress, Tried};
+use eddy_io::{Buffer, Fill};
+use eddy_upstream::{Link, Tried};
 
 use crate::exchange::BodyReader;
 use crate::outbound::Order;
 use crate::outbound::serve::Reason;
-use crate::worker::{Stay, Worker, WorkerCluster, now};
+use crate::worker::{Stay, TakenLink, Worker, WorkerCluster, now};
 
 /// Largest body of an answer, bytes.
 const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -48,17 +48,20 @@ pub(super) async fn fetch(worker: &Rc<Worker>, order: &Order) -> Result<Answer, 
     };
     let cluster = cluster.ok_or("unknown_cluster")?;
     let request = write(worker, order)?;
-    let may_repeat = order.method.is_idempotent() && order.body.is_empty();
     let mut tried = Tried::new();
     loop {
         match attempt(worker, &cluster, order, &request, &mut tried).await {
             Ok(answer) => return Ok(answer),
             // Its pool may hold more of the kind; each try takes one out.
-            Err(Broken::Stale) if may_repeat => {}
+            Err(Broken::Stale) if is_repeatable(order) => {}
             Err(Broken::Stale) => return Err("link_stale"),
             Err(Broken::Failed(reason)) => return Err(reason),
         }
     }
+}
+
+fn is_repeatable(order: &Order) -> bool {
+    order.method.is_idempotent() && order.body.is_empty()
 }
 
 /// The request as it is sent, checked like every other.
@@ -106,7 +109,7 @@ async fn attempt(
     let now_ms = worker.timers.now_ms();
     let lease = cluster.state().borrow_mut().select(now(now_ms), &mut worker.rng.borrow_mut(), tried);
     let stay = lease.and_then(|lease| Stay::begin(cluster, lease)).ok_or(Broken::Failed("no_endpoint"))?;
-    let mut link = obtain(worker, cluster, &stay).await?;
+    let mut link = obtain(worker, &stay, is_repeatable(order)).await?;
     let mut input = worker.buffers.take_large();
     let read = converse(&mut link, order, request, &mut input).await;
     let is_empty = input.is_empty();
@@ -133,21 +136,14 @@ async fn attempt(
     }
 }
 
-async fn obtain(worker: &Worker, cluster: &Rc<WorkerCluster>, stay: &Stay) -> Result<Link, Broken> {
-    let place = {
-        let mut pools = cluster.pools().borrow_mut();
-        let pool = pools.at(stay.lease().endpoint());
-        if let Some(link) = pool.take(&cluster.config.pool, worker.timers.now_ms()) {
-            return Ok(link);
-        }
-        pool.place(cluster.config.links_max).ok_or(Broken::Failed("links_exhausted"))?
+async fn obtain(worker: &Worker, stay: &Stay, is_repeatable: bool) -> Result<Link, Broken> {
+    let place = match stay.take_link(is_repeatable, worker.timers.now_ms()) {
+        Some(TakenLink::Kept(link)) => return Ok(link),
+        Some(TakenLink::Place(place)) => place,
+        None => return Err(Broken::Failed("links_exhausted")),
     };
-    let connecting = async {
-        match &stay.address {
-            ResolvedAddress::Tcp(address) => Stream::connect_tcp(*address).await,
-            ResolvedAddress::Unix(path) => Stream::connect_unix(path).await,
-        }
-    };
+    let cluster = stay.cluster();
+    let connecting = worker.connect(&stay.address);
     match tokio::time::timeout(cluster.config.connect_timeout, connecting).await {
         Ok(Ok(stream)) => {
             cluster.series.connects.increment();

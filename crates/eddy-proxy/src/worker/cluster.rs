@@ -5,7 +5,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use eddy_upstream::eject::Change;
-use eddy_upstream::{ClusterConfig, ClusterState, EndpointSet, Lease, LinkPools, ResolvedAddress, Rng};
+use eddy_upstream::{
+    ClusterConfig, ClusterState, EndpointSet, Lease, Link, LinkPlace, LinkPools, ResolvedAddress, Rng,
+};
 
 use crate::stats::ClusterSeries;
 use crate::worker::state::now;
@@ -17,6 +19,15 @@ pub(crate) struct WorkerCluster {
     pub(crate) series: Arc<ClusterSeries>,
     state: Rc<RefCell<ClusterState>>,
     pools: Rc<RefCell<LinkPools>>,
+}
+
+/// What there is for an attempt.
+#[derive(Debug)]
+pub(crate) enum TakenLink {
+    /// A link that was used before.
+    Kept(Link),
+    /// Room for a new one.
+    Place(LinkPlace),
 }
 
 /// One attempt's stay at an endpoint; ends when dropped.
@@ -83,6 +94,23 @@ impl WorkerCluster {
 }
 
 impl Stay {
+    /// A link to the endpoint, kept or to be made; `None` where it has as many as it may have.
+    ///
+    /// # Cost
+    /// No system call where the request can be repeated, else one for each kept link that is looked at.
+    pub(crate) fn take_link(&self, is_repeatable: bool, now_ms: u64) -> Option<TakenLink> {
+        let cluster = &self.cluster;
+        let mut pools = cluster.pools.borrow_mut();
+        let pool = pools.at(self.lease().endpoint());
+        while let Some(link) = pool.take(&cluster.config.pool, now_ms) {
+            // What cannot be repeated is not entrusted to a link that may just have been closed.
+            if is_repeatable || link.stream.is_quiet_now() {
+                return Some(TakenLink::Kept(link));
+            }
+        }
+        pool.place(cluster.config.links_max).map(TakenLink::Place)
+    }
+
     /// Begins a stay that `lease` stands for; `None` when its endpoint has gone in the meantime.
     pub(crate) fn begin(cluster: &Rc<WorkerCluster>, lease: Lease) -> Option<Self> {
         let address =

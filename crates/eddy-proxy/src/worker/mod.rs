@@ -2,6 +2,7 @@
 
 mod accept;
 mod cluster;
+mod connect;
 mod crowd;
 mod date;
 mod overload;
@@ -10,7 +11,7 @@ mod sockets;
 mod state;
 mod tick;
 
-pub(crate) use cluster::{Stay, WorkerCluster};
+pub(crate) use cluster::{Stay, TakenLink, WorkerCluster};
 pub(crate) use crowd::{Ticket, Waited};
 pub(crate) use overload::Pressure;
 pub(crate) use run::{Apply, Command, Start, run};

@@ -13,7 +13,7 @@ use eddy_upstream::{EndpointSet, Rng};
 use tokio::sync::{Notify, watch};
 
 use crate::access::AccessWriter;
-use crate::exchange::{Crossing, Exchange};
+use crate::exchange::{Crossing, Exchange, FilterChain};
 use crate::host::FilterHost;
 use crate::plan::{ListenerPlan, Plan};
 use crate::stats::{PlanSeries, WorkerSeries};
@@ -194,6 +194,12 @@ impl WorkerPlan {
     /// The listener with this index.
     pub(crate) fn listener(&self, index: usize) -> Option<&ListenerPlan> {
         self.plan.listeners.get(index)
+    }
+
+    /// The chain of a listener with this index; `None` for none.
+    #[inline]
+    pub(crate) fn chain(&self, listener: usize, chain: Option<usize>) -> Option<&FilterChain> {
+        self.listener(listener)?.chains.get(chain?)
     }
 }
 

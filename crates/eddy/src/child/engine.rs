@@ -1,17 +1,17 @@
 //! The thread that reads configurations and puts them in force: the first one, and those that follow.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
 use anyhow::Context;
-use eddy_config::{Config, ListenAddress, version_of};
+use eddy_config::{Config, FilterConfig, version_of};
 use eddy_filter::{FilterSet, Host, Level};
 use eddy_guest::Graveyard;
 use eddy_io::{SharedPage, WORKERS_MAX};
-use eddy_proxy::{FilterHost, Gateway, Sockets};
+use eddy_proxy::{FilterHost, Gateway};
 use eddy_source::{FileSource, Rejected};
 
 use super::last_words::LastWords;
@@ -20,12 +20,14 @@ use super::pages::GatewayPages;
 use super::process::LogChoice;
 use super::socket_source::{OwnSockets, SocketSource};
 use super::status::{InForce, Status};
+use super::taken::{Taken, keys_of, role_name};
 use super::watchdog::{Watch, watch};
 use crate::admin::AdminServer;
 use crate::control::{
-    Channel, ChildSettings, STATE_FORMAT, SocketKey, SocketPlace, SocketRole, ToParent, memory_file,
+    Channel, ChildSettings, FilterAbout, QuarantineLimits, Quarantined, STATE_FORMAT, SocketKey, SocketPlace,
+    SocketRole, ToParent, memory_file,
 };
-use crate::filters::{FilterMaker, FilterNames, FilterProblem, needs_new_process, probe};
+use crate::filters::{FilterMaker, FilterNames, FilterProblem, held, needs_new_process, probe, version};
 use crate::log::Log;
 use crate::notify::Notifier;
 
@@ -51,6 +53,8 @@ pub(super) struct Engine {
     pub(super) log_choice: LogChoice,
     /// Where filters go that no plan has any more.
     pub(super) graveyard: Graveyard,
+    /// Filters that must not be entered.
+    pub(super) quarantined: Vec<Quarantined>,
 }
 
 /// An engine whose gateway serves.
@@ -104,6 +108,8 @@ pub(super) enum Order {
     Reload,
     /// The files changed; read the configuration again if it is another than last time.
     FollowFiles,
+    /// These filters must not be entered; others that were quarantined may be again.
+    Quarantine(Vec<Quarantined>),
     /// Stop serving the admin listener: a successor does.
     LeaveAdmin,
     /// Free what filters no plan has any more.
@@ -138,13 +144,14 @@ impl Engine {
         let maker = self.maker(&host);
         let filters =
             maker.make(&config).map_err(|problems| StartError::Config(unmade(&problems, &loaded)))?;
-        self.tell_names(&names, &filters);
+        self.tell_names(&names, &filters, &loaded);
+        let quarantined = quarantined_in(&config, &maker);
         let mut taken = self.acquire(&keys, workers).map_err(StartError::Other)?;
         let admin_socket = taken.admin;
         let page = Arc::clone(&self.page);
         let gateway = Gateway::start(Arc::clone(&config), &filters, Arc::clone(&host), taken.sockets, page);
         let gateway = Arc::new(gateway.context("the gateway cannot start").map_err(StartError::Other)?);
-        let force = InForce { config, bound: std::mem::take(&mut taken.bound) };
+        let force = InForce { config, bound: std::mem::take(&mut taken.bound), quarantined };
         let status = Arc::new(Status::new(self.generation, force));
         status.is_config_rejected.store(is_last_good, Ordering::Relaxed);
         let last_tried = Tried { version: version_of(&loaded.sources), problems: 0 };
@@ -182,8 +189,7 @@ impl Engine {
 
     /// All sockets for `keys`, or none.
     fn acquire(&mut self, keys: &[SocketKey], workers: usize) -> anyhow::Result<Taken> {
-        let mut taken =
-            Taken { sockets: Sockets { by_address: HashMap::new() }, admin: None, bound: BTreeMap::new() };
+        let mut taken = Taken::new();
         for key in keys {
             let count = if key.role == SocketRole::Listener { workers } else { 1 };
             match self.sockets.acquire(key, count) {
@@ -204,13 +210,27 @@ impl Engine {
             number: Box::new(move |name| numbers.number(name)),
             graveyard: self.graveyard.clone(),
             observe: Box::new(|filter| tracing::debug!(filter, "making a filter")),
+            quarantined: self.quarantined.clone(),
         }
     }
 
     /// Lets the parent know the filters of a set by number, before the first exchange enters one.
-    fn tell_names(&self, names: &FilterNames, filters: &FilterSet) {
+    fn tell_names(&self, names: &FilterNames, filters: &FilterSet, loaded: &Loaded) {
         for some in names.add(filters).chunks(NAMES_PER_MESSAGE) {
             self.tell(&ToParent::Filters { names: some.to_vec() }, None);
+        }
+        let config = &loaded.config;
+        let about = |(index, filter): (usize, &FilterConfig)| {
+            let folder = loaded.folders.get(&filter.name).cloned();
+            Some(FilterAbout {
+                name: filter.name.to_string(),
+                version: version(config, index, filter)?,
+                folder,
+            })
+        };
+        let about: Vec<FilterAbout> = config.filters.iter().enumerate().filter_map(about).collect();
+        for some in about.chunks(FILTERS_PER_MESSAGE) {
+            self.tell(&ToParent::FiltersMade { filters: some.to_vec() }, None);
         }
     }
 
@@ -273,7 +293,14 @@ impl Running {
             if self.status.is_draining.load(Ordering::Relaxed) {
                 continue;
             }
-            if has(|order| matches!(order, Order::Reload)) {
+            let quarantine = pending
+                .iter()
+                .rev()
+                .find_map(|order| if let Order::Quarantine(all) = order { Some(all) } else { None });
+            if let Some(quarantined) = quarantine {
+                self.maker.quarantined.clone_from(quarantined);
+            }
+            if quarantine.is_some() || has(|order| matches!(order, Order::Reload)) {
                 self.reload(load(&self.engine.source));
             } else if has(|order| matches!(order, Order::FollowFiles)) {
                 let read = load(&self.engine.source);
@@ -322,7 +349,10 @@ impl Running {
         };
         let version = Arc::clone(&loaded.config.version);
         let is_renewal = needs_new_process(&loaded.config);
-        let is_same = version == self.status.force().config.version && !loaded.config.has_files_of_filters();
+        let force = self.status.force();
+        let is_same = version == force.config.version
+            && !loaded.config.has_files_of_filters()
+            && force.quarantined == quarantined_in(&loaded.config, &self.maker);
         if is_same && !is_renewal {
             self.status.handle_accepted(None);
             return Reload::Unchanged(version);
@@ -347,7 +377,7 @@ impl Running {
                 return Reload::Rejected(problems.len());
             }
         };
-        self.engine.tell_names(&self.names, &filters);
+        self.engine.tell_names(&self.names, &filters, &loaded);
         match self.put_in_force(&loaded, &filters) {
             Ok(()) => Reload::Accepted(version),
             Err(error) => {
@@ -406,8 +436,11 @@ impl Running {
         if gone.keys().any(|key| key.role == SocketRole::Admin) {
             self.admin = None;
         }
-        let force =
-            InForce { config: Arc::clone(&config), bound: kept.into_iter().chain(taken.bound).collect() };
+        let force = InForce {
+            config: Arc::clone(&config),
+            bound: kept.into_iter().chain(taken.bound).collect(),
+            quarantined: quarantined_in(&config, &self.maker),
+        };
         self.status.handle_accepted(Some(force));
         self.watch_filters();
         self.engine.log.set(self.engine.log_choice.weighed_against(&config.log));
@@ -457,8 +490,18 @@ impl Running {
             workers: self.workers,
             log_level: log.level.to_string(),
             is_log_json: log.is_json,
+            quarantine: QuarantineLimits {
+                deaths: config.quarantine.deaths,
+                within_ms: u64::try_from(config.quarantine.within.as_millis()).unwrap_or(u64::MAX),
+                time_ms: u64::try_from(config.quarantine.time.as_millis()).unwrap_or(u64::MAX),
+            },
         }
     }
+}
+
+/// The filters of a configuration that are not entered.
+fn quarantined_in(config: &Config, maker: &FilterMaker) -> Vec<Quarantined> {
+    held(config, &maker.quarantined).into_iter().map(|(_, held)| held.clone()).collect()
 }
 
 impl Tried {
@@ -469,48 +512,6 @@ impl Tried {
                 Self { version: version_of(&rejected.sources), problems: rejected.problems.len() }
             }
         }
-    }
-}
-
-/// Sockets that were taken for a configuration.
-struct Taken {
-    sockets: Sockets,
-    admin: Option<OwnedFd>,
-    bound: BTreeMap<SocketKey, SocketPlace>,
-}
-
-impl Taken {
-    fn add(&mut self, key: &SocketKey, bound: SocketPlace, sockets: Vec<OwnedFd>) {
-        self.bound.insert(key.clone(), bound);
-        match key.role {
-            SocketRole::Listener => {
-                self.sockets.by_address.insert(listen_address(&key.place), sockets);
-            }
-            SocketRole::Admin => self.admin = sockets.into_iter().next(),
-        }
-    }
-}
-
-/// The sockets that a configuration needs.
-fn keys_of(config: &Config) -> Vec<SocketKey> {
-    let listeners = config.listeners.iter().map(|listener| SocketKey {
-        role: SocketRole::Listener,
-        place: match &listener.address {
-            ListenAddress::Tcp(address) => SocketPlace::Tcp(*address),
-            ListenAddress::Unix(path) => SocketPlace::Unix(path.clone()),
-        },
-    });
-    let admin = config
-        .admin
-        .iter()
-        .map(|admin| SocketKey { role: SocketRole::Admin, place: SocketPlace::Tcp(admin.address) });
-    listeners.chain(admin).collect()
-}
-
-fn listen_address(place: &SocketPlace) -> ListenAddress {
-    match place {
-        SocketPlace::Tcp(address) => ListenAddress::Tcp(*address),
-        SocketPlace::Unix(path) => ListenAddress::Unix(path.clone()),
     }
 }
 
@@ -570,17 +571,11 @@ pub(super) fn stay_for_ever() -> ! {
     }
 }
 
-/// How records name a role.
-pub(super) fn role_name(role: SocketRole) -> &'static str {
-    match role {
-        SocketRole::Listener => "listener",
-        SocketRole::Admin => "admin",
-    }
-}
-
 /// Most exchanges of a worker at once that filters can name; the table grows as they come.
 const EXCHANGES_MAX: usize = 1 << 20;
 /// Names of filters in one message to the parent; each is short enough for all to fit.
 const NAMES_PER_MESSAGE: usize = 200;
+/// What else is told of filters, in one message; each has a path in it.
+const FILTERS_PER_MESSAGE: usize = 4;
 /// Orders taken together.
 const ORDERS_MAX: usize = 1024;

@@ -1,12 +1,13 @@
 //! Reads and checks the configuration, and keeps what was read, for the day when the files are broken.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use eddy_config::{Config, Problem, Severity, SourceText};
 use eddy_source::{FileSource, Rejected};
 
-use crate::filters::{link_packages, name_library, problems_of};
+use crate::filters::{folders_of, link_packages, name_library, problems_of};
 
 /// A configuration that can be used.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(crate) struct Loaded {
     pub(crate) sources: Vec<SourceText>,
     /// What may be other than it was meant.
     pub(crate) warnings: Vec<Problem>,
+    /// The filters that come from Go packages, and where these lie.
+    pub(crate) folders: BTreeMap<Arc<str>, PathBuf>,
     /// The library of its Go packages, once they are linked.
     pub(crate) bundle: Option<PathBuf>,
 }
@@ -28,7 +31,9 @@ pub(crate) struct Loaded {
 pub(super) fn load(source: &FileSource) -> Result<Loaded, Rejected> {
     let loaded = source.load()?;
     let warnings = loaded.checked.warnings;
-    Ok(Loaded { config: Arc::new(loaded.checked.config), sources: loaded.sources, warnings, bundle: None })
+    let config = loaded.checked.config;
+    let folders = folders_of(&config);
+    Ok(Loaded { config: Arc::new(config), sources: loaded.sources, warnings, folders, bundle: None })
 }
 
 /// The same configuration with its Go packages linked.
@@ -61,10 +66,11 @@ pub(crate) fn unpack(bytes: &[u8]) -> Option<Loaded> {
     let (pairs, bundle): (Vec<(String, String)>, Option<PathBuf>) = serde_json::from_slice(bytes).ok()?;
     let sources: Vec<SourceText> = pairs.iter().map(|(path, text)| SourceText::new(path, text)).collect();
     let mut config = eddy_config::check(&sources).ok()?.config;
+    let folders = folders_of(&config);
     if let Some(library) = &bundle {
         name_library(&mut config, library);
     }
-    Some(Loaded { config: Arc::new(config), sources, warnings: Vec::new(), bundle })
+    Some(Loaded { config: Arc::new(config), sources, warnings: Vec::new(), folders, bundle })
 }
 
 /// Logs each problem with its place.

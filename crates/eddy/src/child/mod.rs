@@ -10,6 +10,7 @@ mod pages;
 mod process;
 mod socket_source;
 mod status;
+mod taken;
 mod watchdog;
 
 pub(crate) use load::{pack, unpack};

@@ -3,10 +3,15 @@
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
+use eddy_filter::FailurePolicy;
+use eddy_io::monotonic_ms;
+use eddy_proxy::stats::FilterView as ReportedFilter;
 use serde::Serialize;
 
-use super::engine::{Serving, role_name};
+use super::engine::Serving;
+use super::taken::role_name;
 use crate::admin::{Page, Pages};
+use crate::control::Quarantined;
 use crate::filters::write_metrics;
 
 /// Shows one gateway process.
@@ -23,7 +28,7 @@ impl Pages for GatewayPages {
             b"/ready" => self.ready(),
             b"/config" => text(self.serving.status.force().config.shown.as_ref().to_owned()),
             b"/clusters" => json(&self.serving.gateway.clusters()),
-            b"/filters" => json(&self.serving.gateway.stats().filters()),
+            b"/filters" => json(&self.filters()),
             b"/listeners" => json(&self.listeners()),
             _ => return None,
         })
@@ -49,6 +54,24 @@ impl GatewayPages {
                 address: place.to_string(),
             })
             .collect()
+    }
+
+    fn filters(&self) -> FiltersView {
+        let force = self.serving.status.force();
+        let now_ms = monotonic_ms();
+        let quarantined = |name: &str| {
+            let held = force.quarantined.iter().find(|held| held.name == name)?;
+            let filter = force.config.filters.iter().find(|filter| *filter.name == *held.name)?;
+            let effect = match filter.policy.on_failure {
+                FailurePolicy::Closed => "exchanges are refused",
+                FailurePolicy::Open => "it is left out",
+            };
+            let seconds_left = held.until_ms.saturating_sub(now_ms) / 1000;
+            Some(QuarantineView { deaths: held.deaths, effect, seconds_left })
+        };
+        let reported = self.serving.gateway.stats().filters().filters;
+        let view = |view: ReportedFilter| ShownFilter { quarantined: quarantined(&view.name), view };
+        FiltersView { filters: reported.into_iter().map(view).collect() }
     }
 
     fn metrics(&self) -> String {
@@ -86,10 +109,26 @@ impl GatewayPages {
             u8::from(status.is_draining.load(Ordering::Relaxed)),
             status.generation,
         );
+        write_quarantined(&mut out, &status.force().quarantined);
         let names = &self.serving.names;
         write_metrics(&mut out, self.serving.host.metrics(), |number| names.of(number));
         write_process(&mut out);
         out
+    }
+}
+
+/// Which filters are not entered; nothing where all are.
+fn write_quarantined(out: &mut String, quarantined: &[Quarantined]) {
+    if quarantined.is_empty() {
+        return;
+    }
+    out.push_str(
+        "# HELP eddy_filters_quarantined Filters that are not entered, because the process died in them; always 1.\n\
+         # TYPE eddy_filters_quarantined gauge\n",
+    );
+    for held in quarantined {
+        // Names of filters have no character that would need an escape.
+        let _ = writeln!(out, "eddy_filters_quarantined{{filter=\"{}\"}} 1", held.name);
     }
 }
 
@@ -124,6 +163,27 @@ fn write_process(out: &mut String) {
         time.tv_sec,
         time.tv_nsec / 1_000_000
     );
+}
+
+#[derive(Serialize)]
+struct FiltersView {
+    filters: Vec<ShownFilter>,
+}
+
+#[derive(Serialize)]
+struct ShownFilter {
+    #[serde(flatten)]
+    view: ReportedFilter,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quarantined: Option<QuarantineView>,
+}
+
+/// Why a filter is not entered.
+#[derive(Serialize)]
+struct QuarantineView {
+    deaths: u32,
+    effect: &'static str,
+    seconds_left: u64,
 }
 
 #[derive(Serialize)]

@@ -20,7 +20,7 @@ use super::engine::{Engine, Order, Serving, StartError, stay_for_ever};
 use super::load::log_problems;
 use super::mailbox::{Events, Mailbox, mailbox};
 use super::socket_source::{FromParent, Lent, OwnSockets, SocketSource};
-use crate::control::{Channel, PROTOCOL, Received, StartReason, ToChild, read_memory_file};
+use crate::control::{Channel, PROTOCOL, Quarantined, Received, StartReason, ToChild, read_memory_file};
 use crate::log::{Log, LogSettings};
 use crate::notify::Notifier;
 use crate::signals::{Request, Signals};
@@ -144,6 +144,7 @@ impl Process {
             notifier,
             log: options.log,
             log_choice: options.log_choice,
+            quarantined: welcome.quarantined,
             graveyard: Graveyard::new(move || {
                 // Without an engine the process is ending.
                 let _ = burials.send(Order::Bury);
@@ -237,6 +238,7 @@ impl Process {
                         self.pass_on(Lent::Refused { request, problem, is_in_use });
                     }
                     ToChild::Reload => self.order(Order::Reload),
+                    ToChild::Quarantine { quarantined } => self.order(Order::Quarantine(quarantined)),
                     ToChild::ReopenLogs => self.reopen_logs(),
                     ToChild::Drain { has_successor } => {
                         if has_successor {
@@ -379,11 +381,18 @@ struct Welcome {
     reason: StartReason,
     page: Option<SharedPage>,
     last_good: Option<Vec<u8>>,
+    quarantined: Vec<Quarantined>,
 }
 
 impl Default for Welcome {
     fn default() -> Self {
-        Self { generation: 1, reason: StartReason::First, page: None, last_good: None }
+        Self {
+            generation: 1,
+            reason: StartReason::First,
+            page: None,
+            last_good: None,
+            quarantined: Vec::new(),
+        }
     }
 }
 
@@ -395,7 +404,7 @@ fn await_welcome() -> anyhow::Result<(Channel, Welcome)> {
     loop {
         match channel.receive()? {
             Received::Message(
-                ToChild::Welcome { protocol, generation, reason, has_last_good },
+                ToChild::Welcome { protocol, generation, reason, has_last_good, quarantined },
                 descriptors,
             ) => {
                 ensure!(
@@ -407,7 +416,7 @@ fn await_welcome() -> anyhow::Result<(Channel, Welcome)> {
                 let last_good = descriptors.next().filter(|_| has_last_good);
                 let last_good = last_good.map(|file| read_memory_file(&file)).transpose()?;
                 let page = Some(SharedPage::from_fd(page)?);
-                return Ok((channel, Welcome { generation, reason, page, last_good }));
+                return Ok((channel, Welcome { generation, reason, page, last_good, quarantined }));
             }
             Received::Nothing => wait_for(&channel, deadline)?,
             Received::Message(..) | Received::Unknown(_) => {

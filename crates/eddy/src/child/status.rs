@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use eddy_config::Config;
 
-use crate::control::{SocketKey, SocketPlace};
+use crate::control::{Quarantined, SocketKey, SocketPlace};
 
 /// The state of a gateway process.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub(super) struct InForce {
     pub(super) config: Arc<Config>,
     /// Where the sockets are, by what was configured.
     pub(super) bound: BTreeMap<SocketKey, SocketPlace>,
+    /// Its filters that are not entered.
+    pub(super) quarantined: Vec<Quarantined>,
 }
 
 impl Status {

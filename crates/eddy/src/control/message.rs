@@ -26,6 +26,9 @@ pub(crate) enum ToChild {
         reason: StartReason,
         /// Whether a second descriptor came along.
         has_last_good: bool,
+        /// Filters that must not be entered.
+        #[serde(default)]
+        quarantined: Vec<Quarantined>,
     },
     /// Sockets that were asked for, as descriptors; perhaps in several messages.
     Sockets {
@@ -47,6 +50,11 @@ pub(crate) enum ToChild {
     },
     /// Read the configuration again.
     Reload,
+    /// The filters that must not be entered from now on; those that were and are not named may be again.
+    Quarantine {
+        /// All of them.
+        quarantined: Vec<Quarantined>,
+    },
     /// Open log files again.
     ReopenLogs,
     /// Stop accepting, let exchanges end, exit.
@@ -103,6 +111,11 @@ pub(crate) enum ToParent {
         /// Number and name.
         names: Vec<(u32, String)>,
     },
+    /// More of some of these filters.
+    FiltersMade {
+        /// What there is to know of each.
+        filters: Vec<FilterAbout>,
+    },
     /// What this process's standard error is from now on, as a memory file, to be read when it has died.
     LastWords,
     /// The configuration on disk needs a new process, which this one asks for: libraries of filters have changed.
@@ -120,6 +133,44 @@ pub(crate) struct ChildSettings {
     pub(crate) log_level: String,
     /// Whether messages are written as JSON.
     pub(crate) is_log_json: bool,
+    /// When filters are quarantined.
+    #[serde(default)]
+    pub(crate) quarantine: QuarantineLimits,
+}
+
+/// When a filter that the process dies in is not entered any more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct QuarantineLimits {
+    /// Deaths that it takes; 0 for never.
+    pub(crate) deaths: u32,
+    /// The time in which they are counted.
+    pub(crate) within_ms: u64,
+    /// How long it is not entered.
+    pub(crate) time_ms: u64,
+}
+
+/// What a parent needs to know of a filter to say whose fault a death was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FilterAbout {
+    /// Its name in the configuration.
+    pub(crate) name: String,
+    /// Changes with its configuration and its library.
+    pub(crate) version: String,
+    /// Where its sources lie, if that is known: a Go program that dies names its files.
+    pub(crate) folder: Option<PathBuf>,
+}
+
+/// A filter that must not be entered, as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Quarantined {
+    /// Its name in the configuration.
+    pub(crate) name: String,
+    /// [`FilterAbout::version`] of the one that is meant; another one under this name may be entered.
+    pub(crate) version: String,
+    /// Deaths that were counted.
+    pub(crate) deaths: u32,
+    /// When it may be entered again, in milliseconds of the monotonic clock.
+    pub(crate) until_ms: u64,
 }
 
 /// Why a gateway process was started.

@@ -9,7 +9,8 @@ mod message;
 
 pub(crate) use channel::{Channel, DESCRIPTORS_PER_MESSAGE, Received, memory_file, read_memory_file};
 pub(crate) use message::{
-    ChildSettings, PROTOCOL, STATE_FORMAT, SocketKey, SocketPlace, SocketRole, StartReason, ToChild, ToParent,
+    ChildSettings, FilterAbout, PROTOCOL, QuarantineLimits, Quarantined, STATE_FORMAT, SocketKey,
+    SocketPlace, SocketRole, StartReason, ToChild, ToParent,
 };
 
 #[cfg(test)]

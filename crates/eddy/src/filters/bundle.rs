@@ -1,9 +1,10 @@
 //! The library that holds the filters of a configuration's Go packages.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use eddy_config::{Config, FilterKind, GoSource, Problem, SourceText};
+use eddy_config::{Config, FilterConfig, FilterKind, GoSource, Problem, SourceText};
 
 use super::problem::FilterProblem;
 use crate::bundle::{Bundle, BundleFailure, Cache, Record, bundle};
@@ -16,6 +17,17 @@ fn packages(config: &Config) -> BTreeSet<&Path> {
         FilterKind::Go { .. } | FilterKind::Builtin(_) | FilterKind::Native { .. } => None,
     });
     packages.collect()
+}
+
+/// The filters that come from Go packages, and where these lie.
+pub(crate) fn folders_of(config: &Config) -> BTreeMap<Arc<str>, PathBuf> {
+    let folder = |filter: &FilterConfig| match &filter.kind {
+        FilterKind::Go { source: GoSource::Package(path), .. } => {
+            Some((Arc::clone(&filter.name), path.canonicalize().ok()?))
+        }
+        FilterKind::Go { .. } | FilterKind::Builtin(_) | FilterKind::Native { .. } => None,
+    };
+    config.filters.iter().filter_map(folder).collect()
 }
 
 /// Links the Go packages of a configuration into a library, or finds the one that was linked before, and has the

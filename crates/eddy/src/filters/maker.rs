@@ -11,7 +11,9 @@ use eddy_guest::{Graveyard, Guest, NativeLibrary};
 
 use super::bundle::library_of;
 use super::problem::FilterProblem;
+use super::quarantine::{held, stand_in};
 use super::services::{self, ProcessServices};
+use crate::control::Quarantined;
 
 /// Makes filters. Lives on one thread, which no worker is and which lasts as long as the process.
 pub(crate) struct FilterMaker {
@@ -23,19 +25,22 @@ pub(crate) struct FilterMaker {
     pub(crate) graveyard: Graveyard,
     /// Told of each filter that is about to be made.
     pub(crate) observe: Box<dyn Fn(&str) + Send>,
+    /// Filters that are not made, because they must not be entered.
+    pub(crate) quarantined: Vec<Quarantined>,
 }
 
 /// What makes a filter ready to be put into chains.
 #[derive(Clone)]
 enum Made {
     Builtin(Arc<Filter>),
+    Quarantined(Arc<Filter>),
     Guest(Arc<Filter>, Arc<dyn Guest>),
 }
 
 impl Made {
     fn filter(&self) -> &Arc<Filter> {
         match self {
-            Self::Builtin(filter) | Self::Guest(filter, _) => filter,
+            Self::Builtin(filter) | Self::Quarantined(filter) | Self::Guest(filter, _) => filter,
         }
     }
 }
@@ -48,7 +53,13 @@ impl FilterMaker {
     pub(crate) fn make(&self, config: &Config) -> Result<FilterSet, Vec<FilterProblem>> {
         let mut problems = Vec::new();
         let mut made = Vec::with_capacity(config.filters.len());
-        for filter in &config.filters {
+        let held: BTreeSet<usize> =
+            held(config, &self.quarantined).into_iter().map(|(index, _)| index).collect();
+        for (index, filter) in config.filters.iter().enumerate() {
+            if held.contains(&index) {
+                made.push(Made::Quarantined(stand_in(filter, (self.number)(&filter.name))));
+                continue;
+            }
             (self.observe)(&filter.name);
             match self.make_one(filter) {
                 Ok(one) => made.push(one),
@@ -135,6 +146,8 @@ impl FilterMaker {
     ) -> Result<Option<RuleFilter>, FilterProblem> {
         let index = rule.filter;
         match made {
+            // What a rule says for it does not make it any better.
+            Made::Quarantined(_) => Ok(None),
             Made::Builtin(_) => {
                 let Some(own) = &rule.builtin else { return Ok(None) };
                 let filter = self.make_builtin(config, own)?;

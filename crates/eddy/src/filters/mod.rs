@@ -7,12 +7,14 @@ mod names;
 mod probe;
 mod probed;
 mod problem;
+mod quarantine;
 mod services;
 
-pub(crate) use bundle::{link_packages, name_library, problems_of};
+pub(crate) use bundle::{folders_of, link_packages, name_library, problems_of};
 pub(crate) use maker::{FilterMaker, needs_new_process};
 pub(crate) use metrics::write_metrics;
 pub(crate) use names::FilterNames;
 pub(crate) use probe::probe;
 pub(crate) use probed::run as run_probe;
 pub(crate) use problem::FilterProblem;
+pub(crate) use quarantine::{held, version};

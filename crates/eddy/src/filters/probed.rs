@@ -39,6 +39,7 @@ fn try_out() -> anyhow::Result<()> {
         host: Arc::new(NoGateway::new(&loaded.config)),
         number: Box::new(move |_| ids.fetch_add(1, Ordering::Relaxed)),
         graveyard: Graveyard::new(|| ()),
+        quarantined: Vec::new(),
         observe: Box::new(move |filter| {
             // Whoever does not listen learns nothing.
             let _ = reports.send(&FromProbe::Making(filter.to_owned()), &[]);

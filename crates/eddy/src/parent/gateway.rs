@@ -12,7 +12,7 @@ use rustix::process::{Pid, WaitOptions, WaitStatus};
 
 use super::program::{Image, Program};
 use super::testimony::Testimony;
-use crate::control::{Channel, ChildSettings, PROTOCOL, SocketKey, StartReason, ToChild};
+use crate::control::{Channel, ChildSettings, PROTOCOL, Quarantined, SocketKey, StartReason, ToChild};
 
 /// A gateway process that has been started and not yet been seen to end.
 #[derive(Debug)]
@@ -35,6 +35,8 @@ pub(super) struct GatewayProcess {
     pub(super) phase: Phase,
     /// Why the parent has killed it, if so.
     pub(super) kill_reason: Option<&'static str>,
+    /// The filter that a worker hung in, if that is why.
+    pub(super) hung_in: Option<String>,
     /// The listening sockets it was given, and how many of each.
     pub(super) granted: BTreeMap<SocketKey, usize>,
     /// What it told of its configuration.
@@ -79,12 +81,18 @@ impl GatewayProcess {
         generation: u64,
         time_max: Duration,
         last_good: Option<&OwnedFd>,
+        quarantined: &[Quarantined],
     ) -> io::Result<Self> {
         let (page, page_file) = SharedPage::create()?;
         let (channel, stdin) = Channel::pair()?;
         // The welcome waits in the socket, whatever the process becomes.
-        let welcome =
-            ToChild::Welcome { protocol: PROTOCOL, generation, reason, has_last_good: last_good.is_some() };
+        let welcome = ToChild::Welcome {
+            protocol: PROTOCOL,
+            generation,
+            reason,
+            has_last_good: last_good.is_some(),
+            quarantined: quarantined.to_vec(),
+        };
         let descriptors: Vec<BorrowedFd<'_>> =
             [Some(&page_file), last_good].into_iter().flatten().map(AsFd::as_fd).collect();
         channel.send(&welcome, &descriptors)?;
@@ -105,6 +113,7 @@ impl GatewayProcess {
             started,
             phase: Phase::Starting(started + time_max),
             kill_reason: None,
+            hung_in: None,
             granted: BTreeMap::new(),
             settings: ChildSettings::default(),
             last_good: None,
@@ -131,6 +140,7 @@ impl GatewayProcess {
             started: Instant::now(),
             phase: parts.phase,
             kill_reason: None,
+            hung_in: None,
             granted: parts.granted,
             settings: parts.settings,
             last_good: None,
@@ -200,13 +210,16 @@ impl GatewayProcess {
         (number != 0).then(|| self.testimony.name_of(number))
     }
 
-    /// All filters that workers are in, or were when the process died, for a record.
-    pub(super) fn filters_entered(&self) -> Option<String> {
+    /// All filters that workers are in, or were when the process died.
+    pub(super) fn filters_entered(&self) -> Vec<String> {
+        if let Some(hung_in) = &self.hung_in {
+            return vec![hung_in.clone()];
+        }
         let mut names: Vec<String> =
             (0..self.settings.workers.min(WORKERS_MAX)).filter_map(|index| self.filter_of(index)).collect();
         names.sort();
         names.dedup();
-        (!names.is_empty()).then(|| names.join(" or "))
+        names
     }
 
     /// The process id as a number, for records.

@@ -4,6 +4,7 @@
 
 mod gateway;
 mod program;
+mod quarantine;
 mod report;
 mod request;
 mod restart;

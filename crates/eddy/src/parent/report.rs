@@ -70,6 +70,11 @@ impl Supervisor {
                     process.testimony.add_filters(names);
                 }
             }
+            ToParent::FiltersMade { filters } => {
+                if let Some(process) = self.processes.get_mut(index) {
+                    process.testimony.add_about(filters);
+                }
+            }
             ToParent::LastWords => {
                 if let (Some(process), Some(file)) =
                     (self.processes.get_mut(index), descriptors.into_iter().next())

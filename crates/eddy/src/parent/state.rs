@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::control::{ChildSettings, SocketKey, SocketPlace};
+use crate::control::{ChildSettings, FilterAbout, Quarantined, SocketKey, SocketPlace};
 
 /// The parent's state. The descriptors follow in the order of these lists.
 #[derive(Debug, Serialize, Deserialize)]
@@ -19,6 +19,9 @@ pub(super) struct State {
     pub(super) processes: Vec<ProcessState>,
     /// Whether one more descriptor follows, of the configuration in force.
     pub(super) has_last_good: bool,
+    /// Filters that must not be entered.
+    #[serde(default)]
+    pub(super) quarantined: Vec<Quarantined>,
 }
 
 /// The sockets of one address.
@@ -48,6 +51,9 @@ pub(super) struct ProcessState {
     /// The names of its filters.
     #[serde(default)]
     pub(super) filters: Vec<(u32, String)>,
+    /// What else is known of them.
+    #[serde(default)]
+    pub(super) about: Vec<FilterAbout>,
     /// Whether, behind all other descriptors, one follows of what it writes to standard error.
     #[serde(default)]
     pub(super) has_last_words: bool,

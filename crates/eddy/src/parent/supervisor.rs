@@ -8,7 +8,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::gateway::{Ending, GatewayProcess, Phase};
 use super::program::Program;
+use super::quarantine::Quarantine;
 use super::restart::RestartPolicy;
+use super::testimony::LastWords;
 use super::watchdog::{TICK, Watchdog};
 use crate::control::{StartReason, ToChild};
 use crate::log::Log;
@@ -42,6 +44,7 @@ pub(crate) struct Supervisor {
     pub(super) sockets: SocketStore,
     pub(super) processes: Vec<GatewayProcess>,
     pub(super) restart: RestartPolicy,
+    pub(super) quarantine: Quarantine,
     pub(super) watchdog: Watchdog,
     /// The configuration in force, for a replacement that finds a broken one on disk.
     pub(super) last_good: Option<OwnedFd>,
@@ -77,6 +80,7 @@ impl Supervisor {
             sockets: SocketStore::default(),
             processes: Vec::new(),
             restart: RestartPolicy::default(),
+            quarantine: Quarantine::default(),
             watchdog: Watchdog::new(monotonic_ms()),
             last_good: None,
             generation: 0,
@@ -117,6 +121,7 @@ impl Supervisor {
         self.handle_endings();
         self.enforce_deadlines();
         self.enforce_heartbeats();
+        self.release_filters();
         self.ensure_gateway();
         if self.stage == Stage::Stopping && self.processes.is_empty() {
             self.exit.get_or_insert(0);
@@ -147,7 +152,15 @@ impl Supervisor {
     pub(super) fn start(&mut self, reason: StartReason) -> Result<(), NotStarted> {
         self.generation += 1;
         let last_good = self.last_good.as_ref().filter(|_| reason == StartReason::Replacement);
-        match GatewayProcess::start(&self.program, reason, self.generation, self.ready_timeout, last_good) {
+        let started = GatewayProcess::start(
+            &self.program,
+            reason,
+            self.generation,
+            self.ready_timeout,
+            last_good,
+            self.quarantine.held(),
+        );
+        match started {
             Ok(process) => {
                 tracing::debug!(
                     gateway = process.pid(),
@@ -205,19 +218,61 @@ impl Supervisor {
             (Phase::Starting(_) | Phase::Serving, Stage::First | Stage::Serving) => {
                 let wait_ms = self.restart.handle_death(Instant::now(), lived).as_millis();
                 let words = process.testimony.last_words().unwrap_or_default();
+                let entered = process.filters_entered();
                 tracing::error!(
                     gateway,
                     cause,
-                    filter = process.filters_entered(),
+                    filter = Some(entered.join(" or ")).filter(|names| !names.is_empty()),
                     said = Some(&*words.said).filter(|said| !said.is_empty()),
-                    at = words.at,
+                    at = words.at.as_deref(),
                     lived_ms = u64::try_from(lived.as_millis()).unwrap_or(u64::MAX),
                     wait_ms = u64::try_from(wait_ms).unwrap_or(u64::MAX),
                     "gateway process died; another takes its place"
                 );
+                self.blame(&process, ending, &words, &entered);
             }
         }
         self.settle_sockets();
+    }
+
+    /// Quarantines the filter that a process died in, if others did so before.
+    fn blame(&mut self, process: &GatewayProcess, ending: Ending, words: &LastWords, entered: &[String]) {
+        // Somebody else killed it, or it was slow to start: filters have no part in that.
+        let is_by_others = match process.kill_reason {
+            Some(_) => process.hung_in.is_none(),
+            None => ending == Ending::Killed(SIGKILL),
+        };
+        if is_by_others {
+            return;
+        }
+        let limits = process.settings.quarantine;
+        let suspects = process.testimony.suspects(words, entered);
+        for held in self.quarantine.handle_death(monotonic_ms(), suspects, limits) {
+            tracing::error!(
+                filter = held.name,
+                deaths = held.deaths,
+                within_ms = limits.within_ms,
+                time_ms = limits.time_ms,
+                "a filter is quarantined: the gateway process died in it again and again; it is entered again when its configuration or library changes, or its time is over"
+            );
+            // What made processes die young is gone.
+            self.restart.hurry();
+        }
+    }
+
+    /// Lets filters be entered again whose quarantine is over.
+    fn release_filters(&mut self) {
+        let released = self.quarantine.release(monotonic_ms());
+        if released.is_empty() {
+            return;
+        }
+        for filter in released {
+            tracing::warn!(filter, "the quarantine of a filter is over; it is entered again");
+        }
+        let quarantined = self.quarantine.held().to_vec();
+        for process in self.processes.iter().filter(|process| !matches!(process.phase, Phase::Draining(_))) {
+            process.tell(&ToChild::Quarantine { quarantined: quarantined.clone() }, &[]);
+        }
     }
 
     /// Kills processes that did not keep their time.
@@ -243,11 +298,12 @@ impl Supervisor {
                 continue;
             }
             if let Some(silent) = self.watchdog.silent_worker(process.signs_of_life_ms()) {
+                process.hung_in = process.filter_of(silent.index);
                 tracing::error!(
                     gateway = process.pid(),
                     worker = silent.index,
                     silent_ms = u64::try_from(silent.silence.as_millis()).unwrap_or(u64::MAX),
-                    filter = process.filter_of(silent.index),
+                    filter = process.hung_in.as_deref(),
                     "a worker hangs; its process is killed"
                 );
                 process.kill_because("a worker hung");
@@ -316,6 +372,8 @@ impl Supervisor {
 /// A gateway process could not be started; the log has said why.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NotStarted;
+
+const SIGKILL: i32 = nix::sys::signal::Signal::SIGKILL as i32;
 
 /// How long a process that should exit at once may take.
 pub(super) const STOP_TIME_MAX: Duration = Duration::from_secs(1);

@@ -15,6 +15,7 @@ use rustix::process::Pid;
 
 use super::gateway::{Adopted, GatewayProcess, Phase};
 use super::program::{Image, TAKE_UP_VARIABLE};
+use super::quarantine::Quarantine;
 use super::state::{ProcessState, SocketState, State};
 use super::supervisor::{Stage, Supervisor};
 use super::testimony::Testimony;
@@ -77,6 +78,7 @@ impl Supervisor {
                 granted: process.granted.iter().map(|(key, count)| (key.clone(), *count)).collect(),
                 settings: process.settings.clone(),
                 filters: process.testimony.names(),
+                about: process.testimony.about(),
                 has_last_words: process.testimony.file().is_some(),
             });
         }
@@ -90,6 +92,7 @@ impl Supervisor {
             sockets,
             processes,
             has_last_good,
+            quarantined: self.quarantine.held().to_vec(),
         };
         (state, descriptors)
     }
@@ -129,6 +132,7 @@ impl Supervisor {
         }
         self.program.set_path(OsString::from_vec(state.path).into());
         self.generation = state.generation;
+        self.quarantine = Quarantine::adopt(state.quarantined);
         self.stage = Stage::Serving;
         if let Some(serving) = self.serving() {
             let (settings, image) = (serving.settings.clone(), serving.image.clone());
@@ -170,7 +174,7 @@ fn adopt(
         granted: state.granted.into_iter().collect(),
         settings: state.settings,
         page_file,
-        testimony: Testimony::adopt(state.filters, state.has_last_words),
+        testimony: Testimony::adopt(state.filters, state.about, state.has_last_words),
     })?)
 }
 

@@ -5,11 +5,17 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+use super::quarantine::Suspect;
+use crate::control::FilterAbout;
 
 /// What a gateway process leaves with its parent, to be read when it has died.
 #[derive(Debug, Default)]
 pub(super) struct Testimony {
     filters: BTreeMap<u32, String>,
+    /// By name.
+    about: BTreeMap<String, FilterAbout>,
     file: Option<OwnedFd>,
     /// Whether another image of the parent had the file and is about to hand it over.
     pub(super) is_file_awaited: bool,
@@ -22,12 +28,47 @@ pub(super) struct LastWords {
     pub(super) said: String,
     /// The function of a Go program that was at fault, with its package.
     pub(super) at: Option<String>,
+    /// The files of a Go program that its stack names, the innermost first.
+    pub(super) files: Vec<PathBuf>,
 }
 
 impl Testimony {
     /// What another image of the parent knew; the file follows, if there is one.
-    pub(super) fn adopt(filters: Vec<(u32, String)>, is_file_awaited: bool) -> Self {
-        Self { filters: filters.into_iter().collect(), file: None, is_file_awaited }
+    pub(super) fn adopt(filters: Vec<(u32, String)>, about: Vec<FilterAbout>, is_file_awaited: bool) -> Self {
+        let mut adopted = Self { is_file_awaited, ..Self::default() };
+        adopted.add_filters(filters);
+        adopted.add_about(about);
+        adopted
+    }
+
+    /// Takes note of what there is to know of filters.
+    pub(super) fn add_about(&mut self, about: Vec<FilterAbout>) {
+        for filter in about {
+            if self.about.len() < FILTERS_MAX || self.about.contains_key(&filter.name) {
+                self.about.insert(filter.name.clone(), filter);
+            }
+        }
+    }
+
+    /// All that is known of filters, for another image of the parent.
+    pub(super) fn about(&self) -> Vec<FilterAbout> {
+        self.about.values().cloned().collect()
+    }
+
+    /// Whose fault a death may be: a Go program that dies names the file of whoever it was, and else it is one of those
+    /// that workers were in.
+    pub(super) fn suspects(&self, words: &LastWords, entered: &[String]) -> Vec<Suspect> {
+        let suspect =
+            |about: &FilterAbout| Suspect { name: about.name.clone(), version: about.version.clone() };
+        for file in &words.files {
+            let is_here =
+                |about: &&FilterAbout| about.folder.as_deref().is_some_and(|own| file.parent() == Some(own));
+            let found: Vec<Suspect> = self.about.values().filter(is_here).map(suspect).collect();
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        entered.iter().filter_map(|name| self.about.get(name)).map(suspect).collect()
     }
 
     /// Takes note of names.
@@ -75,8 +116,19 @@ impl LastWords {
         let index = found.or_else(|| lines.iter().rposition(|line| !line.trim().is_empty()))?;
         let said = lines.get(index)?.trim().chars().take(SAID_CHARS_MAX).collect();
         let rest = lines.get(index..).unwrap_or_default();
-        Some(Self { said, at: rest.windows(2).find_map(go_function) })
+        Some(Self { said, at: rest.windows(2).find_map(go_function), files: go_files(rest) })
     }
+}
+
+/// The files of the first stack among these lines, which is that of the goroutine at fault.
+fn go_files(lines: &[&str]) -> Vec<PathBuf> {
+    let stack =
+        lines.iter().skip_while(|line| !line.starts_with("goroutine ")).take_while(|line| !line.is_empty());
+    let file = |line: &&str| {
+        let (file, _) = line.strip_prefix('\t')?.split_once(".go:")?;
+        Some(PathBuf::from(format!("{file}.go")))
+    };
+    stack.filter_map(file).take(FILES_MAX).collect()
 }
 
 /// The function of a frame of a Go stack that is neither the runtime's nor the kit's: a line that ends with its
@@ -119,6 +171,7 @@ const OTHERS: [&str; 5] =
     ["runtime.", "panic", "created by ", "internal/", "github.com/eddy-gateway/eddy/sdk/go/"];
 
 const FILTERS_MAX: usize = 4096;
+const FILES_MAX: usize = 256;
 const END_BYTES_MAX: u64 = 256 * 1024;
 const SAID_CHARS_MAX: usize = 300;
 
@@ -135,11 +188,38 @@ mod tests {
         let words = LastWords::of(text).unwrap();
         assert_eq!(words.said, "panic: assignment to entry in nil map");
         assert_eq!(words.at.as_deref(), Some("example.com/filters/auth.(*Filter).refresh"));
+        let files = ["/usr/go/src/runtime/panic.go", "/src/auth/auth.go", "/src/auth/auth.go"];
+        assert_eq!(words.files, files.map(PathBuf::from));
+    }
+
+    #[test]
+    fn a_stack_says_more_than_where_workers_were() {
+        let about = |name: &str, folder: Option<&str>| FilterAbout {
+            name: name.to_owned(),
+            version: "1".to_owned(),
+            folder: folder.map(PathBuf::from),
+        };
+        let about =
+            vec![about("auth", Some("/src/auth")), about("mark", Some("/src/mark")), about("c", None)];
+        let testimony = Testimony::adopt(vec![], about, false);
+        let entered = ["c".to_owned(), "unknown".to_owned()];
+        let names = |words: &LastWords| -> Vec<String> {
+            testimony.suspects(words, &entered).into_iter().map(|suspect| suspect.name).collect()
+        };
+        let text = |file: &str| {
+            format!(
+                "panic: x\n\ngoroutine 18 [running]:\na.b()\n\t{file}:41 +0x3c\n\ngoroutine 19:\na.b()\n\t/src/mark/m.go:1\n"
+            )
+        };
+        assert_eq!(names(&LastWords::of(&text("/src/auth/a.go")).unwrap()), ["auth"]);
+        assert_eq!(names(&LastWords::of(&text("/src/elsewhere/a.go")).unwrap()), ["c"]);
+        assert_eq!(names(&LastWords::default()), ["c"]);
     }
 
     #[test]
     fn other_words_are_kept_as_they_are() {
         let words = LastWords::of("starting\nlibmark: no licence found\n\n").unwrap();
+        assert!(words.files.is_empty());
         assert_eq!((words.said.as_str(), words.at), ("libmark: no licence found", None));
         assert_eq!(
             LastWords::of("double free or corruption (out)\nAborted\n").unwrap().said,
@@ -150,7 +230,7 @@ mod tests {
 
     #[test]
     fn names_are_kept_up_to_a_limit() {
-        let mut testimony = Testimony::adopt(vec![(1, "auth".to_owned())], false);
+        let mut testimony = Testimony::adopt(vec![(1, "auth".to_owned())], vec![], false);
         assert_eq!((testimony.name_of(1), testimony.name_of(2)), ("auth".to_owned(), "number 2".to_owned()));
         testimony.add_filters((2..5000).map(|number| (number, format!("f{number}"))).collect());
         assert_eq!((testimony.names().len(), testimony.name_of(1)), (FILTERS_MAX, "number 1".to_owned()));

@@ -10,7 +10,7 @@ use crate::support::{Directory, Eddy, Launch, get, run_to_end, try_get};
 use rustix::process::Signal;
 
 /// Builds the library of faults of `eddy-guest` with these flags.
-fn faults(directory: &Directory, name: &str, flags: &[&str]) -> PathBuf {
+pub(crate) fn faults(directory: &Directory, name: &str, flags: &[&str]) -> PathBuf {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let library = directory.join(name);
     let built = Command::new("cc")
@@ -295,6 +295,32 @@ fn a_panic_in_a_goroutine_names_its_package() {
     assert!(died["said"].as_str().unwrap().starts_with("panic: in a goroutine"), "{died}");
     assert_eq!(died["at"], "main.refresh", "{died}");
     eddy.record("ready");
+}
+
+/// A goroutine that C has called into cannot end and let C go on, so that the process is lost: at once, and by name.
+#[test]
+fn the_end_of_a_goroutine_in_a_hook_is_the_filters_and_not_a_hang() {
+    let libraries = Directory::new();
+    let Some(library) = go_faults(&libraries, "libgo.so") else { return };
+    for filter in ["exit-run", "exit-ended"] {
+        let mut eddy = Eddy::launch(&go_config(filter, &library), Launch::default());
+        let entered = Instant::now();
+        let _ = try_get(eddy.address(), "/fixed");
+        let said = eddy.record_where("Goexit", |record| {
+            record["message"]
+                .as_str()
+                .is_some_and(|text| text.starts_with("the filter called runtime.Goexit"))
+        });
+        assert_eq!((said["filter"].as_str(), said["level"].as_str()), (Some("it"), Some("error")), "{said}");
+        assert!(said["message"].as_str().unwrap().contains("faults/main.go"), "{said}");
+        let died = eddy.record("gateway process died; another takes its place");
+        assert_eq!(died["filter"], "it", "{died}");
+        assert!(died["said"].as_str().unwrap().contains("runtime.Goexit"), "{died}");
+        eddy.record("ready");
+        // Far less than the watchdog needs to find a worker that hangs.
+        assert!(entered.elapsed() < Duration::from_secs(4), "{:?}", entered.elapsed());
+        eddy.stop();
+    }
 }
 
 #[test]

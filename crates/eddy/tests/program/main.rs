@@ -15,4 +15,6 @@ mod process;
 #[cfg(test)]
 mod projects;
 #[cfg(test)]
+mod quarantine;
+#[cfg(test)]
 mod support;

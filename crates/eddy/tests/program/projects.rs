@@ -15,7 +15,7 @@ use crate::support::{Directory, Eddy, Launch, binary, command_to_end, get, get_w
 const BUILD_TIME_MAX: Duration = Duration::from_secs(300);
 
 /// Whether there is a command; where tests must not be skipped, there has to be.
-fn has(command: &str) -> bool {
+pub(crate) fn has(command: &str) -> bool {
     let has = Command::new(command).arg("version").output().is_ok();
     assert!(has || std::env::var_os("CI").is_none(), "there is no `{command}`, and nothing is skipped here");
     if !has {
@@ -25,18 +25,18 @@ fn has(command: &str) -> bool {
 }
 
 /// A folder with a cache of its own.
-struct Place {
-    directory: Directory,
+pub(crate) struct Place {
+    pub(crate) directory: Directory,
 }
 
-struct Said {
+pub(crate) struct Said {
     code: Option<i32>,
     output: String,
     errors: String,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { directory: Directory::new() }
     }
 
@@ -51,7 +51,7 @@ impl Place {
         self.directory.join("cache")
     }
 
-    fn eddy(&self, arguments: &[&str], folder: &str) -> Said {
+    pub(crate) fn eddy(&self, arguments: &[&str], folder: &str) -> Said {
         Said::of(self.command(binary(), arguments, folder))
     }
 
@@ -61,7 +61,7 @@ impl Place {
         Said::of(command)
     }
 
-    fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.directory.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
@@ -73,7 +73,7 @@ impl Place {
         self.write(path, &text.replace(before, after));
     }
 
-    fn launch(&self, config: &str) -> Eddy {
+    pub(crate) fn launch(&self, config: &str) -> Eddy {
         let environment = [("EDDY_CACHE_DIR", self.cache()), ("GOPROXY", "off".into())];
         let environment = environment.map(|(name, value)| (name.into(), value.into_os_string())).into();
         Eddy::launch(config, Launch { environment, ..Launch::default() })
@@ -108,7 +108,7 @@ impl Said {
     }
 
     /// Expects a code, and gives everything that was said.
-    fn all(&self, code: i32) -> String {
+    pub(crate) fn all(&self, code: i32) -> String {
         let all = format!("{}{}", self.output, self.errors);
         assert_eq!(self.code, Some(code), "{all}");
         all

@@ -5,147 +5,9 @@ use eddy_sdk::test::{
     Written,
 };
 use eddy_sdk::{End, Phase, abi};
-use serde::Deserialize;
-use serde_json::Value;
 
-use super::filter::{Filters, Text};
-
-/// A file of cases.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct File {
-    #[serde(rename = "about")]
-    _about: String,
-    pub(crate) cases: Vec<Case>,
-}
-
-/// Filters, and the calls that they get.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Case {
-    pub(crate) name: String,
-    #[serde(rename = "why", default)]
-    _why: String,
-    #[serde(rename = "needs", default)]
-    _needs: Vec<String>,
-    steps: Vec<StepOf>,
-    calls: Vec<CallOf>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct StepOf {
-    config: Value,
-    rule: Option<Value>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CallOf {
-    phase: String,
-    request: Option<RequestOf>,
-    response: Option<ResponseOf>,
-    #[serde(default)]
-    trailers: Vec<FieldOf>,
-    #[serde(default)]
-    body: Text,
-    #[serde(default)]
-    end: bool,
-    #[serde(default)]
-    buffered: bool,
-    #[serde(default)]
-    local: bool,
-    #[serde(default)]
-    tls: bool,
-    #[serde(default)]
-    sample: bool,
-    #[serde(default)]
-    metadata: Vec<(String, String, String)>,
-    #[serde(default)]
-    about: AboutOf,
-    expect: Expected,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RequestOf {
-    method: String,
-    target: String,
-    authority: String,
-    scheme: String,
-    version: u8,
-    fields: Vec<FieldOf>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ResponseOf {
-    status: u16,
-    fields: Vec<FieldOf>,
-}
-
-/// A name and a value; with a number, so many, and `#` in the name is the number of each.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum FieldOf {
-    One(Text, Text),
-    Many(Text, Text, usize),
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct AboutOf {
-    peer: String,
-    local: String,
-    listener: String,
-    rule: String,
-    cluster: String,
-    endpoint: String,
-    request_id: String,
-    details: String,
-    attempts: u32,
-    request_bytes: u64,
-    response_bytes: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Expected {
-    stopped: Option<usize>,
-    #[serde(default)]
-    verdicts: Vec<String>,
-    edits: Vec<EditOf>,
-    #[serde(default)]
-    refused: bool,
-    resume: Option<ResumeOf>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ResumeOf {
-    verdict: String,
-    edits: Vec<EditOf>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct EditOf {
-    step: u16,
-    op: String,
-    name: Text,
-    value: Text,
-    #[serde(deserialize_with = "some")]
-    json: Option<Value>,
-    contains: Option<String>,
-    space: String,
-    key: String,
-    number: u32,
-}
-
-/// A value that is there, also where it is null.
-fn some<'d, D: serde::Deserializer<'d>>(from: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(from).map(Some)
-}
+use super::filter::Filters;
+use super::format::{CallOf, Case, EditOf, FieldOf, PHASES, ResumeOf, StepOf, VERDICTS, listed, number_of};
 
 impl Case {
     /// What is otherwise than expected.
@@ -335,36 +197,20 @@ fn compare(what: &str, written: &[Written], expected: &[EditOf]) -> Vec<String> 
 
 impl EditOf {
     fn is(&self, written: &Written) -> bool {
-        let name = match self.op.as_str() {
-            "metadata" => [self.space.as_bytes(), b"\0", self.key.as_bytes()].concat(),
-            _ => self.name.0.clone(),
-        };
-        let is_value = match (&self.json, &self.contains) {
-            (_, Some(part)) => String::from_utf8_lossy(&written.value).contains(part.as_str()),
-            (Some(json), None) => {
-                serde_json::from_slice::<Value>(&written.value).is_ok_and(|value| value == *json)
-            }
-            (None, None) => written.value == self.value.0,
-        };
-        written.op == 1 + u16::from(number_of(OPS, &self.op))
-            && (written.step, written.number) == (self.step, self.number)
-            && written.name.eq_ignore_ascii_case(&name)
-            && is_value
+        self.is_that(
+            u8::try_from(written.op).unwrap_or(0),
+            written.step,
+            written.number,
+            &written.name,
+            &written.value,
+        )
     }
 }
 
+/// The fields of a section.
 fn fields(list: &[FieldOf]) -> Fields {
     let mut fields = Fields::default();
-    for field in list {
-        let (name, value, times) = match field {
-            FieldOf::One(name, value) => (name, value, 1),
-            FieldOf::Many(name, value, times) => (name, value, *times),
-        };
-        for index in 0..times {
-            let name = String::from_utf8_lossy(&name.0).replace('#', &index.to_string());
-            fields.add(name, &value.0);
-        }
-    }
+    listed(list).for_each(|(name, value)| fields.add(name, value));
     fields
 }
 
@@ -372,39 +218,4 @@ fn note((space, key, value): &(String, String, String)) -> Note {
     Note { space: space.clone(), key: key.clone(), value: value.clone() }
 }
 
-fn number_of(names: &[&str], name: &str) -> u8 {
-    let place = names.iter().position(|known| *known == name).expect("a name of the contract");
-    u8::try_from(place).expect("there are few")
-}
-
-const PHASES: &[&str] = &[
-    "request_head",
-    "request_body",
-    "request_trailers",
-    "response_head",
-    "response_body",
-    "response_trailers",
-    "log",
-];
-const VERDICTS: &[&str] = &["continue", "reply", "pause", "buffer", "fault", "reset"];
-const OPS: &[&str] = &[
-    "set",
-    "add",
-    "remove",
-    "method",
-    "target",
-    "authority",
-    "status",
-    "body_set",
-    "body_append",
-    "body_prepend",
-    "body_drain",
-    "reply",
-    "reply_field",
-    "metadata",
-    "clear_route",
-    "endpoint",
-    "fault",
-    "reply_grpc",
-];
 const _: usize = Phase::ALL.len() - PHASES.len();

@@ -8,6 +8,8 @@ use eddy_sdk::{Head, OnlyThere, Version};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::format::Text;
+
 eddy_sdk::filters! { "vector" => Vector }
 
 /// Does what its configuration says.
@@ -45,38 +47,6 @@ pub(crate) struct Operation {
     fields: Vec<(Text, Text)>,
     grpc: Option<u32>,
     then: Vec<Self>,
-}
-
-/// Bytes as the vectors write them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Form")]
-pub(crate) struct Text(pub(crate) Vec<u8>);
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Form {
-    Plain(String),
-    Hex { hex: String },
-    Repeat { repeat: String, times: usize },
-}
-
-impl TryFrom<Form> for Text {
-    type Error = String;
-
-    fn try_from(form: Form) -> Result<Self, String> {
-        match form {
-            Form::Plain(text) => Ok(Self(text.into_bytes())),
-            Form::Repeat { repeat, times } => Ok(Self(repeat.repeat(times).into_bytes())),
-            Form::Hex { hex } => {
-                let (pairs, _) = hex.as_bytes().as_chunks::<2>();
-                let byte = |pair: &[u8; 2]| {
-                    let digits = str::from_utf8(pair).map_err(|error| error.to_string())?;
-                    u8::from_str_radix(digits, 16).map_err(|error| error.to_string())
-                };
-                pairs.iter().map(byte).collect::<Result<_, _>>().map(Self)
-            }
-        }
-    }
 }
 
 impl Filter for Vector {

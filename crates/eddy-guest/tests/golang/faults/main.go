@@ -1,4 +1,4 @@
-// Command faults is a library of filters that panic, each in another entry.
+// Command faults is a library of filters that panic or call runtime.Goexit, each in another entry.
 package main
 
 import (
@@ -17,7 +17,7 @@ type config struct{ text string }
 
 var names = []string{
 	"pass", "set", "panic-new", "panic-config", "panic-run", "panic-nil", "panic-free", "panic-ended", "panic-goroutine",
-	"collect", "state", "hang",
+	"exit-new", "exit-config", "exit-run", "exit-free", "exit-ended", "collect", "state", "hang",
 }
 
 func init() {
@@ -28,15 +28,21 @@ func init() {
 }
 
 func (factory) New(name string, text []byte, id uint32) (raw.Filter, raw.Info, error) {
-	if name == "panic-new" {
+	switch name {
+	case "panic-new":
 		panic("in New")
+	case "exit-new":
+		runtime.Goexit()
 	}
 	return &filter{name, string(text)}, raw.Info{Interest: raw.PhaseRequestHead.Bit()}, nil
 }
 
 func (factory) NewConfig(parent raw.Filter, text []byte) (raw.Config, error) {
-	if parent.(*filter).name == "panic-config" {
+	switch parent.(*filter).name {
+	case "panic-config":
 		panic("in NewConfig")
+	case "exit-config":
+		runtime.Goexit()
 	}
 	return &config{string(text)}, nil
 }
@@ -52,9 +58,11 @@ func (f *filter) Run(c *raw.Call, s *raw.Step) raw.Verdict {
 	case "panic-goroutine":
 		go refresh(strings.Clone(f.config))
 		runtime.Gosched()
+	case "exit-run":
+		runtime.Goexit()
 	case "collect":
 		runtime.GC()
-	case "state":
+	case "state", "exit-ended":
 		s.State += 5
 	case "hang":
 		select {}
@@ -70,14 +78,20 @@ func refresh(config string) {
 }
 
 func (f *filter) Ended(uint64, raw.EndReason) {
-	if f.name == "panic-ended" {
+	switch f.name {
+	case "panic-ended":
 		panic("in Ended")
+	case "exit-ended":
+		runtime.Goexit()
 	}
 }
 
 func (f *filter) Close() {
-	if f.name == "panic-free" {
+	switch f.name {
+	case "panic-free":
 		panic("in Close")
+	case "exit-free":
+		runtime.Goexit()
 	}
 }
 

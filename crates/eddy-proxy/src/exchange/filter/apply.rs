@@ -2,12 +2,12 @@
 
 use eddy_filter::{Edit, EditLog, Head, Phase, Verdict, apply_to_body, apply_to_fields};
 use eddy_http::FieldsEditor;
-use eddy_route::normalise::{self, Normal};
 
 use crate::exchange::drive::Drive;
 use crate::exchange::filter::chain::FilterChain;
 use crate::exchange::filter::enter::{FailureKind, direction_of, fail};
 use crate::exchange::filter::state::{EndpointWish, FilterReply, Way};
+use crate::exchange::rules;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 use crate::worker::WorkerPlan;
@@ -17,7 +17,7 @@ use crate::worker::WorkerPlan;
 pub(crate) struct Applied {
     /// The first filter that wanted what cannot be; nothing it wanted after that was carried out.
     pub(crate) refused: Option<Failed>,
-    /// The filter that failed; nothing it wanted was carried out.
+    /// The filter that said that it failed, of which nothing was carried out, or that answers without an answer.
     pub(crate) faulty: Option<Failed>,
     /// Whether the rule is to be looked up again.
     pub(crate) is_rerouted: bool,
@@ -76,6 +76,9 @@ pub(crate) fn apply(
     stop: Option<(Verdict, u8)>,
 ) -> Applied {
     let mut applied = Applied::default();
+    if edits.is_empty() && stop.is_none() {
+        return applied;
+    }
     let faulty = stop.filter(|(verdict, _)| *verdict == Verdict::Fault).map(|(_, place)| place);
     let mut why = None;
     for record in edits.records() {
@@ -102,6 +105,12 @@ pub(crate) fn apply(
     }
     if let Some(place) = faulty {
         let why = why.unwrap_or_else(|| "it gives no reason".to_owned());
+        applied.faulty = Some(Failed { place, kind: FailureKind::Fault, why });
+    }
+    if let Some((Verdict::Reply, place)) = stop
+        && !drive.exchange.filtering.reply.is_given()
+    {
+        let why = "it answers without saying what".to_owned();
         applied.faulty = Some(Failed { place, kind: FailureKind::Fault, why });
     }
     applied
@@ -211,20 +220,8 @@ fn trailers(way: &mut Way) -> Head<'_> {
 
 /// Makes what a filter set the target that is matched and sent, by the same normaliser as what a client sent.
 fn retarget(exchange: &mut Exchange) -> Result<(), Refusal> {
-    let sent = exchange.head.path.of(&exchange.head_bytes);
-    exchange.path.clear();
-    let normal = normalise::eddy(sent, &mut exchange.path)
+    rules::derive_target(exchange)
         .map_err(|fault| format!("the path that the filter set is refused: {}", fault.reason()))?;
-    if normal == Normal::AsIs {
-        exchange.path.clear();
-        exchange.path.extend_from_slice(sent);
-    }
-    exchange.target.clear();
-    exchange.target.extend_from_slice(&exchange.path);
-    if let Some(query) = exchange.head.query {
-        exchange.target.push(b'?');
-        exchange.target.extend_from_slice(query.of(&exchange.head_bytes));
-    }
     exchange.filtering.is_target_own = true;
     Ok(())
 }

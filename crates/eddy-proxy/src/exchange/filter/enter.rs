@@ -11,7 +11,7 @@ use eddy_filter::{
 use eddy_http::Fields;
 
 use crate::exchange::drive::Drive;
-use crate::exchange::filter::apply::{self, Applied, Failed, Places};
+use crate::exchange::filter::apply::{self, Applied, Places};
 use crate::exchange::filter::chain::FilterChain;
 use crate::exchange::filter::state::Wait;
 use crate::fault::Fault;
@@ -184,18 +184,21 @@ pub(crate) fn enter(
     let mut range = range;
     loop {
         // Looked up anew each time: a filter may have changed the rule, and with it the chain.
-        let Some(chain) = drive.exchange.filtering.chain.and_then(|index| listener.chains.get(index)) else {
-            return Outcome::Through;
-        };
+        let index = drive.exchange.filtering.chain;
+        let Some(chain) = plan.chain(drive.index, index) else { return Outcome::Through };
         let order = chain.chain.order(phase);
         let first = order.iter().position(|entry| range.has(entry.step, phase.is_reversed()));
         let Some((first, entry)) = first.and_then(|first| Some((first, order.get(first)?))) else {
             return Outcome::Through;
         };
         let run = first..usize::from(entry.run_end);
+        let is_last = run.end == order.len();
         let last = order.get(run.end - 1).map(|entry| entry.step);
         let outcome = cross(drive, &plan, listener, chain, phase, run, range, is_end, is_buffered);
         let Outcome::Through = outcome else { return outcome };
+        if is_last && drive.exchange.filtering.chain == index {
+            return Outcome::Through;
+        }
         range.after = last;
     }
 }
@@ -229,13 +232,12 @@ fn cross(
         let direction = direction_of(phase);
         drive.exchange.filtering.turn += 1;
         let turn = drive.exchange.filtering.turn;
-        crossing.host.table().announce(handle, direction, turn);
+        let announced = crossing.host.table().announce(handle, direction, turn);
         crossing.take_ended(library, &mut scratch.ended);
         scratch.edits.clear();
         let is_sampled = crossing.is_sampled();
         let (stopped, wait_ms) = {
-            let about = about(drive, plan, listener);
-            let view = view(drive, about, phase, is_end, is_buffered);
+            let view = view(drive, plan, listener, phase, is_end, is_buffered);
             let mut call = Call {
                 worker: narrow(worker.index),
                 exchange: handle,
@@ -260,7 +262,7 @@ fn cross(
         let is_paused = matches!(stop, Some((Verdict::Pause, _)));
         if !is_paused {
             // Whoever resumes what has not paused is told that nobody waits.
-            crossing.host.table().withdraw(handle, direction);
+            announced.withdraw();
         }
         let Applied { refused, faulty, is_rerouted: is_asked } =
             apply::apply(drive, phase, &scratch.edits, Places::Each(&scratch.places), stop);
@@ -270,7 +272,7 @@ fn cross(
             let fault = failed.end(drive, plan, chain);
             // What a filter says that is left out counts for nothing either.
             if fault.is_some() || stop.is_some_and(|(_, stopped)| stopped == place) {
-                crossing.host.table().withdraw(handle, direction);
+                announced.withdraw();
                 after = Some(place);
                 let Some(fault) = fault else { continue };
                 return Outcome::Failed(fault);
@@ -285,10 +287,9 @@ fn cross(
             continue;
         }
         if is_rerouted && let Outcome::Failed(fault) = reroute(drive) {
-            crossing.host.table().withdraw(handle, direction);
+            announced.withdraw();
             return Outcome::Failed(fault);
         }
-        is_rerouted = false;
         return match stop {
             None | Some((Verdict::Continue, _)) => Outcome::Through,
             Some((Verdict::Pause, place)) => {
@@ -296,16 +297,7 @@ fn cross(
                 Outcome::Paused
             }
             Some((Verdict::Buffer, place)) => Outcome::Buffer(place),
-            Some((Verdict::Reply, place)) if drive.exchange.filtering.reply.is_given() => {
-                Outcome::Replied(place)
-            }
-            Some((Verdict::Reply, place)) => {
-                let why = "it answers without saying what".to_owned();
-                let failed = Failed { place, kind: FailureKind::Fault, why };
-                after = Some(place);
-                let Some(fault) = failed.end(drive, plan, chain) else { continue };
-                Outcome::Failed(fault)
-            }
+            Some((Verdict::Reply, place)) => Outcome::Replied(place),
             Some((Verdict::Fault, _)) => Outcome::Failed(Fault::FilterFailed),
             Some((Verdict::Reset, _)) => Outcome::Failed(Fault::FilterReset),
         };
@@ -329,9 +321,7 @@ fn select<'a>(
     scratch.steps.clear();
     scratch.places.clear();
     let filtering = &mut drive.exchange.filtering;
-    let mut library = None;
     for entry in chain.chain.order(phase).get(run).unwrap_or_default() {
-        let Some(step) = chain.chain.steps().get(usize::from(entry.step)) else { continue };
         let bit = 1_u64 << entry.step;
         let is_seen = direction_of(phase) == Direction::Request || filtering.has_seen(entry.step);
         if !range.has(entry.step, phase.is_reversed()) || filtering.skipped & bit != 0 || !is_seen {
@@ -341,19 +331,12 @@ fn select<'a>(
         if filtering.states.len() <= position {
             filtering.states.resize(position + 1, 0);
         }
-        scratch.steps.push(Step {
-            filter: step.filter.number,
-            config: step.config,
-            state: filtering.states.get(position).copied().unwrap_or(0),
-            id: step.filter.id,
-            nanos: 0,
-            verdict: Verdict::Continue,
-            is_blocking: step.filter.policy.is_blocking,
-        });
+        let state = filtering.states.get(position).copied().unwrap_or(0);
+        scratch.steps.push(Step { state, ..entry.template });
         scratch.places.push(entry.step);
-        library = Some(&step.filter.library);
     }
-    library
+    let last = scratch.places.last().and_then(|place| chain.chain.steps().get(usize::from(*place)));
+    last.map(|step| &step.filter.library)
 }
 
 /// Keeps what filters wrote into their steps, and counts.
@@ -472,9 +455,11 @@ pub(crate) fn direction_of(phase: Phase) -> Direction {
     }
 }
 
+#[inline]
 fn view<'a>(
     drive: &'a Drive<'_>,
-    about: About<'a>,
+    plan: &'a WorkerPlan,
+    listener: &'a ListenerPlan,
     phase: Phase,
     is_end: bool,
     is_buffered: bool,
@@ -517,10 +502,11 @@ fn view<'a>(
             (true, true) => &way.collected,
             (true, false) => &way.piece,
         },
-        about,
+        about: about(drive, plan, listener),
     }
 }
 
+#[inline]
 fn about<'a>(drive: &'a Drive<'_>, plan: &'a WorkerPlan, listener: &'a ListenerPlan) -> About<'a> {
     let exchange = &*drive.exchange;
     let rule = exchange.rule.and_then(|rule| listener.rule_names().get(rule));

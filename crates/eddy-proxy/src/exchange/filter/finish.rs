@@ -27,8 +27,7 @@ pub(crate) fn finish(drive: &mut Drive<'_>, reason: EndReason) {
     worker.crossing.slots.borrow_mut().close(worker.crossing.host.table(), handle);
     let plan = Rc::clone(&drive.plan);
     let filtering = &mut drive.exchange.filtering;
-    let chain = plan.listener(drive.index).and_then(|listener| listener.chains.get(filtering.chain?));
-    if let Some(chain) = chain {
+    if let Some(chain) = plan.chain(drive.index, filtering.chain) {
         end_states(worker, chain, &mut filtering.states, reason);
     }
     if !Rc::ptr_eq(&plan, &worker.plan()) {

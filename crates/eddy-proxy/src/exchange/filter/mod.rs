@@ -15,7 +15,7 @@ mod wait;
 mod way;
 
 pub use chain::BadChain;
-pub(crate) use chain::{FilterChains, build_chains};
+pub(crate) use chain::{FilterChain, FilterChains, build_chains};
 pub(crate) use enter::{Crossing, FailureKind, flush_ended};
 pub(crate) use finish::{finish, log};
 pub(crate) use local::{answer, local, sees_answers};

@@ -92,7 +92,7 @@ pub(crate) fn framing(drive: &Drive<'_>) -> RequestBody {
 
 /// Whether a filter may change the bodies that pass in this phase.
 pub(crate) fn changes_bodies(drive: &Drive<'_>, phase: Phase) -> bool {
-    let chain = drive.exchange.filtering.chain.and_then(|index| drive.listener().chains.get(index));
+    let chain = drive.plan.chain(drive.index, drive.exchange.filtering.chain);
     chain.is_some_and(|chain| {
         let steps = chain.chain.order(phase).iter();
         steps
@@ -103,7 +103,7 @@ pub(crate) fn changes_bodies(drive: &Drive<'_>, phase: Phase) -> bool {
 
 /// Whether any filter is entered in this phase.
 pub(crate) fn has(drive: &Drive<'_>, phase: Phase) -> bool {
-    let chain = drive.exchange.filtering.chain.and_then(|index| drive.listener().chains.get(index));
+    let chain = drive.plan.chain(drive.index, drive.exchange.filtering.chain);
     chain.is_some_and(|chain| chain.chain.has(phase))
 }
 

@@ -91,6 +91,8 @@ pub(crate) struct FilterReply {
 /// One message on its way through the chain.
 #[derive(Debug, Default)]
 pub(crate) struct Way {
+    /// Whether a message has begun since it was new.
+    is_begun: bool,
     /// The last step whose hook for the head is done.
     pub(crate) head_passed: Option<u8>,
     /// Whether the head has come through.
@@ -153,11 +155,6 @@ impl Filtering {
             Direction::Request => &mut self.request,
             Direction::Response => &mut self.response,
         }
-    }
-
-    /// Whether the request may only go where a filter wants it.
-    pub(crate) fn is_endpoint_strict(&self) -> bool {
-        self.endpoint.as_ref().is_some_and(|wish| wish.is_strict)
     }
 
     /// Whether the request's head has come to a step.
@@ -228,8 +225,22 @@ impl FilterReply {
 }
 
 impl Way {
+    /// Makes it ready for a message.
+    pub(crate) fn renew(&mut self) {
+        self.clear();
+        self.is_begun = true;
+    }
+
+    /// Notes that the head is written. A message that no filter sees has nothing to note.
+    pub(crate) fn seal(&mut self) {
+        self.is_head_sealed = self.is_begun;
+    }
+
     /// Makes it as good as new.
     pub(crate) fn clear(&mut self) {
+        if !std::mem::take(&mut self.is_begun) {
+            return;
+        }
         let (mut collected, mut piece) =
             (std::mem::take(&mut self.collected), std::mem::take(&mut self.piece));
         let mut trailers = std::mem::take(&mut self.trailers);

@@ -36,9 +36,9 @@ pub(crate) fn poll(drive: &mut Drive<'_>, cx: &Context<'_>, wait: Wait, directio
     }
     drive.exchange.filtering.way(direction).wait = None;
     let plan = Rc::clone(&drive.plan);
-    let chain =
-        plan.listener(drive.index).and_then(|listener| listener.chains.get(drive.exchange.filtering.chain?));
-    let Some(chain) = chain else { return Pause::Over(wait, Outcome::Failed(Fault::FilterFailed)) };
+    let Some(chain) = plan.chain(drive.index, drive.exchange.filtering.chain) else {
+        return Pause::Over(wait, Outcome::Failed(Fault::FilterFailed));
+    };
     if let Some(series) = series(&plan, chain, wait.step) {
         series.paused.decrement();
     }
@@ -64,12 +64,7 @@ pub(crate) fn poll(drive: &mut Drive<'_>, cx: &Context<'_>, wait: Wait, directio
         None => match resumed.verdict {
             Verdict::Continue | Verdict::Pause | Verdict::Fault => Outcome::Through,
             Verdict::Buffer => Outcome::Buffer(wait.step),
-            Verdict::Reply if drive.exchange.filtering.reply.is_given() => Outcome::Replied(wait.step),
-            Verdict::Reply => {
-                let why = "it answers without saying what".to_owned();
-                let failed = Failed { place: wait.step, kind: FailureKind::Fault, why };
-                failed.end(drive, &plan, chain).map_or(Outcome::Through, Outcome::Failed)
-            }
+            Verdict::Reply => Outcome::Replied(wait.step),
             Verdict::Reset => Outcome::Failed(Fault::FilterReset),
         },
     };
@@ -87,9 +82,7 @@ pub(crate) fn abandon(drive: &mut Drive<'_>) {
         if let Some(handle) = drive.exchange.filtering.handle {
             drive.worker.crossing.host.table().withdraw(handle, direction);
         }
-        let chain = plan
-            .listener(drive.index)
-            .and_then(|listener| listener.chains.get(drive.exchange.filtering.chain?));
+        let chain = plan.chain(drive.index, drive.exchange.filtering.chain);
         if let Some(series) = chain.and_then(|chain| series(&plan, chain, wait.step)) {
             series.paused.decrement();
         }

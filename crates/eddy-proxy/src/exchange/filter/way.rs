@@ -5,12 +5,14 @@ use std::task::Context;
 
 use eddy_filter::{Direction, Phase};
 use eddy_http::Fields;
+use eddy_io::Buffer;
 
 use crate::exchange::drive::Drive;
 use crate::exchange::filter::enter::{FailureKind, Outcome, Range, enter, fail};
 use crate::exchange::filter::state::{Trailers, Way};
 use crate::exchange::filter::wait::{self, Pause};
 use crate::exchange::pump::Pump;
+use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 
 /// How far a message has come.
@@ -33,13 +35,13 @@ pub(crate) enum Progress {
 impl Way {
     /// Makes ready for a message; `has_body` says whether anything follows the head.
     pub(crate) fn begin(&mut self, has_body: bool) {
-        self.clear();
+        self.renew();
         self.is_ended = !has_body;
     }
 
     /// Makes ready for a message whose whole body is at hand.
     pub(crate) fn begin_whole(&mut self, body: &[u8]) {
-        self.clear();
+        self.renew();
         self.collected.extend_from_slice(body);
         self.is_ended = true;
         self.is_whole = !body.is_empty();
@@ -131,6 +133,26 @@ impl Phases {
     }
 }
 
+/// What a message passes through: what its sender sent, the filters, what goes on to its receiver.
+struct Lane<'a> {
+    way: &'a mut Way,
+    pump: &'a mut Pump,
+    source: &'a mut Buffer,
+}
+
+impl<'a> Lane<'a> {
+    fn of(drive: &'a mut Drive<'_>, direction: Direction) -> Self {
+        let Drive { down, exchange, .. } = drive;
+        let Exchange { filtering, upload, answer, response_input, .. } = &mut **exchange;
+        match direction {
+            Direction::Request => Self { way: &mut filtering.request, pump: upload, source: &mut down.input },
+            Direction::Response => {
+                Self { way: &mut filtering.response, pump: answer, source: response_input }
+            }
+        }
+    }
+}
+
 /// Whether there is more to do at once.
 enum Taken {
     GoOn,
@@ -174,11 +196,7 @@ fn show_whole(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Re
     if !show_trailers(drive, direction, phases)? {
         return Ok(Taken::GoOn);
     }
-    let exchange = &mut *drive.exchange;
-    let (way, pump) = match direction {
-        Direction::Request => (&mut exchange.filtering.request, &mut exchange.upload),
-        Direction::Response => (&mut exchange.filtering.response, &mut exchange.answer),
-    };
+    let Lane { way, pump, .. } = Lane::of(drive, direction);
     if !way.is_head_sealed {
         return Ok(Taken::Stop(Progress::Whole));
     }
@@ -218,11 +236,7 @@ fn take_piece(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Re
     if way.is_last && !show_trailers(drive, direction, phases)? {
         return Ok(Taken::GoOn);
     }
-    let exchange = &mut *drive.exchange;
-    let (way, pump) = match direction {
-        Direction::Request => (&mut exchange.filtering.request, &mut exchange.upload),
-        Direction::Response => (&mut exchange.filtering.response, &mut exchange.answer),
-    };
+    let Lane { way, pump, .. } = Lane::of(drive, direction);
     pump.push_data(&way.piece);
     way.has_piece = false;
     way.piece_passed = None;
@@ -235,13 +249,7 @@ fn take_piece(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Re
 /// Reads a piece out of what the source holds; tells what is to be done first where there is none.
 fn read_piece(drive: &mut Drive<'_>, direction: Direction) -> Result<Option<Progress>, Fault> {
     let body_bytes_max = drive.listener().config.limits.body_bytes_max;
-    let Drive { down, exchange, .. } = drive;
-    let (way, pump, source) = match direction {
-        Direction::Request => (&mut exchange.filtering.request, &mut exchange.upload, &mut down.input),
-        Direction::Response => {
-            (&mut exchange.filtering.response, &mut exchange.answer, &mut exchange.response_input)
-        }
-    };
+    let Lane { way, pump, source } = Lane::of(drive, direction);
     if way.is_ended {
         // Everything was read and staged before.
         if way.hold.is_none() && !pump.is_ending() {
@@ -285,8 +293,7 @@ fn read_piece(drive: &mut Drive<'_>, direction: Direction) -> Result<Option<Prog
 /// Puts the piece to what a step has collected.
 fn collect(drive: &mut Drive<'_>, direction: Direction, step: u8) -> Result<(), Fault> {
     let plan = Rc::clone(&drive.plan);
-    let chain =
-        plan.listener(drive.index).and_then(|listener| listener.chains.get(drive.exchange.filtering.chain?));
+    let chain = plan.chain(drive.index, drive.exchange.filtering.chain);
     let way = drive.exchange.filtering.way(direction);
     let Way { collected, piece, .. } = way;
     collected.extend_from_slice(piece);

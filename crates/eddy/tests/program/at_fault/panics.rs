@@ -109,3 +109,35 @@ fn a_panic_in_any_hook_harms_nobody_else() {
     println!("{} panics, {} others without a failure", TIMES * 9, served.load(Relaxed));
     eddy.stop();
 }
+
+/// Elsewhere than on a worker the goroutine is the filter's own, and its end no more than a fault.
+#[test]
+fn the_end_of_a_filters_own_goroutine_is_an_answer() {
+    let libraries = Directory::new();
+    let Some(library) = library(&libraries) else { return };
+    let origin = Origin::start();
+    for (path, settings) in [("/go", ""), ("/fine", "blocking: true, ")] {
+        let text = format!(
+            "\
+workers: 1
+filters: {{it: {{{settings}go: {{filter: leave, library: '{}'}}, config: {{}}}}}}
+listeners: [{{address: '127.0.0.1:0', routes: site, filters: [it]}}]
+routes: {{site: [{{cluster: c}}]}}
+clusters: {{c: {{endpoints: ['{}']}}}}
+",
+            library.display(),
+            origin.address
+        );
+        let mut eddy = Eddy::launch(&text, Launch::default());
+        let before = eddy.gateway();
+        for _ in 0..100 {
+            let came = send(eddy.address(), &request(path));
+            assert!(came.status == 500 && came.is_whole, "{path}: {came:?}");
+        }
+        assert_eq!(eddy.gateway(), before);
+        let told = eddy
+            .record_where("Goexit", |record| record.to_string().contains("the filter called runtime.Goexit"));
+        assert_eq!(told["filter"], "it", "{told}");
+        eddy.stop();
+    }
+}

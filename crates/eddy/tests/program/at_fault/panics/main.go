@@ -1,7 +1,8 @@
-// Command panics is a library of filters that panic where the path of a request says.
+// Command panics is a library of filters that panic where the path of a request says, or end their goroutine.
 package main
 
 import (
+	"runtime"
 	"strings"
 
 	"github.com/eddy-gateway/eddy/sdk/go"
@@ -15,9 +16,12 @@ type filter struct{}
 
 type elsewhere struct{}
 
+type leaving struct{}
+
 func init() {
 	raw.Register("panic-at", factory{})
 	eddy.Register("panic-elsewhere", func(struct{}) (eddy.Filter, error) { return elsewhere{}, nil })
+	eddy.Register("leave", func(struct{}) (eddy.Filter, error) { return leaving{}, nil })
 }
 
 func (factory) New(_ string, text []byte, _ uint32) (raw.Filter, raw.Info, error) {
@@ -62,3 +66,15 @@ func (elsewhere) RequestHead(x *eddy.Exchange) eddy.Verdict {
 }
 
 func main() {}
+
+// RequestHead ends its goroutine: here, which takes `blocking: true`, or behind eddy.Go.
+func (leaving) RequestHead(x *eddy.Exchange) eddy.Verdict {
+	if x.Request().Path() == "/go" {
+		return eddy.Go(x, func(*eddy.Exchange) eddy.Verdict {
+			runtime.Goexit()
+			return eddy.Continue
+		})
+	}
+	runtime.Goexit()
+	return eddy.Continue
+}

@@ -1,0 +1,3 @@
+//! Filters in Lua.
+
+mod vm;

@@ -1,0 +1,111 @@
+//! A thread's alarm: a signal for the thread itself, whatever else the processors do.
+
+use std::cell::Cell;
+use std::mem::{self, MaybeUninit};
+use std::ptr;
+use std::sync::Once;
+use std::time::Duration;
+
+use super::budget;
+
+/// The timer of this thread.
+struct Timer(libc::timer_t);
+
+thread_local! {
+    /// The timer's name, null before it is made.
+    static NAME: Cell<libc::timer_t> = const { Cell::new(ptr::null_mut()) };
+    static IS_MADE: Cell<bool> = const { Cell::new(false) };
+    static OWNER: Cell<Option<Timer>> = const { Cell::new(None) };
+}
+
+/// Has this thread call [`budget::handle_alarm`] after `delay`, once, wherever it is by then.
+///
+/// # Panics
+/// If the thread has no alarm yet and the system gives it none.
+///
+/// # Cost
+/// A system call.
+pub(super) fn set(delay: Duration) {
+    if !IS_MADE.get() {
+        make();
+    }
+    let time = libc::itimerspec { it_interval: timespec(Duration::ZERO), it_value: timespec(delay) };
+    // SAFETY: the timer is this thread's and lives as long as the thread; the old time is not asked for.
+    unsafe { libc::timer_settime(NAME.get(), 0, &raw const time, ptr::null_mut()) };
+}
+
+/// The CPU time that this thread has used.
+pub(super) fn cpu_time() -> Duration {
+    let mut time = timespec(Duration::ZERO);
+    // SAFETY: `time` may be written to.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+#[cold]
+fn make() {
+    static HANDLER: Once = Once::new();
+    HANDLER.call_once(set_handler);
+    unblock();
+    // SAFETY: zeros are an event that tells nobody.
+    let mut event: libc::sigevent = unsafe { mem::zeroed() };
+    event.sigev_notify = libc::SIGEV_THREAD_ID;
+    event.sigev_signo = signal_number();
+    // SAFETY: the call only answers.
+    event.sigev_notify_thread_id = unsafe { libc::gettid() };
+    let mut timer = MaybeUninit::uninit();
+    // SAFETY: the event is complete, and the timer may be written to.
+    let outcome = unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, timer.as_mut_ptr()) };
+    assert_eq!(outcome, 0, "a thread may have a timer: {}", std::io::Error::last_os_error());
+    // SAFETY: the call succeeded, so the name has been written.
+    let timer = unsafe { timer.assume_init() };
+    OWNER.set(Some(Timer(timer)));
+    NAME.set(timer);
+    IS_MADE.set(true);
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        // SAFETY: the timer was made by `make` and is deleted once, when its thread ends.
+        unsafe { libc::timer_delete(self.0) };
+    }
+}
+
+extern "C" fn handle(_: libc::c_int) {
+    budget::handle_alarm();
+}
+
+fn set_handler() {
+    // SAFETY: zeros are an empty mask and no flags.
+    let mut action: libc::sigaction = unsafe { mem::zeroed() };
+    action.sa_sigaction = handle as extern "C" fn(libc::c_int) as libc::sighandler_t;
+    // On the signal stack: by the time the alarm comes the thread may be on a small stack of another runtime.
+    action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK;
+    // SAFETY: `action` is complete, and the handler does only what a handler may.
+    let outcome = unsafe { libc::sigaction(signal_number(), &raw const action, ptr::null_mut()) };
+    assert_eq!(outcome, 0, "the number is one of a real-time signal");
+}
+
+/// Lets the signal through to this thread.
+fn unblock() {
+    // SAFETY: zeros are a mask.
+    let mut mask: libc::sigset_t = unsafe { mem::zeroed() };
+    // SAFETY: `mask` is ours.
+    unsafe { libc::sigemptyset(&raw mut mask) };
+    // SAFETY: as above, and the number is valid.
+    unsafe { libc::sigaddset(&raw mut mask, signal_number()) };
+    // SAFETY: `mask` is complete; the old one is not asked for.
+    unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const mask, ptr::null_mut()) };
+}
+
+/// One that neither the C library nor the Go runtime uses.
+fn signal_number() -> libc::c_int {
+    libc::SIGRTMIN() + 7
+}
+
+fn timespec(time: Duration) -> libc::timespec {
+    libc::timespec {
+        tv_sec: libc::time_t::try_from(time.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_nsec: time.subsec_nanos().into(),
+    }
+}

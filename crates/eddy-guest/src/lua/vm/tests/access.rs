@@ -1,0 +1,31 @@
+//! What a script and the host can reach.
+
+use mlua_sys as ffi;
+
+use super::support::{run, vm};
+use crate::lua::vm::{Allowed, Vm, VmLimits};
+
+#[test]
+fn libraries_beyond_the_usual_are_there_if_they_are_allowed() {
+    let script = "return table.concat({type(os), type(io), type(require), type(package)}, ' ')";
+    assert_eq!(run(&mut vm(), script), Ok("nil nil nil nil".to_owned()));
+    let allowed = |allow| Vm::new(&VmLimits { allow, ..VmLimits::default() }).expect("a machine");
+    let mut every = allowed(Allowed { os: true, io: true, package: true, ffi: true });
+    assert_eq!(run(&mut every, script), Ok("table table function table".to_owned()));
+    assert_eq!(run(&mut every, "return type(os.exit)"), Ok("nil".to_owned()));
+    let mut trusted = allowed(Allowed { ffi: true, ..Allowed::default() });
+    assert_eq!(run(&mut trusted, script), Ok("nil nil function nil".to_owned()));
+    assert_eq!(run(&mut trusted, "return require('ffi').sizeof('int')"), Ok("4".to_owned()));
+}
+
+#[test]
+fn a_host_chunk_sees_every_library() {
+    let mut vm = vm();
+    vm.load_host(c"=host", "return ffi.sizeof('int') + jit.version_num % 1").expect("it is valid");
+    let state = vm.state();
+    // SAFETY: the chunk is on the top of the stack, and takes nothing.
+    let status = vm.enter(state, |state| unsafe { ffi::lua_pcall(state, 0, 1, 0) });
+    assert_eq!(status, Ok(ffi::LUA_OK));
+    // SAFETY: there is one value.
+    assert_eq!(unsafe { ffi::lua_tonumber(state, -1) }, 4.0);
+}

@@ -1,0 +1,77 @@
+//! A host that keeps what it is resumed with.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, LazyLock, Mutex};
+use std::time::Duration;
+
+use eddy_filter::{
+    Handle, Host, HostError, Level, Metric, MetricError, MetricKind, MetricRegistry, Outbound, Verdict,
+};
+
+/// What resumed an exchange: the verdict and the edits.
+pub(crate) type Resumed = (Verdict, Vec<u8>);
+
+struct Keeper {
+    metrics: MetricRegistry,
+    resumed: Mutex<HashMap<(u64, u32), Resumed>>,
+    arrived: Condvar,
+}
+
+static KEEPER: LazyLock<Arc<Keeper>> = LazyLock::new(|| {
+    Arc::new(Keeper { metrics: MetricRegistry::new(1), resumed: Mutex::default(), arrived: Condvar::new() })
+});
+
+/// The host as libraries are given it.
+pub(crate) fn host() -> Arc<dyn Host> {
+    KEEPER.clone()
+}
+
+/// Waits for an exchange to be resumed.
+pub(crate) fn resumed(exchange: u64, turn: u32) -> Option<Resumed> {
+    let resumed = KEEPER.resumed.lock().unwrap();
+    let is_missing = |all: &mut HashMap<(u64, u32), Resumed>| !all.contains_key(&(exchange, turn));
+    let (mut resumed, _) = KEEPER.arrived.wait_timeout_while(resumed, PATIENCE, is_missing).unwrap();
+    resumed.remove(&(exchange, turn))
+}
+
+impl Host for Keeper {
+    fn workers(&self) -> usize {
+        1
+    }
+
+    fn level(&self) -> Level {
+        Level::Info
+    }
+
+    fn resume(&self, exchange: Handle, turn: u32, verdict: Verdict, edits: &[u8]) -> Result<(), HostError> {
+        let before =
+            self.resumed.lock().unwrap().insert((exchange.number(), turn), (verdict, edits.to_vec()));
+        self.arrived.notify_all();
+        assert!(before.is_none(), "an exchange is resumed once");
+        Ok(())
+    }
+
+    fn log(&self, _: u32, _: Level, _: &[u8]) -> Result<(), HostError> {
+        Ok(())
+    }
+
+    fn metric(
+        &self,
+        filter: u32,
+        kind: MetricKind,
+        name: &str,
+        bounds: &[u64],
+    ) -> Result<Metric, MetricError> {
+        self.metrics.define(filter, kind, name, bounds)
+    }
+
+    fn send(&self, _: &Outbound<'_>) -> Result<(), HostError> {
+        Err(HostError::Unknown)
+    }
+
+    fn cancel(&self, _: u32, _: u64) -> Result<(), HostError> {
+        Err(HostError::Unknown)
+    }
+}
+
+const PATIENCE: Duration = Duration::from_secs(20);

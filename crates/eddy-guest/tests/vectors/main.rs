@@ -1,0 +1,59 @@
+//! The cases of `abi/vectors` through eddy's own way into guests: what the kits are held to among themselves holds for
+//! the libraries that they make, too.
+#![cfg(test)]
+
+#[allow(dead_code, reason = "this runner knows no scheme but the host's, and has none of its checks")]
+#[path = "../../../../sdk/rust/tests/vectors/format.rs"]
+mod format;
+mod host;
+mod libraries;
+mod run;
+
+use std::path::Path;
+
+use eddy_guest::Guest;
+
+use format::File;
+
+/// Runs every case by a guest that has the filter `vector`, and expects no difference.
+fn run_all(guest: &dyn Guest) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../abi/vectors");
+    let mut count = 0;
+    let mut wrong = Vec::new();
+    for entry in std::fs::read_dir(&folder).expect("there are vectors") {
+        let path = entry.expect("the folder can be read").path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("a file of vectors");
+        let file: File =
+            serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        for case in file.cases {
+            let place = format!("{}: {}", path.display(), case.name);
+            if let Some(lacks) = case.needs.iter().find(|need| LACKING.contains(&need.as_str())) {
+                println!("SKIPPED: {place}: needs {lacks}");
+                continue;
+            }
+            count += 1;
+            wrong.extend(run::case(guest, &case).into_iter().map(|what| format!("{place}: {what}")));
+        }
+    }
+    assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(count >= 120, "there are only {count} cases");
+    println!("{count} cases by {}", guest.name());
+}
+
+/// What cases may need that eddy does not speak yet.
+const LACKING: [&str; 1] = ["http2"];
+
+#[test]
+fn a_library_in_rust_answers_as_every_guest() {
+    run_all(&*libraries::rust());
+}
+
+#[test]
+fn a_library_in_go_answers_as_every_guest() {
+    if let Some(library) = libraries::go() {
+        run_all(&*library);
+    }
+}

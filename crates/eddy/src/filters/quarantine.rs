@@ -1,0 +1,89 @@
+//! What takes the place of a filter that must not be entered.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use eddy_config::{Config, FilterConfig, FilterKind};
+use eddy_filter::builtin::{Answer, Builtin, BuiltinLibrary};
+use eddy_filter::{Edit, FailurePolicy, Filter, FilterInfo, Interest, Owner, Phase, Verdict, View};
+use eddy_guest::FileIdentity;
+
+use super::bundle::library_of;
+use crate::bundle::{Record, hashed};
+use crate::control::Quarantined;
+
+/// The filters of a configuration that must not be entered, by index.
+pub(crate) fn held<'q>(config: &Config, quarantined: &'q [Quarantined]) -> Vec<(usize, &'q Quarantined)> {
+    let find = |index: usize, filter: &FilterConfig| {
+        let held = quarantined.iter().find(|held| *held.name == *filter.name)?;
+        (version(config, index, filter).as_deref() == Some(&*held.version)).then_some((index, held))
+    };
+    config.filters.iter().enumerate().filter_map(|(index, filter)| find(index, filter)).collect()
+}
+
+/// Changes with a filter's configuration, that of rules for it, and its library; nothing of a filter of eddy's own, which
+/// is never quarantined.
+pub(crate) fn version(config: &Config, index: usize, filter: &FilterConfig) -> Option<String> {
+    let library = match &filter.kind {
+        FilterKind::Builtin(_) => return None,
+        FilterKind::Native { library, .. } => library_version(library),
+        FilterKind::Go { source, .. } => library_version(&library_of(source).ok()?),
+    };
+    let rules: Vec<_> = config
+        .actions
+        .iter()
+        .flat_map(|action| action.filters.iter().filter(|rule| rule.filter == index))
+        .map(|rule| &rule.config)
+        .collect();
+    Some(hashed([format!("{filter:?} {rules:?} {library}").as_bytes()].into_iter()))
+}
+
+/// What of a file tells that it is another library. One that was linked from packages says so itself: its file is touched
+/// whenever it is found again.
+fn library_version(library: &Path) -> String {
+    match Record::beside(library) {
+        Some(record) => record.key,
+        None => {
+            FileIdentity::of(library).map_or_else(|error| error.to_string(), |known| format!("{known:?}"))
+        }
+    }
+}
+
+/// What is entered in the place of a filter that must not be: it refuses requests, or does nothing.
+pub(super) fn stand_in(filter: &FilterConfig, id: u32) -> Arc<Filter> {
+    let refuses = filter.policy.on_failure == FailurePolicy::Closed;
+    let library = BuiltinLibrary::new(Box::new(StandIn { refuses }));
+    let info = FilterInfo { interest: library.filter().interest(), only_reads_body: true };
+    Arc::new(Filter {
+        name: Arc::clone(&filter.name),
+        id,
+        library: Arc::new(library),
+        number: 1,
+        info,
+        policy: filter.policy,
+        owner: Owner::default(),
+    })
+}
+
+#[derive(Debug)]
+struct StandIn {
+    refuses: bool,
+}
+
+impl Builtin for StandIn {
+    fn kind(&self) -> &'static str {
+        "quarantine"
+    }
+
+    fn interest(&self) -> Interest {
+        if self.refuses { Interest::of(&[Phase::RequestHead]) } else { Interest::default() }
+    }
+
+    fn enter(&self, _: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        let verdict = answer.reply(503, "a filter is out of service\n", "filter_quarantined");
+        answer.edit(&Edit::ReplyGrpc(GRPC_UNAVAILABLE));
+        verdict
+    }
+}
+
+const GRPC_UNAVAILABLE: u32 = 14;

@@ -1,0 +1,182 @@
+//! Which filters the next gateway process must not enter, because those before it died in them.
+
+use crate::control::{QuarantineLimits, Quarantined};
+
+/// Remembers who was suspected of the latest deaths, and who is quarantined for them.
+#[derive(Debug, Default)]
+pub(super) struct Quarantine {
+    deaths: Vec<Death>,
+    held: Vec<Quarantined>,
+}
+
+/// A death and the filters that may be at fault.
+#[derive(Debug)]
+struct Death {
+    at_ms: u64,
+    suspects: Vec<Suspect>,
+}
+
+/// A filter that may be at fault for a death, by name and version: one that was changed begins anew.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Suspect {
+    /// Its name in the configuration.
+    pub(super) name: String,
+    /// Changes with its configuration and its library.
+    pub(super) version: String,
+}
+
+impl Quarantine {
+    /// What another image of the parent had found.
+    pub(super) fn adopt(held: Vec<Quarantined>) -> Self {
+        Self { deaths: Vec::new(), held }
+    }
+
+    /// The filters that must not be entered.
+    pub(super) fn held(&self) -> &[Quarantined] {
+        &self.held
+    }
+
+    /// Takes note of a death at `now_ms`, and answers with the filters that are quarantined for it.
+    ///
+    /// Where several workers were in filters, each of these is suspected, but the one that was alone more often is
+    /// thought guilty.
+    pub(super) fn handle_death(
+        &mut self,
+        now_ms: u64,
+        suspects: Vec<Suspect>,
+        limits: QuarantineLimits,
+    ) -> Vec<Quarantined> {
+        if limits.deaths == 0 || suspects.is_empty() {
+            return Vec::new();
+        }
+        self.deaths.push(Death { at_ms: now_ms, suspects });
+        self.deaths.retain(|death| now_ms.saturating_sub(death.at_ms) < limits.within_ms);
+        let mut all: Vec<Suspect> =
+            self.deaths.iter().flat_map(|death| death.suspects.iter().cloned()).collect();
+        all.sort();
+        all.dedup();
+        let of = |suspect: &Suspect| {
+            let deaths = self.deaths.iter().filter(|death| death.suspects.contains(suspect));
+            deaths.fold((0_u32, 0_usize), |(count, weight), death| {
+                (count.saturating_add(1), weight.saturating_add(WHOLE / death.suspects.len().max(1)))
+            })
+        };
+        let mut guilty: Vec<(Suspect, u32, usize)> = all
+            .into_iter()
+            .map(|suspect| {
+                let (count, weight) = of(&suspect);
+                (suspect, count, weight)
+            })
+            .filter(|(_, count, _)| *count >= limits.deaths)
+            .collect();
+        let most = guilty.iter().map(|(.., weight)| *weight).max().unwrap_or(0);
+        guilty.retain(|(.., weight)| *weight == most);
+        for (suspect, ..) in &guilty {
+            self.held.retain(|held| held.name != suspect.name);
+            for death in &mut self.deaths {
+                death.suspects.retain(|other| other != suspect);
+            }
+        }
+        self.deaths.retain(|death| !death.suspects.is_empty());
+        let until_ms = now_ms.saturating_add(limits.time_ms);
+        let fresh: Vec<Quarantined> = guilty
+            .into_iter()
+            .map(|(Suspect { name, version }, deaths, _)| Quarantined { name, version, deaths, until_ms })
+            .collect();
+        self.held.extend(fresh.iter().cloned());
+        fresh
+    }
+
+    /// Lets those go whose time is over, and answers with their names.
+    pub(super) fn release(&mut self, now_ms: u64) -> Vec<String> {
+        let (kept, released) =
+            std::mem::take(&mut self.held).into_iter().partition(|held: &Quarantined| held.until_ms > now_ms);
+        self.held = kept;
+        released.into_iter().map(|held| held.name).collect()
+    }
+}
+
+/// The weight of a death with one suspect; several have a share each.
+const WHOLE: usize = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: QuarantineLimits = QuarantineLimits { deaths: 3, within_ms: 1000, time_ms: 500 };
+
+    fn suspects(names: &[&str]) -> Vec<Suspect> {
+        names.iter().map(|name| Suspect { name: (*name).to_owned(), version: "1".to_owned() }).collect()
+    }
+
+    fn names(held: &[Quarantined]) -> Vec<&str> {
+        held.iter().map(|held| &*held.name).collect()
+    }
+
+    #[test]
+    fn deaths_in_one_filter_quarantine_it_until_its_time_is_over() {
+        let mut quarantine = Quarantine::default();
+        assert!(quarantine.handle_death(0, suspects(&["a"]), LIMITS).is_empty());
+        assert!(quarantine.handle_death(10, suspects(&["b"]), LIMITS).is_empty());
+        assert!(quarantine.handle_death(20, suspects(&["a"]), LIMITS).is_empty());
+        let fresh = quarantine.handle_death(30, suspects(&["a"]), LIMITS);
+        assert_eq!((names(&fresh), fresh[0].deaths, fresh[0].until_ms), (vec!["a"], 3, 530));
+        assert_eq!(names(quarantine.held()), ["a"]);
+        assert!(quarantine.release(529).is_empty());
+        assert_eq!(quarantine.release(530), ["a"]);
+        // It begins anew, its old deaths forgotten.
+        assert!(quarantine.handle_death(540, suspects(&["a"]), LIMITS).is_empty());
+        assert!(quarantine.held().is_empty());
+    }
+
+    #[test]
+    fn rare_deaths_are_nobodys_fault() {
+        let mut quarantine = Quarantine::default();
+        for death in 0..100 {
+            assert!(quarantine.handle_death(death * 500, suspects(&["a"]), LIMITS).is_empty(), "{death}");
+        }
+    }
+
+    #[test]
+    fn a_changed_filter_begins_anew() {
+        let mut quarantine = Quarantine::default();
+        for version in ["1", "1", "2", "2"] {
+            let suspect = Suspect { name: "a".to_owned(), version: version.to_owned() };
+            assert!(quarantine.handle_death(0, vec![suspect], LIMITS).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_bystander_goes_free_and_two_who_cannot_be_told_apart_do_not() {
+        let mut quarantine = Quarantine::default();
+        quarantine.handle_death(0, suspects(&["busy", "guilty"]), LIMITS);
+        quarantine.handle_death(1, suspects(&["guilty"]), LIMITS);
+        assert_eq!(
+            names(&quarantine.handle_death(2, suspects(&["busy", "guilty"]), LIMITS)),
+            ["guilty"],
+            "the bystander was seen twice"
+        );
+        // The last of its deaths with the other is no proof against the bystander, only against nobody else.
+        let mut quarantine = Quarantine::default();
+        quarantine.handle_death(0, suspects(&["guilty"]), LIMITS);
+        for _ in 0..2 {
+            quarantine.handle_death(0, suspects(&["busy", "guilty"]), LIMITS);
+        }
+        assert_eq!(names(quarantine.held()), ["guilty"]);
+        let mut quarantine = Quarantine::default();
+        for _ in 0..3 {
+            quarantine.handle_death(0, suspects(&["one", "two"]), LIMITS);
+        }
+        assert_eq!(names(quarantine.held()), ["one", "two"]);
+    }
+
+    #[test]
+    fn it_can_be_turned_off() {
+        let mut quarantine = Quarantine::default();
+        for _ in 0..100 {
+            let off = QuarantineLimits { deaths: 0, ..LIMITS };
+            assert!(quarantine.handle_death(0, suspects(&["a"]), off).is_empty());
+            assert!(quarantine.handle_death(0, Vec::new(), LIMITS).is_empty());
+        }
+    }
+}

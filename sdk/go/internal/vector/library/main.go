@@ -1,0 +1,9 @@
+// Command library is the test filter of abi/vectors as eddy loads it.
+package main
+
+import (
+	_ "github.com/eddy-gateway/eddy/sdk/go/bundle"
+	_ "github.com/eddy-gateway/eddy/sdk/go/internal/vector"
+)
+
+func main() {}
