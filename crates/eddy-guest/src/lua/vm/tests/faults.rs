@@ -124,7 +124,7 @@ fn run_all(times: usize) {
 #[test]
 fn scripts_without_end_are_ended() {
     let is_long = std::env::var_os("EDDY_SOAK").is_some();
-    run_all(if is_long { 1_000 } else { 20 });
+    run_all(if is_long { 1_000 } else { 10 });
 }
 
 /// How late an entry may be ended.
