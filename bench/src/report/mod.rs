@@ -2,6 +2,7 @@
 
 pub mod chart;
 pub mod filters;
+pub mod left;
 pub mod results;
 pub mod statistics;
 pub mod summary;
