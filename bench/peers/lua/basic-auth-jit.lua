@@ -1,7 +1,6 @@
 -- Basic authentication, written so that LuaJIT compiles it well: tables of numbers, `bit`, and no text in between. Nothing
 -- is kept from one request to the next.
 
-local bit = require("bit")
 local bor, bxor, lshift = bit.bor, bit.bxor, bit.lshift
 local byte = string.byte
 
