@@ -1,5 +1,6 @@
 //! The filters of `envoy-wasm`: a module in Rust with the kit of proxy-wasm. The configuration
 //! names the filter. Nothing is kept from one request to the next.
+#![forbid(unsafe_code)]
 
 mod auth;
 mod body;
