@@ -77,7 +77,8 @@ pub struct FilterConfig {
     pub name: Arc<str>,
     /// What runs it.
     pub kind: FilterKind,
-    /// Its configuration as JSON; `null` where there is none, and of built-in filters.
+    /// Its configuration as JSON; `null` where there is none, and of built-in filters. Of a filter in Wasm what it gets:
+    /// a text as it is, nothing where there is none.
     pub config: Arc<str>,
     /// Its place in an exchange.
     pub policy: FilterPolicy,
@@ -102,8 +103,41 @@ pub enum FilterKind {
         /// The filter's name in it.
         filter: Arc<str>,
     },
+    /// A module in Wasm.
+    Wasm(Arc<WasmConfig>),
     /// A script in Lua.
     Lua(LuaConfig),
+}
+
+/// A module in Wasm, and what it may do.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct WasmConfig {
+    /// The file; relative ones are taken from where the configuration file lies.
+    pub module: PathBuf,
+    /// Which of its filters is meant; empty where the module has but one.
+    pub root_id: String,
+    /// Names the machine among those of the same module; empty by default.
+    pub vm_id: String,
+    /// What an instance gets when it starts; empty where there is nothing.
+    pub vm_config: String,
+    /// How far a fault reaches.
+    pub isolation: WasmIsolation,
+    /// Largest memory of an instance. Default 64 MiB.
+    pub memory_bytes: u64,
+    /// Longest time of one call. Default 10 ms.
+    pub cpu: Duration,
+    /// The environment that the module sees.
+    pub env: Vec<(String, String)>,
+}
+
+/// How far a fault of a module reaches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum WasmIsolation {
+    /// To all exchanges of its worker.
+    #[default]
+    Worker,
+    /// To one exchange.
+    Stream,
 }
 
 /// A filter in Lua.
@@ -395,20 +429,38 @@ pub struct QuarantineConfig {
 }
 
 impl Config {
-    /// Whether filters read files that are no libraries: what holds may then change though the text has not.
+    /// Whether filters are made of files that can be read anew: what holds may then change though the text has not.
     pub fn has_files_of_filters(&self) -> bool {
-        let is_file = |script: &LuaScriptText| matches!(script, LuaScriptText::File(_));
         let has_file = |kind: &FilterKind| match kind {
             FilterKind::Builtin(builtin) => builtin.file().is_some(),
-            FilterKind::Lua(lua) => is_file(&lua.script),
-            FilterKind::Native { .. } | FilterKind::Go { .. } => false,
+            FilterKind::Native { .. } | FilterKind::Go { .. } | FilterKind::Lua(_) | FilterKind::Wasm(_) => {
+                false
+            }
         };
         let mut rules = self.actions.iter().flat_map(|action| &action.filters);
         self.filters.iter().any(|filter| has_file(&filter.kind))
-            || rules.any(|rule| {
-                rule.builtin.as_ref().is_some_and(|builtin| builtin.file().is_some())
-                    || rule.lua.as_ref().is_some_and(is_file)
-            })
+            || rules.any(|rule| rule.builtin.as_ref().is_some_and(|builtin| builtin.file().is_some()))
+            || !self.companions().is_empty()
+    }
+
+    /// Scripts in Lua and modules in Wasm, which are watched like the configuration itself.
+    pub fn companions(&self) -> Vec<PathBuf> {
+        let of_script = |script: &LuaScriptText| match script {
+            LuaScriptText::File(path) => Some(path.clone()),
+            LuaScriptText::Inline { .. } => None,
+        };
+        let of_filter = |filter: &FilterConfig| match &filter.kind {
+            FilterKind::Lua(lua) => of_script(&lua.script),
+            FilterKind::Wasm(wasm) => Some(wasm.module.clone()),
+            FilterKind::Builtin(_) | FilterKind::Native { .. } | FilterKind::Go { .. } => None,
+        };
+        let rules = self.actions.iter().flat_map(|action| &action.filters);
+        let own = self.filters.iter().filter_map(of_filter);
+        let mut files: Vec<PathBuf> =
+            own.chain(rules.filter_map(|rule| of_script(rule.lua.as_ref()?))).collect();
+        files.sort();
+        files.dedup();
+        files
     }
 }
 

@@ -1,7 +1,11 @@
 //! What eddy offers to filters beside the call itself; the other side of `eddy_host`.
 
+use std::fmt;
+use std::sync::Weak;
+
 use thiserror::Error;
 
+use crate::filter::Library;
 use crate::handle::Handle;
 use crate::metric::{Metric, MetricError, MetricKind};
 use crate::phase::Verdict;
@@ -51,6 +55,31 @@ pub trait Host: Send + Sync {
     /// # Errors
     /// [`HostError::Unknown`] when there is none, or its end was told already.
     fn cancel(&self, filter: u32, token: u64) -> Result<(), HostError>;
+
+    /// Has a library woken on a worker's thread by [`EventKind::Woken`], once. Nothing comes of it when the library is
+    /// gone by then.
+    ///
+    /// # Errors
+    /// [`HostError::Unknown`] for a worker that there is not, [`HostError::Full`] for too many at once.
+    fn wake(&self, wake: Wake) -> Result<(), HostError> {
+        drop(wake);
+        Err(HostError::Unknown)
+    }
+}
+
+/// When and where a library wants to be woken.
+#[derive(Clone)]
+pub struct Wake {
+    /// The library.
+    pub library: Weak<dyn Library>,
+    /// The host's number of the filter; comes back in the event.
+    pub filter: u32,
+    /// Comes back in the event.
+    pub token: u64,
+    /// On whose thread.
+    pub worker: u16,
+    /// After how many milliseconds at the least; with 0 as soon as the worker gets to it.
+    pub after_ms: u32,
 }
 
 /// A request of a filter's own to one of eddy's clusters.
@@ -105,6 +134,8 @@ pub enum EventKind {
     Response = 1,
     /// There will be none.
     Failed = 2,
+    /// The library wanted to be woken.
+    Woken = 3,
 }
 
 /// How grave a record of the log is; the numbers are those of the contract.
@@ -147,6 +178,13 @@ pub enum HostError {
     /// No such cluster, filter or call.
     #[error("there is no such thing")]
     Unknown = -6,
+}
+
+impl fmt::Debug for Wake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { filter, token, worker, after_ms, .. } = self;
+        write!(f, "Wake(filter {filter}, token {token}, worker {worker}, in {after_ms} ms)")
+    }
 }
 
 impl Level {

@@ -27,7 +27,7 @@ pub use edit::{
 };
 pub use filter::{FailurePolicy, Filter, FilterInfo, FilterPolicy, Library, LoadError, Owner};
 pub use handle::{Announced, Direction, Handle, HandleTable};
-pub use host::{Event, EventKind, Host, HostError, Level, Outbound};
+pub use host::{Event, EventKind, Host, HostError, Level, Outbound, Wake};
 pub use metadata::{METADATA_BYTES_MAX, Metadata, MetadataFull};
 pub use metric::{METRICS_MAX, Metric, MetricError, MetricKind, MetricRegistry, MetricView};
 pub use phase::{Interest, Phase, Verdict};

@@ -214,6 +214,7 @@ impl Gateway {
     /// What each worker is told so that it follows `plan`, and where its answer will come.
     fn prepare(&self, plan: &Arc<Plan>, state: &mut State) -> (Vec<Apply>, Vec<Answer>) {
         let endpoints = state.names.follow(&plan.clusters);
+        self.host.know(&plan.filters);
         self.host.set_clusters(plan.clusters.iter().map(|cluster| Arc::clone(&cluster.name)).collect());
         let parts = self.stats.for_plan(plan).into_iter().enumerate();
         parts

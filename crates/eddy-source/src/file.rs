@@ -4,17 +4,25 @@ use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use eddy_config::{Checked, Problem, SourceText, check};
 
 use crate::read::read_file;
+use crate::stamp::Stamp;
 use crate::watch::Watcher;
 
 /// Configuration in files. A directory stands for the files `*.yaml` and `*.yml` in it, in the order of their names.
 #[derive(Clone, Debug)]
 pub struct FileSource {
     paths: Vec<PathBuf>,
+    /// Files that the configuration names and that are watched with it. Clones share them.
+    companions: Arc<Mutex<Vec<PathBuf>>>,
 }
+
+/// What the files that accompany a configuration looked like.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CompanionsLook(Vec<(PathBuf, Option<Stamp>)>);
 
 /// A configuration that was read and checked.
 #[derive(Clone, Debug)]
@@ -37,7 +45,23 @@ pub struct Rejected {
 impl FileSource {
     /// A source of files and directories, in this order.
     pub fn new(paths: Vec<PathBuf>) -> Self {
-        Self { paths }
+        Self { paths, companions: Arc::default() }
+    }
+
+    /// Has these files watched as well, in the place of those named before, and tells what they look like now.
+    pub fn accompany(&self, paths: Vec<PathBuf>) -> CompanionsLook {
+        *self.companions.lock().unwrap_or_else(PoisonError::into_inner) = paths;
+        self.look_at_companions()
+    }
+
+    /// What the files look like now that accompany the configuration.
+    pub fn look_at_companions(&self) -> CompanionsLook {
+        let paths = self.companions.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let look = |path: PathBuf| {
+            let stamp = Stamp::of_path(&path);
+            (path, stamp)
+        };
+        CompanionsLook(paths.into_iter().map(look).collect())
     }
 
     /// Reads the files and checks what they say.

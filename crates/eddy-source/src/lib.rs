@@ -9,5 +9,5 @@ mod read;
 mod stamp;
 mod watch;
 
-pub use file::{FileSource, Loaded, Rejected};
+pub use file::{CompanionsLook, FileSource, Loaded, Rejected};
 pub use watch::Watcher;

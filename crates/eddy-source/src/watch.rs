@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use crate::file::FileSource;
+use crate::file::{CompanionsLook, FileSource};
 use crate::stamp::Stamp;
 
 /// Watches the files of a source by looking at them twice a second.
@@ -15,11 +15,16 @@ use crate::stamp::Stamp;
 #[derive(Debug)]
 pub struct Watcher {
     source: FileSource,
-    seen: Vec<Look>,
+    seen: Look,
 }
 
-/// A file and its look; no look when it isn't there.
-type Look = (PathBuf, Option<Stamp>);
+/// What all files look like.
+#[derive(Debug, PartialEq, Eq)]
+struct Look {
+    /// Each with its look; no look when it isn't there.
+    files: Vec<(PathBuf, Option<Stamp>)>,
+    companions: CompanionsLook,
+}
 
 impl Watcher {
     pub(crate) fn new(source: FileSource) -> Self {
@@ -27,7 +32,8 @@ impl Watcher {
         Self { source, seen }
     }
 
-    /// Waits until a file changed, appeared or vanished, and no further change came for a tenth of a second.
+    /// Waits until a file changed, appeared or vanished, or others accompany the configuration, and no further change came
+    /// for a tenth of a second.
     ///
     /// Nothing is lost when the future is dropped: the next call sees the change.
     ///
@@ -45,7 +51,7 @@ impl Watcher {
     }
 
     /// The look when nothing has changed for a while, or when the wait for that took too long.
-    async fn settled(&self, mut last: Vec<Look>) -> Vec<Look> {
+    async fn settled(&self, mut last: Look) -> Look {
         for _ in 0..SETTLE_LOOKS_MAX {
             sleep(SETTLE_TIME).await;
             let now = look(&self.source);
@@ -58,10 +64,13 @@ impl Watcher {
     }
 }
 
-fn look(source: &FileSource) -> Vec<Look> {
+fn look(source: &FileSource) -> Look {
     // What is wrong with a directory is told by the load that follows a change.
     let files = source.files(&mut Vec::new());
-    files.into_iter().map(|path| (path.clone(), Stamp::of_path(&path))).collect()
+    Look {
+        files: files.into_iter().map(|path| (path.clone(), Stamp::of_path(&path))).collect(),
+        companions: source.look_at_companions(),
+    }
 }
 
 /// How often the files are looked at.

@@ -52,6 +52,26 @@ async fn a_swapped_link_is_seen() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn files_that_a_configuration_names_are_watched_with_it() {
+    let place = Place::new("companions");
+    let source = FileSource::new(vec![place.write("eddy.yaml", "a")]);
+    let module = place.write("a.wasm", "a");
+    let mut watcher = source.watch();
+    place.write("a.wasm", "ab");
+    assert!(!is_changed(&mut watcher).await, "nobody named it");
+    let before = source.accompany(vec![module]);
+    assert!(is_changed(&mut watcher).await, "it is one more file to look at");
+    assert_eq!(source.look_at_companions(), before);
+    place.write("a.wasm", "abc");
+    assert!(is_changed(&mut watcher).await);
+    assert_ne!(source.look_at_companions(), before);
+    source.accompany(Vec::new());
+    assert!(is_changed(&mut watcher).await);
+    place.write("a.wasm", "abcd");
+    assert!(!is_changed(&mut watcher).await, "nobody names it any more");
+}
+
+#[tokio::test(start_paused = true)]
 async fn files_that_come_and_go_are_seen() {
     let place = Place::new("come");
     place.write("a.yaml", "a");

@@ -10,4 +10,5 @@ pub mod mutants;
 pub mod origin;
 pub mod place;
 pub mod site;
+pub mod wasm;
 pub mod wire;

@@ -11,12 +11,13 @@ use super::builtin::{Surroundings, overlay, read_builtin};
 use super::json::json_of;
 use super::lua::{check_lua, check_rule_script};
 use super::names::Names;
+use super::wasm::{check_wasm, plain_or_json};
 use crate::config::{
     Action, FilterConfig, FilterKind, GoSource, ListenerConfig, LuaConfig, LuaScriptText, RuleFilterConfig,
     Serve,
 };
 use crate::problem::{Place, Report, SourceText};
-use crate::read::{Any, At, Named};
+use crate::read::{Any, Apart, At, Named};
 use crate::spec::{FilterSpec, GoSpec, LuaRuleSpec, NativeSpec, RuleFilterSpec};
 use crate::value::Name;
 use crate::yaml::Node;
@@ -40,6 +41,7 @@ pub(super) struct Filters {
 struct Known {
     place: Place,
     is_disabled: bool,
+    is_wasm: bool,
     /// Of a built-in filter: its kind, and its configuration as written.
     builtin: Option<(&'static str, Node<'static>)>,
     /// The folder that relative paths of it begin in.
@@ -88,14 +90,19 @@ pub(super) fn check_filters(
         let known = Known {
             place,
             is_disabled: policy.is_disabled,
+            is_wasm: spec.wasm.is_some(),
             builtin: builtin_of(&spec),
             folder,
             pause_timeout: policy.pause_timeout,
             lua,
         };
         note_useless_keys(&spec, known.builtin.as_ref().map(|(kind, _)| *kind), report);
-        let config =
-            spec.config.as_ref().map_or_else(|| "null".to_owned(), |config| json_of(&config.value.0, report));
+        let config = match (&spec.config, spec.wasm.is_some()) {
+            (Some(config), true) => plain_or_json(&config.value.0, report),
+            (Some(config), false) => json_of(&config.value.0, report),
+            (None, true) => String::new(),
+            (None, false) => "null".to_owned(),
+        };
         if let Some(kind) = check_kind(&spec, &known, report) {
             filters.configs.push(FilterConfig {
                 name: entry.name.value.0,
@@ -148,6 +155,9 @@ fn check_kind(spec: &FilterSpec, known: &Known, report: &mut Report) -> Option<F
         let library = path(&library.as_ref()?.value.0);
         return Some(FilterKind::Native { library, filter: Arc::clone(&filter.as_ref()?.value.0) });
     }
+    if let Some(At { value: Apart(wasm), .. }) = &spec.wasm {
+        return check_wasm(wasm, &known.folder, report).map(|wasm| FilterKind::Wasm(Arc::new(wasm)));
+    }
     if let Some(lua) = &known.lua {
         return lua.config.clone().map(FilterKind::Lua);
     }
@@ -155,8 +165,12 @@ fn check_kind(spec: &FilterSpec, known: &Known, report: &mut Report) -> Option<F
     read_builtin(kind, node, known.surroundings(), report).map(FilterKind::Builtin)
 }
 
-/// Keys that mean nothing for filters that eddy brings along.
+/// Keys that mean nothing for filters that eddy brings along, and for those in Wasm.
 fn note_useless_keys(spec: &FilterSpec, builtin: Option<&'static str>, report: &mut Report) {
+    if let Some(blocking) = spec.blocking.filter(|blocking| blocking.value && spec.wasm.is_some()) {
+        let message = "`blocking` means nothing together with `wasm`: a module has no means to block";
+        report.error(blocking.place, message).hint("how long a call may compute is said by `wasm.cpu`");
+    }
     let Some(kind) = builtin.or_else(|| spec.lua.is_some().then_some("lua")) else { return };
     if let (Some(config), Some(_)) = (&spec.config, builtin) {
         let message = format!("`config` means nothing together with `{kind}`");
@@ -215,6 +229,7 @@ impl Filters {
                         let config = read_builtin(kind, &node, known.surroundings(), report);
                         rule.builtin = config.map(Arc::new);
                     }
+                    None if known.is_wasm => rule.config = Some(plain_or_json(node, report).into()),
                     None => rule.config = Some(json_of(node, report).into()),
                 }
             }

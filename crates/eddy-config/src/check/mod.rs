@@ -17,6 +17,7 @@ mod names;
 mod routes;
 mod shown;
 mod table;
+mod wasm;
 mod whole;
 
 pub use whole::{Checked, check, version_of};

@@ -5,7 +5,8 @@ use super::builtin::{
     RequestIdSpec,
 };
 use super::lua::{LuaRuleSpec, LuaSpec};
-use crate::read::{Any, Deferred};
+use super::wasm::WasmSpec;
+use crate::read::{Any, Apart, Deferred};
 use crate::value::{FailureName, FilePath, Name, Size, Time};
 
 mapping! {
@@ -18,6 +19,8 @@ mapping! {
         optional native: NativeSpec, example "{filter: mark, library: ./libmark.so}";
         /// A filter in Lua.
         optional lua: LuaSpec, example "{file: ./mark.lua}";
+        /// A filter in Wasm, by the contract proxy-wasm.
+        optional wasm: Apart<WasmSpec>, example "{module: ./auth.wasm}";
         /// Asks for a user name and a password.
         optional basic_auth: Deferred<BasicAuthSpec>, example "{file: ./users.htpasswd}";
         /// Changes fields of requests and responses.
@@ -35,8 +38,8 @@ mapping! {
         /// Delays and refuses requests, to see how clients bear it.
         optional fault: Deferred<FaultSpec>, example "{abort: {status: 503, percent: 1}}";
         /// The configuration of a filter in Go or another language: any value, which the filter gets as JSON. A text in
-        /// quotes stays a text; without quotes the types of YAML 1.2 hold.
-        optional config: Any, otherwise "the filter gets `null`", example "{username: eddy, tries: 3}";
+        /// quotes stays a text; without quotes the types of YAML 1.2 hold. A filter in Wasm gets a text as it is.
+        optional config: Any, otherwise "the filter gets `null`, or nothing in Wasm", example "{username: eddy, tries: 3}";
         /// What becomes of an exchange in which the filter fails.
         optional on_failure: FailureName, default "closed", example "open";
         /// Longest time that the filter may let a message wait. Beyond it the answer is 504.
@@ -49,7 +52,7 @@ mapping! {
         optional body_bytes_max: Size<0, 1_073_741_824>, default "1MiB", example "10MiB";
         /// Whether the filter is left out, but for rules that say `disabled: false`.
         optional disabled: bool, default "false", example "true";
-        group One of go native lua basic_auth headers cors ip_access request_id rate_limit body_limit fault;
+        group One of go native lua wasm basic_auth headers cors ip_access request_id rate_limit body_limit fault;
     }
 }
 

@@ -12,6 +12,7 @@ mod gateway;
 mod listener;
 mod lua;
 mod rule;
+mod wasm;
 
 pub(crate) use builtin::{
     BasicAuthSpec, BodyLimitSpec, ClientSpec, CorsSpec, FaultSpec, HeadersSpec, IpAccessSpec, RateLimitSpec,
@@ -26,3 +27,4 @@ pub(crate) use rule::{
     EditsSpec, MatchSpec, PathSpec, RedirectSpec, RespondSpec, RetrySpec, RuleSpec, TableSpec, ValueSpec,
     WeightedSpec,
 };
+pub(crate) use wasm::WasmSpec;

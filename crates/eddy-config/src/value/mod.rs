@@ -8,6 +8,7 @@ mod host;
 mod number;
 mod size;
 mod text;
+mod wasm;
 
 pub(crate) use address::{AdminAddress, Endpoint};
 pub(crate) use choice::{DialectName, Level, RedirectStatus, Scheme};
@@ -22,3 +23,4 @@ pub(crate) use size::Size;
 pub(crate) use text::{
     ContentType, FieldName, MethodName, Name, ParameterName, PathText, Pseudonym, Text, TimeZoneName,
 };
+pub(crate) use wasm::{IsolationName, VariableName};

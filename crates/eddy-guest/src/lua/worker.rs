@@ -334,7 +334,8 @@ impl Worker {
                 shown.reply_status = event.status.into();
                 shown.reply_body = Text::of(event.body);
             }
-            EventKind::Failed => {
+            // Nothing here asks to be woken.
+            EventKind::Failed | EventKind::Woken => {
                 let is_late = event.body == b"timeout";
                 shown.reply_status = if is_late { 504 } else { 503 };
                 shown.reply_body =

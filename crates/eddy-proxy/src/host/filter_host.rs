@@ -2,11 +2,11 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use eddy_filter::{
-    EDITS_BYTES_MAX, Handle, HandleTable, Host, HostError, Level, Metric, MetricError, MetricKind,
-    MetricRegistry, MetricView, Outbound, Verdict,
+    EDITS_BYTES_MAX, FilterSet, Handle, HandleTable, Host, HostError, Level, Library, Metric, MetricError,
+    MetricKind, MetricRegistry, MetricView, Outbound, Verdict, Wake,
 };
 use eddy_io::monotonic_ms;
 
@@ -35,6 +35,8 @@ pub struct FilterHost {
 #[derive(Debug)]
 struct Writer {
     name: Arc<str>,
+    /// What runs it, once a plan has it; it may be that of a plan which is no longer in force.
+    library: RwLock<Option<Weak<dyn Library>>>,
     /// The second that is counted.
     second: AtomicU64,
     records: AtomicU64,
@@ -61,6 +63,7 @@ impl FilterHost {
         let mut filters = self.filters.write().unwrap_or_else(PoisonError::into_inner);
         filters.push(Arc::new(Writer {
             name: name.into(),
+            library: RwLock::default(),
             second: AtomicU64::new(0),
             records: AtomicU64::new(0),
             dropped: AtomicU64::new(0),
@@ -71,6 +74,24 @@ impl FilterHost {
     /// The name of the filter with this number.
     pub fn name(&self, number: u32) -> Option<Arc<str>> {
         self.writer(number).map(|writer| Arc::clone(&writer.name))
+    }
+
+    /// Takes note of what runs these filters, so that they hear of what they asked for as long as anything has them.
+    pub(crate) fn know(&self, filters: &FilterSet) {
+        let of_rules = filters.rules.iter().map(|rule| &rule.filter);
+        for filter in filters.filters.iter().chain(of_rules) {
+            if let Some(writer) = self.writer(filter.id) {
+                let library = Some(Arc::downgrade(&filter.library));
+                *writer.library.write().unwrap_or_else(PoisonError::into_inner) = library;
+            }
+        }
+    }
+
+    /// What runs the filter with this number.
+    pub(crate) fn library(&self, number: u32) -> Option<Arc<dyn Library>> {
+        let writer = self.writer(number)?;
+        let library = writer.library.read().unwrap_or_else(PoisonError::into_inner);
+        library.as_ref()?.upgrade()
     }
 
     /// The metrics that filters have defined.
@@ -180,6 +201,11 @@ impl Host for FilterHost {
 
     fn cancel(&self, filter: u32, token: u64) -> Result<(), HostError> {
         if self.orders.end(filter, token) { Ok(()) } else { Err(HostError::Unknown) }
+    }
+
+    fn wake(&self, wake: Wake) -> Result<(), HostError> {
+        let inbox = self.inboxes.get(usize::from(wake.worker)).ok_or(HostError::Unknown)?;
+        inbox.leave(size_of::<Wake>(), || Ok(Message::Wake(wake)))
     }
 }
 

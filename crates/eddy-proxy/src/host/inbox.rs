@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use eddy_filter::{Direction, Handle, HostError, Verdict};
+use eddy_filter::{Direction, Handle, HostError, Verdict, Wake};
 use tokio::sync::Notify;
 
 use crate::outbound::Order;
@@ -14,6 +14,8 @@ pub(crate) enum Message {
     Resumed(Resumed),
     /// A filter wants something of a cluster.
     Ordered(Order),
+    /// A library wants to be woken.
+    Wake(Wake),
 }
 
 /// How a paused exchange goes on.
@@ -109,7 +111,7 @@ mod tests {
         runtime.block_on(inbox.take(&mut taken));
         let turn = |message: &Message| match message {
             Message::Resumed(resumed) => resumed.turn,
-            Message::Ordered(_) => u32::MAX,
+            Message::Ordered(_) | Message::Wake(_) => u32::MAX,
         };
         let turns: Vec<u32> = taken.iter().map(turn).collect();
         assert_eq!(turns, [0, 1, 2]);

@@ -1,8 +1,11 @@
-//! Requests of filters' own to eddy's clusters: the same endpoints, balancing, links and health as everybody's.
+//! What filters do beside exchanges: requests of their own to eddy's clusters, with the same endpoints, balancing, links
+//! and health as everybody's, and being woken.
 
 mod fetch;
 mod order;
 mod serve;
+mod wake;
 
 pub(crate) use order::{Order, Orders};
 pub(crate) use serve::serve;
+pub(crate) use wake::wake;

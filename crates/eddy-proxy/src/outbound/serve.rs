@@ -18,7 +18,7 @@ pub(super) type Reason = &'static str;
 
 /// Carries out an order and tells of its end, unless the filter has given it up.
 pub(crate) async fn serve(worker: Rc<Worker>, order: Order) {
-    let library = library_of(&worker, order.filter);
+    let library = worker.crossing.host.library(order.filter);
     let limit = Duration::from_millis(order.timeout_ms.into());
     let given_up = Arc::clone(&order.given_up);
     let ended = {
@@ -62,13 +62,4 @@ fn tell(worker: &Worker, library: &dyn Library, order: &Order, ended: &Result<An
         }
         Err(reason) => library.event(&Event { kind: EventKind::Failed, body: reason.as_bytes(), ..event }),
     }
-}
-
-/// The library of the filter with this number.
-fn library_of(worker: &Worker, number: u32) -> Option<Arc<dyn Library>> {
-    let plan = worker.plan();
-    let filters = &plan.plan.filters;
-    let rules = filters.rules.iter().map(|rule| &rule.filter);
-    let filter = filters.filters.iter().chain(rules).find(|filter| filter.id == number)?;
-    Some(Arc::clone(&filter.library))
 }

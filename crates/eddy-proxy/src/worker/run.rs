@@ -127,6 +127,9 @@ async fn hear_filters(worker: Rc<Worker>) {
                 Message::Ordered(order) => {
                     tokio::task::spawn_local(outbound::serve(Rc::clone(&worker), order));
                 }
+                Message::Wake(wake) => {
+                    tokio::task::spawn_local(outbound::wake(Rc::clone(&worker), wake));
+                }
             }
         }
     }

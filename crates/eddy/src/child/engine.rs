@@ -12,7 +12,7 @@ use eddy_filter::{FilterSet, Host, Level};
 use eddy_guest::Graveyard;
 use eddy_io::{SharedPage, WORKERS_MAX};
 use eddy_proxy::{FilterHost, Gateway};
-use eddy_source::{FileSource, Rejected};
+use eddy_source::{CompanionsLook, FileSource, Rejected};
 
 use super::last_words::LastWords;
 use super::load::{Loaded, linked, load, log_problems, pack, unpack};
@@ -73,11 +73,13 @@ pub(super) struct Running {
     watch: Option<Watch>,
 }
 
-/// What was read last, in force or not: its version and how many problems it has.
+/// What was read last, in force or not: its version, how many problems it has, and what the files looked like that it
+/// names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Tried {
     version: Arc<str>,
     problems: usize,
+    companions: CompanionsLook,
 }
 
 /// What came of a reload.
@@ -137,6 +139,11 @@ impl Engine {
         let config = Arc::clone(&loaded.config);
         self.log.set(self.log_choice.weighed_against(&config.log));
         log_problems(&loaded.warnings);
+        let last_tried = Tried {
+            version: version_of(&loaded.sources),
+            problems: 0,
+            companions: self.source.accompany(config.companions()),
+        };
         let keys = keys_of(&config);
         let workers = worker_count(&config);
         let names = FilterNames::default();
@@ -154,7 +161,6 @@ impl Engine {
         let force = InForce { config, bound: std::mem::take(&mut taken.bound), quarantined };
         let status = Arc::new(Status::new(self.generation, force));
         status.is_config_rejected.store(is_last_good, Ordering::Relaxed);
-        let last_tried = Tried { version: version_of(&loaded.sources), problems: 0 };
         let mut running = Running {
             engine: self,
             gateway,
@@ -210,6 +216,7 @@ impl Engine {
             number: Box::new(move |name| numbers.number(name)),
             graveyard: self.graveyard.clone(),
             observe: Box::new(|filter| tracing::debug!(filter, "making a filter")),
+            is_trial: false,
             quarantined: self.quarantined.clone(),
         }
     }
@@ -305,7 +312,7 @@ impl Running {
             } else if has(|order| matches!(order, Order::FollowFiles)) {
                 let read = load(&self.engine.source);
                 // A reload by signal has seen the change already.
-                if Tried::of(&read) != self.last_tried {
+                if Tried::of(&read, &self.engine.source) != self.last_tried {
                     self.reload(read);
                 }
             }
@@ -313,7 +320,7 @@ impl Running {
     }
 
     fn reload(&mut self, read: Result<Loaded, Rejected>) {
-        self.last_tried = Tried::of(&read);
+        self.last_tried = Tried::of(&read, &self.engine.source);
         self.engine.tell(&ToParent::Reloading, None);
         if self.engine.parent.is_none() {
             self.engine.notifier.reloading();
@@ -505,12 +512,19 @@ fn quarantined_in(config: &Config, maker: &FilterMaker) -> Vec<Quarantined> {
 }
 
 impl Tried {
-    fn of(read: &Result<Loaded, Rejected>) -> Self {
+    /// Notes what was read, and has the files watched that it names.
+    fn of(read: &Result<Loaded, Rejected>, source: &FileSource) -> Self {
         match read {
-            Ok(loaded) => Self { version: version_of(&loaded.sources), problems: 0 },
-            Err(rejected) => {
-                Self { version: version_of(&rejected.sources), problems: rejected.problems.len() }
-            }
+            Ok(loaded) => Self {
+                version: version_of(&loaded.sources),
+                problems: 0,
+                companions: source.accompany(loaded.config.companions()),
+            },
+            Err(rejected) => Self {
+                version: version_of(&rejected.sources),
+                problems: rejected.problems.len(),
+                companions: source.look_at_companions(),
+            },
         }
     }
 }

@@ -14,9 +14,11 @@ use crate::bundle::{Bundle, BundleFailure, Cache, Record, bundle};
 fn packages(config: &Config) -> BTreeSet<&Path> {
     let packages = config.filters.iter().filter_map(|filter| match &filter.kind {
         FilterKind::Go { source: GoSource::Package(path), .. } => Some(Path::new(path)),
-        FilterKind::Go { .. } | FilterKind::Builtin(_) | FilterKind::Native { .. } | FilterKind::Lua(_) => {
-            None
-        }
+        FilterKind::Go { .. }
+        | FilterKind::Builtin(_)
+        | FilterKind::Native { .. }
+        | FilterKind::Lua(_)
+        | FilterKind::Wasm(_) => None,
     });
     packages.collect()
 }
@@ -27,9 +29,11 @@ pub(crate) fn folders_of(config: &Config) -> BTreeMap<Arc<str>, PathBuf> {
         FilterKind::Go { source: GoSource::Package(path), .. } => {
             Some((Arc::clone(&filter.name), path.canonicalize().ok()?))
         }
-        FilterKind::Go { .. } | FilterKind::Builtin(_) | FilterKind::Native { .. } | FilterKind::Lua(_) => {
-            None
-        }
+        FilterKind::Go { .. }
+        | FilterKind::Builtin(_)
+        | FilterKind::Native { .. }
+        | FilterKind::Lua(_)
+        | FilterKind::Wasm(_) => None,
     };
     config.filters.iter().filter_map(folder).collect()
 }

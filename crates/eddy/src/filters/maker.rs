@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use eddy_config::{Config, FilterConfig, FilterKind, LuaConfig, LuaScriptText, RuleFilterConfig};
+use eddy_config::{Config, FilterConfig, FilterKind, LuaConfig, LuaScriptText, RuleFilterConfig, WasmConfig};
 use eddy_filter::builtin::{self, BuiltinConfig, BuiltinContext};
-use eddy_filter::{Filter, FilterSet, Host, Owner, RuleFilter};
+use eddy_filter::{Filter, FilterSet, Host, Library, Owner, RuleFilter};
 use eddy_guest::{Graveyard, Guest, NativeLibrary};
 
 use super::bundle::library_of;
@@ -14,6 +14,7 @@ use super::lua::Scripts;
 use super::problem::FilterProblem;
 use super::quarantine::{held, stand_in};
 use super::services::{self, ProcessServices};
+use super::wasm::Modules;
 use crate::control::Quarantined;
 
 /// Makes filters. Lives on one thread, which no worker is and which lasts as long as the process.
@@ -26,6 +27,8 @@ pub(crate) struct FilterMaker {
     pub(crate) graveyard: Graveyard,
     /// Told of each filter that is about to be made.
     pub(crate) observe: Box<dyn Fn(&str) + Send>,
+    /// Whether filters are only made to see that they can be.
+    pub(crate) is_trial: bool,
     /// Filters that are not made, because they must not be entered.
     pub(crate) quarantined: Vec<Quarantined>,
 }
@@ -54,6 +57,7 @@ impl FilterMaker {
     pub(crate) fn make(&self, config: &Config) -> Result<FilterSet, Vec<FilterProblem>> {
         let (mut problems, mut scripts) = (Vec::new(), Scripts::default());
         let mut made = Vec::with_capacity(config.filters.len());
+        let mut modules = Modules::new(self.is_trial);
         let held: BTreeSet<usize> =
             held(config, &self.quarantined).into_iter().map(|(index, _)| index).collect();
         for (index, filter) in config.filters.iter().enumerate() {
@@ -62,7 +66,7 @@ impl FilterMaker {
                 continue;
             }
             (self.observe)(&filter.name);
-            match self.make_one(filter, &mut scripts) {
+            match self.make_one(filter, &mut scripts, &mut modules) {
                 Ok(one) => made.push(one),
                 Err(problem) => problems.push(problem),
             }
@@ -90,12 +94,18 @@ impl FilterMaker {
         }
     }
 
-    fn make_one(&self, filter: &FilterConfig, scripts: &mut Scripts) -> Result<Made, FilterProblem> {
+    fn make_one(
+        &self,
+        filter: &FilterConfig,
+        scripts: &mut Scripts,
+        modules: &mut Modules,
+    ) -> Result<Made, FilterProblem> {
         let (path, name) = match &filter.kind {
             FilterKind::Builtin(builtin) => return self.make_builtin(filter, builtin).map(Made::Builtin),
             FilterKind::Lua(lua) => {
                 return self.make_lua(filter, lua, &lua.script, &filter.config, scripts);
             }
+            FilterKind::Wasm(wasm) => return self.make_wasm(filter, wasm, modules),
             FilterKind::Native { filter, library } => (library.clone(), filter),
             FilterKind::Go { filter: name, source } => {
                 let path = library_of(source).map_err(|why| FilterProblem::new(&filter.name, why, None))?;
@@ -135,6 +145,30 @@ impl FilterMaker {
             name: Arc::clone(&filter.name),
             id,
             library: library.clone(),
+            number: made.number,
+            info: made.info,
+            policy: filter.policy,
+            owner: made.owner,
+        };
+        Ok(Made::Guest(Arc::new(one), library))
+    }
+
+    fn make_wasm(
+        &self,
+        filter: &FilterConfig,
+        config: &WasmConfig,
+        modules: &mut Modules,
+    ) -> Result<Made, FilterProblem> {
+        let failed = |error| FilterProblem::of_load(&filter.name, &error);
+        let library = modules.library(config, &self.host).map_err(failed)?;
+        let id = (self.number)(&filter.name);
+        let made = library
+            .filter_of(&filter.name, &config.root_id, &filter.config, id, &self.graveyard)
+            .map_err(failed)?;
+        let one = Filter {
+            name: Arc::clone(&filter.name),
+            id,
+            library: Arc::clone(&library) as Arc<dyn Library>,
             number: made.number,
             info: made.info,
             policy: filter.policy,
@@ -215,7 +249,7 @@ pub(super) fn libraries(config: &Config) -> BTreeSet<PathBuf> {
         .filters
         .iter()
         .filter_map(|filter| match &filter.kind {
-            FilterKind::Builtin(_) | FilterKind::Lua(_) => None,
+            FilterKind::Builtin(_) | FilterKind::Lua(_) | FilterKind::Wasm(_) => None,
             FilterKind::Native { library, .. } => Some(library.clone()),
             FilterKind::Go { source, .. } => library_of(source).ok(),
         })

@@ -10,6 +10,7 @@ mod probed;
 mod problem;
 mod quarantine;
 mod services;
+mod wasm;
 
 pub(crate) use bundle::{folders_of, link_packages, name_library, problems_of};
 pub(crate) use maker::{FilterMaker, needs_new_process};

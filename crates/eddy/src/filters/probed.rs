@@ -44,6 +44,7 @@ fn try_out() -> anyhow::Result<()> {
             // Whoever does not listen learns nothing.
             let _ = reports.send(&FromProbe::Making(filter.to_owned()), &[]);
         }),
+        is_trial: true,
     };
     // What was made is kept to the end: filters are not tried out any further.
     let made = maker.make(&loaded.config);

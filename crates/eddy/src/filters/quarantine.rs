@@ -27,6 +27,7 @@ pub(crate) fn version(config: &Config, index: usize, filter: &FilterConfig) -> O
     let library = match &filter.kind {
         FilterKind::Builtin(_) => return None,
         FilterKind::Native { library, .. } => library_version(library),
+        FilterKind::Wasm(wasm) => library_version(&wasm.module),
         FilterKind::Lua(lua) => match &lua.script {
             LuaScriptText::File(path) => library_version(path),
             LuaScriptText::Inline { .. } => String::new(),

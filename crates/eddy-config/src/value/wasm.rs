@@ -1,0 +1,72 @@
+//! Words of filters in Wasm.
+
+use super::choice::{Meaning, choose, info};
+use crate::config::WasmIsolation;
+use crate::read::{Misfit, Word, WordInfo, WordKind};
+
+/// How far a fault of a module reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IsolationName(pub(crate) WasmIsolation);
+
+/// The name of a variable of the environment.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct VariableName(pub(crate) String);
+
+impl Word for IsolationName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, ISOLATIONS)
+    }
+
+    fn info() -> WordInfo {
+        info(ISOLATIONS, WordKind::Text)
+    }
+}
+
+impl Word for VariableName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        let is_name = !text.is_empty()
+            && text.len() <= VARIABLE_BYTES_MAX
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && !text.starts_with(|first: char| first.is_ascii_digit());
+        if is_name {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Misfit::reason("is not a variable's name: it is made of letters, digits and `_`"))
+        }
+    }
+
+    fn info() -> WordInfo {
+        let pattern = Some("^[A-Za-z_][A-Za-z0-9_]{0,127}$");
+        WordInfo { pattern, ..WordInfo::text("the name of a variable such as `REGION`") }
+    }
+}
+
+const ISOLATIONS: &[Meaning<IsolationName>] = &[
+    (
+        "worker",
+        IsolationName(WasmIsolation::Worker),
+        "each worker has an instance; a fault ends all exchanges that are in it",
+    ),
+    (
+        "stream",
+        IsolationName(WasmIsolation::Stream),
+        "each exchange has an instance; a fault ends that exchange alone",
+    ),
+];
+
+/// Longest name of a variable.
+const VARIABLE_BYTES_MAX: usize = 128;
+
+#[cfg(test)]
+mod tests {
+    use super::VariableName;
+    use crate::read::Word;
+
+    #[test]
+    fn variables_are_words() {
+        assert!(VariableName::parse("_A9").is_ok());
+        for text in ["", "9A", "A-B", "A=B", "Ä"] {
+            assert!(VariableName::parse(text).is_err(), "{text}");
+        }
+    }
+}

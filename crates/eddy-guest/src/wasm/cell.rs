@@ -1,0 +1,395 @@
+//! What one worker has of a module: a machine, or one for each exchange, and the streams in it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use eddy_filter::{Call, Direction, Edit, Ended, Level, Phase, Step, Verdict, View};
+use proxy_wasm_host::abi::{Action, Callback};
+use proxy_wasm_host::{CallId, ContextId, QueueId, Rest};
+use slab::Slab;
+
+use super::embedding::{CallAnswer, CallToken, Embedding, Plugin, Waiting, Wishes};
+use super::library::{Kernel, WasmLibrary};
+use super::machine::{Broken, Machine, Shown};
+use super::settings::Isolation;
+use super::sight::Part;
+
+/// What one worker has of a module.
+#[derive(Default)]
+pub(super) struct Cell {
+    worker: u16,
+    /// The worker's machine, where exchanges share one.
+    machine: Option<Machine>,
+    /// Counts machines.
+    generation: u32,
+    /// Why the machine before failed.
+    last_fault: String,
+    streams: Slab<Stream>,
+    /// By generation the stream whose machine it is, where each has its own.
+    owners: HashMap<u32, usize>,
+}
+
+/// An exchange in a module.
+struct Stream {
+    context: ContextId,
+    plugin: Arc<Plugin>,
+    /// The machine that it is in.
+    generation: u32,
+    /// That machine, where it has its own.
+    machine: Option<Box<Machine>>,
+    /// By direction, whether the head waits for the whole body.
+    is_held: [bool; 2],
+}
+
+impl Cell {
+    /// Takes a machine for its worker.
+    pub(super) fn adopt(&mut self, kernel: &Kernel, worker: u16, mut machine: Machine) {
+        self.worker = worker;
+        self.generation = self.generation.wrapping_add(1);
+        machine.adopt(worker, self.generation);
+        machine.settle(kernel);
+        self.machine = Some(machine);
+    }
+
+    /// Starts one more plugin in the machine, if there is one.
+    pub(super) fn add(&mut self, kernel: &Kernel, plugin: &Arc<Plugin>) -> Result<(), String> {
+        let Some(machine) = &mut self.machine else { return Ok(()) };
+        machine.add(kernel, plugin)?;
+        machine.settle(kernel);
+        Ok(())
+    }
+
+    /// Enters the filters of a call.
+    pub(super) fn run(&mut self, library: &WasmLibrary, call: &mut Call<'_>) {
+        self.worker = call.worker;
+        for ended in call.ended {
+            self.end(library, ended);
+        }
+        call.stopped = call.steps.len();
+        let Some(view) = call.view else { return };
+        for index in 0..call.steps.len() {
+            let Some(mut step) = call.steps.get(index).copied() else { break };
+            call.current.store(step.id, std::sync::atomic::Ordering::Relaxed);
+            let started = call.is_sampled.then(Instant::now);
+            let base = call.edits.len();
+            let position = u16::try_from(index).unwrap_or(u16::MAX);
+            step.verdict = match self.enter(library, call, view, &mut step, position) {
+                Ok(verdict) => verdict,
+                Err(why) => {
+                    call.edits.bytes_mut().truncate(base);
+                    // A log without room for the reason has room for none.
+                    let _ = call.edits.push(position, &Edit::Fault(why.as_bytes()));
+                    Verdict::Fault
+                }
+            };
+            if let Some(started) = started {
+                step.nanos = u32::try_from(started.elapsed().as_nanos()).unwrap_or(u32::MAX);
+            }
+            let verdict = step.verdict;
+            if let Some(place) = call.steps.get_mut(index) {
+                *place = step;
+            }
+            if verdict != Verdict::Continue && view.phase != Phase::Log {
+                call.stopped = index;
+                break;
+            }
+        }
+        call.current.store(0, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    /// Enters one filter.
+    fn enter(
+        &mut self,
+        library: &WasmLibrary,
+        call: &mut Call<'_>,
+        view: &View<'_>,
+        step: &mut Step,
+        position: u16,
+    ) -> Result<Verdict, String> {
+        if step.state == 0 {
+            if view.phase == Phase::Log {
+                return Ok(Verdict::Continue);
+            }
+            let number = if step.config == 0 { step.filter } else { step.config };
+            let plugin = library.plugin(number).ok_or("it is none of the module's filters")?;
+            step.state = self.begin(library, plugin)?;
+        }
+        let key = key_of(step.state).ok_or("its state is not what it was")?;
+        let stream = self.streams.get_mut(key).ok_or("its state is not what it was")?;
+        let machine = match &mut stream.machine {
+            Some(machine) => &mut **machine,
+            None => match &mut self.machine {
+                Some(machine) if stream.generation == self.generation => machine,
+                _ if view.phase == Phase::Log => return Ok(Verdict::Continue),
+                _ => return Err(format!("the instance that it was in has failed: {}", self.last_fault)),
+            },
+        };
+        let direction = direction_of(view.phase);
+        let is_held = stream.is_held.get(direction as usize).copied().unwrap_or_default();
+        let shown =
+            Shown { view, edits: call.edits, step: position, is_head_open: is_held && view.is_buffered };
+        let (context, exchange, turn) = (stream.context, call.exchange, call.turn);
+        if view.phase == Phase::Log {
+            let plugin = Arc::clone(&stream.plugin);
+            let ended = machine.enter_with(shown, &plugin, context, |vm| vm.end(context), |_, _| ());
+            machine_settle(machine, &library.kernel, &ended);
+            step.state = 0;
+            self.streams.try_remove(key);
+            return self.sort_out(library, ended, None).map(|()| Verdict::Continue);
+        }
+        let has_body = |callback| library.kernel.image.module().has(callback);
+        let is_body_wanted = match direction {
+            Direction::Request => has_body(Callback::RequestBody),
+            Direction::Response => has_body(Callback::ResponseBody),
+        };
+        let entered = machine.enter_with(
+            shown,
+            &stream.plugin,
+            context,
+            |vm| {
+                let rest = Rest::of_end(view.is_end);
+                match view.phase {
+                    Phase::RequestHead => {
+                        let count = vm.host().sight.count(Part::Request);
+                        vm.on_request_headers(context, count, rest)
+                    }
+                    Phase::RequestBody => {
+                        let size = body_len(vm.host(), view);
+                        vm.on_request_body(context, size, rest)
+                    }
+                    Phase::RequestTrailers => {
+                        let count = vm.host().sight.count(Part::RequestTrailers);
+                        vm.on_request_trailers(context, count)
+                    }
+                    Phase::ResponseHead => {
+                        let count = vm.host().sight.count(Part::Response);
+                        vm.on_response_headers(context, count, rest)
+                    }
+                    Phase::ResponseBody => {
+                        let size = body_len(vm.host(), view);
+                        vm.on_response_body(context, size, rest)
+                    }
+                    Phase::ResponseTrailers => {
+                        let count = vm.host().sight.count(Part::ResponseTrailers);
+                        vm.on_response_trailers(context, count)
+                    }
+                    Phase::Log | Phase::End => Ok(Action::Continue),
+                }
+            },
+            |embedding, action| {
+                let has_calls = embedding.has_calls(context);
+                let verdict = verdict_of(action, embedding.wishes, view, has_calls, is_body_wanted);
+                if verdict == Verdict::Pause
+                    && let Some(sight) = embedding.sight.keep()
+                {
+                    let decision = None;
+                    embedding.waiting.push(Waiting {
+                        stream: context,
+                        direction,
+                        exchange,
+                        turn,
+                        sight,
+                        decision,
+                    });
+                }
+                verdict
+            },
+        );
+        if let Ok(Verdict::Buffer) = entered
+            && matches!(view.phase, Phase::RequestHead | Phase::ResponseHead)
+            && let Some(is_held) = stream.is_held.get_mut(direction as usize)
+        {
+            *is_held = true;
+        }
+        machine_settle(machine, &library.kernel, &entered);
+        let is_own = stream.machine.is_some();
+        self.sort_out(library, entered, is_own.then_some(key))
+    }
+
+    /// Makes a stream; answers with the state that stands for it.
+    fn begin(&mut self, library: &WasmLibrary, plugin: Arc<Plugin>) -> Result<u64, String> {
+        let kernel = &library.kernel;
+        let number = plugin.number;
+        let stream = match kernel.isolation {
+            Isolation::Stream => {
+                let mut machine = Box::new(Machine::start(kernel, std::slice::from_ref(&plugin))?);
+                self.generation = self.generation.wrapping_add(1);
+                machine.adopt(self.worker, self.generation);
+                let root = machine.root(number).ok_or("its plugin is not there")?;
+                let created = machine.enter(&plugin, None, |vm| vm.create_stream(root));
+                let context = created.map_err(|broken| broken.why)?;
+                self.owners.insert(self.generation, self.streams.vacant_key());
+                let generation = self.generation;
+                Stream { context, plugin, generation, machine: Some(machine), is_held: [false; 2] }
+            }
+            Isolation::Worker => {
+                if self.machine.is_none() {
+                    let machine = library.spares.take(self.worker)?;
+                    self.adopt(kernel, self.worker, machine);
+                }
+                let machine = self.machine.as_mut().ok_or("there is no instance")?;
+                let root = machine.root(number).ok_or("its plugin is not there")?;
+                let created = machine.enter(&plugin, None, |vm| vm.create_stream(root));
+                let context = self.sort_out(library, created, None)?;
+                Stream { context, plugin, generation: self.generation, machine: None, is_held: [false; 2] }
+            }
+        };
+        Ok(self.streams.insert(stream) as u64 + 1)
+    }
+
+    /// An exchange is over that was not logged.
+    fn end(&mut self, library: &WasmLibrary, ended: &Ended) {
+        let Some(stream) = key_of(ended.state).and_then(|key| self.streams.try_remove(key)) else { return };
+        let context = stream.context;
+        if let Some(mut machine) = stream.machine {
+            self.owners.remove(&stream.generation);
+            // Whatever it still does ends with it.
+            let _ = machine.enter(&stream.plugin, None, |vm| vm.end(context));
+            return;
+        }
+        let Some(machine) = self.machine.as_mut().filter(|_| stream.generation == self.generation) else {
+            return;
+        };
+        let ended = machine.enter(&stream.plugin, None, |vm| vm.end(context));
+        machine_settle(machine, &library.kernel, &ended);
+        // It was told by a record; nobody waits for what it says.
+        let _ = self.sort_out(library, ended, None);
+    }
+
+    /// Tells a plugin of the answer to its call.
+    pub(super) fn deliver(&mut self, library: &WasmLibrary, token: CallToken, answer: CallAnswer) {
+        let own = self.owners.get(&token.generation).copied();
+        let machine = match own.and_then(|key| self.streams.get_mut(key)?.machine.as_deref_mut()) {
+            Some(machine) => Some(machine),
+            None => self.machine.as_mut().filter(|_| token.generation == self.generation),
+        };
+        let Some(machine) = machine else { return };
+        let (count, body_len) = (answer.count(), answer.body_len());
+        let Some(plugin) = machine.embedding().take_answer(token.call, answer) else { return };
+        let Some(root) = machine.root(plugin.number) else { return };
+        let told = machine.enter(&plugin, None, |vm| {
+            vm.on_http_call_response(root, CallId(token.call), count, body_len, 0)
+        });
+        if !told.as_ref().is_err_and(|broken| broken.is_lost) {
+            machine.embedding().drop_answer();
+        }
+        machine_settle(machine, &library.kernel, &told);
+        let id = plugin.id;
+        self.report(library, id, told, own);
+    }
+
+    /// The period of a plugin is over.
+    pub(super) fn tick(&mut self, library: &WasmLibrary, generation: u32, plugin: &Arc<Plugin>, turn: u8) {
+        let Some(machine) = self.machine.as_mut().filter(|_| generation == self.generation) else { return };
+        let ticked = machine.tick(&library.kernel, plugin, turn);
+        self.report(library, plugin.id, ticked, None);
+    }
+
+    /// A queue of a plugin's has an item.
+    pub(super) fn queue_ready(&mut self, library: &WasmLibrary, plugin: &Arc<Plugin>, queue: QueueId) {
+        let Some(machine) = &mut self.machine else { return };
+        let Some(root) = machine.root(plugin.number) else { return };
+        let told = machine.enter(plugin, None, |vm| vm.on_queue_ready(root, queue));
+        machine_settle(machine, &library.kernel, &told);
+        self.report(library, plugin.id, told, None);
+    }
+
+    /// Sees to a callback that belongs to no exchange and failed.
+    fn report(&mut self, library: &WasmLibrary, id: u32, done: Result<(), Broken>, own: Option<usize>) {
+        if let Err(why) = self.sort_out(library, done, own) {
+            // Beyond its share a filter is not heard.
+            let _ = library.kernel.common.host.log(id, Level::Error, why.as_bytes());
+        }
+    }
+
+    /// Gives up the machine that failed in a callback: the one of a stream, or the worker's.
+    fn sort_out<T>(
+        &mut self,
+        library: &WasmLibrary,
+        done: Result<T, Broken>,
+        own: Option<usize>,
+    ) -> Result<T, String> {
+        let broken = match done {
+            Ok(answer) => return Ok(answer),
+            Err(broken) => broken,
+        };
+        if !broken.is_fatal {
+            return Err(broken.why);
+        }
+        let machine = match own {
+            Some(key) => {
+                self.streams.get_mut(key).and_then(|stream| stream.machine.take()).map(|machine| *machine)
+            }
+            None => {
+                self.generation = self.generation.wrapping_add(1);
+                self.last_fault.clone_from(&broken.why);
+                library.spares.note_failure();
+                self.machine.take()
+            }
+        };
+        if let Some(mut machine) = machine.filter(|_| !broken.is_lost) {
+            machine.embedding().give_up(&broken.why);
+        }
+        Err(broken.why)
+    }
+}
+
+/// Sees to what a module asked for, if it is still there.
+fn machine_settle<T>(machine: &mut Machine, kernel: &Kernel, done: &Result<T, Broken>) {
+    if done.as_ref().is_ok_and(|_| true) || done.as_ref().is_err_and(|broken| !broken.is_fatal) {
+        machine.settle(kernel);
+    }
+}
+
+/// What a callback's answer means here.
+fn verdict_of(
+    action: Action,
+    wishes: Wishes,
+    view: &View<'_>,
+    has_calls: bool,
+    is_body_wanted: bool,
+) -> Verdict {
+    if wishes.is_reset {
+        return Verdict::Reset;
+    }
+    if wishes.is_replied {
+        return Verdict::Reply;
+    }
+    let goes_on = wishes.goes_on.get(direction_of(view.phase) as usize).copied().unwrap_or_default();
+    if action == Action::Continue || goes_on {
+        return Verdict::Continue;
+    }
+    let may_collect = !view.is_end && !view.is_buffered && !has_calls;
+    match view.phase {
+        // It waits for the body, of which it is shown the whole.
+        Phase::RequestHead | Phase::ResponseHead if may_collect && is_body_wanted => Verdict::Buffer,
+        Phase::RequestBody | Phase::ResponseBody if may_collect => Verdict::Buffer,
+        Phase::RequestHead
+        | Phase::RequestBody
+        | Phase::RequestTrailers
+        | Phase::ResponseHead
+        | Phase::ResponseBody
+        | Phase::ResponseTrailers
+        | Phase::Log
+        | Phase::End => Verdict::Pause,
+    }
+}
+
+fn body_len(embedding: &Embedding, view: &View<'_>) -> usize {
+    embedding.sight.body(view.phase).map_or(0, <[u8]>::len)
+}
+
+fn direction_of(phase: Phase) -> Direction {
+    match phase {
+        Phase::ResponseHead | Phase::ResponseBody | Phase::ResponseTrailers => Direction::Response,
+        Phase::RequestHead | Phase::RequestBody | Phase::RequestTrailers | Phase::Log | Phase::End => {
+            Direction::Request
+        }
+    }
+}
+
+/// The place of a stream, from the state that stands for it.
+fn key_of(state: u64) -> Option<usize> {
+    usize::try_from(state.checked_sub(1)?).ok()
+}

@@ -1,0 +1,113 @@
+//! Calls of modules to eddy's clusters.
+
+use std::sync::Arc;
+
+use eddy_filter::{HostError, Outbound};
+use proxy_wasm_host::abi::{Answer, Status};
+use proxy_wasm_host::{CallId, HttpCall, Scope};
+
+use super::{CallAnswer, Embedding, Plugin};
+
+/// What a call's token tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CallToken {
+    /// Whose machine made it.
+    pub(crate) worker: u16,
+    /// Which of its machines.
+    pub(crate) generation: u32,
+    pub(crate) call: u32,
+}
+
+impl CallToken {
+    pub(crate) fn of_number(number: u64) -> Self {
+        let part = |shift: u32, mask: u64| u32::try_from(number >> shift & mask).unwrap_or(0);
+        Self {
+            worker: u16::try_from(part(56, 0xff)).unwrap_or(0),
+            generation: part(24, 0xffff_ffff),
+            call: part(0, CALLS_MASK),
+        }
+    }
+
+    pub(crate) fn number(self) -> u64 {
+        u64::from(self.worker) << 56 | u64::from(self.generation) << 24 | u64::from(self.call) & CALLS_MASK
+    }
+}
+
+impl Embedding {
+    /// Sends a request on behalf of a context.
+    pub(super) fn send(&mut self, scope: Scope, call: &HttpCall<'_>) -> Answer<CallId> {
+        let caller = scope.context.ok_or(Status::BadArgument)?;
+        if self.calls.len() >= CALLS_MAX {
+            return Err(Status::InternalFailure);
+        }
+        let cluster = std::str::from_utf8(call.upstream).map_err(|_| Status::BadArgument)?;
+        let pseudo = |name: &[u8]| call.headers.clone().find(|(key, _)| *key == name).map(|(_, value)| value);
+        let (Some(method), Some(target)) = (pseudo(b":method"), pseudo(b":path")) else {
+            return Err(Status::BadArgument);
+        };
+        let authority = pseudo(b":authority").or_else(|| call.headers.get(b"host")).unwrap_or_default();
+        let is_sent = |(name, _): &(&[u8], &[u8])| {
+            !name.starts_with(b":") && !UNSENT.iter().any(|unsent| name.eq_ignore_ascii_case(unsent))
+        };
+        let number = loop {
+            self.calls_made = (self.calls_made + 1) & u32::try_from(CALLS_MASK).unwrap_or(u32::MAX);
+            if self.calls_made != 0 && !self.calls.contains_key(&self.calls_made) {
+                break self.calls_made;
+            }
+        };
+        let token = CallToken { worker: self.worker, generation: self.generation, call: number }.number();
+        let timeout = call.timeout.as_millis().clamp(1, u128::from(u32::MAX));
+        let request = Outbound {
+            filter: self.id_of(scope.context),
+            token,
+            // A call is told to the plugin, whatever became of the stream that made it.
+            exchange: None,
+            cluster,
+            method,
+            target,
+            authority,
+            fields: call.headers.clone().filter(is_sent).collect(),
+            body: call.body,
+            timeout_ms: u32::try_from(timeout).unwrap_or(u32::MAX),
+        };
+        self.common.host.send(&request).map_err(|error| match error {
+            HostError::Unknown | HostError::Invalid => Status::BadArgument,
+            HostError::Gone | HostError::Stale | HostError::TooLarge | HostError::Full => {
+                Status::InternalFailure
+            }
+        })?;
+        let plugin = self.plugin_of(scope.context).map(Arc::clone).ok_or(Status::BadArgument)?;
+        self.calls.insert(number, (caller, plugin));
+        Ok(CallId(number))
+    }
+
+    /// Takes up the answer to a call, to be told to the plugin of who made it.
+    pub(crate) fn take_answer(&mut self, call: u32, answer: CallAnswer) -> Option<Arc<Plugin>> {
+        let (_, plugin) = self.calls.remove(&call)?;
+        self.answer = Some(answer);
+        Some(plugin)
+    }
+
+    /// The answer has been told.
+    pub(crate) fn drop_answer(&mut self) {
+        self.answer = None;
+    }
+}
+
+/// Fields that eddy writes itself.
+const UNSENT: [&[u8]; 6] =
+    [b"host", b"content-length", b"transfer-encoding", b"connection", b"te", b"keep-alive"];
+/// Most calls that a machine has under way.
+const CALLS_MAX: usize = 1024;
+const CALLS_MASK: u64 = 0xff_ffff;
+
+#[cfg(test)]
+mod tests {
+    use super::CallToken;
+
+    #[test]
+    fn a_token_says_who_called() {
+        let token = CallToken { worker: 255, generation: u32::MAX - 1, call: 0xff_fffe };
+        assert_eq!(CallToken::of_number(token.number()), token);
+    }
+}

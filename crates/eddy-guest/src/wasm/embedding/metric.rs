@@ -1,0 +1,142 @@
+//! Metrics that modules define.
+
+use std::sync::{Mutex, PoisonError};
+
+use eddy_filter::{Host as EddyHost, Metric, MetricError, MetricKind};
+use proxy_wasm_host::MetricId;
+use proxy_wasm_host::abi::{Answer, MetricType, Status};
+
+/// The metrics of a library, by number.
+///
+/// Its lock is held to copy an entry.
+#[derive(Debug, Default)]
+pub(crate) struct Metrics {
+    defined: Mutex<Vec<Defined>>,
+}
+
+#[derive(Clone, Debug)]
+struct Defined {
+    filter: u32,
+    name: String,
+    kind: MetricKind,
+    metric: Metric,
+}
+
+impl Metrics {
+    /// Defines a metric of a filter, or finds it.
+    pub(super) fn define(
+        &self,
+        host: &dyn EddyHost,
+        filter: u32,
+        kind: MetricType,
+        name: &[u8],
+    ) -> Answer<MetricId> {
+        let name = plain(name);
+        let kind = match kind {
+            MetricType::Counter => MetricKind::Counter,
+            MetricType::Gauge => MetricKind::Gauge,
+            MetricType::Histogram => MetricKind::Histogram,
+        };
+        let mut defined = self.defined.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = defined.iter().position(|known| known.filter == filter && known.name == name);
+        let index = match known {
+            Some(index) if defined.get(index).is_some_and(|known| known.kind == kind) => index,
+            Some(_) => return Err(Status::BadArgument),
+            None => {
+                let bounds: &[u64] = if kind == MetricKind::Histogram { &BOUNDS } else { &[] };
+                let metric = host.metric(filter, kind, &name, bounds).map_err(|error| match error {
+                    MetricError::BadName | MetricError::BadBounds | MetricError::Differs => {
+                        Status::BadArgument
+                    }
+                    MetricError::Full => Status::InternalFailure,
+                })?;
+                defined.push(Defined { filter, name, kind, metric });
+                defined.len() - 1
+            }
+        };
+        Ok(MetricId(u32::try_from(index).map_err(|_| Status::InternalFailure)?))
+    }
+
+    fn get(&self, id: MetricId) -> Answer<(MetricKind, Metric)> {
+        let defined = self.defined.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = usize::try_from(id.0).map_err(|_| Status::NotFound)?;
+        defined.get(index).map(|defined| (defined.kind, defined.metric)).ok_or(Status::NotFound)
+    }
+
+    /// Sets a gauge, adds to a counter, or takes a value into a histogram.
+    pub(super) fn record(&self, lane: usize, id: MetricId, value: u64) -> Answer {
+        let (kind, metric) = self.get(id)?;
+        match kind {
+            MetricKind::Counter => metric.add(lane, value),
+            MetricKind::Gauge => metric.add(lane, value.wrapping_sub(sum(&metric, 0))),
+            MetricKind::Histogram => {
+                let place = BOUNDS.iter().position(|bound| value <= *bound).unwrap_or(BOUNDS.len());
+                add_at(&metric, lane, place, 1);
+                add_at(&metric, lane, BOUNDS.len() + 1, value);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn increment(&self, lane: usize, id: MetricId, delta: i64) -> Answer {
+        let (kind, metric) = self.get(id)?;
+        let is_sane = match kind {
+            MetricKind::Counter => delta >= 0,
+            MetricKind::Gauge => true,
+            MetricKind::Histogram => false,
+        };
+        if !is_sane {
+            return Err(Status::BadArgument);
+        }
+        metric.add(lane, delta.cast_unsigned());
+        Ok(())
+    }
+
+    pub(super) fn value(&self, id: MetricId) -> Answer<u64> {
+        let (kind, metric) = self.get(id)?;
+        if kind == MetricKind::Histogram { Err(Status::BadArgument) } else { Ok(sum(&metric, 0)) }
+    }
+}
+
+fn add_at(metric: &Metric, lane: usize, cell: usize, amount: u64) {
+    if let Some(cell) = metric.cells.get(lane * metric.stride + cell) {
+        cell.fetch_add(amount, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+fn sum(metric: &Metric, cell: usize) -> u64 {
+    let cells = metric.cells.iter().skip(cell).step_by(metric.stride.max(1));
+    cells.fold(0, |sum, cell| sum.wrapping_add(cell.load(std::sync::atomic::Ordering::Relaxed)))
+}
+
+/// A name as eddy's metrics have them: what is no letter, digit or `_` becomes `_`.
+fn plain(name: &[u8]) -> String {
+    let plain = |byte: &u8| if byte.is_ascii_alphanumeric() { char::from(*byte) } else { '_' };
+    let mut text: String = name.iter().take(NAME_BYTES_MAX).map(plain).collect();
+    if text.starts_with(|first: char| first.is_ascii_digit()) {
+        text.insert(0, '_');
+        text.truncate(NAME_BYTES_MAX);
+    }
+    text
+}
+
+const NAME_BYTES_MAX: usize = 64;
+/// Modules say no bounds for their histograms.
+const BOUNDS: [u64; 20] = [
+    1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
+    1_000_000, 10_000_000,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn names_become_names() {
+        for (name, expected) in [("hits", "hits"), ("a.b-c;d=e", "a_b_c_d_e"), ("2xx", "_2xx"), ("ä", "__")]
+        {
+            assert_eq!(plain(name.as_bytes()), expected);
+        }
+        assert_eq!(plain(&[b'9'; 100]).len(), 64);
+    }
+}

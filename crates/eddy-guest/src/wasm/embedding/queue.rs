@@ -1,0 +1,37 @@
+//! Queues that plugins of a library want to hear of.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use proxy_wasm_host::abi::Answer;
+use proxy_wasm_host::{QueueId, QueueListener, SharedServices};
+
+/// Queues and the plugins that are told of their items.
+///
+/// Its lock is held to find or add an entry.
+pub(crate) struct Queues {
+    services: Arc<SharedServices>,
+    listener: QueueListener,
+    known: Mutex<Vec<(QueueId, usize)>>,
+}
+
+impl Queues {
+    pub(crate) fn new(services: Arc<SharedServices>, listener: QueueListener) -> Self {
+        Self { services, listener, known: Mutex::default() }
+    }
+
+    /// Makes or opens a queue of a group, of whose items this plugin is told from now on.
+    pub(super) fn register(&self, group: &str, name: &[u8], plugin: usize) -> Answer<QueueId> {
+        let listener = Some(Arc::clone(&self.listener));
+        let queue = self.services.register_queue(group.as_bytes(), name, listener)?;
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|(other, _)| *other != queue);
+        known.push((queue, plugin));
+        Ok(queue)
+    }
+
+    /// The plugin that is told of a queue.
+    pub(crate) fn plugin_of(&self, queue: QueueId) -> Option<usize> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.iter().find(|(known, _)| *known == queue).map(|(_, plugin)| *plugin)
+    }
+}

@@ -1,0 +1,49 @@
+//! Answers of modules in the place of the endpoint's.
+
+use eddy_filter::{Edit, Verdict};
+use eddy_http::{EditFault, FieldsEditor};
+use proxy_wasm_host::abi::{Answer, Status};
+use proxy_wasm_host::{LocalResponse, Scope};
+
+use super::{Embedding, Waiting};
+use crate::wasm::sight::Sight;
+
+impl Embedding {
+    /// Answers the exchange of a stream: the one whose callback is under way, or one that waits.
+    pub(super) fn reply(&mut self, scope: Scope, response: &LocalResponse<'_>) -> Answer {
+        let stream = scope.context.ok_or(Status::BadArgument)?;
+        if self.stream == Some(stream) {
+            write(&mut self.sight, response)?;
+            self.wishes.is_replied = true;
+            return Ok(());
+        }
+        let is_meant = |waiting: &&mut Waiting| waiting.stream == stream && waiting.decision.is_none();
+        let waiting = self.waiting.iter_mut().find(is_meant).ok_or(Status::BadArgument)?;
+        write(&mut waiting.sight, response)?;
+        waiting.decision = Some(Verdict::Reply);
+        Ok(())
+    }
+}
+
+fn write(sight: &mut Sight, response: &LocalResponse<'_>) -> Answer {
+    if !(200..600).contains(&response.status) {
+        return Err(Status::BadArgument);
+    }
+    let (mut bytes, mut fields) = (Vec::new(), Vec::new());
+    for (name, value) in response.headers.clone().filter(|(name, _)| !name.starts_with(b":")) {
+        match FieldsEditor::new(&mut bytes, &mut fields).add(name, value) {
+            Ok(()) | Err(EditFault::Reserved { .. }) => {}
+            Err(_) => return Err(Status::BadArgument),
+        }
+    }
+    let details = if response.details.is_empty() { b"wasm" } else { response.details };
+    sight.push(&Edit::Reply { status: response.status, body: response.body, details })?;
+    // Fields that eddy writes itself were left out.
+    for field in eddy_http::Fields::new(&bytes, &fields).iter() {
+        sight.push(&Edit::ReplyField { name: field.name, value: field.value })?;
+    }
+    match response.grpc_status {
+        Some(status) => sight.push(&Edit::ReplyGrpc(status)),
+        None => Ok(()),
+    }
+}

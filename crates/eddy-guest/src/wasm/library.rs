@@ -1,0 +1,377 @@
+//! A module as a library of filters.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+
+use eddy_filter::{
+    Call, Event, EventKind, FilterInfo, Host, HostError, Interest, Library, LoadError, Owner, Phase, Wake,
+};
+use proxy_wasm_host::abi::Callback;
+use proxy_wasm_host::{Image, Limits, QueueId, Sandbox, SharedView};
+
+use super::cell::Cell;
+use super::embedding::{CallAnswer, CallToken, Common, Embedding, Metrics, Plugin, Queues};
+use super::engine::{TICK, compile, runtime, with_sources};
+use super::machine::{Machine, Root};
+use super::settings::{Isolation, WasmSettings};
+use super::spare::Spares;
+use super::token::WakeToken;
+use crate::graveyard::Graveyard;
+use crate::guest::{Guest, MadeFilter};
+
+/// A module as a library of filters: each filter is a plugin of it, each exchange a stream of that.
+pub struct WasmLibrary {
+    pub(super) kernel: Arc<Kernel>,
+    plugins: RwLock<Vec<Arc<Plugin>>>,
+    /// By worker, what it has of the module.
+    cells: Box<[Mutex<Cell>]>,
+    /// By worker, answers to calls of its that came to others.
+    letters: Box<[Mutex<Vec<Letter>>]>,
+    pub(super) spares: Spares,
+    /// The worker that is told of the next item in a queue.
+    next_worker: AtomicUsize,
+}
+
+/// What does not change of a library.
+pub(super) struct Kernel {
+    pub(super) me: Weak<WasmLibrary>,
+    pub(super) common: Arc<Common>,
+    pub(super) image: Image<Embedding>,
+    pub(super) shared: SharedView,
+    pub(super) vm_config: Arc<[u8]>,
+    pub(super) isolation: Isolation,
+    /// Whether it only shows that it can be made.
+    is_trial: bool,
+}
+
+/// An answer to a call, for the worker that made it.
+struct Letter {
+    token: CallToken,
+    answer: CallAnswer,
+}
+
+impl WasmLibrary {
+    /// Compiles a module, or takes what was compiled before and is kept in the folder `cache`. A library for a trial has no
+    /// more instances than are needed to see that it works.
+    ///
+    /// # Errors
+    /// [`LoadError::Library`].
+    ///
+    /// # Cost
+    /// Milliseconds to seconds of all cores, for the first time.
+    pub fn open(
+        settings: &WasmSettings,
+        host: &Arc<dyn Host>,
+        cache: Option<&Path>,
+        is_trial: bool,
+    ) -> Result<Arc<Self>, LoadError> {
+        let failed = |why: String| LoadError::Library {
+            message: format!("the module \"{}\" cannot be used: {why}", settings.module.display()),
+        };
+        let runtime = runtime(cache).map_err(failed)?;
+        let module = compile(&runtime, &settings.module).map_err(failed)?;
+        let call_ticks_max = ticks(settings.cpu.as_millis());
+        let start_ticks_max = match settings.isolation {
+            Isolation::Worker => ticks(START_MS_MAX).max(call_ticks_max),
+            Isolation::Stream => call_ticks_max,
+        };
+        let mut limits = Limits::default();
+        limits.call_ticks_max = call_ticks_max;
+        limits.start_ticks_max = start_ticks_max;
+        limits.memory_bytes_max = usize::try_from(settings.memory_bytes).unwrap_or(usize::MAX);
+        let mut sandbox = Sandbox::default();
+        sandbox.environment = settings.env.clone();
+        let image = Image::link(&module, limits, sandbox).map_err(|error| failed(with_sources(&error)))?;
+        let name = settings.module.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
+        let workers = host.workers();
+        Ok(Arc::new_cyclic(|me: &Weak<Self>| {
+            let listened: Weak<Self> = Weak::clone(me);
+            let listener = Arc::new(move |queue: QueueId| {
+                if let Some(library) = listened.upgrade() {
+                    library.queue_has_item(queue);
+                }
+            });
+            let queues = Queues::new(Arc::clone(&runtime.services), listener);
+            let group = settings.vm_id.as_bytes();
+            let kernel = Arc::new(Kernel {
+                me: Weak::clone(me),
+                common: Arc::new(Common {
+                    vm_id: settings.vm_id.clone(),
+                    host: Arc::clone(host),
+                    metrics: Metrics::default(),
+                    queues,
+                    name,
+                }),
+                image,
+                shared: SharedView::new(Arc::clone(&runtime.services), group, None),
+                vm_config: settings.vm_config.as_bytes().into(),
+                isolation: settings.isolation,
+                is_trial,
+            });
+            Self {
+                plugins: RwLock::default(),
+                cells: (0..workers).map(|_| Mutex::default()).collect(),
+                letters: (0..workers).map(|_| Mutex::default()).collect(),
+                spares: Spares::new(Arc::clone(&kernel)),
+                next_worker: AtomicUsize::new(0),
+                kernel,
+            }
+        }))
+    }
+
+    /// The plugin with this number of the library.
+    pub(super) fn plugin(&self, number: u64) -> Option<Arc<Plugin>> {
+        let plugins = self.plugins.read().unwrap_or_else(PoisonError::into_inner);
+        plugins.get(usize::try_from(number).ok()?.checked_sub(1)?).map(Arc::clone)
+    }
+
+    /// All plugins.
+    pub(super) fn plugins(&self) -> Vec<Arc<Plugin>> {
+        self.plugins.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Starts a plugin wherever the library has a machine; answers with its number.
+    fn add(&self, id: u32, name: &str, root_id: &str, config: &str) -> Result<u64, LoadError> {
+        let number = self.plugins().len();
+        let plugin = Arc::new(Plugin {
+            number,
+            id,
+            name: name.to_owned(),
+            root_id: root_id.to_owned(),
+            configuration: config.as_bytes().into(),
+        });
+        let refused = |message: String| LoadError::Refused { message };
+        self.plugins.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&plugin));
+        let plugins = self.plugins();
+        match self.kernel.isolation {
+            Isolation::Stream => {
+                let mut machine =
+                    Machine::start(&self.kernel, std::slice::from_ref(&plugin)).map_err(refused)?;
+                if machine.embedding().periods.iter().any(|(_, period)| period.is_some()) {
+                    let why = b"it asks for ticks, which come to nothing with `isolation: stream`: no instance outlives its exchange";
+                    // A record that is not wanted is none.
+                    let _ = self.kernel.common.host.log(id, eddy_filter::Level::Warn, why);
+                }
+            }
+            Isolation::Worker if number == 0 => {
+                for (worker, cell) in self.cells.iter().enumerate() {
+                    let machine = Machine::start(&self.kernel, &plugins).map_err(refused)?;
+                    lock(cell).adopt(&self.kernel, narrow(worker), machine);
+                    if self.kernel.is_trial {
+                        return Ok(1);
+                    }
+                }
+                self.spares.put(Machine::start(&self.kernel, &plugins).map_err(refused)?);
+            }
+            Isolation::Worker => {
+                for cell in &self.cells {
+                    lock(cell).add(&self.kernel, &plugin).map_err(refused)?;
+                }
+                if !self.kernel.is_trial {
+                    self.spares.put(Machine::start(&self.kernel, &plugins).map_err(refused)?);
+                }
+            }
+        }
+        Ok(number as u64 + 1)
+    }
+
+    /// Has a plugin told of an item in its queue.
+    fn queue_has_item(&self, queue: QueueId) {
+        let count = self.cells.len().max(1);
+        let worker = narrow(self.next_worker.fetch_add(1, Relaxed) % count);
+        // Where nobody is woken nobody asked to hear of it.
+        let _ = self.kernel.wake(worker, 0, WakeToken::Queue(queue), 0);
+    }
+
+    fn deliver(&self, token: CallToken, answer: CallAnswer) {
+        if let Some(cell) = self.cells.get(usize::from(token.worker)) {
+            lock(cell).deliver(self, token, answer);
+        }
+    }
+
+    fn woken(&self, worker: u16, token: WakeToken) {
+        let Some(cell) = self.cells.get(usize::from(worker)) else { return };
+        match token {
+            WakeToken::Tick { generation, plugin, turn } => {
+                if let Some(plugin) = self.plugin(u64::from(plugin) + 1) {
+                    lock(cell).tick(self, generation, &plugin, turn);
+                }
+            }
+            WakeToken::Refill => self.spares.fill(),
+            WakeToken::Letters => {
+                let letters = self.letters.get(usize::from(worker)).map(|letters| {
+                    std::mem::take(&mut *letters.lock().unwrap_or_else(PoisonError::into_inner))
+                });
+                for Letter { token, answer } in letters.into_iter().flatten() {
+                    self.deliver(token, answer);
+                }
+            }
+            WakeToken::Queue(queue) => {
+                let plugin = self.kernel.common.queues.plugin_of(queue);
+                if let Some(plugin) = plugin.and_then(|plugin| self.plugin(plugin as u64 + 1)) {
+                    lock(cell).queue_ready(self, &plugin, queue);
+                }
+            }
+        }
+    }
+}
+
+impl Kernel {
+    /// Has a tick come when a period is over.
+    pub(super) fn arm(&self, root: Root, worker: u16, generation: u32) {
+        let Some(period_ms) = root.period_ms else { return };
+        let Ok(plugin) = u16::try_from(root.number) else { return };
+        let token = WakeToken::Tick { generation, plugin, turn: root.turn };
+        // Where nobody is woken there are no ticks.
+        let _ = self.wake(worker, period_ms, token, root.id);
+    }
+
+    /// Has the library woken.
+    ///
+    /// # Errors
+    /// A host without workers, as in a trial, wakes nobody.
+    pub(super) fn wake(
+        &self,
+        worker: u16,
+        after_ms: u32,
+        token: WakeToken,
+        filter: u32,
+    ) -> Result<(), HostError> {
+        let library: Weak<dyn Library> = Weak::clone(&self.me) as Weak<dyn Library>;
+        let wake = Wake { library, filter, token: token.number(), worker, after_ms };
+        self.common.host.wake(wake)
+    }
+}
+
+impl Library for WasmLibrary {
+    fn name(&self) -> &str {
+        &self.kernel.common.name
+    }
+
+    fn run(&self, call: &mut Call<'_>) {
+        if let Some(cell) = self.cells.get(usize::from(call.worker)) {
+            lock(cell).run(self, call);
+        }
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        if event.kind == EventKind::Woken {
+            if let Some(token) = WakeToken::of_number(event.token) {
+                self.woken(event.worker, token);
+            }
+            return;
+        }
+        let token = CallToken::of_number(event.token);
+        let answer = CallAnswer::of(event);
+        if token.worker == event.worker {
+            self.deliver(token, answer);
+        } else if let Some(letters) = self.letters.get(usize::from(token.worker)) {
+            letters.lock().unwrap_or_else(PoisonError::into_inner).push(Letter { token, answer });
+            // A worker with no room for this has no room for the next either; the call times out in the module.
+            let _ = self.kernel.wake(token.worker, 0, WakeToken::Letters, event.filter);
+        }
+    }
+}
+
+impl WasmLibrary {
+    /// Makes a filter; `root_id` says which of the module's it is.
+    ///
+    /// # Errors
+    /// [`LoadError::Refused`] with what the module says.
+    pub fn filter_of(
+        &self,
+        name: &str,
+        root_id: &str,
+        config: &str,
+        id: u32,
+        graveyard: &Graveyard,
+    ) -> Result<MadeFilter, LoadError> {
+        let number = self.add(id, name, root_id, config)?;
+        let owner = Owner::of(Grave { library: self.kernel.me.upgrade(), graveyard: graveyard.clone() });
+        let info = FilterInfo { interest: self.interest(), only_reads_body: false };
+        Ok(MadeFilter { number, info, owner })
+    }
+
+    /// The phases that the module has callbacks for.
+    fn interest(&self) -> Interest {
+        let has = |callback| self.kernel.image.module().has(callback);
+        let phases: Vec<Phase> =
+            PHASES.into_iter().filter(|(_, one)| has(*one)).map(|(phase, _)| phase).collect();
+        Interest::of(&phases)
+    }
+}
+
+impl Guest for WasmLibrary {
+    fn filter(
+        &self,
+        name: &str,
+        config: &str,
+        id: u32,
+        graveyard: &Graveyard,
+    ) -> Result<MadeFilter, LoadError> {
+        self.filter_of(name, "", config, id, graveyard)
+    }
+
+    fn rule_config(
+        &self,
+        filter: u64,
+        owner: &Owner,
+        config: &str,
+        _graveyard: &Graveyard,
+    ) -> Result<(u64, Owner), LoadError> {
+        let of = self
+            .plugin(filter)
+            .ok_or_else(|| LoadError::Refused { message: "there is no such filter".to_owned() })?;
+        let number = self.add(of.id, &of.name, &of.root_id, config)?;
+        Ok((number, owner.clone()))
+    }
+}
+
+impl fmt::Debug for WasmLibrary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WasmLibrary({})", self.kernel.common.name)
+    }
+}
+
+/// Has the library end on the thread that makes filters, once nothing has it any more.
+struct Grave {
+    library: Option<Arc<WasmLibrary>>,
+    graveyard: Graveyard,
+}
+
+impl Drop for Grave {
+    fn drop(&mut self) {
+        let library = self.library.take();
+        self.graveyard.bury(move || drop(library));
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// There are at most 256 workers.
+fn narrow(worker: usize) -> u16 {
+    u16::try_from(worker).unwrap_or(u16::MAX)
+}
+
+/// Ticks that a call may see so that it has at least this time.
+fn ticks(millis: u128) -> u64 {
+    u64::try_from(millis / TICK.as_millis().max(1)).unwrap_or(u64::MAX).saturating_add(1)
+}
+
+const PHASES: [(Phase, Callback); 8] = [
+    (Phase::RequestHead, Callback::RequestHeaders),
+    (Phase::RequestBody, Callback::RequestBody),
+    (Phase::RequestTrailers, Callback::RequestTrailers),
+    (Phase::ResponseHead, Callback::ResponseHeaders),
+    (Phase::ResponseBody, Callback::ResponseBody),
+    (Phase::ResponseTrailers, Callback::ResponseTrailers),
+    (Phase::Log, Callback::Log),
+    (Phase::Log, Callback::Done),
+];
+
+/// Longest time that each step of a start may take where it holds nobody up, milliseconds.
+const START_MS_MAX: u128 = 1000;

@@ -1,0 +1,203 @@
+//! A machine: a running instance of a module with the plugins of its library.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use eddy_filter::{EditLog, View};
+use proxy_wasm_host::{ContextId, Fault, Plugin as Configuration, Refusal, StartError, Vm};
+
+use super::embedding::{Embedding, Plugin};
+use super::library::Kernel;
+
+/// A machine with the plugins that were started in it.
+pub(super) struct Machine {
+    vm: Vm<Embedding>,
+    /// By number of the plugin, its context.
+    roots: Vec<Root>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Root {
+    pub(super) number: usize,
+    /// The host's number of the filter.
+    pub(super) id: u32,
+    pub(super) context: ContextId,
+    /// Milliseconds from tick to tick, if it wants ticks.
+    pub(super) period_ms: Option<u32>,
+    /// Counts the periods that it asked for, so that ticks of an earlier one are not told.
+    pub(super) turn: u8,
+}
+
+/// Why a callback did not come to its end.
+#[derive(Debug)]
+pub(super) struct Broken {
+    pub(super) why: String,
+    /// Whether the machine is of no more use.
+    pub(super) is_fatal: bool,
+    /// Whether eddy itself failed, so that nothing of the machine can be looked at any more.
+    pub(super) is_lost: bool,
+}
+
+/// What a stream is shown.
+pub(super) struct Shown<'a> {
+    pub(super) view: &'a View<'a>,
+    /// Takes what is changed; what is there already is shown.
+    pub(super) edits: &'a mut EditLog,
+    pub(super) step: u16,
+    pub(super) is_head_open: bool,
+}
+
+impl Machine {
+    /// Starts a machine and the plugins in it.
+    ///
+    /// # Errors
+    /// Why it does not run, with what it said.
+    pub(super) fn start(kernel: &Kernel, plugins: &[Arc<Plugin>]) -> Result<Self, String> {
+        let mut embedding = Embedding::new(Arc::clone(&kernel.common), kernel.shared.clone());
+        embedding.current = plugins.first().map(Arc::clone);
+        let vm = kernel.image.instantiate(embedding).map_err(|error| match error {
+            StartError::Busy { .. } | StartError::Limits { .. } | StartError::Fault(_) => error.to_string(),
+        })?;
+        let mut machine = Self { vm, roots: Vec::new() };
+        plugins.iter().try_for_each(|plugin| machine.add(kernel, plugin))?;
+        Ok(machine)
+    }
+
+    /// Starts one more plugin.
+    ///
+    /// # Errors
+    /// Why it does not run, with what it said.
+    pub(super) fn add(&mut self, kernel: &Kernel, plugin: &Arc<Plugin>) -> Result<(), String> {
+        let embedding = self.vm.host_mut();
+        embedding.is_starting = true;
+        embedding.begin(plugin, None);
+        let configuration = Configuration {
+            vm_configuration: kernel.vm_config.clone(),
+            configuration: plugin.configuration.clone(),
+        };
+        let started = catch_unwind(AssertUnwindSafe(|| self.vm.start_plugin(&configuration)));
+        let context = match started {
+            Ok(Ok(context)) => context,
+            Ok(Err(refusal)) => {
+                let said = std::mem::take(&mut self.vm.host_mut().said);
+                let why = match refusal {
+                    Refusal::VmStart => "it refuses what it is given as `vm_config`".to_owned(),
+                    Refusal::Configure => "it refuses its configuration".to_owned(),
+                    Refusal::Fault(fault) => fault.to_string(),
+                };
+                return Err(with_said(why, &said));
+            }
+            Err(_) => return Err("eddy failed while the module was started".to_owned()),
+        };
+        let embedding = self.vm.host_mut();
+        embedding.own(context, plugin);
+        embedding.started();
+        self.roots.push(Root { number: plugin.number, id: plugin.id, context, period_ms: None, turn: 0 });
+        Ok(())
+    }
+
+    /// Gives the machine to a worker.
+    pub(super) fn adopt(&mut self, worker: u16, generation: u32) {
+        let embedding = self.vm.host_mut();
+        (embedding.worker, embedding.generation) = (worker, generation);
+    }
+
+    pub(super) fn embedding(&mut self) -> &mut Embedding {
+        self.vm.host_mut()
+    }
+
+    /// The context of a plugin.
+    pub(super) fn root(&self, number: usize) -> Option<ContextId> {
+        self.roots.iter().find(|root| root.number == number).map(|root| root.context)
+    }
+
+    /// Enters the module on behalf of a plugin, or of a stream of its.
+    ///
+    /// # Errors
+    /// Why it did not come to its end.
+    pub(super) fn enter<T>(
+        &mut self,
+        plugin: &Arc<Plugin>,
+        stream: Option<ContextId>,
+        call: impl FnOnce(&mut Vm<Embedding>) -> Result<T, Fault>,
+    ) -> Result<T, Broken> {
+        self.vm.host_mut().begin(plugin, stream);
+        match catch_unwind(AssertUnwindSafe(|| call(&mut self.vm))) {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(fault)) => {
+                Err(Broken { why: fault.to_string(), is_fatal: fault.is_fatal(), is_lost: false })
+            }
+            Err(_) => {
+                let why = "eddy failed in a host function".to_owned();
+                Err(Broken { why, is_fatal: true, is_lost: true })
+            }
+        }
+    }
+
+    /// Enters the module while a view is shown; what it changes goes into the log. `then` looks at what it left.
+    ///
+    /// # Errors
+    /// Why it did not come to its end.
+    pub(super) fn enter_with<T, U>(
+        &mut self,
+        shown: Shown<'_>,
+        plugin: &Arc<Plugin>,
+        stream: ContextId,
+        call: impl FnOnce(&mut Vm<Embedding>) -> Result<T, Fault>,
+        then: impl FnOnce(&mut Embedding, T) -> U,
+    ) -> Result<U, Broken> {
+        let Shown { view, edits, step, is_head_open } = shown;
+        let sight = &mut self.vm.host_mut().sight;
+        sight.step = step;
+        sight.is_head_open = is_head_open;
+        std::mem::swap(&mut sight.edits, edits);
+        // SAFETY: the view is borrowed for longer than this function, and nothing uses the sight between `take_back` below and
+        // the next time it is lent. Where eddy fails on the way, the machine is never entered again.
+        unsafe { sight.lend(view) };
+        sight.replay();
+        let answer = match self.enter(plugin, Some(stream), call) {
+            Err(broken) if broken.is_lost => return Err(broken),
+            answer => answer,
+        };
+        let embedding = self.vm.host_mut();
+        let answer = answer.map(|answer| then(embedding, answer));
+        embedding.stream = None;
+        embedding.sight.take_back();
+        std::mem::swap(&mut embedding.sight.edits, edits);
+        answer
+    }
+
+    /// Sees to what the module asked for and what goes beyond its callback: streams that go on, ticks.
+    pub(super) fn settle(&mut self, kernel: &Kernel) {
+        let embedding = self.vm.host_mut();
+        embedding.go_on();
+        while let Some((number, period_ms)) = embedding.periods.pop() {
+            let Some(root) = self.roots.iter_mut().find(|root| root.number == number) else { continue };
+            root.period_ms = period_ms;
+            root.turn = root.turn.wrapping_add(1);
+            let (root, worker, generation) = (*root, embedding.worker, embedding.generation);
+            kernel.arm(root, worker, generation);
+        }
+    }
+
+    /// The period of a plugin is over, unless it asked for another meanwhile.
+    pub(super) fn tick(&mut self, kernel: &Kernel, plugin: &Arc<Plugin>, turn: u8) -> Result<(), Broken> {
+        let root = self.roots.iter().find(|root| root.number == plugin.number).copied();
+        let Some(root) = root.filter(|root| root.turn == turn && root.period_ms.is_some()) else {
+            return Ok(());
+        };
+        self.enter(plugin, None, |vm| vm.on_tick(root.context))?;
+        let (worker, generation) = (self.embedding().worker, self.embedding().generation);
+        self.settle(kernel);
+        let is_same = |now: &&Root| now.number == root.number && now.turn == root.turn;
+        if let Some(root) = self.roots.iter().find(is_same) {
+            kernel.arm(*root, worker, generation);
+        }
+        Ok(())
+    }
+}
+
+/// A reason with what the module said before it.
+fn with_said(why: String, said: &[String]) -> String {
+    if said.is_empty() { why } else { format!("{why}; it said: {}", said.join(" | ")) }
+}

@@ -1,0 +1,148 @@
+//! Properties: facts about an exchange under names that modules know from other proxies.
+//!
+//! A number is eight bytes, the lowest first; a point in time is nanoseconds since 1970; a truth is one byte; a map of
+//! fields lies as maps lie in a module's memory; all else is text.
+
+use std::borrow::Cow;
+
+use eddy_filter::View;
+use eddy_http::Version;
+
+use super::sight::{Part, Sight, scheme};
+
+/// The value of a property of the exchange that is shown; none where there is no such property, or not now.
+pub(crate) fn of_exchange<'a>(sight: &'a Sight, path: &[&[u8]]) -> Option<Cow<'a, [u8]>> {
+    let view = sight.view()?;
+    match path {
+        [b"request", rest @ ..] => request(sight, &view, rest),
+        [b"response", rest @ ..] => response(sight, &view, rest),
+        [b"source", b"address"] => text(view.about.peer),
+        [b"source", b"port"] => port_of(view.about.peer),
+        [b"destination", b"address"] => text(view.about.local),
+        [b"destination", b"port"] => port_of(view.about.local),
+        [b"upstream", b"address"] => text(view.about.endpoint),
+        [b"upstream", b"port"] => port_of(view.about.endpoint),
+        [b"connection", b"id"] => number(view.about.connection),
+        [b"connection", b"mtls"] => Some(vec![0].into()),
+        [b"connection", b"termination_details"] => text(view.about.details),
+        [b"cluster_name"] | [b"xds", b"cluster_name"] => text(view.about.cluster),
+        [b"route_name"] | [b"xds", b"route_name"] => text(view.about.rule),
+        [b"listener_name"] | [b"xds", b"listener_name"] => text(view.about.listener),
+        [b"listener_direction"] | [b"xds", b"listener_direction"] => number(INBOUND),
+        [b"metadata", b"filter_metadata", space, key] => metadata(sight, &view, space, key),
+        _ => None,
+    }
+}
+
+fn request<'a>(sight: &'a Sight, view: &View<'a>, path: &[&[u8]]) -> Option<Cow<'a, [u8]>> {
+    let field = |name: &[u8]| sight.value(Part::Request, name);
+    let about = &view.about;
+    match path {
+        [b"path"] => field(b":path"),
+        [b"url_path"] => field(b":path").map(|target| split(target, 0)),
+        [b"query"] => field(b":path").map(|target| split(target, 1)),
+        [b"host"] => field(b":authority"),
+        [b"scheme"] => text(scheme(view)),
+        [b"method"] => field(b":method"),
+        [b"referer"] => field(b"referer"),
+        [b"useragent"] => field(b"user-agent"),
+        [b"id"] => Some(about.request_id)
+            .filter(|id| !id.is_empty())
+            .map(Cow::Borrowed)
+            .or_else(|| field(b"x-request-id")),
+        [b"protocol"] => text(match view.request.version {
+            Version::Http10 => b"HTTP/1.0",
+            Version::Http11 => b"HTTP/1.1",
+        }),
+        [b"time"] => number(about.started_unix_us.saturating_mul(1000)),
+        [b"duration"] => Some(about.duration_us)
+            .filter(|time| *time > 0)
+            .and_then(|time| number(time.saturating_mul(1000))),
+        [b"size"] => number(about.request_bytes),
+        [b"total_size"] => {
+            number(about.request_bytes.saturating_add(view.request.fields.bytes().len() as u64))
+        }
+        [b"headers"] => Some(map(sight, Part::Request).into()),
+        [b"headers", name] => field(name),
+        _ => None,
+    }
+}
+
+fn response<'a>(sight: &'a Sight, view: &View<'a>, path: &[&[u8]]) -> Option<Cow<'a, [u8]>> {
+    let response = view.response?;
+    let field = |name: &[u8]| sight.value(Part::Response, name);
+    let about = &view.about;
+    match path {
+        [b"code"] => number(sight.status().into()),
+        [b"code_details"] => text(match (about.details, response.is_local) {
+            (b"", true) => b"local",
+            (b"", false) => b"via_upstream",
+            (details, _) => details,
+        }),
+        [b"size"] => number(about.response_bytes),
+        [b"total_size"] => number(about.response_bytes.saturating_add(response.fields.bytes().len() as u64)),
+        [b"headers"] => Some(map(sight, Part::Response).into()),
+        [b"headers", name] => field(name),
+        [b"trailers"] => Some(map(sight, Part::ResponseTrailers).into()),
+        [b"trailers", name] => sight.value(Part::ResponseTrailers, name),
+        _ => None,
+    }
+}
+
+/// A value that another filter has noted: of JSON a text as it is, a number as one with a fraction, a truth as a byte.
+fn metadata<'a>(sight: &Sight, view: &View<'a>, space: &[u8], key: &[u8]) -> Option<Cow<'a, [u8]>> {
+    let before = || view.about.metadata?.get(space, key).map(<[u8]>::to_vec);
+    let json = sight.noted(space, key).or_else(before).filter(|json| !json.is_empty())?;
+    Some(match serde_json::from_slice(&json) {
+        Ok(serde_json::Value::String(text)) => text.into_bytes().into(),
+        Ok(serde_json::Value::Bool(truth)) => vec![u8::from(truth)].into(),
+        Ok(serde_json::Value::Number(number)) => {
+            number.as_f64().unwrap_or_default().to_le_bytes().to_vec().into()
+        }
+        Ok(_) | Err(_) => json.into(),
+    })
+}
+
+/// Fields as they lie in a module's memory.
+fn map(sight: &Sight, part: Part) -> Vec<u8> {
+    let (mut count, mut lengths, mut contents) = (0_u32, Vec::new(), Vec::new());
+    sight.visit(part, &mut |name, value| {
+        count += 1;
+        for text in [name, value] {
+            lengths.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes());
+            contents.extend_from_slice(text);
+            contents.push(0);
+        }
+    });
+    [count.to_le_bytes().as_slice(), &lengths, &contents].concat()
+}
+
+fn text(text: &[u8]) -> Option<Cow<'_, [u8]>> {
+    (!text.is_empty()).then_some(Cow::Borrowed(text))
+}
+
+fn number(number: u64) -> Option<Cow<'static, [u8]>> {
+    Some(number.to_le_bytes().to_vec().into())
+}
+
+/// The port of an address.
+fn port_of(address: &[u8]) -> Option<Cow<'static, [u8]>> {
+    let colon = address.iter().rposition(|byte| *byte == b':')?;
+    let port = std::str::from_utf8(address.get(colon + 1..)?).ok()?;
+    number(port.parse().ok()?)
+}
+
+/// The path or the query of a target.
+fn split(target: Cow<'_, [u8]>, index: usize) -> Cow<'_, [u8]> {
+    match target {
+        Cow::Borrowed(target) => {
+            Cow::Borrowed(target.splitn(2, |byte| *byte == b'?').nth(index).unwrap_or_default())
+        }
+        Cow::Owned(target) => {
+            target.splitn(2, |byte| *byte == b'?').nth(index).unwrap_or_default().to_vec().into()
+        }
+    }
+}
+
+/// The number of a listener that takes requests of clients.
+const INBOUND: u64 = 1;

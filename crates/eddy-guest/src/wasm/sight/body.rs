@@ -1,0 +1,64 @@
+//! Bodies, read and changed by modules.
+
+use std::ops::Range;
+
+use eddy_filter::{Edit, Phase};
+use proxy_wasm_host::abi::{Answer, Status};
+
+use super::Sight;
+
+impl Sight {
+    /// The piece of the body, or the whole of it, that is shown in this phase.
+    ///
+    /// # Errors
+    /// [`Status::NotFound`] in another phase.
+    pub(crate) fn body(&self, phase: Phase) -> Answer<&[u8]> {
+        let view = self.view().filter(|view| view.phase == phase).ok_or(Status::NotFound)?;
+        Ok(if self.has_body { &self.body } else { view.body })
+    }
+
+    /// Puts bytes in the place of a range.
+    ///
+    /// # Errors
+    /// [`Status::NotFound`] in another phase, [`Status::InternalFailure`] where the changes are too large.
+    pub(crate) fn replace_body(&mut self, phase: Phase, range: Range<usize>, bytes: &[u8]) -> Answer {
+        let len = self.body(phase)?.len();
+        if range.start > range.end || range.end > len {
+            return Err(Status::BadArgument);
+        }
+        match (range.start, range.end) {
+            (0, end) if end == len => self.push(&Edit::BodySet(bytes))?,
+            (start, _) if start == len => self.push(&Edit::BodyAppend(bytes))?,
+            (0, end) => {
+                if end > 0 {
+                    self.push(&Edit::BodyDrain(u32::try_from(end).map_err(|_| Status::BadArgument)?))?;
+                }
+                if !bytes.is_empty() {
+                    self.push(&Edit::BodyPrepend(bytes))?;
+                }
+            }
+            // The log has no change in the middle.
+            _ => {
+                self.begin_body(phase)?.splice(range, bytes.iter().copied());
+                let body = std::mem::take(&mut self.body);
+                let pushed = self.push(&Edit::BodySet(&body));
+                self.body = body;
+                return pushed;
+            }
+        }
+        self.begin_body(phase)?.splice(range, bytes.iter().copied());
+        Ok(())
+    }
+
+    /// The copy of the body that takes changes.
+    pub(super) fn begin_body(&mut self, phase: Phase) -> Answer<&mut Vec<u8>> {
+        if !self.has_body {
+            let mut body = std::mem::take(&mut self.body);
+            body.clear();
+            body.extend_from_slice(self.body(phase)?);
+            self.body = body;
+            self.has_body = true;
+        }
+        Ok(&mut self.body)
+    }
+}

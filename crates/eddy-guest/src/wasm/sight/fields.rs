@@ -1,0 +1,252 @@
+//! Maps of fields, read and changed by modules.
+//!
+//! Names are shown in lower case. The fields that frame a message or end at this hop can be read; changing them does
+//! nothing, because eddy writes them itself.
+
+use std::borrow::Cow;
+
+use eddy_filter::{Edit, Phase, View};
+use eddy_http::{EditFault, FieldId, FieldRef, Fields};
+use proxy_wasm_host::abi::{Answer, Pairs, Status};
+
+use super::Sight;
+use super::overlay::Overlay;
+use super::start::Pseudo;
+
+/// A section of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Request,
+    RequestTrailers,
+    Response,
+    ResponseTrailers,
+}
+
+impl Sight {
+    /// Shows each field of a section; none where there is no such section yet, or any more.
+    pub(crate) fn visit(&self, part: Part, visit: &mut dyn FnMut(&[u8], &[u8])) {
+        let Some(view) = self.view() else { return };
+        let Some(fields) = self.fields(&view, part) else { return };
+        match part {
+            Part::Request => {
+                for pseudo in Pseudo::OF_REQUEST {
+                    visit(pseudo.name(), &self.start.value(&view, pseudo));
+                }
+            }
+            Part::Response => visit(b":status", &self.start.value(&view, Pseudo::Status)),
+            Part::RequestTrailers | Part::ResponseTrailers => {}
+        }
+        let mut lower = [0; NAME_BYTES_USUAL];
+        for field in fields.iter().filter(|field| !is_hidden(part, field)) {
+            let room = lower.get_mut(..field.name.len());
+            match room {
+                Some(room) => {
+                    room.copy_from_slice(field.name);
+                    room.make_ascii_lowercase();
+                    visit(room, field.value);
+                }
+                None => visit(&field.name.to_ascii_lowercase(), field.value),
+            }
+        }
+    }
+
+    /// How many fields a section has.
+    pub(crate) fn count(&self, part: Part) -> usize {
+        let Some(view) = self.view() else { return 0 };
+        let Some(fields) = self.fields(&view, part) else { return 0 };
+        let pseudo = match part {
+            Part::Request => Pseudo::OF_REQUEST.len(),
+            Part::Response => 1,
+            Part::RequestTrailers | Part::ResponseTrailers => 0,
+        };
+        pseudo + fields.iter().filter(|field| !is_hidden(part, field)).count()
+    }
+
+    /// The value of a field; several of one name are joined by commas.
+    pub(crate) fn value(&self, part: Part, name: &[u8]) -> Option<Cow<'_, [u8]>> {
+        let view = self.view()?;
+        let fields = self.fields(&view, part)?;
+        let pseudo = match part {
+            Part::Request => Pseudo::of_request(name),
+            Part::Response => (name == b":status").then_some(Pseudo::Status),
+            Part::RequestTrailers | Part::ResponseTrailers => None,
+        };
+        if let Some(pseudo) = pseudo {
+            return Some(self.start.value(&view, pseudo));
+        }
+        let mut values = fields.all_named(name);
+        let first = values.next()?;
+        let Some(second) = values.next() else { return Some(first.into()) };
+        let mut joined = first.to_vec();
+        for value in [second].into_iter().chain(values) {
+            joined.push(b',');
+            joined.extend_from_slice(value);
+        }
+        Some(joined.into())
+    }
+
+    /// Puts one field in the place of all of its name.
+    ///
+    /// # Errors
+    /// [`Status::BadArgument`] for what cannot be, or not now.
+    pub(crate) fn replace(&mut self, part: Part, name: &[u8], value: &[u8]) -> Answer {
+        self.check_open(part)?;
+        if let Some(pseudo) = pseudo_of(part, name) {
+            return self.set_start(pseudo, value);
+        }
+        let overlay = self.begin(part)?;
+        settle(overlay.edit().set(name, value), |name, value| Edit::Set { name, value }, name, value)
+            .map_or(Ok(()), |edit| self.push(&edit?))
+    }
+
+    /// Adds a field.
+    ///
+    /// # Errors
+    /// [`Status::BadArgument`] for what cannot be, or not now.
+    pub(crate) fn add(&mut self, part: Part, name: &[u8], value: &[u8]) -> Answer {
+        self.check_open(part)?;
+        if let Some(pseudo) = pseudo_of(part, name) {
+            return self.set_start(pseudo, value);
+        }
+        let overlay = self.begin(part)?;
+        settle(overlay.edit().add(name, value), |name, value| Edit::Add { name, value }, name, value)
+            .map_or(Ok(()), |edit| self.push(&edit?))
+    }
+
+    /// Removes all fields of a name. Parts of the start line stay.
+    ///
+    /// # Errors
+    /// [`Status::BadArgument`] for what cannot be, or not now.
+    pub(crate) fn remove(&mut self, part: Part, name: &[u8]) -> Answer {
+        self.check_open(part)?;
+        if pseudo_of(part, name).is_some() {
+            return Ok(());
+        }
+        let view = self.view().ok_or(Status::BadArgument)?;
+        if self.fields(&view, part).is_none_or(|fields| fields.first_named(name).is_none()) {
+            return Ok(());
+        }
+        let overlay = self.begin(part)?;
+        settle(overlay.edit().remove(name), |name, _| Edit::Remove { name }, name, b"")
+            .map_or(Ok(()), |edit| self.push(&edit?))
+    }
+
+    /// Makes a section what these pairs say; what is the same stays untouched.
+    ///
+    /// # Errors
+    /// [`Status::BadArgument`] for what cannot be, or not now.
+    pub(crate) fn set_all(&mut self, part: Part, pairs: Pairs<'_>) -> Answer {
+        self.check_open(part)?;
+        let mut gone: Vec<Vec<u8>> = Vec::new();
+        self.visit(part, &mut |name, _| {
+            let is_meant = pairs.get(name).is_some();
+            if !is_meant && !gone.iter().any(|known| known == name) {
+                gone.push(name.to_vec());
+            }
+        });
+        for name in gone {
+            self.remove(part, &name)?;
+        }
+        for (index, (name, value)) in pairs.clone().enumerate() {
+            let is_first = !pairs.clone().take(index).any(|(other, _)| other.eq_ignore_ascii_case(name));
+            if !is_first {
+                continue;
+            }
+            let others = pairs.clone().skip(index + 1).filter(|(other, _)| other.eq_ignore_ascii_case(name));
+            let view = self.view().ok_or(Status::BadArgument)?;
+            let wanted = [value].into_iter().chain(others.clone().map(|(_, value)| value));
+            let is_same = self.fields(&view, part).is_some_and(|fields| fields.all_named(name).eq(wanted));
+            if is_same && pseudo_of(part, name).is_none() {
+                continue;
+            }
+            self.replace(part, name, value)?;
+            for (_, value) in others {
+                self.add(part, name, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The fields of a section with their changes.
+    fn fields<'a>(&'a self, view: &View<'a>, part: Part) -> Option<Fields<'a>> {
+        match (part, view.phase) {
+            (Part::Request, _) => Some(self.request.over(view.request.fields)),
+            (Part::Response, _) => Some(self.response.over(view.response?.fields)),
+            (Part::RequestTrailers, Phase::RequestTrailers)
+            | (Part::ResponseTrailers, Phase::ResponseTrailers) => Some(self.trailers.over(view.trailers)),
+            (Part::RequestTrailers | Part::ResponseTrailers, _) => None,
+        }
+    }
+
+    /// Whether a section can be changed now.
+    fn check_open(&self, part: Part) -> Answer {
+        let is_open = match (part, self.phase()) {
+            (Part::Request, Some(Phase::RequestHead))
+            | (Part::Response, Some(Phase::ResponseHead))
+            | (Part::RequestTrailers, Some(Phase::RequestTrailers))
+            | (Part::ResponseTrailers, Some(Phase::ResponseTrailers)) => true,
+            (Part::Request, Some(Phase::RequestBody)) | (Part::Response, Some(Phase::ResponseBody)) => {
+                self.is_head_open
+            }
+            _ => false,
+        };
+        if is_open { Ok(()) } else { Err(Status::BadArgument) }
+    }
+
+    /// The copy of a section that takes changes.
+    pub(super) fn begin(&mut self, part: Part) -> Answer<&mut Overlay> {
+        let is_used = match part {
+            Part::Request => self.request.is_used(),
+            Part::Response => self.response.is_used(),
+            Part::RequestTrailers | Part::ResponseTrailers => self.trailers.is_used(),
+        };
+        if !is_used {
+            let mut overlay = std::mem::take(match part {
+                Part::Request => &mut self.request,
+                Part::Response => &mut self.response,
+                Part::RequestTrailers | Part::ResponseTrailers => &mut self.trailers,
+            });
+            let view = self.view().ok_or(Status::BadArgument)?;
+            overlay.begin(self.fields(&view, part).ok_or(Status::BadArgument)?);
+            *self.overlay(part) = overlay;
+        }
+        Ok(self.overlay(part))
+    }
+
+    fn overlay(&mut self, part: Part) -> &mut Overlay {
+        match part {
+            Part::Request => &mut self.request,
+            Part::Response => &mut self.response,
+            Part::RequestTrailers | Part::ResponseTrailers => &mut self.trailers,
+        }
+    }
+}
+
+/// The edit that goes with a change that was made; none where the field is eddy's own, and nothing was done.
+fn settle<'a>(
+    done: Result<(), EditFault>,
+    edit: impl FnOnce(&'a [u8], &'a [u8]) -> Edit<'a>,
+    name: &'a [u8],
+    value: &'a [u8],
+) -> Option<Answer<Edit<'a>>> {
+    match done {
+        Ok(()) => Some(Ok(edit(name, value))),
+        Err(EditFault::Reserved { .. }) => None,
+        Err(_) => Some(Err(Status::BadArgument)),
+    }
+}
+
+fn pseudo_of(part: Part, name: &[u8]) -> Option<Pseudo> {
+    match part {
+        Part::Request => Pseudo::of_request(name),
+        Part::Response => (name == b":status").then_some(Pseudo::Status),
+        Part::RequestTrailers | Part::ResponseTrailers => None,
+    }
+}
+
+/// The host stands for itself under another name.
+fn is_hidden(part: Part, field: &FieldRef<'_>) -> bool {
+    part == Part::Request && field.id == FieldId::Host
+}
+
+const NAME_BYTES_USUAL: usize = 128;

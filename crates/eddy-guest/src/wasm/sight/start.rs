@@ -1,0 +1,152 @@
+//! The start line as modules see it: fields whose names begin with a colon.
+
+use std::borrow::Cow;
+
+use eddy_filter::{Edit, View};
+use eddy_http::RequestHead;
+use proxy_wasm_host::abi::{Answer, Status};
+
+use super::Sight;
+
+/// What was changed of a start line; empty where nothing was.
+#[derive(Debug, Default)]
+pub(super) struct StartLine {
+    method: Vec<u8>,
+    target: Vec<u8>,
+    authority: Vec<u8>,
+    status: u16,
+}
+
+/// A field that stands for a part of the start line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pseudo {
+    Method,
+    Path,
+    Authority,
+    Scheme,
+    Status,
+}
+
+impl Pseudo {
+    /// Those of a request, in the order in which modules see them.
+    pub(super) const OF_REQUEST: [Self; 4] = [Self::Authority, Self::Path, Self::Method, Self::Scheme];
+
+    /// The part that a request's field stands for; `host` is one of them.
+    pub(super) fn of_request(name: &[u8]) -> Option<Self> {
+        if name.eq_ignore_ascii_case(b"host") {
+            return Some(Self::Authority);
+        }
+        Self::OF_REQUEST.into_iter().find(|pseudo| pseudo.name() == name)
+    }
+
+    pub(super) fn name(self) -> &'static [u8] {
+        match self {
+            Self::Method => b":method",
+            Self::Path => b":path",
+            Self::Authority => b":authority",
+            Self::Scheme => b":scheme",
+            Self::Status => b":status",
+        }
+    }
+}
+
+impl StartLine {
+    pub(super) fn clear(&mut self) {
+        self.method.clear();
+        self.target.clear();
+        self.authority.clear();
+        self.status = 0;
+    }
+
+    pub(super) fn value<'a>(&'a self, view: &View<'a>, pseudo: Pseudo) -> Cow<'a, [u8]> {
+        let changed = |own: &'a [u8], before: &'a [u8]| if own.is_empty() { before } else { own };
+        match pseudo {
+            Pseudo::Method => changed(&self.method, view.request.method_name).into(),
+            Pseudo::Path => changed(&self.target, view.request.target).into(),
+            Pseudo::Authority => changed(&self.authority, view.request.authority).into(),
+            Pseudo::Scheme => scheme(view).into(),
+            Pseudo::Status => self.status(view).to_string().into_bytes().into(),
+        }
+    }
+
+    /// Takes up a change of a filter before.
+    pub(super) fn replay(&mut self, edit: &Edit<'_>) {
+        if let Edit::Method(value) = *edit {
+            replace(&mut self.method, value);
+        } else if let Edit::Target(value) = *edit {
+            replace(&mut self.target, value);
+        } else if let Edit::Authority(value) = *edit {
+            replace(&mut self.authority, value);
+        } else if let Edit::Status(status) = *edit {
+            self.status = u16::try_from(status).unwrap_or(0);
+        }
+    }
+
+    pub(super) fn status(&self, view: &View<'_>) -> u16 {
+        if self.status == 0 { view.response.map_or(0, |response| response.status) } else { self.status }
+    }
+}
+
+impl Sight {
+    /// Changes a part of the start line.
+    ///
+    /// # Errors
+    /// [`Status::BadArgument`] for what cannot be there.
+    pub(super) fn set_start(&mut self, pseudo: Pseudo, value: &[u8]) -> Answer {
+        let view = self.view().ok_or(Status::BadArgument)?;
+        if *self.start.value(&view, pseudo) == *value {
+            return Ok(());
+        }
+        let mut probe = RequestHead::new();
+        probe.method = view.request.method;
+        let status = self.start.status(&view);
+        let mut bytes = Vec::new();
+        match pseudo {
+            Pseudo::Method => {
+                probe.set_method(&mut bytes, value).map_err(|_| Status::BadArgument)?;
+                self.push(&Edit::Method(value))?;
+                replace(&mut self.start.method, value);
+            }
+            Pseudo::Path => {
+                probe.set_target(&mut bytes, value).map_err(|_| Status::BadArgument)?;
+                self.push(&Edit::Target(value))?;
+                replace(&mut self.start.target, value);
+            }
+            Pseudo::Authority => {
+                probe.set_authority(&mut bytes, value).map_err(|_| Status::BadArgument)?;
+                self.push(&Edit::Authority(value))?;
+                replace(&mut self.start.authority, value);
+            }
+            // How the endpoint is reached is said by its cluster.
+            Pseudo::Scheme => {}
+            Pseudo::Status => {
+                let text = std::str::from_utf8(value).map_err(|_| Status::BadArgument)?;
+                let wanted: u16 = text.parse().map_err(|_| Status::BadArgument)?;
+                let has_body = |status: u16| !matches!(status, 204 | 205 | 304);
+                if !(200..600).contains(&wanted) || has_body(wanted) != has_body(status) {
+                    return Err(Status::BadArgument);
+                }
+                self.push(&Edit::Status(wanted.into()))?;
+                self.start.status = wanted;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn replace(place: &mut Vec<u8>, value: &[u8]) {
+    place.clear();
+    place.extend_from_slice(value);
+}
+
+/// How the client came.
+pub(crate) fn scheme(view: &View<'_>) -> &'static [u8] {
+    if view.request.is_tls { b"https" } else { b"http" }
+}
+
+impl Sight {
+    /// The status of the response, as it was changed; 0 where there is none.
+    pub(crate) fn status(&self) -> u16 {
+        self.view().map_or(0, |view| self.start.status(&view))
+    }
+}

@@ -1,0 +1,32 @@
+//! Wakes a library on the worker's thread.
+
+use std::rc::Rc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use eddy_filter::{Event, EventKind, Wake};
+use eddy_http::Fields;
+use tokio::time::sleep;
+
+use crate::worker::Worker;
+
+/// Wakes a library when it is time, if anything has it then.
+pub(crate) async fn wake(worker: Rc<Worker>, wake: Wake) {
+    if wake.after_ms > 0 {
+        sleep(Duration::from_millis(wake.after_ms.into())).await;
+    }
+    let Some(library) = wake.library.upgrade() else { return };
+    // Who watches the worker is to know whose fault it is if it does not come back.
+    let current = &worker.page.worker(worker.index).filter;
+    current.store(wake.filter, Relaxed);
+    library.event(&Event {
+        kind: EventKind::Woken,
+        filter: wake.filter,
+        token: wake.token,
+        worker: wake.worker,
+        status: 0,
+        fields: Fields::default(),
+        body: &[],
+    });
+    current.store(0, Relaxed);
+}

@@ -1,0 +1,98 @@
+//! Puts one text in the place of another in the bodies of responses.
+#![forbid(unsafe_code)]
+
+use std::rc::Rc;
+
+use proxy_wasm::traits::{Context, HttpContext, RootContext};
+use proxy_wasm::types::{Action, ContextType, LogLevel};
+use serde::Deserialize;
+
+proxy_wasm::main! {{
+    proxy_wasm::set_log_level(LogLevel::Info);
+    proxy_wasm::set_root_context(|_| Box::new(Root::default()));
+}}
+
+/// What is replaced by what.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Config {
+    from: String,
+    to: String,
+}
+
+#[derive(Default)]
+struct Root {
+    config: Rc<Config>,
+}
+
+impl Context for Root {}
+
+impl RootContext for Root {
+    fn on_configure(&mut self, _: usize) -> bool {
+        match serde_json::from_slice::<Config>(&self.get_plugin_configuration().unwrap_or_default()) {
+            Ok(config) if config.from.is_empty() => {
+                log::error!("config: `from` must not be empty");
+                false
+            }
+            Ok(config) => {
+                self.config = Rc::new(config);
+                true
+            }
+            Err(error) => {
+                log::error!("config: {error}");
+                false
+            }
+        }
+    }
+
+    fn get_type(&self) -> Option<ContextType> {
+        Some(ContextType::HttpContext)
+    }
+
+    fn create_http_context(&self, _: u32) -> Option<Box<dyn HttpContext>> {
+        Some(Box::new(Exchange { config: Rc::clone(&self.config), is_text: false }))
+    }
+}
+
+struct Exchange {
+    config: Rc<Config>,
+    is_text: bool,
+}
+
+impl Context for Exchange {}
+
+impl HttpContext for Exchange {
+    fn on_http_request_headers(&mut self, _: usize, _: bool) -> Action {
+        // A compressed body shows no text.
+        self.set_http_request_header("accept-encoding", None);
+        Action::Continue
+    }
+
+    fn on_http_response_headers(&mut self, _: usize, _: bool) -> Action {
+        let kind = self.get_http_response_header("content-type").unwrap_or_default();
+        self.is_text = kind.starts_with("text/");
+        if self.is_text {
+            // Needed in other proxies; eddy frames what it sends by itself.
+            self.set_http_response_header("content-length", None);
+        }
+        Action::Continue
+    }
+
+    fn on_http_response_body(&mut self, size: usize, is_end: bool) -> Action {
+        if !self.is_text {
+            return Action::Continue;
+        }
+        if !is_end {
+            // The text may lie across two pieces: wait for the whole.
+            return Action::Pause;
+        }
+        if let Some(body) = self.get_http_response_body(0, size) {
+            let body = String::from_utf8_lossy(&body);
+            if body.contains(&self.config.from) {
+                let body = body.replace(&self.config.from, &self.config.to);
+                self.set_http_response_body(0, size, body.as_bytes());
+            }
+        }
+        Action::Continue
+    }
+}

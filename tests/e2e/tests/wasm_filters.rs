@@ -1,0 +1,158 @@
+//! Filters in Wasm, in the program as it runs.
+
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+use eddy_e2e::gateway::Gateway;
+use eddy_e2e::origin::{Script, TapOrigin, response};
+use eddy_e2e::place::TempDir;
+use eddy_e2e::site::Site;
+use eddy_e2e::wasm;
+
+const ISOLATIONS: [&str; 2] = ["worker", "stream"];
+
+fn get(target: &str, fields: &str) -> String {
+    format!("GET {target} HTTP/1.1\r\nHost: a.test\r\n{fields}\r\n")
+}
+
+/// A folder with a module `f.wasm` of these parts.
+fn folder(parts: &str) -> Result<TempDir> {
+    let folder = TempDir::new("wasm")?;
+    std::fs::write(folder.join("f.wasm"), wasm::module(parts)?)?;
+    Ok(folder)
+}
+
+/// A gateway whose one filter `f` is the module in a folder; `keys` are more keys of the filter, `wasm` more of its module.
+fn site(folder: &Path, wasm: &str, keys: &str) -> Site {
+    let module = folder.join("f.wasm");
+    Site::new()
+        .top(&format!("filters: {{f: {{wasm: {{module: '{}'{wasm}}}{keys}}}}}", module.display()))
+        .listener("filters: [f]")
+}
+
+async fn before(origin: &TapOrigin, parts: &str, isolation: &str, keys: &str) -> Result<(Gateway, TempDir)> {
+    let folder = folder(parts)?;
+    let gateway = site(folder.path(), &format!(", isolation: {isolation}"), keys).before(origin).await?;
+    Ok((gateway, folder))
+}
+
+#[tokio::test]
+async fn heads_are_read_and_changed() -> Result<()> {
+    let parts = r#"
+      (func (export "proxy_on_request_headers") (param i32 i32 i32) (result i32)
+        (drop (call $get (i32.const 0) `x-in` (i32.const 0) (i32.const 4)))
+        (drop (call $replace (i32.const 0) `x-out` (i32.load (i32.const 0)) (i32.load (i32.const 4))))
+        (drop (call $add (i32.const 0) `x-two` `1`))
+        (drop (call $add (i32.const 0) `x-two` `2`))
+        (drop (call $get (i32.const 0) `x-two` (i32.const 0) (i32.const 4)))
+        (drop (call $replace (i32.const 0) `x-joined` (i32.load (i32.const 0)) (i32.load (i32.const 4))))
+        (drop (call $remove (i32.const 0) `x-gone`))
+        (drop (call $replace (i32.const 0) `:path` `/other?q`))
+        (drop (call $replace (i32.const 0) `:method` `PURGE`))
+        (drop (call $replace (i32.const 0) `host` `b.test`))
+        (drop (call $remove (i32.const 0) `content-length`))
+        (i32.const 0))
+      (func (export "proxy_on_response_headers") (param i32 i32 i32) (result i32)
+        (drop (call $get (i32.const 2) `:status` (i32.const 0) (i32.const 4)))
+        (drop (call $replace (i32.const 2) `x-was` (i32.load (i32.const 0)) (i32.load (i32.const 4))))
+        (drop (call $replace (i32.const 2) `:status` `203`))
+        (drop (call $remove (i32.const 2) `SERVER`))
+        (i32.const 0))"#;
+    for isolation in ISOLATIONS {
+        let origin = TapOrigin::with(|_| Script::send(response(200, "Server: o\r\n", "hello"))).await?;
+        let (gateway, _folder) = before(&origin, parts, isolation, "").await?;
+        for _ in 0..3 {
+            let answer = gateway.exchange(&get("/", "X-In: seen\r\nX-Gone: 1\r\n")).await?;
+            ensure!(answer.status == 203 && answer.text() == "hello", "{isolation}: {answer:?}");
+            ensure!(answer.fields.text("x-was") == "200", "{answer:?}");
+            ensure!(answer.fields.text("server").is_empty(), "{answer:?}");
+        }
+        for request in origin.log().until_requests(3).await? {
+            ensure!(
+                request.method == b"PURGE".as_slice() && request.target_text() == "/other?q",
+                "{request:?}"
+            );
+            ensure!(request.fields.text("host") == "b.test", "{request:?}");
+            ensure!(request.fields.text("x-out") == "seen" && request.fields.text("x-joined") == "1,2");
+            ensure!(request.fields.count("x-two") == 2 && request.fields.count("x-gone") == 0, "{request:?}");
+        }
+        gateway.stop().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_module_answers_by_itself() -> Result<()> {
+    let fields = wasm::pairs(&[("x-why", "because"), ("content-length", "3")]);
+    let parts = format!(
+        r#"(func (export "proxy_on_request_headers") (param i32 i32 i32) (result i32)
+             (drop (call $reply (i32.const 418) `tea` `no coffee` `{fields}` (i32.const -1)))
+             (i32.const 1))
+           (func (export "proxy_on_response_headers") (param i32 i32 i32) (result i32)
+             (drop (call $replace (i32.const 2) `x-local` `1`))
+             (i32.const 0))"#
+    );
+    for isolation in ISOLATIONS {
+        let origin = TapOrigin::start().await?;
+        let (gateway, _folder) = before(&origin, &parts, isolation, "").await?;
+        let answer = gateway.exchange(&get("/", "")).await?;
+        ensure!(answer.status == 418 && answer.text() == "no coffee", "{isolation}: {answer:?}");
+        ensure!(
+            answer.fields.text("x-why") == "because" && answer.fields.text("x-local") == "1",
+            "{answer:?}"
+        );
+        ensure!(answer.fields.text("content-length") == "9", "{answer:?}");
+        ensure!(origin.log().requests().is_empty(), "{:?}", origin.log());
+        gateway.stop().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_examples_in_rust_do_what_they_say() -> Result<()> {
+    let modules = wasm::examples()?;
+    let origin = TapOrigin::with(|asked| {
+        let target = asked.request.target_text();
+        match target.as_str() {
+            "/may/yes" => Script::send(response(200, "X-User: alice\r\n", "")),
+            "/may/no" => Script::send(response(403, "", "not you")),
+            _ => Script::send(response(200, "Content-Type: text/plain\r\n", "it is bad, very bad")),
+        }
+    })
+    .await?;
+    let module = |name: &str| modules.join(name).display().to_string();
+    let filters = format!(
+        "filters: {{login: {{wasm: {{module: '{}'}}, config: {{username: fooname, password: validpassword}}}}, \
+         rewrite: {{wasm: {{module: '{}'}}, config: {{from: bad, to: good}}}}, \
+         ask: {{wasm: {{module: '{}'}}, config: {{cluster: origin, path: /may}}}}}}",
+        module("basic_auth.wasm"),
+        module("body_rewrite.wasm"),
+        module("external_auth.wasm")
+    );
+    let gateway = Site::new()
+        .top(&filters)
+        .listener("filters: [login, rewrite, ask]")
+        .rule("{match: {path: /open/}, cluster: origin, filters: {login: {disabled: true}, ask: {disabled: true}}}")
+        .before(&origin)
+        .await?;
+    let refused = gateway.exchange(&get("/yes", "")).await?;
+    ensure!(refused.status == 401, "{refused:?}");
+    ensure!(refused.fields.text("www-authenticate").starts_with("Basic realm=\"restricted\""), "{refused:?}");
+    ensure!(origin.log().requests().is_empty(), "{:?}", origin.log());
+
+    let login = "Authorization: Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk\r\n";
+    let welcome = gateway.exchange(&get("/yes", login)).await?;
+    ensure!(welcome.status == 200 && welcome.text() == "it is good, very good", "{welcome:?}");
+    let requests = origin.log().until_requests(2).await?;
+    ensure!(requests[0].target_text() == "/may/yes" && requests[0].fields.text("x-original-method") == "GET");
+    ensure!(
+        requests[1].target_text() == "/yes" && requests[1].fields.text("x-user") == "alice",
+        "{requests:?}"
+    );
+
+    let forbidden = gateway.exchange(&get("/no", login)).await?;
+    ensure!(forbidden.status == 403 && forbidden.text() == "not you", "{forbidden:?}");
+    let open = gateway.exchange(&get("/open/", "")).await?;
+    ensure!(open.status == 200 && open.text() == "it is good, very good", "{open:?}");
+    gateway.stop().await
+}
