@@ -429,35 +429,33 @@ pub struct QuarantineConfig {
 }
 
 impl Config {
-    /// Whether filters are made of files that can be read anew: what holds may then change though the text has not.
+    /// Whether filters are made of files that are no libraries: what holds may then change though the text has not.
     pub fn has_files_of_filters(&self) -> bool {
+        let is_file = |script: &LuaScriptText| matches!(script, LuaScriptText::File(_));
         let has_file = |kind: &FilterKind| match kind {
             FilterKind::Builtin(builtin) => builtin.file().is_some(),
-            FilterKind::Native { .. } | FilterKind::Go { .. } | FilterKind::Lua(_) | FilterKind::Wasm(_) => {
-                false
-            }
+            FilterKind::Lua(lua) => is_file(&lua.script),
+            FilterKind::Wasm(_) => true,
+            FilterKind::Native { .. } | FilterKind::Go { .. } => false,
         };
         let mut rules = self.actions.iter().flat_map(|action| &action.filters);
         self.filters.iter().any(|filter| has_file(&filter.kind))
-            || rules.any(|rule| rule.builtin.as_ref().is_some_and(|builtin| builtin.file().is_some()))
-            || !self.companions().is_empty()
+            || rules.any(|rule| {
+                rule.builtin.as_ref().is_some_and(|builtin| builtin.file().is_some())
+                    || rule.lua.as_ref().is_some_and(is_file)
+            })
     }
 
-    /// Scripts in Lua and modules in Wasm, which are watched like the configuration itself.
+    /// The modules in Wasm, which are watched like the configuration itself.
     pub fn companions(&self) -> Vec<PathBuf> {
-        let of_script = |script: &LuaScriptText| match script {
-            LuaScriptText::File(path) => Some(path.clone()),
-            LuaScriptText::Inline { .. } => None,
-        };
         let of_filter = |filter: &FilterConfig| match &filter.kind {
-            FilterKind::Lua(lua) => of_script(&lua.script),
             FilterKind::Wasm(wasm) => Some(wasm.module.clone()),
-            FilterKind::Builtin(_) | FilterKind::Native { .. } | FilterKind::Go { .. } => None,
+            FilterKind::Builtin(_)
+            | FilterKind::Native { .. }
+            | FilterKind::Go { .. }
+            | FilterKind::Lua(_) => None,
         };
-        let rules = self.actions.iter().flat_map(|action| &action.filters);
-        let own = self.filters.iter().filter_map(of_filter);
-        let mut files: Vec<PathBuf> =
-            own.chain(rules.filter_map(|rule| of_script(rule.lua.as_ref()?))).collect();
+        let mut files: Vec<PathBuf> = self.filters.iter().filter_map(of_filter).collect();
         files.sort();
         files.dedup();
         files

@@ -156,3 +156,89 @@ async fn the_examples_in_rust_do_what_they_say() -> Result<()> {
     ensure!(open.status == 200 && open.text() == "it is good, very good", "{open:?}");
     gateway.stop().await
 }
+
+/// Marks responses with this text, and waits in the request's head for a tick where the request says so.
+fn marking(mark: &str) -> String {
+    format!(
+        r#"(global $waiting (mut i32) (i32.const 0))
+        (func (export "proxy_on_configure") (param i32 i32) (result i32)
+          (drop (call $tick (i32.const 2000))) (i32.const 1))
+        (func (export "proxy_on_tick") (param i32)
+          (if (global.get $waiting) (then
+            (drop (call $effective (global.get $waiting)))
+            (drop (call $replace (i32.const 0) `x-late` `{mark}`))
+            (drop (call $continue (i32.const 0)))
+            (global.set $waiting (i32.const 0)))))
+        (func (export "proxy_on_request_headers") (param i32 i32 i32) (result i32)
+          (if (i32.eqz (call $get (i32.const 0) `x-wait` (i32.const 0) (i32.const 4)))
+            (then (global.set $waiting (local.get 0)) (return (i32.const 1))))
+          (i32.const 0))
+        (func (export "proxy_on_response_headers") (param i32 i32 i32) (result i32)
+          (drop (call $replace (i32.const 2) `x-mark` `{mark}`))
+          (i32.const 0))"#
+    )
+}
+
+#[tokio::test]
+async fn a_tick_goes_on_with_what_waits_and_a_changed_module_takes_over() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let (gateway, folder) = before(&origin, &marking("old"), "worker", "").await?;
+    let mark = async || anyhow::Ok(gateway.exchange(&get("/", "")).await?.fields.text("x-mark"));
+    ensure!(mark().await? == "old");
+    let mut waiting = gateway.client().await?;
+    waiting.send(get("/waits", "X-Wait: 1\r\n")).await?;
+    // The file takes the place of the other at once, and nobody is told.
+    std::fs::write(folder.join("next"), wasm::module(&marking("new"))?)?;
+    std::fs::rename(folder.join("next"), folder.join("f.wasm"))?;
+    gateway.lines().until("configuration reloaded", 1).await?;
+    ensure!(mark().await? == "new");
+    let late = waiting.get_answer().await?;
+    ensure!(late.status == 200 && late.fields.text("x-mark") == "old", "{late:?}");
+    let requests = origin.log().requests();
+    let waited = requests.iter().find(|request| request.target_text() == "/waits");
+    ensure!(waited.is_some_and(|request| request.fields.text("x-late") == "old"), "{requests:?}");
+    // What is no module changes nothing.
+    std::fs::write(folder.join("next"), "no module")?;
+    std::fs::rename(folder.join("next"), folder.join("f.wasm"))?;
+    gateway.lines().until("configuration rejected", 1).await?;
+    ensure!(mark().await? == "new");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_module_that_cannot_be_used_is_a_problem_of_the_configuration() -> Result<()> {
+    let refuses = r#"(func (export "proxy_on_configure") (param i32 i32) (result i32)
+        (drop (call $log (i32.const 4) `no user is given`)) (i32.const 0))"#;
+    let cases = [
+        (wasm::module(r#"(func (export "proxy_on_tick") (param i64))"#)?, "`proxy_on_tick` as (i64)"),
+        (wat::parse_str("(module)")?, "was not built for proxy-wasm"),
+        (
+            wat::parse_str(
+                r#"(module (import "env" "odd" (func)) (func (export "proxy_abi_version_0_2_1")))"#,
+            )?,
+            "`env.odd`",
+        ),
+        (wasm::module(refuses)?, "it refuses its configuration; it said: no user is given"),
+        (
+            wasm::module(
+                r#"(func (export "proxy_on_vm_start") (param i32 i32) (result i32) (unreachable))"#,
+            )?,
+            "unreachable",
+        ),
+        (b"not one".to_vec(), "no WebAssembly module"),
+    ];
+    for (module, expected) in cases {
+        let folder = TempDir::new("wasm")?;
+        std::fs::write(folder.join("f.wasm"), module)?;
+        let config = "listeners:\n  - {address: '127.0.0.1:8080', routes: site, filters: [f]}\nfilters:\n  f:\n    wasm: {module: f.wasm}\nroutes: {site: [{respond: {status: 200}}]}\n";
+        std::fs::write(folder.join("eddy.yaml"), config)?;
+        let binary = eddy_e2e::place::eddy_binary()?;
+        let output =
+            tokio::process::Command::new(binary).arg("check").arg(folder.join("eddy.yaml")).output().await?;
+        let said =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        ensure!(!output.status.success() && said.contains(expected), "{expected}: {said}");
+        ensure!(said.contains("eddy.yaml:4:3") && said.contains("filter \"f\""), "{said}");
+    }
+    Ok(())
+}
