@@ -49,6 +49,7 @@ pub fn soak(root: &Path) -> Result<bool> {
         test("overload", &["--test", "overload"]),
         test_of("eddy-proxy", "random orders over the tables of filters", &["--lib", "schedule_tests"]),
         test_of("eddy-proxy", "random orders of filters through a gateway", &["--test", "schedule"]),
+        test_of("eddy", "filters at fault: panics and deaths", &["--test", "program", "at_fault"]),
     ];
     let outcomes = run_all(root, &steps)?;
     write_result(root, "tests/soak/RESULT.md", "The long runs under load, the last time", &outcomes)
