@@ -2,16 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod fuzz;
+
 use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
-
-use eddy_config::{Colour, SourceText, check, render, to_json};
 
 /// How many broken configurations are tried.
 const COUNT: u64 = 500;
-/// The longest one may take, in a debug build on a busy machine.
-const TIME_MAX: Duration = Duration::from_secs(20);
 
 /// Numbers that are the same in every run (SplitMix64).
 struct Draw(u64);
@@ -180,26 +177,9 @@ fn mutate(text: &str, draw: &mut Draw) -> String {
 
 /// Checks one configuration; whether it is taken.
 fn try_one(text: &str, seed: u64) -> bool {
-    let sources = [SourceText::new("eddy.yaml", text)];
-    let begin = Instant::now();
-    let (is_taken, problems) = match check(&sources) {
-        Ok(checked) => (true, checked.warnings),
-        Err(problems) => (false, problems),
-    };
-    assert!(begin.elapsed() < TIME_MAX, "seed {seed}: {:?}", begin.elapsed());
-    assert!(is_taken || !problems.is_empty(), "seed {seed}: refused without a problem");
-    let lines: Vec<&str> = text.split('\n').collect();
-    for problem in &problems {
-        assert!(!problem.message.is_empty() && !problem.message.contains('\n'), "seed {seed}: {problem}");
-        assert!(problem.line >= 1 && problem.column >= 1 && problem.length >= 1, "seed {seed}: {problem}");
-        // A line end of its own is what YAML counts as one, too: a carriage return.
-        let is_inside = lines.len() + text.matches('\r').count() >= problem.line as usize;
-        assert!(is_inside, "seed {seed}: {problem}");
-    }
-    let shown = render(&problems, &sources, Colour::Never);
-    assert!(!shown.contains('\x1b') && !shown.contains('\0'), "seed {seed}");
-    assert!(to_json(&problems).contains("problems"), "seed {seed}");
-    is_taken
+    let outcome = std::panic::catch_unwind(|| fuzz::configuration(text));
+    assert!(outcome.is_ok(), "seed {seed} fails");
+    outcome.unwrap()
 }
 
 #[test]
@@ -254,4 +234,18 @@ fn large_and_hostile_texts_take_bounded_time() {
     for (text, number) in texts.iter().zip(0..) {
         assert!(!try_one(text, number), "{number}");
     }
+}
+
+#[test]
+fn kept_inputs_of_the_fuzz_target() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/configuration");
+    let mut count = 0;
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
+        let outcome = std::panic::catch_unwind(|| fuzz::configuration(&text));
+        assert!(outcome.is_ok(), "{} fails", path.display());
+        count += 1;
+    }
+    assert!(count > 0, "there are no inputs");
 }

@@ -115,19 +115,40 @@ impl Buffer {
 /// A bounded store of empty buffers in two sizes, for one worker.
 #[derive(Debug, Default)]
 pub struct BufferPool {
-    small: RefCell<Vec<Buffer>>,
-    large: RefCell<Vec<Buffer>>,
+    small: RefCell<Store>,
+    large: RefCell<Store>,
+}
+
+/// Buffers of one size.
+#[derive(Debug, Default)]
+struct Store {
+    idle: Vec<Buffer>,
+    /// How few there were at the least since the last sweep: so many nobody needed.
+    unneeded: usize,
+}
+
+impl Store {
+    fn take(&mut self) -> Option<Buffer> {
+        let buffer = self.idle.pop();
+        self.unneeded = self.unneeded.min(self.idle.len());
+        buffer
+    }
+
+    fn sweep(&mut self) {
+        self.idle.truncate(self.idle.len() - self.unneeded);
+        self.unneeded = self.idle.len();
+    }
 }
 
 impl BufferPool {
     /// An empty buffer of [`BUFFER_BYTES_SMALL`].
     pub fn take_small(&self) -> Buffer {
-        self.small.borrow_mut().pop().unwrap_or_else(|| Buffer::with_capacity(BUFFER_BYTES_SMALL))
+        self.small.borrow_mut().take().unwrap_or_else(|| Buffer::with_capacity(BUFFER_BYTES_SMALL))
     }
 
     /// An empty buffer of [`BUFFER_BYTES_LARGE`].
     pub fn take_large(&self) -> Buffer {
-        self.large.borrow_mut().pop().unwrap_or_else(|| Buffer::with_capacity(BUFFER_BYTES_LARGE))
+        self.large.borrow_mut().take().unwrap_or_else(|| Buffer::with_capacity(BUFFER_BYTES_LARGE))
     }
 
     /// Takes a buffer back; one of an odd size, or beyond what the pool keeps, is freed.
@@ -138,16 +159,16 @@ impl BufferPool {
             _ => return,
         };
         let mut store = store.borrow_mut();
-        if store.len() < IDLE_MAX {
+        if store.idle.len() < IDLE_MAX {
             buffer.clear();
-            store.push(buffer);
+            store.idle.push(buffer);
         }
     }
 
-    /// Frees every buffer that is kept.
-    pub fn trim(&self) {
-        self.small.borrow_mut().clear();
-        self.large.borrow_mut().clear();
+    /// Frees the buffers that nobody has needed since the last sweep.
+    pub fn sweep(&self) {
+        self.small.borrow_mut().sweep();
+        self.large.borrow_mut().sweep();
     }
 }
 
@@ -198,9 +219,29 @@ mod tests {
             pool.put(Buffer::with_capacity(BUFFER_BYTES_SMALL));
         }
         pool.put(Buffer::with_capacity(17));
-        assert_eq!(pool.small.borrow().len(), IDLE_MAX);
-        assert!(pool.large.borrow().is_empty());
-        pool.trim();
-        assert!(pool.small.borrow().is_empty());
+        assert_eq!(pool.small.borrow().idle.len(), IDLE_MAX);
+        assert!(pool.large.borrow().idle.is_empty());
+    }
+
+    #[test]
+    fn a_sweep_frees_what_nobody_has_needed_since_the_last_one() {
+        let pool = BufferPool::default();
+        let idle = |pool: &BufferPool| pool.large.borrow().idle.len();
+        let need = |count| {
+            let taken: Vec<Buffer> = (0..count).map(|_| pool.take_large()).collect();
+            taken.into_iter().for_each(|buffer| pool.put(buffer));
+        };
+        need(10);
+        pool.sweep();
+        assert_eq!(idle(&pool), 10);
+        need(3);
+        need(2);
+        pool.sweep();
+        assert_eq!(idle(&pool), 3);
+        need(3);
+        pool.sweep();
+        assert_eq!(idle(&pool), 3);
+        pool.sweep();
+        assert_eq!(idle(&pool), 0);
     }
 }

@@ -101,6 +101,37 @@ fn a_request_that_would_read_otherwise_is_not_sent() {
 }
 
 #[test]
+fn an_answer_that_would_read_otherwise_is_not_passed_on() {
+    let origin = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = origin.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let filler = "a".repeat(8 * 1024);
+        let answer =
+            format!("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-A: {filler}\r\nX-B: {filler}\r\n\r\n");
+        for link in origin.incoming() {
+            let mut link = link.unwrap();
+            let mut bytes = vec![0; 64 * 1024];
+            let mut tail = Vec::new();
+            while !tail.ends_with(b"\r\n\r\n") {
+                let count = link.read(&mut bytes).unwrap();
+                tail.extend_from_slice(&bytes[..count]);
+                tail.drain(..tail.len().saturating_sub(4));
+            }
+            link.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    let start = |config: &mut Config| config.listeners[0].via = Some("eddy".into());
+    let (_gateway, address) = start_before(endpoint, "", &forwarding(""), start);
+    check_status(&answer(address, GET), 200);
+    // No checked configuration has this: a head that is too large with the fields of an answer, and not with those of
+    // a request, stands for any fault of our own.
+    let via = "a".repeat(2 * 1024 * 1024 - 8 * 1024);
+    let start = |config: &mut Config| config.listeners[0].via = Some(via.into());
+    let (_gateway, address) = start_before(endpoint, "", &forwarding(""), start);
+    check_status(&answer(address, GET), 500);
+}
+
+#[test]
 fn a_local_answer_that_would_read_otherwise_is_not_sent() {
     // No checked configuration has this: a bare CR stands for any fault of our own.
     let (_gateway, address) = start("", LOCAL, |config| {

@@ -47,6 +47,7 @@ pub fn soak(root: &Path) -> Result<bool> {
         test("aborts", &["--test", "aborts"]),
         test("shortage", &["--test", "resources"]),
         test("overload", &["--test", "overload"]),
+        test_of("eddy-guest", "scripts without end", &["--lib", "scripts_without_end"]),
         test_of("eddy-proxy", "random orders over the tables of filters", &["--lib", "schedule_tests"]),
         test_of("eddy-proxy", "random orders of filters through a gateway", &["--test", "schedule"]),
         test_of("eddy", "filters at fault: panics and deaths", &["--test", "program", "at_fault"]),

@@ -13,6 +13,8 @@ use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 
 /// Reads and parses the head; `None` when the client leaves before a head has begun.
+///
+/// Invariant: something is held, because the session waits for it and nothing is taken out before the head is whole.
 pub(crate) async fn read(drive: &mut Drive<'_>) -> Option<Phase> {
     let limits = drive.listener().config.limits.head;
     let timeout_ms = u64::try_from(drive.listener().config.timeouts.head.as_millis()).unwrap_or(u64::MAX);
@@ -24,15 +26,13 @@ pub(crate) async fn read(drive: &mut Drive<'_>) -> Option<Phase> {
             Ok(None) => {}
             Err(fault) => return Some(refuse(drive, Fault::RequestHead(fault))),
         }
-        if !down.input.is_empty() {
-            if !is_timed {
-                down.timer.arm(timeout_ms);
-                is_timed = true;
-            }
-            if down.input.room().is_empty() {
-                let capacity = down.input.capacity();
-                down.input.grow(capacity * 2);
-            }
+        if !is_timed {
+            down.timer.arm(timeout_ms);
+            is_timed = true;
+        }
+        if down.input.room().is_empty() {
+            let capacity = down.input.capacity();
+            down.input.grow(capacity * 2);
         }
         let filled = poll_fn(|cx| {
             down.timer.register(cx);
@@ -48,7 +48,6 @@ pub(crate) async fn read(drive: &mut Drive<'_>) -> Option<Phase> {
                 return Some(refuse(drive, Fault::ClientGone));
             }
             Some(Ok(Fill::End) | Err(_)) => return None,
-            None if drive.down.input.is_empty() => return None,
             None => return Some(refuse(drive, Fault::HeadTimeout)),
         }
     }
@@ -56,9 +55,7 @@ pub(crate) async fn read(drive: &mut Drive<'_>) -> Option<Phase> {
 
 /// Parses the head if it is all there; answers with its length.
 fn look(exchange: &mut Exchange, held: &[u8], limits: &HeadLimits) -> Result<Option<usize>, HeadFault> {
-    if held.is_empty() {
-        return Ok(None);
-    }
+    debug_assert!(!held.is_empty(), "an exchange begins with the first byte");
     // Most heads come whole. One that does not is scanned as it grows, and parsed when its end is there.
     if !exchange.scanner.started()
         && let Some(length) = exchange.head.parse_start(held, limits)?

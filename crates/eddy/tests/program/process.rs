@@ -27,6 +27,7 @@ fn a_dead_gateway_is_replaced_and_nobody_is_refused() {
     let mut eddy = Eddy::start(DEMO);
     let address = eddy.address();
     let client = Client::start(address);
+    let mut quickest = DEADLINE;
     for _ in 0..5 {
         let before = eddy.gateway();
         client.until_answered();
@@ -37,7 +38,11 @@ fn a_dead_gateway_is_replaced_and_nobody_is_refused() {
         let silence = killed.elapsed();
         assert_ne!(eddy.gateway(), before);
         assert!(silence < Duration::from_secs(2), "{silence:?} without a gateway");
+        quickest = quickest.min(silence);
     }
+    println!("another process serves after {quickest:?} at best");
+    // One of them has not met a busy moment of the machine.
+    assert!(quickest < Duration::from_millis(300), "{quickest:?} at best");
     client.until_answered();
     assert_eq!(client.stop().refused, 0);
     eddy.stop();

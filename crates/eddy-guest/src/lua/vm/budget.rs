@@ -1,12 +1,14 @@
 //! The CPU time of an entry: counted while it lasts, and its end.
 
+use std::ffi::c_int;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 use std::time::Duration;
 
 use mlua_sys::{self as ffi, lua_Debug, lua_State};
 
 use super::alarm;
+use super::limits::REFUSED_BYTES;
 
 /// What a thread notes of its entries, for the handler of its alarm.
 ///
@@ -20,6 +22,8 @@ struct Budget {
     cpu_nanos: AtomicU64,
     state: AtomicPtr<lua_State>,
     is_over: AtomicBool,
+    /// Where the thread's stack was at the entry.
+    stack: AtomicUsize,
     /// Whether an alarm will come.
     is_armed: AtomicBool,
     /// The turn that the last alarm found, and the thread's CPU time by then.
@@ -53,6 +57,7 @@ impl Turn {
             budget.state.store(state, Ordering::Relaxed);
             budget.cpu_nanos.store(nanos(cpu), Ordering::Relaxed);
             budget.is_over.store(false, Ordering::Relaxed);
+            budget.stack.store(stack_place(), Ordering::Relaxed);
             compiler_fence(Ordering::SeqCst);
             budget.turn.store(turn + 1, Ordering::Relaxed);
             // The alarm is given up only by a handler that found no new turn.
@@ -87,6 +92,18 @@ pub(super) fn is_over() -> bool {
     BUDGET.with(|budget| budget.is_over.load(Ordering::Relaxed))
 }
 
+/// How far this thread's stack has grown since its last entry.
+pub(super) fn stack_bytes() -> usize {
+    BUDGET.with(|budget| budget.stack.load(Ordering::Relaxed)).saturating_sub(stack_place())
+}
+
+/// About where the thread's stack ends now; it grows downwards.
+#[inline]
+fn stack_place() -> usize {
+    let here = 0_u8;
+    ptr::from_ref(&here).addr()
+}
+
 /// Looks at the time; the handler of the alarm. Does only what a handler may.
 pub(super) fn handle_alarm() {
     BUDGET.with(Budget::look);
@@ -99,6 +116,7 @@ impl Budget {
             cpu_nanos: AtomicU64::new(0),
             state: AtomicPtr::new(ptr::null_mut()),
             is_over: AtomicBool::new(false),
+            stack: AtomicUsize::new(0),
             is_armed: AtomicBool::new(false),
             seen_turn: AtomicU64::new(0),
             seen_nanos: AtomicU64::new(0),
@@ -130,7 +148,7 @@ impl Budget {
         self.arm(Duration::from_nanos(rest).clamp(TICK_MIN, TICK));
     }
 
-    /// From now on every instruction raises an error.
+    /// From now on every instruction calls [`leave`].
     ///
     /// Done anew at each alarm until the entry has ended, as LuaJIT may just have been about to overwrite what this
     /// sets.
@@ -141,7 +159,7 @@ impl Budget {
         // from the handler of a signal is what LuaJIT allows.
         unsafe { ffi::lua_sethook(state, None, 0, 0) };
         // SAFETY: as above.
-        unsafe { ffi::lua_sethook(state, Some(raise), ffi::LUA_MASKCOUNT, 1) };
+        unsafe { ffi::lua_sethook(state, Some(leave), ffi::LUA_MASKCOUNT, 1) };
     }
 
     fn arm(&self, delay: Duration) {
@@ -150,12 +168,23 @@ impl Budget {
     }
 }
 
-/// The hook: raises an error that is no string, so that no text has to be made.
-unsafe extern "C-unwind" fn raise(state: *mut lua_State, _: *mut lua_Debug) {
-    // SAFETY: LuaJIT calls hooks with room on the stack.
-    unsafe { ffi::lua_pushnil(state) };
-    // SAFETY: the value on the top is the error; nothing on this frame has a destructor.
-    unsafe { ffi::lua_error(state) }
+/// The hook: leaves what runs, in a way that no handler of the script's is asked about. One would run with hooks off.
+unsafe extern "C-unwind" fn leave(state: *mut lua_State, _: *mut lua_Debug) {
+    // SAFETY: the call only answers.
+    if unsafe { lua_isyieldable(state) } != 0 {
+        // Out of a coroutine in one step, however many protected calls are on the way.
+        // SAFETY: LuaJIT lets hooks yield nothing; no frame between here and the coroutine has a destructor.
+        unsafe { ffi::lua_yield(state, 0) };
+    } else {
+        // To the innermost protected call, whose next instruction comes here again.
+        // SAFETY: the machine's account refuses so much, which raises an error; again no destructors.
+        unsafe { ffi::lua_newuserdata(state, REFUSED_BYTES) };
+    }
+}
+
+unsafe extern "C-unwind" {
+    /// Whether the coroutine can yield. It is not among the declarations that others share.
+    fn lua_isyieldable(state: *mut lua_State) -> c_int;
 }
 
 fn nanos(time: Duration) -> u64 {

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_int};
 
 use mlua_sys::{self as ffi, lua_CFunction, lua_State};
 
-use super::VmLimits;
+use super::{VmLimits, depth, pattern};
 
 /// Opens the libraries and puts the script's own table of globals in the place of the real one, which host chunks
 /// find under [`HOST_GLOBALS`] in the registry.
@@ -112,8 +112,15 @@ impl Stack {
             ffi::lua_Integer::try_from(limits.block_bytes()).unwrap_or(ffi::lua_Integer::MAX);
         // SAFETY: there is room on the stack.
         unsafe { ffi::lua_pushinteger(self.0, string_bytes_max) };
+        // SAFETY: there is room on the stack.
+        unsafe { ffi::lua_createtable(self.0, 0, 8) };
+        for (name, function) in pattern::FUNCTIONS.iter().chain(&[(c"check_depth", CHECK_DEPTH)]) {
+            // SAFETY: there is room on the stack.
+            unsafe { ffi::lua_pushcfunction(self.0, *function) };
+            self.set_field(-2, name);
+        }
         // SAFETY: the chunk and its arguments are on the top.
-        unsafe { ffi::lua_call(self.0, 2, 1) };
+        unsafe { ffi::lua_call(self.0, 3, 1) };
         // SAFETY: the index is that of the globals.
         unsafe { ffi::lua_pushvalue(self.0, ffi::LUA_GLOBALSINDEX) };
         self.set_field(ffi::LUA_REGISTRYINDEX, HOST_GLOBALS);
@@ -126,6 +133,8 @@ impl Stack {
 pub(super) const HOST_GLOBALS: &CStr = c"eddy.host";
 
 const SANDBOX: &str = include_str!("sandbox.lua");
+
+const CHECK_DEPTH: lua_CFunction = depth::check_depth;
 
 const OPENED: &[(&CStr, lua_CFunction)] = &[
     (c"", ffi::luaopen_base),

@@ -31,7 +31,7 @@ impl VmLimits {
     ///
     /// Functions written in C run to their end whatever they are given; this is what bounds what they can be given.
     pub(super) fn block_bytes(&self) -> usize {
-        (self.memory_bytes / 8).max(BLOCK_BYTES_MIN)
+        (self.memory_bytes / 16).clamp(BLOCK_BYTES_MIN, REFUSED_BYTES - 1)
     }
 }
 
@@ -43,3 +43,6 @@ impl Default for VmLimits {
 
 /// Below this, machine and libraries would not fit themselves.
 const BLOCK_BYTES_MIN: usize = 256 << 10;
+
+/// What no machine gives out at once.
+pub(super) const REFUSED_BYTES: usize = 1 << 30;

@@ -36,11 +36,11 @@ impl Vm {
         // SAFETY: the machine is new, and `drop` closes it by way of the account.
         let account = unsafe { Account::open(state.as_ptr(), limits) };
         let kept_bytes_max = limits.memory_bytes / 2;
-        let mut vm = Self { state, account, cpu: limits.cpu, kept_bytes_max, is_spent: false };
+        let vm = Self { state, account, cpu: limits.cpu, kept_bytes_max, is_spent: false };
         let limits = ptr::from_ref(limits).cast_mut().cast();
         // SAFETY: `set_up` gets what it asks for.
         let status = unsafe { ffi::lua_cpcall(vm.state(), library::set_up, limits) };
-        if status == ffi::LUA_OK { Ok(vm) } else { Err(vm.take_fault(vm.state(), status)) }
+        if status == ffi::LUA_OK { Ok(vm) } else { Err(take_fault(vm.state(), status)) }
     }
 
     /// The main thread of the machine, for raw calls. What may raise an error belongs into [`Self::enter`].
@@ -64,7 +64,7 @@ impl Vm {
                 c"t".as_ptr(),
             )
         };
-        if status == ffi::LUA_OK { Ok(()) } else { Err(self.take_fault(self.state(), status)) }
+        if status == ffi::LUA_OK { Ok(()) } else { Err(take_fault(self.state(), status)) }
     }
 
     /// Loads a chunk of the host, and leaves it on the stack as a function that sees every library, `ffi` too.
@@ -121,23 +121,10 @@ impl Vm {
 
     #[cold]
     fn fail(&mut self, thread: *mut lua_State, status: c_int, is_over: bool) -> VmFault {
-        let fault = if status > ffi::LUA_YIELD { self.take_fault(thread, status) } else { VmFault::Cpu };
+        let fault = if status > ffi::LUA_YIELD { take_fault(thread, status) } else { VmFault::Cpu };
+        let fault = if is_over { VmFault::Cpu } else { fault };
         // A collection would take longer than an entry may.
-        self.is_spent |= self.used_bytes() > self.kept_bytes_max;
-        if is_over { VmFault::Cpu } else { fault }
-    }
-
-    /// Takes the error off the stack.
-    fn take_fault(&mut self, thread: *mut lua_State, status: c_int) -> VmFault {
-        let fault = match status {
-            ffi::LUA_ERRMEM => {
-                self.is_spent = true;
-                VmFault::Memory
-            }
-            _ => VmFault::Script(message(thread)),
-        };
-        // SAFETY: a call that failed leaves one value.
-        unsafe { ffi::lua_pop(thread, 1) };
+        self.is_spent |= fault == VmFault::Memory || self.used_bytes() > self.kept_bytes_max;
         fault
     }
 }
@@ -147,6 +134,14 @@ impl Drop for Vm {
         // SAFETY: the account is this machine's, and nobody else has the machine.
         unsafe { self.account.close(self.state.as_ptr()) };
     }
+}
+
+/// Takes the error of a call that failed off the stack.
+fn take_fault(thread: *mut lua_State, status: c_int) -> VmFault {
+    let fault = if status == ffi::LUA_ERRMEM { VmFault::Memory } else { VmFault::Script(message(thread)) };
+    // SAFETY: a call that failed leaves one value.
+    unsafe { ffi::lua_pop(thread, 1) };
+    fault
 }
 
 /// The error on the top of the stack as a text; no code of the script is asked for one.

@@ -3,10 +3,12 @@
 mod account;
 mod alarm;
 mod budget;
+mod depth;
 mod fault;
 mod library;
 mod limits;
 mod machine;
+mod pattern;
 
 #[cfg(test)]
 mod tests;

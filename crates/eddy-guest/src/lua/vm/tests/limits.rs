@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::support::{run, vm};
+use super::support::{cpu, run, vm};
 use crate::lua::vm::{Vm, VmFault, VmLimits};
 
 #[test]
@@ -36,11 +36,4 @@ fn memory_is_bounded() {
     assert_eq!(outcome, Err(VmFault::Memory));
     assert!(vm.is_spent());
     assert!(vm.used_bytes() <= 32 << 20);
-}
-
-fn cpu() -> Duration {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` may be written to.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap())
 }

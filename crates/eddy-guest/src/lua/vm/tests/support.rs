@@ -1,5 +1,7 @@
 //! Runs scripts in machines.
 
+use std::time::Duration;
+
 use mlua_sys as ffi;
 
 use crate::lua::vm::{Vm, VmFault, VmLimits};
@@ -27,4 +29,29 @@ pub(super) fn run(vm: &mut Vm, script: &str) -> Result<String, VmFault> {
     // SAFETY: the result is on the stack.
     unsafe { ffi::lua_settop(state, 0) };
     Ok(result)
+}
+
+/// Runs a script in a coroutine of its own; whether it came to an end.
+pub(super) fn run_coroutine(vm: &mut Vm, script: &str) -> Result<(), VmFault> {
+    vm.load(c"=script", script.as_bytes())?;
+    let state = vm.state();
+    // SAFETY: there is room on the stack, and memory for a coroutine.
+    let thread = unsafe { ffi::lua_newthread(state) };
+    // SAFETY: there is room on the stack.
+    unsafe { ffi::lua_pushvalue(state, -2) };
+    // SAFETY: the script is on the top of the stack.
+    unsafe { ffi::lua_xmove(state, thread, 1) };
+    // SAFETY: the coroutine has the script, which takes nothing.
+    let outcome = vm.enter(thread, |thread| unsafe { ffi::lua_resume_(thread, 0) });
+    // SAFETY: script and coroutine are on the stack.
+    unsafe { ffi::lua_settop(state, 0) };
+    outcome.map(drop)
+}
+
+/// The CPU time that this thread has used.
+pub(super) fn cpu() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` may be written to.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap())
 }

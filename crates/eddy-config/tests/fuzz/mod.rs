@@ -1,0 +1,32 @@
+//! What must hold for any text: the body of the fuzz target, also run over kept inputs and broken examples.
+
+use std::time::{Duration, Instant};
+
+use eddy_config::{Colour, SourceText, check, render, to_json};
+
+/// The longest a text may take, in a debug build on a busy machine.
+const TIME_MAX: Duration = Duration::from_secs(20);
+
+/// Checks a configuration, which is taken, or refused with places and reasons; whether it is taken.
+pub(crate) fn configuration(text: &str) -> bool {
+    let sources = [SourceText::new("eddy.yaml", text)];
+    let begin = Instant::now();
+    let (is_taken, problems) = match check(&sources) {
+        Ok(checked) => (true, checked.warnings),
+        Err(problems) => (false, problems),
+    };
+    assert!(begin.elapsed() < TIME_MAX, "{:?}", begin.elapsed());
+    assert!(is_taken || !problems.is_empty(), "refused without a problem");
+    let lines = text.split('\n').count();
+    for problem in &problems {
+        assert!(!problem.message.is_empty() && !problem.message.contains('\n'), "{problem}");
+        assert!(problem.line >= 1 && problem.column >= 1 && problem.length >= 1, "{problem}");
+        // A line end of its own is what YAML counts as one, too: a carriage return.
+        let is_inside = lines + text.matches('\r').count() >= problem.line as usize;
+        assert!(is_inside, "{problem}");
+    }
+    let shown = render(&problems, &sources, Colour::Never);
+    assert!(!shown.contains('\x1b') && !shown.contains('\0'));
+    assert!(to_json(&problems).contains("problems"));
+    is_taken
+}

@@ -1,0 +1,10 @@
+//! The reader of configurations.
+
+#![no_main]
+
+#[path = "../../crates/eddy-config/tests/fuzz/mod.rs"]
+mod fuzz;
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    fuzz::configuration(text);
+});
