@@ -189,7 +189,6 @@ static HOST: abi::Host = abi::Host {
     metric,
     send,
     cancel,
-    memory_soft_bytes: 0,
 };
 
 const ROUNDS: u32 = if cfg!(debug_assertions) { 1 } else { 20 };
