@@ -194,30 +194,13 @@ const GAP: f64 = 12.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::results::{Samples, TargetFacts, ratios};
-
-    fn results() -> Results {
-        let mut samples = Samples::default();
-        for (target, cpu_us) in [("eddy", 30.0), ("nginx", 36.0), (DIRECT, 7.0)] {
-            samples.add("get", target, "cpu_us", Some(cpu_us));
-        }
-        samples.add("idle", "eddy", "connection_bytes", Some(1.0));
-        let rows = samples.rows();
-        let target = |name: &str| TargetFacts { name: name.to_owned(), ..TargetFacts::default() };
-        Results {
-            reference: "eddy".to_owned(),
-            targets: vec![target("eddy"), target("nginx")],
-            ratios: ratios(&rows, "eddy"),
-            rows,
-            ..Results::default()
-        }
-    }
+    use crate::report::fixture::results;
 
     #[test]
     fn every_target_has_a_bar_and_its_values() {
         let text = svg(&results()).unwrap();
         assert_eq!(text.matches("<rect").count(), 2);
-        assert!(text.contains(">1.00 (30.0 µs)<") && text.contains(">1.20 (36.0 µs)<"), "{text}");
+        assert!(text.contains(">1.00 (33.0 µs)<") && text.contains(">1.33 (44.0 µs)<"), "{text}");
         assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"));
         assert!(!text.contains("idle") && !text.contains("direct"));
     }

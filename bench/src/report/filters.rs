@@ -167,6 +167,7 @@ const ABSENT: &str = "–";
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::report::fixture::check_line as check;
     use crate::report::results::{Samples, TargetFacts};
 
     /// Results of two targets, one of which has but one scenario.
@@ -201,10 +202,6 @@ pub(super) mod tests {
             notes: vec!["`haproxy` is absent".to_owned()],
             ..Results::default()
         }
-    }
-
-    fn check(text: &str, expected: &str) {
-        assert!(text.lines().any(|line| line == expected), "no line `{expected}` in:\n{text}");
     }
 
     #[test]

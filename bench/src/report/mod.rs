@@ -2,6 +2,8 @@
 
 pub mod chart;
 pub mod filters;
+#[cfg(test)]
+mod fixture;
 pub mod results;
 pub mod statistics;
 pub mod summary;

@@ -76,23 +76,7 @@ const END: &str = "<!-- bench:end -->";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::results::{Samples, TargetFacts, ratios};
-
-    fn results() -> Results {
-        let mut samples = Samples::default();
-        samples.add("get", "eddy", "cpu_us", Some(30.0));
-        samples.add("get", "nginx", "cpu_us", Some(40.0));
-        samples.add("idle", "eddy", "connection_bytes", Some(1.0));
-        let rows = samples.rows();
-        let target = |name: &str| TargetFacts { name: name.to_owned(), ..TargetFacts::default() };
-        Results {
-            reference: "eddy".to_owned(),
-            targets: vec![target("eddy"), target("nginx")],
-            ratios: ratios(&rows, "eddy"),
-            rows,
-            ..Results::default()
-        }
-    }
+    use crate::report::fixture::results;
 
     #[test]
     fn what_lies_between_the_marks_is_replaced() {
@@ -104,7 +88,7 @@ mod tests {
         );
         assert!(!text.contains("old"));
         assert!(text.contains("\n| CPU a request | eddy | of nginx's |\n"), "{text}");
-        assert!(text.contains("\n| `get` | 30.0 µs | 0.75 [0.75, 0.75] |\n"), "{text}");
+        assert!(text.contains("\n| `get` | 33.0 µs | 0.75 [0.75, 0.75] |\n"), "{text}");
         assert_eq!(insert(&text, &results()).unwrap(), text);
     }
 

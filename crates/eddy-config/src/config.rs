@@ -102,6 +102,55 @@ pub enum FilterKind {
         /// The filter's name in it.
         filter: Arc<str>,
     },
+    /// A script in Lua.
+    Lua(LuaConfig),
+}
+
+/// A filter in Lua.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LuaConfig {
+    /// Its script.
+    pub script: LuaScriptText,
+    /// Scripts that rules can name.
+    pub scripts: Vec<(Arc<str>, LuaScriptText)>,
+    /// CPU time of a hook from one wait to the next.
+    pub cpu: Duration,
+    /// Memory of the script on each worker.
+    pub memory_bytes: usize,
+    /// Libraries that reach out of the machine.
+    pub allow: LuaAllowed,
+    /// Most values of the shared stores.
+    pub shared_entries_max: usize,
+    /// Most bytes of the shared stores.
+    pub shared_bytes_max: usize,
+}
+
+/// Where the text of a script lies.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum LuaScriptText {
+    /// In a file.
+    File(PathBuf),
+    /// In the configuration.
+    Inline {
+        /// What it is called in messages.
+        name: Arc<str>,
+        /// The script.
+        text: Arc<str>,
+    },
+}
+
+/// Libraries that a script in Lua may use beyond those that reach nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "a set of four")]
+pub struct LuaAllowed {
+    /// `os`.
+    pub os: bool,
+    /// `io`.
+    pub io: bool,
+    /// `package` and `require`.
+    pub package: bool,
+    /// `ffi`.
+    pub ffi: bool,
 }
 
 /// Where a filter in Go comes from.
@@ -125,6 +174,8 @@ pub struct RuleFilterConfig {
     /// The configuration of a built-in filter under this rule, if it has one: the filter's own with the rule's keys
     /// laid over it.
     pub builtin: Option<Arc<BuiltinConfig>>,
+    /// The script of a filter in Lua under this rule, if it has one.
+    pub lua: Option<LuaScriptText>,
 }
 
 /// Where a listener is bound; written `127.0.0.1:8080` or `unix:/run/eddy.sock`.
@@ -346,14 +397,20 @@ pub struct QuarantineConfig {
 }
 
 impl Config {
-    /// Whether built-in filters read files of their own: what holds may then change though the text has not.
+    /// Whether filters read files that are no libraries: what holds may then change though the text has not.
     pub fn has_files_of_filters(&self) -> bool {
-        let own = self.filters.iter().filter_map(|filter| match &filter.kind {
-            FilterKind::Builtin(builtin) => Some(builtin),
-            FilterKind::Native { .. } | FilterKind::Go { .. } => None,
-        });
-        let rules = self.actions.iter().flat_map(|action| &action.filters);
-        own.chain(rules.filter_map(|rule| rule.builtin.as_deref())).any(|builtin| builtin.file().is_some())
+        let is_file = |script: &LuaScriptText| matches!(script, LuaScriptText::File(_));
+        let has_file = |kind: &FilterKind| match kind {
+            FilterKind::Builtin(builtin) => builtin.file().is_some(),
+            FilterKind::Lua(lua) => is_file(&lua.script),
+            FilterKind::Native { .. } | FilterKind::Go { .. } => false,
+        };
+        let mut rules = self.actions.iter().flat_map(|action| &action.filters);
+        self.filters.iter().any(|filter| has_file(&filter.kind))
+            || rules.any(|rule| {
+                rule.builtin.as_ref().is_some_and(|builtin| builtin.file().is_some())
+                    || rule.lua.as_ref().is_some_and(is_file)
+            })
     }
 }
 

@@ -65,6 +65,7 @@ fn filters() {
             FilterKind::Builtin(builtin) => builtin.kind().to_owned(),
             FilterKind::Native { library, .. } => library.display().to_string(),
             FilterKind::Go { source, .. } => format!("{source:?}"),
+            FilterKind::Lua(lua) => format!("{:?}", lua.script),
         };
         config.filters.iter().map(|filter| kind(&filter.kind)).collect::<Vec<_>>()
     };

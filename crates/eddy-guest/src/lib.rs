@@ -8,12 +8,12 @@
 
 mod graveyard;
 mod guest;
-#[cfg(test)]
 mod lua;
 mod native;
 mod thread;
 
 pub use graveyard::Graveyard;
 pub use guest::{Guest, MadeFilter};
+pub use lua::{LuaLimits, LuaScript, LuaSource, SharedLimits};
 pub use native::{FileIdentity, GoRuntime, NativeLibrary, go_runtime, needs_new_process, stop_all};
 pub use thread::{exit_now, prepare_thread, signal_stack_bytes};

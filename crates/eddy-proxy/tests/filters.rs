@@ -440,7 +440,7 @@ fn a_rule_can_leave_a_filter_out() {
     let (origin, _seen) = start_origin(&[OK]);
     let place = Setup {
         rest: "routes: {site: [{match: {path: /free/}, cluster: c}, {cluster: c}]}\nclusters: {c: {endpoints: ['ORIGIN']}}",
-        rules: vec![RuleFilterConfig { filter: 0, is_disabled: Some(true), config: None, builtin: None }],
+        rules: vec![RuleFilterConfig { filter: 0, is_disabled: Some(true), config: None, builtin: None, lua: None }],
         ..Setup::default()
     }
     .hook(HEADS, |_, said| said.reply(403, "no"))

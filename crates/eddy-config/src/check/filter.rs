@@ -9,11 +9,15 @@ use eddy_filter::{CHAIN_FILTERS_MAX, FilterPolicy};
 
 use super::builtin::{Surroundings, overlay, read_builtin};
 use super::json::json_of;
+use super::lua::{check_lua, check_rule_script};
 use super::names::Names;
-use crate::config::{Action, FilterConfig, FilterKind, GoSource, ListenerConfig, RuleFilterConfig, Serve};
+use crate::config::{
+    Action, FilterConfig, FilterKind, GoSource, ListenerConfig, LuaConfig, LuaScriptText, RuleFilterConfig,
+    Serve,
+};
 use crate::problem::{Place, Report, SourceText};
 use crate::read::{Any, At, Named};
-use crate::spec::{FilterSpec, GoSpec, NativeSpec, RuleFilterSpec};
+use crate::spec::{FilterSpec, GoSpec, LuaRuleSpec, NativeSpec, RuleFilterSpec};
 use crate::value::Name;
 use crate::yaml::Node;
 
@@ -41,6 +45,14 @@ struct Known {
     /// The folder that relative paths of it begin in.
     folder: PathBuf,
     pause_timeout: Duration,
+    lua: Option<KnownLua>,
+}
+
+/// A filter in Lua, and its configuration where that has no mistake.
+#[derive(Debug)]
+struct KnownLua {
+    name: Arc<str>,
+    config: Option<LuaConfig>,
 }
 
 #[derive(Debug)]
@@ -68,12 +80,18 @@ pub(super) fn check_filters(
         let place = entry.name.place;
         let spec = entry.value.map(|value| value.value).unwrap_or_default();
         let policy = check_policy(&spec);
+        let (name, folder) = (&entry.name.value.0, folder_of(place, sources));
+        let lua = spec
+            .lua
+            .as_ref()
+            .map(|lua| KnownLua { name: Arc::clone(name), config: check_lua(&lua.value, name, &folder) });
         let known = Known {
             place,
             is_disabled: policy.is_disabled,
             builtin: builtin_of(&spec),
-            folder: folder_of(place, sources),
+            folder,
             pause_timeout: policy.pause_timeout,
+            lua,
         };
         note_useless_keys(&spec, known.builtin.as_ref().map(|(kind, _)| *kind), report);
         let config =
@@ -130,14 +148,17 @@ fn check_kind(spec: &FilterSpec, known: &Known, report: &mut Report) -> Option<F
         let library = path(&library.as_ref()?.value.0);
         return Some(FilterKind::Native { library, filter: Arc::clone(&filter.as_ref()?.value.0) });
     }
+    if let Some(lua) = &known.lua {
+        return lua.config.clone().map(FilterKind::Lua);
+    }
     let (kind, node) = known.builtin.as_ref()?;
     read_builtin(kind, node, known.surroundings(), report).map(FilterKind::Builtin)
 }
 
 /// Keys that mean nothing for filters that eddy brings along.
 fn note_useless_keys(spec: &FilterSpec, builtin: Option<&'static str>, report: &mut Report) {
-    let Some(kind) = builtin else { return };
-    if let Some(config) = &spec.config {
+    let Some(kind) = builtin.or_else(|| spec.lua.is_some().then_some("lua")) else { return };
+    if let (Some(config), Some(_)) = (&spec.config, builtin) {
         let message = format!("`config` means nothing together with `{kind}`");
         report.error(config.place, message).hint(format!("write what is meant under `{kind}`"));
     }
@@ -148,6 +169,14 @@ fn note_useless_keys(spec: &FilterSpec, builtin: Option<&'static str>, report: &
 }
 
 impl Known {
+    fn rule_script(&self, spec: &At<LuaRuleSpec>, report: &mut Report) -> Option<LuaScriptText> {
+        let Some(KnownLua { name, config }) = &self.lua else {
+            report.error(spec.place, "`lua` means nothing here: the filter is none in Lua");
+            return None;
+        };
+        check_rule_script(&spec.value, config.as_ref(), name, &self.folder, report)
+    }
+
     fn surroundings(&self) -> Surroundings<'_> {
         Surroundings { folder: &self.folder, pause_timeout: self.pause_timeout }
     }
@@ -175,7 +204,10 @@ impl Filters {
                     .warning(config.place, "the filter is disabled here, so that its `config` means nothing");
             }
             self.named.push(NamedInRule { table, filter, place: entry.name.place });
-            let mut rule = RuleFilterConfig { filter, is_disabled, config: None, builtin: None };
+            let mut rule = RuleFilterConfig { filter, is_disabled, config: None, builtin: None, lua: None };
+            if let Some(lua) = &spec.lua {
+                rule.lua = known.rule_script(lua, report);
+            }
             if let Some(At { value: Any(node), .. }) = &spec.config {
                 match &known.builtin {
                     Some((kind, own)) => {

@@ -11,6 +11,7 @@ mod filter;
 mod gateway;
 mod json;
 mod listener;
+mod lua;
 mod merge;
 mod names;
 mod routes;

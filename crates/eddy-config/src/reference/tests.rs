@@ -113,6 +113,8 @@ fn write_mapping(info: &MappingInfo, choice: &str, defaults: Defaults) -> String
         let nested = write(&key.shape, key, defaults);
         let text = match (nested, key.default) {
             _ if !is_wanted => continue,
+            // The rule says this of the first filter, which is none in Lua.
+            _ if info.name == "a filter under a rule" && key.name == "lua" => continue,
             (Some(nested), _) => nested,
             (None, Some(default)) if defaults == Defaults::Written => default.to_owned(),
             (None, _) if key.is_required || is_choice || needed.contains(&key.name) => key.example.to_owned(),

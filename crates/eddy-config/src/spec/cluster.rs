@@ -45,7 +45,8 @@ mapping! {
 mapping! {
     /// Limits of the pool of idle links that a worker keeps for an endpoint.
     PoolSpec as "pool" {
-        /// Most idle links kept for an endpoint by one worker; `0` for none.
+        /// Most idle links kept for an endpoint by one worker; `0` for none. One above is closed once nobody has
+        /// taken it for a second, so that bursts find the links of the burst before.
         optional idle: Number<0, 1_000_000>, default "128", example "32";
         /// How long an idle link is kept; less than the endpoint's own limit is best.
         optional idle_timeout: Time<1, 86_400_000>, default "50s", example "20s";

@@ -4,6 +4,7 @@ use super::builtin::{
     BasicAuthSpec, BodyLimitSpec, CorsSpec, FaultSpec, HeadersSpec, IpAccessSpec, RateLimitSpec,
     RequestIdSpec,
 };
+use super::lua::{LuaRuleSpec, LuaSpec};
 use crate::read::{Any, Deferred};
 use crate::value::{FailureName, FilePath, Name, Size, Time};
 
@@ -15,6 +16,8 @@ mapping! {
         optional go: GoSpec, example "{filter: basic-auth, package: ./filters/auth}";
         /// A filter in a shared library by the contract of `abi/eddy_filter.h`: in Rust, C or another language.
         optional native: NativeSpec, example "{filter: mark, library: ./libmark.so}";
+        /// A filter in Lua.
+        optional lua: LuaSpec, example "{file: ./mark.lua}";
         /// Asks for a user name and a password.
         optional basic_auth: Deferred<BasicAuthSpec>, example "{file: ./users.htpasswd}";
         /// Changes fields of requests and responses.
@@ -46,7 +49,7 @@ mapping! {
         optional body_bytes_max: Size<0, 1_073_741_824>, default "1MiB", example "10MiB";
         /// Whether the filter is left out, but for rules that say `disabled: false`.
         optional disabled: bool, default "false", example "true";
-        group One of go native basic_auth headers cors ip_access request_id rate_limit body_limit fault;
+        group One of go native lua basic_auth headers cors ip_access request_id rate_limit body_limit fault;
     }
 }
 
@@ -82,6 +85,8 @@ mapping! {
         /// The filter's configuration under this rule. Of a filter that eddy brings along, keys that are not given
         /// are those of the filter itself; others get both and decide for themselves.
         optional config: Any, otherwise "the filter's own", example "{requests: 10}";
-        group OneOrMore of disabled config;
+        /// The script that a filter in Lua runs under this rule.
+        optional lua: LuaRuleSpec, otherwise "the filter's own", example "{script: strict}";
+        group OneOrMore of disabled config lua;
     }
 }

@@ -10,6 +10,7 @@ mod cluster;
 mod filter;
 mod gateway;
 mod listener;
+mod lua;
 mod rule;
 
 pub(crate) use builtin::{
@@ -20,6 +21,7 @@ pub(crate) use cluster::{ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, PoolS
 pub(crate) use filter::{FilterSpec, GoSpec, NativeSpec, RuleFilterSpec};
 pub(crate) use gateway::{AccessLogSpec, AdminSpec, GatewayLimitsSpec, GatewaySpec, LogSpec, QuarantineSpec};
 pub(crate) use listener::{ForwardedSpec, ListenerLimitsSpec, ListenerSpec, TimeoutsSpec};
+pub(crate) use lua::{LuaRuleSpec, LuaScriptSpec, LuaSpec};
 pub(crate) use rule::{
     EditsSpec, MatchSpec, PathSpec, RedirectSpec, RespondSpec, RetrySpec, RuleSpec, TableSpec, ValueSpec,
     WeightedSpec,

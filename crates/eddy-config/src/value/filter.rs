@@ -148,6 +148,25 @@ impl Word for Percent {
     }
 }
 
+/// A library that scripts in Lua may be allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LuaLibraryName {
+    Os,
+    Io,
+    Package,
+    Ffi,
+}
+
+impl Word for LuaLibraryName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, LUA_LIBRARIES)
+    }
+
+    fn info() -> WordInfo {
+        info(LUA_LIBRARIES, WordKind::Text)
+    }
+}
+
 impl Word for FailureName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, FAILURES)
@@ -199,6 +218,13 @@ const FAILURES: &[Meaning<FailureName>] = &[
         FailureName(FailurePolicy::Open),
         "the filter is left out for the rest of the exchange; if it had changed something already, as `closed`",
     ),
+];
+
+const LUA_LIBRARIES: &[Meaning<LuaLibraryName>] = &[
+    ("os", LuaLibraryName::Os, "the clock, the environment and other programs"),
+    ("io", LuaLibraryName::Io, "files"),
+    ("package", LuaLibraryName::Package, "`require`: modules in Lua and C"),
+    ("ffi", LuaLibraryName::Ffi, "all of the process's memory"),
 ];
 
 const ID_FORMATS: &[Meaning<IdFormatName>] = &[

@@ -13,8 +13,8 @@ pub(crate) use address::{AdminAddress, Endpoint};
 pub(crate) use choice::{DialectName, Level, RedirectStatus, Scheme};
 pub(crate) use duration::Time;
 pub(crate) use filter::{
-    FailureName, FieldNameOrAll, FilePath, IdFormatName, MethodOrAll, OriginText, Percent, RateFieldsName,
-    RateKeyName, UserName,
+    FailureName, FieldNameOrAll, FilePath, IdFormatName, LuaLibraryName, MethodOrAll, OriginText, Percent,
+    RateFieldsName, RateKeyName, UserName,
 };
 pub(crate) use host::HostAndPort;
 pub(crate) use number::{Number, Rank};

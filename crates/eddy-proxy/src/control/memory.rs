@@ -1,6 +1,7 @@
 //! Watches this process's memory against that of the machine or its control group.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::time::Duration;
@@ -17,7 +18,7 @@ pub(crate) async fn watch(pressure: Arc<Pressure>, percent_max: Arc<AtomicU8>) {
         interval.tick().await;
         // Where neither can be read there is nothing to go by, and nothing is shed.
         let (Some(used), Some(limit)) = (resident_bytes(), limit_bytes()) else { continue };
-        let is_high = used > limit / 100 * u64::from(percent_max.load(Relaxed));
+        let is_high = is_above(used, limit, percent_max.load(Relaxed));
         if is_high != pressure.memory.swap(is_high, Relaxed) {
             let (used_mib, limit_mib) = (used >> 20, limit >> 20);
             if is_high {
@@ -33,6 +34,10 @@ pub(crate) async fn watch(pressure: Arc<Pressure>, percent_max: Arc<AtomicU8>) {
     }
 }
 
+fn is_above(used: u64, limit: u64, percent_max: u8) -> bool {
+    used > limit / 100 * u64::from(percent_max)
+}
+
 /// Resident memory of this process.
 fn resident_bytes() -> Option<u64> {
     let statm = fs::read_to_string("/proc/self/statm").ok()?;
@@ -43,23 +48,28 @@ fn resident_bytes() -> Option<u64> {
 /// What there is: the machine's memory, or less where a control group says so.
 pub(crate) fn limit_bytes() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| parse_meminfo(&text));
-    [machine, group_limit_bytes()].into_iter().flatten().min()
+    [machine, group_limit_bytes(Path::new("/"))].into_iter().flatten().min()
 }
 
-fn group_limit_bytes() -> Option<u64> {
-    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let own = |line: &str| match line.splitn(3, ':').collect::<Vec<_>>().as_slice() {
-        ["0", "", path] => Some(format!("/sys/fs/cgroup{path}/memory.max")),
+/// The least that the control group of this process or one above it allows; the files lie below `root`.
+fn group_limit_bytes(root: &Path) -> Option<u64> {
+    let groups = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
+    let of_group = |line: &str| match line.splitn(3, ':').collect::<Vec<_>>().as_slice() {
+        ["0", "", path] => Some(limits_of("sys/fs/cgroup", path, "memory.max")),
         [_, controllers, path] if controllers.split(',').any(|name| name == "memory") => {
-            Some(format!("/sys/fs/cgroup/memory{path}/memory.limit_in_bytes"))
+            Some(limits_of("sys/fs/cgroup/memory", path, "memory.limit_in_bytes"))
         }
         _ => None,
     };
-    // In a container the group is mounted at the root, whatever its path is called.
-    let roots =
-        ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"].map(str::to_owned);
-    let files = groups.lines().filter_map(own).chain(roots);
-    files.filter_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok()).min()
+    let files = groups.lines().filter_map(of_group).flatten();
+    files.filter_map(|file| fs::read_to_string(root.join(file)).ok()?.trim().parse().ok()).min()
+}
+
+/// The files with the limits of a group and of those above it. In a container the group is mounted at the top,
+/// whatever its path is called.
+fn limits_of(mount: &str, path: &str, name: &str) -> Vec<PathBuf> {
+    let groups = Path::new(path.trim_start_matches('/')).ancestors();
+    groups.map(|group| Path::new(mount).join(group).join(name)).collect()
 }
 
 fn parse_meminfo(text: &str) -> Option<u64> {
@@ -82,5 +92,54 @@ mod tests {
     fn meminfo_is_in_kib() {
         assert_eq!(parse_meminfo("MemTotal:       1024 kB\nMemFree: 3 kB\n"), Some(1024 * 1024));
         assert_eq!(parse_meminfo("nothing"), None);
+    }
+
+    const MIB: u64 = 1 << 20;
+
+    /// Expects a limit where these files lie below the root.
+    #[track_caller]
+    fn check(name: &str, files: &[(&str, &str)], expected: Option<u64>) {
+        let root = std::env::temp_dir().join(format!("eddy-memory-{name}-{}", std::process::id()));
+        for (file, text) in files {
+            let path = root.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let found = group_limit_bytes(&root);
+        // Nothing was made where there are no files.
+        let _ = fs::remove_dir_all(&root);
+        assert_eq!(found, expected, "{name}");
+    }
+
+    #[test]
+    fn the_least_of_the_groups_counts() {
+        let groups = ("proc/self/cgroup", "0::/system.slice/eddy.service\n");
+        let own = ("sys/fs/cgroup/system.slice/eddy.service/memory.max", "268435456\n");
+        let above = ("sys/fs/cgroup/system.slice/memory.max", "134217728\n");
+        check("own", &[groups, own], Some(256 * MIB));
+        check("above", &[groups, own, above], Some(128 * MIB));
+        check("free", &[groups, (own.0, "max\n")], None);
+        // A container sees its own group at the top.
+        check("container", &[groups, ("sys/fs/cgroup/memory.max", "268435456\n")], Some(256 * MIB));
+        check("none", &[], None);
+    }
+
+    #[test]
+    fn groups_of_the_older_kind_count_as_well() {
+        let groups = ("proc/self/cgroup", "5:cpu,cpuacct:/a\n4:memory:/b/c\n0::/\n");
+        let own = ("sys/fs/cgroup/memory/b/c/memory.limit_in_bytes", "268435456\n");
+        let other = ("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "1\n");
+        check("older", &[groups, own, other], Some(256 * MIB));
+        check(
+            "older-top",
+            &[groups, ("sys/fs/cgroup/memory/memory.limit_in_bytes", "134217728")],
+            Some(128 * MIB),
+        );
+    }
+
+    #[test]
+    fn requests_are_shed_before_the_limit_is_reached() {
+        assert!(!is_above(217 * MIB, 256 * MIB, 85) && is_above(218 * MIB, 256 * MIB, 85));
+        assert!(is_above(1, 0, 85));
     }
 }

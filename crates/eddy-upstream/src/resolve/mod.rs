@@ -3,7 +3,8 @@
 pub(crate) mod client;
 mod follow;
 pub(crate) mod name;
-mod resolver;
+pub(crate) mod resolver;
+mod source;
 
 pub use follow::{NameReport, Resolution};
 pub use name::ADDRESSES_MAX;

@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hickory_resolver::TokioResolver;
 use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolverConfig, ResolverOpts};
 use hickory_resolver::net::NetError;
-use hickory_resolver::net::runtime::TokioRuntimeProvider;
-use hickory_resolver::system_conf::read_system_conf;
+use hickory_resolver::system_conf::parse_resolv_conf;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -17,6 +16,7 @@ use tokio::time::Instant;
 use super::client::{self, Answers};
 use super::follow::Resolution;
 use super::name::Known;
+use super::source::{ClientSource, Parse};
 use crate::config::ClusterConfig;
 
 /// Follows the names of clusters; one a process, on the control side.
@@ -38,7 +38,7 @@ pub enum ResolveError {
 
 /// What the tasks of all names share.
 pub(super) struct Shared {
-    client: TokioResolver,
+    source: ClientSource,
     started: Instant,
     lookups: Semaphore,
     remembered: Mutex<HashMap<Arc<str>, Arc<Mutex<Known>>>>,
@@ -46,19 +46,19 @@ pub(super) struct Shared {
 }
 
 impl Resolver {
-    /// A resolver that asks what `/etc/resolv.conf` and `/etc/hosts` say.
+    /// A resolver that asks what `/etc/resolv.conf` and `/etc/hosts` say, also when the former has changed.
     ///
     /// Where the file can't be used the name server of this machine is asked, as resolv.conf(5) has it.
     ///
     /// # Errors
     /// `ResolveError::Client` when the DNS client can't be made from that.
     pub fn from_system() -> Result<Self, ResolveError> {
-        let (config, options) = read_system_conf().unwrap_or_else(|error| {
-            tracing::warn!(%error, "/etc/resolv.conf can't be used; asking the name server of this machine");
-            let local = NameServerConfig::udp_and_tcp(IpAddr::from([127, 0, 0, 1]));
-            (ResolverConfig::from_name_servers(vec![local]), ResolverOpts::default())
-        });
-        Self::new(config, options)
+        Self::from_file(Path::new("/etc/resolv.conf"), |text| parse_resolv_conf(text))
+    }
+
+    /// A resolver that asks the name servers that a file tells.
+    pub(crate) fn from_file(path: &Path, parse: Parse) -> Result<Self, ResolveError> {
+        Self::new(ClientSource::from_file(path, parse))
     }
 
     /// A resolver that asks the given name servers, over UDP, and over TCP for long answers.
@@ -66,26 +66,12 @@ impl Resolver {
     /// # Errors
     /// `ResolveError::Client` when the DNS client can't be made.
     pub fn from_name_servers(servers: &[SocketAddr]) -> Result<Self, ResolveError> {
-        let servers = servers.iter().map(|server| {
-            let connections = [ConnectionConfig::udp(), ConnectionConfig::tcp()].map(|mut connection| {
-                connection.port = server.port();
-                connection
-            });
-            NameServerConfig::new(server.ip(), true, connections.into())
-        });
-        Self::new(ResolverConfig::from_name_servers(servers.collect()), ResolverOpts::default())
+        Self::new(ClientSource::fixed(config_of(servers), ResolverOpts::default()))
     }
 
-    fn new(config: ResolverConfig, mut options: ResolverOpts) -> Result<Self, ResolveError> {
-        // eddy keeps answers itself, for as long as `DnsConfig` says; a cache below would only make them older.
-        options.cache_size = 0;
-        // A lost datagram must not use up the whole time of a look-up.
-        options.timeout = options.timeout.min(ATTEMPT_TIMEOUT);
-        options.attempts = options.attempts.max(ATTEMPTS_MIN);
-        let mut builder = TokioResolver::builder_with_config(config, TokioRuntimeProvider::default());
-        *builder.options_mut() = options;
+    fn new(source: Result<ClientSource, NetError>) -> Result<Self, ResolveError> {
         let shared = Shared {
-            client: builder.build().map_err(ResolveError::Client)?,
+            source: source.map_err(ResolveError::Client)?,
             started: Instant::now(),
             lookups: Semaphore::new(LOOKUPS_MAX),
             remembered: Mutex::default(),
@@ -111,7 +97,7 @@ impl Resolver {
 impl Shared {
     pub(super) async fn look_up(&self, host: &str, timeout: Duration) -> Answers {
         let _permit = self.lookups.acquire().await;
-        client::look_up(&self.client, host, timeout).await
+        client::look_up(&self.source.client(), host, timeout).await
     }
 
     /// Time since the resolver began.
@@ -145,6 +131,18 @@ impl Shared {
     }
 }
 
+/// What asks these name servers and no others.
+pub(crate) fn config_of(servers: &[SocketAddr]) -> ResolverConfig {
+    let servers = servers.iter().map(|server| {
+        let connections = [ConnectionConfig::udp(), ConnectionConfig::tcp()].map(|mut connection| {
+            connection.port = server.port();
+            connection
+        });
+        NameServerConfig::new(server.ip(), true, connections.into())
+    });
+    ResolverConfig::from_name_servers(servers.collect())
+}
+
 /// Locks; a panic elsewhere leaves nothing half done in what is kept under these locks.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -165,6 +163,4 @@ pub const LOOKUPS_MAX: usize = 64;
 const REMEMBERED_MAX: usize = 10_000;
 /// How long a name that nobody follows is remembered.
 const MEMORY: Duration = Duration::from_secs(3600);
-const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
-const ATTEMPTS_MIN: usize = 2;
 const DISCARD_PORT: u16 = 9;

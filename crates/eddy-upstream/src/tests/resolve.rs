@@ -5,9 +5,11 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hickory_resolver::config::ResolverOpts;
 use tokio::runtime::Handle;
 
 use super::stub::{DnsStub, NXDOMAIN, SERVFAIL, Saying, Zone};
+use crate::resolve::resolver::config_of;
 use crate::resolve::{ADDRESSES_MAX, Resolution, Resolver};
 use crate::{ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
 
@@ -31,6 +33,40 @@ async fn a_name_is_asked_again_when_its_ttl_is_over_and_not_before() {
     wait_for(&resolution, &["10.0.0.2:80"]).await;
     assert!(begin.elapsed() >= Duration::from_millis(950), "after {:?}", begin.elapsed());
     assert_eq!(stub.questions().0, 4, "two look-ups of two families");
+}
+
+#[tokio::test]
+async fn name_servers_are_those_of_the_file_as_it_is_now() {
+    let first = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1"], 0))).await;
+    let second = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.2"], 0))).await;
+    let file = std::env::temp_dir().join(format!("eddy-name-servers-{}", std::process::id()));
+    let fresh = file.with_extension("new");
+    let put = |text: &str| {
+        std::fs::write(&fresh, text).unwrap();
+        std::fs::rename(&fresh, &file).unwrap();
+    };
+    put(&first.address.to_string());
+    // Like resolv.conf, with a port.
+    let resolver = Resolver::from_file(&file, |text| {
+        let text = String::from_utf8_lossy(text);
+        let server = text.parse().map_err(|_| std::io::Error::other("no address"))?;
+        Ok((config_of(&[server]), ResolverOpts::default()))
+    });
+    let resolver = resolver.unwrap().with_routes(|_| true);
+    let resolution = resolver.follow(&cluster(DNS), &Handle::current());
+    wait_for(&resolution, &["10.0.0.1:80"]).await;
+    put(&second.address.to_string());
+    wait_for(&resolution, &["10.0.0.2:80"]).await;
+    // A file that can't be used, or is gone, changes nothing.
+    put("nothing");
+    second.say(Saying::Addresses(Zone::v4(&["10.0.0.3"], 0)));
+    wait_for(&resolution, &["10.0.0.3:80"]).await;
+    std::fs::remove_file(&file).unwrap();
+    second.say(Saying::Addresses(Zone::v4(&["10.0.0.4"], 0)));
+    wait_for(&resolution, &["10.0.0.4:80"]).await;
+    put(&first.address.to_string());
+    wait_for(&resolution, &["10.0.0.1:80"]).await;
+    std::fs::remove_file(&file).unwrap();
 }
 
 #[tokio::test]

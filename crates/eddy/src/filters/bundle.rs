@@ -14,7 +14,9 @@ use crate::bundle::{Bundle, BundleFailure, Cache, Record, bundle};
 fn packages(config: &Config) -> BTreeSet<&Path> {
     let packages = config.filters.iter().filter_map(|filter| match &filter.kind {
         FilterKind::Go { source: GoSource::Package(path), .. } => Some(Path::new(path)),
-        FilterKind::Go { .. } | FilterKind::Builtin(_) | FilterKind::Native { .. } => None,
+        FilterKind::Go { .. } | FilterKind::Builtin(_) | FilterKind::Native { .. } | FilterKind::Lua(_) => {
+            None
+        }
     });
     packages.collect()
 }
@@ -25,7 +27,9 @@ pub(crate) fn folders_of(config: &Config) -> BTreeMap<Arc<str>, PathBuf> {
         FilterKind::Go { source: GoSource::Package(path), .. } => {
             Some((Arc::clone(&filter.name), path.canonicalize().ok()?))
         }
-        FilterKind::Go { .. } | FilterKind::Builtin(_) | FilterKind::Native { .. } => None,
+        FilterKind::Go { .. } | FilterKind::Builtin(_) | FilterKind::Native { .. } | FilterKind::Lua(_) => {
+            None
+        }
     };
     config.filters.iter().filter_map(folder).collect()
 }
@@ -79,7 +83,7 @@ pub(crate) fn problems_of(
             problems.into_iter().chain([summary]).collect()
         }
         BundleFailure::Other { message, hint } => {
-            vec![FilterProblem { filter: name.to_owned(), message, hint }.in_sources(sources)]
+            vec![FilterProblem { filter: name.to_owned(), message, hint, script: None }.in_sources(sources)]
         }
     }
 }

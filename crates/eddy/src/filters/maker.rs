@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use eddy_config::{Config, FilterConfig, FilterKind, RuleFilterConfig};
+use eddy_config::{Config, FilterConfig, FilterKind, LuaConfig, LuaScriptText, RuleFilterConfig};
 use eddy_filter::builtin::{self, BuiltinConfig, BuiltinContext};
 use eddy_filter::{Filter, FilterSet, Host, Owner, RuleFilter};
 use eddy_guest::{Graveyard, Guest, NativeLibrary};
 
 use super::bundle::library_of;
+use super::lua::Scripts;
 use super::problem::FilterProblem;
 use super::quarantine::{held, stand_in};
 use super::services::{self, ProcessServices};
@@ -51,7 +52,7 @@ impl FilterMaker {
     /// # Errors
     /// Every filter that cannot be made.
     pub(crate) fn make(&self, config: &Config) -> Result<FilterSet, Vec<FilterProblem>> {
-        let mut problems = Vec::new();
+        let (mut problems, mut scripts) = (Vec::new(), Scripts::default());
         let mut made = Vec::with_capacity(config.filters.len());
         let held: BTreeSet<usize> =
             held(config, &self.quarantined).into_iter().map(|(index, _)| index).collect();
@@ -61,7 +62,7 @@ impl FilterMaker {
                 continue;
             }
             (self.observe)(&filter.name);
-            match self.make_one(filter) {
+            match self.make_one(filter, &mut scripts) {
                 Ok(one) => made.push(one),
                 Err(problem) => problems.push(problem),
             }
@@ -75,7 +76,7 @@ impl FilterMaker {
                 let (Some(of), Some(one)) = (config.filters.get(rule.filter), made.get(rule.filter)) else {
                     continue;
                 };
-                match self.make_rule(action, rule, of, one) {
+                match self.make_rule(action, rule, of, one, &mut scripts) {
                     Ok(made) => rules.extend(made),
                     Err(problem) => problems.push(problem),
                 }
@@ -89,9 +90,12 @@ impl FilterMaker {
         }
     }
 
-    fn make_one(&self, filter: &FilterConfig) -> Result<Made, FilterProblem> {
+    fn make_one(&self, filter: &FilterConfig, scripts: &mut Scripts) -> Result<Made, FilterProblem> {
         let (path, name) = match &filter.kind {
             FilterKind::Builtin(builtin) => return self.make_builtin(filter, builtin).map(Made::Builtin),
+            FilterKind::Lua(lua) => {
+                return self.make_lua(filter, lua, &lua.script, &filter.config, scripts);
+            }
             FilterKind::Native { filter, library } => (library.clone(), filter),
             FilterKind::Go { filter: name, source } => {
                 let path = library_of(source).map_err(|why| FilterProblem::new(&filter.name, why, None))?;
@@ -100,8 +104,33 @@ impl FilterMaker {
         };
         let failed = |error| FilterProblem::of_load(&filter.name, &error);
         let library = NativeLibrary::open(&path, &self.host).map_err(failed)?;
+        self.make_guest(filter, name, &filter.config, library)
+    }
+
+    fn make_lua(
+        &self,
+        filter: &FilterConfig,
+        config: &LuaConfig,
+        script: &LuaScriptText,
+        context: &str,
+        scripts: &mut Scripts,
+    ) -> Result<Made, FilterProblem> {
+        let script = scripts.load(&filter.name, config, script, &self.host)?;
+        self.make_guest(filter, "", context, script)
+    }
+
+    /// Makes the filter of this name in a library.
+    fn make_guest<G: Guest + 'static>(
+        &self,
+        filter: &FilterConfig,
+        name: &str,
+        config: &str,
+        library: Arc<G>,
+    ) -> Result<Made, FilterProblem> {
         let id = (self.number)(&filter.name);
-        let made = library.filter(name, &filter.config, id, &self.graveyard).map_err(failed)?;
+        let made = library
+            .filter(name, config, id, &self.graveyard)
+            .map_err(|error| FilterProblem::of_load(&filter.name, &error))?;
         let one = Filter {
             name: Arc::clone(&filter.name),
             id,
@@ -143,8 +172,15 @@ impl FilterMaker {
         rule: &RuleFilterConfig,
         config: &FilterConfig,
         made: &Made,
+        scripts: &mut Scripts,
     ) -> Result<Option<RuleFilter>, FilterProblem> {
         let index = rule.filter;
+        if let (Some(script), FilterKind::Lua(lua)) = (&rule.lua, &config.kind) {
+            let context = rule.config.as_ref().unwrap_or(&config.config);
+            let made = self.make_lua(config, lua, script, context, scripts)?;
+            let filter = Arc::clone(made.filter());
+            return Ok(Some(RuleFilter { action, index, filter, config: 0, owner: Owner::default() }));
+        }
         match made {
             // What a rule says for it does not make it any better.
             Made::Quarantined(_) => Ok(None),
@@ -179,7 +215,7 @@ pub(super) fn libraries(config: &Config) -> BTreeSet<PathBuf> {
         .filters
         .iter()
         .filter_map(|filter| match &filter.kind {
-            FilterKind::Builtin(_) => None,
+            FilterKind::Builtin(_) | FilterKind::Lua(_) => None,
             FilterKind::Native { library, .. } => Some(library.clone()),
             FilterKind::Go { source, .. } => library_of(source).ok(),
         })

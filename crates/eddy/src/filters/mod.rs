@@ -1,6 +1,7 @@
 //! Filters as the program sees them: made from a configuration, tried out in a process of their own first.
 
 mod bundle;
+mod lua;
 mod maker;
 mod metrics;
 mod names;

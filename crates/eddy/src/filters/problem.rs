@@ -13,12 +13,29 @@ pub(crate) struct FilterProblem {
     pub(crate) message: String,
     /// What to do about it.
     pub(crate) hint: Option<String>,
+    /// Where it is wrong, if that is in a script.
+    #[serde(default)]
+    pub(crate) script: Option<ScriptLine>,
+}
+
+/// A line of a script's file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ScriptLine {
+    /// The file.
+    pub(crate) path: String,
+    /// The line, from 1.
+    pub(crate) line: u32,
 }
 
 impl FilterProblem {
     /// A problem of the filter with this name.
     pub(crate) fn new(filter: &str, message: impl Into<String>, hint: Option<&str>) -> Self {
-        Self { filter: filter.to_owned(), message: message.into(), hint: hint.map(str::to_owned) }
+        Self {
+            filter: filter.to_owned(),
+            message: message.into(),
+            hint: hint.map(str::to_owned),
+            script: None,
+        }
     }
 
     pub(super) fn of_load(filter: &str, error: &LoadError) -> Self {
@@ -37,6 +54,17 @@ impl FilterProblem {
     /// The problem at the place where the filter is configured.
     pub(crate) fn in_sources(&self, sources: &[SourceText]) -> Problem {
         let message = format!("filter \"{}\": {}", self.filter, self.message);
+        if let Some(ScriptLine { path, line }) = &self.script {
+            return Problem {
+                path: path.as_str().into(),
+                line: *line,
+                column: 1,
+                length: 1,
+                severity: Severity::Error,
+                message,
+                hint: self.hint.clone(),
+            };
+        }
         let place = sources.iter().find_map(|source| Some((source, place_of(&source.text, &self.filter)?)));
         match place {
             Some((source, (line, column))) => Problem {

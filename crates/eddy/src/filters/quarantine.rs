@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use eddy_config::{Config, FilterConfig, FilterKind};
+use eddy_config::{Config, FilterConfig, FilterKind, LuaScriptText};
 use eddy_filter::builtin::{Answer, Builtin, BuiltinLibrary};
 use eddy_filter::{Edit, FailurePolicy, Filter, FilterInfo, Interest, Owner, Phase, Verdict, View};
 use eddy_guest::FileIdentity;
@@ -27,6 +27,10 @@ pub(crate) fn version(config: &Config, index: usize, filter: &FilterConfig) -> O
     let library = match &filter.kind {
         FilterKind::Builtin(_) => return None,
         FilterKind::Native { library, .. } => library_version(library),
+        FilterKind::Lua(lua) => match &lua.script {
+            LuaScriptText::File(path) => library_version(path),
+            LuaScriptText::Inline { .. } => String::new(),
+        },
         FilterKind::Go { source, .. } => library_version(&library_of(source).ok()?),
     };
     let rules: Vec<_> = config

@@ -1,0 +1,83 @@
+-- Requests of a script's own, and answers in the place of the upstream's.
+
+local internal = ...
+local ffi, pairs, tonumber, tostring, type = ffi, pairs, tonumber, tostring, type
+local shown, question, change, raise = internal.shown, internal.question, internal.change, internal.raise
+local each_header, text_of = internal.each_header, internal.text_of
+local string_of, lower = ffi.string, string.lower
+
+local CALL_BEGIN, CALL_FIELD, CALL_SEND = 20, 21, 22
+local REPLY, REPLY_FIELD = 12, 13
+local WAIT_CALL, RESPONDED = 4, 5
+
+local OPTIONS = {
+  asynchronous = "boolean",
+  timeout_ms = "number",
+  trace_sampled = "boolean",
+  return_duplicate_headers = "boolean",
+  send_xff = "boolean",
+}
+
+local function options_of(options, asynchronous)
+  if type(options) ~= "table" then
+    local timeout = tonumber(options)
+    if not timeout then raise("http call timeout must be a number of milliseconds, or a table of options") end
+    return { timeout_ms = timeout, asynchronous = asynchronous and true or false }
+  end
+  for name, value in pairs(options) do
+    local kind = OPTIONS[name]
+    if not kind then raise("\"" .. tostring(name) .. "\" is not a valid option of httpCall") end
+    if type(value) ~= kind then raise("the option \"" .. name .. "\" of httpCall has to be a " .. kind) end
+  end
+  return options
+end
+
+-- The answer's fields as a table; of several of a name the last, or a list of all.
+local function answered_headers(keeps_all)
+  local headers, reply = { [":status"] = tostring(shown.reply_status) }, shown.reply
+  for index = 0, reply.len - 1 do
+    local field = reply.fields[index]
+    local name = lower(string_of(reply.bytes + field.name.start, field.name.stop - field.name.start))
+    local value = string_of(reply.bytes + field.value.start, field.value.stop - field.value.start)
+    local before = keeps_all and headers[name]
+    if not before then
+      headers[name] = value
+    elseif type(before) == "table" then
+      before[#before + 1] = value
+    else
+      headers[name] = { before, value }
+    end
+  end
+  return headers
+end
+
+function internal.http_call(cluster, headers, body, options, asynchronous)
+  options = options_of(options, asynchronous)
+  question(CALL_BEGIN, text_of(cluster), "", 0, 0, 0)
+  each_header(headers, function(name, value)
+    question(CALL_FIELD, lower(name), value, 0, 0, 0)
+  end)
+  local is_async = options.asynchronous and 1 or 0
+  if is_async == 0 then internal.check_waits() end
+  question(CALL_SEND, body == nil and "" or text_of(body), "", options.timeout_ms or 0, is_async, 0)
+  if is_async == 1 then return nil end
+  internal.wait(WAIT_CALL)
+  local text = shown.reply_body
+  return answered_headers(options.return_duplicate_headers), text.len > 0 and string_of(text.data, text.len) or nil
+end
+
+function internal.respond(headers, body)
+  if shown.is_open == 0 then raise("respond() cannot be called if headers have been continued") end
+  internal.check_waits()
+  if type(headers) ~= "table" then raise("a table of headers is expected") end
+  local status = tonumber(headers[":status"])
+  if not status or status < 200 or status > 599 then raise(":status must be between 200-599") end
+  change(REPLY, "lua_response", body == nil and "" or text_of(body), status)
+  each_header(headers, function(name, value)
+    name = lower(name)
+    if name ~= ":status" and name ~= "content-length" and name ~= "transfer-encoding" then
+      change(REPLY_FIELD, name, value, 0)
+    end
+  end)
+  internal.wait(RESPONDED)
+end

@@ -1,0 +1,76 @@
+-- What scripts find beside the language's own.
+
+local internal, globals = ...
+local setmetatable, tonumber, type = setmetatable, tonumber, type
+local shown, question, answer, text_of = internal.shown, internal.question, internal.answer, internal.text_of
+local raise = internal.raise
+
+globals.EnvoyTimestampResolution = internal.resolutions
+
+local GET, SET_TEXT, SET_NUMBER, SET_TRUE, SET_FALSE, ADD_UP, DELETE = 30, 31, 32, 33, 34, 35, 36
+local TEXT, NUMBER, TRUE, FALSE = 1, 2, 3, 4
+
+local function seconds(ttl)
+  if ttl == nil then return 0 end
+  ttl = tonumber(ttl)
+  if not ttl or ttl < 0 then raise("the life of a value is a number of seconds") end
+  return ttl
+end
+
+-- Puts a value in; true, or false and why not.
+local function put(self, key, value, ttl, only_new)
+  key, ttl = self[1] .. text_of(key), seconds(ttl)
+  local kind, what, text, number = type(value), nil, "", 0
+  if kind == "string" then
+    what, text = SET_TEXT, value
+  elseif kind == "number" then
+    what, number = SET_NUMBER, value
+  elseif kind == "boolean" then
+    what = value and SET_TRUE or SET_FALSE
+  else
+    raise("a shared value is a string, a number or a boolean")
+  end
+  if question(what, key, text, number, ttl, only_new) == 0 then return true end
+  return false, answer()
+end
+
+local store = {}
+
+function store.get(self, key)
+  local kind = question(GET, self[1] .. text_of(key), "", 0, 0, 0)
+  if kind == TEXT then return answer() end
+  if kind == NUMBER then return shown.number end
+  if kind == TRUE then return true end
+  if kind == FALSE then return false end
+  return nil
+end
+
+function store.set(self, key, value, ttl)
+  return put(self, key, value, ttl, 0)
+end
+
+function store.add(self, key, value, ttl)
+  return put(self, key, value, ttl, 1)
+end
+
+function store.incr(self, key, by, init, ttl)
+  by = tonumber(by)
+  if not by then raise("a shared number is changed by a number") end
+  init = init == nil and 0 / 0 or tonumber(init) or raise("the initial value is a number")
+  if question(ADD_UP, self[1] .. text_of(key), "", by, init, seconds(ttl)) == 0 then return shown.number end
+  return nil, answer()
+end
+
+function store.delete(self, key)
+  return question(DELETE, self[1] .. text_of(key), "", 0, 0, 0) == 1
+end
+
+local metatable = { __index = store, __metatable = false }
+
+globals.eddy = {
+  shared = function(name)
+    name = text_of(name)
+    if name:find("\0", 1, true) then raise("the name of a store has no NUL") end
+    return setmetatable({ name .. "\0" }, metatable)
+  end,
+}

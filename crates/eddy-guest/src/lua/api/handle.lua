@@ -1,0 +1,112 @@
+-- The object that hooks get.
+
+local internal = ...
+local pairs, setmetatable, type = pairs, setmetatable, type
+local stage, shown, log, now_us = internal.stage, internal.shown, internal.log, internal.now_us
+local question, answer, text_of, SCOPE = internal.question, internal.answer, internal.text_of, internal.SCOPE
+local raise = internal.raise
+local floor, format = math.floor, string.format
+
+local BASE64 = 13
+
+local function check(self)
+  if self[1] ~= shown.scope then raise(SCOPE) end
+end
+
+local methods = {}
+
+local headers_object = internal.headers_object
+function methods.headers(self)
+  if self[1] ~= shown.scope then raise(SCOPE) end
+  return headers_object()
+end
+
+function methods.body(self, always_wrap)
+  check(self)
+  return internal.body(always_wrap)
+end
+
+function methods.bodyChunks(self)
+  check(self)
+  return internal.body_chunks()
+end
+
+function methods.trailers(self)
+  check(self)
+  return internal.trailers()
+end
+
+function methods.httpCall(self, cluster, headers, body, options, asynchronous)
+  check(self)
+  return internal.http_call(cluster, headers, body, options, asynchronous)
+end
+
+function methods.respond(self, headers, body)
+  check(self)
+  return internal.respond(headers, body)
+end
+
+function methods.metadata(self) check(self) return internal.metadata() end
+function methods.streamInfo(self) check(self) return internal.stream_info() end
+function methods.connection(self) check(self) return internal.connection() end
+function methods.connectionStreamInfo(self) check(self) return internal.connection_info() end
+function methods.filterContext(self) check(self) return internal.context() end
+function methods.virtualHost(self) check(self) return internal.route() end
+function methods.route(self) check(self) return internal.route() end
+
+function methods.setUpstreamOverrideHost(self, host, is_strict)
+  check(self)
+  return internal.override_host(host, is_strict)
+end
+
+function methods.clearRouteCache(self)
+  check(self)
+  return internal.clear_route()
+end
+
+-- Trace, debug, info, warn, error; what is critical is an error too.
+local LEVELS = { logTrace = 0, logDebug = 1, logInfo = 2, logWarn = 3, logErr = 4, logCritical = 4 }
+for name, level in pairs(LEVELS) do
+  methods[name] = function(self, message)
+    check(self)
+    message = text_of(message)
+    log(stage, level, message, #message)
+  end
+end
+
+function methods.log(self, level, message)
+  check(self)
+  if type(level) ~= "number" or level < 0 or level > 5 then raise("there are the levels 0 to 5") end
+  message = text_of(message)
+  log(stage, level < 4 and level or 4, message, #message)
+end
+
+function methods.base64Escape(self, text)
+  check(self)
+  question(BASE64, text_of(text), "", 0, 0, 0)
+  return answer()
+end
+
+local MILLISECOND, MICROSECOND = 0, 1
+internal.resolutions = { MILLISECOND = MILLISECOND, MICROSECOND = MICROSECOND }
+
+function methods.timestamp(self, resolution)
+  check(self)
+  if resolution ~= nil and resolution ~= MILLISECOND then
+    raise("timestamp format must be MILLISECOND.")
+  end
+  return floor(now_us() / 1000)
+end
+
+function methods.timestampString(self, resolution)
+  check(self)
+  if resolution == nil or resolution == MILLISECOND then return format("%.0f", floor(now_us() / 1000)) end
+  if resolution == MICROSECOND then return format("%.0f", floor(now_us())) end
+  raise("timestamp format must be MILLISECOND or MICROSECOND.")
+end
+
+local metatable = { __index = methods, __metatable = false }
+
+function internal.handle()
+  return setmetatable({ shown.scope }, metatable)
+end

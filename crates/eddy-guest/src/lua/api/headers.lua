@@ -1,0 +1,193 @@
+-- The fields of a message: read where they lie, changed by the host.
+
+local internal = ...
+local ffi, pairs, setmetatable, tonumber, tostring, type = ffi, pairs, setmetatable, tonumber, tostring, type
+local shown, find, count = internal.shown, internal.find, internal.count
+local change, raise, SCOPE = internal.change, internal.raise, internal.SCOPE
+local string_of, lower, concat = ffi.string, string.lower, table.concat
+
+local SET, ADD, REMOVE, METHOD, TARGET, AUTHORITY, STATUS = 1, 2, 3, 4, 5, 6, 7
+local MORE = 0x10000
+
+local method, target, authority, scheme = shown.method, shown.target, shown.authority, shown.scheme
+
+-- What a head has beside its fields: how it is read, and by which edit it is changed.
+local pseudo = {
+  [":method"] = { 0, function() return string_of(method.data, method.len) end, METHOD },
+  [":path"] = { 0, function() return string_of(target.data, target.len) end, TARGET },
+  [":authority"] = { 0, function() return string_of(authority.data, authority.len) end, AUTHORITY },
+  [":scheme"] = { 0, function() return string_of(scheme.data, scheme.len) end },
+  [":status"] = { 1, function() return tostring(shown.status) end, STATUS },
+}
+local REQUEST_ORDER = { ":authority", ":path", ":method", ":scheme" }
+local RESPONSE_ORDER = { ":status" }
+
+local function text_of(value)
+  local kind = type(value)
+  if kind == "string" then return value end
+  if kind == "number" then return tostring(value) end
+  raise("string expected, got " .. (value == nil and "no value" or kind))
+end
+
+-- Methods for one section of a message; `is_head` is false for trailers.
+local function methods_of(section, is_head)
+  local flag = is_head and 0 or 0x100
+  local get_pseudo = is_head and function(name)
+    local known = pseudo[name]
+    if known and known[1] == shown.way then return known[2]() end
+    return nil
+  end or function() return nil end
+
+  local function value_at(index)
+    local value = section.fields[index].value
+    return string_of(section.bytes + value.start, value.stop - value.start)
+  end
+
+  local function joined(name, index)
+    local values, last = {}, 0
+    while index >= 0 do
+      local has_more = index >= MORE
+      if has_more then index = index - MORE end
+      last = last + 1
+      values[last] = value_at(index)
+      if not has_more then break end
+      index = find(section, name, #name, index + 1)
+    end
+    return concat(values, ",")
+  end
+
+  local methods = {}
+
+  function methods.get(self, name)
+    if self[1] ~= shown.scope then raise(SCOPE) end
+    if type(name) ~= "string" then name = text_of(name) end
+    local index = find(section, name, #name, 0)
+    if index < 0 then return get_pseudo(name) end
+    if index >= MORE then return joined(name, index) end
+    local value = section.fields[index].value
+    return string_of(section.bytes + value.start, value.stop - value.start)
+  end
+
+  function methods.getAtIndex(self, name, at)
+    if self[1] ~= shown.scope then raise(SCOPE) end
+    name = text_of(name)
+    if type(at) ~= "number" then raise("number expected") end
+    if at < 0 then return nil end
+    local index = find(section, name, #name, 0)
+    if index < 0 then
+      if at == 0 then return get_pseudo(name) end
+      return nil
+    end
+    while true do
+      local has_more = index >= MORE
+      if has_more then index = index - MORE end
+      if at < 1 then return value_at(index) end
+      if not has_more then return nil end
+      at = at - 1
+      index = find(section, name, #name, index + 1)
+    end
+  end
+
+  function methods.getNumValues(self, name)
+    if self[1] ~= shown.scope then raise(SCOPE) end
+    name = text_of(name)
+    local values = count(section, name, #name)
+    if values == 0 and get_pseudo(name) then return 1 end
+    return values
+  end
+
+  local function check_open(self)
+    if self[1] ~= shown.scope then raise(SCOPE) end
+    if is_head and shown.is_open == 0 then raise("header map can no longer be modified") end
+  end
+
+  function methods.add(self, name, value)
+    check_open(self)
+    change(ADD + flag, text_of(name), text_of(value), 0)
+  end
+
+  function methods.remove(self, name)
+    check_open(self)
+    change(REMOVE + flag, text_of(name), "", 0)
+  end
+
+  function methods.replace(self, name, value)
+    check_open(self)
+    name, value = text_of(name), text_of(value)
+    local known = is_head and pseudo[name]
+    if not known then
+      if is_head and shown.way == 0 and #name == 4 and lower(name) == "host" then
+        return change(AUTHORITY, "", value, 0)
+      end
+      return change(SET + flag, name, value, 0)
+    end
+    if known[1] ~= shown.way then raise(name .. " is not of this message") end
+    local op = known[3]
+    if op == STATUS then
+      local status = tonumber(value)
+      if not status or status < 200 or status > 599 then raise(":status must be between 200-599") end
+      return change(STATUS, "", "", status)
+    end
+    if op then return change(op, "", value, 0) end
+    -- The scheme is that of the connection, whatever a script says.
+  end
+
+  function methods.setHttp1ReasonPhrase(self, reason)
+    check_open(self)
+    text_of(reason)
+    if shown.way == 0 then raise("setHttp1ReasonPhrase is only valid in the response flow") end
+    -- The phrase says nothing that the status does not, and eddy writes the usual one.
+  end
+
+  -- An iterator over all fields, those of the head's first line before the others.
+  local function each(self)
+    if self[1] ~= shown.scope then raise(SCOPE) end
+    local scope, changes, at = shown.scope, shown.changes, 0
+    local order = not is_head and {} or shown.way == 0 and REQUEST_ORDER or RESPONSE_ORDER
+    local first = #order
+    return function()
+      if scope ~= shown.scope then raise(SCOPE) end
+      if changes ~= shown.changes then raise("header map cannot be modified while iterating") end
+      at = at + 1
+      if at <= first then
+        local name = order[at]
+        return name, pseudo[name][2]()
+      end
+      local index = at - first - 1
+      if index >= section.len then return nil end
+      local field = section.fields[index]
+      local name = lower(string_of(section.bytes + field.name.start, field.name.stop - field.name.start))
+      return name, value_at(index)
+    end
+  end
+
+  return { __index = methods, __pairs = each, __metatable = false }
+end
+
+local head = methods_of(shown.head, true)
+local trailers = methods_of(shown.trailers, false)
+
+function internal.headers_object()
+  return setmetatable({ shown.scope }, head)
+end
+
+function internal.trailers_object()
+  return setmetatable({ shown.scope }, trailers)
+end
+
+-- The fields that a script gives as a table; each value is a text or a list of texts.
+function internal.each_header(headers, add)
+  if type(headers) ~= "table" then raise("a table of headers is expected") end
+  for name, value in pairs(headers) do
+    if type(name) ~= "string" then raise("the name of a header has to be a string") end
+    if type(value) == "table" then
+      for index = 1, #value do add(name, text_of(value[index])) end
+    elseif type(value) == "boolean" then
+      raise("the value of header \"" .. name .. "\" has to be a string")
+    else
+      add(name, text_of(value))
+    end
+  end
+end
+
+internal.text_of = text_of

@@ -1,0 +1,157 @@
+-- Facts beside the message, and what filters note for each other.
+
+local internal = ...
+local next, pcall, setmetatable, type = next, pcall, setmetatable, type
+local shown, question, change, answer = internal.shown, internal.question, internal.change, internal.answer
+local raise, SCOPE = internal.raise, internal.SCOPE
+local from_json, to_json, text_of = internal.from_json, internal.to_json, internal.text_of
+
+local PEER, LOCAL, RULE, PROTOCOL, SPACE, SPACES, CONTEXT = 1, 2, 4, 9, 10, 11, 12
+local METADATA, ENDPOINT, CLEAR_ROUTE = 14, 16, 15
+
+local function check(self)
+  if self[1] ~= shown.scope then raise(SCOPE) end
+end
+
+local function fact(what)
+  question(what, "", "", 0, 0, 0)
+  return answer()
+end
+
+-- Objects of a class with these methods, which last as long as the hook.
+local function class(methods, each)
+  local metatable = { __index = methods, __pairs = each, __metatable = false }
+  return function(...)
+    return setmetatable({ shown.scope, ... }, metatable)
+  end
+end
+internal.class = class
+
+-- What is noted under a name, as a table; nil where nothing is.
+local function noted(space)
+  if question(SPACE, space, "", 0, 0, 0) == 0 then return nil end
+  return from_json(answer())
+end
+
+local function note(space, key, value)
+  if key == "" then raise("the key of metadata cannot be empty") end
+  local is_text, text = pcall(to_json, value)
+  if not is_text then raise(text) end
+  change(METADATA, space .. "\0" .. key, value == nil and "" or text, 0)
+end
+
+local dynamic = {}
+
+function dynamic.get(self, space)
+  check(self)
+  return noted(text_of(space))
+end
+
+function dynamic.set(self, space, key, value)
+  check(self)
+  note(text_of(space), text_of(key), value)
+end
+
+local dynamic_object = class(dynamic, function(self)
+  check(self)
+  question(SPACES, "", "", 0, 0, 0)
+  local spaces, at = from_json(answer()), 0
+  return function()
+    at = at + 1
+    local space = spaces[at]
+    if space then return space, noted(space) end
+  end
+end)
+
+-- Filter state lies with the other metadata, under a name of its own.
+local STATE = "filter_state"
+local state = {}
+
+function state.get(self, name, member)
+  check(self)
+  local all = noted(STATE)
+  local value = all and all[text_of(name)]
+  if member == nil or value == nil then return value end
+  return type(value) == "table" and value[text_of(member)] or nil
+end
+
+function state.set(self, name, factory, value)
+  check(self)
+  text_of(factory)
+  note(STATE, text_of(name), text_of(value))
+end
+
+local state_object = class(state)
+
+local stream = {}
+
+function stream.protocol(self) check(self) return fact(PROTOCOL) end
+function stream.routeName(self) check(self) return fact(RULE) end
+function stream.virtualClusterName(self) check(self) return "" end
+function stream.downstreamDirectLocalAddress(self) check(self) return fact(LOCAL) end
+function stream.downstreamLocalAddress(self) check(self) return fact(LOCAL) end
+function stream.downstreamDirectRemoteAddress(self) check(self) return fact(PEER) end
+function stream.downstreamRemoteAddress(self) check(self) return fact(PEER) end
+function stream.requestedServerName(self) check(self) return "" end
+function stream.downstreamSslConnection(self) check(self) return nil end
+function stream.dynamicMetadata(self) check(self) return dynamic_object() end
+function stream.filterState(self) check(self) return state_object() end
+
+function stream.dynamicTypedMetadata(self, space)
+  check(self)
+  return noted(text_of(space))
+end
+
+internal.stream_info = class(stream)
+
+internal.connection_info = class {
+  dynamicMetadata = stream.dynamicMetadata,
+  dynamicTypedMetadata = stream.dynamicTypedMetadata,
+}
+
+internal.connection = class {
+  ssl = function(self) check(self) return nil end,
+}
+
+-- The configuration of the filter under this rule; an empty table where there is none.
+function internal.context()
+  question(CONTEXT, "", "", 0, 0, 0)
+  local value = from_json(answer())
+  if value == nil then return {} end
+  return value
+end
+
+local metadata = {}
+
+function metadata.get(self, key)
+  check(self)
+  local all = internal.context()
+  return type(all) == "table" and all[key] or nil
+end
+
+internal.metadata = class(metadata, function(self)
+  check(self)
+  local all = internal.context()
+  return next, type(all) == "table" and all or {}, nil
+end)
+
+local function metadata_of(self)
+  check(self)
+  return internal.metadata()
+end
+
+internal.route = class { metadata = metadata_of }
+
+function internal.override_host(host, is_strict)
+  if shown.way ~= 0 or shown.is_open == 0 then
+    raise("setUpstreamOverrideHost() is only valid before the request has been sent on")
+  end
+  change(ENDPOINT, "", text_of(host), is_strict and 1 or 0)
+end
+
+function internal.clear_route()
+  if shown.way ~= 0 or shown.is_open == 0 then
+    raise("clearRouteCache() is only valid before the request has been sent on")
+  end
+  change(CLEAR_ROUTE, "", "", 0)
+end

@@ -1,0 +1,85 @@
+-- The host's structures and functions as this machine knows them; `shown.rs` and `asked.rs` say the same in Rust.
+
+local ffi = ffi
+
+ffi.cdef [[
+  typedef struct { uint32_t start, stop; } eddy_span;
+  typedef struct __attribute__((aligned(4))) {
+    eddy_span name, value;
+    uint8_t id, is_nominated, is_own;
+  } eddy_field;
+  typedef struct { const uint8_t *bytes; const eddy_field *fields; uint32_t len, bytes_len; } eddy_fields;
+  typedef struct { const uint8_t *data; uint32_t len, reserved; } eddy_text;
+  typedef struct {
+    uint32_t scope, piece, changes, status;
+    uint8_t way, is_end, is_open, body_seen, has_piece, reserved[3];
+    eddy_fields head, trailers;
+    eddy_text method, target, authority, scheme, body, answer;
+    double number;
+    eddy_fields reply;
+    eddy_text reply_body;
+    uint32_t reply_status, reserved2;
+  } eddy_shown;
+  typedef struct {
+    void *stage;
+    const eddy_shown *shown;
+    int32_t (*find)(const eddy_fields *, const char *, uint32_t, uint32_t);
+    int32_t (*edit)(void *, uint32_t, const char *, uint32_t, const char *, uint32_t, uint32_t);
+    void (*log)(void *, uint32_t, const char *, uint32_t);
+    int32_t (*ask)(void *, uint32_t, const char *, uint32_t, const char *, uint32_t, double, double, double);
+    double (*now_us)(void);
+    uint32_t (*count)(const eddy_fields *, const char *, uint32_t);
+    uint32_t mentions_body;
+  } eddy_functions;
+]]
+
+local functions = ffi.cast("const eddy_functions *", ...)
+local internal = {
+  stage = functions.stage,
+  shown = functions.shown,
+  find = functions.find,
+  edit = functions.edit,
+  log = functions.log,
+  ask = functions.ask,
+  now_us = functions.now_us,
+  count = functions.count,
+  mentions_body = functions.mentions_body ~= 0,
+  SCOPE = "object used outside of proper scope",
+}
+
+local shown, string_of = internal.shown, ffi.string
+
+-- What the host answered last.
+local answered = shown.answer
+function internal.answer()
+  return string_of(answered.data, answered.len)
+end
+
+-- Raises an error at the script's line that led here, however many of the host's functions lie between.
+local error, pcall, sub = error, pcall, string.sub
+local function raise(message)
+  for level = 3, 20 do
+    local _, where = pcall(error, "", level)
+    if where ~= "" and sub(where, 1, 7) ~= "(eddy):" then error(where .. message, 0) end
+  end
+  error(message, 0)
+end
+internal.raise = raise
+
+-- Asks the host; an answer that is an error is raised.
+local ask, stage = internal.ask, internal.stage
+function internal.question(what, first, second, a, b, c)
+  local kind = ask(stage, what, first, #first, second, #second, a, b, c)
+  if kind < 0 then raise(string_of(answered.data, answered.len)) end
+  return kind
+end
+
+-- Makes a change, or raises why it cannot be.
+local edit = internal.edit
+function internal.change(op, name, value, number)
+  if edit(stage, op, name, #name, value, #value, number) ~= 0 then
+    raise(string_of(answered.data, answered.len))
+  end
+end
+
+return internal

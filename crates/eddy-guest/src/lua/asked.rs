@@ -1,0 +1,206 @@
+//! The functions that code in a virtual machine calls by address; `api/layout.lua` declares them in C.
+//!
+//! They get addresses from the host's own part of the machine only: scripts never see one, unless their operator allows
+//! them `ffi`.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use eddy_filter::{Edit, Level};
+use eddy_http::Field;
+
+use super::question::{Question, answer_to};
+use super::shown::{Shown, ShownFields, Text};
+use super::stage::Stage;
+
+/// What the host's part of a machine is given.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct Functions {
+    stage: *mut Stage,
+    shown: *const Shown,
+    find: unsafe extern "C" fn(*const ShownFields, *const u8, u32, u32) -> i32,
+    edit: unsafe extern "C" fn(*mut Stage, u32, *const u8, u32, *const u8, u32, u32) -> i32,
+    log: unsafe extern "C" fn(*mut Stage, u32, *const u8, u32),
+    ask: unsafe extern "C" fn(*mut Stage, u32, *const u8, u32, *const u8, u32, f64, f64, f64) -> i32,
+    now_us: unsafe extern "C" fn() -> f64,
+    count: unsafe extern "C" fn(*const ShownFields, *const u8, u32) -> u32,
+    mentions_body: u32,
+}
+
+impl Functions {
+    /// The functions, for a stage that never moves.
+    pub(super) fn of(stage: *mut Stage, mentions_body: bool) -> Self {
+        // SAFETY: the caller's stage lives; only an address is taken.
+        let shown = unsafe { &raw const (*stage).shown };
+        Self { stage, shown, find, edit, log, ask, now_us, count, mentions_body: mentions_body.into() }
+    }
+}
+
+/// Bytes of a Lua string.
+///
+/// # Safety
+/// If `len` is not 0, so many bytes lie at `data` and stay there until `'a` ends.
+#[inline]
+unsafe fn bytes_of<'a>(data: *const u8, len: u32) -> &'a [u8] {
+    if len == 0 || data.is_null() {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { slice::from_raw_parts(data, len as usize) }
+}
+
+/// Whether each field has this name, in any case.
+///
+/// # Safety
+/// `fields` and `name` are those of a function that compiled code calls.
+#[inline]
+unsafe fn matches<'a>(
+    fields: *const ShownFields,
+    name: *const u8,
+    len: u32,
+) -> impl Iterator<Item = bool> + use<'a> {
+    // SAFETY: the host's code gives the address of a section of its own stage.
+    let ShownFields { bytes, fields, len: count, bytes_len } = unsafe { fields.read() };
+    // SAFETY: the name is a Lua string that its caller holds.
+    let name = unsafe { bytes_of::<'a>(name, len) };
+    // SAFETY: while a hook runs, a section's bytes and places are those of its view or of the stage's copy.
+    let bytes = unsafe { bytes_of::<'a>(bytes, bytes_len) };
+    let places: &'a [Field] = if count == 0 || fields.is_null() {
+        &[]
+    } else {
+        // SAFETY: as above.
+        unsafe { slice::from_raw_parts(fields, count as usize) }
+    };
+    places
+        .iter()
+        .map(move |field| field.name.len() == name.len() && field.name.of(bytes).eq_ignore_ascii_case(name))
+}
+
+/// The index of the first field of this name from `from` on, and 65,536 more where another follows; -1 for none.
+unsafe extern "C" fn find(fields: *const ShownFields, name: *const u8, len: u32, from: u32) -> i32 {
+    // SAFETY: by the contract of this function.
+    let matches = unsafe { matches(fields, name, len) };
+    let mut found = matches.enumerate().skip(from as usize).filter(|(_, is_same)| *is_same);
+    let Some((first, _)) = found.next() else { return NONE };
+    let first = i32::try_from(first).unwrap_or(NONE);
+    if found.next().is_some() { first + MORE } else { first }
+}
+
+/// How many fields have this name.
+unsafe extern "C" fn count(fields: *const ShownFields, name: *const u8, len: u32) -> u32 {
+    // SAFETY: by the contract of this function.
+    let matches = unsafe { matches(fields, name, len) };
+    matches.map(u32::from).sum()
+}
+
+unsafe extern "C" fn edit(
+    stage: *mut Stage,
+    op: u32,
+    name: *const u8,
+    name_len: u32,
+    value: *const u8,
+    value_len: u32,
+    number: u32,
+) -> i32 {
+    // SAFETY: the host's code gives the address of its own stage, which nothing else uses while a hook runs.
+    let stage = unsafe { &mut *stage };
+    // SAFETY: both are Lua strings that their caller holds.
+    let name = unsafe { bytes_of(name, name_len) };
+    // SAFETY: as above.
+    let value = unsafe { bytes_of(value, value_len) };
+    let is_trailer = op & TRAILER != 0;
+    let Some(edit) = edit_of(op & !TRAILER, name, value, number) else { return REFUSED };
+    guarded(stage, |stage| stage.change(&edit, is_trailer).map(|()| DONE))
+}
+
+fn edit_of<'a>(op: u32, name: &'a [u8], value: &'a [u8], number: u32) -> Option<Edit<'a>> {
+    Some(match op {
+        1 => Edit::Set { name, value },
+        2 => Edit::Add { name, value },
+        3 => Edit::Remove { name },
+        4 => Edit::Method(value),
+        5 => Edit::Target(value),
+        6 => Edit::Authority(value),
+        7 => Edit::Status(number),
+        8 => Edit::BodySet(value),
+        12 => Edit::Reply { status: number, body: value, details: name },
+        13 => Edit::ReplyField { name, value },
+        14 => {
+            let nul = name.iter().position(|&byte| byte == 0)?;
+            let (space, key) = name.split_at(nul);
+            Edit::Metadata { space, key: key.get(1..).unwrap_or_default(), value }
+        }
+        15 => Edit::ClearRoute,
+        16 => Edit::Endpoint { address: value, is_strict: number == 1 },
+        _ => return None,
+    })
+}
+
+unsafe extern "C" fn log(stage: *mut Stage, level: u32, text: *const u8, len: u32) {
+    // SAFETY: as in `edit`.
+    let stage = unsafe { &mut *stage };
+    // SAFETY: the text is a Lua string that its caller holds.
+    let text = unsafe { bytes_of(text, len) };
+    guarded(stage, |stage| {
+        let level = Level::from_number(level).unwrap_or(Level::Error);
+        // A record that is dropped is counted where it is.
+        let _ = stage.host.log(stage.hook.id, level, text);
+        Ok(DONE)
+    });
+}
+
+unsafe extern "C" fn ask(
+    stage: *mut Stage,
+    what: u32,
+    first: *const u8,
+    first_len: u32,
+    second: *const u8,
+    second_len: u32,
+    a: f64,
+    b: f64,
+    c: f64,
+) -> i32 {
+    // SAFETY: as in `edit`.
+    let stage = unsafe { &mut *stage };
+    // SAFETY: both are Lua strings that their caller holds.
+    let first = unsafe { bytes_of(first, first_len) };
+    // SAFETY: as above.
+    let second = unsafe { bytes_of(second, second_len) };
+    guarded(stage, |stage| {
+        stage.answer.clear();
+        let question = Question { what, first, second, numbers: [a, b, c] };
+        let outcome = answer_to(stage, &question);
+        stage.shown.answer = Text::of(&stage.answer);
+        outcome
+    })
+}
+
+/// Microseconds since 1970.
+unsafe extern "C" fn now_us() -> f64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    now.as_secs_f64() * 1e6
+}
+
+/// Does what is asked for; why it fails becomes the answer. A panic of ours must not unwind into compiled code.
+fn guarded(stage: &mut Stage, act: impl FnOnce(&mut Stage) -> Result<i32, String>) -> i32 {
+    let why = match catch_unwind(AssertUnwindSafe(|| act(stage))) {
+        Ok(Ok(result)) => return result,
+        Ok(Err(why)) => why,
+        Err(_) => "eddy failed; this is a mistake in eddy".to_owned(),
+    };
+    stage.answer.clear();
+    stage.answer.extend_from_slice(why.as_bytes());
+    stage.shown.answer = Text::of(&stage.answer);
+    REFUSED
+}
+
+/// Marks an edit of the trailers.
+const TRAILER: u32 = 0x100;
+const NONE: i32 = -1;
+const MORE: i32 = 0x1_0000;
+const DONE: i32 = 0;
+pub(super) const REFUSED: i32 = -1;
+
+const _: () = assert!(size_of::<Functions>() == 9 * size_of::<*const ()>());

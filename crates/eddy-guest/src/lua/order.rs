@@ -1,0 +1,105 @@
+//! A request of a script's own, in the making.
+
+use eddy_filter::{HostError, Outbound};
+
+use super::stage::Stage;
+
+/// What a script wants to send. The last of its kind stays until the next is begun.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    cluster: String,
+    method: Vec<u8>,
+    target: Vec<u8>,
+    authority: Vec<u8>,
+    fields: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Tokens are counted; the upper bits tell machines apart.
+    pub(super) last_token: u64,
+    /// The token of a request whose end the hook waits for.
+    pub(super) awaited: u64,
+}
+
+impl Order {
+    /// Begins another.
+    ///
+    /// # Errors
+    /// A name that no cluster has.
+    pub(super) fn begin(&mut self, cluster: &[u8]) -> Result<(), String> {
+        self.cluster = str::from_utf8(cluster).map_err(|_| UNKNOWN.to_owned())?.to_owned();
+        self.method.clear();
+        self.target.clear();
+        self.authority.clear();
+        self.fields.clear();
+        Ok(())
+    }
+
+    /// Adds a field, or what a name that begins with a colon stands for.
+    ///
+    /// # Errors
+    /// Too many, or a name that stands for nothing.
+    pub(super) fn add(&mut self, name: &[u8], value: &[u8]) -> Result<(), String> {
+        let place = match name {
+            b":method" => &mut self.method,
+            b":path" => &mut self.target,
+            b":authority" | b"host" => &mut self.authority,
+            b":scheme" | b"content-length" | b"transfer-encoding" => return Ok(()),
+            [b':', ..] => return Err(format!("\"{}\" means nothing here", String::from_utf8_lossy(name))),
+            _ if self.fields.len() >= FIELDS_MAX => {
+                return Err(format!("a call has at most {FIELDS_MAX} headers"));
+            }
+            _ => {
+                self.fields.push((name.to_vec(), value.to_vec()));
+                return Ok(());
+            }
+        };
+        place.clear();
+        place.extend_from_slice(value);
+        Ok(())
+    }
+}
+
+/// Sends the order of a stage; where its end is awaited, it belongs to the exchange.
+///
+/// # Errors
+/// Why it cannot be sent.
+pub(super) fn send(stage: &mut Stage, body: &[u8], timeout_ms: f64, is_awaited: bool) -> Result<(), String> {
+    if timeout_ms.is_nan() || timeout_ms < 0.0 {
+        return Err("http call timeout must be >= 0".to_owned());
+    }
+    let order = &mut stage.order;
+    if order.method.is_empty() || order.target.is_empty() || order.authority.is_empty() {
+        return Err("http call headers must include ':path', ':method', and ':authority'".to_owned());
+    }
+    order.last_token += 1;
+    let token = order.last_token;
+    order.awaited = if is_awaited { token } else { 0 };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the limits of a u32")]
+    let timeout_ms = if timeout_ms == 0.0 {
+        TIMEOUT_MS_MAX
+    } else {
+        timeout_ms.min(f64::from(TIMEOUT_MS_MAX)).max(1.0) as u32
+    };
+    let request = Outbound {
+        filter: stage.hook.id,
+        token,
+        exchange: is_awaited.then_some(stage.hook.exchange),
+        cluster: &order.cluster,
+        method: &order.method,
+        target: &order.target,
+        authority: &order.authority,
+        fields: order.fields.iter().map(|(name, value)| (&name[..], &value[..])).collect(),
+        body,
+        timeout_ms,
+    };
+    stage.host.send(&request).map_err(|error| {
+        if error == HostError::Unknown {
+            UNKNOWN.to_owned()
+        } else {
+            format!("http call cannot be sent: {error}")
+        }
+    })
+}
+
+const UNKNOWN: &str = "http call cluster invalid. Must be configured";
+const FIELDS_MAX: usize = 128;
+/// Where the script sets none, the pause of the exchange is the limit.
+const TIMEOUT_MS_MAX: u32 = 3_600_000;

@@ -1,0 +1,123 @@
+//! What a script can ask beside the message itself, and the answers.
+
+use base64ct::{Base64, Encoding};
+use eddy_filter::View;
+use eddy_http::Version;
+
+use super::order;
+use super::shared;
+use super::stage::Stage;
+
+/// A question as it comes from the machine.
+pub(super) struct Question<'a> {
+    pub(super) what: u32,
+    pub(super) first: &'a [u8],
+    pub(super) second: &'a [u8],
+    pub(super) numbers: [f64; 3],
+}
+
+/// Answers a question; the text goes to `stage.answer`, the result tells of which kind it is: 0 for none, 1 for a text,
+/// and whatever the question says beyond that.
+///
+/// # Errors
+/// What is wrong, for whoever wrote the script.
+pub(super) fn answer_to(stage: &mut Stage, question: &Question<'_>) -> Result<i32, String> {
+    let [a, b, c] = question.numbers;
+    match question.what {
+        1 => fact(stage, |view| view.about.peer),
+        2 => fact(stage, |view| view.about.local),
+        3 => fact(stage, |view| view.about.listener),
+        4 => fact(stage, |view| view.about.rule),
+        5 => fact(stage, |view| view.about.cluster),
+        6 => fact(stage, |view| view.about.endpoint),
+        7 => fact(stage, |view| view.about.request_id),
+        8 => fact(stage, |view| view.about.details),
+        9 => fact(stage, |view| match view.request.version {
+            Version::Http10 => b"HTTP/1.0",
+            Version::Http11 => b"HTTP/1.1",
+        }),
+        10 => metadata(stage, question.first),
+        11 => spaces(stage),
+        12 => {
+            let context = stage.contexts.get(stage.hook.context);
+            stage.answer.extend_from_slice(context.as_deref().unwrap_or("null").as_bytes());
+            Ok(TEXT)
+        }
+        13 => {
+            stage.answer.extend_from_slice(Base64::encode_string(question.first).as_bytes());
+            Ok(TEXT)
+        }
+        20 => stage.order.begin(question.first).map(|()| NOTHING),
+        21 => stage.order.add(question.first, question.second).map(|()| NOTHING),
+        22 => order::send(stage, question.first, a, b == 0.0).map(|()| NOTHING),
+        50 => {
+            // Why the hook failed: read by `Running::read`.
+            stage.answer.extend_from_slice(question.first);
+            Ok(NOTHING)
+        }
+        30..40 => shared::answer_to(stage, question, [a, b, c]),
+        other => Err(format!("there is no question {other}")),
+    }
+}
+
+fn fact(stage: &mut Stage, of: impl for<'a> FnOnce(&'a View<'a>) -> &'a [u8]) -> Result<i32, String> {
+    let mut answer = std::mem::take(&mut stage.answer);
+    answer.extend_from_slice(stage.view().map(of).unwrap_or_default());
+    stage.answer = answer;
+    Ok(TEXT)
+}
+
+/// What is noted under a namespace, as an object.
+fn metadata(stage: &mut Stage, space: &[u8]) -> Result<i32, String> {
+    let mut answer = std::mem::take(&mut stage.answer);
+    let entries = stage.metadata().into_iter().flat_map(eddy_filter::Metadata::iter);
+    for (_, key, value) in entries.filter(|(its_space, _, _)| *its_space == space) {
+        answer.push(if answer.is_empty() { b'{' } else { b',' });
+        push_quoted(&mut answer, key);
+        answer.push(b':');
+        answer.extend_from_slice(value);
+    }
+    let is_empty = answer.is_empty();
+    if !is_empty {
+        answer.push(b'}');
+    }
+    stage.answer = answer;
+    Ok(if is_empty { NOTHING } else { TEXT })
+}
+
+/// The namespaces under which something is noted, as a list.
+fn spaces(stage: &mut Stage) -> Result<i32, String> {
+    let mut answer = std::mem::take(&mut stage.answer);
+    let mut spaces: Vec<&[u8]> = Vec::new();
+    for (space, _, _) in stage.metadata().into_iter().flat_map(eddy_filter::Metadata::iter) {
+        if !spaces.contains(&space) {
+            spaces.push(space);
+        }
+    }
+    answer.push(b'[');
+    for (index, space) in spaces.into_iter().enumerate() {
+        if index > 0 {
+            answer.push(b',');
+        }
+        push_quoted(&mut answer, space);
+    }
+    answer.push(b']');
+    stage.answer = answer;
+    Ok(TEXT)
+}
+
+/// Writes a text as JSON does; bytes stay what they are.
+fn push_quoted(out: &mut Vec<u8>, text: &[u8]) {
+    out.push(b'"');
+    for &byte in text {
+        match byte {
+            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+            0..=0x1f => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+            _ => out.push(byte),
+        }
+    }
+    out.push(b'"');
+}
+
+pub(super) const NOTHING: i32 = 0;
+pub(super) const TEXT: i32 = 1;

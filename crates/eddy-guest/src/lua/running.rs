@@ -1,0 +1,244 @@
+//! A machine with a script in it, and the three ways into that.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr::NonNull;
+
+use eddy_filter::View;
+use mlua_sys::{self as ffi, lua_State};
+
+use super::asked::Functions;
+use super::stage::{Hook, Stage};
+use super::vm::{Vm, VmFault, VmLimits};
+
+/// A machine, ready for hooks.
+pub(super) struct Running {
+    vm: Vm,
+    /// Lives as long as the machine, which has its address.
+    stage: NonNull<Stage>,
+    has_request: bool,
+    has_response: bool,
+    /// Whether a hook found no memory any more.
+    is_full: bool,
+}
+
+// SAFETY: machine and stage belong to each other and to nobody else, and neither is tied to a thread.
+unsafe impl Send for Running {}
+
+/// What a hook waits for, or that it does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// It has come to its end.
+    Done,
+    /// The whole body.
+    Body,
+    /// The next piece of the body.
+    Piece,
+    /// The trailers, or the end.
+    Trailers,
+    /// The answer to its own request.
+    Call,
+    /// Nothing any more: it has answered.
+    Responded,
+}
+
+/// Where a hook stands that was entered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stop {
+    pub(super) wait: Wait,
+    /// Names the hook, where it waits to be entered again.
+    pub(super) number: u32,
+}
+
+impl Running {
+    /// A machine in which the script has been run once, so that its functions are there.
+    ///
+    /// # Errors
+    /// What is wrong with the script, with its place.
+    ///
+    /// # Cost
+    /// About a millisecond.
+    pub(super) fn new(
+        limits: &VmLimits,
+        chunk: &CStr,
+        source: &[u8],
+        stage: Stage,
+        mentions_body: bool,
+    ) -> Result<Self, VmFault> {
+        let vm = Vm::new(limits)?;
+        let stage = NonNull::from(Box::leak(Box::new(stage)));
+        let mut new = Self { vm, stage, has_request: false, has_response: false, is_full: false };
+        let functions = Functions::of(stage.as_ptr(), mentions_body);
+        new.vm.load_host(c"=(eddy)", API[0].1)?;
+        // SAFETY: there is room on the stack; the address is read before this function returns.
+        unsafe {
+            ffi::lua_pushlightuserdata(new.state(), (&raw const functions).cast_mut().cast::<c_void>())
+        };
+        new.call(1, 1)?;
+        for (name, text) in &API[1..] {
+            new.vm.load_host(name, text)?;
+            new.push(INTERNAL);
+            new.call(1, 0)?;
+        }
+        new.vm.load_host(c"=(eddy)", include_str!("api/globals.lua"))?;
+        new.push(INTERNAL);
+        new.push(ffi::LUA_GLOBALSINDEX);
+        new.call(2, 0)?;
+        new.vm.load(chunk, source)?;
+        new.call(0, 0)?;
+        new.vm.load_host(c"=(eddy)", include_str!("api/entry.lua"))?;
+        new.push(INTERNAL);
+        new.push(ffi::LUA_GLOBALSINDEX);
+        new.call(2, 4)?;
+        // SAFETY: `entry.lua` returned four values, of which the last is a number.
+        let hooks = unsafe { ffi::lua_tointeger(new.state(), -1) };
+        (new.has_request, new.has_response) = (hooks & 1 != 0, hooks & 2 != 0);
+        new.truncate(DROP);
+        Ok(new)
+    }
+
+    /// Whether the script has `envoy_on_request`, and `envoy_on_response`.
+    pub(super) fn hooks(&self) -> [bool; 2] {
+        [self.has_request, self.has_response]
+    }
+
+    /// What hooks see and change.
+    pub(super) fn stage(&mut self) -> &mut Stage {
+        // SAFETY: the stage lives as long as this, and no code of the machine runs while `&mut self` is held here.
+        unsafe { self.stage.as_mut() }
+    }
+
+    /// Shows a view to the hook that is entered next.
+    ///
+    /// # Safety
+    /// The view lives and does not change until `stage().leave()` is called.
+    #[inline]
+    pub(super) unsafe fn show(&mut self, view: &View<'_>, hook: Hook) {
+        // SAFETY: by the contract of this function.
+        unsafe { self.stage().enter(view, hook) }
+    }
+
+    /// Begins a hook.
+    ///
+    /// # Errors
+    /// Why it failed.
+    #[inline]
+    pub(super) fn start(&mut self, is_response: bool) -> Result<Stop, VmFault> {
+        self.enter(START, is_response.into())
+    }
+
+    /// Goes on with a hook that waits.
+    ///
+    /// # Errors
+    /// Why it failed.
+    pub(super) fn resume(&mut self, number: u32) -> Result<Stop, VmFault> {
+        self.enter(RESUME, number)
+    }
+
+    /// Forgets a hook that waits.
+    pub(super) fn forget(&mut self, number: u32) {
+        // It only takes a value out of a table; what fails is the machine's memory, which the next entry meets too.
+        let _ = self.enter(DROP, number);
+    }
+
+    /// Whether the machine has to be replaced.
+    pub(super) fn is_spent(&self) -> bool {
+        self.is_full || self.vm.is_spent()
+    }
+
+    #[inline]
+    fn enter(&mut self, way: c_int, number: u32) -> Result<Stop, VmFault> {
+        self.push(way);
+        // SAFETY: there is room on the stack.
+        unsafe { ffi::lua_pushinteger(self.state(), number as ffi::lua_Integer) };
+        let state = self.state();
+        let entered = self.vm.enter(state, |state| {
+            // SAFETY: the function and its argument lie on the stack.
+            unsafe { ffi::lua_pcall(state, 1, 1, 0) }
+        });
+        if let Err(fault) = entered {
+            self.truncate(DROP);
+            return Err(fault);
+        }
+        // SAFETY: the call left one value.
+        let code = unsafe { ffi::lua_tointeger(state, -1) };
+        self.truncate(DROP);
+        self.read(code)
+    }
+
+    #[inline]
+    fn read(&mut self, code: ffi::lua_Integer) -> Result<Stop, VmFault> {
+        let code = u32::try_from(code).unwrap_or(FAILED);
+        let wait = match code & 7 {
+            0 => Wait::Done,
+            1 => Wait::Body,
+            2 => Wait::Piece,
+            3 => Wait::Trailers,
+            4 => Wait::Call,
+            5 => Wait::Responded,
+            _ => {
+                let why = String::from_utf8_lossy(&self.stage().answer).into_owned();
+                if why == NO_MEMORY {
+                    self.is_full = true;
+                    return Err(VmFault::Memory);
+                }
+                return Err(VmFault::Script(why));
+            }
+        };
+        Ok(Stop { wait, number: code >> 3 })
+    }
+
+    /// Calls what lies on the stack, and leaves its results there.
+    fn call(&mut self, arguments: c_int, results: c_int) -> Result<(), VmFault> {
+        let state = self.state();
+        let called = self.vm.enter(state, |state| {
+            // SAFETY: the function and so many arguments lie on the stack.
+            unsafe { ffi::lua_pcall(state, arguments, results, 0) }
+        });
+        called.map(drop)
+    }
+
+    #[inline]
+    fn push(&self, index: c_int) {
+        // SAFETY: the index is that of a value or of the globals, and there is room on the stack.
+        unsafe { ffi::lua_pushvalue(self.state(), index) };
+    }
+
+    #[inline]
+    fn truncate(&self, top: c_int) {
+        // SAFETY: the stack has at least as many values, or gets nil in their place.
+        unsafe { ffi::lua_settop(self.state(), top) };
+    }
+
+    #[inline]
+    fn state(&self) -> *mut lua_State {
+        self.vm.state()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // SAFETY: it came from a box. The machine is closed behind this, which runs no code of it.
+        drop(unsafe { Box::from_raw(self.stage.as_ptr()) });
+    }
+}
+
+/// The host's part of the machine, in the order in which it is loaded; each gets what those before left in a table.
+const API: [(&CStr, &str); 7] = [
+    (c"=(eddy)", include_str!("api/layout.lua")),
+    (c"=(eddy)", include_str!("api/json.lua")),
+    (c"=(eddy)", include_str!("api/headers.lua")),
+    (c"=(eddy)", include_str!("api/body.lua")),
+    (c"=(eddy)", include_str!("api/call.lua")),
+    (c"=(eddy)", include_str!("api/info.lua")),
+    (c"=(eddy)", include_str!("api/handle.lua")),
+];
+
+/// Places on the machine's stack.
+const INTERNAL: c_int = 1;
+const START: c_int = 2;
+const RESUME: c_int = 3;
+const DROP: c_int = 4;
+/// A code that stands for a failure.
+const FAILED: u32 = 7;
+/// What LuaJIT says when there is none; raised inside of a coroutine, it comes as a text like any other.
+const NO_MEMORY: &str = "not enough memory";

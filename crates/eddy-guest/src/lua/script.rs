@@ -1,0 +1,239 @@
+//! A script as a library: what makes its filters, and the way of a call to the worker's machine.
+
+use std::ffi::CString;
+use std::fmt;
+use std::sync::{Arc, Mutex, TryLockError, Weak};
+
+use eddy_filter::{Call, Edit, Event, FilterInfo, Host, Interest, Library, LoadError, Owner, Phase, Verdict};
+
+use super::context::Contexts;
+use super::mentions::Mentions;
+use super::running::Running;
+use super::shared::{SharedLimits, SharedStores};
+use super::stage::Stage;
+use super::vm::{VmFault, VmLimits};
+use super::worker::Worker;
+use crate::graveyard::Graveyard;
+use crate::guest::{Guest, MadeFilter};
+use crate::thread::prepare_thread;
+
+/// What a filter in Lua is made from.
+#[derive(Clone, Debug)]
+pub struct LuaSource<'a> {
+    /// The filter's name in the configuration.
+    pub filter: &'a str,
+    /// What the script is called in messages: the name of its file, or of the filter.
+    pub chunk: &'a str,
+    /// The script.
+    pub text: &'a [u8],
+    /// What it may use and reach.
+    pub limits: LuaLimits,
+}
+
+/// What a script may use and reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LuaLimits {
+    /// CPU time of one entry into a hook.
+    pub cpu: std::time::Duration,
+    /// Bytes of a machine; each worker has one.
+    pub memory_bytes: usize,
+    /// Whether the script may reach the clock, the environment and other programs.
+    pub allows_os: bool,
+    /// Whether the script may reach files.
+    pub allows_io: bool,
+    /// Whether the script may load modules.
+    pub allows_package: bool,
+    /// Whether the script may reach the process's memory.
+    pub allows_ffi: bool,
+    /// What the filter's shared stores hold.
+    pub shared: SharedLimits,
+}
+
+/// A script, with a machine for each worker that has run it.
+pub struct LuaScript {
+    /// Itself, for its filters to keep.
+    own: Weak<Self>,
+    name: String,
+    recipe: Recipe,
+    workers: Box<[Mutex<Worker>]>,
+    info: FilterInfo,
+}
+
+/// What a machine for the script is made from.
+pub(super) struct Recipe {
+    pub(super) host: Arc<dyn Host>,
+    stores: Arc<SharedStores>,
+    contexts: Arc<Contexts>,
+    limits: VmLimits,
+    chunk: CString,
+    text: Box<[u8]>,
+    mentions: Mentions,
+}
+
+impl Recipe {
+    /// Makes a machine.
+    ///
+    /// # Errors
+    /// What is wrong with the script.
+    pub(super) fn make(&self) -> Result<Running, VmFault> {
+        let stage = Stage::new(Arc::clone(&self.host), Arc::clone(&self.stores), Arc::clone(&self.contexts));
+        Running::new(&self.limits, &self.chunk, &self.text, stage, self.mentions.is_of_bodies())
+    }
+}
+
+impl LuaScript {
+    /// Loads a script and looks which hooks it has.
+    ///
+    /// # Errors
+    /// [`LoadError::Refused`]: what is wrong with it, beginning with the chunk's name and the line.
+    pub fn load(source: &LuaSource<'_>, host: &Arc<dyn Host>) -> Result<Arc<Self>, LoadError> {
+        prepare_thread();
+        let refused = |message: String| LoadError::Refused { message };
+        let chunk = CString::new(format!("={}", source.chunk))
+            .map_err(|_| refused("the name of a script holds no NUL".to_owned()))?;
+        let recipe = Recipe {
+            host: Arc::clone(host),
+            stores: SharedStores::of(source.filter, source.limits.shared),
+            contexts: Arc::default(),
+            limits: source.limits.vm(),
+            chunk,
+            text: source.text.into(),
+            mentions: Mentions::of(source.text),
+        };
+        let hooks = recipe.make().map_err(|fault| refused(fault.to_string()))?.hooks();
+        if hooks == [false, false] {
+            let message = format!(
+                "{}: the script defines neither `envoy_on_request` nor `envoy_on_response`",
+                source.chunk
+            );
+            return Err(refused(message));
+        }
+        let workers = (0..host.workers()).map(|_| Mutex::default()).collect();
+        let (name, info) = (source.chunk.to_owned(), info_of(hooks, recipe.mentions));
+        Ok(Arc::new_cyclic(|own| Self { own: Weak::clone(own), name, recipe, workers, info }))
+    }
+
+    /// Makes a filter that runs the script.
+    fn make(&self, config: &str, graveyard: &Graveyard) -> MadeFilter {
+        let number = self.recipe.contexts.add(config);
+        let grave = Grave { number, script: self.own.upgrade(), graveyard: graveyard.clone() };
+        MadeFilter { number, info: self.info, owner: Owner::of(grave) }
+    }
+}
+
+fn info_of([on_request, on_response]: [bool; 2], mentions: Mentions) -> FilterInfo {
+    let mut phases = Vec::new();
+    let ways = [
+        (on_request, [Phase::RequestHead, Phase::RequestBody, Phase::RequestTrailers]),
+        (on_response, [Phase::ResponseHead, Phase::ResponseBody, Phase::ResponseTrailers]),
+    ];
+    for (_, [head, body, trailers]) in ways.into_iter().filter(|(has_hook, _)| *has_hook) {
+        phases.push(head);
+        if mentions.is_of_bodies() {
+            phases.extend([body, trailers]);
+        }
+    }
+    FilterInfo { interest: Interest::of(&phases), only_reads_body: !mentions.changes_body }
+}
+
+impl LuaLimits {
+    fn vm(&self) -> VmLimits {
+        let allow = super::vm::Allowed {
+            os: self.allows_os,
+            io: self.allows_io,
+            package: self.allows_package,
+            ffi: self.allows_ffi,
+        };
+        VmLimits { cpu: self.cpu, memory_bytes: self.memory_bytes, allow }
+    }
+}
+
+impl Default for LuaLimits {
+    fn default() -> Self {
+        let VmLimits { cpu, memory_bytes, .. } = VmLimits::default();
+        Self {
+            cpu,
+            memory_bytes,
+            allows_os: false,
+            allows_io: false,
+            allows_package: false,
+            allows_ffi: false,
+            shared: SharedLimits::default(),
+        }
+    }
+}
+
+impl Library for LuaScript {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn run(&self, call: &mut Call<'_>) {
+        prepare_thread();
+        let worker = self.workers.get(usize::from(call.worker)).map(Mutex::try_lock);
+        match worker {
+            Some(Ok(mut worker)) => worker.run(&self.recipe, call),
+            Some(Err(TryLockError::Poisoned(worker))) => worker.into_inner().run(&self.recipe, call),
+            Some(Err(TryLockError::WouldBlock)) | None => refuse(call),
+        }
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        prepare_thread();
+        match self.workers.get(usize::from(event.worker)).map(Mutex::lock) {
+            Some(Ok(mut worker)) => worker.event(&self.recipe, event),
+            Some(Err(poisoned)) => poisoned.into_inner().event(&self.recipe, event),
+            None => {}
+        }
+    }
+}
+
+/// A call of a worker that there is not, or that is inside already.
+#[cold]
+fn refuse(call: &mut Call<'_>) {
+    call.stopped = call.steps.len();
+    if let (Some(_), Some(step)) = (call.view, call.steps.first_mut()) {
+        step.verdict = Verdict::Fault;
+        call.stopped = 0;
+        // Without room for the reason the verdict stands all the same.
+        let _ = call.edits.push(0, &Edit::Fault(b"the worker cannot enter the script now"));
+    }
+}
+
+impl Guest for LuaScript {
+    fn filter(&self, _: &str, config: &str, _: u32, graveyard: &Graveyard) -> Result<MadeFilter, LoadError> {
+        Ok(self.make(config, graveyard))
+    }
+
+    fn rule_config(
+        &self,
+        _: u64,
+        _: &Owner,
+        config: &str,
+        graveyard: &Graveyard,
+    ) -> Result<(u64, Owner), LoadError> {
+        let made = self.make(config, graveyard);
+        Ok((made.number, made.owner))
+    }
+}
+
+/// Frees a filter's or rule's context, and the script with the last of them, on the thread that makes filters.
+struct Grave {
+    number: u64,
+    script: Option<Arc<LuaScript>>,
+    graveyard: Graveyard,
+}
+
+impl Drop for Grave {
+    fn drop(&mut self) {
+        let Some(script) = self.script.take() else { return };
+        script.recipe.contexts.remove(self.number);
+        self.graveyard.bury(move || drop(script));
+    }
+}
+
+impl fmt::Debug for LuaScript {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LuaScript").field("name", &self.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,347 @@
+//! Values that all workers see: a bounded store by name and key, with an end for each value.
+
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use super::question::{NOTHING, Question, TEXT};
+use super::stage::Stage;
+
+/// The stores of one filter; they outlive a reload of the configuration.
+pub(super) struct SharedStores {
+    hasher: RandomState,
+    shards: [Mutex<HashMap<Key, Entry>>; SHARDS],
+    limits: SharedLimits,
+    entries: AtomicUsize,
+    bytes: AtomicUsize,
+}
+
+/// What all stores of a filter hold together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedLimits {
+    /// Most values.
+    pub entries_max: usize,
+    /// Most bytes of names, keys and values.
+    pub bytes_max: usize,
+}
+
+impl Default for SharedLimits {
+    fn default() -> Self {
+        Self { entries_max: 10_000, bytes_max: 4 << 20 }
+    }
+}
+
+/// Name of the store, NUL, key.
+type Key = Box<[u8]>;
+
+#[derive(Debug)]
+struct Entry {
+    value: Value,
+    ends: Option<Instant>,
+}
+
+#[derive(Clone, Debug)]
+enum Value {
+    Text(Box<[u8]>),
+    Number(f64),
+    Bool(bool),
+}
+
+/// Stores by name of the filter and limits, as long as any script of it lives.
+static STORES: Mutex<Vec<(String, Weak<SharedStores>)>> = Mutex::new(Vec::new());
+
+impl SharedStores {
+    /// The stores of the filter of this name; with other limits they begin anew.
+    pub(super) fn of(filter: &str, limits: SharedLimits) -> Arc<Self> {
+        let mut known = STORES.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|(_, stores)| stores.strong_count() > 0);
+        let same = known.iter().filter(|(name, _)| name == filter).filter_map(|(_, stores)| stores.upgrade());
+        if let Some(stores) = same.into_iter().find(|stores| stores.limits == limits) {
+            return stores;
+        }
+        let stores = Arc::new(Self {
+            hasher: RandomState::new(),
+            shards: Default::default(),
+            limits,
+            entries: AtomicUsize::new(0),
+            bytes: AtomicUsize::new(0),
+        });
+        known.push((filter.to_owned(), Arc::downgrade(&stores)));
+        stores
+    }
+
+    fn shard(&self, key: &[u8]) -> MutexGuard<'_, HashMap<Key, Entry>> {
+        let index = usize::try_from(self.hasher.hash_one(key) % SHARDS as u64).unwrap_or(0);
+        let shard = self.shards.get(index).unwrap_or(&self.shards[0]);
+        shard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn get(&self, key: &[u8], now: Instant) -> Option<Value> {
+        let shard = self.shard(key);
+        shard.get(key).filter(|entry| !entry.is_over(now)).map(|entry| entry.value.clone())
+    }
+
+    fn remove(&self, key: &[u8]) -> bool {
+        let mut shard = self.shard(key);
+        let removed = shard.remove(key);
+        if let Some(entry) = &removed {
+            self.forget(key, entry);
+        }
+        removed.is_some()
+    }
+
+    fn forget(&self, key: &[u8], entry: &Entry) {
+        self.entries.fetch_sub(1, Relaxed);
+        self.bytes.fetch_sub(key.len() + entry.value.len(), Relaxed);
+    }
+
+    /// Puts an entry in; whether there was room.
+    fn put(&self, shard: &mut HashMap<Key, Entry>, key: &[u8], entry: Entry, now: Instant) -> bool {
+        let before = shard.get(key).map_or(0, |old| key.len() + old.value.len());
+        let size = key.len() + entry.value.len();
+        let is_new = before == 0;
+        if !self.has_room(size, before, is_new) {
+            shard.retain(|key, entry| {
+                let is_over = entry.is_over(now);
+                if is_over {
+                    self.forget(key, entry);
+                }
+                !is_over
+            });
+            let before = shard.get(key).map_or(0, |old| key.len() + old.value.len());
+            if !self.has_room(size, before, before == 0) {
+                return false;
+            }
+        }
+        match shard.insert(key.into(), entry) {
+            Some(old) => {
+                self.bytes.fetch_sub(key.len() + old.value.len(), Relaxed);
+            }
+            None => {
+                self.entries.fetch_add(1, Relaxed);
+            }
+        }
+        self.bytes.fetch_add(size, Relaxed);
+        true
+    }
+
+    fn has_room(&self, size: usize, before: usize, is_new: bool) -> bool {
+        let bytes = self.bytes.load(Relaxed).saturating_sub(before) + size;
+        let entries = self.entries.load(Relaxed) + usize::from(is_new);
+        bytes <= self.limits.bytes_max && entries <= self.limits.entries_max
+    }
+
+    fn set(&self, key: &[u8], value: Value, ends: Option<Instant>, only_new: bool, now: Instant) -> Put {
+        let mut shard = self.shard(key);
+        if only_new && shard.get(key).is_some_and(|entry| !entry.is_over(now)) {
+            return Put::Exists;
+        }
+        if self.put(&mut shard, key, Entry { value, ends }, now) { Put::Done } else { Put::Full }
+    }
+
+    /// Adds to a number; where there is none, to `init`, which then ends when `ends` says.
+    fn add(
+        &self,
+        key: &[u8],
+        by: f64,
+        init: Option<f64>,
+        ends: Option<Instant>,
+        now: Instant,
+    ) -> Result<f64, Put> {
+        let mut shard = self.shard(key);
+        if let Some(entry) = shard.get_mut(key).filter(|entry| !entry.is_over(now)) {
+            let Value::Number(number) = &mut entry.value else { return Err(Put::NoNumber) };
+            *number += by;
+            return Ok(*number);
+        }
+        let Some(init) = init else { return Err(Put::Missing) };
+        let number = init + by;
+        let entry = Entry { value: Value::Number(number), ends };
+        if self.put(&mut shard, key, entry, now) { Ok(number) } else { Err(Put::Full) }
+    }
+}
+
+/// What became of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Put {
+    Done,
+    Exists,
+    Full,
+    Missing,
+    NoNumber,
+}
+
+impl Put {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Done => "",
+            Self::Exists => "exists",
+            Self::Full => "full",
+            Self::Missing => "not found",
+            Self::NoNumber => "not a number",
+        }
+    }
+}
+
+impl Entry {
+    fn is_over(&self, now: Instant) -> bool {
+        self.ends.is_some_and(|ends| ends <= now)
+    }
+}
+
+impl Value {
+    fn len(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Number(_) => 8,
+            Self::Bool(_) => 1,
+        }
+    }
+}
+
+impl fmt::Debug for SharedStores {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedStores").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+/// Answers a question about a store. `first` is name, NUL and key.
+pub(super) fn answer_to(
+    stage: &mut Stage,
+    question: &Question<'_>,
+    numbers: [f64; 3],
+) -> Result<i32, String> {
+    let stores = Arc::clone(&stage.stores);
+    let (key, now) = (question.first, Instant::now());
+    if key.len() > KEY_BYTES_MAX {
+        return Err(format!("name and key of a shared value have at most {KEY_BYTES_MAX} bytes"));
+    }
+    let [a, b, c] = numbers;
+    let ends = |seconds: f64| {
+        let after = Duration::try_from_secs_f64(seconds).ok().filter(|after| !after.is_zero())?;
+        now.checked_add(after)
+    };
+    let tell = |stage: &mut Stage, put: Put| {
+        stage.answer.extend_from_slice(put.word().as_bytes());
+        Ok(if put == Put::Done { NOTHING } else { TEXT })
+    };
+    match question.what {
+        30 => Ok(match stores.get(key, now) {
+            None => NOTHING,
+            Some(Value::Text(text)) => {
+                stage.answer.extend_from_slice(&text);
+                TEXT
+            }
+            Some(Value::Number(number)) => {
+                stage.shown.number = number;
+                NUMBER
+            }
+            Some(Value::Bool(is_true)) => {
+                if is_true {
+                    TRUE
+                } else {
+                    FALSE
+                }
+            }
+        }),
+        // The kinds of values: 1 a text, 2 a number, 3 true, 4 false. `b` is the life, `c` whether only a new key counts.
+        31..=34 => {
+            let value = match question.what {
+                31 => Value::Text(question.second.into()),
+                32 => Value::Number(a),
+                33 => Value::Bool(true),
+                _ => Value::Bool(false),
+            };
+            tell(stage, stores.set(key, value, ends(b), c != 0.0, now))
+        }
+        // `b` is the initial value, or NaN for none.
+        35 => match stores.add(key, a, (!b.is_nan()).then_some(b), ends(c), now) {
+            Ok(number) => {
+                stage.shown.number = number;
+                Ok(NOTHING)
+            }
+            Err(put) => tell(stage, put),
+        },
+        36 => Ok(i32::from(stores.remove(key))),
+        other => Err(format!("there is no question {other}")),
+    }
+}
+
+const NUMBER: i32 = 2;
+const TRUE: i32 = 3;
+const FALSE: i32 = 4;
+/// Threads that ask for different keys seldom meet.
+const SHARDS: usize = 16;
+const KEY_BYTES_MAX: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stores(entries_max: usize, bytes_max: usize) -> Arc<SharedStores> {
+        SharedStores::of("test", SharedLimits { entries_max, bytes_max })
+    }
+
+    #[test]
+    fn a_value_ends_when_it_should() {
+        let (stores, now) = (stores(10, 1000), Instant::now());
+        let later = now + Duration::from_secs(5);
+        let text = Value::Text(b"v"[..].into());
+        assert_eq!(stores.set(b"s\0k", text.clone(), Some(later), false, now), Put::Done);
+        assert!(matches!(stores.get(b"s\0k", now), Some(Value::Text(v)) if *v == *b"v"));
+        assert_eq!(stores.set(b"s\0k", text.clone(), None, true, now), Put::Exists);
+        assert!(stores.get(b"s\0k", later).is_none());
+        assert_eq!(stores.set(b"s\0k", text, None, true, later), Put::Done);
+        assert!(stores.remove(b"s\0k") && !stores.remove(b"s\0k"));
+        assert_eq!((stores.entries.load(Relaxed), stores.bytes.load(Relaxed)), (0, 0));
+    }
+
+    #[test]
+    fn there_is_room_for_so_much_and_what_has_ended_gives_room() {
+        let (stores, now) = (stores(2, 40), Instant::now());
+        let later = now + Duration::from_secs(1);
+        let put = |key: &[u8], size: usize, now| {
+            stores.set(key, Value::Text(vec![b'v'; size].into()), Some(later), false, now)
+        };
+        assert_eq!(put(b"a", 10, now), Put::Done);
+        assert_eq!(put(b"b", 40, now), Put::Full);
+        assert_eq!(put(b"a", 20, now), Put::Done);
+        assert_eq!(put(b"b", 10, now), Put::Done);
+        assert_eq!(put(b"c", 1, now), Put::Full);
+        assert_eq!(stores.bytes.load(Relaxed), 32);
+        // In whichever shard it lies, the same key finds its own end.
+        assert_eq!(put(b"a", 25, later), Put::Done);
+    }
+
+    #[test]
+    fn numbers_are_added_up_by_many_threads() {
+        let (stores, now) = (stores(10, 1000), Instant::now());
+        assert_eq!(stores.add(b"n", 1.0, None, None, now), Err(Put::Missing));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..1000 {
+                        stores.add(b"n", 1.0, Some(0.0), None, now).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(stores.add(b"n", 0.0, None, None, now), Ok(4000.0));
+        stores.set(b"t", Value::Bool(true), None, false, now);
+        assert_eq!(stores.add(b"t", 1.0, None, None, now), Err(Put::NoNumber));
+    }
+
+    #[test]
+    fn a_filter_of_the_same_name_and_limits_has_the_same_stores() {
+        let limits = SharedLimits { entries_max: 3, bytes_max: 300 };
+        let first = SharedStores::of("same", limits);
+        assert!(Arc::ptr_eq(&first, &SharedStores::of("same", limits)));
+        assert!(!Arc::ptr_eq(&first, &SharedStores::of("other", limits)));
+        let larger = SharedLimits { entries_max: 4, ..limits };
+        assert!(!Arc::ptr_eq(&first, &SharedStores::of("same", larger)));
+    }
+}

@@ -1,0 +1,347 @@
+//! Where a hook stands while it runs: what it is shown, what it changed, and what it may ask.
+
+use std::mem;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use eddy_filter::{Edit, EditLog, Handle, Host, Metadata, Phase, View};
+use eddy_http::{FieldId, Fields, FieldsEditor, Span};
+
+use super::context::Contexts;
+use super::order::Order;
+use super::shared::SharedStores;
+use super::shown::{BodySeen, Shown, ShownFields, Text};
+use super::snapshot::{FieldsCopy, Snapshot};
+
+/// One for each virtual machine; it never moves, as the code in there has its address.
+pub(super) struct Stage {
+    /// Invariant: what it points to lives until the entry ends; [`Stage::leave`] empties it.
+    pub(super) shown: Shown,
+    /// The view that is shown; none while no hook runs.
+    view: Option<NonNull<View<'static>>>,
+    pub(super) hook: Hook,
+    pub(super) host: Arc<dyn Host>,
+    pub(super) stores: Arc<SharedStores>,
+    pub(super) contexts: Arc<Contexts>,
+    /// The changes of this entry.
+    edits: EditLog,
+    head: FieldsCopy,
+    trailers: FieldsCopy,
+    /// What was set in the place of method, target, authority and body.
+    texts: [Option<Vec<u8>>; 4],
+    metadata: Option<Metadata>,
+    /// The last answer to a question.
+    pub(super) answer: Vec<u8>,
+    /// The request that the script puts together.
+    pub(super) order: Order,
+    last_scope: u32,
+    last_piece: u32,
+}
+
+/// A hook that runs or waits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hook {
+    /// Its number in its machine.
+    pub(super) scope: u32,
+    pub(super) piece: u32,
+    /// Whether the head can still be changed.
+    pub(super) is_open: bool,
+    pub(super) body: BodySeen,
+    /// The host's number of the filter.
+    pub(super) id: u32,
+    /// The number of the context that the script sees.
+    pub(super) context: u64,
+    /// Index of the filter among the steps of the call.
+    pub(super) step: u16,
+    pub(super) exchange: Handle,
+    pub(super) turn: u32,
+}
+
+/// A text that a hook can put in the place of another.
+#[derive(Clone, Copy)]
+enum Own {
+    Method = 0,
+    Target = 1,
+    Authority = 2,
+    Body = 3,
+}
+
+impl Hook {
+    /// No hook.
+    pub(super) fn none() -> Self {
+        Self {
+            scope: 0,
+            piece: 0,
+            is_open: false,
+            body: BodySeen::Nothing,
+            id: 0,
+            context: 0,
+            step: 0,
+            exchange: Handle::from_number(0),
+            turn: 0,
+        }
+    }
+}
+
+impl Stage {
+    pub(super) fn new(host: Arc<dyn Host>, stores: Arc<SharedStores>, contexts: Arc<Contexts>) -> Self {
+        Self {
+            shown: Shown::EMPTY,
+            view: None,
+            hook: Hook::none(),
+            host,
+            stores,
+            contexts,
+            edits: EditLog::new(),
+            head: FieldsCopy::default(),
+            trailers: FieldsCopy::default(),
+            texts: [None, None, None, None],
+            metadata: None,
+            answer: Vec::new(),
+            order: Order::default(),
+            last_scope: 0,
+            last_piece: 0,
+        }
+    }
+
+    /// A number for a hook that begins.
+    pub(super) fn next_scope(&mut self) -> u32 {
+        self.last_scope = self.last_scope.wrapping_add(1).max(1);
+        self.last_scope
+    }
+
+    /// A number for a piece of a body.
+    pub(super) fn next_piece(&mut self) -> u32 {
+        self.last_piece = self.last_piece.wrapping_add(1).max(1);
+        self.last_piece
+    }
+
+    /// Shows a view to the hook that is about to run.
+    ///
+    /// # Safety
+    /// The view lives, and nothing changes it, until [`Self::leave`] is called.
+    #[inline]
+    pub(super) unsafe fn enter(&mut self, view: &View<'_>, hook: Hook) {
+        self.view = Some(NonNull::from(view).cast());
+        self.hook = hook;
+        let is_response = view.phase.is_reversed();
+        let response = view.response.unwrap_or_default();
+        let shown = &mut self.shown;
+        shown.scope = hook.scope;
+        shown.piece = hook.piece;
+        shown.status = response.status.into();
+        shown.way = u8::from(is_response);
+        shown.is_end = view.is_end.into();
+        shown.is_open = hook.is_open.into();
+        shown.body_seen = hook.body as u8;
+        shown.has_piece = u8::from(matches!(view.phase, Phase::RequestBody | Phase::ResponseBody));
+        shown.head = ShownFields::of(if is_response { response.fields } else { view.request.fields });
+        shown.trailers = ShownFields::of(view.trailers);
+        shown.method = Text::of(view.request.method_name);
+        shown.target = Text::of(view.request.target);
+        shown.authority = Text::of(view.request.authority);
+        shown.scheme = Text::of(if view.request.is_tls { b"https" } else { b"http" });
+        shown.body = Text::of(view.body);
+    }
+
+    /// Ends what [`Self::enter`] began; gives back what the hook knows of its message.
+    #[inline]
+    pub(super) fn leave(&mut self) -> Hook {
+        self.view = None;
+        let (answer, number) = (self.shown.answer, self.shown.number);
+        let changes = self.shown.changes;
+        self.shown = Shown { answer, number, changes, ..Shown::EMPTY };
+        if changes != 0 {
+            self.shown.changes = 0;
+            self.forget_changes();
+        }
+        mem::replace(&mut self.hook, Hook::none())
+    }
+
+    #[cold]
+    fn forget_changes(&mut self) {
+        self.edits.clear();
+        self.texts = [None, None, None, None];
+        self.metadata = None;
+        for copy in [&mut self.head, &mut self.trailers] {
+            copy.bytes.clear();
+            copy.bytes.shrink_to(COPY_BYTES_KEPT_MAX);
+        }
+    }
+
+    /// The records of what the hook has changed.
+    pub(super) fn edits(&mut self) -> &[u8] {
+        self.edits.bytes_mut()
+    }
+
+    /// Forgets what the hook changed and notes why it failed in its place.
+    pub(super) fn blame(&mut self, why: &str) {
+        self.edits.clear();
+        self.shown.changes += 1;
+        // A reason that has no room is left out; the verdict stands all the same.
+        let _ = self.edits.push(self.hook.step, &Edit::Fault(why.as_bytes()));
+    }
+
+    /// The view that is shown.
+    pub(super) fn view(&self) -> Option<&View<'_>> {
+        // SAFETY: by the contract of `enter` the view lives until `leave` takes it away; the lifetime that was cast
+        // away becomes that of this borrow, which ends before.
+        self.view.map(|view| unsafe { view.cast::<View<'_>>().as_ref() })
+    }
+
+    /// What filters have noted of the exchange, this hook included.
+    pub(super) fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref().or_else(|| self.view()?.about.metadata)
+    }
+
+    /// A copy of what is shown, with the changes made to it.
+    pub(super) fn snapshot(&self) -> Option<Snapshot> {
+        let view = self.view()?;
+        let mut now = *view;
+        let own = |which: Own| self.texts.get(which as usize).and_then(Option::as_deref);
+        if self.is_copied(true) {
+            let head = self.head.fields();
+            match (view.phase.is_reversed(), &mut now.response) {
+                (true, Some(response)) => response.fields = head,
+                _ => now.request.fields = head,
+            }
+        }
+        if let Some(response) = &mut now.response {
+            response.status = u16::try_from(self.shown.status).unwrap_or(response.status);
+        }
+        now.request.method_name = own(Own::Method).unwrap_or(now.request.method_name);
+        now.request.target = own(Own::Target).unwrap_or(now.request.target);
+        now.request.authority = own(Own::Authority).unwrap_or(now.request.authority);
+        now.body = own(Own::Body).unwrap_or(now.body);
+        now.about.metadata = self.metadata();
+        Some(Snapshot::of(&now))
+    }
+
+    /// Makes a change; what is read from now on shows it.
+    ///
+    /// # Errors
+    /// Why it cannot be, for whoever wrote the script.
+    pub(super) fn change(&mut self, edit: &Edit<'_>, is_trailer: bool) -> Result<(), String> {
+        self.shown.changes += 1;
+        let too_large = |error: eddy_filter::EditError| error.to_string();
+        match *edit {
+            Edit::Set { name, .. } | Edit::Add { name, .. } | Edit::Remove { name }
+                if matches!(FieldId::from_name(name), FieldId::ContentLength | FieldId::TransferEncoding) =>
+            {
+                // eddy frames messages itself; scripts that see to it would only repeat it.
+                return Ok(());
+            }
+            Edit::Set { .. } | Edit::Add { .. } | Edit::Remove { .. } => {
+                self.change_fields(edit, is_trailer)?
+            }
+            Edit::Method(text) => self.own(Own::Method, text),
+            Edit::Target(text) => self.own(Own::Target, text),
+            Edit::Authority(text) => {
+                self.own(Own::Authority, text);
+                self.change_host(text);
+            }
+            Edit::BodySet(text) => self.own(Own::Body, text),
+            Edit::Status(status) => self.shown.status = status,
+            Edit::Metadata { space, key, value } => {
+                let mut noted = self.metadata.take().unwrap_or_else(|| copied(self.metadata()));
+                let outcome = noted.set(space, key, value);
+                self.metadata = Some(noted);
+                outcome.map_err(|full| full.to_string())?;
+            }
+            Edit::BodyAppend(_)
+            | Edit::BodyPrepend(_)
+            | Edit::BodyDrain(_)
+            | Edit::Reply { .. }
+            | Edit::ReplyField { .. }
+            | Edit::ReplyGrpc(_)
+            | Edit::ClearRoute
+            | Edit::Endpoint { .. }
+            | Edit::Fault(_) => {}
+        }
+        self.edits.push(self.hook.step, edit).map_err(too_large)
+    }
+
+    /// Whether the fields that are shown are a copy.
+    fn is_copied(&self, is_head: bool) -> bool {
+        let (shown, copy) =
+            if is_head { (&self.shown.head, &self.head) } else { (&self.shown.trailers, &self.trailers) };
+        !copy.bytes.is_empty() && shown.bytes == copy.bytes.as_ptr()
+    }
+
+    /// The copy of the head or the trailers, made at the first change.
+    fn open(&mut self, is_trailer: bool) -> &mut FieldsCopy {
+        if !self.is_copied(!is_trailer) {
+            let view = self.view.map(|view| {
+                // SAFETY: as in `view`; the borrow is of the view and not of the stage, and ends with this function.
+                unsafe { view.cast::<View<'_>>().as_ref() }
+            });
+            let fields = match view {
+                None => Fields::default(),
+                Some(view) if is_trailer => view.trailers,
+                Some(view) if view.phase.is_reversed() => view.response.unwrap_or_default().fields,
+                Some(view) => view.request.fields,
+            };
+            if is_trailer { self.trailers.fill(fields) } else { self.head.fill(fields) }
+        }
+        if is_trailer { &mut self.trailers } else { &mut self.head }
+    }
+
+    fn change_fields(&mut self, edit: &Edit<'_>, is_trailer: bool) -> Result<(), String> {
+        let FieldsCopy { bytes, fields } = self.open(is_trailer);
+        let mut editor = FieldsEditor::new(bytes, fields);
+        let outcome = if let Edit::Set { name, value } = *edit {
+            editor.set(name, value)
+        } else if let Edit::Add { name, value } = *edit {
+            editor.add(name, value)
+        } else if let Edit::Remove { name } = *edit {
+            editor.remove(name)
+        } else {
+            Ok(())
+        };
+        self.show_copy(is_trailer);
+        outcome.map_err(|fault| fault.to_string())
+    }
+
+    /// Shows another authority where the head has a `Host` field.
+    fn change_host(&mut self, authority: &[u8]) {
+        let FieldsCopy { bytes, fields } = self.open(false);
+        let start = bytes.len();
+        bytes.extend_from_slice(authority);
+        let value = Span::new(start, bytes.len());
+        if let Some(field) = fields.iter_mut().find(|field| field.id == FieldId::Host) {
+            field.value = value;
+        }
+        self.show_copy(false);
+    }
+
+    fn show_copy(&mut self, is_trailer: bool) {
+        if is_trailer {
+            self.shown.trailers = ShownFields::of(self.trailers.fields());
+        } else {
+            self.shown.head = ShownFields::of(self.head.fields());
+        }
+    }
+
+    fn own(&mut self, which: Own, text: &[u8]) {
+        let Some(place) = self.texts.get_mut(which as usize) else { return };
+        let text = place.insert(text.to_vec());
+        let shown = Text::of(text);
+        match which {
+            Own::Method => self.shown.method = shown,
+            Own::Target => self.shown.target = shown,
+            Own::Authority => self.shown.authority = shown,
+            Own::Body => self.shown.body = shown,
+        }
+    }
+}
+
+fn copied(metadata: Option<&Metadata>) -> Metadata {
+    let mut copy = Metadata::new();
+    for (space, key, value) in metadata.into_iter().flat_map(Metadata::iter) {
+        // As large as what was there.
+        let _ = copy.set(space, key, value);
+    }
+    copy
+}
+
+const COPY_BYTES_KEPT_MAX: usize = 16 * 1024;

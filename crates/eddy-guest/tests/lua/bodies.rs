@@ -1,0 +1,163 @@
+//! Bodies, whole and in pieces, and trailers.
+
+use eddy_filter::{Phase, Verdict};
+
+use crate::support::{At, Came, Play, goes_on, reason};
+
+const WHOLE: At<'_> = At { body: "hello", is_end: true, is_buffered: true, trailers: "" };
+
+fn piece(body: &str) -> At<'_> {
+    At { body, ..At::default() }
+}
+
+fn last(body: &str) -> At<'_> {
+    At { body, is_end: true, ..At::default() }
+}
+
+#[test]
+fn a_hook_waits_for_the_whole_body_and_may_change_the_head() {
+    let play = Play::new(
+        "function envoy_on_request(h)
+           h:headers():add('x-before', '1')
+           local body = h:body()
+           h:headers():add('x-size', body:length())
+           h:logInfo(body:getBytes(1, 3))
+           h:logInfo(body:setBytes('good bye'))
+           h:logInfo(h:body():getBytes(0, 8))
+         end",
+    );
+    let mut exchange = play.exchange();
+    let came = exchange.request_head(false);
+    assert_eq!(came, Came { verdict: Verdict::Buffer, edits: vec!["add x-before=1".to_owned()] });
+    assert!(exchange.has_state());
+    assert_eq!(exchange.enter(Phase::RequestBody, WHOLE), goes_on(&["add x-size=5", "body good bye"]));
+    assert!(!exchange.has_state());
+    assert_eq!(play.said(), ["ell", "8", "good bye"]);
+}
+
+#[test]
+fn a_message_without_a_body_has_none() {
+    let play = Play::new(
+        "function envoy_on_request(h) h:logInfo(tostring(h:body())) h:logInfo(h:body(true):length()) end",
+    );
+    assert_eq!(play.request(), goes_on(&[]));
+    assert_eq!(play.said(), ["nil", "0"]);
+    let set = Play::new("function envoy_on_request(h) h:body(true):setBytes('x') end");
+    assert_eq!(reason(&set.request()), "test.lua:1: there is no body that could be set");
+    let mut exchange = set.exchange();
+    assert_eq!(exchange.request_head(false).verdict, Verdict::Buffer);
+    let empty = At { body: "", ..WHOLE };
+    assert_eq!(exchange.enter(Phase::RequestBody, empty), goes_on(&["body x"]));
+}
+
+#[test]
+fn pieces_come_one_by_one_and_the_last_can_be_set_behind_the_loop() {
+    let play = Play::new(
+        "function envoy_on_response(h)
+           local last
+           for chunk in h:bodyChunks() do
+             h:logInfo(chunk:length())
+             chunk:setBytes('')
+             last = chunk
+           end
+           last:setBytes('all')
+         end",
+    );
+    let mut exchange = play.exchange();
+    assert_eq!(exchange.response_head(false), goes_on(&[]));
+    assert_eq!(exchange.enter(Phase::ResponseBody, piece("abc")), goes_on(&["body "]));
+    assert_eq!(exchange.enter(Phase::ResponseBody, last("de")), goes_on(&["body ", "body all"]));
+    assert!(!exchange.has_state());
+    assert_eq!(play.said(), ["3", "2"]);
+}
+
+#[test]
+fn what_went_on_cannot_be_changed_any_more() {
+    for (statement, expected) in [
+        ("h:headers():add('x', '1')", "test.lua:1: header map can no longer be modified"),
+        (
+            "h:respond({[':status'] = '200'})",
+            "test.lua:1: respond() cannot be called if headers have been continued",
+        ),
+        ("h:body()", "test.lua:1: cannot call body() after body streaming has started"),
+        ("h:bodyChunks()", "test.lua:1: cannot call bodyChunks after body processing has begun"),
+        (
+            "h:clearRouteCache()",
+            "test.lua:1: clearRouteCache() is only valid before the request has been sent on",
+        ),
+        ("kept = kept or c kept:length() kept = c c = nil", ""),
+    ] {
+        let play = Play::new(&format!(
+            "function envoy_on_request(h) for c in h:bodyChunks() do {statement} end end"
+        ));
+        let mut exchange = play.exchange();
+        assert_eq!(exchange.request_head(false), goes_on(&[]));
+        let came = exchange.enter(Phase::RequestBody, piece("abc"));
+        if expected.is_empty() {
+            assert_eq!(came, goes_on(&[]));
+            let came = exchange.enter(Phase::RequestBody, piece("def"));
+            assert_eq!(reason(&came), "test.lua:1: object used outside of proper scope");
+        } else {
+            assert_eq!(reason(&came), expected, "{statement}");
+        }
+        assert!(!exchange.has_state());
+    }
+}
+
+#[test]
+fn bytes_outside_of_a_body_are_an_error() {
+    let play = Play::new("function envoy_on_request(h) h:body():getBytes(3, 3) end");
+    let mut exchange = play.exchange();
+    exchange.request_head(false);
+    let came = exchange.enter(Phase::RequestBody, WHOLE);
+    assert!(reason(&came).starts_with("test.lua:1: index/length must be >= 0"), "{came:?}");
+}
+
+#[test]
+fn trailers_are_waited_for() {
+    let play = Play::new(
+        "function envoy_on_request(h)
+           for c in h:bodyChunks() do end
+           local t = h:trailers()
+           h:logInfo(t and t:get('X-Sum') or 'none')
+           if t then t:replace('x-sum', '0') h:logInfo(t:get('x-sum')) end
+         end",
+    );
+    let mut exchange = play.exchange();
+    assert_eq!(exchange.request_head(false), goes_on(&[]));
+    assert_eq!(exchange.enter(Phase::RequestBody, piece("abc")), goes_on(&[]));
+    let trailers = At { trailers: "x-sum: 7\r\n", is_end: true, ..At::default() };
+    assert_eq!(exchange.enter(Phase::RequestTrailers, trailers), goes_on(&["set x-sum=0"]));
+    assert_eq!(play.said(), ["7", "0"]);
+
+    let mut without = play.exchange();
+    without.request_head(false);
+    without.enter(Phase::RequestBody, last("abc"));
+    assert!(!without.has_state());
+    assert_eq!(play.said().last().map(String::as_str), Some("none"));
+}
+
+#[test]
+fn a_hook_that_has_ended_is_shown_nothing_more() {
+    let play = Play::new("function envoy_on_request(h) if false then h:body() end h:logInfo('once') end");
+    let mut exchange = play.exchange();
+    assert_eq!(exchange.request_head(false), goes_on(&[]));
+    assert_eq!(exchange.enter(Phase::RequestBody, piece("abc")), goes_on(&[]));
+    assert_eq!(play.said(), ["once"]);
+}
+
+#[test]
+fn only_scripts_that_name_bodies_are_shown_them() {
+    let interest = |text: &str| {
+        let made = Play::new(text).made;
+        (Phase::ALL.map(|phase| made.info.interest.has(phase)), made.info.only_reads_body)
+    };
+    let head = [true, false, false, false, false, false, false, false];
+    assert_eq!(interest("function envoy_on_request() end"), (head, true));
+    let both = [false, false, false, true, true, true, false, false];
+    assert_eq!(interest("function envoy_on_response(h) h:body() end"), (both, true));
+    assert!(!interest("function envoy_on_response(h) h:body():setBytes('') end").1);
+    let hidden = Play::new("function envoy_on_request(h) h['bo' .. 'dy'](h) end");
+    let came = hidden.exchange().request_head(false);
+    assert!(reason(&came).contains("shows bodies only to scripts in which the word"), "{came:?}");
+}

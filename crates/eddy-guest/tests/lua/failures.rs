@@ -1,0 +1,158 @@
+//! Scripts that fail, and what is left of the machine.
+
+use std::time::{Duration, Instant};
+
+use eddy_filter::{Phase, Verdict};
+use eddy_guest::LuaLimits;
+
+use crate::support::{At, Play, goes_on, host, load, reason};
+
+fn refused(text: &str) -> String {
+    load(text, LuaLimits::default(), &host()).expect_err("it is refused").to_string()
+}
+
+#[test]
+fn a_script_that_is_none_is_refused_with_its_place() {
+    assert_eq!(
+        refused("function envoy_on_request(\n end"),
+        "test.lua:2: <name> or '...' expected near 'end'"
+    );
+    assert_eq!(refused("error('no')"), "test.lua:1: no");
+    assert_eq!(
+        refused("local a = 1"),
+        "test.lua: the script defines neither `envoy_on_request` nor `envoy_on_response`"
+    );
+    assert_eq!(refused("envoy_on_request = 5"), "`envoy_on_request` has to be a function");
+    assert_eq!(refused("while true do end"), "it used more CPU time than it may");
+    assert!(refused("\x1bLJ\x02").contains("attempt to load"), "no compiled code");
+}
+
+#[test]
+fn a_hook_that_fails_takes_its_changes_back_and_the_machine_goes_on() {
+    let play = Play::new(
+        "count = 0
+         function envoy_on_request(h)
+           count = count + 1
+           h:headers():add('x', '1')
+           if count == 2 then error({}) end
+           if count == 3 then local a = nil + 1 end
+           if count == 4 then coroutine.yield() end
+           if count == 5 then error('plain', 0) end
+         end",
+    );
+    let fine = goes_on(&["add x=1"]);
+    assert_eq!(play.request(), fine);
+    assert_eq!(reason(&play.request()), "an error that is no text: a table");
+    assert_eq!(reason(&play.request()), "test.lua:6: attempt to perform arithmetic on a nil value");
+    assert_eq!(reason(&play.request()), "script performed an unexpected yield");
+    assert_eq!(reason(&play.request()), "plain");
+    assert_eq!(play.request(), fine);
+}
+
+#[test]
+fn a_hook_without_an_end_is_ended() {
+    let play = Play::new(
+        "function envoy_on_request(h)
+           if h:headers():get('x-loop') then while true do pcall(function() while true do end end) end end
+           h:headers():add('x', '1')
+         end",
+    );
+    let begin = Instant::now();
+    let mut exchange = play.exchange();
+    exchange.request = "GET / HTTP/1.1\r\nHost: a\r\nx-loop: 1\r\n\r\n".to_owned();
+    let came = exchange.request_head(true);
+    assert_eq!(reason(&came), "it used more CPU time than it may");
+    assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+    assert_eq!(play.request(), goes_on(&["add x=1"]));
+}
+
+#[test]
+fn a_hook_that_takes_too_much_memory_costs_its_machine_and_those_that_wait_there() {
+    let limits = LuaLimits { memory_bytes: 4 << 20, cpu: Duration::from_secs(5), ..LuaLimits::default() };
+    let play = Play::with(
+        "count = 0
+         function envoy_on_request(h)
+           count = count + 1
+           if h:headers():get('x-eat') then local t = {} for i = 1, 1e9 do t[i] = 'text ' .. i end end
+           if h:headers():get('x-wait') then h:body() end
+           h:headers():add('x', count)
+         end",
+        limits,
+    );
+    let mut waits = play.exchange();
+    waits.request = "GET / HTTP/1.1\r\nHost: a\r\nx-wait: 1\r\n\r\n".to_owned();
+    assert_eq!(waits.request_head(false).verdict, Verdict::Buffer);
+    let mut eats = play.exchange();
+    eats.request = "GET / HTTP/1.1\r\nHost: a\r\nx-eat: 1\r\n\r\n".to_owned();
+    assert_eq!(reason(&eats.request_head(true)), "it used more memory than it may");
+    // A new machine begins anew.
+    assert_eq!(play.request(), goes_on(&["add x=1"]));
+    let whole = At { body: "x", is_end: true, is_buffered: true, trailers: "" };
+    let came = waits.enter(Phase::RequestBody, whole);
+    assert!(reason(&came).contains("its machine was replaced while it waited"), "{came:?}");
+}
+
+#[test]
+fn a_hook_waits_only_in_its_own_coroutine() {
+    for statement in ["h:body()", "h:respond({[':status'] = 200})", "h:bodyChunks()()", "h:trailers()"] {
+        let play = Play::new(&format!(
+            "function envoy_on_request(h)
+               local co = coroutine.create(function() {statement} end)
+               local is_fine, why = coroutine.resume(co)
+               h:logInfo(tostring(is_fine) .. ' ' .. tostring(why))
+             end"
+        ));
+        assert_eq!(play.exchange().request_head(false), goes_on(&[]));
+        assert_eq!(
+            play.said(),
+            ["false test.lua:2: a hook can only wait in its own coroutine"],
+            "{statement}"
+        );
+    }
+}
+
+#[test]
+fn workers_share_no_globals() {
+    let play =
+        Play::new("count = 0 function envoy_on_request(h) count = count + 1 h:headers():add('x', count) end");
+    play.request();
+    assert_eq!(play.request(), goes_on(&["add x=2"]));
+    let mut other = play.exchange();
+    other.worker = 1;
+    assert_eq!(other.request_head(true), goes_on(&["add x=1"]));
+    let mut none = play.exchange();
+    none.worker = 2;
+    assert_eq!(reason(&none.request_head(true)), "the worker cannot enter the script now");
+}
+
+#[test]
+fn a_script_reaches_nothing_but_what_is_offered() {
+    let play = Play::new(
+        "function envoy_on_request(h)
+           local seen = {}
+           for _, name in ipairs({'os', 'io', 'ffi', 'jit', 'debug', 'package', 'require', 'loadfile', 'dofile', 'newproxy', 'getfenv'}) do
+             if _G[name] ~= nil then seen[#seen + 1] = name end
+           end
+           local headers = h:headers()
+           for _, object in ipairs({h, headers, h:streamInfo(), h:connection(), eddy.shared('a')}) do
+             if getmetatable(object) ~= false then seen[#seen + 1] = 'metatable' end
+             for key, value in next, object do if type(value) ~= 'number' and value ~= 'a\\0' then seen[#seen + 1] = type(value) end end
+           end
+           h:logInfo(table.concat(seen, ' '))
+         end",
+    );
+    assert_eq!(play.request(), goes_on(&[]));
+    assert_eq!(play.said(), [""]);
+}
+
+#[test]
+fn libraries_can_be_allowed() {
+    let limits = LuaLimits { allows_os: true, allows_ffi: true, ..LuaLimits::default() };
+    let play = Play::with(
+        "local ffi = require('ffi')
+         function envoy_on_request(h) h:logInfo(type(os.time()) .. ffi.sizeof('int')) end",
+        limits,
+    );
+    assert_eq!(play.request(), goes_on(&[]));
+    assert_eq!(play.said(), ["number4"]);
+}

@@ -1,0 +1,62 @@
+//! What the handle does beside message and facts.
+
+use eddy_filter::Level;
+
+use crate::support::{Play, goes_on, reason};
+
+#[test]
+fn records_have_their_level() {
+    let play = Play::new(
+        "function envoy_on_request(h)
+           h:logTrace('t') h:logDebug('d') h:logInfo('i') h:logWarn('w') h:logErr('e') h:logCritical('c')
+           h:log(0, 5) h:log(5, 'five')
+         end",
+    );
+    assert_eq!(play.request(), goes_on(&[]));
+    let said = play.host.said.lock().unwrap().clone();
+    let levels = [
+        (Level::Trace, "t"),
+        (Level::Debug, "d"),
+        (Level::Info, "i"),
+        (Level::Warn, "w"),
+        (Level::Error, "e"),
+        (Level::Error, "c"),
+        (Level::Trace, "5"),
+        (Level::Error, "five"),
+    ];
+    assert_eq!(said, levels.map(|(level, text)| (level, text.to_owned())));
+}
+
+#[test]
+fn the_way_of_a_request_can_be_changed() {
+    let play = Play::new(
+        "function envoy_on_request(h)
+           h:setUpstreamOverrideHost('127.0.0.1:1', true) h:setUpstreamOverrideHost('127.0.0.1:2') h:clearRouteCache()
+         end
+         function envoy_on_response(h) h:setUpstreamOverrideHost('127.0.0.1:1') end",
+    );
+    assert_eq!(
+        play.request(),
+        goes_on(&["endpoint 127.0.0.1:1 true", "endpoint 127.0.0.1:2 false", "clear route"])
+    );
+    assert_eq!(
+        reason(&play.response()),
+        "test.lua:4: setUpstreamOverrideHost() is only valid before the request has been sent on"
+    );
+}
+
+#[test]
+fn times_and_base64() {
+    let play = Play::new(
+        "function envoy_on_request(h)
+           h:logInfo(h:base64Escape('a\\0b?'))
+           local ms, again = h:timestamp(), h:timestamp(EnvoyTimestampResolution.MILLISECOND)
+           h:logInfo(tostring(ms > 1.6e12 and again >= ms))
+           h:logInfo(#h:timestampString() .. ' ' .. #h:timestampString(EnvoyTimestampResolution.MICROSECOND))
+         end
+         function envoy_on_response(h) h:timestamp(7) end",
+    );
+    assert_eq!(play.request(), goes_on(&[]));
+    assert_eq!(play.said(), ["YQBiPw==", "true", "13 16"]);
+    assert_eq!(reason(&play.response()), "test.lua:7: timestamp format must be MILLISECOND.");
+}

@@ -1,0 +1,107 @@
+//! Scripts of filters in Lua: read, and loaded once for each filter that runs them.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use eddy_config::{LuaConfig, LuaScriptText};
+use eddy_filter::{Host, LoadError};
+use eddy_guest::{LuaLimits, LuaScript, LuaSource, SharedLimits};
+
+use super::problem::{FilterProblem, ScriptLine};
+
+/// The scripts of a configuration in the making: rules that run the same script of a filter share it, machines included.
+#[derive(Default)]
+pub(super) struct Scripts {
+    loaded: HashMap<(Arc<str>, LuaScriptText), Arc<LuaScript>>,
+}
+
+impl Scripts {
+    /// The script of a filter.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub(super) fn load(
+        &mut self,
+        filter: &Arc<str>,
+        config: &LuaConfig,
+        script: &LuaScriptText,
+        host: &Arc<dyn Host>,
+    ) -> Result<Arc<LuaScript>, FilterProblem> {
+        let key = (Arc::clone(filter), script.clone());
+        if let Some(known) = self.loaded.get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        let loaded = load(filter, config, script, host)?;
+        self.loaded.insert(key, Arc::clone(&loaded));
+        Ok(loaded)
+    }
+}
+
+fn load(
+    filter: &str,
+    config: &LuaConfig,
+    script: &LuaScriptText,
+    host: &Arc<dyn Host>,
+) -> Result<Arc<LuaScript>, FilterProblem> {
+    let (chunk, text, path) = match script {
+        LuaScriptText::Inline { name, text } => (name.to_string(), text.as_bytes().to_vec(), None),
+        LuaScriptText::File(path) => {
+            let text = read(path).map_err(|why| {
+                let message = format!("the script \"{}\" cannot be read: {why}", path.display());
+                FilterProblem::new(filter, message, None)
+            })?;
+            (chunk_of(path), text, Some(path.as_path()))
+        }
+    };
+    let source = LuaSource { filter, chunk: &chunk, text: &text, limits: limits_of(config) };
+    LuaScript::load(&source, host).map_err(|error| problem_of(filter, &chunk, path, &error))
+}
+
+/// The name of the file, as messages of the script have it.
+fn chunk_of(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let mut text = Vec::new();
+    file.take(SCRIPT_BYTES_MAX + 1).read_to_end(&mut text).map_err(|error| error.to_string())?;
+    if text.len() as u64 > SCRIPT_BYTES_MAX {
+        return Err(format!("it has more than {SCRIPT_BYTES_MAX} bytes"));
+    }
+    Ok(text)
+}
+
+fn limits_of(config: &LuaConfig) -> LuaLimits {
+    LuaLimits {
+        cpu: config.cpu,
+        memory_bytes: config.memory_bytes,
+        allows_os: config.allow.os,
+        allows_io: config.allow.io,
+        allows_package: config.allow.package,
+        allows_ffi: config.allow.ffi,
+        shared: SharedLimits { entries_max: config.shared_entries_max, bytes_max: config.shared_bytes_max },
+    }
+}
+
+/// The problem at the line of the script's file that the message begins with.
+fn problem_of(filter: &str, chunk: &str, path: Option<&Path>, error: &LoadError) -> FilterProblem {
+    let message = error.to_string();
+    let located = path.and_then(|path| {
+        let rest = message.strip_prefix(chunk)?.strip_prefix(':')?;
+        let (line, rest) = rest.split_once(": ")?;
+        Some((ScriptLine { path: path.display().to_string(), line: line.parse().ok()? }, rest))
+    });
+    match located {
+        Some((script, rest)) => {
+            FilterProblem { script: Some(script), ..FilterProblem::new(filter, rest, None) }
+        }
+        None => FilterProblem::new(filter, message, None),
+    }
+}
+
+/// Largest script, bytes.
+const SCRIPT_BYTES_MAX: u64 = 1 << 20;

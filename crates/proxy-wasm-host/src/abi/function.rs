@@ -1,0 +1,159 @@
+//! What a module may call in a host.
+
+use self::Family::{Compiler, Legacy, ProxyWasm, Wasi};
+use self::Number::{I32, I64};
+
+/// A function that modules may import.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Function {
+    /// Which family it is of.
+    pub family: Family,
+    /// Its name.
+    pub name: &'static str,
+    /// What it takes.
+    pub params: &'static [Number],
+    /// Whether it gives an `i32`.
+    pub has_result: bool,
+}
+
+/// Where functions come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// The contract, in the module `env`.
+    ProxyWasm,
+    /// What modules built for 0.1.0 call, in the module `env`.
+    Legacy,
+    /// What compilers leave in modules, in the module `env`.
+    Compiler,
+    /// WASI, in the modules `wasi_snapshot_preview1` and `wasi_unstable`.
+    Wasi,
+}
+
+/// The type of an argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Number {
+    /// Four bytes.
+    I32,
+    /// Eight bytes.
+    I64,
+}
+
+impl Family {
+    /// The modules under which its functions are imported.
+    pub const fn modules(self) -> &'static [&'static str] {
+        match self {
+            Self::ProxyWasm | Self::Legacy | Self::Compiler => &["env"],
+            Self::Wasi => &["wasi_snapshot_preview1", "wasi_unstable"],
+        }
+    }
+}
+
+impl Function {
+    /// The one of this name in this module.
+    pub fn find(module: &str, name: &str) -> Option<&'static Self> {
+        FUNCTIONS.iter().find(|function| function.name == name && function.family.modules().contains(&module))
+    }
+}
+
+const fn function(family: Family, name: &'static str, params: &'static [Number]) -> Function {
+    Function { family, name, params, has_result: true }
+}
+
+const fn silent(family: Family, name: &'static str, params: &'static [Number]) -> Function {
+    Function { family, name, params, has_result: false }
+}
+
+/// Every function that a module may import.
+pub const FUNCTIONS: &[Function] = &[
+    function(ProxyWasm, "proxy_log", &[I32, I32, I32]),
+    function(ProxyWasm, "proxy_get_log_level", &[I32]),
+    function(ProxyWasm, "proxy_get_current_time_nanoseconds", &[I32]),
+    function(ProxyWasm, "proxy_set_tick_period_milliseconds", &[I32]),
+    function(ProxyWasm, "proxy_set_buffer_bytes", &[I32, I32, I32, I32, I32]),
+    function(ProxyWasm, "proxy_get_buffer_bytes", &[I32, I32, I32, I32, I32]),
+    function(ProxyWasm, "proxy_get_buffer_status", &[I32, I32, I32]),
+    function(ProxyWasm, "proxy_get_header_map_size", &[I32, I32]),
+    function(ProxyWasm, "proxy_get_header_map_pairs", &[I32, I32, I32]),
+    function(ProxyWasm, "proxy_set_header_map_pairs", &[I32, I32, I32]),
+    function(ProxyWasm, "proxy_get_header_map_value", &[I32, I32, I32, I32, I32]),
+    function(ProxyWasm, "proxy_add_header_map_value", &[I32, I32, I32, I32, I32]),
+    function(ProxyWasm, "proxy_replace_header_map_value", &[I32, I32, I32, I32, I32]),
+    function(ProxyWasm, "proxy_remove_header_map_value", &[I32, I32, I32]),
+    function(ProxyWasm, "proxy_continue_stream", &[I32]),
+    function(ProxyWasm, "proxy_close_stream", &[I32]),
+    function(ProxyWasm, "proxy_get_status", &[I32, I32, I32]),
+    function(ProxyWasm, "proxy_send_local_response", &[I32, I32, I32, I32, I32, I32, I32, I32]),
+    function(ProxyWasm, "proxy_http_call", &[I32, I32, I32, I32, I32, I32, I32, I32, I32, I32]),
+    function(ProxyWasm, "proxy_grpc_call", &[I32, I32, I32, I32, I32, I32, I32, I32, I32, I32, I32, I32]),
+    function(ProxyWasm, "proxy_grpc_stream", &[I32, I32, I32, I32, I32, I32, I32, I32, I32]),
+    function(ProxyWasm, "proxy_grpc_send", &[I32, I32, I32, I32]),
+    function(ProxyWasm, "proxy_grpc_cancel", &[I32]),
+    function(ProxyWasm, "proxy_grpc_close", &[I32]),
+    function(ProxyWasm, "proxy_set_shared_data", &[I32, I32, I32, I32, I32]),
+    function(ProxyWasm, "proxy_get_shared_data", &[I32, I32, I32, I32, I32]),
+    function(ProxyWasm, "proxy_register_shared_queue", &[I32, I32, I32]),
+    function(ProxyWasm, "proxy_resolve_shared_queue", &[I32, I32, I32, I32, I32]),
+    function(ProxyWasm, "proxy_enqueue_shared_queue", &[I32, I32, I32]),
+    function(ProxyWasm, "proxy_dequeue_shared_queue", &[I32, I32, I32]),
+    function(ProxyWasm, "proxy_define_metric", &[I32, I32, I32, I32]),
+    function(ProxyWasm, "proxy_record_metric", &[I32, I64]),
+    function(ProxyWasm, "proxy_increment_metric", &[I32, I64]),
+    function(ProxyWasm, "proxy_get_metric", &[I32, I32]),
+    function(ProxyWasm, "proxy_get_property", &[I32, I32, I32, I32]),
+    function(ProxyWasm, "proxy_set_property", &[I32, I32, I32, I32]),
+    function(ProxyWasm, "proxy_call_foreign_function", &[I32, I32, I32, I32, I32, I32]),
+    function(ProxyWasm, "proxy_set_effective_context", &[I32]),
+    function(ProxyWasm, "proxy_done", &[]),
+    function(Legacy, "proxy_get_configuration", &[I32, I32]),
+    function(Legacy, "proxy_continue_request", &[]),
+    function(Legacy, "proxy_continue_response", &[]),
+    function(Legacy, "proxy_clear_route_cache", &[]),
+    silent(Compiler, "emscripten_notify_memory_growth", &[I32]),
+    function(Compiler, "pthread_equal", &[I32, I32]),
+    function(Wasi, "args_get", &[I32, I32]),
+    function(Wasi, "args_sizes_get", &[I32, I32]),
+    function(Wasi, "environ_get", &[I32, I32]),
+    function(Wasi, "environ_sizes_get", &[I32, I32]),
+    function(Wasi, "clock_res_get", &[I32, I32]),
+    function(Wasi, "clock_time_get", &[I32, I64, I32]),
+    function(Wasi, "fd_advise", &[I32, I64, I64, I32]),
+    function(Wasi, "fd_allocate", &[I32, I64, I64]),
+    function(Wasi, "fd_close", &[I32]),
+    function(Wasi, "fd_datasync", &[I32]),
+    function(Wasi, "fd_fdstat_get", &[I32, I32]),
+    function(Wasi, "fd_fdstat_set_flags", &[I32, I32]),
+    function(Wasi, "fd_fdstat_set_rights", &[I32, I64, I64]),
+    function(Wasi, "fd_filestat_get", &[I32, I32]),
+    function(Wasi, "fd_filestat_set_size", &[I32, I64]),
+    function(Wasi, "fd_filestat_set_times", &[I32, I64, I64, I32]),
+    function(Wasi, "fd_pread", &[I32, I32, I32, I64, I32]),
+    function(Wasi, "fd_prestat_get", &[I32, I32]),
+    function(Wasi, "fd_prestat_dir_name", &[I32, I32, I32]),
+    function(Wasi, "fd_pwrite", &[I32, I32, I32, I64, I32]),
+    function(Wasi, "fd_read", &[I32, I32, I32, I32]),
+    function(Wasi, "fd_readdir", &[I32, I32, I32, I64, I32]),
+    function(Wasi, "fd_renumber", &[I32, I32]),
+    function(Wasi, "fd_seek", &[I32, I64, I32, I32]),
+    function(Wasi, "fd_sync", &[I32]),
+    function(Wasi, "fd_tell", &[I32, I32]),
+    function(Wasi, "fd_write", &[I32, I32, I32, I32]),
+    function(Wasi, "path_create_directory", &[I32, I32, I32]),
+    function(Wasi, "path_filestat_get", &[I32, I32, I32, I32, I32]),
+    function(Wasi, "path_filestat_set_times", &[I32, I32, I32, I32, I64, I64, I32]),
+    function(Wasi, "path_link", &[I32, I32, I32, I32, I32, I32, I32]),
+    function(Wasi, "path_open", &[I32, I32, I32, I32, I32, I64, I64, I32, I32]),
+    function(Wasi, "path_readlink", &[I32, I32, I32, I32, I32, I32]),
+    function(Wasi, "path_remove_directory", &[I32, I32, I32]),
+    function(Wasi, "path_rename", &[I32, I32, I32, I32, I32, I32]),
+    function(Wasi, "path_symlink", &[I32, I32, I32, I32, I32]),
+    function(Wasi, "path_unlink_file", &[I32, I32, I32]),
+    function(Wasi, "poll_oneoff", &[I32, I32, I32, I32]),
+    silent(Wasi, "proc_exit", &[I32]),
+    function(Wasi, "proc_raise", &[I32]),
+    function(Wasi, "sched_yield", &[]),
+    function(Wasi, "random_get", &[I32, I32]),
+    function(Wasi, "sock_accept", &[I32, I32, I32]),
+    function(Wasi, "sock_recv", &[I32, I32, I32, I32, I32, I32]),
+    function(Wasi, "sock_send", &[I32, I32, I32, I32, I32]),
+    function(Wasi, "sock_shutdown", &[I32, I32]),
+];

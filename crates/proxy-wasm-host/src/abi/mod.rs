@@ -1,0 +1,22 @@
+//! The contract between host and module: versions, names, numbers and the form of maps.
+
+mod callback;
+mod export;
+mod function;
+mod kinds;
+mod pairs;
+mod status;
+mod version;
+mod wire_enum;
+
+pub use callback::Callback;
+pub use function::{FUNCTIONS, Family, Function, Number};
+pub use kinds::{Action, BufferType, LogLevel, MapType, MetricType, PeerType, StreamType};
+pub use pairs::{Pairs, PairsError};
+pub(crate) use status::wire;
+pub use status::{Answer, Status};
+pub use version::AbiVersion;
+
+pub(crate) use export::{Signature, signature_of};
+pub(crate) use pairs::{PairsSize, PairsWriter};
+pub(crate) use wire_enum::wire_enum;

@@ -1,0 +1,133 @@
+//! Buffers: bodies, data, messages and configurations.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use wasmtime::Linker;
+
+use crate::abi::{Answer, BufferType, Callback, Status, wire};
+use crate::host::Host;
+use crate::vm::{Crossing, Guest, Place, Region, State, cross, give_bytes, give_filled, put};
+
+pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result<()> {
+    linker.func_wrap(
+        "env",
+        "proxy_get_buffer_bytes",
+        |mut guest: Guest<'_, H>, buffer: u32, start: u32, len_max: u32, data: u32, size: u32| {
+            bytes(&mut guest, buffer, Region::new(start, len_max), Place::new(data, size)).map(wire)
+        },
+    )?;
+    linker.func_wrap(
+        "env",
+        "proxy_set_buffer_bytes",
+        |mut guest: Guest<'_, H>, buffer: u32, start: u32, len: u32, bytes: u32, bytes_len: u32| {
+            wire(set_bytes(&mut guest, buffer, Region::new(start, len), Region::new(bytes, bytes_len)))
+        },
+    )?;
+    linker.func_wrap(
+        "env",
+        "proxy_get_buffer_status",
+        |mut guest: Guest<'_, H>, buffer: u32, size: u32, flags: u32| {
+            wire(status(&mut guest, buffer, size, flags))
+        },
+    )?;
+    linker.func_wrap("env", "proxy_get_configuration", |mut guest: Guest<'_, H>, data: u32, size: u32| {
+        configuration(&mut guest, Place::new(data, size)).map(wire)
+    })?;
+    Ok(())
+}
+
+fn buffer_type(number: u32) -> Answer<BufferType> {
+    BufferType::from_wire(number).ok_or(Status::BadArgument)
+}
+
+fn bytes<H: Host>(
+    guest: &mut Guest<'_, H>,
+    buffer: u32,
+    wanted: Region,
+    place: Place,
+) -> wasmtime::Result<Answer> {
+    let (buffer, range) = match find(guest, buffer, wanted) {
+        Ok(found) => found,
+        Err(status) => return Ok(Err(status)),
+    };
+    if let Some(own) = own_buffer(guest.data(), buffer) {
+        return give_bytes(guest, place, own.get(range).unwrap_or_default());
+    }
+    give_filled(guest, place, range.len(), |host, scope, into| {
+        host.buffer_read(scope, buffer, range.start, into)
+    })
+}
+
+/// The part of a buffer that is there of what is wanted.
+fn find<H: Host>(
+    guest: &mut Guest<'_, H>,
+    buffer: u32,
+    wanted: Region,
+) -> Answer<(BufferType, Range<usize>)> {
+    let buffer = buffer_type(buffer)?;
+    let size = buffer_size(guest, buffer)?;
+    let start = usize::try_from(wanted.start).map_err(|_| Status::BadArgument)?;
+    let len = usize::try_from(wanted.len).map_err(|_| Status::BadArgument)?;
+    if start > size || wanted.start.checked_add(wanted.len).is_none() && wanted.len != u32::MAX {
+        return Err(Status::BadArgument);
+    }
+    Ok((buffer, start..start.saturating_add(len).min(size)))
+}
+
+fn buffer_size<H: Host>(guest: &mut Guest<'_, H>, buffer: BufferType) -> Answer<usize> {
+    let own = own_buffer(guest.data(), buffer).map(|own| own.len());
+    let Crossing { host, scope, .. } = cross(guest)?;
+    own.map_or_else(|| host.buffer_size(scope, buffer), Ok)
+}
+
+/// The buffers that the machine itself has.
+fn own_buffer<H: Host>(state: &State<H>, buffer: BufferType) -> Option<Arc<[u8]>> {
+    match buffer {
+        BufferType::VmConfiguration => Some(Arc::clone(&state.vm_configuration)),
+        BufferType::PluginConfiguration => {
+            Some(state.effective.map(|context| state.contexts.configuration(context)).unwrap_or_default())
+        }
+        BufferType::ForeignFunctionArguments => Some(Arc::clone(&state.foreign_arguments)),
+        BufferType::HttpRequestBody
+        | BufferType::HttpResponseBody
+        | BufferType::DownstreamData
+        | BufferType::UpstreamData
+        | BufferType::HttpCallResponseBody
+        | BufferType::GrpcCallMessage => None,
+    }
+}
+
+fn set_bytes<H: Host>(guest: &mut Guest<'_, H>, buffer: u32, replaced: Region, bytes: Region) -> Answer {
+    let buffer = buffer_type(buffer)?;
+    if own_buffer(guest.data(), buffer).is_some() {
+        return Err(Status::BadArgument);
+    }
+    let Crossing { host, scope, given } = cross(guest)?;
+    let bytes = given.bytes(bytes)?;
+    let size = host.buffer_size(scope, buffer)?;
+    let start = usize::try_from(replaced.start).map_or(size, |start| start.min(size));
+    let end = usize::try_from(replaced.len).map_or(size, |len| start.saturating_add(len).min(size));
+    host.buffer_replace(scope, buffer, start..end, bytes)
+}
+
+fn status<H: Host>(guest: &mut Guest<'_, H>, buffer: u32, place: u32, flags: u32) -> Answer {
+    let size = buffer_size(guest, buffer_type(buffer)?)?;
+    let size = u32::try_from(size).map_err(|_| Status::InternalFailure)?;
+    cross(guest)?.given.check_room(flags, 4)?;
+    put(guest, place, size.to_le_bytes())?;
+    put(guest, flags, 0_u32.to_le_bytes())
+}
+
+/// The configuration that belongs to the callback, for modules built for 0.1.0.
+fn configuration<H: Host>(guest: &mut Guest<'_, H>, place: Place) -> wasmtime::Result<Answer> {
+    if let Err(status) = cross(guest) {
+        return Ok(Err(status));
+    }
+    let buffer = match guest.data().callback {
+        Some(Callback::VmStart) => BufferType::VmConfiguration,
+        _ => BufferType::PluginConfiguration,
+    };
+    let own = own_buffer(guest.data(), buffer).unwrap_or_default();
+    give_bytes(guest, place, &own)
+}

@@ -1,0 +1,30 @@
+//! Which context is in effect, and which is done.
+
+use wasmtime::Linker;
+
+use crate::abi::{Answer, Status, wire};
+use crate::host::Host;
+use crate::ids::ContextId;
+use crate::vm::{Guest, State};
+
+pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result<()> {
+    linker.func_wrap("env", "proxy_set_effective_context", |mut guest: Guest<'_, H>, context: u32| {
+        wire(set_effective(guest.data_mut(), ContextId(context)))
+    })?;
+    linker.func_wrap("env", "proxy_done", |mut guest: Guest<'_, H>| wire(done(guest.data_mut())))?;
+    Ok(())
+}
+
+fn set_effective<H>(state: &mut State<H>, context: ContextId) -> Answer {
+    if !state.contexts.has(context) {
+        return Err(Status::BadArgument);
+    }
+    // While the module starts there is none, and no number that it could know.
+    state.effective = Some(context);
+    Ok(())
+}
+
+fn done<H>(state: &mut State<H>) -> Answer {
+    let context = state.effective.ok_or(Status::NotFound)?;
+    if state.contexts.finish(context) { Ok(()) } else { Err(Status::NotFound) }
+}

@@ -1,0 +1,115 @@
+//! Maps: fields, trailers and metadata.
+
+use std::borrow::Cow;
+
+use wasmtime::Linker;
+
+use crate::abi::{AbiVersion, Answer, MapType, PairsSize, Status, wire};
+use crate::host::Host;
+use crate::vm::{Crossing, Guest, Place, Region, State, cross, give, give_map, put};
+
+pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result<()> {
+    linker.func_wrap(
+        "env",
+        "proxy_get_header_map_size",
+        |mut guest: Guest<'_, H>, map: u32, size: u32| wire(map_size(&mut guest, map, size)),
+    )?;
+    linker.func_wrap(
+        "env",
+        "proxy_get_header_map_pairs",
+        |mut guest: Guest<'_, H>, map: u32, data: u32, size: u32| {
+            pairs(&mut guest, map, Place::new(data, size)).map(wire)
+        },
+    )?;
+    linker.func_wrap(
+        "env",
+        "proxy_set_header_map_pairs",
+        |mut guest: Guest<'_, H>, map: u32, pairs: u32, len: u32| {
+            wire(set_pairs(&mut guest, map, Region::new(pairs, len)))
+        },
+    )?;
+    linker.func_wrap(
+        "env",
+        "proxy_get_header_map_value",
+        |mut guest: Guest<'_, H>, map: u32, key: u32, key_len: u32, data: u32, size: u32| {
+            value(&mut guest, map, Region::new(key, key_len), Place::new(data, size)).map(wire)
+        },
+    )?;
+    linker.func_wrap(
+        "env",
+        "proxy_add_header_map_value",
+        |mut guest: Guest<'_, H>, map: u32, key: u32, key_len: u32, value: u32, value_len: u32| {
+            wire(add(&mut guest, map, Region::new(key, key_len), Region::new(value, value_len)))
+        },
+    )?;
+    linker.func_wrap(
+        "env",
+        "proxy_replace_header_map_value",
+        |mut guest: Guest<'_, H>, map: u32, key: u32, key_len: u32, value: u32, value_len: u32| {
+            wire(replace(&mut guest, map, Region::new(key, key_len), Region::new(value, value_len)))
+        },
+    )?;
+    linker.func_wrap(
+        "env",
+        "proxy_remove_header_map_value",
+        |mut guest: Guest<'_, H>, map: u32, key: u32, key_len: u32| {
+            wire(remove(&mut guest, map, Region::new(key, key_len)))
+        },
+    )?;
+    Ok(())
+}
+
+fn map_type(number: u32) -> Answer<MapType> {
+    MapType::from_wire(number).ok_or(Status::BadArgument)
+}
+
+fn map_size<H: Host>(guest: &mut Guest<'_, H>, map: u32, place: u32) -> Answer {
+    let Crossing { host, scope, given } = cross(guest)?;
+    let map = map_type(map)?;
+    given.check_room(place, 4)?;
+    let mut size = PairsSize::default();
+    host.map_visit(scope, map, &mut |key, value| size.add(key, value))?;
+    let bytes = u32::try_from(size.bytes()).map_err(|_| Status::InternalFailure)?;
+    put(guest, place, bytes.to_le_bytes())
+}
+
+fn pairs<H: Host>(guest: &mut Guest<'_, H>, map: u32, place: Place) -> wasmtime::Result<Answer> {
+    match map_type(map) {
+        Ok(map) => give_map(guest, place, |host, scope, visit| host.map_visit(scope, map, visit)),
+        Err(status) => Ok(Err(status)),
+    }
+}
+
+fn set_pairs<H: Host>(guest: &mut Guest<'_, H>, map: u32, pairs: Region) -> Answer {
+    let Crossing { host, scope, given } = cross(guest)?;
+    host.map_set(scope, map_type(map)?, given.pairs(pairs)?)
+}
+
+fn value<H: Host>(guest: &mut Guest<'_, H>, map: u32, key: Region, place: Place) -> wasmtime::Result<Answer> {
+    let map = match map_type(map) {
+        Ok(map) => map,
+        Err(status) => return Ok(Err(status)),
+    };
+    // A module built for 0.1.0 takes every status but success for a failure.
+    let is_empty_if_missing = guest.data().shared.module.abi_version() == AbiVersion::V0_1_0;
+    give(guest, place, |host, scope, given| match host.map_value(scope, map, given.bytes(key)?)? {
+        Some(value) => Ok(value),
+        None if is_empty_if_missing => Ok(Cow::Borrowed(&[])),
+        None => Err(Status::NotFound),
+    })
+}
+
+fn add<H: Host>(guest: &mut Guest<'_, H>, map: u32, key: Region, value: Region) -> Answer {
+    let Crossing { host, scope, given } = cross(guest)?;
+    host.map_add(scope, map_type(map)?, given.bytes(key)?, given.bytes(value)?)
+}
+
+fn replace<H: Host>(guest: &mut Guest<'_, H>, map: u32, key: Region, value: Region) -> Answer {
+    let Crossing { host, scope, given } = cross(guest)?;
+    host.map_replace(scope, map_type(map)?, given.bytes(key)?, given.bytes(value)?)
+}
+
+fn remove<H: Host>(guest: &mut Guest<'_, H>, map: u32, key: Region) -> Answer {
+    let Crossing { host, scope, given } = cross(guest)?;
+    host.map_remove(scope, map_type(map)?, given.bytes(key)?)
+}

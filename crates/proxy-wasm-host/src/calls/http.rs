@@ -1,0 +1,81 @@
+//! Calls by HTTP, and how calls end.
+
+use std::time::Duration;
+
+use wasmtime::Linker;
+
+use crate::abi::{Answer, Status, wire};
+use crate::host::{Host, HttpCall};
+use crate::vm::{Crossing, Guest, Place, Region, State, cross, give, put};
+
+pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result<()> {
+    linker.func_wrap(
+        "env",
+        "proxy_http_call",
+        |mut guest: Guest<'_, H>,
+         upstream: u32,
+         upstream_len: u32,
+         headers: u32,
+         headers_len: u32,
+         body: u32,
+         body_len: u32,
+         trailers: u32,
+         trailers_len: u32,
+         timeout: u32,
+         place: u32| {
+            let call = Call {
+                upstream: Region::new(upstream, upstream_len),
+                headers: Region::new(headers, headers_len),
+                body: Region::new(body, body_len),
+                trailers: Region::new(trailers, trailers_len),
+                timeout: Duration::from_millis(u64::from(timeout)),
+            };
+            wire(http_call(&mut guest, &call, place))
+        },
+    )?;
+    linker.func_wrap(
+        "env",
+        "proxy_get_status",
+        |mut guest: Guest<'_, H>, code: u32, data: u32, size: u32| {
+            call_status(&mut guest, code, Place::new(data, size)).map(wire)
+        },
+    )?;
+    Ok(())
+}
+
+/// A call, where the module put it.
+struct Call {
+    upstream: Region,
+    headers: Region,
+    body: Region,
+    trailers: Region,
+    timeout: Duration,
+}
+
+fn http_call<H: Host>(guest: &mut Guest<'_, H>, call: &Call, place: u32) -> Answer {
+    let Crossing { host, scope, given } = cross(guest)?;
+    given.check_room(place, 4)?;
+    let call = HttpCall {
+        upstream: given.bytes(call.upstream)?,
+        headers: given.pairs(call.headers)?,
+        body: given.bytes(call.body)?,
+        trailers: given.pairs(call.trailers)?,
+        timeout: call.timeout,
+    };
+    if [&b":method"[..], b":path", b":authority"].iter().any(|name| call.headers.get(name).is_none()) {
+        return Err(Status::BadArgument);
+    }
+    let id = host.http_call(scope, call)?;
+    put(guest, place, id.0.to_le_bytes())
+}
+
+fn call_status<H: Host>(guest: &mut Guest<'_, H>, code_place: u32, place: Place) -> wasmtime::Result<Answer> {
+    let mut code = 0;
+    let given = give(guest, place, |host, scope, given| {
+        given.check_room(code_place, 4)?;
+        let status = host.call_status(scope)?;
+        code = status.code;
+        Ok(status.message)
+    })?;
+    Ok(given.and_then(|()| put(guest, code_place, code.to_le_bytes())))
+}

@@ -1,0 +1,57 @@
+//! Metrics.
+
+use wasmtime::Linker;
+
+use crate::abi::{Answer, MetricType, Status, wire};
+use crate::host::Host;
+use crate::ids::MetricId;
+use crate::vm::{Crossing, Guest, Region, State, cross, put};
+
+pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result<()> {
+    linker.func_wrap(
+        "env",
+        "proxy_define_metric",
+        |mut guest: Guest<'_, H>, kind: u32, name: u32, name_len: u32, place: u32| {
+            wire(define_metric(&mut guest, kind, Region::new(name, name_len), place))
+        },
+    )?;
+    linker.func_wrap("env", "proxy_record_metric", |mut guest: Guest<'_, H>, metric: u32, value: u64| {
+        wire(record(&mut guest, MetricId(metric), value))
+    })?;
+    linker.func_wrap(
+        "env",
+        "proxy_increment_metric",
+        |mut guest: Guest<'_, H>, metric: u32, delta: i64| {
+            wire(increment(&mut guest, MetricId(metric), delta))
+        },
+    )?;
+    linker.func_wrap("env", "proxy_get_metric", |mut guest: Guest<'_, H>, metric: u32, place: u32| {
+        wire(value(&mut guest, MetricId(metric), place))
+    })?;
+    Ok(())
+}
+
+fn define_metric<H: Host>(guest: &mut Guest<'_, H>, kind: u32, name: Region, place: u32) -> Answer {
+    let Crossing { host, scope, given } = cross(guest)?;
+    let kind = MetricType::from_wire(kind).ok_or(Status::BadArgument)?;
+    given.check_room(place, 4)?;
+    let metric = host.define_metric(scope, kind, given.bytes(name)?)?;
+    put(guest, place, metric.0.to_le_bytes())
+}
+
+fn record<H: Host>(guest: &mut Guest<'_, H>, metric: MetricId, value: u64) -> Answer {
+    let Crossing { host, scope, .. } = cross(guest)?;
+    host.record_metric(scope, metric, value)
+}
+
+fn increment<H: Host>(guest: &mut Guest<'_, H>, metric: MetricId, delta: i64) -> Answer {
+    let Crossing { host, scope, .. } = cross(guest)?;
+    host.increment_metric(scope, metric, delta)
+}
+
+fn value<H: Host>(guest: &mut Guest<'_, H>, metric: MetricId, place: u32) -> Answer {
+    let Crossing { host, scope, given } = cross(guest)?;
+    given.check_room(place, 8)?;
+    let value = host.metric(scope, metric)?;
+    put(guest, place, value.to_le_bytes())
+}

@@ -1,0 +1,17 @@
+//! The host functions that modules call.
+
+mod buffers;
+mod contexts;
+mod define;
+mod fields;
+mod foreign;
+mod grpc;
+mod http;
+mod logs;
+mod metrics;
+mod properties;
+mod queues;
+mod shared_data;
+mod streams;
+
+pub(crate) use define::define;

@@ -1,0 +1,48 @@
+//! Values that modules share.
+
+use std::num::NonZeroU32;
+
+use wasmtime::Linker;
+
+use crate::abi::{Answer, wire};
+use crate::host::Host;
+use crate::vm::{Crossing, Guest, Place, Region, State, cross, give, put};
+
+pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>) -> wasmtime::Result<()> {
+    linker.func_wrap(
+        "env",
+        "proxy_get_shared_data",
+        |mut guest: Guest<'_, H>, key: u32, key_len: u32, data: u32, size: u32, cas: u32| {
+            value(&mut guest, Region::new(key, key_len), Place::new(data, size), cas).map(wire)
+        },
+    )?;
+    linker.func_wrap(
+        "env",
+        "proxy_set_shared_data",
+        |mut guest: Guest<'_, H>, key: u32, key_len: u32, value: u32, value_len: u32, cas: u32| {
+            wire(set_value(&mut guest, Region::new(key, key_len), Region::new(value, value_len), cas))
+        },
+    )?;
+    Ok(())
+}
+
+fn value<H: Host>(
+    guest: &mut Guest<'_, H>,
+    key: Region,
+    place: Place,
+    cas_place: u32,
+) -> wasmtime::Result<Answer> {
+    let mut cas = 0;
+    let given = give(guest, place, |host, scope, given| {
+        given.check_room(cas_place, 4)?;
+        let found = host.shared_data(scope, given.bytes(key)?)?;
+        cas = found.cas.get();
+        Ok(found.value)
+    })?;
+    Ok(given.and_then(|()| put(guest, cas_place, cas.to_le_bytes())))
+}
+
+fn set_value<H: Host>(guest: &mut Guest<'_, H>, key: Region, value: Region, cas: u32) -> Answer {
+    let Crossing { host, scope, given } = cross(guest)?;
+    host.set_shared_data(scope, given.bytes(key)?, given.bytes(value)?, NonZeroU32::new(cas))
+}

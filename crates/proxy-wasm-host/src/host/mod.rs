@@ -1,0 +1,9 @@
+//! The embedder's side.
+
+mod arguments;
+mod embedder;
+
+pub use arguments::{
+    CallStatus, GrpcCall, GrpcStream, HttpCall, LocalResponse, Output, PropertyPath, Rest, Scope, SharedValue,
+};
+pub use embedder::Host;

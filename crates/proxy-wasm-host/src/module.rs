@@ -1,0 +1,267 @@
+//! A compiled module and what it asks for and offers.
+
+use thiserror::Error;
+use wasmtime::{ExternType, FuncType, ModuleExport, ValType};
+
+use crate::abi::{AbiVersion, Callback, Function, Number, Signature, signature_of};
+use crate::engine::Engine;
+
+/// A module that was compiled and checked. Clones are the same module.
+#[derive(Clone)]
+pub struct Module {
+    engine: Engine,
+    code: wasmtime::Module,
+    version: AbiVersion,
+    callbacks: Callbacks,
+    allocator: &'static str,
+    unknown_imports: Vec<String>,
+}
+
+/// Where each callback is, by its number.
+pub(crate) type Callbacks = [Option<Found>; Callback::ALL.len()];
+
+/// An export that is a callback.
+#[derive(Clone, Copy)]
+pub(crate) struct Found {
+    pub(crate) export: ModuleExport,
+    pub(crate) signature: Signature,
+}
+
+/// What to do with imports that this host doesn't have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UnknownImports {
+    /// Refuse the module.
+    #[default]
+    Refuse,
+    /// Take it; a call of such a function is a fault.
+    Trap,
+}
+
+/// Why a module can't be used.
+#[derive(Debug, Error)]
+pub enum ModuleError {
+    /// No module, or one that uses what this machine doesn't know.
+    #[error("this is no WebAssembly module that can be run here")]
+    Code {
+        /// Why.
+        #[source]
+        source: wasmtime::Error,
+    },
+    /// None of the versions that this host speaks.
+    #[error(
+        "the module exports none of `proxy_abi_version_0_1_0`, `proxy_abi_version_0_2_0` and `proxy_abi_version_0_2_1`: it was not built for proxy-wasm"
+    )]
+    Version,
+    /// An import that this host doesn't have.
+    #[error("the module imports `{name}`, which this host does not have")]
+    UnknownImport {
+        /// Module and name of the import.
+        name: String,
+    },
+    /// An import with another type than the function of this host.
+    #[error("the module imports `{name}` as {found}, but it is {expected}")]
+    ImportType {
+        /// Module and name of the import.
+        name: String,
+        /// What the module says.
+        found: String,
+        /// What it is.
+        expected: String,
+    },
+    /// A callback with another type than the contract says.
+    #[error("the module exports `{name}` as {found}, but hosts call {expected}")]
+    ExportType {
+        /// The name of the export.
+        name: String,
+        /// What the module says.
+        found: String,
+        /// What hosts call.
+        expected: String,
+    },
+    /// No memory that a host could read.
+    #[error("the module exports no memory of its own with the name `memory`")]
+    Memory,
+    /// No way to ask the module for memory.
+    #[error("the module exports neither `proxy_on_memory_allocate` nor `malloc`")]
+    Allocator,
+}
+
+impl Module {
+    /// Compiles a module, binary or (with wasmtime's feature for it) as text, and checks it.
+    ///
+    /// # Errors
+    ///
+    /// The code is no module, was built for another contract, imports what this host doesn't have or exports what hosts
+    /// can't call.
+    ///
+    /// # Cost
+    ///
+    /// Compiling takes milliseconds to seconds, on all processors; with a cache folder only the first time.
+    pub fn compile(engine: &Engine, code: &[u8], unknown: UnknownImports) -> Result<Self, ModuleError> {
+        let code =
+            wasmtime::Module::new(engine.machine(), code).map_err(|source| ModuleError::Code { source })?;
+        let is_marked = |version: &&AbiVersion| code.get_export(version.marker()).is_some();
+        let version = *AbiVersion::ALL.iter().rev().find(is_marked).ok_or(ModuleError::Version)?;
+        let unknown_imports = check_imports(&code, unknown)?;
+        check_memory(&code)?;
+        let allocator = find_allocator(&code)?;
+        check_start(&code)?;
+        let callbacks = find_callbacks(&code)?;
+        Ok(Self { engine: engine.clone(), code, version, callbacks, allocator, unknown_imports })
+    }
+
+    /// The contract it was built for.
+    pub fn abi_version(&self) -> AbiVersion {
+        self.version
+    }
+
+    /// Whether it has this callback. Calling one that is missing costs nothing.
+    pub fn has(&self, callback: Callback) -> bool {
+        self.found(callback).is_some()
+    }
+
+    /// Imports that this host doesn't have, as `module.name`; calling one is a fault.
+    pub fn unknown_imports(&self) -> &[String] {
+        &self.unknown_imports
+    }
+
+    /// The engine that runs it.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    pub(crate) fn code(&self) -> &wasmtime::Module {
+        &self.code
+    }
+
+    pub(crate) fn found(&self, callback: Callback) -> Option<Found> {
+        self.callbacks.get(callback as usize).copied().flatten()
+    }
+
+    /// The name of the function that gives memory.
+    pub(crate) fn allocator(&self) -> &'static str {
+        self.allocator
+    }
+}
+
+fn check_imports(code: &wasmtime::Module, unknown: UnknownImports) -> Result<Vec<String>, ModuleError> {
+    let mut names = Vec::new();
+    for import in code.imports() {
+        let name = format!("{}.{}", import.module(), import.name());
+        let ExternType::Func(found) = import.ty() else {
+            return Err(ModuleError::UnknownImport { name });
+        };
+        let Some(function) = Function::find(import.module(), import.name()) else {
+            if unknown == UnknownImports::Refuse {
+                return Err(ModuleError::UnknownImport { name });
+            }
+            names.push(name);
+            continue;
+        };
+        if !is_function(&found, function) {
+            let expected = shape(function.params.iter().copied().map(val_type), function.has_result);
+            return Err(ModuleError::ImportType { name, found: shape_of(&found), expected });
+        }
+    }
+    Ok(names)
+}
+
+fn is_function(found: &FuncType, function: &Function) -> bool {
+    let params: Vec<ValType> = function.params.iter().copied().map(val_type).collect();
+    let results: &[ValType] = if function.has_result { &[ValType::I32] } else { &[] };
+    is_same(found.params(), &params) && is_same(found.results(), results)
+}
+
+fn is_same(found: impl ExactSizeIterator<Item = ValType>, expected: &[ValType]) -> bool {
+    found.len() == expected.len()
+        && found.zip(expected).all(|(found, expected)| ValType::eq(&found, expected))
+}
+
+fn val_type(number: Number) -> ValType {
+    match number {
+        Number::I32 => ValType::I32,
+        Number::I64 => ValType::I64,
+    }
+}
+
+fn check_memory(code: &wasmtime::Module) -> Result<(), ModuleError> {
+    match code.get_export("memory") {
+        Some(ExternType::Memory(memory)) if !memory.is_64() && !memory.is_shared() => Ok(()),
+        _ => Err(ModuleError::Memory),
+    }
+}
+
+fn find_allocator(code: &wasmtime::Module) -> Result<&'static str, ModuleError> {
+    let name = ALLOCATORS.into_iter().find(|name| code.get_export(name).is_some());
+    let name = name.ok_or(ModuleError::Allocator)?;
+    check_export(code, name, &[Signature { params: 1, results: 1 }])?;
+    Ok(name)
+}
+
+fn check_start(code: &wasmtime::Module) -> Result<(), ModuleError> {
+    // What is never called may have any type.
+    if check_export(code, "_initialize", &[Signature { params: 0, results: 0 }])?.is_some() {
+        check_export(code, "main", &[Signature { params: 2, results: 1 }])?;
+    } else {
+        check_export(code, "_start", &[Signature { params: 0, results: 0 }])?;
+    }
+    Ok(())
+}
+
+fn find_callbacks(code: &wasmtime::Module) -> Result<Callbacks, ModuleError> {
+    let mut callbacks = [None; Callback::ALL.len()];
+    for (slot, callback) in callbacks.iter_mut().zip(Callback::ALL) {
+        let signature = check_export(code, callback.name(), signature_of(*callback))?;
+        *slot = signature
+            .zip(code.get_export_index(callback.name()))
+            .map(|(signature, export)| Found { export, signature });
+    }
+    Ok(callbacks)
+}
+
+/// The signature of an export that may be missing.
+fn check_export(
+    code: &wasmtime::Module,
+    name: &str,
+    signatures: &[Signature],
+) -> Result<Option<Signature>, ModuleError> {
+    let Some(export) = code.get_export(name) else { return Ok(None) };
+    let expected = || {
+        let shapes = signatures.iter().map(|signature| {
+            shape(std::iter::repeat_n(ValType::I32, signature.params), signature.results == 1)
+        });
+        shapes.collect::<Vec<_>>().join(" or ")
+    };
+    let ExternType::Func(found) = export else {
+        let found = "something that is no function".to_owned();
+        return Err(ModuleError::ExportType { name: name.to_owned(), found, expected: expected() });
+    };
+    let has = |signature: &&Signature| {
+        is_same(found.params(), &vec![ValType::I32; signature.params])
+            && is_same(found.results(), &vec![ValType::I32; signature.results])
+    };
+    match signatures.iter().find(has) {
+        Some(signature) => Ok(Some(*signature)),
+        None => Err(ModuleError::ExportType {
+            name: name.to_owned(),
+            found: shape_of(&found),
+            expected: expected(),
+        }),
+    }
+}
+
+fn shape_of(found: &FuncType) -> String {
+    let results = list(found.results());
+    format!("({}) -> ({results})", list(found.params()))
+}
+
+fn shape(params: impl Iterator<Item = ValType>, has_result: bool) -> String {
+    let results = if has_result { "i32" } else { "" };
+    format!("({}) -> ({results})", list(params))
+}
+
+fn list(types: impl Iterator<Item = ValType>) -> String {
+    types.map(|each| each.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+const ALLOCATORS: [&str; 2] = ["proxy_on_memory_allocate", "malloc"];

@@ -1,0 +1,227 @@
+//! Values and queues in memory.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::abi::{Answer, Status};
+use crate::ids::QueueId;
+
+/// Values and queues that the machines of a program share, by the name (`vm_id`) that groups them. For any number of threads.
+#[derive(Debug)]
+pub struct SharedServices {
+    limits: SharedLimits,
+    state: Mutex<State>,
+}
+
+/// How much may be shared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SharedLimits {
+    /// Values there may be.
+    pub values_max: usize,
+    /// Keys and values together.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub value_bytes_max: usize,
+    /// Queues there may be.
+    pub queues_max: usize,
+    /// Items that a queue may have.
+    pub queue_items_max: usize,
+    /// Items of all queues together.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub queue_bytes_max: usize,
+}
+
+impl Default for SharedLimits {
+    /// 10,000 values in 16 MiB; 1,000 queues of 10,000 items in 16 MiB.
+    fn default() -> Self {
+        Self {
+            values_max: 10_000,
+            value_bytes_max: 16 << 20,
+            queues_max: 1_000,
+            queue_items_max: 10_000,
+            queue_bytes_max: 16 << 20,
+        }
+    }
+}
+
+/// Who is told that a queue has an item. Called on the thread that added it: it passes the news on and does no more.
+pub type QueueListener = Arc<dyn Fn(QueueId) + Send + Sync>;
+
+#[derive(Debug, Default)]
+struct State {
+    values: HashMap<Key, Value>,
+    value_bytes: usize,
+    queues: HashMap<QueueId, Queue>,
+    queue_names: HashMap<Key, QueueId>,
+    queue_bytes: usize,
+}
+
+/// A group and a name within it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    group: Box<[u8]>,
+    name: Box<[u8]>,
+}
+
+impl Key {
+    fn new(group: &[u8], name: &[u8]) -> Self {
+        Self { group: group.into(), name: name.into() }
+    }
+
+    fn len(&self) -> usize {
+        self.group.len() + self.name.len()
+    }
+}
+
+#[derive(Debug)]
+struct Value {
+    bytes: Arc<[u8]>,
+    cas: NonZeroU32,
+}
+
+#[derive(Default)]
+struct Queue {
+    items: VecDeque<Box<[u8]>>,
+    listener: Option<QueueListener>,
+}
+
+impl fmt::Debug for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue").field("items", &self.items.len()).finish_non_exhaustive()
+    }
+}
+
+impl SharedServices {
+    /// Nothing yet.
+    pub fn new(limits: SharedLimits) -> Self {
+        Self { limits, state: Mutex::default() }
+    }
+
+    /// A value, and what to say to replace this very one.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    pub fn data(&self, group: &[u8], key: &[u8]) -> Answer<(Arc<[u8]>, NonZeroU32)> {
+        let state = self.lock();
+        let value = state.values.get(&Key::new(group, key)).ok_or(Status::NotFound)?;
+        Ok((Arc::clone(&value.bytes), value.cas))
+    }
+
+    /// Writes a value; with `cas` only if nobody has written since.
+    ///
+    /// # Errors
+    ///
+    /// Somebody has written, or there is no room.
+    pub fn set_data(&self, group: &[u8], key: &[u8], bytes: &[u8], cas: Option<NonZeroU32>) -> Answer {
+        let mut state = self.lock();
+        let key = Key::new(group, key);
+        let last = state.values.get(&key);
+        if cas.is_some_and(|cas| last.map(|last| last.cas) != Some(cas)) {
+            return Err(Status::CasMismatch);
+        }
+        let next = last.map_or(NonZeroU32::MIN, |last| last.cas.checked_add(1).unwrap_or(NonZeroU32::MIN));
+        let freed = last.map_or(0, |last| key.len() + last.bytes.len());
+        let total = state.value_bytes - freed + key.len() + bytes.len();
+        let is_full = last.is_none() && state.values.len() >= self.limits.values_max;
+        if is_full || total > self.limits.value_bytes_max {
+            return Err(Status::InternalFailure);
+        }
+        state.value_bytes = total;
+        state.values.insert(key, Value { bytes: bytes.into(), cas: next });
+        Ok(())
+    }
+
+    /// Makes a queue, or opens the one of this name; the listener is told of new items from now on, instead of an earlier one.
+    ///
+    /// # Errors
+    ///
+    /// There are as many queues as there may be.
+    pub fn register_queue(
+        &self,
+        group: &[u8],
+        name: &[u8],
+        listener: Option<QueueListener>,
+    ) -> Answer<QueueId> {
+        let mut state = self.lock();
+        let key = Key::new(group, name);
+        if let Some(queue) = state.queue_names.get(&key).copied() {
+            state.queues.entry(queue).or_default().listener = listener;
+            return Ok(queue);
+        }
+        if state.queues.len() >= self.limits.queues_max {
+            return Err(Status::InternalFailure);
+        }
+        let number = u32::try_from(state.queues.len() + 1).map_err(|_| Status::InternalFailure)?;
+        state.queues.insert(QueueId(number), Queue { items: VecDeque::new(), listener });
+        state.queue_names.insert(key, QueueId(number));
+        Ok(QueueId(number))
+    }
+
+    /// Opens the queue of this name.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    pub fn resolve_queue(&self, group: &[u8], name: &[u8]) -> Answer<QueueId> {
+        self.lock().queue_names.get(&Key::new(group, name)).copied().ok_or(Status::NotFound)
+    }
+
+    /// Adds an item and tells the queue's listener.
+    ///
+    /// # Errors
+    ///
+    /// There is no such queue, or no room.
+    pub fn enqueue(&self, queue: QueueId, item: &[u8]) -> Answer {
+        let listener = self.push(queue, item)?;
+        if let Some(listener) = listener {
+            listener(queue);
+        }
+        Ok(())
+    }
+
+    fn push(&self, id: QueueId, item: &[u8]) -> Answer<Option<QueueListener>> {
+        let mut state = self.lock();
+        let total = state.queue_bytes + item.len();
+        let queue = state.queues.get_mut(&id).ok_or(Status::NotFound)?;
+        if queue.items.len() >= self.limits.queue_items_max || total > self.limits.queue_bytes_max {
+            return Err(Status::InternalFailure);
+        }
+        queue.items.push_back(item.into());
+        let listener = queue.listener.clone();
+        state.queue_bytes = total;
+        Ok(listener)
+    }
+
+    /// Takes the item at the front.
+    ///
+    /// # Errors
+    ///
+    /// There is no such queue, or nothing in it.
+    pub fn dequeue(&self, queue: QueueId) -> Answer<Vec<u8>> {
+        let mut state = self.lock();
+        let items = &mut state.queues.get_mut(&queue).ok_or(Status::NotFound)?.items;
+        let item = items.pop_front().ok_or(Status::Empty)?;
+        state.queue_bytes -= item.len();
+        Ok(item.into_vec())
+    }
+
+    /// The state is whole between any two statements, so that a panic elsewhere leaves it usable.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for SharedServices {
+    fn default() -> Self {
+        Self::new(SharedLimits::default())
+    }
+}

@@ -1,0 +1,439 @@
+//! The callbacks, one method each.
+
+use std::sync::Arc;
+
+use wasmtime::{WasmParams, WasmResults};
+
+use crate::abi::{Action, Callback, PeerType};
+use crate::fault::{Fault, FaultKind};
+use crate::host::{Host, Rest};
+use crate::ids::{CallId, ContextId, QueueId};
+
+use super::exports::{Export, Exports};
+use super::machine::Vm;
+
+impl<H: Host> Vm<H> {
+    /// Makes a context for a plugin.
+    ///
+    /// # Errors
+    ///
+    /// The module fails, or there are as many contexts as there may be.
+    pub fn create_plugin(&mut self) -> Result<ContextId, Fault> {
+        self.create(None)
+    }
+
+    /// Makes a context for a stream of a plugin.
+    ///
+    /// # Errors
+    ///
+    /// The module fails, there is no such plugin, or there are as many contexts as there may be.
+    pub fn create_stream(&mut self, plugin: ContextId) -> Result<ContextId, Fault> {
+        let contexts = &self.store.data().contexts;
+        let is_plugin = contexts.get(plugin).is_some_and(|context| context.plugin.is_none());
+        if !is_plugin && self.fault.is_none() {
+            let message = format!("there is no plugin {}", plugin.0);
+            return Err(Fault::new(FaultKind::UnknownContext, Some(Callback::ContextCreate), message));
+        }
+        self.create(Some(plugin))
+    }
+
+    fn create(&mut self, plugin: Option<ContextId>) -> Result<ContextId, Fault> {
+        let state = self.store.data_mut();
+        let max = state.shared.limits.contexts_max;
+        if state.contexts.len() >= max {
+            let message = format!("there are {max} contexts, which is as many as there may be");
+            return Err(Fault::new(FaultKind::TooManyContexts, Some(Callback::ContextCreate), message));
+        }
+        let context = state.contexts.add(plugin);
+        let parent = plugin.map_or(0, |plugin| plugin.0);
+        self.call(Callback::ContextCreate, context, |e| &mut e.context_create, (context.0, parent))?;
+        Ok(context)
+    }
+
+    /// Ends a context: `on_done`, then `on_log` and `on_delete`. True if the context is gone; false if the module wants it to
+    /// stay until it says that it is done, when the other two follow by themselves and [`Host::context_deleted`] tells.
+    ///
+    /// # Errors
+    ///
+    /// The module fails, or the context is a plugin that still has streams.
+    pub fn end(&mut self, context: ContextId) -> Result<bool, Fault> {
+        self.check_streams(context)?;
+        // Pending before the call, because the module may say that it is done from within.
+        self.mark_pending(context, true);
+        let is_done =
+            self.call(Callback::Done, context, |e| &mut e.done, context.0)?.is_none_or(|done| done != 0);
+        if is_done && self.store.data().contexts.has(context) {
+            self.delete(context)?;
+        }
+        Ok(!self.store.data().contexts.has(context))
+    }
+
+    /// Ends a context without asking whether the module is done: `on_log` and `on_delete`.
+    ///
+    /// # Errors
+    ///
+    /// The module fails, or the context is a plugin that still has streams.
+    pub fn delete(&mut self, context: ContextId) -> Result<(), Fault> {
+        self.check_streams(context)?;
+        self.enter(Callback::Log, context, |e| &mut e.log, context.0)?;
+        self.enter(Callback::Delete, context, |e| &mut e.delete, context.0)?;
+        let state = self.store.data_mut();
+        state.contexts.remove(context);
+        if let Some(host) = &mut state.host {
+            host.context_deleted(context);
+        }
+        Ok(())
+    }
+
+    fn check_streams(&self, context: ContextId) -> Result<(), Fault> {
+        if self.store.data().contexts.has_streams(context) {
+            let message = format!("plugin {} still has streams", context.0);
+            return Err(Fault::new(FaultKind::HasStreams, Some(Callback::Done), message));
+        }
+        Ok(())
+    }
+
+    fn mark_pending(&mut self, context: ContextId, is_pending: bool) {
+        if let Some(context) = self.store.data_mut().contexts.get_mut(context) {
+            context.is_pending = is_pending;
+        }
+    }
+
+    /// The machine starts for a plugin; false if the module refuses. The configuration can be read from then on.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_vm_start(
+        &mut self,
+        plugin: ContextId,
+        configuration: impl Into<Arc<[u8]>>,
+    ) -> Result<bool, Fault> {
+        let configuration = configuration.into();
+        let len = length(configuration.len());
+        self.store.data_mut().vm_configuration = configuration;
+        let started = self.call(Callback::VmStart, plugin, |e| &mut e.vm_start, (plugin.0, len))?;
+        Ok(started.is_none_or(|started| started != 0))
+    }
+
+    /// A plugin is configured; false if the module refuses. The configuration can be read from then on, by its streams too.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_configure(
+        &mut self,
+        plugin: ContextId,
+        configuration: impl Into<Arc<[u8]>>,
+    ) -> Result<bool, Fault> {
+        let configuration = configuration.into();
+        let len = length(configuration.len());
+        if let Some(context) = self.store.data_mut().contexts.get_mut(plugin) {
+            context.configuration = configuration;
+        }
+        let configured = self.call(Callback::Configure, plugin, |e| &mut e.configure, (plugin.0, len))?;
+        Ok(configured.is_none_or(|configured| configured != 0))
+    }
+
+    /// The period of a plugin is over.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_tick(&mut self, plugin: ContextId) -> Result<(), Fault> {
+        self.call(Callback::Tick, plugin, |e| &mut e.tick, plugin.0).map(drop)
+    }
+
+    /// A connection has come.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_new_connection(&mut self, stream: ContextId) -> Result<Action, Fault> {
+        let answer = self.call(Callback::NewConnection, stream, |e| &mut e.new_connection, stream.0)?;
+        self.action(Callback::NewConnection, answer, PLAIN)
+    }
+
+    /// Bytes have come from the client; `size` of them can be read.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_downstream_data(
+        &mut self,
+        stream: ContextId,
+        size: usize,
+        rest: Rest,
+    ) -> Result<Action, Fault> {
+        let params = (stream.0, length(size), u32::from(rest.is_end()));
+        let answer = self.call(Callback::DownstreamData, stream, |e| &mut e.downstream_data, params)?;
+        self.action(Callback::DownstreamData, answer, PLAIN)
+    }
+
+    /// The client's connection is closed.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_downstream_connection_close(&mut self, stream: ContextId, peer: PeerType) -> Result<(), Fault> {
+        let params = (stream.0, peer.wire());
+        self.call(Callback::DownstreamConnectionClose, stream, |e| &mut e.downstream_connection_close, params)
+            .map(drop)
+    }
+
+    /// Bytes have come from the server; `size` of them can be read.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_upstream_data(&mut self, stream: ContextId, size: usize, rest: Rest) -> Result<Action, Fault> {
+        let params = (stream.0, length(size), u32::from(rest.is_end()));
+        let answer = self.call(Callback::UpstreamData, stream, |e| &mut e.upstream_data, params)?;
+        self.action(Callback::UpstreamData, answer, PLAIN)
+    }
+
+    /// The server's connection is closed.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_upstream_connection_close(&mut self, stream: ContextId, peer: PeerType) -> Result<(), Fault> {
+        let params = (stream.0, peer.wire());
+        self.call(Callback::UpstreamConnectionClose, stream, |e| &mut e.upstream_connection_close, params)
+            .map(drop)
+    }
+
+    /// The fields of a request have come. Modules built for 0.1.0 don't learn whether more comes.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_request_headers(
+        &mut self,
+        stream: ContextId,
+        fields: usize,
+        rest: Rest,
+    ) -> Result<Action, Fault> {
+        let (fields, end) = (length(fields), u32::from(rest.is_end()));
+        let answer = if self.is_without_end(Callback::RequestHeaders) {
+            let params = (stream.0, fields);
+            self.call(Callback::RequestHeaders, stream, |e| &mut e.request_headers_without_end, params)?
+        } else {
+            let params = (stream.0, fields, end);
+            self.call(Callback::RequestHeaders, stream, |e| &mut e.request_headers, params)?
+        };
+        self.action(Callback::RequestHeaders, answer, HEADERS)
+    }
+
+    /// A piece of a request's body has come; `size` bytes can be read.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_request_body(&mut self, stream: ContextId, size: usize, rest: Rest) -> Result<Action, Fault> {
+        let params = (stream.0, length(size), u32::from(rest.is_end()));
+        let answer = self.call(Callback::RequestBody, stream, |e| &mut e.request_body, params)?;
+        self.action(Callback::RequestBody, answer, BODY)
+    }
+
+    /// The trailers of a request have come.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_request_trailers(&mut self, stream: ContextId, fields: usize) -> Result<Action, Fault> {
+        let params = (stream.0, length(fields));
+        let answer = self.call(Callback::RequestTrailers, stream, |e| &mut e.request_trailers, params)?;
+        self.action(Callback::RequestTrailers, answer, PLAIN)
+    }
+
+    /// The fields of a response have come. Modules built for 0.1.0 don't learn whether more comes.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_response_headers(
+        &mut self,
+        stream: ContextId,
+        fields: usize,
+        rest: Rest,
+    ) -> Result<Action, Fault> {
+        let (fields, end) = (length(fields), u32::from(rest.is_end()));
+        let answer = if self.is_without_end(Callback::ResponseHeaders) {
+            let params = (stream.0, fields);
+            self.call(Callback::ResponseHeaders, stream, |e| &mut e.response_headers_without_end, params)?
+        } else {
+            let params = (stream.0, fields, end);
+            self.call(Callback::ResponseHeaders, stream, |e| &mut e.response_headers, params)?
+        };
+        self.action(Callback::ResponseHeaders, answer, HEADERS)
+    }
+
+    /// A piece of a response's body has come; `size` bytes can be read.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_response_body(&mut self, stream: ContextId, size: usize, rest: Rest) -> Result<Action, Fault> {
+        let params = (stream.0, length(size), u32::from(rest.is_end()));
+        let answer = self.call(Callback::ResponseBody, stream, |e| &mut e.response_body, params)?;
+        self.action(Callback::ResponseBody, answer, BODY)
+    }
+
+    /// The trailers of a response have come.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_response_trailers(&mut self, stream: ContextId, fields: usize) -> Result<Action, Fault> {
+        let params = (stream.0, length(fields));
+        let answer = self.call(Callback::ResponseTrailers, stream, |e| &mut e.response_trailers, params)?;
+        self.action(Callback::ResponseTrailers, answer, PLAIN)
+    }
+
+    /// A call is over: this many fields, bytes of body and trailers; no fields if it failed. The context is the plugin of the
+    /// one that called, or the one that called, as hosts differ.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_http_call_response(
+        &mut self,
+        context: ContextId,
+        call: CallId,
+        fields: usize,
+        body_size: usize,
+        trailers: usize,
+    ) -> Result<(), Fault> {
+        let params = (context.0, call.0, length(fields), length(body_size), length(trailers));
+        self.call(Callback::HttpCallResponse, context, |e| &mut e.http_call_response, params).map(drop)
+    }
+
+    /// Metadata of a gRPC call has come, before its messages.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_grpc_receive_initial_metadata(
+        &mut self,
+        context: ContextId,
+        call: CallId,
+        pairs: usize,
+    ) -> Result<(), Fault> {
+        let params = (context.0, call.0, length(pairs));
+        let callback = Callback::GrpcReceiveInitialMetadata;
+        self.call(callback, context, |e| &mut e.grpc_receive_initial_metadata, params).map(drop)
+    }
+
+    /// A message of a gRPC call has come.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_grpc_receive(&mut self, context: ContextId, call: CallId, size: usize) -> Result<(), Fault> {
+        let params = (context.0, call.0, length(size));
+        self.call(Callback::GrpcReceive, context, |e| &mut e.grpc_receive, params).map(drop)
+    }
+
+    /// Metadata of a gRPC call has come, after its messages.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_grpc_receive_trailing_metadata(
+        &mut self,
+        context: ContextId,
+        call: CallId,
+        pairs: usize,
+    ) -> Result<(), Fault> {
+        let params = (context.0, call.0, length(pairs));
+        let callback = Callback::GrpcReceiveTrailingMetadata;
+        self.call(callback, context, |e| &mut e.grpc_receive_trailing_metadata, params).map(drop)
+    }
+
+    /// A gRPC call is over, with this status.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_grpc_close(&mut self, context: ContextId, call: CallId, status: u32) -> Result<(), Fault> {
+        let params = (context.0, call.0, status);
+        self.call(Callback::GrpcClose, context, |e| &mut e.grpc_close, params).map(drop)
+    }
+
+    /// A queue that this plugin registered has an item.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_queue_ready(&mut self, plugin: ContextId, queue: QueueId) -> Result<(), Fault> {
+        self.call(Callback::QueueReady, plugin, |e| &mut e.queue_ready, (plugin.0, queue.0)).map(drop)
+    }
+
+    /// Calls a function of the module's by its number. It can read the arguments until it returns.
+    ///
+    /// # Errors
+    ///
+    /// The module fails.
+    pub fn on_foreign_function(
+        &mut self,
+        context: ContextId,
+        function: u32,
+        arguments: &[u8],
+    ) -> Result<(), Fault> {
+        if !self.has(Callback::ForeignFunction) {
+            return Ok(());
+        }
+        self.store.data_mut().foreign_arguments = Arc::from(arguments);
+        let params = (context.0, function, length(arguments.len()));
+        let result = self.call(Callback::ForeignFunction, context, |e| &mut e.foreign_function, params);
+        self.store.data_mut().foreign_arguments = Arc::default();
+        result.map(drop)
+    }
+
+    /// Enters a callback and finishes what became done meanwhile.
+    fn call<P: WasmParams, R: WasmResults>(
+        &mut self,
+        callback: Callback,
+        context: ContextId,
+        export: impl FnOnce(&mut Exports) -> &mut Export<P, R>,
+        params: P,
+    ) -> Result<Option<R>, Fault> {
+        let answer = self.enter(callback, context, export, params)?;
+        self.finish()?;
+        Ok(answer)
+    }
+
+    /// Finishes contexts that said during a callback that they are done.
+    fn finish(&mut self) -> Result<(), Fault> {
+        while let Some(context) = self.store.data_mut().contexts.take_done() {
+            self.delete(context)?;
+        }
+        Ok(())
+    }
+
+    fn is_without_end(&self, callback: Callback) -> bool {
+        self.module().found(callback).is_some_and(|found| found.signature.params == 2)
+    }
+
+    fn action(
+        &mut self,
+        callback: Callback,
+        answer: Option<u32>,
+        meanings: &[Action],
+    ) -> Result<Action, Fault> {
+        let Some(number) = answer else { return Ok(Action::Continue) };
+        let meaning = usize::try_from(number).ok().and_then(|index| meanings.get(index));
+        meaning.copied().ok_or_else(|| self.bad_return(callback, number))
+    }
+}
+
+fn length(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+const PLAIN: &[Action] = &[Action::Continue, Action::Pause];
+/// The kit for C++ has more words for headers: stop, go on and end the stream, and two ways to stop everything.
+const HEADERS: &[Action] = &[Action::Continue, Action::Pause, Action::Continue, Action::Pause, Action::Pause];
+/// And for bodies: stop with a buffer, with a limit, and without.
+const BODY: &[Action] = &[Action::Continue, Action::Pause, Action::Pause, Action::Pause];

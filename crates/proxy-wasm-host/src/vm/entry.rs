@@ -1,0 +1,67 @@
+//! The way into a module and back.
+
+use wasmtime::{WasmParams, WasmResults};
+
+use crate::abi::Callback;
+use crate::fault::{Fault, FaultKind};
+use crate::host::Host;
+use crate::ids::ContextId;
+
+use super::exports::{Export, Exports};
+use super::machine::Vm;
+
+impl<H: Host> Vm<H> {
+    /// Enters a callback on behalf of a context; none if the module doesn't have it.
+    pub(super) fn enter<P: WasmParams, R: WasmResults>(
+        &mut self,
+        callback: Callback,
+        context: ContextId,
+        export: impl FnOnce(&mut Exports) -> &mut Export<P, R>,
+        params: P,
+    ) -> Result<Option<R>, Fault> {
+        self.check(callback, context)?;
+        let function = match export(&mut self.exports).get(self.instance, &mut self.store) {
+            Ok(Some(function)) => function,
+            Ok(None) => return Ok(None),
+            Err(error) => return Err(self.fail(callback, &error)),
+        };
+        let state = self.store.data_mut();
+        state.effective = Some(context);
+        state.callback = Some(callback);
+        state.limiter.has_refused = false;
+        let limits = &state.shared.limits;
+        let is_start = matches!(callback, Callback::VmStart | Callback::Configure);
+        let ticks = if is_start { limits.start_ticks_max } else { limits.call_ticks_max };
+        self.store.set_epoch_deadline(ticks);
+        let result = function.call(&mut self.store, params);
+        self.store.data_mut().end_call();
+        match result {
+            Ok(result) => Ok(Some(result)),
+            Err(error) => Err(self.fail(callback, &error)),
+        }
+    }
+
+    /// The machine lives and knows the context.
+    fn check(&self, callback: Callback, context: ContextId) -> Result<(), Fault> {
+        if let Some(fault) = &self.fault {
+            let message = format!("it had failed before: {}", fault.message());
+            return Err(Fault::new(FaultKind::Dead, Some(callback), message));
+        }
+        if !self.store.data().contexts.has(context) {
+            let message = format!("there is no context {}", context.0);
+            return Err(Fault::new(FaultKind::UnknownContext, Some(callback), message));
+        }
+        Ok(())
+    }
+
+    fn fail(&mut self, callback: Callback, error: &wasmtime::Error) -> Fault {
+        let was_refused = self.store.data().limiter.has_refused;
+        self.die(Fault::of_error(error, Some(callback), was_refused))
+    }
+
+    /// An answer that means nothing.
+    pub(super) fn bad_return(&mut self, callback: Callback, number: u32) -> Fault {
+        let message = format!("it answered {number}, which means nothing");
+        self.die(Fault::new(FaultKind::BadReturn(number), Some(callback), message))
+    }
+}

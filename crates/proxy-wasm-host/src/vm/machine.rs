@@ -1,0 +1,153 @@
+//! The machine and its life.
+
+use std::sync::Arc;
+
+use wasmtime::{Instance, InstancePre, Memory, PoolConcurrencyLimitError, Store};
+
+use crate::abi::Callback;
+use crate::engine::Allocation;
+use crate::fault::{Fault, FaultKind};
+use crate::host::Host;
+use crate::image::{Shared, StartError};
+use crate::module::Module;
+
+use super::exports::Exports;
+use super::state::State;
+
+/// A running module: its memory, its contexts and its host.
+///
+/// One thread at a time uses it. A machine whose module failed is dead: it says so to every further call, and is to be
+/// replaced by another of the same [`Image`](crate::Image).
+pub struct Vm<H: Host> {
+    pub(super) store: Store<State<H>>,
+    pub(super) instance: Instance,
+    pub(super) exports: Exports,
+    pub(super) fault: Option<Fault>,
+}
+
+impl<H: Host> Vm<H> {
+    pub(crate) fn start(
+        shared: Arc<Shared>,
+        image: &InstancePre<State<H>>,
+        host: H,
+    ) -> Result<Self, StartError> {
+        let exports = Exports::new(&shared.module);
+        let ticks = shared.limits.start_ticks_max;
+        let state = State::new(Arc::clone(&shared), host);
+        let mut store = Store::new(shared.module.engine().machine(), state);
+        store.limiter(|state| &mut state.limiter);
+        store.set_epoch_deadline(ticks);
+        let instance = image.instantiate(&mut store).map_err(|error| start_error(&mut store, &error))?;
+        let mut vm = Self { store, instance, exports, fault: None };
+        vm.prepare().map_err(|error| start_error(&mut vm.store, &error))?;
+        Ok(vm)
+    }
+
+    /// Finds the module's memory and runs what it does first.
+    fn prepare(&mut self) -> wasmtime::Result<()> {
+        let shared = Arc::clone(&self.store.data().shared);
+        let memory = self.instance.get_memory(&mut self.store, "memory");
+        let allocator =
+            self.instance.get_typed_func::<u32, u32>(&mut self.store, shared.module.allocator())?;
+        let state = self.store.data_mut();
+        state.memory = memory;
+        state.allocator = Some(Arc::new(allocator));
+        if self.run("_initialize")? {
+            self.run_main()?;
+        } else {
+            self.run("_start")?;
+        }
+        self.store.data_mut().end_call();
+        Ok(())
+    }
+
+    /// Runs a function without arguments; false if there is none.
+    fn run(&mut self, name: &str) -> wasmtime::Result<bool> {
+        let Some(function) = self.instance.get_func(&mut self.store, name) else { return Ok(false) };
+        let function = function.typed::<(), ()>(&self.store)?;
+        self.store.set_epoch_deadline(self.store.data().shared.limits.start_ticks_max);
+        function.call(&mut self.store, ())?;
+        Ok(true)
+    }
+
+    fn run_main(&mut self) -> wasmtime::Result<()> {
+        let Some(function) = self.instance.get_func(&mut self.store, "main") else { return Ok(()) };
+        let function = function.typed::<(u32, u32), u32>(&self.store)?;
+        self.store.set_epoch_deadline(self.store.data().shared.limits.start_ticks_max);
+        function.call(&mut self.store, (0, 0))?;
+        Ok(())
+    }
+
+    /// The module.
+    pub fn module(&self) -> &Module {
+        &self.store.data().shared.module
+    }
+
+    /// Whether the module has this callback. Calling one that is missing costs nothing.
+    pub fn has(&self, callback: Callback) -> bool {
+        self.module().has(callback)
+    }
+
+    /// The host.
+    ///
+    /// # Panics
+    ///
+    /// A method of the host panicked during a call, and someone caught that.
+    pub fn host(&self) -> &H {
+        self.store.data().host.as_deref().expect("the host is away only during a call")
+    }
+
+    /// The host.
+    ///
+    /// # Panics
+    ///
+    /// A method of the host panicked during a call, and someone caught that.
+    pub fn host_mut(&mut self) -> &mut H {
+        self.store.data_mut().host.as_deref_mut().expect("the host is away only during a call")
+    }
+
+    /// Ends the machine and gives the host back; none if one of its methods panicked.
+    pub fn into_host(self) -> Option<H> {
+        self.store.into_data().host.map(|host| *host)
+    }
+
+    /// Why the machine is dead.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.fault.as_ref()
+    }
+
+    /// How many contexts live.
+    pub fn contexts(&self) -> usize {
+        self.store.data().contexts.len()
+    }
+
+    /// How large the module's memory is now.
+    ///
+    /// # Units
+    ///
+    /// Bytes.
+    pub fn memory_bytes(&self) -> usize {
+        self.store.data().memory.as_ref().map_or(0, |memory: &Memory| memory.data_size(&self.store))
+    }
+
+    pub(super) fn die(&mut self, fault: Fault) -> Fault {
+        self.fault = Some(fault.clone());
+        self.store.data_mut().end();
+        fault
+    }
+}
+
+fn start_error<H: Host>(store: &mut Store<State<H>>, error: &wasmtime::Error) -> StartError {
+    let state = store.data_mut();
+    state.end();
+    if error.is::<PoolConcurrencyLimitError>()
+        && let Allocation::Pooled { instances_max } = state.shared.module.engine().settings().allocation
+    {
+        return StartError::Busy { instances_max };
+    }
+    let fault = Fault::of_error(error, None, state.limiter.has_refused);
+    if fault.kind() == FaultKind::Host && state.memory.is_none() {
+        return StartError::Limits { reason: format!("{error:#}") };
+    }
+    StartError::Fault(fault)
+}

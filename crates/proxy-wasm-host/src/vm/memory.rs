@@ -1,0 +1,284 @@
+//! A module's memory as host functions see it.
+
+use std::borrow::Cow;
+
+use wasmtime::Caller;
+
+use crate::abi::{Answer, Pairs, PairsSize, PairsWriter, Status};
+use crate::host::{Host, Scope};
+use crate::image::Limits;
+
+use super::state::State;
+
+/// The caller of a host function.
+pub(crate) type Guest<'a, H> = Caller<'a, State<H>>;
+
+/// A pointer and a length that a module gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Region {
+    pub(crate) start: u32,
+    pub(crate) len: u32,
+}
+
+impl Region {
+    pub(crate) const fn new(start: u32, len: u32) -> Self {
+        Self { start, len }
+    }
+
+    /// Its bytes in a memory.
+    pub(crate) fn of(self, memory: &[u8]) -> Answer<&[u8]> {
+        let (start, end) = self.bounds()?;
+        memory.get(start..end).ok_or(Status::InvalidMemoryAccess)
+    }
+
+    /// Its bytes in a memory.
+    pub(crate) fn of_mut(self, memory: &mut [u8]) -> Answer<&mut [u8]> {
+        let (start, end) = self.bounds()?;
+        memory.get_mut(start..end).ok_or(Status::InvalidMemoryAccess)
+    }
+
+    fn bounds(self) -> Answer<(usize, usize)> {
+        let start = usize::try_from(self.start).map_err(|_| Status::InvalidMemoryAccess)?;
+        let len = usize::try_from(self.len).map_err(|_| Status::InvalidMemoryAccess)?;
+        Ok((start, start.checked_add(len).ok_or(Status::InvalidMemoryAccess)?))
+    }
+}
+
+/// Everything that a host function works with.
+pub(crate) struct Crossing<'a, H> {
+    pub(crate) host: &'a mut H,
+    pub(crate) scope: Scope,
+    pub(crate) given: Given<'a>,
+}
+
+/// What a module gave: its memory, read with suspicion.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a> {
+    memory: &'a [u8],
+    limits: &'a Limits,
+}
+
+impl<'a> Given<'a> {
+    /// Bytes.
+    pub(crate) fn bytes(self, region: Region) -> Answer<&'a [u8]> {
+        let bytes = region.of(self.memory)?;
+        if bytes.len() > self.limits.value_bytes_max { Err(Status::BadArgument) } else { Ok(bytes) }
+    }
+
+    /// A text for people; what is too long is cut.
+    pub(crate) fn line(self, region: Region) -> Answer<&'a [u8]> {
+        let bytes = region.of(self.memory)?;
+        Ok(bytes.get(..self.limits.line_bytes_max).unwrap_or(bytes))
+    }
+
+    /// A map.
+    pub(crate) fn pairs(self, region: Region) -> Answer<Pairs<'a>> {
+        let bytes = region.of(self.memory)?;
+        Pairs::parse(bytes, self.limits.map_bytes_max, self.limits.map_pairs_max)
+            .map_err(|_| Status::BadArgument)
+    }
+
+    /// Fails if so many bytes can't be written there.
+    pub(crate) fn check_room(self, start: u32, len: u32) -> Answer {
+        Region::new(start, len).of(self.memory).map(drop)
+    }
+}
+
+/// Everything that a host function works with; for functions that need a context.
+pub(crate) fn cross<'a, H: Host>(guest: &'a mut Guest<'_, H>) -> Answer<Crossing<'a, H>> {
+    if guest.data().effective.is_none() {
+        return Err(Status::InternalFailure);
+    }
+    cross_without_context(guest)
+}
+
+/// Everything that a host function works with; for functions that modules may call while they start.
+pub(crate) fn cross_without_context<'a, H: Host>(guest: &'a mut Guest<'_, H>) -> Answer<Crossing<'a, H>> {
+    let memory = guest.data().memory.ok_or(Status::InvalidMemoryAccess)?;
+    let (memory, state) = memory.data_and_store_mut(guest);
+    let scope = state.scope();
+    let host = state.host.as_deref_mut().ok_or(Status::InternalFailure)?;
+    Ok(Crossing { host, scope, given: Given { memory, limits: &state.shared.limits } })
+}
+
+/// Writes a number.
+pub(crate) fn put<H: Host, const N: usize>(guest: &mut Guest<'_, H>, start: u32, number: [u8; N]) -> Answer {
+    let len = u32::try_from(N).map_err(|_| Status::InvalidMemoryAccess)?;
+    Region::new(start, len).of_mut(memory_of(guest))?.copy_from_slice(&number);
+    Ok(())
+}
+
+/// Where a module wants to learn of a value: its address and its length.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) data: u32,
+    pub(crate) size: u32,
+}
+
+impl Place {
+    pub(crate) const fn new(data: u32, size: u32) -> Self {
+        Self { data, size }
+    }
+
+    fn check(self, memory: &[u8]) -> Answer {
+        Region::new(self.data, 4).of(memory)?;
+        Region::new(self.size, 4).of(memory).map(drop)
+    }
+
+    fn put(self, memory: &mut [u8], region: Region) -> Answer {
+        Region::new(self.data, 4).of_mut(memory)?.copy_from_slice(&region.start.to_le_bytes());
+        Region::new(self.size, 4).of_mut(memory)?.copy_from_slice(&region.len.to_le_bytes());
+        Ok(())
+    }
+}
+
+/// Gives a value of the host's to the module. The host is away meanwhile, so that its value need not be copied before.
+pub(crate) fn give<H: Host>(
+    guest: &mut Guest<'_, H>,
+    place: Place,
+    ask: impl for<'h> FnOnce(&'h mut H, Scope, Given<'_>) -> Answer<Cow<'h, [u8]>>,
+) -> wasmtime::Result<Answer> {
+    let mut host = match borrow_host(guest, place) {
+        Ok(host) => host,
+        Err(status) => return Ok(Err(status)),
+    };
+    let scope = guest.data().scope();
+    let given = match ask(&mut host, scope, given_by(guest)) {
+        Ok(value) => give_bytes(guest, place, &value),
+        Err(status) => Ok(Err(status)),
+    };
+    return_host(guest, host);
+    given
+}
+
+/// Gives a map of the host's to the module.
+pub(crate) fn give_map<H: Host>(
+    guest: &mut Guest<'_, H>,
+    place: Place,
+    visit: impl Fn(&mut H, Scope, &mut dyn FnMut(&[u8], &[u8])) -> Answer,
+) -> wasmtime::Result<Answer> {
+    let mut host = match borrow_host(guest, place) {
+        Ok(host) => host,
+        Err(status) => return Ok(Err(status)),
+    };
+    let scope = guest.data().scope();
+    let mut size = PairsSize::default();
+    let given = match visit(&mut host, scope, &mut |key, value| size.add(key, value)) {
+        Ok(()) => give_pairs(guest, place, size, |write| visit(&mut host, scope, write)),
+        Err(status) => Ok(Err(status)),
+    };
+    return_host(guest, host);
+    given
+}
+
+/// Gives so many bytes of a buffer of the host's to the module.
+pub(crate) fn give_filled<H: Host>(
+    guest: &mut Guest<'_, H>,
+    place: Place,
+    len: usize,
+    fill: impl FnOnce(&mut H, Scope, &mut [u8]) -> Answer,
+) -> wasmtime::Result<Answer> {
+    let mut host = match borrow_host(guest, place) {
+        Ok(host) => host,
+        Err(status) => return Ok(Err(status)),
+    };
+    let scope = guest.data().scope();
+    let given = give_with(guest, place, len, |room| fill(&mut host, scope, room));
+    return_host(guest, host);
+    given
+}
+
+/// Gives bytes to the module.
+pub(crate) fn give_bytes<H: Host>(
+    guest: &mut Guest<'_, H>,
+    place: Place,
+    bytes: &[u8],
+) -> wasmtime::Result<Answer> {
+    give_with(guest, place, bytes.len(), |room| {
+        room.copy_from_slice(bytes);
+        Ok(())
+    })
+}
+
+fn give_pairs<H: Host>(
+    guest: &mut Guest<'_, H>,
+    place: Place,
+    size: PairsSize,
+    visit: impl FnOnce(&mut dyn FnMut(&[u8], &[u8])) -> Answer,
+) -> wasmtime::Result<Answer> {
+    let limits = &guest.data().shared.limits;
+    if size.bytes() > limits.map_bytes_max || size.pairs > limits.map_pairs_max {
+        return Ok(Err(Status::InternalFailure));
+    }
+    give_with(guest, place, size.bytes(), |room| {
+        let mut writer = PairsWriter::new(room, size).ok_or(Status::InternalFailure)?;
+        visit(&mut |key, value| writer.add(key, value))?;
+        if writer.is_whole() { Ok(()) } else { Err(Status::InternalFailure) }
+    })
+}
+
+/// Gets memory from the module, fills it and tells where it is. Nothing at all is told as address zero.
+fn give_with<H: Host>(
+    guest: &mut Guest<'_, H>,
+    place: Place,
+    len: usize,
+    fill: impl FnOnce(&mut [u8]) -> Answer,
+) -> wasmtime::Result<Answer> {
+    let mut region = Region::new(0, 0);
+    if len > 0 {
+        if len > guest.data().shared.limits.value_bytes_max {
+            return Ok(Err(Status::InternalFailure));
+        }
+        let (Ok(len), Some(allocator)) = (u32::try_from(len), guest.data().allocator.clone()) else {
+            return Ok(Err(Status::InternalFailure));
+        };
+        region = Region::new(allocator.call(&mut *guest, len)?, len);
+    }
+    Ok(fill_at(memory_of(guest), place, region, fill))
+}
+
+fn fill_at(
+    memory: &mut [u8],
+    place: Place,
+    region: Region,
+    fill: impl FnOnce(&mut [u8]) -> Answer,
+) -> Answer {
+    if region.len > 0 {
+        if region.start == 0 {
+            return Err(Status::InvalidMemoryAccess);
+        }
+        fill(region.of_mut(memory)?)?;
+    }
+    place.put(memory, region)
+}
+
+fn borrow_host<H: Host>(guest: &mut Guest<'_, H>, place: Place) -> Answer<Box<H>> {
+    place.check(memory_of(guest))?;
+    let state = guest.data_mut();
+    if state.effective.is_none() {
+        return Err(Status::InternalFailure);
+    }
+    state.host.take().ok_or(Status::InternalFailure)
+}
+
+fn return_host<H: Host>(guest: &mut Guest<'_, H>, host: Box<H>) {
+    let state = guest.data_mut();
+    state.host = Some(host);
+    state.print();
+}
+
+fn given_by<'a, H: Host>(guest: &'a mut Guest<'_, H>) -> Given<'a> {
+    let Some(memory) = guest.data().memory else {
+        return Given { memory: &[], limits: &guest.data().shared.limits };
+    };
+    let (memory, state) = memory.data_and_store_mut(guest);
+    Given { memory, limits: &state.shared.limits }
+}
+
+/// The module's memory; empty before it has one.
+pub(crate) fn memory_of<'a, H: Host>(guest: &'a mut Guest<'_, H>) -> &'a mut [u8] {
+    match guest.data().memory {
+        Some(memory) => memory.data_mut(guest),
+        None => &mut [],
+    }
+}

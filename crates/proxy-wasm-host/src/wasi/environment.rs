@@ -1,0 +1,53 @@
+//! Arguments, of which there are none, and the environment.
+
+use wasmtime::Linker;
+
+use crate::host::Host;
+use crate::vm::{Guest, Region, State, memory_of, put};
+
+use super::errno::{Done, Errno, wire};
+
+pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>, module: &str) -> wasmtime::Result<()> {
+    linker.func_wrap(module, "args_sizes_get", |mut guest: Guest<'_, H>, count: u32, bytes: u32| {
+        wire(sizes(&mut guest, count, bytes, &[]))
+    })?;
+    linker.func_wrap(module, "args_get", |_: Guest<'_, H>, _: u32, _: u32| 0_u32)?;
+    linker.func_wrap(module, "environ_sizes_get", |mut guest: Guest<'_, H>, count: u32, bytes: u32| {
+        let entries = entries(guest.data());
+        wire(sizes(&mut guest, count, bytes, &entries))
+    })?;
+    linker.func_wrap(module, "environ_get", |mut guest: Guest<'_, H>, pointers: u32, texts: u32| {
+        let entries = entries(guest.data());
+        wire(write(memory_of(&mut guest), pointers, texts, &entries))
+    })?;
+    Ok(())
+}
+
+/// The entries as modules see them, each ended by a zero byte.
+fn entries<H>(state: &State<H>) -> Vec<String> {
+    let environment = state.shared.sandbox.environment.iter();
+    let sound = environment.filter(|(name, value)| !name.contains(['=', '\0']) && !value.contains('\0'));
+    sound.map(|(name, value)| format!("{name}={value}\0")).collect()
+}
+
+fn sizes<H: Host>(guest: &mut Guest<'_, H>, count_place: u32, bytes_place: u32, entries: &[String]) -> Done {
+    let count = u32::try_from(entries.len()).map_err(|_| Errno::Invalid)?;
+    let bytes: usize = entries.iter().map(String::len).sum();
+    let bytes = u32::try_from(bytes).map_err(|_| Errno::Invalid)?;
+    put(guest, count_place, count.to_le_bytes()).map_err(|_| Errno::Fault)?;
+    put(guest, bytes_place, bytes.to_le_bytes()).map_err(|_| Errno::Fault)
+}
+
+fn write(memory: &mut [u8], pointers: u32, texts: u32, entries: &[String]) -> Done {
+    let (mut pointer, mut text) = (pointers, texts);
+    for entry in entries {
+        let len = u32::try_from(entry.len()).map_err(|_| Errno::Invalid)?;
+        let place = Region::new(pointer, 4).of_mut(memory).map_err(|_| Errno::Fault)?;
+        place.copy_from_slice(&text.to_le_bytes());
+        let place = Region::new(text, len).of_mut(memory).map_err(|_| Errno::Fault)?;
+        place.copy_from_slice(entry.as_bytes());
+        pointer = pointer.checked_add(4).ok_or(Errno::Fault)?;
+        text = text.checked_add(len).ok_or(Errno::Fault)?;
+    }
+    Ok(())
+}

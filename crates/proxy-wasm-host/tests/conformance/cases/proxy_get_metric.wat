@@ -1,0 +1,17 @@
+;; What a metric says.
+;; covers: proxy_get_metric
+;; do: tick
+(data (i32.const 16) "name")
+(func (export "proxy_on_tick") (param i32)
+  (drop (call $proxy_define_metric (i32.const 1) (i32.const 16) (i32.const 4) (i32.const 0)))
+  (call $tell (call $proxy_get_metric (i32.load (i32.const 0)) (i32.const 8)))
+  (call $tell64 (i64.load (i32.const 8)))
+  (call $tell (call $proxy_get_metric (i32.const 999) (i32.const 8)))
+  (call $tell (call $proxy_get_metric (i32.load (i32.const 0)) (i32.const 65529))))
+;;> # tick
+;;> 1: define_metric Gauge "name"
+;;> tell 0
+;;> tell 0
+;;> tell 1
+;;> tell 6
+;;> = ()

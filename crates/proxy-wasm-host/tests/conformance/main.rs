@@ -1,0 +1,69 @@
+//! Every host call and every callback: what modules see of them, version by version.
+//!
+//! Each file of `cases` is a small module without its beginning, `prelude.wat`, and without its imports, which are those
+//! that it calls. Its first lines say what it shows, which functions it covers, for which versions it is run and
+//! what is done with it; its last lines are the journal of that. `UPDATE=1` writes journals and the page
+//! `docs/reference/proxy-wasm-conformance.md`.
+
+#![allow(clippy::unwrap_used, reason = "the functions that tests share may fail as the tests may")]
+#![allow(clippy::panic, reason = "the functions that tests share may fail as the tests may")]
+
+mod case;
+mod page;
+mod recorder;
+mod steps;
+
+use std::collections::BTreeSet;
+
+use proxy_wasm_host::abi::{Callback, FUNCTIONS};
+use proxy_wasm_host::{Allocation, Engine, EngineSettings};
+
+use case::Case;
+
+fn engine() -> Engine {
+    let mut settings = EngineSettings::default();
+    settings.allocation = Allocation::OnDemand;
+    Engine::new(settings).unwrap()
+}
+
+#[test]
+fn every_case_has_its_journal() {
+    let engine = engine();
+    let mut wrong = Vec::new();
+    for case in Case::all() {
+        for version in &case.versions {
+            let found = steps::run(&engine, &case, *version);
+            if is_update() {
+                case.write(&found);
+            } else if found != case.journal {
+                let (expected, found) = (case.journal.join("\n"), found.join("\n"));
+                wrong.push(format!("{} for {version}:\n{found}\n--- instead of\n{expected}", case.name));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn every_function_has_a_case() {
+    let covered: BTreeSet<String> = Case::all().into_iter().flat_map(|case| case.covers).collect();
+    let functions = FUNCTIONS.iter().map(|function| function.name);
+    let callbacks = Callback::ALL.iter().map(|callback| callback.name());
+    let missing: Vec<&str> = functions.chain(callbacks).filter(|name| !covered.contains(*name)).collect();
+    assert!(missing.is_empty(), "no case covers {missing:?}");
+}
+
+#[test]
+fn the_page_says_what_is_covered() {
+    let page = page::write(&Case::all());
+    if is_update() {
+        std::fs::write(page::PATH, &page).unwrap();
+    }
+    let published = std::fs::read_to_string(page::PATH).unwrap();
+    assert!(published == page, "{} is not current: UPDATE=1 writes it", page::PATH);
+}
+
+/// Whether journals and page are to be written instead of compared.
+fn is_update() -> bool {
+    std::env::vars().any(|(name, _)| name == "UPDATE")
+}

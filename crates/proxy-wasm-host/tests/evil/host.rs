@@ -1,0 +1,52 @@
+//! A host with a little of everything.
+
+use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
+
+use proxy_wasm_host::abi::{Answer, LogLevel, MapType};
+use proxy_wasm_host::{PropertyPath, Scope, SharedServices, SharedView};
+
+/// A host with a little of everything.
+#[derive(Default)]
+pub(crate) struct Host {
+    /// Values that were added to maps.
+    pub(crate) added: Vec<Vec<u8>>,
+    /// The last number that the module told.
+    pub(crate) says: u32,
+    shared: Option<SharedView>,
+}
+
+impl proxy_wasm_host::Host for Host {
+    fn log(&mut self, _: Scope, _: LogLevel, message: &[u8]) {
+        if let [a, b, c, d] = message {
+            self.says = u32::from_le_bytes([*a, *b, *c, *d]);
+        }
+    }
+
+    fn map_visit(&mut self, _: Scope, _: MapType, visit: &mut dyn FnMut(&[u8], &[u8])) -> Answer {
+        visit(b"key", b"value");
+        Ok(())
+    }
+
+    fn map_add(&mut self, _: Scope, _: MapType, _: &[u8], value: &[u8]) -> Answer {
+        self.added.push(value.to_vec());
+        Ok(())
+    }
+
+    fn map_set(&mut self, _: Scope, _: MapType, pairs: proxy_wasm_host::abi::Pairs<'_>) -> Answer {
+        self.added = pairs.map(|(_, value)| value.to_vec()).collect();
+        Ok(())
+    }
+
+    fn property(&mut self, _: Scope, path: PropertyPath<'_>) -> Answer<Cow<'_, [u8]>> {
+        let len = if path.0 == b"large" { 900_000 } else { 20 };
+        Ok(Cow::Owned(vec![b'x'; len]))
+    }
+
+    fn shared(&mut self) -> Option<&SharedView> {
+        Some(self.shared.get_or_insert_with(|| SharedView::new(Arc::clone(&SHARED), b"evil", None)))
+    }
+}
+
+/// One for all, so that what one machine leaves is there for the next.
+static SHARED: LazyLock<Arc<SharedServices>> = LazyLock::new(Arc::default);

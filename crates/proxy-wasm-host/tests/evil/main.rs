@@ -1,0 +1,191 @@
+//! Modules that mean harm: what they do stays with them.
+//!
+//! Each is run again and again; what comes of it is the same each time, and in between another machine answers as it
+//! should. `cargo test -p proxy-wasm-host --test evil -- --ignored` does so 10,000 times each.
+
+#![allow(clippy::unwrap_used, reason = "the functions that tests share may fail as the tests may")]
+#![allow(clippy::panic, reason = "the functions that tests share may fail as the tests may")]
+
+mod host;
+mod modules;
+
+use std::time::Duration;
+
+use proxy_wasm_host::abi::{Action, FUNCTIONS, Number};
+use proxy_wasm_host::{
+    Engine, EngineSettings, Fault, FaultKind, Image, Limits, Module, ModuleError, Plugin, Refusal, Rest,
+    Sandbox, StartError, Ticker, UnknownImports, Vm,
+};
+
+use host::Host;
+use modules::{EVIL, Evil, GOOD, Outcome};
+
+/// An engine with a clock of deadlines.
+struct Site {
+    engine: Engine,
+    _ticker: Ticker,
+}
+
+impl Site {
+    fn new() -> Self {
+        let mut settings = EngineSettings::default();
+        settings.memory_bytes_max = 2 << 20;
+        settings.table_elements_max = 1_000;
+        settings.allocation = proxy_wasm_host::Allocation::Pooled { instances_max: 8 };
+        let engine = Engine::new(settings).unwrap();
+        let ticker = engine.ticker(Duration::from_millis(1)).unwrap();
+        Self { engine, _ticker: ticker }
+    }
+
+    /// The ticks are milliseconds: few for what never returns, and for the others more than any load makes them take.
+    fn image(&self, text: &str, ticks: u64) -> Result<Image<Host>, ModuleError> {
+        let code = wat::parse_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let module = Module::compile(&self.engine, &code, UnknownImports::Refuse)?;
+        let mut limits = Limits::default();
+        limits.call_ticks_max = ticks;
+        limits.start_ticks_max = ticks;
+        limits.memory_bytes_max = 1 << 20;
+        limits.table_elements_max = 1_000;
+        limits.value_bytes_max = 1 << 20;
+        Image::link(&module, limits, Sandbox::default())
+    }
+}
+
+/// The good module, in another machine than the evil one.
+fn check_good(good: &mut Vm<Host>) {
+    let plugin = proxy_wasm_host::ContextId(1);
+    let stream = good.create_stream(plugin).unwrap();
+    assert_eq!(good.on_request_headers(stream, 1, Rest::End).unwrap(), Action::Continue);
+    assert_eq!(good.host_mut().added.pop().unwrap(), b"value");
+    assert!(good.end(stream).unwrap());
+}
+
+fn start_good(site: &Site) -> Vm<Host> {
+    let mut good = site.image(GOOD, LONG).unwrap().instantiate(Host::default()).unwrap();
+    good.start_plugin(&Plugin::default()).unwrap();
+    good
+}
+
+/// What comes of an evil module.
+fn run(image: &Image<Host>) -> Outcome {
+    let mut vm = match image.instantiate(Host::default()) {
+        Ok(vm) => vm,
+        Err(StartError::Fault(fault)) => return Outcome::Fault(fault.kind()),
+        Err(StartError::Limits { .. }) => return Outcome::NoInstance,
+        Err(error @ StartError::Busy { .. }) => panic!("{error}"),
+    };
+    let fault = match call(&mut vm) {
+        Ok(action) => return Outcome::Lives(action, vm.host().says),
+        Err(Refusal::Fault(fault)) => fault,
+        Err(refusal) => panic!("{refusal}"),
+    };
+    check_dead(&mut vm);
+    Outcome::Fault(fault.kind())
+}
+
+fn call(vm: &mut Vm<Host>) -> Result<Action, Refusal> {
+    let plugin = vm.start_plugin(&Plugin::default())?;
+    let stream = vm.create_stream(plugin)?;
+    let action = vm.on_request_headers(stream, 1, Rest::End)?;
+    vm.end(stream)?;
+    Ok(action)
+}
+
+/// A machine that failed says so and does nothing.
+fn check_dead(vm: &mut Vm<Host>) {
+    assert!(vm.fault().is_some());
+    let again = vm.on_tick(proxy_wasm_host::ContextId(1)).map_err(|fault: Fault| fault.kind());
+    assert_eq!(again, Err(FaultKind::Dead));
+}
+
+fn run_evil(evil: &Evil, site: &Site, good: &mut Vm<Host>, rounds: usize) {
+    let ticks = if evil.outcome == Outcome::Fault(FaultKind::Deadline) { 3 } else { LONG };
+    let image = match site.image(evil.text, ticks) {
+        Ok(image) => image,
+        Err(error) => {
+            assert_eq!(Outcome::Refused, evil.outcome, "{}: {error}", evil.name);
+            return;
+        }
+    };
+    for round in 0..rounds {
+        assert_eq!(run(&image), evil.outcome, "{}, round {round}", evil.name);
+        check_good(good);
+    }
+}
+
+#[test]
+fn whatever_a_module_does_stays_with_it() {
+    let site = Site::new();
+    let mut good = start_good(&site);
+    for evil in EVIL {
+        run_evil(evil, &site, &mut good, 50);
+    }
+}
+
+#[test]
+#[ignore = "takes minutes: 10,000 times each"]
+fn whatever_a_module_does_stays_with_it_each_time() {
+    let site = Site::new();
+    let mut good = start_good(&site);
+    for evil in EVIL {
+        run_evil(evil, &site, &mut good, 10_000);
+    }
+}
+
+/// Every host function with numbers that lead nowhere: no fault, and no answer is success where an address is needed.
+#[test]
+fn numbers_that_lead_nowhere_do_no_harm() {
+    let site = Site::new();
+    let mut good = start_good(&site);
+    for number in [0_u32, 1, 65_535, 65_536, 0x7fff_ffff, 0xffff_fff0, u32::MAX] {
+        let image = site.image(&every_function(number), LONG).unwrap();
+        for _ in 0..50 {
+            match run(&image) {
+                Outcome::Lives(Action::Continue, _) => {}
+                outcome @ (Outcome::Refused
+                | Outcome::NoInstance
+                | Outcome::Fault(_)
+                | Outcome::Lives(..)) => {
+                    panic!("{outcome:?} with {number}")
+                }
+            }
+            check_good(&mut good);
+        }
+    }
+}
+
+/// A module that calls every function but those that end it, with this number in every place.
+fn every_function(number: u32) -> String {
+    let functions = || FUNCTIONS.iter().filter(|function| function.name != "proc_exit");
+    let imports: String = functions()
+        .map(|function| {
+            let params: Vec<&str> = function.params.iter().map(|number| type_of(*number)).collect();
+            let result = if function.has_result { "(result i32)" } else { "" };
+            let (module, name) = (function.family.modules()[0], function.name);
+            format!("(import \"{module}\" \"{name}\" (func ${name} (param {}) {result}))\n", params.join(" "))
+        })
+        .collect();
+    let calls: String = functions()
+        .map(|function| {
+            let arguments: Vec<String> =
+                function.params.iter().map(|kind| format!("({}.const {number})", type_of(*kind))).collect();
+            let call = format!("(call ${} {})", function.name, arguments.join(" "));
+            if function.has_result { format!("(drop {call})\n") } else { format!("{call}\n") }
+        })
+        .collect();
+    format!(
+        "(module {imports} (memory (export \"memory\") 1)
+        (func (export \"proxy_abi_version_0_2_1\"))
+        (func (export \"malloc\") (param i32) (result i32) (i32.const {number}))
+        (func (export \"proxy_on_request_headers\") (param i32 i32 i32) (result i32) {calls} (i32.const 0)))"
+    )
+}
+
+fn type_of(number: Number) -> &'static str {
+    match number {
+        Number::I32 => "i32",
+        Number::I64 => "i64",
+    }
+}
+
+const LONG: u64 = 60_000;

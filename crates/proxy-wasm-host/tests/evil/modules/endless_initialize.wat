@@ -1,0 +1,18 @@
+;; It never returns from `_initialize`.
+(module
+  (import "env" "proxy_log" (func $log (param i32 i32 i32) (result i32)))
+  (import "env" "proxy_get_property" (func $property (param i32 i32 i32 i32) (result i32)))
+  (import "env" "proxy_set_header_map_pairs" (func $set (param i32 i32 i32) (result i32)))
+  (import "env" "proxy_set_shared_data" (func $share (param i32 i32 i32 i32 i32) (result i32)))
+  (import "env" "proxy_enqueue_shared_queue" (func $enqueue (param i32 i32 i32) (result i32)))
+  (import "env" "proxy_register_shared_queue" (func $register (param i32 i32 i32) (result i32)))
+  (import "env" "proxy_done" (func $done (result i32)))
+  (import "env" "proxy_set_effective_context" (func $effective (param i32) (result i32)))
+  (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (func (export "proxy_abi_version_0_2_1"))
+  (func $tell (param i32)
+    (i32.store (i32.const 1024) (local.get 0))
+    (drop (call $log (i32.const 2) (i32.const 1024) (i32.const 4))))
+  (func (export "proxy_on_memory_allocate") (param i32) (result i32) (i32.const 4096))
+  (func (export "_initialize") (loop $l (br $l))))

@@ -1,0 +1,391 @@
+//! Filters in Lua, in the program as it runs.
+
+use anyhow::{Result, ensure};
+use eddy_e2e::gateway::{Gateway, sum_of_series};
+use eddy_e2e::origin::{Script, TapOrigin, response};
+use eddy_e2e::site::Site;
+use rustix::process::Signal;
+
+/// The key `filters` with one filter of this script and further keys of `lua`, and keys beside that.
+fn lua(name: &str, script: &str, keys: &str, beside: &str) -> String {
+    let mut text = format!("  {name}:\n    lua:\n      source: |\n");
+    for line in script.lines() {
+        text += &format!("        {line}\n");
+    }
+    for line in keys.lines() {
+        text += &format!("      {line}\n");
+    }
+    for line in beside.lines() {
+        text += &format!("    {line}\n");
+    }
+    text
+}
+
+/// A site whose requests all pass one script.
+fn site(script: &str) -> Site {
+    with_keys(script, "", "")
+}
+
+fn with_keys(script: &str, keys: &str, beside: &str) -> Site {
+    Site::new()
+        .top(&format!("filters:\n{}", lua("script", script, keys, beside)))
+        .listener("filters: [script]")
+}
+
+fn get(target: &str) -> String {
+    format!("GET {target} HTTP/1.1\r\nHost: a.test\r\nX-One: 1\r\nx-one: 2\r\n\r\n")
+}
+
+fn post(body: &str) -> String {
+    format!("POST /post HTTP/1.1\r\nHost: a.test\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+}
+
+const CHUNKED: &str = "POST /chunks HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\nTrailer: x-sum\r\n\r\n\
+                       3\r\nabc\r\n2\r\nde\r\n0\r\nx-sum: 5\r\n\r\n";
+
+#[tokio::test]
+async fn headers_are_read_and_changed_both_ways() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = site(
+        "function envoy_on_request(handle)
+           local h = handle:headers()
+           h:add('x-seen', h:get('x-one') .. ' ' .. h:getAtIndex('x-one', 1) .. ' ' .. h:getNumValues('x-one'))
+           h:remove('x-one')
+           h:replace(':path', h:get(':path') .. '&c')
+           h:replace(':authority', 'b.test')
+           h:replace(':method', 'PUT')
+           local names = {}
+           for name, value in pairs(h) do names[#names + 1] = name end
+           h:add('x-names', table.concat(names, ' '))
+         end
+         function envoy_on_response(handle)
+           local h = handle:headers()
+           h:add('x-was', h:get(':status'))
+           h:replace(':status', '404')
+           h:setHttp1ReasonPhrase('Nothing here')
+           handle:logInfo('answered ' .. h:get('content-length'))
+         end",
+    )
+    .before(&origin)
+    .await?;
+    let answer = gateway.exchange(&get("/a?b")).await?;
+    ensure!(answer.status == 404 && answer.fields.text("x-was") == "200", "{answer:?}");
+    ensure!(answer.body == b"PUT /a?b&c\n", "{answer:?}");
+    let seen = origin.log().until_requests(1).await?;
+    let fields = &seen[0].fields;
+    ensure!(fields.text("host") == "b.test" && fields.count("x-one") == 0, "{seen:?}");
+    ensure!(fields.text("x-seen") == "1,2 2 2", "{seen:?}");
+    ensure!(fields.text("x-names") == ":authority :path :method :scheme host x-seen", "{seen:?}");
+    gateway.lines().until("answered 11", 1).await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn bodies_are_collected_streamed_and_replaced() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = site(
+        "function envoy_on_request(h)
+           if h:headers():get(':path') == '/post' then
+             local body = h:body()
+             h:headers():add('x-size', body:length())
+             body:setBytes(body:getBytes(0, 2) .. '!')
+             return
+           end
+           local size = 0
+           for chunk in h:bodyChunks() do
+             size = size + chunk:length()
+             chunk:setBytes(chunk:getBytes(0, chunk:length()):upper())
+           end
+           local trailers = h:trailers()
+           h:logInfo('chunks of ' .. size .. ' ' .. tostring(trailers and trailers:get('x-sum')))
+           if trailers then trailers:add('x-more', '1') end
+         end
+         function envoy_on_response(h)
+           h:headers():add('x-empty', tostring(h:body(true):length() == 0))
+         end",
+    )
+    .before(&origin)
+    .await?;
+    let answer = gateway.exchange(&post("hello")).await?;
+    ensure!(answer.status == 200 && answer.body == b"POST /post\nhe!", "{answer:?}");
+    let answer = gateway.exchange(CHUNKED).await?;
+    ensure!(answer.body == b"POST /chunks\nABCDE" && answer.fields.text("x-empty") == "false", "{answer:?}");
+    gateway.lines().until("chunks of 5 5", 1).await?;
+    let seen = origin.log().until_requests(2).await?;
+    ensure!(seen[0].fields.text("x-size") == "5", "{seen:?}");
+    ensure!(seen[1].trailers.text("x-sum") == "5" && seen[1].trailers.text("x-more") == "1", "{seen:?}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_script_asks_another_cluster_before_it_lets_a_request_pass() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let auth = TapOrigin::with(|asked| {
+        let user = asked.request.fields.text("x-token");
+        let (status, body) = if user == "good" { (200, "alice") } else { (403, "who?") };
+        Script::send(response(status, "X-Role: a\r\nX-Role: b\r\n", body))
+    })
+    .await?;
+    let gateway = site(
+        "function envoy_on_request(h)
+           local token = h:headers():get('x-token')
+           if not token then h:respond({[':status'] = '401', ['www-authenticate'] = 'Token'}, 'no token') end
+           local headers, body = h:httpCall('auth', {[':method'] = 'POST', [':path'] = '/check',
+             [':authority'] = 'auth.test', ['x-token'] = token}, 'question',
+             {timeout_ms = 3000, return_duplicate_headers = true})
+           if headers[':status'] ~= '200' then h:respond({[':status'] = headers[':status']}, body) end
+           h:headers():add('x-user', body .. ' ' .. table.concat(headers['x-role'], '+'))
+           h:httpCall('auth', {[':method'] = 'GET', [':path'] = '/audit', [':authority'] = 'auth.test'}, nil, 100, true)
+           local size = h:body() and h:body():length() or 0
+           h:headers():add('x-size', size)
+         end",
+    )
+    .another_cluster("auth: {endpoints: [AUTH]}")
+    .with("AUTH", auth.address())
+    .before(&origin)
+    .await?;
+    let with = |token: &str| format!("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n{token}\r\nabc");
+    let answer = gateway.exchange(with("")).await?;
+    ensure!(answer.status == 401 && answer.body == b"no token", "{answer:?}");
+    ensure!(answer.fields.text("www-authenticate") == "Token", "{answer:?}");
+    let answer = gateway.exchange(with("x-token: bad\r\n")).await?;
+    ensure!(answer.status == 403 && answer.body == b"who?", "{answer:?}");
+    ensure!(origin.log().requests().is_empty());
+    let answer = gateway.exchange(with("x-token: good\r\n")).await?;
+    ensure!(answer.status == 200 && answer.body == b"POST /x\nabc", "{answer:?}");
+    let seen = origin.log().until_requests(1).await?;
+    ensure!(seen[0].fields.text("x-user") == "alice a+b" && seen[0].fields.text("x-size") == "3", "{seen:?}");
+    let asked = auth.log().until_requests(3).await?;
+    ensure!(asked[0].target == b"/check" && asked[0].body == b"question", "{asked:?}");
+    ensure!(asked[2].target == b"/audit", "{asked:?}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_cluster_that_does_not_answer_is_an_error_to_the_script() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = site(
+        "function envoy_on_request(h)
+           local headers, body = h:httpCall('gone', {[':method'] = 'GET', [':path'] = '/', [':authority'] = 'x'}, nil, 1000)
+           h:headers():add('x-got', headers[':status'] .. ' ' .. body)
+         end",
+    )
+    .another_cluster("gone: {endpoints: [GONE]}")
+    .with("GONE", eddy_e2e::place::free_address()?)
+    .before(&origin)
+    .await?;
+    ensure!(gateway.exchange(&get("/")).await?.status == 200);
+    let seen = origin.log().until_requests(1).await?;
+    ensure!(seen[0].fields.text("x-got") == "503 upstream failure", "{seen:?}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn facts_notes_and_contexts() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = with_keys(
+        "function envoy_on_request(h)
+           local s = h:streamInfo()
+           local function mark(name, value) h:headers():add('x-' .. name, tostring(value)) end
+           mark('protocol', s:protocol())
+           mark('rule', s:routeName())
+           mark('local', s:downstreamLocalAddress() == s:downstreamDirectLocalAddress())
+           mark('remote', s:downstreamRemoteAddress() == s:downstreamDirectRemoteAddress() and s:downstreamRemoteAddress():match('^127%.'))
+           mark('tls', tostring(s:downstreamSslConnection()) .. tostring(h:connection():ssl()) .. s:requestedServerName() .. s:virtualClusterName())
+           mark('context', tostring(h:filterContext().role) .. tostring(h:metadata():get('role')) .. tostring(h:route():metadata():get('role')) .. tostring(h:virtualHost():metadata():get('x')))
+           s:dynamicMetadata():set('lua', 'user', {name = 'alice'})
+           s:filterState():set('seen', 'envoy.string', 'yes')
+           mark('noted', s:dynamicMetadata():get('lua').user.name .. s:filterState():get('seen'))
+           mark('base64', h:base64Escape('abc'))
+           mark('time', h:timestamp() > 1e12 and #h:timestampString(EnvoyTimestampResolution.MICROSECOND))
+           h:logTrace('trace') h:logDebug('debug') h:logWarn('a warning') h:logErr('an error') h:logCritical('critical') h:log(2, 'plain')
+         end
+         function envoy_on_response(h)
+           local info = h:streamInfo():dynamicMetadata()
+           h:headers():add('x-user', info:get('lua').user.name .. tostring(h:connectionStreamInfo():dynamicMetadata():get('none')))
+           for name in pairs(info) do h:headers():add('x-space', name) end
+         end",
+        "",
+        "config: {role: guest}",
+    )
+    .rule("{name: admin, match: {path: /admin}, cluster: origin, filters: {script: {config: {role: admin}}}}")
+    .before(&origin)
+    .await?;
+    let answer = gateway.exchange(&get("/")).await?;
+    ensure!(answer.fields.text("x-user") == "alicenil", "{answer:?}");
+    let spaces: Vec<_> = answer.fields.all("x-space").collect();
+    ensure!(spaces == [&b"lua"[..], b"filter_state"], "{answer:?}");
+    gateway.exchange(&get("/admin")).await?;
+    let seen = origin.log().until_requests(2).await?;
+    let fields = &seen[0].fields;
+    for (name, expected) in [
+        ("protocol", "HTTP/1.1"),
+        ("rule", "site/2"),
+        ("local", "true"),
+        ("remote", "127."),
+        ("tls", "nilnil"),
+        ("context", "guestguestguestnil"),
+        ("noted", "aliceyes"),
+        ("base64", "YWJj"),
+        ("time", "16"),
+    ] {
+        ensure!(fields.text(&format!("x-{name}")) == expected, "{name}: {seen:?}");
+    }
+    ensure!(seen[1].fields.text("x-context") == "adminadminadminnil", "{seen:?}");
+    ensure!(seen[1].fields.text("x-rule") == "admin", "{seen:?}");
+    for record in ["a warning", "an error", "critical", "plain"] {
+        gateway.lines().until(record, 2).await?;
+    }
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_request_goes_where_the_script_says() -> Result<()> {
+    let (origin, other, third) =
+        (TapOrigin::start().await?, TapOrigin::start().await?, TapOrigin::start().await?);
+    let gateway = site(
+        "function envoy_on_request(h)
+           local where = h:headers():get('x-where')
+           if where == 'rule' then
+             h:headers():replace(':path', '/other') h:clearRouteCache()
+           elseif where then
+             h:setUpstreamOverrideHost(where, true)
+           end
+         end",
+    )
+    .rule("{match: {path: /other}, cluster: other}")
+    .rule("{match: {path: /both}, cluster: both}")
+    .another_cluster("other: {endpoints: [OTHER]}")
+    .another_cluster("both: {endpoints: [OTHER, THIRD]}")
+    .with("OTHER", other.address())
+    .with("THIRD", third.address())
+    .before(&origin)
+    .await?;
+    let to =
+        |target: &str, r#where: &str| format!("GET {target} HTTP/1.1\r\nHost: a\r\nx-where: {where}\r\n\r\n");
+    ensure!(gateway.exchange(to("/", "rule")).await?.body == b"GET /other\n");
+    ensure!(other.log().requests().len() == 1 && origin.log().requests().is_empty());
+    for _ in 0..3 {
+        ensure!(gateway.exchange(to("/both", &third.address().to_string())).await?.status == 200);
+    }
+    ensure!(third.log().requests().len() == 3 && other.log().requests().len() == 1);
+    ensure!(gateway.exchange(to("/both", "127.0.0.1:1")).await?.status == 503);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn rules_choose_scripts() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = with_keys(
+        "function envoy_on_request(h) h:headers():add('x-script', 'own') end",
+        "scripts: {strict: {source: \"function envoy_on_request(h) h:headers():add('x-script', 'strict ' .. tostring(h:filterContext().a)) end\"}}",
+        "config: {a: 1}",
+    )
+    .rule("{match: {path: /strict}, cluster: origin, filters: {script: {lua: {script: strict}, config: {a: 2}}}}")
+    .rule("{match: {path: /named}, cluster: origin, filters: {script: {lua: {script: strict}}}}")
+    .rule("{match: {path: /inline}, cluster: origin, filters: {script: {lua: {source: \"function envoy_on_response(h) h:headers():add('x-inline', '1') end\"}}}}")
+    .rule("{match: {path: /none}, cluster: origin, filters: {script: {disabled: true}}}")
+    .before(&origin)
+    .await?;
+    for target in ["/", "/strict", "/named", "/inline", "/none"] {
+        let answer = gateway.exchange(&get(target)).await?;
+        ensure!((answer.fields.text("x-inline") == "1") == (target == "/inline"), "{answer:?}");
+    }
+    let seen = origin.log().until_requests(5).await?;
+    let scripts: Vec<_> = seen.iter().map(|request| request.fields.text("x-script")).collect();
+    ensure!(scripts == ["own", "strict 2", "strict 1", "", ""], "{scripts:?}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_script_that_fails_is_counted_and_told_of_with_its_line() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let script = "function envoy_on_request(h)
+  local what = h:headers():get('x-do')
+  if what == 'loop' then while true do end end
+  if what == 'eat' then local t = {} while true do t[#t + 1] = ('x'):rep(1000) .. #t end end
+  if what == 'fail' then error('it broke') end
+end";
+    let filters = format!(
+        "filters:\n{}{}",
+        lua("script", script, "memory: 4MiB\ncpu: 20ms", ""),
+        lua(
+            "open",
+            "function envoy_on_request(h) if h:headers():get('x-do') == 'open' then error('open') end end",
+            "",
+            "on_failure: open"
+        )
+    );
+    let gateway = Site::new().top(&filters).listener("filters: [script, open]").before(&origin).await?;
+    let ask = |what: &str| format!("GET / HTTP/1.1\r\nHost: a\r\nx-do: {what}\r\n\r\n");
+    for what in ["fail", "loop", "eat", "fail"] {
+        ensure!(gateway.exchange(ask(what)).await?.status == 500, "{what}");
+        ensure!(gateway.exchange(ask("nothing")).await?.status == 200, "{what}");
+    }
+    ensure!(gateway.exchange(ask("open")).await?.status == 200);
+    let text = gateway.lines().text();
+    ensure!(text.contains("script:5: it broke"), "{text}");
+    let metrics = gateway.admin("/metrics").await?.text();
+    ensure!(sum_of_series(&metrics, "eddy_filter_faults_total") >= 5.0, "{metrics}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn workers_count_together() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = with_keys(
+        "local hits = eddy.shared('hits')
+         function envoy_on_request(h)
+           local count = hits:incr('all', 1, 0)
+           if count > 10 then h:respond({[':status'] = '429'}, tostring(count)) end
+           hits:set('last', h:headers():get(':path'), 60)
+         end
+         function envoy_on_response(h) h:headers():add('x-last', hits:get('last')) end",
+        "shared: {entries: 10, bytes: 10KiB}",
+        "",
+    )
+    .top("workers: 2")
+    .before(&origin)
+    .await?;
+    let mut statuses = Vec::new();
+    for _ in 0..20 {
+        // Each on a connection of its own, which either worker may take.
+        let answer = gateway.exchange(&get("/a")).await?;
+        ensure!(answer.fields.text("x-last") == "/a", "{answer:?}");
+        statuses.push(answer.status);
+    }
+    ensure!(statuses[..10] == [200; 10] && statuses[10..] == [429; 10], "{statuses:?}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_changed_script_holds_after_a_reload() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = Gateway::start(&Site::new().text(), &[("ORIGIN", &origin.address())]).await?;
+    let file = gateway.directory().join("mark.lua");
+    let script =
+        |mark: &str| format!("function envoy_on_response(h)\n  h:headers():add('x-mark', '{mark}')\nend\n");
+    std::fs::write(&file, script("first"))?;
+    let text = Site::new().top("filters: {mark: {lua: {file: mark.lua}}}").listener("filters: [mark]").text();
+    gateway.write_config(&text)?;
+    gateway.signal(Signal::HUP)?;
+    gateway.lines().until("configuration reloaded", 1).await?;
+    let children = gateway.children()?;
+    let mark = async || anyhow::Ok(gateway.exchange(&get("/")).await?.fields.text("x-mark"));
+    ensure!(mark().await? == "first");
+
+    std::fs::write(&file, script("second"))?;
+    gateway.signal(Signal::HUP)?;
+    gateway.lines().until("configuration reloaded", 2).await?;
+    ensure!(mark().await? == "second");
+    ensure!(gateway.children()? == children, "a script needs no new process");
+
+    std::fs::write(&file, "function envoy_on_response(h)\n  h:headers(:add()\nend\n")?;
+    gateway.signal(Signal::HUP)?;
+    gateway.lines().until("configuration rejected", 1).await?;
+    ensure!(mark().await? == "second");
+    let said = gateway.lines().text();
+    ensure!(said.contains("unexpected symbol near ':'") && said.contains("line=2 path="), "{said}");
+    ensure!(said.contains("mark.lua"), "{said}");
+    gateway.stop().await
+}
