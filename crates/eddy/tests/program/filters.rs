@@ -306,13 +306,7 @@ fn the_end_of_a_goroutine_in_a_hook_is_the_filters_and_not_a_hang() {
         let mut eddy = Eddy::launch(&go_config(filter, &library), Launch::default());
         let entered = Instant::now();
         let _ = try_get(eddy.address(), "/fixed");
-        let said = eddy.record_where("Goexit", |record| {
-            record["message"]
-                .as_str()
-                .is_some_and(|text| text.starts_with("the filter called runtime.Goexit"))
-        });
-        assert_eq!((said["filter"].as_str(), said["level"].as_str()), (Some("it"), Some("error")), "{said}");
-        assert!(said["message"].as_str().unwrap().contains("faults/main.go"), "{said}");
+        // What the process itself says last may be lost with it; what its parent knows is not.
         let died = eddy.record("gateway process died; another takes its place");
         assert_eq!(died["filter"], "it", "{died}");
         assert!(died["said"].as_str().unwrap().contains("runtime.Goexit"), "{died}");
