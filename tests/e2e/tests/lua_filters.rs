@@ -3,6 +3,7 @@
 use anyhow::{Result, ensure};
 use eddy_e2e::gateway::{Gateway, sum_of_series};
 use eddy_e2e::origin::{Script, TapOrigin, response};
+use eddy_e2e::place::TempDir;
 use eddy_e2e::site::Site;
 use rustix::process::Signal;
 
@@ -361,22 +362,25 @@ async fn workers_count_together() -> Result<()> {
 #[tokio::test]
 async fn a_changed_script_holds_after_a_reload() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Gateway::start(&Site::new().text(), &[("ORIGIN", &origin.address())]).await?;
-    let file = gateway.directory().join("mark.lua");
+    // Beside no configuration: nothing but the signals makes the gateway read it again.
+    let folder = TempDir::new("lua")?;
+    let file = folder.join("mark.lua");
     let script =
         |mark: &str| format!("function envoy_on_response(h)\n  h:headers():add('x-mark', '{mark}')\nend\n");
     std::fs::write(&file, script("first"))?;
-    let text = Site::new().top("filters: {mark: {lua: {file: mark.lua}}}").listener("filters: [mark]").text();
-    gateway.write_config(&text)?;
-    gateway.signal(Signal::HUP)?;
-    gateway.lines().until("configuration reloaded", 1).await?;
+    let gateway = Site::new()
+        .top("filters: {mark: {lua: {file: SCRIPT}}}")
+        .listener("filters: [mark]")
+        .with("SCRIPT", file.display())
+        .before(&origin)
+        .await?;
     let children = gateway.children()?;
     let mark = async || anyhow::Ok(gateway.exchange(&get("/")).await?.fields.text("x-mark"));
     ensure!(mark().await? == "first");
 
     std::fs::write(&file, script("second"))?;
     gateway.signal(Signal::HUP)?;
-    gateway.lines().until("configuration reloaded", 2).await?;
+    gateway.lines().until("configuration reloaded", 1).await?;
     ensure!(mark().await? == "second");
     ensure!(gateway.children()? == children, "a script needs no new process");
 
