@@ -302,7 +302,8 @@ typedef struct eddy_host {
   int32_t (*log)(uint32_t filter, uint32_t level, const uint8_t *text, size_t len);
 
   /* Defines a metric, shown as eddy_filter_NAME{filter="..."}: letters, digits and _; at most 64 a filter. The same
-   * name gives the same cells again. `bounds`: ascending, at most 32, for histograms. */
+   * name gives the same cells again. `bounds`: ascending, at most 32, for histograms. Filter 0 is the library itself:
+   * shown as eddy_library_NAME. */
   int32_t (*metric)(uint32_t filter, uint32_t kind, const uint8_t *name, size_t name_len, const uint64_t *bounds,
                     uint32_t bounds_len, eddy_metric *out);
 
@@ -311,6 +312,9 @@ typedef struct eddy_host {
 
   /* Gives such a request up; no event comes for it any more once this has returned EDDY_OK. */
   int32_t (*cancel)(uint32_t filter, uint64_t token);
+
+  /* Memory that a runtime in the library should stay below, as far as it can; 0: no wish. */
+  uint64_t memory_soft_bytes;
 } eddy_host;
 
 /* What the guest says of a configured filter. */

@@ -15,7 +15,7 @@ use crate::load::{Generator, Request, Tally};
 use crate::measure::machine;
 use crate::origin::Origin;
 use crate::report::results::Results;
-use crate::report::{chart, filters, summary, table};
+use crate::report::{chart, filters, left, summary, table};
 use crate::run::{AbOptions, FilterOptions, RunOptions, results_folder, run_ab, run_filters, run_whole};
 use crate::{peers, signals};
 
@@ -40,7 +40,7 @@ enum Action {
         /// The file, results/NAME.json.
         file: PathBuf,
         /// Puts a summary into this document as well, between `<!-- bench:start -->` and `<!-- bench:end -->`
-        /// (`filters:start` and `filters:end` for results of filters).
+        /// (`filters:start` and `filters:end` for results of filters, which get a chart beside the document too).
         #[arg(long)]
         into: Option<PathBuf>,
     },
@@ -155,7 +155,8 @@ fn report(file: &Path, into: Option<&Path>) -> Result<ExitCode> {
     if let Some(document) = into {
         let text = read_file(document)?;
         let text = if filters::is_of_filters(&results) {
-            filters::insert(&text, &results)
+            let chart = write_left(&results, document)?;
+            filters::insert(&text, &results, chart.as_deref())
         } else {
             summary::insert(&text, &results)
         };
@@ -227,6 +228,14 @@ fn write_report(results: &Results, folder: &Path) -> Result<()> {
         write_file(&folder.join(format!("{}.svg", results.name)), &svg)?;
     }
     Ok(())
+}
+
+/// Draws what filters leave beside `document`, under its name, and says which that is.
+fn write_left(results: &Results, document: &Path) -> Result<Option<String>> {
+    let Some(svg) = left::svg(results) else { return Ok(None) };
+    let path = document.with_extension("svg");
+    write_file(&path, &svg)?;
+    Ok(path.file_name().map(|name| name.to_string_lossy().into_owned()))
 }
 
 fn read_file(path: &Path) -> Result<String> {

@@ -31,8 +31,14 @@ pub enum Tongue {
     GoEnvoy,
     /// A library of machine code, here from Rust.
     Native,
-    /// Lua.
+    /// Lua, as people write it.
     Lua,
+    /// Lua, written so that LuaJIT compiles it well.
+    LuaJit,
+    /// A module in Wasm by the contract proxy-wasm, from Rust.
+    Wasm,
+    /// Likewise, from Go.
+    WasmGo,
 }
 
 /// One thing that filters do.
@@ -61,10 +67,15 @@ pub const TARGETS: &[FilterTarget] = &[
     FilterTarget { name: "eddy-go", kind: Kind::Eddy, tongue: Tongue::Go },
     FilterTarget { name: "eddy-go-envoy", kind: Kind::Eddy, tongue: Tongue::GoEnvoy },
     FilterTarget { name: "eddy-native", kind: Kind::Eddy, tongue: Tongue::Native },
+    FilterTarget { name: "eddy-lua", kind: Kind::Eddy, tongue: Tongue::Lua },
+    FilterTarget { name: "eddy-lua-jit", kind: Kind::Eddy, tongue: Tongue::LuaJit },
     FilterTarget { name: "envoy", kind: Kind::Envoy, tongue: Tongue::None },
     FilterTarget { name: "envoy-builtin", kind: Kind::Envoy, tongue: Tongue::Builtin },
     FilterTarget { name: "envoy-go", kind: Kind::Envoy, tongue: Tongue::Go },
     FilterTarget { name: "envoy-lua", kind: Kind::Envoy, tongue: Tongue::Lua },
+    FilterTarget { name: "envoy-lua-jit", kind: Kind::Envoy, tongue: Tongue::LuaJit },
+    FilterTarget { name: "envoy-wasm", kind: Kind::Envoy, tongue: Tongue::Wasm },
+    FilterTarget { name: "envoy-wasm-go", kind: Kind::Envoy, tongue: Tongue::WasmGo },
     FilterTarget { name: "nginx", kind: Kind::Nginx, tongue: Tongue::None },
     FilterTarget { name: "nginx-builtin", kind: Kind::Nginx, tongue: Tongue::Builtin },
     FilterTarget { name: "nginx-lua", kind: Kind::Nginx, tongue: Tongue::Lua },
@@ -133,7 +144,22 @@ pub const SCENARIOS: &[FilterScenario] = &[
 pub const BARE: Listener = Listener { name: "bare", flags: &["bare"] };
 
 impl Tongue {
-    /// Its flag in templates.
+    /// What readers of a chart call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Builtin => "built in",
+            Self::Go => "Go",
+            Self::GoEnvoy => "Go for Envoy's API",
+            Self::Native => "Rust",
+            Self::Lua => "Lua",
+            Self::LuaJit => "Lua for the JIT",
+            Self::Wasm => "Wasm from Rust",
+            Self::WasmGo => "Wasm from Go",
+        }
+    }
+
+    /// Its flag in templates; what differs in files alone shares one.
     pub fn flag(self) -> Option<&'static str> {
         match self {
             Self::None => None,
@@ -141,7 +167,8 @@ impl Tongue {
             Self::Go => Some("go"),
             Self::GoEnvoy => Some("go-envoy"),
             Self::Native => Some("native"),
-            Self::Lua => Some("lua"),
+            Self::Lua | Self::LuaJit => Some("lua"),
+            Self::Wasm | Self::WasmGo => Some("wasm"),
         }
     }
 
@@ -153,7 +180,13 @@ impl Tongue {
             Self::Builtin => {
                 !listener.flags.iter().any(|flag| matches!(*flag, "passthrough" | "body" | "bare"))
             }
-            Self::Go | Self::GoEnvoy | Self::Native | Self::Lua => !listener.flags.contains(&"bare"),
+            Self::Go
+            | Self::GoEnvoy
+            | Self::Native
+            | Self::Lua
+            | Self::LuaJit
+            | Self::Wasm
+            | Self::WasmGo => !listener.flags.contains(&"bare"),
         }
     }
 }
@@ -164,12 +197,27 @@ impl FilterTarget {
         self.tongue.has(scenario.listener)
     }
 
+    /// Whether its filters write to the gateway's log what they find in bodies. The examples that eddy runs in Go and Rust
+    /// count instead.
+    pub fn logs_findings(&self) -> bool {
+        !matches!(
+            (self.kind, self.tongue),
+            (Kind::Eddy, Tongue::None | Tongue::Builtin | Tongue::Go | Tongue::GoEnvoy | Tongue::Native)
+        )
+    }
+
     /// The configuration of its one process.
     pub fn setup(&self) -> Setup {
         let listeners = match self.tongue {
             Tongue::None => &[BARE, AGAIN],
             Tongue::Builtin => LISTENERS_OF_HEADS,
-            Tongue::Go | Tongue::GoEnvoy | Tongue::Native | Tongue::Lua => LISTENERS,
+            Tongue::Go
+            | Tongue::GoEnvoy
+            | Tongue::Native
+            | Tongue::Lua
+            | Tongue::LuaJit
+            | Tongue::Wasm
+            | Tongue::WasmGo => LISTENERS,
         };
         Setup { listeners, tongue: self.tongue.flag(), ..Setup::default() }
     }

@@ -84,6 +84,12 @@ struct LibraryPaths {
     /// Folder of the filters in Rust.
     #[arg(long, env = "EDDY_NATIVE_LIBRARIES", default_value = "target/release")]
     native_libraries: PathBuf,
+    /// Filters in Wasm from Rust, for Envoy.
+    #[arg(long, env = "WASM_MODULE", default_value = "target/bench-filters/wasm.wasm")]
+    wasm_module: PathBuf,
+    /// Filters in Wasm from Go, likewise.
+    #[arg(long, env = "WASM_GO_MODULE", default_value = "target/bench-filters/wasm-go.wasm")]
+    wasm_go_module: PathBuf,
     /// Folder of nginx's modules.
     #[arg(long, env = "NGINX_MODULES", default_value = "/usr/lib/nginx/modules")]
     nginx_modules: PathBuf,
@@ -131,9 +137,16 @@ impl Settings {
 
     /// Where the libraries of filters may be.
     pub fn libraries(&self) -> Libraries {
-        let LibraryPaths { go_library, go_envoy_library, native_libraries, nginx_modules } =
-            self.libraries.clone();
-        Libraries { go: go_library, go_envoy: go_envoy_library, native: native_libraries, nginx_modules }
+        let paths = self.libraries.clone();
+        Libraries {
+            go: paths.go_library,
+            go_envoy: paths.go_envoy_library,
+            native: paths.native_libraries,
+            scripts: self.folder.join("peers/lua"),
+            wasm: paths.wasm_module,
+            wasm_go: paths.wasm_go_module,
+            nginx_modules: paths.nginx_modules,
+        }
     }
 
     /// Where the programs of the targets may be.

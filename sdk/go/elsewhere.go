@@ -13,7 +13,7 @@ import (
 //
 // The number of these goroutines is bounded, see [Options]; beyond it the filter fails at once with [ErrBusy].
 func Go(x *Exchange, work func(x *Exchange) Verdict) Verdict {
-	if !takeGoroutine() {
+	if !x.filter.takeGoroutine() {
 		return x.Fault(ErrBusy)
 	}
 	p := x.PauseWithCopy()
@@ -23,7 +23,7 @@ func Go(x *Exchange, work func(x *Exchange) Verdict) Verdict {
 
 // runElsewhere runs the filter's hook as Go runs work.
 func (f *filter) runElsewhere(c *raw.Call, s *raw.Step) raw.Verdict {
-	if !takeGoroutine() {
+	if !f.takeGoroutine() {
 		if c.Phase == raw.PhaseLog {
 			f.logger.Warn("an exchange was not looked back at: " + ErrBusy.Error())
 			return raw.Continue
@@ -43,7 +43,7 @@ func (f *filter) runElsewhere(c *raw.Call, s *raw.Step) raw.Verdict {
 func carry(p *Pause, work func(*Exchange) Verdict) {
 	done := false
 	defer func() {
-		goroutines.Add(-1)
+		p.x.filter.giveGoroutine()
 		var why error
 		if r := recover(); r != nil {
 			why = errors.New(raw.PanicText(r))
@@ -85,10 +85,33 @@ func carry(p *Pause, work func(*Exchange) Verdict) {
 
 var goroutines atomic.Int64
 
-func takeGoroutine() bool {
-	if goroutines.Add(1) > int64(raw.Configured().GoroutinesMax) {
+// takeGoroutine counts a goroutine for the filter, unless there are too many.
+func (f *filter) takeGoroutine() bool {
+	if goroutines.Add(1) > int64(raw.Configured().GoroutinesMax) || raw.Crowded() {
 		goroutines.Add(-1)
 		return false
 	}
+	if m := f.goroutines(); m != nil {
+		m.Add(raw.OutsideLane, 1)
+	}
 	return true
+}
+
+func (f *filter) giveGoroutine() {
+	goroutines.Add(-1)
+	if m := f.goroutines(); m != nil {
+		m.Add(raw.OutsideLane, ^uint64(0))
+	}
+}
+
+// goroutines is the gauge of those that run for the filter; nil where the gateway has no room for it. It is defined
+// when the first of them starts, as most filters have none.
+func (f *filter) goroutines() *raw.Metric {
+	f.running.Do(func() {
+		m, err := raw.NewMetric(f.id, raw.GaugeKind, "goroutines", nil)
+		if err == nil {
+			f.gauge = m
+		}
+	})
+	return f.gauge
 }

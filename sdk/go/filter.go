@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
@@ -95,6 +96,9 @@ type filter struct {
 	logger  *slog.Logger
 	workers []worker
 	states  *raw.Slabs[entry]
+	// running defines the gauge.
+	running sync.Once
+	gauge   *raw.Metric
 	// merge makes the filter of a rule.
 	merge func(rule []byte) (Filter, error)
 }

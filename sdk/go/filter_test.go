@@ -337,6 +337,9 @@ func TestGoroutinesAreBounded(t *testing.T) {
 	if r := g.Get("/").Do(); r.Status != 500 || len(r.Faults) != 1 || r.Faults[0] != eddy.ErrBusy.Error() {
 		t.Error(r)
 	}
+	if n := g.Metric("goroutines"); n != 2 {
+		t.Errorf("%d goroutines are shown for the filter", n)
+	}
 	close(release)
 	all.Wait()
 }

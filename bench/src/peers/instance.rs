@@ -264,3 +264,54 @@ fn guarded(command: &Command) -> Result<Command> {
 const READY_TIMEOUT: Duration = Duration::from_secs(20);
 const COMPLAINTS_MAX: usize = 5;
 const FILES_SPARE: u64 = 400;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filters::{TARGETS, Tongue};
+    use crate::peers::Kind;
+
+    /// The main file of a target of filters, filled in.
+    fn main_file(kind: Kind, setup: Setup) -> String {
+        let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/filters");
+        let target = Target::new(kind.name(), kind, PathBuf::new());
+        let templates = read_templates(&target, &templates).unwrap();
+        let address = SocketAddr::from(([127, 0, 0, 1], 80));
+        let mut values = Values {
+            flags: setup.flags().collect(),
+            listeners: setup
+                .listeners
+                .iter()
+                .map(|listener| ListenerValues { name: listener.name, address, flags: listener.flags })
+                .collect(),
+            ..Values::default()
+        };
+        for name in [
+            "ADMIN",
+            "CONNECTIONS_MAX",
+            "DIR",
+            "FILES_MAX",
+            "NGINX_MODULES",
+            "ORIGIN",
+            "ORIGIN_PORT",
+            "WORKERS",
+        ] {
+            values.names.insert(name, name.to_lowercase());
+        }
+        for name in ["AUTH_SCRIPT", "LIBRARIES", "LIBRARY", "MODULE", "SCRIPTS"] {
+            values.names.insert(name, format!("/there/{}", name.to_lowercase()));
+        }
+        template::render(&templates[kind.main_file()], &values).unwrap()
+    }
+
+    #[test]
+    fn templates_of_filters_have_a_part_for_every_target() {
+        for target in TARGETS {
+            let text = main_file(target.kind, target.setup());
+            // A tongue without a part would leave what the gateway is without filters.
+            let without = Setup { tongue: None, ..target.setup() };
+            let is_alike = text == main_file(target.kind, without);
+            assert_eq!(is_alike, target.tongue == Tongue::None, "{}:\n{text}", target.name);
+        }
+    }
+}

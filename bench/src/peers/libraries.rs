@@ -17,6 +17,12 @@ pub struct Libraries {
     pub go_envoy: PathBuf,
     /// Folder of the filters of machine code for eddy, a library each.
     pub native: PathBuf,
+    /// Folder of the scripts in Lua for eddy and Envoy.
+    pub scripts: PathBuf,
+    /// Filters in Wasm for Envoy, from Rust.
+    pub wasm: PathBuf,
+    /// Likewise, from Go.
+    pub wasm_go: PathBuf,
     /// Folder of nginx's modules.
     pub nginx_modules: PathBuf,
 }
@@ -47,6 +53,10 @@ impl Libraries {
                 }
                 Ok(with("LIBRARIES", absolute(&self.native)?))
             }
+            (Kind::Eddy | Kind::Envoy, Tongue::Lua) => self.with_scripts(found, "basic-auth.lua"),
+            (Kind::Eddy | Kind::Envoy, Tongue::LuaJit) => self.with_scripts(found, "basic-auth-jit.lua"),
+            (Kind::Envoy, Tongue::Wasm) => Ok(with("MODULE", library(name, &self.wasm)?)),
+            (Kind::Envoy, Tongue::WasmGo) => Ok(with("MODULE", library(name, &self.wasm_go)?)),
             (Kind::Nginx, Tongue::Lua) => {
                 let module = self.nginx_modules.join("ngx_http_lua_module.so");
                 is_there(name, &module, "make bench-peers, or NGINX_MODULES=folder")?;
@@ -63,11 +73,28 @@ impl Libraries {
                 target.environment.insert("GODEBUG", "cgocheck=0".to_owned());
                 Ok(target)
             }
-            (_, Tongue::None | Tongue::Builtin | Tongue::Lua) => Ok(found),
-            (_, Tongue::Go | Tongue::GoEnvoy | Tongue::Native) => {
+            (_, Tongue::None | Tongue::Builtin) | (Kind::Haproxy, Tongue::Lua) => Ok(found),
+            (
+                _,
+                Tongue::Go
+                | Tongue::GoEnvoy
+                | Tongue::Native
+                | Tongue::LuaJit
+                | Tongue::Wasm
+                | Tongue::WasmGo,
+            ) => {
                 bail!("`{name}` cannot be: its gateway has no such filters")
             }
         }
+    }
+
+    /// The target with the scripts that eddy and Envoy share, and this one for credentials.
+    fn with_scripts(&self, mut target: Target, auth: &str) -> Result<Target> {
+        is_there(&target.name, &self.scripts.join(auth), "BENCH_FOLDER says where the benchmark lies")?;
+        let scripts = absolute(&self.scripts)?;
+        target.values.insert("AUTH_SCRIPT", format!("{scripts}/{auth}"));
+        target.values.insert("SCRIPTS", scripts);
+        Ok(target)
     }
 }
 
@@ -93,6 +120,59 @@ const NATIVE: &[&str] = &["libpassthrough.so", "libbasic_auth.so", "libheader_ge
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::filters::TARGETS;
+
+    /// Everything there, at places where something is, so that nothing has to be built.
+    fn complete_libraries() -> (Libraries, Peers) {
+        let program = PathBuf::from("/bin/sh");
+        let mut peers = Peers::default();
+        peers.given.extend(Kind::ALL.map(|kind| (kind, program.clone())));
+        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/lua");
+        let (wasm, wasm_go) = (program.clone(), program.clone());
+        (Libraries { scripts, wasm, wasm_go, ..Libraries::default() }, peers)
+    }
+
+    #[test]
+    fn scripts_are_those_of_both_gateways() {
+        let (libraries, peers) = complete_libraries();
+        let values =
+            |name: &str| libraries.complete(FilterTarget::named(name).unwrap(), &peers).unwrap().values;
+        for tongue in ["lua", "lua-jit"] {
+            let (eddy, envoy) = (values(&format!("eddy-{tongue}")), values(&format!("envoy-{tongue}")));
+            assert!(!eddy.is_empty());
+            assert_eq!(eddy, envoy, "{tongue}");
+        }
+        assert!(values("eddy-lua")["AUTH_SCRIPT"].ends_with("/peers/lua/basic-auth.lua"));
+        assert!(values("eddy-lua-jit")["AUTH_SCRIPT"].ends_with("/peers/lua/basic-auth-jit.lua"));
+    }
+
+    #[test]
+    fn every_script_that_a_template_names_is_there() {
+        let (libraries, _) = complete_libraries();
+        for kind in ["eddy/eddy.yaml", "envoy/envoy.yaml"] {
+            let template = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/filters").join(kind);
+            let text = std::fs::read_to_string(template).unwrap();
+            let names = text.split("@SCRIPTS@/").skip(1).filter_map(|rest| rest.split(['}', ' ']).next());
+            let names: Vec<&str> = names.collect();
+            assert_eq!(names.len(), 3, "{kind}: {names:?}");
+            for name in names {
+                assert!(libraries.scripts.join(name).is_file(), "{kind}: {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn targets_that_cannot_be_are_refused() {
+        let (libraries, peers) = complete_libraries();
+        let impossible = FilterTarget { kind: Kind::Nginx, ..FilterTarget::named("envoy-wasm").unwrap() };
+        let failure = libraries.complete(impossible, &peers).unwrap_err().to_string();
+        assert_eq!(failure, "`envoy-wasm` cannot be: its gateway has no such filters");
+        let impossible = |target: &&FilterTarget| {
+            let failure = libraries.complete(**target, &peers).err().map(|error| error.to_string());
+            failure.is_some_and(|text| text.contains("cannot be"))
+        };
+        assert_eq!(TARGETS.iter().filter(impossible).count(), 0);
+    }
 
     #[test]
     fn what_is_absent_is_named_with_the_way_to_get_it() {

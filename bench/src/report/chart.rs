@@ -174,8 +174,9 @@ fn draw_bars(out: &mut String, axis: Axis, groups: &[Group<'_>]) {
 }
 
 /// Colours that keep apart on white and on near black, for readers who see fewer of them too.
-const COLOURS: &[&str] = &["#2f81f7", "#1a9e6e", "#c98500", "#b65fd0", "#8b949e"];
-const STYLE: &str = "<style>\ntext { font: 13px system-ui, sans-serif; fill: #1f2328 }\n\
+pub(super) const COLOURS: &[&str] = &["#2f81f7", "#1a9e6e", "#c98500", "#b65fd0", "#8b949e"];
+/// What texts and lines look like, on white and on near black.
+pub(super) const STYLE: &str = "<style>\ntext { font: 13px system-ui, sans-serif; fill: #1f2328 }\n\
     .title { font-size: 17px; font-weight: 600 }\n.small { font-size: 11px }\n\
     .grid { stroke: #d0d7de }\n.one { stroke: #57606a; stroke-dasharray: 4 3 }\n\
     @media (prefers-color-scheme: dark) {\n  text { fill: #e6edf3 }\n  .grid { stroke: #30363d }\n  \

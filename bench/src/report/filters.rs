@@ -29,12 +29,18 @@ pub fn markdown(results: &Results) -> String {
     out
 }
 
-/// Puts the tables of `results` between the marks in `document`.
+/// Puts the tables of `results` between the marks in `document`, after a picture that lies at `chart`.
 ///
 /// # Errors
 /// When the marks are not there, in their order.
-pub fn insert(document: &str, results: &Results) -> Result<String> {
+pub fn insert(document: &str, results: &Results, chart: Option<&str>) -> Result<String> {
     let mut out = String::from("\n");
+    if let Some(chart) = chart {
+        let _ = writeln!(
+            out,
+            "![What a filter leaves of bare, by language: eddy beside Envoy. The table has the figures]({chart})\n"
+        );
+    }
     ratios(&mut out, results);
     let _ =
         writeln!(out, "\n*CPU a request of the bare listener of the same process; quartiles in brackets.*");
@@ -221,11 +227,13 @@ pub(super) mod tests {
     #[test]
     fn a_page_gets_its_tables() {
         let page = format!("# Cost\n{START}\nold\n{END}\nend\n");
-        let text = insert(&page, &results()).unwrap();
+        let text = insert(&page, &results(), None).unwrap();
         assert!(!text.contains("old") && text.ends_with(&format!("{END}\nend\n")), "{text}");
         check(&text, "| envoy-go | **1.500** [1.500, 1.500] | – |");
-        assert_eq!(insert(&text, &results()).unwrap(), text);
-        assert!(insert("# Cost\n", &results()).is_err());
+        assert_eq!(insert(&text, &results(), None).unwrap(), text);
+        assert!(insert("# Cost\n", &results(), None).is_err());
+        let text = insert(&page, &results(), Some("cost.svg")).unwrap();
+        assert_eq!(text.matches("](cost.svg)").count(), 1, "{text}");
     }
 
     #[test]

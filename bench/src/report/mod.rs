@@ -4,6 +4,7 @@ pub mod chart;
 pub mod filters;
 #[cfg(test)]
 mod fixture;
+pub mod left;
 pub mod results;
 pub mod statistics;
 pub mod summary;

@@ -379,6 +379,8 @@ pub struct GatewayLimits {
     pub exchanges_max: u32,
     /// Resident memory, percent of the machine's or cgroup's, above which new exchanges are answered 503. Default 90.
     pub memory_percent_max: u8,
+    /// Memory that the runtime of filters in Go should stay below, percent of the machine's or cgroup's. Default 50.
+    pub go_memory_percent: u8,
     /// Longest a request may wait for its worker before it is answered 503 instead of being worked on; zero turns it off. Default 500 ms.
     pub queue_delay_max: Duration,
 }
@@ -462,6 +464,7 @@ impl Default for GatewayLimits {
             connections_max: 100_000,
             exchanges_max: 50_000,
             memory_percent_max: 90,
+            go_memory_percent: 50,
             queue_delay_max: Duration::from_millis(500),
         }
     }

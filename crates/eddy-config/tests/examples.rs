@@ -74,4 +74,6 @@ fn filters() {
     assert_eq!(kinds("chaos"), ["fault"]);
     let relative = ["Package(\"filters/./go/basic-auth\")", "filters/./c/build/libheader_get_set.so"];
     assert_eq!(kinds("go"), relative);
+    let script = |name: &str| format!("File(\"filters/lua/{name}.lua\")");
+    assert_eq!(kinds("lua"), ["basic-auth", "ask-first", "rewrite-body"].map(script));
 }

@@ -51,6 +51,11 @@ pub trait Host: Send + Sync {
     /// # Errors
     /// [`HostError::Unknown`] when there is none, or its end was told already.
     fn cancel(&self, filter: u32, token: u64) -> Result<(), HostError>;
+
+    /// Memory that a runtime in a library should stay below, as far as it can; 0 for no wish. Asked once.
+    fn memory_soft_bytes(&self) -> u64 {
+        0
+    }
 }
 
 /// A request of a filter's own to one of eddy's clusters.

@@ -2,6 +2,7 @@
 #ifndef EXAMPLE_GUEST_H
 #define EXAMPLE_GUEST_H
 
+#include <stddef.h>
 #include <eddy_filter.h>
 #include <stdbool.h>
 #include <string.h>
@@ -108,7 +109,8 @@ static inline bool is_host_known(const eddy_host *host) {
   if (host == NULL) {
     return false;
   }
-  if (host->abi == EDDY_ABI && host->size >= sizeof(eddy_host)) {
+  /* What came behind `cancel` is not used here, and older hosts lack it. */
+  if (host->abi == EDDY_ABI && host->size >= offsetof(eddy_host, cancel) + sizeof host->cancel) {
     return true;
   }
   (void)host->log(0, EDDY_ERROR, (const uint8_t *)message, sizeof message - 1);

@@ -8,13 +8,16 @@ const SDK = "eddy-sdk-go 0.1.0"
 // Options are settings of the Go runtime within the gateway. A library does not see environment variables that the
 // gateway sets for itself, so that GOMEMLIMIT and the like can't do this.
 type Options struct {
-	// MemoryLimit is the soft limit of Go's memory in bytes; 0: none.
+	// MemoryLimit is the soft limit of Go's memory in bytes; 0: what the gateway wishes.
 	MemoryLimit int64
 	// GCPercent is as GOGC; 0: 100.
 	GCPercent int
 	// GoroutinesMax is the most goroutines that the kit starts for filters at once, for blocking hooks and for
 	// work after a pause; 0: 4,096.
 	GoroutinesMax int
+	// GoroutinesSoftMax is the most goroutines that there may be, those of filters' own included: beyond it the log
+	// has a warning, and the kit starts none for filters until there are fewer; 0: 100,000.
+	GoroutinesSoftMax int
 	// Processors is GOMAXPROCS; 0: the gateway's workers and two more.
 	Processors int
 }
@@ -32,6 +35,9 @@ func Configured() Options {
 	}
 	if o.GoroutinesMax == 0 {
 		o.GoroutinesMax = 4096
+	}
+	if o.GoroutinesSoftMax == 0 {
+		o.GoroutinesSoftMax = 100_000
 	}
 	if o.Processors == 0 {
 		o.Processors = Workers() + 2

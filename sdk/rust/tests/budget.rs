@@ -180,7 +180,7 @@ unsafe extern "C" fn cancel(_: u32, _: u64) -> i32 {
 
 static HOST: abi::Host = abi::Host {
     abi: abi::ABI,
-    size: 64,
+    size: 72,
     workers: 1,
     level: abi::INFO,
     resume,
@@ -189,6 +189,7 @@ static HOST: abi::Host = abi::Host {
     metric,
     send,
     cancel,
+    memory_soft_bytes: 0,
 };
 
 const ROUNDS: u32 = if cfg!(debug_assertions) { 1 } else { 20 };

@@ -52,7 +52,9 @@ structures! {
         size, filter, token, exchange, cluster, method, target, authority, fields, fields_len, timeout_ms, body,
     }
     "eddy_event" = Event { size, kind, token, filter, worker, status, head, body }
-    "eddy_host" = Host { abi, size, workers, level, resume, edits_grow, log, metric, send, cancel }
+    "eddy_host" = Host {
+        abi, size, workers, level, resume, edits_grow, log, metric, send, cancel, memory_soft_bytes,
+    }
     "eddy_filter_info" = FilterInfo { size, interest, filter, flags, reserved }
     "eddy_library" = Library {
         abi, size, sdk, toolchain, filters, filters_len, filter_new, config_new, config_free, filter_free, run,

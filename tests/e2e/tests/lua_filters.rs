@@ -3,6 +3,7 @@
 use anyhow::{Result, ensure};
 use eddy_e2e::gateway::{Gateway, sum_of_series};
 use eddy_e2e::origin::{Script, TapOrigin, response};
+use eddy_e2e::place::TempDir;
 use eddy_e2e::site::Site;
 use rustix::process::Signal;
 
@@ -361,22 +362,25 @@ async fn workers_count_together() -> Result<()> {
 #[tokio::test]
 async fn a_changed_script_holds_after_a_reload() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    let gateway = Gateway::start(&Site::new().text(), &[("ORIGIN", &origin.address())]).await?;
-    let file = gateway.directory().join("mark.lua");
+    // Beside no configuration: nothing but the signals makes the gateway read it again.
+    let folder = TempDir::new("lua")?;
+    let file = folder.join("mark.lua");
     let script =
         |mark: &str| format!("function envoy_on_response(h)\n  h:headers():add('x-mark', '{mark}')\nend\n");
     std::fs::write(&file, script("first"))?;
-    let text = Site::new().top("filters: {mark: {lua: {file: mark.lua}}}").listener("filters: [mark]").text();
-    gateway.write_config(&text)?;
-    gateway.signal(Signal::HUP)?;
-    gateway.lines().until("configuration reloaded", 1).await?;
+    let gateway = Site::new()
+        .top("filters: {mark: {lua: {file: SCRIPT}}}")
+        .listener("filters: [mark]")
+        .with("SCRIPT", file.display())
+        .before(&origin)
+        .await?;
     let children = gateway.children()?;
     let mark = async || anyhow::Ok(gateway.exchange(&get("/")).await?.fields.text("x-mark"));
     ensure!(mark().await? == "first");
 
     std::fs::write(&file, script("second"))?;
     gateway.signal(Signal::HUP)?;
-    gateway.lines().until("configuration reloaded", 2).await?;
+    gateway.lines().until("configuration reloaded", 1).await?;
     ensure!(mark().await? == "second");
     ensure!(gateway.children()? == children, "a script needs no new process");
 
@@ -387,5 +391,49 @@ async fn a_changed_script_holds_after_a_reload() -> Result<()> {
     let said = gateway.lines().text();
     ensure!(said.contains("unexpected symbol near ':'") && said.contains("line=2 path="), "{said}");
     ensure!(said.contains("mark.lua"), "{said}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn the_examples_do_what_they_say() -> Result<()> {
+    let origin =
+        TapOrigin::with(|_| Script::send(response(200, "Content-Type: text/plain\r\n", "colour and colour")))
+            .await?;
+    let auth = TapOrigin::with(|asked| {
+        let is_known = asked.request.fields.text("authorization") == "Token 1";
+        Script::send(if is_known {
+            response(200, "X-User: alice\r\n", "")
+        } else {
+            response(403, "", "not you")
+        })
+    })
+    .await?;
+    let examples = eddy_e2e::place::tree().join("examples/filters");
+    let text = std::fs::read_to_string(examples.join("lua.yaml"))?
+        .replace("127.0.0.1:8080", "LISTEN")
+        .replace("127.0.0.1:9001", &origin.address().to_string())
+        .replace("127.0.0.1:9002", &auth.address().to_string())
+        .replace("file: lua/", &format!("file: {}/lua/", examples.display()));
+    let gateway = Gateway::start(&format!("{text}admin: {{address: ADMIN}}\nworkers: 1\n"), &[]).await?;
+    let with = |target: &str, field: &str| format!("GET {target} HTTP/1.1\r\nHost: a\r\n{field}\r\n");
+    let right = "Authorization: Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk\r\n";
+    for target in ["/", "/quick/"] {
+        for field in ["", "Authorization: Basic Zm9vbmFtZTp3cm9uZw==\r\n", "Authorization: Bearer x\r\n"] {
+            let answer = gateway.exchange(with(target, field)).await?;
+            ensure!(answer.status == 401 && answer.body == b"who are you?\n", "{answer:?}");
+            ensure!(answer.fields.text("www-authenticate").starts_with("Basic realm="), "{answer:?}");
+        }
+        let answer = gateway.exchange(with(target, right)).await?;
+        ensure!(answer.status == 200 && answer.body == b"color and color", "{answer:?}");
+        ensure!(answer.fields.text("x-rewritten") == "2", "{answer:?}");
+    }
+    let answer = gateway.exchange(with("/asked/", "Authorization: Token 2\r\n")).await?;
+    ensure!(answer.status == 403 && answer.body == b"not you", "{answer:?}");
+    let answer = gateway.exchange(with("/asked/", "Authorization: Token 1\r\nX-User: root\r\n")).await?;
+    ensure!(answer.status == 200, "{answer:?}");
+    let seen = origin.log().until_requests(3).await?;
+    let users: Vec<_> = seen.iter().map(|request| request.fields.text("x-user")).collect();
+    ensure!(users == ["fooname", "", "alice"], "{users:?}");
+    ensure!(auth.log().requests()[0].fields.text("x-original-path") == "/asked/");
     gateway.stop().await
 }

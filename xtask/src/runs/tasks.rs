@@ -50,6 +50,7 @@ pub fn soak(root: &Path) -> Result<bool> {
         test_of("eddy-guest", "scripts without end", &["--lib", "scripts_without_end"]),
         test_of("eddy-proxy", "random orders over the tables of filters", &["--lib", "schedule_tests"]),
         test_of("eddy-proxy", "random orders of filters through a gateway", &["--test", "schedule"]),
+        test_of("eddy", "filters at fault: panics and deaths", &["--test", "program", "at_fault"]),
         test_of("proxy-wasm-host", "modules that mean harm, 10,000 times each", &["--test", "evil"]),
     ];
     let outcomes = run_all(root, &steps)?;

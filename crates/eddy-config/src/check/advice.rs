@@ -3,9 +3,9 @@
 use super::names::Names;
 use crate::problem::Report;
 
-/// Notes clusters, tables and filters that nothing refers to.
-pub(super) fn advise(clusters: &Names, tables: &Names, filters: &Names, report: &mut Report) {
-    for names in [clusters, tables, filters] {
+/// Notes things of these kinds that nothing refers to.
+pub(super) fn advise(kinds: &[&Names], report: &mut Report) {
+    for names in kinds {
         for (name, place) in names.unused() {
             report.warning(place, format!("nothing uses the {} `{name}`", names.what()));
         }

@@ -243,6 +243,11 @@ impl Filters {
         indexes
     }
 
+    /// Whether there are filters that can send requests of their own: all but those that eddy brings along.
+    pub(super) fn may_send(&self) -> bool {
+        self.configs.iter().any(|config| !matches!(config.kind, FilterKind::Builtin(_)))
+    }
+
     /// Notes what rules say of filters that no request of theirs passes, and filters that nobody lets in.
     pub(super) fn advise(&self, listeners: &[ListenerConfig], actions: &[Action], report: &mut Report) {
         for named in &self.named {

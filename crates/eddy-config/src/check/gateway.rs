@@ -69,6 +69,9 @@ pub(super) fn check_limits(spec: Option<GatewayLimitsSpec>, report: &mut Report)
     if let Some(percent) = spec.memory_percent {
         limits.memory_percent_max = percent.value.to_u8();
     }
+    if let Some(percent) = spec.go_memory_percent {
+        limits.go_memory_percent = percent.value.to_u8();
+    }
     if let Some(delay) = spec.queue_delay.filter(|delay| delay.value.0.is_zero()) {
         report
             .warning(delay.place, "without `queue_delay` an overloaded gateway answers late instead of 503");

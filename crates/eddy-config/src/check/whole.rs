@@ -128,7 +128,13 @@ fn check_spec(read: Read, sources: &[SourceText], report: &mut Report) -> Option
     if report.has_errors() {
         return None;
     }
-    advice::advise(&cluster_names, &table_names, &filters.names, report);
+    // A filter of others may send to any cluster.
+    let kinds: &[&Names] = if filters.may_send() {
+        &[&table_names, &filters.names]
+    } else {
+        &[&cluster_names, &table_names, &filters.names]
+    };
+    advice::advise(kinds, report);
     filters.advise(&listeners, &tables.actions, report);
     Some(Config {
         listeners,

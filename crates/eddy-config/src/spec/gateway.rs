@@ -79,6 +79,9 @@ mapping! {
         optional exchanges: Number<1, 10_000_000>, default "50000", example "10000";
         /// Resident memory, in percent of the machine's or cgroup's, above which new exchanges are answered 503.
         optional memory_percent: Number<1, 100>, default "90", example "80";
+        /// Memory that the runtime of filters in Go should stay below, in percent of the machine's or cgroup's: the nearer
+        /// it comes, the harder it collects garbage. Holds from the next start or hand-over on.
+        optional go_memory_percent: Number<1, 100>, default "50", example "25";
         /// Longest a request may wait for its worker before it is answered 503 instead of being worked on;
         /// `0s` turns this off.
         optional queue_delay: Time<0, 60_000>, default "500ms", example "200ms";

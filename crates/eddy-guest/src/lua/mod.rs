@@ -9,6 +9,7 @@ mod running;
 mod script;
 mod shared;
 mod shown;
+mod signature;
 mod snapshot;
 mod stage;
 mod vm;

@@ -6,6 +6,7 @@ use eddy_http::Version;
 
 use super::order;
 use super::shared;
+use super::signature::PublicKey;
 use super::stage::Stage;
 
 /// A question as it comes from the machine.
@@ -47,6 +48,21 @@ pub(super) fn answer_to(stage: &mut Stage, question: &Question<'_>) -> Result<i3
             stage.answer.extend_from_slice(Base64::encode_string(question.first).as_bytes());
             Ok(TEXT)
         }
+        14 => PublicKey::read(question.first).map(|_| NOTHING),
+        15 => {
+            // The key and the hash function in one text, as questions have two.
+            let hash_len = question.first.iter().position(|&byte| byte == 0).unwrap_or(0);
+            let (hash, key) = question.first.split_at(hash_len);
+            let (signature, data) = question.second.split_at_checked(length(a)?).ok_or(OUTSIDE)?;
+            let key = PublicKey::read(key.get(1..).unwrap_or_default())?;
+            match key.verify(hash, signature, data) {
+                Ok(()) => Ok(NOTHING),
+                Err(why) => {
+                    stage.answer.extend_from_slice(why.as_bytes());
+                    Ok(TEXT)
+                }
+            }
+        }
         20 => stage.order.begin(question.first).map(|()| NOTHING),
         21 => stage.order.add(question.first, question.second).map(|()| NOTHING),
         22 => order::send(stage, question.first, a, b == 0.0).map(|()| NOTHING),
@@ -58,6 +74,15 @@ pub(super) fn answer_to(stage: &mut Stage, question: &Question<'_>) -> Result<i3
         30..40 => shared::answer_to(stage, question, [a, b, c]),
         other => Err(format!("there is no question {other}")),
     }
+}
+
+/// A length that a script gives.
+fn length(number: f64) -> Result<usize, String> {
+    if !(0.0..=f64::from(u32::MAX)).contains(&number) {
+        return Err(OUTSIDE.to_owned());
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the range of a u32")]
+    Ok(number as usize)
 }
 
 fn fact(stage: &mut Stage, of: impl for<'a> FnOnce(&'a View<'a>) -> &'a [u8]) -> Result<i32, String> {
@@ -119,5 +144,6 @@ fn push_quoted(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
 }
 
+const OUTSIDE: &str = "a length is larger than what it is the length of";
 pub(super) const NOTHING: i32 = 0;
 pub(super) const TEXT: i32 = 1;

@@ -14,7 +14,7 @@ use super::stage::Stage;
 /// The stores of one filter; they outlive a reload of the configuration.
 pub(super) struct SharedStores {
     hasher: RandomState,
-    shards: [Mutex<HashMap<Key, Entry>>; SHARDS],
+    shards: [Mutex<Shard>; SHARDS],
     limits: SharedLimits,
     entries: AtomicUsize,
     bytes: AtomicUsize,
@@ -33,6 +33,13 @@ impl Default for SharedLimits {
     fn default() -> Self {
         Self { entries_max: 10_000, bytes_max: 4 << 20 }
     }
+}
+
+#[derive(Default)]
+struct Shard {
+    values: HashMap<Key, Entry>,
+    /// When values that had ended were last looked for.
+    swept: Option<Instant>,
 }
 
 /// Name of the store, NUL, key.
@@ -74,7 +81,7 @@ impl SharedStores {
         stores
     }
 
-    fn shard(&self, key: &[u8]) -> MutexGuard<'_, HashMap<Key, Entry>> {
+    fn shard(&self, key: &[u8]) -> MutexGuard<'_, Shard> {
         let index = usize::try_from(self.hasher.hash_one(key) % SHARDS as u64).unwrap_or(0);
         let shard = self.shards.get(index).unwrap_or(&self.shards[0]);
         shard.lock().unwrap_or_else(PoisonError::into_inner)
@@ -82,12 +89,12 @@ impl SharedStores {
 
     fn get(&self, key: &[u8], now: Instant) -> Option<Value> {
         let shard = self.shard(key);
-        shard.get(key).filter(|entry| !entry.is_over(now)).map(|entry| entry.value.clone())
+        shard.values.get(key).filter(|entry| !entry.is_over(now)).map(|entry| entry.value.clone())
     }
 
     fn remove(&self, key: &[u8]) -> bool {
         let mut shard = self.shard(key);
-        let removed = shard.remove(key);
+        let removed = shard.values.remove(key);
         if let Some(entry) = &removed {
             self.forget(key, entry);
         }
@@ -100,24 +107,15 @@ impl SharedStores {
     }
 
     /// Puts an entry in; whether there was room.
-    fn put(&self, shard: &mut HashMap<Key, Entry>, key: &[u8], entry: Entry, now: Instant) -> bool {
-        let before = shard.get(key).map_or(0, |old| key.len() + old.value.len());
+    fn put(&self, shard: &mut Shard, key: &[u8], entry: Entry, now: Instant) -> bool {
         let size = key.len() + entry.value.len();
-        let is_new = before == 0;
-        if !self.has_room(size, before, is_new) {
-            shard.retain(|key, entry| {
-                let is_over = entry.is_over(now);
-                if is_over {
-                    self.forget(key, entry);
-                }
-                !is_over
-            });
-            let before = shard.get(key).map_or(0, |old| key.len() + old.value.len());
-            if !self.has_room(size, before, before == 0) {
+        if !self.has_room(shard, key, size) {
+            self.sweep(shard, now);
+            if !self.has_room(shard, key, size) {
                 return false;
             }
         }
-        match shard.insert(key.into(), entry) {
+        match shard.values.insert(key.into(), entry) {
             Some(old) => {
                 self.bytes.fetch_sub(key.len() + old.value.len(), Relaxed);
             }
@@ -129,15 +127,32 @@ impl SharedStores {
         true
     }
 
-    fn has_room(&self, size: usize, before: usize, is_new: bool) -> bool {
-        let bytes = self.bytes.load(Relaxed).saturating_sub(before) + size;
-        let entries = self.entries.load(Relaxed) + usize::from(is_new);
+    /// Takes values out that have ended; seldom, as a full store would else be looked through for each value that it
+    /// refuses.
+    fn sweep(&self, shard: &mut Shard, now: Instant) {
+        if shard.swept.is_some_and(|swept| now < swept + SWEEP_INTERVAL) {
+            return;
+        }
+        shard.swept = Some(now);
+        shard.values.retain(|key, entry| {
+            let is_over = entry.is_over(now);
+            if is_over {
+                self.forget(key, entry);
+            }
+            !is_over
+        });
+    }
+
+    fn has_room(&self, shard: &Shard, key: &[u8], size: usize) -> bool {
+        let before = shard.values.get(key).map(|old| key.len() + old.value.len());
+        let bytes = self.bytes.load(Relaxed).saturating_sub(before.unwrap_or(0)) + size;
+        let entries = self.entries.load(Relaxed) + usize::from(before.is_none());
         bytes <= self.limits.bytes_max && entries <= self.limits.entries_max
     }
 
     fn set(&self, key: &[u8], value: Value, ends: Option<Instant>, only_new: bool, now: Instant) -> Put {
         let mut shard = self.shard(key);
-        if only_new && shard.get(key).is_some_and(|entry| !entry.is_over(now)) {
+        if only_new && shard.values.get(key).is_some_and(|entry| !entry.is_over(now)) {
             return Put::Exists;
         }
         if self.put(&mut shard, key, Entry { value, ends }, now) { Put::Done } else { Put::Full }
@@ -153,7 +168,7 @@ impl SharedStores {
         now: Instant,
     ) -> Result<f64, Put> {
         let mut shard = self.shard(key);
-        if let Some(entry) = shard.get_mut(key).filter(|entry| !entry.is_over(now)) {
+        if let Some(entry) = shard.values.get_mut(key).filter(|entry| !entry.is_over(now)) {
             let Value::Number(number) = &mut entry.value else { return Err(Put::NoNumber) };
             *number += by;
             return Ok(*number);
@@ -277,13 +292,16 @@ const FALSE: i32 = 4;
 /// Threads that ask for different keys seldom meet.
 const SHARDS: usize = 16;
 const KEY_BYTES_MAX: usize = 1024;
+const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn stores(entries_max: usize, bytes_max: usize) -> Arc<SharedStores> {
-        SharedStores::of("test", SharedLimits { entries_max, bytes_max })
+        static NAMES: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("test {}", NAMES.fetch_add(1, Relaxed));
+        SharedStores::of(&name, SharedLimits { entries_max, bytes_max })
     }
 
     #[test]
@@ -315,6 +333,23 @@ mod tests {
         assert_eq!(stores.bytes.load(Relaxed), 32);
         // In whichever shard it lies, the same key finds its own end.
         assert_eq!(put(b"a", 25, later), Put::Done);
+    }
+
+    #[test]
+    fn a_full_store_is_looked_through_now_and_then_only() {
+        let (stores, now) = (stores(1, 1000), Instant::now());
+        let at = |ms: u64| now + Duration::from_millis(ms);
+        // Both keys lie in one shard.
+        let (first, second) = {
+            let shard = |key: &[u8]| std::ptr::from_ref(&*stores.shard(key)).addr();
+            let keys: Vec<[u8; 2]> = (0..=255).map(|byte| [b'k', byte]).collect();
+            let other = keys[1..].iter().find(|key| shard(&key[..]) == shard(&keys[0])).unwrap();
+            (keys[0], *other)
+        };
+        assert_eq!(stores.set(&first, Value::Bool(true), Some(at(50)), false, now), Put::Done);
+        assert_eq!(stores.set(&second, Value::Bool(true), None, false, now), Put::Full);
+        assert_eq!(stores.set(&second, Value::Bool(true), None, false, at(60)), Put::Full);
+        assert_eq!(stores.set(&second, Value::Bool(true), None, false, at(100)), Put::Done);
     }
 
     #[test]

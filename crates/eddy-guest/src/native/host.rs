@@ -49,6 +49,7 @@ fn table_of(host: &dyn Host) -> abi::HostTable {
         metric,
         send,
         cancel,
+        memory_soft_bytes: host.memory_soft_bytes(),
     }
 }
 

@@ -7,6 +7,8 @@ mod calls;
 #[cfg(test)]
 mod compiled;
 #[cfg(test)]
+mod cost;
+#[cfg(test)]
 mod failures;
 #[cfg(test)]
 mod handle;
@@ -14,5 +16,7 @@ mod handle;
 mod headers;
 #[cfg(test)]
 mod info;
+#[cfg(test)]
+mod signatures;
 #[cfg(test)]
 mod support;

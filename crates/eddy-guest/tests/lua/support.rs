@@ -266,6 +266,54 @@ impl Exchange<'_> {
     }
 
     pub(crate) fn enter(&mut self, phase: Phase, at: At<'_>) -> Came {
+        self.turn += 1;
+        let (turn, mut step) = (self.turn, self.step);
+        let (mut edits, mut stopped) = (EditLog::new(), 9);
+        self.show(phase, at, |view| {
+            let mut steps = [step];
+            stopped = self.cross(view, turn, &mut steps, &mut edits);
+            [step] = steps;
+        });
+        self.step = step;
+        let verdict = step.verdict;
+        assert_eq!(stopped, usize::from(verdict == Verdict::Continue));
+        Came { verdict, edits: shown(&edits) }
+    }
+
+    /// Enters a phase as often as `run` wants, each time as if for the first; nothing else is done between.
+    pub(crate) fn repeat(&self, phase: Phase, at: At<'_>, run: impl FnOnce(&mut dyn FnMut() -> Verdict)) {
+        let mut edits = EditLog::new();
+        self.show(phase, at, |view| {
+            run(&mut || {
+                let mut steps = [self.step];
+                edits.clear();
+                self.cross(view, 1, &mut steps, &mut edits);
+                steps[0].verdict
+            });
+        });
+    }
+
+    fn cross(&self, view: &View<'_>, turn: u32, steps: &mut [Step], edits: &mut EditLog) -> usize {
+        let current = AtomicU32::new(0);
+        let mut call = Call {
+            worker: self.worker,
+            exchange: self.handle,
+            turn,
+            is_sampled: false,
+            view: Some(view),
+            steps,
+            ended: &[],
+            edits,
+            stopped: 9,
+            wait_ms: 0,
+            current: &current,
+        };
+        self.play.script.run(&mut call);
+        assert_eq!(current.load(Ordering::Relaxed), 0);
+        call.stopped
+    }
+
+    fn show(&self, phase: Phase, at: At<'_>, enter: impl FnOnce(&View<'_>)) {
         let (mut request, mut response) = (RequestHead::new(), ResponseHead::new());
         request.parse(self.request.as_bytes(), &HeadLimits::default()).unwrap();
         response.parse(self.response.as_bytes(), &HeadLimits::default(), Method::Get).unwrap();
@@ -307,29 +355,7 @@ impl Exchange<'_> {
                 ..About::default()
             },
         };
-        self.turn += 1;
-        let (mut edits, current) = (EditLog::new(), AtomicU32::new(0));
-        let mut steps = [self.step];
-        let mut call = Call {
-            worker: self.worker,
-            exchange: self.handle,
-            turn: self.turn,
-            is_sampled: true,
-            view: Some(&view),
-            steps: &mut steps,
-            ended: &[],
-            edits: &mut edits,
-            stopped: 9,
-            wait_ms: 0,
-            current: &current,
-        };
-        self.play.script.run(&mut call);
-        let stopped = call.stopped;
-        assert_eq!(current.load(Ordering::Relaxed), 0);
-        [self.step] = steps;
-        let verdict = self.step.verdict;
-        assert_eq!(stopped, usize::from(verdict == Verdict::Continue));
-        Came { verdict, edits: shown(&edits) }
+        enter(&view);
     }
 }
 

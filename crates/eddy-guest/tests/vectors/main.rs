@@ -8,15 +8,21 @@ mod format;
 mod host;
 mod libraries;
 mod run;
+mod script;
 
 use std::path::Path;
 
 use eddy_guest::Guest;
 
-use format::File;
+use format::{Case, File};
 
 /// Runs every case by a guest that has the filter `vector`, and expects no difference.
 fn run_all(guest: &dyn Guest) {
+    run_those(guest, 120, |_| true);
+}
+
+/// Runs the cases that `can` names, at least so many, and expects no difference.
+fn run_those(guest: &dyn Guest, count_min: usize, can: impl Fn(&Case) -> bool) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../abi/vectors");
     let mut count = 0;
     let mut wrong = Vec::new();
@@ -28,7 +34,7 @@ fn run_all(guest: &dyn Guest) {
         let text = std::fs::read_to_string(&path).expect("a file of vectors");
         let file: File =
             serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        for case in file.cases {
+        for case in file.cases.into_iter().filter(&can) {
             let place = format!("{}: {}", path.display(), case.name);
             if let Some(lacks) = case.needs.iter().find(|need| LACKING.contains(&need.as_str())) {
                 println!("SKIPPED: {place}: needs {lacks}");
@@ -39,7 +45,7 @@ fn run_all(guest: &dyn Guest) {
         }
     }
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(count >= 120, "there are only {count} cases");
+    assert!(count >= count_min, "there are only {count} cases");
     println!("{count} cases by {}", guest.name());
 }
 
@@ -56,4 +62,9 @@ fn a_library_in_go_answers_as_every_guest() {
     if let Some(library) = libraries::go() {
         run_all(&*library);
     }
+}
+
+#[test]
+fn a_script_in_lua_answers_as_every_guest() {
+    run_those(&*script::lua(), 45, script::can);
 }

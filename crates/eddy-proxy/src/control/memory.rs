@@ -46,7 +46,7 @@ fn resident_bytes() -> Option<u64> {
 }
 
 /// What there is: the machine's memory, or less where a control group says so.
-fn limit_bytes() -> Option<u64> {
+pub(crate) fn limit_bytes() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| parse_meminfo(&text));
     [machine, group_limit_bytes(Path::new("/"))].into_iter().flatten().min()
 }

@@ -3,5 +3,5 @@
 mod memory;
 mod names;
 
-pub(crate) use memory::watch;
+pub(crate) use memory::{limit_bytes, watch};
 pub(crate) use names::Names;

@@ -10,6 +10,7 @@ use eddy_filter::{
 };
 use eddy_io::monotonic_ms;
 
+use crate::control::limit_bytes;
 use crate::host::inbox::{Inbox, Message, Resumed};
 use crate::outbound::{Order, Orders};
 
@@ -27,6 +28,7 @@ pub struct FilterHost {
     /// Names of the clusters that filters can send to; written when a plan comes into force.
     clusters: RwLock<Vec<Arc<str>>>,
     orders: Orders,
+    memory_soft_bytes: AtomicU64,
     /// The worker that takes the next request that belongs to no exchange.
     next_worker: AtomicUsize,
 }
@@ -52,8 +54,16 @@ impl FilterHost {
             filters: RwLock::default(),
             clusters: RwLock::default(),
             orders: Orders::default(),
+            memory_soft_bytes: AtomicU64::new(0),
             next_worker: AtomicUsize::new(0),
         })
+    }
+
+    /// Has runtimes in libraries that are opened from now on stay below so many percent of the memory there is, as far
+    /// as they can.
+    pub fn bound_memory(&self, percent: u8) {
+        let there_is = limit_bytes().unwrap_or(0);
+        self.memory_soft_bytes.store(there_is / 100 * u64::from(percent), Relaxed);
     }
 
     /// A number for a filter of this name, never given again in this process. 0 stands for no filter.
@@ -154,6 +164,10 @@ impl Host for FilterHost {
         bounds: &[u64],
     ) -> Result<Metric, MetricError> {
         self.metrics.define(filter, kind, name, bounds)
+    }
+
+    fn memory_soft_bytes(&self) -> u64 {
+        self.memory_soft_bytes.load(Relaxed)
     }
 
     fn send(&self, request: &Outbound<'_>) -> Result<(), HostError> {

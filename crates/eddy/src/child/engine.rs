@@ -141,6 +141,7 @@ impl Engine {
         let workers = worker_count(&config);
         let names = FilterNames::default();
         let host = FilterHost::new(workers, EXCHANGES_MAX, level_of(self.log_choice, &config));
+        host.bound_memory(config.limits.go_memory_percent);
         let maker = self.maker(&host);
         let filters =
             maker.make(&config).map_err(|problems| StartError::Config(unmade(&problems, &loaded)))?;

@@ -1,5 +1,6 @@
 //! The pages of the admin listener.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
@@ -12,7 +13,7 @@ use super::engine::Serving;
 use super::taken::role_name;
 use crate::admin::{Page, Pages};
 use crate::control::Quarantined;
-use crate::filters::write_metrics;
+use crate::filters::{library_figures, write_metrics};
 
 /// Shows one gateway process.
 pub(super) struct GatewayPages {
@@ -71,7 +72,8 @@ impl GatewayPages {
         };
         let reported = self.serving.gateway.stats().filters().filters;
         let view = |view: ReportedFilter| ShownFilter { quarantined: quarantined(&view.name), view };
-        FiltersView { filters: reported.into_iter().map(view).collect() }
+        let libraries = library_figures(&self.serving.host.metrics());
+        FiltersView { filters: reported.into_iter().map(view).collect(), libraries }
     }
 
     fn metrics(&self) -> String {
@@ -168,6 +170,9 @@ fn write_process(out: &mut String) {
 #[derive(Serialize)]
 struct FiltersView {
     filters: Vec<ShownFilter>,
+    /// What libraries tell of themselves, such as the figures of Go's runtime.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    libraries: BTreeMap<String, i64>,
 }
 
 #[derive(Serialize)]

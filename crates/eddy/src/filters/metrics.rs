@@ -6,15 +6,28 @@ use std::sync::Arc;
 
 use eddy_filter::{MetricKind, MetricView};
 
-/// A metric by name, then its values by filter.
-type Families = BTreeMap<Arc<str>, BTreeMap<String, MetricView>>;
+/// A metric by name, then its values by filter; those of a library itself are nobody's.
+type Families = BTreeMap<Arc<str>, BTreeMap<Option<String>, MetricView>>;
 
-/// Writes all metrics; `name_of` knows the filters by number.
+/// What libraries tell of themselves, by name; of histograms nothing.
+pub(crate) fn library_figures(views: &[MetricView]) -> BTreeMap<String, i64> {
+    let of_libraries = views.iter().filter(|view| view.filter == 0 && view.kind != MetricKind::Histogram);
+    let figure = |view: &MetricView| Some((view.name.to_string(), view.values.first()?.cast_signed()));
+    of_libraries.filter_map(figure).collect()
+}
+
+/// Writes all metrics; `name_of` knows the filters by number, of which 0 is none but the library itself.
 ///
 /// A filter that was made anew by a reload goes on counting where the one before it stopped, so values of one name and
 /// filter are added up. Of metrics that share a name and differ otherwise, the newest is shown.
 pub(crate) fn write_metrics(out: &mut String, views: Vec<MetricView>, name_of: impl Fn(u32) -> String) {
-    for (name, by_filter) in families(views, name_of) {
+    let (of_libraries, of_filters) = views.into_iter().partition(|view: &MetricView| view.filter == 0);
+    write_families(out, "library", "a library of filters of itself", families(of_libraries, |_| None));
+    write_families(out, "filter", "a filter", families(of_filters, |number| Some(name_of(number))));
+}
+
+fn write_families(out: &mut String, whose: &str, who: &str, families: Families) {
+    for (name, by_filter) in families {
         let Some(kind) = by_filter.values().map(|view| view.kind).next_back() else { continue };
         let word = match kind {
             MetricKind::Counter => "counter",
@@ -22,15 +35,15 @@ pub(crate) fn write_metrics(out: &mut String, views: Vec<MetricView>, name_of: i
             MetricKind::Histogram => "histogram",
         };
         // Writing to a string never fails.
-        let _ =
-            writeln!(out, "# HELP eddy_filter_{name} Defined by a filter.\n# TYPE eddy_filter_{name} {word}");
+        let name = format!("eddy_{whose}_{name}");
+        let _ = writeln!(out, "# HELP {name} Defined by {who}.\n# TYPE {name} {word}");
         for (filter, view) in by_filter.iter().filter(|(_, view)| view.kind == kind) {
-            write_values(out, &name, filter, view);
+            write_values(out, &name, filter.as_deref(), view);
         }
     }
 }
 
-fn families(views: Vec<MetricView>, name_of: impl Fn(u32) -> String) -> Families {
+fn families(views: Vec<MetricView>, name_of: impl Fn(u32) -> Option<String>) -> Families {
     let mut families = Families::new();
     for view in views {
         let of_name = families.entry(Arc::clone(&view.name)).or_default();
@@ -50,13 +63,16 @@ fn families(views: Vec<MetricView>, name_of: impl Fn(u32) -> String) -> Families
     families
 }
 
-fn write_values(out: &mut String, name: &str, filter: &str, view: &MetricView) {
-    let filter = filter.replace('\\', "\\\\").replace('"', "\\\"");
+fn write_values(out: &mut String, name: &str, filter: Option<&str>, view: &MetricView) {
+    let label =
+        filter.map(|filter| format!("filter=\"{}\"", filter.replace('\\', "\\\\").replace('"', "\\\"")));
+    let only = label.as_ref().map(|label| format!("{{{label}}}")).unwrap_or_default();
+    let and = label.map(|label| format!("{label},")).unwrap_or_default();
     let first = view.values.first().copied().unwrap_or(0);
     let _ = match view.kind {
-        MetricKind::Counter => writeln!(out, "eddy_filter_{name}{{filter=\"{filter}\"}} {first}"),
+        MetricKind::Counter => writeln!(out, "{name}{only} {first}"),
         MetricKind::Gauge => {
-            writeln!(out, "eddy_filter_{name}{{filter=\"{filter}\"}} {}", first.cast_signed())
+            writeln!(out, "{name}{only} {}", first.cast_signed())
         }
         MetricKind::Histogram => {
             let (counts, sum) =
@@ -65,14 +81,10 @@ fn write_values(out: &mut String, name: &str, filter: &str, view: &MetricView) {
             for (index, count) in counts.iter().enumerate() {
                 below = below.wrapping_add(*count);
                 let bound = view.bounds.get(index).map_or_else(|| "+Inf".to_owned(), u64::to_string);
-                let _ =
-                    writeln!(out, "eddy_filter_{name}_bucket{{filter=\"{filter}\",le=\"{bound}\"}} {below}");
+                let _ = writeln!(out, "{name}_bucket{{{and}le=\"{bound}\"}} {below}");
             }
             let sum = sum.first().copied().unwrap_or(0);
-            writeln!(
-                out,
-                "eddy_filter_{name}_sum{{filter=\"{filter}\"}} {sum}\neddy_filter_{name}_count{{filter=\"{filter}\"}} {below}"
-            )
+            writeln!(out, "{name}_sum{only} {sum}\n{name}_count{only} {below}")
         }
     };
 }
@@ -92,7 +104,10 @@ mod tests {
             view(2, "open", MetricKind::Gauge, &[], &[u64::MAX]),
             view(3, "hits", MetricKind::Counter, &[], &[4]),
             view(2, "size", MetricKind::Histogram, &[10, 20], &[1, 2, 3, 99]),
+            view(0, "go_goroutines", MetricKind::Gauge, &[], &[12]),
+            view(0, "lag", MetricKind::Histogram, &[5], &[1, 0, 3]),
         ];
+        assert_eq!(library_figures(&views), [("go_goroutines".to_owned(), 12)].into());
         let mut out = String::new();
         write_metrics(
             &mut out,
@@ -100,6 +115,15 @@ mod tests {
             |filter| if filter == 2 { "a\"b".to_owned() } else { "auth".to_owned() },
         );
         let expected = "\
+# HELP eddy_library_go_goroutines Defined by a library of filters of itself.
+# TYPE eddy_library_go_goroutines gauge
+eddy_library_go_goroutines 12
+# HELP eddy_library_lag Defined by a library of filters of itself.
+# TYPE eddy_library_lag histogram
+eddy_library_lag_bucket{le=\"5\"} 1
+eddy_library_lag_bucket{le=\"+Inf\"} 1
+eddy_library_lag_sum 3
+eddy_library_lag_count 1
 # HELP eddy_filter_hits Defined by a filter.
 # TYPE eddy_filter_hits counter
 eddy_filter_hits{filter=\"auth\"} 7

@@ -13,7 +13,7 @@ mod services;
 
 pub(crate) use bundle::{folders_of, link_packages, name_library, problems_of};
 pub(crate) use maker::{FilterMaker, needs_new_process};
-pub(crate) use metrics::write_metrics;
+pub(crate) use metrics::{library_figures, write_metrics};
 pub(crate) use names::FilterNames;
 pub(crate) use probe::probe;
 pub(crate) use probed::run as run_probe;

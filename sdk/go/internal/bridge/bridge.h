@@ -2,6 +2,8 @@
 #ifndef EDDY_BRIDGE_H
 #define EDDY_BRIDGE_H
 
+#include <stddef.h>
+
 #include "eddy_filter.h"
 
 #define EDDY_BRIDGE_HIDDEN __attribute__((visibility("hidden")))
@@ -30,6 +32,12 @@ static inline int32_t eddy_bridge_log(uint32_t filter, uint32_t level, const uin
 static inline int32_t eddy_bridge_metric(uint32_t filter, uint32_t kind, const uint8_t *name, size_t name_len,
                                          const uint64_t *bounds, uint32_t bounds_len, void *out) {
   return eddy_bridge_host->metric(filter, kind, name, name_len, bounds, bounds_len, out);
+}
+
+/* What the host wishes of memory; 0 where it is too old to say. */
+static inline uint64_t eddy_bridge_memory_soft(void) {
+  const size_t known = offsetof(eddy_host, memory_soft_bytes) + sizeof eddy_bridge_host->memory_soft_bytes;
+  return eddy_bridge_host->size >= known ? eddy_bridge_host->memory_soft_bytes : 0;
 }
 
 static inline int32_t eddy_bridge_cancel(uint32_t filter, uint64_t token) {

@@ -23,6 +23,10 @@ func eddyGoOpen(library *C.eddy_library) (refused C.int32_t) {
 	raw.Open(gateway{})
 	options := raw.Configured()
 	runtime.GOMAXPROCS(options.Processors)
+	if options.MemoryLimit == 0 {
+		// The wish of the gateway, which knows what it was given.
+		options.MemoryLimit = int64(min(C.eddy_bridge_memory_soft(), 1<<62))
+	}
 	if options.MemoryLimit != 0 {
 		debug.SetMemoryLimit(options.MemoryLimit)
 	}
@@ -42,6 +46,7 @@ func eddyGoOpen(library *C.eddy_library) (refused C.int32_t) {
 	for i, name := range names {
 		unsafe.Slice(texts, len(names))[i] = forever(name)
 	}
+	raw.WatchRuntime()
 	library.sdk, library.toolchain = forever(raw.SDK), forever(runtime.Version())
 	library.filters, library.filters_len = texts, C.uint64_t(len(names))
 	return 0

@@ -195,6 +195,7 @@ pub struct Host {
     pub metric: unsafe extern "C" fn(u32, u32, *const u8, usize, *const u64, u32, *mut Metric) -> i32,
     pub send: unsafe extern "C" fn(*const Outbound) -> i32,
     pub cancel: unsafe extern "C" fn(u32, u64) -> i32,
+    pub memory_soft_bytes: u64,
 }
 
 /// `eddy_filter_info`: what a library says of a configured filter.

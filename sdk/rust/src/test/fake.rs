@@ -84,6 +84,7 @@ pub(super) static HOST: abi::Host = abi::Host {
     metric,
     send,
     cancel,
+    memory_soft_bytes: 0,
 };
 
 /// What the filter wrote to the log so far.

@@ -3,6 +3,7 @@
 mod hyper;
 mod panel;
 mod peer;
+mod recorded;
 mod scan;
 mod seen;
 mod tiny;

@@ -1,10 +1,11 @@
 //! The panel: all parsers that are there, and their common verdict on a string of bytes.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use anyhow::{Context, Result, ensure};
 
 use super::peer::Peer;
+use super::recorded::{Opinion, Record, key_of};
 use super::seen::{Seen, SeenMessage};
 use super::tiny::Tiny;
 use super::{hyper, scan};
@@ -15,6 +16,9 @@ pub struct Panel {
     parsers: Vec<(&'static str, Parser)>,
     absent: Vec<String>,
     judged: HashSet<Vec<u8>>,
+    /// What peers say that other machines may not have, to be recorded.
+    said: HashMap<&'static str, Record>,
+    unrecorded: usize,
 }
 
 enum Parser {
@@ -22,6 +26,7 @@ enum Parser {
     Hyper,
     Tiny(Tiny),
     Peer(Box<Peer>),
+    Recorded(Record),
 }
 
 /// What the panel says of a string of bytes.
@@ -53,6 +58,8 @@ impl Panel {
             ],
             absent: Vec::new(),
             judged: HashSet::new(),
+            said: HashMap::new(),
+            unrecorded: 0,
         };
         panel.add("node llhttp", Peer::node()).await;
         panel.add("python h11", Peer::python("h11")).await;
@@ -71,14 +78,31 @@ impl Panel {
             anyhow::Ok(peer)
         };
         match checked.await {
-            Ok(peer) => self.parsers.push((name, Parser::Peer(Box::new(peer)))),
-            Err(error) => self.absent.push(format!("{name}: {error:#}")),
+            Ok(peer) => {
+                self.said.insert(name, Record::default());
+                self.parsers.push((name, Parser::Peer(Box::new(peer))));
+            }
+            Err(error) => {
+                self.absent.push(format!("{name}: {error:#}"));
+                // What it said once stands in for it.
+                match Record::read(name) {
+                    Ok(record) => self.parsers.push((name, Parser::Recorded(record))),
+                    Err(error) => self.absent.push(format!("record of {name}: {error:#}")),
+                }
+            }
         }
     }
 
     /// The names of the parsers, those absent last with the reason.
     pub fn describe(&self) -> String {
-        let present: Vec<&str> = self.parsers.iter().map(|(name, _)| *name).collect();
+        let present: Vec<String> = self
+            .parsers
+            .iter()
+            .map(|(name, parser)| match parser {
+                Parser::Recorded(_) => format!("{name} as recorded"),
+                Parser::Scan | Parser::Hyper | Parser::Tiny(_) | Parser::Peer(_) => (*name).to_owned(),
+            })
+            .collect();
         let absent: Vec<String> = self.absent.iter().map(|why| format!("ABSENT {why}")).collect();
         format!("{} parsers: {}; {}", present.len(), present.join(", "), absent.join("; "))
     }
@@ -86,6 +110,20 @@ impl Panel {
     /// How many different strings were judged.
     pub fn judged(&self) -> usize {
         self.judged.len()
+    }
+
+    /// How many opinions of parsers that are absent were never recorded.
+    pub fn unrecorded(&self) -> usize {
+        self.unrecorded
+    }
+
+    /// Writes what the peers have said to `tests/differential/recorded`, for machines that do not have them.
+    ///
+    /// # Errors
+    /// When a peer is absent, or a file cannot be written.
+    pub fn record(&self) -> Result<()> {
+        ensure!(self.absent.is_empty(), "parsers are absent, nothing is recorded: {:?}", self.absent);
+        self.said.iter().try_for_each(|(name, record)| record.write(name))
     }
 
     /// Asks every parser to read `raw`, a whole message that should be `expected`, with another message behind it.
@@ -112,20 +150,35 @@ impl Panel {
         if self.judged.contains(&bytes) {
             return Ok(verdict);
         }
+        let key = key_of(&bytes, expected);
         for (name, parser) in &mut self.parsers {
-            let seen = match parser {
-                Parser::Scan => scan::read(&bytes),
-                Parser::Hyper => hyper::read(&bytes).await,
-                Parser::Tiny(tiny) => tiny.read(&bytes).await.with_context(|| (*name).to_owned())?,
-                Parser::Peer(peer) => peer.read(&bytes).await.with_context(|| (*name).to_owned())?,
+            let opinion = match parser {
+                Parser::Scan => Opinion::of(scan::read(&bytes), expected),
+                Parser::Hyper => Opinion::of(hyper::read(&bytes).await, expected),
+                Parser::Tiny(tiny) => {
+                    let seen = tiny.read(&bytes).await.with_context(|| (*name).to_owned())?;
+                    Opinion::of(seen, expected)
+                }
+                Parser::Peer(peer) => {
+                    let seen = peer.read(&bytes).await.with_context(|| (*name).to_owned())?;
+                    let opinion = Opinion::of(seen, expected);
+                    if let Some(record) = self.said.get_mut(name) {
+                        record.add(key, opinion.clone());
+                    }
+                    opinion
+                }
+                Parser::Recorded(record) => match record.opinion(key) {
+                    Some(opinion) => opinion,
+                    None => {
+                        self.unrecorded += 1;
+                        continue;
+                    }
+                },
             };
-            if seen.messages == expected {
-                continue;
-            }
-            if expected.starts_with(&seen.messages) && !seen.error.is_empty() {
-                verdict.refuse.push((name, seen.error));
-            } else {
-                verdict.disagree.push((name, seen));
+            match opinion {
+                Opinion::Same => {}
+                Opinion::Refuses(why) => verdict.refuse.push((name, why)),
+                Opinion::Differs(seen) => verdict.disagree.push((name, seen)),
             }
         }
         self.judged.insert(bytes);

@@ -5,9 +5,9 @@ local pairs, setmetatable, type = pairs, setmetatable, type
 local stage, shown, log, now_us = internal.stage, internal.shown, internal.log, internal.now_us
 local question, answer, text_of, SCOPE = internal.question, internal.answer, internal.text_of, internal.SCOPE
 local raise = internal.raise
-local floor, format = math.floor, string.format
+local floor, format, sub = math.floor, string.format, string.sub
 
-local BASE64 = 13
+local BASE64, KEY_CHECK, VERIFY = 13, 14, 15
 
 local function check(self)
   if self[1] ~= shown.scope then raise(SCOPE) end
@@ -85,6 +85,40 @@ function methods.base64Escape(self, text)
   check(self)
   question(BASE64, text_of(text), "", 0, 0, 0)
   return answer()
+end
+
+-- Bytes that a script gives with how many of them count.
+local function counted(bytes, length)
+  bytes = text_of(bytes)
+  if length == nil then return bytes end
+  if type(length) ~= "number" or length < 0 or length > #bytes then
+    raise("a length is larger than what it is the length of")
+  end
+  return sub(bytes, 1, length)
+end
+
+-- What a key is, by the object that stands for it: scripts only hand it on.
+local keys = setmetatable({}, { __mode = "k" })
+local key_metatable = { __metatable = false }
+
+function methods.importPublicKey(self, der, length)
+  check(self)
+  der = counted(der, length)
+  question(KEY_CHECK, der, "", 0, 0, 0)
+  local key = setmetatable({}, key_metatable)
+  keys[key] = der
+  return key
+end
+
+function methods.verifySignature(self, hash, key, signature, signature_length, data, data_length)
+  check(self)
+  local der = keys[key]
+  if not der then raise("the public key is one that importPublicKey() gave") end
+  signature, data = counted(signature, signature_length), counted(data, data_length)
+  if question(VERIFY, text_of(hash) .. "\0" .. der, signature .. data, #signature, 0, 0) == 0 then
+    return true, ""
+  end
+  return false, answer()
 end
 
 local MILLISECOND, MICROSECOND = 0, 1

@@ -50,12 +50,12 @@ impl Turn {
     /// # Cost
     /// A few stores; a system call when the thread was not inside of any machine for a while.
     #[inline]
-    pub(super) fn begin(state: *mut lua_State, cpu: Duration) -> Self {
+    pub(super) fn begin(state: *mut lua_State, cpu_nanos: u64) -> Self {
         BUDGET.with(|budget| {
             let turn = budget.turn.load(Ordering::Relaxed);
             assert!(turn.is_multiple_of(2), "a thread is inside of one machine at a time");
             budget.state.store(state, Ordering::Relaxed);
-            budget.cpu_nanos.store(nanos(cpu), Ordering::Relaxed);
+            budget.cpu_nanos.store(cpu_nanos, Ordering::Relaxed);
             budget.is_over.store(false, Ordering::Relaxed);
             budget.stack.store(stack_place(), Ordering::Relaxed);
             compiler_fence(Ordering::SeqCst);
@@ -187,7 +187,8 @@ unsafe extern "C-unwind" {
     fn lua_isyieldable(state: *mut lua_State) -> c_int;
 }
 
-fn nanos(time: Duration) -> u64 {
+/// A time as the budget counts.
+pub(super) fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 

@@ -3,7 +3,6 @@
 use std::ffi::{CStr, c_int};
 use std::ptr::{self, NonNull};
 use std::slice;
-use std::time::Duration;
 
 use mlua_sys::{self as ffi, lua_State};
 
@@ -16,7 +15,8 @@ use super::{Account, VmFault, VmLimits};
 pub(in crate::lua) struct Vm {
     state: NonNull<lua_State>,
     account: Box<Account>,
-    cpu: Duration,
+    /// CPU time of one entry.
+    cpu_nanos: u64,
     /// Beyond this, a machine that has failed is not used any more.
     kept_bytes_max: usize,
     is_spent: bool,
@@ -36,7 +36,8 @@ impl Vm {
         // SAFETY: the machine is new, and `drop` closes it by way of the account.
         let account = unsafe { Account::open(state.as_ptr(), limits) };
         let kept_bytes_max = limits.memory_bytes / 2;
-        let vm = Self { state, account, cpu: limits.cpu, kept_bytes_max, is_spent: false };
+        let vm =
+            Self { state, account, cpu_nanos: budget::nanos(limits.cpu), kept_bytes_max, is_spent: false };
         let limits = ptr::from_ref(limits).cast_mut().cast();
         // SAFETY: `set_up` gets what it asks for.
         let status = unsafe { ffi::lua_cpcall(vm.state(), library::set_up, limits) };
@@ -98,7 +99,7 @@ impl Vm {
         thread: *mut lua_State,
         run: impl FnOnce(*mut lua_State) -> c_int,
     ) -> Result<c_int, VmFault> {
-        let turn = Turn::begin(self.state(), self.cpu);
+        let turn = Turn::begin(self.state(), self.cpu_nanos);
         let status = run(thread);
         let is_over = budget::is_over();
         drop(turn);

@@ -16,6 +16,7 @@ local ELEMENTS_MAX = 4096
 local CHUNK_BYTES_MAX = 8192
 local FORMAT_BYTES_MAX = 16384
 local PLAIN_WORK_MAX = 2 ^ 20
+local REPEATED_BYTES_MAX = string_bytes_max / 2
 -- How many patterns are known to be plain texts, or not to be.
 local PATTERNS_MAX = 256
 
@@ -61,8 +62,8 @@ end
 
 function script.string.rep(text, count, separator)
   local bytes = #text + (separator and #separator or 0)
-  if bytes * count > string_bytes_max then
-    error("string.rep: the result is larger than a string may be", 2)
+  if bytes * count > REPEATED_BYTES_MAX then
+    error("string.rep: the result is longer than " .. REPEATED_BYTES_MAX .. " bytes", 2)
   end
   return rep(text, count, separator)
 end

@@ -175,6 +175,7 @@ pub(crate) struct HostTable {
         unsafe extern "C" fn(u32, u32, *const u8, usize, *const u64, u32, *mut MetricCells) -> i32,
     pub(crate) send: unsafe extern "C" fn(*const Outbound) -> i32,
     pub(crate) cancel: unsafe extern "C" fn(u32, u64) -> i32,
+    pub(crate) memory_soft_bytes: u64,
 }
 
 /// `eddy_filter_info`.

@@ -125,7 +125,8 @@ fn layouts() -> Facts {
         log,
         metric,
         send,
-        cancel
+        cancel,
+        memory_soft_bytes
     );
     layout!(facts, "eddy_filter_info", Info, size, interest, filter, flags);
     layout!(

@@ -149,8 +149,19 @@ impl<'t> Matcher<'t> {
     /// As many as there are, then fewer.
     fn most(&mut self, at: usize, item: usize, end: usize) -> Found {
         let mut last = at;
-        while self.is_single(last, item, end)? {
-            last += 1;
+        match self.pattern[item] {
+            b'.' => last = self.subject.len().max(at),
+            b'%' => {
+                let letter = self.pattern[item + 1];
+                let rest = self.subject.get(at..).unwrap_or_default();
+                last += rest.iter().position(|byte| !class_has(letter, *byte)).unwrap_or(rest.len());
+                self.count(last - at)?;
+            }
+            _ => {
+                while self.is_single(last, item, end)? {
+                    last += 1;
+                }
+            }
         }
         for from in (at..=last).rev() {
             if let Some(found) = self.go(from, end + 1)? {

@@ -1,5 +1,7 @@
 //! Ways out that a script may try, each of which has to lead nowhere.
 
+use mlua_sys as ffi;
+
 use super::support::{run, vm};
 
 /// Each says what it found as its result: `nil` or `false` where the way is shut.
@@ -95,6 +97,20 @@ fn no_attempt_finds_a_way_out() {
 fn a_compiled_chunk_is_no_script() {
     let fault = vm().load(c"=script", b"\x1bLJ\x02\x00").expect_err("it is refused");
     assert!(fault.to_string().contains("attempt to load a binary chunk"), "{fault}");
+}
+
+#[test]
+fn a_chunk_that_the_host_compiled_is_not_loaded_either() {
+    let mut vm = vm();
+    let script =
+        "local text = string.dump(function() return 1 end) return getfenv(0).load(text) or 'refused'";
+    vm.load_host(c"=host", script).expect("it is valid");
+    let state = vm.state();
+    // SAFETY: the chunk is on the top of the stack, and takes nothing.
+    let status = vm.enter(state, |state| unsafe { ffi::lua_pcall(state, 0, 1, 0) });
+    assert_eq!(status, Ok(ffi::LUA_OK));
+    // SAFETY: there is one value.
+    assert_eq!(unsafe { ffi::lua_type(state, -1) }, ffi::LUA_TSTRING);
 }
 
 #[test]

@@ -37,3 +37,11 @@ fn memory_is_bounded() {
     assert!(vm.is_spent());
     assert!(vm.used_bytes() <= 32 << 20);
 }
+
+#[test]
+fn a_value_is_bounded() {
+    let mut vm = vm();
+    assert_eq!(run(&mut vm, "local s = ('x'):rep(1048576) return #(s .. 'y')").as_deref(), Ok("1048577"));
+    assert_eq!(run(&mut vm, "local s = ('x'):rep(1048576) return #(s .. s .. s)"), Err(VmFault::Memory));
+    assert!(vm.used_bytes() < 8 << 20);
+}

@@ -1,0 +1,87 @@
+//! The filters of `envoy-wasm`: a module in Rust with the kit of proxy-wasm. The configuration
+//! names the filter. Nothing is kept from one request to the next.
+#![forbid(unsafe_code)]
+
+mod auth;
+mod body;
+mod headers;
+
+use std::rc::Rc;
+
+use proxy_wasm::hostcalls;
+use proxy_wasm::traits::{Context, HttpContext, RootContext};
+use proxy_wasm::types::{ContextType, LogLevel};
+use serde::Deserialize;
+
+proxy_wasm::main! {{
+    proxy_wasm::set_root_context(|_| Box::new(Root { filter: Filter::Passthrough }));
+}}
+
+/// What the configuration says.
+#[derive(Deserialize)]
+#[serde(tag = "filter", rename_all = "kebab-case")]
+enum Config {
+    Passthrough,
+    BasicAuth { username: String, password: String },
+    HeaderGetSet,
+    BodyRead,
+}
+
+/// Which filter it is, with what it needs.
+enum Filter {
+    Passthrough,
+    BasicAuth(Rc<[u8]>),
+    HeaderGetSet,
+    BodyRead,
+}
+
+struct Root {
+    filter: Filter,
+}
+
+impl Context for Root {}
+
+impl RootContext for Root {
+    fn on_configure(&mut self, _: usize) -> bool {
+        let config = serde_json::from_slice(&self.get_plugin_configuration().unwrap_or_default());
+        self.filter = match config {
+            Ok(Config::Passthrough) => Filter::Passthrough,
+            Ok(Config::BasicAuth { username, password }) => {
+                Filter::BasicAuth(format!("{username}:{password}").into_bytes().into())
+            }
+            Ok(Config::HeaderGetSet) => Filter::HeaderGetSet,
+            Ok(Config::BodyRead) => Filter::BodyRead,
+            Err(error) => {
+                complain(&format!("the configuration: {error}"));
+                return false;
+            }
+        };
+        true
+    }
+
+    fn get_type(&self) -> Option<ContextType> {
+        Some(ContextType::HttpContext)
+    }
+
+    fn create_http_context(&self, _: u32) -> Option<Box<dyn HttpContext>> {
+        Some(match &self.filter {
+            Filter::Passthrough => Box::new(Passthrough),
+            Filter::BasicAuth(expected) => Box::new(auth::BasicAuth::new(Rc::clone(expected))),
+            Filter::HeaderGetSet => Box::new(headers::HeaderGetSet),
+            Filter::BodyRead => Box::new(body::BodyRead),
+        })
+    }
+}
+
+/// Does nothing. A module of this kit has every function that a gateway may enter, and is entered in every phase.
+struct Passthrough;
+
+impl Context for Passthrough {}
+
+impl HttpContext for Passthrough {}
+
+/// Writes a line to the gateway's log.
+fn complain(text: &str) {
+    // A log that takes nothing is no reason to stop.
+    let _ = hostcalls::log(LogLevel::Error, text);
+}

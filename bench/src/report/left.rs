@@ -1,0 +1,238 @@
+//! What a filter leaves of a gateway, by language, eddy beside Envoy: a chart in SVG for readers of the guide.
+
+use std::fmt::Write;
+
+use super::chart::{COLOURS, STYLE};
+use super::results::{Results, ToBare};
+use crate::filters::{SCENARIOS, TARGETS, Tongue};
+use crate::peers::Kind;
+
+/// Draws how many requests the same CPU serves with a filter, in percent of those without it; `None` when there is nothing
+/// to draw.
+pub fn svg(results: &Results) -> Option<String> {
+    let groups: Vec<Group> = SHOWN.iter().filter_map(|scenario| group(results, scenario)).collect();
+    let lines = groups.iter().flat_map(|group| &group.lines);
+    let bars: usize = lines.clone().map(|line| line.bars.len()).sum();
+    if bars == 0 {
+        return None;
+    }
+    let height = HEAD + bars as f64 * BAR + lines.count() as f64 * GAP + groups.len() as f64 * TITLE + FOOT;
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \
+         height=\"{height}\" role=\"img\" aria-label=\"What a filter leaves of bare\">"
+    );
+    out.push_str(STYLE);
+    let _ = writeln!(
+        out,
+        "<text class=\"title\" x=\"{MARGIN}\" y=\"24\">What a filter leaves: requests for the same CPU, bare = 100 %</text>\n\
+         <text class=\"small\" x=\"{MARGIN}\" y=\"42\">more is better; each against a listener without filters in the same \
+         process; medians of paired windows, lines from quartile to quartile</text>"
+    );
+    legend(&mut out);
+    draw_axis(&mut out, height);
+    draw_groups(&mut out, &groups);
+    out.push_str("</svg>\n");
+    Some(out)
+}
+
+/// A scenario.
+struct Group {
+    title: String,
+    lines: Vec<Line>,
+}
+
+/// A language, with a bar for each gateway that has it.
+struct Line {
+    title: &'static str,
+    bars: Vec<Bar>,
+}
+
+struct Bar {
+    kind: Kind,
+    left: Percent,
+}
+
+/// Percent of bare.
+#[derive(Clone, Copy, Debug)]
+struct Percent {
+    median: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Percent {
+    /// What is left where a request costs so many times the CPU.
+    fn of(ratio: ToBare) -> Option<Self> {
+        let of = |times: f64| 100.0 / times;
+        (ratio.q1 > 0.0).then(|| Self { median: of(ratio.median), low: of(ratio.q3), high: of(ratio.q1) })
+    }
+}
+
+fn group(results: &Results, name: &str) -> Option<Group> {
+    let scenario = SCENARIOS.iter().find(|scenario| scenario.name == name)?;
+    let bar = |kind: Kind, tongue: Tongue| {
+        let target = TARGETS.iter().find(|target| target.kind == kind && target.tongue == tongue)?;
+        let row = results.rows.iter().find(|row| row.scenario == name && row.target == target.name)?;
+        Some(Bar { kind, left: Percent::of(row.ratio_to_bare?)? })
+    };
+    let line = |tongue: Tongue| {
+        let bars: Vec<Bar> = GATEWAYS.iter().filter_map(|&kind| bar(kind, tongue)).collect();
+        (!bars.is_empty()).then(|| Line { title: tongue.title(), bars })
+    };
+    let lines: Vec<Line> = LANGUAGES.into_iter().filter_map(line).collect();
+    let title = format!("{name}: {}", scenario.title);
+    (!lines.is_empty()).then_some(Group { title, lines })
+}
+
+fn legend(out: &mut String) {
+    let mut x = WIDTH - RIGHT - 110.0;
+    for kind in GATEWAYS {
+        let _ = writeln!(
+            out,
+            "<rect x=\"{x}\" y=\"52\" width=\"10\" height=\"10\" fill=\"{}\"/>\n<text class=\"small\" x=\"{}\" y=\"61\">{kind}</text>",
+            colour(kind),
+            x + 14.0
+        );
+        x += 60.0;
+    }
+}
+
+fn draw_axis(out: &mut String, height: f64) {
+    let bottom = height - FOOT;
+    for percent in (0..=100).step_by(20) {
+        let x = x_of(f64::from(percent));
+        let class = if percent == 100 { "one" } else { "grid" };
+        let _ = writeln!(
+            out,
+            "<line class=\"{class}\" x1=\"{x:.1}\" y1=\"{HEAD}\" x2=\"{x:.1}\" y2=\"{bottom}\"/>\n\
+             <text class=\"small\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{}\">{percent} %</text>",
+            bottom + 16.0
+        );
+    }
+}
+
+fn draw_groups(out: &mut String, groups: &[Group]) {
+    let mut y = HEAD;
+    for group in groups {
+        let _ = writeln!(out, "<text x=\"{MARGIN}\" y=\"{:.1}\">{}</text>", y + TITLE - 8.0, group.title);
+        y += TITLE;
+        for line in &group.lines {
+            let middle = y + line.bars.len() as f64 * BAR / 2.0 + 4.0;
+            let _ = writeln!(
+                out,
+                "<text class=\"small\" text-anchor=\"end\" x=\"{:.1}\" y=\"{middle:.1}\">{}</text>",
+                LEFT - 6.0,
+                line.title
+            );
+            for bar in &line.bars {
+                draw_bar(out, bar, y);
+                y += BAR;
+            }
+            y += GAP;
+        }
+    }
+}
+
+fn draw_bar(out: &mut String, bar: &Bar, y: f64) {
+    let Percent { median, low, high } = bar.left;
+    let middle = y + BAR / 2.0;
+    let _ = writeln!(
+        out,
+        "<rect x=\"{LEFT}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{}\"/>\n\
+         <line stroke=\"{SPAN}\" x1=\"{:.1}\" y1=\"{middle:.1}\" x2=\"{:.1}\" y2=\"{middle:.1}\"/>\n\
+         <text class=\"small\" x=\"{:.1}\" y=\"{:.1}\">{median:.1} %</text>",
+        y + 1.0,
+        x_of(median) - LEFT,
+        BAR - 2.0,
+        colour(bar.kind),
+        x_of(low),
+        x_of(high),
+        x_of(high.max(100.0)) + 6.0,
+        y + BAR - 4.0
+    );
+}
+
+fn x_of(percent: f64) -> f64 {
+    LEFT + percent / 100.0 * (WIDTH - LEFT - RIGHT)
+}
+
+fn colour(kind: Kind) -> &'static str {
+    let index = GATEWAYS.iter().position(|&known| known == kind);
+    index.and_then(|index| COLOURS.get(index)).copied().unwrap_or_default()
+}
+
+/// The scenarios that are drawn.
+const SHOWN: [&str; 2] = ["passthrough", "basic-auth"];
+/// From above to below.
+const LANGUAGES: [Tongue; 8] = [
+    Tongue::Builtin,
+    Tongue::Native,
+    Tongue::Go,
+    Tongue::GoEnvoy,
+    Tongue::Lua,
+    Tongue::LuaJit,
+    Tongue::Wasm,
+    Tongue::WasmGo,
+];
+const GATEWAYS: [Kind; 2] = [Kind::Eddy, Kind::Envoy];
+/// Of the lines from quartile to quartile, which lie on bars and on the page.
+const SPAN: &str = "#6e7781";
+const WIDTH: f64 = 860.0;
+const MARGIN: f64 = 20.0;
+const LEFT: f64 = 160.0;
+const RIGHT: f64 = 80.0;
+const HEAD: f64 = 68.0;
+const FOOT: f64 = 30.0;
+const TITLE: f64 = 28.0;
+const BAR: f64 = 15.0;
+const GAP: f64 = 6.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filters::FilterTarget;
+    use crate::report::filters::tests::results;
+
+    #[test]
+    fn every_language_has_a_bar_for_each_gateway_that_was_measured() {
+        let text = svg(&results()).unwrap();
+        // Two bars and the two of the legend; what refuses requests is not drawn.
+        assert_eq!(text.matches("<rect").count(), 4, "{text}");
+        assert_eq!(text.matches(">Go</text>").count(), 1, "{text}");
+        assert!(text.contains(">98.0 %<") && text.contains(">66.7 %<"), "{text}");
+        assert!(
+            text.contains(">passthrough: enters request head and response head and does nothing<"),
+            "{text}"
+        );
+        assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"));
+    }
+
+    #[test]
+    fn quartiles_change_sides() {
+        let left = Percent::of(ToBare { median: 1.25, q1: 1.0, q3: 2.0, pairs: 3 }).unwrap();
+        assert!((left.median - 80.0).abs() < 1e-9, "{left:?}");
+        assert!((left.low - 50.0).abs() < 1e-9 && (left.high - 100.0).abs() < 1e-9, "{left:?}");
+        assert!(Percent::of(ToBare { median: 0.0, q1: 0.0, q3: 0.0, pairs: 1 }).is_none());
+    }
+
+    #[test]
+    fn every_language_of_a_target_has_its_line() {
+        let drawn = |target: &&FilterTarget| GATEWAYS.contains(&target.kind) && target.tongue != Tongue::None;
+        for target in TARGETS.iter().filter(drawn) {
+            assert!(LANGUAGES.contains(&target.tongue), "{}", target.name);
+        }
+    }
+
+    #[test]
+    fn bars_end_where_the_axis_says() {
+        assert!((x_of(0.0) - LEFT).abs() < 1e-9);
+        assert!((x_of(100.0) - (WIDTH - RIGHT)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn nothing_is_drawn_from_nothing() {
+        assert_eq!(svg(&Results::default()), None);
+    }
+}

@@ -1,0 +1,101 @@
+//! What scripts cost: allocations, which are asserted, and times, which are told.
+
+use std::time::{Duration, Instant};
+
+use eddy_filter::{Phase, Verdict};
+use eddy_guest::LuaLimits;
+
+use crate::support::{At, Play};
+
+/// The time of one of `count` calls, the least of several rounds.
+fn least(count: u32, mut call: impl FnMut()) -> Duration {
+    let round = |call: &mut dyn FnMut()| {
+        let begin = Instant::now();
+        (0..count).for_each(|_| call());
+        begin.elapsed() / count
+    };
+    (0..20).map(|_| round(&mut call)).min().unwrap_or_default()
+}
+
+fn patient() -> LuaLimits {
+    LuaLimits { cpu: Duration::from_secs(5), ..LuaLimits::default() }
+}
+
+/// Twenty fields, as a browser sends them.
+fn request() -> String {
+    let fields: String = (0..18).map(|index| format!("X-Field-{index}: value {index}\r\n")).collect();
+    format!(
+        "GET /a?b=c HTTP/1.1\r\nHost: a.test\r\n{fields}Authorization: Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk\r\n\r\n"
+    )
+}
+
+#[test]
+fn a_hook_that_only_reads_allocates_nothing() {
+    let play = Play::new(
+        "function envoy_on_request(h) if h:headers():get('authorization') ~= 'Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk' then error('no') end end",
+    );
+    let mut exchange = play.exchange();
+    exchange.request = request();
+    let at = At { is_end: true, ..At::default() };
+    exchange.repeat(Phase::RequestHead, at, |run| {
+        (0..1000).for_each(|_| assert_eq!(run(), Verdict::Continue));
+        let used =
+            allocation_counter::measure(|| (0..1000).for_each(|_| assert_eq!(run(), Verdict::Continue)));
+        assert_eq!(used.count_total, 0);
+    });
+}
+
+#[test]
+fn what_a_crossing_takes() {
+    for (what, script) in [
+        ("an empty hook", "function envoy_on_request(h) end"),
+        (
+            "a hook that reads a field",
+            "function envoy_on_request(h) local a = h:headers():get('authorization') end",
+        ),
+        (
+            "a hook that reads and sets a field",
+            "function envoy_on_request(h) local headers = h:headers() headers:get('host') headers:replace('x-set', 'host2') end",
+        ),
+    ] {
+        let play = Play::with(script, patient());
+        let mut exchange = play.exchange();
+        exchange.request = request();
+        let at = At { is_end: true, ..At::default() };
+        exchange.repeat(Phase::RequestHead, at, |run| {
+            let time = least(2000, || assert_eq!(run(), Verdict::Continue));
+            println!("{what}: {time:?}");
+            assert!(time < Duration::from_micros(200), "{what}: {time:?}");
+        });
+    }
+}
+
+#[test]
+fn what_reading_a_field_takes() {
+    for (what, expression) in [
+        ("get of the first field", "get('host')"),
+        ("get of the last of twenty", "get('authorization')"),
+        ("get of none", "get('x-none')"),
+        ("get of the path", "get(':path')"),
+        ("number of values", "getNumValues('host')"),
+    ] {
+        let play = Play::with(
+            &format!(
+                "function envoy_on_request(handle)
+                   local h, found = handle:headers(), 0
+                   for i = 1, 10000 do if h:{expression} ~= 'a' then found = found + 1 end end
+                   if found ~= 10000 then error('no') end
+                 end"
+            ),
+            patient(),
+        );
+        let mut exchange = play.exchange();
+        exchange.request = request();
+        let at = At { is_end: true, ..At::default() };
+        exchange.repeat(Phase::RequestHead, at, |run| {
+            let time = least(5, || assert_eq!(run(), Verdict::Continue)) / 10;
+            println!("{what}: {} ps", time.as_nanos());
+            assert!(time < Duration::from_millis(20), "{what}: {time:?}");
+        });
+    }
+}

@@ -1,0 +1,90 @@
+//! Native filters that end the process, one after the other, while others are served: two hundred times with `EDDY_SOAK`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use super::origin::{Origin, send};
+use super::size;
+use crate::filters::faults;
+use crate::support::{Directory, Eddy, Launch, try_get};
+
+const WAYS: [&str; 3] = ["crash", "abort", "exit"];
+const OTHERS: u64 = 3;
+/// A process that dies younger is thought to die of its start, and replaced more slowly each time.
+const CHILDHOOD: Duration = Duration::from_millis(1100);
+
+#[test]
+fn a_death_costs_what_was_under_way_and_refuses_nobody() {
+    let libraries = Directory::new();
+    let library = faults(&libraries, "libfaults.so", &[]);
+    let origin = Origin::start();
+    let filter = |way| {
+        format!("  {way}: {{native: {{filter: {way}, library: '{}'}}, disabled: true}}\n", library.display())
+    };
+    let rule = |way| {
+        format!("    - {{match: {{path: /{way}}}, cluster: c, filters: {{{way}: {{disabled: false}}}}}}\n")
+    };
+    let text = format!(
+        "\
+workers: 2
+limits: {{queue_delay: 0s}}
+quarantine: {{deaths: 0}}
+filters:
+{}listeners: [{{address: '127.0.0.1:0', routes: site, filters: [crash, abort, exit]}}]
+routes:
+  site:
+    - {{cluster: c}}
+{}clusters: {{c: {{endpoints: ['{}']}}}}
+",
+        WAYS.map(filter).concat(),
+        WAYS.map(rule).concat(),
+        origin.address
+    );
+    let mut eddy = Eddy::launch(&text, Launch::default());
+    let address = eddy.address();
+    let (is_over, served, failed) =
+        (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let others: Vec<_> = (0..OTHERS)
+        .map(|_| {
+            let (is_over, served, failed) = (Arc::clone(&is_over), Arc::clone(&served), Arc::clone(&failed));
+            std::thread::spawn(move || {
+                while !is_over.load(Relaxed) {
+                    // One that is refused ends the test.
+                    let came = send(address, "GET /well HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+                    let count = if came.status == 200 && came.is_whole { &served } else { &failed };
+                    count.fetch_add(1, Relaxed);
+                }
+            })
+        })
+        .collect();
+    let deaths = size(WAYS.len(), 200);
+    let mut silences = Vec::new();
+    for way in WAYS.iter().cycle().take(deaths) {
+        let born = Instant::now();
+        while born.elapsed() < CHILDHOOD {
+            assert_eq!(try_get(address, "/well").unwrap().status, 200);
+        }
+        origin.take();
+        let (before, dying) = (failed.load(Relaxed), Instant::now());
+        assert!(try_get(address, &format!("/{way}")).is_err());
+        let died = eddy.record("gateway process died; another takes its place");
+        assert_eq!(died["filter"], *way, "{died}");
+        eddy.record("ready");
+        silences.push(dying.elapsed());
+        assert_eq!(try_get(address, "/well").unwrap().status, 200);
+        let lost = failed.load(Relaxed) - before;
+        assert!(lost <= OTHERS, "{lost} of {OTHERS} requests under way were lost");
+    }
+    is_over.store(true, Relaxed);
+    others.into_iter().for_each(|other| other.join().expect("nobody is refused"));
+    silences.sort();
+    println!(
+        "{deaths} deaths: {} others served, {} lost; without a gateway for {:?} half of the time, {:?} at most",
+        served.load(Relaxed),
+        failed.load(Relaxed),
+        silences[silences.len() / 2],
+        silences[silences.len() - 1]
+    );
+    eddy.stop();
+}

@@ -1,0 +1,140 @@
+//! What parsers in processes of their own said once, for machines that do not have them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use super::seen::{Seen, SeenMessage};
+use crate::place;
+
+/// What a parser makes of bytes of which something is expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Opinion {
+    /// It saw what was expected.
+    Same,
+    /// It saw what was expected up to a point and refused the rest, and why.
+    Refuses(String),
+    /// It saw something else.
+    Differs(Seen),
+}
+
+/// The opinions of one parser, by [`key_of`].
+#[derive(Clone, Debug, Default)]
+pub(super) struct Record {
+    opinions: BTreeMap<u64, Opinion>,
+}
+
+impl Opinion {
+    /// What `seen` is in the light of what was expected.
+    pub(super) fn of(seen: Seen, expected: &[SeenMessage]) -> Self {
+        if seen.messages == expected {
+            Self::Same
+        } else if expected.starts_with(&seen.messages) && !seen.error.is_empty() {
+            Self::Refuses(seen.error)
+        } else {
+            Self::Differs(seen)
+        }
+    }
+
+    fn to_text(&self) -> String {
+        match self {
+            Self::Same => "same".to_owned(),
+            Self::Refuses(why) => format!("refuses {why:?}"),
+            Self::Differs(seen) => format!("differs {:?}", format!("{seen:?}")),
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let quoted = |text: &str| Some(text.strip_prefix('"')?.strip_suffix('"')?.to_owned());
+        match text.split_once(' ') {
+            None if text == "same" => Some(Self::Same),
+            Some(("refuses", why)) => Some(Self::Refuses(quoted(why)?)),
+            Some(("differs", what)) => {
+                Some(Self::Differs(Seen { messages: Vec::new(), error: quoted(what)? }))
+            }
+            None | Some(_) => None,
+        }
+    }
+}
+
+impl Record {
+    /// Reads what was recorded of a parser.
+    ///
+    /// # Errors
+    /// When there is no record, or not one that can be read.
+    pub(super) fn read(name: &str) -> Result<Self> {
+        let path = path_of(name);
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let mut record = Self::default();
+        for line in text.lines() {
+            let parsed = line.split_once(' ').and_then(|(key, opinion)| {
+                Some((u64::from_str_radix(key, 16).ok()?, Opinion::parse(opinion)?))
+            });
+            let (key, opinion) =
+                parsed.with_context(|| format!("{}: not understood: {line:?}", path.display()))?;
+            record.opinions.insert(key, opinion);
+        }
+        Ok(record)
+    }
+
+    /// Writes the record of a parser.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(super) fn write(&self, name: &str) -> Result<()> {
+        let mut text = String::new();
+        for (key, opinion) in &self.opinions {
+            writeln!(text, "{key:016x} {}", opinion.to_text())?;
+        }
+        let path = path_of(name);
+        std::fs::write(&path, text).with_context(|| path.display().to_string())
+    }
+
+    /// The opinion with this key, if it was recorded.
+    pub(super) fn opinion(&self, key: u64) -> Option<Opinion> {
+        self.opinions.get(&key).cloned()
+    }
+
+    /// Adds an opinion.
+    pub(super) fn add(&mut self, key: u64, opinion: Opinion) {
+        self.opinions.insert(key, opinion);
+    }
+}
+
+/// Names bytes together with what is expected of them (FNV-1a).
+pub(super) fn key_of(bytes: &[u8], expected: &[SeenMessage]) -> u64 {
+    let expected = format!("{expected:?}");
+    bytes
+        .iter()
+        .chain(expected.as_bytes())
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn path_of(name: &str) -> PathBuf {
+    place::tree().join("tests/differential/recorded").join(name.replace(' ', "-")).with_extension("txt")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opinions_survive_the_file() {
+        let seen = Seen { messages: Vec::new(), error: "it says \"no\"\nand more".to_owned() };
+        for opinion in [Opinion::Same, Opinion::Refuses("bad".to_owned())] {
+            assert_eq!(Opinion::parse(&opinion.to_text()), Some(opinion));
+        }
+        let text = Opinion::Differs(seen).to_text();
+        assert!(!text.contains('\n') && matches!(Opinion::parse(&text), Some(Opinion::Differs(_))), "{text}");
+        assert_eq!(Opinion::parse("nothing"), None);
+    }
+
+    #[test]
+    fn keys_tell_bytes_and_expectations_apart() {
+        let message = SeenMessage { method: "GET".into(), ..SeenMessage::default() };
+        assert_ne!(key_of(b"a", &[]), key_of(b"b", &[]));
+        assert_ne!(key_of(b"a", &[]), key_of(b"a", &[message]));
+    }
+}
