@@ -117,5 +117,5 @@ pub(crate) const TABLES_MAX: u32 = 4;
 /// Globals, imports and functions of a module, as the machine lays them out; large modules in Go need some.
 const INSTANCE_BYTES_MAX: usize = 4 << 20;
 /// Memory that is wiped rather than given back when an instance ends.
-const MEMORY_KEPT_BYTES: usize = 256 << 10;
+const MEMORY_KEPT_BYTES: usize = 64 << 10;
 const TABLE_KEPT_BYTES: usize = 16 << 10;

@@ -51,7 +51,7 @@ impl<H: Host> Vm<H> {
             self.instance.get_typed_func::<u32, u32>(&mut self.store, shared.module.allocator())?;
         let state = self.store.data_mut();
         state.memory = memory;
-        state.allocator = Some(Arc::new(allocator));
+        state.allocator = Some(Box::new(allocator));
         if self.run("_initialize")? {
             self.run_main()?;
         } else {

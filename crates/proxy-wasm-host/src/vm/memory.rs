@@ -229,10 +229,14 @@ fn give_with<H: Host>(
         if len > guest.data().shared.limits.value_bytes_max {
             return Ok(Err(Status::InternalFailure));
         }
-        let (Ok(len), Some(allocator)) = (u32::try_from(len), guest.data().allocator.clone()) else {
+        let Ok(len) = u32::try_from(len) else { return Ok(Err(Status::InternalFailure)) };
+        // Away meanwhile: who is asked for memory can't ask for what needs memory.
+        let Some(allocator) = guest.data_mut().allocator.take() else {
             return Ok(Err(Status::InternalFailure));
         };
-        region = Region::new(allocator.call(&mut *guest, len)?, len);
+        let start = allocator.call(&mut *guest, len);
+        guest.data_mut().allocator = Some(allocator);
+        region = Region::new(start?, len);
     }
     Ok(fill_at(memory_of(guest), place, region, fill))
 }

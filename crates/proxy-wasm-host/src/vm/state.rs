@@ -21,7 +21,8 @@ pub(crate) struct State<H> {
     pub(crate) host: Option<Box<H>>,
     /// The module's memory; none until its start function has run.
     pub(crate) memory: Option<Memory>,
-    pub(crate) allocator: Option<Arc<TypedFunc<u32, u32>>>,
+    /// Gives memory; away while it does.
+    pub(crate) allocator: Option<Box<TypedFunc<u32, u32>>>,
     pub(crate) contexts: Contexts,
     pub(crate) effective: Option<ContextId>,
     pub(crate) callback: Option<Callback>,

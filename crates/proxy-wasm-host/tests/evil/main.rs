@@ -84,7 +84,7 @@ fn run(image: &Image<Host>) -> Outcome {
 }
 
 fn call(vm: &mut Vm<Host>) -> Result<Action, Refusal> {
-    let plugin = vm.start_plugin(&Plugin::default())?;
+    let plugin = vm.start_plugin(&Plugin { configuration: b"x"[..].into(), ..Plugin::default() })?;
     let stream = vm.create_stream(plugin)?;
     let action = vm.on_request_headers(stream, 1, Rest::End)?;
     vm.end(stream)?;

@@ -152,6 +152,11 @@ pub(crate) const EVIL: &[Evil] = &[
         text: include_str!("modules/large_value.wat"),
     },
     Evil {
+        name: "re-entrance by configuration",
+        outcome: Outcome::Lives(Action::Continue, 10),
+        text: include_str!("modules/re_entrance_by_configuration.wat"),
+    },
+    Evil {
         name: "re-entrance",
         outcome: Outcome::Lives(Action::Continue, 10),
         text: include_str!("modules/re_entrance.wat"),
