@@ -10,7 +10,7 @@ use super::failure::BundleFailure;
 use super::go::{Go, Toolchain, arguments, flag};
 use super::kits::Kits;
 use super::messages::{failure_of, shown};
-use super::record::Record;
+use super::record::{Record, place_of};
 use super::sources::key_of;
 use super::workspace::Workspace;
 
@@ -50,7 +50,8 @@ pub(crate) fn bundle(
         let key = key_of(&workspace, &go, &toolchain, &kits, notice)?;
         let library = parent.join(format!("{key}.so"));
         if let Some(record) = Record::beside(&library).filter(|record| record.check(&library).is_ok()) {
-            touch(&library);
+            // Not the library: a file that was modified is another one to those who have opened it.
+            touch(&place_of(&library));
             return Ok(Bundle { library, record, is_fresh: false });
         }
         let linked = link(&workspace, &go, notice)?;

@@ -79,7 +79,7 @@ impl Record {
 }
 
 /// `NAME.so.json` of `NAME.so`.
-fn place_of(library: &Path) -> PathBuf {
+pub(super) fn place_of(library: &Path) -> PathBuf {
     let mut place = OsString::from(library);
     place.push(".json");
     place.into()

@@ -156,6 +156,14 @@ fn a_project_in_go_is_made_tested_built_checked_and_run() {
 
     let mut eddy = place.launch(&place.config("my-hello", "{greeting: one}"));
     assert!(get(eddy.address(), "/fixed").text.contains("x-greeting: one\r\n"));
+    // The same code needs no other process, whatever else the configuration says.
+    let process = eddy.gateway();
+    eddy.write_config(&place.config("my-hello", "{greeting: two}"));
+    eddy.record("configuration reloaded");
+    assert!(get(eddy.address(), "/fixed").text.contains("x-greeting: two\r\n"));
+    assert_eq!(eddy.gateway(), process);
+    eddy.write_config(&place.config("my-hello", "{greeting: one}"));
+    eddy.record("configuration reloaded");
     // Code that is broken changes nothing, even when the process dies.
     place.replace("my-hello/filter.go", "f.config.Greeting)", "f.config.Greting)");
     eddy.signal(Signal::HUP);
