@@ -69,6 +69,8 @@ pub const TARGETS: &[FilterTarget] = &[
     FilterTarget { name: "eddy-native", kind: Kind::Eddy, tongue: Tongue::Native },
     FilterTarget { name: "eddy-lua", kind: Kind::Eddy, tongue: Tongue::Lua },
     FilterTarget { name: "eddy-lua-jit", kind: Kind::Eddy, tongue: Tongue::LuaJit },
+    FilterTarget { name: "eddy-wasm", kind: Kind::Eddy, tongue: Tongue::Wasm },
+    FilterTarget { name: "eddy-wasm-go", kind: Kind::Eddy, tongue: Tongue::WasmGo },
     FilterTarget { name: "envoy", kind: Kind::Envoy, tongue: Tongue::None },
     FilterTarget { name: "envoy-builtin", kind: Kind::Envoy, tongue: Tongue::Builtin },
     FilterTarget { name: "envoy-go", kind: Kind::Envoy, tongue: Tongue::Go },
