@@ -208,6 +208,12 @@ impl FilterTarget {
         )
     }
 
+    /// Whether responses keep the length that the origin tells. eddy sends chunks behind a module in Wasm that is entered for
+    /// bodies, which it might change, and every module of the kits is.
+    pub fn keeps_length(&self) -> bool {
+        !matches!((self.kind, self.tongue), (Kind::Eddy, Tongue::Wasm | Tongue::WasmGo))
+    }
+
     /// The configuration of its one process.
     pub fn setup(&self) -> Setup {
         let listeners = match self.tongue {
