@@ -69,6 +69,8 @@ pub const TARGETS: &[FilterTarget] = &[
     FilterTarget { name: "eddy-native", kind: Kind::Eddy, tongue: Tongue::Native },
     FilterTarget { name: "eddy-lua", kind: Kind::Eddy, tongue: Tongue::Lua },
     FilterTarget { name: "eddy-lua-jit", kind: Kind::Eddy, tongue: Tongue::LuaJit },
+    FilterTarget { name: "eddy-wasm", kind: Kind::Eddy, tongue: Tongue::Wasm },
+    FilterTarget { name: "eddy-wasm-go", kind: Kind::Eddy, tongue: Tongue::WasmGo },
     FilterTarget { name: "envoy", kind: Kind::Envoy, tongue: Tongue::None },
     FilterTarget { name: "envoy-builtin", kind: Kind::Envoy, tongue: Tongue::Builtin },
     FilterTarget { name: "envoy-go", kind: Kind::Envoy, tongue: Tongue::Go },
@@ -204,6 +206,12 @@ impl FilterTarget {
             (self.kind, self.tongue),
             (Kind::Eddy, Tongue::None | Tongue::Builtin | Tongue::Go | Tongue::GoEnvoy | Tongue::Native)
         )
+    }
+
+    /// Whether responses keep the length that the origin tells. eddy sends chunks behind a module in Wasm that is entered for
+    /// bodies, which it might change, and every module of the kits is.
+    pub fn keeps_length(&self) -> bool {
+        !matches!((self.kind, self.tongue), (Kind::Eddy, Tongue::Wasm | Tongue::WasmGo))
     }
 
     /// The configuration of its one process.

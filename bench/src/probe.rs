@@ -41,6 +41,27 @@ impl Answer {
     pub fn field(&self, name: &str) -> Option<&str> {
         field_in(&self.head, name)
     }
+
+    /// The body without the framing of chunks, if it has any; what is wrongly framed ends early.
+    pub fn content(&self) -> Vec<u8> {
+        if self.field("transfer-encoding").is_none() {
+            return self.body.clone();
+        }
+        let (mut content, mut rest) = (Vec::new(), self.body.as_slice());
+        while let Some((piece, after)) = chunk_in(rest) {
+            content.extend_from_slice(piece);
+            rest = after;
+        }
+        content
+    }
+}
+
+/// The first chunk, unless it is the last one, and what comes after it.
+fn chunk_in(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = memmem::find(bytes, b"\r\n")?;
+    let size = usize::from_str_radix(std::str::from_utf8(bytes.get(..at)?).ok()?, 16).ok()?;
+    let (piece, after) = bytes.get(at + 2..)?.split_at_checked(size)?;
+    (size > 0).then_some((piece, after.get(2..)?))
 }
 
 /// The value of the first field `name` in a head.
@@ -95,6 +116,16 @@ const PIECE_BYTES: usize = 64 * 1024;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn chunks_are_joined() {
+        let answer =
+            |head: &str, body: &str| Answer { status: 200, head: head.to_owned(), body: body.into() };
+        let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        assert_eq!(answer(chunked, "2\r\n<\n\r\n3\r\nabc\r\n0\r\n\r\n").content(), b"<\nabc");
+        assert_eq!(answer(chunked, "9\r\nabc\r\n0\r\n\r\n").content(), b"");
+        assert_eq!(answer("HTTP/1.1 200 OK\r\n\r\n", "2\r\nab").content(), b"2\r\nab");
+    }
 
     #[test]
     fn answers_are_read() {

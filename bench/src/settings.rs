@@ -84,7 +84,7 @@ struct LibraryPaths {
     /// Folder of the filters in Rust.
     #[arg(long, env = "EDDY_NATIVE_LIBRARIES", default_value = "target/release")]
     native_libraries: PathBuf,
-    /// Filters in Wasm from Rust, for Envoy.
+    /// Filters in Wasm from Rust, for eddy and Envoy.
     #[arg(long, env = "WASM_MODULE", default_value = "target/bench-filters/wasm.wasm")]
     wasm_module: PathBuf,
     /// Filters in Wasm from Go, likewise.

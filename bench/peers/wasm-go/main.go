@@ -1,4 +1,4 @@
-// Command main is the filters of `envoy-wasm-go`: a module in Go with the kit of proxy-wasm. The
+// Command main is the filters of `envoy-wasm-go` and `eddy-wasm-go`: one module for both, in Go with the kit of proxy-wasm. The
 // configuration names the filter. Nothing is kept from one request to the next.
 package main
 

@@ -15,6 +15,8 @@ pub(super) struct ResponseReader {
     received: Option<usize>,
     /// Bytes of the body under way.
     length: usize,
+    /// Where in its framing a chunked body is.
+    chunk: Option<Chunk>,
     is_last: bool,
     /// Responses finished; decides which large bodies are compared in full.
     finished: u64,
@@ -39,8 +41,10 @@ pub enum Mismatch {
     Head,
     /// Another status.
     Status(u16),
-    /// No `Content-Length`, or another one.
+    /// Another length, or one that nothing tells.
     Length,
+    /// Not the framing of chunks, or trailers.
+    Chunk,
     /// Other bytes.
     Body,
     /// Bytes after the response.
@@ -56,7 +60,10 @@ impl ResponseReader {
     /// How the response differs.
     pub(super) fn feed(&mut self, bytes: &[u8], expected: &Expected) -> Result<Step, Mismatch> {
         if let Some(received) = self.received {
-            return self.feed_body(received, bytes, expected);
+            return match self.chunk {
+                Some(chunk) => self.feed_chunks(chunk, received, bytes, expected),
+                None => self.feed_body(received, bytes, expected),
+            };
         }
         if self.head.is_empty() {
             match memmem::find(bytes, END) {
@@ -85,12 +92,15 @@ impl ResponseReader {
         if head.status != expected.status {
             return Err(Mismatch::Status(head.status));
         }
+        self.is_last = head.is_last;
+        if head.is_chunked {
+            return self.feed_chunks(Chunk::Size(0), 0, rest, expected);
+        }
         let Some(length) = head.length else { return Err(Mismatch::Length) };
         if expected.body.as_ref().is_some_and(|body| body.len() != length) {
             return Err(Mismatch::Length);
         }
         self.length = length;
-        self.is_last = head.is_last;
         self.feed_body(0, rest, expected)
     }
 
@@ -98,22 +108,82 @@ impl ResponseReader {
         if received + bytes.len() > self.length {
             return Err(Mismatch::Surplus);
         }
-        if let Some(body) = &expected.body {
-            let expected = body.get(received..received + bytes.len()).ok_or(Mismatch::Surplus)?;
-            let is_full = body.len() <= FULL_BYTES_MAX || self.finished.is_multiple_of(FULL_EVERY);
-            if !(if is_full { bytes == expected } else { has_same_edges(bytes, expected) }) {
-                return Err(Mismatch::Body);
-            }
-        }
+        self.compare(received, bytes, expected)?;
         let received = received + bytes.len();
         if received < self.length {
             self.received = Some(received);
             return Ok(Step::More);
         }
-        self.received = None;
-        self.finished += 1;
-        Ok(Step::Done { is_last: self.is_last })
+        Ok(self.finish())
     }
+
+    fn feed_chunks(
+        &mut self,
+        mut chunk: Chunk,
+        mut received: usize,
+        mut bytes: &[u8],
+        expected: &Expected,
+    ) -> Result<Step, Mismatch> {
+        while let Some((&first, rest)) = bytes.split_first() {
+            if let Chunk::Data(left) = chunk {
+                let (piece, rest) = bytes.split_at(left.min(bytes.len()));
+                self.compare(received, piece, expected)?;
+                received += piece.len();
+                chunk = if piece.len() == left { Chunk::DataEnd } else { Chunk::Data(left - piece.len()) };
+                bytes = rest;
+                continue;
+            }
+            chunk = match (chunk, first) {
+                (_, b'\r') => chunk,
+                (Chunk::Size(0), b'\n') => Chunk::End,
+                (Chunk::Size(size), b'\n') => Chunk::Data(size),
+                (Chunk::Size(size), digit) if size <= CHUNK_BYTES_MAX => Chunk::Size(size * 16 + hex(digit)?),
+                (Chunk::DataEnd, b'\n') => Chunk::Size(0),
+                (Chunk::End, b'\n') if !rest.is_empty() => return Err(Mismatch::Surplus),
+                (Chunk::End, b'\n') if expected.body.as_ref().is_some_and(|body| body.len() != received) => {
+                    return Err(Mismatch::Length);
+                }
+                (Chunk::End, b'\n') => return Ok(self.finish()),
+                _ => return Err(Mismatch::Chunk),
+            };
+            bytes = rest;
+        }
+        (self.received, self.chunk) = (Some(received), Some(chunk));
+        Ok(Step::More)
+    }
+
+    /// A piece of the body, after so many bytes of it, is what it should be.
+    fn compare(&self, received: usize, bytes: &[u8], expected: &Expected) -> Result<(), Mismatch> {
+        let Some(body) = &expected.body else { return Ok(()) };
+        let expected = body.get(received..received + bytes.len()).ok_or(Mismatch::Surplus)?;
+        let is_full = body.len() <= FULL_BYTES_MAX || self.finished.is_multiple_of(FULL_EVERY);
+        let is_same = if is_full { bytes == expected } else { has_same_edges(bytes, expected) };
+        if is_same { Ok(()) } else { Err(Mismatch::Body) }
+    }
+
+    fn finish(&mut self) -> Step {
+        (self.received, self.chunk) = (None, None);
+        self.finished += 1;
+        Step::Done { is_last: self.is_last }
+    }
+}
+
+/// What comes next in a chunked body; carriage returns are passed over.
+#[derive(Clone, Copy, Debug)]
+enum Chunk {
+    /// Digits of a size, of which so much is known, and the end of their line.
+    Size(usize),
+    /// So many bytes of the chunk.
+    Data(usize),
+    /// The end of the chunk's line.
+    DataEnd,
+    /// The empty line after the last chunk.
+    End,
+}
+
+fn hex(digit: u8) -> Result<usize, Mismatch> {
+    let digit = char::from(digit).to_digit(16).and_then(|digit| usize::try_from(digit).ok());
+    digit.ok_or(Mismatch::Chunk)
 }
 
 impl fmt::Display for Mismatch {
@@ -121,7 +191,8 @@ impl fmt::Display for Mismatch {
         match self {
             Self::Head => f.write_str("malformed head"),
             Self::Status(status) => write!(f, "status {status}"),
-            Self::Length => f.write_str("other or no content length"),
+            Self::Length => f.write_str("other or no length"),
+            Self::Chunk => f.write_str("malformed chunk"),
             Self::Body => f.write_str("other body"),
             Self::Surplus => f.write_str("bytes after the response"),
             Self::End => f.write_str("connection ended"),
@@ -133,6 +204,7 @@ impl fmt::Display for Mismatch {
 struct Head {
     status: u16,
     length: Option<usize>,
+    is_chunked: bool,
     is_last: bool,
 }
 
@@ -140,9 +212,9 @@ impl Head {
     fn parse(bytes: &[u8]) -> Result<Self, Mismatch> {
         let digits = bytes.strip_prefix(b"HTTP/1.1 ").and_then(|rest| rest.get(..3)).ok_or(Mismatch::Head)?;
         let status = number(digits).and_then(|status| u16::try_from(status).ok()).ok_or(Mismatch::Head)?;
-        let mut head = Self { status, length: None, is_last: false };
+        let mut head = Self { status, length: None, is_chunked: false, is_last: false };
         for line in memchr::memchr_iter(b'\n', bytes).filter_map(|at| bytes.get(at + 1..)) {
-            if !matches!(line.first(), Some(b'c' | b'C')) {
+            if !matches!(line.first(), Some(b'c' | b'C' | b't' | b'T')) {
                 continue;
             }
             let end = memchr::memchr(b'\r', line).unwrap_or(line.len());
@@ -152,6 +224,8 @@ impl Head {
             let value = value.get(1..).unwrap_or_default().trim_ascii();
             if name.eq_ignore_ascii_case(b"content-length") {
                 head.length = number(value);
+            } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
+                head.is_chunked = value.eq_ignore_ascii_case(b"chunked");
             } else if name.eq_ignore_ascii_case(b"connection") {
                 head.is_last = value.eq_ignore_ascii_case(b"close");
             }
@@ -172,6 +246,7 @@ fn number(digits: &[u8]) -> Option<usize> {
 }
 
 const END: &[u8] = b"\r\n\r\n";
+const CHUNK_BYTES_MAX: usize = 1 << 24;
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 /// Larger bodies are compared in full only now and then, so that checking does not take the target's cores.
 const FULL_BYTES_MAX: usize = 64 * 1024;
@@ -204,6 +279,21 @@ mod tests {
     }
 
     #[test]
+    fn chunks_make_a_body() {
+        let chunked = |body: &str| format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}");
+        check(&chunked("5\r\nhello\r\n0\r\n\r\n"), Ok(Step::Done { is_last: false }));
+        check(&chunked("2\r\nhe\r\n03\r\nllo\r\n0\r\n\r\n"), Ok(Step::Done { is_last: false }));
+        check(&chunked("5\r\nhello\r\n0\r\n"), Ok(Step::More));
+        check(&chunked("4\r\nhell\r\n0\r\n\r\n"), Err(Mismatch::Length));
+        check(&chunked("5\r\nhallo\r\n"), Err(Mismatch::Body));
+        check(&chunked("6\r\nhello!\r\n"), Err(Mismatch::Surplus));
+        check(&chunked("x\r\n"), Err(Mismatch::Chunk));
+        check(&chunked("ffffffffffffffffff\r\n"), Err(Mismatch::Chunk));
+        check(&chunked("5\r\nhelloo\r\n"), Err(Mismatch::Chunk));
+        check(&chunked("5\r\nhello\r\n0\r\nx: y\r\n\r\n"), Err(Mismatch::Chunk));
+    }
+
+    #[test]
     fn whole_responses_are_done() {
         check(OK, Ok(Step::Done { is_last: false }));
         let closing = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5\r\n\r\nhello";
@@ -222,7 +312,7 @@ mod tests {
         check("HTTP/1.0 200 OK\r\n\r\n", Err(Mismatch::Head));
         check("HTTP/1.1 502 Bad\r\nContent-Length: 5\r\n\r\nhello", Err(Mismatch::Status(502)));
         check("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhell", Err(Mismatch::Length));
-        check("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", Err(Mismatch::Length));
+        check("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", Err(Mismatch::Length));
         check("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhallo", Err(Mismatch::Body));
     }
 

@@ -19,7 +19,7 @@ pub struct Libraries {
     pub native: PathBuf,
     /// Folder of the scripts in Lua for eddy and Envoy.
     pub scripts: PathBuf,
-    /// Filters in Wasm for Envoy, from Rust.
+    /// Filters in Wasm for eddy and Envoy, from Rust.
     pub wasm: PathBuf,
     /// Likewise, from Go.
     pub wasm_go: PathBuf,
@@ -55,8 +55,8 @@ impl Libraries {
             }
             (Kind::Eddy | Kind::Envoy, Tongue::Lua) => self.with_scripts(found, "basic-auth.lua"),
             (Kind::Eddy | Kind::Envoy, Tongue::LuaJit) => self.with_scripts(found, "basic-auth-jit.lua"),
-            (Kind::Envoy, Tongue::Wasm) => Ok(with("MODULE", library(name, &self.wasm)?)),
-            (Kind::Envoy, Tongue::WasmGo) => Ok(with("MODULE", library(name, &self.wasm_go)?)),
+            (Kind::Eddy | Kind::Envoy, Tongue::Wasm) => Ok(with("MODULE", library(name, &self.wasm)?)),
+            (Kind::Eddy | Kind::Envoy, Tongue::WasmGo) => Ok(with("MODULE", library(name, &self.wasm_go)?)),
             (Kind::Nginx, Tongue::Lua) => {
                 let module = self.nginx_modules.join("ngx_http_lua_module.so");
                 is_there(name, &module, "make bench-peers, or NGINX_MODULES=folder")?;
@@ -133,11 +133,11 @@ mod tests {
     }
 
     #[test]
-    fn scripts_are_those_of_both_gateways() {
+    fn scripts_and_modules_are_those_of_both_gateways() {
         let (libraries, peers) = complete_libraries();
         let values =
             |name: &str| libraries.complete(FilterTarget::named(name).unwrap(), &peers).unwrap().values;
-        for tongue in ["lua", "lua-jit"] {
+        for tongue in ["lua", "lua-jit", "wasm", "wasm-go"] {
             let (eddy, envoy) = (values(&format!("eddy-{tongue}")), values(&format!("envoy-{tongue}")));
             assert!(!eddy.is_empty());
             assert_eq!(eddy, envoy, "{tongue}");

@@ -90,7 +90,11 @@ pub fn run_filters(options: FilterOptions) -> Result<Results> {
             Err(error) => session.add_fault(&format!("{}: {error:#}", target.name)),
         }
     }
-    session.notes.extend(running.iter().filter_map(|one| caveat(one.target)).map(str::to_owned));
+    for note in running.iter().filter_map(|one| caveat(one.target)) {
+        if !session.notes.iter().any(|known| known == note) {
+            session.notes.push(note.to_owned());
+        }
+    }
     for scenario in &scenarios {
         run_scenario(&mut session, scenario, &running, &rates, rate_rounds);
     }
@@ -163,6 +167,9 @@ fn caveat(target: FilterTarget) -> Option<&'static str> {
     match (target.kind, target.tongue) {
         (Kind::Envoy, Tongue::Go) => Some(
             "`envoy-go`: its Go kit is of 23 April 2026, older than the Envoy that runs it; Envoy accepts it",
+        ),
+        (Kind::Eddy, Tongue::Wasm | Tongue::WasmGo) => Some(
+            "responses behind a module in Wasm leave eddy in chunks, as a module that is entered for bodies might change them",
         ),
         (Kind::Envoy, Tongue::Builtin) => Some(
             "`envoy-builtin`: basic authentication compares a SHA-1 of the password, the only form that Envoy takes",

@@ -38,6 +38,9 @@ pub(super) fn check(instance: &Instance, scenario: &FilterScenario) -> Result<()
     if has("passthrough") || has("body") {
         is_entered(instance, scenario, filtered).with_context(sides)?;
     }
+    if FilterTarget::named(&instance.target.name)?.keeps_length() {
+        tells_length(filtered).with_context(sides)?;
+    }
     answers_alike(bare, &scenario.bare_request()).context("the bare listener").with_context(sides)?;
     answers_alike(filtered, &scenario.request()).with_context(sides)
 }
@@ -82,6 +85,15 @@ fn bears_no_marks(address: SocketAddr) -> Result<()> {
     Ok(())
 }
 
+/// The origin's length arrives.
+fn tells_length(address: SocketAddr) -> Result<()> {
+    let answer = probe::get_with(address, "/128", GOOD.concat().as_str())?;
+    if answer.field("content-length") != Some("128") {
+        bail!("128 bytes arrive without their length:\n{}", answer.head);
+    }
+    Ok(())
+}
+
 /// The request's head as it arrived at the origin.
 fn echo(address: SocketAddr) -> Result<Answer> {
     let answer = probe::get_with(address, "/head", GOOD.concat().as_str())?;
@@ -94,8 +106,9 @@ fn echo(address: SocketAddr) -> Result<Answer> {
 /// What looks at bodies finds the byte that it looks for, and leaves it where it is.
 fn finds_marks(instance: &Instance, address: SocketAddr) -> Result<()> {
     let answer = probe::get(address, "/mark")?;
-    if answer.status != 200 || answer.body != b"<\n" {
-        bail!("a body of two bytes arrives as {:?}", String::from_utf8_lossy(&answer.body));
+    let content = answer.content();
+    if answer.status != 200 || content != b"<\n" {
+        bail!("a body of two bytes arrives as {:?}", String::from_utf8_lossy(&content));
     }
     // Where they don't, how often eddy says that they were entered has to do.
     if !FilterTarget::named(&instance.target.name)?.logs_findings() {

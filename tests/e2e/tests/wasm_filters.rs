@@ -116,7 +116,11 @@ async fn the_examples_in_rust_do_what_they_say() -> Result<()> {
         match target.as_str() {
             "/may/yes" => Script::send(response(200, "X-User: alice\r\n", "")),
             "/may/no" => Script::send(response(403, "", "not you")),
-            _ => Script::send(response(200, "Content-Type: text/plain\r\n", "it is bad, very bad")),
+            // What is replaced lies across two chunks.
+            _ => Script::send(
+                "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n\
+                 8\r\nit is ba\r\nb\r\nd, very bad\r\n0\r\n\r\n",
+            ),
         }
     })
     .await?;
@@ -161,10 +165,12 @@ async fn the_examples_in_rust_do_what_they_say() -> Result<()> {
 fn marking(mark: &str) -> String {
     format!(
         r#"(global $waiting (mut i32) (i32.const 0))
+        (global $ticks (mut i32) (i32.const 0))
         (func (export "proxy_on_configure") (param i32 i32) (result i32)
-          (drop (call $tick (i32.const 2000))) (i32.const 1))
+          (drop (call $tick (i32.const 700))) (i32.const 1))
         (func (export "proxy_on_tick") (param i32)
-          (if (global.get $waiting) (then
+          (global.set $ticks (i32.add (global.get $ticks) (i32.const 1)))
+          (if (i32.and (i32.ne (global.get $waiting) (i32.const 0)) (i32.ge_u (global.get $ticks) (i32.const 3))) (then
             (drop (call $effective (global.get $waiting)))
             (drop (call $replace (i32.const 0) `x-late` `{mark}`))
             (drop (call $continue (i32.const 0)))

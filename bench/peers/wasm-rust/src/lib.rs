@@ -1,4 +1,4 @@
-//! The filters of `envoy-wasm`: a module in Rust with the kit of proxy-wasm. The configuration
+//! The filters of `envoy-wasm` and `eddy-wasm`: one module for both, in Rust with the kit of proxy-wasm. The configuration
 //! names the filter. Nothing is kept from one request to the next.
 #![forbid(unsafe_code)]
 
