@@ -1,6 +1,7 @@
 //! A module that is linked and ready to be started again and again.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use wasmtime::{ExternType, InstancePre, Linker};
 
@@ -33,6 +34,10 @@ pub struct Limits {
     pub call_ticks_max: u64,
     /// The same for instantiation, for what the module does first, for `on_vm_start` and for `on_configure`, each by itself.
     pub start_ticks_max: u64,
+    /// How long a tick is, if calls are to be stopped by the CPU time of their thread instead of by the clock: then a
+    /// thread that the system lets wait is not blamed for it, and a call may use as much CPU as its ticks are long, and
+    /// two more. By default the clock counts.
+    pub cpu_tick: Option<Duration>,
     /// Memory of a machine, within what the engine allows.
     ///
     /// # Units
@@ -78,6 +83,7 @@ impl Default for Limits {
         Self {
             call_ticks_max: 10,
             start_ticks_max: 1_000,
+            cpu_tick: None,
             memory_bytes_max: 64 << 20,
             table_elements_max: 100_000,
             contexts_max: 100_000,

@@ -80,6 +80,7 @@ impl WasmLibrary {
         let mut limits = Limits::default();
         limits.call_ticks_max = call_ticks_max;
         limits.start_ticks_max = start_ticks_max;
+        limits.cpu_tick = Some(TICK);
         limits.memory_bytes_max = usize::try_from(settings.memory_bytes).unwrap_or(usize::MAX);
         let mut sandbox = Sandbox::default();
         sandbox.environment = settings.env.clone();

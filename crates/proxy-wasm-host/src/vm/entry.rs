@@ -32,7 +32,8 @@ impl<H: Host> Vm<H> {
         let limits = &state.shared.limits;
         let is_start = matches!(callback, Callback::VmStart | Callback::Configure);
         let ticks = if is_start { limits.start_ticks_max } else { limits.call_ticks_max };
-        self.store.set_epoch_deadline(ticks);
+        let looked_at = state.meter.begin(ticks, limits.cpu_tick);
+        self.store.set_epoch_deadline(looked_at);
         let result = function.call(&mut self.store, params);
         self.store.data_mut().end_call();
         match result {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wasmtime::{Instance, InstancePre, Memory, PoolConcurrencyLimitError, Store};
+use wasmtime::{Instance, InstancePre, Memory, PoolConcurrencyLimitError, Store, Trap, UpdateDeadline};
 
 use crate::abi::Callback;
 use crate::engine::Allocation;
@@ -32,11 +32,14 @@ impl<H: Host> Vm<H> {
         host: H,
     ) -> Result<Self, StartError> {
         let exports = Exports::new(&shared.module);
-        let ticks = shared.limits.start_ticks_max;
         let state = State::new(Arc::clone(&shared), host);
         let mut store = Store::new(shared.module.engine().machine(), state);
         store.limiter(|state| &mut state.limiter);
-        store.set_epoch_deadline(ticks);
+        store.epoch_deadline_callback(|mut context| match context.data_mut().meter.look() {
+            Some(ticks) => Ok(UpdateDeadline::Continue(ticks)),
+            None => Err(Trap::Interrupt.into()),
+        });
+        begin_start(&mut store);
         let instance = image.instantiate(&mut store).map_err(|error| start_error(&mut store, &error))?;
         let mut vm = Self { store, instance, exports, fault: None };
         vm.prepare().map_err(|error| start_error(&mut vm.store, &error))?;
@@ -65,7 +68,7 @@ impl<H: Host> Vm<H> {
     fn run(&mut self, name: &str) -> wasmtime::Result<bool> {
         let Some(function) = self.instance.get_func(&mut self.store, name) else { return Ok(false) };
         let function = function.typed::<(), ()>(&self.store)?;
-        self.store.set_epoch_deadline(self.store.data().shared.limits.start_ticks_max);
+        begin_start(&mut self.store);
         function.call(&mut self.store, ())?;
         Ok(true)
     }
@@ -73,7 +76,7 @@ impl<H: Host> Vm<H> {
     fn run_main(&mut self) -> wasmtime::Result<()> {
         let Some(function) = self.instance.get_func(&mut self.store, "main") else { return Ok(()) };
         let function = function.typed::<(u32, u32), u32>(&self.store)?;
-        self.store.set_epoch_deadline(self.store.data().shared.limits.start_ticks_max);
+        begin_start(&mut self.store);
         function.call(&mut self.store, (0, 0))?;
         Ok(())
     }
@@ -135,6 +138,14 @@ impl<H: Host> Vm<H> {
         self.store.data_mut().end();
         fault
     }
+}
+
+/// Begins what a module does first.
+fn begin_start<H>(store: &mut Store<State<H>>) {
+    let state = store.data_mut();
+    let limits = &state.shared.limits;
+    let looked_at = state.meter.begin(limits.start_ticks_max, limits.cpu_tick);
+    store.set_epoch_deadline(looked_at);
 }
 
 fn start_error<H: Host>(store: &mut Store<State<H>>, error: &wasmtime::Error) -> StartError {

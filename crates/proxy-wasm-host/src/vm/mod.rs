@@ -7,6 +7,7 @@ mod exports;
 mod limiter;
 mod machine;
 mod memory;
+mod meter;
 mod plugin;
 mod printed;
 mod state;

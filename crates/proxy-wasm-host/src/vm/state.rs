@@ -11,6 +11,7 @@ use crate::image::Shared;
 
 use super::contexts::Contexts;
 use super::limiter::Limiter;
+use super::meter::Meter;
 use super::printed::Printed;
 
 /// What a machine knows while its module runs.
@@ -30,6 +31,7 @@ pub(crate) struct State<H> {
     pub(crate) foreign_arguments: Arc<[u8]>,
     pub(crate) printed: Printed,
     pub(crate) limiter: Limiter,
+    pub(crate) meter: Meter,
 }
 
 impl<H: Host> State<H> {
@@ -51,6 +53,7 @@ impl<H: Host> State<H> {
             foreign_arguments: Arc::default(),
             printed: Printed::default(),
             limiter,
+            meter: Meter::default(),
         }
     }
 

@@ -238,6 +238,43 @@ fn a_start_may_take_longer_than_a_call() {
     assert!(of_call >= 1 && of_start >= 3, "{of_call} and {of_start} ticks");
 }
 
+/// Lets the clock run whenever it is asked to log, as it does while the system has the thread wait.
+struct Waiting(Engine);
+
+impl Host for Waiting {
+    fn log(&mut self, _: Scope, _: LogLevel, _: &[u8]) {
+        (0..10).for_each(|_| self.0.tick());
+    }
+}
+
+#[test]
+fn a_thread_that_had_to_wait_is_not_blamed_for_it() {
+    let imports = r#"(import "env" "proxy_log" (func $log (param i32 i32 i32) (result i32)))"#;
+    let body = r#"(func (export "proxy_on_tick") (param i32) (local $left i32)
+            (local.set $left (i32.const 50))
+            (loop $next
+                (drop (call $log (i32.const 2) (i32.const 0) (i32.const 1)))
+                (br_if $next (local.tee $left (i32.sub (local.get $left) (i32.const 1))))))
+        (func (export "proxy_on_queue_ready") (param i32 i32) (loop $l (br $l)))"#;
+    let engine = engine(Allocation::OnDemand);
+    let module = compile(&engine, imports, body, UnknownImports::Refuse).unwrap();
+    let start = |cpu_tick| {
+        let mut limits = Limits::default();
+        (limits.call_ticks_max, limits.cpu_tick) = (2, cpu_tick);
+        let image = Image::link(&module, limits, Sandbox::default()).unwrap();
+        let mut vm = image.instantiate(Waiting(engine.clone())).unwrap();
+        let plugin = vm.create_plugin().unwrap();
+        (vm, plugin)
+    };
+    let (mut vm, plugin) = start(None);
+    assert_eq!(vm.on_tick(plugin).unwrap_err().kind(), FaultKind::Deadline, "by the clock it took too long");
+    let (mut vm, plugin) = start(Some(Duration::from_millis(50)));
+    vm.on_tick(plugin).unwrap();
+    // What never ends uses the time of its thread, and is stopped.
+    let _ticker = engine.ticker(Duration::from_millis(1)).unwrap();
+    assert_eq!(vm.on_queue_ready(plugin, QueueId(1)).unwrap_err().kind(), FaultKind::Deadline);
+}
+
 #[test]
 fn what_a_module_printed_last_is_not_lost() {
     let imports =
