@@ -91,4 +91,5 @@ fn append(archive: &mut Vec<u8>, path: &Path, content: &[u8]) -> io::Result<()> 
 }
 
 const KITS: [&str; 3] = ["go", "go-envoy", "rust"];
-const FOLDERS_LEFT_OUT: [&str; 6] = ["testdata", "testlib", "tests", "examples", "vector", "target"];
+const FOLDERS_LEFT_OUT: [&str; 7] =
+    ["testdata", "testlib", "testmodule", "tests", "examples", "vector", "target"];

@@ -10,10 +10,6 @@
 //
 //	func main() {}
 //
-// One process can hold one Go runtime: all Go filters of a gateway are one bundle.
+// One process can hold one Go runtime: all Go filters of a gateway are one bundle. With GOOS=wasip1 GOARCH=wasm the
+// same program becomes a module of Wasm, of which a process can hold as many as it likes.
 package bundle
-
-import (
-	// It has the exported symbols.
-	_ "github.com/eddy-gateway/eddy/sdk/go/internal/bridge"
-)

@@ -307,7 +307,7 @@ fn lay_out(metadata: &Metadata, pairs: &mut Vec<abi::Pair>) {
 }
 
 #[inline]
-fn version_of(version: Version) -> u8 {
+pub(crate) fn version_of(version: Version) -> u8 {
     match version {
         Version::Http10 => 10,
         Version::Http11 => 11,
@@ -315,7 +315,7 @@ fn version_of(version: Version) -> u8 {
 }
 
 #[inline]
-fn method_of(method: Method) -> u8 {
+pub(crate) fn method_of(method: Method) -> u8 {
     match method {
         Method::Other => 0,
         Method::Get => 1,
@@ -337,7 +337,7 @@ fn room_of(log: &Vec<u8>, base: usize) -> u32 {
 
 /// Heads, steps and ends are all limited to fewer than a `u32` counts.
 #[inline]
-fn narrow(len: usize) -> u32 {
+pub(crate) fn narrow(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 

@@ -4,9 +4,9 @@
 //! which the guest reads heads in place. What a guest answers is checked before anything is made of it. Libraries stay
 //! until the process ends.
 
-mod abi;
-mod answer;
-mod crossing;
+pub(crate) mod abi;
+pub(crate) mod answer;
+pub(crate) mod crossing;
 mod elf;
 mod host;
 mod identity;

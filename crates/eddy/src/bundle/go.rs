@@ -17,6 +17,44 @@ use super::failure::BundleFailure;
 pub(crate) struct Go {
     /// Where Go keeps its own caches, if it would not know itself.
     environment: Vec<(&'static str, PathBuf)>,
+    target: Target,
+}
+
+/// What packages are linked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// A library for eddy's own process.
+    #[default]
+    Library,
+    /// A module of Wasm.
+    Wasm,
+}
+
+impl Target {
+    /// The name of a file of this kind.
+    pub(super) fn file(self, name: &str) -> String {
+        match self {
+            Self::Library => format!("{name}.so"),
+            Self::Wasm => format!("{name}.wasm"),
+        }
+    }
+
+    /// What the Go command is told.
+    fn variables(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            // Go leaves cgo out by itself where it finds no C compiler, with a message that does not help.
+            Self::Library => &[("CGO_ENABLED", "1")],
+            Self::Wasm => &[("CGO_ENABLED", "0"), ("GOOS", "wasip1"), ("GOARCH", "wasm")],
+        }
+    }
+
+    /// What the linker is told: a module is compiled by each process that has it, so it has no tables for debuggers.
+    pub(super) fn flags(self) -> Option<&'static str> {
+        match self {
+            Self::Library => None,
+            Self::Wasm => Some("-ldflags=-s -w"),
+        }
+    }
 }
 
 /// What a run of the Go command came to.
@@ -48,7 +86,12 @@ impl Go {
                 }
             }
         }
-        Self { environment }
+        Self { environment, target: Target::default() }
+    }
+
+    /// The same for another target.
+    pub(crate) fn with_target(self, target: Target) -> Self {
+        Self { target, ..self }
     }
 
     /// The command in `folder`, to be given arguments.
@@ -69,8 +112,8 @@ impl Go {
         notice: &dyn Fn(),
     ) -> Result<Ran, BundleFailure> {
         let mut command = self.command(folder);
-        // Go leaves cgo out by itself where it finds no C compiler, with a message that does not help.
-        command.args(arguments).env("CGO_ENABLED", "1").env("GO111MODULE", "on").env("GOWORK", "off");
+        command.args(arguments).env("GO111MODULE", "on").env("GOWORK", "off");
+        command.envs(self.target.variables().iter().copied());
         command.stdin(Stdio::null());
         let mut process = command
             .stdout(Stdio::piped())

@@ -1,13 +1,14 @@
 //! Links packages into a library, or finds the one that was linked before.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::cache::{Cache, keep_newest, touch};
 use super::failure::BundleFailure;
-use super::go::{Go, Toolchain, arguments, flag};
+use super::go::{Go, Target, Toolchain, arguments, flag};
 use super::kits::Kits;
 use super::messages::{failure_of, shown};
 use super::record::{Record, place_of};
@@ -35,11 +36,12 @@ pub(crate) struct Bundle {
 pub(crate) fn bundle(
     folders: &BTreeSet<&Path>,
     cache: &Cache,
+    target: Target,
     notice: &dyn Fn(),
 ) -> Result<Bundle, BundleFailure> {
     let folders: BTreeSet<PathBuf> =
         folders.iter().map(|folder| canonical(folder)).collect::<Result<_, _>>()?;
-    let go = Go::new(cache);
+    let go = Go::new(cache).with_target(target);
     let kits = Kits::unpack(cache)?;
     let parent = cache.folder("bundles")?;
     // In the folder of a kit, whose go.mod asks for the Go that eddy needs.
@@ -48,13 +50,13 @@ pub(crate) fn bundle(
     let toolchain = go.toolchain(&workspace.folder)?;
     for _ in 0..TRIES_MAX {
         let key = key_of(&workspace, &go, &toolchain, &kits, notice)?;
-        let library = parent.join(format!("{key}.so"));
+        let library = parent.join(target.file(&key));
         if let Some(record) = Record::beside(&library).filter(|record| record.check(&library).is_ok()) {
             // Not the library: a file that was modified is another one to those who have opened it.
             touch(&place_of(&library));
             return Ok(Bundle { library, record, is_fresh: false });
         }
-        let linked = link(&workspace, &go, notice)?;
+        let linked = link(&workspace, &go, target, notice)?;
         // Whoever saved a file meanwhile means the new one.
         if key_of(&workspace, &go, &toolchain, &kits, notice)? == key {
             let record = keep(&linked, &library, &key, &workspace, &toolchain)
@@ -83,14 +85,15 @@ fn canonical(folder: &Path) -> Result<PathBuf, BundleFailure> {
 }
 
 /// Runs the compiler; the library lies in the workspace then.
-fn link(workspace: &Workspace, go: &Go, notice: &dyn Fn()) -> Result<PathBuf, BundleFailure> {
-    let linked = workspace.folder.join("out/bundle.so");
+fn link(workspace: &Workspace, go: &Go, target: Target, notice: &dyn Fn()) -> Result<PathBuf, BundleFailure> {
+    let linked = workspace.folder.join("out").join(target.file("bundle"));
     let (output, overlay) = (flag("o", &linked), flag("overlay", &workspace.overlay()));
     let mut words =
         arguments([&"build", &"-mod=mod", &"-buildvcs=false", &"-buildmode=c-shared", &output]).to_vec();
     if workspace.has_overlay {
         words.push(&overlay);
     }
+    words.extend(target.flags().map(OsStr::new));
     words.push(".".as_ref());
     let ran = go.run(&workspace.folder, &words, notice)?;
     if ran.is_well { Ok(linked) } else { Err(failure_of(&ran.errors, &workspace.folder)) }

@@ -13,7 +13,7 @@ mod workspace;
 
 pub(crate) use cache::Cache;
 pub(crate) use failure::BundleFailure;
-pub(crate) use go::Go;
+pub(crate) use go::{Go, Target};
 pub(crate) use kits::Kits;
 pub(crate) use link::{Bundle, bundle};
 pub(crate) use module::{Module, module_root, quoted};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::cache::{Cache, keep_newest, touch};
 use super::failure::BundleFailure;
-use super::go::{Go, arguments, flag};
+use super::go::{Go, Target, arguments, flag};
 use super::kits::Kits;
 use super::messages::failure_of;
 use super::module::{GO_MIN, Module, Replaced, module_root, quoted, version_numbers};
@@ -79,7 +79,8 @@ impl Workspace {
         let mut words = arguments([&"run", &"-mod=mod", &"./cmd/importable", &out_flag]).to_vec();
         words.extend(programs.iter().map(|program| program.as_os_str()));
         let folder = kits.folder("go-envoy");
-        let ran = go.run(&folder, &words, &|| ())?;
+        // This program runs here, whatever the packages are linked for.
+        let ran = go.clone().with_target(Target::Library).run(&folder, &words, &|| ())?;
         if ran.is_well { Ok(()) } else { Err(failure_of(&ran.errors, &folder)) }
     }
 }

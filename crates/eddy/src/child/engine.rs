@@ -217,6 +217,7 @@ impl Engine {
             number: Box::new(move |name| numbers.number(name)),
             graveyard: self.graveyard.clone(),
             observe: Box::new(|filter| tracing::debug!(filter, "making a filter")),
+            observe_compiling: Box::new(|filter| tracing::debug!(filter, "compiling the module of a filter")),
             is_trial: false,
             quarantined: self.quarantined.clone(),
         }

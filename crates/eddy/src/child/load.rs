@@ -7,6 +7,7 @@ use std::sync::Arc;
 use eddy_config::{Config, Problem, Severity, SourceText};
 use eddy_source::{FileSource, Rejected};
 
+use crate::bundle::Target;
 use crate::filters::{folders_of, link_packages, name_library, problems_of};
 
 /// A configuration that can be used.
@@ -45,7 +46,7 @@ pub(super) fn load(source: &FileSource) -> Result<Loaded, Rejected> {
 /// Where there are packages, a tenth of a second, or the time of a compiler.
 pub(super) fn linked(mut loaded: Loaded) -> Result<Loaded, Rejected> {
     let notice = || tracing::info!("Go packages are being linked");
-    match link_packages(Arc::make_mut(&mut loaded.config), None, &notice) {
+    match link_packages(Arc::make_mut(&mut loaded.config), None, Target::Library, &notice) {
         Ok(bundle) => Ok(Loaded { bundle: bundle.map(|bundle| bundle.library), ..loaded }),
         Err(failure) => {
             let Loaded { config, mut sources, .. } = loaded;

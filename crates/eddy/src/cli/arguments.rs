@@ -175,7 +175,12 @@ pub(super) struct FilterBuild {
     #[arg(value_name = "CONFIG", required = true)]
     pub(super) configs: Vec<PathBuf>,
 
-    /// Put a copy of the library there, to be named as `library` where there is no Go
+    /// What to link the packages into
+    #[arg(long, value_name = "TARGET", value_enum, default_value_t = BuildTarget::Library)]
+    pub(super) target: BuildTarget,
+
+    /// Put a copy of the library there, to be named as `library` where there is no Go; or of the module, to be named
+    /// as `module`
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 
@@ -185,6 +190,14 @@ pub(super) struct FilterBuild {
     /// Write a JSON object to standard output instead of text
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum BuildTarget {
+    /// A library, which runs in eddy's own process
+    Library,
+    /// A module of Wasm, which runs in a sandbox
+    Wasm,
 }
 
 #[derive(Debug, Args)]
@@ -301,7 +314,8 @@ Exit code 1 if something does not build.
 Examples:
   eddy filter build eddy.yaml                         says where the library lies
   eddy filter build eddy.yaml --output filters.so     for a machine without Go
-  eddy filter build eddy.yaml --json | jq -r .library";
+  eddy filter build eddy.yaml --json | jq -r .library
+  eddy filter build eddy.yaml --target wasm --output filters.wasm     for a sandbox";
 
 const AFTER_FILTER_TEST: &str = "\
 Runs `go test ./...` or `cargo test` in the folder. Where go.mod leads to no kit by itself, the one

@@ -8,6 +8,7 @@ use eddy_source::{FileSource, Loaded};
 use super::arguments::Check;
 use super::filter::say_linking;
 use super::start::Failure;
+use crate::bundle::Target;
 use crate::filters;
 use crate::terminal::{colour_of, print, print_error};
 
@@ -47,7 +48,7 @@ pub(super) fn run(arguments: &Check) -> Result<(), Failure> {
 /// What there is to say once filters were tried out, too.
 fn with_filters(loaded: Loaded) -> (Vec<Problem>, Vec<SourceText>, Option<Config>) {
     let Loaded { mut checked, mut sources } = loaded;
-    let wrong = match filters::link_packages(&mut checked.config, None, &say_linking) {
+    let wrong = match filters::link_packages(&mut checked.config, None, Target::Library, &say_linking) {
         Ok(bundle) => {
             let library = bundle.as_ref().map(|bundle| &*bundle.library);
             filters::probe(&checked.config, &sources, library)

@@ -8,6 +8,7 @@ use eddy_source::FileSource;
 use super::arguments::{Gateway, LogArguments, Run};
 use super::filter::say_linking;
 use super::start::OUR_FAULT;
+use crate::bundle::Target;
 use crate::child::{self, ChildOptions, LogChoice, Upbringing};
 use crate::filters;
 use crate::log::Log;
@@ -63,7 +64,7 @@ fn build_ahead(paths: &[PathBuf], choice: LogChoice) {
                 say_linking()
             }
         };
-        let _ = filters::link_packages(&mut loaded.checked.config, None, &notice);
+        let _ = filters::link_packages(&mut loaded.checked.config, None, Target::Library, &notice);
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use eddy_config::{Config, FilterConfig, FilterKind, GoSource, Problem, SourceText};
 
 use super::problem::FilterProblem;
-use crate::bundle::{Bundle, BundleFailure, Cache, Record, bundle};
+use crate::bundle::{Bundle, BundleFailure, Cache, Record, Target, bundle};
 
 /// The folders of all Go packages that a configuration names: a process has room for one Go runtime, so they share a
 /// library.
@@ -49,13 +49,14 @@ pub(crate) fn folders_of(config: &Config) -> BTreeMap<Arc<str>, PathBuf> {
 pub(crate) fn link_packages(
     config: &mut Config,
     cache: Option<&Path>,
+    target: Target,
     notice: &dyn Fn(),
 ) -> Result<Option<Bundle>, BundleFailure> {
     let packages = packages(config);
     if packages.is_empty() {
         return Ok(None);
     }
-    let bundle = bundle(&packages, &Cache::find(cache)?, notice)?;
+    let bundle = bundle(&packages, &Cache::find(cache)?, target, notice)?;
     name_library(config, &bundle.library);
     Ok(Some(bundle))
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use eddy_config::{Config, FilterConfig, FilterKind, LuaConfig, LuaScriptText, RuleFilterConfig, WasmConfig};
 use eddy_filter::builtin::{self, BuiltinConfig, BuiltinContext};
 use eddy_filter::{Filter, FilterSet, Host, Library, Owner, RuleFilter};
-use eddy_guest::{Graveyard, Guest, NativeLibrary};
+use eddy_guest::{Graveyard, Guest, LinearLibrary, NativeLibrary};
 
 use super::bundle::library_of;
 use super::lua::Scripts;
@@ -27,6 +27,8 @@ pub(crate) struct FilterMaker {
     pub(crate) graveyard: Graveyard,
     /// Told of each filter that is about to be made.
     pub(crate) observe: Box<dyn Fn(&str) + Send>,
+    /// Told of each filter whose module is about to be compiled, before it is told that the filter is made.
+    pub(crate) observe_compiling: Box<dyn Fn(&str) + Send>,
     /// Whether filters are only made to see that they can be.
     pub(crate) is_trial: bool,
     /// Filters that are not made, because they must not be entered.
@@ -160,11 +162,44 @@ impl FilterMaker {
         modules: &mut Modules,
     ) -> Result<Made, FilterProblem> {
         let failed = |error| FilterProblem::of_load(&filter.name, &error);
+        (self.observe_compiling)(&filter.name);
+        if let Some(library) = modules.linear(config, &self.host).map_err(failed)? {
+            (self.observe)(&filter.name);
+            return self.make_linear(filter, &config.root_id, library);
+        }
         let library = modules.library(config, &self.host).map_err(failed)?;
+        (self.observe)(&filter.name);
         let id = (self.number)(&filter.name);
         let made = library
             .filter_of(&filter.name, &config.root_id, &filter.config, id, &self.graveyard)
             .map_err(failed)?;
+        let one = Filter {
+            name: Arc::clone(&filter.name),
+            id,
+            library: Arc::clone(&library) as Arc<dyn Library>,
+            number: made.number,
+            info: made.info,
+            policy: filter.policy,
+            owner: made.owner,
+        };
+        Ok(Made::Guest(Arc::new(one), library))
+    }
+
+    /// Makes a filter of a module by eddy's own contract; its name may be left out where there is but one.
+    fn make_linear(
+        &self,
+        filter: &FilterConfig,
+        root_id: &str,
+        library: Arc<LinearLibrary>,
+    ) -> Result<Made, FilterProblem> {
+        let failed = |error| FilterProblem::of_load(&filter.name, &error);
+        let name = match library.filters() {
+            [only] if root_id.is_empty() => only.clone(),
+            _ => root_id.to_owned(),
+        };
+        let config = if filter.config.is_empty() { "null" } else { &filter.config };
+        let id = (self.number)(&filter.name);
+        let made = library.filter(&name, config, id, &self.graveyard).map_err(failed)?;
         let one = Filter {
             name: Arc::clone(&filter.name),
             id,

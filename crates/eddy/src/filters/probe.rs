@@ -22,6 +22,8 @@ use crate::control::{Channel, Received, memory_file};
 pub(super) enum FromProbe {
     /// It is about to make this filter.
     Making(String),
+    /// It is about to compile this filter's module, which may take its time once; it says `Making` again afterwards.
+    Compiling(String),
     /// This filter cannot be made.
     Wrong(FilterProblem),
     /// It has made all that can be made.
@@ -32,7 +34,7 @@ pub(super) enum FromProbe {
 /// packages.
 ///
 /// # Cost
-/// Starts a process and waits for it, five seconds at most.
+/// Starts a process and waits for it, five seconds at most, and the time of a compiler where modules are new.
 pub(crate) fn probe(config: &Config, sources: &[SourceText], bundle: Option<&Path>) -> Vec<Problem> {
     if config.filters.is_empty() {
         return Vec::new();
@@ -52,6 +54,8 @@ struct Probe {
     deadline: Instant,
     /// The filter that it is making.
     making: Option<String>,
+    /// Since when it compiles a module.
+    compiling: Option<Instant>,
     problems: Vec<FilterProblem>,
 }
 
@@ -68,7 +72,7 @@ impl Probe {
             .stderr(Stdio::from(said.try_clone()?))
             .spawn()?;
         let deadline = Instant::now() + PROBE_TIME_MAX;
-        Ok(Self { process, channel, said, deadline, making: None, problems: Vec::new() })
+        Ok(Self { process, channel, said, deadline, making: None, compiling: None, problems: Vec::new() })
     }
 
     fn finish(mut self) -> io::Result<Vec<FilterProblem>> {
@@ -88,13 +92,29 @@ impl Probe {
     fn listen(&mut self) -> bool {
         loop {
             match self.channel.receive() {
-                Ok(Received::Message(FromProbe::Making(filter), _)) => self.making = Some(filter),
+                Ok(Received::Message(FromProbe::Making(filter), _)) => {
+                    self.making = Some(filter);
+                    self.end_compiling();
+                }
+                Ok(Received::Message(FromProbe::Compiling(filter), _)) => {
+                    self.making = Some(filter);
+                    self.end_compiling();
+                    self.compiling = Some(Instant::now());
+                    self.deadline += COMPILING_TIME_MAX;
+                }
                 Ok(Received::Message(FromProbe::Wrong(problem), _)) => self.problems.push(problem),
                 Ok(Received::Message(FromProbe::Done, _)) => return true,
                 Ok(Received::Nothing) if !self.wait() => return false,
                 Ok(Received::Nothing | Received::Unknown(_)) => {}
                 Ok(Received::Closed) | Err(_) => return false,
             }
+        }
+    }
+
+    /// Takes back what was left of the time for a compiler.
+    fn end_compiling(&mut self) {
+        if let Some(since) = self.compiling.take() {
+            self.deadline -= COMPILING_TIME_MAX.saturating_sub(since.elapsed());
         }
     }
 
@@ -109,6 +129,10 @@ impl Probe {
 
     fn verdict(&mut self, status: ExitStatus) -> (String, Option<String>) {
         let said = self.last_line().map(|line| format!("it said: {line}"));
+        if Instant::now() >= self.deadline && self.compiling.is_some() {
+            let message = format!("compiling its module takes more than {} s", COMPILING_TIME_MAX.as_secs());
+            return (message, said);
+        }
         if Instant::now() >= self.deadline {
             let message =
                 format!("opening its library and making it takes more than {} s", PROBE_TIME_MAX.as_secs());
@@ -144,5 +168,7 @@ pub(crate) const PROBE_COMMAND: &str = "probe-filters";
 
 /// Longest time that all filters of a configuration may take to be made.
 const PROBE_TIME_MAX: Duration = Duration::from_secs(5);
+/// Longest time that a module may take to be compiled, on top of that.
+const COMPILING_TIME_MAX: Duration = Duration::from_secs(300);
 const SAID_BYTES_MAX: u64 = 256 * 1024;
 const LINE_CHARS_MAX: usize = 300;

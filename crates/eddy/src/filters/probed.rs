@@ -33,7 +33,7 @@ fn try_out() -> anyhow::Result<()> {
     let Received::Message((), descriptors) = channel.receive()? else { bail!("no configuration came") };
     let texts = read_memory_file(descriptors.first().context("no configuration came")?)?;
     let loaded = unpack(&texts).context("the configuration is broken")?;
-    let reports = Arc::clone(&channel);
+    let (reports, compilers) = (Arc::clone(&channel), Arc::clone(&channel));
     let ids = AtomicU32::new(1);
     let maker = FilterMaker {
         host: Arc::new(NoGateway::new(&loaded.config)),
@@ -43,6 +43,9 @@ fn try_out() -> anyhow::Result<()> {
         observe: Box::new(move |filter| {
             // Whoever does not listen learns nothing.
             let _ = reports.send(&FromProbe::Making(filter.to_owned()), &[]);
+        }),
+        observe_compiling: Box::new(move |filter| {
+            let _ = compilers.send(&FromProbe::Compiling(filter.to_owned()), &[]);
         }),
         is_trial: true,
     };

@@ -1,11 +1,12 @@
 //! The modules in Wasm of a configuration: filters with the same settings share a library.
 
+use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use eddy_config::{WasmConfig, WasmIsolation};
 use eddy_filter::{Host, LoadError};
-use eddy_guest::{Isolation, WasmLibrary, WasmSettings};
+use eddy_guest::{Isolation, LinearLibrary, LinearLimits, LinearModule, WasmLibrary, WasmSettings};
 
 use crate::bundle::Cache;
 
@@ -14,12 +15,50 @@ use crate::bundle::Cache;
 pub(super) struct Modules {
     is_trial: bool,
     opened: Vec<(WasmSettings, Arc<WasmLibrary>)>,
+    linear: Vec<(WasmSettings, Arc<LinearLibrary>)>,
 }
 
 impl Modules {
     /// None yet.
     pub(super) fn new(is_trial: bool) -> Self {
-        Self { is_trial, opened: Vec::new() }
+        Self { is_trial, opened: Vec::new(), linear: Vec::new() }
+    }
+
+    /// The library of a module with these settings, if the module speaks eddy's own contract: filters in Go.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(super) fn linear(
+        &mut self,
+        config: &WasmConfig,
+        host: &Arc<dyn Host>,
+    ) -> Result<Option<Arc<LinearLibrary>>, LoadError> {
+        let settings = settings_of(config);
+        if let Some((_, library)) = self.linear.iter().find(|(known, _)| *known == settings) {
+            return Ok(Some(Arc::clone(library)));
+        }
+        // What cannot be read is told by those who read it for good.
+        let Ok(bytes) = fs::read(&config.module) else { return Ok(None) };
+        if !LinearModule::speaks(&bytes) {
+            return Ok(None);
+        }
+        let is_plain = config.vm_id.is_empty() && config.vm_config.is_empty() && config.env.is_empty();
+        if !is_plain || config.isolation == WasmIsolation::Stream {
+            let message = format!(
+                "\"{}\" has filters in Go, for which `vm_id`, `vm_config`, `allow` and `isolation: stream` mean nothing: leave them out",
+                config.module.display()
+            );
+            return Err(LoadError::Library { message });
+        }
+        let limits = LinearLimits {
+            memory_bytes_max: usize::try_from(config.memory_bytes).unwrap_or(usize::MAX),
+            call_time_max: config.cpu,
+        };
+        let name = config.module.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
+        let module = LinearModule::compile(&name, &bytes, limits, cache_folder().as_deref())?;
+        let library = Arc::new(LinearLibrary::open(&module, host)?);
+        self.linear.push((settings, Arc::clone(&library)));
+        Ok(Some(library))
     }
 
     /// The library of a module with these settings.

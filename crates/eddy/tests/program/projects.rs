@@ -283,6 +283,29 @@ fn nothing_is_overwritten_and_names_are_checked() {
 }
 
 /// A module with one filter, as somebody may write it by hand.
+#[test]
+fn a_module_of_wasm_is_built_beside_the_library() {
+    if !has("go") {
+        return;
+    }
+    let place = Place::new();
+    filter_module(&place, "one", "example.com/one", &CODE.replace("NAME", "one"));
+    place.write("eddy.yaml", &config_of(&[("one", "one")]));
+    let build = |more: &[&str]| {
+        let words = [&["filter", "build", "eddy.yaml", "--json"], more].concat();
+        place.eddy(&words, ".").json(0)
+    };
+    let module = build(&["--target", "wasm", "--output", "filters.wasm"]);
+    assert_eq!((&module["is_fresh"], &module["library"]), (&true.into(), &"filters.wasm".into()), "{module}");
+    let bytes = fs::read(place.directory.join("filters.wasm")).unwrap();
+    assert!(bytes.starts_with(b"\0asm") && bytes.windows(10).any(|window| window == b"eddy_abi_1"));
+    let library = build(&[])["library"].as_str().unwrap().to_owned();
+    assert!(library.ends_with(".so") && fs::read(&library).unwrap().starts_with(b"\x7fELF"), "{library}");
+    let again = build(&["--target", "wasm"]);
+    assert_eq!(again["is_fresh"], false, "{again}");
+    assert!(again["library"].as_str().unwrap().ends_with(".wasm"), "{again}");
+}
+
 fn filter_module(place: &Place, folder: &str, module: &str, code: &str) {
     place.write(
         &format!("{folder}/go.mod"),

@@ -10,8 +10,8 @@ use eddy_source::FileSource;
 use serde::Serialize;
 
 use super::command::{say_linking, show};
-use crate::bundle::Bundle;
-use crate::cli::arguments::FilterBuild;
+use crate::bundle::{Bundle, Target};
+use crate::cli::arguments::{BuildTarget, FilterBuild};
 use crate::cli::start::Failure;
 use crate::filters::{link_packages, problems_of};
 use crate::terminal::{colour_of, print, print_error};
@@ -46,7 +46,11 @@ pub(super) fn run(arguments: &FilterBuild) -> Result<(), Failure> {
             say_linking()
         }
     };
-    let bundle = match link_packages(&mut config, arguments.cache.cache_dir.as_deref(), &notice) {
+    let target = match arguments.target {
+        BuildTarget::Library => Target::Library,
+        BuildTarget::Wasm => Target::Wasm,
+    };
+    let bundle = match link_packages(&mut config, arguments.cache.cache_dir.as_deref(), target, &notice) {
         Ok(Some(bundle)) => bundle,
         Ok(None) => {
             let message = "no filter of the configuration is a Go package, as in `go: {filter: hello, package: ./hello}`";

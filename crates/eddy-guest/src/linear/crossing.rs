@@ -1,0 +1,146 @@
+//! The way into a module and back.
+
+use std::mem::offset_of;
+use std::sync::atomic::Ordering::Relaxed;
+
+use eddy_filter::{CHAIN_FILTERS_MAX, Call, EDITS_BYTES_MAX, Edit, Event, Verdict};
+
+use super::image::Writer;
+use super::instance::{Ended, Instance};
+use super::lane::{Numbers, States};
+use super::layout::{self, Laid};
+use crate::native::abi;
+use crate::native::answer::{self, Answer};
+
+/// Enters the filters of a call. The error says why the instance is of no use any more; the call is answered all the
+/// same.
+///
+/// # Cost
+/// One copy of what the filters see; no allocation, unless the module's room or the log of edits grows.
+pub(super) fn run(
+    instance: &mut Instance,
+    filters: &[u64],
+    configs: &[u64],
+    states: &mut States,
+    call: &mut Call<'_>,
+) -> Result<(), Ended> {
+    let lost = call.steps.iter().position(|step| states.is_lost(step.state));
+    let count = lost.unwrap_or(call.steps.len()).min(CHAIN_FILTERS_MAX);
+    call.current.store(call.steps.first().map_or(0, |step| step.id), Relaxed);
+    let numbers = Numbers { filters, configs, states };
+    let entered = enter(instance, &numbers, call, count);
+    call.current.store(0, Relaxed);
+    for end in call.ended {
+        states.end(end.state);
+    }
+    let ran = match entered {
+        Ok((laid, ran)) => {
+            take(instance, states, call, &laid, count, ran.is_ok());
+            ran
+        }
+        Err(ended) => Err(ended),
+    };
+    match (&ran, lost) {
+        (Err(Ended(why)), _) => {
+            let index = call.stopped.min(call.steps.len().saturating_sub(1));
+            blame(call, index, &format!("the module failed: {why}"));
+        }
+        (Ok(()), Some(index)) if call.stopped == call.steps.len() => blame(call, index, LOST),
+        (Ok(()), _) => {}
+    }
+    ran
+}
+
+type Entered = (Laid, Result<(), Ended>);
+
+fn enter(
+    instance: &mut Instance,
+    numbers: &Numbers<'_>,
+    call: &mut Call<'_>,
+    count: usize,
+) -> Result<Entered, Ended> {
+    let needed = layout::bytes_of(call);
+    let (base, room) = instance.room(needed).inspect_err(|_| call.stopped = 0)?;
+    let laid = layout::write_call(&mut Writer::new(room, base), call, count, numbers);
+    let ran = instance.run(laid.call);
+    Ok((laid, ran))
+}
+
+/// Takes what a module answered. Where it did not come to its end, the edits of the filters before count, and
+/// `stopped` is the index of the one that it was in.
+fn take(
+    instance: &Instance,
+    states: &mut States,
+    call: &mut Call<'_>,
+    laid: &Laid,
+    count: usize,
+    is_whole: bool,
+) {
+    let memory = instance.memory();
+    let mut steps = [abi::Step::default(); CHAIN_FILTERS_MAX];
+    for (index, step) in steps.iter_mut().enumerate().take(count) {
+        let at = laid.steps + (index * size_of::<abi::Step>()) as u64;
+        step.state = memory.u64(at + offset_of!(abi::Step, state) as u64);
+        step.nanos = memory.u32(at + offset_of!(abi::Step, nanos) as u64);
+        step.verdict = memory.u8(at + offset_of!(abi::Step, verdict) as u64);
+    }
+    for (step, given) in steps.iter_mut().zip(call.steps.iter()).take(count) {
+        step.state = if is_whole { states.put(given.state, step.state) } else { given.state };
+    }
+    let number = |offset: usize| memory.u32(laid.call + offset as u64);
+    let (edits_len, edits_cap) =
+        (number(offset_of!(abi::Call, edits_len)), number(offset_of!(abi::Call, edits_cap)));
+    let log = call.edits.bytes_mut();
+    let base = log.len();
+    let edits = memory
+        .bytes(memory.u64(laid.call + offset_of!(abi::Call, edits) as u64), u64::from(edits_len))
+        .filter(|edits| base + edits.len() <= EDITS_BYTES_MAX);
+    let room = if let Some(edits) = edits {
+        log.extend_from_slice(edits);
+        edits_cap
+    } else {
+        // More than the memory has: the answer is refused as one that has more edits than room.
+        0
+    };
+    if !is_whole {
+        let current = memory.u32(laid.current);
+        call.stopped = call.steps.iter().position(|step| step.id == current).unwrap_or(0);
+        return;
+    }
+    let stopped = number(offset_of!(abi::Call, stopped));
+    let steps = steps.get(..count).unwrap_or_default();
+    answer::take(&Answer { steps, stopped, edits_len, room, base }, call);
+}
+
+/// Makes the step at `index` the one that failed.
+#[cold]
+fn blame(call: &mut Call<'_>, index: usize, why: &str) {
+    if call.view.is_none() {
+        return;
+    }
+    for step in call.steps.iter_mut() {
+        step.verdict = Verdict::Continue;
+    }
+    // A log without room for the reason has the verdict all the same.
+    let _ = call.edits.push(u16::try_from(index).unwrap_or(u16::MAX), &Edit::Fault(why.as_bytes()));
+    call.stopped = index;
+    if let Some(step) = call.steps.get_mut(index) {
+        step.verdict = Verdict::Fault;
+    }
+}
+
+/// Makes the first step the one that failed, without having entered any.
+pub(super) fn refuse(call: &mut Call<'_>, why: &str) {
+    call.stopped = call.steps.len();
+    blame(call, 0, why);
+}
+
+/// Tells a module of an event.
+pub(super) fn tell(instance: &mut Instance, event: &Event<'_>) -> Result<(), Ended> {
+    let (base, room) = instance.room(layout::event_bytes(event))?;
+    let at = layout::write_event(&mut Writer::new(room, base), event);
+    instance.event(at)
+}
+
+const LOST: &str =
+    "what the filter kept of this exchange is gone, as the module failed in another one and was started anew";

@@ -1,0 +1,123 @@
+//! Structures of the contract as bytes of a module's memory, which is little-endian.
+
+use std::ops::Range;
+
+/// Bytes of a memory, which a module may have changed in any way: what lies outside reads as nothing.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'m>(pub(super) &'m [u8]);
+
+impl<'m> Reader<'m> {
+    /// The bytes at an address.
+    pub(super) fn bytes(self, at: u64, len: u64) -> Option<&'m [u8]> {
+        let start = usize::try_from(at).ok()?;
+        let end = start.checked_add(usize::try_from(len).ok()?)?;
+        self.0.get(start..end)
+    }
+
+    fn array<const N: usize>(self, at: u64) -> Option<[u8; N]> {
+        self.bytes(at, N as u64)?.try_into().ok()
+    }
+
+    /// A byte; 0 outside of the memory.
+    pub(super) fn u8(self, at: u64) -> u8 {
+        self.array(at).map_or(0, u8::from_le_bytes)
+    }
+
+    /// A number of 32 bits; 0 outside of the memory.
+    pub(super) fn u32(self, at: u64) -> u32 {
+        self.array(at).map_or(0, u32::from_le_bytes)
+    }
+
+    /// A number of 64 bits; 0 outside of the memory.
+    pub(super) fn u64(self, at: u64) -> u64 {
+        self.array(at).map_or(0, u64::from_le_bytes)
+    }
+
+    /// What an `eddy_text` at an address points to, if it lies in the memory and is not larger than it may be.
+    pub(super) fn text(self, at: u64, max: usize) -> Option<&'m [u8]> {
+        let len = self.u64(at + 8);
+        if len == 0 {
+            return Some(&[]);
+        }
+        self.bytes(self.u64(at), len).filter(|text| text.len() <= max)
+    }
+}
+
+/// The room that a module has given, filled from its beginning.
+pub(super) struct Writer<'m> {
+    room: &'m mut [u8],
+    /// Address of the room in the memory.
+    base: u64,
+    used: usize,
+}
+
+impl<'m> Writer<'m> {
+    /// A writer of a room at an address.
+    pub(super) fn new(room: &'m mut [u8], base: u32) -> Self {
+        Self { room, base: u64::from(base), used: 0 }
+    }
+
+    /// Takes room for a structure; where it lies in the room.
+    pub(super) fn take(&mut self, len: usize) -> Place {
+        let at = self.used.next_multiple_of(8);
+        self.used = at + len;
+        debug_assert!(self.used <= self.room.len(), "the room was measured before");
+        Place { at, address: self.base + at as u64 }
+    }
+
+    /// Puts bytes into the next room.
+    pub(super) fn put(&mut self, bytes: &[u8]) -> Place {
+        if bytes.is_empty() {
+            return Place { at: 0, address: 0 };
+        }
+        let place = self.take(bytes.len());
+        self.set(place, 0, bytes);
+        place
+    }
+
+    /// Writes into what was taken.
+    #[inline]
+    pub(super) fn set(&mut self, place: Place, offset: usize, bytes: &[u8]) {
+        let start = place.at + offset;
+        if let Some(room) = self.room.get_mut(start..start + bytes.len()) {
+            room.copy_from_slice(bytes);
+        }
+    }
+
+    /// Writes an `eddy_text` into what was taken, and its bytes into the next room.
+    pub(super) fn text(&mut self, place: Place, offset: usize, bytes: &[u8]) {
+        let text = self.put(bytes);
+        self.set(place, offset, &text.address.to_le_bytes());
+        self.set(place, offset + 8, &(bytes.len() as u64).to_le_bytes());
+    }
+
+    /// Room for several structures of a size, zero at first.
+    pub(super) fn zeroed(&mut self, len: usize) -> Place {
+        let place = self.take(len);
+        let range: Range<usize> = place.at..place.at + len;
+        if let Some(room) = self.room.get_mut(range) {
+            room.fill(0);
+        }
+        place
+    }
+}
+
+/// Where something lies in a room.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    at: usize,
+    /// Its address in the memory.
+    pub(super) address: u64,
+}
+
+impl Place {
+    /// The place some bytes further on.
+    pub(super) fn plus(self, bytes: usize) -> Self {
+        Self { at: self.at + bytes, address: self.address + bytes as u64 }
+    }
+}
+
+/// What a structure takes in a room at most.
+pub(super) const fn rounded(len: usize) -> usize {
+    len + 7
+}

@@ -1,0 +1,321 @@
+//! An instance of a module: its memory and functions, each called within a time.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use eddy_filter::{FilterInfo, Host, Interest, LoadError};
+use wasmtime::{ExternType, Linker, Memory, Store, StoreLimitsBuilder, TypedFunc, WasmParams, WasmResults};
+
+use super::image::Reader;
+use super::inside::Inside;
+use super::module::{LinearModule, ticks};
+use super::{question, wasi};
+use crate::native::abi;
+
+/// An instance, for one worker.
+pub(super) struct Instance {
+    pub(super) store: Store<Inside>,
+    memory: Memory,
+    functions: Functions,
+    /// Room that the module has given: where, and how much.
+    room: (u32, usize),
+    deadline_ticks: u64,
+    /// What the module says of itself.
+    pub(super) sdk: String,
+    pub(super) toolchain: String,
+    pub(super) filters: Vec<String>,
+}
+
+#[derive(Clone)]
+struct Functions {
+    room: TypedFunc<u32, u32>,
+    run: TypedFunc<u32, ()>,
+    event: TypedFunc<u32, ()>,
+    filter_new: TypedFunc<(u32, u32, u32, u32, u32), u32>,
+    filter_free: TypedFunc<u64, ()>,
+    config_new: TypedFunc<(u64, u32, u32), u32>,
+    config_free: TypedFunc<(u64, u64), ()>,
+}
+
+/// Why a call of a module did not come to its end. Its instance is of no use any more.
+#[derive(Debug)]
+pub(super) struct Ended(pub(super) String);
+
+impl Instance {
+    /// Makes an instance and opens it.
+    ///
+    /// # Errors
+    /// [`LoadError::Library`] with what the module needs and does not get, or how its start failed.
+    ///
+    /// # Cost
+    /// The module's own start: some milliseconds in Go.
+    pub(super) fn start(module: &LinearModule, host: &Arc<dyn Host>, worker: u16) -> Result<Self, LoadError> {
+        let failed = |what: String| LoadError::Library { message: format!("\"{}\" {what}", module.name) };
+        let mut linker = Linker::new(module.compiled.engine());
+        define(&mut linker, module).map_err(|error| failed(format!("cannot be linked: {error:#}")))?;
+        let inside = Inside {
+            host: Arc::clone(host),
+            worker,
+            memory: None,
+            limits: StoreLimitsBuilder::new()
+                .memory_size(module.limits.memory_bytes_max)
+                .instances(1)
+                .memories(1)
+                .build(),
+            begun: Instant::now(),
+            metrics: Vec::new(),
+            printed: String::new(),
+        };
+        let mut store = Store::new(module.compiled.engine(), inside);
+        store.limiter(|inside| &mut inside.limits);
+        let deadline_ticks = ticks(module.limits.call_time_max);
+        store.set_epoch_deadline(ticks(MAKING_TIME_MAX).max(deadline_ticks));
+        let instance = linker
+            .instantiate(&mut store, &module.compiled)
+            .map_err(|error| failed(format!("cannot be started: {error:#}")))?;
+        let memory = instance
+            .get_memory(&mut store, "memory")
+            .ok_or_else(|| failed("exports no memory".to_owned()))?;
+        store.data_mut().memory = Some(memory);
+        macro_rules! function {
+            ($name:literal) => {
+                instance
+                    .get_typed_func(&mut store, $name)
+                    .map_err(|error| failed(format!("breaks the contract: {error:#}")))?
+            };
+        }
+        let start: TypedFunc<(), ()> = function!("_initialize");
+        let open: TypedFunc<(u32, u32), u32> = function!("eddy_open");
+        let functions = Functions {
+            room: function!("eddy_room"),
+            run: function!("eddy_run"),
+            event: function!("eddy_event"),
+            filter_new: function!("eddy_filter_new"),
+            filter_free: function!("eddy_filter_free"),
+            config_new: function!("eddy_config_new"),
+            config_free: function!("eddy_config_free"),
+        };
+        let workers = u32::try_from(host.workers()).unwrap_or(u32::MAX);
+        let level = host.level() as u32;
+        let opened = start.call(&mut store, ()).and_then(|()| open.call(&mut store, (workers, level)));
+        let opened = opened.map_err(|error| {
+            let printed = store.data_mut().take_printed();
+            failed(format!("fails at its start: {}", told(&error, &printed)))
+        })?;
+        let mut made = Self {
+            store,
+            memory,
+            functions,
+            room: (0, 0),
+            deadline_ticks,
+            sdk: String::new(),
+            toolchain: String::new(),
+            filters: Vec::new(),
+        };
+        made.read_library(u64::from(opened)).map_err(|why| failed(format!("breaks the contract: {why}")))?;
+        Ok(made)
+    }
+
+    /// Reads the beginning of an `eddy_library`.
+    fn read_library(&mut self, at: u64) -> Result<(), String> {
+        let memory = Reader(self.memory.data(&self.store));
+        let version = memory.u32(at);
+        if version != abi::ABI {
+            return Err(format!("it was built for version {version} of it, and this eddy has {}", abi::ABI));
+        }
+        let text = |at| {
+            let text = memory.text(at, NAME_BYTES_MAX).ok_or("a name lies outside of its memory")?;
+            Ok::<_, String>(String::from_utf8_lossy(text).into_owned())
+        };
+        let (table, count) = (memory.u64(at + 40), memory.u64(at + 48));
+        if count > FILTERS_MAX {
+            return Err(format!("it has {count} filters"));
+        }
+        let (sdk, toolchain) = (text(at + 8)?, text(at + 24)?);
+        let filters =
+            (0..count).map(|index| text(table.saturating_add(16 * index))).collect::<Result<_, _>>()?;
+        (self.sdk, self.toolchain, self.filters) = (sdk, toolchain, filters);
+        Ok(())
+    }
+
+    /// The memory, as the module has left it.
+    pub(super) fn memory(&self) -> Reader<'_> {
+        Reader(self.memory.data(&self.store))
+    }
+
+    /// Room of so many bytes: its address, and the bytes.
+    pub(super) fn room(&mut self, len: usize) -> Result<(u32, &mut [u8]), Ended> {
+        if self.room.1 < len {
+            let wanted = len.next_multiple_of(ROOM_STEP);
+            let asked = u32::try_from(wanted).map_err(|_| Ended("the message is too large".to_owned()))?;
+            let function = self.functions.room.clone();
+            self.room = (self.call(&function, asked)?, wanted);
+        }
+        let start = self.room.0 as usize;
+        let room = self.memory.data_mut(&mut self.store).get_mut(start..start.saturating_add(len));
+        match room {
+            Some(room) if start != 0 && start.is_multiple_of(8) => Ok((self.room.0, room)),
+            Some(_) | None => Err(Ended("the module gave room outside of its memory".to_owned())),
+        }
+    }
+
+    /// Enters the filters of the call at an address.
+    #[inline]
+    pub(super) fn run(&mut self, call: u64) -> Result<(), Ended> {
+        let function = self.functions.run.clone();
+        self.call(&function, narrowed(call))
+    }
+
+    /// Tells of the event at an address.
+    pub(super) fn event(&mut self, event: u64) -> Result<(), Ended> {
+        let function = self.functions.event.clone();
+        self.call(&function, narrowed(event))
+    }
+
+    /// Makes a filter: its number in this instance, and what it says of itself.
+    pub(super) fn new_filter(
+        &mut self,
+        name: &str,
+        config: &str,
+        id: u32,
+    ) -> Result<(u64, FilterInfo), LoadError> {
+        let (name_at, config_at) = self.put_both(name.as_bytes(), config.as_bytes()).map_err(refused)?;
+        let function = self.functions.filter_new.clone();
+        let arguments = (name_at, length(name), config_at, length(config), id);
+        let made = self.call_long(&function, arguments).map_err(refused)?;
+        let (number, interest, flags) = self.read_made(made)?;
+        let info = FilterInfo {
+            interest: Interest::from_bits(interest),
+            only_reads_body: flags & abi::FILTER_READS_BODY != 0,
+        };
+        Ok((number, info))
+    }
+
+    /// Makes the configuration of a rule; its number in this instance.
+    pub(super) fn new_config(&mut self, filter: u64, config: &str) -> Result<u64, LoadError> {
+        let (_, config_at) = self.put_both(&[], config.as_bytes()).map_err(refused)?;
+        let function = self.functions.config_new.clone();
+        let made = self.call_long(&function, (filter, config_at, length(config))).map_err(refused)?;
+        Ok(self.read_made(made)?.0)
+    }
+
+    pub(super) fn free_filter(&mut self, filter: u64) -> Result<(), Ended> {
+        let function = self.functions.filter_free.clone();
+        self.call(&function, filter)
+    }
+
+    pub(super) fn free_config(&mut self, filter: u64, config: u64) -> Result<(), Ended> {
+        let function = self.functions.config_free.clone();
+        self.call(&function, (filter, config))
+    }
+
+    /// Number, interest and flags of what was made, or why it was not.
+    fn read_made(&self, at: u32) -> Result<(u64, u32, u32), LoadError> {
+        let (memory, at) = (self.memory(), u64::from(at));
+        let text = memory.text(at + 24, MESSAGE_BYTES_MAX);
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            return Err(LoadError::Refused { message: String::from_utf8_lossy(text).trim().to_owned() });
+        }
+        match memory.u64(at + 8) {
+            0 => Err(refused(Ended("the module gives no reason".to_owned()))),
+            number => Ok((number, memory.u32(at + 4), memory.u32(at + 16))),
+        }
+    }
+
+    fn put_both(&mut self, one: &[u8], other: &[u8]) -> Result<(u32, u32), Ended> {
+        let (at, room) = self.room((one.len() + other.len()).max(1))?;
+        let (first, second) = room.split_at_mut(one.len());
+        first.copy_from_slice(one);
+        if let Some(second) = second.get_mut(..other.len()) {
+            second.copy_from_slice(other);
+        }
+        Ok((at, at + u32::try_from(one.len()).unwrap_or(u32::MAX)))
+    }
+
+    #[inline]
+    fn call<P: WasmParams, R: WasmResults>(
+        &mut self,
+        function: &TypedFunc<P, R>,
+        with: P,
+    ) -> Result<R, Ended> {
+        self.call_within(self.deadline_ticks, function, with)
+    }
+
+    fn call_long<P: WasmParams, R: WasmResults>(
+        &mut self,
+        function: &TypedFunc<P, R>,
+        with: P,
+    ) -> Result<R, Ended> {
+        self.call_within(ticks(MAKING_TIME_MAX).max(self.deadline_ticks), function, with)
+    }
+
+    #[inline]
+    fn call_within<P: WasmParams, R: WasmResults>(
+        &mut self,
+        deadline_ticks: u64,
+        function: &TypedFunc<P, R>,
+        with: P,
+    ) -> Result<R, Ended> {
+        self.store.set_epoch_deadline(deadline_ticks);
+        function.call(&mut self.store, with).map_err(|error| {
+            let printed = self.store.data_mut().take_printed();
+            Ended(told(&error, &printed))
+        })
+    }
+}
+
+/// Gives a module what it imports: what it cannot have is defined all the same, and says so when it is called.
+fn define(linker: &mut Linker<Inside>, module: &LinearModule) -> wasmtime::Result<()> {
+    question::define(linker)?;
+    wasi::define(linker)?;
+    for import in module.compiled.imports() {
+        let known = (import.module() == question::MODULE && import.name() == question::FUNCTION)
+            || (import.module() == wasi::MODULE && wasi::HAS.contains(&import.name()));
+        let ExternType::Func(kind) = import.ty() else { continue };
+        if known {
+            continue;
+        }
+        let (from, name) = (import.module().to_owned(), import.name().to_owned());
+        let is_system = from == wasi::MODULE && kind.results().len() == 1;
+        let answer = wasi::otherwise(&name);
+        linker.func_new(import.module(), import.name(), kind, move |_, _, results| match results {
+            [result] if is_system => {
+                *result = wasmtime::Val::I32(answer);
+                Ok(())
+            }
+            _ => Err(wasmtime::Error::msg(format!("eddy has no function {from}.{name} for this module"))),
+        })?;
+    }
+    Ok(())
+}
+
+/// Why a call ended, with what the module said last.
+fn told(error: &wasmtime::Error, printed: &str) -> String {
+    if error.downcast_ref::<wasmtime::Trap>() == Some(&wasmtime::Trap::Interrupt) {
+        return "the module took longer than it may, and was stopped".to_owned();
+    }
+    let cause = error.root_cause().to_string();
+    let printed = printed.trim();
+    if printed.is_empty() { cause } else { format!("{cause}: {printed}") }
+}
+
+fn refused(ended: Ended) -> LoadError {
+    LoadError::Refused { message: ended.0 }
+}
+
+fn length(text: &str) -> u32 {
+    u32::try_from(text.len()).unwrap_or(u32::MAX)
+}
+
+/// An address that came from a module's room, which has 32 bits.
+fn narrowed(address: u64) -> u32 {
+    u32::try_from(address).unwrap_or(0)
+}
+
+/// Longest time of a start, and of making a filter, where a call may not take longer still.
+const MAKING_TIME_MAX: Duration = Duration::from_secs(5);
+/// Room is asked for in steps, so that it is seldom asked for.
+const ROOM_STEP: usize = 16 * 1024;
+const NAME_BYTES_MAX: usize = 256;
+const FILTERS_MAX: u64 = 1024;
+const MESSAGE_BYTES_MAX: usize = 16 * 1024;

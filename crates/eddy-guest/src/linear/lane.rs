@@ -1,0 +1,129 @@
+//! What a worker has of a library: an instance, and the numbers by which it knows what the library knows by others.
+
+/// The instance's numbers of filters, configurations and states.
+pub(super) struct Numbers<'l> {
+    pub(super) filters: &'l [u64],
+    pub(super) configs: &'l [u64],
+    pub(super) states: &'l States,
+}
+
+/// States of exchanges, under numbers that no other instance has given: what an instance knew goes with it.
+#[derive(Debug, Default)]
+pub(super) struct States {
+    generation: u32,
+    slots: Vec<u64>,
+    free: Vec<u32>,
+}
+
+impl Numbers<'_> {
+    /// The instance's number of a filter; 0 for one that it does not have.
+    pub(super) fn filter(&self, number: u64) -> u64 {
+        at(self.filters, number)
+    }
+
+    /// The instance's number of a configuration; 0 for none.
+    pub(super) fn config(&self, number: u64) -> u64 {
+        at(self.configs, number)
+    }
+
+    /// The instance's state; 0 for none, and for one that an instance before had.
+    pub(super) fn state(&self, number: u64) -> u64 {
+        self.states.get(number).unwrap_or(0)
+    }
+}
+
+fn at(numbers: &[u64], number: u64) -> u64 {
+    let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+    index.and_then(|index| numbers.get(index)).copied().unwrap_or(0)
+}
+
+impl States {
+    /// The state under a number, if this instance gave it.
+    pub(super) fn get(&self, number: u64) -> Option<u64> {
+        self.slots.get(self.index(number)?).copied()
+    }
+
+    /// Whether a number is one that an instance before gave.
+    pub(super) fn is_lost(&self, number: u64) -> bool {
+        number != 0 && number >> 32 != u64::from(self.generation)
+    }
+
+    /// Takes what an instance says of a state: the number to know it by.
+    pub(super) fn put(&mut self, number: u64, state: u64) -> u64 {
+        if state == 0 {
+            self.end(number);
+            return 0;
+        }
+        let known = self.index(number).and_then(|index| self.slots.get_mut(index));
+        if let Some(slot) = known {
+            *slot = state;
+            return number;
+        }
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(0);
+            u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
+        });
+        if let Some(slot) = self.slots.get_mut(index as usize) {
+            *slot = state;
+        }
+        u64::from(self.generation) << 32 | (u64::from(index) + 1)
+    }
+
+    /// Forgets a state; its number may be given again.
+    pub(super) fn end(&mut self, number: u64) {
+        let Some(index) = self.index(number) else { return };
+        if self.slots.get(index).is_some_and(|state| *state != 0) {
+            self.slots.iter_mut().skip(index).take(1).for_each(|state| *state = 0);
+            self.free.extend(u32::try_from(index));
+        }
+    }
+
+    /// Forgets all: the instance is another.
+    pub(super) fn renew(&mut self) {
+        self.generation = self.generation.wrapping_add(1);
+        self.slots.clear();
+        self.free.clear();
+    }
+
+    fn index(&self, number: u64) -> Option<usize> {
+        if self.is_lost(number) {
+            return None;
+        }
+        usize::try_from(number & 0xffff_ffff).ok()?.checked_sub(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_has_a_number_until_it_ends() {
+        let mut states = States::default();
+        assert_eq!(states.put(0, 0), 0);
+        let one = states.put(0, 7);
+        assert_eq!(states.get(one), Some(7));
+        assert_eq!(states.put(one, 8), one);
+        assert_eq!(states.get(one), Some(8));
+        let other = states.put(0, 9);
+        assert_ne!(one, other);
+        assert_eq!(states.put(one, 0), 0);
+        assert_eq!(states.get(one), Some(0));
+        states.end(one);
+        assert_eq!(states.put(0, 10), one, "the slot is used again, once");
+        assert_eq!(states.put(0, 11) & 0xffff_ffff, 3);
+    }
+
+    #[test]
+    fn what_an_instance_knew_goes_with_it() {
+        let mut states = States::default();
+        let one = states.put(0, 7);
+        states.renew();
+        assert!(states.is_lost(one) && !states.is_lost(0));
+        assert_eq!(states.get(one), None);
+        let other = states.put(0, 8);
+        assert!(one != other && !states.is_lost(other));
+        states.end(one);
+        assert_eq!(states.get(other), Some(8));
+    }
+}

@@ -1,0 +1,228 @@
+//! Lays a call out in a module's memory as `abi/eddy_filter.h` says, addresses in the place of pointers.
+//!
+//! Go for Wasm has pointers of 64 bits, so that all offsets are those of the structures of this process.
+
+use std::mem::offset_of;
+
+use eddy_filter::{CALL_WITHOUT_PHASE, Call, Ended, Event, View};
+use eddy_http::{Field, Fields};
+
+use super::image::{Place, Writer, rounded};
+use super::lane::Numbers;
+use crate::native::abi;
+use crate::native::crossing::{method_of, narrow, size_of_u32, version_of};
+
+/// Where the parts of a call lie that a module answers in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Laid {
+    pub(super) call: u64,
+    pub(super) steps: u64,
+    pub(super) current: u64,
+}
+
+/// What a call takes in a room at most.
+pub(super) fn bytes_of(call: &Call<'_>) -> usize {
+    let fixed = rounded(size_of::<abi::Call>())
+        + rounded(size_of::<u32>())
+        + rounded(call.steps.len() * size_of::<abi::Step>())
+        + rounded(size_of_val(call.ended))
+        + rounded(EDITS_BYTES);
+    let Some(view) = call.view else { return fixed };
+    let (request, response) = (&view.request, view.response.unwrap_or_default());
+    let heads: usize = [request.fields, response.fields, view.trailers].into_iter().map(head_bytes).sum();
+    let texts: usize = texts_of(view).iter().chain(&about_texts(view)).map(|text| rounded(text.len())).sum();
+    let metadata: usize = view.about.metadata.map_or(0, |metadata| {
+        metadata
+            .iter()
+            .map(|(space, key, value)| {
+                size_of::<abi::Pair>() + rounded(space.len()) + rounded(key.len()) + rounded(value.len())
+            })
+            .sum()
+    });
+    fixed + heads + texts + metadata + 2 * rounded(size_of::<abi::About>())
+}
+
+fn head_bytes(fields: Fields<'_>) -> usize {
+    rounded(fields.bytes().len()) + rounded(size_of_val(fields.places()))
+}
+
+/// The texts of a call, in the order of its members.
+fn texts_of<'v>(view: &View<'v>) -> [&'v [u8]; 5] {
+    let request = &view.request;
+    let scheme: &[u8] = if request.is_tls { b"https" } else { b"http" };
+    [request.method_name, request.target, request.authority, scheme, view.body]
+}
+
+/// The texts of the facts, in the order of their members.
+fn about_texts<'v>(view: &View<'v>) -> [&'v [u8]; 8] {
+    let about = &view.about;
+    [
+        about.peer,
+        about.local,
+        about.listener,
+        about.rule,
+        about.cluster,
+        about.endpoint,
+        about.request_id,
+        about.details,
+    ]
+}
+
+/// Writes a call of the first `count` steps; the numbers of filters, configurations and states are those of the instance.
+pub(super) fn write_call(to: &mut Writer<'_>, call: &Call<'_>, count: usize, numbers: &Numbers<'_>) -> Laid {
+    let place = to.zeroed(size_of::<abi::Call>());
+    let current = to.zeroed(size_of::<u32>());
+    let steps = to.zeroed(count * size_of::<abi::Step>());
+    for (index, step) in call.steps.iter().enumerate().take(count) {
+        let at = steps.plus(index * size_of::<abi::Step>());
+        let flags = if step.is_blocking { abi::STEP_BLOCKING } else { 0 };
+        to.set(at, offset_of!(abi::Step, filter), &numbers.filter(step.filter).to_le_bytes());
+        to.set(at, offset_of!(abi::Step, config), &numbers.config(step.config).to_le_bytes());
+        to.set(at, offset_of!(abi::Step, state), &numbers.state(step.state).to_le_bytes());
+        to.set(at, offset_of!(abi::Step, id), &step.id.to_le_bytes());
+        to.set(at, offset_of!(abi::Step, flags), &[flags]);
+    }
+    let (ended, ended_len) = write_ended(to, call.ended, numbers);
+    let edits = to.take(EDITS_BYTES);
+    let count = narrow(count);
+    let mut flags = if call.is_sampled { abi::CALL_SAMPLED } else { 0 };
+    let mut phase = CALL_WITHOUT_PHASE;
+    if let Some(view) = call.view {
+        phase = view.phase as u8;
+        flags |= write_view(to, place, view);
+    }
+    to.set(place, offset_of!(abi::Call, abi), &abi::ABI.to_le_bytes());
+    to.set(place, offset_of!(abi::Call, size), &size_of_u32::<abi::Call>().to_le_bytes());
+    to.set(place, offset_of!(abi::Call, worker), &call.worker.to_le_bytes());
+    to.set(place, offset_of!(abi::Call, phase), &[phase, flags]);
+    to.set(place, offset_of!(abi::Call, exchange), &call.exchange.number().to_le_bytes());
+    to.set(place, offset_of!(abi::Call, turn), &call.turn.to_le_bytes());
+    to.set(place, offset_of!(abi::Call, steps_len), &count.to_le_bytes());
+    to.set(place, offset_of!(abi::Call, steps), &steps.address.to_le_bytes());
+    to.set(place, offset_of!(abi::Call, edits), &edits.address.to_le_bytes());
+    to.set(place, offset_of!(abi::Call, edits_cap), &narrow(EDITS_BYTES).to_le_bytes());
+    to.set(place, offset_of!(abi::Call, ended), &ended.to_le_bytes());
+    to.set(place, offset_of!(abi::Call, ended_len), &ended_len.to_le_bytes());
+    to.set(place, offset_of!(abi::Call, stopped), &count.to_le_bytes());
+    to.set(place, offset_of!(abi::Call, current), &current.address.to_le_bytes());
+    Laid { call: place.address, steps: steps.address, current: current.address }
+}
+
+/// Writes what filters see; the flags that follow from it.
+fn write_view(to: &mut Writer<'_>, place: Place, view: &View<'_>) -> u8 {
+    let (request, response) = (&view.request, view.response.unwrap_or_default());
+    to.set(place, offset_of!(abi::Call, status), &response.status.to_le_bytes());
+    to.set(place, offset_of!(abi::Call, version), &[version_of(request.version), method_of(request.method)]);
+    write_head(to, place.plus(offset_of!(abi::Call, request)), request.fields);
+    write_head(to, place.plus(offset_of!(abi::Call, response)), response.fields);
+    write_head(to, place.plus(offset_of!(abi::Call, trailers)), view.trailers);
+    for (index, text) in texts_of(view).into_iter().enumerate() {
+        to.text(place, offset_of!(abi::Call, method_name) + index * size_of::<abi::Text>(), text);
+    }
+    let about = write_about(to, view);
+    to.set(place, offset_of!(abi::Call, about), &about.to_le_bytes());
+    let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+    flag(view.is_end, abi::CALL_END)
+        | flag(response.is_local, abi::CALL_LOCAL)
+        | flag(view.is_buffered, abi::CALL_BUFFERED)
+        | flag(request.is_tls, abi::CALL_TLS)
+}
+
+fn write_head(to: &mut Writer<'_>, place: Place, fields: Fields<'_>) {
+    let bytes = to.put(fields.bytes());
+    let places = fields.places();
+    let table = if places.is_empty() { 0 } else { write_fields(to, places) };
+    to.set(place, offset_of!(abi::Head, bytes), &bytes.address.to_le_bytes());
+    to.set(place, offset_of!(abi::Head, fields), &table.to_le_bytes());
+    to.set(place, offset_of!(abi::Head, bytes_len), &narrow(fields.bytes().len()).to_le_bytes());
+    to.set(place, offset_of!(abi::Head, fields_len), &narrow(places.len()).to_le_bytes());
+}
+
+fn write_fields(to: &mut Writer<'_>, places: &[Field]) -> u64 {
+    let table = to.take(size_of_val(places));
+    for (index, field) in places.iter().enumerate() {
+        let mut image = [0_u8; size_of::<Field>()];
+        let (spans, marks) = image.split_at_mut(offset_of!(Field, id));
+        let numbers = [field.name.start, field.name.end, field.value.start, field.value.end];
+        for (slot, number) in spans.as_chunks_mut::<4>().0.iter_mut().zip(numbers) {
+            *slot = number.to_le_bytes();
+        }
+        for (slot, mark) in marks.iter_mut().zip([field.id as u8, u8::from(field.is_nominated)]) {
+            *slot = mark;
+        }
+        to.set(table, index * size_of::<Field>(), &image);
+    }
+    table.address
+}
+
+fn write_about(to: &mut Writer<'_>, view: &View<'_>) -> u64 {
+    let about = &view.about;
+    let place = to.zeroed(size_of::<abi::About>());
+    for (index, text) in about_texts(view).into_iter().enumerate() {
+        to.text(place, index * size_of::<abi::Text>(), text);
+    }
+    if let Some(metadata) = about.metadata.filter(|metadata| !metadata.is_empty()) {
+        let count = metadata.iter().len();
+        let pairs = to.take(count * size_of::<abi::Pair>());
+        for (index, (space, key, value)) in metadata.iter().enumerate() {
+            let pair = pairs.plus(index * size_of::<abi::Pair>());
+            to.text(pair, offset_of!(abi::Pair, space), space);
+            to.text(pair, offset_of!(abi::Pair, key), key);
+            to.text(pair, offset_of!(abi::Pair, value), value);
+        }
+        to.set(place, offset_of!(abi::About, metadata), &pairs.address.to_le_bytes());
+        to.set(place, offset_of!(abi::About, metadata_len), &(count as u64).to_le_bytes());
+    }
+    let numbers = [
+        (offset_of!(abi::About, started_unix_us), about.started_unix_us),
+        (offset_of!(abi::About, duration_us), about.duration_us),
+        (offset_of!(abi::About, connection), about.connection),
+        (offset_of!(abi::About, request_bytes), about.request_bytes),
+        (offset_of!(abi::About, response_bytes), about.response_bytes),
+    ];
+    for (offset, number) in numbers {
+        to.set(place, offset, &number.to_le_bytes());
+    }
+    to.set(place, offset_of!(abi::About, attempts), &about.attempts.to_le_bytes());
+    place.address
+}
+
+/// Writes the ends that this instance knows of; where, and how many.
+fn write_ended(to: &mut Writer<'_>, ended: &[Ended], numbers: &Numbers<'_>) -> (u64, u32) {
+    let table = to.take(size_of_val(ended));
+    let mut count = 0;
+    for end in ended {
+        let (filter, state) = (numbers.filter(end.filter), numbers.state(end.state));
+        if filter == 0 || state == 0 {
+            continue;
+        }
+        let at = table.plus(count * size_of::<Ended>());
+        to.set(at, offset_of!(Ended, filter), &filter.to_le_bytes());
+        to.set(at, offset_of!(Ended, state), &state.to_le_bytes());
+        to.set(at, offset_of!(Ended, reason), &(end.reason as u64).to_le_bytes());
+        count += 1;
+    }
+    (table.address, narrow(count))
+}
+
+/// What an event takes in a room at most.
+pub(super) fn event_bytes(event: &Event<'_>) -> usize {
+    rounded(size_of::<abi::Event>()) + head_bytes(event.fields) + rounded(event.body.len())
+}
+
+/// Writes an event; its address.
+pub(super) fn write_event(to: &mut Writer<'_>, event: &Event<'_>) -> u64 {
+    let place = to.zeroed(size_of::<abi::Event>());
+    to.set(place, offset_of!(abi::Event, size), &size_of_u32::<abi::Event>().to_le_bytes());
+    to.set(place, offset_of!(abi::Event, kind), &(event.kind as u32).to_le_bytes());
+    to.set(place, offset_of!(abi::Event, token), &event.token.to_le_bytes());
+    to.set(place, offset_of!(abi::Event, filter), &event.filter.to_le_bytes());
+    to.set(place, offset_of!(abi::Event, worker), &event.worker.to_le_bytes());
+    to.set(place, offset_of!(abi::Event, status), &event.status.to_le_bytes());
+    write_head(to, place.plus(offset_of!(abi::Event, head)), event.fields);
+    to.text(place, offset_of!(abi::Event, body), event.body);
+    place.address
+}
+
+/// Room for edits that a call has without asking for more.
+pub(super) const EDITS_BYTES: usize = 4096;

@@ -1,0 +1,324 @@
+//! A module with an instance for each worker: makes filters and is entered to run them.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use eddy_filter::{Call, Event, Host, Level, Library, LoadError, Owner};
+
+use super::crossing;
+use super::instance::{Ended, Instance};
+use super::lane::States;
+use super::module::LinearModule;
+use crate::graveyard::Graveyard;
+use crate::guest::{Guest, MadeFilter};
+use crate::thread::prepare_thread;
+
+/// Filters of a module of Wasm by the contract over linear memory.
+///
+/// Each worker has an instance of its own, with filters of its own: what a filter keeps in its module's memory is a
+/// worker's, and lasts until the module fails.
+pub struct LinearLibrary {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    module: LinearModule,
+    host: Arc<dyn Host>,
+    filters: Vec<String>,
+    /// What was made, for instances that are started later.
+    made: Mutex<Made>,
+    /// Each is locked by its worker alone while there is traffic.
+    lanes: Box<[Mutex<Lane>]>,
+}
+
+#[derive(Default)]
+struct Made {
+    filters: Vec<Option<FilterRecipe>>,
+    configs: Vec<Option<ConfigRecipe>>,
+}
+
+#[derive(Clone)]
+struct FilterRecipe {
+    name: String,
+    config: String,
+    id: u32,
+}
+
+#[derive(Clone)]
+struct ConfigRecipe {
+    /// Number of the filter in the library.
+    filter: u64,
+    config: String,
+}
+
+struct Lane {
+    worker: u16,
+    /// Nothing where the last one failed.
+    instance: Option<Instance>,
+    /// The instance's numbers, by the library's; 0 for what was freed.
+    filters: Vec<u64>,
+    configs: Vec<u64>,
+    states: States,
+}
+
+impl LinearLibrary {
+    /// Starts an instance of a module for each worker.
+    ///
+    /// # Errors
+    /// [`LoadError::Library`] with how the module's start failed.
+    pub fn open(module: &LinearModule, host: &Arc<dyn Host>) -> Result<Self, LoadError> {
+        prepare_thread();
+        let workers = u16::try_from(host.workers()).unwrap_or(u16::MAX).max(1);
+        let lanes = (0..workers)
+            .map(|worker| Lane::start(module, host, worker).map(Mutex::new))
+            .collect::<Result<Box<[_]>, _>>()?;
+        let filters = lanes.first().map(|lane| lock(lane).filters_known()).unwrap_or_default();
+        let shared =
+            Shared { module: module.clone(), host: Arc::clone(host), filters, made: Mutex::default(), lanes };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// The names of its filters.
+    pub fn filters(&self) -> &[String] {
+        &self.shared.filters
+    }
+
+    /// The kit and the toolchain that it was built with.
+    pub fn built_with(&self) -> String {
+        let lane = self.shared.lanes.first().map(lock);
+        let instance = lane.as_ref().and_then(|lane| lane.instance.as_ref());
+        instance.map(|instance| format!("{}, {}", instance.sdk, instance.toolchain)).unwrap_or_default()
+    }
+}
+
+impl Library for LinearLibrary {
+    fn name(&self) -> &str {
+        &self.shared.module.name
+    }
+
+    fn run(&self, call: &mut Call<'_>) {
+        prepare_thread();
+        let Some(lane) = self.shared.lanes.get(usize::from(call.worker)) else {
+            crossing::refuse(call, "the module has no instance for this worker");
+            return;
+        };
+        let mut lane = lock(lane);
+        if let Err(why) = self.shared.ready(&mut lane) {
+            crossing::refuse(call, &why);
+            return;
+        }
+        let Lane { instance: Some(instance), filters, configs, states, .. } = &mut *lane else { return };
+        if let Err(ended) = crossing::run(instance, filters, configs, states, call) {
+            self.shared.lose(&mut lane, &ended);
+        }
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        prepare_thread();
+        let Some(mut lane) = self.shared.lanes.get(usize::from(event.worker)).map(lock) else { return };
+        // Whoever waited for it in an instance before is gone.
+        let Some(instance) = lane.instance.as_mut() else { return };
+        if let Err(ended) = crossing::tell(instance, event) {
+            self.shared.lose(&mut lane, &ended);
+        }
+    }
+}
+
+impl Shared {
+    /// Sees to it that a lane has an instance.
+    fn ready(&self, lane: &mut Lane) -> Result<(), String> {
+        if lane.instance.is_some() {
+            return Ok(());
+        }
+        let mut fresh =
+            Lane::start(&self.module, &self.host, lane.worker).map_err(|error| error.to_string())?;
+        let made = lock(&self.made);
+        for recipe in &made.filters {
+            let number = fresh.make_filter(recipe.as_ref()).map_err(|error| error.to_string())?;
+            fresh.filters.push(number);
+        }
+        for recipe in &made.configs {
+            let number = fresh.make_config(recipe.as_ref()).map_err(|error| error.to_string())?;
+            fresh.configs.push(number);
+        }
+        drop(made);
+        (lane.instance, lane.filters, lane.configs) = (fresh.instance, fresh.filters, fresh.configs);
+        lane.states.renew();
+        Ok(())
+    }
+
+    /// Lets an instance go that failed; the next call has another.
+    fn lose(&self, lane: &mut Lane, ended: &Ended) {
+        lane.instance = None;
+        let text = format!("{}: an instance failed and is replaced: {}", self.module.name, ended.0);
+        // A record that there is no room for is counted there.
+        let _ = self.host.log(0, Level::Error, text.as_bytes());
+    }
+
+    fn free_filter(&self, number: u64) {
+        take(&mut lock(&self.made).filters, number);
+        for lane in &self.lanes {
+            let mut lane = lock(lane);
+            let own = std::mem::take(slot(&mut lane.filters, number));
+            let freed = lane.instance.as_mut().filter(|_| own != 0).map(|instance| instance.free_filter(own));
+            if let Some(Err(ended)) = freed {
+                self.lose(&mut lane, &ended);
+            }
+        }
+    }
+
+    fn free_config(&self, filter: u64, number: u64) {
+        take(&mut lock(&self.made).configs, number);
+        for lane in &self.lanes {
+            let mut lane = lock(lane);
+            let of = *slot(&mut lane.filters, filter);
+            let own = std::mem::take(slot(&mut lane.configs, number));
+            let freed =
+                lane.instance.as_mut().filter(|_| own != 0).map(|instance| instance.free_config(of, own));
+            if let Some(Err(ended)) = freed {
+                self.lose(&mut lane, &ended);
+            }
+        }
+    }
+}
+
+impl Lane {
+    fn start(module: &LinearModule, host: &Arc<dyn Host>, worker: u16) -> Result<Self, LoadError> {
+        let instance = Some(Instance::start(module, host, worker)?);
+        Ok(Self { worker, instance, filters: Vec::new(), configs: Vec::new(), states: States::default() })
+    }
+
+    fn filters_known(&self) -> Vec<String> {
+        self.instance.as_ref().map(|instance| instance.filters.clone()).unwrap_or_default()
+    }
+
+    fn make_filter(&mut self, recipe: Option<&FilterRecipe>) -> Result<u64, LoadError> {
+        let (Some(recipe), Some(instance)) = (recipe, &mut self.instance) else { return Ok(0) };
+        instance.new_filter(&recipe.name, &recipe.config, recipe.id).map(|(number, _)| number)
+    }
+
+    fn make_config(&mut self, recipe: Option<&ConfigRecipe>) -> Result<u64, LoadError> {
+        let (Some(recipe), Some(instance)) = (recipe, &mut self.instance) else { return Ok(0) };
+        let filter = *slot(&mut self.filters, recipe.filter);
+        instance.new_config(filter, &recipe.config)
+    }
+}
+
+impl Guest for LinearLibrary {
+    fn filter(
+        &self,
+        name: &str,
+        config: &str,
+        id: u32,
+        graveyard: &Graveyard,
+    ) -> Result<MadeFilter, LoadError> {
+        prepare_thread();
+        let shared = &self.shared;
+        if !shared.filters.iter().any(|known| known == name) {
+            return Err(LoadError::UnknownFilter {
+                library: shared.module.name.to_string(),
+                name: name.to_owned(),
+                known: shared.filters.join(", "),
+            });
+        }
+        let recipe = FilterRecipe { name: name.to_owned(), config: config.to_owned(), id };
+        let mut made = lock(&shared.made);
+        let number = made.filters.len() as u64 + 1;
+        let mut said = None;
+        for lane in &shared.lanes {
+            let mut lane = lock(lane);
+            // An instance that failed makes this one when it is started again.
+            let Some(instance) = &mut lane.instance else { continue };
+            let (own, info) = instance.new_filter(name, config, id)?;
+            lane.filters.resize(made.filters.len(), 0);
+            lane.filters.push(own);
+            said.get_or_insert(info);
+        }
+        let info = said.ok_or_else(|| LoadError::Refused { message: "the module has failed".to_owned() })?;
+        made.filters.push(Some(recipe));
+        let grave = Grave {
+            shared: Arc::clone(shared),
+            filter: number,
+            config: None,
+            graveyard: graveyard.clone(),
+            _of: Owner::default(),
+        };
+        Ok(MadeFilter { number, info, owner: Owner::of(grave) })
+    }
+
+    fn rule_config(
+        &self,
+        filter: u64,
+        owner: &Owner,
+        config: &str,
+        graveyard: &Graveyard,
+    ) -> Result<(u64, Owner), LoadError> {
+        prepare_thread();
+        let shared = &self.shared;
+        let mut made = lock(&shared.made);
+        let number = made.configs.len() as u64 + 1;
+        for lane in &shared.lanes {
+            let mut lane = lock(lane);
+            let of = *slot(&mut lane.filters, filter);
+            let Some(instance) = &mut lane.instance else { continue };
+            let own = instance.new_config(of, config)?;
+            lane.configs.resize(made.configs.len(), 0);
+            lane.configs.push(own);
+        }
+        made.configs.push(Some(ConfigRecipe { filter, config: config.to_owned() }));
+        let grave = Grave {
+            shared: Arc::clone(shared),
+            filter,
+            config: Some(number),
+            graveyard: graveyard.clone(),
+            _of: owner.clone(),
+        };
+        Ok((number, Owner::of(grave)))
+    }
+}
+
+/// Frees a filter, or a rule's configuration, when dropped.
+struct Grave {
+    shared: Arc<Shared>,
+    filter: u64,
+    config: Option<u64>,
+    graveyard: Graveyard,
+    /// A configuration goes before its filter.
+    _of: Owner,
+}
+
+impl Drop for Grave {
+    fn drop(&mut self) {
+        let (shared, filter, config) = (Arc::clone(&self.shared), self.filter, self.config);
+        self.graveyard.bury(move || match config {
+            Some(config) => shared.free_config(filter, config),
+            None => shared.free_filter(filter),
+        });
+    }
+}
+
+impl fmt::Debug for LinearLibrary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LinearLibrary({})", self.shared.module.name)
+    }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The instance's number of what the library knows by `number`.
+fn slot(numbers: &mut Vec<u64>, number: u64) -> &mut u64 {
+    let index = usize::try_from(number).unwrap_or(0).saturating_sub(1);
+    if numbers.len() <= index {
+        numbers.resize(index + 1, 0);
+    }
+    &mut numbers[index]
+}
+
+fn take<T>(made: &mut [Option<T>], number: u64) {
+    let index = usize::try_from(number).unwrap_or(0).saturating_sub(1);
+    if let Some(one) = made.get_mut(index) {
+        *one = None;
+    }
+}

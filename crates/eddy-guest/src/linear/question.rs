@@ -1,0 +1,194 @@
+//! What a module asks of eddy: one function that takes an `eddy_question` in the module's memory and writes the answer
+//! there.
+//!
+//! The function is the one by which proxy-wasm calls whatever else a host has, so that a module that has it among its
+//! imports can be loaded by any host of proxy-wasm.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use eddy_filter::{
+    EDITS_BYTES_MAX, Handle, Host, HostError, Level, MetricError, MetricKind, Outbound, Verdict,
+};
+use wasmtime::{Caller, Linker};
+
+use super::image::Reader;
+use super::inside::{Counted, Inside};
+use crate::native::abi;
+
+/// Defines the function.
+///
+/// # Errors
+/// When the linker takes a name twice, which would be a mistake of ours.
+pub(super) fn define(linker: &mut Linker<Inside>) -> wasmtime::Result<()> {
+    linker.func_wrap(
+        MODULE,
+        FUNCTION,
+        |mut caller: Caller<'_, Inside>, name: u32, name_len: u32, at: u32, len: u32, _: u32, _: u32| {
+            let (memory, inside) = Inside::split(&mut caller);
+            let is_ours = Reader(memory).bytes(u64::from(name), u64::from(name_len)) == Some(NAME);
+            if !is_ours || len < QUESTION_BYTES {
+                return NO_SUCH_FUNCTION;
+            }
+            let (handle, result) = match inside.answer(Reader(memory), u64::from(at)) {
+                Ok(handle) => (handle, abi::OK),
+                Err(error) => (None, error as i32),
+            };
+            put(memory, at as usize + RESULT, &result.to_le_bytes());
+            if let Some(handle) = handle {
+                put(memory, at as usize + HANDLE, &handle.to_le_bytes());
+            }
+            DONE
+        },
+    )?;
+    Ok(())
+}
+
+fn put(memory: &mut [u8], at: usize, bytes: &[u8]) {
+    if let Some(to) = memory.get_mut(at..at.saturating_add(bytes.len())) {
+        to.copy_from_slice(bytes);
+    }
+}
+
+impl Inside {
+    /// Does what is asked; the number of what was made, if something was.
+    fn answer(&mut self, memory: Reader<'_>, at: u64) -> Result<Option<u64>, HostError> {
+        let (what, filter) = (memory.u32(at), memory.u32(at + 8));
+        let (number, handle) = (memory.u32(at + 12), memory.u64(at + HANDLE as u64));
+        let (value, text, more) = (memory.u64(at + 24), at + 32, at + 48);
+        match what {
+            RESUME => {
+                let edits = memory.text(text, EDITS_BYTES_MAX).ok_or(HostError::TooLarge)?;
+                let verdict = u32::try_from(value).ok().and_then(Verdict::from_number);
+                let exchange = Handle::from_number(handle);
+                self.host.resume(exchange, number, verdict.ok_or(HostError::Invalid)?, edits)?;
+            }
+            LOG => {
+                let level = Level::from_number(number).ok_or(HostError::Invalid)?;
+                let len = memory.u64(text + 8).min(RECORD_BYTES_MAX);
+                let record = memory.bytes(memory.u64(text), len).ok_or(HostError::Invalid)?;
+                self.host.log(filter, level, record)?;
+            }
+            METRIC => {
+                let name = memory.text(text, NAME_BYTES_MAX).ok_or(HostError::Invalid)?;
+                let bounds = memory.text(more, 8 * BOUNDS_MAX).ok_or(HostError::Invalid)?;
+                let bounds = bounds.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+                return self.define(filter, number, name, bounds).map(Some);
+            }
+            METRIC_ADD => {
+                let cells = self.counted(handle)?.cells(self.worker);
+                cells.first().ok_or(HostError::Invalid)?.fetch_add(value, Relaxed);
+            }
+            METRIC_OBSERVE => {
+                let counted = self.counted(handle)?;
+                let bucket = counted.bounds.iter().take_while(|bound| **bound < value).count();
+                let cells = counted.cells(self.worker);
+                for (index, more) in [(bucket, 1), (counted.bounds.len() + 1, value)] {
+                    cells.get(index).ok_or(HostError::Invalid)?.fetch_add(more, Relaxed);
+                }
+            }
+            SEND => send(&*self.host, memory, memory.u64(text))?,
+            CANCEL => self.host.cancel(filter, handle)?,
+            _ => return Err(HostError::Invalid),
+        }
+        Ok(None)
+    }
+
+    fn define(&mut self, filter: u32, kind: u32, name: &[u8], bounds: Vec<u64>) -> Result<u64, HostError> {
+        let kind = match kind {
+            0 => MetricKind::Counter,
+            1 => MetricKind::Gauge,
+            2 => MetricKind::Histogram,
+            _ => return Err(HostError::Invalid),
+        };
+        let name = str::from_utf8(name).map_err(|_| HostError::Invalid)?;
+        if self.metrics.len() >= METRICS_MAX {
+            return Err(HostError::Full);
+        }
+        let metric = self.host.metric(filter, kind, name, &bounds).map_err(|error| match error {
+            MetricError::Full => HostError::Full,
+            MetricError::BadName | MetricError::BadBounds | MetricError::Differs => HostError::Invalid,
+        })?;
+        self.metrics.push(Counted { metric, bounds });
+        Ok(self.metrics.len() as u64)
+    }
+
+    fn counted(&self, number: u64) -> Result<&Counted, HostError> {
+        let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+        index.and_then(|index| self.metrics.get(index)).ok_or(HostError::Unknown)
+    }
+}
+
+impl Counted {
+    /// The cells of a worker's lane.
+    fn cells(&self, worker: u16) -> &'static [std::sync::atomic::AtomicU64] {
+        self.metric.cells.get(usize::from(worker) * self.metric.stride..).unwrap_or_default()
+    }
+}
+
+/// Sends what an `eddy_outbound` of the module's memory says.
+fn send(host: &dyn Host, memory: Reader<'_>, at: u64) -> Result<(), HostError> {
+    use std::mem::offset_of;
+    let text = |offset: usize, max: usize| memory.text(at + offset as u64, max).ok_or(HostError::TooLarge);
+    let number = |offset: usize| memory.u32(at + offset as u64);
+    let long = |offset: usize| memory.u64(at + offset as u64);
+    let count = number(offset_of!(abi::Outbound, fields_len)) as usize;
+    if count > OUTBOUND_FIELDS_MAX {
+        return Err(HostError::TooLarge);
+    }
+    let table = long(offset_of!(abi::Outbound, fields));
+    let mut fields = Vec::with_capacity(count);
+    for index in 0..count as u64 {
+        let name = table + index * 2 * size_of::<abi::Text>() as u64;
+        let value = name + size_of::<abi::Text>() as u64;
+        let part = |at| memory.text(at, HEAD_BYTES_MAX).ok_or(HostError::TooLarge);
+        fields.push((part(name)?, part(value)?));
+    }
+    let cluster = text(offset_of!(abi::Outbound, cluster), NAME_BYTES_MAX).map_err(|_| HostError::Unknown)?;
+    let exchange = long(offset_of!(abi::Outbound, exchange));
+    let timeout_ms = number(offset_of!(abi::Outbound, timeout_ms));
+    host.send(&Outbound {
+        filter: number(offset_of!(abi::Outbound, filter)),
+        token: long(offset_of!(abi::Outbound, token)),
+        exchange: (exchange != 0).then(|| Handle::from_number(exchange)),
+        cluster: str::from_utf8(cluster).map_err(|_| HostError::Unknown)?,
+        method: text(offset_of!(abi::Outbound, method), HEAD_BYTES_MAX)?,
+        target: text(offset_of!(abi::Outbound, target), HEAD_BYTES_MAX)?,
+        authority: text(offset_of!(abi::Outbound, authority), HEAD_BYTES_MAX)?,
+        fields,
+        body: text(offset_of!(abi::Outbound, body), EDITS_BYTES_MAX)?,
+        timeout_ms: if timeout_ms == 0 { OUTBOUND_TIMEOUT_MS } else { timeout_ms },
+    })
+}
+
+/// Where the function is imported from.
+pub(super) const MODULE: &str = "env";
+/// Its name, as proxy-wasm has it.
+pub(super) const FUNCTION: &str = "proxy_call_foreign_function";
+/// The name of what is called by it.
+const NAME: &[u8] = b"eddy_abi_1";
+/// What proxy-wasm says of a call that was made, and of one of something that there is not.
+const DONE: u32 = 0;
+const NO_SUCH_FUNCTION: u32 = 1;
+
+/// `eddy_question`: its size, and where the answers lie in it.
+const QUESTION_BYTES: u32 = 64;
+const RESULT: usize = 4;
+const HANDLE: usize = 16;
+const RESUME: u32 = 1;
+const LOG: u32 = 2;
+const METRIC: u32 = 3;
+const METRIC_ADD: u32 = 4;
+const METRIC_OBSERVE: u32 = 5;
+const SEND: u32 = 6;
+const CANCEL: u32 = 7;
+
+/// Longest record of a module, bytes; the rest is left out.
+const RECORD_BYTES_MAX: u64 = 16 * 1024;
+/// Longest name of a metric or cluster; those who define them are stricter.
+const NAME_BYTES_MAX: usize = 256;
+const BOUNDS_MAX: usize = 32;
+/// Metrics of all filters of a module.
+const METRICS_MAX: usize = 4096;
+const OUTBOUND_FIELDS_MAX: usize = 256;
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+const OUTBOUND_TIMEOUT_MS: u32 = 5_000;

@@ -1,0 +1,197 @@
+//! The module of the kit's tests, and a host that keeps what it is told.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
+
+use eddy_filter::{
+    Call, EditLog, Ended, Handle, HandleTable, Host, HostError, Level, Library, Metric, MetricError,
+    MetricKind, MetricRegistry, Outbound, Step, Verdict, View,
+};
+use eddy_guest::{Graveyard, Guest, LinearLibrary, LinearLimits, LinearModule, MadeFilter};
+
+/// A host that keeps what it is told.
+pub(crate) struct FakeHost {
+    pub(crate) handles: HandleTable,
+    pub(crate) metrics: MetricRegistry,
+    pub(crate) said: Mutex<Vec<String>>,
+    pub(crate) sent: Mutex<Vec<(u64, String)>>,
+    pub(crate) resumed: Mutex<Vec<(Verdict, Vec<u8>)>>,
+}
+
+impl Host for FakeHost {
+    fn workers(&self) -> usize {
+        2
+    }
+
+    fn level(&self) -> Level {
+        Level::Info
+    }
+
+    fn resume(&self, exchange: Handle, turn: u32, verdict: Verdict, edits: &[u8]) -> Result<(), HostError> {
+        self.handles.claim(exchange, turn)?;
+        self.resumed.lock().unwrap().push((verdict, edits.to_vec()));
+        Ok(())
+    }
+
+    fn log(&self, filter: u32, _: Level, text: &[u8]) -> Result<(), HostError> {
+        self.said.lock().unwrap().push(format!("{filter}: {}", String::from_utf8_lossy(text)));
+        Ok(())
+    }
+
+    fn metric(
+        &self,
+        filter: u32,
+        kind: MetricKind,
+        name: &str,
+        bounds: &[u64],
+    ) -> Result<Metric, MetricError> {
+        self.metrics.define(filter, kind, name, bounds)
+    }
+
+    fn send(&self, request: &Outbound<'_>) -> Result<(), HostError> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let fields: Vec<String> =
+            request.fields.iter().map(|(name, value)| format!("{}: {}", text(name), text(value))).collect();
+        let said = format!(
+            "{} {} {} {:?} {}",
+            request.cluster,
+            text(request.method),
+            text(request.target),
+            fields,
+            text(request.body)
+        );
+        self.sent.lock().unwrap().push((request.token, said));
+        Ok(())
+    }
+
+    fn cancel(&self, _: u32, _: u64) -> Result<(), HostError> {
+        Err(HostError::Unknown)
+    }
+}
+
+/// A library of its own, with a host of its own.
+pub(crate) struct Bench {
+    pub(crate) host: Arc<FakeHost>,
+    pub(crate) library: LinearLibrary,
+    next_turn: AtomicU32,
+}
+
+impl Bench {
+    /// The module, started; nothing where there is no Go.
+    pub(crate) fn start() -> Option<Self> {
+        let module = MODULE.as_ref()?;
+        let host = Arc::new(FakeHost {
+            handles: HandleTable::new(2, 1024),
+            metrics: MetricRegistry::new(2),
+            said: Mutex::default(),
+            sent: Mutex::default(),
+            resumed: Mutex::default(),
+        });
+        let shown: Arc<dyn Host> = host.clone();
+        let library = LinearLibrary::open(module, &shown).unwrap();
+        Some(Self { host, library, next_turn: AtomicU32::new(1) })
+    }
+
+    /// A filter of the module.
+    pub(crate) fn made(&self, name: &str, config: &str) -> (MadeFilter, Step) {
+        static IDS: AtomicU32 = AtomicU32::new(1);
+        let id = IDS.fetch_add(1, Ordering::Relaxed);
+        let made = self.library.filter(name, config, id, &Graveyard::new(|| ())).unwrap();
+        let step = Step { filter: made.number, id, ..Step::default() };
+        (made, step)
+    }
+
+    /// An exchange on the second worker.
+    pub(crate) fn exchange(&self, slot: usize) -> Handle {
+        self.host.handles.open(1, slot).unwrap()
+    }
+
+    /// Enters steps for an exchange.
+    pub(crate) fn run(
+        &self,
+        exchange: Handle,
+        steps: &mut [Step],
+        view: Option<&View<'_>>,
+        ended: &[Ended],
+    ) -> Outcome {
+        let turn = self.next_turn.fetch_add(1, Ordering::Relaxed);
+        self.host.handles.announce(exchange, eddy_filter::Direction::Request, turn);
+        let mut edits = EditLog::new();
+        let current = AtomicU32::new(0);
+        let mut call = Call {
+            worker: 1,
+            exchange,
+            turn,
+            is_sampled: false,
+            view,
+            steps,
+            ended,
+            edits: &mut edits,
+            stopped: 0,
+            wait_ms: 0,
+            current: &current,
+        };
+        self.library.run(&mut call);
+        let stopped = call.stopped;
+        Outcome { stopped, steps: steps.to_vec(), edits, current: current.load(Ordering::Relaxed) }
+    }
+}
+
+/// What came of a call.
+pub(crate) struct Outcome {
+    pub(crate) stopped: usize,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) edits: EditLog,
+    pub(crate) current: u32,
+}
+
+impl Outcome {
+    /// The changes as text.
+    pub(crate) fn shown(&self) -> Vec<String> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        self.edits
+            .records()
+            .map(|record| {
+                let edit = record.unwrap().edit;
+                if let eddy_filter::Edit::Set { name, value } = edit {
+                    format!("{}={}", text(name), text(value))
+                } else if let eddy_filter::Edit::Fault(why) = edit {
+                    format!("fault: {}", text(why))
+                } else {
+                    format!("{edit:?}")
+                }
+            })
+            .collect()
+    }
+}
+
+/// The module, built and compiled once for all tests of the process.
+static MODULE: LazyLock<Option<LinearModule>> = LazyLock::new(|| {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = build(place)?;
+    let limits = LinearLimits { memory_bytes_max: 64 << 20, call_time_max: Duration::from_millis(500) };
+    let bytes = std::fs::read(path).unwrap();
+    assert!(LinearModule::speaks(&bytes));
+    Some(LinearModule::compile("test.wasm", &bytes, limits, Some(&place.join("modules"))).unwrap())
+});
+
+fn build(place: &Path) -> Option<PathBuf> {
+    if Command::new("go").arg("version").output().is_err() {
+        println!("SKIPPED: there is no Go here, so modules in Go are not tested");
+        return None;
+    }
+    let module = place.join("gotest.wasm");
+    let built = Command::new("go")
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sdk/go"))
+        .envs([("GOOS", "wasip1"), ("GOARCH", "wasm"), ("GOWORK", "off")])
+        .args(["build", "-buildmode=c-shared", "-ldflags=-s -w", "-o"])
+        .arg(&module)
+        .arg("./internal/linear/testmodule")
+        .status()
+        .unwrap();
+    assert!(built.success(), "the module does not compile");
+    Some(module)
+}
