@@ -8,7 +8,7 @@ use std::time::Duration;
 use proxy_wasm_host::abi::{AbiVersion, Answer, Callback, LogLevel, MapType};
 use proxy_wasm_host::{
     Allocation, ContextId, Engine, EngineError, EngineSettings, FaultKind, Host, Image, Limits, Module,
-    ModuleError, Output, Plugin, Refusal, Rest, Sandbox, Scope, StartError, UnknownImports, Vm,
+    ModuleError, Output, Plugin, QueueId, Refusal, Rest, Sandbox, Scope, StartError, UnknownImports, Vm,
 };
 
 /// Keeps what it is told.
