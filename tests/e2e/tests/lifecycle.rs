@@ -8,7 +8,7 @@ use eddy_e2e::origin::{Gate, Script, Step, TapOrigin, response};
 use eddy_e2e::place;
 use eddy_e2e::site::Site;
 use eddy_e2e::wire::{Client, DEADLINE, End, Next, within};
-use rustix::process::{Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
@@ -298,13 +298,24 @@ async fn without_its_parent_the_gateway_process_serves_on() -> Result<()> {
     assert_eq!(kept.exchange(GET).await?.status, 200);
     assert_eq!(gateway.exchange(GET).await?.status, 200);
     kill_process(child, Signal::TERM)?;
+    // Not by connecting: who meets a full queue hears nothing for seconds.
     within("the end of the gateway process", async {
+        while is_running(child) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        // Its first thread may go before the last, which closes the sockets.
         while Client::connect(gateway.address()).await.is_ok() {
-            tokio::task::yield_now().await;
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
     })
     .await?;
     Ok(())
+}
+
+/// Whether a process lives; one that has ended and that nobody has asked about does not.
+fn is_running(process: Pid) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero()));
+    stat.is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| !rest.trim_start().starts_with('Z')))
 }
 
 /// A gateway whose binary is a copy of its own, to be replaced on disk.
