@@ -9,6 +9,7 @@ use eddy_filter::{
     Step, Verdict, View,
 };
 use eddy_http::Fields;
+use eddy_io::TICK_MS;
 
 use crate::exchange::drive::Drive;
 use crate::exchange::filter::apply::{self, Applied, Places};
@@ -378,7 +379,8 @@ fn pause(
     turn: u32,
     wait_ms: u32,
 ) {
-    let now_ms = drive.worker.timers.now_ms();
+    // The worker's clock may be a tick behind, and no pause ends early.
+    let now_ms = drive.worker.timers.now_ms().saturating_add(TICK_MS);
     let timeout = chain.chain.steps().get(usize::from(place)).map(|step| step.filter.policy.pause_timeout);
     let timeout_ms = timeout.map_or(0, |timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
     if let Some(series) = series(plan, chain, place) {
