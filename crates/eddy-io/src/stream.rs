@@ -8,6 +8,7 @@ use std::path::Path;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
@@ -206,6 +207,15 @@ impl AsFd for Stream {
     }
 }
 
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Tcp(listener) => listener.as_fd(),
+            Self::Unix(listener) => listener.as_fd(),
+        }
+    }
+}
+
 impl Listener {
     /// Registers a listening TCP socket with the loop of the current worker.
     ///
@@ -229,10 +239,16 @@ impl Listener {
     /// What the kernel says of `listen`.
     pub fn set_backlog(&self, backlog: u32) -> io::Result<()> {
         let backlog = i32::try_from(backlog).unwrap_or(i32::MAX);
-        match self {
-            Self::Tcp(listener) => Ok(rustix::net::listen(listener, backlog)?),
-            Self::Unix(listener) => Ok(rustix::net::listen(listener, backlog)?),
-        }
+        Ok(rustix::net::listen(self.as_fd(), backlog)?)
+    }
+
+    /// Whether a connection waits to be accepted.
+    ///
+    /// # Cost
+    /// A system call that does not wait.
+    pub fn is_awaited(&self) -> bool {
+        let mut watched = [PollFd::from_borrowed_fd(self.as_fd(), PollFlags::IN)];
+        rustix::event::poll(&mut watched, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
     }
 
     /// Accepts the next connection.

@@ -48,7 +48,8 @@ struct Entry {
     previous: usize,
     next: usize,
     is_expired: bool,
-    may_be_shed: bool,
+    /// Since when the owner may be expired early; `NEVER` while it may not.
+    idle_since_ms: u64,
     waker: Option<Waker>,
 }
 
@@ -72,7 +73,7 @@ impl Timers {
             previous: NONE,
             next: NONE,
             is_expired: false,
-            may_be_shed: false,
+            idle_since_ms: NEVER,
             waker: None,
         };
         let key = self.wheel.borrow_mut().entries.insert(entry);
@@ -95,14 +96,18 @@ impl Timers {
         }
     }
 
-    /// Expires up to `count` timers whose owners said they may be shed, those that are due first; returns how many.
+    /// Expires up to `count` timers whose owners are idle for at least `idle_ms`, the longest idle ones first;
+    /// returns how many.
     ///
     /// # Cost
     /// Looks at every timer: for use under pressure only.
-    pub fn shed(&self, count: usize) -> usize {
+    pub fn shed(&self, count: usize, idle_ms: u64) -> usize {
         let mut wheel = self.wheel.borrow_mut();
-        let may_be = wheel.entries.iter().filter(|(_, entry)| entry.may_be_shed && !entry.is_expired);
-        let mut candidates: Vec<(u64, usize)> = may_be.map(|(key, entry)| (entry.deadline_ms, key)).collect();
+        let latest = self.now_ms.get().saturating_sub(idle_ms);
+        let may_be =
+            wheel.entries.iter().filter(|(_, entry)| entry.idle_since_ms <= latest && !entry.is_expired);
+        let mut candidates: Vec<(u64, usize)> =
+            may_be.map(|(key, entry)| (entry.idle_since_ms, key)).collect();
         if count < candidates.len() {
             candidates.select_nth_unstable(count);
             candidates.truncate(count);
@@ -136,10 +141,12 @@ impl Timer {
         self.arm_at(NEVER);
     }
 
-    /// Says whether the owner may be expired early when the worker runs short of descriptors or memory.
-    pub fn set_may_be_shed(&self, may_be_shed: bool) {
+    /// Says whether the owner waits for nothing from now on, so that it may be expired early when the worker runs
+    /// short of room.
+    pub fn set_idle(&self, is_idle: bool) {
+        let since_ms = if is_idle { self.timers.now_ms.get() } else { NEVER };
         if let Some(entry) = self.timers.wheel.borrow_mut().entries.get_mut(self.key) {
-            entry.may_be_shed = may_be_shed;
+            entry.idle_since_ms = since_ms;
         }
     }
 
@@ -331,26 +338,38 @@ mod tests {
     }
 
     #[test]
-    fn only_those_that_may_be_are_shed() {
-        let timers = Timers::new(0);
-        let (kept, idle) = (timers.timer(), timers.timer());
-        idle.set_may_be_shed(true);
-        assert_eq!(timers.shed(10), 1);
-        assert!(idle.is_expired() && !kept.is_expired());
+    fn only_those_that_are_idle_long_enough_are_shed() {
+        let timers = Timers::new(1_000);
+        let (kept, idle, busy_again) = (timers.timer(), timers.timer(), timers.timer());
+        idle.set_idle(true);
+        busy_again.set_idle(true);
+        busy_again.set_idle(false);
+        timers.advance(1_099);
+        assert_eq!(timers.shed(10, 100), 0);
+        timers.advance(1_100);
+        assert_eq!(timers.shed(10, 100), 1);
+        assert!(idle.is_expired() && !kept.is_expired() && !busy_again.is_expired());
     }
 
     #[test]
-    fn those_due_first_are_shed_first() {
+    fn those_idle_longest_are_shed_first() {
         let timers = Timers::new(0);
-        let all: Vec<_> = [300, 100, 400, 200].map(|delay| (delay, timers.timer())).into();
-        for (delay, timer) in &all {
-            timer.arm(*delay);
-            timer.set_may_be_shed(true);
+        let all = [300, 100, 400, 200].map(|since| (since, timers.timer()));
+        for now in [100, 200, 300, 400] {
+            timers.advance(now);
+            for (since, timer) in &all {
+                // When they are due does not matter.
+                timer.arm(10_000 - since);
+                if *since == now {
+                    timer.set_idle(true);
+                }
+            }
         }
-        assert_eq!(timers.shed(2), 2);
-        let shed: Vec<u64> =
-            all.iter().filter(|(_, timer)| timer.is_expired()).map(|(delay, _)| *delay).collect();
+        assert_eq!(timers.shed(2, 0), 2);
+        let mut shed: Vec<u64> =
+            all.iter().filter(|(_, timer)| timer.is_expired()).map(|(since, _)| *since).collect();
+        shed.sort_unstable();
         assert_eq!(shed, [100, 200]);
-        assert_eq!(timers.shed(9), 2);
+        assert_eq!(timers.shed(9, 0), 2);
     }
 }

@@ -19,6 +19,8 @@ use place::{ask, connect, free_address, start_origin, start_with};
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const LOCAL: &str = "routes: {site: [{respond: {status: 200, body: one}}]}";
+/// A request after which the connection stays.
+const GET_ONE: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 /// How long an answer may take here; the deadlines that are tested are a hundredth of it.
 const PATIENCE: Duration = Duration::from_secs(6);
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
@@ -146,11 +148,10 @@ fn a_reload_reaches_connections_that_are_open() {
     let origin = free_address();
     let (gateway, address) = start_before(origin, "", LOCAL, |_| ());
     let mut client = connect(address);
-    let request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-    ask(&mut client, request, b"one");
+    ask(&mut client, GET_ONE, b"one");
     let config = place::config(address, origin, "", &LOCAL.replace("one", "two"));
     gateway.reload(Arc::new(config), &FilterSet::default(), Sockets::default()).unwrap();
-    ask(&mut client, request, b"two");
+    ask(&mut client, GET_ONE, b"two");
 }
 
 #[test]
@@ -240,7 +241,7 @@ fn a_head_comes_in_time_or_is_refused() {
 fn an_idle_connection_is_closed_in_time() {
     let (_gateway, address) = start("timeouts: {idle: 50ms}", LOCAL, |_| ());
     let mut client = connect(address);
-    ask(&mut client, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", b"one");
+    ask(&mut client, GET_ONE, b"one");
     assert_eq!(rest_of(&mut client), "");
 }
 
@@ -302,6 +303,23 @@ fn a_burst_of_connections_stays_within_the_limit() {
     gateway.stats().render(&mut text);
     let accepted = text.lines().find_map(|line| line.strip_prefix("eddy_connections_accepted_total"));
     assert!(accepted.is_some_and(|rest| rest.ends_with(" 8")), "{text}");
+}
+
+#[test]
+fn who_waits_for_a_place_displaces_an_idle_connection_and_nobody_else_does() {
+    let (_gateway, address) = start("limits: {connections: 1}", LOCAL, |_| ());
+    let mut first = connect(address);
+    ask(&mut first, GET_ONE, b"one");
+    first.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    let error = first.read(&mut [0]).unwrap_err();
+    assert!(
+        matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
+        "a full house at rest: {error}"
+    );
+    let mut second = connect(address);
+    ask(&mut second, GET_ONE, b"one");
+    assert_eq!(rest_of(&mut first), "");
+    ask(&mut second, GET_ONE, b"one");
 }
 
 #[test]

@@ -73,7 +73,7 @@ impl Downstream {
             return Wake::Readable;
         }
         self.timer.arm(timeout_ms);
-        self.timer.set_may_be_shed(true);
+        self.timer.set_idle(true);
         let mut ticket = None;
         let wake = poll_fn(|cx| {
             self.timer.register(cx);
@@ -88,7 +88,7 @@ impl Downstream {
             self.poll_said(cx, &worker.buffers)
         });
         let wake = wake.await;
-        self.timer.set_may_be_shed(false);
+        self.timer.set_idle(false);
         wake
     }
 
@@ -104,7 +104,7 @@ impl Downstream {
             self.timer.disarm();
         }
         let turn = worker.crowd.poll_turn(ticket, worker.timers.now_ms(), cx);
-        self.timer.set_may_be_shed(turn.is_ready());
+        self.timer.set_idle(turn.is_ready());
         turn
     }
 

@@ -11,8 +11,11 @@ use rustix::io::Errno;
 use crate::session::{self, Place};
 use crate::worker::state::{ListenerHandle, Worker, share};
 
-/// How many idle connections are closed when descriptors run out.
+/// How many idle connections are closed at once when there is no room, or no descriptor, for another.
 const SHED_AT_ONCE: usize = 32;
+/// How long a connection has been idle when one that waits for its place displaces it, milliseconds: who has just
+/// connected gets to speak.
+const SHED_IDLE_MS: u64 = 100;
 /// How many connections may wait to be accepted while requests line up.
 const BACKLOG_IN_CROWD: u32 = 32;
 
@@ -37,14 +40,12 @@ pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, liste
         } else {
             queue.iter().for_each(Queue::widen);
         }
-        if !has_room(&worker, &handle) {
-            // Sessions that were just started have not said yet that they wait for nothing.
-            tokio::task::yield_now().await;
-            // Only a connection that has come in displaces others, so a full house at rest stays as it is.
-            worker.make_room(SHED_AT_ONCE);
-            while !has_room(&worker, &handle) {
-                worker.ticked.notified().await;
+        while !has_room(&worker, &handle) {
+            // Only those who wait at the door displace others, so a full house at rest stays as it is.
+            if listener.is_awaited() {
+                worker.close_idle(SHED_AT_ONCE, SHED_IDLE_MS);
             }
+            worker.ticked.notified().await;
         }
         match poll_fn(|cx| listener.poll_accept(cx)).await {
             Ok((stream, peer)) => {
@@ -58,7 +59,7 @@ pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, liste
             Err(error) => {
                 worker.series.accepts_failed.increment();
                 if is_shortage(&error) {
-                    worker.make_room(SHED_AT_ONCE);
+                    worker.free_descriptors(SHED_AT_ONCE);
                     worker.ticked.notified().await;
                 }
             }

@@ -16,7 +16,7 @@ impl Worker {
     pub(crate) async fn connect(&self, address: &ResolvedAddress) -> io::Result<Stream> {
         match connect_to(address).await {
             Err(error) if is_out_of_descriptors(&error) => {
-                self.make_room(1);
+                self.free_descriptors(1);
                 // The session that is told to end needs a turn for it.
                 tokio::task::yield_now().await;
                 connect_to(address).await

@@ -157,7 +157,7 @@ impl Loop {
                 self.drained.replace(Some(done));
             }
             Command::CloseIdle => {
-                worker.timers.shed(usize::MAX);
+                worker.timers.shed(usize::MAX, 0);
             }
             Command::FlushRecords(_done) => worker.access.borrow_mut().flush(&worker.series),
             Command::Report(reply) => {

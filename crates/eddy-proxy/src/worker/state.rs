@@ -150,15 +150,23 @@ impl Worker {
         self.exchanges.get() <= exchanges_max && !self.pressure.is_high()
     }
 
-    /// Closes what can be closed without loss: links and connections that wait for nothing.
+    /// Gives back descriptors that can be closed without loss: all idle links, and up to `connections` idle ones.
     ///
     /// # Cost
     /// Linear in the connections of the worker.
-    pub(crate) fn make_room(&self, connections: usize) {
+    pub(crate) fn free_descriptors(&self, connections: usize) {
         for cluster in &self.plan().clusters {
             cluster.pools().borrow_mut().clear();
         }
-        self.series.idle_closed.add(self.timers.shed(connections) as u64);
+        self.close_idle(connections, 0);
+    }
+
+    /// Closes up to `connections` that wait for nothing since `idle_ms`, those that wait longest first.
+    ///
+    /// # Cost
+    /// Linear in the connections of the worker.
+    pub(crate) fn close_idle(&self, connections: usize, idle_ms: u64) {
+        self.series.idle_closed.add(self.timers.shed(connections, idle_ms) as u64);
     }
 }
 
