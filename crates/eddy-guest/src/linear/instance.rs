@@ -189,7 +189,7 @@ impl Instance {
         let (number, interest, flags) = self.read_made(made)?;
         let info = FilterInfo {
             interest: Interest::from_bits(interest),
-            only_reads_body: flags & abi::FILTER_READS_BODY != 0,
+            keeps_length: flags & abi::FILTER_READS_BODY != 0,
         };
         Ok((number, info))
     }

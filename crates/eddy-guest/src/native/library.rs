@@ -157,7 +157,7 @@ impl Entries {
         }
         let said = FilterInfo {
             interest: Interest::from_bits(info.interest),
-            only_reads_body: info.flags & abi::FILTER_READS_BODY != 0,
+            keeps_length: info.flags & abi::FILTER_READS_BODY != 0,
         };
         Ok((info.filter, said))
     }

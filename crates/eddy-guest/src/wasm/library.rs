@@ -293,7 +293,8 @@ impl WasmLibrary {
     ) -> Result<MadeFilter, LoadError> {
         let number = self.add(id, name, root_id, config)?;
         let owner = Owner::of(Grave { library: self.kernel.me.upgrade(), graveyard: graveyard.clone() });
-        let info = FilterInfo { interest: self.interest(), only_reads_body: false };
+        // Kits export every callback; a module that means another length says so, as it must elsewhere.
+        let info = FilterInfo { interest: self.interest(), keeps_length: true };
         Ok(MadeFilter { number, info, owner })
     }
 
