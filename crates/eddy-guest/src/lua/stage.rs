@@ -225,10 +225,15 @@ impl Stage {
         self.shown.changes += 1;
         let too_large = |error: eddy_filter::EditError| error.to_string();
         match *edit {
-            Edit::Set { name, .. } | Edit::Add { name, .. } | Edit::Remove { name }
-                if matches!(FieldId::from_name(name), FieldId::ContentLength | FieldId::TransferEncoding) =>
+            // eddy frames messages itself; scripts that see to it would only repeat it. A length that is removed is free.
+            Edit::Set { name, .. } | Edit::Add { name, .. }
+                if FieldId::from_name(name) == FieldId::ContentLength =>
             {
-                // eddy frames messages itself; scripts that see to it would only repeat it.
+                return Ok(());
+            }
+            Edit::Set { name, .. } | Edit::Add { name, .. } | Edit::Remove { name }
+                if FieldId::from_name(name) == FieldId::TransferEncoding =>
+            {
                 return Ok(());
             }
             Edit::Set { .. } | Edit::Add { .. } | Edit::Remove { .. } => {

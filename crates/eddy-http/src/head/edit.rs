@@ -70,10 +70,8 @@ impl<'a> FieldsEditor<'a> {
     /// # Errors
     /// Any [`EditFault`] but `BadValue`.
     pub fn remove(&mut self, name: &[u8]) -> Result<(), EditFault> {
-        let id = match FieldId::from_name(name) {
-            FieldId::ContentLength => FieldId::ContentLength,
-            _ => self.check(name, b"")?,
-        };
+        let is_length = FieldId::from_name(name) == FieldId::ContentLength;
+        let id = if is_length { FieldId::ContentLength } else { self.check(name, b"")? };
         let bytes = &*self.bytes;
         self.fields.retain(|field| !is_same(bytes, field, id, name));
         Ok(())

@@ -92,6 +92,11 @@ impl Pump {
         self.sent < self.out.len() || self.ready > 0
     }
 
+    /// Whether so much is staged that it is to be written before more is.
+    pub(crate) fn is_full(&self) -> bool {
+        self.sent > 0 || self.ready > 0 || self.out.len() >= STAGE_BYTES_MAX
+    }
+
     /// Whether some of what is staged has been written, but not all.
     pub(crate) fn is_half_sent(&self) -> bool {
         self.sent > 0

@@ -280,7 +280,8 @@ fn read_piece(drive: &mut Drive<'_>, direction: Direction) -> Result<Option<Prog
         }
         return Ok(Some(Progress::Output));
     }
-    if way.hold.is_none() && pump.has_output() {
+    // A head and a small body leave in one call.
+    if way.hold.is_none() && pump.is_full() {
         return Ok(Some(Progress::Output));
     }
     let piece = pump.reader.next(source.held()).map_err(|fault| match direction {
