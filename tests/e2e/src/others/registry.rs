@@ -1,31 +1,14 @@
-//! Filters that others wrote, as they published them: none of their sources are in this tree.
-//!
-//! What cannot be had is said on standard error. With `EDDY_REQUIRE_PEERS=1`, what comes from a package registry must be
-//! there.
+//! What package registries have, through their own clients.
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use crate::place::{tree, variable};
-
-/// Longest that a gateway may take to build filters before it answers.
-pub const BUILD_TIME_MAX: Duration = Duration::from_secs(900);
-
-/// A filter for Envoy whose sources are here.
-#[derive(Clone, Debug, Deserialize)]
-pub struct EnvoyFilter {
-    /// As in `tests/envoy-filters/filters.json`.
-    pub id: String,
-    /// The folder of its package.
-    pub package: PathBuf,
-    missing: String,
-}
+use crate::place::variable;
 
 /// Where filters come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,36 +19,8 @@ pub enum Source {
     Registry,
 }
 
-/// Puts the filters of `tests/envoy-filters/filters.json` with these ids into `folder`; gives those that can be had.
-///
-/// # Errors
-/// When the Go command fails, or a filter that must be there cannot be had.
-pub fn envoy_filters(folder: &Path, ids: &[&str], source: Source) -> Result<Vec<EnvoyFilter>> {
-    if !has("go", source)? {
-        return Ok(Vec::new());
-    }
-    let mut go = Command::new("go");
-    go.current_dir(tree().join("tests/envoy-filters")).args(["run", "./fetch"]).arg(folder).args(ids);
-    let output = go.output().context("cannot run go")?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let filters: Vec<EnvoyFilter> =
-        serde_json::from_slice(&output.stdout).context("what `fetch` says cannot be read")?;
-    let mut had = Vec::new();
-    for filter in filters {
-        if filter.missing.is_empty() {
-            had.push(filter);
-        } else {
-            absent(&format!("the filter {:?} cannot be had: {}", filter.id, filter.missing), source)?;
-        }
-    }
-    Ok(had)
-}
-
 /// The folder of a Go module as the Go command fetches it; nothing where it cannot be had.
-///
-/// # Errors
-/// When the Go command fails, or the module must be there and is not.
-pub fn go_module(module: &str) -> Result<Option<PathBuf>> {
+pub(super) fn go_module(module: &str) -> Result<Option<PathBuf>> {
     #[derive(Deserialize)]
     #[serde(rename_all = "PascalCase", default)]
     #[derive(Default)]
@@ -73,7 +28,7 @@ pub fn go_module(module: &str) -> Result<Option<PathBuf>> {
         dir: PathBuf,
         error: String,
     }
-    if !has("go", Source::Registry)? {
+    if !has_go(Source::Registry)? {
         return Ok(None);
     }
     let output =
@@ -88,10 +43,7 @@ pub fn go_module(module: &str) -> Result<Option<PathBuf>> {
 }
 
 /// The folder of a crate as Cargo fetches it, copied to `folder`; nothing where it cannot be had.
-///
-/// # Errors
-/// When files cannot be written, or the crate must be there and is not.
-pub fn published_crate(name: &str, version: &str, folder: &Path) -> Result<Option<PathBuf>> {
+pub(super) fn published_crate(name: &str, version: &str, folder: &Path) -> Result<Option<PathBuf>> {
     #[derive(Deserialize)]
     struct Metadata {
         packages: Vec<Package>,
@@ -128,10 +80,7 @@ pub fn published_crate(name: &str, version: &str, folder: &Path) -> Result<Optio
 }
 
 /// Copies a folder with everything in it.
-///
-/// # Errors
-/// When a file cannot be read or written.
-pub fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+pub(super) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -159,10 +108,11 @@ pub fn absent(what: &str, source: Source) -> Result<()> {
     Ok(())
 }
 
-fn has(command: &str, source: Source) -> Result<bool> {
-    let has = Command::new(command).arg("version").output().is_ok();
+/// Whether there is a Go command.
+pub(super) fn has_go(source: Source) -> Result<bool> {
+    let has = Command::new("go").arg("version").output().is_ok();
     if !has {
-        absent(&format!("there is no `{command}` here"), source)?;
+        absent("there is no `go` here", source)?;
     }
     Ok(has)
 }
