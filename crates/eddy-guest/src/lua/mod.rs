@@ -10,7 +10,6 @@ mod script;
 mod shared;
 mod shown;
 mod signature;
-mod snapshot;
 mod stage;
 mod vm;
 mod worker;
