@@ -10,9 +10,11 @@ mod script;
 mod shared;
 mod shown;
 mod signature;
+mod spec;
 mod stage;
 mod vm;
 mod worker;
 
 pub use script::{LuaLimits, LuaScript, LuaSource};
 pub use shared::SharedLimits;
+pub use spec::{LuaSpec, SpecPart};
