@@ -292,7 +292,9 @@ impl WasmLibrary {
         graveyard: &Graveyard,
     ) -> Result<MadeFilter, LoadError> {
         let number = self.add(id, name, root_id, config)?;
-        let owner = Owner::of(Grave { library: self.kernel.me.upgrade(), graveyard: graveyard.clone() });
+        // With the last filter the library ends on the thread that makes them.
+        let library = self.kernel.me.upgrade();
+        let owner = graveyard.owner(Owner::default(), move || drop(library));
         // Kits export every callback; a module that means another length says so, as it must elsewhere.
         let info = FilterInfo { interest: self.interest(), keeps_length: true };
         Ok(MadeFilter { number, info, owner })
@@ -336,19 +338,6 @@ impl Guest for WasmLibrary {
 impl fmt::Debug for WasmLibrary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "WasmLibrary({})", self.kernel.common.name)
-    }
-}
-
-/// Has the library end on the thread that makes filters, once nothing has it any more.
-struct Grave {
-    library: Option<Arc<WasmLibrary>>,
-    graveyard: Graveyard,
-}
-
-impl Drop for Grave {
-    fn drop(&mut self) {
-        let library = self.library.take();
-        self.graveyard.bury(move || drop(library));
     }
 }
 
