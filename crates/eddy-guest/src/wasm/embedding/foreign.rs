@@ -152,7 +152,8 @@ mod tests {
     fn message(texts: &[(u8, &[u8])]) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (number, text) in texts {
-            bytes.extend([number << 3 | 2, u8::try_from(text.len()).unwrap()]);
+            let len = u8::try_from(text.len()).unwrap();
+            bytes.extend([number << 3 | 2, len | 0x80, len >> 7]);
             bytes.extend_from_slice(text);
         }
         bytes
