@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use eddy_filter::{
-    Call, EditLog, Ended, Handle, HandleTable, Host, HostError, Level, Library, Metric, MetricError,
-    MetricKind, MetricRegistry, Outbound, Step, Verdict, View,
+    Call, EditLog, Ended, Handle, HandleTable, Host, HostError, Level, Library, MetricRegistry, Outbound,
+    Step, Verdict, View,
 };
 use eddy_guest::{Graveyard, Guest, LinearLibrary, LinearLimits, LinearModule, MadeFilter};
 
@@ -41,14 +41,8 @@ impl Host for FakeHost {
         Ok(())
     }
 
-    fn metric(
-        &self,
-        filter: u32,
-        kind: MetricKind,
-        name: &str,
-        bounds: &[u64],
-    ) -> Result<Metric, MetricError> {
-        self.metrics.define(filter, kind, name, bounds)
+    fn metrics(&self) -> &MetricRegistry {
+        &self.metrics
     }
 
     fn send(&self, request: &Outbound<'_>) -> Result<(), HostError> {
@@ -65,10 +59,6 @@ impl Host for FakeHost {
         );
         self.sent.lock().unwrap().push((request.token, said));
         Ok(())
-    }
-
-    fn cancel(&self, _: u32, _: u64) -> Result<(), HostError> {
-        Err(HostError::Unknown)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
-use eddy_filter::FailurePolicy;
+use eddy_filter::{FailurePolicy, Host};
 use eddy_io::monotonic_ms;
 use eddy_proxy::stats::FilterView as ReportedFilter;
 use serde::Serialize;
@@ -72,7 +72,7 @@ impl GatewayPages {
         };
         let reported = self.serving.gateway.stats().filters().filters;
         let view = |view: ReportedFilter| ShownFilter { quarantined: quarantined(&view.name), view };
-        let libraries = library_figures(&self.serving.host.metrics());
+        let libraries = library_figures(&self.serving.host.metrics().views());
         FiltersView { filters: reported.into_iter().map(view).collect(), libraries }
     }
 
@@ -113,7 +113,7 @@ impl GatewayPages {
         );
         write_quarantined(&mut out, &status.force().quarantined);
         let names = &self.serving.names;
-        write_metrics(&mut out, self.serving.host.metrics(), |number| names.of(number));
+        write_metrics(&mut out, self.serving.host.metrics().views(), |number| names.of(number));
         write_process(&mut out);
         out
     }
