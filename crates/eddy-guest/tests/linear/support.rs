@@ -1,7 +1,5 @@
 //! The module of the kit's tests, and a host that keeps what it is told.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
@@ -11,6 +9,8 @@ use eddy_filter::{
     Step, Verdict, View,
 };
 use eddy_guest::{Graveyard, Guest, LinearLibrary, LinearLimits, LinearModule, MadeFilter};
+
+use super::build::{Into, build};
 
 /// A host that keeps what it is told.
 pub(crate) struct FakeHost {
@@ -160,28 +160,10 @@ impl Outcome {
 
 /// The module, built and compiled once for all tests of the process.
 static MODULE: LazyLock<Option<LinearModule>> = LazyLock::new(|| {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let path = build(place)?;
+    let path = build("sdk/go", "./internal/linear/testmodule", Into::Module, "gotest.wasm")?;
     let limits = LinearLimits { memory_bytes_max: 64 << 20, call_time_max: Duration::from_millis(500) };
-    let bytes = std::fs::read(path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
     assert!(LinearModule::speaks(&bytes));
-    Some(LinearModule::compile("test.wasm", &bytes, limits, Some(&place.join("modules"))).unwrap())
+    let kept = path.with_file_name("modules");
+    Some(LinearModule::compile("test.wasm", &bytes, limits, Some(&kept)).unwrap())
 });
-
-fn build(place: &Path) -> Option<PathBuf> {
-    if Command::new("go").arg("version").output().is_err() {
-        println!("SKIPPED: there is no Go here, so modules in Go are not tested");
-        return None;
-    }
-    let module = place.join("gotest.wasm");
-    let built = Command::new("go")
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sdk/go"))
-        .envs([("GOOS", "wasip1"), ("GOARCH", "wasm"), ("GOWORK", "off")])
-        .args(["build", "-buildmode=c-shared", "-ldflags=-s -w", "-o"])
-        .arg(&module)
-        .arg("./internal/linear/testmodule")
-        .status()
-        .unwrap();
-    assert!(built.success(), "the module does not compile");
-    Some(module)
-}
