@@ -222,9 +222,6 @@ fn call_of(view: &View<'_>, about: *const abi::About) -> abi::Call {
     let response = view.response.unwrap_or_default();
     let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
     abi::Call {
-        abi: abi::ABI,
-        size: size_of_u32::<abi::Call>(),
-        worker: 0,
         status: response.status,
         phase: view.phase as u8,
         flags: flag(view.is_end, abi::CALL_END)
@@ -233,10 +230,6 @@ fn call_of(view: &View<'_>, about: *const abi::About) -> abi::Call {
             | flag(view.request.is_tls, abi::CALL_TLS),
         version: version_of(view.request.version),
         method: method_of(view.request.method),
-        exchange: 0,
-        turn: 0,
-        steps_len: 0,
-        steps: ptr::null_mut(),
         request: head_of(view.request.fields),
         response: head_of(response.fields),
         trailers: head_of(view.trailers),
@@ -246,13 +239,7 @@ fn call_of(view: &View<'_>, about: *const abi::About) -> abi::Call {
         scheme: abi::Text::of(if view.request.is_tls { b"https" } else { b"http" }),
         body: abi::Text::of(view.body),
         about,
-        edits: ptr::null_mut(),
-        edits_cap: 0,
-        edits_len: 0,
-        ended: ptr::null(),
-        ended_len: 0,
-        stopped: 0,
-        current: ptr::null_mut(),
+        ..abi::Call::nothing_but_ends()
     }
 }
 
