@@ -321,7 +321,7 @@ fn is_running(process: Pid) -> bool {
 /// A gateway whose binary is a copy of its own, to be replaced on disk.
 async fn with_own_binary(origin: &TapOrigin, place: &place::TempDir) -> Result<Gateway> {
     let binary = place.join("eddy");
-    std::fs::copy(place::eddy_binary()?, &binary)?;
+    place::install_eddy(&binary)?;
     let arguments = vec!["--handover-timeout".into(), "2s".into()];
     let launch = Launch { binary: Some(binary), arguments, ..Launch::default() };
     Site::new().top("drain_timeout: 30s").launch(origin, launch).await
@@ -344,7 +344,7 @@ async fn a_hand_over_loses_nothing() -> Result<()> {
     let gateway = with_own_binary(&origin, &place).await?;
     let mut client = held(&gateway, &origin).await?;
     let before = *gateway.children()?.first().context("no gateway process")?;
-    replace_binary(&place, &std::fs::read(place::eddy_binary()?)?)?;
+    place::install_eddy(&place.join("eddy"))?;
     gateway.signal(Signal::USR2)?;
     gateway.lines().until("handed over", 1).await?;
     assert_eq!(gateway.exchange(GET).await?.status, 200);
@@ -375,7 +375,7 @@ async fn a_broken_successor_changes_nothing() -> Result<()> {
     ];
     let mut kept = gateway.client().await?;
     for (number, (name, content)) in (1..).zip(successors) {
-        replace_binary(&place, content)?;
+        place::install(content, &place.join("eddy"))?;
         gateway.signal(Signal::USR2)?;
         gateway
             .lines()
@@ -385,7 +385,7 @@ async fn a_broken_successor_changes_nothing() -> Result<()> {
         assert_eq!(kept.exchange(GET).await?.status, 200, "after a successor that {name}");
         assert_eq!(gateway.exchange(GET).await?.status, 200, "after a successor that {name}");
     }
-    replace_binary(&place, &std::fs::read(place::eddy_binary()?)?)?;
+    place::install_eddy(&place.join("eddy"))?;
     gateway.signal(Signal::USR2)?;
     gateway.lines().until("handed over", 1).await?;
     assert_eq!(gateway.exchange(GET).await?.status, 200);
