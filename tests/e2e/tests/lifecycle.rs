@@ -55,7 +55,7 @@ async fn a_stop_lets_exchanges_end_and_announces_it() -> Result<()> {
         // An idle connection is closed in order; the one that waits is served.
         assert_eq!(idle.end().await?, (End::Closed, Vec::new()));
         gate.open();
-        let answer = client.get_answer().await?;
+        let answer = client.get_answer().await.with_context(|| gateway.lines().text())?;
         ensure!(answer.text() == "/held" && !answer.is_keep_alive(), "{signal:?}: {answer:?}");
         assert_eq!(client.end().await?.0, End::Closed);
         let status = gateway.exited(DEADLINE).await?;
@@ -325,16 +325,6 @@ async fn with_own_binary(origin: &TapOrigin, place: &place::TempDir) -> Result<G
     let arguments = vec!["--handover-timeout".into(), "2s".into()];
     let launch = Launch { binary: Some(binary), arguments, ..Launch::default() };
     Site::new().top("drain_timeout: 30s").launch(origin, launch).await
-}
-
-/// Puts `content` in the place of the program, in one step.
-fn replace_binary(place: &place::TempDir, content: &[u8]) -> Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let next = place.join("next");
-    std::fs::write(&next, content)?;
-    std::fs::set_permissions(&next, std::fs::Permissions::from_mode(0o755))?;
-    std::fs::rename(next, place.join("eddy"))?;
-    Ok(())
 }
 
 #[tokio::test]

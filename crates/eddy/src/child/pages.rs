@@ -38,6 +38,8 @@ impl Pages for GatewayPages {
 
 impl GatewayPages {
     fn ready(&self) -> Page {
+        // Whoever sees this may stop eddy, and the parent ends a process at once that it does not know to serve.
+        self.serving.status.reported.wait();
         if self.serving.status.is_draining.load(Ordering::Relaxed) {
             Page { status: 503, ..text("draining\n".to_owned()) }
         } else {
