@@ -31,6 +31,7 @@ pub use order::Step;
 pub use request::{RouteRequest, RouteScratch};
 pub use router::{Found, Router};
 pub use rule::{
-    Dialect, HostPattern, Origin, PathPattern, PathRewrite, RouteTable, Rule, ValueMatch, ValueTest,
+    Dialect, HostPattern, Origin, PathPattern, PathRewrite, PathSearch, RouteTable, Rule, ValueMatch,
+    ValueTest,
 };
 pub use survey::{Listing, RankedRule, Shadow};

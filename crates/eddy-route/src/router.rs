@@ -1,6 +1,6 @@
 //! The router of a listener: tables compiled into one order and one index, never changed after.
 
-use crate::compile::{CompiledRule, Probe, RewriteFault, fold_host};
+use crate::compile::{CompiledRule, Library, Probe, RewriteFault, fold_host};
 use crate::error::{RouteError, RouteProblem};
 use crate::explain::{Explanation, judge};
 use crate::index::{HostIndex, NONE, PathIndex};
@@ -147,12 +147,14 @@ fn compile(tables: &[RouteTable]) -> Result<Vec<CompiledRule>, Vec<RouteError>> 
     let mut errors = Vec::new();
     let mut rules = Vec::with_capacity(tables.iter().map(|table| table.rules.len()).sum());
     let (mut entries, mut path_bytes) = (0, 0);
+    let mut library = Library::default();
     for (table, spec) in (0..).zip(tables) {
+        library.dialect = spec.dialect;
         for rule in &spec.rules {
             entries += rule.hosts.len().max(1);
             path_bytes += rule.hosts.len().max(1) * rule.path.text_len();
             let index = u32::try_from(rules.len()).unwrap_or(u32::MAX);
-            rules.extend(CompiledRule::build(rule, table, index, &mut errors));
+            rules.extend(CompiledRule::build(rule, table, index, &mut library, &mut errors));
             let totals =
                 [("rules times hosts", entries, ENTRIES_MAX), ("bytes of paths", path_bytes, PATH_BYTES_MAX)];
             if let Some((what, _, max)) = totals.into_iter().find(|(_, total, max)| total > max) {

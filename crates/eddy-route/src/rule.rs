@@ -86,10 +86,25 @@ pub enum PathPattern {
     Exact(String),
     /// This path and all below it, by segment: `/user` and `/user/` both mean `/user`, `/user/` and `/user/x`, not `/username`.
     Prefix(String),
+    /// Every path that begins with these bytes, also within a segment: `/user` is `/username` too.
+    BytePrefix(String),
     /// Every path that the expression matches as a whole.
     Regex(String),
+    /// Every path in which the expression matches somewhere.
+    Search(PathSearch),
     /// `/users/{id}`: a capture takes one segment that is not empty; a last `{rest...}` takes all that is left, also nothing.
     Template(String),
+}
+
+/// An expression that is searched for in a path, rather than matched with all of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PathSearch {
+    /// The expression.
+    pub expression: String,
+    /// Whether letter case does not count, of ASCII letters.
+    pub is_caseless: bool,
+    /// What the path begins with besides, byte by byte; empty for any path.
+    pub below: String,
 }
 
 impl PathPattern {
@@ -97,7 +112,12 @@ impl PathPattern {
     pub(crate) fn text_len(&self) -> usize {
         match self {
             Self::Any => 0,
-            Self::Exact(text) | Self::Prefix(text) | Self::Regex(text) | Self::Template(text) => text.len(),
+            Self::Exact(text)
+            | Self::Prefix(text)
+            | Self::BytePrefix(text)
+            | Self::Regex(text)
+            | Self::Template(text) => text.len(),
+            Self::Search(search) => search.expression.len() + search.below.len(),
         }
     }
 }

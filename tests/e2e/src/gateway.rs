@@ -42,6 +42,10 @@ pub struct Launch {
     pub arguments: Vec<OsString>,
     /// Words of the configuration that stand for something else, beside `LISTEN`, `ADMIN` and `DIR`.
     pub substitutes: Vec<(String, String)>,
+    /// Variables of its environment, beside those of the test.
+    pub environment: Vec<(String, String)>,
+    /// Longest until it answers, where that is not [`DEADLINE`].
+    pub ready_within: Option<Duration>,
 }
 
 /// What the gateway wrote on its standard output and error.
@@ -73,11 +77,12 @@ impl Gateway {
     /// Starts a gateway as `launch` says and waits until it answers.
     ///
     /// # Errors
-    /// When it does not come up within [`DEADLINE`]; the error holds what it wrote.
+    /// When it does not come up in time; the error holds what it wrote.
     pub async fn launch(config: &str, launch: Launch) -> Result<Self> {
+        let limit = launch.ready_within.unwrap_or(DEADLINE);
         let mut gateway = Self::spawn(config, launch)?;
         gateway
-            .until_ready()
+            .until_ready(limit)
             .await
             .with_context(|| format!("the gateway wrote:\n{}", gateway.lines.text()))?;
         Ok(gateway)
@@ -98,7 +103,7 @@ impl Gateway {
         std::fs::write(&path, substitute(config, &substitutes)).context("cannot write the configuration")?;
         let binary = launch.binary.map_or_else(place::eddy_binary, Ok)?;
         let mut command = command(&binary, launch.files_max);
-        command.arg("run").arg(&path).args(&launch.arguments);
+        command.arg("run").arg(&path).args(&launch.arguments).envs(launch.environment);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut process = command.spawn().with_context(|| format!("cannot start {}", binary.display()))?;
         let pid =
@@ -109,8 +114,8 @@ impl Gateway {
         Ok(Self { process, pid, listen, admin, directory, config: path, substitutes, lines })
     }
 
-    async fn until_ready(&mut self) -> Result<()> {
-        let deadline = tokio::time::Instant::now() + DEADLINE;
+    async fn until_ready(&mut self, limit: Duration) -> Result<()> {
+        let deadline = tokio::time::Instant::now() + limit;
         loop {
             if let Some(status) = self.process.try_wait()? {
                 bail!("the gateway ended with {status} instead of starting");
@@ -119,7 +124,7 @@ impl Gateway {
                 return Ok(());
             }
             if tokio::time::Instant::now() > deadline {
-                bail!("the gateway is not ready after {DEADLINE:?}");
+                bail!("the gateway is not ready after {limit:?}");
             }
             tokio::time::sleep(POLL).await;
         }

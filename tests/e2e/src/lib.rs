@@ -8,6 +8,7 @@ pub mod gateway;
 pub mod journal;
 pub mod mutants;
 pub mod origin;
+pub mod others;
 pub mod place;
 pub mod site;
 pub mod wasm;

@@ -123,10 +123,13 @@ fn place_of(problem: &RouteProblem, rule: &Rule, places: &RulePlaces) -> Option<
             let mut values = of_values.into_iter().flat_map(|(values, places)| values.iter().zip(places));
             match &rule.path {
                 PathPattern::Regex(regex) if regex == pattern => conditions.path,
+                PathPattern::Search(search) if search.expression == *pattern => conditions.path,
                 PathPattern::Any
                 | PathPattern::Exact(_)
                 | PathPattern::Prefix(_)
+                | PathPattern::BytePrefix(_)
                 | PathPattern::Regex(_)
+                | PathPattern::Search(_)
                 | PathPattern::Template(_) => {
                     values.find(|(value, _)| is_regex(&value.test, pattern)).map(|(_, place)| *place)
                 }

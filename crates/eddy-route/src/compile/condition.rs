@@ -4,7 +4,7 @@ use std::fmt;
 
 use eddy_http::{FieldId, FieldRef};
 
-use crate::compile::pattern::{Groups, Pattern, PatternScratch};
+use crate::compile::pattern::{Form, Groups, Pattern, PatternScratch};
 use crate::compile::rule::Probe;
 use crate::error::RouteProblem;
 use crate::rule::{ValueMatch, ValueTest};
@@ -109,7 +109,9 @@ impl Test {
             ValueTest::Prefix(text) => Self::Prefix(text.as_str().into()),
             ValueTest::Suffix(text) => Self::Suffix(text.as_str().into()),
             ValueTest::Contains(text) => Self::Contains(text.as_str().into()),
-            ValueTest::Regex(text) => Self::Regex(Box::new(Pattern::build(text, Groups::Ignored)?)),
+            ValueTest::Regex(text) => {
+                Self::Regex(Box::new(Pattern::build(text, Form::Whole, Groups::Ignored)?))
+            }
         })
     }
 

@@ -2,6 +2,7 @@
 
 mod condition;
 mod host;
+mod library;
 mod path;
 mod pattern;
 mod pattern_set;
@@ -14,6 +15,7 @@ mod tests;
 
 pub(crate) use condition::{Condition, Source, Test};
 pub(crate) use host::{HostKey, fold_host};
+pub(crate) use library::Library;
 pub(crate) use path::PathMatcher;
 pub(crate) use pattern::{Pattern, PatternScratch};
 pub(crate) use pattern_set::PatternSet;

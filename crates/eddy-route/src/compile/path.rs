@@ -1,41 +1,70 @@
 //! Paths that rules serve.
 
 use std::fmt;
+use std::sync::Arc;
 
-use crate::compile::pattern::{Groups, Pattern, PatternScratch};
+use crate::compile::library::Library;
+use crate::compile::pattern::{Form, Groups, Pattern, PatternScratch};
 use crate::compile::template::Template;
 use crate::error::RouteProblem;
 use crate::normalise::{self, Normal};
-use crate::rule::PathPattern;
+use crate::rule::{Dialect, PathPattern, PathSearch};
 
-/// A path pattern, its text normalised as the requests' paths are.
+/// A path pattern, its text in the form that the dialect's requests have.
 #[derive(Debug)]
 pub(crate) enum PathMatcher {
     Any,
     Exact(Box<str>),
     /// The prefix without one final `/`: what follows it in a path is nothing or a `/`.
     Prefix(Box<str>),
+    /// What follows it may be anything.
+    BytePrefix(Box<str>),
     Template(Template),
-    Regex(Box<Pattern>),
+    Regex(Expression),
+}
+
+/// A regular expression for paths.
+#[derive(Debug)]
+pub(crate) struct Expression {
+    /// Shared by all rules that are written alike.
+    pub(crate) pattern: Arc<Pattern>,
+    /// What the path begins with besides, byte by byte.
+    pub(crate) below: Box<str>,
 }
 
 impl PathMatcher {
-    pub(crate) fn build(pattern: &PathPattern, groups: Groups) -> Result<Self, RouteProblem> {
+    pub(crate) fn build(
+        pattern: &PathPattern,
+        groups: Groups,
+        library: &mut Library,
+    ) -> Result<Self, RouteProblem> {
+        let dialect = library.dialect;
         Ok(match pattern {
             PathPattern::Any => Self::Any,
-            PathPattern::Exact(path) => Self::Exact(normal_text(path)?.into_boxed_str()),
+            PathPattern::Exact(path) => Self::Exact(path_text(path, dialect)?.into_boxed_str()),
             PathPattern::Prefix(prefix) => {
-                let prefix = normal_text(prefix)?;
+                let prefix = path_text(prefix, dialect)?;
                 Self::Prefix(prefix.strip_suffix('/').unwrap_or(&prefix).into())
             }
+            PathPattern::BytePrefix(prefix) if prefix.is_empty() => Self::BytePrefix(Box::default()),
+            PathPattern::BytePrefix(prefix) => Self::BytePrefix(path_text(prefix, dialect)?.into_boxed_str()),
             PathPattern::Template(template) => {
-                let text = normal_text(template)?;
+                let text = path_text(template, dialect)?;
                 match Template::check(&text)? {
                     Some(template) => Self::Template(template),
                     None => Self::Exact(text.into_boxed_str()),
                 }
             }
-            PathPattern::Regex(text) => Self::Regex(Box::new(Pattern::build(text, groups)?)),
+            PathPattern::Regex(text) => Self::Regex(Expression {
+                pattern: library.pattern(text, Form::Whole, groups)?,
+                below: Box::default(),
+            }),
+            PathPattern::Search(search) => {
+                let PathSearch { expression, is_caseless, below } = search;
+                let form = if *is_caseless { Form::SomewhereCaseless } else { Form::Somewhere };
+                let pattern = library.pattern(expression, form, groups)?;
+                Self::Regex(Expression { pattern, below: below.as_str().into() })
+            }
         })
     }
 
@@ -48,9 +77,34 @@ impl PathMatcher {
                 Some(rest) => rest.is_empty() || rest.starts_with(b"/"),
                 None => false,
             },
+            Self::BytePrefix(prefix) => path.starts_with(prefix.as_bytes()),
             Self::Template(template) => template.matches(path),
-            Self::Regex(pattern) => pattern.matches(path, scratch),
+            Self::Regex(expression) => {
+                path.starts_with(expression.below.as_bytes()) && expression.pattern.matches(path, scratch)
+            }
         }
+    }
+}
+
+impl Expression {
+    /// What every path begins with that is served.
+    pub(crate) fn prefix(&self) -> &[u8] {
+        let (literal, below) = (self.pattern.prefix(), self.below.as_bytes());
+        if literal.starts_with(below) { literal } else { below }
+    }
+
+    /// The pattern that says all of the paths that are served; `None` if it says less.
+    pub(crate) fn whole(&self) -> Option<&Pattern> {
+        (self.below.is_empty() || self.pattern.prefix().starts_with(self.below.as_bytes()))
+            .then_some(&*self.pattern)
+    }
+}
+
+impl PartialEq for Expression {
+    /// Whether two are written alike.
+    fn eq(&self, other: &Self) -> bool {
+        let (a, b) = (&self.pattern, &other.pattern);
+        a.text() == b.text() && a.form() == b.form() && self.below == other.below
     }
 }
 
@@ -60,16 +114,32 @@ impl fmt::Display for PathMatcher {
             Self::Any => out.write_str("any path"),
             Self::Exact(path) => write!(out, "exact {path}"),
             Self::Prefix(prefix) => write!(out, "prefix {}", if prefix.is_empty() { "/" } else { prefix }),
+            Self::BytePrefix(prefix) => write!(out, "byte prefix {prefix}"),
             Self::Template(template) => write!(out, "template {}", template.text),
-            Self::Regex(pattern) => write!(out, "regex {}", pattern.text()),
+            Self::Regex(expression) => write!(out, "{expression}"),
         }
     }
 }
 
-/// The normal form of a path that a rule names.
-pub(crate) fn normal_text(path: &str) -> Result<String, RouteProblem> {
+impl fmt::Display for Expression {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.pattern.form() {
+            Form::Whole => "regex",
+            Form::Somewhere => "search",
+            Form::SomewhereCaseless => "caseless search",
+        };
+        write!(out, "{kind} {}", self.pattern.text())?;
+        if self.below.is_empty() { Ok(()) } else { write!(out, " below {}", self.below) }
+    }
+}
+
+/// A path that a rule names, in the form that requests have when a dialect's rules see them.
+pub(crate) fn path_text(path: &str, dialect: Dialect) -> Result<String, RouteProblem> {
     let mut out = Vec::new();
-    match normalise::eddy(path.as_bytes(), &mut out) {
+    let normal = match dialect {
+        Dialect::Eddy => normalise::eddy(path.as_bytes(), &mut out),
+    };
+    match normal {
         Ok(Normal::AsIs) => Ok(path.to_owned()),
         // Invariant: the normaliser refuses what is not ASCII and writes nothing else.
         Ok(Normal::Changed) => Ok(String::from_utf8_lossy(&out).into_owned()),

@@ -1,4 +1,4 @@
-//! Regular expressions that match a value as a whole, within bounds of memory and time.
+//! Regular expressions that match a value as a whole or somewhere, within bounds of memory and time.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use regex_automata::util::primitives::{NonMaxUsize, PatternID};
 use regex_automata::util::start;
 use regex_automata::{Anchored, Input, MatchKind};
 use regex_syntax::hir::literal::{ExtractKind, Extractor};
-use regex_syntax::hir::{Hir, Look};
+use regex_syntax::hir::{Dot, Hir, Look, Repetition};
 
 use crate::error::RouteProblem;
 
@@ -20,6 +20,7 @@ use crate::error::RouteProblem;
 /// costs the length of the value times the (bounded) size of the expression.
 pub(crate) struct Pattern {
     text: Box<str>,
+    form: Form,
     /// What every value begins with that the expression matches.
     prefix: Box<[u8]>,
     /// What every such value ends in; it spares most searches of expressions such as `.*[.]php`.
@@ -29,8 +30,19 @@ pub(crate) struct Pattern {
     machine: Option<PikeVM>,
 }
 
+/// How an expression is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Form {
+    /// It matches the value as a whole.
+    Whole,
+    /// It matches somewhere in the value.
+    Somewhere,
+    /// It matches somewhere in the value, and the case of ASCII letters does not count.
+    SomewhereCaseless,
+}
+
 /// Whether the groups of an expression are wanted, or only whether it matches.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Groups {
     Wanted,
     Ignored,
@@ -46,18 +58,16 @@ pub(crate) struct PatternScratch {
 }
 
 impl Pattern {
-    pub(crate) fn build(text: &str, groups: Groups) -> Result<Self, RouteProblem> {
-        let hir = parse(text)?;
+    pub(crate) fn build(text: &str, form: Form, groups: Groups) -> Result<Self, RouteProblem> {
+        let hir = parse(text, form)?;
         let too_large = || RouteProblem::RegexTooLarge { pattern: text.to_owned() };
-        let prefix = Extractor::new().extract(&hir).longest_common_prefix().unwrap_or_default().into();
-        let suffixes = Extractor::new().kind(ExtractKind::Suffix).extract(&hir);
-        let suffix = suffixes.longest_common_suffix().unwrap_or_default().into();
+        let (prefix, suffix) = literal_ends(&hir, form);
         let captures = if groups == Groups::Wanted { WhichCaptures::All } else { WhichCaptures::None };
         let config =
             thompson::Config::new().utf8(false).which_captures(captures).nfa_size_limit(Some(NFA_BYTES_MAX));
         let nfa = thompson::Compiler::new()
             .configure(config)
-            .build_from_hir(&whole(hir))
+            .build_from_hir(&whole(hir, form))
             .map_err(|_| too_large())?;
         // Invariant: failure only means that the automaton is large or reads Unicode word boundaries; a simulation does both.
         let automaton = dense::Builder::new().configure(automaton_config()).build_from_nfa(&nfa).ok();
@@ -67,12 +77,12 @@ impl Pattern {
         let needs_machine = automaton.is_none() || groups == Groups::Wanted;
         let machine =
             if needs_machine { Some(PikeVM::new_from_nfa(nfa).map_err(|_| too_large())?) } else { None };
-        Ok(Self { text: text.into(), prefix, suffix, automaton, machine })
+        Ok(Self { text: text.into(), form, prefix, suffix, automaton, machine })
     }
 
     /// An expression of our own making, of which only its language is wanted; `None` if it is too large.
     pub(crate) fn build_plain(text: &str) -> Option<Self> {
-        Self::build(text, Groups::Ignored).ok()
+        Self::build(text, Form::Whole, Groups::Ignored).ok()
     }
 
     /// The automaton, unless it would be large.
@@ -85,7 +95,17 @@ impl Pattern {
         &self.text
     }
 
-    /// Whether the expression matches the whole value.
+    /// How the expression is meant.
+    pub(crate) fn form(&self) -> Form {
+        self.form
+    }
+
+    /// What a value must be as a whole for the expression to match it.
+    pub(super) fn whole(&self) -> Result<Hir, RouteProblem> {
+        parse(&self.text, self.form).map(|hir| whole(hir, self.form))
+    }
+
+    /// Whether the expression matches the value.
     pub(crate) fn matches(&self, value: &[u8], scratch: &mut PatternScratch) -> bool {
         if !self.suffix.is_empty() && !value.ends_with(&self.suffix) {
             return false;
@@ -160,9 +180,13 @@ impl PatternScratch {
 }
 
 /// Reads an expression: bytes, not characters, so that classes such as `\d` are small and mean ASCII.
-pub(super) fn parse(text: &str) -> Result<Hir, RouteProblem> {
-    let mut parser =
-        regex_syntax::ParserBuilder::new().unicode(false).utf8(false).nest_limit(NEST_MAX).build();
+fn parse(text: &str, form: Form) -> Result<Hir, RouteProblem> {
+    let mut parser = regex_syntax::ParserBuilder::new()
+        .unicode(false)
+        .utf8(false)
+        .case_insensitive(form == Form::SomewhereCaseless)
+        .nest_limit(NEST_MAX)
+        .build();
     parser
         .parse(text)
         .map_err(|error| RouteProblem::Regex { pattern: text.to_owned(), reason: reason_of(&error) })
@@ -181,9 +205,36 @@ fn reason_of(error: &regex_syntax::Error) -> String {
     }
 }
 
-/// The expression from the first byte to the last.
-pub(super) fn whole(hir: Hir) -> Hir {
-    Hir::concat(vec![hir, Hir::look(Look::End)])
+/// The expression from the first byte of the value to the last.
+fn whole(hir: Hir, form: Form) -> Hir {
+    if form == Form::Whole {
+        return Hir::concat(vec![hir, Hir::look(Look::End)]);
+    }
+    let anything = |greedy| {
+        Hir::repetition(Repetition { min: 0, max: None, greedy, sub: Box::new(Hir::dot(Dot::AnyByte)) })
+    };
+    let mut parts = Vec::with_capacity(4);
+    if !hir.properties().look_set_prefix().contains(Look::Start) {
+        // Groups hold what they do where the expression matches first.
+        parts.push(anything(false));
+    }
+    parts.extend([hir, anything(true), Hir::look(Look::End)]);
+    Hir::concat(parts)
+}
+
+/// What every value begins and ends with that the expression matches.
+fn literal_ends(hir: &Hir, form: Form) -> (Box<[u8]>, Box<[u8]>) {
+    let properties = hir.properties();
+    let is_whole = form == Form::Whole;
+    let (mut prefix, mut suffix) = (Box::default(), Box::default());
+    if is_whole || properties.look_set_prefix().contains(Look::Start) {
+        prefix = Extractor::new().extract(hir).longest_common_prefix().unwrap_or_default().into();
+    }
+    if is_whole || properties.look_set_suffix().contains(Look::End) {
+        let suffixes = Extractor::new().kind(ExtractKind::Suffix).extract(hir);
+        suffix = suffixes.longest_common_suffix().unwrap_or_default().into();
+    }
+    (prefix, suffix)
 }
 
 fn automaton_config() -> dense::Config {

@@ -7,7 +7,7 @@ use regex_automata::nfa::thompson::{self, WhichCaptures};
 use regex_automata::util::start;
 use regex_automata::{Anchored, MatchKind};
 
-use crate::compile::pattern::{Pattern, parse, whole};
+use crate::compile::pattern::Pattern;
 
 /// Expressions in one automaton, known by their place.
 pub(crate) struct PatternSet {
@@ -17,8 +17,7 @@ pub(crate) struct PatternSet {
 impl PatternSet {
     /// Joins expressions; `None` if their automaton would be large, or costly to build.
     pub(crate) fn build(patterns: &[&Pattern]) -> Option<Self> {
-        let parsed: Result<Vec<_>, _> =
-            patterns.iter().map(|pattern| parse(pattern.text()).map(whole)).collect();
+        let parsed: Result<Vec<_>, _> = patterns.iter().map(|pattern| pattern.whole()).collect();
         let config = thompson::Config::new()
             .utf8(false)
             .which_captures(WhichCaptures::None)

@@ -1,10 +1,10 @@
 //! Rewrites of the path for the upstream, which never make a path that a request may not have.
 
-use crate::compile::path::{PathMatcher, normal_text};
+use crate::compile::path::{PathMatcher, path_text};
 use crate::compile::pattern::PatternScratch;
 use crate::error::RouteProblem;
 use crate::normalise::{self, Normal};
-use crate::rule::PathRewrite;
+use crate::rule::{Dialect, PathRewrite};
 
 /// Why a rewrite of a request's path is not sent; the request is to be answered 500.
 ///
@@ -31,7 +31,7 @@ impl RewriteFault {
 /// A rewrite made ready.
 #[derive(Debug)]
 pub(crate) enum Rewrite {
-    /// What the prefix is replaced with, without one final `/`.
+    /// What the prefix is replaced with, without one final `/` if the prefix is matched by segment.
     Prefix(Box<str>),
     /// Pieces to put together.
     Full(Vec<Piece>),
@@ -49,11 +49,13 @@ impl Rewrite {
     pub(crate) fn build(rewrite: &PathRewrite, path: &PathMatcher) -> Result<Self, RouteProblem> {
         match rewrite {
             PathRewrite::Prefix(text) => {
-                if !matches!(path, PathMatcher::Prefix(_) | PathMatcher::Any) {
+                if !matches!(path, PathMatcher::Prefix(_) | PathMatcher::BytePrefix(_) | PathMatcher::Any) {
                     return Err(RouteProblem::RewriteWithoutPrefix);
                 }
                 let text = rewrite_text(text)?;
-                Ok(Self::Prefix(text.strip_suffix('/').unwrap_or(&text).into()))
+                let is_by_segment = !matches!(path, PathMatcher::BytePrefix(_));
+                let stem = text.strip_suffix('/').filter(|_| is_by_segment);
+                Ok(Self::Prefix(stem.unwrap_or(&text).into()))
             }
             PathRewrite::Full(text) => Ok(Self::Full(split_pieces(&rewrite_text(text)?, path)?)),
         }
@@ -73,7 +75,13 @@ impl Rewrite {
         }
         match self {
             Self::Prefix(text) => {
-                let matched = if let PathMatcher::Prefix(prefix) = matcher { prefix.as_bytes() } else { b"" };
+                let matched = match matcher {
+                    PathMatcher::Prefix(prefix) | PathMatcher::BytePrefix(prefix) => prefix.as_bytes(),
+                    PathMatcher::Any
+                    | PathMatcher::Exact(_)
+                    | PathMatcher::Template(_)
+                    | PathMatcher::Regex(_) => b"",
+                };
                 out.extend_from_slice(text.as_bytes());
                 out.extend_from_slice(path.strip_prefix(matched).unwrap_or(path));
                 if out.is_empty() {
@@ -99,8 +107,8 @@ fn write_pieces(
     scratch: &mut PatternScratch,
     out: &mut Vec<u8>,
 ) -> Result<(), RewriteFault> {
-    if let PathMatcher::Regex(pattern) = matcher {
-        pattern.find_groups(path, scratch);
+    if let PathMatcher::Regex(expression) = matcher {
+        expression.pattern.find_groups(path, scratch);
     }
     for piece in pieces {
         match (piece, matcher) {
@@ -128,7 +136,7 @@ fn rewrite_text(text: &str) -> Result<String, RouteProblem> {
     if !text.starts_with('/') {
         return Err(fault("it does not begin with \"/\""));
     }
-    normal_text(text).map_err(|_| fault("such paths are refused in requests"))
+    path_text(text, Dialect::Eddy).map_err(|_| fault("such paths are refused in requests"))
 }
 
 fn split_pieces(text: &str, path: &PathMatcher) -> Result<Vec<Piece>, RouteProblem> {
@@ -162,8 +170,8 @@ fn capture_number(name: &str, path: &PathMatcher) -> Result<usize, RouteProblem>
             template.capture_names().position(|known| known == name),
             template.capture_names().map(|name| format!("{{{name}}}")).collect(),
         ),
-        PathMatcher::Regex(pattern) => {
-            let groups = pattern.group_names();
+        PathMatcher::Regex(expression) => {
+            let groups = expression.pattern.group_names();
             let is_named =
                 |group: &&(usize, Option<&str>)| group.1 == Some(name) || group.0.to_string() == name;
             let shown = groups.iter().map(|(number, name)| match name {
@@ -172,7 +180,9 @@ fn capture_number(name: &str, path: &PathMatcher) -> Result<usize, RouteProblem>
             });
             (groups.iter().find(is_named).map(|group| group.0), shown.collect())
         }
-        PathMatcher::Any | PathMatcher::Exact(_) | PathMatcher::Prefix(_) => (None, Vec::new()),
+        PathMatcher::Any | PathMatcher::Exact(_) | PathMatcher::Prefix(_) | PathMatcher::BytePrefix(_) => {
+            (None, Vec::new())
+        }
     };
     let captures = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
     number.ok_or_else(|| RouteProblem::RewriteCapture { name: name.to_owned(), captures })

@@ -7,6 +7,7 @@ use eddy_http::Fields;
 
 use crate::compile::condition::{Condition, Source, is_token};
 use crate::compile::host::HostKey;
+use crate::compile::library::Library;
 use crate::compile::path::PathMatcher;
 use crate::compile::pattern::{Groups, PatternScratch};
 use crate::compile::rewrite::{Rewrite, RewriteFault};
@@ -54,7 +55,13 @@ pub(crate) enum Failure<'r> {
 
 impl CompiledRule {
     /// Checks and compiles a rule; every problem of it is pushed to `errors`.
-    pub(crate) fn build(rule: &Rule, table: u32, index: u32, errors: &mut Vec<RouteError>) -> Option<Self> {
+    pub(crate) fn build(
+        rule: &Rule,
+        table: u32,
+        index: u32,
+        library: &mut Library,
+        errors: &mut Vec<RouteError>,
+    ) -> Option<Self> {
         let mut problems = Problems { rule, errors, is_sound: true };
         problems.check_counts();
         let mut hosts: Vec<HostKey> =
@@ -66,7 +73,7 @@ impl CompiledRule {
         hosts.dedup();
         let groups =
             if matches!(rule.rewrite, Some(PathRewrite::Full(_))) { Groups::Wanted } else { Groups::Ignored };
-        let path = problems.take(PathMatcher::build(&rule.path, groups));
+        let path = problems.take(PathMatcher::build(&rule.path, groups, library));
         let methods = rule.methods.iter().filter_map(|method| problems.take(check_method(method))).collect();
         let headers =
             rule.headers.iter().filter_map(|spec| problems.take(Condition::check_header(spec))).collect();

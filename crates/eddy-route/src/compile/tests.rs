@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::compile::pattern::Groups;
+use crate::compile::pattern::{Form, Groups};
 use crate::compile::{Budget, Pattern, PatternScratch, PatternSet, Template, covers, overlap};
 
 /// Expressions at random, over an alphabet of three bytes.
@@ -36,7 +36,7 @@ fn values() -> Vec<Vec<u8>> {
 }
 
 fn build(text: &str) -> Pattern {
-    Pattern::build(text, Groups::Wanted).unwrap()
+    Pattern::build(text, Form::Whole, Groups::Wanted).unwrap()
 }
 
 proptest! {
@@ -110,9 +110,9 @@ fn large_expressions_are_simulated_or_refused() {
     assert!(simulated.automaton().is_none());
     assert!(simulated.matches(b"/xa0123456789abcdefgh", &mut scratch));
     assert!(!simulated.matches(b"/xa0123456789abcdef", &mut scratch));
-    assert!(Pattern::build("/(.{0,100}a.{0,100}b.{0,100}){1,2}c", Groups::Ignored).is_err());
+    assert!(Pattern::build("/(.{0,100}a.{0,100}b.{0,100}){1,2}c", Form::Whole, Groups::Ignored).is_err());
     // Unicode is off unless asked for; then even its word boundaries work.
-    assert!(Pattern::build(r"/\pL", Groups::Ignored).is_err());
+    assert!(Pattern::build(r"/\pL", Form::Whole, Groups::Ignored).is_err());
     assert!(build(r"(?u)/.\b.").matches("/é-".as_bytes(), &mut scratch));
 }
 

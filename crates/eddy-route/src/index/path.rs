@@ -180,6 +180,7 @@ impl<'r> Item<'r> {
             PathMatcher::Prefix(_) => (Reach::Prefix, false),
             PathMatcher::Template(template) if template.rest.is_some() => (Reach::Prefix, false),
             PathMatcher::Template(_) => (Reach::Exact, false),
+            PathMatcher::BytePrefix(_) => (Reach::Below, false),
             PathMatcher::Regex(_) => (Reach::Below, true),
         };
         let has_conditions = !rule.is_unconditional();
@@ -197,10 +198,12 @@ impl<'r> Item<'r> {
 pub(crate) fn path_key(path: &PathMatcher) -> Cow<'_, [u8]> {
     match path {
         PathMatcher::Any => Cow::Borrowed(b""),
-        PathMatcher::Exact(path) | PathMatcher::Prefix(path) => Cow::Borrowed(path.as_bytes()),
+        PathMatcher::Exact(path) | PathMatcher::Prefix(path) | PathMatcher::BytePrefix(path) => {
+            Cow::Borrowed(path.as_bytes())
+        }
         PathMatcher::Template(template) => Cow::Owned(template_key(template)),
-        PathMatcher::Regex(pattern) => {
-            let prefix = pattern.prefix();
+        PathMatcher::Regex(expression) => {
+            let prefix = expression.prefix();
             Cow::Borrowed(&prefix[..memchr::memchr(CAPTURE, prefix).unwrap_or(prefix.len())])
         }
     }

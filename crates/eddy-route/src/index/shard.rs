@@ -74,7 +74,7 @@ impl Sharder {
 }
 
 fn pattern_of(rule: &CompiledRule) -> Option<&Pattern> {
-    if let PathMatcher::Regex(pattern) = &rule.path { Some(pattern) } else { None }
+    if let PathMatcher::Regex(expression) = &rule.path { Some(&expression.pattern) } else { None }
 }
 
 /// Most expressions of a shard.

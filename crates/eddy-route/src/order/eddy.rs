@@ -51,9 +51,7 @@ pub(super) fn reason(step: Step, first: &CompiledRule, second: &CompiledRule) ->
 fn compare_paths(a: &PathMatcher, b: &PathMatcher) -> Ordering {
     class(a).cmp(&class(b)).then_with(|| length(b).cmp(&length(a))).then_with(|| match (a, b) {
         (PathMatcher::Template(a), PathMatcher::Template(b)) => compare_templates(a, b),
-        (PathMatcher::Template(_), PathMatcher::Prefix(_)) => Ordering::Less,
-        (PathMatcher::Prefix(_), PathMatcher::Template(_)) => Ordering::Greater,
-        _ => Ordering::Equal,
+        _ => kind(a).cmp(&kind(b)),
     })
 }
 
@@ -64,17 +62,26 @@ fn compare_templates(a: &Template, b: &Template) -> Ordering {
 /// Keeps rules of one path together; two exact paths, or two prefixes of one length, serve no path in common.
 fn compare_texts(a: &PathMatcher, b: &PathMatcher) -> Ordering {
     match (a, b) {
-        (PathMatcher::Exact(a), PathMatcher::Exact(b)) | (PathMatcher::Prefix(a), PathMatcher::Prefix(b)) => {
-            a.cmp(b)
-        }
+        (PathMatcher::Exact(a), PathMatcher::Exact(b))
+        | (PathMatcher::Prefix(a), PathMatcher::Prefix(b))
+        | (PathMatcher::BytePrefix(a), PathMatcher::BytePrefix(b)) => a.cmp(b),
         _ => Ordering::Equal,
+    }
+}
+
+/// Of one length, what says more comes first.
+fn kind(path: &PathMatcher) -> u8 {
+    match path {
+        PathMatcher::Template(_) => 0,
+        PathMatcher::BytePrefix(_) => 2,
+        PathMatcher::Any | PathMatcher::Exact(_) | PathMatcher::Prefix(_) | PathMatcher::Regex(_) => 1,
     }
 }
 
 fn class(path: &PathMatcher) -> u8 {
     match path {
         PathMatcher::Exact(_) => 0,
-        PathMatcher::Prefix(_) | PathMatcher::Template(_) => 1,
+        PathMatcher::Prefix(_) | PathMatcher::BytePrefix(_) | PathMatcher::Template(_) => 1,
         PathMatcher::Regex(_) => 2,
         PathMatcher::Any => 3,
     }
@@ -83,7 +90,7 @@ fn class(path: &PathMatcher) -> u8 {
 /// Bytes a prefix or template ranks by; the other classes have no length.
 fn length(path: &PathMatcher) -> usize {
     match path {
-        PathMatcher::Prefix(prefix) => prefix.len(),
+        PathMatcher::Prefix(prefix) | PathMatcher::BytePrefix(prefix) => prefix.len(),
         PathMatcher::Template(template) => template.prefix_len,
         PathMatcher::Exact(_) | PathMatcher::Regex(_) | PathMatcher::Any => 0,
     }
@@ -110,7 +117,7 @@ fn path_reason(first: &PathMatcher, second: &PathMatcher) -> String {
 fn class_name(path: &PathMatcher) -> &'static str {
     match path {
         PathMatcher::Exact(_) => "an exact path",
-        PathMatcher::Prefix(_) => "a prefix",
+        PathMatcher::Prefix(_) | PathMatcher::BytePrefix(_) => "a prefix",
         PathMatcher::Template(_) => "a template",
         PathMatcher::Regex(_) => "a regex",
         PathMatcher::Any => "any path",

@@ -151,13 +151,20 @@ fn covers_by_key(wide: &PathMatcher, narrow: &PathMatcher, met: &Met) -> Option<
     match (wide, narrow) {
         (PathMatcher::Any, _) => Some(true),
         (PathMatcher::Regex(wide), PathMatcher::Exact(path)) => {
-            Some(wide.matches(path.as_bytes(), &mut PatternScratch::default()))
+            let begins = path.as_bytes().starts_with(wide.below.as_bytes());
+            Some(begins && wide.pattern.matches(path.as_bytes(), &mut PatternScratch::default()))
         }
-        (PathMatcher::Regex(wide), PathMatcher::Regex(narrow)) if wide.text() == narrow.text() => Some(true),
-        // Of an expression only the beginning is known; below a prefix all is.
-        (wide, PathMatcher::Regex(_)) if takes_rest(wide) && met.next == Some(b'/') => Some(true),
+        (PathMatcher::Regex(wide), PathMatcher::Regex(narrow)) if wide == narrow => Some(true),
+        // Whatever follows a byte prefix is below it.
+        (PathMatcher::BytePrefix(_), _) => Some(true),
+        // Of these only the beginning is known; below a prefix all is.
+        (wide, PathMatcher::Regex(_) | PathMatcher::BytePrefix(_))
+            if takes_rest(wide) && met.next == Some(b'/') =>
+        {
+            Some(true)
+        }
         (PathMatcher::Regex(_), _) | (_, PathMatcher::Regex(_)) => None,
-        (_, PathMatcher::Any) => Some(false),
+        (_, PathMatcher::Any | PathMatcher::BytePrefix(_)) => Some(false),
         (wide, _) if takes_rest(wide) => Some(matches!(met.next, None | Some(b'/'))),
         (_, narrow) => Some(met.next.is_none() && !takes_rest(narrow)),
     }
@@ -174,7 +181,9 @@ fn takes_rest(path: &PathMatcher) -> bool {
     match path {
         PathMatcher::Prefix(_) => true,
         PathMatcher::Template(template) => template.rest.is_some(),
-        PathMatcher::Any | PathMatcher::Exact(_) | PathMatcher::Regex(_) => false,
+        PathMatcher::Any | PathMatcher::BytePrefix(_) | PathMatcher::Exact(_) | PathMatcher::Regex(_) => {
+            false
+        }
     }
 }
 

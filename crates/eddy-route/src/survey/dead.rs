@@ -4,8 +4,8 @@ use crate::compile::{CompiledRule, Condition, PathMatcher, PatternScratch, Sourc
 
 /// Why no request can pass a rule, if so.
 pub(super) fn contradiction(rule: &CompiledRule) -> Option<String> {
-    if let PathMatcher::Regex(pattern) = &rule.path {
-        let prefix = pattern.prefix();
+    if let PathMatcher::Regex(expression) = &rule.path {
+        let prefix = expression.prefix();
         if prefix.first().is_some_and(|first| !matches!(first, b'/' | b'*')) {
             let shown = prefix.escape_ascii();
             return Some(format!("its paths begin with \"{shown}\", but every path begins with \"/\""));

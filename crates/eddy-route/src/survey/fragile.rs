@@ -84,7 +84,7 @@ impl<'r> Search<'_, 'r, '_> {
             (PathMatcher::Template(a), PathMatcher::Template(b)) => templates_overlap(a, b),
             (PathMatcher::Regex(first), PathMatcher::Regex(second)) => {
                 let (prefixes, suffixes) =
-                    ((first.prefix(), second.prefix()), (first.suffix(), second.suffix()));
+                    ((first.prefix(), second.prefix()), (first.pattern.suffix(), second.pattern.suffix()));
                 let may_overlap = (prefixes.0.starts_with(prefixes.1) || prefixes.1.starts_with(prefixes.0))
                     && (suffixes.0.ends_with(suffixes.1) || suffixes.1.ends_with(suffixes.0));
                 // What cannot be told is left unmarked: of a request, `explain` tells it.

@@ -38,9 +38,10 @@ impl<'r> Languages<'r> {
 
     /// Whether a member that is a regular expression matches no path at all that a request may have.
     pub(super) fn is_empty(&mut self, at: usize) -> bool {
-        let PathMatcher::Regex(pattern) = &self.members[at].path else { return false };
+        let PathMatcher::Regex(expression) = &self.members[at].path else { return false };
         let all = self.all.get_or_insert_with(|| Pattern::build_plain(ALL_PATHS));
-        let overlap = all.as_ref().and_then(|all| compile::overlap(pattern, all, &mut self.budget));
+        let overlap =
+            all.as_ref().and_then(|all| compile::overlap(&expression.pattern, all, &mut self.budget));
         overlap == Some(false)
     }
 
@@ -66,10 +67,12 @@ fn pattern<'a>(
     at: usize,
 ) -> Option<&'a Pattern> {
     match &members[at].path {
-        PathMatcher::Regex(pattern) => Some(pattern),
-        PathMatcher::Any | PathMatcher::Exact(_) | PathMatcher::Prefix(_) | PathMatcher::Template(_) => {
-            made.get(&at)?.as_ref()
-        }
+        PathMatcher::Regex(expression) => expression.whole(),
+        PathMatcher::Any
+        | PathMatcher::Exact(_)
+        | PathMatcher::Prefix(_)
+        | PathMatcher::BytePrefix(_)
+        | PathMatcher::Template(_) => made.get(&at)?.as_ref(),
     }
 }
 
@@ -79,7 +82,8 @@ fn expression(path: &PathMatcher) -> String {
         PathMatcher::Any => ".*".to_owned(),
         PathMatcher::Exact(path) => regex_syntax::escape(path),
         PathMatcher::Prefix(prefix) => regex_syntax::escape(prefix) + REST,
-        PathMatcher::Regex(pattern) => pattern.text().to_owned(),
+        PathMatcher::BytePrefix(prefix) => regex_syntax::escape(prefix) + ".*",
+        PathMatcher::Regex(expression) => expression.pattern.text().to_owned(),
         PathMatcher::Template(template) => {
             let segments = template.segments.iter().map(|segment| match segment {
                 Segment::Fixed(text) => format!("/{}", regex_syntax::escape(text)),

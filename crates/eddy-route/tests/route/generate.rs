@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use eddy_route::{Dialect, HostPattern, Origin, PathPattern, RouteTable, Rule, ValueMatch, ValueTest};
+use eddy_route::{
+    Dialect, HostPattern, Origin, PathPattern, PathSearch, RouteTable, Rule, ValueMatch, ValueTest,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -133,6 +135,8 @@ fn path() -> impl Strategy<Value = PathPattern> {
         3 => rule_path().prop_map(PathPattern::Exact),
         4 => rule_path().prop_map(PathPattern::Prefix),
         4 => template().prop_map(PathPattern::Template),
+        2 => byte_prefix().prop_map(PathPattern::BytePrefix),
+        3 => search().prop_map(PathPattern::Search),
         3 => select(REGEXES.to_vec()).prop_map(|text| PathPattern::Regex(text.to_owned())),
     ]
 }
@@ -162,6 +166,22 @@ fn value_match() -> impl Strategy<Value = ValueMatch> {
 
 fn rule_path() -> impl Strategy<Value = String> {
     "(/|/a|/b|/aa|/ab){1,4}"
+}
+
+fn byte_prefix() -> impl Strategy<Value = String> {
+    prop_oneof![1 => Just(String::new()), 6 => "(/|/a|/b|/aa|/ab){1,3}"]
+}
+
+/// Expressions that are searched for, some of them in all paths, some below a prefix.
+fn search() -> impl Strategy<Value = PathSearch> {
+    let expressions =
+        vec!["a", "^/a", "b$", "^/ab$", "A/", "[ab]/[ab]$", "^/(a|b)b", "", "^", "$", "b|^/a", "/a.*b"];
+    let below = prop_oneof![2 => Just(String::new()), 1 => byte_prefix()];
+    (select(expressions), any::<bool>(), below).prop_map(|(expression, is_caseless, below)| PathSearch {
+        expression: expression.to_owned(),
+        is_caseless,
+        below,
+    })
 }
 
 fn request_path() -> impl Strategy<Value = String> {

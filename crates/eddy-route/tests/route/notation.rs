@@ -8,7 +8,8 @@
 use std::sync::Arc;
 
 use eddy_route::{
-    Dialect, HostPattern, Origin, PathPattern, PathRewrite, RouteTable, Router, Rule, ValueMatch, ValueTest,
+    Dialect, HostPattern, Origin, PathPattern, PathRewrite, PathSearch, RouteTable, Router, Rule, ValueMatch,
+    ValueTest,
 };
 
 /// Reads tables; rules before any `table` line are in one called `site`.
@@ -53,6 +54,8 @@ fn rule(line: &str, number: u32) -> Rule {
             "host" => rule.hosts.push(HostPattern::Exact(text)),
             "exact" => rule.path = PathPattern::Exact(text),
             "prefix" => rule.path = PathPattern::Prefix(text),
+            "byte-prefix" => rule.path = PathPattern::BytePrefix(text),
+            "search" => rule.path = PathPattern::Search(search(value)),
             "regex" => rule.path = PathPattern::Regex(text),
             "template" => rule.path = PathPattern::Template(text),
             "method" => rule.methods.push(text),
@@ -65,6 +68,14 @@ fn rule(line: &str, number: u32) -> Rule {
         }
     }
     rule
+}
+
+/// `EXPRESSION` or `EXPRESSION@BELOW`, caseless if it begins with `~*`.
+fn search(text: &str) -> PathSearch {
+    let (expression, below) = text.split_once('@').unwrap_or((text, ""));
+    let caseless = expression.strip_prefix("~*");
+    let expression = caseless.unwrap_or(expression).to_owned();
+    PathSearch { expression, is_caseless: caseless.is_some(), below: below.to_owned() }
 }
 
 /// A rule for everything.

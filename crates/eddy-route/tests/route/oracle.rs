@@ -68,6 +68,15 @@ fn path_key(pattern: &PathPattern, path: &str) -> Option<PathKey> {
         PathPattern::Any => Some((3, 0, 0, false, 0)),
         PathPattern::Exact(exact) => (exact == path).then_some((0, 0, 0, false, 0)),
         PathPattern::Regex(text) => whole_regex(text, path).then_some((2, 0, 0, false, 0)),
+        PathPattern::BytePrefix(prefix) => {
+            path.starts_with(prefix).then_some((1, length(prefix), 2, false, 0))
+        }
+        PathPattern::Search(search) => {
+            let flags = if search.is_caseless { "(?i-u)" } else { "(?-u)" };
+            let regex = Regex::new(&format!("{flags}{}", search.expression)).unwrap();
+            let is_met = path.starts_with(&search.below) && regex.is_match(path.as_bytes());
+            is_met.then_some((2, 0, 0, false, 0))
+        }
         PathPattern::Prefix(prefix) => {
             let stem = prefix.strip_suffix('/').unwrap_or(prefix);
             let rest = path.strip_prefix(stem)?;

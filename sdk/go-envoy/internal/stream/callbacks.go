@@ -32,7 +32,7 @@ func (x *exchange) Continue(status api.StatusType) { x.current().Continue(status
 
 // SendLocalReply answers in the place of the endpoint.
 func (x *exchange) SendLocalReply(status int, body string, headers api.ReplyHeaders, grpcStatus int64, details string) {
-	x.current().SendLocalReply(status, body, headers, grpcStatus, details)
+	x.current().reply(status, body, headers, grpcStatus, details)
 }
 
 // RecoverPanic is to be deferred in goroutines.
@@ -102,7 +102,11 @@ func (w *way) Continue(status api.StatusType) {
 }
 
 // SendLocalReply answers in the place of the endpoint.
-func (w *way) SendLocalReply(status int, body string, headers api.ReplyHeaders, grpcStatus int64, details string) {
+func (w *way) SendLocalReply(status int, body string, headers map[string][]string, grpcStatus int64, details string) {
+	w.reply(status, body, headers, grpcStatus, details)
+}
+
+func (w *way) reply(status int, body string, headers api.ReplyHeaders, grpcStatus int64, details string) {
 	x := w.x
 	x.mutex.Lock()
 	defer x.mutex.Unlock()

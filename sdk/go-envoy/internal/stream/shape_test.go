@@ -87,3 +87,19 @@ func TestWhatAFilterInheritsIsNotEntered(t *testing.T) {
 		}
 	}
 }
+
+// A framework may keep the callbacks in a type of its own, and give its filters that behind an interface of its own.
+var (
+	_ framework = embedsDecoder{}
+	_ framework = embedsEncoder{}
+)
+
+type framework interface {
+	SendLocalReply(responseCode int, bodyText string, headers map[string][]string, grpcStatus int64, details string)
+	RecoverPanic()
+	AddData(data []byte, isStreaming bool)
+}
+
+type embedsDecoder struct{ api.DecoderFilterCallbacks }
+
+type embedsEncoder struct{ api.EncoderFilterCallbacks }

@@ -181,8 +181,8 @@ type FilterProcessCallbacks interface {
 	// with a text that RecoverPanic knows and drops.
 	Continue(StatusType)
 	// SendLocalReply answers in the place of the endpoint. A grpcStatus below zero is none. In a hook, return
-	// LocalReply afterwards. As for headers, nil, map[string]string and map[string][]string will do.
-	SendLocalReply(responseCode int, bodyText string, headers ReplyHeaders, grpcStatus int64, details string)
+	// LocalReply afterwards.
+	SendLocalReply(responseCode int, bodyText string, headers map[string][]string, grpcStatus int64, details string)
 	// RecoverPanic is to be deferred first thing in a goroutine; a panic becomes a 500.
 	RecoverPanic()
 	// AddData puts a body, or more of it, behind a head or before trailers.
@@ -191,7 +191,8 @@ type FilterProcessCallbacks interface {
 	InjectData(data []byte)
 }
 
-// ReplyHeaders are headers of a local reply: nil, map[string]string or map[string][]string.
+// ReplyHeaders are headers of a local reply that is sent through the handler: nil, map[string]string as in Envoy 1.26 and
+// 1.27, or map[string][]string.
 type ReplyHeaders = interface{}
 
 // DecoderFilterCallbacks steers the request.

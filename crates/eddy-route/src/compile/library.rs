@@ -1,0 +1,41 @@
+//! What the rules of a router share while they are compiled: each expression is compiled once, however many rules have it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::compile::pattern::{Form, Groups, Pattern};
+use crate::error::RouteProblem;
+use crate::rule::Dialect;
+
+/// The expressions of paths so far, and the dialect of the table in hand.
+#[derive(Debug, Default)]
+pub(crate) struct Library {
+    pub(crate) dialect: Dialect,
+    patterns: HashMap<Key, Arc<Pattern>>,
+}
+
+/// What a pattern is compiled from.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Key {
+    text: Box<str>,
+    form: Form,
+    groups: Groups,
+}
+
+impl Library {
+    /// The pattern of an expression.
+    pub(crate) fn pattern(
+        &mut self,
+        text: &str,
+        form: Form,
+        groups: Groups,
+    ) -> Result<Arc<Pattern>, RouteProblem> {
+        let key = Key { text: text.into(), form, groups };
+        if let Some(known) = self.patterns.get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        let pattern = Arc::new(Pattern::build(text, form, groups)?);
+        self.patterns.insert(key, Arc::clone(&pattern));
+        Ok(pattern)
+    }
+}

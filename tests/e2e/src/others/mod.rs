@@ -1,0 +1,14 @@
+//! Filters that others wrote, as they published them: none of their sources are in this tree.
+//!
+//! What cannot be had is said on standard error. With `EDDY_REQUIRE_PEERS=1`, what comes from a package registry must be
+//! there.
+
+mod envoy;
+mod registry;
+mod sdk_go;
+mod sdk_rust;
+
+pub use envoy::{BUILD_TIME_MAX, EnvoyFilter, envoy_filters};
+pub use registry::{Source, absent};
+pub use sdk_go::go_sdk_examples;
+pub use sdk_rust::rust_sdk_examples;
