@@ -58,7 +58,7 @@ pub fn soak(root: &Path) -> Result<bool> {
 }
 
 impl Nightly {
-    /// Runs the whole corpus, every fuzz target and all planted faults; writes `tests/nightly/RESULT.md`. Whether
+    /// Runs the whole corpus, a million requests to generated routes, every fuzz target and all planted faults; writes `tests/nightly/RESULT.md`. Whether
     /// all passed.
     ///
     /// # Errors
@@ -76,7 +76,13 @@ impl Nightly {
             "programs",
             &["cargo", "build", "--quiet", "--profile", "quick", "--workspace", "--bins"],
         );
-        let mut outcomes = run_all(root, &[build, corpus])?;
+        let routes =
+            ["cargo", "test", "--quiet", "--profile", "quick", "-p", "eddy-route", "--test", "route"];
+        let routes = [&routes[..], &["agreement", "--", "--show-output"]].concat();
+        // Each case is a table and some fifteen requests.
+        let routes = Step::new("routes: index, plain scan and oracle agree, a million requests", &routes)
+            .with("PROPTEST_CASES", "40000");
+        let mut outcomes = run_all(root, &[build, corpus, routes])?;
         outcomes.extend(self.fuzz(root)?);
         outcomes.extend(run_all(root, &[Step::new("planted faults", &["cargo", "xtask", "mutants"])])?);
         write_result(root, "tests/nightly/RESULT.md", "The nightly run, the last time", &outcomes)
