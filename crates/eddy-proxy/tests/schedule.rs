@@ -84,7 +84,7 @@ fn a_client_sees_what_is_its_own_whatever_filters_do() {
             name,
             library: Arc::clone(&libraries[*library]) as Arc<dyn Library>,
             number: index as u64 + 1,
-            info: FilterInfo { interest: Interest::of(&PHASES), only_reads_body: false },
+            info: FilterInfo { interest: Interest::of(&PHASES), keeps_length: false },
             policy,
             owner: Owner::default(),
         }));

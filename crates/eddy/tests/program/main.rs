@@ -9,4 +9,5 @@ mod handover;
 mod process;
 mod projects;
 mod quarantine;
+mod scripts;
 mod support;

@@ -1,10 +1,8 @@
 //! What a module prints, cut into lines.
 
-use crate::host::Output;
-
 /// Lines on their way from a module to its host.
 #[derive(Debug, Default)]
-pub(crate) struct Printed {
+pub(super) struct Printed {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
     lines: Vec<Line>,
@@ -14,16 +12,27 @@ pub(crate) struct Printed {
     dropped: usize,
 }
 
-/// A line that is whole.
+/// A line that was printed, without its end.
 #[derive(Debug)]
-pub(crate) struct Line {
-    pub(crate) output: Output,
-    pub(crate) text: Vec<u8>,
+pub struct Line {
+    /// Where.
+    pub output: Output,
+    /// Its text.
+    pub text: Vec<u8>,
+}
+
+/// Where a module printed a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Output {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
 }
 
 impl Printed {
     /// Takes what was printed, as far as there is room for it.
-    pub(crate) fn take(&mut self, output: Output, bytes: &[u8], line_max: usize, taken_max: usize) {
+    pub(super) fn take(&mut self, output: Output, bytes: &[u8], line_max: usize, taken_max: usize) {
         let room = taken_max.saturating_sub(self.taken).min(bytes.len());
         let (kept, dropped) = bytes.split_at(room);
         self.taken += room;
@@ -41,17 +50,17 @@ impl Printed {
     }
 
     /// Lines are there to be taken.
-    pub(crate) fn has_lines(&self) -> bool {
+    pub(super) fn has_lines(&self) -> bool {
         !self.lines.is_empty()
     }
 
     /// Lines that are whole.
-    pub(crate) fn take_lines(&mut self) -> Vec<Line> {
+    pub(super) fn take_lines(&mut self) -> Vec<Line> {
         std::mem::take(&mut self.lines)
     }
 
     /// What was printed without an end of line, when no more will come.
-    pub(crate) fn take_rest(&mut self) -> Vec<Line> {
+    pub(super) fn take_rest(&mut self) -> Vec<Line> {
         let rest = [
             Line { output: Output::Stdout, text: std::mem::take(&mut self.stdout) },
             Line { output: Output::Stderr, text: std::mem::take(&mut self.stderr) },
@@ -61,7 +70,7 @@ impl Printed {
     }
 
     /// The callback is over: how many bytes were dropped during it.
-    pub(crate) fn end_call(&mut self) -> usize {
+    pub(super) fn end_call(&mut self) -> usize {
         self.taken = 0;
         std::mem::take(&mut self.dropped)
     }

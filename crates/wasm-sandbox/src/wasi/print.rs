@@ -1,18 +1,18 @@
 //! What modules print.
 
-use wasmtime::Linker;
+use wasmtime::{Caller, Linker};
 
-use crate::host::{Host, Output};
-use crate::vm::{Guest, Region, State, put};
+use crate::region::Region;
+use crate::store::{Confined, Output, put};
 
 use super::errno::{Done, Errno, wire};
 
-pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>, module: &str) -> wasmtime::Result<()> {
+pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmtime::Result<()> {
     linker.func_wrap(
         module,
         "fd_write",
-        |mut guest: Guest<'_, H>, descriptor: u32, pieces: u32, count: u32, written: u32| {
-            wire(write(&mut guest, descriptor, Pieces { start: pieces, count }, written))
+        |mut caller: Caller<'_, T>, descriptor: u32, pieces: u32, count: u32, written: u32| {
+            wire(write(&mut caller, descriptor, Pieces { start: pieces, count }, written))
         },
     )?;
     Ok(())
@@ -38,14 +38,19 @@ impl Pieces {
     }
 }
 
-fn write<H: Host>(guest: &mut Guest<'_, H>, descriptor: u32, pieces: Pieces, written_place: u32) -> Done {
+fn write<T: Confined>(
+    caller: &mut Caller<'_, T>,
+    descriptor: u32,
+    pieces: Pieces,
+    written_place: u32,
+) -> Done {
     let output = match descriptor {
         1 => Output::Stdout,
         2 => Output::Stderr,
         _ => return Err(Errno::BadDescriptor),
     };
-    let Some(memory) = guest.data().memory else { return Err(Errno::Fault) };
-    let (memory, state) = memory.data_and_store_mut(&mut *guest);
+    let Some(memory) = caller.data().confinement().memory else { return Err(Errno::Fault) };
+    let (memory, confined) = memory.data_and_store_mut(&mut *caller);
     Region::new(written_place, 4).of(memory).map_err(|_| Errno::Fault)?;
     let regions = pieces.read(memory)?;
     let mut written: u32 = 0;
@@ -53,13 +58,12 @@ fn write<H: Host>(guest: &mut Guest<'_, H>, descriptor: u32, pieces: Pieces, wri
         region.of(memory).map_err(|_| Errno::Fault)?;
         written = written.checked_add(region.len).ok_or(Errno::Invalid)?;
     }
-    let limits = &state.shared.limits;
     for region in regions {
         let bytes = region.of(memory).map_err(|_| Errno::Fault)?;
-        state.printed.take(output, bytes, limits.line_bytes_max, limits.printed_bytes_max);
+        confined.confinement_mut().take_printed(output, bytes);
     }
-    state.print();
-    put(guest, written_place, written.to_le_bytes()).map_err(|_| Errno::Fault)
+    confined.handle_lines();
+    put(caller, written_place, written.to_le_bytes()).map_err(|_| Errno::Fault)
 }
 
 /// How many pieces a write may consist of.

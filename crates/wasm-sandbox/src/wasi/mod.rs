@@ -13,6 +13,5 @@ mod refusals;
 mod sandbox;
 
 pub use clock::{Clock, SystemClock};
+pub use define::define;
 pub use sandbox::Sandbox;
-
-pub(crate) use define::define;

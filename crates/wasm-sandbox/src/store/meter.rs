@@ -8,7 +8,7 @@ use rustix::time::{ClockId, clock_gettime};
 ///
 /// It is looked at when the engine ticks, so a call that is over before the next tick costs nothing.
 #[derive(Debug, Default)]
-pub(crate) struct Meter {
+pub(super) struct Meter {
     /// The time that may be used, by the thread's own clock; none where ticks alone count.
     allowed: Option<Duration>,
     /// The thread's clock at the first tick of the call.
@@ -17,14 +17,15 @@ pub(crate) struct Meter {
 
 impl Meter {
     /// Begins a call; after how many ticks it is looked at.
-    pub(crate) fn begin(&mut self, ticks: u64, cpu_tick: Option<Duration>) -> u64 {
+    #[inline]
+    pub(super) fn begin(&mut self, ticks: u64, cpu_tick: Option<Duration>) -> u64 {
         let times = u32::try_from(ticks).unwrap_or(u32::MAX);
         *self = Self { allowed: cpu_tick.map(|tick| tick.saturating_mul(times)), begun: None };
         if self.allowed.is_some() { 1 } else { ticks }
     }
 
     /// Looks at the call; after how many ticks to look again, none if it is to be stopped.
-    pub(crate) fn look(&mut self) -> Option<u64> {
+    pub(super) fn look(&mut self) -> Option<u64> {
         let allowed = self.allowed?;
         let now = thread_time();
         let begun = *self.begun.get_or_insert(now);

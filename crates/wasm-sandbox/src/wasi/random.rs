@@ -1,15 +1,15 @@
 //! Randomness.
 
-use wasmtime::Linker;
+use wasmtime::{Caller, Linker};
 
-use crate::host::Host;
-use crate::vm::{Guest, Region, State, memory_of};
+use crate::region::Region;
+use crate::store::{Confined, memory_of};
 
 use super::errno::{Done, Errno, wire};
 
-pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>, module: &str) -> wasmtime::Result<()> {
-    linker.func_wrap(module, "random_get", |mut guest: Guest<'_, H>, place: u32, len: u32| {
-        wire(fill(memory_of(&mut guest), Region::new(place, len)))
+pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmtime::Result<()> {
+    linker.func_wrap(module, "random_get", |mut caller: Caller<'_, T>, place: u32, len: u32| {
+        wire(fill(memory_of(&mut caller), Region::new(place, len)))
     })?;
     Ok(())
 }

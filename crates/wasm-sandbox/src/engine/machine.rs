@@ -81,7 +81,8 @@ impl Engine {
         Ticker::start(self.clone(), period)
     }
 
-    pub(crate) fn machine(&self) -> &wasmtime::Engine {
+    /// The engine of wasmtime.
+    pub fn machine(&self) -> &wasmtime::Engine {
         &self.machine
     }
 }

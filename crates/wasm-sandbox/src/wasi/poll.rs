@@ -3,20 +3,20 @@
 //! A host has no thread to spare for a module that sleeps. One that waits for a moment is told that the moment has come,
 //! looks at the clock, and asks again until it is so or the time of the call is over.
 
-use wasmtime::Linker;
+use wasmtime::{Caller, Linker};
 
-use crate::host::Host;
-use crate::vm::{Guest, Region, State, memory_of};
+use crate::region::Region;
+use crate::store::{Confined, memory_of};
 
 use super::descriptors;
 use super::errno::{Done, Errno, wire};
 
-pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>, module: &str) -> wasmtime::Result<()> {
+pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmtime::Result<()> {
     linker.func_wrap(
         module,
         "poll_oneoff",
-        |mut guest: Guest<'_, H>, asked: u32, events: u32, count: u32, count_place: u32| {
-            wire(poll(memory_of(&mut guest), asked, events, count, count_place))
+        |mut caller: Caller<'_, T>, asked: u32, events: u32, count: u32, count_place: u32| {
+            wire(poll(memory_of(&mut caller), asked, events, count, count_place))
         },
     )?;
     Ok(())

@@ -16,7 +16,7 @@ pub struct Ticker {
 impl Ticker {
     pub(super) fn start(engine: Engine, period: Duration) -> std::io::Result<Self> {
         let (stop, stopped) = channel::<()>();
-        let thread = std::thread::Builder::new().name("proxy-wasm-tick".to_owned()).spawn(move || {
+        let thread = std::thread::Builder::new().name("wasm-tick".to_owned()).spawn(move || {
             while stopped.recv_timeout(period) == Err(RecvTimeoutError::Timeout) {
                 engine.tick();
             }

@@ -6,11 +6,11 @@ use crate::engine::TABLES_MAX;
 
 /// Refuses what is beyond the limits, and remembers that it did.
 #[derive(Debug)]
-pub(crate) struct Limiter {
-    pub(crate) memory_bytes_max: usize,
-    pub(crate) table_elements_max: usize,
+pub(super) struct Limiter {
+    pub(super) memory_bytes_max: usize,
+    pub(super) table_elements_max: usize,
     /// Something was refused since the callback began.
-    pub(crate) has_refused: bool,
+    pub(super) has_refused: bool,
 }
 
 impl ResourceLimiter for Limiter {

@@ -1,34 +1,38 @@
 //! The three descriptors that there are.
 
-use wasmtime::Linker;
+use wasmtime::{Caller, Linker};
 
-use crate::host::Host;
-use crate::vm::{Guest, Region, State, memory_of, put};
+use crate::region::Region;
+use crate::store::{Confined, memory_of, put};
 
 use super::errno::{Done, Errno, wire};
 
-pub(super) fn define<H: Host>(linker: &mut Linker<State<H>>, module: &str) -> wasmtime::Result<()> {
-    linker.func_wrap(module, "fd_close", |_: Guest<'_, H>, descriptor: u32| wire(check(descriptor)))?;
-    linker.func_wrap(module, "fd_fdstat_get", |mut guest: Guest<'_, H>, descriptor: u32, place: u32| {
-        wire(describe(memory_of(&mut guest), descriptor, place))
+pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmtime::Result<()> {
+    linker.func_wrap(module, "fd_close", |_: Caller<'_, T>, descriptor: u32| wire(check(descriptor)))?;
+    linker.func_wrap(module, "fd_fdstat_get", |mut caller: Caller<'_, T>, descriptor: u32, place: u32| {
+        wire(describe(memory_of(&mut caller), descriptor, place))
     })?;
-    linker.func_wrap(module, "fd_fdstat_set_flags", |_: Guest<'_, H>, descriptor: u32, _: u32| {
+    linker.func_wrap(module, "fd_fdstat_set_flags", |_: Caller<'_, T>, descriptor: u32, _: u32| {
         wire(check(descriptor))
-    })?;
-    linker.func_wrap(module, "fd_filestat_get", |mut guest: Guest<'_, H>, descriptor: u32, place: u32| {
-        wire(describe_file(memory_of(&mut guest), descriptor, place))
     })?;
     linker.func_wrap(
         module,
-        "fd_read",
-        |mut guest: Guest<'_, H>, descriptor: u32, _: u32, _: u32, read: u32| {
-            wire(read_nothing(&mut guest, descriptor, read))
+        "fd_filestat_get",
+        |mut caller: Caller<'_, T>, descriptor: u32, place: u32| {
+            wire(describe_file(memory_of(&mut caller), descriptor, place))
         },
     )?;
-    linker.func_wrap(module, "fd_seek", |_: Guest<'_, H>, descriptor: u32, _: i64, _: u32, _: u32| {
+    linker.func_wrap(
+        module,
+        "fd_read",
+        |mut caller: Caller<'_, T>, descriptor: u32, _: u32, _: u32, read: u32| {
+            wire(read_nothing(&mut caller, descriptor, read))
+        },
+    )?;
+    linker.func_wrap(module, "fd_seek", |_: Caller<'_, T>, descriptor: u32, _: i64, _: u32, _: u32| {
         wire(check(descriptor).and(Err(Errno::NoSeek)))
     })?;
-    linker.func_wrap(module, "fd_tell", |_: Guest<'_, H>, descriptor: u32, _: u32| {
+    linker.func_wrap(module, "fd_tell", |_: Caller<'_, T>, descriptor: u32, _: u32| {
         wire(check(descriptor).and(Err(Errno::NoSeek)))
     })?;
     Ok(())
@@ -62,11 +66,11 @@ fn describe_file(memory: &mut [u8], descriptor: u32, place: u32) -> Done {
 }
 
 /// Standard input has ended.
-fn read_nothing<H: Host>(guest: &mut Guest<'_, H>, descriptor: u32, place: u32) -> Done {
+fn read_nothing<T: Confined>(caller: &mut Caller<'_, T>, descriptor: u32, place: u32) -> Done {
     if descriptor != 0 {
         return Err(Errno::BadDescriptor);
     }
-    put(guest, place, 0_u32.to_le_bytes()).map_err(|_| Errno::Fault)
+    put(caller, place, 0_u32.to_le_bytes()).map_err(|_| Errno::Fault)
 }
 
 const CHARACTER_DEVICE: u8 = 2;
