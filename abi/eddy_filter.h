@@ -326,7 +326,7 @@ typedef struct eddy_filter_info {
   uint32_t reserved;
 } eddy_filter_info;
 
-#define EDDY_FILTER_READS_BODY 1u /* looks at bodies but never changes them: their framing stays */
+#define EDDY_FILTER_READS_BODY 1u /* keeps the length of bodies, or only looks at them: their framing stays */
 
 /* What a guest offers. Lives as long as the process. */
 typedef struct eddy_library {

@@ -15,7 +15,8 @@ use crate::load::{Generator, Request, Tally};
 use crate::measure::machine;
 use crate::origin::Origin;
 use crate::report::results::Results;
-use crate::report::{chart, filters, left, summary, table};
+use crate::report::routes::Routes;
+use crate::report::{chart, filters, left, routes, summary, table};
 use crate::run::{AbOptions, FilterOptions, RunOptions, results_folder, run_ab, run_filters, run_whole};
 use crate::{peers, signals};
 
@@ -40,7 +41,8 @@ enum Action {
         /// The file, results/NAME.json.
         file: PathBuf,
         /// Puts a summary into this document as well, between `<!-- bench:start -->` and `<!-- bench:end -->`
-        /// (`filters:start` and `filters:end` for results of filters, which get a chart beside the document too).
+        /// (`filters:start` and `filters:end` for results of filters, which get a chart beside the document too, and
+        /// `routes:start` and `routes:end` for lookups of routes).
         #[arg(long)]
         into: Option<PathBuf>,
     },
@@ -149,8 +151,16 @@ fn act(action: Action) -> Result<ExitCode> {
 }
 
 fn report(file: &Path, into: Option<&Path>) -> Result<ExitCode> {
-    let results: Results = serde_json::from_str(&read_file(file)?)
-        .with_context(|| format!("`{}` holds no results", file.display()))?;
+    let written = read_file(file)?;
+    if let Ok(results) = serde_json::from_str::<Routes>(&written) {
+        let document = into.context("lookups of routes are reported into a document: --into FILE")?;
+        let text = routes::insert(&read_file(document)?, &results)
+            .with_context(|| format!("cannot put a table into `{}`", document.display()))?;
+        write_file(document, &text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let results: Results =
+        serde_json::from_str(&written).with_context(|| format!("`{}` holds no results", file.display()))?;
     write_report(&results, file.parent().unwrap_or_else(|| Path::new(".")))?;
     if let Some(document) = into {
         let text = read_file(document)?;

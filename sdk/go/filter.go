@@ -68,7 +68,8 @@ type EndHook interface {
 	End(e *Ending)
 }
 
-// BodyReader is a filter whose body hooks only look. If ReadsOnly is true, a message keeps its framing.
+// BodyReader is a filter whose body hooks only look, or keep the length. If ReadsOnly is true, a message keeps its framing, and
+// another length is the filter's fault, unless it has removed content-length in the hook for the head.
 type BodyReader interface {
 	ReadsOnly() bool
 }

@@ -6,6 +6,7 @@ pub mod filters;
 mod fixture;
 pub mod left;
 pub mod results;
+pub mod routes;
 pub mod statistics;
 pub mod summary;
 pub mod table;

@@ -448,16 +448,20 @@ impl Config {
             })
     }
 
-    /// The modules in Wasm, which are watched like the configuration itself.
+    /// The scripts in Lua and the modules in Wasm, which are watched like the configuration itself.
     pub fn companions(&self) -> Vec<PathBuf> {
-        let of_filter = |filter: &FilterConfig| match &filter.kind {
-            FilterKind::Wasm(wasm) => Some(wasm.module.clone()),
-            FilterKind::Builtin(_)
-            | FilterKind::Native { .. }
-            | FilterKind::Go { .. }
-            | FilterKind::Lua(_) => None,
+        let of_script = |script: &LuaScriptText| match script {
+            LuaScriptText::File(path) => Some(path.clone()),
+            LuaScriptText::Inline { .. } => None,
         };
-        let mut files: Vec<PathBuf> = self.filters.iter().filter_map(of_filter).collect();
+        let of_filter = |filter: &FilterConfig| match &filter.kind {
+            FilterKind::Lua(lua) => of_script(&lua.script),
+            FilterKind::Wasm(wasm) => Some(wasm.module.clone()),
+            FilterKind::Builtin(_) | FilterKind::Native { .. } | FilterKind::Go { .. } => None,
+        };
+        let rules = self.actions.iter().flat_map(|action| &action.filters);
+        let of_rules = rules.filter_map(|rule| of_script(rule.lua.as_ref()?));
+        let mut files: Vec<PathBuf> = self.filters.iter().filter_map(of_filter).chain(of_rules).collect();
         files.sort();
         files.dedup();
         files

@@ -153,7 +153,7 @@ mod tests {
             id: u32::from(position),
             library: Arc::clone(library),
             number: 1,
-            info: FilterInfo { interest: Interest::of(phases), only_reads_body: false },
+            info: FilterInfo { interest: Interest::of(phases), keeps_length: false },
             policy: FilterPolicy::default(),
             owner: Owner::default(),
         };

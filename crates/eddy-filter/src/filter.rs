@@ -55,8 +55,9 @@ pub struct Filter {
 pub struct FilterInfo {
     /// In which phases it is entered.
     pub interest: Interest,
-    /// Whether it looks at bodies but never changes them, so that their framing can stay.
-    pub only_reads_body: bool,
+    /// Whether bodies that it is shown piece by piece keep their length, so that their framing can stay; it is held to
+    /// that. For one message it is free once it has removed `content-length` from the head.
+    pub keeps_length: bool,
 }
 
 /// What the configuration says of a filter's place in an exchange.

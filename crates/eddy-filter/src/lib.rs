@@ -12,6 +12,7 @@ mod edit;
 mod filter;
 mod handle;
 mod host;
+mod kept;
 mod metadata;
 mod metric;
 mod phase;
@@ -28,6 +29,7 @@ pub use edit::{
 pub use filter::{FailurePolicy, Filter, FilterInfo, FilterPolicy, Library, LoadError, Owner};
 pub use handle::{Announced, Direction, Handle, HandleTable};
 pub use host::{Event, EventKind, Host, HostError, Level, Outbound, Wake};
+pub use kept::{KeptFields, KeptView};
 pub use metadata::{METADATA_BYTES_MAX, Metadata, MetadataFull};
 pub use metric::{METRICS_MAX, Metric, MetricError, MetricKind, MetricRegistry, MetricView};
 pub use phase::{Interest, Phase, Verdict};

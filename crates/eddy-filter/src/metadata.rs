@@ -3,13 +3,13 @@
 use thiserror::Error;
 
 /// Values by namespace and key, in the order in which they were first noted.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Metadata {
     entries: Vec<Entry>,
     bytes: usize,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Entry {
     space: Box<[u8]>,
     key: Box<[u8]>,

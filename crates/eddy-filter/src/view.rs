@@ -98,3 +98,19 @@ pub struct About<'a> {
     /// Endpoints tried.
     pub attempts: u32,
 }
+
+impl<'a> About<'a> {
+    /// The texts, in the order of their members, which is that of the contract.
+    pub fn texts(&self) -> [&'a [u8]; 8] {
+        [
+            self.peer,
+            self.local,
+            self.listener,
+            self.rule,
+            self.cluster,
+            self.endpoint,
+            self.request_id,
+            self.details,
+        ]
+    }
+}

@@ -4,6 +4,8 @@ use std::fmt;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use eddy_filter::Owner;
+
 /// Takes what no plan has any more, and frees it when the thread that may enter guests says so.
 #[derive(Clone)]
 pub struct Graveyard {
@@ -13,6 +15,14 @@ pub struct Graveyard {
 struct Shared {
     dead: Mutex<Vec<Burial>>,
     wake: Box<dyn Fn() + Send + Sync>,
+}
+
+/// Frees something that a guest made when dropped.
+struct Grave<F: FnOnce() + Send + 'static> {
+    free: Option<F>,
+    graveyard: Graveyard,
+    /// Let go only now, as what rests on another goes before it.
+    _of: Owner,
 }
 
 /// Frees something.
@@ -30,15 +40,61 @@ impl Graveyard {
         dead.into_iter().for_each(|free| free());
     }
 
+    /// Keeps something that a guest made, and what that rests on: with its last clone `free` is called on the thread that
+    /// makes filters, and then `of` is let go.
+    pub(crate) fn owner(&self, of: Owner, free: impl FnOnce() + Send + Sync + 'static) -> Owner {
+        Owner::of(Grave { free: Some(free), graveyard: self.clone(), _of: of })
+    }
+
     /// Has `free` called on the thread that makes filters.
-    pub(crate) fn bury(&self, free: impl FnOnce() + Send + 'static) {
+    fn bury(&self, free: impl FnOnce() + Send + 'static) {
         self.shared.dead.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(free));
         (self.shared.wake)();
+    }
+}
+
+impl<F: FnOnce() + Send + 'static> Drop for Grave<F> {
+    fn drop(&mut self) {
+        if let Some(free) = self.free.take() {
+            self.graveyard.bury(free);
+        }
     }
 }
 
 impl fmt::Debug for Graveyard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Graveyard")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    use super::*;
+
+    #[test]
+    fn what_rests_on_another_is_freed_before_it() {
+        let (woken, order) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(Vec::new())));
+        let graveyard = Graveyard::new({
+            let woken = Arc::clone(&woken);
+            move || {
+                woken.fetch_add(1, Relaxed);
+            }
+        });
+        let note = |what: &'static str| {
+            let order = Arc::clone(&order);
+            move || order.lock().unwrap().push(what)
+        };
+        let filter = graveyard.owner(Owner::default(), note("filter"));
+        let config = graveyard.owner(filter.clone(), note("config"));
+        let again = config.clone();
+        drop((filter, config));
+        assert_eq!(woken.load(Relaxed), 0, "something still has them");
+        drop(again);
+        assert_eq!((woken.load(Relaxed), order.lock().unwrap().len()), (2, 0), "nothing is freed here");
+        graveyard.drain();
+        assert_eq!(*order.lock().unwrap(), ["config", "filter"]);
     }
 }

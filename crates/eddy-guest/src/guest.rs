@@ -33,6 +33,21 @@ pub trait Guest: Library {
     ) -> Result<(u64, Owner), LoadError>;
 }
 
+/// Finds a name among those of a library's filters.
+///
+/// # Errors
+/// [`LoadError::UnknownFilter`] with the names that there are.
+pub(crate) fn find(library: &str, filters: &[String], name: &str) -> Result<(), LoadError> {
+    if filters.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    Err(LoadError::UnknownFilter {
+        library: library.to_owned(),
+        name: name.to_owned(),
+        known: filters.join(", "),
+    })
+}
+
 /// A filter that a guest has made.
 #[derive(Clone, Debug)]
 pub struct MadeFilter {

@@ -6,6 +6,7 @@
 //!
 //! With `eddy-io` one of the two crates of the product that contain `unsafe`.
 
+mod engine;
 mod graveyard;
 mod guest;
 mod linear;
@@ -17,7 +18,7 @@ mod wasm;
 pub use graveyard::Graveyard;
 pub use guest::{Guest, MadeFilter};
 pub use linear::{LinearLibrary, LinearLimits, LinearModule};
-pub use lua::{LuaLimits, LuaScript, LuaSource, SharedLimits};
+pub use lua::{LuaLimits, LuaScript, LuaSource, LuaSpec, SharedLimits, SpecPart};
 pub use native::{FileIdentity, GoRuntime, NativeLibrary, go_runtime, needs_new_process, stop_all};
 pub use thread::{exit_now, prepare_thread, signal_stack_bytes};
 pub use wasm::{Isolation, WasmLibrary, WasmSettings};

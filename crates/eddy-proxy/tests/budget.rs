@@ -145,7 +145,7 @@ fn start_chain(origin: SocketAddr, library: Arc<dyn Library>, rest: &str) -> (Ga
             name,
             library: Arc::clone(&library),
             number: 1,
-            info: FilterInfo { interest: Interest::from_bits(0x7f), only_reads_body: false },
+            info: FilterInfo { interest: Interest::from_bits(0x7f), keeps_length: false },
             policy: FilterPolicy::default(),
             owner: Owner::default(),
         }));

@@ -117,7 +117,7 @@ struct Place {
 struct Setup {
     hooks: Vec<(Interest, Box<Hook>)>,
     policy: FilterPolicy,
-    only_reads_body: bool,
+    keeps_length: bool,
     rules: Vec<RuleFilterConfig>,
     keys: &'static str,
     rest: &'static str,
@@ -125,6 +125,8 @@ struct Setup {
 
 const FORWARD: &str = "routes: {site: [{cluster: c}]}\nclusters: {c: {endpoints: ['ORIGIN']}}";
 const HEADS: &[Phase] = &[Phase::RequestHead, Phase::ResponseHead];
+const BODIES_AND_HEADS: &[Phase] =
+    &[Phase::RequestHead, Phase::RequestBody, Phase::ResponseHead, Phase::ResponseBody];
 
 impl Setup {
     fn hook(
@@ -169,7 +171,7 @@ impl Setup {
                 name,
                 library: Arc::clone(&library) as Arc<dyn Library>,
                 number: index as u64 + 1,
-                info: FilterInfo { interest, only_reads_body: self.only_reads_body },
+                info: FilterInfo { interest, keeps_length: self.keeps_length },
                 policy: self.policy,
                 owner: Owner::default(),
             }));
@@ -805,12 +807,117 @@ fn dechunk(mut text: &str) -> String {
 #[test]
 fn a_filter_that_only_reads_bodies_leaves_their_framing() {
     let (origin, seen) = start_origin(&[OK]);
-    let place = Setup { only_reads_body: true, ..Setup::default() }
+    let place = Setup { keeps_length: true, ..Setup::default() }
         .hook(&[Phase::RequestBody, Phase::ResponseBody], |_, _| Verdict::Continue)
         .start(origin);
     let answer = place.ask(&post("abc"));
     assert!(answer.contains("Content-Length: 5\r\n") && body_of(&answer) == "hello", "{answer}");
     assert!(seen.recv_timeout(PATIENCE).unwrap().contains("Content-Length: 3\r\n"));
+}
+
+#[test]
+fn a_filter_without_the_length_in_the_head_is_free_of_it() {
+    let (origin, seen) = start_origin(&[OK]);
+    let place = Setup { keeps_length: true, ..Setup::default() }
+        .hook(BODIES_AND_HEADS, |view, said| {
+            match view.phase {
+                Phase::RequestHead | Phase::ResponseHead => {
+                    said.edit(&Edit::Remove { name: b"Content-Length" });
+                }
+                _ => said.edit(&Edit::BodyAppend(b"!")),
+            }
+            Verdict::Continue
+        })
+        .start(origin);
+    let answer = place.ask(&post("abc"));
+    assert!(answer.contains("chunked") && !answer.contains("Content-Length"), "{answer}");
+    assert_eq!(dechunk(body_of(&answer)), "hello!");
+    let request = seen.recv_timeout(PATIENCE).unwrap();
+    assert!(request.contains("chunked") && !request.contains("Content-Length"), "{request}");
+    assert_eq!(dechunk(body_of(&request)), "abc!");
+}
+
+#[test]
+fn bytes_may_move_between_pieces_of_a_body_that_keeps_its_length() {
+    let large = "abcde".repeat(40_000);
+    let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{large}", large.len());
+    let (origin, seen) = start_origin(&[&answer]);
+    let late = Mutex::new(Vec::new());
+    let place = Setup { keeps_length: true, ..Setup::default() }
+        .hook(&[Phase::RequestBody, Phase::ResponseBody], move |view, said| {
+            // The last byte of a piece comes with the next one.
+            let mut late = late.lock().unwrap();
+            let mut body = std::mem::take(&mut *late);
+            body.extend_from_slice(view.body);
+            if !view.is_end {
+                late.extend(body.pop());
+            }
+            said.edit(&Edit::BodySet(&body));
+            Verdict::Continue
+        })
+        .start(origin);
+    let answer = place.ask(&post(&large));
+    assert!(answer.contains("Content-Length: 200000\r\n"), "{}", answer.len());
+    assert_eq!(body_of(&answer), large);
+    let request = seen.recv_timeout(PATIENCE).unwrap();
+    assert!(request.contains("Content-Length: 200000\r\n") && body_of(&request) == large);
+}
+
+#[test]
+fn a_head_goes_out_while_a_filter_holds_the_body() {
+    let (origin, _seen) = start_origin(&[OK]);
+    let (sender, paused) = channel();
+    let sender = Mutex::new(sender);
+    let place = Setup { keeps_length: true, ..Setup::default() }
+        .hook(&[Phase::ResponseBody], move |_, said| {
+            sender.lock().unwrap().send((said.exchange, said.turn)).unwrap();
+            Verdict::Pause
+        })
+        .start(origin);
+    let mut stream = connect(place.address);
+    stream.write_all(post("abc").as_bytes()).unwrap();
+    let (exchange, turn) = paused.recv_timeout(PATIENCE).unwrap();
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).unwrap();
+        head.extend(byte);
+    }
+    place.host.resume(exchange, turn, Verdict::Continue, &[]).unwrap();
+    let mut body = String::new();
+    stream.read_to_string(&mut body).unwrap();
+    assert_eq!(body, "hello");
+}
+
+#[test]
+fn a_length_that_changes_behind_its_head_ends_the_exchange() {
+    for on_failure in [FailurePolicy::Closed, FailurePolicy::Open] {
+        for phase in [Phase::RequestBody, Phase::ResponseBody] {
+            for edit in [Edit::BodyAppend(b"!"), Edit::BodyDrain(1), Edit::BodySet(b"")] {
+                let text = format!("{edit:?}");
+                let (origin, _seen) = start_origin(&[OK]);
+                let policy = FilterPolicy { on_failure, ..FilterPolicy::default() };
+                let hook = move |_: &View<'_>, said: &mut Said<'_>| {
+                    said.edit(&edit);
+                    Verdict::Continue
+                };
+                let place = Setup { keeps_length: true, policy, ..Setup::default() }
+                    .hook(&[phase], hook)
+                    .hook(&[phase], |_, _| Verdict::Continue)
+                    .start(origin);
+                let answer = place.ask(&post("abc"));
+                // Where the head has gone out before the body came, there is less behind it than it says.
+                let is_cut = answer.contains("Content-Length: 5\r\n") && body_of(&answer).len() < 5;
+                let is_told = answer.starts_with("HTTP/1.1 500 ");
+                assert!(is_told || (is_cut && phase == Phase::ResponseBody), "{phase:?} {text}: {answer}");
+                let metrics = place.metrics();
+                assert!(
+                    metrics.contains("eddy_filter_faults_total{filter=\"f1\",kind=\"edit\"} 1"),
+                    "{phase:?} {text}: {metrics}"
+                );
+            }
+        }
+    }
 }
 
 #[test]

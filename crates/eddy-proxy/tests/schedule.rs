@@ -101,7 +101,7 @@ fn play(workers: usize) -> Vec<u64> {
             name,
             library: Arc::clone(&libraries[*library]) as Arc<dyn Library>,
             number: index as u64 + 1,
-            info: FilterInfo { interest: Interest::of(&PHASES), only_reads_body: false },
+            info: FilterInfo { interest: Interest::of(&PHASES), keeps_length: false },
             policy,
             owner: Owner::default(),
         }));

@@ -11,6 +11,7 @@ mod filters;
 mod log;
 mod notify;
 mod parent;
+mod rehearsal;
 mod signals;
 mod sockets;
 mod terminal;

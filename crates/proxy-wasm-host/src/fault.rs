@@ -3,8 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use thiserror::Error;
-use wasmtime::{Trap, WasmBacktrace};
+use wasm_sandbox::{Ending, message_of};
 
 use crate::abi::Callback;
 
@@ -54,16 +53,13 @@ impl Fault {
         callback: Option<Callback>,
         was_refused_memory: bool,
     ) -> Self {
-        let kind = match (error.downcast_ref::<Exit>(), error.downcast_ref::<Trap>()) {
-            // What a runtime does when it gets no memory differs: some end themselves, some trap.
-            (Some(_), _) if was_refused_memory => FaultKind::Memory,
-            (Some(exit), _) => FaultKind::Exit(exit.0),
-            (None, Some(Trap::Interrupt)) => FaultKind::Deadline,
-            (None, Some(Trap::StackOverflow)) => FaultKind::StackOverflow,
-            (None, Some(_)) if was_refused_memory => FaultKind::Memory,
-            (None, Some(_)) => FaultKind::Trap,
-            (None, None) if error.is::<Missing>() => FaultKind::Trap,
-            (None, None) => FaultKind::Host,
+        let kind = match Ending::of(error, was_refused_memory) {
+            Ending::Trap => FaultKind::Trap,
+            Ending::Deadline => FaultKind::Deadline,
+            Ending::StackOverflow => FaultKind::StackOverflow,
+            Ending::Memory => FaultKind::Memory,
+            Ending::Exit(code) => FaultKind::Exit(code),
+            Ending::Host => FaultKind::Host,
         };
         Self::new(kind, callback, message_of(error))
     }
@@ -99,34 +95,3 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
-
-/// The module ended itself.
-#[derive(Debug, Clone, Copy, Error)]
-#[error("the module ended itself with code {0}")]
-pub(crate) struct Exit(pub(crate) u32);
-
-/// The module called what this host doesn't have.
-#[derive(Debug, Clone, Error)]
-#[error("the module called `{0}`, which this host does not have")]
-pub(crate) struct Missing(pub(crate) String);
-
-fn message_of(error: &wasmtime::Error) -> String {
-    let mut message = error.root_cause().to_string();
-    let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() else { return message };
-    for frame in backtrace.frames().iter().take(FRAMES_MAX) {
-        message.push_str("; in ");
-        match frame.func_name() {
-            Some(name) => message.extend(name.chars().take(NAME_CHARS_MAX)),
-            None => message.push_str(&format!("function {}", frame.func_index())),
-        }
-        if let Some(symbol) = frame.symbols().first()
-            && let (Some(file), Some(line)) = (symbol.file(), symbol.line())
-        {
-            message.push_str(&format!(" at {file}:{line}"));
-        }
-    }
-    message
-}
-
-const FRAMES_MAX: usize = 16;
-const NAME_CHARS_MAX: usize = 200;

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use wasm_sandbox::{Bounds, Missing, Sandbox, define_wasi};
 use wasmtime::{ExternType, InstancePre, Linker};
 
 use crate::calls;
-use crate::fault::{Fault, Missing};
+use crate::fault::Fault;
 use crate::host::Host;
 use crate::module::{Module, ModuleError};
 use crate::vm::{State, Vm};
-use crate::wasi::{self, Sandbox};
 
 /// A module with everything that its machines have in common. Clones are the same image.
 pub struct Image<H: Host> {
@@ -22,7 +22,7 @@ pub struct Image<H: Host> {
 pub(crate) struct Shared {
     pub(crate) module: Module,
     pub(crate) limits: Limits,
-    pub(crate) sandbox: Sandbox,
+    pub(crate) sandbox: Arc<Sandbox>,
 }
 
 /// What a machine may use.
@@ -96,6 +96,19 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// What they mean to a store.
+    pub(crate) fn bounds(&self) -> Bounds {
+        Bounds {
+            memory_bytes_max: self.memory_bytes_max,
+            table_elements_max: self.table_elements_max,
+            line_bytes_max: self.line_bytes_max,
+            printed_bytes_max: self.printed_bytes_max,
+            cpu_tick: self.cpu_tick,
+        }
+    }
+}
+
 impl<H: Host> Image<H> {
     /// Links a module with the functions of this host.
     ///
@@ -104,7 +117,8 @@ impl<H: Host> Image<H> {
     /// The module has more memories or tables than the engine allows.
     pub fn link(module: &Module, limits: Limits, sandbox: Sandbox) -> Result<Self, ModuleError> {
         let instance = link(module).map_err(|source| ModuleError::Code { source })?;
-        Ok(Self { shared: Arc::new(Shared { module: module.clone(), limits, sandbox }), instance })
+        let shared = Shared { module: module.clone(), limits, sandbox: Arc::new(sandbox) };
+        Ok(Self { shared: Arc::new(shared), instance })
     }
 
     /// The module.
@@ -161,7 +175,7 @@ fn link<H: Host>(module: &Module) -> wasmtime::Result<InstancePre<State<H>>> {
     let mut linker = Linker::new(module.engine().machine());
     calls::define(&mut linker)?;
     for namespace in ["wasi_snapshot_preview1", "wasi_unstable"] {
-        wasi::define(&mut linker, namespace)?;
+        define_wasi(&mut linker, namespace)?;
     }
     for import in module.code().imports() {
         let name = format!("{}.{}", import.module(), import.name());

@@ -80,7 +80,6 @@
 #![forbid(unsafe_code)]
 
 mod calls;
-mod engine;
 mod fault;
 mod host;
 mod ids;
@@ -88,11 +87,9 @@ mod image;
 mod module;
 mod shared;
 mod vm;
-mod wasi;
 
 pub mod abi;
 
-pub use engine::{Allocation, Engine, EngineError, EngineSettings, Ticker};
 pub use fault::{Fault, FaultKind};
 pub use host::{
     CallStatus, GrpcCall, GrpcStream, Host, HttpCall, LocalResponse, Output, PropertyPath, Rest, Scope,
@@ -103,4 +100,6 @@ pub use image::{Image, Limits, StartError};
 pub use module::{Module, ModuleError, UnknownImports};
 pub use shared::{QueueListener, SharedLimits, SharedServices, SharedView};
 pub use vm::{Plugin, Refusal, Vm};
-pub use wasi::{Clock, Sandbox, SystemClock};
+pub use wasm_sandbox::{
+    Allocation, Clock, Engine, EngineError, EngineSettings, Sandbox, SystemClock, Ticker,
+};

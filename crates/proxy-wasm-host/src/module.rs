@@ -1,10 +1,10 @@
 //! A compiled module and what it asks for and offers.
 
 use thiserror::Error;
+use wasm_sandbox::Engine;
 use wasmtime::{ExternType, FuncType, ModuleExport, ValType};
 
 use crate::abi::{AbiVersion, Callback, Function, Number, Signature, signature_of};
-use crate::engine::Engine;
 
 /// A module that was compiled and checked. Clones are the same module.
 #[derive(Clone)]

@@ -30,6 +30,14 @@ func checkField(name, value string) error {
 	return nil
 }
 
+// checkChange refuses what the gateway refuses of a message: the length may be removed, and is then free.
+func checkChange(op raw.Op, name, value string) error {
+	if op == raw.OpRemove && idOf(name) == raw.FieldContentLength {
+		return nil
+	}
+	return checkField(name, value)
+}
+
 func isToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -49,7 +57,7 @@ func (e *exchange) apply(phase raw.Phase, r raw.Record, body *string, a *answer)
 		if fields == nil {
 			return fmt.Errorf("there are no fields to change in the phase %v", phase)
 		}
-		if err := checkField(name, value); err != nil {
+		if err := checkChange(r.Op, name, value); err != nil {
 			return err
 		}
 		changeFields(fields, r.Op, name, strings.Trim(value, " \t"))

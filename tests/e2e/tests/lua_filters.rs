@@ -360,37 +360,51 @@ async fn workers_count_together() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_changed_script_holds_after_a_reload() -> Result<()> {
+async fn a_changed_script_is_taken_up_by_itself() -> Result<()> {
     let origin = TapOrigin::start().await?;
-    // Beside no configuration: nothing but the signals makes the gateway read it again.
+    // Beside no configuration: nothing but the scripts' own change makes the gateway read it again.
     let folder = TempDir::new("lua")?;
-    let file = folder.join("mark.lua");
     let script =
         |mark: &str| format!("function envoy_on_response(h)\n  h:headers():add('x-mark', '{mark}')\nend\n");
-    std::fs::write(&file, script("first"))?;
+    // As editors do it: the new file takes the place of the other at once.
+    let write = |name: &str, text: &str| -> Result<()> {
+        std::fs::write(folder.join("next"), text)?;
+        Ok(std::fs::rename(folder.join("next"), folder.join(name))?)
+    };
+    write("mark.lua", &script("first"))?;
+    write("rule.lua", &script("first of the rule"))?;
     let gateway = Site::new()
-        .top("filters: {mark: {lua: {file: SCRIPT}}}")
+        .top("filters: {mark: {lua: {file: FOLDER/mark.lua, scripts: {other: {file: FOLDER/rule.lua}}}}}")
         .listener("filters: [mark]")
-        .with("SCRIPT", file.display())
+        .rule("{match: {path: /rule}, cluster: origin, filters: {mark: {lua: {script: other}}}}")
+        .with("FOLDER", folder.path().display())
         .before(&origin)
         .await?;
     let children = gateway.children()?;
-    let mark = async || anyhow::Ok(gateway.exchange(&get("/")).await?.fields.text("x-mark"));
-    ensure!(mark().await? == "first");
+    let mark = async |target: &str| anyhow::Ok(gateway.exchange(&get(target)).await?.fields.text("x-mark"));
+    ensure!(mark("/").await? == "first" && mark("/rule").await? == "first of the rule");
 
-    std::fs::write(&file, script("second"))?;
-    gateway.signal(Signal::HUP)?;
+    write("mark.lua", &script("second"))?;
     gateway.lines().until("configuration reloaded", 1).await?;
-    ensure!(mark().await? == "second");
+    ensure!(mark("/").await? == "second" && mark("/rule").await? == "first of the rule");
+    write("rule.lua", &script("second of the rule"))?;
+    gateway.lines().until("configuration reloaded", 2).await?;
+    ensure!(mark("/").await? == "second" && mark("/rule").await? == "second of the rule");
     ensure!(gateway.children()? == children, "a script needs no new process");
 
-    std::fs::write(&file, "function envoy_on_response(h)\n  h:headers(:add()\nend\n")?;
-    gateway.signal(Signal::HUP)?;
+    write("mark.lua", "function envoy_on_response(h)\n  h:headers(:add()\nend\n")?;
     gateway.lines().until("configuration rejected", 1).await?;
-    ensure!(mark().await? == "second");
+    ensure!(mark("/").await? == "second");
     let said = gateway.lines().text();
     ensure!(said.contains("unexpected symbol near ':'") && said.contains("line=2 path="), "{said}");
     ensure!(said.contains("mark.lua"), "{said}");
+    // One that is whole again is taken up, as is one that a signal asks for.
+    write("mark.lua", &script("third"))?;
+    gateway.lines().until("configuration reloaded", 3).await?;
+    ensure!(mark("/").await? == "third");
+    gateway.signal(Signal::HUP)?;
+    gateway.lines().until("configuration reloaded", 4).await?;
+    ensure!(mark("/").await? == "third");
     gateway.stop().await
 }
 

@@ -50,7 +50,8 @@ async fn heads_are_read_and_changed() -> Result<()> {
         (drop (call $replace (i32.const 0) `:path` `/other?q`))
         (drop (call $replace (i32.const 0) `:method` `PURGE`))
         (drop (call $replace (i32.const 0) `host` `b.test`))
-        (drop (call $remove (i32.const 0) `content-length`))
+        (if (call $remove (i32.const 0) `content-length`) (then (unreachable)))
+        (if (call $replace (i32.const 0) `connection` `close`) (then (unreachable)))
         (i32.const 0))
       (func (export "proxy_on_response_headers") (param i32 i32 i32) (result i32)
         (drop (call $get (i32.const 2) `:status` (i32.const 0) (i32.const 4)))
@@ -245,6 +246,112 @@ async fn a_module_that_cannot_be_used_is_a_problem_of_the_configuration() -> Res
             String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         ensure!(!output.status.success() && said.contains(expected), "{expected}: {said}");
         ensure!(said.contains("eddy.yaml:4:3") && said.contains("filter \"f\""), "{said}");
+    }
+    Ok(())
+}
+
+/// What a module does to the bodies of responses, and where it says that their length may change.
+const LENGTHS: [(&str, &str, &str); 4] = [
+    (
+        "looks",
+        "",
+        "(drop (call $body (i32.const 1) (i32.const 0) (local.get 1) (i32.const 0) (i32.const 4)))",
+    ),
+    (
+        "same",
+        "",
+        "(if (local.get 1) (then (drop (call $set_body (i32.const 1) (i32.const 0) (i32.const 1) `H`))))",
+    ),
+    ("free", "(drop (call $remove (i32.const 2) `content-length`))", APPEND),
+    ("free, by another length", "(drop (call $replace (i32.const 2) `content-length` `1000`))", APPEND),
+];
+
+/// Appends to the last piece.
+const APPEND: &str =
+    "(if (local.get 2) (then (drop (call $set_body (i32.const 1) (local.get 1) (i32.const 0) ` more`))))";
+
+/// A module with this code for heads and bodies of responses, and what it answers to the head.
+fn of_lengths(head: &str, body: &str, answer: u8) -> String {
+    format!(
+        r#"(func (export "proxy_on_response_headers") (param i32 i32 i32) (result i32) {head} (i32.const {answer}))
+           (func (export "proxy_on_response_body") (param i32 i32 i32) (result i32) {body} (i32.const 0))"#
+    )
+}
+
+/// An origin whose body is `hello` or, under `/large`, more than eddy reads at once.
+async fn sized() -> Result<(TapOrigin, String)> {
+    let large = "hello".repeat(40_000);
+    let body = large.clone();
+    let origin = TapOrigin::with(move |asked| {
+        let is_large = asked.request.target_text() == "/large";
+        Script::send(response(200, "", if is_large { &body } else { "hello" }))
+    })
+    .await?;
+    Ok((origin, large))
+}
+
+#[tokio::test]
+async fn a_body_that_a_module_looks_at_keeps_its_length() -> Result<()> {
+    for (name, head, body) in LENGTHS {
+        let (origin, large) = sized().await?;
+        let (gateway, _folder) = before(&origin, &of_lengths(head, body, 0), "worker", "").await?;
+        for (target, sent) in [("/", "hello"), ("/large", &*large)] {
+            let answer = gateway.exchange(&get(target, "")).await?;
+            let length = answer.fields.text("content-length");
+            if head.is_empty() {
+                ensure!(length == sent.len().to_string(), "{name}: {:?}", answer.fields);
+                ensure!(answer.text().len() == sent.len(), "{name}: {} bytes", answer.text().len());
+                ensure!(answer.text().starts_with('H') == (name == "same"), "{name}");
+                ensure!(name == "same" || answer.text() == sent, "{name}");
+            } else {
+                ensure!(length.is_empty(), "{name}: {:?}", answer.fields);
+                ensure!(answer.fields.text("transfer-encoding") == "chunked", "{name}: {:?}", answer.fields);
+                ensure!(answer.text() == format!("{sent} more"), "{name}: {} bytes", answer.text().len());
+            }
+        }
+        gateway.stop().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_body_that_a_module_holds_gets_another_length() -> Result<()> {
+    let (origin, large) = sized().await?;
+    let parts =
+        of_lengths("", "(drop (call $set_body (i32.const 1) (i32.const 0) (local.get 1) `other`))", 1);
+    let (gateway, _folder) = before(&origin, &parts, "worker", "").await?;
+    for target in ["/", "/large"] {
+        let answer = gateway.exchange(&get(target, "")).await?;
+        ensure!(answer.fields.text("content-length") == "5" && answer.text() == "other", "{answer:?}");
+    }
+    ensure!(large.len() > 5);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_length_that_changes_behind_its_head_is_a_fault_of_the_filter() -> Result<()> {
+    let shorter = "(drop (call $set_body (i32.const 1) (i32.const 0) (i32.const 1) ``))";
+    for (told, body, keys) in [
+        ("it made the body longer", APPEND, ""),
+        ("it made the body shorter", shorter, ""),
+        ("it made the body shorter", shorter, ", on_failure: open"),
+    ] {
+        let (origin, large) = sized().await?;
+        let (gateway, _folder) = before(&origin, &of_lengths("", body, 0), "worker", keys).await?;
+        // Nothing of it has gone out, so the client hears of the fault.
+        let answer = gateway.exchange(&get("/", "")).await?;
+        ensure!(answer.status == 500, "{told}: {answer:?}");
+        // The head has gone out: what follows is cut, and never more than was announced.
+        let mut client = gateway.client().await?;
+        client.send(get("/large", "")).await?;
+        let (_, bytes) = client.end().await?;
+        let text = String::from_utf8_lossy(&bytes);
+        let (head, rest) = text.split_once("\r\n\r\n").unwrap_or_default();
+        ensure!(head.contains(&format!("Content-Length: {}", large.len())), "{told}: {head}");
+        ensure!(rest.len() < large.len() && !rest.contains("more"), "{told}: {} bytes", rest.len());
+        gateway.until_metric("eddy_filter_faults_total{filter=\"f\",kind=\"edit\"", 2.0).await?;
+        gateway.lines().until(told, 1).await?;
+        gateway.stop().await?;
     }
     Ok(())
 }

@@ -75,8 +75,8 @@ fn random_orders() -> Vec<Step> {
 }
 
 impl Nightly {
-    /// Runs the whole corpus, filters in random orders, every fuzz target and all planted faults; writes `tests/nightly/RESULT.md`. Whether
-    /// all passed.
+    /// Runs the whole corpus, a million requests to generated routes, filters in random orders, every fuzz target and all
+    /// planted faults; writes `tests/nightly/RESULT.md`. Whether all passed.
     ///
     /// # Errors
     /// When a step can't be started or the result can't be written.
@@ -93,7 +93,13 @@ impl Nightly {
             "programs",
             &["cargo", "build", "--quiet", "--profile", "quick", "--workspace", "--bins"],
         );
-        let mut outcomes = run_all(root, &[build, corpus])?;
+        let routes =
+            ["cargo", "test", "--quiet", "--profile", "quick", "-p", "eddy-route", "--test", "route"];
+        let routes = [&routes[..], &["agreement", "--", "--show-output"]].concat();
+        // Each case is a table and some fifteen requests.
+        let routes = Step::new("routes: index, plain scan and oracle agree, a million requests", &routes)
+            .with("PROPTEST_CASES", "40000");
+        let mut outcomes = run_all(root, &[build, corpus, routes])?;
         outcomes.extend(run_all(root, &random_orders())?);
         outcomes.extend(self.fuzz(root)?);
         outcomes.extend(run_all(root, &[Step::new("planted faults", &["cargo", "xtask", "mutants"])])?);

@@ -19,7 +19,7 @@ pub trait Builtin: Send + Sync + fmt::Debug {
     fn interest(&self) -> Interest;
 
     /// Whether it looks at bodies but never changes them.
-    fn only_reads_body(&self) -> bool {
+    fn keeps_length(&self) -> bool {
         true
     }
 

@@ -71,7 +71,7 @@ pub fn make(
         BuiltinConfig::BodyLimit(config) => Box::new(BodyLimit::new(config, context)),
         BuiltinConfig::Fault(config) => Box::new(FaultFilter::new(config, context)),
     };
-    let info = FilterInfo { interest: filter.interest(), only_reads_body: filter.only_reads_body() };
+    let info = FilterInfo { interest: filter.interest(), keeps_length: filter.keeps_length() };
     Ok((Arc::new(BuiltinLibrary::new(filter)), info))
 }
 

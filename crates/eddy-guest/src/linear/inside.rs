@@ -1,23 +1,20 @@
 //! What this side keeps of an instance while the module runs.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use eddy_filter::{Host, Level, Metric};
-use wasmtime::{Caller, Memory, StoreLimits};
+use wasm_sandbox::{Confined, Confinement, Line, Output};
+use wasmtime::Caller;
 
 /// What the functions that a module calls work with.
 pub(super) struct Inside {
     pub(super) host: Arc<dyn Host>,
     /// The worker whose instance it is.
     pub(super) worker: u16,
-    pub(super) memory: Option<Memory>,
-    pub(super) limits: StoreLimits,
-    /// Where the module's own clock begins.
-    pub(super) begun: Instant,
+    pub(super) confinement: Confinement,
     /// The metrics that the module has defined; its number of one is the index and one.
     pub(super) metrics: Vec<Counted>,
-    /// What it printed last: why it ended, where it has ended.
+    /// What it printed in this call: why it ended, where it has ended.
     pub(super) printed: String,
 }
 
@@ -32,29 +29,65 @@ pub(super) struct Counted {
 impl Inside {
     /// The module's memory and this.
     pub(super) fn split<'c>(caller: &'c mut Caller<'_, Self>) -> (&'c mut [u8], &'c mut Self) {
-        match caller.data().memory {
+        match caller.data().confinement.memory {
             Some(memory) => memory.data_and_store_mut(caller),
             // Nothing of the module runs before its memory is known, unless it has a start function.
             None => (&mut [], caller.data_mut()),
         }
     }
 
-    /// Keeps what a module printed, and puts it into the log.
-    pub(super) fn print(&mut self, level: Level, text: &[u8]) {
-        let shown = String::from_utf8_lossy(text);
-        if self.printed.len() + shown.len() <= PRINTED_BYTES_MAX {
-            self.printed.push_str(&shown);
+    /// A call is over.
+    #[inline]
+    pub(super) fn end_call(&mut self) {
+        let dropped = self.confinement.end_call();
+        if dropped > 0 {
+            let text = format!("{dropped} bytes that the module printed were dropped");
+            self.log(Level::Warn, text.as_bytes());
         }
-        let line = shown.trim_end();
-        if !line.is_empty() {
-            // A record that there is no room for is counted there.
-            let _ = self.host.log(0, level, line.as_bytes());
+        self.printed.clear();
+    }
+
+    /// What was printed in a call that failed; nothing more will come.
+    pub(super) fn take_printed(&mut self) -> String {
+        for line in self.confinement.take_rest() {
+            self.print(&line);
+        }
+        std::mem::take(&mut self.printed)
+    }
+
+    /// Keeps what a module printed, and puts it into the log.
+    fn print(&mut self, line: &Line) {
+        let text = String::from_utf8_lossy(&line.text);
+        if self.printed.len() + text.len() < PRINTED_BYTES_MAX {
+            self.printed.push_str(&text);
+            self.printed.push('\n');
+        }
+        let text = text.trim_end();
+        if !text.is_empty() {
+            let level = if line.output == Output::Stderr { Level::Error } else { Level::Info };
+            self.log(level, text.as_bytes());
         }
     }
 
-    /// What was printed since the last time.
-    pub(super) fn take_printed(&mut self) -> String {
-        std::mem::take(&mut self.printed)
+    fn log(&self, level: Level, text: &[u8]) {
+        // A record that there is no room for is counted there.
+        let _ = self.host.log(0, level, text);
+    }
+}
+
+impl Confined for Inside {
+    fn confinement(&self) -> &Confinement {
+        &self.confinement
+    }
+
+    fn confinement_mut(&mut self) -> &mut Confinement {
+        &mut self.confinement
+    }
+
+    fn handle_lines(&mut self) {
+        for line in self.confinement.take_lines() {
+            self.print(&line);
+        }
     }
 }
 

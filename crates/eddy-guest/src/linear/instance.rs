@@ -1,15 +1,17 @@
 //! An instance of a module: its memory and functions, each called within a time.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use eddy_filter::{FilterInfo, Host, Interest, LoadError};
-use wasmtime::{ExternType, Linker, Memory, Store, StoreLimitsBuilder, TypedFunc, WasmParams, WasmResults};
+use wasm_sandbox::{Bounds, Confinement, Ending, Missing, begin, cause_of, confine, define_wasi};
+use wasmtime::{ExternType, Linker, Memory, Store, TypedFunc, WasmParams, WasmResults};
 
 use super::image::Reader;
 use super::inside::Inside;
-use super::module::{LinearModule, ticks};
-use super::{question, wasi};
+use super::module::LinearModule;
+use super::question;
+use crate::engine::{TABLE_ELEMENTS_MAX, TICK, ticks};
 use crate::native::abi;
 
 /// An instance, for one worker.
@@ -51,32 +53,32 @@ impl Instance {
     /// The module's own start: some milliseconds in Go.
     pub(super) fn start(module: &LinearModule, host: &Arc<dyn Host>, worker: u16) -> Result<Self, LoadError> {
         let failed = |what: String| LoadError::Library { message: format!("\"{}\" {what}", module.name) };
-        let mut linker = Linker::new(module.compiled.engine());
-        define(&mut linker, module).map_err(|error| failed(format!("cannot be linked: {error:#}")))?;
+        let bounds = Bounds {
+            memory_bytes_max: module.limits.memory_bytes_max,
+            table_elements_max: TABLE_ELEMENTS_MAX,
+            line_bytes_max: LINE_BYTES_MAX,
+            printed_bytes_max: PRINTED_BYTES_MAX,
+            cpu_tick: Some(TICK),
+        };
         let inside = Inside {
             host: Arc::clone(host),
             worker,
-            memory: None,
-            limits: StoreLimitsBuilder::new()
-                .memory_size(module.limits.memory_bytes_max)
-                .instances(1)
-                .memories(1)
-                .build(),
-            begun: Instant::now(),
+            confinement: Confinement::new(bounds, Arc::clone(&module.sandbox)),
             metrics: Vec::new(),
             printed: String::new(),
         };
-        let mut store = Store::new(module.compiled.engine(), inside);
-        store.limiter(|inside| &mut inside.limits);
+        let mut store = confine(&module.engine, inside);
+        let linker =
+            link(&mut store, module).map_err(|error| failed(format!("cannot be linked: {error:#}")))?;
         let deadline_ticks = ticks(module.limits.call_time_max);
-        store.set_epoch_deadline(ticks(MAKING_TIME_MAX).max(deadline_ticks));
+        begin(&mut store, ticks(MAKING_TIME_MAX).max(deadline_ticks));
         let instance = linker
             .instantiate(&mut store, &module.compiled)
             .map_err(|error| failed(format!("cannot be started: {error:#}")))?;
         let memory = instance
             .get_memory(&mut store, "memory")
             .ok_or_else(|| failed("exports no memory".to_owned()))?;
-        store.data_mut().memory = Some(memory);
+        store.data_mut().confinement.memory = Some(memory);
         macro_rules! function {
             ($name:literal) => {
                 instance
@@ -102,6 +104,7 @@ impl Instance {
             let printed = store.data_mut().take_printed();
             failed(format!("fails at its start: {}", told(&error, &printed)))
         })?;
+        store.data_mut().end_call();
         let mut made = Self {
             store,
             memory,
@@ -186,7 +189,7 @@ impl Instance {
         let (number, interest, flags) = self.read_made(made)?;
         let info = FilterInfo {
             interest: Interest::from_bits(interest),
-            only_reads_body: flags & abi::FILTER_READS_BODY != 0,
+            keeps_length: flags & abi::FILTER_READS_BODY != 0,
         };
         Ok((number, info))
     }
@@ -256,45 +259,40 @@ impl Instance {
         function: &TypedFunc<P, R>,
         with: P,
     ) -> Result<R, Ended> {
-        self.store.set_epoch_deadline(deadline_ticks);
-        function.call(&mut self.store, with).map_err(|error| {
+        begin(&mut self.store, deadline_ticks);
+        let returned = function.call(&mut self.store, with).map_err(|error| {
             let printed = self.store.data_mut().take_printed();
             Ended(told(&error, &printed))
-        })
+        });
+        self.store.data_mut().end_call();
+        returned
     }
 }
 
 /// Gives a module what it imports: what it cannot have is defined all the same, and says so when it is called.
-fn define(linker: &mut Linker<Inside>, module: &LinearModule) -> wasmtime::Result<()> {
-    question::define(linker)?;
-    wasi::define(linker)?;
+fn link(store: &mut Store<Inside>, module: &LinearModule) -> wasmtime::Result<Linker<Inside>> {
+    let mut linker = Linker::new(module.engine.machine());
+    question::define(&mut linker)?;
+    define_wasi(&mut linker, "wasi_snapshot_preview1")?;
     for import in module.compiled.imports() {
-        let known = (import.module() == question::MODULE && import.name() == question::FUNCTION)
-            || (import.module() == wasi::MODULE && wasi::HAS.contains(&import.name()));
         let ExternType::Func(kind) = import.ty() else { continue };
-        if known {
+        if linker.get_by_import(&mut *store, &import).is_some() {
             continue;
         }
-        let (from, name) = (import.module().to_owned(), import.name().to_owned());
-        let is_system = from == wasi::MODULE && kind.results().len() == 1;
-        let answer = wasi::otherwise(&name);
-        linker.func_new(import.module(), import.name(), kind, move |_, _, results| match results {
-            [result] if is_system => {
-                *result = wasmtime::Val::I32(answer);
-                Ok(())
-            }
-            _ => Err(wasmtime::Error::msg(format!("eddy has no function {from}.{name} for this module"))),
+        let name = format!("{}.{}", import.module(), import.name());
+        linker.func_new(import.module(), import.name(), kind, move |_, _, _| {
+            Err(wasmtime::Error::from(Missing(name.clone())))
         })?;
     }
-    Ok(())
+    Ok(linker)
 }
 
 /// Why a call ended, with what the module said last.
 fn told(error: &wasmtime::Error, printed: &str) -> String {
-    if error.downcast_ref::<wasmtime::Trap>() == Some(&wasmtime::Trap::Interrupt) {
+    if Ending::of(error, false) == Ending::Deadline {
         return "the module took longer than it may, and was stopped".to_owned();
     }
-    let cause = error.root_cause().to_string();
+    let cause = cause_of(error);
     let printed = printed.trim();
     if printed.is_empty() { cause } else { format!("{cause}: {printed}") }
 }
@@ -316,6 +314,10 @@ fn narrowed(address: u64) -> u32 {
 const MAKING_TIME_MAX: Duration = Duration::from_secs(5);
 /// Room is asked for in steps, so that it is seldom asked for.
 const ROOM_STEP: usize = 16 * 1024;
+/// A line that a module prints; what is longer is cut.
+const LINE_BYTES_MAX: usize = 8 * 1024;
+/// What a module prints during a call; more is dropped.
+const PRINTED_BYTES_MAX: usize = 64 * 1024;
 const NAME_BYTES_MAX: usize = 256;
 const FILTERS_MAX: u64 = 1024;
 const MESSAGE_BYTES_MAX: usize = 16 * 1024;

@@ -30,7 +30,7 @@ pub(super) fn bytes_of(call: &Call<'_>) -> usize {
     let Some(view) = call.view else { return fixed };
     let (request, response) = (&view.request, view.response.unwrap_or_default());
     let heads: usize = [request.fields, response.fields, view.trailers].into_iter().map(head_bytes).sum();
-    let texts: usize = texts_of(view).iter().chain(&about_texts(view)).map(|text| rounded(text.len())).sum();
+    let texts: usize = texts_of(view).iter().chain(&view.about.texts()).map(|text| rounded(text.len())).sum();
     let metadata: usize = view.about.metadata.map_or(0, |metadata| {
         metadata
             .iter()
@@ -51,21 +51,6 @@ fn texts_of<'v>(view: &View<'v>) -> [&'v [u8]; 5] {
     let request = &view.request;
     let scheme: &[u8] = if request.is_tls { b"https" } else { b"http" };
     [request.method_name, request.target, request.authority, scheme, view.body]
-}
-
-/// The texts of the facts, in the order of their members.
-fn about_texts<'v>(view: &View<'v>) -> [&'v [u8]; 8] {
-    let about = &view.about;
-    [
-        about.peer,
-        about.local,
-        about.listener,
-        about.rule,
-        about.cluster,
-        about.endpoint,
-        about.request_id,
-        about.details,
-    ]
 }
 
 /// Writes a call of the first `count` steps; the numbers of filters, configurations and states are those of the instance.
@@ -158,7 +143,7 @@ fn write_fields(to: &mut Writer<'_>, places: &[Field]) -> u64 {
 fn write_about(to: &mut Writer<'_>, view: &View<'_>) -> u64 {
     let about = &view.about;
     let place = to.zeroed(size_of::<abi::About>());
-    for (index, text) in about_texts(view).into_iter().enumerate() {
+    for (index, text) in about.texts().into_iter().enumerate() {
         to.text(place, index * size_of::<abi::Text>(), text);
     }
     if let Some(metadata) = about.metadata.filter(|metadata| !metadata.is_empty()) {

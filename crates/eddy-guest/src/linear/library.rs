@@ -10,7 +10,7 @@ use super::instance::{Ended, Instance};
 use super::lane::States;
 use super::module::LinearModule;
 use crate::graveyard::Graveyard;
-use crate::guest::{Guest, MadeFilter};
+use crate::guest::{Guest, MadeFilter, find};
 use crate::thread::prepare_thread;
 
 /// Filters of a module of Wasm by the contract over linear memory.
@@ -214,13 +214,7 @@ impl Guest for LinearLibrary {
     ) -> Result<MadeFilter, LoadError> {
         prepare_thread();
         let shared = &self.shared;
-        if !shared.filters.iter().any(|known| known == name) {
-            return Err(LoadError::UnknownFilter {
-                library: shared.module.name.to_string(),
-                name: name.to_owned(),
-                known: shared.filters.join(", "),
-            });
-        }
+        find(&shared.module.name, &shared.filters, name)?;
         let recipe = FilterRecipe { name: name.to_owned(), config: config.to_owned(), id };
         let mut made = lock(&shared.made);
         let number = made.filters.len() as u64 + 1;
@@ -236,14 +230,9 @@ impl Guest for LinearLibrary {
         }
         let info = said.ok_or_else(|| LoadError::Refused { message: "the module has failed".to_owned() })?;
         made.filters.push(Some(recipe));
-        let grave = Grave {
-            shared: Arc::clone(shared),
-            filter: number,
-            config: None,
-            graveyard: graveyard.clone(),
-            _of: Owner::default(),
-        };
-        Ok(MadeFilter { number, info, owner: Owner::of(grave) })
+        let freed = Arc::clone(shared);
+        let owner = graveyard.owner(Owner::default(), move || freed.free_filter(number));
+        Ok(MadeFilter { number, info, owner })
     }
 
     fn rule_config(
@@ -266,34 +255,9 @@ impl Guest for LinearLibrary {
             lane.configs.push(own);
         }
         made.configs.push(Some(ConfigRecipe { filter, config: config.to_owned() }));
-        let grave = Grave {
-            shared: Arc::clone(shared),
-            filter,
-            config: Some(number),
-            graveyard: graveyard.clone(),
-            _of: owner.clone(),
-        };
-        Ok((number, Owner::of(grave)))
-    }
-}
-
-/// Frees a filter, or a rule's configuration, when dropped.
-struct Grave {
-    shared: Arc<Shared>,
-    filter: u64,
-    config: Option<u64>,
-    graveyard: Graveyard,
-    /// A configuration goes before its filter.
-    _of: Owner,
-}
-
-impl Drop for Grave {
-    fn drop(&mut self) {
-        let (shared, filter, config) = (Arc::clone(&self.shared), self.filter, self.config);
-        self.graveyard.bury(move || match config {
-            Some(config) => shared.free_config(filter, config),
-            None => shared.free_filter(filter),
-        });
+        let freed = Arc::clone(shared);
+        let owner = graveyard.owner(owner.clone(), move || freed.free_config(filter, number));
+        Ok((number, owner))
     }
 }
 

@@ -14,7 +14,6 @@ mod layout;
 mod library;
 mod module;
 mod question;
-mod wasi;
 
 pub use library::LinearLibrary;
 pub use module::{LinearLimits, LinearModule};

@@ -1,19 +1,24 @@
-//! A compiled module, and the machine it is compiled for.
+//! A compiled module.
 
+use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
-use std::thread;
+use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_filter::LoadError;
-use wasmtime::{Cache, CacheConfig, Config, Engine, Module};
+use wasm_sandbox::{Engine, Sandbox, SystemClock};
+use wasmtime::Module;
+
+use crate::engine;
 
 /// A module of Wasm by the contract over linear memory, compiled.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LinearModule {
     pub(super) name: Arc<str>,
+    pub(super) engine: Engine,
     pub(super) compiled: Module,
     pub(super) limits: LinearLimits,
+    pub(super) sandbox: Arc<Sandbox>,
 }
 
 /// What a module may use.
@@ -21,7 +26,7 @@ pub struct LinearModule {
 pub struct LinearLimits {
     /// Most memory of an instance, bytes; each worker has one. Default 256 MiB.
     pub memory_bytes_max: usize,
-    /// Longest time in one call; what takes longer is stopped, and its instance replaced. Default 1 s.
+    /// Longest CPU time in one call; what takes longer is stopped, and its instance replaced. Default 1 s.
     pub call_time_max: Duration,
 }
 
@@ -41,8 +46,9 @@ impl LinearModule {
         cache: Option<&Path>,
     ) -> Result<Self, LoadError> {
         let refused = |message: String| LoadError::Library { message };
-        let engine = engine(cache).as_ref().map_err(|why| refused(why.clone()))?;
-        let compiled = Module::new(engine, bytes)
+        let engine =
+            engine::engine(cache).map_err(|why| refused(format!("\"{name}\" cannot be run: {why}")))?;
+        let compiled = Module::new(engine.machine(), bytes)
             .map_err(|error| refused(format!("\"{name}\" cannot be compiled: {error:#}")))?;
         let missing: Vec<&str> =
             FUNCTIONS.into_iter().filter(|wanted| compiled.get_export(wanted).is_none()).collect();
@@ -53,7 +59,10 @@ impl LinearModule {
             );
             return Err(refused(message));
         }
-        Ok(Self { name: name.into(), compiled, limits })
+        let mut sandbox = Sandbox::default();
+        // Filters measure themselves with it.
+        sandbox.clock = Arc::new(SystemClock::new(Duration::from_nanos(1)));
+        Ok(Self { name: name.into(), engine, compiled, limits, sandbox: Arc::new(sandbox) })
     }
 
     /// Whether bytes are a module that speaks this contract, whatever else it speaks.
@@ -63,51 +72,18 @@ impl LinearModule {
     }
 }
 
+impl fmt::Debug for LinearModule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LinearModule({})", self.name)
+    }
+}
+
 impl Default for LinearLimits {
     fn default() -> Self {
         Self { memory_bytes_max: 256 << 20, call_time_max: Duration::from_secs(1) }
     }
 }
 
-/// The machine of this process.
-fn engine(cache: Option<&Path>) -> &'static Result<Engine, String> {
-    static ENGINE: OnceLock<Result<Engine, String>> = OnceLock::new();
-    ENGINE.get_or_init(|| {
-        let mut config = Config::new();
-        config.epoch_interruption(true);
-        if let Some(folder) = cache {
-            let mut kept = CacheConfig::new();
-            kept.with_directory(folder);
-            let kept = Cache::new(kept)
-                .map_err(|error| format!("\"{}\" cannot keep modules: {error:#}", folder.display()))?;
-            config.cache(Some(kept));
-        }
-        let engine =
-            Engine::new(&config).map_err(|error| format!("there is no machine for Wasm: {error:#}"))?;
-        let ticking = engine.weak();
-        // Nothing else measures the time of code that never returns.
-        let ticker = move || {
-            while let Some(engine) = ticking.upgrade() {
-                engine.increment_epoch();
-                drop(engine);
-                thread::park_timeout(TICK);
-            }
-        };
-        thread::Builder::new()
-            .name("wasm-clock".to_owned())
-            .spawn(ticker)
-            .map_err(|error| format!("there is no thread for the clock of Wasm: {error}"))?;
-        Ok(engine)
-    })
-}
-
-/// How many ticks a time takes, at least.
-pub(super) fn ticks(time: Duration) -> u64 {
-    u64::try_from(time.as_millis() / TICK.as_millis()).unwrap_or(u64::MAX).saturating_add(2)
-}
-
-/// How exactly times are kept.
-const TICK: Duration = Duration::from_millis(10);
 /// What a module exports that speaks version 1 of the contract.
 const MARK: &str = "eddy_abi_1";
 const FUNCTIONS: [&str; 11] = [

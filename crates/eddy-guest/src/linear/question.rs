@@ -161,9 +161,9 @@ fn send(host: &dyn Host, memory: Reader<'_>, at: u64) -> Result<(), HostError> {
 }
 
 /// Where the function is imported from.
-pub(super) const MODULE: &str = "env";
+const MODULE: &str = "env";
 /// Its name, as proxy-wasm has it.
-pub(super) const FUNCTION: &str = "proxy_call_foreign_function";
+const FUNCTION: &str = "proxy_call_foreign_function";
 /// The name of what is called by it.
 const NAME: &[u8] = b"eddy_abi_1";
 /// What proxy-wasm says of a call that was made, and of one of something that there is not.

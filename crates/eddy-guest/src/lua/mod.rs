@@ -10,10 +10,11 @@ mod script;
 mod shared;
 mod shown;
 mod signature;
-mod snapshot;
+mod spec;
 mod stage;
 mod vm;
 mod worker;
 
 pub use script::{LuaLimits, LuaScript, LuaSource};
 pub use shared::SharedLimits;
+pub use spec::{LuaSpec, SpecPart};

@@ -73,26 +73,26 @@ impl Running {
         unsafe {
             ffi::lua_pushlightuserdata(new.state(), (&raw const functions).cast_mut().cast::<c_void>())
         };
-        new.call(1, 1)?;
+        new.vm.call(1, 1)?;
         for (name, text) in &API[1..] {
             new.vm.load_host(name, text)?;
-            new.push(INTERNAL);
-            new.call(1, 0)?;
+            new.vm.push(INTERNAL);
+            new.vm.call(1, 0)?;
         }
         new.vm.load_host(c"=(eddy)", include_str!("api/globals.lua"))?;
-        new.push(INTERNAL);
-        new.push(ffi::LUA_GLOBALSINDEX);
-        new.call(2, 0)?;
+        new.vm.push(INTERNAL);
+        new.vm.push(ffi::LUA_GLOBALSINDEX);
+        new.vm.call(2, 0)?;
         new.vm.load(chunk, source)?;
-        new.call(0, 0)?;
+        new.vm.call(0, 0)?;
         new.vm.load_host(c"=(eddy)", include_str!("api/entry.lua"))?;
-        new.push(INTERNAL);
-        new.push(ffi::LUA_GLOBALSINDEX);
-        new.call(2, 4)?;
+        new.vm.push(INTERNAL);
+        new.vm.push(ffi::LUA_GLOBALSINDEX);
+        new.vm.call(2, 4)?;
         // SAFETY: `entry.lua` returned four values, of which the last is a number.
         let hooks = unsafe { ffi::lua_tointeger(new.state(), -1) };
         (new.has_request, new.has_response) = (hooks & 1 != 0, hooks & 2 != 0);
-        new.truncate(DROP);
+        new.vm.truncate(DROP);
         Ok(new)
     }
 
@@ -147,7 +147,7 @@ impl Running {
 
     #[inline]
     fn enter(&mut self, way: c_int, number: u32) -> Result<Stop, VmFault> {
-        self.push(way);
+        self.vm.push(way);
         // SAFETY: there is room on the stack.
         unsafe { ffi::lua_pushinteger(self.state(), number as ffi::lua_Integer) };
         let state = self.state();
@@ -156,12 +156,12 @@ impl Running {
             unsafe { ffi::lua_pcall(state, 1, 1, 0) }
         });
         if let Err(fault) = entered {
-            self.truncate(DROP);
+            self.vm.truncate(DROP);
             return Err(fault);
         }
         // SAFETY: the call left one value.
         let code = unsafe { ffi::lua_tointeger(state, -1) };
-        self.truncate(DROP);
+        self.vm.truncate(DROP);
         self.read(code)
     }
 
@@ -185,28 +185,6 @@ impl Running {
             }
         };
         Ok(Stop { wait, number: code >> 3 })
-    }
-
-    /// Calls what lies on the stack, and leaves its results there.
-    fn call(&mut self, arguments: c_int, results: c_int) -> Result<(), VmFault> {
-        let state = self.state();
-        let called = self.vm.enter(state, |state| {
-            // SAFETY: the function and so many arguments lie on the stack.
-            unsafe { ffi::lua_pcall(state, arguments, results, 0) }
-        });
-        called.map(drop)
-    }
-
-    #[inline]
-    fn push(&self, index: c_int) {
-        // SAFETY: the index is that of a value or of the globals, and there is room on the stack.
-        unsafe { ffi::lua_pushvalue(self.state(), index) };
-    }
-
-    #[inline]
-    fn truncate(&self, top: c_int) {
-        // SAFETY: the stack has at least as many values, or gets nil in their place.
-        unsafe { ffi::lua_settop(self.state(), top) };
     }
 
     #[inline]

@@ -113,11 +113,16 @@ impl LuaScript {
         Ok(Arc::new_cyclic(|own| Self { own: Weak::clone(own), name, recipe, workers, info }))
     }
 
-    /// Makes a filter that runs the script.
+    /// Makes a filter that runs the script, or the context of a rule; the script ends with the last of them.
     fn make(&self, config: &str, graveyard: &Graveyard) -> MadeFilter {
         let number = self.recipe.contexts.add(config);
-        let grave = Grave { number, script: self.own.upgrade(), graveyard: graveyard.clone() };
-        MadeFilter { number, info: self.info, owner: Owner::of(grave) }
+        let script = self.own.upgrade();
+        let owner = graveyard.owner(Owner::default(), move || {
+            if let Some(script) = script {
+                script.recipe.contexts.remove(number);
+            }
+        });
+        MadeFilter { number, info: self.info, owner }
     }
 }
 
@@ -133,7 +138,7 @@ fn info_of([on_request, on_response]: [bool; 2], mentions: Mentions) -> FilterIn
             phases.extend([body, trailers]);
         }
     }
-    FilterInfo { interest: Interest::of(&phases), only_reads_body: !mentions.changes_body }
+    FilterInfo { interest: Interest::of(&phases), keeps_length: !mentions.changes_body }
 }
 
 impl LuaLimits {
@@ -214,21 +219,6 @@ impl Guest for LuaScript {
     ) -> Result<(u64, Owner), LoadError> {
         let made = self.make(config, graveyard);
         Ok((made.number, made.owner))
-    }
-}
-
-/// Frees a filter's or rule's context, and the script with the last of them, on the thread that makes filters.
-struct Grave {
-    number: u64,
-    script: Option<Arc<LuaScript>>,
-    graveyard: Graveyard,
-}
-
-impl Drop for Grave {
-    fn drop(&mut self) {
-        let Some(script) = self.script.take() else { return };
-        script.recipe.contexts.remove(self.number);
-        self.graveyard.bury(move || drop(script));
     }
 }
 

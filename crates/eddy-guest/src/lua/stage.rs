@@ -4,14 +4,13 @@ use std::mem;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use eddy_filter::{Edit, EditLog, Handle, Host, Metadata, Phase, View};
-use eddy_http::{FieldId, Fields, FieldsEditor, Span};
+use eddy_filter::{Edit, EditLog, Handle, Host, KeptFields, KeptView, Metadata, Phase, View};
+use eddy_http::{FieldId, Fields, FieldsEditor, Method, Span};
 
 use super::context::Contexts;
 use super::order::Order;
 use super::shared::SharedStores;
 use super::shown::{BodySeen, Shown, ShownFields, Text};
-use super::snapshot::{FieldsCopy, Snapshot};
 
 /// One for each virtual machine; it never moves, as the code in there has its address.
 pub(super) struct Stage {
@@ -25,8 +24,8 @@ pub(super) struct Stage {
     pub(super) contexts: Arc<Contexts>,
     /// The changes of this entry.
     edits: EditLog,
-    head: FieldsCopy,
-    trailers: FieldsCopy,
+    head: KeptFields,
+    trailers: KeptFields,
     /// What was set in the place of method, target, authority and body.
     texts: [Option<Vec<u8>>; 4],
     metadata: Option<Metadata>,
@@ -93,8 +92,8 @@ impl Stage {
             stores,
             contexts,
             edits: EditLog::new(),
-            head: FieldsCopy::default(),
-            trailers: FieldsCopy::default(),
+            head: KeptFields::default(),
+            trailers: KeptFields::default(),
             texts: [None, None, None, None],
             metadata: None,
             answer: Vec::new(),
@@ -194,27 +193,25 @@ impl Stage {
         self.metadata.as_ref().or_else(|| self.view()?.about.metadata)
     }
 
-    /// A copy of what is shown, with the changes made to it.
-    pub(super) fn snapshot(&self) -> Option<Snapshot> {
+    /// A copy of what is shown, with the changes made to it; of the other direction only what is no field.
+    pub(super) fn kept(&self) -> Option<KeptView> {
         let view = self.view()?;
         let mut now = *view;
         let own = |which: Own| self.texts.get(which as usize).and_then(Option::as_deref);
-        if self.is_copied(true) {
-            let head = self.head.fields();
-            match (view.phase.is_reversed(), &mut now.response) {
-                (true, Some(response)) => response.fields = head,
-                _ => now.request.fields = head,
-            }
-        }
+        let is_reversed = view.phase.is_reversed();
+        let change_to = |fields| if self.is_copied(true) { self.head.fields() } else { fields };
+        now.request.fields = if is_reversed { Fields::default() } else { change_to(view.request.fields) };
         if let Some(response) = &mut now.response {
+            response.fields = if is_reversed { change_to(response.fields) } else { Fields::default() };
             response.status = u16::try_from(self.shown.status).unwrap_or(response.status);
         }
         now.request.method_name = own(Own::Method).unwrap_or(now.request.method_name);
+        now.request.method = Method::from_bytes(now.request.method_name);
         now.request.target = own(Own::Target).unwrap_or(now.request.target);
         now.request.authority = own(Own::Authority).unwrap_or(now.request.authority);
         now.body = own(Own::Body).unwrap_or(now.body);
         now.about.metadata = self.metadata();
-        Some(Snapshot::of(&now))
+        Some(KeptView::of(&now))
     }
 
     /// Makes a change; what is read from now on shows it.
@@ -225,10 +222,15 @@ impl Stage {
         self.shown.changes += 1;
         let too_large = |error: eddy_filter::EditError| error.to_string();
         match *edit {
-            Edit::Set { name, .. } | Edit::Add { name, .. } | Edit::Remove { name }
-                if matches!(FieldId::from_name(name), FieldId::ContentLength | FieldId::TransferEncoding) =>
+            // eddy frames messages itself; scripts that see to it would only repeat it. A length that is removed is free.
+            Edit::Set { name, .. } | Edit::Add { name, .. }
+                if FieldId::from_name(name) == FieldId::ContentLength =>
             {
-                // eddy frames messages itself; scripts that see to it would only repeat it.
+                return Ok(());
+            }
+            Edit::Set { name, .. } | Edit::Add { name, .. } | Edit::Remove { name }
+                if FieldId::from_name(name) == FieldId::TransferEncoding =>
+            {
                 return Ok(());
             }
             Edit::Set { .. } | Edit::Add { .. } | Edit::Remove { .. } => {
@@ -243,7 +245,7 @@ impl Stage {
             Edit::BodySet(text) => self.own(Own::Body, text),
             Edit::Status(status) => self.shown.status = status,
             Edit::Metadata { space, key, value } => {
-                let mut noted = self.metadata.take().unwrap_or_else(|| copied(self.metadata()));
+                let mut noted = self.metadata.take().or_else(|| self.metadata().cloned()).unwrap_or_default();
                 let outcome = noted.set(space, key, value);
                 self.metadata = Some(noted);
                 outcome.map_err(|full| full.to_string())?;
@@ -269,7 +271,7 @@ impl Stage {
     }
 
     /// The copy of the head or the trailers, made at the first change.
-    fn open(&mut self, is_trailer: bool) -> &mut FieldsCopy {
+    fn open(&mut self, is_trailer: bool) -> &mut KeptFields {
         if !self.is_copied(!is_trailer) {
             let view = self.view.map(|view| {
                 // SAFETY: as in `view`; the borrow is of the view and not of the stage, and ends with this function.
@@ -287,7 +289,7 @@ impl Stage {
     }
 
     fn change_fields(&mut self, edit: &Edit<'_>, is_trailer: bool) -> Result<(), String> {
-        let FieldsCopy { bytes, fields } = self.open(is_trailer);
+        let KeptFields { bytes, fields } = self.open(is_trailer);
         let mut editor = FieldsEditor::new(bytes, fields);
         let outcome = if let Edit::Set { name, value } = *edit {
             editor.set(name, value)
@@ -304,7 +306,7 @@ impl Stage {
 
     /// Shows another authority where the head has a `Host` field.
     fn change_host(&mut self, authority: &[u8]) {
-        let FieldsCopy { bytes, fields } = self.open(false);
+        let KeptFields { bytes, fields } = self.open(false);
         let start = bytes.len();
         bytes.extend_from_slice(authority);
         let value = Span::new(start, bytes.len());
@@ -333,15 +335,6 @@ impl Stage {
             Own::Body => self.shown.body = shown,
         }
     }
-}
-
-fn copied(metadata: Option<&Metadata>) -> Metadata {
-    let mut copy = Metadata::new();
-    for (space, key, value) in metadata.into_iter().flat_map(Metadata::iter) {
-        // As large as what was there.
-        let _ = copy.set(space, key, value);
-    }
-    copy
 }
 
 const COPY_BYTES_KEPT_MAX: usize = 16 * 1024;

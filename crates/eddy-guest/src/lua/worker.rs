@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use eddy_filter::{Call, Direction, Edit, EditLog, Ended, Event, EventKind, Phase, Step, Verdict, View};
+use eddy_filter::{
+    Call, Direction, Edit, EditLog, Ended, Event, EventKind, KeptView, Phase, Step, Verdict, View,
+};
 use slab::Slab;
 
 use super::running::{Running, Stop, Wait};
 use super::script::Recipe;
 use super::shown::{BodySeen, ShownFields, Text};
-use super::snapshot::Snapshot;
 use super::stage::Hook;
 use super::vm::VmFault;
 
@@ -43,7 +44,7 @@ struct Flight {
 }
 
 struct Paused {
-    snapshot: Snapshot,
+    view: KeptView,
     /// What it changed since the exchange was paused.
     edits: Vec<u8>,
     token: u64,
@@ -203,7 +204,7 @@ impl Worker {
         }
         if let Some(Stop { wait: Wait::Call, .. }) = stop {
             let token = stage.order.awaited;
-            paused = stage.snapshot().map(|snapshot| Box::new(Paused { snapshot, edits: Vec::new(), token }));
+            paused = stage.kept().map(|view| Box::new(Paused { view, edits: Vec::new(), token }));
         }
         self.last_token = stage.order.last_token;
         let mut hook = stage.leave();
@@ -288,9 +289,9 @@ impl Worker {
         let mut edits = EditLog::new();
         let outcome = match flight.paused {
             Some(paused) if flight.epoch == self.epoch => {
-                let Paused { snapshot, edits: before, .. } = *paused;
+                let Paused { view, edits: before, .. } = *paused;
                 edits.bytes_mut().extend_from_slice(&before);
-                self.answer(event, &snapshot, hook, flight.number, &mut edits)
+                self.answer(event, &view, hook, flight.number, &mut edits)
             }
             _ => self.lose(&flight, hook.step, &mut edits),
         };
@@ -318,14 +319,14 @@ impl Worker {
     fn answer(
         &mut self,
         event: &Event<'_>,
-        snapshot: &Snapshot,
+        kept: &KeptView,
         hook: Hook,
         number: u32,
         edits: &mut EditLog,
     ) -> Outcome {
         let Some(running) = &mut self.running else { return Outcome::Failed };
-        let view = snapshot.view();
-        // SAFETY: the snapshot is borrowed until this function returns, and `close` leaves.
+        let view = kept.view();
+        // SAFETY: the copy is borrowed until this function returns, and `close` leaves.
         unsafe { running.show(&view, hook) };
         let shown = &mut running.stage().shown;
         match event.kind {

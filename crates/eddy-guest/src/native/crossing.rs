@@ -61,7 +61,10 @@ pub(crate) fn run(enter: unsafe extern "C" fn(*mut abi::Call), call: &mut Call<'
     }
     let steps = space.as_mut_ptr().cast::<abi::Step>();
     match call.view {
-        None => enter_with(enter, call, steps, count, &mut abi::Call::nothing_but_ends()),
+        None => {
+            let mut nothing = abi::Call::NOTHING_BUT_ENDS;
+            enter_with(enter, call, steps, count, &mut nothing);
+        }
         Some(view) => {
             let mut about = about_of(view);
             match view.about.metadata.filter(|metadata| !metadata.is_empty()) {
@@ -183,38 +186,36 @@ pub(crate) fn tell(told: unsafe extern "C" fn(*const abi::Event), event: &Event<
 }
 
 impl abi::Call {
-    fn nothing_but_ends() -> Self {
-        Self {
-            abi: abi::ABI,
-            size: size_of_u32::<Self>(),
-            worker: 0,
-            status: 0,
-            phase: CALL_WITHOUT_PHASE,
-            flags: 0,
-            version: 0,
-            method: 0,
-            exchange: 0,
-            turn: 0,
-            steps_len: 0,
-            steps: ptr::null_mut(),
-            request: abi::Head::EMPTY,
-            response: abi::Head::EMPTY,
-            trailers: abi::Head::EMPTY,
-            method_name: abi::Text::EMPTY,
-            target: abi::Text::EMPTY,
-            authority: abi::Text::EMPTY,
-            scheme: abi::Text::EMPTY,
-            body: abi::Text::EMPTY,
-            about: ptr::null(),
-            edits: ptr::null_mut(),
-            edits_cap: 0,
-            edits_len: 0,
-            ended: ptr::null(),
-            ended_len: 0,
-            stopped: 0,
-            current: ptr::null_mut(),
-        }
-    }
+    const NOTHING_BUT_ENDS: Self = Self {
+        abi: abi::ABI,
+        size: size_of_u32::<Self>(),
+        worker: 0,
+        status: 0,
+        phase: CALL_WITHOUT_PHASE,
+        flags: 0,
+        version: 0,
+        method: 0,
+        exchange: 0,
+        turn: 0,
+        steps_len: 0,
+        steps: ptr::null_mut(),
+        request: abi::Head::EMPTY,
+        response: abi::Head::EMPTY,
+        trailers: abi::Head::EMPTY,
+        method_name: abi::Text::EMPTY,
+        target: abi::Text::EMPTY,
+        authority: abi::Text::EMPTY,
+        scheme: abi::Text::EMPTY,
+        body: abi::Text::EMPTY,
+        about: ptr::null(),
+        edits: ptr::null_mut(),
+        edits_cap: 0,
+        edits_len: 0,
+        ended: ptr::null(),
+        ended_len: 0,
+        stopped: 0,
+        current: ptr::null_mut(),
+    };
 }
 
 #[inline]
@@ -222,9 +223,6 @@ fn call_of(view: &View<'_>, about: *const abi::About) -> abi::Call {
     let response = view.response.unwrap_or_default();
     let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
     abi::Call {
-        abi: abi::ABI,
-        size: size_of_u32::<abi::Call>(),
-        worker: 0,
         status: response.status,
         phase: view.phase as u8,
         flags: flag(view.is_end, abi::CALL_END)
@@ -233,10 +231,6 @@ fn call_of(view: &View<'_>, about: *const abi::About) -> abi::Call {
             | flag(view.request.is_tls, abi::CALL_TLS),
         version: version_of(view.request.version),
         method: method_of(view.request.method),
-        exchange: 0,
-        turn: 0,
-        steps_len: 0,
-        steps: ptr::null_mut(),
         request: head_of(view.request.fields),
         response: head_of(response.fields),
         trailers: head_of(view.trailers),
@@ -246,13 +240,7 @@ fn call_of(view: &View<'_>, about: *const abi::About) -> abi::Call {
         scheme: abi::Text::of(if view.request.is_tls { b"https" } else { b"http" }),
         body: abi::Text::of(view.body),
         about,
-        edits: ptr::null_mut(),
-        edits_cap: 0,
-        edits_len: 0,
-        ended: ptr::null(),
-        ended_len: 0,
-        stopped: 0,
-        current: ptr::null_mut(),
+        ..abi::Call::NOTHING_BUT_ENDS
     }
 }
 

@@ -1,6 +1,5 @@
 //! An open library: makes filters and is entered to run them.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ use super::identity::FileIdentity;
 use super::load::{Entries, Opened};
 use super::registry;
 use crate::graveyard::Graveyard;
-use crate::guest::{Guest, MadeFilter};
+use crate::guest::{Guest, MadeFilter, find};
 use crate::thread::prepare_thread;
 
 /// A shared library by the contract, open until the process ends.
@@ -105,17 +104,11 @@ impl Guest for NativeLibrary {
         id: u32,
         graveyard: &Graveyard,
     ) -> Result<MadeFilter, LoadError> {
-        if !self.opened.filters.iter().any(|known| known == name) {
-            return Err(LoadError::UnknownFilter {
-                library: self.name.clone(),
-                name: name.to_owned(),
-                known: self.opened.filters.join(", "),
-            });
-        }
+        find(&self.name, &self.opened.filters, name)?;
         let entries = self.opened.entries;
         let (number, info) = entries.new_filter(name, config, id)?;
-        let grave = FilterGrave { entries, filter: number, graveyard: graveyard.clone() };
-        Ok(MadeFilter { number, info, owner: Owner::of(grave) })
+        let owner = graveyard.owner(Owner::default(), move || entries.free_filter(number));
+        Ok(MadeFilter { number, info, owner })
     }
 
     fn rule_config(
@@ -127,14 +120,8 @@ impl Guest for NativeLibrary {
     ) -> Result<(u64, Owner), LoadError> {
         let entries = self.opened.entries;
         let number = entries.new_config(filter, config)?;
-        let grave = ConfigGrave {
-            entries,
-            filter,
-            config: number,
-            graveyard: graveyard.clone(),
-            _filter: owner.clone(),
-        };
-        Ok((number, Owner::of(grave)))
+        let free = move || entries.free_config(filter, number);
+        Ok((number, graveyard.owner(owner.clone(), free)))
     }
 }
 
@@ -157,7 +144,7 @@ impl Entries {
         }
         let said = FilterInfo {
             interest: Interest::from_bits(info.interest),
-            only_reads_body: info.flags & abi::FILTER_READS_BODY != 0,
+            keeps_length: info.flags & abi::FILTER_READS_BODY != 0,
         };
         Ok((info.filter, said))
     }
@@ -204,43 +191,6 @@ fn refused(result: i32, message: &[u8], len: usize) -> LoadError {
         text.to_owned()
     };
     LoadError::Refused { message }
-}
-
-/// Frees a filter when dropped.
-#[derive(Debug)]
-struct FilterGrave {
-    entries: Entries,
-    filter: u64,
-    graveyard: Graveyard,
-}
-
-/// Frees a rule's configuration when dropped, and only then lets go of its filter.
-struct ConfigGrave {
-    entries: Entries,
-    filter: u64,
-    config: u64,
-    graveyard: Graveyard,
-    _filter: Owner,
-}
-
-impl Drop for FilterGrave {
-    fn drop(&mut self) {
-        let Self { entries, filter, .. } = *self;
-        self.graveyard.bury(move || entries.free_filter(filter));
-    }
-}
-
-impl Drop for ConfigGrave {
-    fn drop(&mut self) {
-        let Self { entries, filter, config, .. } = *self;
-        self.graveyard.bury(move || entries.free_config(filter, config));
-    }
-}
-
-impl fmt::Debug for ConfigGrave {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ConfigGrave({} of {})", self.config, self.filter)
-    }
 }
 
 const MESSAGE_BYTES_MAX: usize = 4096;

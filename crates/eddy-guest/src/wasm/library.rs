@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::time::Duration;
 
 use eddy_filter::{
     Call, Event, EventKind, FilterInfo, Host, HostError, Interest, Library, LoadError, Owner, Phase, Wake,
@@ -13,11 +14,12 @@ use proxy_wasm_host::{Image, Limits, QueueId, Sandbox, SharedView};
 
 use super::cell::Cell;
 use super::embedding::{CallAnswer, CallToken, Common, Embedding, Metrics, Plugin, Queues};
-use super::engine::{TICK, compile, runtime, with_sources};
 use super::machine::{Machine, Root};
+use super::services::{SERVICES, compile};
 use super::settings::{Isolation, WasmSettings};
 use super::spare::Spares;
 use super::token::WakeToken;
+use crate::engine::{TICK, engine, ticks, with_sources};
 use crate::graveyard::Graveyard;
 use crate::guest::{Guest, MadeFilter};
 
@@ -70,11 +72,11 @@ impl WasmLibrary {
         let failed = |why: String| LoadError::Library {
             message: format!("the module \"{}\" cannot be used: {why}", settings.module.display()),
         };
-        let runtime = runtime(cache).map_err(failed)?;
-        let module = compile(&runtime, &settings.module).map_err(failed)?;
-        let call_ticks_max = ticks(settings.cpu.as_millis());
+        let engine = engine(cache).map_err(failed)?;
+        let module = compile(&engine, &settings.module).map_err(failed)?;
+        let call_ticks_max = ticks(settings.cpu);
         let start_ticks_max = match settings.isolation {
-            Isolation::Worker => ticks(START_MS_MAX).max(call_ticks_max),
+            Isolation::Worker => ticks(START_TIME_MAX).max(call_ticks_max),
             Isolation::Stream => call_ticks_max,
         };
         let mut limits = Limits::default();
@@ -94,7 +96,7 @@ impl WasmLibrary {
                     library.queue_has_item(queue);
                 }
             });
-            let queues = Queues::new(Arc::clone(&runtime.services), listener);
+            let queues = Queues::new(Arc::clone(&SERVICES), listener);
             let group = settings.vm_id.as_bytes();
             let kernel = Arc::new(Kernel {
                 me: Weak::clone(me),
@@ -106,7 +108,7 @@ impl WasmLibrary {
                     name,
                 }),
                 image,
-                shared: SharedView::new(Arc::clone(&runtime.services), group, None),
+                shared: SharedView::new(Arc::clone(&SERVICES), group, None),
                 vm_config: settings.vm_config.as_bytes().into(),
                 isolation: settings.isolation,
                 is_trial,
@@ -290,8 +292,11 @@ impl WasmLibrary {
         graveyard: &Graveyard,
     ) -> Result<MadeFilter, LoadError> {
         let number = self.add(id, name, root_id, config)?;
-        let owner = Owner::of(Grave { library: self.kernel.me.upgrade(), graveyard: graveyard.clone() });
-        let info = FilterInfo { interest: self.interest(), only_reads_body: false };
+        // With the last filter the library ends on the thread that makes them.
+        let library = self.kernel.me.upgrade();
+        let owner = graveyard.owner(Owner::default(), move || drop(library));
+        // Kits export every callback; a module that means another length says so, as it must elsewhere.
+        let info = FilterInfo { interest: self.interest(), keeps_length: true };
         Ok(MadeFilter { number, info, owner })
     }
 
@@ -336,19 +341,6 @@ impl fmt::Debug for WasmLibrary {
     }
 }
 
-/// Has the library end on the thread that makes filters, once nothing has it any more.
-struct Grave {
-    library: Option<Arc<WasmLibrary>>,
-    graveyard: Graveyard,
-}
-
-impl Drop for Grave {
-    fn drop(&mut self) {
-        let library = self.library.take();
-        self.graveyard.bury(move || drop(library));
-    }
-}
-
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -356,11 +348,6 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// There are at most 256 workers.
 fn narrow(worker: usize) -> u16 {
     u16::try_from(worker).unwrap_or(u16::MAX)
-}
-
-/// Ticks that a call may see so that it has at least this time.
-fn ticks(millis: u128) -> u64 {
-    u64::try_from(millis / TICK.as_millis().max(1)).unwrap_or(u64::MAX).saturating_add(1)
 }
 
 const PHASES: [(Phase, Callback); 8] = [
@@ -374,5 +361,5 @@ const PHASES: [(Phase, Callback); 8] = [
     (Phase::Log, Callback::Done),
 ];
 
-/// Longest time that each step of a start may take where it holds nobody up, milliseconds.
-const START_MS_MAX: u128 = 1000;
+/// Longest time that each step of a start may take where it holds nobody up.
+const START_TIME_MAX: Duration = Duration::from_secs(1);

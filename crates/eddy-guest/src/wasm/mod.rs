@@ -9,10 +9,10 @@
 
 mod cell;
 mod embedding;
-mod engine;
 mod library;
 mod machine;
 mod property;
+mod services;
 mod settings;
 mod sight;
 mod spare;

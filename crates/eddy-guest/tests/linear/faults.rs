@@ -8,7 +8,7 @@ use eddy_filter::{
 use eddy_guest::{Graveyard, Guest, LinearLimits, LinearModule};
 use eddy_http::{Field, FieldId, Fields, Method, Span};
 
-use super::support::Bench;
+use super::support::{Bench, CALL_TIME_MAX};
 
 /// A head with a credential and other fields.
 struct Head {
@@ -95,6 +95,16 @@ fn a_module_that_never_returns_is_stopped_and_replaced() {
         let outcome = bench.run(bench.exchange(2), &mut steps, Some(&head.view()), &[]);
         assert_eq!((outcome.stopped, outcome.shown().len()), (2, 1), "{name}");
     }
+}
+
+#[test]
+fn what_a_thread_waits_is_not_the_modules_time() {
+    let Some(bench) = Bench::start() else { return };
+    let head = Head::new("Basic x");
+    let (_, step) = bench.made("ask", "{}");
+    *bench.host.held_up.lock().unwrap() = 2 * CALL_TIME_MAX;
+    let outcome = bench.run(bench.exchange(1), &mut [step], Some(&head.view()), &[]);
+    assert_eq!((outcome.stopped, outcome.steps[0].verdict), (0, Verdict::Pause), "{:?}", outcome.shown());
 }
 
 #[test]

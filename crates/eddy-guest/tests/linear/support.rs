@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
@@ -19,6 +20,8 @@ pub(crate) struct FakeHost {
     pub(crate) said: Mutex<Vec<String>>,
     pub(crate) sent: Mutex<Vec<(u64, String)>>,
     pub(crate) resumed: Mutex<Vec<(Verdict, Vec<u8>)>>,
+    /// How long a request that is sent holds its thread up.
+    pub(crate) held_up: Mutex<Duration>,
 }
 
 impl Host for FakeHost {
@@ -52,6 +55,9 @@ impl Host for FakeHost {
     }
 
     fn send(&self, request: &Outbound<'_>) -> Result<(), HostError> {
+        let held_up = *self.held_up.lock().unwrap();
+        let (_sender, receiver) = channel::<()>();
+        assert!(receiver.recv_timeout(held_up).is_err());
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let fields: Vec<String> =
             request.fields.iter().map(|(name, value)| format!("{}: {}", text(name), text(value))).collect();
@@ -89,6 +95,7 @@ impl Bench {
             said: Mutex::default(),
             sent: Mutex::default(),
             resumed: Mutex::default(),
+            held_up: Mutex::default(),
         });
         let shown: Arc<dyn Host> = host.clone();
         let library = LinearLibrary::open(module, &shown).unwrap();
@@ -168,11 +175,14 @@ impl Outcome {
     }
 }
 
+/// How long a call of the module may compute.
+pub(crate) const CALL_TIME_MAX: Duration = Duration::from_millis(500);
+
 /// The module, built and compiled once for all tests of the process.
 static MODULE: LazyLock<Option<LinearModule>> = LazyLock::new(|| {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let path = build(place)?;
-    let limits = LinearLimits { memory_bytes_max: 64 << 20, call_time_max: Duration::from_millis(500) };
+    let limits = LinearLimits { memory_bytes_max: 64 << 20, call_time_max: CALL_TIME_MAX };
     let bytes = std::fs::read(path).unwrap();
     assert!(LinearModule::speaks(&bytes));
     Some(LinearModule::compile("test.wasm", &bytes, limits, Some(&place.join("modules"))).unwrap())

@@ -150,7 +150,7 @@ fn a_hook_that_has_ended_is_shown_nothing_more() {
 fn only_scripts_that_name_bodies_are_shown_them() {
     let interest = |text: &str| {
         let made = Play::new(text).made;
-        (Phase::ALL.map(|phase| made.info.interest.has(phase)), made.info.only_reads_body)
+        (Phase::ALL.map(|phase| made.info.interest.has(phase)), made.info.keeps_length)
     };
     let head = [true, false, false, false, false, false, false, false];
     assert_eq!(interest("function envoy_on_request() end"), (head, true));

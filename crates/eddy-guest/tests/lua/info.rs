@@ -115,6 +115,7 @@ fn the_configuration_is_the_context() {
     assert_eq!(play.request(), goes_on(&[]));
     assert_eq!(play.said(), ["1nil1nil", "own=1", "nil2nil2", "rule=2"]);
     drop(held);
+    graveyard.drain();
     assert_eq!(play.request(), goes_on(&[]));
     assert_eq!(play.said()[4..], ["nilnilnilnil"], "a configuration that is gone is empty");
 }

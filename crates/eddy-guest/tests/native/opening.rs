@@ -90,7 +90,7 @@ fn the_dead_are_freed_on_the_thread_that_asks_configurations_first() {
     let graveyard = eddy_guest::Graveyard::new(move || sender.send(()).unwrap());
     let id = next_id();
     let made = library.filter("config", "null", id, &graveyard).unwrap();
-    assert!(made.info.only_reads_body && made.info.interest.has(eddy_filter::Phase::Log));
+    assert!(made.info.keeps_length && made.info.interest.has(eddy_filter::Phase::Log));
     let refused = library.rule_config(made.number, &made.owner, "1", &graveyard).unwrap_err();
     assert_eq!(refused.to_string(), "the rule says too little");
     let (_, owner) = library.rule_config(made.number, &made.owner, "{\"a\": 1}", &graveyard).unwrap();

@@ -64,12 +64,14 @@ impl<'a> FieldsEditor<'a> {
         Ok(())
     }
 
-    /// Removes all fields of this name, in any case and spelling of its separators.
+    /// Removes all fields of this name, in any case and spelling of its separators. `Content-Length` may be removed too:
+    /// the framing was read before, and is written anew.
     ///
     /// # Errors
     /// Any [`EditFault`] but `BadValue`.
     pub fn remove(&mut self, name: &[u8]) -> Result<(), EditFault> {
-        let id = self.check(name, b"")?;
+        let is_length = FieldId::from_name(name) == FieldId::ContentLength;
+        let id = if is_length { FieldId::ContentLength } else { self.check(name, b"")? };
         let bytes = &*self.bytes;
         self.fields.retain(|field| !is_same(bytes, field, id, name));
         Ok(())

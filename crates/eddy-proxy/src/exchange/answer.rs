@@ -119,10 +119,11 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool, is_filtered: bool)
         exchange.answer.out.truncate(head_from);
         return Err(Fault::Egress);
     }
-    exchange.answer.set_framing(match body {
-        ResponseBody::Chunked => Framing::Chunked,
-        ResponseBody::None | ResponseBody::Length(_) | ResponseBody::UntilClose => Framing::Plain,
-    });
+    match body {
+        ResponseBody::Chunked => exchange.answer.set_framing(Framing::Chunked, None),
+        ResponseBody::Length(length) => exchange.answer.set_framing(Framing::Plain, Some(length)),
+        ResponseBody::None | ResponseBody::UntilClose => exchange.answer.set_framing(Framing::Plain, None),
+    }
     let Exchange { filtering, answer, .. } = exchange;
     if !is_filtered {
         exchange.response_input.consume(exchange.response_bytes);

@@ -250,10 +250,11 @@ fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
         }),
     };
     write_request_head(&mut exchange.upload.out, &request);
-    exchange.upload.set_framing(match body {
-        RequestBody::Chunked => Framing::Chunked,
-        RequestBody::None | RequestBody::Length(_) => Framing::Plain,
-    });
+    match body {
+        RequestBody::Chunked => exchange.upload.set_framing(Framing::Chunked, None),
+        RequestBody::Length(length) => exchange.upload.set_framing(Framing::Plain, Some(length)),
+        RequestBody::None => exchange.upload.set_framing(Framing::Plain, None),
+    }
     let mut egress = drive.worker.egress.borrow_mut();
     let method = exchange.head.method_name(bytes);
     egress.check_request(&exchange.upload.out, method, &exchange.target, body).map_err(|fault| {

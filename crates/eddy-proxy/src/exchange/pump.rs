@@ -24,6 +24,13 @@ pub(crate) enum Framing {
     Chunked,
 }
 
+/// How a body differs from the length that was announced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Misfit {
+    TooLong,
+    TooShort,
+}
+
 /// One direction of an exchange.
 ///
 /// Bytes go out in this order: `out`, then the first `ready` bytes held by the source.
@@ -37,6 +44,8 @@ pub(crate) struct Pump {
     /// Whether the end of a chunk is owed once `ready` is written.
     owes_chunk_end: bool,
     framing: Framing,
+    /// Data that was announced and is still to come; none where the end tells itself. Counted where filters have the body.
+    owed: Option<u64>,
     is_finished: bool,
     /// Bytes of data found in the body so far.
     pub(crate) data_bytes: u64,
@@ -58,17 +67,34 @@ impl Pump {
         self.sent = 0;
         self.ready = 0;
         self.owes_chunk_end = false;
+        self.owed = None;
         self.is_finished = false;
     }
 
-    /// Sets how the end of the body is told.
-    pub(crate) fn set_framing(&mut self, framing: Framing) {
+    /// Sets how the end of the body is told, and the length that was announced, if one was.
+    pub(crate) fn set_framing(&mut self, framing: Framing, announced: Option<u64>) {
         self.framing = framing;
+        self.owed = announced;
+    }
+
+    /// Looks whether data from filters, the last or not, fits what was announced.
+    pub(crate) fn check_length(&self, data: usize, is_last: bool) -> Result<(), Misfit> {
+        let Some(owed) = self.owed else { return Ok(()) };
+        match owed.checked_sub(data as u64) {
+            None => Err(Misfit::TooLong),
+            Some(missing) if is_last && missing > 0 => Err(Misfit::TooShort),
+            Some(_) => Ok(()),
+        }
     }
 
     /// Whether there are bytes to write.
     pub(crate) fn has_output(&self) -> bool {
         self.sent < self.out.len() || self.ready > 0
+    }
+
+    /// Whether so much is staged that it is to be written before more is.
+    pub(crate) fn is_full(&self) -> bool {
+        self.sent > 0 || self.ready > 0 || self.out.len() >= STAGE_BYTES_MAX
     }
 
     /// Whether some of what is staged has been written, but not all.
@@ -114,6 +140,8 @@ impl Pump {
         if data.is_empty() {
             return;
         }
+        debug_assert_eq!(self.check_length(data.len(), false), Ok(()), "the length was checked before");
+        self.owed = self.owed.map(|owed| owed.saturating_sub(data.len() as u64));
         let is_chunked = self.framing == Framing::Chunked;
         if is_chunked {
             write_chunk_header(&mut self.out, data.len());

@@ -134,9 +134,12 @@ impl Transfer<'_, '_> {
             // Staged before it is written, so that a head and a small body leave in one call.
             if is_filtered {
                 if self.stage_filtered_upload(cx)? == Progress::Waiting {
-                    self.waits.filter_ms =
-                        self.drive.exchange.filtering.request.wakes_ms(self.waits.filter_ms);
-                    return Ok(());
+                    let Self { drive, waits, .. } = &mut *self;
+                    waits.filter_ms = drive.exchange.filtering.request.wakes_ms(waits.filter_ms);
+                    // What is staged before it goes out meanwhile.
+                    if !drive.exchange.upload.has_output() {
+                        return Ok(());
+                    }
                 }
             } else {
                 self.stage_upload()?;
@@ -232,6 +235,8 @@ impl Transfer<'_, '_> {
             }
             match self.advance(cx)? {
                 Step::Moved => continue,
+                // What is staged before the one that is waited for goes out meanwhile.
+                Step::Waits if self.drive.exchange.answer.has_output() => continue,
                 Step::Waits => return Ok(false),
                 Step::NeedsInput => {}
             }

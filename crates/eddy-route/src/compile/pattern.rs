@@ -6,11 +6,11 @@ use std::ops::Range;
 use regex_automata::dfa::{Automaton, StartKind, dense};
 use regex_automata::nfa::thompson::pikevm::{self, PikeVM};
 use regex_automata::nfa::thompson::{self, WhichCaptures};
-use regex_automata::util::primitives::{NonMaxUsize, PatternID};
+use regex_automata::util::primitives::{NonMaxUsize, PatternID, StateID};
 use regex_automata::util::start;
 use regex_automata::{Anchored, Input, MatchKind};
 use regex_syntax::hir::literal::{ExtractKind, Extractor};
-use regex_syntax::hir::{Dot, Hir, Look, Repetition};
+use regex_syntax::hir::{Dot, Hir, HirKind, Look, Repetition};
 
 use crate::error::RouteProblem;
 
@@ -26,6 +26,8 @@ pub(crate) struct Pattern {
     /// What every such value ends in; it spares most searches of expressions such as `.*[.]php`.
     suffix: Box<[u8]>,
     automaton: Option<dense::DFA<Vec<u32>>>,
+    /// The automaton's state behind the prefix, which is compared as a whole.
+    behind_prefix: Option<StateID>,
     /// There if the automaton is not, or if captures are wanted.
     machine: Option<PikeVM>,
 }
@@ -77,7 +79,9 @@ impl Pattern {
         let needs_machine = automaton.is_none() || groups == Groups::Wanted;
         let machine =
             if needs_machine { Some(PikeVM::new_from_nfa(nfa).map_err(|_| too_large())?) } else { None };
-        Ok(Self { text: text.into(), form, prefix, suffix, automaton, machine })
+        let behind_prefix =
+            automaton.as_ref().and_then(|automaton| walk(automaton, start_state(automaton)?, &prefix));
+        Ok(Self { text: text.into(), form, prefix, suffix, automaton, behind_prefix, machine })
     }
 
     /// An expression of our own making, of which only its language is wanted; `None` if it is too large.
@@ -105,13 +109,28 @@ impl Pattern {
         parse(&self.text, self.form).map(|hir| whole(hir, self.form))
     }
 
+    /// Texts that every value holds that the expression matches, beside the one it begins with.
+    pub(crate) fn texts_within(&self) -> Vec<Box<[u8]>> {
+        let Ok(hir) = parse(&self.text, self.form) else { return Vec::new() };
+        let mut texts = Vec::new();
+        push_texts(&hir, 0, &mut texts);
+        if texts.first().is_some_and(|text| !self.prefix.is_empty() && self.prefix.starts_with(text)) {
+            texts.remove(0);
+        }
+        texts.into_iter().filter(|text| text.len() >= TEXT_BYTES_MIN).map(Into::into).collect()
+    }
+
     /// Whether the expression matches the value.
     pub(crate) fn matches(&self, value: &[u8], scratch: &mut PatternScratch) -> bool {
         if !self.suffix.is_empty() && !value.ends_with(&self.suffix) {
             return false;
         }
         match (&self.automaton, &self.machine) {
-            (Some(automaton), _) => automaton_matches(automaton, value),
+            (Some(automaton), _) => {
+                let rest = value.strip_prefix(&*self.prefix);
+                let end = rest.and_then(|rest| walk(automaton, self.behind_prefix?, rest));
+                end.is_some_and(|state| automaton.is_match_state(automaton.next_eoi_state(state)))
+            }
             (None, Some(machine)) => {
                 scratch.slots.clear();
                 scratch.search(machine, value)
@@ -222,6 +241,27 @@ fn whole(hir: Hir, form: Form) -> Hir {
     Hir::concat(parts)
 }
 
+/// Gathers texts that every match of an expression holds, in their order.
+fn push_texts<'h>(hir: &'h Hir, depth: u32, texts: &mut Vec<&'h [u8]>) {
+    match hir.kind() {
+        HirKind::Literal(literal) => texts.push(&literal.0),
+        HirKind::Capture(capture) if depth < NEST_MAX => push_texts(&capture.sub, depth + 1, texts),
+        HirKind::Repetition(repetition) if repetition.min > 0 && depth < NEST_MAX => {
+            push_texts(&repetition.sub, depth + 1, texts);
+        }
+        HirKind::Concat(parts) if depth < NEST_MAX => {
+            parts.iter().for_each(|part| push_texts(part, depth + 1, texts));
+        }
+        HirKind::Empty
+        | HirKind::Class(_)
+        | HirKind::Look(_)
+        | HirKind::Alternation(_)
+        | HirKind::Repetition(_)
+        | HirKind::Capture(_)
+        | HirKind::Concat(_) => {}
+    }
+}
+
 /// What every value begins and ends with that the expression matches.
 fn literal_ends(hir: &Hir, form: Form) -> (Box<[u8]>, Box<[u8]>) {
     let properties = hir.properties();
@@ -246,17 +286,20 @@ fn automaton_config() -> dense::Config {
         .determinize_size_limit(Some(AUTOMATON_BUILD_BYTES_MAX))
 }
 
-fn automaton_matches(automaton: &dense::DFA<Vec<u32>>, value: &[u8]) -> bool {
-    let Ok(mut state) = automaton.start_state(&start::Config::new().anchored(Anchored::Yes)) else {
-        return false;
-    };
-    for &byte in value {
+/// The state before the first byte.
+fn start_state(automaton: &dense::DFA<Vec<u32>>) -> Option<StateID> {
+    automaton.start_state(&start::Config::new().anchored(Anchored::Yes)).ok()
+}
+
+/// The state behind these bytes; `None` if nothing that begins so matches.
+fn walk(automaton: &dense::DFA<Vec<u32>>, mut state: StateID, bytes: &[u8]) -> Option<StateID> {
+    for &byte in bytes {
         state = automaton.next_state(state, byte);
         if automaton.is_dead_state(state) {
-            return false;
+            return None;
         }
     }
-    automaton.is_match_state(automaton.next_eoi_state(state))
+    Some(state)
 }
 
 /// Largest automaton of a pattern; patterns of paths need some kilobytes.
@@ -270,6 +313,9 @@ const NFA_BYTES_MAX: usize = 256 << 10;
 
 /// Largest expression that is simulated at each search, which bounds what that costs per byte of the value.
 const SIMULATED_BYTES_MAX: usize = 16 << 10;
+
+/// Shortest text that is worth looking for.
+const TEXT_BYTES_MIN: usize = 2;
 
 /// Deepest nesting of an expression.
 const NEST_MAX: u32 = 64;

@@ -1,6 +1,7 @@
 //! Lists of rules by rank: the rules for one set of paths, of which the first whose conditions hold is taken.
 
 use crate::compile::{CompiledRule, PatternSet, Probe};
+use crate::index::literals::{Grouped, Literals};
 use crate::index::shard::{Shard, Sharder};
 use crate::index::split::{Facet, Split};
 
@@ -41,10 +42,10 @@ struct List {
 enum Shape {
     /// Candidates to be tried one by one.
     Linear { start: u32, end: u32 },
-    /// One candidate that always matches.
-    Certain,
     /// Candidates with regular expressions, many at a time.
     Shards(Vec<Shard>),
+    /// Lists by what the path holds.
+    Literals(Box<Literals>),
     /// Lists by what the request holds.
     Split(Box<Split>),
 }
@@ -52,13 +53,16 @@ enum Shape {
 impl Lists {
     /// Adds a list of candidates, given by rank, and returns its number, [`NONE`] if it is empty.
     ///
-    /// Candidates behind one that always matches are left out.
+    /// The number of a list that always matches is its rank, marked with [`CERTAIN`]: nothing is to be looked up for it. Candidates behind one that always matches are left out.
     pub(super) fn add(&mut self, candidates: &[Candidate], rules: &[CompiledRule]) -> u32 {
         self.add_split(candidates, rules, &mut Vec::new())
     }
 
     fn add_split(&mut self, candidates: &[Candidate], rules: &[CompiledRule], used: &mut Vec<Facet>) -> u32 {
         let Some(first) = candidates.first() else { return NONE };
+        if first.is_certain() {
+            return CERTAIN | first.rank;
+        }
         let certain = candidates.iter().position(Candidate::is_certain);
         let candidates = &candidates[..certain.map_or(candidates.len(), |at| at + 1)];
         let facet = if candidates.len() > LINEAR_MAX && used.len() < FACETS_MAX {
@@ -67,7 +71,6 @@ impl Lists {
             None
         };
         let shape = match facet {
-            None if first.is_certain() => Shape::Certain,
             None => self.add_unsplit(candidates, rules),
             Some(facet) => {
                 let (groups, others) = facet.group(candidates, rules);
@@ -81,11 +84,49 @@ impl Lists {
                 Shape::Split(Box::new(Split { facet, by_value, others }))
             }
         };
-        self.lists.push(List { first_rank: first.rank, shape });
+        self.push(first.rank, shape)
+    }
+
+    fn push(&mut self, first_rank: u32, shape: Shape) -> u32 {
+        self.lists.push(List { first_rank, shape });
         len_u32(self.lists.len() - 1)
     }
 
     fn add_unsplit(&mut self, candidates: &[Candidate], rules: &[CompiledRule]) -> Shape {
+        let patterns = candidates.iter().filter(|candidate| candidate.has_pattern).count();
+        if patterns > LINEAR_MAX {
+            let Grouped { groups, others } = Grouped::new(candidates, rules);
+            let grouped: usize = groups.iter().map(|(_, group)| group.len()).sum();
+            if grouped > LINEAR_MAX
+                && let Some(literals) = self.add_literals(groups, &others, rules)
+            {
+                return Shape::Literals(Box::new(literals));
+            }
+        }
+        self.add_plain(candidates, rules)
+    }
+
+    fn add_literals(
+        &mut self,
+        groups: Vec<(Box<[u8]>, Vec<Candidate>)>,
+        others: &[Candidate],
+        rules: &[CompiledRule],
+    ) -> Option<Literals> {
+        let (texts, groups): (Vec<_>, Vec<_>) = groups.into_iter().unzip();
+        let mut add = |candidates: &[Candidate]| match candidates.first() {
+            None => NONE,
+            Some(first) if first.is_certain() => CERTAIN | first.rank,
+            Some(first) => {
+                let shape = self.add_plain(candidates, rules);
+                self.push(first.rank, shape)
+            }
+        };
+        let lists = groups.iter().map(|group| add(group)).collect();
+        let others = add(others);
+        Literals::build(&texts, lists, others)
+    }
+
+    fn add_plain(&mut self, candidates: &[Candidate], rules: &[CompiledRule]) -> Shape {
         let start = self.candidates.len();
         self.candidates.extend_from_slice(candidates);
         let patterns = candidates.iter().filter(|candidate| candidate.has_pattern).count();
@@ -97,12 +138,14 @@ impl Lists {
 
     /// The lowest rank below `best` of a candidate that matches, or `best`.
     pub(super) fn find(&self, list: u32, rules: &[CompiledRule], probe: &mut Probe<'_>, best: u32) -> u32 {
+        if list & CERTAIN != 0 {
+            return if list == NONE { best } else { best.min(list & !CERTAIN) };
+        }
         let Some(list) = self.lists.get(list as usize) else { return best };
         if list.first_rank >= best {
             return best;
         }
         match &list.shape {
-            Shape::Certain => list.first_rank,
             Shape::Linear { start, end } => {
                 find_linear(&self.candidates[*start as usize..*end as usize], rules, probe, best)
             }
@@ -116,6 +159,11 @@ impl Lists {
                     None => find_linear(candidates, rules, probe, best),
                 }
             }),
+            Shape::Literals(literals) => {
+                let mut best = best;
+                literals.for_each_list(probe.path, |list| best = self.find(list, rules, probe, best));
+                self.find(literals.others, rules, probe, best)
+            }
             Shape::Split(split) => {
                 let mut best = best;
                 split.for_each_list(probe, |list, probe| best = self.find(list, rules, probe, best));
@@ -157,6 +205,9 @@ fn matches(candidate: &Candidate, rules: &[CompiledRule], probe: &mut Probe<'_>)
 fn len_u32(len: usize) -> u32 {
     u32::try_from(len).expect("the router refuses tables whose lists would be longer")
 }
+
+/// Marks the number of a list that is a rank; ranks and lists are fewer.
+const CERTAIN: u32 = 1 << 31;
 
 /// No list.
 pub(crate) const NONE: u32 = u32::MAX;

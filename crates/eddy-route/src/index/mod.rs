@@ -4,6 +4,7 @@
 mod hash;
 mod host;
 mod list;
+mod literals;
 mod path;
 mod shard;
 mod split;

@@ -12,8 +12,11 @@ pub(crate) struct Trie {
 /// A node: what leads to it from its parent, and its value.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    label_start: u32,
+    /// A short label itself, so that nothing else is read for it.
+    short_label: [u8; SHORT_LABEL_BYTES],
     label_len: u32,
+    /// Where a long label lies.
+    label_start: u32,
     children_start: u32,
     children_len: u32,
     value: u32,
@@ -55,10 +58,8 @@ impl Trie {
         let label = common_label(&first.0[group.depth..], &last.0[group.depth..]);
         let depth = group.depth + label;
         let mut start = group.keys.start;
-        self.nodes[group.node].label_start = index_u32(self.labels.len());
         if first.0.get(group.depth) != Some(&CAPTURE) {
-            self.nodes[group.node].label_len = index_u32(label);
-            self.labels.extend_from_slice(&first.0[group.depth..depth]);
+            self.set_label(group.node, &first.0[group.depth..depth]);
         }
         if first.0.len() == depth {
             self.nodes[group.node].value = first.1;
@@ -75,10 +76,28 @@ impl Trie {
         }
     }
 
+    fn set_label(&mut self, node: usize, label: &[u8]) {
+        let node = &mut self.nodes[node];
+        node.label_len = index_u32(label.len());
+        match node.short_label.get_mut(..label.len()) {
+            Some(short) => short.copy_from_slice(label),
+            None => {
+                node.label_start = index_u32(self.labels.len());
+                self.labels.extend_from_slice(label);
+            }
+        }
+    }
+
     fn push_node(&mut self, first: u8) {
         self.firsts.push(first);
-        let node = Node { label_start: 0, label_len: 0, children_start: 0, children_len: 0, value: NO_VALUE };
-        self.nodes.push(node);
+        self.nodes.push(Node {
+            short_label: [0; SHORT_LABEL_BYTES],
+            label_len: 0,
+            label_start: 0,
+            children_start: 0,
+            children_len: 0,
+            value: NO_VALUE,
+        });
     }
 
     /// What follows a node's label in `text`; `None` if that does not begin so. A wildcard's label is empty.
@@ -91,7 +110,10 @@ impl Trie {
     /// A node's label; a wildcard's is empty.
     pub(crate) fn label(&self, node: u32) -> &[u8] {
         let node = &self.nodes[node as usize];
-        &self.labels[node.label_start as usize..(node.label_start + node.label_len) as usize]
+        match node.short_label.get(..node.label_len as usize) {
+            Some(short) => short,
+            None => &self.labels[node.label_start as usize..(node.label_start + node.label_len) as usize],
+        }
     }
 
     /// A node's value, or [`NO_VALUE`].
@@ -147,6 +169,9 @@ fn index_u32(at: usize) -> u32 {
 
 /// In a key, one whole segment of any bytes; no path holds this byte.
 pub(crate) const CAPTURE: u8 = 0;
+
+/// Longest label that lies in its node.
+const SHORT_LABEL_BYTES: usize = 8;
 
 /// The value of nodes that no key ends at.
 pub(crate) const NO_VALUE: u32 = u32::MAX;

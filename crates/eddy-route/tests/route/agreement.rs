@@ -1,14 +1,18 @@
 //! The index, the plain scan, `explain` and an oracle name one winner; marks of the survey hold.
 
+use std::cell::Cell;
+use std::io::Write;
+
 use eddy_route::{Outcome, RouteScratch, RouteTable, Router, Shadow};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 
-use crate::generate::{ask, crowded_tables, tables};
+use crate::generate::{ask, crowded_tables, expression_tables, tables};
 use crate::oracle;
 use crate::request::Ask;
 
-fn check(tables: &[RouteTable], asks: &[Ask]) -> Result<(), TestCaseError> {
+fn check(tables: &[RouteTable], asks: &[Ask], coverage: &Cell<Coverage>) -> Result<(), TestCaseError> {
     let router = Router::build(tables).map_err(|errors| TestCaseError::fail(format!("{errors:?}")))?;
     let ranked = router.ordered();
     let mut scratch = RouteScratch::new();
@@ -29,6 +33,15 @@ fn check(tables: &[RouteTable], asks: &[Ask]) -> Result<(), TestCaseError> {
             let others = explanation.elsewhere.other_hosts + explanation.elsewhere.other_paths;
             let judged = u32::try_from(explanation.candidates.len()).unwrap() + others;
             prop_assert_eq!(judged, u32::try_from(router.rules().len()).unwrap(), "each rule is judged once");
+            let matching = explanation.candidates.iter();
+            let matching =
+                matching.filter(|candidate| !matches!(candidate.outcome, Outcome::Fails { .. })).count();
+            let Coverage { requests, won, contested } = coverage.get();
+            coverage.set(Coverage {
+                requests: requests + 1,
+                won: won + u32::from(rank.is_some()),
+                contested: contested + u32::from(matching > 1),
+            });
             if let Some(rank) = rank {
                 let entry = &ranked[rank as usize - 1];
                 prop_assert!(!matches!(entry.shadow, Shadow::By { .. }), "a shadowed rule won: {}", entry);
@@ -40,31 +53,48 @@ fn check(tables: &[RouteTable], asks: &[Ask]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A share of the usual number of cases, which `PROPTEST_CASES` sets.
-fn one_in(share: u32) -> ProptestConfig {
+/// Runs [`check`] on a share of the usual number of tables, which `PROPTEST_CASES` sets, and tells what it covered.
+fn check_all(what: &str, share: u32, tables: impl Strategy<Value = Vec<RouteTable>>) {
     let usual = ProptestConfig::default();
-    ProptestConfig { cases: usual.cases.div_ceil(share), failure_persistence: None, ..usual }
+    let cases = usual.cases.div_ceil(share);
+    let mut runner = TestRunner::new(ProptestConfig { cases, failure_persistence: None, ..usual });
+    let coverage = Cell::new(Coverage::default());
+    let result = runner.run(&(tables, vec(ask(), 1..30)), |(tables, asks)| check(&tables, &asks, &coverage));
+    result.unwrap_or_else(|failure| panic!("{failure}"));
+    let Coverage { requests, won, contested } = coverage.get();
+    let percent = |count: u32| f64::from(count) * 100.0 / f64::from(requests);
+    let (won, contested) = (percent(won), percent(contested));
+    let text = format!(
+        "{what}: {requests} requests, {won:.0} % with a winner, {contested:.0} % that two rules or more match\n"
+    );
+    std::io::stdout().write_all(text.as_bytes()).unwrap();
+    assert!(contested > 20.0 && won < 98.0, "the generator has too few requests that rules contend for");
 }
 
-proptest! {
-    #![proptest_config(one_in(1))]
-
-    #[test]
-    fn one_winner_in_small_tables(tables in tables(8), asks in vec(ask(), 1..30)) {
-        check(&tables, &asks)?;
-    }
+/// What the requests of a run were like.
+#[derive(Clone, Copy, Default)]
+struct Coverage {
+    requests: u32,
+    won: u32,
+    contested: u32,
 }
 
-proptest! {
-    #![proptest_config(one_in(4))]
+#[test]
+fn one_winner_in_small_tables() {
+    check_all("small tables", 1, tables(14));
+}
 
-    #[test]
-    fn one_winner_in_crowded_lists(tables in crowded_tables(), asks in vec(ask(), 1..30)) {
-        check(&tables, &asks)?;
-    }
+#[test]
+fn one_winner_in_large_tables() {
+    check_all("large tables", 4, tables(60));
+}
 
-    #[test]
-    fn one_winner_in_large_tables(tables in tables(60), asks in vec(ask(), 1..20)) {
-        check(&tables, &asks)?;
-    }
+#[test]
+fn one_winner_in_crowded_lists() {
+    check_all("crowded lists", 4, crowded_tables());
+}
+
+#[test]
+fn one_winner_among_many_expressions() {
+    check_all("many expressions", 4, expression_tables());
 }

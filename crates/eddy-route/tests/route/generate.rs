@@ -42,6 +42,27 @@ pub(crate) fn crowded_tables() -> impl Strategy<Value = Vec<RouteTable>> {
         .prop_map(|rules| name_tables(vec![rules]))
 }
 
+/// Many expressions, most of which hold one of a few texts, so that they are found by those.
+pub(crate) fn expression_tables() -> impl Strategy<Value = Vec<RouteTable>> {
+    let text = || select(vec!["aa", "ab", "ba", "/b/", "b/a", "/ab", "a/ab", "bb", "aab/", "a", ""]);
+    let end = || select(vec!["", ".*", "$", "/?", "(b|a)+", "/[ab]+"]);
+    let before = || select(vec!["", "/", "^/", ".*", "/[ab/]*", "/a", "/[^/]+"]);
+    let path = (before(), text(), end(), any::<bool>(), any::<bool>()).prop_map(
+        |(before, text, end, is_search, is_caseless)| {
+            let expression = format!("{before}{text}{end}");
+            let below = String::new();
+            if is_search {
+                PathPattern::Search(PathSearch { expression, is_caseless, below })
+            } else {
+                PathPattern::Regex(expression)
+            }
+        },
+    );
+    let rule = (prop_oneof![15 => path, 1 => self::path()], methods(), rank())
+        .prop_map(|(path, methods, rank)| Rule { path, methods, rank, ..empty() });
+    vec(rule, 12..60).prop_map(|rules| name_tables(vec![rules]))
+}
+
 /// The part of the request that the rules of a crowded table ask for.
 #[derive(Clone, Copy, Debug)]
 enum Part {
@@ -106,9 +127,11 @@ fn empty() -> Rule {
 }
 
 fn rule() -> impl Strategy<Value = Rule> {
-    let few = || prop_oneof![4 => Just(0_usize), 1 => Just(1), 1 => Just(2)];
+    let few = || prop_oneof![8 => Just(0_usize), 1 => Just(1), 1 => Just(2)];
+    let hosts =
+        prop_oneof![3 => Just(0_usize), 1 => Just(1), 1 => Just(2)].prop_flat_map(|count| vec(host(), count));
     let matches = move || few().prop_flat_map(|count| vec(value_match(), count));
-    (vec(host(), 0..=2), path(), methods(), matches(), matches(), rank()).prop_map(
+    (hosts, path(), methods(), matches(), matches(), rank()).prop_map(
         |(hosts, path, methods, headers, query, rank)| Rule {
             hosts,
             path,
@@ -142,7 +165,7 @@ fn path() -> impl Strategy<Value = PathPattern> {
 }
 
 fn methods() -> impl Strategy<Value = Vec<String>> {
-    prop_oneof![3 => Just(0_usize), 1 => Just(1), 1 => Just(2)]
+    prop_oneof![6 => Just(0_usize), 1 => Just(1), 1 => Just(2)]
         .prop_flat_map(|count| vec(select(vec!["GET", "POST", "PUT"]).prop_map(str::to_owned), count))
 }
 

@@ -1,5 +1,8 @@
 //! The winner by the letter of the rules' documentation: another reading of it than the crate's, on the rules' text.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use eddy_route::{HostPattern, PathPattern, RouteTable, Rule, ValueMatch, ValueTest};
 use regex::bytes::Regex;
 
@@ -73,8 +76,8 @@ fn path_key(pattern: &PathPattern, path: &str) -> Option<PathKey> {
         }
         PathPattern::Search(search) => {
             let flags = if search.is_caseless { "(?i-u)" } else { "(?-u)" };
-            let regex = Regex::new(&format!("{flags}{}", search.expression)).unwrap();
-            let is_met = path.starts_with(&search.below) && regex.is_match(path.as_bytes());
+            let is_met =
+                path.starts_with(&search.below) && is_match(&format!("{flags}{}", search.expression), path);
             is_met.then_some((2, 0, 0, false, 0))
         }
         PathPattern::Prefix(prefix) => {
@@ -125,7 +128,18 @@ fn passes(spec: &ValueMatch, values: &[&str]) -> bool {
 }
 
 fn whole_regex(text: &str, value: &str) -> bool {
-    Regex::new(&format!(r"(?s-u)\A(?:{text})\z")).unwrap().is_match(value.as_bytes())
+    is_match(&format!(r"(?s-u)\A(?:{text})\z"), value)
+}
+
+/// Expressions are kept: there are few, and compiling them takes longer than all else.
+fn is_match(expression: &str, value: &str) -> bool {
+    thread_local! { static KNOWN: RefCell<HashMap<String, Regex>> = RefCell::default() }
+    KNOWN.with_borrow_mut(|known| {
+        if !known.contains_key(expression) {
+            known.insert(expression.to_owned(), Regex::new(expression).unwrap());
+        }
+        known[expression].is_match(value.as_bytes())
+    })
 }
 
 fn form_pairs(query: &str) -> Vec<(String, String)> {

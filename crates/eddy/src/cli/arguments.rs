@@ -165,6 +165,8 @@ pub(super) struct FilterNew {
 pub(super) enum Language {
     /// A Go package; eddy links it itself
     Go,
+    /// A script; nothing is built
+    Lua,
     /// A Rust library
     Rust,
 }
@@ -206,7 +208,8 @@ pub(super) struct FilterTest {
     #[arg(value_name = "DIR", default_value = ".")]
     pub(super) dir: PathBuf,
 
-    /// What `go test` or `cargo test` is told beyond that, after `--`
+    /// What `go test` or `cargo test` is told beyond that, after `--`; for specs in Lua, parts of the names of the
+    /// tests to be run
     #[arg(value_name = "ARGUMENT", last = true)]
     pub(super) rest: Vec<OsString>,
 
@@ -289,7 +292,7 @@ Examples:
 
 const AFTER_FILTER: &str = "\
 Examples:
-  eddy filter new --lang go hello     a project in the folder hello
+  eddy filter new --lang go hello     a project in the folder hello; or --lang lua, --lang rust
   eddy filter test hello              its tests, which need no gateway
   eddy run hello/eddy.yaml            a gateway with the filter, and a service behind it
 
@@ -301,6 +304,7 @@ into the cache, so that a project in Go builds without a network.
 
 Examples:
   eddy filter new --lang go hello
+  eddy filter new --lang lua hello
   eddy filter new --lang rust --dir filters/keyed keyed";
 
 const AFTER_FILTER_BUILD: &str = "\
@@ -318,11 +322,21 @@ Examples:
   eddy filter build eddy.yaml --target wasm --output filters.wasm     for a sandbox";
 
 const AFTER_FILTER_TEST: &str = "\
-Runs `go test ./...` or `cargo test` in the folder. Where go.mod leads to no kit by itself, the one
-that eddy brings along is used.
+Runs `go test ./...` or `cargo test` in the folder, or else the specs in Lua in it, whose names end
+in _spec.lua. Where go.mod leads to no kit by itself, the one that eddy brings along is used.
+
+A spec names scripts, sends them requests, and says what has to come of them; no gateway runs:
+
+  local hello = filter { file = \"filter.lua\", config = { greeting = \"hello\" } }
+  test(\"the service is greeted\", function()
+    local answer = hello:send { path = \"/\", headers = { accept = \"text/plain\" } }
+    equal(answer.status, 200)
+    equal(answer.forwarded.headers[\"x-greeting\"], \"hello\")
+  end)
 
 Exit code 1 if a test fails.
 
 Examples:
   eddy filter test
-  eddy filter test hello -- -run Greeting -v";
+  eddy filter test hello -- -run Greeting -v
+  eddy filter test hello -- greeted           the specs in Lua of this name";

@@ -58,7 +58,7 @@ fn library_version(library: &Path) -> String {
 pub(super) fn stand_in(filter: &FilterConfig, id: u32) -> Arc<Filter> {
     let refuses = filter.policy.on_failure == FailurePolicy::Closed;
     let library = BuiltinLibrary::new(Box::new(StandIn { refuses }));
-    let info = FilterInfo { interest: library.filter().interest(), only_reads_body: true };
+    let info = FilterInfo { interest: library.filter().interest(), keeps_length: true };
     Arc::new(Filter {
         name: Arc::clone(&filter.name),
         id,

@@ -17,4 +17,6 @@ mod projects;
 #[cfg(test)]
 mod quarantine;
 #[cfg(test)]
+mod scripts;
+#[cfg(test)]
 mod support;

@@ -67,7 +67,7 @@ impl Place {
         fs::write(path, text).unwrap();
     }
 
-    fn replace(&self, path: &str, before: &str, after: &str) {
+    pub(crate) fn replace(&self, path: &str, before: &str, after: &str) {
         let text = fs::read_to_string(self.directory.join(path)).unwrap();
         assert!(text.contains(before), "{text}");
         self.write(path, &text.replace(before, after));
@@ -196,7 +196,7 @@ fn renewed(eddy: &mut Eddy) {
 }
 
 /// The blocks of a page in a language, in order.
-fn blocks(page: &str, language: &str) -> Vec<String> {
+pub(crate) fn blocks(page: &str, language: &str) -> Vec<String> {
     let begin = format!("```{language}\n");
     page.split(&begin).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
 }
@@ -273,7 +273,12 @@ fn nothing_is_overwritten_and_names_are_checked() {
     place.eddy(&["filter", "new", "--lang", "cobol", "a"], ".").all(2);
     place.eddy(&["filter", "new", "a"], ".").all(2);
     place.eddy(&["filter"], ".").all(2);
-    assert!(place.eddy(&["filter", "test", "taken"], ".").all(1).contains("no go.mod and no Cargo.toml"));
+    assert!(
+        place
+            .eddy(&["filter", "test", "taken"], ".")
+            .all(1)
+            .contains("no go.mod, no Cargo.toml and no *_spec.lua")
+    );
     // One whose test fails is no success.
     if has("go") {
         place.eddy(&["filter", "new", "--lang", "go", "wrong"], ".").all(0);

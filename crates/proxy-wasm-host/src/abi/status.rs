@@ -1,6 +1,7 @@
 //! How host functions answer.
 
 use thiserror::Error;
+use wasm_sandbox::Beyond;
 
 use super::wire_enum;
 
@@ -38,6 +39,12 @@ wire_enum! {
         /// The host does not offer this.
         #[error("unimplemented")]
         Unimplemented = 12,
+    }
+}
+
+impl From<Beyond> for Status {
+    fn from(_: Beyond) -> Self {
+        Self::InvalidMemoryAccess
     }
 }
 

@@ -40,7 +40,7 @@ fn log_level<H: Host>(guest: &mut Guest<'_, H>, place: u32) -> Answer {
 }
 
 fn current_time<H: Host>(guest: &mut Guest<'_, H>, place: u32) -> Answer {
-    let time = guest.data().shared.sandbox.clock.realtime();
+    let time = guest.data().confinement.sandbox.clock.realtime();
     let nanoseconds = u64::try_from(time.as_nanos()).map_err(|_| Status::InternalFailure)?;
     put(guest, place, nanoseconds.to_le_bytes())
 }

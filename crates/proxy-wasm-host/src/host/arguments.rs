@@ -37,15 +37,6 @@ impl Rest {
     }
 }
 
-/// Where a module printed a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Output {
-    /// Standard output.
-    Stdout,
-    /// Standard error.
-    Stderr,
-}
-
 /// An answer instead of the one from upstream.
 #[derive(Debug, Clone)]
 pub struct LocalResponse<'a> {

@@ -4,6 +4,7 @@ mod arguments;
 mod embedder;
 
 pub use arguments::{
-    CallStatus, GrpcCall, GrpcStream, HttpCall, LocalResponse, Output, PropertyPath, Rest, Scope, SharedValue,
+    CallStatus, GrpcCall, GrpcStream, HttpCall, LocalResponse, PropertyPath, Rest, Scope, SharedValue,
 };
 pub use embedder::Host;
+pub use wasm_sandbox::Output;

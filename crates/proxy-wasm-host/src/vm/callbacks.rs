@@ -165,9 +165,12 @@ impl<H: Host> Vm<H> {
         size: usize,
         rest: Rest,
     ) -> Result<Action, Fault> {
-        let params = (stream.0, length(size), u32::from(rest.is_end()));
-        let answer = self.call(Callback::DownstreamData, stream, |e| &mut e.downstream_data, params)?;
-        self.action(Callback::DownstreamData, answer, PLAIN)
+        self.piece(
+            Callback::DownstreamData,
+            |e| &mut e.downstream_data,
+            Arrival { stream, size, rest },
+            PLAIN,
+        )
     }
 
     /// The client's connection is closed.
@@ -176,9 +179,7 @@ impl<H: Host> Vm<H> {
     ///
     /// The module fails.
     pub fn on_downstream_connection_close(&mut self, stream: ContextId, peer: PeerType) -> Result<(), Fault> {
-        let params = (stream.0, peer.wire());
-        self.call(Callback::DownstreamConnectionClose, stream, |e| &mut e.downstream_connection_close, params)
-            .map(drop)
+        self.closed(Callback::DownstreamConnectionClose, |e| &mut e.downstream_connection_close, stream, peer)
     }
 
     /// Bytes have come from the server; `size` of them can be read.
@@ -187,9 +188,7 @@ impl<H: Host> Vm<H> {
     ///
     /// The module fails.
     pub fn on_upstream_data(&mut self, stream: ContextId, size: usize, rest: Rest) -> Result<Action, Fault> {
-        let params = (stream.0, length(size), u32::from(rest.is_end()));
-        let answer = self.call(Callback::UpstreamData, stream, |e| &mut e.upstream_data, params)?;
-        self.action(Callback::UpstreamData, answer, PLAIN)
+        self.piece(Callback::UpstreamData, |e| &mut e.upstream_data, Arrival { stream, size, rest }, PLAIN)
     }
 
     /// The server's connection is closed.
@@ -198,9 +197,7 @@ impl<H: Host> Vm<H> {
     ///
     /// The module fails.
     pub fn on_upstream_connection_close(&mut self, stream: ContextId, peer: PeerType) -> Result<(), Fault> {
-        let params = (stream.0, peer.wire());
-        self.call(Callback::UpstreamConnectionClose, stream, |e| &mut e.upstream_connection_close, params)
-            .map(drop)
+        self.closed(Callback::UpstreamConnectionClose, |e| &mut e.upstream_connection_close, stream, peer)
     }
 
     /// The fields of a request have come. Modules built for 0.1.0 don't learn whether more comes.
@@ -214,15 +211,12 @@ impl<H: Host> Vm<H> {
         fields: usize,
         rest: Rest,
     ) -> Result<Action, Fault> {
-        let (fields, end) = (length(fields), u32::from(rest.is_end()));
-        let answer = if self.is_without_end(Callback::RequestHeaders) {
-            let params = (stream.0, fields);
-            self.call(Callback::RequestHeaders, stream, |e| &mut e.request_headers_without_end, params)?
-        } else {
-            let params = (stream.0, fields, end);
-            self.call(Callback::RequestHeaders, stream, |e| &mut e.request_headers, params)?
-        };
-        self.action(Callback::RequestHeaders, answer, HEADERS)
+        self.headers(
+            Callback::RequestHeaders,
+            |e| &mut e.request_headers,
+            |e| &mut e.request_headers_without_end,
+            Arrival { stream, size: fields, rest },
+        )
     }
 
     /// A piece of a request's body has come; `size` bytes can be read.
@@ -231,9 +225,7 @@ impl<H: Host> Vm<H> {
     ///
     /// The module fails.
     pub fn on_request_body(&mut self, stream: ContextId, size: usize, rest: Rest) -> Result<Action, Fault> {
-        let params = (stream.0, length(size), u32::from(rest.is_end()));
-        let answer = self.call(Callback::RequestBody, stream, |e| &mut e.request_body, params)?;
-        self.action(Callback::RequestBody, answer, BODY)
+        self.piece(Callback::RequestBody, |e| &mut e.request_body, Arrival { stream, size, rest }, BODY)
     }
 
     /// The trailers of a request have come.
@@ -242,9 +234,7 @@ impl<H: Host> Vm<H> {
     ///
     /// The module fails.
     pub fn on_request_trailers(&mut self, stream: ContextId, fields: usize) -> Result<Action, Fault> {
-        let params = (stream.0, length(fields));
-        let answer = self.call(Callback::RequestTrailers, stream, |e| &mut e.request_trailers, params)?;
-        self.action(Callback::RequestTrailers, answer, PLAIN)
+        self.trailers(Callback::RequestTrailers, |e| &mut e.request_trailers, stream, fields)
     }
 
     /// The fields of a response have come. Modules built for 0.1.0 don't learn whether more comes.
@@ -258,15 +248,12 @@ impl<H: Host> Vm<H> {
         fields: usize,
         rest: Rest,
     ) -> Result<Action, Fault> {
-        let (fields, end) = (length(fields), u32::from(rest.is_end()));
-        let answer = if self.is_without_end(Callback::ResponseHeaders) {
-            let params = (stream.0, fields);
-            self.call(Callback::ResponseHeaders, stream, |e| &mut e.response_headers_without_end, params)?
-        } else {
-            let params = (stream.0, fields, end);
-            self.call(Callback::ResponseHeaders, stream, |e| &mut e.response_headers, params)?
-        };
-        self.action(Callback::ResponseHeaders, answer, HEADERS)
+        self.headers(
+            Callback::ResponseHeaders,
+            |e| &mut e.response_headers,
+            |e| &mut e.response_headers_without_end,
+            Arrival { stream, size: fields, rest },
+        )
     }
 
     /// A piece of a response's body has come; `size` bytes can be read.
@@ -275,9 +262,7 @@ impl<H: Host> Vm<H> {
     ///
     /// The module fails.
     pub fn on_response_body(&mut self, stream: ContextId, size: usize, rest: Rest) -> Result<Action, Fault> {
-        let params = (stream.0, length(size), u32::from(rest.is_end()));
-        let answer = self.call(Callback::ResponseBody, stream, |e| &mut e.response_body, params)?;
-        self.action(Callback::ResponseBody, answer, BODY)
+        self.piece(Callback::ResponseBody, |e| &mut e.response_body, Arrival { stream, size, rest }, BODY)
     }
 
     /// The trailers of a response have come.
@@ -286,9 +271,7 @@ impl<H: Host> Vm<H> {
     ///
     /// The module fails.
     pub fn on_response_trailers(&mut self, stream: ContextId, fields: usize) -> Result<Action, Fault> {
-        let params = (stream.0, length(fields));
-        let answer = self.call(Callback::ResponseTrailers, stream, |e| &mut e.response_trailers, params)?;
-        self.action(Callback::ResponseTrailers, answer, PLAIN)
+        self.trailers(Callback::ResponseTrailers, |e| &mut e.response_trailers, stream, fields)
     }
 
     /// A call is over: this many fields, bytes of body and trailers; no fields if it failed. The context is the plugin of the
@@ -320,9 +303,8 @@ impl<H: Host> Vm<H> {
         call: CallId,
         pairs: usize,
     ) -> Result<(), Fault> {
-        let params = (context.0, call.0, length(pairs));
         let callback = Callback::GrpcReceiveInitialMetadata;
-        self.call(callback, context, |e| &mut e.grpc_receive_initial_metadata, params).map(drop)
+        self.received(callback, |e| &mut e.grpc_receive_initial_metadata, context, call, pairs)
     }
 
     /// A message of a gRPC call has come.
@@ -331,8 +313,7 @@ impl<H: Host> Vm<H> {
     ///
     /// The module fails.
     pub fn on_grpc_receive(&mut self, context: ContextId, call: CallId, size: usize) -> Result<(), Fault> {
-        let params = (context.0, call.0, length(size));
-        self.call(Callback::GrpcReceive, context, |e| &mut e.grpc_receive, params).map(drop)
+        self.received(Callback::GrpcReceive, |e| &mut e.grpc_receive, context, call, size)
     }
 
     /// Metadata of a gRPC call has come, after its messages.
@@ -346,9 +327,8 @@ impl<H: Host> Vm<H> {
         call: CallId,
         pairs: usize,
     ) -> Result<(), Fault> {
-        let params = (context.0, call.0, length(pairs));
         let callback = Callback::GrpcReceiveTrailingMetadata;
-        self.call(callback, context, |e| &mut e.grpc_receive_trailing_metadata, params).map(drop)
+        self.received(callback, |e| &mut e.grpc_receive_trailing_metadata, context, call, pairs)
     }
 
     /// A gRPC call is over, with this status.
@@ -391,6 +371,73 @@ impl<H: Host> Vm<H> {
         result.map(drop)
     }
 
+    /// The fields of a message have come; which export takes them depends on what the module was built for.
+    fn headers(
+        &mut self,
+        callback: Callback,
+        with_end: impl FnOnce(&mut Exports) -> &mut Three,
+        without_end: impl FnOnce(&mut Exports) -> &mut Two,
+        arrival: Arrival,
+    ) -> Result<Action, Fault> {
+        let Arrival { stream, size, rest } = arrival;
+        let fields = length(size);
+        let answer = if self.is_without_end(callback) {
+            self.call(callback, stream, without_end, (stream.0, fields))?
+        } else {
+            self.call(callback, stream, with_end, (stream.0, fields, u32::from(rest.is_end())))?
+        };
+        self.action(callback, answer, HEADERS)
+    }
+
+    /// A piece of a message, or bytes of a connection, have come.
+    fn piece(
+        &mut self,
+        callback: Callback,
+        export: impl FnOnce(&mut Exports) -> &mut Three,
+        arrival: Arrival,
+        meanings: &[Action],
+    ) -> Result<Action, Fault> {
+        let Arrival { stream, size, rest } = arrival;
+        let params = (stream.0, length(size), u32::from(rest.is_end()));
+        let answer = self.call(callback, stream, export, params)?;
+        self.action(callback, answer, meanings)
+    }
+
+    /// The trailers of a message have come.
+    fn trailers(
+        &mut self,
+        callback: Callback,
+        export: impl FnOnce(&mut Exports) -> &mut Two,
+        stream: ContextId,
+        fields: usize,
+    ) -> Result<Action, Fault> {
+        let answer = self.call(callback, stream, export, (stream.0, length(fields)))?;
+        self.action(callback, answer, PLAIN)
+    }
+
+    /// One side of a connection is closed.
+    fn closed(
+        &mut self,
+        callback: Callback,
+        export: impl FnOnce(&mut Exports) -> &mut Export<(u32, u32), ()>,
+        stream: ContextId,
+        peer: PeerType,
+    ) -> Result<(), Fault> {
+        self.call(callback, stream, export, (stream.0, peer.wire())).map(drop)
+    }
+
+    /// So much has come of a gRPC call.
+    fn received(
+        &mut self,
+        callback: Callback,
+        export: impl FnOnce(&mut Exports) -> &mut Export<(u32, u32, u32), ()>,
+        context: ContextId,
+        call: CallId,
+        count: usize,
+    ) -> Result<(), Fault> {
+        self.call(callback, context, export, (context.0, call.0, length(count))).map(drop)
+    }
+
     /// Enters a callback and finishes what became done meanwhile.
     fn call<P: WasmParams, R: WasmResults>(
         &mut self,
@@ -427,6 +474,17 @@ impl<H: Host> Vm<H> {
         meaning.copied().ok_or_else(|| self.bad_return(callback, number))
     }
 }
+
+/// What a callback tells of: so many fields or bytes, and whether more is to come.
+struct Arrival {
+    stream: ContextId,
+    size: usize,
+    rest: Rest,
+}
+
+/// Callbacks that answer, with two parameters and with three.
+type Two = Export<(u32, u32), u32>;
+type Three = Export<(u32, u32, u32), u32>;
 
 fn length(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)

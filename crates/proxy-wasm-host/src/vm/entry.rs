@@ -1,5 +1,6 @@
 //! The way into a module and back.
 
+use wasm_sandbox::begin;
 use wasmtime::{WasmParams, WasmResults};
 
 use crate::abi::Callback;
@@ -28,12 +29,10 @@ impl<H: Host> Vm<H> {
         let state = self.store.data_mut();
         state.effective = Some(context);
         state.callback = Some(callback);
-        state.limiter.has_refused = false;
         let limits = &state.shared.limits;
         let is_start = matches!(callback, Callback::VmStart | Callback::Configure);
         let ticks = if is_start { limits.start_ticks_max } else { limits.call_ticks_max };
-        let looked_at = state.meter.begin(ticks, limits.cpu_tick);
-        self.store.set_epoch_deadline(looked_at);
+        begin(&mut self.store, ticks);
         let result = function.call(&mut self.store, params);
         self.store.data_mut().end_call();
         match result {
@@ -56,7 +55,7 @@ impl<H: Host> Vm<H> {
     }
 
     fn fail(&mut self, callback: Callback, error: &wasmtime::Error) -> Fault {
-        let was_refused = self.store.data().limiter.has_refused;
+        let was_refused = self.store.data().confinement.has_refused();
         self.die(Fault::of_error(error, Some(callback), was_refused))
     }
 

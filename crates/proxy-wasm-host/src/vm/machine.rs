@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use wasmtime::{Instance, InstancePre, Memory, PoolConcurrencyLimitError, Store, Trap, UpdateDeadline};
+use wasm_sandbox::{Allocation, begin, confine};
+use wasmtime::{Instance, InstancePre, Memory, PoolConcurrencyLimitError, Store};
 
 use crate::abi::Callback;
-use crate::engine::Allocation;
 use crate::fault::{Fault, FaultKind};
 use crate::host::Host;
 use crate::image::{Shared, StartError};
@@ -33,12 +33,7 @@ impl<H: Host> Vm<H> {
     ) -> Result<Self, StartError> {
         let exports = Exports::new(&shared.module);
         let state = State::new(Arc::clone(&shared), host);
-        let mut store = Store::new(shared.module.engine().machine(), state);
-        store.limiter(|state| &mut state.limiter);
-        store.epoch_deadline_callback(|mut context| match context.data_mut().meter.look() {
-            Some(ticks) => Ok(UpdateDeadline::Continue(ticks)),
-            None => Err(Trap::Interrupt.into()),
-        });
+        let mut store = confine(shared.module.engine(), state);
         begin_start(&mut store);
         let instance = image.instantiate(&mut store).map_err(|error| start_error(&mut store, &error))?;
         let mut vm = Self { store, instance, exports, fault: None };
@@ -53,7 +48,7 @@ impl<H: Host> Vm<H> {
         let allocator =
             self.instance.get_typed_func::<u32, u32>(&mut self.store, shared.module.allocator())?;
         let state = self.store.data_mut();
-        state.memory = memory;
+        state.confinement.memory = memory;
         state.allocator = Some(Box::new(allocator));
         if self.run("_initialize")? {
             self.run_main()?;
@@ -130,7 +125,12 @@ impl<H: Host> Vm<H> {
     ///
     /// Bytes.
     pub fn memory_bytes(&self) -> usize {
-        self.store.data().memory.as_ref().map_or(0, |memory: &Memory| memory.data_size(&self.store))
+        self.store
+            .data()
+            .confinement
+            .memory
+            .as_ref()
+            .map_or(0, |memory: &Memory| memory.data_size(&self.store))
     }
 
     pub(super) fn die(&mut self, fault: Fault) -> Fault {
@@ -141,11 +141,9 @@ impl<H: Host> Vm<H> {
 }
 
 /// Begins what a module does first.
-fn begin_start<H>(store: &mut Store<State<H>>) {
-    let state = store.data_mut();
-    let limits = &state.shared.limits;
-    let looked_at = state.meter.begin(limits.start_ticks_max, limits.cpu_tick);
-    store.set_epoch_deadline(looked_at);
+fn begin_start<H: Host>(store: &mut Store<State<H>>) {
+    let ticks = store.data().shared.limits.start_ticks_max;
+    begin(store, ticks);
 }
 
 fn start_error<H: Host>(store: &mut Store<State<H>>, error: &wasmtime::Error) -> StartError {
@@ -156,8 +154,8 @@ fn start_error<H: Host>(store: &mut Store<State<H>>, error: &wasmtime::Error) ->
     {
         return StartError::Busy { instances_max };
     }
-    let fault = Fault::of_error(error, None, state.limiter.has_refused);
-    if fault.kind() == FaultKind::Host && state.memory.is_none() {
+    let fault = Fault::of_error(error, None, state.confinement.has_refused());
+    if fault.kind() == FaultKind::Host && state.confinement.memory.is_none() {
         return StartError::Limits { reason: format!("{error:#}") };
     }
     StartError::Fault(fault)

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use wasm_sandbox::{Confined, Region, memory_of};
 use wasmtime::Caller;
 
 use crate::abi::{Answer, Pairs, PairsSize, PairsWriter, Status};
@@ -12,37 +13,6 @@ use super::state::State;
 
 /// The caller of a host function.
 pub(crate) type Guest<'a, H> = Caller<'a, State<H>>;
-
-/// A pointer and a length that a module gave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Region {
-    pub(crate) start: u32,
-    pub(crate) len: u32,
-}
-
-impl Region {
-    pub(crate) const fn new(start: u32, len: u32) -> Self {
-        Self { start, len }
-    }
-
-    /// Its bytes in a memory.
-    pub(crate) fn of(self, memory: &[u8]) -> Answer<&[u8]> {
-        let (start, end) = self.bounds()?;
-        memory.get(start..end).ok_or(Status::InvalidMemoryAccess)
-    }
-
-    /// Its bytes in a memory.
-    pub(crate) fn of_mut(self, memory: &mut [u8]) -> Answer<&mut [u8]> {
-        let (start, end) = self.bounds()?;
-        memory.get_mut(start..end).ok_or(Status::InvalidMemoryAccess)
-    }
-
-    fn bounds(self) -> Answer<(usize, usize)> {
-        let start = usize::try_from(self.start).map_err(|_| Status::InvalidMemoryAccess)?;
-        let len = usize::try_from(self.len).map_err(|_| Status::InvalidMemoryAccess)?;
-        Ok((start, start.checked_add(len).ok_or(Status::InvalidMemoryAccess)?))
-    }
-}
 
 /// Everything that a host function works with.
 pub(crate) struct Crossing<'a, H> {
@@ -80,7 +50,8 @@ impl<'a> Given<'a> {
 
     /// Fails if so many bytes can't be written there.
     pub(crate) fn check_room(self, start: u32, len: u32) -> Answer {
-        Region::new(start, len).of(self.memory).map(drop)
+        Region::new(start, len).of(self.memory)?;
+        Ok(())
     }
 }
 
@@ -94,7 +65,7 @@ pub(crate) fn cross<'a, H: Host>(guest: &'a mut Guest<'_, H>) -> Answer<Crossing
 
 /// Everything that a host function works with; for functions that modules may call while they start.
 pub(crate) fn cross_without_context<'a, H: Host>(guest: &'a mut Guest<'_, H>) -> Answer<Crossing<'a, H>> {
-    let memory = guest.data().memory.ok_or(Status::InvalidMemoryAccess)?;
+    let memory = guest.data().confinement.memory.ok_or(Status::InvalidMemoryAccess)?;
     let (memory, state) = memory.data_and_store_mut(guest);
     let scope = state.scope();
     let host = state.host.as_deref_mut().ok_or(Status::InternalFailure)?;
@@ -103,9 +74,7 @@ pub(crate) fn cross_without_context<'a, H: Host>(guest: &'a mut Guest<'_, H>) ->
 
 /// Writes a number.
 pub(crate) fn put<H: Host, const N: usize>(guest: &mut Guest<'_, H>, start: u32, number: [u8; N]) -> Answer {
-    let len = u32::try_from(N).map_err(|_| Status::InvalidMemoryAccess)?;
-    Region::new(start, len).of_mut(memory_of(guest))?.copy_from_slice(&number);
-    Ok(())
+    Ok(wasm_sandbox::put(guest, start, number)?)
 }
 
 /// Where a module wants to learn of a value: its address and its length.
@@ -122,7 +91,8 @@ impl Place {
 
     fn check(self, memory: &[u8]) -> Answer {
         Region::new(self.data, 4).of(memory)?;
-        Region::new(self.size, 4).of(memory).map(drop)
+        Region::new(self.size, 4).of(memory)?;
+        Ok(())
     }
 
     fn put(self, memory: &mut [u8], region: Region) -> Answer {
@@ -268,21 +238,13 @@ fn borrow_host<H: Host>(guest: &mut Guest<'_, H>, place: Place) -> Answer<Box<H>
 fn return_host<H: Host>(guest: &mut Guest<'_, H>, host: Box<H>) {
     let state = guest.data_mut();
     state.host = Some(host);
-    state.print();
+    state.handle_lines();
 }
 
 fn given_by<'a, H: Host>(guest: &'a mut Guest<'_, H>) -> Given<'a> {
-    let Some(memory) = guest.data().memory else {
+    let Some(memory) = guest.data().confinement.memory else {
         return Given { memory: &[], limits: &guest.data().shared.limits };
     };
     let (memory, state) = memory.data_and_store_mut(guest);
     Given { memory, limits: &state.shared.limits }
-}
-
-/// The module's memory; empty before it has one.
-pub(crate) fn memory_of<'a, H: Host>(guest: &'a mut Guest<'_, H>) -> &'a mut [u8] {
-    match guest.data().memory {
-        Some(memory) => memory.data_mut(guest),
-        None => &mut [],
-    }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use wasmtime::{Memory, TypedFunc};
+use wasm_sandbox::{Confined, Confinement};
+use wasmtime::TypedFunc;
 
 use crate::abi::{Callback, LogLevel};
 use crate::host::{Host, Scope};
@@ -10,9 +11,6 @@ use crate::ids::ContextId;
 use crate::image::Shared;
 
 use super::contexts::Contexts;
-use super::limiter::Limiter;
-use super::meter::Meter;
-use super::printed::Printed;
 
 /// What a machine knows while its module runs.
 pub(crate) struct State<H> {
@@ -20,8 +18,6 @@ pub(crate) struct State<H> {
     /// Away while one of its methods runs and while the module gives memory for what such a method gave: host functions
     /// called meanwhile are refused.
     pub(crate) host: Option<Box<H>>,
-    /// The module's memory; none until its start function has run.
-    pub(crate) memory: Option<Memory>,
     /// Gives memory; away while it does.
     pub(crate) allocator: Option<Box<TypedFunc<u32, u32>>>,
     pub(crate) contexts: Contexts,
@@ -29,31 +25,23 @@ pub(crate) struct State<H> {
     pub(crate) callback: Option<Callback>,
     pub(crate) vm_configuration: Arc<[u8]>,
     pub(crate) foreign_arguments: Arc<[u8]>,
-    pub(crate) printed: Printed,
-    pub(crate) limiter: Limiter,
-    pub(crate) meter: Meter,
+    /// Has the module's memory, from when its start function has run.
+    pub(crate) confinement: Confinement,
 }
 
 impl<H: Host> State<H> {
     pub(crate) fn new(shared: Arc<Shared>, host: H) -> Self {
-        let limiter = Limiter {
-            memory_bytes_max: shared.limits.memory_bytes_max,
-            table_elements_max: shared.limits.table_elements_max,
-            has_refused: false,
-        };
+        let confinement = Confinement::new(shared.limits.bounds(), Arc::clone(&shared.sandbox));
         Self {
             shared,
             host: Some(Box::new(host)),
-            memory: None,
             allocator: None,
             contexts: Contexts::default(),
             effective: None,
             callback: None,
             vm_configuration: Arc::default(),
             foreign_arguments: Arc::default(),
-            printed: Printed::default(),
-            limiter,
-            meter: Meter::default(),
+            confinement,
         }
     }
 
@@ -62,22 +50,10 @@ impl<H: Host> State<H> {
         Scope { context: self.effective, callback: self.callback }
     }
 
-    /// Hands lines to the host, if it is not away.
-    pub(crate) fn print(&mut self) {
-        if !self.printed.has_lines() {
-            return;
-        }
-        let scope = self.scope();
-        let Some(host) = &mut self.host else { return };
-        for line in self.printed.take_lines() {
-            host.print(scope, line.output, &line.text);
-        }
-    }
-
     /// The callback is over.
     pub(crate) fn end_call(&mut self) {
-        self.print();
-        let dropped = self.printed.end_call();
+        self.handle_lines();
+        let dropped = self.confinement.end_call();
         if dropped > 0
             && let Some(host) = &mut self.host
         {
@@ -92,11 +68,33 @@ impl<H: Host> State<H> {
     /// The module runs no more: hands over what it printed last.
     pub(crate) fn end(&mut self) {
         let scope = self.scope();
-        let rest = self.printed.take_rest();
+        let rest = self.confinement.take_rest();
         if let Some(host) = &mut self.host {
             for line in rest {
                 host.print(scope, line.output, &line.text);
             }
+        }
+    }
+}
+
+impl<H: Host> Confined for State<H> {
+    fn confinement(&self) -> &Confinement {
+        &self.confinement
+    }
+
+    fn confinement_mut(&mut self) -> &mut Confinement {
+        &mut self.confinement
+    }
+
+    /// Hands lines to the host, if it is not away.
+    fn handle_lines(&mut self) {
+        if !self.confinement.has_lines() {
+            return;
+        }
+        let scope = self.scope();
+        let Some(host) = &mut self.host else { return };
+        for line in self.confinement.take_lines() {
+            host.print(scope, line.output, &line.text);
         }
     }
 }

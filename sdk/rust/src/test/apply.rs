@@ -31,7 +31,7 @@ impl Subject<'_> {
         let text = || String::from_utf8_lossy(&edit.value).into_owned();
         match edit.op {
             abi::EDIT_SET | abi::EDIT_ADD | abi::EDIT_REMOVE => {
-                check_field(&edit.name, &edit.value)?;
+                check_change(edit)?;
                 change(self.fields()?, edit);
             }
             abi::EDIT_METHOD if !is_token(&edit.value) => return Err(format!("{:?} is no method", text())),
@@ -133,6 +133,14 @@ fn note(metadata: &mut Vec<Note>, edit: &Written) -> Result<(), String> {
 fn status(number: u32) -> Result<u16, String> {
     let status = u16::try_from(number).ok().filter(|status| (200..600).contains(status));
     status.ok_or_else(|| format!("{number} is no status"))
+}
+
+/// What a host says of a change to a field: the length may be removed, and is then free.
+fn check_change(edit: &Written) -> Result<(), String> {
+    if edit.op == abi::EDIT_REMOVE && FieldId::of(&edit.name) == Some(FieldId::CONTENT_LENGTH) {
+        return Ok(());
+    }
+    check_field(&edit.name, &edit.value)
 }
 
 /// What a host says of a field's name and value.

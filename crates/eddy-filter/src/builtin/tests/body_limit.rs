@@ -12,7 +12,7 @@ fn it_looks_only_where_there_is_a_limit() {
     assert!(info.interest.has(Phase::RequestBody) && !info.interest.has(Phase::ResponseBody));
     let (_, info) = made(&filter(None, Some(1)));
     assert!(!info.interest.has(Phase::RequestHead) && info.interest.has(Phase::ResponseBody));
-    assert!(info.only_reads_body);
+    assert!(info.keeps_length);
 }
 
 #[test]

@@ -110,6 +110,32 @@ impl Vm {
         }
     }
 
+    /// Calls the function that lies on the stack of the main thread, and leaves its results there.
+    ///
+    /// # Errors
+    /// As [`Self::enter`].
+    pub(in crate::lua) fn call(&mut self, arguments: c_int, results: c_int) -> Result<(), VmFault> {
+        let called = self.enter(self.state(), |state| {
+            // SAFETY: the function and so many arguments lie on the stack.
+            unsafe { ffi::lua_pcall(state, arguments, results, 0) }
+        });
+        called.map(drop)
+    }
+
+    /// Puts a copy of a value on the stack of the main thread; `index` is that of a value or of the globals.
+    #[inline]
+    pub(in crate::lua) fn push(&self, index: c_int) {
+        // SAFETY: the index is that of a value or of the globals, and there is room on the stack.
+        unsafe { ffi::lua_pushvalue(self.state(), index) };
+    }
+
+    /// Makes the stack of the main thread so high.
+    #[inline]
+    pub(in crate::lua) fn truncate(&self, top: c_int) {
+        // SAFETY: the stack has at least as many values, or gets nil in their place.
+        unsafe { ffi::lua_settop(self.state(), top) };
+    }
+
     /// Whether the machine has to be replaced: it has used up its memory.
     pub(in crate::lua) fn is_spent(&self) -> bool {
         self.is_spent

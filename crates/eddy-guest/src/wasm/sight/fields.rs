@@ -1,7 +1,8 @@
 //! Maps of fields, read and changed by modules.
 //!
 //! Names are shown in lower case. The fields that frame a message or end at this hop can be read; changing them does
-//! nothing, because eddy writes them itself.
+//! nothing, because eddy writes them itself, with one exception: a module that removes the length, or says another one,
+//! is free to change it.
 
 use std::borrow::Cow;
 
@@ -94,6 +95,9 @@ impl Sight {
         if let Some(pseudo) = pseudo_of(part, name) {
             return self.set_start(pseudo, value);
         }
+        if FieldId::from_name(name) == FieldId::ContentLength {
+            return self.remove(part, name);
+        }
         let overlay = self.begin(part)?;
         settle(overlay.edit().set(name, value), |name, value| Edit::Set { name, value }, name, value)
             .map_or(Ok(()), |edit| self.push(&edit?))
@@ -107,6 +111,9 @@ impl Sight {
         self.check_open(part)?;
         if let Some(pseudo) = pseudo_of(part, name) {
             return self.set_start(pseudo, value);
+        }
+        if FieldId::from_name(name) == FieldId::ContentLength {
+            return self.remove(part, name);
         }
         let overlay = self.begin(part)?;
         settle(overlay.edit().add(name, value), |name, value| Edit::Add { name, value }, name, value)

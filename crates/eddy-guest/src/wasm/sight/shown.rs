@@ -2,10 +2,9 @@
 
 use std::ptr::NonNull;
 
-use eddy_filter::{Edit, EditLog, Phase, View};
+use eddy_filter::{Edit, EditLog, KeptView, Phase, View};
 use proxy_wasm_host::abi::{Answer, Status};
 
-use super::kept::Kept;
 use super::overlay::Overlay;
 use super::start::StartLine;
 
@@ -35,7 +34,7 @@ enum Shown {
     /// Lent for a callback.
     Lent(NonNull<View<'static>>),
     /// Kept while the exchange waits.
-    Kept(Box<Kept>),
+    Kept(Box<KeptView>),
 }
 
 // SAFETY: the pointer is only there while a callback runs on the thread that lent the view, which no other thread enters
@@ -64,7 +63,7 @@ impl Sight {
 
     /// Makes a sight of its own of what is shown here, with the changes but without their log.
     pub(crate) fn keep(&mut self) -> Option<Self> {
-        let kept = Box::new(Kept::of(&self.view()?));
+        let kept = Box::new(KeptView::of(&self.view()?));
         Some(Self {
             shown: Shown::Kept(kept),
             request: std::mem::take(&mut self.request),

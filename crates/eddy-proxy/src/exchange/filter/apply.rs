@@ -1,7 +1,7 @@
 //! Carries out what filters said beside their verdicts.
 
 use eddy_filter::{Edit, EditLog, Head, Phase, Verdict, apply_to_body, apply_to_fields};
-use eddy_http::FieldsEditor;
+use eddy_http::{FieldId, FieldsEditor};
 
 use crate::exchange::drive::Drive;
 use crate::exchange::filter::chain::FilterChain;
@@ -126,9 +126,17 @@ fn change(
     if phase == Phase::Log && !matches!(edit, Edit::Metadata { .. }) {
         return Ok(());
     }
+    let before = body_len(drive.exchange, phase);
     carry_out(drive.exchange, phase, edit, is_rerouted)?;
+    if body_len(drive.exchange, phase) != before {
+        drive.exchange.filtering.way(direction_of(phase)).resized_by = Some(place);
+    }
     drive.exchange.filtering.changed |= 1 << place;
     Ok(())
+}
+
+fn body_len(exchange: &mut Exchange, phase: Phase) -> usize {
+    body_of(exchange.filtering.way(direction_of(phase))).len()
 }
 
 fn carry_out(
@@ -211,7 +219,13 @@ fn fields(exchange: &mut Exchange, phase: Phase, edit: &Edit<'_>) -> Result<(), 
         | Phase::Log
         | Phase::End => return Err("the head has been sent and cannot be changed any more".to_owned()),
     };
-    apply_to_fields(edit, &mut head).map_err(|refused| refused.to_string())
+    apply_to_fields(edit, &mut head).map_err(|refused| refused.to_string())?;
+    if let Edit::Remove { name } = edit
+        && FieldId::from_name(name) == FieldId::ContentLength
+    {
+        filtering.way(direction_of(phase)).is_length_open = true;
+    }
+    Ok(())
 }
 
 fn trailers(way: &mut Way) -> Head<'_> {

@@ -87,17 +87,21 @@ pub(crate) fn framing(drive: &Drive<'_>) -> RequestBody {
     }
     let body = exchange.head.body;
     let has_body = matches!(body, RequestBody::Length(1..));
-    if has_body && changes_bodies(drive, Phase::RequestBody) { RequestBody::Chunked } else { body }
+    if has_body && (way.is_length_open || changes_bodies(drive, Phase::RequestBody)) {
+        RequestBody::Chunked
+    } else {
+        body
+    }
 }
 
-/// Whether a filter may change the bodies that pass in this phase.
+/// Whether a filter may change the length of bodies that pass in this phase.
 pub(crate) fn changes_bodies(drive: &Drive<'_>, phase: Phase) -> bool {
     let chain = drive.plan.chain(drive.index, drive.exchange.filtering.chain);
     chain.is_some_and(|chain| {
         let steps = chain.chain.order(phase).iter();
         steps
             .filter_map(|entry| chain.chain.steps().get(usize::from(entry.step)))
-            .any(|step| !step.filter.info.only_reads_body)
+            .any(|step| !step.filter.info.keeps_length)
     })
 }
 

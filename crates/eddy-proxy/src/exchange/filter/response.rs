@@ -67,7 +67,8 @@ pub(crate) fn framing(drive: &Drive<'_>, version: Version) -> ResponseBody {
         return ResponseBody::Length(way.collected.len() as u64);
     }
     let has_length = matches!(body, ResponseBody::Length(1..));
-    if has_length && (way.is_whole || changes_bodies(drive, Phase::ResponseBody)) {
+    let is_open = way.is_whole || way.is_length_open;
+    if has_length && (is_open || changes_bodies(drive, Phase::ResponseBody)) {
         return ResponseBody::Chunked.towards(version);
     }
     body.towards(version)

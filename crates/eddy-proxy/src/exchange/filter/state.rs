@@ -99,6 +99,10 @@ pub(crate) struct Way {
     pub(crate) is_head_done: bool,
     /// Whether the head can still be changed: it has not been written.
     pub(crate) is_head_sealed: bool,
+    /// Whether a filter wants to be free of the length that its sender announced.
+    pub(crate) is_length_open: bool,
+    /// The last step that changed the length of a piece, or of the whole.
+    pub(crate) resized_by: Option<u8>,
     /// The step that collects the body; the head waits there too unless it is done.
     pub(crate) hold: Option<u8>,
     /// The first step that is shown the whole body: the one that first collected it.

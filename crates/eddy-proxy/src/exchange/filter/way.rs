@@ -11,7 +11,7 @@ use crate::exchange::drive::Drive;
 use crate::exchange::filter::enter::{FailureKind, Outcome, Range, enter, fail};
 use crate::exchange::filter::state::{Trailers, Way};
 use crate::exchange::filter::wait::{self, Pause};
-use crate::exchange::pump::Pump;
+use crate::exchange::pump::{Misfit, Pump};
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 
@@ -201,6 +201,10 @@ fn show_whole(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Re
         return Ok(Taken::Stop(Progress::Whole));
     }
     if !pump.is_ending() {
+        if let Err(misfit) = pump.check_length(way.collected.len(), true) {
+            return Err(refuse_length(drive, direction, misfit));
+        }
+        let Lane { way, pump, .. } = Lane::of(drive, direction);
         write_whole(way, pump);
     }
     Ok(Taken::Stop(Progress::Output))
@@ -237,6 +241,10 @@ fn take_piece(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Re
         return Ok(Taken::GoOn);
     }
     let Lane { way, pump, .. } = Lane::of(drive, direction);
+    if let Err(misfit) = pump.check_length(way.piece.len(), way.is_last) {
+        return Err(refuse_length(drive, direction, misfit));
+    }
+    let Lane { way, pump, .. } = Lane::of(drive, direction);
     pump.push_data(&way.piece);
     way.has_piece = false;
     way.piece_passed = None;
@@ -244,6 +252,21 @@ fn take_piece(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Re
         pump.finish(Fields::new(&way.trailers.bytes, &way.trailers.fields));
     }
     Ok(Taken::Stop(Progress::Output))
+}
+
+/// Ends a message that is not as long as its head, which is on its way, has announced: the fault is that of the filter
+/// which changed its length last.
+#[cold]
+fn refuse_length(drive: &mut Drive<'_>, direction: Direction, misfit: Misfit) -> Fault {
+    let plan = Rc::clone(&drive.plan);
+    let chain = plan.chain(drive.index, drive.exchange.filtering.chain);
+    let resized_by = drive.exchange.filtering.way(direction).resized_by;
+    let Some((chain, step)) = chain.zip(resized_by) else { return Fault::FilterFailed };
+    let why = match misfit {
+        Misfit::TooLong => LENGTHENED,
+        Misfit::TooShort => SHORTENED,
+    };
+    fail(drive, &plan, chain, step, FailureKind::Edit, why).unwrap_or(Fault::FilterFailed)
 }
 
 /// Reads a piece out of what the source holds; tells what is to be done first where there is none.
@@ -257,7 +280,8 @@ fn read_piece(drive: &mut Drive<'_>, direction: Direction) -> Result<Option<Prog
         }
         return Ok(Some(Progress::Output));
     }
-    if way.hold.is_none() && pump.has_output() {
+    // A head and a small body leave in one call.
+    if way.hold.is_none() && pump.is_full() {
         return Ok(Some(Progress::Output));
     }
     let piece = pump.reader.next(source.held()).map_err(|fault| match direction {
@@ -395,3 +419,6 @@ fn beyond(direction: Direction) -> u8 {
 fn is_replied(drive: &Drive<'_>) -> bool {
     drive.exchange.filtering.reply.is_given()
 }
+
+const LENGTHENED: &str = "it made the body longer than the `content-length` of the head that has gone on; remove that field in the hook for the head, or hold the head until the body is there";
+const SHORTENED: &str = "it made the body shorter than the `content-length` of the head that has gone on; remove that field in the hook for the head, or hold the head until the body is there";

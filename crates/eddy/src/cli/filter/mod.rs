@@ -4,6 +4,7 @@ mod build;
 mod command;
 mod name;
 mod new;
+mod specs;
 mod template;
 mod test;
 

@@ -21,13 +21,21 @@ use crate::terminal::print;
 pub(super) fn run(arguments: &FilterNew) -> Result<(), Failure> {
     let name = FilterName::parse(&arguments.name)?;
     let folder = arguments.dir.clone().unwrap_or_else(|| PathBuf::from(name.text()));
-    let kits = Cache::find(arguments.cache.cache_dir.as_deref()).and_then(|cache| Kits::unpack(&cache));
-    let kits = kits.map_err(|failure| show(&failure))?;
+    let kit = match arguments.lang {
+        Language::Go => Some("go"),
+        Language::Rust => Some("rust"),
+        // What a script needs is in eddy.
+        Language::Lua => None,
+    };
+    let kit = match kit {
+        Some(kit) => {
+            let cache = Cache::find(arguments.cache.cache_dir.as_deref());
+            let kits = cache.and_then(|cache| Kits::unpack(&cache)).map_err(|failure| show(&failure))?;
+            kits.current(kit)
+        }
+        None => PathBuf::new(),
+    };
     check_free(&folder)?;
-    let kit = kits.current(match arguments.lang {
-        Language::Go => "go",
-        Language::Rust => "rust",
-    });
     for (path, text) in files_of(arguments.lang, &Place { name: &name, kit: &kit }) {
         write_new(&folder.join(path), &text)
             .with_context(|| format!("cannot write \"{}\"", folder.join(path).display()))?;
@@ -57,6 +65,7 @@ fn next_steps(lang: Language, folder: &Path) -> String {
     let shown = folder.display();
     let (test, run) = match lang {
         Language::Go => ("go test ./...", "eddy run eddy.yaml"),
+        Language::Lua => ("eddy filter test", "eddy run eddy.yaml"),
         Language::Rust => ("cargo test", "cargo build && eddy run eddy.yaml"),
     };
     format!(

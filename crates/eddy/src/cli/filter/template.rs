@@ -9,7 +9,7 @@ use crate::cli::arguments::Language;
 /// What the files depend on.
 pub(super) struct Place<'a> {
     pub(super) name: &'a FilterName,
-    /// Where the kit lies.
+    /// Where the kit lies, for a language that has one.
     pub(super) kit: &'a Path,
 }
 
@@ -20,6 +20,7 @@ pub(super) type ProjectFile = (&'static str, String);
 pub(super) fn files_of(lang: Language, place: &Place<'_>) -> Vec<ProjectFile> {
     let texts: &[(&str, &str)] = match lang {
         Language::Go => &GO,
+        Language::Lua => &LUA,
         Language::Rust => &RUST,
     };
     texts.iter().map(|(path, text)| (*path, filled(text, place))).collect()
@@ -45,6 +46,13 @@ const GO: [(&str, &str); 7] = [
     (".gitignore", include_str!("go/gitignore.txt")),
 ];
 
+const LUA: [(&str, &str); 4] = [
+    ("filter.lua", include_str!("lua/filter.lua.txt")),
+    ("filter_spec.lua", include_str!("lua/spec.lua.txt")),
+    ("eddy.yaml", include_str!("lua/eddy.yaml.txt")),
+    ("README.md", include_str!("lua/readme.txt")),
+];
+
 const RUST: [(&str, &str); 5] = [
     ("Cargo.toml", include_str!("rust/cargo.toml.txt")),
     ("src/lib.rs", include_str!("rust/lib.rs.txt")),
@@ -60,7 +68,7 @@ mod tests {
     #[test]
     fn no_place_is_left_open() {
         let name = FilterName::parse("basic-auth").unwrap();
-        for lang in [Language::Go, Language::Rust] {
+        for lang in [Language::Go, Language::Lua, Language::Rust] {
             for (path, text) in files_of(lang, &Place { name: &name, kit: Path::new("/cache/a b") }) {
                 assert!(!text.contains('@'), "{path}: {text}");
                 assert!(text.ends_with('\n'), "{path}");

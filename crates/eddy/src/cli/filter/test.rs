@@ -10,6 +10,7 @@ use std::process::Command;
 use anyhow::{Context, anyhow};
 
 use super::command::show;
+use super::specs;
 use crate::bundle::{BundleFailure, Cache, ENVOY, Go, KIT, Kits, Module, hashed, module_root, quoted, sums};
 use crate::cli::arguments::FilterTest;
 use crate::cli::start::Failure;
@@ -21,6 +22,11 @@ use crate::cli::start::Failure;
 pub(super) fn run(arguments: &FilterTest) -> Result<(), Failure> {
     let folder = &arguments.dir;
     let folder = folder.canonicalize().with_context(|| format!("cannot use \"{}\"", folder.display()))?;
+    let has_project = folder.join("Cargo.toml").is_file() || module_root(&folder).is_some();
+    let specs = specs::in_folder(&folder).with_context(|| format!("cannot use \"{}\"", folder.display()))?;
+    if !has_project && !specs.is_empty() {
+        return specs::run(&specs, &arguments.rest);
+    }
     // The project may lead to the kits in the cache, whoever has emptied it.
     let cache = Cache::find(arguments.cache.cache_dir.as_deref()).map_err(|failure| show(&failure))?;
     let kits = Kits::unpack(&cache).map_err(|failure| show(&failure))?;
@@ -40,7 +46,11 @@ pub(super) fn run(arguments: &FilterTest) -> Result<(), Failure> {
         command.arg("./...").args(&arguments.rest);
         Go::show(command).map_err(|failure| show(&failure))?
     } else {
-        return Err(anyhow!("there is no go.mod and no Cargo.toml in \"{}\"", arguments.dir.display()).into());
+        return Err(anyhow!(
+            "there is no go.mod, no Cargo.toml and no *_spec.lua in \"{}\"",
+            arguments.dir.display()
+        )
+        .into());
     };
     if status.success() { Ok(()) } else { Err(Failure::Shown) }
 }

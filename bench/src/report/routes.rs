@@ -1,0 +1,113 @@
+//! What lookups of routes cost, as Markdown between two marks of a page; the figures are those of `make bench-routes`.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use serde::Deserialize;
+
+use super::summary::replace_between;
+
+/// What the benchmark of lookups wrote.
+#[derive(Debug, Deserialize)]
+pub struct Routes {
+    subject: Subject,
+    cpu: String,
+    kernel: String,
+    load_average: String,
+    rows: Vec<RouteRow>,
+}
+
+/// Tells these results from those of gateways.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Subject {
+    Routes,
+}
+
+/// A table of rules; times in nanoseconds a lookup.
+#[derive(Debug, Deserialize)]
+struct RouteRow {
+    rules: String,
+    count: usize,
+    build_ms: f64,
+    held_bytes: usize,
+    most_bytes: usize,
+    first_ns: f64,
+    middle_ns: f64,
+    last_ns: f64,
+    miss_ns: f64,
+    all_ns: f64,
+}
+
+/// Puts the table of `results` between the marks in `document`.
+///
+/// # Errors
+/// When the marks are not there, in their order.
+pub fn insert(document: &str, results: &Routes) -> Result<String> {
+    replace_between(document, START, END, &markdown(results))
+}
+
+/// The table, and what it was measured on.
+fn markdown(results: &Routes) -> String {
+    let mut out = String::from(
+        "\n| rules | number | first ns | middle ns | last ns | no match ns | all ns | compile ms | held MB | at most MB |\n\
+         |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+    );
+    for row in &results.rows {
+        let megabytes = |bytes: usize| bytes as f64 / 1e6;
+        let _ = writeln!(
+            out,
+            "| {} | {} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.1} | {:.1} | {:.1} |",
+            row.rules,
+            row.count,
+            row.first_ns,
+            row.middle_ns,
+            row.last_ns,
+            row.miss_ns,
+            row.all_ns,
+            row.build_ms,
+            megabytes(row.held_bytes),
+            megabytes(row.most_bytes)
+        );
+    }
+    let Routes { subject: Subject::Routes, cpu, kernel, load_average, .. } = results;
+    let _ = writeln!(
+        out,
+        "\nOne core of {}, Linux {kernel}, other work on the machine: load average {load_average}.",
+        if cpu.is_empty() { "a CPU without a name" } else { cpu }
+    );
+    out
+}
+
+const START: &str = "<!-- routes:start -->";
+const END: &str = "<!-- routes:end -->";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture::check_line as check;
+    use crate::report::results::Results;
+
+    const WRITTEN: &str = r#"{
+        "subject": "routes", "cpu": "EPYC", "kernel": "6.1", "load_average": "0.50",
+        "rows": [{"rules": "exact", "count": 10, "build_ms": 0.04, "held_bytes": 2500000, "most_bytes": 3000000,
+            "first_ns": 25.4, "middle_ns": 26.0, "last_ns": 27.0, "miss_ns": 20.0, "all_ns": 340.6}]
+    }"#;
+
+    #[test]
+    fn a_page_gets_its_table() {
+        let results: Routes = serde_json::from_str(WRITTEN).unwrap();
+        let page = format!("# Routes\n{START}\nold\n{END}\nend\n");
+        let text = insert(&page, &results).unwrap();
+        assert!(!text.contains("old") && text.ends_with(&format!("{END}\nend\n")), "{text}");
+        check(&text, "| exact | 10 | 25 | 26 | 27 | 20 | 341 | 0.0 | 2.5 | 3.0 |");
+        assert!(insert("# Routes\n", &results).is_err());
+    }
+
+    #[test]
+    fn other_results_are_not_taken_for_these() {
+        let other = serde_json::to_string(&Results::default()).unwrap();
+        assert!(serde_json::from_str::<Routes>(&other).is_err());
+        assert!(serde_json::from_str::<Routes>(&WRITTEN.replace("\"routes\"", "\"filters\"")).is_err());
+    }
+}

@@ -1,0 +1,275 @@
+//! A view that outlives its crossing, for filters whose exchange waits: nothing of it is lent meanwhile.
+
+use eddy_http::{Field, Fields};
+
+use crate::metadata::Metadata;
+use crate::view::{About, RequestView, ResponseView, View};
+
+/// A copy of a [`View`].
+#[derive(Debug)]
+pub struct KeptView {
+    /// The view with nothing in the place of what it borrows.
+    bare: View<'static>,
+    request: KeptFields,
+    response: KeptFields,
+    trailers: KeptFields,
+    body: Vec<u8>,
+    texts: Texts,
+    metadata: Option<Metadata>,
+}
+
+/// Fields with the bytes that they lie in.
+#[derive(Clone, Debug, Default)]
+pub struct KeptFields {
+    /// Where names and values lie.
+    pub bytes: Vec<u8>,
+    /// The fields.
+    pub fields: Vec<Field>,
+}
+
+/// Texts one behind the other.
+#[derive(Debug)]
+struct Texts {
+    bytes: Vec<u8>,
+    ends: [usize; TEXTS],
+}
+
+impl KeptView {
+    /// Copies a view.
+    ///
+    /// # Cost
+    /// Copies heads, body and metadata, in a handful of allocations.
+    pub fn of(view: &View<'_>) -> Self {
+        let (request, response) = (&view.request, view.response.unwrap_or_default());
+        let [peer, local, listener, rule, cluster, endpoint, request_id, details] = view.about.texts();
+        Self {
+            bare: view.with(Borrowed::default()),
+            request: KeptFields::of(request.fields),
+            response: KeptFields::of(response.fields),
+            trailers: KeptFields::of(view.trailers),
+            body: view.body.to_vec(),
+            texts: Texts::of([
+                request.method_name,
+                request.target,
+                request.authority,
+                peer,
+                local,
+                listener,
+                rule,
+                cluster,
+                endpoint,
+                request_id,
+                details,
+            ]),
+            metadata: view.about.metadata.cloned(),
+        }
+    }
+
+    /// What was copied.
+    pub fn view(&self) -> View<'_> {
+        self.bare.with(Borrowed {
+            request: self.request.fields(),
+            response: self.response.fields(),
+            trailers: self.trailers.fields(),
+            body: &self.body,
+            texts: self.texts.all(),
+            metadata: self.metadata.as_ref(),
+        })
+    }
+}
+
+/// What a view borrows.
+#[derive(Default)]
+struct Borrowed<'a> {
+    request: Fields<'a>,
+    response: Fields<'a>,
+    trailers: Fields<'a>,
+    body: &'a [u8],
+    texts: [&'a [u8]; TEXTS],
+    metadata: Option<&'a Metadata>,
+}
+
+impl View<'_> {
+    /// This view with all that it borrows replaced.
+    fn with<'b>(&self, borrowed: Borrowed<'b>) -> View<'b> {
+        let Borrowed { request, response, trailers, body, texts, metadata } = borrowed;
+        let [
+            method_name,
+            target,
+            authority,
+            peer,
+            local,
+            listener,
+            rule,
+            cluster,
+            endpoint,
+            request_id,
+            details,
+        ] = texts;
+        let about = &self.about;
+        View {
+            phase: self.phase,
+            is_end: self.is_end,
+            is_buffered: self.is_buffered,
+            request: RequestView {
+                fields: request,
+                method: self.request.method,
+                method_name,
+                target,
+                authority,
+                version: self.request.version,
+                is_tls: self.request.is_tls,
+            },
+            response: self.response.map(|own| ResponseView {
+                fields: response,
+                status: own.status,
+                is_local: own.is_local,
+            }),
+            trailers,
+            body,
+            about: About {
+                peer,
+                peer_ip: about.peer_ip,
+                local,
+                listener,
+                rule,
+                cluster,
+                endpoint,
+                request_id,
+                details,
+                metadata,
+                started_unix_us: about.started_unix_us,
+                duration_us: about.duration_us,
+                now_ms: about.now_ms,
+                entropy: about.entropy,
+                connection: about.connection,
+                request_bytes: about.request_bytes,
+                response_bytes: about.response_bytes,
+                attempts: about.attempts,
+            },
+        }
+    }
+}
+
+impl KeptFields {
+    /// A copy of the fields.
+    pub fn of(fields: Fields<'_>) -> Self {
+        Self { bytes: fields.bytes().to_vec(), fields: fields.places().to_vec() }
+    }
+
+    /// Makes this a copy of the fields, in the room that it has.
+    pub fn fill(&mut self, fields: Fields<'_>) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(fields.bytes());
+        self.fields.clear();
+        self.fields.extend_from_slice(fields.places());
+    }
+
+    /// What was copied.
+    pub fn fields(&self) -> Fields<'_> {
+        Fields::new(&self.bytes, &self.fields)
+    }
+}
+
+impl Texts {
+    fn of(texts: [&[u8]; TEXTS]) -> Self {
+        let mut bytes = Vec::with_capacity(texts.iter().map(|text| text.len()).sum());
+        let ends = texts.map(|text| {
+            bytes.extend_from_slice(text);
+            bytes.len()
+        });
+        Self { bytes, ends }
+    }
+
+    fn all(&self) -> [&[u8]; TEXTS] {
+        let mut start = 0;
+        self.ends.map(|end| {
+            let text = self.bytes.get(start..end).unwrap_or_default();
+            start = end;
+            text
+        })
+    }
+}
+
+/// Three of the request's head, eight of the facts beside it.
+const TEXTS: usize = 11;
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use eddy_http::{FieldId, Method, Span, Version};
+
+    use super::*;
+    use crate::phase::Phase;
+
+    fn field(name: Span, value: Span) -> Field {
+        Field { name, value, id: FieldId::Other, ..Field::default() }
+    }
+
+    #[test]
+    fn a_copy_shows_what_was_shown() {
+        let request =
+            KeptFields { bytes: b"ab".to_vec(), fields: vec![field(Span::new(0, 1), Span::new(1, 2))] };
+        let response =
+            KeptFields { bytes: b"cde".to_vec(), fields: vec![field(Span::new(0, 1), Span::new(1, 3))] };
+        let trailers =
+            KeptFields { bytes: b"fg".to_vec(), fields: vec![field(Span::new(0, 1), Span::new(1, 2))] };
+        let mut metadata = Metadata::new();
+        metadata.set(b"space", b"key", b"1").unwrap();
+        let view = View {
+            phase: Phase::ResponseBody,
+            is_end: true,
+            is_buffered: true,
+            request: RequestView {
+                fields: request.fields(),
+                method: Method::Put,
+                method_name: b"PUT",
+                target: b"/t?q",
+                authority: b"host:1",
+                version: Version::Http10,
+                is_tls: true,
+            },
+            response: Some(ResponseView { fields: response.fields(), status: 207, is_local: true }),
+            trailers: trailers.fields(),
+            body: b"body",
+            about: About {
+                peer: b"peer",
+                peer_ip: Some(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+                local: b"local",
+                listener: b"listener",
+                rule: b"rule",
+                cluster: b"cluster",
+                endpoint: b"endpoint",
+                request_id: b"id",
+                details: b"details",
+                metadata: Some(&metadata),
+                started_unix_us: 1,
+                duration_us: 2,
+                now_ms: 3,
+                entropy: [4, 5],
+                connection: 6,
+                request_bytes: 7,
+                response_bytes: 8,
+                attempts: 9,
+            },
+        };
+        // All of a view can be shown, so that a member that is forgotten or changed shows here.
+        assert_eq!(format!("{:?}", KeptView::of(&view).view()), format!("{view:?}"));
+    }
+
+    #[test]
+    fn a_copy_of_a_request_has_no_response() {
+        let view = View {
+            phase: Phase::RequestHead,
+            is_end: false,
+            is_buffered: false,
+            request: RequestView::default(),
+            response: None,
+            trailers: Fields::default(),
+            body: b"",
+            about: About::default(),
+        };
+        assert_eq!(format!("{:?}", KeptView::of(&view).view()), format!("{view:?}"));
+    }
+}

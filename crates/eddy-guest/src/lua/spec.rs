@@ -1,0 +1,236 @@
+//! A script that tests filters: it runs in a machine of its own, and asks for what it wants to see step by step.
+
+use std::ffi::{CString, c_int};
+use std::slice;
+use std::time::Duration;
+
+use eddy_filter::LoadError;
+use mlua_sys as ffi;
+
+use super::vm::{Allowed, Vm, VmFault, VmLimits};
+use crate::thread::prepare_thread;
+
+/// A spec, ready to be run. It may reach all that whoever runs it may reach.
+#[derive(Debug)]
+pub struct LuaSpec {
+    vm: Vm,
+}
+
+/// A part of what a spec and its host tell each other; what each part means is said by `api/spec.lua`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SpecPart {
+    /// What it is.
+    pub what: String,
+    /// Its name, where there are several.
+    pub name: Vec<u8>,
+    /// Its value.
+    pub value: Vec<u8>,
+}
+
+impl SpecPart {
+    /// A part.
+    pub fn new(what: &str, name: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -> Self {
+        Self { what: what.to_owned(), name: name.as_ref().to_vec(), value: value.as_ref().to_vec() }
+    }
+}
+
+impl LuaSpec {
+    /// Loads a spec; `chunk` is what it is called in messages.
+    ///
+    /// # Errors
+    /// [`LoadError::Refused`]: what is wrong with it, beginning with the chunk's name and the line.
+    pub fn load(chunk: &str, text: &[u8]) -> Result<Self, LoadError> {
+        prepare_thread();
+        let chunk = CString::new(format!("={chunk}"))
+            .map_err(|_| LoadError::Refused { message: "the name of a spec holds no NUL".to_owned() })?;
+        let made = || -> Result<Self, VmFault> {
+            let mut vm = Vm::new(&LIMITS)?;
+            vm.load_host(c"=(eddy)", "return {}")?;
+            vm.call(0, 1)?;
+            vm.load_host(c"=(eddy)", include_str!("api/json.lua"))?;
+            vm.push(INTERNAL);
+            vm.call(1, 0)?;
+            vm.load_host(c"=(eddy)", include_str!("api/spec.lua"))?;
+            vm.push(INTERNAL);
+            vm.push(ffi::LUA_GLOBALSINDEX);
+            vm.load(&chunk, text)?;
+            vm.call(3, 1)?;
+            Ok(Self { vm })
+        };
+        made().map_err(|fault| LoadError::Refused { message: fault.to_string() })
+    }
+
+    /// Goes on with an answer, at first with none; gives what the spec has to say or to ask.
+    ///
+    /// # Errors
+    /// Why it cannot go on: it used up its time or its memory.
+    pub fn step(&mut self, answer: &[SpecPart]) -> Result<Vec<SpecPart>, LoadError> {
+        let refused = |fault: VmFault| LoadError::Refused { message: fault.to_string() };
+        self.vm.push(STEP);
+        let message = packed(answer);
+        let argument = Argument { data: message.as_ptr(), len: message.len() };
+        // SAFETY: there is room on the stack; the address is read before this function returns.
+        unsafe { ffi::lua_pushlightuserdata(self.vm.state(), (&raw const argument).cast_mut().cast()) };
+        let said = self.vm.call(1, 1).map(|()| self.text());
+        self.vm.truncate(STEP);
+        unpacked(&said.map_err(refused)?).ok_or_else(|| LoadError::Refused {
+            message: "what the spec says cannot be understood; this is a mistake in eddy".to_owned(),
+        })
+    }
+
+    /// The text on the top of the stack.
+    fn text(&self) -> Vec<u8> {
+        let mut len = 0;
+        // SAFETY: `step` of `api/spec.lua` gives a string, so that nothing is converted and no error raised.
+        let text = unsafe { ffi::lua_tolstring(self.vm.state(), -1, &raw mut len) };
+        if text.is_null() {
+            return Vec::new();
+        }
+        // SAFETY: the string stays on the stack meanwhile, and has this length.
+        unsafe { slice::from_raw_parts(text.cast::<u8>(), len) }.to_vec()
+    }
+}
+
+/// A text, as `api/spec.lua` declares it in C.
+#[repr(C)]
+struct Argument {
+    data: *const u8,
+    len: usize,
+}
+
+/// Each text with its length before it.
+fn packed(parts: &[SpecPart]) -> Vec<u8> {
+    let mut message = Vec::new();
+    for text in parts.iter().flat_map(|part| [part.what.as_bytes(), &part.name, &part.value]) {
+        message.extend_from_slice(text.len().to_string().as_bytes());
+        message.push(b':');
+        message.extend_from_slice(text);
+    }
+    message
+}
+
+fn unpacked(mut message: &[u8]) -> Option<Vec<SpecPart>> {
+    let mut parts = Vec::new();
+    while !message.is_empty() {
+        let mut next = || {
+            let colon = message.iter().position(|&byte| byte == b':')?;
+            let (len, rest) = message.split_at(colon);
+            let len: usize = str::from_utf8(len).ok()?.parse().ok()?;
+            let (text, rest) = rest.get(1..)?.split_at_checked(len)?;
+            message = rest;
+            Some(text.to_vec())
+        };
+        let (what, name, value) = (next()?, next()?, next()?);
+        parts.push(SpecPart { what: String::from_utf8(what).ok()?, name, value });
+    }
+    Some(parts)
+}
+
+/// Places on the machine's stack.
+const INTERNAL: c_int = 1;
+const STEP: c_int = 2;
+/// A spec is trusted like the command that runs it; time and memory are for mistakes.
+const LIMITS: VmLimits = VmLimits {
+    cpu: Duration::from_secs(2),
+    memory_bytes: 1 << 30,
+    allow: Allowed { os: true, io: true, package: true, ffi: true },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(parts: &[SpecPart]) -> Vec<String> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        parts.iter().map(|part| format!("{} {} {}", part.what, text(&part.name), text(&part.value))).collect()
+    }
+
+    fn load(text: &str) -> LuaSpec {
+        LuaSpec::load("a_spec.lua", text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn tests_pass_and_fail_with_their_line() {
+        let mut spec = load(
+            "test('good', function() equal(1, 1) assert(true) end)
+             test('bad', function()
+               equal('a', 'b', 'the letter')
+             end)
+             test('worse', function() assert(false) end)
+             test('worst', function() error({}) end)",
+        );
+        assert_eq!(words(&spec.step(&[]).unwrap()), ["passed good "]);
+        let said = words(&spec.step(&[]).unwrap());
+        assert_eq!(said, ["failed bad a_spec.lua:3: the letter: expected \"b\", got \"a\""]);
+        assert_eq!(words(&spec.step(&[]).unwrap()), ["failed worse a_spec.lua:5: assertion failed!"]);
+        let said = words(&spec.step(&[]).unwrap());
+        assert_eq!(said, ["failed worst an error that is no text: a table"]);
+        assert_eq!(words(&spec.step(&[]).unwrap()), ["end  "]);
+        assert_eq!(words(&spec.step(&[]).unwrap()), ["end  "]);
+    }
+
+    #[test]
+    fn only_those_are_run_that_are_asked_for() {
+        let mut spec = load("test('one', function() end) test('two', function() end)");
+        assert_eq!(words(&spec.step(&[SpecPart::new("only", "tw", "")]).unwrap()), ["passed two "]);
+        assert_eq!(words(&spec.step(&[]).unwrap()), ["end  "]);
+    }
+
+    #[test]
+    fn filters_are_asked_for_and_sent_to() {
+        let mut spec = load(
+            "local f = filter { file = 'f.lua', config = { a = 1 }, allow = { 'os' } }
+             test('sent', function()
+               local answer = f:send {
+                 method = 'POST', path = '/a', headers = { ['x-a'] = { '1', '2' } }, body = { 'ab', '\\0c' },
+                 endpoint = function(request)
+                   return { status = 201, headers = { ['x-path'] = request.path }, body = request.body }
+                 end,
+               }
+               equal(answer.status, 201)
+               equal(answer.headers['X-PATH'], '/a')
+               equal(answer.headers['x-none'], nil)
+               equal(answer.forwarded.headers['x-a'], '1,2')
+               equal(answer.forwarded.fields[2], { 'x-a', '2' })
+               equal(answer.notes.lua.user, { name = 'alice' })
+               equal(answer.logs[1], 'a record')
+             end)",
+        );
+        let said = spec.step(&[]).unwrap();
+        assert_eq!(words(&said), ["filter  ", "file  f.lua", "config  {\"a\":1}", "allow  os"]);
+        let said = spec.step(&[SpecPart::new("made", "7", "")]).unwrap();
+        let sent =
+            ["send 7 ", "method  POST", "path  /a", "field x-a 1", "field x-a 2", "piece  ab", "piece  \0c"];
+        assert_eq!(words(&said), sent);
+        let asked = [("ask", "", ""), ("path", "", "/a"), ("piece", "", "ab")];
+        let said = spec.step(&asked.map(|(what, name, value)| SpecPart::new(what, name, value))).unwrap();
+        assert_eq!(words(&said), ["reply  ", "status  201", "field x-path /a", "piece  ab"]);
+        let result = [
+            ("result", "", ""),
+            ("status", "", "201"),
+            ("field", "x-path", "/a"),
+            ("log", "info", "a record"),
+            ("note", "lua\0user", "{\"name\":\"alice\"}"),
+            ("forwarded", "", ""),
+            ("field", "x-a", "1"),
+            ("field", "x-a", "2"),
+        ];
+        let said = spec.step(&result.map(|(what, name, value)| SpecPart::new(what, name, value))).unwrap();
+        assert_eq!(words(&said), ["passed sent "]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        let refused = |text: &str| LuaSpec::load("a_spec.lua", text.as_bytes()).unwrap_err().to_string();
+        assert!(refused("test(").contains("a_spec.lua:1: unexpected symbol"));
+        let first = |text: &str| words(&load(text).step(&[]).unwrap()).concat();
+        assert_eq!(first("\nerror('no')"), "broken  a_spec.lua:2: no");
+        assert_eq!(first("\nfilter {}"), "broken  a_spec.lua:2: a filter needs a `file` or a `source`");
+        let said = first("filter { flie = 'a' }");
+        assert!(said.starts_with("broken  a_spec.lua:1: `flie` means nothing here"), "{said}");
+        let mut spec = load("\n\nlocal f = filter { file = 'f.lua' }");
+        spec.step(&[]).unwrap();
+        let said = spec.step(&[SpecPart::new("error", "f.lua:3: no", "")]).unwrap();
+        assert_eq!(words(&said), ["broken  a_spec.lua:3: f.lua:3: no"]);
+    }
+}

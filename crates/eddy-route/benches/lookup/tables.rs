@@ -1,0 +1,195 @@
+//! Tables of rules to measure, and for each rule a request that only it is for.
+
+use std::sync::Arc;
+
+use eddy_http::{Field, FieldId, Fields, Span};
+use eddy_route::{
+    Dialect, HostPattern, Origin, PathPattern, PathSearch, RouteRequest, RouteTable, Rule, ValueMatch,
+    ValueTest,
+};
+
+/// What tells the rules of a table apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Exact,
+    Prefix,
+    Template,
+    /// Of twenty rules eight exact, eight prefixes, two templates, and two prefixes that ask for a header or a method.
+    Mixed,
+    Host,
+    /// All for `/`, by the value of a header.
+    Header,
+    /// All for `/`, by method and header.
+    Method,
+    /// All for `/`, by the value of a parameter.
+    Query,
+    /// Expressions that begin unlike.
+    Regex,
+    /// Expressions that begin alike.
+    RegexInner,
+    /// Expressions that only end unlike.
+    RegexSuffix,
+    /// Expressions that are searched for.
+    Search,
+    /// Expressions that hold no text but what they begin with.
+    RegexClass,
+}
+
+impl Kind {
+    /// What the kind is called in results.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Prefix => "prefix",
+            Self::Template => "template",
+            Self::Mixed => "mixed",
+            Self::Host => "host",
+            Self::Header => "header",
+            Self::Method => "method and header",
+            Self::Query => "query",
+            Self::Regex => "regex, own beginning",
+            Self::RegexInner => "regex, own middle",
+            Self::RegexSuffix => "regex, own end",
+            Self::Search => "regex, searched for",
+            Self::RegexClass => "regex, classes alone",
+        }
+    }
+}
+
+/// A request as text.
+pub(crate) struct Ask {
+    host: String,
+    path: String,
+    query: String,
+    /// The bytes of the fields, and where each lies.
+    bytes: Vec<u8>,
+    fields: [Field; 3],
+}
+
+impl Ask {
+    /// Calls `look` with the request.
+    pub(crate) fn with<T>(&self, look: impl FnOnce(&RouteRequest<'_>) -> T) -> T {
+        look(&RouteRequest {
+            host: self.host.as_bytes(),
+            path: self.path.as_bytes(),
+            query: self.query.as_bytes(),
+            method: b"GET",
+            fields: Fields::new(&self.bytes, &self.fields),
+        })
+    }
+}
+
+/// A table of so many rules.
+pub(crate) fn table(kind: Kind, count: usize) -> RouteTable {
+    let rules = (0..count).map(|number| rule(kind, number)).collect();
+    RouteTable { name: Arc::from("bench"), dialect: Dialect::Eddy, rules }
+}
+
+fn rule(kind: Kind, number: usize) -> Rule {
+    let mut rule = Rule {
+        name: format!("rule-{number}").into(),
+        origin: Origin { file: Arc::from("bench.yaml"), line: 1 },
+        hosts: Vec::new(),
+        path: PathPattern::Prefix("/".to_owned()),
+        methods: Vec::new(),
+        headers: Vec::new(),
+        query: Vec::new(),
+        rank: None,
+        action: 0,
+        rewrite: None,
+    };
+    let tenant =
+        |name: &str| ValueMatch { name: name.to_owned(), test: ValueTest::Exact(format!("tenant-{number}")) };
+    let place = place(number);
+    let exact = || PathPattern::Exact(format!("{place}/item"));
+    let prefix = || PathPattern::Prefix(format!("{place}/"));
+    let template = || PathPattern::Template(format!("{place}/{{id}}"));
+    match kind {
+        Kind::Exact => rule.path = exact(),
+        Kind::Prefix => rule.path = prefix(),
+        Kind::Template => rule.path = template(),
+        Kind::Mixed => {
+            rule.path = match number % 20 {
+                0..8 => exact(),
+                8..10 => template(),
+                10.. => prefix(),
+            };
+            match number % 20 {
+                18 => rule.methods = vec!["GET".to_owned()],
+                19 => rule.headers = vec![tenant("x-tenant")],
+                0..18 | 20.. => {}
+            }
+        }
+        Kind::Host => rule.hosts = vec![HostPattern::Exact(format!("h{number}.example.com"))],
+        Kind::Header => rule.headers = vec![tenant("x-tenant")],
+        Kind::Method => {
+            rule.methods = vec!["GET".to_owned()];
+            rule.headers = vec![tenant("x-tenant")];
+        }
+        Kind::Query => rule.query = vec![tenant("tenant")],
+        Kind::Regex => rule.path = PathPattern::Regex(format!("{place}/[a-z]+")),
+        Kind::RegexInner => rule.path = PathPattern::Regex(format!("/[a-z]+/resource-{number}/[a-z]+")),
+        Kind::RegexSuffix => rule.path = PathPattern::Regex(format!(r"/.*\.kind{number}")),
+        Kind::Search => {
+            rule.path = PathPattern::Search(PathSearch {
+                expression: format!(r"/resource-{number}/[^/]*\.(html|php)$"),
+                is_caseless: false,
+                below: String::new(),
+            });
+        }
+        Kind::RegexClass => {
+            // A number in digits, each of which a class of one digit and one letter stands for.
+            let digits = number.to_string();
+            let classes: String = digits
+                .bytes()
+                .map(|digit| format!("[{}{}]", char::from(digit), char::from(digit + 49)))
+                .collect();
+            rule.path = PathPattern::Regex(format!("/items/{classes}/[a-z]+"));
+        }
+    }
+    rule
+}
+
+/// The request for the rule of this number; for a number beyond those of the table, one that no rule is for.
+pub(crate) fn ask(kind: Kind, number: usize) -> Ask {
+    let place = place(number);
+    let mut ask = Ask {
+        host: "www.example.com".to_owned(),
+        path: format!("{place}/item"),
+        query: String::new(),
+        bytes: Vec::new(),
+        fields: [Field::default(); 3],
+    };
+    match kind {
+        Kind::Exact
+        | Kind::Prefix
+        | Kind::Template
+        | Kind::Mixed
+        | Kind::Header
+        | Kind::Method
+        | Kind::Regex => {}
+        Kind::Host => ask.host = format!("h{number}.example.com"),
+        Kind::Query => ask.query = format!("page=1&tenant=tenant-{number}"),
+        Kind::RegexInner => ask.path = format!("/shop/resource-{number}/some-thing").replace("some-", "some"),
+        Kind::RegexSuffix => ask.path = format!("/shop/pictures/of/things.kind{number}"),
+        Kind::Search => ask.path = format!("/shop/v1/resource-{number}/index.html"),
+        Kind::RegexClass => ask.path = format!("/items/{number}/something"),
+    }
+    let fields = [("User-Agent", "bench"), ("Accept", "*/*"), ("X-Tenant", &*format!("tenant-{number}"))];
+    ask.fields = fields.map(|(name, value)| {
+        let mut span = |text: &str| {
+            let start = u32::try_from(ask.bytes.len()).expect("few bytes");
+            ask.bytes.extend_from_slice(text.as_bytes());
+            Span { start, end: u32::try_from(ask.bytes.len()).expect("few bytes") }
+        };
+        let (name_span, value_span) = (span(name), span(value));
+        let id = FieldId::from_name(name.as_bytes());
+        Field { name: name_span, value: value_span, id, ..Field::default() }
+    });
+    ask
+}
+
+/// Some 35 bytes of path.
+fn place(number: usize) -> String {
+    format!("/api/v1/service-{}/resource-{number}", number % 97)
+}

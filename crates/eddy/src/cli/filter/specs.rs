@@ -1,0 +1,70 @@
+//! Specs in Lua: found in a folder, run, and told of.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::cli::start::Failure;
+use crate::rehearsal::{Rehearsal, Verdict};
+use crate::terminal::print;
+
+/// The specs of a folder, in the order of their names.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn in_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut specs = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.to_string_lossy().ends_with("_spec.lua") {
+            specs.push(path);
+        }
+    }
+    specs.sort();
+    Ok(specs)
+}
+
+/// Runs the tests of specs, or those whose names hold one of the texts, and says what came of each.
+///
+/// # Errors
+/// When one fails, or there is none.
+pub(super) fn run(specs: &[PathBuf], only: &[OsString]) -> Result<(), Failure> {
+    let only: Vec<String> = only.iter().map(|text| text.to_string_lossy().into_owned()).collect();
+    let (mut passed, mut failed) = (0_usize, 0_usize);
+    for path in specs {
+        let mut told = |verdict: &Verdict| {
+            match verdict {
+                Verdict::Passed { .. } => passed += 1,
+                Verdict::Failed { .. } | Verdict::Broken { .. } => failed += 1,
+            }
+            print(&text_of(path, verdict))
+        };
+        match Rehearsal::new(path, &only) {
+            Ok(rehearsal) => {
+                for verdict in rehearsal {
+                    told(&verdict)?;
+                }
+            }
+            Err(why) => told(&Verdict::Broken { why })?,
+        }
+    }
+    let none = if passed + failed == 0 { "; there is no test to be run" } else { "" };
+    print(&format!("{passed} passed, {failed} failed{none}\n"))?;
+    if failed == 0 && passed > 0 { Ok(()) } else { Err(Failure::Shown) }
+}
+
+fn text_of(path: &Path, verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Passed { test } => format!("ok      {test}\n"),
+        Verdict::Failed { test, why } => format!("FAILED  {test}\n        {}\n", indented(why)),
+        Verdict::Broken { why } => {
+            let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+            format!("BROKEN  {name}\n        {}\n", indented(why))
+        }
+    }
+}
+
+fn indented(text: &str) -> String {
+    text.replace('\n', "\n        ")
+}

@@ -1,0 +1,474 @@
+//! One exchange: a request and its response on their way through a script.
+
+use std::sync::atomic::AtomicU32;
+
+use eddy_filter::{
+    About, Call, Direction, Edit, EditLog, Event, EventKind, Handle, Head, KeptFields, Level, Library,
+    Metadata, Phase, RequestView, ResponseView, Step, Verdict, View, apply_to_body, apply_to_fields,
+};
+use eddy_guest::SpecPart;
+use eddy_http::{Fields, FieldsEditor, RequestHead, ResponseHead};
+
+use super::host::{Resumed, Sent};
+use super::message::{Message, Named, named_of};
+use super::script::Script;
+
+/// An exchange.
+pub(super) struct Exchange<'a> {
+    script: &'a Script,
+    request: RequestHead,
+    request_bytes: Vec<u8>,
+    response: ResponseHead,
+    response_bytes: Vec<u8>,
+    /// By direction.
+    ways: [Way; 2],
+    is_local: bool,
+    reply: Message,
+    metadata: Metadata,
+    step: Step,
+    turn: u32,
+    endpoint: Vec<u8>,
+    failure: Option<String>,
+}
+
+/// What follows a head.
+#[derive(Default)]
+struct Way {
+    pieces: Vec<Vec<u8>>,
+    trailers: KeptFields,
+    /// Whether the head has gone on.
+    is_head_sealed: bool,
+}
+
+/// What stands in the place of endpoints and clusters.
+pub(super) trait Answers {
+    /// The answer to a request; `cluster` is empty for the endpoint.
+    ///
+    /// # Errors
+    /// Why the exchange does not go on.
+    fn answer(&mut self, cluster: &str, request: &Message) -> Result<Answer, Stop>;
+}
+
+/// What comes of a request.
+pub(super) enum Answer {
+    Response(Message),
+    /// None, and the word that tells why.
+    None(Vec<u8>),
+}
+
+/// Why an exchange does not come to its end.
+pub(super) enum Stop {
+    /// The spec has more to say: its test is over.
+    Said(Vec<SpecPart>),
+    /// The spec wants what cannot be.
+    Wrong(String),
+    /// The spec cannot go on.
+    Broken(String),
+}
+
+/// How far a message has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    Through,
+    /// The whole body is wanted first.
+    Collect,
+    Replied,
+    Failed,
+}
+
+/// What of a body is shown.
+#[derive(Clone, Copy, Default)]
+struct At {
+    piece: Option<usize>,
+    is_end: bool,
+    is_buffered: bool,
+}
+
+impl<'a> Exchange<'a> {
+    /// A request that has not been shown yet; `config` is the number of what the rule says.
+    ///
+    /// # Errors
+    /// Why eddy would refuse it.
+    pub(super) fn new(script: &'a Script, request: &Message, config: u64) -> Result<Self, String> {
+        let (head, bytes) = request.request_head()?;
+        Ok(Self {
+            script,
+            request: head,
+            request_bytes: bytes,
+            response: ResponseHead::new(),
+            response_bytes: Vec::new(),
+            ways: [Way::of(request)?, Way::default()],
+            is_local: false,
+            reply: Message::default(),
+            metadata: Metadata::new(),
+            step: Step { filter: script.made.number, config, id: 1, ..Step::default() },
+            turn: 0,
+            endpoint: Vec::new(),
+            failure: None,
+        })
+    }
+
+    /// Takes it to its end, and tells what came of it.
+    ///
+    /// # Errors
+    /// A [`Stop`].
+    pub(super) fn run(mut self, answers: &mut dyn Answers) -> Result<Vec<SpecPart>, Stop> {
+        let mut forwarded = None;
+        let response = match self.pass(Direction::Request, answers)? {
+            Progress::Through | Progress::Collect => {
+                let request = self.forwarded();
+                let answer = answers.answer("", &request)?;
+                forwarded = Some(request);
+                match answer {
+                    Answer::Response(response) => response,
+                    Answer::None(why) => {
+                        self.is_local = true;
+                        Message { status: if why == b"timeout" { 504 } else { 503 }, ..Message::default() }
+                    }
+                }
+            }
+            Progress::Replied => self.local(),
+            Progress::Failed => self.refusal(),
+        };
+        self.begin_response(&response)?;
+        let replaced = match self.pass(Direction::Response, answers)? {
+            Progress::Through | Progress::Collect => None,
+            Progress::Replied => Some(self.local()),
+            Progress::Failed => Some(self.refusal()),
+        };
+        if let Some(response) = replaced {
+            self.begin_response(&response)?;
+        }
+        Ok(self.told(forwarded.as_ref()))
+    }
+
+    fn begin_response(&mut self, response: &Message) -> Result<(), Stop> {
+        (self.response, self.response_bytes) = response.response_head().map_err(Stop::Wrong)?;
+        self.ways[1] = Way::of(response).map_err(Stop::Wrong)?;
+        Ok(())
+    }
+
+    /// The script's own answer.
+    fn local(&mut self) -> Message {
+        self.is_local = true;
+        std::mem::take(&mut self.reply)
+    }
+
+    /// What eddy answers in the place of a script that failed.
+    fn refusal(&mut self) -> Message {
+        self.is_local = true;
+        Message { status: 500, ..Message::default() }
+    }
+
+    /// Takes a message through: its head, its body piece by piece or as a whole, its trailers.
+    fn pass(&mut self, direction: Direction, answers: &mut dyn Answers) -> Result<Progress, Stop> {
+        let [head, body, trailers] = match direction {
+            Direction::Request => [Phase::RequestHead, Phase::RequestBody, Phase::RequestTrailers],
+            Direction::Response => [Phase::ResponseHead, Phase::ResponseBody, Phase::ResponseTrailers],
+        };
+        let has_trailers = !self.way(head).trailers.fields.is_empty();
+        let has_body = !self.way(head).pieces.is_empty();
+        let came = self.enter(head, At { is_end: !has_body, ..At::default() }, answers)?;
+        match came {
+            Progress::Replied | Progress::Failed => return Ok(came),
+            Progress::Through => {
+                self.way(head).is_head_sealed = true;
+                for piece in 0..self.way(head).pieces.len() {
+                    let is_last = piece + 1 == self.way(head).pieces.len();
+                    let at = At { piece: Some(piece), is_end: is_last && !has_trailers, is_buffered: false };
+                    let came = self.enter(body, at, answers)?;
+                    if matches!(came, Progress::Replied | Progress::Failed) {
+                        return Ok(came);
+                    }
+                }
+            }
+            Progress::Collect => {
+                let way = self.way(head);
+                way.pieces = vec![way.pieces.concat()];
+                let at = At { piece: Some(0), is_end: !has_trailers, is_buffered: true };
+                let came = self.enter(body, at, answers)?;
+                if matches!(came, Progress::Replied | Progress::Failed) {
+                    return Ok(came);
+                }
+                self.way(head).is_head_sealed = true;
+            }
+        }
+        if has_trailers {
+            self.enter(trailers, At { is_end: true, ..At::default() }, answers)
+        } else {
+            Ok(Progress::Through)
+        }
+    }
+
+    /// Shows the script a phase, and answers what it asks until it goes on.
+    fn enter(&mut self, phase: Phase, at: At, answers: &mut dyn Answers) -> Result<Progress, Stop> {
+        if !self.script.made.info.interest.has(phase) {
+            return Ok(Progress::Through);
+        }
+        self.turn += 1;
+        let mut edits = EditLog::new();
+        let mut verdict = self.cross(phase, at, &mut edits);
+        loop {
+            if let Err(why) = self.apply(phase, at, verdict, &edits) {
+                self.failure.get_or_insert(why);
+                return Ok(Progress::Failed);
+            }
+            match verdict {
+                Verdict::Continue => break self.tell_unawaited(answers).map(|()| Progress::Through),
+                Verdict::Buffer => break self.tell_unawaited(answers).map(|()| Progress::Collect),
+                Verdict::Reply => break self.tell_unawaited(answers).map(|()| Progress::Replied),
+                Verdict::Pause => {
+                    let Resumed { verdict: next, edits: more } = self.wait(answers)?;
+                    (verdict, edits) = (next, more);
+                }
+                Verdict::Fault | Verdict::Reset => break Ok(Progress::Failed),
+            }
+        }
+    }
+
+    /// Answers the script's requests until the exchange goes on.
+    fn wait(&mut self, answers: &mut dyn Answers) -> Result<Resumed, Stop> {
+        loop {
+            let sent = self.take_sent(|_| true);
+            let Some(Sent { cluster, token, is_awaited, request }) = sent else {
+                return Err(Stop::Wrong(
+                    "the script waits for nothing; this is a mistake in eddy".to_owned(),
+                ));
+            };
+            let answer = answers.answer(&cluster, &request)?;
+            if !is_awaited {
+                continue;
+            }
+            match answer {
+                Answer::Response(response) => {
+                    let (head, bytes) = response.response_head().map_err(Stop::Wrong)?;
+                    let body = response.pieces.concat();
+                    self.tell(EventKind::Response, token, head.status, head.fields(&bytes), &body);
+                }
+                Answer::None(why) => self.tell(EventKind::Failed, token, 0, Fields::default(), &why),
+            }
+            if let Some(resumed) = self.script.host.noted().resumed.take() {
+                return Ok(resumed);
+            }
+        }
+    }
+
+    fn tell(&self, kind: EventKind, token: u64, status: u16, fields: Fields<'_>, body: &[u8]) {
+        self.script.library.event(&Event { kind, filter: 1, token, worker: 0, status, fields, body });
+    }
+
+    /// Shows the spec what the script has sent without waiting for an answer.
+    fn tell_unawaited(&self, answers: &mut dyn Answers) -> Result<(), Stop> {
+        while let Some(sent) = self.take_sent(|sent| !sent.is_awaited) {
+            answers.answer(&sent.cluster, &sent.request)?;
+        }
+        Ok(())
+    }
+
+    fn take_sent(&self, is_wanted: fn(&Sent) -> bool) -> Option<Sent> {
+        let mut noted = self.script.host.noted();
+        let place = noted.sent.iter().position(is_wanted)?;
+        Some(noted.sent.remove(place))
+    }
+
+    fn cross(&mut self, phase: Phase, at: At, edits: &mut EditLog) -> Verdict {
+        let current = AtomicU32::new(0);
+        let mut steps = [self.step];
+        let view = self.view(phase, at);
+        let mut call = Call {
+            worker: 0,
+            exchange: Handle::from_number(1),
+            turn: self.turn,
+            is_sampled: false,
+            view: Some(&view),
+            steps: &mut steps,
+            ended: &[],
+            edits,
+            stopped: 0,
+            wait_ms: 0,
+            current: &current,
+        };
+        self.script.library.run(&mut call);
+        let [step] = steps;
+        self.step = step;
+        step.verdict
+    }
+
+    fn view(&self, phase: Phase, at: At) -> View<'_> {
+        let (request, bytes) = (&self.request, &self.request_bytes);
+        let way = &self.ways[usize::from(phase.is_reversed())];
+        let is_trailers = matches!(phase, Phase::RequestTrailers | Phase::ResponseTrailers);
+        View {
+            phase,
+            is_end: at.is_end,
+            is_buffered: at.is_buffered,
+            request: RequestView {
+                fields: request.fields(bytes),
+                method: request.method,
+                method_name: request.method_name(bytes),
+                target: request.target.of(bytes),
+                authority: request.authority.of(bytes),
+                version: request.version,
+                is_tls: false,
+            },
+            response: phase.is_reversed().then(|| ResponseView {
+                fields: self.response.fields(&self.response_bytes),
+                status: self.response.status,
+                is_local: self.is_local,
+            }),
+            trailers: if is_trailers { way.trailers.fields() } else { Fields::default() },
+            body: at.piece.and_then(|piece| way.pieces.get(piece)).map_or(&[], Vec::as_slice),
+            about: About {
+                peer: b"127.0.0.1:50000",
+                peer_ip: Some(std::net::Ipv4Addr::LOCALHOST.into()),
+                local: b"127.0.0.1:8080",
+                listener: b"rehearsal",
+                rule: b"rehearsal",
+                cluster: b"endpoint",
+                metadata: Some(&self.metadata),
+                ..About::default()
+            },
+        }
+    }
+
+    /// Carries out what the script said beside its verdict.
+    fn apply(&mut self, phase: Phase, at: At, verdict: Verdict, edits: &EditLog) -> Result<(), String> {
+        for record in edits.records() {
+            let edit = record.map_err(|error| error.to_string())?.edit;
+            match (edit, verdict) {
+                (Edit::Fault(why), _) => return Err(String::from_utf8_lossy(why).into_owned()),
+                // What a script changed before it failed goes with it.
+                (_, Verdict::Fault) => {}
+                (edit, _) => self.carry_out(phase, at, &edit)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, phase: Phase, at: At, edit: &Edit<'_>) -> Result<(), String> {
+        match *edit {
+            Edit::BodySet(_) | Edit::BodyAppend(_) | Edit::BodyPrepend(_) | Edit::BodyDrain(_) => {
+                let piece = at.piece.and_then(|piece| self.way(phase).pieces.get_mut(piece));
+                let piece = piece.ok_or("bodies are changed in the phases of bodies")?;
+                return apply_to_body(edit, piece).map_err(|refused| refused.to_string());
+            }
+            Edit::Reply { status, body, .. } => {
+                self.reply = Message {
+                    status: u16::try_from(status).unwrap_or(500),
+                    pieces: if body.is_empty() { Vec::new() } else { vec![body.to_vec()] },
+                    ..Message::default()
+                };
+            }
+            Edit::ReplyField { name, value } => {
+                self.reply.fields.push(Named { name: name.to_vec(), value: value.to_vec() });
+            }
+            Edit::Metadata { space, key, value } => {
+                self.metadata.set(space, key, value).map_err(|full| full.to_string())?;
+            }
+            Edit::Endpoint { address, .. } => self.endpoint = address.to_vec(),
+            Edit::ClearRoute | Edit::ReplyGrpc(_) | Edit::Fault(_) => {}
+            Edit::Set { .. }
+            | Edit::Add { .. }
+            | Edit::Remove { .. }
+            | Edit::Method(_)
+            | Edit::Target(_)
+            | Edit::Authority(_)
+            | Edit::Status(_) => return self.change_fields(phase, edit),
+        }
+        Ok(())
+    }
+
+    fn change_fields(&mut self, phase: Phase, edit: &Edit<'_>) -> Result<(), String> {
+        let is_sealed = self.way(phase).is_head_sealed;
+        let way = &mut self.ways[usize::from(phase.is_reversed())];
+        let mut head = match phase {
+            Phase::RequestTrailers | Phase::ResponseTrailers => {
+                Head::Trailers(FieldsEditor::new(&mut way.trailers.bytes, &mut way.trailers.fields))
+            }
+            Phase::RequestHead | Phase::RequestBody if !is_sealed => {
+                Head::Request(&mut self.request, &mut self.request_bytes)
+            }
+            Phase::ResponseHead | Phase::ResponseBody if !is_sealed => {
+                Head::Response(&mut self.response, &mut self.response_bytes)
+            }
+            Phase::RequestHead
+            | Phase::RequestBody
+            | Phase::ResponseHead
+            | Phase::ResponseBody
+            | Phase::Log
+            | Phase::End => return Err("the head has been sent and cannot be changed any more".to_owned()),
+        };
+        apply_to_fields(edit, &mut head).map_err(|refused| refused.to_string())
+    }
+
+    fn way(&mut self, phase: Phase) -> &mut Way {
+        &mut self.ways[usize::from(phase.is_reversed())]
+    }
+
+    /// The request as it goes to the endpoint.
+    fn forwarded(&self) -> Message {
+        let bytes = &self.request_bytes;
+        Message {
+            method: self.request.method_name(bytes).to_vec(),
+            target: self.request.target.of(bytes).to_vec(),
+            authority: self.request.authority.of(bytes).to_vec(),
+            status: 0,
+            fields: named_of(self.request.fields(bytes)),
+            ..self.ways[0].message()
+        }
+    }
+
+    /// What the spec is told at the end.
+    fn told(&self, forwarded: Option<&Message>) -> Vec<SpecPart> {
+        let response = Message {
+            status: self.response.status,
+            fields: named_of(self.response.fields(&self.response_bytes)),
+            ..self.ways[1].message()
+        };
+        let mut parts = vec![SpecPart::new("result", "", "")];
+        parts.extend(response.parts());
+        parts.extend(self.failure.iter().map(|why| SpecPart::new("failure", "", why)));
+        for (space, key, value) in self.metadata.iter() {
+            parts.push(SpecPart::new("note", [space, b"\0", key].concat(), value));
+        }
+        for record in std::mem::take(&mut self.script.host.noted().records) {
+            parts.push(SpecPart::new("log", name_of(record.level), record.text));
+        }
+        if let Some(forwarded) = forwarded {
+            parts.push(SpecPart::new("forwarded", "", ""));
+            parts.extend(forwarded.parts());
+            if !self.endpoint.is_empty() {
+                parts.push(SpecPart::new("endpoint", "", &self.endpoint));
+            }
+        }
+        parts
+    }
+}
+
+impl Way {
+    fn of(message: &Message) -> Result<Self, String> {
+        let trailers = message.kept_trailers()?;
+        let mut pieces = message.pieces.clone();
+        if pieces.is_empty() && !trailers.fields.is_empty() {
+            // Trailers follow a body, be it empty.
+            pieces.push(Vec::new());
+        }
+        Ok(Self { pieces, trailers, is_head_sealed: false })
+    }
+
+    fn message(&self) -> Message {
+        let trailers = named_of(self.trailers.fields());
+        Message { pieces: self.pieces.clone(), trailers, ..Message::default() }
+    }
+}
+
+fn name_of(level: Level) -> &'static str {
+    match level {
+        Level::Trace => "trace",
+        Level::Debug => "debug",
+        Level::Info => "info",
+        Level::Warn => "warn",
+        Level::Error => "error",
+        Level::Off => "off",
+    }
+}

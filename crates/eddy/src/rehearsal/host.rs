@@ -1,0 +1,120 @@
+//! The host of a script that is rehearsed: it notes what it is told, and answers out of the spec.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use eddy_filter::{
+    EditLog, Handle, Host, HostError, Level, Metric, MetricError, MetricKind, MetricRegistry, Outbound,
+    Verdict,
+};
+
+use super::message::{Message, Named};
+
+/// A host of one worker.
+pub(super) struct RehearsalHost {
+    metrics: MetricRegistry,
+    noted: Mutex<Noted>,
+}
+
+/// What was said since it was last asked for.
+#[derive(Debug, Default)]
+pub(super) struct Noted {
+    /// Clusters that there are.
+    pub(super) clusters: Vec<Vec<u8>>,
+    pub(super) records: Vec<Record>,
+    /// Requests of the script's own that were not answered yet.
+    pub(super) sent: Vec<Sent>,
+    pub(super) resumed: Option<Resumed>,
+}
+
+/// A record of the log.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) level: Level,
+    pub(super) text: Vec<u8>,
+}
+
+/// A request of the script's own.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) cluster: String,
+    pub(super) token: u64,
+    /// Whether the exchange waits for its answer.
+    pub(super) is_awaited: bool,
+    pub(super) request: Message,
+}
+
+/// How an exchange that waited goes on.
+#[derive(Debug)]
+pub(super) struct Resumed {
+    pub(super) verdict: Verdict,
+    pub(super) edits: EditLog,
+}
+
+impl RehearsalHost {
+    pub(super) fn new() -> Self {
+        Self { metrics: MetricRegistry::new(1), noted: Mutex::default() }
+    }
+
+    pub(super) fn noted(&self) -> MutexGuard<'_, Noted> {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Host for RehearsalHost {
+    fn workers(&self) -> usize {
+        1
+    }
+
+    fn level(&self) -> Level {
+        Level::Trace
+    }
+
+    fn resume(&self, _: Handle, _: u32, verdict: Verdict, edits: &[u8]) -> Result<(), HostError> {
+        let mut log = EditLog::new();
+        log.append(edits).map_err(|_| HostError::TooLarge)?;
+        self.noted().resumed = Some(Resumed { verdict, edits: log });
+        Ok(())
+    }
+
+    fn log(&self, _: u32, level: Level, text: &[u8]) -> Result<(), HostError> {
+        self.noted().records.push(Record { level, text: text.to_vec() });
+        Ok(())
+    }
+
+    fn metric(
+        &self,
+        filter: u32,
+        kind: MetricKind,
+        name: &str,
+        bounds: &[u64],
+    ) -> Result<Metric, MetricError> {
+        self.metrics.define(filter, kind, name, bounds)
+    }
+
+    fn send(&self, request: &Outbound<'_>) -> Result<(), HostError> {
+        let mut noted = self.noted();
+        if !noted.clusters.iter().any(|known| known == request.cluster.as_bytes()) {
+            return Err(HostError::Unknown);
+        }
+        let named = |&(name, value): &(&[u8], &[u8])| Named { name: name.to_vec(), value: value.to_vec() };
+        let pieces = if request.body.is_empty() { Vec::new() } else { vec![request.body.to_vec()] };
+        noted.sent.push(Sent {
+            cluster: request.cluster.to_owned(),
+            token: request.token,
+            is_awaited: request.exchange.is_some(),
+            request: Message {
+                method: request.method.to_vec(),
+                target: request.target.to_vec(),
+                authority: request.authority.to_vec(),
+                fields: request.fields.iter().map(named).collect(),
+                pieces,
+                ..Message::default()
+            },
+        });
+        Ok(())
+    }
+
+    fn cancel(&self, _: u32, _: u64) -> Result<(), HostError> {
+        Err(HostError::Unknown)
+    }
+}

@@ -1,0 +1,152 @@
+//! Requests and responses as a spec has them.
+
+use eddy_filter::KeptFields;
+use eddy_guest::SpecPart;
+use eddy_http::{FieldId, Fields, HeadLimits, Method, RequestHead, ResponseHead};
+
+/// A request or a response.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Message {
+    pub(super) method: Vec<u8>,
+    pub(super) target: Vec<u8>,
+    pub(super) authority: Vec<u8>,
+    /// 0 for a request.
+    pub(super) status: u16,
+    pub(super) fields: Vec<Named>,
+    /// The body as it comes, piece by piece.
+    pub(super) pieces: Vec<Vec<u8>>,
+    pub(super) trailers: Vec<Named>,
+}
+
+/// A field.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    pub(super) name: Vec<u8>,
+    pub(super) value: Vec<u8>,
+}
+
+impl Message {
+    /// Takes up what a spec says of a message; whether it is of messages at all.
+    ///
+    /// # Errors
+    /// A status that is none.
+    pub(super) fn take(&mut self, part: &SpecPart) -> Result<bool, String> {
+        let named = || Named { name: part.name.clone(), value: part.value.clone() };
+        match part.what.as_str() {
+            "method" => self.method.clone_from(&part.value),
+            "path" => self.target.clone_from(&part.value),
+            "authority" => self.authority.clone_from(&part.value),
+            "status" => {
+                let status = str::from_utf8(&part.value).ok().and_then(|text| text.parse().ok());
+                self.status =
+                    status.filter(|status| (200..600).contains(status)).ok_or("a status is 200 to 599")?;
+            }
+            "field" => self.fields.push(named()),
+            "trailer" => self.trailers.push(named()),
+            "piece" => self.pieces.push(part.value.clone()),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// What the spec is told of it. Of how it is framed it hears nothing: eddy sees to that.
+    pub(super) fn parts(&self) -> Vec<SpecPart> {
+        let mut parts = Vec::new();
+        if self.status == 0 {
+            parts.push(SpecPart::new("method", "", &self.method));
+            parts.push(SpecPart::new("path", "", &self.target));
+            parts.push(SpecPart::new("authority", "", &self.authority));
+        } else {
+            parts.push(SpecPart::new("status", "", self.status.to_string()));
+        }
+        let fields = self.fields.iter().filter(|field| !is_framing(&field.name));
+        parts.extend(fields.map(|field| SpecPart::new("field", &field.name, &field.value)));
+        parts.extend(self.pieces.iter().map(|piece| SpecPart::new("piece", "", piece)));
+        parts.extend(self.trailers.iter().map(|field| SpecPart::new("trailer", &field.name, &field.value)));
+        parts
+    }
+
+    /// The head of the request, and the bytes that it lies in.
+    ///
+    /// # Errors
+    /// Why eddy would refuse it.
+    pub(super) fn request_head(&self) -> Result<(RequestHead, Vec<u8>), String> {
+        let or = |text: &[u8], other: &[u8]| if text.is_empty() { other.to_vec() } else { text.to_vec() };
+        let (method, target) = (or(&self.method, b"GET"), or(&self.target, b"/"));
+        let line = [&method[..], b" ", &target, b" HTTP/1.1\r\n"].concat();
+        let mut fields = self.framed_fields(false);
+        if !fields.iter().any(|field| FieldId::from_name(&field.name) == FieldId::Host) {
+            fields.insert(0, Named { name: b"Host".to_vec(), value: or(&self.authority, b"localhost") });
+        }
+        let (mut head, bytes) = (RequestHead::new(), head_bytes(&line, &fields)?);
+        head.parse(&bytes, &LIMITS).map_err(|fault| format!("eddy refuses this request: {fault}"))?;
+        Ok((head, bytes))
+    }
+
+    /// The head of the response, and the bytes that it lies in.
+    ///
+    /// # Errors
+    /// Why eddy would refuse it.
+    pub(super) fn response_head(&self) -> Result<(ResponseHead, Vec<u8>), String> {
+        let line = format!("HTTP/1.1 {} \r\n", self.status);
+        let (mut head, bytes) =
+            (ResponseHead::new(), head_bytes(line.as_bytes(), &self.framed_fields(true))?);
+        let parsed = head.parse(&bytes, &LIMITS, Method::Get);
+        parsed.map_err(|fault| format!("eddy refuses this answer: {fault}"))?;
+        Ok((head, bytes))
+    }
+
+    /// The trailers.
+    ///
+    /// # Errors
+    /// Why eddy would refuse them.
+    pub(super) fn kept_trailers(&self) -> Result<KeptFields, String> {
+        let (mut head, bytes) = (ResponseHead::new(), head_bytes(b"HTTP/1.1 200 \r\n", &self.trailers)?);
+        let parsed = head.parse(&bytes, &LIMITS, Method::Get);
+        parsed.map_err(|fault| format!("eddy refuses these trailers: {fault}"))?;
+        Ok(KeptFields::of(head.fields(&bytes)))
+    }
+
+    /// The fields, and what announces the body.
+    fn framed_fields(&self, is_response: bool) -> Vec<Named> {
+        let mut fields: Vec<Named> =
+            self.fields.iter().filter(|field| !is_framing(&field.name)).cloned().collect();
+        let named = |name: &[u8], value: &[u8]| Named { name: name.to_vec(), value: value.to_vec() };
+        let len = self.pieces.iter().map(Vec::len).sum::<usize>();
+        if self.pieces.len() > 1 || !self.trailers.is_empty() {
+            fields.push(named(b"Transfer-Encoding", b"chunked"));
+        } else if !self.pieces.is_empty() || (is_response && !matches!(self.status, 204 | 304)) {
+            fields.push(named(b"Content-Length", len.to_string().as_bytes()));
+        }
+        fields
+    }
+}
+
+/// The fields of a section, as a message has them.
+pub(super) fn named_of(fields: Fields<'_>) -> Vec<Named> {
+    let named =
+        |field: eddy_http::FieldRef<'_>| Named { name: field.name.to_vec(), value: field.value.to_vec() };
+    fields.iter().map(named).collect()
+}
+
+fn head_bytes(line: &[u8], fields: &[Named]) -> Result<Vec<u8>, String> {
+    let mut bytes = line.to_vec();
+    for Named { name, value } in fields {
+        if [name, value].into_iter().flatten().any(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
+            return Err(format!(
+                "the header \"{}\" has the end of a line in it",
+                String::from_utf8_lossy(name)
+            ));
+        }
+        bytes.extend_from_slice(&[&name[..], b": ", value, b"\r\n"].concat());
+    }
+    bytes.extend_from_slice(b"\r\n");
+    Ok(bytes)
+}
+
+fn is_framing(name: &[u8]) -> bool {
+    matches!(FieldId::from_name(name), FieldId::ContentLength | FieldId::TransferEncoding)
+}
+
+const LIMITS: HeadLimits =
+    HeadLimits { head_bytes_max: 1 << 20, fields_max: 1000, target_bytes_max: 64 << 10 };

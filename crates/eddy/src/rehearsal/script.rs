@@ -1,0 +1,39 @@
+//! A script that a spec has asked for.
+
+use std::sync::Arc;
+
+use eddy_filter::Host;
+use eddy_guest::{Graveyard, Guest, LuaLimits, LuaScript, LuaSource, MadeFilter};
+
+use super::host::RehearsalHost;
+
+/// A script, and the filter made of it.
+pub(super) struct Script {
+    pub(super) host: Arc<RehearsalHost>,
+    pub(super) library: Arc<LuaScript>,
+    pub(super) made: MadeFilter,
+    pub(super) graveyard: Graveyard,
+}
+
+impl Script {
+    /// Loads a script; `number` tells its shared stores from those of others.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub(super) fn load(
+        number: usize,
+        chunk: &str,
+        text: &[u8],
+        config: &str,
+        limits: LuaLimits,
+    ) -> Result<Self, String> {
+        let host = Arc::new(RehearsalHost::new());
+        let graveyard = Graveyard::new(|| ());
+        let filter = format!("rehearsed {number}");
+        let source = LuaSource { filter: &filter, chunk, text, limits };
+        let library = LuaScript::load(&source, &(Arc::clone(&host) as Arc<dyn Host>));
+        let library = library.map_err(|error| error.to_string())?;
+        let made = library.filter("", config, 1, &graveyard).map_err(|error| error.to_string())?;
+        Ok(Self { host, library, made, graveyard })
+    }
+}

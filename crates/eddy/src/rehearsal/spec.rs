@@ -1,0 +1,208 @@
+//! A spec as it is run: what it asks for is done, and what it says of its tests handed on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use eddy_filter::Owner;
+use eddy_guest::{Guest, LuaLimits, LuaSpec, SpecPart};
+
+use super::exchange::{Answer, Answers, Exchange, Stop};
+use super::message::Message;
+use super::script::Script;
+
+/// A spec that is being run.
+pub(crate) struct Rehearsal {
+    spec: LuaSpec,
+    /// Where the scripts lie that it names.
+    folder: PathBuf,
+    scripts: Vec<Script>,
+    answer: Vec<SpecPart>,
+}
+
+/// What is said of a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// All was as the test says.
+    Passed {
+        /// The test's name.
+        test: String,
+    },
+    /// Something was not.
+    Failed {
+        /// The test's name.
+        test: String,
+        /// What, with file and line.
+        why: String,
+    },
+    /// The spec itself is wrong; no more comes of it.
+    Broken {
+        /// How, with file and line.
+        why: String,
+    },
+}
+
+impl Rehearsal {
+    /// Makes ready to run the tests of a spec, or those whose names hold one of `only`.
+    ///
+    /// # Errors
+    /// Why it cannot be run, with file and line.
+    pub(crate) fn new(path: &Path, only: &[String]) -> Result<Self, String> {
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let text = fs::read(path).map_err(|error| format!("{name}: {error}"))?;
+        let spec = LuaSpec::load(&name, &text).map_err(|error| error.to_string())?;
+        let answer = only.iter().map(|text| SpecPart::new("only", text, "")).collect();
+        let folder = path.parent().unwrap_or_else(|| Path::new(".")).to_owned();
+        Ok(Self { spec, folder, scripts: Vec::new(), answer })
+    }
+
+    fn step(&mut self) -> Result<Vec<SpecPart>, Verdict> {
+        let answer = std::mem::take(&mut self.answer);
+        self.spec.step(&answer).map_err(|error| Verdict::Broken { why: error.to_string() })
+    }
+
+    fn obey(&mut self, said: &[SpecPart]) -> Result<Vec<SpecPart>, Stop> {
+        let Some((first, rest)) = said.split_first() else { return Ok(Vec::new()) };
+        if first.what == "filter" {
+            self.load(rest).map_err(Stop::Wrong)
+        } else {
+            self.send(&text_of(&first.name), rest)
+        }
+    }
+
+    fn load(&mut self, parts: &[SpecPart]) -> Result<Vec<SpecPart>, String> {
+        let (mut chunk, mut text, mut config) = ("script".to_owned(), Vec::new(), "null".to_owned());
+        let mut limits = LuaLimits::default();
+        for part in parts {
+            match part.what.as_str() {
+                "file" => {
+                    let path = self.folder.join(text_of(&part.value));
+                    chunk = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+                    text = fs::read(&path)
+                        .map_err(|error| format!("cannot read \"{}\": {error}", path.display()))?;
+                }
+                "source" => text.clone_from(&part.value),
+                "config" => config = text_of(&part.value),
+                "allow" => match text_of(&part.value).as_str() {
+                    "os" => limits.allows_os = true,
+                    "io" => limits.allows_io = true,
+                    "package" => limits.allows_package = true,
+                    "ffi" => limits.allows_ffi = true,
+                    other => {
+                        return Err(format!("`allow` knows os, io, package and ffi, but not \"{other}\""));
+                    }
+                },
+                _ => {}
+            }
+        }
+        let number = self.scripts.len();
+        self.scripts.push(Script::load(number, &chunk, &text, &config, limits)?);
+        Ok(vec![SpecPart::new("made", number.to_string(), "")])
+    }
+
+    fn send(&mut self, number: &str, parts: &[SpecPart]) -> Result<Vec<SpecPart>, Stop> {
+        let script = number.parse().ok().and_then(|number: usize| self.scripts.get(number));
+        let script = script.ok_or_else(|| Stop::Wrong("there is no such filter".to_owned()))?;
+        let mut request = Message::default();
+        let (mut clusters, mut rule) = (Vec::new(), None);
+        for part in parts {
+            if request.take(part).map_err(Stop::Wrong)? {
+                continue;
+            }
+            match part.what.as_str() {
+                "cluster" => clusters.push(part.name.clone()),
+                "config" => rule = Some(text_of(&part.value)),
+                _ => {}
+            }
+        }
+        *script.host.noted() = super::host::Noted { clusters, ..Default::default() };
+        let made = rule.map(|rule| {
+            script.library.rule_config(script.made.number, &script.made.owner, &rule, &script.graveyard)
+        });
+        let made = made.transpose().map_err(|error| Stop::Wrong(error.to_string()))?;
+        let (config, _held) = made.unwrap_or_else(|| (0, Owner::default()));
+        let exchange = Exchange::new(script, &request, config).map_err(Stop::Wrong)?;
+        exchange.run(&mut Asked { spec: &mut self.spec })
+    }
+}
+
+impl Iterator for Rehearsal {
+    type Item = Verdict;
+
+    /// Runs the next test.
+    fn next(&mut self) -> Option<Verdict> {
+        let mut said = match self.step() {
+            Ok(said) => said,
+            Err(broken) => return self.end(broken),
+        };
+        loop {
+            let first = said.first().cloned().unwrap_or_default();
+            let (test, why) = (text_of(&first.name), text_of(&first.value));
+            match first.what.as_str() {
+                "passed" => return Some(Verdict::Passed { test }),
+                "failed" => return Some(Verdict::Failed { test, why }),
+                "broken" => return self.end(Verdict::Broken { why }),
+                "filter" | "send" => {}
+                _ => return None,
+            }
+            self.answer = match self.obey(&said) {
+                Ok(answer) => answer,
+                Err(Stop::Wrong(why)) => vec![SpecPart::new("error", why, "")],
+                Err(Stop::Said(more)) => {
+                    said = more;
+                    continue;
+                }
+                Err(Stop::Broken(why)) => return self.end(Verdict::Broken { why }),
+            };
+            said = match self.step() {
+                Ok(said) => said,
+                Err(broken) => return self.end(broken),
+            };
+        }
+    }
+}
+
+impl Rehearsal {
+    /// No more comes of a spec that is broken: it is not entered again.
+    fn end(&mut self, broken: Verdict) -> Option<Verdict> {
+        // One without tests takes its place.
+        self.spec = LuaSpec::load("ended", b"").ok()?;
+        Some(broken)
+    }
+}
+
+/// Endpoints and clusters as the spec plays them.
+struct Asked<'a> {
+    spec: &'a mut LuaSpec,
+}
+
+impl Answers for Asked<'_> {
+    fn answer(&mut self, cluster: &str, request: &Message) -> Result<Answer, Stop> {
+        let mut parts = vec![SpecPart::new("ask", cluster, "")];
+        parts.extend(request.parts());
+        loop {
+            let said = self.spec.step(&parts).map_err(|error| Stop::Broken(error.to_string()))?;
+            match said.first().map(|part| part.what.as_str()) {
+                Some("reply") => return answer_of(&said).map_err(Stop::Wrong),
+                Some("filter" | "send") => {
+                    parts = vec![SpecPart::new("error", "one request is under way already", "")];
+                }
+                _ => return Err(Stop::Said(said)),
+            }
+        }
+    }
+}
+
+fn answer_of(said: &[SpecPart]) -> Result<Answer, String> {
+    let mut response = Message::default();
+    for part in said {
+        if part.what == "none" {
+            return Ok(Answer::None(part.value.clone()));
+        }
+        response.take(part)?;
+    }
+    Ok(Answer::Response(response))
+}
+
+fn text_of(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

@@ -1,0 +1,36 @@
+//! A thread that ticks.
+
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::machine::Engine;
+
+/// Ticks until it is dropped.
+#[derive(Debug)]
+pub struct Ticker {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Ticker {
+    pub(super) fn start(engine: Engine, period: Duration) -> std::io::Result<Self> {
+        let (stop, stopped) = channel::<()>();
+        let thread = std::thread::Builder::new().name("wasm-tick".to_owned()).spawn(move || {
+            while stopped.recv_timeout(period) == Err(RecvTimeoutError::Timeout) {
+                engine.tick();
+            }
+        })?;
+        Ok(Self { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // It ends at once, and it has no way to panic.
+            let _ = thread.join();
+        }
+    }
+}

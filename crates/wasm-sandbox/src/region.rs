@@ -1,0 +1,69 @@
+//! Places in a module's memory, as modules give them.
+
+use thiserror::Error;
+
+/// A pointer and a length that a module gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Region {
+    /// The address of its first byte.
+    pub start: u32,
+    /// How many bytes it has.
+    pub len: u32,
+}
+
+/// A region reaches beyond the module's memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("an address beyond the module's memory")]
+pub struct Beyond;
+
+impl Region {
+    /// A region, wherever it may be.
+    pub const fn new(start: u32, len: u32) -> Self {
+        Self { start, len }
+    }
+
+    /// Its bytes in a memory.
+    ///
+    /// # Errors
+    ///
+    /// It reaches beyond the memory.
+    #[inline]
+    pub fn of(self, memory: &[u8]) -> Result<&[u8], Beyond> {
+        let (start, end) = self.bounds()?;
+        memory.get(start..end).ok_or(Beyond)
+    }
+
+    /// Its bytes in a memory.
+    ///
+    /// # Errors
+    ///
+    /// It reaches beyond the memory.
+    #[inline]
+    pub fn of_mut(self, memory: &mut [u8]) -> Result<&mut [u8], Beyond> {
+        let (start, end) = self.bounds()?;
+        memory.get_mut(start..end).ok_or(Beyond)
+    }
+
+    #[inline]
+    fn bounds(self) -> Result<(usize, usize), Beyond> {
+        let start = usize::try_from(self.start).map_err(|_| Beyond)?;
+        let len = usize::try_from(self.len).map_err(|_| Beyond)?;
+        Ok((start, start.checked_add(len).ok_or(Beyond)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_lies_in_memory_or_nowhere() {
+        let memory = [1, 2, 3, 4];
+        assert_eq!(Region::new(1, 2).of(&memory), Ok([2, 3].as_slice()));
+        assert_eq!(Region::new(4, 0).of(&memory), Ok([].as_slice()));
+        for (start, len) in [(4, 1), (5, 0), (0, 5), (u32::MAX, u32::MAX)] {
+            assert_eq!(Region::new(start, len).of(&memory), Err(Beyond), "{start} {len}");
+            assert_eq!(Region::new(start, len).of_mut(&mut memory.clone()), Err(Beyond));
+        }
+    }
+}

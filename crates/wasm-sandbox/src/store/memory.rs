@@ -1,0 +1,29 @@
+//! A module's memory, as functions see it that the module calls.
+
+use wasmtime::Caller;
+
+use super::confinement::Confined;
+use crate::region::{Beyond, Region};
+
+/// The module's memory; empty before it has one.
+pub fn memory_of<'a, T: Confined>(caller: &'a mut Caller<'_, T>) -> &'a mut [u8] {
+    match caller.data().confinement().memory {
+        Some(memory) => memory.data_mut(caller),
+        None => &mut [],
+    }
+}
+
+/// Writes a number.
+///
+/// # Errors
+///
+/// There is no room for it at that address.
+pub fn put<T: Confined, const N: usize>(
+    caller: &mut Caller<'_, T>,
+    start: u32,
+    number: [u8; N],
+) -> Result<(), Beyond> {
+    let len = u32::try_from(N).map_err(|_| Beyond)?;
+    Region::new(start, len).of_mut(memory_of(caller))?.copy_from_slice(&number);
+    Ok(())
+}

@@ -1,0 +1,11 @@
+//! The store of an instance, held to its bounds.
+
+mod confinement;
+mod limiter;
+mod memory;
+mod meter;
+mod printed;
+
+pub use confinement::{Bounds, Confined, Confinement, begin, confine};
+pub use memory::{memory_of, put};
+pub use printed::{Line, Output};

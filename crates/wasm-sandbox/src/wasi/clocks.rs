@@ -1,0 +1,40 @@
+//! What time it is.
+
+use std::time::Duration;
+
+use wasmtime::{Caller, Linker};
+
+use crate::store::{Confined, put};
+
+use super::clock::Clock;
+use super::errno::{Done, Errno, wire};
+
+pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmtime::Result<()> {
+    linker.func_wrap(
+        module,
+        "clock_time_get",
+        |mut caller: Caller<'_, T>, clock: u32, _: u64, place: u32| {
+            let time = time(&*caller.data().confinement().sandbox.clock, clock);
+            wire(tell(&mut caller, time, place))
+        },
+    )?;
+    linker.func_wrap(module, "clock_res_get", |mut caller: Caller<'_, T>, clock: u32, place: u32| {
+        let clocks = &caller.data().confinement().sandbox.clock;
+        let resolution = time(&**clocks, clock).map(|_| clocks.resolution());
+        wire(tell(&mut caller, resolution, place))
+    })?;
+    Ok(())
+}
+
+fn time(clocks: &dyn Clock, clock: u32) -> Done<Duration> {
+    match clock {
+        0 => Ok(clocks.realtime()),
+        1 => Ok(clocks.monotonic()),
+        _ => Err(Errno::NotSupported),
+    }
+}
+
+fn tell<T: Confined>(caller: &mut Caller<'_, T>, time: Done<Duration>, place: u32) -> Done {
+    let nanoseconds = u64::try_from(time?.as_nanos()).map_err(|_| Errno::Invalid)?;
+    put(caller, place, nanoseconds.to_le_bytes()).map_err(|_| Errno::Fault)
+}

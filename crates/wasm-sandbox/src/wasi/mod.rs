@@ -1,0 +1,17 @@
+//! The part of WASI that modules get: what they print becomes records, there is time and randomness, and nothing else.
+
+mod clock;
+mod clocks;
+mod define;
+mod descriptors;
+mod environment;
+mod errno;
+mod poll;
+mod print;
+mod random;
+mod refusals;
+mod sandbox;
+
+pub use clock::{Clock, SystemClock};
+pub use define::define;
+pub use sandbox::Sandbox;
