@@ -53,20 +53,22 @@ fn variable(name: &str) -> Option<u64> {
 
 #[test]
 fn a_client_sees_what_is_its_own_whatever_filters_do() {
-    play(1);
+    let (_, told) = play(1);
+    println!("{told}");
 }
 
 #[test]
 fn a_client_sees_what_is_its_own_among_several_workers() {
-    let exchanges = play(WORKERS);
+    let (exchanges, told) = play(WORKERS);
+    println!("{told}");
     assert!(
         exchanges.iter().filter(|count| **count > 0).count() > 1,
         "one worker had them all: {exchanges:?}"
     );
 }
 
-/// Plays with so many workers; gives the number of exchanges of each.
-fn play(workers: usize) -> Vec<u64> {
+/// Plays with so many workers; gives the number of exchanges of each, and what to tell of it all.
+fn play(workers: usize) -> (Vec<u64>, String) {
     let seed = variable("EDDY_SEED").unwrap_or(1);
     let rounds = if variable("EDDY_SOAK").is_some() { 33_000 } else { 60 };
     let book = Arc::new(Book::default());
@@ -141,8 +143,8 @@ fn play(workers: usize) -> Vec<u64> {
         assert_eq!(late, Err(HostError::Gone), "EDDY_SEED={seed}: {handle:x} is still open");
     }
     let tally = &book.tally;
-    println!("{} steps, exchanges by worker {exchanges:?}: {tally:?}", tally.steps());
+    let told = format!("{} steps, exchanges by worker {exchanges:?}: {tally:?}", tally.steps());
     let least = [&tally.resumed, &tally.refused, &tally.resets, &tally.replies, &tally.whole];
     assert!(least.iter().all(|count| count.load(Relaxed) > rounds / 10), "EDDY_SEED={seed}: {tally:?}");
-    exchanges
+    (exchanges, told)
 }

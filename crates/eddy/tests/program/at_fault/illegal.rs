@@ -71,7 +71,9 @@ fn changes() -> Vec<String> {
             "transfer_encoding",
             "content.length",
         ] {
-            for op in [SET, ADD, REMOVE] {
+            // Without its length a message is sent in another framing, which is no harm.
+            let may_go = name.eq_ignore_ascii_case("content-length");
+            for op in [SET, ADD, REMOVE].into_iter().filter(|op| *op != REMOVE || !may_go) {
                 all.push(edit(phase, op, 0, name.as_bytes(), if op == REMOVE { b"" } else { b"chunked" }));
             }
         }
@@ -202,6 +204,7 @@ clusters: {{c: {{endpoints: ['{}']}}, quiet: {{endpoints: ['{}']}}}}
         (edit(REQUEST, SET, 0, b"x-set", b"1"), 200),
         (edit(RESPONSE, ADD, 0, b"x-set", b"1"), 200),
         (edit(RESPONSE, REMOVE, 0, b"x-set", b""), 200),
+        (edit(RESPONSE, REMOVE, 0, b"content-length", b""), 200),
         (edit(REQUEST, METHOD, 0, b"", b"POST"), 200),
         (edit(REQUEST, TARGET, 0, b"", b"/set"), 200),
         (edit(REQUEST, AUTHORITY, 0, b"", b"set:80"), 200),
