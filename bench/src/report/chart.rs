@@ -1,7 +1,6 @@
 //! The CPU a request as a chart, in SVG.
 
-use std::fmt::Write;
-
+use super::drawing::{AxisLine, COLOURS, Drawing, FOOT, WIDTH};
 use super::filters;
 use super::results::{DIRECT, Ratio, Results, Row};
 use super::table::short;
@@ -19,29 +18,23 @@ pub fn svg(results: &Results) -> Option<String> {
     let axis = Axis { top: (longest * 2.0).ceil() / 2.0 };
     let bars: usize = groups.iter().map(|group| group.bars.len()).sum();
     let height = HEAD + bars as f64 * BAR + groups.len() as f64 * GAP + FOOT;
-    let mut out = String::new();
-    let _ = writeln!(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \
-         height=\"{height}\" role=\"img\" aria-label=\"CPU a request\">"
+    let mut out = Drawing::new(
+        "CPU a request",
+        &format!(
+            "CPU a request, {} = 1",
+            if is_of_filters { "the same without the filter" } else { &results.reference }
+        ),
+        &format!(
+            "less is better; user and system, all processes, at saturation; median ratios of {} paired {}, median µs in \
+             brackets",
+            results.method.rounds,
+            if is_of_filters { "windows" } else { "rounds" }
+        ),
+        height,
     );
-    out.push_str(STYLE);
-    let _ = writeln!(
-        out,
-        "<text class=\"title\" x=\"{MARGIN}\" y=\"24\">CPU a request, {} = 1</text>",
-        if is_of_filters { "the same without the filter" } else { &results.reference }
-    );
-    let _ = writeln!(
-        out,
-        "<text class=\"small\" x=\"{MARGIN}\" y=\"42\">less is better; user and system, all processes, at saturation; \
-         median ratios of {} paired {}, median µs in brackets</text>",
-        results.method.rounds,
-        if is_of_filters { "windows" } else { "rounds" }
-    );
-    draw_axis(&mut out, axis, height);
+    draw_axis(&mut out, axis);
     draw_bars(&mut out, axis, &groups);
-    out.push_str("</svg>\n");
-    Some(out)
+    Some(out.finish())
 }
 
 struct Group<'a> {
@@ -115,80 +108,55 @@ fn rival_ratio(results: &Results, scenario: &str, rival: &str) -> Option<f64> {
     (ratio > 0.0).then(|| 1.0 / ratio)
 }
 
-fn draw_axis(out: &mut String, axis: Axis, height: f64) {
-    let bottom = height - FOOT;
+fn draw_axis(out: &mut Drawing, axis: Axis) {
     let mut value = 0.0;
     while value <= axis.top + 1e-9 {
-        let x = axis.x(value);
-        let class = if (value - 1.0).abs() < 1e-9 { "one" } else { "grid" };
-        let _ = writeln!(
-            out,
-            "<line class=\"{class}\" x1=\"{x:.1}\" y1=\"{HEAD}\" x2=\"{x:.1}\" y2=\"{bottom}\"/>"
-        );
-        let y = bottom + 16.0;
-        let _ = writeln!(
-            out,
-            "<text class=\"small\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{y}\">{value:.1}</text>"
-        );
+        let line = if (value - 1.0).abs() < 1e-9 { AxisLine::One } else { AxisLine::Grid };
+        out.axis(axis.x(value), HEAD, line, &format!("{value:.1}"));
         value += 0.5;
     }
 }
 
-fn draw_bars(out: &mut String, axis: Axis, groups: &[Group<'_>]) {
+fn draw_bars(out: &mut Drawing, axis: Axis, groups: &[Group<'_>]) {
     let mut y = HEAD;
     for group in groups {
         y += GAP;
         let middle = y + group.bars.len() as f64 * BAR / 2.0 + 4.0;
-        let _ = writeln!(
-            out,
+        out.add(format_args!(
             "<text text-anchor=\"end\" x=\"{:.1}\" y=\"{middle:.1}\">{}</text>",
             LEFT - LABEL,
             group.scenario
-        );
+        ));
         for bar in &group.bars {
             let width = axis.x(bar.ratio) - LEFT;
             let colour = COLOURS.get(bar.index % COLOURS.len()).copied().unwrap_or_default();
             let base = y + BAR - 4.0;
-            let _ = writeln!(
-                out,
+            out.add(format_args!(
                 "<text class=\"small\" text-anchor=\"end\" x=\"{:.1}\" y=\"{base:.1}\">{}</text>",
                 LEFT - 6.0,
                 bar.target
-            );
-            let _ = writeln!(
-                out,
+            ));
+            out.add(format_args!(
                 "<rect x=\"{LEFT}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{:.1}\" fill=\"{colour}\"/>",
                 y + 1.0,
                 BAR - 2.0
-            );
-            let _ = writeln!(
-                out,
+            ));
+            out.add(format_args!(
                 "<text class=\"small\" x=\"{:.1}\" y=\"{base:.1}\">{:.2} ({} µs)</text>",
                 LEFT + width + 4.0,
                 bar.ratio,
                 short(bar.cpu_us)
-            );
+            ));
             y += BAR;
         }
     }
 }
 
-/// Colours that keep apart on white and on near black, for readers who see fewer of them too.
-pub(super) const COLOURS: &[&str] = &["#2f81f7", "#1a9e6e", "#c98500", "#b65fd0", "#8b949e"];
-/// What texts and lines look like, on white and on near black.
-pub(super) const STYLE: &str = "<style>\ntext { font: 13px system-ui, sans-serif; fill: #1f2328 }\n\
-    .title { font-size: 17px; font-weight: 600 }\n.small { font-size: 11px }\n\
-    .grid { stroke: #d0d7de }\n.one { stroke: #57606a; stroke-dasharray: 4 3 }\n\
-    @media (prefers-color-scheme: dark) {\n  text { fill: #e6edf3 }\n  .grid { stroke: #30363d }\n  \
-    .one { stroke: #9198a1 }\n}\n</style>\n";
-const WIDTH: f64 = 860.0;
-const MARGIN: f64 = 20.0;
 const LEFT: f64 = 220.0;
 /// Room for the name of a target.
 const LABEL: f64 = 104.0;
 const RIGHT: f64 = 110.0;
 const HEAD: f64 = 56.0;
-const FOOT: f64 = 30.0;
 const BAR: f64 = 16.0;
 const GAP: f64 = 12.0;
 

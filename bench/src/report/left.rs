@@ -1,8 +1,6 @@
 //! What a filter leaves of a gateway, by language, eddy beside Envoy: a chart in SVG for readers of the guide.
 
-use std::fmt::Write;
-
-use super::chart::{COLOURS, STYLE};
+use super::drawing::{AxisLine, COLOURS, Drawing, FOOT, MARGIN, WIDTH};
 use super::results::{Results, ToBare};
 use crate::filters::{SCENARIOS, TARGETS, Tongue};
 use crate::peers::Kind;
@@ -17,24 +15,17 @@ pub fn svg(results: &Results) -> Option<String> {
         return None;
     }
     let height = HEAD + bars as f64 * BAR + lines.count() as f64 * GAP + groups.len() as f64 * TITLE + FOOT;
-    let mut out = String::new();
-    let _ = writeln!(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \
-         height=\"{height}\" role=\"img\" aria-label=\"What a filter leaves of bare\">"
-    );
-    out.push_str(STYLE);
-    let _ = writeln!(
-        out,
-        "<text class=\"title\" x=\"{MARGIN}\" y=\"24\">What a filter leaves: requests for the same CPU, bare = 100 %</text>\n\
-         <text class=\"small\" x=\"{MARGIN}\" y=\"42\">more is better; each against a listener without filters in the same \
-         process; medians of paired windows, lines from quartile to quartile</text>"
+    let mut out = Drawing::new(
+        "What a filter leaves of bare",
+        "What a filter leaves: requests for the same CPU, bare = 100 %",
+        "more is better; each against a listener without filters in the same process; medians of paired windows, lines \
+         from quartile to quartile",
+        height,
     );
     legend(&mut out);
-    draw_axis(&mut out, height);
+    draw_axis(&mut out);
     draw_groups(&mut out, &groups);
-    out.push_str("</svg>\n");
-    Some(out)
+    Some(out.finish())
 }
 
 /// A scenario.
@@ -86,46 +77,37 @@ fn group(results: &Results, name: &str) -> Option<Group> {
     (!lines.is_empty()).then_some(Group { title, lines })
 }
 
-fn legend(out: &mut String) {
+fn legend(out: &mut Drawing) {
     let mut x = WIDTH - RIGHT - 110.0;
     for kind in GATEWAYS {
-        let _ = writeln!(
-            out,
+        out.add(format_args!(
             "<rect x=\"{x}\" y=\"52\" width=\"10\" height=\"10\" fill=\"{}\"/>\n<text class=\"small\" x=\"{}\" y=\"61\">{kind}</text>",
             colour(kind),
             x + 14.0
-        );
+        ));
         x += 60.0;
     }
 }
 
-fn draw_axis(out: &mut String, height: f64) {
-    let bottom = height - FOOT;
+fn draw_axis(out: &mut Drawing) {
     for percent in (0..=100).step_by(20) {
-        let x = x_of(f64::from(percent));
-        let class = if percent == 100 { "one" } else { "grid" };
-        let _ = writeln!(
-            out,
-            "<line class=\"{class}\" x1=\"{x:.1}\" y1=\"{HEAD}\" x2=\"{x:.1}\" y2=\"{bottom}\"/>\n\
-             <text class=\"small\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{}\">{percent} %</text>",
-            bottom + 16.0
-        );
+        let line = if percent == 100 { AxisLine::One } else { AxisLine::Grid };
+        out.axis(x_of(f64::from(percent)), HEAD, line, &format!("{percent} %"));
     }
 }
 
-fn draw_groups(out: &mut String, groups: &[Group]) {
+fn draw_groups(out: &mut Drawing, groups: &[Group]) {
     let mut y = HEAD;
     for group in groups {
-        let _ = writeln!(out, "<text x=\"{MARGIN}\" y=\"{:.1}\">{}</text>", y + TITLE - 8.0, group.title);
+        out.add(format_args!("<text x=\"{MARGIN}\" y=\"{:.1}\">{}</text>", y + TITLE - 8.0, group.title));
         y += TITLE;
         for line in &group.lines {
             let middle = y + line.bars.len() as f64 * BAR / 2.0 + 4.0;
-            let _ = writeln!(
-                out,
+            out.add(format_args!(
                 "<text class=\"small\" text-anchor=\"end\" x=\"{:.1}\" y=\"{middle:.1}\">{}</text>",
                 LEFT - 6.0,
                 line.title
-            );
+            ));
             for bar in &line.bars {
                 draw_bar(out, bar, y);
                 y += BAR;
@@ -135,11 +117,10 @@ fn draw_groups(out: &mut String, groups: &[Group]) {
     }
 }
 
-fn draw_bar(out: &mut String, bar: &Bar, y: f64) {
+fn draw_bar(out: &mut Drawing, bar: &Bar, y: f64) {
     let Percent { median, low, high } = bar.left;
     let middle = y + BAR / 2.0;
-    let _ = writeln!(
-        out,
+    out.add(format_args!(
         "<rect x=\"{LEFT}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"{}\"/>\n\
          <line stroke=\"{SPAN}\" x1=\"{:.1}\" y1=\"{middle:.1}\" x2=\"{:.1}\" y2=\"{middle:.1}\"/>\n\
          <text class=\"small\" x=\"{:.1}\" y=\"{:.1}\">{median:.1} %</text>",
@@ -151,7 +132,7 @@ fn draw_bar(out: &mut String, bar: &Bar, y: f64) {
         x_of(high),
         x_of(high.max(100.0)) + 6.0,
         y + BAR - 4.0
-    );
+    ));
 }
 
 fn x_of(percent: f64) -> f64 {
@@ -179,12 +160,9 @@ const LANGUAGES: [Tongue; 8] = [
 const GATEWAYS: [Kind; 2] = [Kind::Eddy, Kind::Envoy];
 /// Of the lines from quartile to quartile, which lie on bars and on the page.
 const SPAN: &str = "#6e7781";
-const WIDTH: f64 = 860.0;
-const MARGIN: f64 = 20.0;
 const LEFT: f64 = 160.0;
 const RIGHT: f64 = 80.0;
 const HEAD: f64 = 68.0;
-const FOOT: f64 = 30.0;
 const TITLE: f64 = 28.0;
 const BAR: f64 = 15.0;
 const GAP: f64 = 6.0;

@@ -1,6 +1,7 @@
 //! What becomes of the figures: statistics, the results file, the table and the chart.
 
 pub mod chart;
+mod drawing;
 pub mod filters;
 #[cfg(test)]
 mod fixture;

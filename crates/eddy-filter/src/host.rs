@@ -7,10 +7,13 @@ use thiserror::Error;
 
 use crate::filter::Library;
 use crate::handle::Handle;
-use crate::metric::{Metric, MetricError, MetricKind};
+use crate::metric::{MetricError, MetricRegistry};
 use crate::phase::Verdict;
 
 /// What filters can ask of eddy, from any thread.
+///
+/// What is left as it stands here is that of a host without traffic: no exchange waits, no cluster is configured, and
+/// nobody reads what is logged.
 pub trait Host: Send + Sync {
     /// How many workers there are.
     fn workers(&self) -> usize;
@@ -18,43 +21,46 @@ pub trait Host: Send + Sync {
     /// The least level that is logged.
     fn level(&self) -> Level;
 
+    /// Where filters define their metrics.
+    fn metrics(&self) -> &MetricRegistry;
+
     /// Goes on with a paused exchange; `edits` are records as those of the call with this turn.
     ///
     /// # Errors
     /// [`HostError::Gone`], [`HostError::Stale`], [`HostError::TooLarge`], [`HostError::Full`]; and
     /// [`HostError::Invalid`] for [`Verdict::Pause`].
-    fn resume(&self, exchange: Handle, turn: u32, verdict: Verdict, edits: &[u8]) -> Result<(), HostError>;
+    fn resume(&self, exchange: Handle, turn: u32, verdict: Verdict, edits: &[u8]) -> Result<(), HostError> {
+        let _ = (exchange, turn, verdict, edits);
+        Err(HostError::Gone)
+    }
 
     /// Writes a record to eddy's log.
     ///
     /// # Errors
     /// [`HostError::Full`] when it was dropped because the filter writes too many.
-    fn log(&self, filter: u32, level: Level, text: &[u8]) -> Result<(), HostError>;
-
-    /// Defines a metric of a filter; the same name gives the same metric.
-    ///
-    /// # Errors
-    /// Any [`MetricError`].
-    fn metric(
-        &self,
-        filter: u32,
-        kind: MetricKind,
-        name: &str,
-        bounds: &[u64],
-    ) -> Result<Metric, MetricError>;
+    fn log(&self, filter: u32, level: Level, text: &[u8]) -> Result<(), HostError> {
+        let _ = (filter, level, text);
+        Ok(())
+    }
 
     /// Sends a request to a cluster; its end is told by [`crate::Library::event`].
     ///
     /// # Errors
     /// [`HostError::Unknown`] for a cluster that is not configured, [`HostError::Full`] for too many at once,
     /// [`HostError::Invalid`] and [`HostError::TooLarge`] for what cannot be sent, [`HostError::Gone`].
-    fn send(&self, request: &Outbound<'_>) -> Result<(), HostError>;
+    fn send(&self, request: &Outbound<'_>) -> Result<(), HostError> {
+        let _ = request;
+        Err(HostError::Unknown)
+    }
 
     /// Gives a request up.
     ///
     /// # Errors
     /// [`HostError::Unknown`] when there is none, or its end was told already.
-    fn cancel(&self, filter: u32, token: u64) -> Result<(), HostError>;
+    fn cancel(&self, filter: u32, token: u64) -> Result<(), HostError> {
+        let _ = (filter, token);
+        Err(HostError::Unknown)
+    }
 
     /// Memory that a runtime in a library should stay below, as far as it can; 0 for no wish. Asked once.
     fn memory_soft_bytes(&self) -> u64 {
@@ -189,6 +195,15 @@ impl fmt::Debug for Wake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { filter, token, worker, after_ms, .. } = self;
         write!(f, "Wake(filter {filter}, token {token}, worker {worker}, in {after_ms} ms)")
+    }
+}
+
+impl From<MetricError> for HostError {
+    fn from(error: MetricError) -> Self {
+        match error {
+            MetricError::Full => Self::Full,
+            MetricError::BadName | MetricError::BadBounds | MetricError::Differs => Self::Invalid,
+        }
     }
 }
 

@@ -143,6 +143,18 @@ impl MetricRegistry {
     }
 }
 
+impl MetricKind {
+    /// The kind with this number.
+    pub fn from_number(number: u32) -> Option<Self> {
+        match number {
+            0 => Some(Self::Counter),
+            1 => Some(Self::Gauge),
+            2 => Some(Self::Histogram),
+            _ => None,
+        }
+    }
+}
+
 impl Metric {
     /// Adds to a counter or gauge, in the lane of a worker.
     pub fn add(&self, lane: usize, amount: u64) {

@@ -12,6 +12,7 @@ mod guest;
 mod linear;
 mod lua;
 mod native;
+mod signature;
 mod thread;
 mod wasm;
 

@@ -1,7 +1,8 @@
 //! Where a test runs: the binary under test, addresses of its own, directories of its own, and the knobs of the environment.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result, ensure};
@@ -75,9 +76,35 @@ pub fn tree() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A loopback address that no other test of this machine uses, with a port that was free a moment ago.
+/// Puts a program with this content, an executable file or a script, at `path`, in one step.
 ///
-/// The port is below those that the kernel gives to connections by itself.
+/// Another process writes it: what this one writes, a child that another thread forks meanwhile has open too until it
+/// executes its own program, and a program that somebody has open for writing cannot be executed.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn install(content: &[u8], path: &Path) -> Result<()> {
+    let (written, fresh) = (path.with_extension("content"), path.with_extension("fresh"));
+    std::fs::write(&written, content)?;
+    let status = Command::new("install").args(["-m", "755"]).args([&written, &fresh]).status()?;
+    ensure!(status.success(), "cannot install {}: {status}", path.display());
+    std::fs::rename(fresh, path)?;
+    Ok(())
+}
+
+/// Puts a copy of the eddy binary at `path`, in one step.
+///
+/// # Errors
+/// As [`eddy_binary`] and [`install`].
+pub fn install_eddy(path: &Path) -> Result<()> {
+    install(&std::fs::read(eddy_binary()?)?, path)
+}
+
+/// A loopback address that no other test of this machine uses, with a port at which nobody listened a moment ago.
+///
+/// The port is below those that the kernel gives to connections by itself. Nothing is bound to find it: a child that
+/// another thread forks meanwhile would have the socket too until it executes its own program, and the address would
+/// be in use.
 ///
 /// # Errors
 /// When no port is free.
@@ -88,8 +115,8 @@ pub fn free_address() -> Result<SocketAddr> {
     let ip = Ipv4Addr::new(127, 64 | (high & 0x3f), low, u8::try_from(number % 250 + 1)?);
     for step in 0..PORTS {
         let port = FIRST_PORT + u16::try_from((number.wrapping_mul(7) + step) % PORTS)?;
-        if let Ok(listener) = TcpListener::bind((ip, port)) {
-            return Ok(listener.local_addr()?);
+        if TcpStream::connect((ip, port)).is_err() {
+            return Ok((ip, port).into());
         }
     }
     anyhow::bail!("no free port at {ip}")

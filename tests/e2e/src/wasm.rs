@@ -6,6 +6,9 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::place::TempDir;
+use crate::site::Site;
+
 /// A module made of the frame and these parts. A text between backquotes stands for two constants, its address and its
 /// length.
 ///
@@ -27,6 +30,20 @@ pub fn module(parts: &str) -> Result<Vec<u8>> {
     }
     let whole = format!("(module\n{FRAME}\n{data}\n{text}\n)");
     wat::parse_str(&whole).with_context(|| format!("a module of a test is none:\n{whole}"))
+}
+
+/// A site whose one filter `f` is a module of these parts, and the folder in which it lies; `module_keys` are more keys
+/// of the module, `filter_keys` more of the filter, each behind its comma.
+///
+/// # Errors
+/// As [`module`]; when it cannot be written.
+pub fn site(parts: &str, module_keys: &str, filter_keys: &str) -> Result<(Site, TempDir)> {
+    let folder = TempDir::new("wasm")?;
+    let path = folder.join("f.wasm");
+    std::fs::write(&path, module(parts)?)?;
+    let place = path.display();
+    let filter = format!("filters: {{f: {{wasm: {{module: '{place}'{module_keys}}}{filter_keys}}}}}");
+    Ok((Site::new().top(&filter).listener("filters: [f]"), folder))
 }
 
 /// Pairs as a module gives them to its host; without bytes that are none of a text.

@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use eddy_e2e::gateway::{Gateway, sum_of_series};
 use eddy_e2e::origin::TapOrigin;
 use eddy_e2e::site::Site;
-use eddy_e2e::wire::within;
+use eddy_e2e::wire::{get, within};
 use rustix::process::Signal;
 
 /// `alice:secret`, `alice:wrong`, `bob:secret`.
@@ -15,10 +15,6 @@ const WRONG: &str = "Basic YWxpY2U6d3Jvbmc=";
 const BOB: &str = "Basic Ym9iOnNlY3JldA==";
 /// SHA-1 of `secret`.
 const QUICK: &str = "{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=";
-
-fn get(target: &str, fields: &str) -> String {
-    format!("GET {target} HTTP/1.1\r\nHost: a\r\n{fields}\r\n")
-}
 
 fn login(target: &str, credentials: &str) -> String {
     get(target, &format!("Authorization: {credentials}\r\n"))

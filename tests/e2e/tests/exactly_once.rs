@@ -106,9 +106,9 @@ async fn a_storm_of_reloads_loses_nothing() -> Result<()> {
 async fn hand_overs_lose_nothing() -> Result<()> {
     let directory = TempDir::new("handovers")?;
     let binary = directory.join("eddy");
-    std::fs::copy(place::eddy_binary()?, &binary)?;
+    place::install_eddy(&binary)?;
     let arguments = vec!["--handover-timeout".into(), "2s".into()];
-    let run = Run::start(Launch { binary: Some(binary), arguments, ..Launch::default() }).await?;
+    let run = Run::start(Launch { binary: Some(binary.clone()), arguments, ..Launch::default() }).await?;
     let (hand_overs, requests) = (size(6, 20), size(30_000, 1_000_000));
     let broken: [&[u8]; 2] = [b"#!/bin/sh\nexit 1\n", b"#!/bin/sh\nexec sleep 60\n"];
     let good = std::fs::read(place::eddy_binary()?)?;
@@ -116,7 +116,7 @@ async fn hand_overs_lose_nothing() -> Result<()> {
     for number in 1..=hand_overs {
         let is_broken = number % (hand_overs / 4).max(3) == 0;
         let content = if is_broken { broken[failed % 2] } else { &good };
-        install(&directory, content)?;
+        place::install(content, &binary)?;
         run.gateway.signal(Signal::USR2)?;
         if is_broken {
             failed += 1;
@@ -130,15 +130,6 @@ async fn hand_overs_lose_nothing() -> Result<()> {
     let verdict = run.end().await?;
     println!("{succeeded} hand-overs, {failed} failed: {verdict}");
     ensure!(verdict.is_exactly_once(), "{verdict}");
-    Ok(())
-}
-
-fn install(directory: &TempDir, content: &[u8]) -> Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let next = directory.join("next");
-    std::fs::write(&next, content)?;
-    std::fs::set_permissions(&next, std::fs::Permissions::from_mode(0o755))?;
-    std::fs::rename(next, directory.join("eddy"))?;
     Ok(())
 }
 

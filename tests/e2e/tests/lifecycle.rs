@@ -55,7 +55,7 @@ async fn a_stop_lets_exchanges_end_and_announces_it() -> Result<()> {
         // An idle connection is closed in order; the one that waits is served.
         assert_eq!(idle.end().await?, (End::Closed, Vec::new()));
         gate.open();
-        let answer = client.get_answer().await?;
+        let answer = client.get_answer().await.with_context(|| gateway.lines().text())?;
         ensure!(answer.text() == "/held" && !answer.is_keep_alive(), "{signal:?}: {answer:?}");
         assert_eq!(client.end().await?.0, End::Closed);
         let status = gateway.exited(DEADLINE).await?;
@@ -321,20 +321,10 @@ fn is_running(process: Pid) -> bool {
 /// A gateway whose binary is a copy of its own, to be replaced on disk.
 async fn with_own_binary(origin: &TapOrigin, place: &place::TempDir) -> Result<Gateway> {
     let binary = place.join("eddy");
-    std::fs::copy(place::eddy_binary()?, &binary)?;
+    place::install_eddy(&binary)?;
     let arguments = vec!["--handover-timeout".into(), "2s".into()];
     let launch = Launch { binary: Some(binary), arguments, ..Launch::default() };
     Site::new().top("drain_timeout: 30s").launch(origin, launch).await
-}
-
-/// Puts `content` in the place of the program, in one step.
-fn replace_binary(place: &place::TempDir, content: &[u8]) -> Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let next = place.join("next");
-    std::fs::write(&next, content)?;
-    std::fs::set_permissions(&next, std::fs::Permissions::from_mode(0o755))?;
-    std::fs::rename(next, place.join("eddy"))?;
-    Ok(())
 }
 
 #[tokio::test]
@@ -344,7 +334,7 @@ async fn a_hand_over_loses_nothing() -> Result<()> {
     let gateway = with_own_binary(&origin, &place).await?;
     let mut client = held(&gateway, &origin).await?;
     let before = *gateway.children()?.first().context("no gateway process")?;
-    replace_binary(&place, &std::fs::read(place::eddy_binary()?)?)?;
+    place::install_eddy(&place.join("eddy"))?;
     gateway.signal(Signal::USR2)?;
     gateway.lines().until("handed over", 1).await?;
     assert_eq!(gateway.exchange(GET).await?.status, 200);
@@ -375,7 +365,7 @@ async fn a_broken_successor_changes_nothing() -> Result<()> {
     ];
     let mut kept = gateway.client().await?;
     for (number, (name, content)) in (1..).zip(successors) {
-        replace_binary(&place, content)?;
+        place::install(content, &place.join("eddy"))?;
         gateway.signal(Signal::USR2)?;
         gateway
             .lines()
@@ -385,7 +375,7 @@ async fn a_broken_successor_changes_nothing() -> Result<()> {
         assert_eq!(kept.exchange(GET).await?.status, 200, "after a successor that {name}");
         assert_eq!(gateway.exchange(GET).await?.status, 200, "after a successor that {name}");
     }
-    replace_binary(&place, &std::fs::read(place::eddy_binary()?)?)?;
+    place::install_eddy(&place.join("eddy"))?;
     gateway.signal(Signal::USR2)?;
     gateway.lines().until("handed over", 1).await?;
     assert_eq!(gateway.exchange(GET).await?.status, 200);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use eddy_e2e::gateway::Gateway;
-use eddy_e2e::origin::{Asked, Script, Step, TapOrigin, response};
+use eddy_e2e::origin::{Asked, Gate, Script, Step, TapOrigin, response};
 use eddy_e2e::place;
 use eddy_e2e::site::Site;
 use eddy_e2e::wire::{End, Next, Response, within};
@@ -305,21 +305,25 @@ async fn a_post_is_never_sent_twice() -> Result<()> {
 
 #[tokio::test]
 async fn an_unsolicited_answer_on_an_idle_link_is_nobodys() -> Result<()> {
-    let origin = TapOrigin::with(|asked| {
-        let ok = response(200, "", asked.request.target_text());
-        if asked.number == 0 {
-            Script::steps([Step::Send(ok), Step::Pause(BEAT), Step::Send(response(200, "", "evil"))])
-        } else {
-            Script::send(ok)
-        }
+    let said: Vec<Gate> = (0..10).map(|_| Gate::default()).collect();
+    let gates = said.clone();
+    let origin = TapOrigin::with(move |asked| {
+        let target = asked.request.target_text();
+        let number: Option<usize> = target.strip_prefix('/').and_then(|number| number.parse().ok());
+        let Some(gate) = number.and_then(|number| gates.get(number)) else {
+            return Script::send(response(404, "", ""));
+        };
+        let (ok, evil) = (response(200, "", target), response(200, "", "evil"));
+        Script::steps([Step::Send(ok), Step::Pause(BEAT), Step::Send(evil), Step::Open(gate.clone())])
     })
     .await?;
     let gateway = Site::new().before(&origin).await?;
-    for number in 0..10 {
+    for (number, said) in said.iter().enumerate() {
         let target = format!("/{number}");
         let answer = gateway.exchange(format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n")).await?;
         assert_eq!(answer.text(), target);
-        tokio::time::sleep(BEAT * 2).await;
+        // Before the next request is on its way, which it would be the answer to.
+        within("the unsolicited answer", said.opened()).await?;
     }
     gateway.stop().await
 }

@@ -6,8 +6,8 @@ use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::Gateway;
 use eddy_e2e::origin::TapOrigin;
 use eddy_e2e::place::TempDir;
-use eddy_e2e::site::Site;
 use eddy_e2e::wasm;
+use eddy_e2e::wire::get;
 
 /// A way to fail: its name, the code (of type `() -> ()`), and the status of the exchange in which it happens.
 type Evil = (&'static str, &'static str, u16);
@@ -104,19 +104,8 @@ fn of_later(name: &str, params: &str, result: &str, evil: &str) -> String {
     )
 }
 
-fn get(target: &str, fields: &str) -> String {
-    format!("GET {target} HTTP/1.1\r\nHost: a.test\r\n{fields}\r\n")
-}
-
 async fn before(origin: &TapOrigin, parts: &str, isolation: &str) -> Result<(Gateway, TempDir)> {
-    let folder = TempDir::new("wasm")?;
-    let path = folder.join("f.wasm");
-    std::fs::write(&path, wasm::module(parts)?)?;
-    let filter = format!(
-        "filters: {{f: {{wasm: {{module: '{}', isolation: {isolation}, memory: 4MiB}}}}}}",
-        path.display()
-    );
-    let site = Site::new().top(&filter).listener("filters: [f]");
+    let (site, folder) = wasm::site(parts, &format!(", isolation: {isolation}, memory: 4MiB"), "")?;
     let free = "{match: {path: /free/}, cluster: origin, filters: {f: {disabled: true}}}";
     Ok((site.rule(free).before(origin).await?, folder))
 }

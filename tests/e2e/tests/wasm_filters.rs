@@ -1,39 +1,18 @@
 //! Filters in Wasm, in the program as it runs.
 
-use std::path::Path;
-
 use anyhow::{Result, ensure};
 use eddy_e2e::gateway::Gateway;
 use eddy_e2e::origin::{Script, TapOrigin, response};
 use eddy_e2e::place::TempDir;
 use eddy_e2e::site::Site;
 use eddy_e2e::wasm;
+use eddy_e2e::wire::get;
 
 const ISOLATIONS: [&str; 2] = ["worker", "stream"];
 
-fn get(target: &str, fields: &str) -> String {
-    format!("GET {target} HTTP/1.1\r\nHost: a.test\r\n{fields}\r\n")
-}
-
-/// A folder with a module `f.wasm` of these parts.
-fn folder(parts: &str) -> Result<TempDir> {
-    let folder = TempDir::new("wasm")?;
-    std::fs::write(folder.join("f.wasm"), wasm::module(parts)?)?;
-    Ok(folder)
-}
-
-/// A gateway whose one filter `f` is the module in a folder; `keys` are more keys of the filter, `wasm` more of its module.
-fn site(folder: &Path, wasm: &str, keys: &str) -> Site {
-    let module = folder.join("f.wasm");
-    Site::new()
-        .top(&format!("filters: {{f: {{wasm: {{module: '{}'{wasm}}}{keys}}}}}", module.display()))
-        .listener("filters: [f]")
-}
-
 async fn before(origin: &TapOrigin, parts: &str, isolation: &str, keys: &str) -> Result<(Gateway, TempDir)> {
-    let folder = folder(parts)?;
-    let gateway = site(folder.path(), &format!(", isolation: {isolation}"), keys).before(origin).await?;
-    Ok((gateway, folder))
+    let (site, folder) = wasm::site(parts, &format!(", isolation: {isolation}"), keys)?;
+    Ok((site.before(origin).await?, folder))
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use eddy_e2e::gateway::Gateway;
 use eddy_e2e::origin::{Script, TapOrigin, response};
 use eddy_e2e::place::eddy_binary;
 use eddy_e2e::site::Site;
+use eddy_e2e::wire::get;
 
 /// The module, built once; nothing where there is no Go.
 fn module() -> Result<Option<PathBuf>> {
@@ -53,10 +54,6 @@ async fn gateway(module: &Path, origin: &TapOrigin, name: &str, config: &str) ->
         .listener("filters: [f]")
         .before(origin)
         .await
-}
-
-fn get(target: &str, fields: &str) -> String {
-    format!("GET {target} HTTP/1.1\r\nHost: a.test\r\n{fields}\r\n")
 }
 
 #[tokio::test]

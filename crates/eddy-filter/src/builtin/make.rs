@@ -78,7 +78,7 @@ pub fn make(
 impl BuiltinContext {
     /// Defines a count of this filter.
     pub(super) fn counter(&self, name: &str) -> Counter {
-        Counter(self.host.metric(self.id, MetricKind::Counter, name, &[]).ok())
+        Counter(self.host.metrics().define(self.id, MetricKind::Counter, name, &[]).ok())
     }
 }
 

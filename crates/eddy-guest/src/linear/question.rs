@@ -6,9 +6,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use eddy_filter::{
-    EDITS_BYTES_MAX, Handle, Host, HostError, Level, MetricError, MetricKind, Outbound, Verdict,
-};
+use eddy_filter::{EDITS_BYTES_MAX, Handle, Host, HostError, Level, MetricKind, Outbound, Verdict};
 use wasmtime::{Caller, Linker};
 
 use super::image::Reader;
@@ -94,20 +92,12 @@ impl Inside {
     }
 
     fn define(&mut self, filter: u32, kind: u32, name: &[u8], bounds: Vec<u64>) -> Result<u64, HostError> {
-        let kind = match kind {
-            0 => MetricKind::Counter,
-            1 => MetricKind::Gauge,
-            2 => MetricKind::Histogram,
-            _ => return Err(HostError::Invalid),
-        };
+        let kind = MetricKind::from_number(kind).ok_or(HostError::Invalid)?;
         let name = str::from_utf8(name).map_err(|_| HostError::Invalid)?;
         if self.metrics.len() >= METRICS_MAX {
             return Err(HostError::Full);
         }
-        let metric = self.host.metric(filter, kind, name, &bounds).map_err(|error| match error {
-            MetricError::Full => HostError::Full,
-            MetricError::BadName | MetricError::BadBounds | MetricError::Differs => HostError::Invalid,
-        })?;
+        let metric = self.host.metrics().define(filter, kind, name, &bounds)?;
         self.metrics.push(Counted { metric, bounds });
         Ok(self.metrics.len() as u64)
     }

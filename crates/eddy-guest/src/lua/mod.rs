@@ -9,7 +9,6 @@ mod running;
 mod script;
 mod shared;
 mod shown;
-mod signature;
 mod spec;
 mod stage;
 mod vm;

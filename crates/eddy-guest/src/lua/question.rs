@@ -6,8 +6,8 @@ use eddy_http::Version;
 
 use super::order;
 use super::shared;
-use super::signature::PublicKey;
 use super::stage::Stage;
+use crate::signature::PublicKey;
 
 /// A question as it comes from the machine.
 pub(super) struct Question<'a> {

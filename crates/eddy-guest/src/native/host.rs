@@ -5,9 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
-use eddy_filter::{
-    EDITS_BYTES_MAX, Handle, Host, HostError, Level, MetricError, MetricKind, Outbound, Verdict,
-};
+use eddy_filter::{EDITS_BYTES_MAX, Handle, Host, HostError, Level, MetricKind, Outbound, Verdict};
 
 use super::abi;
 use super::crossing;
@@ -130,22 +128,14 @@ unsafe extern "C" fn metric(
         // SAFETY: by the contract the guest's bytes are valid until this function returns.
         let name = unsafe { bytes_of(name, name_len, NAME_BYTES_MAX) }.map_err(|_| HostError::Invalid)?;
         let name = str::from_utf8(name).map_err(|_| HostError::Invalid)?;
-        let kind = match kind {
-            0 => MetricKind::Counter,
-            1 => MetricKind::Gauge,
-            2 => MetricKind::Histogram,
-            _ => return Err(HostError::Invalid),
-        };
+        let kind = MetricKind::from_number(kind).ok_or(HostError::Invalid)?;
         let bounds: &[u64] = match bounds_len as usize {
             0 => &[],
             count if count > BOUNDS_MAX || bounds.is_null() => return Err(HostError::Invalid),
             // SAFETY: not null, aligned, and by the contract so many numbers lie there until this function returns.
             count => unsafe { slice::from_raw_parts(bounds, count) },
         };
-        let metric = host.metric(filter, kind, name, bounds).map_err(|error| match error {
-            MetricError::Full => HostError::Full,
-            MetricError::BadName | MetricError::BadBounds | MetricError::Differs => HostError::Invalid,
-        })?;
+        let metric = host.metrics().define(filter, kind, name, bounds)?;
         let cells = abi::MetricCells {
             cells: metric.cells.as_ptr().cast_mut().cast(),
             stride: u32::try_from(metric.stride).map_err(|_| HostError::Invalid)?,

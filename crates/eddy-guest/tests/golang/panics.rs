@@ -1,36 +1,21 @@
 //! Panics of filters in Go, in each entry.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use eddy_filter::{About, Edit, EndReason, Ended, Library, Phase, Step, Verdict, View};
 use eddy_guest::{GoRuntime, Guest, MadeFilter, NativeLibrary, go_runtime, needs_new_process};
 
+use super::build::{Into, build};
 use super::support::{HOST, graveyard, host, next_id, run_in};
 
-/// The library, or nothing where there is no Go; says so then.
+/// The library, or nothing where there is no Go.
 fn library() -> Option<Arc<NativeLibrary>> {
-    static LIBRARY: LazyLock<Option<PathBuf>> = LazyLock::new(build);
+    static LIBRARY: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
+        build("crates/eddy-guest/tests/golang/faults", ".", Into::Library, "libgofaults.so")
+    });
     let path = LIBRARY.as_ref()?;
     Some(NativeLibrary::open(path, &host()).unwrap())
-}
-
-fn build() -> Option<PathBuf> {
-    if Command::new("go").arg("version").output().is_err() {
-        println!("SKIPPED: there is no Go here, so libraries in Go are not tested");
-        return None;
-    }
-    let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libgofaults.so");
-    let built = Command::new("go")
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golang/faults"))
-        .args(["build", "-buildmode=c-shared", "-o"])
-        .arg(&library)
-        .arg(".")
-        .status()
-        .unwrap();
-    assert!(built.success(), "the library in Go does not compile");
-    Some(library)
 }
 
 fn view() -> View<'static> {

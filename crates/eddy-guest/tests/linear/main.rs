@@ -1,11 +1,9 @@
-//! A module in Go by the contract over linear memory: the cases of `abi/vectors`, modules that fail, and what a
-//! crossing costs.
+//! A module in Go by the contract over linear memory: modules that fail, and what a crossing costs.
 //!
 //! Skipped aloud where there is no Go.
+#![cfg(test)]
 
-#[cfg(test)]
+#[path = "../golang/build.rs"]
+mod build;
 mod faults;
-#[cfg(test)]
 mod support;
-#[cfg(test)]
-mod vectors;

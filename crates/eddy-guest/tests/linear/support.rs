@@ -1,17 +1,17 @@
 //! The module of the kit's tests, and a host that keeps what it is told.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use eddy_filter::{
-    Call, EditLog, Ended, Handle, HandleTable, Host, HostError, Level, Library, Metric, MetricError,
-    MetricKind, MetricRegistry, Outbound, Step, Verdict, View,
+    Call, EditLog, Ended, Handle, HandleTable, Host, HostError, Level, Library, MetricRegistry, Outbound,
+    Step, Verdict, View,
 };
 use eddy_guest::{Graveyard, Guest, LinearLibrary, LinearLimits, LinearModule, MadeFilter};
+
+use super::build::{Into, build};
 
 /// A host that keeps what it is told.
 pub(crate) struct FakeHost {
@@ -44,14 +44,8 @@ impl Host for FakeHost {
         Ok(())
     }
 
-    fn metric(
-        &self,
-        filter: u32,
-        kind: MetricKind,
-        name: &str,
-        bounds: &[u64],
-    ) -> Result<Metric, MetricError> {
-        self.metrics.define(filter, kind, name, bounds)
+    fn metrics(&self) -> &MetricRegistry {
+        &self.metrics
     }
 
     fn send(&self, request: &Outbound<'_>) -> Result<(), HostError> {
@@ -71,10 +65,6 @@ impl Host for FakeHost {
         );
         self.sent.lock().unwrap().push((request.token, said));
         Ok(())
-    }
-
-    fn cancel(&self, _: u32, _: u64) -> Result<(), HostError> {
-        Err(HostError::Unknown)
     }
 }
 
@@ -180,28 +170,10 @@ pub(crate) const CALL_TIME_MAX: Duration = Duration::from_millis(500);
 
 /// The module, built and compiled once for all tests of the process.
 static MODULE: LazyLock<Option<LinearModule>> = LazyLock::new(|| {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let path = build(place)?;
+    let path = build("sdk/go", "./internal/linear/testmodule", Into::Module, "gotest.wasm")?;
     let limits = LinearLimits { memory_bytes_max: 64 << 20, call_time_max: CALL_TIME_MAX };
-    let bytes = std::fs::read(path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
     assert!(LinearModule::speaks(&bytes));
-    Some(LinearModule::compile("test.wasm", &bytes, limits, Some(&place.join("modules"))).unwrap())
+    let kept = path.with_file_name("modules");
+    Some(LinearModule::compile("test.wasm", &bytes, limits, Some(&kept)).unwrap())
 });
-
-fn build(place: &Path) -> Option<PathBuf> {
-    if Command::new("go").arg("version").output().is_err() {
-        println!("SKIPPED: there is no Go here, so modules in Go are not tested");
-        return None;
-    }
-    let module = place.join("gotest.wasm");
-    let built = Command::new("go")
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sdk/go"))
-        .envs([("GOOS", "wasip1"), ("GOARCH", "wasm"), ("GOWORK", "off")])
-        .args(["build", "-buildmode=c-shared", "-ldflags=-s -w", "-o"])
-        .arg(&module)
-        .arg("./internal/linear/testmodule")
-        .status()
-        .unwrap();
-    assert!(built.success(), "the module does not compile");
-    Some(module)
-}

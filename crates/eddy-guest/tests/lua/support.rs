@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use eddy_filter::{
     About, Call, Edit, EditLog, EndReason, Ended, Event, EventKind, Handle, Host, HostError, Level, Library,
-    LoadError, Metadata, Metric, MetricError, MetricKind, MetricRegistry, Outbound, Phase, RequestView,
-    ResponseView, Step, Verdict, View,
+    LoadError, Metadata, MetricRegistry, Outbound, Phase, RequestView, ResponseView, Step, Verdict, View,
 };
 use eddy_guest::{Graveyard, Guest, LuaLimits, LuaScript, LuaSource, MadeFilter};
 use eddy_http::{Fields, HeadLimits, Method, RequestHead, ResponseHead};
@@ -43,14 +42,8 @@ impl Host for FakeHost {
         Ok(())
     }
 
-    fn metric(
-        &self,
-        filter: u32,
-        kind: MetricKind,
-        name: &str,
-        bounds: &[u64],
-    ) -> Result<Metric, MetricError> {
-        self.metrics.define(filter, kind, name, bounds)
+    fn metrics(&self) -> &MetricRegistry {
+        &self.metrics
     }
 
     fn send(&self, request: &Outbound<'_>) -> Result<(), HostError> {
@@ -75,10 +68,6 @@ impl Host for FakeHost {
         write!(said, " [{}]", text(request.body)).unwrap();
         self.sent.lock().unwrap().push((said, request.token));
         Ok(())
-    }
-
-    fn cancel(&self, _: u32, _: u64) -> Result<(), HostError> {
-        Err(HostError::Unknown)
     }
 }
 

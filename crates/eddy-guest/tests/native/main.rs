@@ -1,8 +1,6 @@
 //! Libraries in C that keep the contract and such that break it, opened and entered as the gateway does.
+#![cfg(test)]
 
-#[cfg(test)]
 mod answers;
-#[cfg(test)]
 mod opening;
-#[cfg(test)]
 mod support;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
 use eddy_filter::{
-    Call, Edit, EditLog, Ended, Handle, HandleTable, Host, HostError, Level, Library, Metric, MetricError,
-    MetricKind, MetricRegistry, Outbound, Step, Verdict, View,
+    Call, Edit, EditLog, Ended, Handle, HandleTable, Host, HostError, Level, Library, MetricRegistry,
+    Outbound, Step, Verdict, View,
 };
 use eddy_guest::{Graveyard, Guest, MadeFilter, NativeLibrary};
 
@@ -56,14 +56,8 @@ impl Host for FakeHost {
         Ok(())
     }
 
-    fn metric(
-        &self,
-        filter: u32,
-        kind: MetricKind,
-        name: &str,
-        bounds: &[u64],
-    ) -> Result<Metric, MetricError> {
-        self.metrics.define(filter, kind, name, bounds)
+    fn metrics(&self) -> &MetricRegistry {
+        &self.metrics
     }
 
     fn send(&self, request: &Outbound<'_>) -> Result<(), HostError> {

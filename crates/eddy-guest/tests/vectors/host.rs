@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Condvar, LazyLock, Mutex};
 use std::time::Duration;
 
-use eddy_filter::{
-    Handle, Host, HostError, Level, Metric, MetricError, MetricKind, MetricRegistry, Outbound, Verdict,
-};
+use eddy_filter::{Handle, Host, HostError, Level, MetricRegistry, Verdict};
 
 /// What resumed an exchange: the verdict and the edits.
 pub(crate) type Resumed = (Verdict, Vec<u8>);
@@ -51,26 +49,8 @@ impl Host for Keeper {
         Ok(())
     }
 
-    fn log(&self, _: u32, _: Level, _: &[u8]) -> Result<(), HostError> {
-        Ok(())
-    }
-
-    fn metric(
-        &self,
-        filter: u32,
-        kind: MetricKind,
-        name: &str,
-        bounds: &[u64],
-    ) -> Result<Metric, MetricError> {
-        self.metrics.define(filter, kind, name, bounds)
-    }
-
-    fn send(&self, _: &Outbound<'_>) -> Result<(), HostError> {
-        Err(HostError::Unknown)
-    }
-
-    fn cancel(&self, _: u32, _: u64) -> Result<(), HostError> {
-        Err(HostError::Unknown)
+    fn metrics(&self) -> &MetricRegistry {
+        &self.metrics
     }
 }
 

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use eddy_guest::NativeLibrary;
+use eddy_guest::{LinearLibrary, LinearLimits, LinearModule, NativeLibrary};
 
+use super::build::{Into, build};
 use super::host::host;
 
 /// The one in Rust.
@@ -27,20 +28,18 @@ pub(crate) fn rust() -> Arc<NativeLibrary> {
     NativeLibrary::open(&library, &host()).expect("the library of the Rust kit can be opened")
 }
 
-/// The one in Go; nothing where there is no Go, which it says then.
+/// The one in Go; nothing where there is no Go.
 pub(crate) fn go() -> Option<Arc<NativeLibrary>> {
-    if Command::new("go").arg("version").output().is_err() {
-        println!("SKIPPED: there is no Go here, so the vectors are not run by a library in Go");
-        return None;
-    }
-    let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libvectors-go.so");
-    let built = Command::new("go")
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sdk/go"))
-        .args(["build", "-buildmode=c-shared", "-o"])
-        .arg(&library)
-        .arg("./internal/vector/library")
-        .status()
-        .expect("the Go command runs");
-    assert!(built.success(), "the library in Go does not compile");
+    let library = build("sdk/go", "./internal/vector/library", Into::Library, "libvectors-go.so")?;
     Some(NativeLibrary::open(&library, &host()).expect("the library of the Go kit can be opened"))
+}
+
+/// The one in Go as a module; nothing where there is no Go.
+pub(crate) fn module() -> Option<LinearLibrary> {
+    let path = build("sdk/go", "./internal/linear/testmodule", Into::Module, "vectors-go.wasm")?;
+    let bytes = std::fs::read(&path).expect("the module was built");
+    let kept = path.with_file_name("modules");
+    let module = LinearModule::compile("vectors-go.wasm", &bytes, LinearLimits::default(), Some(&kept))
+        .expect("the module of the Go kit can be compiled");
+    Some(LinearLibrary::open(&module, &host()).expect("the module of the Go kit can be started"))
 }

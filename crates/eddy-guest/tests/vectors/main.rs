@@ -2,6 +2,8 @@
 //! the libraries that they make, too.
 #![cfg(test)]
 
+#[path = "../golang/build.rs"]
+mod build;
 #[allow(dead_code, reason = "this runner knows no scheme but the host's, and has none of its checks")]
 #[path = "../../../../sdk/rust/tests/vectors/format.rs"]
 mod format;
@@ -61,6 +63,13 @@ fn a_library_in_rust_answers_as_every_guest() {
 fn a_library_in_go_answers_as_every_guest() {
     if let Some(library) = libraries::go() {
         run_all(&*library);
+    }
+}
+
+#[test]
+fn a_module_in_go_answers_as_every_guest() {
+    if let Some(module) = libraries::module() {
+        run_all(&module);
     }
 }
 

@@ -20,7 +20,7 @@ use crate::exchange::phase::Phase;
 use crate::exchange::pump::Framing;
 use crate::exchange::state::Exchange;
 use crate::fault::{Fault, RetryClass, Side};
-use crate::worker::{Stay, TakenLink, WorkerCluster, now};
+use crate::worker::{LinkWanted, Stay, TakenLink, WorkerCluster, now};
 
 /// Chooses an endpoint, another one than before if there is one.
 pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
@@ -151,7 +151,8 @@ pub(crate) fn fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
 async fn obtain(drive: &mut Drive<'_>) -> Result<Link, Fault> {
     let stay = drive.exchange.stay.as_ref().ok_or(Fault::NoEndpoint)?;
     let is_repeatable = drive.exchange.head.method.is_idempotent() && drive.exchange.head.body.is_empty();
-    let place = match stay.take_link(is_repeatable, drive.worker.timers.now_ms()) {
+    let wanted = if is_repeatable { LinkWanted::Any } else { LinkWanted::Quiet };
+    let place = match stay.take_link(wanted, drive.worker.timers.now_ms()) {
         Some(TakenLink::Kept(link)) => return Ok(link),
         Some(TakenLink::Place(place)) => place,
         None => return Err(Fault::LinksExhausted),

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use eddy_filter::{
-    EDITS_BYTES_MAX, FilterSet, Handle, HandleTable, Host, HostError, Level, Library, Metric, MetricError,
-    MetricKind, MetricRegistry, MetricView, Outbound, Verdict, Wake,
+    EDITS_BYTES_MAX, FilterSet, Handle, HandleTable, Host, HostError, Level, Library, MetricRegistry,
+    Outbound, Verdict, Wake,
 };
 use eddy_io::monotonic_ms;
 
@@ -104,11 +104,6 @@ impl FilterHost {
         library.as_ref()?.upgrade()
     }
 
-    /// The metrics that filters have defined.
-    pub fn metrics(&self) -> Vec<MetricView> {
-        self.metrics.views()
-    }
-
     pub(crate) fn orders(&self) -> &Orders {
         &self.orders
     }
@@ -177,14 +172,8 @@ impl Host for FilterHost {
         Ok(())
     }
 
-    fn metric(
-        &self,
-        filter: u32,
-        kind: MetricKind,
-        name: &str,
-        bounds: &[u64],
-    ) -> Result<Metric, MetricError> {
-        self.metrics.define(filter, kind, name, bounds)
+    fn metrics(&self) -> &MetricRegistry {
+        &self.metrics
     }
 
     fn memory_soft_bytes(&self) -> u64 {

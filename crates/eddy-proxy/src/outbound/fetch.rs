@@ -14,7 +14,7 @@ use eddy_upstream::{Link, Tried};
 use crate::exchange::BodyReader;
 use crate::outbound::Order;
 use crate::outbound::serve::Reason;
-use crate::worker::{Stay, TakenLink, Worker, WorkerCluster, now};
+use crate::worker::{LinkWanted, Stay, TakenLink, Worker, WorkerCluster, now};
 
 /// Largest body of an answer, bytes.
 const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -109,7 +109,8 @@ async fn attempt(
     let now_ms = worker.timers.now_ms();
     let lease = cluster.state().borrow_mut().select(now(now_ms), &mut worker.rng.borrow_mut(), tried);
     let stay = lease.and_then(|lease| Stay::begin(cluster, lease)).ok_or(Broken::Failed("no_endpoint"))?;
-    let mut link = obtain(worker, &stay, is_repeatable(order)).await?;
+    let wanted = if is_repeatable(order) { LinkWanted::Any } else { LinkWanted::Quiet };
+    let mut link = obtain(worker, &stay, wanted).await?;
     let mut input = worker.buffers.take_large();
     let read = converse(&mut link, order, request, &mut input).await;
     let is_empty = input.is_empty();
@@ -136,8 +137,8 @@ async fn attempt(
     }
 }
 
-async fn obtain(worker: &Worker, stay: &Stay, is_repeatable: bool) -> Result<Link, Broken> {
-    let place = match stay.take_link(is_repeatable, worker.timers.now_ms()) {
+async fn obtain(worker: &Worker, stay: &Stay, wanted: LinkWanted) -> Result<Link, Broken> {
+    let place = match stay.take_link(wanted, worker.timers.now_ms()) {
         Some(TakenLink::Kept(link)) => return Ok(link),
         Some(TakenLink::Place(place)) => place,
         None => return Err(Broken::Failed("links_exhausted")),

@@ -21,6 +21,15 @@ pub(crate) struct WorkerCluster {
     pools: Rc<RefCell<LinkPools>>,
 }
 
+/// Which kept links an attempt may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LinkWanted {
+    /// Any: should it have been closed, the request is repeated.
+    Any,
+    /// One that is seen to be open: what cannot be repeated is not entrusted to a link that may just have been closed.
+    Quiet,
+}
+
 /// What there is for an attempt.
 #[derive(Debug)]
 pub(crate) enum TakenLink {
@@ -97,14 +106,13 @@ impl Stay {
     /// A link to the endpoint, kept or to be made; `None` where it has as many as it may have.
     ///
     /// # Cost
-    /// No system call where the request can be repeated, else one for each kept link that is looked at.
-    pub(crate) fn take_link(&self, is_repeatable: bool, now_ms: u64) -> Option<TakenLink> {
+    /// No system call for [`LinkWanted::Any`], else one for each kept link that is looked at.
+    pub(crate) fn take_link(&self, wanted: LinkWanted, now_ms: u64) -> Option<TakenLink> {
         let cluster = &self.cluster;
         let mut pools = cluster.pools.borrow_mut();
         let pool = pools.at(self.lease().endpoint());
         while let Some(link) = pool.take(&cluster.config.pool, now_ms) {
-            // What cannot be repeated is not entrusted to a link that may just have been closed.
-            if is_repeatable || link.stream.is_quiet_now() {
+            if wanted == LinkWanted::Any || link.stream.is_quiet_now() {
                 return Some(TakenLink::Kept(link));
             }
         }

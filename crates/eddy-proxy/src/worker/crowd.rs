@@ -1,7 +1,7 @@
 //! When more requests come than a worker can serve: the newest are served, the oldest are refused as time allows.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
@@ -26,7 +26,7 @@ pub(crate) struct Crowd {
     /// Who has waited longer than this is refused, milliseconds.
     delay_max_ms: Cell<u64>,
     /// By number, and so by age. Never more than the worker has connections.
-    waiting: RefCell<BTreeMap<u64, Waiting>>,
+    waiting: RefCell<VecDeque<Waiting>>,
     number_last: Cell<u64>,
     /// How many of the newest were called since the last tick.
     called: Cell<usize>,
@@ -47,6 +47,7 @@ pub(crate) struct Crowd {
 
 #[derive(Debug)]
 struct Waiting {
+    number: u64,
     since_ms: u64,
     waker: Waker,
 }
@@ -80,6 +81,8 @@ const REFUSALS_MIN: usize = 2;
 const REFUSALS_MAX: usize = 1024;
 /// How many that have gone are cleared away in a round.
 const CLEARED_AT_ONCE: usize = 32;
+/// How many have room to wait in without an allocation, once as many have waited.
+const KEPT_ROOM_MAX: usize = 64;
 /// Requests line up when the loop is later than the delay they may have, divided by this.
 const LAG_SHARE: u64 = 10;
 
@@ -99,7 +102,13 @@ impl Crowd {
         let refusals = if is_busy { called / CALLED_PER_REFUSAL } else { self.refusals.get() * 2 };
         self.refusals.set(refusals.clamp(REFUSALS_MIN, REFUSALS_MAX));
         self.refusals_left.set(self.refusals.get());
-        let is_empty = self.waiting.borrow().is_empty();
+        let mut waiting = self.waiting.borrow_mut();
+        let is_empty = waiting.is_empty();
+        if is_empty {
+            // Room for a few stays, so that one who waits now and then costs no memory of its own.
+            waiting.shrink_to(KEPT_ROOM_MAX);
+        }
+        drop(waiting);
         self.is_gathering.set(!is_off && (is_late || !is_empty));
         self.admit(if is_empty { CALLED_AT_ONCE } else { ADMITTED_MIN });
         if !is_empty {
@@ -136,11 +145,11 @@ impl Crowd {
             let number = self.number_last.get() + 1;
             self.number_last.set(number);
             self.stirred.notify_one();
-            waiting.insert(number, Waiting { since_ms: now_ms, waker: cx.waker().clone() });
+            waiting.push_back(Waiting { number, since_ms: now_ms, waker: cx.waker().clone() });
             *ticket = Some(Ticket { number, since_ms: now_ms });
             return Poll::Pending;
         };
-        if waiting.contains_key(&number) {
+        if waiting.binary_search_by_key(&number, |waiting| waiting.number).is_ok() {
             return Poll::Pending;
         }
         *ticket = None;
@@ -171,23 +180,13 @@ impl Crowd {
     }
 
     fn call_newest(&self, now_ms: u64) -> bool {
-        let mut waiting = self.waiting.borrow_mut();
-        let Some(entry) = waiting.last_entry() else { return false };
-        if self.is_overdue(entry.get(), now_ms) {
-            return false;
-        }
-        entry.remove().waker.wake();
-        true
+        let newest = self.waiting.borrow_mut().pop_back_if(|newest| !self.is_overdue(newest, now_ms));
+        newest.map(|newest| newest.waker.wake()).is_some()
     }
 
     fn call_oldest(&self, now_ms: u64) -> bool {
-        let mut waiting = self.waiting.borrow_mut();
-        let Some(entry) = waiting.first_entry() else { return false };
-        if !self.is_overdue(entry.get(), now_ms) {
-            return false;
-        }
-        entry.remove().waker.wake();
-        true
+        let oldest = self.waiting.borrow_mut().pop_front_if(|oldest| self.is_overdue(oldest, now_ms));
+        oldest.map(|oldest| oldest.waker.wake()).is_some()
     }
 
     /// Calls another of the oldest in place of one whose client was found to have gone.

@@ -489,6 +489,7 @@ impl Running {
             state_format: STATE_FORMAT,
         };
         self.engine.tell(&ready, None);
+        self.status.reported.get_or_init(|| ());
     }
 
     fn settings(&self) -> ChildSettings {

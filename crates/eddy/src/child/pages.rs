@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
-use eddy_filter::FailurePolicy;
+use eddy_filter::{FailurePolicy, Host};
 use eddy_io::monotonic_ms;
 use eddy_proxy::stats::FilterView as ReportedFilter;
 use serde::Serialize;
@@ -38,6 +38,8 @@ impl Pages for GatewayPages {
 
 impl GatewayPages {
     fn ready(&self) -> Page {
+        // Whoever sees this may stop eddy, and the parent ends a process at once that it does not know to serve.
+        self.serving.status.reported.wait();
         if self.serving.status.is_draining.load(Ordering::Relaxed) {
             Page { status: 503, ..text("draining\n".to_owned()) }
         } else {
@@ -72,7 +74,7 @@ impl GatewayPages {
         };
         let reported = self.serving.gateway.stats().filters().filters;
         let view = |view: ReportedFilter| ShownFilter { quarantined: quarantined(&view.name), view };
-        let libraries = library_figures(&self.serving.host.metrics());
+        let libraries = library_figures(&self.serving.host.metrics().views());
         FiltersView { filters: reported.into_iter().map(view).collect(), libraries }
     }
 
@@ -113,7 +115,7 @@ impl GatewayPages {
         );
         write_quarantined(&mut out, &status.force().quarantined);
         let names = &self.serving.names;
-        write_metrics(&mut out, self.serving.host.metrics(), |number| names.of(number));
+        write_metrics(&mut out, self.serving.host.metrics().views(), |number| names.of(number));
         write_process(&mut out);
         out
     }

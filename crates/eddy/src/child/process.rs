@@ -1,6 +1,7 @@
 //! The main thread of the gateway process: signals, the parent's messages, and what the other threads report.
 
 use std::io;
+use std::iter;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -187,10 +188,12 @@ impl Process {
     fn run(mut self, log: &Log) -> ! {
         loop {
             self.wait();
-            while let Some(request) = self.signals.next() {
+            let requests: Vec<Request> = iter::from_fn(|| self.signals.next()).collect();
+            // Before what they ask is done: whoever sends a signal because the parent has gone is to be heard.
+            self.handle_messages();
+            for request in requests {
                 self.handle_signal(request);
             }
-            self.handle_messages();
             while let Some(event) = self.events.next() {
                 self.handle_event(event);
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use eddy_config::Config;
 
@@ -13,6 +13,8 @@ use crate::control::{Quarantined, SocketKey, SocketPlace};
 pub(super) struct Status {
     /// Counts the processes of one parent.
     pub(super) generation: u64,
+    /// Set once the parent has been told that the process serves.
+    pub(super) reported: OnceLock<()>,
     /// Whether the process is letting its exchanges end.
     pub(super) is_draining: AtomicBool,
     /// Reloads that were accepted.
@@ -40,6 +42,7 @@ impl Status {
     pub(super) fn new(generation: u64, force: InForce) -> Self {
         Self {
             generation,
+            reported: OnceLock::new(),
             is_draining: AtomicBool::new(false),
             reloads_accepted: AtomicU64::new(0),
             reloads_rejected: AtomicU64::new(0),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use eddy_config::{Config, FilterConfig, FilterKind, LuaConfig, LuaScriptText, RuleFilterConfig, WasmConfig};
 use eddy_filter::builtin::{self, BuiltinConfig, BuiltinContext};
-use eddy_filter::{Filter, FilterSet, Host, Library, Owner, RuleFilter};
-use eddy_guest::{Graveyard, Guest, LinearLibrary, NativeLibrary};
+use eddy_filter::{Filter, FilterSet, Host, Owner, RuleFilter};
+use eddy_guest::{Graveyard, Guest, MadeFilter, NativeLibrary};
 
 use super::bundle::library_of;
 use super::lua::Scripts;
@@ -48,6 +48,25 @@ impl Made {
         match self {
             Self::Builtin(filter) | Self::Quarantined(filter) | Self::Guest(filter, _) => filter,
         }
+    }
+
+    /// What a guest made of a filter's configuration.
+    fn by_guest<G: Guest + 'static>(
+        config: &FilterConfig,
+        id: u32,
+        made: MadeFilter,
+        library: Arc<G>,
+    ) -> Self {
+        let filter = Filter {
+            name: Arc::clone(&config.name),
+            id,
+            library: library.clone(),
+            number: made.number,
+            info: made.info,
+            policy: config.policy,
+            owner: made.owner,
+        };
+        Self::Guest(Arc::new(filter), library)
     }
 }
 
@@ -143,16 +162,7 @@ impl FilterMaker {
         let made = library
             .filter(name, config, id, &self.graveyard)
             .map_err(|error| FilterProblem::of_load(&filter.name, &error))?;
-        let one = Filter {
-            name: Arc::clone(&filter.name),
-            id,
-            library: library.clone(),
-            number: made.number,
-            info: made.info,
-            policy: filter.policy,
-            owner: made.owner,
-        };
-        Ok(Made::Guest(Arc::new(one), library))
+        Ok(Made::by_guest(filter, id, made, library))
     }
 
     fn make_wasm(
@@ -165,7 +175,13 @@ impl FilterMaker {
         (self.observe_compiling)(&filter.name);
         if let Some(library) = modules.linear(config, &self.host).map_err(failed)? {
             (self.observe)(&filter.name);
-            return self.make_linear(filter, &config.root_id, library);
+            // By eddy's own contract; the filter's name may be left out where there is but one.
+            let name = match library.filters() {
+                [only] if config.root_id.is_empty() => only.clone(),
+                _ => config.root_id.clone(),
+            };
+            let config = if filter.config.is_empty() { "null" } else { &filter.config };
+            return self.make_guest(filter, &name, config, library);
         }
         let library = modules.library(config, &self.host).map_err(failed)?;
         (self.observe)(&filter.name);
@@ -173,43 +189,7 @@ impl FilterMaker {
         let made = library
             .filter_of(&filter.name, &config.root_id, &filter.config, id, &self.graveyard)
             .map_err(failed)?;
-        let one = Filter {
-            name: Arc::clone(&filter.name),
-            id,
-            library: Arc::clone(&library) as Arc<dyn Library>,
-            number: made.number,
-            info: made.info,
-            policy: filter.policy,
-            owner: made.owner,
-        };
-        Ok(Made::Guest(Arc::new(one), library))
-    }
-
-    /// Makes a filter of a module by eddy's own contract; its name may be left out where there is but one.
-    fn make_linear(
-        &self,
-        filter: &FilterConfig,
-        root_id: &str,
-        library: Arc<LinearLibrary>,
-    ) -> Result<Made, FilterProblem> {
-        let failed = |error| FilterProblem::of_load(&filter.name, &error);
-        let name = match library.filters() {
-            [only] if root_id.is_empty() => only.clone(),
-            _ => root_id.to_owned(),
-        };
-        let config = if filter.config.is_empty() { "null" } else { &filter.config };
-        let id = (self.number)(&filter.name);
-        let made = library.filter(&name, config, id, &self.graveyard).map_err(failed)?;
-        let one = Filter {
-            name: Arc::clone(&filter.name),
-            id,
-            library: Arc::clone(&library) as Arc<dyn Library>,
-            number: made.number,
-            info: made.info,
-            policy: filter.policy,
-            owner: made.owner,
-        };
-        Ok(Made::Guest(Arc::new(one), library))
+        Ok(Made::by_guest(filter, id, made, library))
     }
 
     fn make_builtin(

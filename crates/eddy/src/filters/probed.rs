@@ -7,9 +7,7 @@ use std::thread;
 
 use anyhow::{Context, bail};
 use eddy_config::Config;
-use eddy_filter::{
-    Handle, Host, HostError, Level, Metric, MetricError, MetricKind, MetricRegistry, Outbound, Verdict,
-};
+use eddy_filter::{Host, Level, MetricRegistry};
 use eddy_guest::Graveyard;
 
 use super::maker::FilterMaker;
@@ -80,29 +78,7 @@ impl Host for NoGateway {
         Level::Error
     }
 
-    fn resume(&self, _: Handle, _: u32, _: Verdict, _: &[u8]) -> Result<(), HostError> {
-        Err(HostError::Gone)
-    }
-
-    fn log(&self, _: u32, _: Level, _: &[u8]) -> Result<(), HostError> {
-        Ok(())
-    }
-
-    fn metric(
-        &self,
-        filter: u32,
-        kind: MetricKind,
-        name: &str,
-        bounds: &[u64],
-    ) -> Result<Metric, MetricError> {
-        self.metrics.define(filter, kind, name, bounds)
-    }
-
-    fn send(&self, _: &Outbound<'_>) -> Result<(), HostError> {
-        Err(HostError::Unknown)
-    }
-
-    fn cancel(&self, _: u32, _: u64) -> Result<(), HostError> {
-        Err(HostError::Unknown)
+    fn metrics(&self) -> &MetricRegistry {
+        &self.metrics
     }
 }

@@ -1,5 +1,6 @@
 //! The parent's loop: waits for signals, messages, endings and deadlines, and sees to it that one gateway process serves.
 
+use std::iter;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
@@ -15,7 +16,7 @@ use super::watchdog::{TICK, Watchdog};
 use crate::control::{StartReason, ToChild};
 use crate::log::Log;
 use crate::notify::Notifier;
-use crate::signals::Signals;
+use crate::signals::{Request, Signals};
 use crate::sockets::SocketStore;
 
 /// What a parent needs to begin.
@@ -114,10 +115,12 @@ impl Supervisor {
     fn step(&mut self) {
         self.wait();
         self.watchdog.look(monotonic_ms());
-        while let Some(request) = self.signals.next() {
+        let requests: Vec<Request> = iter::from_fn(|| self.signals.next()).collect();
+        // Before what they ask is done: whoever sends a signal may have seen that a process serves, and so must this one.
+        self.handle_messages();
+        for request in requests {
             self.handle_request(request);
         }
-        self.handle_messages();
         self.handle_endings();
         self.enforce_deadlines();
         self.enforce_heartbeats();

@@ -2,10 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use eddy_filter::{
-    EditLog, Handle, Host, HostError, Level, Metric, MetricError, MetricKind, MetricRegistry, Outbound,
-    Verdict,
-};
+use eddy_filter::{EditLog, Handle, Host, HostError, Level, MetricRegistry, Outbound, Verdict};
 
 use super::message::{Message, Named};
 
@@ -81,14 +78,8 @@ impl Host for RehearsalHost {
         Ok(())
     }
 
-    fn metric(
-        &self,
-        filter: u32,
-        kind: MetricKind,
-        name: &str,
-        bounds: &[u64],
-    ) -> Result<Metric, MetricError> {
-        self.metrics.define(filter, kind, name, bounds)
+    fn metrics(&self) -> &MetricRegistry {
+        &self.metrics
     }
 
     fn send(&self, request: &Outbound<'_>) -> Result<(), HostError> {
@@ -112,9 +103,5 @@ impl Host for RehearsalHost {
             },
         });
         Ok(())
-    }
-
-    fn cancel(&self, _: u32, _: u64) -> Result<(), HostError> {
-        Err(HostError::Unknown)
     }
 }

@@ -1,7 +1,6 @@
 //! Filters of a user's own: from `eddy filter new` to a gateway that runs them, and what is said when something is wrong.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -484,9 +483,12 @@ fn what_is_missing_is_told_with_what_to_do() {
 
     // Commands by the name of go that are not what is needed.
     let fake = |name: &str, script: &str| {
-        place.write(&format!("{name}/go"), &format!("#!/bin/sh\n{script}\n"));
+        place.write(&format!("{name}/script"), &format!("#!/bin/sh\n{script}\n"));
         let path = place.directory.join(name);
-        fs::set_permissions(path.join("go"), fs::Permissions::from_mode(0o755)).unwrap();
+        // By another process: no test that forks meanwhile inherits the file open for writing.
+        let mut install = Command::new("install");
+        install.args(["-m", "755"]).args([path.join("script"), path.join("go")]);
+        assert!(install.status().unwrap().success());
         path
     };
     for (path, expected) in [

@@ -85,6 +85,11 @@ pub async fn within_for<T>(limit: Duration, what: &str, future: impl Future<Outp
     tokio::time::timeout(limit, future).await.with_context(|| format!("no {what} within {limit:?}"))
 }
 
+/// A request for `target` without a body; `fields` are lines beside `Host`, each with its end.
+pub fn get(target: &str, fields: &str) -> String {
+    format!("GET {target} HTTP/1.1\r\nHost: a.test\r\n{fields}\r\n")
+}
+
 /// Ends `stream` with a reset: its peer sees an error, not an end.
 pub fn reset(stream: TcpStream) {
     // A failure means that the peer was first.

@@ -14,9 +14,9 @@ use crate::call::{Call, Step};
 use crate::edit::{Edit, EditLog};
 use crate::filter::{FilterInfo, Library};
 use crate::handle::Handle;
-use crate::host::{Host, HostError, Level, Outbound};
+use crate::host::{Host, HostError, Level};
 use crate::metadata::Metadata;
-use crate::metric::{Metric, MetricError, MetricKind, MetricRegistry};
+use crate::metric::MetricRegistry;
 use crate::phase::{Phase, Verdict};
 use crate::view::{About, RequestView, ResponseView, View};
 
@@ -241,26 +241,8 @@ impl Host for TestHost {
         Ok(())
     }
 
-    fn log(&self, _filter: u32, _level: Level, _text: &[u8]) -> Result<(), HostError> {
-        Ok(())
-    }
-
-    fn metric(
-        &self,
-        filter: u32,
-        kind: MetricKind,
-        name: &str,
-        bounds: &[u64],
-    ) -> Result<Metric, MetricError> {
-        self.metrics.define(filter, kind, name, bounds)
-    }
-
-    fn send(&self, _request: &Outbound<'_>) -> Result<(), HostError> {
-        Err(HostError::Unknown)
-    }
-
-    fn cancel(&self, _filter: u32, _token: u64) -> Result<(), HostError> {
-        Err(HostError::Unknown)
+    fn metrics(&self) -> &MetricRegistry {
+        &self.metrics
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use base64ct::{Base64, Encoding};
 use eddy_filter::{Direction, Edit, Phase};
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
@@ -9,6 +10,7 @@ use proxy_wasm_host::abi::{Answer, Status};
 use proxy_wasm_host::{PropertyPath, Scope};
 
 use super::Embedding;
+use crate::signature::PublicKey;
 
 impl Embedding {
     pub(super) fn call_by_name(
@@ -28,6 +30,7 @@ impl Embedding {
             b"uncompress" => decompress_to_vec_zlib_with_limit(arguments, UNCOMPRESSED_BYTES_MAX)
                 .map(Cow::Owned)
                 .map_err(|_| Status::BadArgument),
+            b"verify_signature" => verify_signature(arguments).map(Cow::Owned).ok_or(Status::BadArgument),
             _ => Err(Status::NotFound),
         }
     }
@@ -45,8 +48,42 @@ impl Embedding {
 }
 
 /// The first two fields of a message in the form of protocol buffers.
-fn path_and_value(mut bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (mut path, mut value) = (b"".as_slice(), b"".as_slice());
+fn path_and_value(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let [_, path, value, ..] = texts(bytes)?;
+    (!path.is_empty()).then_some((path, value))
+}
+
+/// Verifies a signature; what is asked for and what is answered are messages in the form of protocol buffers.
+fn verify_signature(arguments: &[u8]) -> Option<Vec<u8>> {
+    let [_, hash, der, signature, text, pem] = texts(arguments)?;
+    let verified = match decoded(pem) {
+        Some(_) if !der.is_empty() && !pem.is_empty() => Err("there are two keys".to_owned()),
+        None => Err("the key is no text in the form PEM".to_owned()),
+        Some(decoded) => PublicKey::read(if der.is_empty() { &decoded } else { der })
+            .and_then(|key| key.verify(hash, signature, text)),
+    };
+    Some(match verified {
+        Ok(()) => vec![IS_VERIFIED, 1],
+        Err(why) => {
+            let why = why.as_bytes();
+            let why = why.get(..WHY_BYTES_MAX).unwrap_or(why);
+            let mut answer = vec![WHY_NOT, u8::try_from(why.len()).unwrap_or(u8::MAX)];
+            answer.extend_from_slice(why);
+            answer
+        }
+    })
+}
+
+/// What lies between the lines with dashes (RFC 7468).
+fn decoded(pem: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(pem).ok()?;
+    let inner: String = text.lines().map(str::trim).filter(|line| !line.starts_with("-----")).collect();
+    Base64::decode_vec(&inner).ok()
+}
+
+/// By its number, the last text of each field of a message; those that there is no room for are passed over.
+fn texts(mut bytes: &[u8]) -> Option<[&[u8]; 6]> {
+    let mut texts = [b"".as_slice(); 6];
     while !bytes.is_empty() {
         let (tag, rest) = number(bytes)?;
         match tag & 7 {
@@ -54,17 +91,15 @@ fn path_and_value(mut bytes: &[u8]) -> Option<(&[u8], &[u8])> {
             2 => {
                 let (len, rest) = number(rest)?;
                 let (text, rest) = rest.split_at_checked(usize::try_from(len).ok()?)?;
-                match tag >> 3 {
-                    1 => path = text,
-                    2 => value = text,
-                    _ => {}
+                if let Some(place) = texts.get_mut(usize::try_from(tag >> 3).ok()?) {
+                    *place = text;
                 }
                 bytes = rest;
             }
             _ => return None,
         }
     }
-    (!path.is_empty()).then_some((path, value))
+    Some(texts)
 }
 
 /// A number in groups of seven bits, the lowest first.
@@ -79,12 +114,19 @@ fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     None
 }
 
+/// The fields of an answer: whether a signature is that of the text, and why not.
+const IS_VERIFIED: u8 = 1 << 3;
+const WHY_NOT: u8 = (2 << 3) | 2;
+/// A length that takes one byte.
+const WHY_BYTES_MAX: usize = 127;
 const COMPRESSION_LEVEL: u8 = 6;
 const UNCOMPRESSED_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 #[cfg(test)]
 mod tests {
-    use super::path_and_value;
+    use base64ct::{Base64, Encoding};
+
+    use super::{path_and_value, verify_signature};
 
     #[test]
     fn arguments_are_read_with_suspicion() {
@@ -100,4 +142,54 @@ mod tests {
             assert_eq!(path_and_value(bad), None, "{bad:?}");
         }
     }
+
+    fn bytes(hex: &str) -> Vec<u8> {
+        let digits: Vec<u32> = hex.chars().filter_map(|digit| digit.to_digit(16)).collect();
+        digits.chunks(2).map(|two| u8::try_from(two[0] * 16 + two[1]).unwrap()).collect()
+    }
+
+    /// A message with these texts.
+    fn message(texts: &[(u8, &[u8])]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (number, text) in texts {
+            let len = u8::try_from(text.len()).unwrap();
+            bytes.extend([number << 3 | 2, len | 0x80, len >> 7]);
+            bytes.extend_from_slice(text);
+        }
+        bytes
+    }
+
+    #[test]
+    fn signatures_are_verified() {
+        let (key, signature) = (bytes(EC), bytes(EC_SHA256));
+        let pem = format!(
+            "-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----\n",
+            Base64::encode_string(&key)
+        );
+        let asked = |key: (u8, &[u8]), hash: &str, text: &str| {
+            let texts = [(1, hash.as_bytes()), key, (3, &*signature), (4, text.as_bytes())];
+            verify_signature(&message(&texts)).unwrap()
+        };
+        assert_eq!(asked((2, &key), "sha256", "signed text"), [8, 1]);
+        assert_eq!(asked((5, pem.as_bytes()), "SHA256", "signed text"), [8, 1]);
+        for (key, hash, text, why) in [
+            ((2, &*key), "sha256", "signed test", "Failed to verify digest."),
+            ((2, &*key), "md5", "signed text", "md5 is not supported."),
+            ((2, b"no key".as_slice()), "sha256", "signed text", "this is no public key"),
+            ((5, b"no key".as_slice()), "sha256", "signed text", "the key is no text in the form PEM"),
+            ((6, b"no key at all".as_slice()), "sha256", "signed text", "this is no public key"),
+        ] {
+            let answer = asked(key, hash, text);
+            assert_eq!((answer[0], usize::from(answer[1])), (0x12, answer.len() - 2));
+            assert!(String::from_utf8_lossy(&answer[2..]).starts_with(why), "{answer:?}");
+        }
+        assert_eq!(verify_signature(b"\x0a\x05a"), None);
+    }
+
+    const EC: &str = "\
+        3059301306072a8648ce3d020106082a8648ce3d030107034200046c74dfe914a7182f8084a4e51bf2cda9c6edbb38c5\
+        395576084aa8dced31bba232db1a143c14001364430c9077c1b073e86d7d2c993d9441a402c7ce33daa6db";
+    const EC_SHA256: &str = "\
+        304402205cbbf360dbeb142379790c7c5ec201ca5cfc924fc73c0d04902cc9c89e379638022021e3c2159ced4e17b91d\
+        65f1c054debc19aec4c030be9f3d098faf3306984273";
 }

@@ -44,12 +44,13 @@ impl Metrics {
             Some(_) => return Err(Status::BadArgument),
             None => {
                 let bounds: &[u64] = if kind == MetricKind::Histogram { &BOUNDS } else { &[] };
-                let metric = host.metric(filter, kind, &name, bounds).map_err(|error| match error {
-                    MetricError::BadName | MetricError::BadBounds | MetricError::Differs => {
-                        Status::BadArgument
-                    }
-                    MetricError::Full => Status::InternalFailure,
-                })?;
+                let metric =
+                    host.metrics().define(filter, kind, &name, bounds).map_err(|error| match error {
+                        MetricError::BadName | MetricError::BadBounds | MetricError::Differs => {
+                            Status::BadArgument
+                        }
+                        MetricError::Full => Status::InternalFailure,
+                    })?;
                 defined.push(Defined { filter, name, kind, metric });
                 defined.len() - 1
             }

@@ -1,4 +1,4 @@
-//! Signatures that scripts verify: RSA (PKCS #1 v1.5) and ECDSA, by the algorithm that the key names.
+//! Signatures that guests verify: RSA (PKCS #1 v1.5) and ECDSA, by the algorithm that the key names.
 
 use ring::signature::{
     ECDSA_P256_SHA256_ASN1, ECDSA_P256_SHA384_ASN1, ECDSA_P384_SHA256_ASN1, ECDSA_P384_SHA384_ASN1,
@@ -16,7 +16,7 @@ enum Kind {
 
 /// A public key as its holder publishes it: `SubjectPublicKeyInfo` (RFC 5280 §4.1.2.7), in DER.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PublicKey<'a> {
+pub(crate) struct PublicKey<'a> {
     kind: Kind,
     key: &'a [u8],
 }
@@ -26,7 +26,7 @@ impl<'a> PublicKey<'a> {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(super) fn read(der: &'a [u8]) -> Result<Self, String> {
+    pub(crate) fn read(der: &'a [u8]) -> Result<Self, String> {
         let broken = || "this is no public key: a SubjectPublicKeyInfo in DER is expected".to_owned();
         let (info, rest) = element(der, SEQUENCE).ok_or_else(broken)?;
         let (algorithm, info) = element(info, SEQUENCE).ok_or_else(broken)?;
@@ -50,7 +50,7 @@ impl<'a> PublicKey<'a> {
     ///
     /// # Errors
     /// Why it is not verified.
-    pub(super) fn verify(&self, hash: &[u8], signature: &[u8], data: &[u8]) -> Result<(), String> {
+    pub(crate) fn verify(&self, hash: &[u8], signature: &[u8], data: &[u8]) -> Result<(), String> {
         let name = String::from_utf8_lossy(hash).to_ascii_uppercase();
         let algorithm: &'static dyn VerificationAlgorithm = match (self.kind, name.as_str()) {
             (Kind::Rsa, "SHA1") => &RSA_PKCS1_2048_8192_SHA1_FOR_LEGACY_USE_ONLY,

@@ -1,0 +1,32 @@
+//! Builds packages in Go for tests.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What a package is built into.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "not every kind of test has both")]
+pub(crate) enum Into {
+    /// A library for this machine.
+    Library,
+    /// A module of Wasm.
+    Module,
+}
+
+/// Builds the package `package` of the folder `folder` of this tree; nothing where there is no Go, which it says then.
+pub(crate) fn build(folder: &str, package: &str, into: Into, file: &str) -> Option<PathBuf> {
+    if Command::new("go").arg("version").output().is_err() {
+        println!("SKIPPED: there is no Go here, so {package} in {folder} is not tested");
+        return None;
+    }
+    let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join(file);
+    let mut go = Command::new("go");
+    go.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder));
+    go.args(["build", "-buildmode=c-shared"]);
+    if into == Into::Module {
+        go.envs([("GOOS", "wasip1"), ("GOARCH", "wasm"), ("GOWORK", "off")]).arg("-ldflags=-s -w");
+    }
+    let status = go.arg("-o").arg(&built).arg(package).status().expect("the Go command runs");
+    assert!(status.success(), "{package} in {folder} does not compile");
+    Some(built)
+}
