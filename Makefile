@@ -34,11 +34,11 @@ test: lint ## everything that CI runs
 	$(MAKE) test-go test-c
 	$(CARGO) xtask tidy
 
-GO_MODULES := sdk/go sdk/go-envoy examples/filters/go examples/filters/go-envoy tests/envoy-filters
+GO_MODULES := sdk/go sdk/go-envoy examples/filters/go examples/filters/go-envoy tests/envoy-filters tests/filters/go
 
 test-go: ## what is written in Go: the kits, the example filters, filters written for Envoy
-	@test -z "$$(gofmt -l sdk/go sdk/go-envoy examples/filters tests/envoy-filters bench/calls)" || \
-		{ echo 'gofmt would change:'; gofmt -l sdk/go sdk/go-envoy examples/filters tests/envoy-filters bench/calls; exit 1; }
+	@test -z "$$(gofmt -l sdk/go sdk/go-envoy examples/filters tests/envoy-filters tests/filters bench/calls)" || \
+		{ echo 'gofmt would change:'; gofmt -l sdk/go sdk/go-envoy examples/filters tests/envoy-filters tests/filters bench/calls; exit 1; }
 	set -e; for module in $(GO_MODULES); do (cd $$module && go vet ./... && go test -short ./...); done
 	cd sdk/go && go test -short -race . ./raw ./eddytest
 
@@ -78,7 +78,7 @@ bench-peers: ## install the peers that tests and benchmarks compare with
 mutants: ## plant faults and expect the tests to notice each; NAMES="one another" plants fewer
 	$(CARGO) xtask mutants $(NAMES)
 
-nightly: test ## the long runs that need no supervision: the whole corpus, fuzzing, planted faults
+nightly: test ## the long runs that need no supervision: the whole corpus, random orders of filters, fuzzing, planted faults
 	$(CARGO) xtask nightly --fuzz-seconds $(FUZZ_SECONDS) $(if $(EDDY_CORPUS),--corpus $(EDDY_CORPUS))
 
 soak: ## the tests that take long: a million requests, hundreds of reloads, hand-overs and kills

@@ -17,6 +17,7 @@ func Go(x *Exchange, work func(x *Exchange) Verdict) Verdict {
 		return x.Fault(ErrBusy)
 	}
 	p := x.PauseWithCopy()
+	p.entry.begin()
 	go carry(p, work)
 	return Paused
 }
@@ -32,6 +33,7 @@ func (f *filter) runElsewhere(c *raw.Call, s *raw.Step) raw.Verdict {
 	}
 	x := Exchange{call: c, step: s, filter: f, lane: uint32(c.Worker)}
 	p := x.PauseWithCopy()
+	p.entry.begin()
 	go carry(p, f.enter)
 	if c.Phase == raw.PhaseLog {
 		return raw.Continue
@@ -41,7 +43,7 @@ func (f *filter) runElsewhere(c *raw.Call, s *raw.Step) raw.Verdict {
 
 // carry runs work and finishes the pause with its verdict, whatever happens.
 func carry(p *Pause, work func(*Exchange) Verdict) {
-	done := false
+	done, left := false, false
 	defer func() {
 		p.x.filter.giveGoroutine()
 		var why error
@@ -51,6 +53,9 @@ func carry(p *Pause, work func(*Exchange) Verdict) {
 			why = errors.New("the filter called runtime.Goexit")
 		} else {
 			return
+		}
+		if !left {
+			p.entry.leave()
 		}
 		if p.x.call.Phase == raw.PhaseLog {
 			p.abandon()
@@ -66,6 +71,8 @@ func carry(p *Pause, work func(*Exchange) Verdict) {
 		}
 	}()
 	v := work(&p.x)
+	left = true
+	p.entry.leave()
 	done = true
 	switch {
 	case p.x.call.Phase == raw.PhaseLog:

@@ -63,7 +63,8 @@ type LogHook interface {
 
 // EndHook is a filter that wants to know when an exchange that it has seen is over.
 type EndHook interface {
-	// End comes last, and only once. The message can't be read any more, the state can.
+	// End comes last, and only once: behind hooks that run on goroutines, on the last one of them if the exchange is over
+	// by then. The message can't be read any more, the state can.
 	End(e *Ending)
 }
 
@@ -276,8 +277,9 @@ func (f *filter) Ended(state uint64, reason raw.EndReason) {
 		return
 	}
 	owner := e.owner
-	e.finish()
-	// Invariant: only this thread makes holds out of none, so that nobody can come to hold what is let go here.
+	putOff := e.finish(reason)
+	// Invariant: only this thread makes holds out of none, so that nobody can come to hold what is let go here. Hooks on
+	// goroutines hold it until they have left.
 	free := e.holds.Load() == 0
 	defer func() {
 		if free {
@@ -285,8 +287,7 @@ func (f *filter) Ended(state uint64, reason raw.EndReason) {
 		}
 		f.states.Free(state, free)
 	}()
-	if owner.end != nil {
-		e.ending = Ending{entry: e, reason: reason}
+	if owner.end != nil && !putOff {
 		owner.end.End(&e.ending)
 	}
 }

@@ -312,6 +312,48 @@ func TestHooksRunElsewhereUnchanged(t *testing.T) {
 	}
 }
 
+// looksBack is a filter whose Log takes as long as a test wants.
+type looksBack struct {
+	eddy.Filter
+	release chan struct{}
+	order   chan string
+}
+
+func (l *looksBack) Log(x *eddy.Exchange) {
+	<-l.release
+	l.order <- "log"
+	if x.Request().Path() == "/panic" {
+		panic("in Log")
+	}
+}
+
+func (l *looksBack) End(*eddy.Ending) {
+	l.order <- "end"
+	panic("in End")
+}
+
+func TestTheEndComesBehindHooksOnGoroutines(t *testing.T) {
+	l := &looksBack{release: make(chan struct{}), order: make(chan string, 8)}
+	name := fmt.Sprintf("hooks-%d", names.Add(1))
+	eddy.Register(name, func(struct{}) (eddy.Filter, error) { return l, nil })
+	g := eddytest.NewChain(t, eddytest.Filter{Name: name, Blocking: true})
+	for _, path := range []string{"/", "/panic", "/"} {
+		if r := g.Get(path).Do(); r.Status != 200 {
+			t.Error(r)
+		}
+		if len(l.order) != 0 {
+			t.Fatal(<-l.order, "before Log has returned")
+		}
+		l.release <- struct{}{}
+		if first, second := <-l.order, <-l.order; first != "log" || second != "end" {
+			t.Error(first, second)
+		}
+	}
+	if len(l.order) != 0 {
+		t.Error("told again:", <-l.order)
+	}
+}
+
 func TestGoroutinesAreBounded(t *testing.T) {
 	eddy.Configure(eddy.Options{GoroutinesMax: 2})
 	defer eddy.Configure(eddy.Options{})

@@ -68,8 +68,12 @@ type entry struct {
 	// holds counts those who use the entry besides the worker. Only the worker makes the first.
 	holds atomic.Int32
 	// mutex guards what follows, and the values while there are holds.
-	mutex  sync.Mutex
-	over   bool
+	mutex sync.Mutex
+	over  bool
+	// work counts the hooks that run on goroutines; only the worker, or one of them, makes one more. The last one tells
+	// the end, if it was put off for them.
+	work   int
+	putOff bool
 	ctx    context.Context
 	cancel context.CancelFunc
 }
@@ -117,14 +121,42 @@ func (e *entry) context() context.Context {
 	return e.ctx
 }
 
-// finish tells whoever waits on the exchange that it is over.
-func (e *entry) finish() {
+// finish tells whoever waits on the exchange that it is over. The end is put off while hooks run on goroutines.
+func (e *entry) finish(reason raw.EndReason) (putOff bool) {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	e.over = true
+	e.ending = Ending{entry: e, reason: reason}
+	e.putOff = e.work > 0
 	if e.cancel != nil {
 		e.cancel()
 	}
+	return e.putOff
+}
+
+// begin counts a hook that will run on a goroutine.
+func (e *entry) begin() {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	e.work++
+}
+
+// leave is called when such a hook has returned, while the entry is held. A panic of the filter's End ends here.
+func (e *entry) leave() {
+	e.mutex.Lock()
+	e.work--
+	isDue := e.putOff && e.work == 0
+	e.putOff = e.putOff && !isDue
+	e.mutex.Unlock()
+	if !isDue || e.owner.end == nil {
+		return
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			e.owner.logger.Error("End: " + raw.PanicText(r))
+		}
+	}()
+	e.owner.end.End(&e.ending)
 }
 
 // clear makes the entry ready for another exchange.

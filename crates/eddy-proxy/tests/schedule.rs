@@ -29,6 +29,9 @@ use play::origin::start_origin;
 use play::resumer::{Pool, resumers};
 use play::script::Script;
 
+/// More than there are cores in most machines that test.
+const WORKERS: usize = 4;
+
 /// The chain: by filter, whose library it is; neighbours of one library are entered in one crossing.
 const CHAIN: [usize; 4] = [0, 0, 1, 0];
 
@@ -50,6 +53,22 @@ fn variable(name: &str) -> Option<u64> {
 
 #[test]
 fn a_client_sees_what_is_its_own_whatever_filters_do() {
+    let (_, told) = play(1);
+    println!("{told}");
+}
+
+#[test]
+fn a_client_sees_what_is_its_own_among_several_workers() {
+    let (exchanges, told) = play(WORKERS);
+    println!("{told}");
+    assert!(
+        exchanges.iter().filter(|count| **count > 0).count() > 1,
+        "one worker had them all: {exchanges:?}"
+    );
+}
+
+/// Plays with so many workers; gives the number of exchanges of each, and what to tell of it all.
+fn play(workers: usize) -> (Vec<u64>, String) {
     let seed = variable("EDDY_SEED").unwrap_or(1);
     let rounds = if variable("EDDY_SOAK").is_some() { 33_000 } else { 60 };
     let book = Arc::new(Book::default());
@@ -59,7 +78,7 @@ fn a_client_sees_what_is_its_own_whatever_filters_do() {
     let rest =
         "limits: {queue_delay: 0s}\nroutes: {site: [{cluster: c}]}\nclusters: {c: {endpoints: ['ORIGIN']}}";
     let mut config = place::config(address, origin, "", rest);
-    let host = FilterHost::new(1, 1000, Level::Off);
+    let host = FilterHost::new(workers, 1000, Level::Off);
     let libraries: Vec<Arc<Script>> =
         (0..2).map(|_| Arc::new(Script { seed, book: Arc::clone(&book), pool: Arc::clone(&pool) })).collect();
     let policy = FilterPolicy {
@@ -117,12 +136,15 @@ fn a_client_sees_what_is_its_own_whatever_filters_do() {
     assert!(wrong.is_empty(), "EDDY_SEED={seed}: {} wrong, the first: {:?}", wrong.len(), wrong.first());
     assert_eq!(book.open_states(), 0, "EDDY_SEED={seed}: ends that were never told");
     assert!(is_quiet(&text) && text.contains("eddy_panics_total 0\n"), "EDDY_SEED={seed}: {text}");
+    let mut exchanges = vec![0; workers];
     for handle in book.handles() {
+        exchanges[Handle::from_number(handle).worker()] += 1;
         let late = host.resume(Handle::from_number(handle), 1, Verdict::Continue, &[]);
         assert_eq!(late, Err(HostError::Gone), "EDDY_SEED={seed}: {handle:x} is still open");
     }
     let tally = &book.tally;
-    println!("{} steps: {tally:?}", tally.steps());
+    let told = format!("{} steps, exchanges by worker {exchanges:?}: {tally:?}", tally.steps());
     let least = [&tally.resumed, &tally.refused, &tally.resets, &tally.replies, &tally.whole];
     assert!(least.iter().all(|count| count.load(Relaxed) > rounds / 10), "EDDY_SEED={seed}: {tally:?}");
+    (exchanges, told)
 }

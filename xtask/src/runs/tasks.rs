@@ -35,11 +35,6 @@ pub fn mutants(root: &Path, names: &[String]) -> Result<bool> {
 /// # Errors
 /// When a step can't be started or the result can't be written.
 pub fn soak(root: &Path) -> Result<bool> {
-    let test_of = |package: &str, name: &str, which: &[&str]| {
-        let words = ["cargo", "test", "--quiet", "--profile", "quick", "-p", package];
-        let options = ["--", "--include-ignored", "--show-output", "--test-threads=1"];
-        Step::new(name, &[&words[..], which, &options].concat()).with("EDDY_SOAK", "1")
-    };
     let test = |name: &str, which: &[&str]| test_of("eddy-e2e", name, which);
     let steps = [
         Step::new("programs", &["cargo", "build", "--quiet", "--profile", "quick", "--workspace", "--bins"]),
@@ -48,18 +43,40 @@ pub fn soak(root: &Path) -> Result<bool> {
         test("shortage", &["--test", "resources"]),
         test("overload", &["--test", "overload"]),
         test_of("eddy-guest", "scripts without end", &["--lib", "scripts_without_end"]),
-        test_of("eddy-proxy", "random orders over the tables of filters", &["--lib", "schedule_tests"]),
-        test_of("eddy-proxy", "random orders of filters through a gateway", &["--test", "schedule"]),
         test_of("eddy", "filters at fault: panics and deaths", &["--test", "program", "at_fault"]),
         test_of("proxy-wasm-host", "modules that mean harm, 10,000 times each", &["--test", "evil"]),
     ];
-    let outcomes = run_all(root, &steps)?;
+    let outcomes = run_all(root, &[&steps[..], &random_orders()].concat())?;
     write_result(root, "tests/soak/RESULT.md", "The long runs under load, the last time", &outcomes)
 }
 
+/// A test in its long form.
+fn test_of(package: &str, name: &str, which: &[&str]) -> Step {
+    let words = ["cargo", "test", "--quiet", "--profile", "quick", "-p", package];
+    let options = ["--", "--include-ignored", "--show-output", "--test-threads=1"];
+    Step::new(name, &[&words[..], which, &options].concat()).with("EDDY_SOAK", "1")
+}
+
+/// Hooks, resumes, replies and resets in random orders, ten million steps each.
+fn random_orders() -> Vec<Step> {
+    vec![
+        test_of("eddy-proxy", "random orders over the tables of filters", &["--lib", "schedule_tests"]),
+        test_of(
+            "eddy-proxy",
+            "random orders of filters through a gateway, with one worker and four",
+            &["--test", "schedule"],
+        ),
+        test_of(
+            "eddy",
+            "random orders of filters in Go and Rust, with four workers",
+            &["--test", "program", "among_workers"],
+        ),
+    ]
+}
+
 impl Nightly {
-    /// Runs the whole corpus, a million requests to generated routes, every fuzz target and all planted faults; writes `tests/nightly/RESULT.md`. Whether
-    /// all passed.
+    /// Runs the whole corpus, a million requests to generated routes, filters in random orders, every fuzz target and all
+    /// planted faults; writes `tests/nightly/RESULT.md`. Whether all passed.
     ///
     /// # Errors
     /// When a step can't be started or the result can't be written.
@@ -83,6 +100,7 @@ impl Nightly {
         let routes = Step::new("routes: index, plain scan and oracle agree, a million requests", &routes)
             .with("PROPTEST_CASES", "40000");
         let mut outcomes = run_all(root, &[build, corpus, routes])?;
+        outcomes.extend(run_all(root, &random_orders())?);
         outcomes.extend(self.fuzz(root)?);
         outcomes.extend(run_all(root, &[Step::new("planted faults", &["cargo", "xtask", "mutants"])])?);
         write_result(root, "tests/nightly/RESULT.md", "The nightly run, the last time", &outcomes)

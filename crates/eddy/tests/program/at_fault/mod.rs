@@ -2,8 +2,10 @@
 
 mod deaths;
 mod illegal;
+mod kits;
 mod origin;
 mod panics;
+mod random;
 
 /// How much of a run is done: the short form for every change, the long one for a release.
 fn size(short: usize, long: usize) -> usize {

@@ -1,0 +1,40 @@
+//! The filters of the tests by eddy's kits, as libraries.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+
+use crate::projects::has;
+
+fn filters() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/filters")
+}
+
+/// The library in Go; nothing where there is no Go, which it says then.
+pub(super) fn in_go() -> Option<PathBuf> {
+    if !has("go") {
+        return None;
+    }
+    let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libtestfilters_go.so");
+    let mut go = Command::new("go");
+    go.current_dir(filters().join("go")).args(["build", "-buildmode=c-shared", "-o"]).arg(&library).arg(".");
+    Some(built(go, library))
+}
+
+/// The library in Rust.
+pub(super) fn in_rust() -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("filters");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--profile", "quick", "--manifest-path"]).arg(filters().join("rust/Cargo.toml"));
+    cargo.env("CARGO_TARGET_DIR", &target);
+    built(cargo, target.join("quick/libeddy_test_filters.so"))
+}
+
+/// Runs a compiler, one at a time: tests share what they build.
+fn built(mut compiler: Command, library: PathBuf) -> PathBuf {
+    static BUILDING: Mutex<()> = Mutex::new(());
+    let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let output = compiler.output().expect("the compiler can be started");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    library
+}

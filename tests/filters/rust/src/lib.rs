@@ -1,0 +1,11 @@
+//! Filters that the tests of the program run.
+#![forbid(unsafe_code)]
+
+mod illegal;
+mod pool;
+mod random;
+
+use illegal::Illegal;
+use random::Random;
+
+eddy_sdk::filters! { "illegal" => Illegal, "random" => Random }

@@ -1,0 +1,76 @@
+//! Threads that end pauses, in any order.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread;
+
+use eddy_sdk::prelude::*;
+
+/// A pause, and how it ends.
+pub(crate) struct Waiting {
+    pub(crate) paused: Paused,
+    pub(crate) word: String,
+    pub(crate) draw: u64,
+    /// Where a field can be added.
+    pub(crate) is_head: bool,
+}
+
+/// Hands a pause to some thread.
+pub(crate) fn put(waiting: Waiting) {
+    static POOL: OnceLock<Mutex<Sender<Waiting>>> = OnceLock::new();
+    let pool = POOL.get_or_init(|| {
+        let (sender, receiver) = channel();
+        let receiver = Arc::new(Mutex::new(receiver));
+        for _ in 0..THREADS {
+            let receiver = Arc::clone(&receiver);
+            thread::spawn(move || work(&receiver));
+        }
+        Mutex::new(sender)
+    });
+    let sender = pool.lock().unwrap_or_else(PoisonError::into_inner);
+    // The threads last as long as the process; without one the pause is dropped, which fails the exchange.
+    let _ = sender.send(waiting);
+}
+
+fn work(receiver: &Mutex<Receiver<Waiting>>) {
+    let mut held: Vec<Waiting> = Vec::new();
+    loop {
+        let next = receiver.lock().unwrap_or_else(PoisonError::into_inner).try_recv();
+        if let Ok(waiting) = next {
+            held.push(waiting);
+            // A few more make the order more random; they may never come.
+            if held.len() < FEW {
+                continue;
+            }
+        }
+        match held.pop() {
+            Some(waiting) => finish(waiting),
+            None => match receiver.lock().unwrap_or_else(PoisonError::into_inner).recv() {
+                Ok(waiting) => held.push(waiting),
+                Err(_) => return,
+            },
+        }
+    }
+}
+
+/// Ends a pause; its exchange may be over.
+fn finish(waiting: Waiting) {
+    let Waiting { mut paused, word, draw, is_head } = waiting;
+    if is_head && draw % 2 == 0 {
+        // Bytes of the exchange's own word, or of nobody's once the exchange is over.
+        let _ = paused.add("x-mark", &word);
+    }
+    let _ = match draw % 41 {
+        0 | 1 => paused.reply(&Reply::new(403).field("x-reply", &word).body(word.clone())),
+        2 => paused.reset(),
+        3 => paused.fault("drawn"),
+        4 => {
+            drop(paused);
+            return;
+        }
+        _ => paused.resume(),
+    };
+}
+
+const THREADS: usize = 3;
+const FEW: usize = 3;
