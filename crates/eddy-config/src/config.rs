@@ -35,6 +35,8 @@ pub struct Config {
     pub limits: GatewayLimits,
     /// When a filter that ends the process is not entered any more.
     pub quarantine: QuarantineConfig,
+    /// Of how many requests one is routed by the plain scan as well; 0 for none. Default 0.
+    pub route_check: u32,
     /// Workers; `None` for one a core that this process may use.
     pub workers: Option<u16>,
     /// Longest time a drain waits for exchanges to end. Default 30 s.

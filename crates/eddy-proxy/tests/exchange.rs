@@ -334,3 +334,22 @@ fn a_gateway_that_drains_accepts_nothing_more() {
     let error = stream.read(&mut [0]).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{error}");
 }
+
+#[test]
+fn some_requests_are_routed_twice_and_found_alike() {
+    for (every, counted) in [("1", "3"), ("0", "0")] {
+        let rest = format!("route_check: {every}\n{LOCAL}");
+        let (gateway, address) = start("", &rest, |_| {});
+        for _ in 0..3 {
+            assert!(answer(address, GET).ends_with("one"));
+        }
+        let mut text = String::new();
+        gateway.stats().render(&mut text);
+        let value = |name: &str| {
+            let line = text.lines().find(|line| line.starts_with(name) && !line.starts_with('#')).unwrap();
+            line.rsplit(' ').next().unwrap().to_owned()
+        };
+        assert_eq!(value("eddy_route_checks_total"), counted);
+        assert_eq!(value("eddy_route_check_mismatches_total"), "0");
+    }
+}

@@ -20,11 +20,12 @@ mod request;
 mod router;
 mod rule;
 mod survey;
+mod witness;
 
 pub use compile::{CompiledRule, RewriteFault};
 pub use error::{RouteError, RouteProblem};
 pub use explain::{
-    Against, Candidate, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, Outcome, RequestShown,
+    Against, Candidate, Cost, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, Outcome, RequestShown,
     RuleRef,
 };
 pub use order::Step;
@@ -35,3 +36,4 @@ pub use rule::{
     ValueTest,
 };
 pub use survey::{Listing, RankedRule, Shadow};
+pub use witness::Witness;

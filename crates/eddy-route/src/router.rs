@@ -1,14 +1,15 @@
 //! The router of a listener: tables compiled into one order and one index, never changed after.
 
-use crate::compile::{CompiledRule, Library, Probe, RewriteFault, fold_host};
+use crate::compile::{CompiledRule, Library, Probe, RewriteFault, Work, fold_host};
 use crate::error::{RouteError, RouteProblem};
-use crate::explain::{Explanation, judge};
+use crate::explain::{Cost, Explanation, judge};
 use crate::index::{HostIndex, NONE, PathIndex};
 use crate::order::Entries;
 use crate::reference;
 use crate::request::{RouteRequest, RouteScratch};
 use crate::rule::RouteTable;
 use crate::survey::{RankedRule, survey};
+use crate::witness::{Search, Witness};
 
 /// Finds the rule for a request. Immutable; shared by all workers.
 #[derive(Debug)]
@@ -58,17 +59,27 @@ impl Router {
     /// one value for each facet that long lists are split by; only regular expressions that begin like the path and
     /// come before the best rule so far. Does not allocate once `scratch` has grown; takes no lock.
     pub fn lookup<'r>(&'r self, request: &RouteRequest<'_>, scratch: &mut RouteScratch) -> Option<Found<'r>> {
+        let (rank, _) = self.find(request, scratch);
+        if rank == NONE { None } else { self.found(rank) }
+    }
+
+    /// The rank of the first rule that matches, or [`NONE`], and what was done to find it.
+    fn find(&self, request: &RouteRequest<'_>, scratch: &mut RouteScratch) -> (u32, Cost) {
         let RouteScratch { host, query, pattern, scopes, branches, lists } = scratch;
         let host = fold_host(request.host, host);
         query.read(if self.has_query_conditions { request.query } else { b"" });
         self.hosts.find(host, scopes);
-        let mut probe =
-            Probe { path: request.path(), method: request.method, fields: request.fields, query, pattern };
-        let ranks = scopes
-            .iter()
-            .rev()
-            .map(|scope| self.paths.find(*scope, &self.rules, &mut probe, branches, lists));
-        self.found(ranks.into_iter().find(|rank| *rank != NONE)?)
+        let mut probe = Probe::new(request, query, pattern);
+        let (mut rank, mut hosts) = (NONE, 0);
+        while rank == NONE
+            && let Some(scope) = scopes.pop()
+        {
+            rank = self.paths.find(scope, &self.rules, &mut probe, branches, lists);
+            hosts += 1;
+        }
+        let Work { steps, passes, tries } = probe.work;
+        let rules = u32::try_from(self.entries.list.len()).unwrap_or(u32::MAX);
+        (rank, Cost { hosts, steps, passes, tries, rules })
     }
 
     /// Finds the rule for a request by trying all in order: the same answer as [`Router::lookup`], slowly.
@@ -84,10 +95,24 @@ impl Router {
         let RouteScratch { host, query, pattern, .. } = scratch;
         let host = fold_host(request.host, host);
         query.read(request.query);
-        let mut probe =
-            Probe { path: request.path(), method: request.method, fields: request.fields, query, pattern };
+        let mut probe = Probe::new(request, query, pattern);
         let at = reference::find(&self.rules, &self.entries, host, &mut probe)?;
         self.found(u32::try_from(at).ok()?)
+    }
+
+    /// Whether trying all rules in order finds what [`Router::lookup`] found for this request.
+    ///
+    /// # Cost
+    ///
+    /// As [`Router::lookup_plainly`].
+    pub fn agrees(
+        &self,
+        found: Option<Found<'_>>,
+        request: &RouteRequest<'_>,
+        scratch: &mut RouteScratch,
+    ) -> bool {
+        let plainly = self.lookup_plainly(request, scratch);
+        plainly.map(|plainly| plainly.rank) == found.map(|found| found.rank)
     }
 
     /// Tells which rule a request is for and why, and why not the others.
@@ -96,7 +121,24 @@ impl Router {
     ///
     /// Grows with the number of rules and allocates; not for the path of requests.
     pub fn explain(&self, request: &RouteRequest<'_>) -> Explanation {
-        judge(&self.rules, &self.entries, request)
+        let (_, cost) = self.find(request, &mut RouteScratch::new());
+        judge(&self.rules, &self.entries, request, cost)
+    }
+
+    /// A short request that the rule of this index wins, if one of those that are tried is such.
+    ///
+    /// # Cost
+    ///
+    /// Some thousand lookups at most; allocates.
+    pub fn witness(&self, rule: u32) -> Option<Witness> {
+        let search = Search::new(&self.rules);
+        let compiled = self.rules.get(rule as usize)?;
+        let mut scratch = RouteScratch::new();
+        compiled.hosts.iter().find_map(|host| {
+            search.find(&[compiled], host, |request| {
+                self.lookup(request, &mut scratch).is_some_and(|found| found.rule.index == rule)
+            })
+        })
     }
 
     /// All rules in order, each with the reason of its place and what is wrong with it.

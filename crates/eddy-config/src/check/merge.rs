@@ -24,6 +24,7 @@ pub(super) fn unite(
         access_log,
         limits,
         quarantine,
+        route_check,
         listeners,
         routes,
         clusters,
@@ -37,6 +38,7 @@ pub(super) fn unite(
     once.take("access_log", &mut united.access_log, access_log);
     once.take("limits", &mut united.limits, limits);
     once.take("quarantine", &mut united.quarantine, quarantine);
+    once.take("route_check", &mut united.route_check, route_check);
     once.take_names("route table", &mut united.routes, routes, |name| &name.0);
     once.take_names("cluster", &mut united.clusters, clusters, |name| &name.0);
     once.take_names("filter", &mut united.filters, filters, |name| &name.0);

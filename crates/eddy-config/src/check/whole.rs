@@ -147,6 +147,7 @@ fn check_spec(read: Read, sources: &[SourceText], report: &mut Report) -> Option
         log: gateway::check_log(spec.log.map(|log| log.value)),
         limits,
         quarantine: gateway::check_quarantine(spec.quarantine.map(|quarantine| quarantine.value)),
+        route_check: spec.route_check.map_or(0, |every| every.value.to_u32()),
         workers: spec.workers.map(|workers| workers.value.to_u16()),
         drain_timeout: spec.drain_timeout.map_or(gateway::DRAIN_TIMEOUT, |At { value, .. }| value.0),
         shown,

@@ -25,6 +25,10 @@ mapping! {
         optional limits: GatewayLimitsSpec, otherwise "its defaults", example "{exchanges: 10000}";
         /// What becomes of a filter that ends the gateway process again and again.
         optional quarantine: QuarantineSpec, otherwise "its defaults", example "{deaths: 3}";
+        /// Of how many requests one is routed a second time, by trying all rules in order, to find faults of the index of
+        /// rules; `0` for none. What the index found stands; `eddy_route_check_mismatches_total` counts disagreements,
+        /// which are faults of eddy. A check takes the longer the more rules there are.
+        optional route_check: Number<0, 1_000_000_000>, default "0", example "10000";
         /// Where clients connect, and what is served there; at least one.
         optional listeners: Vec<At<ListenerSpec>>, otherwise "another file must have them", example "[{address: 127.0.0.1:8080, routes: site}]";
         /// Route tables by name: lists of rules. Which rule wins is decided by how specific it is, not by its place:

@@ -82,7 +82,15 @@ fn find(drive: &mut Drive<'_>) -> Result<(), Fault> {
         fields: head.fields(bytes),
     };
     let mut scratch = drive.worker.route.borrow_mut();
-    let found = router.lookup(&request, &mut scratch).ok_or(Fault::NoRule)?;
+    let found = router.lookup(&request, &mut scratch);
+    let every = u64::from(plan.config.route_check);
+    if every > 0 && drive.worker.rng.borrow_mut().below(every) == 0 {
+        drive.worker.series.route_checks.increment();
+        if !router.agrees(found, &request, &mut scratch) {
+            drive.worker.series.route_mismatches.increment();
+        }
+    }
+    let found = found.ok_or(Fault::NoRule)?;
     exchange.scratch.clear();
     let is_rewritten = found
         .rewrite(&exchange.path, &mut scratch, &mut exchange.scratch)

@@ -60,6 +60,14 @@ impl Stats {
             "Messages that the egress assert kept from being sent.",
             |worker| &worker.egress_stopped,
         );
+        counter("eddy_route_checks_total", "Requests routed by trying all rules as well.", |worker| {
+            &worker.route_checks
+        });
+        counter(
+            "eddy_route_check_mismatches_total",
+            "Requests for which that found another rule than the index.",
+            |worker| &worker.route_mismatches,
+        );
         counter("eddy_panics_total", "Sessions that ended by a panic.", |worker| &worker.panics);
         let name = "eddy_access_records_dropped_total";
         head(out, name, "counter", "Access records lost because their target was too slow or took none.");

@@ -84,6 +84,10 @@ pub struct WorkerSeries {
     pub records_dropped: Counter,
     /// Requests or answers that the egress assert stopped.
     pub egress_stopped: Counter,
+    /// Requests routed by the plain scan as well.
+    pub route_checks: Counter,
+    /// Those for which the index and the plain scan found different rules.
+    pub route_mismatches: Counter,
     /// How late the worker's last tick came, milliseconds.
     pub lag_ms: Gauge,
     /// Sessions that ended by a panic.

@@ -94,6 +94,11 @@ impl Pattern {
         self.automaton.as_ref()
     }
 
+    /// The automaton and its state behind the prefix, unless the automaton would be large.
+    pub(crate) fn entry(&self) -> Option<(&dense::DFA<Vec<u32>>, StateID)> {
+        Some((self.automaton.as_ref()?, self.behind_prefix?))
+    }
+
     /// The expression as written.
     pub(crate) fn text(&self) -> &str {
         &self.text

@@ -12,7 +12,7 @@ use crate::compile::path::PathMatcher;
 use crate::compile::pattern::{Groups, PatternScratch};
 use crate::compile::rewrite::{Rewrite, RewriteFault};
 use crate::error::{RouteError, RouteProblem};
-use crate::request::QueryPairs;
+use crate::request::{QueryPairs, RouteRequest};
 use crate::rule::{Origin, PathRewrite, Rule};
 
 /// A rule of a router.
@@ -44,6 +44,29 @@ pub(crate) struct Probe<'a> {
     pub(crate) fields: Fields<'a>,
     pub(crate) query: &'a QueryPairs,
     pub(crate) pattern: &'a mut PatternScratch,
+    pub(crate) work: Work,
+}
+
+/// What was done for a request, counted for people.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Work {
+    /// Steps down the trees of paths.
+    pub(crate) steps: u32,
+    /// Passes over the path for many expressions at once.
+    pub(crate) passes: u32,
+    /// Rules tried one by one.
+    pub(crate) tries: u32,
+}
+
+impl<'a> Probe<'a> {
+    pub(crate) fn new(
+        request: &RouteRequest<'a>,
+        query: &'a QueryPairs,
+        pattern: &'a mut PatternScratch,
+    ) -> Self {
+        let RouteRequest { method, fields, .. } = *request;
+        Self { path: request.path(), method, fields, query, pattern, work: Work::default() }
+    }
 }
 
 /// The first condition of a rule that a request fails.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::compile::{CompiledRule, Failure, Probe, Source, fold_host};
 use crate::explain::{
-    Against, Candidate, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, Outcome, RequestShown,
+    Against, Candidate, Cost, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, Outcome, RequestShown,
     RuleRef,
 };
 use crate::order::{Entries, Entry, Step};
@@ -12,13 +12,17 @@ use crate::reference;
 use crate::request::{RouteRequest, RouteScratch};
 
 /// Explains a request by the plain scan.
-pub(crate) fn judge(rules: &[CompiledRule], entries: &Entries, request: &RouteRequest<'_>) -> Explanation {
+pub(crate) fn judge(
+    rules: &[CompiledRule],
+    entries: &Entries,
+    request: &RouteRequest<'_>,
+    cost: Cost,
+) -> Explanation {
     let mut scratch = RouteScratch::new();
     let RouteScratch { host, query, pattern, .. } = &mut scratch;
     let host = fold_host(request.host, host);
     query.read(request.query);
-    let mut probe =
-        Probe { path: request.path(), method: request.method, fields: request.fields, query, pattern };
+    let mut probe = Probe::new(request, query, pattern);
     let winner = reference::find(rules, entries, host, &mut probe);
     let bench = Bench { rules, entries, host };
     let (mut candidates, others): (Vec<_>, Vec<_>) =
@@ -43,6 +47,7 @@ pub(crate) fn judge(rules: &[CompiledRule], entries: &Entries, request: &RouteRe
         why,
         is_fragile,
         candidates,
+        cost,
         elsewhere,
         others,
     }

@@ -1,9 +1,11 @@
 //! Why a request goes where it goes: the winner, what it beat, and why the others do not match.
 
+mod cost;
 mod judge;
 mod text;
 mod verdict;
 
+pub use cost::Cost;
 pub(crate) use judge::judge;
 pub use verdict::{
     Against, Candidate, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, Outcome, RequestShown,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::explain::{Candidate, Explanation, HostOutcome, Outcome, RuleRef};
+use crate::explain::{Candidate, Cost, Explanation, HostOutcome, Outcome, RuleRef};
 
 impl fmt::Display for Explanation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -11,7 +11,8 @@ impl fmt::Display for Explanation {
         self.write_winner(out)?;
         let shown = if out.alternate() { self.candidates.iter().collect() } else { self.notable() };
         self.write_candidates(out, &shown)?;
-        self.write_elsewhere(out)
+        self.write_elsewhere(out)?;
+        self.write_cost(out)
     }
 }
 
@@ -101,6 +102,22 @@ impl Explanation {
         let paths = plural(elsewhere.other_paths, "rule");
         let hosts = plural(elsewhere.other_hosts, "rule");
         writeln!(out, "elsewhere   {paths} for other paths, {hosts} for other hosts")
+    }
+}
+
+impl Explanation {
+    fn write_cost(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Cost { hosts, steps, passes, tries, rules } = self.cost;
+        let (hosts, steps) = (plural(hosts, "host"), plural(steps, "step"));
+        write!(
+            out,
+            "cost        {hosts}, {steps} along the path, {tries} of {} tried",
+            plural(rules, "rule")
+        )?;
+        if passes > 0 {
+            write!(out, ", many expressions in {passes} passes")?;
+        }
+        writeln!(out)
     }
 }
 

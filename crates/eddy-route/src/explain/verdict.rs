@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::explain::Cost;
 use crate::order::Step;
 
 /// Why a request goes where it goes. Displays as text for people; `{:#}` shows all candidates, `{}` at most 20.
@@ -21,6 +22,8 @@ pub struct Explanation {
     pub is_fragile: bool,
     /// The rules for this host and path, by rank.
     pub candidates: Vec<Candidate>,
+    /// What the index did to find the winner.
+    pub cost: Cost,
     /// How many rules were not even candidates.
     pub elsewhere: Elsewhere,
     /// The rules that were not even candidates.
@@ -32,6 +35,13 @@ impl Explanation {
     /// Adds the path as the client sent it, before it was normalised.
     pub fn with_sent_path(mut self, sent: &[u8]) -> Self {
         self.request.sent_path = Some(String::from_utf8_lossy(sent).into_owned());
+        self
+    }
+
+    /// Counts the rules that were not even candidates among the candidates, so that every rule is shown.
+    pub fn with_all(mut self) -> Self {
+        self.candidates.append(&mut self.others);
+        self.candidates.sort_by_key(|candidate| candidate.rule.rank);
         self
     }
 

@@ -161,6 +161,7 @@ impl Lists {
             }),
             Shape::Literals(literals) => {
                 let mut best = best;
+                probe.work.passes += 1;
                 literals.for_each_list(probe.path, |list| best = self.find(list, rules, probe, best));
                 self.find(literals.others, rules, probe, best)
             }
@@ -185,6 +186,7 @@ fn find_in_set(
     probe: &mut Probe<'_>,
     best: u32,
 ) -> u32 {
+    probe.work.passes += 1;
     set.matches(probe.path).fold(best, |best, at| {
         let candidate = &candidates[at];
         let is_better = candidate.rank < best
@@ -197,6 +199,7 @@ fn matches(candidate: &Candidate, rules: &[CompiledRule], probe: &mut Probe<'_>)
     if candidate.is_certain() {
         return true;
     }
+    probe.work.tries += 1;
     let rule = &rules[candidate.rule as usize];
     (!candidate.has_conditions || rule.conditions_hold(probe))
         && (!candidate.has_pattern || rule.path.matches(probe.path, probe.pattern))

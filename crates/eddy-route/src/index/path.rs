@@ -126,13 +126,14 @@ impl PathIndex {
         lists.clear();
         branches.push((self.roots[scope as usize], 0));
         while let Some((node, at)) = branches.pop() {
-            self.walk(node, at, probe.path, branches, lists);
+            probe.work.steps += self.walk(node, at, probe.path, branches, lists);
         }
         // Lists deep in the trie tend to hold the lowest ranks, and then spare the others.
         lists.iter().rev().fold(NONE, |best, list| self.lists.find(*list, rules, probe, best))
     }
 
-    /// Walks down along a path, gathering lists; a wildcard on the way is left as another branch.
+    /// Walks down along a path, gathering lists; a wildcard on the way is left as another branch. Returns how many steps
+    /// that took.
     fn walk(
         &self,
         mut node: u32,
@@ -140,24 +141,27 @@ impl PathIndex {
         path: &[u8],
         branches: &mut Vec<(u32, usize)>,
         lists: &mut Vec<u32>,
-    ) {
+    ) -> u32 {
+        let mut steps = 0;
         while let Some(after) = path.get(at..).and_then(|rest| self.trie.strip_label(node, rest)) {
             at = path.len() - after.len();
+            steps += 1;
             let next = after.first();
             let place = self.trie.value(node);
             if place != NO_VALUE {
                 self.gather(place, next, lists);
             }
-            let Some(&next) = next else { return };
+            let Some(&next) = next else { break };
             if let Some(capture) = self.trie.capture(node).filter(|_| next != b'/') {
                 let len = memchr::memchr(b'/', after).unwrap_or(after.len());
                 branches.push((capture, at + len));
             }
             match self.trie.child(node, next) {
                 Some(child) => node = child,
-                None => return,
+                None => break,
             }
         }
+        steps
     }
 
     fn gather(&self, place: u32, next: Option<&u8>, lists: &mut Vec<u32>) {

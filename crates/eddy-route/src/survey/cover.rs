@@ -27,6 +27,13 @@ struct Anchor<'r> {
     value: &'r str,
 }
 
+/// An earlier rule whose key a path begins with.
+pub(super) struct Earlier {
+    pub(super) member: usize,
+    /// Whether it serves every path in question; `None` if the keys do not tell.
+    pub(super) takes_path: Option<bool>,
+}
+
 /// A key met on the way along a path.
 struct Met {
     place: u32,
@@ -74,6 +81,29 @@ impl<'r> Covers<'r> {
             best = self.find_among(&templates, at, &Met { place: NO_VALUE, next: None }, best, languages);
         }
         best
+    }
+
+    /// The earlier rules, the first few of them, whose keys the path of a member begins with.
+    pub(super) fn met_before(&self, at: usize) -> Vec<Earlier> {
+        let narrow = self.members[at];
+        let mut found = Vec::new();
+        for met in self.walk(&path_key(&narrow.path)) {
+            for anchor in std::iter::once(None).chain(anchors(narrow).map(Some)) {
+                let list = self.by_place.get(&(met.place, anchor)).map(Vec::as_slice).unwrap_or_default();
+                let earlier = list.iter().copied().take_while(|member| *member < at);
+                found.extend(earlier.take(EARLIER_MAX).map(|member| Earlier {
+                    member,
+                    takes_path: covers_by_key(&self.members[member].path, &narrow.path, &met),
+                }));
+            }
+        }
+        found.sort_by_key(|earlier| earlier.member);
+        found.truncate(EARLIER_MAX);
+        found
+    }
+
+    pub(super) fn member(&self, at: usize) -> &'r CompiledRule {
+        self.members[at]
     }
 
     /// The best of some rules, given by rank, and of what is known already.
@@ -194,3 +224,6 @@ fn anchors(rule: &CompiledRule) -> impl Iterator<Item = Anchor<'_>> {
         Some(Anchor { source: condition.source, name: &condition.name, value })
     })
 }
+
+/// Most earlier rules that are tried together.
+const EARLIER_MAX: usize = 16;

@@ -12,11 +12,15 @@ pub(super) fn implies(narrow: &CompiledRule, wide: &CompiledRule) -> Option<Proo
     }
     let mut proof = Proof::Certain;
     for wanted in wide.values() {
-        let grounds =
-            narrow.values().filter(|given| given.source == wanted.source && given.name == wanted.name);
-        proof = proof.min(grounds.filter_map(|given| value_implies(given, wanted)).max()?);
+        proof = proof.min(implied(narrow, wanted)?);
     }
     Some(proof)
+}
+
+/// Whether every request that passes the conditions of `narrow` passes this one; `None` if it is not so.
+pub(super) fn implied(narrow: &CompiledRule, wanted: &Condition) -> Option<Proof> {
+    let grounds = narrow.values().filter(|given| given.source == wanted.source && given.name == wanted.name);
+    grounds.filter_map(|given| value_implies(given, wanted)).max()
 }
 
 /// Whether a value that passes one test passes another; of repeated headers, the line that does.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::compile::{self, Budget, CompiledRule, PathMatcher, Pattern, Segment};
+use crate::compile::{self, Budget, CompiledRule, Form, PathMatcher, Pattern, Segment};
 
 /// The rules of a host as languages of paths, made ready when they are first compared.
 pub(super) struct Languages<'r> {
@@ -26,6 +26,17 @@ impl<'r> Languages<'r> {
         self.make(narrow)?;
         let (members, made) = (self.members, &self.made);
         compile::covers(pattern(members, made, wide)?, pattern(members, made, narrow)?, &mut self.budget)
+    }
+
+    /// Whether some members together serve every path that another does; `None` if that is not known.
+    pub(super) fn covers_together(&mut self, wide: &[usize], narrow: usize) -> Option<bool> {
+        self.budget.spend(BUILD_STEPS * wide.len())?;
+        let members = self.members;
+        let expressions: Option<Vec<String>> =
+            wide.iter().map(|at| own_expression(&members[*at].path)).collect();
+        let together = Pattern::build_plain(&expressions?.join("|"))?;
+        self.make(narrow)?;
+        compile::covers(&together, pattern(members, &self.made, narrow)?, &mut self.budget)
     }
 
     /// Whether some path is for two members; `None` if that is not known.
@@ -74,6 +85,13 @@ fn pattern<'a>(
         | PathMatcher::BytePrefix(_)
         | PathMatcher::Template(_) => made.get(&at)?.as_ref(),
     }
+}
+
+/// An expression that may stand beside others; `None` for one that is searched for.
+fn own_expression(path: &PathMatcher) -> Option<String> {
+    let is_searched =
+        matches!(path, PathMatcher::Regex(expression) if expression.pattern.form() != Form::Whole);
+    (!is_searched).then(|| format!("(?:{})", expression(path)))
 }
 
 /// An expression for the paths of a matcher.

@@ -2,8 +2,10 @@
 
 mod cover;
 mod dead;
+mod example;
 mod fragile;
 mod imply;
+mod joint;
 mod language;
 mod ranked;
 mod text;

@@ -9,8 +9,11 @@ use crate::explain::RuleRef;
 use crate::order::{Entries, Scope, Step};
 use crate::survey::cover::Covers;
 use crate::survey::dead::contradiction;
+use crate::survey::example::Examples;
 use crate::survey::fragile::find_fragile;
+use crate::survey::joint::find_jointly;
 use crate::survey::language::Languages;
+use crate::witness::Witness;
 
 /// A rule under one of its hosts, in its place in the total order. Displays as one line for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -28,14 +31,22 @@ pub struct RankedRule {
     pub fragile: Option<String>,
     /// Why it can win under no host at all.
     pub dead: Option<String>,
+    /// A short request that shows the mark: of a shadowed rule one that another takes, of a fragile one for both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub example: Option<Witness>,
 }
 
 /// Whether an earlier rule takes all requests of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Shadow {
-    /// No single rule does; several together may.
+    /// None does, as far as is known.
     None,
+    /// These rules together do, and none of them alone.
+    Jointly {
+        /// Their names, in order.
+        rules: Vec<String>,
+    },
     /// This rule does.
     By {
         /// The earlier rule's table.
@@ -64,8 +75,9 @@ pub enum Shadow {
 pub(crate) fn survey(rules: &[CompiledRule], entries: &Entries) -> Vec<RankedRule> {
     let mut ranked = Vec::with_capacity(entries.list.len());
     let mut budget = Budget::new();
+    let mut examples = Examples::new(rules);
     for scope in &entries.scopes {
-        budget = survey_scope(rules, entries, scope, budget, &mut ranked);
+        budget = survey_scope(rules, entries, scope, (budget, &mut examples), &mut ranked);
     }
     mark_dead(&mut ranked);
     ranked
@@ -76,7 +88,7 @@ fn survey_scope(
     rules: &[CompiledRule],
     entries: &Entries,
     scope: &Scope,
-    budget: Budget,
+    (budget, examples): (Budget, &mut Examples),
     ranked: &mut Vec<RankedRule>,
 ) -> Budget {
     let first = scope.ranks.start as usize;
@@ -94,15 +106,27 @@ fn survey_scope(
             Some(before) => Some(entries.reason(rules, before, entry)).unzip(),
             None => (None, None),
         };
-        let shadow = covers.find(&mut languages, at).map_or(Shadow::None, |(cover, is_proven)| {
-            Shadow::new(members[cover], entries.table_name(members[cover]), is_proven)
-        });
+        let shadow = match covers.find(&mut languages, at) {
+            Some((cover, is_proven)) => {
+                Shadow::new(members[cover], entries.table_name(members[cover]), is_proven)
+            }
+            None => {
+                find_jointly(&covers, &mut languages, at).map_or(Shadow::None, |together| Shadow::Jointly {
+                    rules: together.into_iter().map(|member| members[member].name.to_string()).collect(),
+                })
+            }
+        };
+        let example = match (&shadow, fragile) {
+            (Shadow::By { .. } | Shadow::Jointly { .. }, _) => examples.find(&scope.host, &[members[at]]),
+            (_, Some(other)) => examples.find(&scope.host, &[members[at], members[other]]),
+            (Shadow::None | Shadow::NotProven { .. }, None) => None,
+        };
         let fragile = fragile.map(|other| members[other].name.to_string());
         let rule = RuleRef::new(rules, entries, rank, entry);
         let dead = contradiction(members[at]).or_else(|| {
             languages.is_empty(at).then(|| "no path that a request may have matches it".to_owned())
         });
-        ranked.push(RankedRule { rule, step, reason, shadow, fragile, dead });
+        ranked.push(RankedRule { rule, step, reason, shadow, fragile, dead, example });
     }
     languages.into_budget()
 }
@@ -111,15 +135,17 @@ fn survey_scope(
 fn mark_dead(ranked: &mut [RankedRule]) {
     let mut open: HashMap<u32, bool> = HashMap::new();
     for rule in ranked.iter() {
-        let is_open = !matches!(rule.shadow, Shadow::By { .. });
+        let is_open = !matches!(rule.shadow, Shadow::By { .. } | Shadow::Jointly { .. });
         *open.entry(rule.rule.index).or_default() |= is_open;
     }
-    for ranked in ranked {
-        if let Shadow::By { rule, file, line, .. } = &ranked.shadow
-            && open.get(&ranked.rule.index) == Some(&false)
-        {
-            ranked.dead.get_or_insert_with(|| format!("{rule} ({file}:{line}) takes all its requests"));
-        }
+    for ranked in ranked.iter_mut().filter(|ranked| open.get(&ranked.rule.index) == Some(&false)) {
+        let takers = match &ranked.shadow {
+            Shadow::By { rule, file, line, .. } => format!("{rule} ({file}:{line}) takes all its requests"),
+            Shadow::Jointly { rules } => format!("{} together take all its requests", rules.join(" and ")),
+            Shadow::None | Shadow::NotProven { .. } => continue,
+        };
+        let example = ranked.example.as_ref().map(|example| format!(", such as {example}"));
+        ranked.dead.get_or_insert_with(|| takers + &example.unwrap_or_default());
     }
 }
 

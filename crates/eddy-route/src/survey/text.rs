@@ -55,6 +55,11 @@ fn write_row(out: &mut fmt::Formatter<'_>, row: &[String; 5], widths: &[usize]) 
     )
 }
 
+/// The request that shows what is said of a rule.
+fn such_as(ranked: &RankedRule) -> String {
+    ranked.example.as_ref().map(|example| format!(", such as {example}")).unwrap_or_default()
+}
+
 /// What is to be said of a rule: what is wrong with it, and else why it is where it is.
 fn notes(ranked: &RankedRule) -> Vec<String> {
     if let Some(dead) = &ranked.dead {
@@ -63,13 +68,18 @@ fn notes(ranked: &RankedRule) -> Vec<String> {
     let mut notes = Vec::new();
     match &ranked.shadow {
         Shadow::None => {}
-        Shadow::By { rule, file, line, .. } => notes.push(format!("SHADOWED by {rule} ({file}:{line})")),
+        Shadow::By { rule, file, line, .. } => {
+            notes.push(format!("SHADOWED by {rule} ({file}:{line}){}", such_as(ranked)));
+        }
+        Shadow::Jointly { rules } => {
+            notes.push(format!("SHADOWED by {} together{}", rules.join(" and "), such_as(ranked)));
+        }
         Shadow::NotProven { rule, file, line, .. } => {
             notes.push(format!("maybe shadowed by {rule} ({file}:{line}); not proven, for a regex"));
         }
     }
     if let Some(other) = &ranked.fragile {
-        notes.push(format!("FRAGILE: only the file order puts it after {other}"));
+        notes.push(format!("FRAGILE: only the file order puts it after {other}{}", such_as(ranked)));
     }
     if let (Some(step), Some(reason)) = (ranked.step, &ranked.reason)
         && !matches!(step, Step::Apart | Step::FileOrder)

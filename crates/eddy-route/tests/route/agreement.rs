@@ -44,7 +44,11 @@ fn check(tables: &[RouteTable], asks: &[Ask], coverage: &Cell<Coverage>) -> Resu
             });
             if let Some(rank) = rank {
                 let entry = &ranked[rank as usize - 1];
-                prop_assert!(!matches!(entry.shadow, Shadow::By { .. }), "a shadowed rule won: {}", entry);
+                prop_assert!(
+                    !matches!(entry.shadow, Shadow::By { .. } | Shadow::Jointly { .. }),
+                    "a shadowed rule won: {}",
+                    entry
+                );
                 prop_assert!(entry.dead.is_none(), "a dead rule won: {}", entry);
             }
             Ok(())

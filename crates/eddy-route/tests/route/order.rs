@@ -263,6 +263,20 @@ fn many_regexes_of_one_prefix_are_told_apart() {
 }
 
 #[test]
+fn the_plain_scan_disagrees_with_another_rule() {
+    let router = router("a: exact=/a\nb: exact=/b");
+    let mut scratch = eddy_route::RouteScratch::new();
+    get("/a").with(|a| {
+        get("/b").with(|b| {
+            let of_b = router.lookup(b, &mut scratch);
+            assert!(router.agrees(of_b, b, &mut scratch));
+            assert!(!router.agrees(of_b, a, &mut scratch));
+            assert!(!router.agrees(None, a, &mut scratch));
+        });
+    });
+}
+
+#[test]
 fn many_rules_of_one_path_are_told_apart() {
     let mut rules = String::new();
     for number in 0..200 {

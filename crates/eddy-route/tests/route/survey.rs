@@ -12,7 +12,7 @@ fn mark(rules: &str) -> (&'static str, RankedRule) {
     let marked = entries.map(|ranked| match &ranked.shadow {
         Shadow::None => ("free", ranked),
         Shadow::NotProven { .. } => ("maybe", ranked),
-        Shadow::By { .. } => ("shadowed", ranked),
+        Shadow::By { .. } | Shadow::Jointly { .. } => ("shadowed", ranked),
     });
     marked.min_by_key(|(word, _)| *word).unwrap()
 }
@@ -185,4 +185,59 @@ fn fragile_are_rules_that_one_request_may_be_for() {
     check("a: template=/{x}/a/{y}\nb: template=/{x}/b/{y}", None);
     check("a: template=/{x}/ab\nb: template=/{x}/{y}/{z}/{w}", None);
     check("table one\na: prefix=/x\ntable two\nb: prefix=/x", None);
+}
+
+#[test]
+fn rules_may_hide_another_together() {
+    for (rules, expected) in [
+        ("a: prefix=/x header=h:present\nb: prefix=/x header=h:absent\nc: prefix=/x rank=9", &["a", "b"][..]),
+        (
+            "a: prefix=/x method=GET\nb: prefix=/x method=POST\nc: exact=/x/y method=POST method=GET rank=9",
+            &["a", "b"],
+        ),
+        ("a: regex=/x/[a-m].*\nb: regex=/x/[^a-m].*\nc: regex=/x/.+ rank=9", &["a", "b"]),
+        ("a: exact=/x\nb: template=/x/{rest...}\nc: prefix=/x rank=9", &[]),
+        ("a: prefix=/x method=GET\nb: prefix=/x method=POST\nc: prefix=/x rank=9", &[]),
+        ("a: prefix=/x header=h:present\nb: prefix=/x header=i:absent\nc: prefix=/x rank=9", &[]),
+        ("a: prefix=/x header=h:exact:1\nb: prefix=/x header=h:absent\nc: prefix=/x rank=9", &[]),
+        ("a: regex=/x/[a-m].*\nb: regex=/x/[^a-n].*\nc: regex=/x/.+ rank=9", &[]),
+    ] {
+        let (_, last) = mark(rules);
+        let together = match &last.shadow {
+            Shadow::Jointly { rules } => rules.clone(),
+            Shadow::None | Shadow::By { .. } | Shadow::NotProven { .. } => Vec::new(),
+        };
+        assert_eq!(together, expected, "{rules}");
+        assert_eq!(last.dead.is_some(), last.shadow != Shadow::None, "{rules}");
+    }
+}
+
+#[test]
+fn marks_are_shown_by_a_request() {
+    let check = |rules: &str, expected: &str| {
+        let (_, last) = mark(rules);
+        assert_eq!(last.example.map(|example| example.to_string()).as_deref(), Some(expected), "{rules}");
+    };
+    check("a: prefix=/x\nb: exact=/x/y rank=9", "GET example.com/x/y");
+    check("a: host=*.t prefix=/ rank=-1\nb: host=*.t template=/{a}/{b} method=PUT", "PUT a.t/a/a");
+    check("a: prefix=/x header=h:present\nb: prefix=/x header=i:prefix:v", "GET example.com/x (i: v, h: 1)");
+    check("a: regex=/x[1-4]\nb: regex=/x[3-9]", "GET example.com/x3");
+    check("a: prefix=/\nb: regex=/[k-m]{3} query=q:regex:[xyz]+ rank=9", "GET example.com/kkk?q=x");
+}
+
+#[test]
+fn a_witness_reaches_its_rule() {
+    let check = |rules: &str, expected: Option<&str>| {
+        let router = router(rules);
+        let last = router.rules().last().unwrap().index;
+        let witness = router.witness(last);
+        assert_eq!(witness.map(|witness| witness.to_string()).as_deref(), expected, "{rules}");
+    };
+    check("a: exact=/\nb: prefix=/", Some("GET example.com/a"));
+    check("a: template=/{x}\nb: prefix=/", Some("GET example.com/"));
+    check("a: prefix=/ header=h:absent\nb: prefix=/", Some("GET example.com/ (h: 1)"));
+    check("a: prefix=/ method=GET\nb: prefix=/", Some("POST example.com/"));
+    check("a: host=www.t prefix=/\nb: host=*.t prefix=/", Some("GET a.t/"));
+    check("a: prefix=/a\nb: regex=/a?b+", Some("GET example.com/b"));
+    check("a: prefix=/\nb: exact=/x rank=1", None);
 }

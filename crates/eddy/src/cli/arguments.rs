@@ -107,6 +107,10 @@ pub(super) struct Explain {
     #[arg(long, value_name = "RULE")]
     pub(super) why_not: Option<String>,
 
+    /// Show every rule and its reason, also those for other hosts and paths
+    #[arg(long)]
+    pub(super) all: bool,
+
     /// Write JSON instead of text
     #[arg(long)]
     pub(super) json: bool,
@@ -117,6 +121,15 @@ pub(super) struct Routes {
     /// Files, or directories of *.yaml files; several are united
     #[arg(value_name = "CONFIG", required = true)]
     pub(super) configs: Vec<PathBuf>,
+
+    /// Show a short request that reaches this rule instead
+    #[arg(long, value_name = "RULE", conflicts_with = "diff")]
+    pub(super) witness: Option<String>,
+
+    /// Show requests that are treated unlike by this older configuration instead; may be given several times, for its
+    /// files
+    #[arg(long, value_name = "OLD", action = ArgAction::Append)]
+    pub(super) diff: Vec<PathBuf>,
 
     /// Write JSON instead of text
     #[arg(long)]
@@ -280,6 +293,7 @@ Examples:
   eddy explain eddy.yaml http://www.example.com/user/1
   eddy explain eddy.yaml www.example.com/user -X POST -H 'content-type: application/json'
   eddy explain eddy.yaml http://localhost/a --why-not catch-all
+  eddy explain eddy.yaml http://localhost/a --all
   eddy explain eddy.yaml /healthz --json";
 
 const AFTER_ROUTES: &str = "\
@@ -288,7 +302,9 @@ in the file decides FRAGILE.
 
 Examples:
   eddy routes eddy.yaml
-  eddy routes eddy.yaml --json | jq '.listeners[].rules[].rule'";
+  eddy routes eddy.yaml --json | jq '.listeners[].rules[].rule'
+  eddy routes eddy.yaml --witness catch-all    a request that this rule wins
+  eddy routes new.yaml --diff old.yaml         requests that go elsewhere than before";
 
 const AFTER_FILTER: &str = "\
 Examples:

@@ -53,6 +53,9 @@ pub(super) fn run(arguments: &Explain) -> Result<(), Failure> {
         }
         let Some(router) = router_of(&config, listener)? else { continue };
         let mut answer = explain(&config, &router, &asked);
+        if arguments.all {
+            answer.explanation = answer.explanation.map(Explanation::with_all);
+        }
         answer.listener = listener.name.to_string();
         answer.address = listener.address.to_string();
         if let (Some(name), Some(explanation)) = (&arguments.why_not, &answer.explanation) {
@@ -68,14 +71,22 @@ pub(super) fn run(arguments: &Explain) -> Result<(), Failure> {
     {
         return Err(anyhow!("there is no rule \"{name}\"; `eddy routes` lists them").into());
     }
+    let shown = if arguments.all { Shown::All } else { Shown::Notable };
     if arguments.json {
         let text = serde_json::to_string_pretty(&Document { listeners }).map_err(anyhow::Error::from)?;
         print(&(text + "\n"))?;
     } else {
-        let texts: Vec<String> = listeners.iter().map(ListenerAnswer::text).collect();
+        let texts: Vec<String> = listeners.iter().map(|listener| listener.text(shown)).collect();
         print(&texts.join("\n"))?;
     }
     Ok(())
+}
+
+/// Which candidates are shown.
+#[derive(Clone, Copy)]
+enum Shown {
+    All,
+    Notable,
 }
 
 /// The request that is asked about, as a client would send it.
@@ -194,7 +205,8 @@ fn explain(config: &Config, router: &Router, asked: &Asked) -> ListenerAnswer {
     answer
 }
 
-fn action_text(config: &Config, action: &Action) -> String {
+/// What an action does, for people.
+pub(super) fn action_text(config: &Config, action: &Action) -> String {
     let cluster = |index: usize| config.clusters.get(index).map_or("unknown", |cluster| &cluster.name);
     match &action.kind {
         ActionKind::Cluster(index) => format!("cluster {}", cluster(*index)),
@@ -211,7 +223,7 @@ fn action_text(config: &Config, action: &Action) -> String {
 }
 
 impl ListenerAnswer {
-    fn text(&self) -> String {
+    fn text(&self, shown: Shown) -> String {
         let mut out = format!("listener    {}\n", named(&self.listener, &self.address));
         // Writing to a string never fails.
         if let Some(candidates) = &self.why_not {
@@ -219,7 +231,10 @@ impl ListenerAnswer {
             return out;
         }
         if let Some(explanation) = &self.explanation {
-            let _ = write!(out, "{explanation}");
+            let _ = match shown {
+                Shown::All => write!(out, "{explanation:#}"),
+                Shown::Notable => write!(out, "{explanation}"),
+            };
         }
         let ends =
             [("action", &self.action), ("rewritten", &self.rewritten_path), ("refused", &self.refused)];

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod check;
+mod diff;
 mod duration;
 mod explain;
 mod filter;

@@ -11,6 +11,7 @@ use eddy_source::FileSource;
 use serde::Serialize;
 
 use super::arguments::Routes;
+use super::diff;
 use super::start::Failure;
 use crate::terminal::{colour_of, print, print_error};
 
@@ -31,6 +32,12 @@ struct ListenerRules {
 /// # Errors
 /// When the configuration has errors, which are shown.
 pub(super) fn run(arguments: &Routes) -> Result<(), Failure> {
+    if let Some(rule) = &arguments.witness {
+        return diff::witness(arguments, rule);
+    }
+    if !arguments.diff.is_empty() {
+        return diff::diff(arguments);
+    }
     let config = load(&arguments.configs)?;
     let mut listeners = Vec::new();
     for listener in &config.listeners {

@@ -19,6 +19,7 @@ clusters:
 fn run(arguments: &[&str]) -> (Output, Directory) {
     let directory = Directory::new();
     directory.write("eddy.yaml", CONFIG);
+    directory.write("old.yaml", &CONFIG.replace("exact: /healthz", "exact: /health"));
     directory.write("broken.yaml", "listeners:\n  - {adress: '127.0.0.1:8080', routes: nowhere}\n");
     (run_to_end(arguments, directory.path()), directory)
 }
@@ -114,6 +115,7 @@ fn explain_names_winner_and_losers() {
     golden("explain.txt", &check(&["explain", "eddy.yaml", "http://example.com/user/1?x=y"], 0));
     golden("explain-rewrite.txt", &check(&["explain", "eddy.yaml", "/other", "-X", "POST"], 0));
     golden("explain-refused.txt", &check(&["explain", "eddy.yaml", "example.com/a/../b"], 0));
+    golden("explain-all.txt", &check(&["explain", "eddy.yaml", "/healthz", "--all"], 0));
     golden("explain-why-not.txt", &check(&["explain", "eddy.yaml", "/user/1", "--why-not", "rest"], 0));
     let text = check(&["explain", "eddy.yaml", "/user/1", "--json"], 0);
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -129,6 +131,16 @@ fn routes_lists_the_order() {
     let json: serde_json::Value =
         serde_json::from_str(&check(&["routes", "eddy.yaml", "--json"], 0)).unwrap();
     assert_eq!(json["listeners"][0]["rules"].as_array().unwrap().len(), 3, "{json}");
+}
+
+#[test]
+fn routes_show_requests() {
+    golden("routes-witness.txt", &check(&["routes", "eddy.yaml", "--witness", "rest"], 0));
+    check(&["routes", "eddy.yaml", "--witness", "nobody"], 1);
+    check(&["routes", "eddy.yaml", "--witness", "rest", "--diff", "eddy.yaml"], 2);
+    golden("routes-diff.txt", &check(&["routes", "eddy.yaml", "--diff", "old.yaml"], 0));
+    let same = check(&["routes", "eddy.yaml", "--diff", "eddy.yaml", "--json"], 0);
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&same).unwrap(), serde_json::json!([]));
 }
 
 #[test]

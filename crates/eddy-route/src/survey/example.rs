@@ -1,0 +1,41 @@
+//! Requests that show what is said of rules.
+
+use crate::compile::{CompiledRule, HostKey, Probe, fold_host};
+use crate::request::{RouteRequest, RouteScratch};
+use crate::witness::{Search, Witness};
+
+/// Finds requests for marks, so many that a survey of many rules ends soon.
+pub(super) struct Examples {
+    search: Search,
+    left: usize,
+    scratch: RouteScratch,
+}
+
+impl Examples {
+    pub(super) fn new(rules: &[CompiledRule]) -> Self {
+        Self { search: Search::new(rules), left: EXAMPLES_MAX, scratch: RouteScratch::new() }
+    }
+
+    /// A short request of a host that all these rules match.
+    pub(super) fn find(&mut self, host: &HostKey, rules: &[&CompiledRule]) -> Option<Witness> {
+        self.left = self.left.checked_sub(1)?;
+        let Self { search, scratch, .. } = self;
+        search.find(rules, host, |request| matches_all(request, host, rules, scratch))
+    }
+}
+
+fn matches_all(
+    request: &RouteRequest<'_>,
+    host: &HostKey,
+    rules: &[&CompiledRule],
+    scratch: &mut RouteScratch,
+) -> bool {
+    let RouteScratch { host: folded, query, pattern, .. } = scratch;
+    let folded = fold_host(request.host, folded);
+    query.read(request.query);
+    let mut probe = Probe::new(request, query, pattern);
+    host.matches(folded) && rules.iter().all(|rule| rule.first_failure(&mut probe).is_none())
+}
+
+/// Most examples of a survey; marks beyond have none.
+const EXAMPLES_MAX: usize = 500;

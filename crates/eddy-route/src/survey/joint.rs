@@ -1,0 +1,114 @@
+//! Finds, for a rule that no single rule hides, several earlier ones of its host that together take all its requests.
+
+use std::collections::BTreeSet;
+
+use crate::compile::{CompiledRule, Condition, Source, Test};
+use crate::survey::cover::{Covers, Earlier};
+use crate::survey::imply::implied;
+use crate::survey::language::Languages;
+use crate::survey::ranked::Proof;
+
+/// The earlier members that together certainly take all requests of a member.
+pub(super) fn find_jointly(
+    covers: &Covers<'_>,
+    languages: &mut Languages<'_>,
+    at: usize,
+) -> Option<Vec<usize>> {
+    let earlier = covers.met_before(at);
+    if earlier.len() < 2 {
+        return None;
+    }
+    let narrow = covers.member(at);
+    let names = split_names(narrow, &earlier, covers);
+    let mut taking = BTreeSet::new();
+    for case in cases(narrow, &names) {
+        taking.extend(takers(&case, narrow, &earlier, covers, languages, at)?);
+    }
+    (taking.len() > 1).then(|| taking.into_iter().collect())
+}
+
+/// A part of a rule's requests.
+struct Case<'r> {
+    /// Their method; `None` for those that no rule names.
+    method: Option<&'r str>,
+    /// Names that the requests have or do not have.
+    names: Vec<(Name<'r>, bool)>,
+}
+
+/// A name of a field or parameter.
+type Name<'r> = (Source, &'r str);
+
+/// Names that earlier rules ask to be there or not, and of which the rule says nothing.
+fn split_names<'r>(narrow: &CompiledRule, earlier: &[Earlier], covers: &Covers<'r>) -> Vec<Name<'r>> {
+    let mut names: Vec<Name<'r>> = Vec::new();
+    for other in earlier {
+        for condition in covers.member(other.member).values() {
+            let name: Name<'r> = (condition.source, &condition.name);
+            let is_said = narrow.values().any(|said| (said.source, &*said.name) == name);
+            if matches!(condition.test, Test::Absent) && !is_said && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names.truncate(NAMES_MAX);
+    names
+}
+
+/// All requests of a rule, in parts.
+fn cases<'r>(narrow: &'r CompiledRule, names: &[Name<'r>]) -> Vec<Case<'r>> {
+    let methods: Vec<Option<&str>> = if narrow.methods.is_empty() {
+        vec![None]
+    } else {
+        narrow.methods.iter().map(|method| Some(&**method)).collect()
+    };
+    let mut cases = Vec::new();
+    for method in methods {
+        for choice in 0..1_usize << names.len() {
+            let chosen = names.iter().enumerate().map(|(at, name)| (*name, choice >> at & 1 == 1));
+            cases.push(Case { method, names: chosen.collect() });
+        }
+    }
+    cases
+}
+
+/// Earlier members that together take every path of a case; `None` if they do not, or not certainly.
+fn takers(
+    case: &Case<'_>,
+    narrow: &CompiledRule,
+    earlier: &[Earlier],
+    covers: &Covers<'_>,
+    languages: &mut Languages<'_>,
+    at: usize,
+) -> Option<Vec<usize>> {
+    let taking = earlier.iter().filter(|other| case.is_taken_by(covers.member(other.member), narrow));
+    let taking: Vec<&Earlier> = taking.collect();
+    if let Some(whole) = taking.iter().find(|other| other.takes_path == Some(true)) {
+        return Some(vec![whole.member]);
+    }
+    let members: Vec<usize> = taking.iter().map(|other| other.member).collect();
+    (members.len() > 1 && languages.covers_together(&members, at) == Some(true)).then_some(members)
+}
+
+impl Case<'_> {
+    /// Whether the conditions of an earlier rule hold for all requests of this part of a rule's.
+    fn is_taken_by(&self, wide: &CompiledRule, narrow: &CompiledRule) -> bool {
+        let serves = |method: &str| wide.methods.iter().any(|served| **served == *method);
+        (wide.methods.is_empty() || self.method.is_some_and(serves))
+            && wide
+                .values()
+                .all(|wanted| self.is_given(wanted) || implied(narrow, wanted) == Some(Proof::Certain))
+    }
+
+    fn is_given(&self, wanted: &Condition) -> bool {
+        let name = (wanted.source, &*wanted.name);
+        let given = self.names.iter().find(|(known, _)| *known == name);
+        given.is_some_and(|(_, is_there)| match wanted.test {
+            Test::Present => *is_there,
+            Test::Absent => !is_there,
+            Test::Exact(_) | Test::Prefix(_) | Test::Suffix(_) | Test::Contains(_) | Test::Regex(_) => false,
+        })
+    }
+}
+
+/// Most names by which the requests of a rule are told apart.
+const NAMES_MAX: usize = 2;

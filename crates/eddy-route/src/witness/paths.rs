@@ -1,0 +1,78 @@
+//! Paths that a matcher serves, shorter ones first.
+
+use crate::compile::{PathMatcher, Pattern, PatternScratch, Segment, Template};
+use crate::normalise::{self, Normal};
+use crate::witness::values;
+
+/// Some paths of a matcher, shorter ones first, each one that a request may have.
+pub(super) fn paths(matcher: &PathMatcher) -> Vec<String> {
+    let mut paths = match matcher {
+        PathMatcher::Any => below(""),
+        PathMatcher::Exact(path) => vec![path.to_string()],
+        PathMatcher::Prefix(prefix) => below(prefix),
+        PathMatcher::BytePrefix(prefix) => {
+            endings().into_iter().map(|ending| format!("{prefix}{ending}")).collect()
+        }
+        PathMatcher::Template(template) => of_template(template),
+        PathMatcher::Regex(expression) => of_pattern(&expression.pattern, &expression.below),
+    };
+    let mut scratch = PatternScratch::default();
+    paths.retain(|path| {
+        let is_normal = normalise::check(path.as_bytes()) == Ok(Normal::AsIs);
+        is_normal && matcher.matches(path.as_bytes(), &mut scratch)
+    });
+    paths.sort_by_key(String::len);
+    paths
+}
+
+fn below(prefix: &str) -> Vec<String> {
+    let below = endings().into_iter().map(|ending| format!("{prefix}/{ending}"));
+    std::iter::once(prefix.to_owned()).chain(below).collect()
+}
+
+fn of_template(template: &Template) -> Vec<String> {
+    let mut paths = Vec::new();
+    for filler in FILLERS {
+        let segments = template.segments.iter().map(|segment| match segment {
+            Segment::Fixed(text) => format!("/{text}"),
+            Segment::Capture(_) => format!("/{filler}"),
+        });
+        let path: String = segments.collect();
+        if template.rest.is_some() {
+            paths.extend(below(&path));
+        } else {
+            paths.push(path);
+        }
+    }
+    paths
+}
+
+/// Values of an expression's own; of one below a prefix also those that are put behind it.
+fn of_pattern(pattern: &Pattern, prefix: &str) -> Vec<String> {
+    let values = values::of_pattern(pattern);
+    let behind: Vec<String> = values.iter().map(|value| format!("{prefix}{value}")).collect();
+    let rooted: Vec<String> = values.iter().map(|value| format!("/{value}")).collect();
+    values.into_iter().chain(behind).chain(rooted).collect()
+}
+
+/// What may follow a prefix: all of up to three of some bytes.
+fn endings() -> Vec<String> {
+    let mut endings = vec![String::new()];
+    let mut start = 0;
+    for _ in 0..ENDING_BYTES_MAX {
+        let end = endings.len();
+        for at in start..end {
+            for piece in ["a", "/", "~"] {
+                endings.push(format!("{}{piece}", endings[at]));
+            }
+        }
+        start = end;
+    }
+    endings
+}
+
+/// What captured segments are filled with.
+const FILLERS: [&str; 4] = ["a", "~", "0", "a~"];
+
+/// Most bytes put behind a prefix.
+const ENDING_BYTES_MAX: usize = 3;

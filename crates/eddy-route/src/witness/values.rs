@@ -1,0 +1,67 @@
+//! Values that pass a test, short ones first.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use regex_automata::dfa::Automaton;
+use regex_automata::util::primitives::StateID;
+
+use crate::compile::{Pattern, Test};
+
+/// Some values that pass a test; none for a test that wants none.
+pub(super) fn of_test(test: &Test) -> Vec<String> {
+    match test {
+        Test::Present => vec!["1".to_owned(), String::new()],
+        Test::Absent => Vec::new(),
+        Test::Exact(text) => vec![text.to_string()],
+        Test::Prefix(text) | Test::Suffix(text) | Test::Contains(text) => {
+            vec![text.to_string(), format!("{text}~"), format!("~{text}")]
+        }
+        Test::Regex(pattern) => of_pattern(pattern),
+    }
+}
+
+/// Some values that an expression matches, shortest first; none if its automaton is too large to say.
+pub(super) fn of_pattern(pattern: &Pattern) -> Vec<String> {
+    let Some((automaton, start)) = pattern.entry() else { return Vec::new() };
+    let mut classes = HashSet::new();
+    let bytes: Vec<u8> =
+        bytes_by_liking().filter(|byte| classes.insert(automaton.byte_classes().get(*byte))).collect();
+    let mut found = Vec::new();
+    let mut visits: HashMap<StateID, u32> = HashMap::new();
+    let first = String::from_utf8_lossy(pattern.prefix()).into_owned();
+    let mut pending = VecDeque::from([(start, first)]);
+    let mut steps = 0;
+    while let Some((state, value)) = pending.pop_front() {
+        steps += 1;
+        if steps > STEPS_MAX || found.len() == VALUES_MAX {
+            break;
+        }
+        if automaton.is_match_state(automaton.next_eoi_state(state)) {
+            found.push(value.clone());
+        }
+        for byte in &bytes {
+            let next = automaton.next_state(state, *byte);
+            let visits = visits.entry(next).or_default();
+            if automaton.is_dead_state(next) || *visits == VISITS_MAX {
+                continue;
+            }
+            *visits += 1;
+            pending.push_back((next, format!("{value}{}", char::from(*byte))));
+        }
+    }
+    found
+}
+
+/// The bytes that values are made of, those first that are easy to read.
+fn bytes_by_liking() -> impl Iterator<Item = u8> {
+    (b'a'..=b'z').chain(b'0'..=b'9').chain(*b"/-._~").chain(b'A'..=b'Z').chain(0x21..0x7f)
+}
+
+/// Most values of an expression.
+const VALUES_MAX: usize = 64;
+
+/// Most times that a state is met on different ways.
+const VISITS_MAX: u32 = 3;
+
+/// Most steps for an expression.
+const STEPS_MAX: usize = 20_000;

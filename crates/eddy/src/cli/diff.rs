@@ -1,0 +1,149 @@
+//! `eddy routes --diff` and `--witness`: requests that show what rules do.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use anyhow::anyhow;
+use eddy_config::Config;
+use eddy_route::{RouteScratch, Router, Witness};
+use serde::Serialize;
+
+use super::arguments::Routes;
+use super::explain::action_text;
+use super::routes::{load, router_of};
+use super::start::Failure;
+use crate::terminal::print;
+
+/// A request that reaches a rule.
+#[derive(Serialize)]
+struct Reached {
+    listener: String,
+    rule: String,
+    /// `None` if none of the requests that were tried reaches it.
+    request: Option<Witness>,
+    /// Why there is none, if that is known.
+    dead: Option<String>,
+}
+
+/// A request that two configurations treat unlike.
+#[derive(Serialize)]
+struct Changed {
+    listener: String,
+    request: Witness,
+    before: Answer,
+    after: Answer,
+}
+
+/// What becomes of a request: the rule that wins and what it does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct Answer {
+    rule: Option<String>,
+    action: Option<String>,
+}
+
+/// Shows for each rule of this name a short request that it wins.
+///
+/// # Errors
+/// When the configuration has errors, or there is no such rule.
+pub(super) fn witness(arguments: &Routes, name: &str) -> Result<(), Failure> {
+    let config = load(&arguments.configs)?;
+    let mut reached = Vec::new();
+    for listener in &config.listeners {
+        let Some(router) = router_of(&config, listener)? else { continue };
+        for rule in router.rules().iter().filter(|rule| *rule.name == *name) {
+            let request = router.witness(rule.index);
+            let ranked = if request.is_none() { router.ordered() } else { Vec::new() };
+            let dead = ranked.into_iter().find(|ranked| ranked.rule.index == rule.index);
+            reached.push(Reached {
+                listener: listener.name.to_string(),
+                rule: format!("{} ({})", rule.name, rule.origin),
+                request,
+                dead: dead.and_then(|ranked| ranked.dead),
+            });
+        }
+    }
+    if reached.is_empty() {
+        return Err(anyhow!("there is no rule \"{name}\"; `eddy routes` lists them").into());
+    }
+    let mut text = String::new();
+    for Reached { listener, rule, request, dead } in &reached {
+        // Writing to a string never fails.
+        let _ = match (request, dead) {
+            (Some(request), _) => writeln!(text, "{listener}: {rule} is reached by {request}"),
+            (None, Some(dead)) => writeln!(text, "{listener}: {rule} is never reached: {dead}"),
+            (None, None) => writeln!(text, "{listener}: no request was found that reaches {rule}"),
+        };
+    }
+    show(&reached, &text, arguments)
+}
+
+/// Shows requests that another rule wins, or that are treated otherwise, than under the older configuration.
+///
+/// # Errors
+/// When one of the configurations has errors.
+pub(super) fn diff(arguments: &Routes) -> Result<(), Failure> {
+    let (old, new) = (load(&arguments.diff)?, load(&arguments.configs)?);
+    let mut changed = Vec::new();
+    let mut asked = 0;
+    let mut text = String::new();
+    for listener in &new.listeners {
+        let before = old.listeners.iter().find(|other| other.name == listener.name);
+        let routers =
+            (before.map(|before| router_of(&old, before)).transpose()?.flatten(), router_of(&new, listener)?);
+        let (Some(before), Some(after)) = routers else { continue };
+        let mut seen = HashSet::new();
+        for request in witnesses(&before).chain(witnesses(&after)) {
+            if !seen.insert(request.to_string()) {
+                continue;
+            }
+            asked += 1;
+            let (before, after) = (answer(&old, &before, &request), answer(&new, &after, &request));
+            if before != after {
+                let _ = writeln!(text, "{}: {request}\n  before  {before}\n  after   {after}", listener.name);
+                changed.push(Changed { listener: listener.name.to_string(), request, before, after });
+            }
+        }
+    }
+    let _ = writeln!(text, "{} of {asked} requests, one for each rule, are treated unlike", changed.len());
+    show(&changed, &text, arguments)
+}
+
+/// A request for each rule that one is found for.
+fn witnesses(router: &Router) -> impl Iterator<Item = Witness> {
+    router.rules().iter().take(RULES_MAX).filter_map(|rule| router.witness(rule.index))
+}
+
+fn answer(config: &Config, router: &Router, request: &Witness) -> Answer {
+    let mut scratch = RouteScratch::new();
+    request.with(|request| {
+        let found = router.lookup(request, &mut scratch);
+        let action = found.and_then(|found| config.actions.get(usize::try_from(found.rule.action).ok()?));
+        Answer {
+            rule: found.map(|found| found.rule.name.to_string()),
+            action: action.map(|action| action_text(config, action)),
+        }
+    })
+}
+
+impl std::fmt::Display for Answer {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.rule, &self.action) {
+            (Some(rule), Some(action)) => write!(out, "{rule}: {action}"),
+            (Some(rule), None) => write!(out, "{rule}"),
+            (None, _) => write!(out, "no rule"),
+        }
+    }
+}
+
+fn show(value: &impl Serialize, text: &str, arguments: &Routes) -> Result<(), Failure> {
+    if arguments.json {
+        let json = serde_json::to_string_pretty(value).map_err(anyhow::Error::from)?;
+        print(&(json + "\n"))?;
+    } else {
+        print(text)?;
+    }
+    Ok(())
+}
+
+/// Most rules of a listener for which requests are made up.
+const RULES_MAX: usize = 10_000;
