@@ -10,6 +10,7 @@ use eddy_filter::FilterPolicy;
 use eddy_filter::builtin::BuiltinConfig;
 use eddy_http::{FieldEdits, HeadLimits};
 use eddy_route::RouteTable;
+use eddy_route::nginx::Sites;
 use eddy_upstream::ClusterConfig;
 
 /// A whole configuration, checked.
@@ -19,6 +20,8 @@ pub struct Config {
     pub listeners: Vec<ListenerConfig>,
     /// The route tables; listeners name them by index.
     pub tables: Vec<RouteTable>,
+    /// The servers of a configuration of NGINX's; listeners name their address by index.
+    pub sites: Option<Arc<Sites>>,
     /// What rules do; `eddy_route::Rule::action` is an index into this list.
     pub actions: Vec<Action>,
     /// Where requests go; actions name them by index.
@@ -45,6 +48,8 @@ pub struct Config {
     pub shown: Arc<str>,
     /// Names this version among others (a hash of what was read).
     pub version: Arc<str>,
+    /// Files that the configuration includes, and folders in which there may be more of them.
+    pub included: Vec<PathBuf>,
 }
 
 /// A listener: an address, what is served there and its limits.
@@ -228,6 +233,8 @@ pub enum ListenAddress {
 pub enum Serve {
     /// Route tables, by index, in order.
     Routes(Vec<usize>),
+    /// The servers of an address of [`Config::sites`], by index.
+    Sites(usize),
     /// The embedded demo endpoint: `/echo`, `/fixed`, `/slow`.
     Demo,
 }
@@ -450,7 +457,8 @@ impl Config {
             })
     }
 
-    /// The scripts in Lua and the modules in Wasm, which are watched like the configuration itself.
+    /// The scripts in Lua, the modules in Wasm and the files that are included, which are watched like the configuration
+    /// itself.
     pub fn companions(&self) -> Vec<PathBuf> {
         let of_script = |script: &LuaScriptText| match script {
             LuaScriptText::File(path) => Some(path.clone()),
@@ -464,6 +472,7 @@ impl Config {
         let rules = self.actions.iter().flat_map(|action| &action.filters);
         let of_rules = rules.filter_map(|rule| of_script(rule.lua.as_ref()?));
         let mut files: Vec<PathBuf> = self.filters.iter().filter_map(of_filter).chain(of_rules).collect();
+        files.extend(self.included.iter().cloned());
         files.sort();
         files.dedup();
         files

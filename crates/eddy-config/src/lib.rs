@@ -3,13 +3,14 @@
 //! Texts go in, a [`Config`] or all [`Problem`]s come out; this crate reads no file, no clock and no environment.
 //!
 //! `yaml/` makes a tree of a text, `read/` and the declarations in `spec/` make a spec of the tree, `check/` makes the
-//! config. The same declarations give the published schema and reference (`reference/`). A dialect of another program
-//! will be a way from its text to the same spec, in `dialect/NAME/`.
+//! config. The same declarations give the published schema and reference (`reference/`). The language of another program
+//! is a way from its text to the same config, in `dialect/NAME/`.
 
 #![forbid(unsafe_code)]
 
 mod check;
 mod config;
+mod dialect;
 mod problem;
 mod read;
 mod reference;
@@ -17,7 +18,14 @@ mod spec;
 mod value;
 mod yaml;
 
-pub use check::{Checked, check, version_of};
+pub use check::{Checked, Leniency, check, check_with, version_of};
 pub use config::*;
+pub use dialect::nginx::{directives_page, is_pattern, matches_pattern};
 pub use problem::{Colour, Problem, Severity, SourceText, render, to_json};
 pub use reference::{reference_page, schema};
+
+/// The files that texts of NGINX's ask for with `include`: patterns, as paths from where eddy runs; none for other texts.
+pub fn included_patterns(sources: &[SourceText]) -> Vec<String> {
+    let is_nginx = sources.first().is_some_and(|source| dialect::nginx::is_nginx(&source.path));
+    if is_nginx { dialect::nginx::includes(sources) } else { Vec::new() }
+}

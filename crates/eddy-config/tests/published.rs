@@ -25,6 +25,11 @@ fn the_schema_is_up_to_date() {
 }
 
 #[test]
+fn the_page_of_directives_is_up_to_date() {
+    check("nginx-directives.md", &eddy_config::directives_page());
+}
+
+#[test]
 fn the_reference_page_is_up_to_date() {
     check("config.md", &eddy_config::reference_page());
 }

@@ -68,6 +68,8 @@ pub enum Fault {
     FilterBody,
     /// A filter answers in place of the endpoint.
     FilterReply,
+    /// The rule closes the connection without an answer.
+    RuleClose,
 }
 
 /// Whose doing a fault is.
@@ -118,7 +120,8 @@ impl Fault {
             | Self::FilterTimeout
             | Self::FilterReset
             | Self::FilterBody
-            | Self::FilterReply => Side::Gateway,
+            | Self::FilterReply
+            | Self::RuleClose => Side::Gateway,
             Self::NoEndpoint
             | Self::ConnectFailed
             | Self::ConnectTimeout
@@ -169,7 +172,8 @@ impl Fault {
             | Self::FilterTimeout
             | Self::FilterReset
             | Self::FilterBody
-            | Self::FilterReply => RetryClass::Never,
+            | Self::FilterReply
+            | Self::RuleClose => RetryClass::Never,
         }
     }
 
@@ -190,6 +194,7 @@ impl Fault {
             Self::BodyTooLarge => 413,
             // Nobody hears these two; the access record shows them.
             Self::ClientGone | Self::ClientSlow => 499,
+            Self::RuleClose => 444,
             Self::NoRule => 404,
             Self::RewriteFailed
             | Self::Egress
@@ -285,6 +290,7 @@ label_kinds! {
     FilterReset: "filter_reset",
     FilterBody: "filter_body",
     FilterReply: "filter_reply",
+    RuleClose: "rule_close",
 }
 
 impl Fault {

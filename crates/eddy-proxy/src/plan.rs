@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use eddy_config::{Config, ListenerConfig, Serve};
+use eddy_config::{Config, ListenAddress, ListenerConfig, Serve};
 use eddy_filter::FilterSet;
+use eddy_route::nginx::Sites;
 use eddy_route::{RouteTable, Router};
 use eddy_upstream::ClusterConfig;
 
@@ -35,6 +36,8 @@ pub(crate) struct ListenerPlan {
     pub(crate) chains: FilterChains,
     /// The address as filters are told of it.
     pub(crate) address_text: String,
+    /// The address without its port, as rules name it.
+    pub(crate) local_address: String,
     rule_names: Vec<Arc<str>>,
 }
 
@@ -43,6 +46,8 @@ pub(crate) struct ListenerPlan {
 pub(crate) enum Handler {
     /// The rules of its tables.
     Router(Box<Router>),
+    /// The servers of an address of NGINX's, by its index.
+    Sites(Arc<Sites>, usize),
     /// The embedded demo endpoint.
     Demo,
 }
@@ -79,6 +84,13 @@ fn build_listener(
 ) -> Result<ListenerPlan, ProxyError> {
     let (handler, rule_names) = match &listener.serve {
         Serve::Demo => (Handler::Demo, Vec::new()),
+        Serve::Sites(address) => match &config.sites {
+            Some(sites) => {
+                let names = sites.places().iter().map(|place| Arc::clone(&place.name)).collect();
+                (Handler::Sites(Arc::clone(sites), *address), names)
+            }
+            None => (Handler::Demo, Vec::new()),
+        },
         Serve::Routes(tables) => {
             let tables: Vec<RouteTable> =
                 tables.iter().filter_map(|index| config.tables.get(*index)).cloned().collect();
@@ -91,5 +103,9 @@ fn build_listener(
     let chains = build_chains(listener, config, filters)
         .map_err(|source| ProxyError::Filters { listener: Arc::clone(&listener.name), source })?;
     let address_text = listener.address.to_string();
-    Ok(ListenerPlan { config: listener.clone(), handler, chains, address_text, rule_names })
+    let local_address = match &listener.address {
+        ListenAddress::Tcp(address) => address.ip().to_string(),
+        ListenAddress::Unix(path) => format!("unix:{}", path.display()),
+    };
+    Ok(ListenerPlan { config: listener.clone(), handler, chains, address_text, local_address, rule_names })
 }

@@ -13,6 +13,7 @@ mod compile;
 mod error;
 mod explain;
 mod index;
+pub mod nginx;
 pub mod normalise;
 mod order;
 mod reference;

@@ -6,7 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use eddy_config::{Checked, Problem, SourceText, check};
+use eddy_config::{
+    Checked, Leniency, Problem, SourceText, check_with, included_patterns, is_pattern, matches_pattern,
+};
 
 use crate::read::read_file;
 use crate::stamp::Stamp;
@@ -16,6 +18,7 @@ use crate::watch::Watcher;
 #[derive(Clone, Debug)]
 pub struct FileSource {
     paths: Vec<PathBuf>,
+    leniency: Leniency,
     /// Files that the configuration names and that are watched with it. Clones share them.
     companions: Arc<Mutex<Vec<PathBuf>>>,
 }
@@ -45,7 +48,12 @@ pub struct Rejected {
 impl FileSource {
     /// A source of files and directories, in this order.
     pub fn new(paths: Vec<PathBuf>) -> Self {
-        Self { paths, companions: Arc::default() }
+        Self { paths, leniency: Leniency::Strict, companions: Arc::default() }
+    }
+
+    /// The same source, and how to take what another program's configuration has and eddy has not.
+    pub fn with_leniency(self, leniency: Leniency) -> Self {
+        Self { leniency, ..self }
     }
 
     /// Has these files watched as well, in the place of those named before, and tells what they look like now.
@@ -76,7 +84,7 @@ impl FileSource {
     /// Blocks on the file system; memory of the texts, at most 64 MiB. Not for a worker's thread.
     pub fn load(&self) -> Result<Loaded, Rejected> {
         let sources = self.read()?;
-        match check(&sources) {
+        match check_with(&sources, self.leniency) {
             Ok(checked) => Ok(Loaded { checked, sources }),
             Err(problems) => Err(Rejected { problems, sources }),
         }
@@ -97,6 +105,9 @@ impl FileSource {
                 Ok(text) => rejected.sources.push(text),
                 Err(problem) => rejected.problems.push(problem),
             }
+        }
+        if rejected.problems.is_empty() {
+            read_included(&mut rejected, &mut bytes_left);
         }
         if rejected.problems.is_empty() { Ok(rejected.sources) } else { Err(rejected) }
     }
@@ -129,6 +140,70 @@ impl FileSource {
         }
         files
     }
+}
+
+/// Reads the files that the texts include, and those that these include.
+fn read_included(rejected: &mut Rejected, bytes_left: &mut u64) {
+    loop {
+        let mut files: Vec<PathBuf> =
+            included_patterns(&rejected.sources).iter().flat_map(|pattern| expand(pattern)).collect();
+        files
+            .retain(|file| !rejected.sources.iter().any(|source| Path::new(&*source.path) == file.as_path()));
+        files.sort();
+        files.dedup();
+        if files.is_empty() {
+            return;
+        }
+        if rejected.sources.len() + files.len() > FILES_MAX {
+            let message = format!("more than {FILES_MAX} files are included");
+            rejected.problems.push(Problem::of_file(&path_text(files.first()), message, None));
+            return;
+        }
+        for file in files {
+            // Here an empty file is nothing strange.
+            if fs::metadata(&file).is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0) {
+                rejected.sources.push(SourceText::new(&file.to_string_lossy(), ""));
+                continue;
+            }
+            match read_file(&file, bytes_left) {
+                Ok(text) => rejected.sources.push(text),
+                Err(problem) => rejected.problems.push(problem),
+            }
+        }
+        if !rejected.problems.is_empty() {
+            return;
+        }
+    }
+}
+
+/// The files that a pattern stands for; one that is no pattern and is not there is told of where it is named.
+fn expand(pattern: &str) -> Vec<PathBuf> {
+    if !is_pattern(pattern) {
+        let path = PathBuf::from(pattern);
+        return if path.exists() { vec![path] } else { Vec::new() };
+    }
+    let mut found = vec![PathBuf::from(if pattern.starts_with('/') { "/" } else { "" })];
+    for part in pattern.split('/').filter(|part| !part.is_empty()) {
+        found = if is_pattern(part) {
+            found.iter().flat_map(|folder| entries_in(folder, part)).collect()
+        } else {
+            found.into_iter().map(|folder| folder.join(part)).collect()
+        };
+        found.truncate(FILES_MAX);
+    }
+    found.retain(|path| path.is_file());
+    found
+}
+
+/// The entries of a folder that a pattern stands for.
+fn entries_in(folder: &Path, pattern: &str) -> Vec<PathBuf> {
+    let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let Ok(entries) = fs::read_dir(place) else { return Vec::new() };
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let names = names.filter(|name| matches_pattern(pattern, &name.to_string_lossy()));
+    let mut paths: Vec<PathBuf> = names.map(|name| folder.join(name)).collect();
+    paths.sort();
+    paths
 }
 
 /// The files of a directory in the order of their names; hidden ones are left out.

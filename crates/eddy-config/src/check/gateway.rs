@@ -99,4 +99,4 @@ pub(super) fn is_loopback(address: IpAddr) -> bool {
 }
 
 /// Longest time a drain waits, unless the configuration says otherwise.
-pub(super) const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);

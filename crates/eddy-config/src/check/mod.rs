@@ -20,4 +20,5 @@ mod table;
 mod wasm;
 mod whole;
 
-pub use whole::{Checked, check, version_of};
+pub(crate) use gateway::DRAIN_TIMEOUT;
+pub use whole::{Checked, Leniency, check, check_with, version_of};

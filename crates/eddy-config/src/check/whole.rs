@@ -11,6 +11,7 @@ use super::shown::shown_text;
 use super::table::check_tables;
 use super::{advice, gateway, routes};
 use crate::config::Config;
+use crate::dialect::nginx::{check_nginx, is_nginx};
 use crate::problem::{Place, Problem, Report, SourceText};
 use crate::read::{At, Value};
 use crate::spec::GatewaySpec;
@@ -25,6 +26,16 @@ pub struct Checked {
     pub warnings: Vec<Problem>,
 }
 
+/// How to take what another program's configuration has and eddy has not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Leniency {
+    /// As an error.
+    #[default]
+    Strict,
+    /// As a warning.
+    Lenient,
+}
+
 /// Checks a configuration that is spread over `sources`; several are united.
 ///
 /// # Errors
@@ -33,9 +44,24 @@ pub struct Checked {
 /// # Cost
 /// Linear in the texts and in what aliases expand to, plus what `eddy_route::Router::build` takes for each listener.
 pub fn check(sources: &[SourceText]) -> Result<Checked, Vec<Problem>> {
+    check_with(sources, Leniency::Strict)
+}
+
+/// The same, and how to take what another program's configuration has and eddy has not.
+///
+/// A first source whose name ends in `.conf` is NGINX's; the others are then files that it includes.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_with(sources: &[SourceText], leniency: Leniency) -> Result<Checked, Vec<Problem>> {
     let mut report = Report::new();
-    let read = read_all(sources, &mut report);
-    match read.and_then(|read| check_spec(read, sources, &mut report)) {
+    let config = if sources.first().is_some_and(|source| is_nginx(&source.path)) {
+        check_nginx(sources, leniency, &mut report)
+    } else {
+        let read = read_all(sources, &mut report);
+        read.and_then(|read| check_spec(read, sources, &mut report))
+    };
+    match config {
         Some(config) if !report.has_errors() => {
             Ok(Checked { config, warnings: report.into_problems(sources) })
         }
@@ -152,6 +178,8 @@ fn check_spec(read: Read, sources: &[SourceText], report: &mut Report) -> Option
         drain_timeout: spec.drain_timeout.map_or(gateway::DRAIN_TIMEOUT, |At { value, .. }| value.0),
         shown,
         version: version_of(sources),
+        sites: None,
+        included: Vec::new(),
     })
 }
 

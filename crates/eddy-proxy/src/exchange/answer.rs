@@ -8,9 +8,9 @@ use eddy_http::{
 };
 
 use crate::exchange::drive::Drive;
-use crate::exchange::filter;
 use crate::exchange::pump::Framing;
 use crate::exchange::state::Exchange;
+use crate::exchange::{filter, site};
 use crate::fault::Fault;
 
 /// What reading a response's head brought.
@@ -78,6 +78,7 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool, is_filtered: bool)
     let keep_alive = may_keep_alive(drive) && is_uploaded;
     let date = drive.worker.date();
     let action = drive.exchange.action.and_then(|action| plan.plan.config.actions.get(action));
+    let own_edits = site::before_answer(drive, action);
     let version = drive.exchange.head.version;
     let body = match is_filtered {
         true => filter::response_framing(drive, version),
@@ -94,9 +95,10 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool, is_filtered: bool)
     let response = ResponseWrite {
         bytes,
         head: &exchange.response,
-        edits: match action {
-            Some(action) => &action.response_edits,
-            None => FieldEdits::none(),
+        edits: match (&own_edits, action) {
+            (Some(edits), _) => edits,
+            (None, Some(action)) => &action.response_edits,
+            (None, None) => FieldEdits::none(),
         },
         body,
         client_version: version,

@@ -217,7 +217,9 @@ fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let body = filter::request_framing(drive);
     let exchange = &mut *drive.exchange;
     let bytes = exchange.head_bytes.as_slice();
+    let site_host = exchange.site.as_ref().filter(|site| site.is_under_way && !site.host.is_empty());
     let host = match action.and_then(|action| action.host_rewrite.as_deref()) {
+        _ if site_host.is_some() => site_host.map_or(b"".as_slice(), |site| &site.host),
         Some(host) if !exchange.head.is_authority_own => host.as_bytes(),
         _ if exchange.head.authority.is_empty() => {
             // A client of HTTP/1.0 need not name a host; most endpoints want one.

@@ -15,6 +15,7 @@ mod pump;
 mod reply;
 mod route;
 mod rules;
+mod site;
 mod state;
 mod transfer;
 

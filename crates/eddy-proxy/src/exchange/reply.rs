@@ -10,17 +10,20 @@ use crate::exchange::answer::{self, may_keep_alive};
 use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
 use crate::exchange::state::{Exchange, LocalBody};
-use crate::exchange::{demo, filter};
+use crate::exchange::{demo, filter, site};
 use crate::fault::Fault;
 use crate::session::RateGuard;
 
 /// Writes the whole answer.
 pub(crate) async fn send(drive: &mut Drive<'_>) -> Phase {
+    if let Some(phase) = site::show_error_page(drive) {
+        return phase;
+    }
     if let Some(fault) = drive.exchange.fault {
         drive.exchange.status = fault.status();
         drive.exchange.local.body = LocalBody::Status;
         drive.exchange.local.location.clear();
-        if matches!(fault, Fault::ClientGone | Fault::ClientSlow | Fault::FilterReset) {
+        if matches!(fault, Fault::ClientGone | Fault::ClientSlow | Fault::FilterReset | Fault::RuleClose) {
             return Phase::Finish;
         }
     }
@@ -46,7 +49,11 @@ pub(crate) async fn send(drive: &mut Drive<'_>) -> Phase {
     }
     let drip = match drive.exchange.local.body {
         LocalBody::Drip(drip) => Some(drip),
-        LocalBody::Status | LocalBody::Fixed { .. } | LocalBody::Scratch | LocalBody::Echo => None,
+        LocalBody::Status
+        | LocalBody::Fixed { .. }
+        | LocalBody::Scratch
+        | LocalBody::Typed(_)
+        | LocalBody::Echo => None,
     };
     let sent = match (flush(drive).await, drip) {
         (Ok(()), Some(drip)) => demo::drip(drive, drip).await,
@@ -82,6 +89,7 @@ fn write_plain(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let date = drive.worker.date();
     let plan = Rc::clone(&drive.plan);
     let action = drive.exchange.action.and_then(|action| plan.plan.config.actions.get(action));
+    let own_edits = site::answer_edits(drive, drive.exchange.status, action);
     let exchange = &mut *drive.exchange;
     let version = exchange.head.version;
     let body_len = body_len(exchange);
@@ -93,9 +101,10 @@ fn write_plain(drive: &mut Drive<'_>) -> Result<(), Fault> {
         status,
         content_type: Some(content_type_of(&exchange.local.body)),
         location: (!exchange.local.location.is_empty()).then_some(exchange.local.location.as_slice()),
-        edits: match action {
-            Some(action) => &action.response_edits,
-            None => FieldEdits::none(),
+        edits: match (&own_edits, action) {
+            (Some(edits), _) => edits,
+            (None, Some(action)) => &action.response_edits,
+            (None, None) => FieldEdits::none(),
         },
         body_len,
         keep_alive: exchange.keeps_alive,
@@ -112,7 +121,7 @@ fn write_plain(drive: &mut Drive<'_>) -> Result<(), Fault> {
         let body = match &local.body {
             LocalBody::Status => status_text(status),
             LocalBody::Fixed { body, .. } => body,
-            LocalBody::Scratch | LocalBody::Echo => scratch,
+            LocalBody::Scratch | LocalBody::Typed(_) | LocalBody::Echo => scratch,
             LocalBody::Drip(_) => &[],
         };
         answer.out.extend_from_slice(body);
@@ -126,7 +135,7 @@ async fn write_filtered(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let body = match &drive.exchange.local.body {
         LocalBody::Status => status_text(drive.exchange.status).to_vec(),
         LocalBody::Fixed { body, .. } => body.to_vec(),
-        LocalBody::Scratch | LocalBody::Echo | LocalBody::Drip(_) => {
+        LocalBody::Scratch | LocalBody::Typed(_) | LocalBody::Echo | LocalBody::Drip(_) => {
             std::mem::take(&mut drive.exchange.scratch)
         }
     };
@@ -223,14 +232,14 @@ fn body_len(exchange: &Exchange) -> u64 {
     match &exchange.local.body {
         LocalBody::Status => status_text(exchange.status).len() as u64,
         LocalBody::Fixed { body, .. } => body.len() as u64,
-        LocalBody::Scratch | LocalBody::Echo => exchange.scratch.len() as u64,
+        LocalBody::Scratch | LocalBody::Typed(_) | LocalBody::Echo => exchange.scratch.len() as u64,
         LocalBody::Drip(drip) => demo::drip_bytes(*drip),
     }
 }
 
 fn content_type_of(body: &LocalBody) -> &str {
     match body {
-        LocalBody::Fixed { content_type, .. } => content_type,
+        LocalBody::Fixed { content_type, .. } | LocalBody::Typed(content_type) => content_type,
         LocalBody::Status | LocalBody::Scratch | LocalBody::Echo | LocalBody::Drip(_) => {
             "text/plain; charset=utf-8"
         }

@@ -11,7 +11,7 @@ use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
 use crate::exchange::rules::{append_query, reset_target, set_due};
 use crate::exchange::state::LocalBody;
-use crate::exchange::{demo, filter};
+use crate::exchange::{demo, filter, site};
 use crate::fault::Fault;
 use crate::plan::Handler;
 
@@ -52,16 +52,24 @@ pub(crate) fn act(drive: &mut Drive<'_>) -> Phase {
     if let Some(Handler::Demo) = plan.listeners.get(drive.index).map(|listener| &listener.handler) {
         return demo::prepare(drive);
     }
+    let is_site =
+        matches!(plan.listeners.get(drive.index).map(|listener| &listener.handler), Some(Handler::Sites(..)));
     let action = drive.exchange.action.and_then(|action| plan.config.actions.get(action));
-    let Some(action) = action else { return fail(drive, Fault::NoRule) };
+    if action.is_none() && !is_site {
+        return fail(drive, Fault::NoRule);
+    }
     let rules = drive.plan.series.rules.get(drive.index);
     if let Some(series) = rules.zip(drive.exchange.rule).and_then(|(rules, rule)| rules.get(rule)) {
         series.requests.increment();
     }
-    follow(drive, action)
+    match action {
+        _ if is_site => site::act(drive, action),
+        Some(action) => follow(drive, action),
+        None => fail(drive, Fault::NoRule),
+    }
 }
 
-fn fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
+pub(crate) fn fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
     drive.exchange.fault = Some(fault);
     Phase::Reply
 }
@@ -70,7 +78,11 @@ fn find(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let plan = Rc::clone(&drive.plan);
     let plan = &plan.plan;
     let Some(listener) = plan.listeners.get(drive.index) else { return Err(Fault::NoRule) };
-    let Handler::Router(router) = &listener.handler else { return Err(Fault::NoRule) };
+    let router = match &listener.handler {
+        Handler::Router(router) => router,
+        Handler::Sites(sites, address) => return site::find(drive, sites, *address),
+        Handler::Demo => return Err(Fault::NoRule),
+    };
     let exchange = &mut *drive.exchange;
     let head = &exchange.head;
     let bytes = exchange.head_bytes.as_slice();
@@ -111,7 +123,7 @@ fn find(drive: &mut Drive<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-fn follow(drive: &mut Drive<'_>, action: &Action) -> Phase {
+pub(crate) fn follow(drive: &mut Drive<'_>, action: &Action) -> Phase {
     if let Some(timeout) = action.timeout {
         set_due(drive, timeout);
     }

@@ -8,6 +8,7 @@ use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
+use crate::plan::Handler;
 use crate::worker::Waited;
 
 /// Applies the limits of the listener and the gateway, and derives the path that everything later goes by.
@@ -37,6 +38,7 @@ fn is_for_us(head: &RequestHead) -> bool {
 }
 
 fn check(drive: &mut Drive<'_>) -> Result<(), Fault> {
+    let is_site = matches!(drive.listener().handler, Handler::Sites(..));
     let config = &drive.listener().config;
     let timeout = config.timeouts.exchange;
     let body_bytes_max = config.limits.body_bytes_max;
@@ -54,6 +56,11 @@ fn check(drive: &mut Drive<'_>) -> Result<(), Fault> {
         && length > max
     {
         return Err(Fault::BodyTooLarge);
+    }
+    if is_site {
+        // Locations have a normaliser of their own, and refuse what it refuses.
+        take_target(exchange);
+        return Ok(());
     }
     derive_target(exchange).map_err(Fault::RequestPath)
 }
@@ -89,6 +96,16 @@ pub(crate) fn derive_target(exchange: &mut Exchange) -> Result<(), PathFault> {
     }
     reset_target(exchange);
     Ok(())
+}
+
+/// Takes path and target as they were sent.
+fn take_target(exchange: &mut Exchange) {
+    exchange.path.clear();
+    exchange.path.extend_from_slice(match exchange.head.path.of(&exchange.head_bytes) {
+        b"" => b"/",
+        path => path,
+    });
+    reset_target(exchange);
 }
 
 /// Makes the path that is matched, with the request's query, the target that is sent.

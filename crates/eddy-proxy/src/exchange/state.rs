@@ -9,6 +9,7 @@ use eddy_upstream::{Link, ResolvedAddress, Tried};
 
 use crate::exchange::filter::Filtering;
 use crate::exchange::pump::Pump;
+use crate::exchange::site::SiteState;
 use crate::fault::Fault;
 use crate::worker::Stay;
 
@@ -53,6 +54,8 @@ pub(crate) struct Exchange {
     pub(crate) answer: Pump,
     /// A local answer's body and the location of a redirect.
     pub(crate) local: LocalAnswer,
+    /// The way through servers and locations of NGINX's, once there was one.
+    pub(crate) site: Option<Box<SiteState>>,
     /// Filters, and what they made of the messages.
     pub(crate) filtering: Filtering,
     /// Why the exchange ended badly, if it did.
@@ -93,6 +96,8 @@ pub(crate) enum LocalBody {
     },
     /// Made for this exchange, in [`Exchange::scratch`].
     Scratch,
+    /// The same, and its `Content-Type`.
+    Typed(Arc<str>),
     /// What the demo endpoint was sent, in [`Exchange::scratch`] once it has been read.
     Echo,
     /// The slow body of the demo endpoint.
@@ -135,6 +140,7 @@ impl Default for Exchange {
             response_bytes: 0,
             answer: Pump::default(),
             local: LocalAnswer::default(),
+            site: None,
             filtering: Filtering::default(),
             fault: None,
             status: 0,
@@ -166,6 +172,9 @@ impl Exchange {
         self.response_scanner.reset();
         self.local.body = LocalBody::Status;
         self.filtering.clear();
+        if let Some(site) = &mut self.site {
+            site.is_under_way = false;
+        }
         self.fault = None;
         self.status = 0;
         self.is_answered = false;

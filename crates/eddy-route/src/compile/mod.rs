@@ -17,7 +17,7 @@ pub(crate) use condition::{Condition, Source, Test};
 pub(crate) use host::{HostKey, fold_host};
 pub(crate) use library::Library;
 pub(crate) use path::PathMatcher;
-pub(crate) use pattern::{Form, Pattern, PatternScratch};
+pub(crate) use pattern::{Form, Groups, NEST_MAX, Pattern, PatternScratch, reason_of};
 pub(crate) use pattern_set::PatternSet;
 pub(crate) use product::{Budget, covers, overlap};
 pub use rewrite::RewriteFault;

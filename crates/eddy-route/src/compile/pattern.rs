@@ -61,7 +61,11 @@ pub(crate) struct PatternScratch {
 
 impl Pattern {
     pub(crate) fn build(text: &str, form: Form, groups: Groups) -> Result<Self, RouteProblem> {
-        let hir = parse(text, form)?;
+        Self::of_syntax(text, parse(text, form)?, form, groups)
+    }
+
+    /// An expression whose syntax was read already.
+    pub(crate) fn of_syntax(text: &str, hir: Hir, form: Form, groups: Groups) -> Result<Self, RouteProblem> {
         let too_large = || RouteProblem::RegexTooLarge { pattern: text.to_owned() };
         let (prefix, suffix) = literal_ends(&hir, form);
         let captures = if groups == Groups::Wanted { WhichCaptures::All } else { WhichCaptures::None };
@@ -217,7 +221,7 @@ fn parse(text: &str, form: Form) -> Result<Hir, RouteProblem> {
 }
 
 /// The parser's message on one line.
-fn reason_of(error: &regex_syntax::Error) -> String {
+pub(crate) fn reason_of(error: &regex_syntax::Error) -> String {
     match error {
         regex_syntax::Error::Parse(error) => {
             format!("{} at column {}", error.kind(), error.span().start.column)
@@ -323,4 +327,4 @@ const SIMULATED_BYTES_MAX: usize = 16 << 10;
 const TEXT_BYTES_MIN: usize = 2;
 
 /// Deepest nesting of an expression.
-const NEST_MAX: u32 = 64;
+pub(crate) const NEST_MAX: u32 = 64;

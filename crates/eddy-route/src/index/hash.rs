@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// Things by the value of a part of the request.
-pub(super) type ByValue<T> = HashMap<Box<[u8]>, T, BuildHasherDefault<ByteHasher>>;
+pub(crate) type ByValue<T> = HashMap<Box<[u8]>, T, BuildHasherDefault<ByteHasher>>;
 
 /// Mixes eight bytes at a time by a multiplication.
 #[derive(Clone, Copy, Default)]
-pub(super) struct ByteHasher(u64);
+pub(crate) struct ByteHasher(u64);
 
 impl ByteHasher {
     fn mix(&mut self, word: u64) {

@@ -10,6 +10,7 @@ mod shard;
 mod split;
 mod trie;
 
+pub(crate) use hash::ByValue;
 pub(crate) use host::HostIndex;
 pub(crate) use list::NONE;
 pub(crate) use path::{PathIndex, path_key};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use eddy_config::{Config, Problem, Severity, SourceText};
+use eddy_config::{Config, Leniency, Problem, Severity, SourceText};
 use eddy_source::{FileSource, Rejected};
 
 use crate::bundle::Target;
@@ -66,7 +66,7 @@ pub(crate) fn pack(sources: &[SourceText], bundle: Option<&Path>) -> Vec<u8> {
 pub(crate) fn unpack(bytes: &[u8]) -> Option<Loaded> {
     let (pairs, bundle): (Vec<(String, String)>, Option<PathBuf>) = serde_json::from_slice(bytes).ok()?;
     let sources: Vec<SourceText> = pairs.iter().map(|(path, text)| SourceText::new(path, text)).collect();
-    let mut config = eddy_config::check(&sources).ok()?.config;
+    let mut config = eddy_config::check_with(&sources, Leniency::Lenient).ok()?.config;
     let folders = folders_of(&config);
     if let Some(library) = &bundle {
         name_library(&mut config, library);

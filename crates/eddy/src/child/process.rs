@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use eddy_config::{LogConfig, LogFormat, render};
+use eddy_config::{Leniency, LogConfig, LogFormat, render};
 use eddy_guest::Graveyard;
 use eddy_io::SharedPage;
 use eddy_source::{FileSource, Watcher};
@@ -32,6 +32,8 @@ use crate::terminal;
 pub(crate) struct ChildOptions {
     /// The configuration files.
     pub(crate) paths: Vec<PathBuf>,
+    /// How to take what another program's configuration has and eddy has not.
+    pub(crate) leniency: Leniency,
     /// The log of this process.
     pub(crate) log: Log,
     /// What the command line says of the log.
@@ -131,7 +133,7 @@ impl Process {
             Some(parent) => Box::new(FromParent::new(Arc::clone(parent), lent)),
             None => Box::new(OwnSockets::default()),
         };
-        let source = FileSource::new(options.paths);
+        let source = FileSource::new(options.paths).with_leniency(options.leniency);
         // Before the first load, so that no change between the two is missed.
         let watcher = source.watch();
         let burials = orders.clone();

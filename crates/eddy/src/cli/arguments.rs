@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use eddy_config::Leniency;
 use tracing::level_filters::LevelFilter;
 
 use super::duration::parse_duration;
@@ -43,7 +44,7 @@ pub(super) enum Command {
 
 #[derive(Debug, Args)]
 pub(super) struct Run {
-    /// Files, or directories of *.yaml files; several are united
+    /// Files, or directories of *.yaml files; several are united. An nginx.conf stands alone, with what it includes
     #[arg(value_name = "CONFIG", required = true)]
     pub(super) configs: Vec<PathBuf>,
 
@@ -56,7 +57,24 @@ pub(super) struct Run {
     pub(super) handover_timeout: Duration,
 
     #[command(flatten)]
+    pub(super) dialect: DialectArguments,
+
+    #[command(flatten)]
     pub(super) log: LogArguments,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct DialectArguments {
+    /// Pass over what an nginx.conf has and eddy has not, with a warning
+    #[arg(long)]
+    pub(super) lenient: bool,
+}
+
+impl DialectArguments {
+    /// How to take what another program's configuration has and eddy has not.
+    pub(super) fn leniency(self) -> Leniency {
+        if self.lenient { Leniency::Lenient } else { Leniency::Strict }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Args)]
@@ -72,9 +90,12 @@ pub(super) struct LogArguments {
 
 #[derive(Debug, Args)]
 pub(super) struct Check {
-    /// Files, or directories of *.yaml files; several are united
+    /// Files, or directories of *.yaml files; several are united. An nginx.conf stands alone, with what it includes
     #[arg(value_name = "CONFIG", required = true)]
     pub(super) configs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) dialect: DialectArguments,
 
     /// Write a JSON object to standard output instead of text
     #[arg(long)]
@@ -83,7 +104,7 @@ pub(super) struct Check {
 
 #[derive(Debug, Args)]
 pub(super) struct Explain {
-    /// Files, or directories of *.yaml files; several are united
+    /// Files, or directories of *.yaml files; several are united. An nginx.conf stands alone, with what it includes
     #[arg(value_name = "CONFIG", required = true)]
     pub(super) configs: Vec<PathBuf>,
 
@@ -107,6 +128,9 @@ pub(super) struct Explain {
     #[arg(long, value_name = "RULE")]
     pub(super) why_not: Option<String>,
 
+    #[command(flatten)]
+    pub(super) dialect: DialectArguments,
+
     /// Show every rule and its reason, also those for other hosts and paths
     #[arg(long)]
     pub(super) all: bool,
@@ -118,9 +142,12 @@ pub(super) struct Explain {
 
 #[derive(Debug, Args)]
 pub(super) struct Routes {
-    /// Files, or directories of *.yaml files; several are united
+    /// Files, or directories of *.yaml files; several are united. An nginx.conf stands alone, with what it includes
     #[arg(value_name = "CONFIG", required = true)]
     pub(super) configs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) dialect: DialectArguments,
 
     /// Show a short request that reaches this rule instead
     #[arg(long, value_name = "RULE", conflicts_with = "diff")]
@@ -186,7 +213,7 @@ pub(super) enum Language {
 
 #[derive(Debug, Args)]
 pub(super) struct FilterBuild {
-    /// Files, or directories of *.yaml files; several are united
+    /// Files, or directories of *.yaml files; several are united. An nginx.conf stands alone, with what it includes
     #[arg(value_name = "CONFIG", required = true)]
     pub(super) configs: Vec<PathBuf>,
 
@@ -243,6 +270,9 @@ pub(super) struct Gateway {
     pub(super) configs: Vec<PathBuf>,
 
     #[command(flatten)]
+    pub(super) dialect: DialectArguments,
+
+    #[command(flatten)]
     pub(super) log: LogArguments,
 }
 
@@ -275,6 +305,7 @@ Colour is used on a terminal only, and never when NO_COLOR is set.
 Examples:
   eddy run eddy.yaml
   eddy run conf.d/ --log-level debug
+  eddy run nginx.conf
   eddy run eddy.yaml --json 2>> /var/log/eddy.log
   pkill -HUP -o -x eddy";
 

@@ -3,6 +3,7 @@
 use std::io::stderr;
 
 use eddy_config::{Config, Problem, Severity, SourceText, render, to_json};
+use eddy_route::nginx::PlaceKind;
 use eddy_source::{FileSource, Loaded};
 
 use super::arguments::Check;
@@ -17,10 +18,11 @@ use crate::terminal::{colour_of, print, print_error};
 /// # Errors
 /// When there is an error among the problems.
 pub(super) fn run(arguments: &Check) -> Result<(), Failure> {
-    let (problems, sources, config) = match FileSource::new(arguments.configs.clone()).load() {
-        Ok(loaded) => with_filters(loaded),
-        Err(rejected) => (rejected.problems, rejected.sources, None),
-    };
+    let (problems, sources, config) =
+        match FileSource::new(arguments.configs.clone()).with_leniency(arguments.dialect.leniency()).load() {
+            Ok(loaded) => with_filters(loaded),
+            Err(rejected) => (rejected.problems, rejected.sources, None),
+        };
     if arguments.json {
         print(&format!("{}\n", to_json(&problems)))?;
     } else {
@@ -34,7 +36,12 @@ pub(super) fn run(arguments: &Check) -> Result<(), Failure> {
         return Err(Failure::Shown);
     };
     if !arguments.json {
-        let rules = config.tables.iter().map(|table| table.rules.len()).sum();
+        let in_tables: usize = config.tables.iter().map(|table| table.rules.len()).sum();
+        let in_sites = config.sites.as_ref().map_or(0, |sites| {
+            let is_location = |kind: &PlaceKind| !matches!(kind, PlaceKind::Server | PlaceKind::If);
+            sites.places().iter().filter(|place| is_location(&place.kind)).count()
+        });
+        let rules = in_tables + in_sites;
         print(&format!(
             "ok: {}, {}, {}\n",
             counted(config.listeners.len(), "listener"),

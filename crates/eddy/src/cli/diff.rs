@@ -46,7 +46,7 @@ struct Answer {
 /// # Errors
 /// When the configuration has errors, or there is no such rule.
 pub(super) fn witness(arguments: &Routes, name: &str) -> Result<(), Failure> {
-    let config = load(&arguments.configs)?;
+    let config = load(&arguments.configs, arguments.dialect.leniency())?;
     let mut reached = Vec::new();
     for listener in &config.listeners {
         let Some(router) = router_of(&config, listener)? else { continue };
@@ -82,7 +82,10 @@ pub(super) fn witness(arguments: &Routes, name: &str) -> Result<(), Failure> {
 /// # Errors
 /// When one of the configurations has errors.
 pub(super) fn diff(arguments: &Routes) -> Result<(), Failure> {
-    let (old, new) = (load(&arguments.diff)?, load(&arguments.configs)?);
+    let (old, new) = (
+        load(&arguments.diff, arguments.dialect.leniency())?,
+        load(&arguments.configs, arguments.dialect.leniency())?,
+    );
     let mut changed = Vec::new();
     let mut asked = 0;
     let mut text = String::new();

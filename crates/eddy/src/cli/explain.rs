@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use anyhow::{anyhow, bail, ensure};
-use eddy_config::{Action, ActionKind, Config, ListenAddress};
-use eddy_http::{HeadLimits, RequestHead};
+use eddy_config::{Action, ActionKind, Config, ListenAddress, Serve};
+use eddy_http::{HeadLimits, RequestHead, Version};
+use eddy_route::nginx::{SiteExplanation, SiteRequest, Sites};
 use eddy_route::normalise::{Normal, eddy};
 use eddy_route::{Candidate, Explanation, RouteRequest, RouteScratch, Router};
 use serde::Serialize;
@@ -31,6 +32,9 @@ struct ListenerAnswer {
     /// The path that is sent upstream, if the rule rewrites it.
     rewritten_path: Option<String>,
     explanation: Option<Explanation>,
+    /// The way through servers and locations of NGINX's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site: Option<SiteExplanation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why_not: Option<Vec<Candidate>>,
 }
@@ -40,7 +44,7 @@ struct ListenerAnswer {
 /// # Errors
 /// When the configuration has errors, the request is no request, or there is no such listener or rule.
 pub(super) fn run(arguments: &Explain) -> Result<(), Failure> {
-    let config = load(&arguments.configs)?;
+    let config = load(&arguments.configs, arguments.dialect.leniency())?;
     let asked = Asked::parse(arguments)?;
     let mut listeners = Vec::new();
     for listener in &config.listeners {
@@ -51,8 +55,12 @@ pub(super) fn run(arguments: &Explain) -> Result<(), Failure> {
         if !is_meant {
             continue;
         }
-        let Some(router) = router_of(&config, listener)? else { continue };
-        let mut answer = explain(&config, &router, &asked);
+        let mut answer = if let (Serve::Sites(index), Some(sites)) = (&listener.serve, &config.sites) {
+            explain_site(sites, *index, &listener.address, &asked)
+        } else {
+            let Some(router) = router_of(&config, listener)? else { continue };
+            explain(&config, &router, &asked)
+        };
         if arguments.all {
             answer.explanation = answer.explanation.map(Explanation::with_all);
         }
@@ -65,6 +73,13 @@ pub(super) fn run(arguments: &Explain) -> Result<(), Failure> {
     }
     if listeners.is_empty() {
         return Err(no_listener(&config, arguments).into());
+    }
+    let is_site = listeners.iter().any(|listener| listener.site.is_some());
+    if let (Some(_), true) = (&arguments.why_not, is_site) {
+        return Err(anyhow!(
+            "an nginx.conf has no rules to ask after; the explanation lists the locations that fit as well"
+        )
+        .into());
     }
     if let Some(name) = &arguments.why_not
         && listeners.iter().all(|listener| listener.why_not.as_ref().is_some_and(Vec::is_empty))
@@ -171,6 +186,7 @@ fn explain(config: &Config, router: &Router, asked: &Asked) -> ListenerAnswer {
         action: None,
         rewritten_path: None,
         explanation: None,
+        site: None,
         why_not: None,
     };
     let mut normal = Vec::new();
@@ -205,6 +221,47 @@ fn explain(config: &Config, router: &Router, asked: &Asked) -> ListenerAnswer {
     answer
 }
 
+/// Explains a request at an address of NGINX's servers.
+fn explain_site(sites: &Sites, index: usize, address: &ListenAddress, asked: &Asked) -> ListenerAnswer {
+    let Asked { bytes, head, .. } = asked;
+    let target = head.target.of(bytes);
+    let target = target.get(target.len() - origin_len(head)..).unwrap_or_default();
+    let (local_address, local_port) = match address {
+        ListenAddress::Tcp(address) => (address.ip().to_string(), address.port()),
+        ListenAddress::Unix(path) => (format!("unix:{}", path.display()), 0),
+    };
+    let request = SiteRequest {
+        host: head.host.of(bytes),
+        path: head.path.of(bytes),
+        query: head.query.map(|query| query.of(bytes)),
+        target,
+        method: head.method_name(bytes),
+        protocol: if head.version == Version::Http11 { "HTTP/1.1" } else { "HTTP/1.0" },
+        fields: head.fields(bytes),
+        body_bytes: None,
+        remote_address: b"127.0.0.1",
+        remote_port: 0,
+        local_address: local_address.as_bytes(),
+        local_port,
+        id: 0,
+    };
+    ListenerAnswer {
+        listener: String::new(),
+        address: String::new(),
+        refused: None,
+        action: None,
+        rewritten_path: None,
+        explanation: None,
+        site: Some(sites.explain(index, &request)),
+        why_not: None,
+    }
+}
+
+/// The length of path and query in a target.
+fn origin_len(head: &RequestHead) -> usize {
+    head.path.len() + head.query.map_or(0, |query| query.len() + 1)
+}
+
 /// What an action does, for people.
 pub(super) fn action_text(config: &Config, action: &Action) -> String {
     let cluster = |index: usize| config.clusters.get(index).map_or("unknown", |cluster| &cluster.name);
@@ -235,6 +292,9 @@ impl ListenerAnswer {
                 Shown::All => write!(out, "{explanation:#}"),
                 Shown::Notable => write!(out, "{explanation}"),
             };
+        }
+        if let Some(site) = &self.site {
+            let _ = write!(out, "{site}");
         }
         let ends =
             [("action", &self.action), ("rewritten", &self.rewritten_path), ("refused", &self.refused)];

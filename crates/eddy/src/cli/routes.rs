@@ -5,7 +5,8 @@ use std::io::stderr;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use eddy_config::{Config, ListenerConfig, Serve, render};
+use eddy_config::{Config, Leniency, ListenerConfig, Serve, render};
+use eddy_route::nginx::SiteListing;
 use eddy_route::{Listing, RankedRule, RouteTable, Router};
 use eddy_source::FileSource;
 use serde::Serialize;
@@ -25,6 +26,8 @@ struct ListenerRules {
     listener: String,
     address: String,
     rules: Vec<RankedRule>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sites: Option<SiteListing>,
 }
 
 /// Shows the order of every listener.
@@ -38,12 +41,16 @@ pub(super) fn run(arguments: &Routes) -> Result<(), Failure> {
     if !arguments.diff.is_empty() {
         return diff::diff(arguments);
     }
-    let config = load(&arguments.configs)?;
+    let config = load(&arguments.configs, arguments.dialect.leniency())?;
     let mut listeners = Vec::new();
     for listener in &config.listeners {
-        if let Some(router) = router_of(&config, listener)? {
-            let (name, address) = (listener.name.to_string(), listener.address.to_string());
-            listeners.push(ListenerRules { listener: name, address, rules: router.ordered() });
+        let (name, address) = (listener.name.to_string(), listener.address.to_string());
+        if let (Serve::Sites(index), Some(sites)) = (&listener.serve, &config.sites) {
+            let sites = Some(sites.listing(*index));
+            listeners.push(ListenerRules { listener: name, address, rules: Vec::new(), sites });
+        } else if let Some(router) = router_of(&config, listener)? {
+            let rules = router.ordered();
+            listeners.push(ListenerRules { listener: name, address, rules, sites: None });
         }
     }
     if arguments.json {
@@ -63,7 +70,10 @@ fn text_of(listeners: &[ListenerRules]) -> String {
         }
         // Writing to a string never fails.
         let _ = writeln!(out, "listener {}", named(&listener.listener, &listener.address));
-        let _ = write!(out, "{}", Listing { rules: &listener.rules });
+        let _ = match &listener.sites {
+            Some(sites) => write!(out, "{sites}"),
+            None => write!(out, "{}", Listing { rules: &listener.rules }),
+        };
     }
     if out.is_empty() {
         out.push_str("no listener has routes\n");
@@ -80,8 +90,8 @@ pub(super) fn named(name: &str, address: &str) -> String {
 ///
 /// # Errors
 /// [`Failure::Shown`].
-pub(super) fn load(paths: &[PathBuf]) -> Result<Config, Failure> {
-    match FileSource::new(paths.to_vec()).load() {
+pub(super) fn load(paths: &[PathBuf], leniency: Leniency) -> Result<Config, Failure> {
+    match FileSource::new(paths.to_vec()).with_leniency(leniency).load() {
         Ok(loaded) => Ok(loaded.checked.config),
         Err(rejected) => {
             print_error(&render(&rejected.problems, &rejected.sources, colour_of(&stderr())));

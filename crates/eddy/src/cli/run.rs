@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use eddy_source::FileSource;
 
-use super::arguments::{Gateway, LogArguments, Run};
+use super::arguments::{DialectArguments, Gateway, LogArguments, Run};
 use super::filter::say_linking;
 use super::start::OUR_FAULT;
 use crate::bundle::Target;
@@ -21,10 +21,10 @@ use crate::terminal::print_error;
 pub(super) fn run(arguments: Run) -> u8 {
     let notifier = Notifier::new(std::env::var_os("NOTIFY_SOCKET"));
     if arguments.no_parent {
-        return serve(arguments.configs, arguments.log, Upbringing::Alone(notifier));
+        return serve(arguments.configs, arguments.dialect, arguments.log, Upbringing::Alone(notifier));
     }
     let choice = arguments.log.choice();
-    build_ahead(&arguments.configs, choice);
+    build_ahead(&arguments.configs, arguments.dialect, choice);
     let Some((signals, log)) = prepare("parent", choice) else { return OUR_FAULT };
     let mut for_gateway: Vec<OsString> = Vec::new();
     if let Some(level) = choice.level {
@@ -32,6 +32,9 @@ pub(super) fn run(arguments: Run) -> u8 {
     }
     if choice.is_json {
         for_gateway.push("--json".into());
+    }
+    if arguments.dialect.lenient {
+        for_gateway.push("--lenient".into());
     }
     for_gateway.push("--".into());
     for_gateway.extend(arguments.configs.into_iter().map(PathBuf::into_os_string));
@@ -56,8 +59,9 @@ pub(super) fn run(arguments: Run) -> u8 {
 
 /// Links Go packages of the configuration, as that may take longer than a gateway process may take to get ready. What is
 /// wrong is told by that process.
-fn build_ahead(paths: &[PathBuf], choice: LogChoice) {
-    if let Ok(mut loaded) = FileSource::new(paths.to_vec()).load() {
+fn build_ahead(paths: &[PathBuf], dialect: DialectArguments, choice: LogChoice) {
+    let source = FileSource::new(paths.to_vec()).with_leniency(dialect.leniency());
+    if let Ok(mut loaded) = source.load() {
         // A line of text has no place in a log of records.
         let notice = || {
             if !choice.is_json {
@@ -70,13 +74,14 @@ fn build_ahead(paths: &[PathBuf], choice: LogChoice) {
 
 /// Runs a gateway process that a parent started.
 pub(super) fn gateway(arguments: Gateway) -> u8 {
-    serve(arguments.configs, arguments.log, Upbringing::Parent)
+    serve(arguments.configs, arguments.dialect, arguments.log, Upbringing::Parent)
 }
 
-fn serve(paths: Vec<PathBuf>, log: LogArguments, upbringing: Upbringing) -> u8 {
+fn serve(paths: Vec<PathBuf>, dialect: DialectArguments, log: LogArguments, upbringing: Upbringing) -> u8 {
+    let leniency = dialect.leniency();
     let log_choice = log.choice();
     let Some((signals, log)) = prepare("gateway", log_choice) else { return OUR_FAULT };
-    child::run(ChildOptions { paths, log, log_choice, signals, upbringing })
+    child::run(ChildOptions { paths, leniency, log, log_choice, signals, upbringing })
 }
 
 /// What both kinds of process begin with, in this order: threads started later inherit the blocked signals.

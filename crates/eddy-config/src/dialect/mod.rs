@@ -1,0 +1,3 @@
+//! Configurations of other programs: from their text to the same config.
+
+pub(crate) mod nginx;

@@ -1,0 +1,228 @@
+//! `include`: which files a configuration asks for, and putting their directives in its place.
+
+use std::path::Path;
+
+use super::tree::{Directive, parse};
+use crate::problem::{Report, SourceText, shown};
+
+/// Whether a file is one of NGINX's, by its name.
+pub(crate) fn is_nginx(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension == "conf")
+}
+
+/// The patterns that the texts ask for with `include`, each as a path from where eddy runs.
+///
+/// The first text is the configuration itself; patterns are relative to its folder.
+pub(crate) fn includes(sources: &[SourceText]) -> Vec<String> {
+    let Some(root) = sources.first() else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut report = Report::new();
+    for (source, number) in sources.iter().zip(0..) {
+        gather(&parse(&source.text, number, &mut report), &root.path, &mut found);
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn gather(directives: &[Directive], root: &str, found: &mut Vec<String>) {
+    for directive in directives {
+        if let ("include", [pattern]) = (directive.name.text.as_str(), directive.arguments.as_slice()) {
+            found.push(resolved(&pattern.text, root));
+        }
+        gather(directive.block.as_deref().unwrap_or_default(), root, found);
+    }
+}
+
+/// The directives of the first source, files in the place of their `include`.
+pub(super) fn united(sources: &[SourceText], report: &mut Report) -> Vec<Directive> {
+    let trees: Vec<Vec<Directive>> =
+        sources.iter().zip(0..).map(|(source, number)| parse(&source.text, number, report)).collect();
+    let Some(first) = trees.first() else { return Vec::new() };
+    let mut left = DIRECTIVES_MAX;
+    let mut uniter = Uniter { sources, trees: &trees, left: &mut left };
+    uniter.unite(first, 0, report)
+}
+
+struct Uniter<'t> {
+    sources: &'t [SourceText],
+    trees: &'t [Vec<Directive>],
+    /// How many directives there may still be: files that ask for each other multiply.
+    left: &'t mut usize,
+}
+
+impl Uniter<'_> {
+    fn unite(&mut self, directives: &[Directive], depth: usize, report: &mut Report) -> Vec<Directive> {
+        let mut united = Vec::with_capacity(directives.len());
+        for directive in directives {
+            let Some(left) = self.left.checked_sub(1) else { return united };
+            *self.left = left;
+            if left == 0 {
+                let message = format!("there are more than {DIRECTIVES_MAX} directives");
+                report.error(directive.name.place, message);
+            }
+            if directive.name.text == "include" && directive.block.is_none() {
+                self.include(directive, depth, &mut united, report);
+                continue;
+            }
+            let block = directive.block.as_ref().map(|block| self.unite(block, depth, report));
+            let Directive { name, arguments, .. } = directive;
+            united.push(Directive { name: name.clone(), arguments: arguments.clone(), block });
+        }
+        united
+    }
+
+    fn include(
+        &mut self,
+        directive: &Directive,
+        depth: usize,
+        united: &mut Vec<Directive>,
+        report: &mut Report,
+    ) {
+        let [pattern] = directive.arguments.as_slice() else {
+            report.error(directive.name.place, "`include` takes one file or pattern");
+            return;
+        };
+        if depth >= DEPTH_MAX {
+            report
+                .error(pattern.place, format!("files are included more than {DEPTH_MAX} deep"))
+                .hint("does a file include itself?");
+            return;
+        }
+        let root = self.sources.first().map_or("", |source| &source.path);
+        let path = resolved(&pattern.text, root);
+        let trees = self.trees;
+        let mut matching: Vec<(&str, &Vec<Directive>)> = self
+            .sources
+            .iter()
+            .zip(trees)
+            .filter(|(source, _)| matches_pattern(&path, &source.path))
+            .map(|(source, tree)| (&*source.path, tree))
+            .collect();
+        matching.sort_by_key(|(path, _)| *path);
+        if matching.is_empty() && !is_pattern(&path) {
+            report
+                .error(pattern.place, format!("there is no file `{}`", shown(&path)))
+                .hint("relative names are taken from the folder of the first file");
+        }
+        for (_, tree) in matching {
+            united.extend(self.unite(tree, depth + 1, report));
+        }
+    }
+}
+
+/// A pattern as a path from where eddy runs.
+fn resolved(pattern: &str, root: &str) -> String {
+    let folder = Path::new(root).parent().unwrap_or_else(|| Path::new(""));
+    folder.join(pattern).to_string_lossy().into_owned()
+}
+
+/// Whether a name has `*`, `?` or `[`, so that it stands for any number of files.
+pub fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '['])
+}
+
+/// Whether a path is meant by a pattern: `*` and `?` stand for anything but `/`, `[…]` for one of some letters.
+pub fn matches_pattern(pattern: &str, path: &str) -> bool {
+    let (pattern, path): (Vec<&str>, Vec<&str>) = (pattern.split('/').collect(), path.split('/').collect());
+    pattern.len() == path.len()
+        && pattern.iter().zip(&path).all(|(pattern, part)| {
+            let is_hidden = part.starts_with('.') && !pattern.starts_with('.');
+            !is_hidden && part_matches(pattern.as_bytes(), part.as_bytes())
+        })
+}
+
+fn part_matches(pattern: &[u8], part: &[u8]) -> bool {
+    // The place to go on from when what followed the last `*` did not fit: it then takes one more.
+    let (mut at, mut next, mut star) = (0, 0, None);
+    while next < part.len() {
+        let step = match pattern.get(at) {
+            Some(b'*') => {
+                star = Some((at + 1, next));
+                at += 1;
+                continue;
+            }
+            Some(b'?') => Some(1),
+            Some(b'[') => class_len(&pattern[at..], part[next]),
+            Some(letter) if *letter == part[next] => Some(1),
+            _ => None,
+        };
+        match (step, star) {
+            (Some(len), _) => {
+                at += len;
+                next += 1;
+            }
+            (None, Some((after, from))) => {
+                at = after;
+                next = from + 1;
+                star = Some((after, from + 1));
+            }
+            (None, None) => return false,
+        }
+    }
+    pattern[at..].iter().all(|letter| *letter == b'*')
+}
+
+/// The length of a `[…]` that has the letter.
+fn class_len(pattern: &[u8], letter: u8) -> Option<usize> {
+    let end = pattern.iter().skip(2).position(|byte| *byte == b']')? + 2;
+    let (is_negated, class) = match pattern.get(1) {
+        Some(b'!' | b'^') => (true, &pattern[2..end]),
+        _ => (false, &pattern[1..end]),
+    };
+    let mut rest = class;
+    let mut has = false;
+    while let Some((first, after)) = rest.split_first() {
+        match after {
+            [b'-', last, after @ ..] => {
+                has |= (*first..=*last).contains(&letter);
+                rest = after;
+            }
+            _ => {
+                has |= *first == letter;
+                rest = after;
+            }
+        }
+    }
+    (has != is_negated).then_some(end + 1)
+}
+
+/// Deepest nesting of files.
+const DEPTH_MAX: usize = 16;
+
+/// Most directives of a configuration, files counted as often as they are included.
+const DIRECTIVES_MAX: usize = 1_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::{includes, matches_pattern};
+    use crate::problem::SourceText;
+
+    #[test]
+    fn patterns_stand_for_paths() {
+        for (pattern, path, expected) in [
+            ("a/*.conf", "a/b.conf", true),
+            ("a/*.conf", "a/.b.conf", false),
+            ("a/*.conf", "a/b/c.conf", false),
+            ("a/*/x", "a/b/x", true),
+            ("a?c", "abc", true),
+            ("a[b-d]e", "ace", true),
+            ("a[!b-d]e", "ace", false),
+            ("*a*b", "xaaybb", true),
+            ("*a*b", "xbya", false),
+            ("a.conf", "a.conf", true),
+            ("a.conf", "axconf", false),
+        ] {
+            assert_eq!(matches_pattern(pattern, path), expected, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn includes_are_relative_to_the_first_file() {
+        let sources = [
+            SourceText::new("etc/nginx.conf", "http { include sites/*; }"),
+            SourceText::new("etc/sites/a", "server { include /x/y; }"),
+        ];
+        assert_eq!(includes(&sources), ["/x/y", "etc/sites/*"]);
+    }
+}

@@ -1,0 +1,102 @@
+//! `listen`: addresses and which server is the default there.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use super::reader::Reader;
+use super::tree::Word;
+use crate::config::ListenAddress;
+
+/// A `listen` of a server.
+#[derive(Clone, Debug)]
+pub(super) struct Listen {
+    pub(super) address: ListenAddress,
+    pub(super) is_default: bool,
+}
+
+impl Reader<'_> {
+    /// Reads a `listen`.
+    pub(super) fn listen(&mut self, arguments: &[Word]) -> Option<Listen> {
+        let [address, parameters @ ..] = arguments else { return None };
+        let Some(listen) = parse_listen(&address.text) else {
+            return self.misfit(
+                address,
+                "an address such as `8080`, `127.0.0.1:8080`, `[::]:80` or `unix:/run/eddy.sock`",
+            );
+        };
+        let mut is_default = false;
+        for parameter in parameters {
+            let name = parameter.text.split('=').next().unwrap_or_default();
+            match name {
+                "default_server" | "default" => is_default = true,
+                "ssl" | "quic" | "proxy_protocol" => {
+                    let message = format!("eddy does not have `{name}` for a listener yet");
+                    self.refuse(
+                        parameter.place,
+                        message,
+                        "leave it out, and end TLS in front of eddy".to_owned(),
+                    );
+                }
+                "http2" | "http3" | "spdy" => {
+                    self.report.warning(parameter.place, "eddy speaks HTTP/1.1 to clients");
+                }
+                "reuseport" | "backlog" | "rcvbuf" | "sndbuf" | "deferred" | "bind" | "ipv6only"
+                | "so_keepalive" | "fastopen" | "accept_filter" | "setfib" | "multipath" => {}
+                _ => {
+                    self.misfit::<()>(parameter, "a parameter of `listen` such as `default_server`");
+                }
+            }
+        }
+        Some(Listen { address: listen, is_default })
+    }
+}
+
+/// An address: a port, an IP address, or both; `*` is any.
+fn parse_listen(text: &str) -> Option<ListenAddress> {
+    if let Some(path) = text.strip_prefix("unix:") {
+        return (!path.is_empty()).then(|| ListenAddress::Unix(path.into()));
+    }
+    let any = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+    let tcp = |ip: IpAddr, port: u16| (port > 0).then(|| ListenAddress::Tcp(SocketAddr::new(ip, port)));
+    if let Ok(port) = text.parse::<u16>() {
+        return tcp(any, port);
+    }
+    if let Ok(address) = text.parse::<SocketAddr>() {
+        return tcp(address.ip(), address.port());
+    }
+    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    if let Ok(ip) = bare.parse::<IpAddr>() {
+        return tcp(ip, 80);
+    }
+    let (host, port) = text.rsplit_once(':').unwrap_or((text, "80"));
+    let ip = match host {
+        "*" => any,
+        "localhost" => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        _ => return None,
+    };
+    tcp(ip, port.parse().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_listen;
+
+    #[test]
+    fn addresses_may_leave_out_a_part() {
+        let shown = |text: &str| parse_listen(text).map(|address| address.to_string());
+        for (text, expected) in [
+            ("8080", "0.0.0.0:8080"),
+            ("*:81", "0.0.0.0:81"),
+            ("127.0.0.1", "127.0.0.1:80"),
+            ("127.0.0.1:8080", "127.0.0.1:8080"),
+            ("[::]:80", "[::]:80"),
+            ("[::1]", "[::1]:80"),
+            ("localhost:1", "127.0.0.1:1"),
+            ("unix:/run/x", "unix:/run/x"),
+        ] {
+            assert_eq!(shown(text).as_deref(), Some(expected), "{text}");
+        }
+        for text in ["0", "www.example.com", "1.2.3.4:x", "unix:", "70000"] {
+            assert_eq!(shown(text), None, "{text}");
+        }
+    }
+}

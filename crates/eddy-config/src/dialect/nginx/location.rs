@@ -1,0 +1,229 @@
+//! `location`: places, their settings and programs, and those within.
+
+use std::sync::Arc;
+
+use eddy_route::Origin;
+use eddy_route::nginx::{Hand, LastTry, LetterCase, PlaceKind, PlaceSpec, Step};
+
+use super::block::{IF, LOCATION};
+use super::proxy::Replaced;
+use super::reader::Reader;
+use super::scope::Scope;
+use super::tree::{Directive, Word};
+use crate::problem::{Place, shown};
+
+/// What a location lies in.
+pub(super) struct Outer<'o> {
+    pub(super) scope: &'o Scope,
+    /// What names of places begin with.
+    pub(super) label: &'o str,
+    /// The text of the location around, with which those within must begin.
+    pub(super) text: Option<&'o str>,
+    /// Whether locations may stand here.
+    pub(super) may_hold: bool,
+    /// Whether it is a server.
+    pub(super) is_server: bool,
+}
+
+impl Reader<'_> {
+    /// Reads a location; its index among the places.
+    pub(super) fn location(&mut self, directive: &Directive, outer: &Outer<'_>) -> Option<u32> {
+        let place = directive.name.place;
+        if !outer.may_hold {
+            self.report
+                .error(place, "a location cannot stand in one with `=` or in a named one")
+                .hint("put it beside that location");
+            return None;
+        }
+        let (kind, text) = self.location_kind(&directive.arguments, outer)?;
+        let written: Vec<&str> = directive.arguments.iter().map(|word| word.text.as_str()).collect();
+        let name = format!("{} {}", outer.label, written.join(" "));
+        let directives: Vec<Directive> = directive.block.as_deref().unwrap_or_default().to_vec();
+        let directives: Vec<Directive> =
+            directives.into_iter().filter(|directive| self.accepts(directive, LOCATION)).collect();
+        let scope = outer.scope.within(&directives, self);
+        let replaced = match &kind {
+            PlaceKind::Exact(text) | PlaceKind::Prefix(text) | PlaceKind::FinalPrefix(text) => {
+                Replaced::Text(text.len())
+            }
+            PlaceKind::Server | PlaceKind::Pattern(_) | PlaceKind::Named(_) | PlaceKind::If => {
+                Replaced::Nothing
+            }
+        };
+        let may_hold = !matches!(kind, PlaceKind::Exact(_) | PlaceKind::Named(_));
+        let hand = self.hand(&directives, &scope, replaced);
+        let index = self.add_place(place_of(&scope, &name, self.origin(place), kind));
+        let inner_hand = hand.clone();
+        let mut if_place = |reader: &mut Self, directive: &Directive| {
+            Some(reader.if_place(directive, &scope, &name, &inner_hand))
+        };
+        let steps = self.steps(&directives, LOCATION, &mut if_place);
+        let inner =
+            Outer { scope: &scope, label: outer.label, text: text.as_deref(), may_hold, is_server: false };
+        let locations = self.locations(&directives, &inner);
+        let last_try = self.last_try(&directives);
+        let is_internal = directives.iter().any(|directive| directive.name.text == "internal");
+        self.advise(&hand, &steps, last_try.as_ref(), &locations, place);
+        if let Some(spec) = self.spec.places.get_mut(index as usize) {
+            spec.hand = hand;
+            spec.steps = steps;
+            spec.locations = locations;
+            spec.last_try = last_try;
+            spec.is_internal = is_internal;
+        }
+        Some(index)
+    }
+
+    /// The locations among some directives.
+    pub(super) fn locations(&mut self, directives: &[Directive], outer: &Outer<'_>) -> Vec<u32> {
+        let mut locations = Vec::new();
+        for directive in directives.iter().filter(|directive| directive.name.text == "location") {
+            let Some(location) = self.location(directive, outer) else { continue };
+            self.note_twin(&locations, location, directive.name.place);
+            locations.push(location);
+        }
+        locations
+    }
+
+    /// Adds a place.
+    pub(super) fn add_place(&mut self, place: PlaceSpec) -> u32 {
+        self.spec.places.push(place);
+        u32::try_from(self.spec.places.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// The last of `try_files` in a block.
+    pub(super) fn last_try(&mut self, directives: &[Directive]) -> Option<LastTry> {
+        let directive = directives.iter().find(|directive| directive.name.text == "try_files")?;
+        let last = directive.arguments.last()?;
+        if let Some(code) = last.text.strip_prefix('=') {
+            let code = Word { text: code.to_owned(), place: last.place };
+            return Some(LastTry::Status(u16::try_from(self.number(&code, 200, 599)?).ok()?));
+        }
+        if let Some(name) = last.text.strip_prefix('@') {
+            return Some(LastTry::Named(name.into()));
+        }
+        Some(LastTry::Path(self.text(last)?))
+    }
+
+    fn location_kind(&mut self, words: &[Word], outer: &Outer<'_>) -> Option<(PlaceKind, Option<String>)> {
+        let (sign, text) = match words {
+            [text] => match ["=", "^~", "~*", "~"]
+                .iter()
+                .find_map(|sign| text.text.strip_prefix(sign).map(|rest| (*sign, rest.to_owned())))
+            {
+                Some((sign, rest)) => (sign.to_owned(), Word { text: rest, place: text.place }),
+                None => (String::new(), text.clone()),
+            },
+            [sign, text] => (sign.text.clone(), text.clone()),
+            _ => return None,
+        };
+        if let Some(name) = text.text.strip_prefix('@').filter(|_| sign.is_empty()) {
+            if !outer.is_server {
+                self.report.error(text.place, "a named location stands in a server, not in a location");
+                return None;
+            }
+            return Some((PlaceKind::Named(name.into()), None));
+        }
+        let path: Box<str> = text.text.as_str().into();
+        let is_outside = outer.text.is_some_and(|around| !text.text.starts_with(around));
+        if matches!(sign.as_str(), "" | "=" | "^~") && is_outside {
+            let message = format!("`{}` does not begin as the location around it does", shown(&text.text));
+            self.report.error(text.place, message).hint("put it beside that location");
+            return None;
+        }
+        if path.contains('\0') {
+            return self.misfit(&text, "a path: no request has a NUL");
+        }
+        let inner = Some(text.text.clone());
+        match sign.as_str() {
+            "" => Some((PlaceKind::Prefix(path), inner)),
+            "=" => Some((PlaceKind::Exact(path), inner)),
+            "^~" => Some((PlaceKind::FinalPrefix(path), inner)),
+            "~" | "~*" => {
+                let case = if sign == "~" { LetterCase::Counts } else { LetterCase::Ignored };
+                let pattern = self.pattern(&text.text, text.place, case)?;
+                Some((PlaceKind::Pattern(pattern), inner))
+            }
+            _ => self.misfit(words.first()?, "`=`, `^~`, `~` or `~*`"),
+        }
+    }
+
+    /// The place that an `if` in a location stands for.
+    fn if_place(&mut self, directive: &Directive, outer: &Scope, label: &str, around: &Hand) -> u32 {
+        let block = directive.block.as_deref().unwrap_or_default();
+        let directives: Vec<Directive> =
+            block.iter().filter(|directive| self.catalogued(directive, IF)).cloned().collect();
+        let scope = outer.within(&directives, self);
+        let own = self.hand(&directives, &scope, Replaced::Nothing);
+        let hand = match (own, around) {
+            (own @ Hand::Proxy(_), _) => own,
+            (Hand::Nobody, around) => around.clone(),
+        };
+        let origin = self.origin(directive.name.place);
+        let mut place = place_of(&scope, &format!("{label} if"), origin, PlaceKind::If);
+        place.hand = hand;
+        self.add_place(place)
+    }
+
+    fn hand(&mut self, directives: &[Directive], scope: &Scope, replaced: Replaced) -> Hand {
+        let mut passes = directives.iter().filter(|directive| directive.name.text == "proxy_pass");
+        let Some(directive) = passes.next() else { return Hand::Nobody };
+        if let Some(second) = passes.next() {
+            self.report.error(second.name.place, "there is a `proxy_pass` in this block already");
+        }
+        let Some(word) = directive.arguments.first() else { return Hand::Nobody };
+        self.proxy_pass(word, scope, replaced)
+    }
+
+    /// Notes a location that stands twice.
+    fn note_twin(&mut self, before: &[u32], location: u32, place: Place) {
+        let key = |index: &u32| match &self.spec.places.get(*index as usize)?.kind {
+            PlaceKind::Exact(path) => Some((0, path.clone())),
+            PlaceKind::Prefix(path) | PlaceKind::FinalPrefix(path) => Some((1, path.clone())),
+            PlaceKind::Named(name) => Some((2, name.clone())),
+            PlaceKind::Server | PlaceKind::Pattern(_) | PlaceKind::If => None,
+        };
+        let own = key(&location);
+        if own.is_some() && before.iter().any(|other| key(other) == own) {
+            self.report.error(place, "this location stands here twice").hint("put both into one");
+        }
+    }
+
+    /// Says when nobody answers in a location.
+    fn advise(
+        &mut self,
+        hand: &Hand,
+        steps: &[Step],
+        last_try: Option<&LastTry>,
+        locations: &[u32],
+        place: Place,
+    ) {
+        if matches!(hand, Hand::Nobody) && steps.is_empty() && last_try.is_none() && locations.is_empty() {
+            self.report
+                .warning(place, "nobody answers here: NGINX would look for a file, eddy answers 404")
+                .hint("give it a `proxy_pass` or a `return`");
+        }
+    }
+}
+
+/// A place with the settings of a block.
+pub(super) fn place_of(scope: &Scope, name: &str, origin: Origin, kind: PlaceKind) -> PlaceSpec {
+    PlaceSpec {
+        name: name.into(),
+        origin,
+        kind,
+        steps: Vec::new(),
+        locations: Vec::new(),
+        hand: Hand::Nobody,
+        is_internal: false,
+        error_pages: Arc::clone(&scope.error_pages),
+        has_recursive_error_pages: scope.has_recursive_error_pages,
+        default_type: Arc::clone(&scope.default_type),
+        body_bytes_max: scope.body_bytes_max,
+        last_try: None,
+        answer_fields: Arc::clone(&scope.answer_fields),
+        names_host_in_redirects: scope.names_host_in_redirects,
+        names_server_in_redirects: scope.names_server_in_redirects,
+        names_port_in_redirects: scope.names_port_in_redirects,
+    }
+}

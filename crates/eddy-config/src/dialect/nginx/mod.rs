@@ -1,0 +1,27 @@
+//! NGINX's configuration language.
+//!
+//! A text becomes words (`word`), words become directives (`tree`), files take the place of `include` (`include`).
+//! `catalogue` says of every directive whether eddy has it; what it means is read by the module of its block.
+
+mod block;
+mod catalogue;
+mod include;
+mod listen;
+mod location;
+mod map;
+mod page;
+mod program;
+mod proxy;
+mod reader;
+mod scope;
+mod server;
+mod tree;
+mod upstream;
+mod value;
+mod whole;
+mod word;
+
+pub(crate) use include::{includes, is_nginx};
+pub use include::{is_pattern, matches_pattern};
+pub use page::directives_page;
+pub(crate) use whole::check_nginx;

@@ -1,0 +1,36 @@
+//! The page that says of each directive whether eddy has it.
+
+use std::fmt::Write as _;
+
+use super::block;
+use super::catalogue::{MODULES, Use};
+
+/// The page of NGINX's directives in eddy, as Markdown.
+pub fn directives_page() -> String {
+    let mut out = String::from(HEAD);
+    // Writing to a string never fails.
+    for module in MODULES {
+        let _ = write!(out, "\n## {}\n\n| directive | stands in | in eddy |\n|---|---|---|\n", module.title);
+        let mut directives: Vec<_> = module.directives.iter().collect();
+        directives.sort_by_key(|known| known.name);
+        for known in directives {
+            let (word, note) = match known.use_ {
+                Use::Read("") => ("accepted", ""),
+                Use::Read(note) => ("accepted: ", note),
+                Use::Idle(note) => ("accepted, means nothing: ", note),
+                Use::Warned(note) => ("accepted with a warning: ", note),
+                Use::Refused(note) => ("**refused**: ", note),
+            };
+            let _ = writeln!(out, "| `{}` | {} | {word}{note} |", known.name, block::names(known.blocks));
+        }
+    }
+    out
+}
+
+const HEAD: &str = "\
+# NGINX's directives in eddy
+
+This page is made from the code. What is refused is an error that names file, line and column; `--lenient` makes a warning
+of it and passes over the directive. So it does with directives that are not on this page. How to run an `nginx.conf`, and
+where eddy differs, is in [the guide](../guide/nginx.md) and in [divergences](divergences.md).
+";

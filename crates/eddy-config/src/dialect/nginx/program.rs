@@ -1,0 +1,185 @@
+//! The directives of the rewrite module: the program of a server or location.
+
+use eddy_route::nginx::{LetterCase, RewriteEnd, RewriteStep, Step, Test, TextTemplate};
+
+use super::block::{IF, LOCATION, SERVER, SERVER_IF};
+use super::reader::Reader;
+use super::tree::{Directive, Word};
+use crate::problem::{Place, shown};
+
+impl Reader<'_> {
+    /// Reads the steps of a block; `if_place` makes a place of an `if` in a location.
+    pub(super) fn steps(
+        &mut self,
+        directives: &[Directive],
+        here: u16,
+        if_place: &mut dyn FnMut(&mut Self, &Directive) -> Option<u32>,
+    ) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for directive in directives {
+            let place = directive.name.place;
+            match (directive.name.text.as_str(), directive.arguments.as_slice()) {
+                ("set", [name, value]) => steps.extend(self.set_step(name, value)),
+                ("return", arguments) => steps.extend(self.return_step(arguments)),
+                ("rewrite", [pattern, replacement, flag @ ..]) => {
+                    steps.extend(self.rewrite_step(pattern, replacement, flag.first()));
+                }
+                ("break", []) => steps.push(Step::Break),
+                ("if", condition) if here == SERVER || here == LOCATION => {
+                    let Some(test) = self.test(condition, place) else { continue };
+                    let block = directive.block.as_deref().unwrap_or_default();
+                    let inner_block = if here == SERVER { SERVER_IF } else { IF };
+                    let inner: Vec<&Directive> =
+                        block.iter().filter(|directive| self.accepts(directive, inner_block)).collect();
+                    let inner: Vec<Directive> = inner.into_iter().cloned().collect();
+                    let if_place = if here == LOCATION { if_place(self, directive) } else { None };
+                    let inner = self.steps(&inner, inner_block, &mut |_, _| None);
+                    let count = u32::try_from(inner.len()).unwrap_or(u32::MAX);
+                    steps.push(Step::If { test: Box::new(test), place: if_place, steps: count });
+                    steps.extend(inner);
+                }
+                _ => {}
+            }
+        }
+        steps
+    }
+
+    fn set_step(&mut self, name: &Word, value: &Word) -> Option<Step> {
+        let Some(variable) = name.text.strip_prefix('$').filter(|variable| !variable.is_empty()) else {
+            return self.misfit(name, "a variable such as `$name`");
+        };
+        let value = self.text(value)?;
+        if matches!(variable, "args" | "query_string") {
+            return Some(Step::SetArgs { value });
+        }
+        match self.spec.variables.define(variable) {
+            Some(slot) => Some(Step::Set { slot, value }),
+            None => {
+                let message = format!("`${}` is one of NGINX's own and cannot be set", shown(variable));
+                self.report.error(name.place, message).hint("use another name");
+                None
+            }
+        }
+    }
+
+    fn return_step(&mut self, arguments: &[Word]) -> Option<Step> {
+        let [first, rest @ ..] = arguments else { return None };
+        let is_address = ["http://", "https://", "$scheme"].iter().any(|start| first.text.starts_with(start));
+        if rest.is_empty() && is_address {
+            return Some(Step::Return { status: 302, text: Some(self.text(first)?) });
+        }
+        let status = u16::try_from(self.number(first, 200, 999)?).ok()?;
+        let text = match rest.first() {
+            Some(text) => Some(self.text(text)?),
+            None => None,
+        };
+        Some(Step::Return { status, text })
+    }
+
+    fn rewrite_step(&mut self, pattern: &Word, replacement: &Word, flag: Option<&Word>) -> Option<Step> {
+        let mut end = match flag.map(|flag| flag.text.as_str()) {
+            None => RewriteEnd::Next,
+            Some("last") => RewriteEnd::Last,
+            Some("break") => RewriteEnd::Break,
+            Some("redirect") => RewriteEnd::Redirect(302),
+            Some("permanent") => RewriteEnd::Redirect(301),
+            Some(_) => return self.misfit(flag?, "`last`, `break`, `redirect` or `permanent`"),
+        };
+        let is_address =
+            ["http://", "https://", "$scheme"].iter().any(|start| replacement.text.starts_with(start));
+        if is_address && !matches!(end, RewriteEnd::Redirect(_)) {
+            end = RewriteEnd::Redirect(302);
+        }
+        let (text, keeps_query) = match replacement.text.strip_suffix('?') {
+            Some(text) => (text, false),
+            None => (replacement.text.as_str(), true),
+        };
+        let is_redirect = matches!(end, RewriteEnd::Redirect(_));
+        let (path, query) = match text.split_once('?') {
+            Some((path, query)) if !is_redirect => (path, Some(query)),
+            _ => (text, None),
+        };
+        let path = self.text_at(path, replacement.place);
+        let query = match query {
+            Some(query) => Some(self.text_at(query, replacement.place)?),
+            None => None,
+        };
+        let pattern = self.pattern(&pattern.text, pattern.place, LetterCase::Counts)?;
+        Some(Step::Rewrite(Box::new(RewriteStep {
+            pattern,
+            path: path?,
+            query,
+            has_query: text.contains('?'),
+            keeps_query,
+            end,
+            text: replacement.text.as_str().into(),
+        })))
+    }
+
+    /// The condition of an `if`, in brackets.
+    fn test(&mut self, words: &[Word], place: Place) -> Option<Test> {
+        let mut words: Vec<Word> = words.to_vec();
+        let is_open = words.first_mut().is_some_and(|first| match first.text.strip_prefix('(') {
+            Some(rest) => {
+                first.text = rest.to_owned();
+                true
+            }
+            None => false,
+        });
+        let is_closed = words.last_mut().is_some_and(|last| match last.text.strip_suffix(')') {
+            Some(rest) => {
+                last.text = rest.to_owned();
+                true
+            }
+            None => false,
+        });
+        if !is_open || !is_closed {
+            self.report
+                .error(place, "the condition of `if` stands in brackets")
+                .hint("as in `if ($name = value) {`");
+            return None;
+        }
+        if words.first().is_some_and(|word| word.text.is_empty()) {
+            words.remove(0);
+        }
+        if words.len() != 1 && words.last().is_some_and(|word| word.text.is_empty()) && words.len() != 3 {
+            words.pop();
+        }
+        match words.as_slice() {
+            [variable] => Some(Test::IsSet(self.variable(variable)?)),
+            [variable, sign, other] => self.comparison(variable, sign, other),
+            [sign, _] if sign.text.trim_start_matches('!').starts_with('-') => {
+                let message = "eddy has no files to test".to_owned();
+                self.refuse(sign.place, message, "take this `if` out".to_owned());
+                None
+            }
+            _ => {
+                self.report
+                    .error(place, "this is no condition")
+                    .hint("write `($name)`, `($name = text)` or `($name ~ expression)`, with spaces between");
+                None
+            }
+        }
+    }
+
+    fn comparison(&mut self, variable: &Word, sign: &Word, other: &Word) -> Option<Test> {
+        let value = self.variable(variable)?;
+        let is_negated = sign.text.starts_with('!');
+        match sign.text.as_str() {
+            "=" | "!=" => Some(Test::Equals { value, other: self.text(other)?, is_negated }),
+            "~" | "!~" | "~*" | "!~*" => {
+                let case = if sign.text.ends_with('*') { LetterCase::Ignored } else { LetterCase::Counts };
+                let pattern = self.pattern(&other.text, other.place, case)?;
+                Some(Test::Matches { value, pattern, is_negated })
+            }
+            _ => self.misfit(sign, "`=`, `!=`, `~`, `~*`, `!~` or `!~*`"),
+        }
+    }
+
+    fn variable(&mut self, word: &Word) -> Option<TextTemplate> {
+        let is_one = word.text.strip_prefix('$').is_some_and(|name| {
+            name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'{' | b'}'))
+        });
+        if is_one { self.text(word) } else { self.misfit(word, "a variable such as `$name`") }
+    }
+}

@@ -1,0 +1,227 @@
+//! `proxy_pass`: the cluster that it leads to, and what is sent there.
+
+use std::sync::Arc;
+
+use eddy_route::nginx::{Hand, ProxyHand, Upstream};
+use eddy_upstream::{ClusterConfig, EndpointConfig};
+
+use super::reader::Reader;
+use super::scope::Scope;
+use super::tree::Word;
+use super::upstream::{UpstreamGroup, with_port};
+use crate::config::{Action, ActionKind};
+use crate::problem::{Place, shown};
+use crate::read::Word as _;
+use crate::value::Endpoint;
+
+/// Whether a `proxy_pass` may have a URI, and how long the text is that it takes the place of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Replaced {
+    /// The text of a location.
+    Text(usize),
+    /// There is none: an expression, a name, or an `if`.
+    Nothing,
+}
+
+impl Reader<'_> {
+    /// Reads a `proxy_pass` under the settings of its block.
+    pub(super) fn proxy_pass(&mut self, word: &Word, scope: &Scope, replaced: Replaced) -> Hand {
+        match self.proxy_hand(word, scope, replaced) {
+            Some(hand) => Hand::Proxy(Arc::new(hand)),
+            None => Hand::Nobody,
+        }
+    }
+
+    fn proxy_hand(&mut self, word: &Word, scope: &Scope, replaced: Replaced) -> Option<ProxyHand> {
+        let (upstream, uri) = if word.text.contains('$') {
+            (self.computed(word, scope)?, None)
+        } else {
+            self.fixed(word, scope)?
+        };
+        let location_len = match (&uri, replaced) {
+            (Some(_), Replaced::Nothing) => {
+                self.report
+                    .error(
+                        word.place,
+                        "`proxy_pass` has a URI, but no text of a location that it could replace",
+                    )
+                    .hint(
+                        "leave the URI out, also a `/` at the end; rewrite the path with `rewrite ... break`",
+                    );
+                return None;
+            }
+            (_, Replaced::Text(len)) => len,
+            (None, Replaced::Nothing) => 0,
+        };
+        let is_host = |name: &str| name.eq_ignore_ascii_case("host");
+        let host = scope.proxy_fields.iter().find(|field| is_host(&field.name));
+        let host = match host {
+            Some(field) => field.value.clone(),
+            None => self.text_at("$proxy_host", word.place)?,
+        };
+        let fields = scope.proxy_fields.iter().filter(|field| !is_host(&field.name)).cloned().collect();
+        Some(ProxyHand { upstream, uri, location_len, host, fields })
+    }
+
+    /// An upstream without variables, and the URI.
+    fn fixed(&mut self, word: &Word, scope: &Scope) -> Option<(Upstream, Option<Box<str>>)> {
+        let Some(rest) = strip_scheme(&word.text) else {
+            let is_tls = word.text.starts_with("https://");
+            let message =
+                if is_tls { "eddy has no TLS to upstreams yet" } else { "`proxy_pass` needs an address" };
+            let hint = "write `http://host:port`".to_owned();
+            if is_tls {
+                self.refuse(word.place, message.to_owned(), hint);
+            } else {
+                self.report.error(word.place, message).hint(hint);
+            }
+            return None;
+        };
+        let (host, uri) = match rest.strip_prefix("unix:") {
+            Some(path) => match path.split_once(':') {
+                Some((path, uri)) => (rest.get(..5 + path.len()).unwrap_or_default(), uri),
+                None => (rest, ""),
+            },
+            None => rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len())),
+        };
+        let uri = match uri {
+            "" => None,
+            uri if uri.starts_with('/') => Some(uri.into()),
+            uri => Some(format!("/{uri}").into()),
+        };
+        let cluster = self.cluster(host, word.place, scope)?;
+        let plain = host.strip_suffix(":80").unwrap_or(host);
+        let (shown_host, port) = match plain.rsplit_once(':') {
+            _ if plain.starts_with("unix:") => ("localhost", ""),
+            Some((_, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (plain, port),
+            _ => (plain, "80"),
+        };
+        let upstream = Upstream::Fixed {
+            action: self.action(cluster, scope),
+            host: shown_host.into(),
+            port: port.into(),
+        };
+        Some((upstream, uri))
+    }
+
+    /// An upstream that variables name: one of the configuration's.
+    fn computed(&mut self, word: &Word, scope: &Scope) -> Option<Upstream> {
+        let address = self.text(word)?;
+        let mut names: Vec<String> = self.groups.keys().cloned().collect();
+        names.sort();
+        names.extend(self.addresses.clone());
+        let literal = strip_scheme(&word.text).and_then(|rest| rest.split(['/', '?', '$']).next());
+        // What follows the host may only be a URI.
+        let is_whole = |literal: &str| {
+            let rest = word.text.get(7 + literal.len()..).unwrap_or_default();
+            !rest.starts_with('$') || rest.starts_with("$request_uri") || rest.starts_with("$uri")
+        };
+        if let Some(literal) = literal.filter(|literal| !literal.is_empty() && is_whole(literal)) {
+            names.push(literal.to_owned());
+        }
+        names.dedup();
+        let mut choices = Vec::with_capacity(names.len());
+        for name in names {
+            if let Some(cluster) = self.cluster(&name, word.place, scope) {
+                let plain = name.strip_suffix(":80").unwrap_or(&name);
+                choices.push((plain.into(), self.action(cluster, scope)));
+            }
+        }
+        if choices.is_empty() {
+            self.report
+                .warning(word.place, "no upstream is known that these variables could name")
+                .hint("name it in an `upstream`, or as `host:port` in a `set` or `map`");
+        }
+        Some(Upstream::Computed { address, choices })
+    }
+
+    /// The cluster for a name or address under the timeouts of a block.
+    fn cluster(&mut self, host: &str, place: Place, scope: &Scope) -> Option<usize> {
+        let lower = host.to_ascii_lowercase();
+        let key = (lower.clone(), scope.connect_timeout, scope.read_timeout);
+        if let Some(cluster) = self.cluster_keys.get(&key) {
+            return Some(*cluster);
+        }
+        let group = match self.groups.get(&lower) {
+            Some(group) => group.clone(),
+            None => self.single(host, place)?,
+        };
+        // The same endpoints under other timeouts are another cluster.
+        let count = self.cluster_keys.keys().filter(|(name, _, _)| *name == lower).count();
+        let name = if count == 0 { group.name.clone() } else { format!("{}#{}", group.name, count + 1) };
+        let mut cluster = ClusterConfig::new(&name, group.endpoints);
+        cluster.balance = group.balance;
+        cluster.pool = group.pool;
+        cluster.ejection = group.ejection;
+        cluster.connect_timeout = scope.connect_timeout;
+        cluster.first_byte_timeout = scope.read_timeout;
+        cluster.read_idle_timeout = scope.read_timeout;
+        cluster.links_max = group.links_max.unwrap_or(cluster.links_max);
+        cluster.pool.idle_max = cluster.pool.idle_max.min(cluster.links_max);
+        self.clusters.push(cluster);
+        self.cluster_keys.insert(key, self.clusters.len() - 1);
+        Some(self.clusters.len() - 1)
+    }
+
+    /// A group of one address that has no name.
+    fn single(&mut self, host: &str, place: Place) -> Option<UpstreamGroup> {
+        match Endpoint::parse(&with_port(host)) {
+            Ok(Endpoint(address)) => {
+                let mut group = UpstreamGroup::new(host);
+                group.endpoints.push(EndpointConfig { address, weight: 1 });
+                // A lone endpoint is asked however often it fails.
+                group.ejection.failures = 0;
+                Some(group)
+            }
+            Err(_) => {
+                self.report
+                    .error(place, format!("`{}` is neither an upstream nor an address", shown(host)))
+                    .hint("write `http://host:port`, or the name of an `upstream`");
+                None
+            }
+        }
+    }
+
+    fn action(&mut self, cluster: usize, scope: &Scope) -> u32 {
+        self.actions.push(Action {
+            kind: ActionKind::Cluster(cluster),
+            request_edits: eddy_http::FieldEdits::new(),
+            response_edits: scope.hidden.clone(),
+            host_rewrite: None,
+            timeout: None,
+            retry: scope.retry.clone(),
+            filters: Vec::new(),
+        });
+        u32::try_from(self.actions.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// Gathers addresses that a variable may be given, so that `proxy_pass` can name them.
+    pub(super) fn gather_addresses(&mut self, directives: &[super::tree::Directive]) {
+        for directive in directives {
+            let block = directive.block.as_deref().unwrap_or_default();
+            match (directive.name.text.as_str(), directive.arguments.as_slice()) {
+                ("set", [_, value]) => self.gather_address(&value.text),
+                ("map", _) => {
+                    let values = block.iter().filter_map(|row| row.arguments.first());
+                    values.for_each(|value| self.gather_address(&value.text));
+                }
+                _ => self.gather_addresses(block),
+            }
+        }
+    }
+
+    fn gather_address(&mut self, text: &str) {
+        let address = strip_scheme(text).and_then(|rest| rest.split('/').next());
+        let address = address.map_or_else(|| text.to_owned(), with_port);
+        let is_address = !address.contains('$') && Endpoint::parse(&address).is_ok();
+        if is_address && !self.addresses.contains(&address) {
+            self.addresses.push(address);
+        }
+    }
+}
+
+/// What follows `http://`.
+fn strip_scheme(text: &str) -> Option<&str> {
+    let scheme = text.get(..7)?;
+    scheme.eq_ignore_ascii_case("http://").then(|| text.get(7..)).flatten()
+}

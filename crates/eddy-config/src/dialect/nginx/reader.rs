@@ -1,0 +1,219 @@
+//! What all blocks are read with: the report, the variables, and what has been read so far.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use eddy_route::Origin;
+use eddy_route::nginx::{LetterCase, SearchPattern, SitesSpec, TextFault, TextTemplate};
+use eddy_upstream::ClusterConfig;
+
+use super::block;
+use super::catalogue::{self, Use};
+use super::tree::{Directive, Word};
+use super::upstream::UpstreamGroup;
+use super::value::{parse_size, parse_time};
+use crate::check::Leniency;
+use crate::config::Action;
+use crate::problem::{Place, Report, SourceText, shown};
+
+/// Reads a configuration.
+pub(super) struct Reader<'r> {
+    pub(super) report: &'r mut Report,
+    pub(super) sources: &'r [SourceText],
+    pub(super) leniency: Leniency,
+    /// Servers, locations, maps and variables.
+    pub(super) spec: SitesSpec,
+    pub(super) actions: Vec<Action>,
+    pub(super) clusters: Vec<ClusterConfig>,
+    /// The clusters by what they lead to and their timeouts.
+    pub(super) cluster_keys: HashMap<(String, Duration, Duration), usize>,
+    /// The groups by name in lower case.
+    pub(super) groups: HashMap<String, UpstreamGroup>,
+    /// Addresses that variables may hold.
+    pub(super) addresses: Vec<String>,
+    /// Where variables of the configuration are first read.
+    pub(super) first_uses: HashMap<u32, Place>,
+}
+
+impl<'r> Reader<'r> {
+    /// Nothing is read yet.
+    pub(super) fn new(sources: &'r [SourceText], leniency: Leniency, report: &'r mut Report) -> Self {
+        Self {
+            report,
+            sources,
+            leniency,
+            spec: SitesSpec::default(),
+            actions: Vec::new(),
+            clusters: Vec::new(),
+            cluster_keys: HashMap::new(),
+            groups: HashMap::new(),
+            addresses: Vec::new(),
+            first_uses: HashMap::new(),
+        }
+    }
+
+    /// Whether a directive is to be read here; if not, that was said where there is anything to say.
+    pub(super) fn accepts(&mut self, directive: &Directive, here: u16) -> bool {
+        let Directive { name: Word { text, place }, arguments, block } = directive;
+        let Some(known) = catalogue::find(text, here) else {
+            let meant =
+                self.report.closest(text, catalogue::names()).map(|name| format!("did you mean `{name}`?"));
+            let hint = meant.unwrap_or_else(|| "take it out, or give `--lenient` to pass over it".to_owned());
+            self.refuse(*place, format!("eddy does not know the directive `{}`", shown(text)), hint);
+            return false;
+        };
+        if known.blocks & here == 0 {
+            let message = format!("`{text}` cannot stand here ({})", block::names(here));
+            self.report
+                .error(*place, message)
+                .hint(format!("it belongs into: {}", block::names(known.blocks)));
+            return false;
+        }
+        match known.use_ {
+            Use::Read(_) => {}
+            Use::Idle(_) => return false,
+            Use::Warned(reason) => {
+                self.report.warning(*place, format!("`{text}` means nothing in eddy: {reason}"));
+                return false;
+            }
+            Use::Refused(reason) => {
+                let hint = "take it out, or give `--lenient` to pass over it".to_owned();
+                self.refuse(*place, format!("eddy does not have `{text}`: {reason}"), hint);
+                return false;
+            }
+        }
+        let (least, most) = known.arguments;
+        if arguments.len() < least || arguments.len() > most {
+            let wanted = match (least, most) {
+                (0, 0) => "none".to_owned(),
+                (least, usize::MAX) => format!("{least} or more"),
+                (least, most) if least == most => least.to_string(),
+                (least, most) => format!("{least} to {most}"),
+            };
+            let message = format!("`{text}` has {} arguments; it takes {wanted}", arguments.len());
+            self.report.error(*place, message);
+            return false;
+        }
+        let is_block =
+            matches!(text.as_str(), "events" | "http" | "location" | "if" | "upstream" | "map" | "types")
+                || (text == "server" && here == block::HTTP);
+        if is_block != block.is_some() {
+            let message = if is_block {
+                format!("`{text}` needs a block in `{{}}`")
+            } else {
+                format!("`{text}` has no block; end it with `;`")
+            };
+            self.report.error(*place, message);
+            return false;
+        }
+        true
+    }
+
+    /// Whether a directive is read here, without a word on why not.
+    pub(super) fn catalogued(&self, directive: &Directive, here: u16) -> bool {
+        let known = catalogue::find(&directive.name.text, here);
+        known.is_some_and(|known| known.blocks & here != 0 && matches!(known.use_, Use::Read(_)))
+    }
+
+    /// Notes what eddy does not have: an error, or a warning where the user asked for that.
+    pub(super) fn refuse(&mut self, place: Place, message: String, hint: String) {
+        let found = match self.leniency {
+            Leniency::Strict => self.report.error(place, message),
+            Leniency::Lenient => self.report.warning(place, message),
+        };
+        found.hint(hint);
+    }
+
+    /// Where a directive is written.
+    pub(super) fn origin(&self, place: Place) -> Origin {
+        let file = self.sources.get(place.source as usize).map(|source| Arc::clone(&source.path));
+        Origin { file: file.unwrap_or_else(|| "".into()), line: place.line }
+    }
+
+    /// A value, perhaps with variables.
+    pub(super) fn text(&mut self, word: &Word) -> Option<TextTemplate> {
+        self.text_at(&word.text, word.place)
+    }
+
+    /// A value that stands at `place`.
+    pub(super) fn text_at(&mut self, text: &str, place: Place) -> Option<TextTemplate> {
+        match TextTemplate::parse(text, &mut self.spec.variables) {
+            Ok(template) => {
+                for slot in template.slots() {
+                    self.first_uses.entry(slot).or_insert(place);
+                }
+                Some(template)
+            }
+            Err(fault @ TextFault::Refused { .. }) => {
+                self.refuse(place, fault.to_string(), "leave it out".to_owned());
+                None
+            }
+            Err(fault @ TextFault::NoName) => {
+                self.report.error(place, format!("{fault}")).hint("a name is letters, digits and `_`");
+                None
+            }
+        }
+    }
+
+    /// A regular expression; its named groups become variables.
+    pub(super) fn pattern(&mut self, text: &str, place: Place, case: LetterCase) -> Option<SearchPattern> {
+        match SearchPattern::parse(text, case) {
+            Ok(mut pattern) => {
+                if let Err(name) = pattern.bind(&mut self.spec.variables) {
+                    let message =
+                        format!("a group cannot be named `{name}`, as a variable of NGINX's own is");
+                    self.report.error(place, message);
+                    return None;
+                }
+                Some(pattern)
+            }
+            Err(problem) => {
+                let hint = "the syntax is that of Rust's regex crate: look-around, references to groups and possessive \
+                            repetition do not exist, since they can take exponential time";
+                self.report.error(place, problem.to_string()).hint(hint);
+                None
+            }
+        }
+    }
+
+    /// `on` or `off`.
+    pub(super) fn flag(&mut self, word: &Word) -> Option<bool> {
+        match word.text.as_str() {
+            "on" => Some(true),
+            "off" => Some(false),
+            _ => self.misfit(word, "`on` or `off`"),
+        }
+    }
+
+    /// A time from a millisecond to a day.
+    pub(super) fn time(&mut self, word: &Word) -> Option<Duration> {
+        let range = Duration::from_millis(1)..=Duration::from_secs(86_400);
+        match parse_time(&word.text).filter(|time| range.contains(time)) {
+            Some(time) => Some(time),
+            None => self.misfit(word, "a time from 1ms to 1d such as `60s`"),
+        }
+    }
+
+    /// A size.
+    pub(super) fn size(&mut self, word: &Word) -> Option<u64> {
+        match parse_size(&word.text) {
+            Some(size) => Some(size),
+            None => self.misfit(word, "a size such as `8k` or `1m`"),
+        }
+    }
+
+    /// A number within bounds.
+    pub(super) fn number(&mut self, word: &Word, least: u64, most: u64) -> Option<u64> {
+        match word.text.parse().ok().filter(|number| (least..=most).contains(number)) {
+            Some(number) => Some(number),
+            None => self.misfit(word, &format!("a number from {least} to {most}")),
+        }
+    }
+
+    /// Notes that a word is not what it should be.
+    pub(super) fn misfit<T>(&mut self, word: &Word, wanted: &str) -> Option<T> {
+        self.report.error(word.place, format!("`{}` is not {wanted}", shown(&word.text)));
+        None
+    }
+}

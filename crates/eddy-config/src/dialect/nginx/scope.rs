@@ -1,0 +1,258 @@
+//! What holds in a block and in those within, unless they say otherwise.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use eddy_http::FieldEdits;
+use eddy_route::nginx::{ErrorPage, FieldText};
+
+use super::reader::Reader;
+use super::tree::{Directive, Word};
+use crate::config::RetryConfig;
+
+/// The settings of a block.
+#[derive(Clone, Debug)]
+pub(super) struct Scope {
+    pub(super) connect_timeout: Duration,
+    pub(super) read_timeout: Duration,
+    pub(super) retry: RetryConfig,
+    /// `proxy_set_header`; a block that has one has none of those outside.
+    pub(super) proxy_fields: Arc<[FieldText]>,
+    pub(super) answer_fields: Arc<[FieldText]>,
+    pub(super) hidden: FieldEdits,
+    pub(super) error_pages: Arc<[ErrorPage]>,
+    pub(super) has_recursive_error_pages: bool,
+    pub(super) default_type: Arc<str>,
+    pub(super) body_bytes_max: Option<u64>,
+    pub(super) names_host_in_redirects: bool,
+    pub(super) names_server_in_redirects: bool,
+    pub(super) names_port_in_redirects: bool,
+    pub(super) merges_slashes: bool,
+    pub(super) head_timeout: Option<Duration>,
+    pub(super) idle_timeout: Option<Duration>,
+    pub(super) requests_max: Option<u64>,
+    pub(super) head_bytes_max: Option<u64>,
+    /// `access_log`: a file, or `off`.
+    pub(super) access_log: Option<Word>,
+}
+
+impl Default for Scope {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(60),
+            read_timeout: Duration::from_secs(60),
+            retry: RetryConfig::default(),
+            proxy_fields: Arc::default(),
+            answer_fields: Arc::default(),
+            hidden: FieldEdits::new(),
+            error_pages: Arc::default(),
+            has_recursive_error_pages: false,
+            default_type: "text/plain".into(),
+            body_bytes_max: Some(1 << 20),
+            names_host_in_redirects: true,
+            names_server_in_redirects: false,
+            names_port_in_redirects: true,
+            merges_slashes: true,
+            head_timeout: None,
+            idle_timeout: None,
+            requests_max: None,
+            head_bytes_max: None,
+            access_log: None,
+        }
+    }
+}
+
+impl Scope {
+    /// The scope of a block within this one; directives that are no settings are left to others.
+    pub(super) fn within(&self, directives: &[Directive], reader: &mut Reader<'_>) -> Self {
+        let mut scope = self.clone();
+        let (mut proxy_fields, mut answer_fields, mut error_pages) = (Vec::new(), Vec::new(), Vec::new());
+        let mut hidden = FieldEdits::new();
+        for directive in directives {
+            let arguments = directive.arguments.as_slice();
+            match (directive.name.text.as_str(), arguments) {
+                ("proxy_set_header", [name, value]) => proxy_fields.extend(reader.proxy_field(name, value)),
+                ("add_header", [name, value, rest @ ..]) => {
+                    answer_fields.extend(reader.answer_field(name, value, rest.first()));
+                }
+                ("error_page", [.., _]) => error_pages.extend(reader.error_page(arguments)),
+                ("proxy_hide_header", [name]) => {
+                    if let Err(fault) = hidden.remove(&name.text) {
+                        reader.report.error(name.place, fault.to_string());
+                    }
+                }
+                ("proxy_next_upstream", conditions) => scope.retry = reader.retry(conditions, &scope.retry),
+                (_, [word]) => scope.set(&directive.name.text, word, reader),
+                ("keepalive_timeout", [word, ..]) => scope.set("keepalive_timeout", word, reader),
+                ("access_log", [word, ..]) => scope.access_log = Some(word.clone()),
+                ("large_client_header_buffers", [number, size]) => {
+                    let sizes = reader.number(number, 1, 1024).zip(reader.size(size));
+                    scope.head_bytes_max = sizes.map(|(number, size)| number.saturating_mul(size));
+                }
+                ("proxy_redirect", [first, _]) => {
+                    reader.refuse(
+                        first.place,
+                        "eddy does not rewrite `Location`".to_owned(),
+                        "write `proxy_redirect off`".to_owned(),
+                    );
+                }
+                _ => {}
+            }
+        }
+        replace_if_any(&mut scope.proxy_fields, proxy_fields);
+        replace_if_any(&mut scope.answer_fields, answer_fields);
+        replace_if_any(&mut scope.error_pages, error_pages);
+        if !hidden.is_empty() {
+            scope.hidden = hidden;
+        }
+        scope
+    }
+
+    /// Settings of one argument.
+    fn set(&mut self, name: &str, word: &Word, reader: &mut Reader<'_>) {
+        match name {
+            "proxy_connect_timeout" => set(&mut self.connect_timeout, reader.time(word)),
+            "proxy_read_timeout" => set(&mut self.read_timeout, reader.time(word)),
+            "proxy_next_upstream_tries" => {
+                let tries = reader.number(word, 0, 11).and_then(|tries| u8::try_from(tries).ok());
+                // None at all means no limit, of which ten is the most here.
+                set(&mut self.retry.attempts, tries.map(|tries| if tries == 0 { 10 } else { tries - 1 }));
+            }
+            "recursive_error_pages" => set(&mut self.has_recursive_error_pages, reader.flag(word)),
+            "default_type" => self.default_type = word.text.as_str().into(),
+            "client_max_body_size" => {
+                set(&mut self.body_bytes_max, reader.size(word).map(|size| (size > 0).then_some(size)));
+            }
+            "absolute_redirect" => set(&mut self.names_host_in_redirects, reader.flag(word)),
+            "server_name_in_redirect" => set(&mut self.names_server_in_redirects, reader.flag(word)),
+            "port_in_redirect" => set(&mut self.names_port_in_redirects, reader.flag(word)),
+            "merge_slashes" => set(&mut self.merges_slashes, reader.flag(word)),
+            "client_header_timeout" => self.head_timeout = reader.time(word),
+            "keepalive_timeout" if word.text == "0" => self.requests_max = Some(1),
+            "keepalive_timeout" => self.idle_timeout = reader.time(word),
+            "keepalive_requests" => self.requests_max = reader.number(word, 0, 1_000_000_000),
+            "access_log" => self.access_log = Some(word.clone()),
+            "proxy_http_version" if word.text != "1.1" => {
+                // What is sent is what every upstream of HTTP/1.0 understands, too, but for chunks.
+                reader
+                    .report
+                    .warning(word.place, "eddy speaks HTTP/1.1 to upstreams")
+                    .hint("write `proxy_http_version 1.1`");
+            }
+            "proxy_intercept_errors" | "proxy_pass_request_body" | "proxy_pass_request_headers" => {
+                let is_usual =
+                    reader.flag(word).is_none_or(|flag| flag == (name != "proxy_intercept_errors"));
+                if !is_usual {
+                    let message = format!("eddy does not have `{name} {}`", word.text);
+                    reader.refuse(word.place, message, "leave it out".to_owned());
+                }
+            }
+            "proxy_redirect" if !matches!(word.text.as_str(), "off" | "default") => {
+                reader.misfit::<()>(word, "`off` or `default`");
+            }
+            _ => {}
+        }
+    }
+}
+
+fn set<T>(target: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *target = value;
+    }
+}
+
+fn replace_if_any<T>(target: &mut Arc<[T]>, own: Vec<T>) {
+    if !own.is_empty() {
+        *target = own.into();
+    }
+}
+
+impl Reader<'_> {
+    fn proxy_field(&mut self, name: &Word, value: &Word) -> Option<FieldText> {
+        let lower = name.text.to_ascii_lowercase();
+        if lower == "connection" && matches!(value.text.as_str(), "" | "close" | "keep-alive") {
+            return None;
+        }
+        if matches!(
+            lower.as_str(),
+            "connection"
+                | "keep-alive"
+                | "te"
+                | "transfer-encoding"
+                | "content-length"
+                | "upgrade"
+                | "expect"
+        ) {
+            let message = format!("eddy writes `{}` itself", name.text);
+            self.report.warning(name.place, message).hint("leave it out");
+            return None;
+        }
+        let value = self.text(value)?;
+        self.check_name(name)?;
+        Some(FieldText { name: name.text.as_str().into(), value, is_for_all: true })
+    }
+
+    fn answer_field(&mut self, name: &Word, value: &Word, always: Option<&Word>) -> Option<FieldText> {
+        if let Some(always) = always.filter(|word| word.text != "always") {
+            return self.misfit(always, "`always`");
+        }
+        let value = self.text(value)?;
+        self.check_name(name)?;
+        Some(FieldText { name: name.text.as_str().into(), value, is_for_all: always.is_some() })
+    }
+
+    /// Notes a name that no field can have.
+    fn check_name(&mut self, name: &Word) -> Option<()> {
+        if name.text.eq_ignore_ascii_case("host") {
+            return Some(());
+        }
+        let checked = FieldEdits::new().remove(&name.text);
+        checked.map_err(|fault| self.report.error(name.place, fault.to_string()).hint("leave it out")).ok()
+    }
+
+    fn error_page(&mut self, arguments: &[Word]) -> Option<ErrorPage> {
+        let (target, rest) = arguments.split_last()?;
+        let (answer, statuses) = match rest.split_last() {
+            Some((last, statuses)) if last.text.starts_with('=') => {
+                let code = &last.text[1..];
+                let answer = if code.is_empty() { None } else { Some(code) };
+                match answer.map(str::parse::<u16>).transpose() {
+                    Ok(answer) => (Some(answer), statuses),
+                    Err(_) => return self.misfit(last, "`=` or `=status`"),
+                }
+            }
+            _ => (None, rest),
+        };
+        let mut page = ErrorPage { statuses: Vec::new(), answer, target: self.text(target)? };
+        for status in statuses {
+            page.statuses.push(u16::try_from(self.number(status, 300, 599)?).ok()?);
+        }
+        if page.statuses.is_empty() {
+            self.report.error(target.place, "`error_page` names no status");
+            return None;
+        }
+        Some(page)
+    }
+
+    fn retry(&mut self, conditions: &[Word], before: &RetryConfig) -> RetryConfig {
+        let mut retry = RetryConfig { statuses: Vec::new(), on_reset: false, ..before.clone() };
+        for condition in conditions {
+            match condition.text.as_str() {
+                "error" => retry.on_reset = true,
+                "timeout" | "invalid_header" => {}
+                "off" => retry.attempts = 0,
+                "non_idempotent" => {
+                    let message = "eddy never repeats a request that may do something twice".to_owned();
+                    self.refuse(condition.place, message, "leave `non_idempotent` out".to_owned());
+                }
+                text => match text.strip_prefix("http_").and_then(|code| code.parse().ok()) {
+                    Some(status @ (403 | 404 | 429 | 500 | 502 | 503 | 504)) => retry.statuses.push(status),
+                    _ => {
+                        self.misfit::<()>(condition, "a reason such as `error`, `timeout` or `http_502`");
+                    }
+                },
+            }
+        }
+        retry
+    }
+}

@@ -1,0 +1,92 @@
+//! `server`: names, addresses, and what is in it.
+
+use eddy_route::nginx::{NameForm, PlaceKind, ServerName, ServerSpec};
+
+use super::block::SERVER;
+use super::listen::Listen;
+use super::location::{Outer, place_of};
+use super::reader::Reader;
+use super::scope::Scope;
+use super::tree::{Directive, Word};
+use crate::problem::shown;
+
+/// A server that was read, with what does not belong to its places.
+pub(super) struct ServerRead {
+    pub(super) index: u32,
+    pub(super) listens: Vec<Listen>,
+    pub(super) scope: Scope,
+}
+
+impl Reader<'_> {
+    /// Reads a server.
+    pub(super) fn server(&mut self, directive: &Directive, outer: &Scope) -> ServerRead {
+        let block = directive.block.as_deref().unwrap_or_default();
+        let directives: Vec<Directive> =
+            block.iter().filter(|directive| self.accepts(directive, SERVER)).cloned().collect();
+        let scope = outer.within(&directives, self);
+        let (mut names, mut listens) = (Vec::new(), Vec::new());
+        for directive in &directives {
+            match directive.name.text.as_str() {
+                "server_name" => {
+                    names.extend(directive.arguments.iter().filter_map(|name| self.server_name(name)))
+                }
+                "listen" => listens.extend(self.listen(&directive.arguments)),
+                _ => {}
+            }
+        }
+        if listens.is_empty() && !directives.iter().any(|directive| directive.name.text == "listen") {
+            let word = Word { text: "80".to_owned(), place: directive.name.place };
+            listens.extend(self.listen(&[word]));
+        }
+        if names.is_empty() {
+            names.extend(ServerName::parse(""));
+        }
+        let label = match (names.first(), listens.first()) {
+            (Some(name), _) if !name.text.is_empty() => name.text.to_string(),
+            (_, Some(listen)) => listen.address.to_string(),
+            _ => "server".to_owned(),
+        };
+        let place = place_of(&scope, &label, self.origin(directive.name.place), PlaceKind::Server);
+        let place = self.add_place(place);
+        let steps = self.steps(&directives, SERVER, &mut |_, _| None);
+        let outer = Outer { scope: &scope, label: &label, text: None, may_hold: true, is_server: true };
+        let locations = self.locations(&directives, &outer);
+        let last_try = self.last_try(&directives);
+        if let Some(spec) = self.spec.places.get_mut(place as usize) {
+            spec.steps = steps;
+            spec.last_try = last_try;
+        }
+        self.spec.servers.push(ServerSpec { names, place, locations, merges_slashes: scope.merges_slashes });
+        let index = u32::try_from(self.spec.servers.len() - 1).unwrap_or(u32::MAX);
+        ServerRead { index, listens, scope }
+    }
+
+    fn server_name(&mut self, word: &Word) -> Option<ServerName> {
+        if word.text == "$hostname" {
+            let message = "eddy does not ask for the name of the machine".to_owned();
+            self.refuse(word.place, message, "write the name".to_owned());
+            return None;
+        }
+        match ServerName::parse(&word.text) {
+            Ok(mut name) => {
+                if let NameForm::Pattern(pattern) = &mut name.form
+                    && let Err(taken) = pattern.bind(&mut self.spec.variables)
+                {
+                    let message = format!(
+                        "a group cannot be named `{}`, as a variable of NGINX's own is",
+                        shown(&taken)
+                    );
+                    self.report.error(word.place, message);
+                    return None;
+                }
+                Some(name)
+            }
+            Err(fault) => {
+                self.report.error(word.place, fault.to_string()).hint(
+                    "write `example.com`, `*.example.com`, `.example.com`, `example.*` or `~expression`",
+                );
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Words to directives: a name, arguments, perhaps a block.
+
+use super::word::{Token, TokenKind, split};
+use crate::problem::{Place, Report, shown};
+
+/// A directive.
+#[derive(Clone, Debug)]
+pub(super) struct Directive {
+    pub(super) name: Word,
+    pub(super) arguments: Vec<Word>,
+    /// What it holds, if it is a block.
+    pub(super) block: Option<Vec<Self>>,
+}
+
+/// A word and where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Word {
+    pub(super) text: String,
+    pub(super) place: Place,
+}
+
+/// The directives of a file; what is wrong is noted.
+pub(super) fn parse(text: &str, source: u32, report: &mut Report) -> Vec<Directive> {
+    let mut tokens = split(text, source, report).into_iter().peekable();
+    let directives = read_block(&mut tokens, None, 0, report);
+    if let Some(token) = tokens.next() {
+        report.error(token.place, "this `}` closes nothing");
+    }
+    directives
+}
+
+type Tokens = std::iter::Peekable<std::vec::IntoIter<Token>>;
+
+/// Reads directives to the end of the file, or to the `}` of the block that began at `opened`.
+fn read_block(
+    tokens: &mut Tokens,
+    opened: Option<Place>,
+    depth: usize,
+    report: &mut Report,
+) -> Vec<Directive> {
+    let mut directives = Vec::new();
+    loop {
+        match tokens.next_if(|token| opened.is_some() || token.kind != TokenKind::Close) {
+            None => {
+                if let (Some(opened), None) = (opened, tokens.peek())
+                    && !report.has_errors()
+                {
+                    report.error(opened, "this block is not closed").hint("end it with `}`");
+                }
+                return directives;
+            }
+            Some(Token { kind: TokenKind::Close, .. }) => return directives,
+            Some(Token { kind: TokenKind::Word(text), place }) => {
+                let name = Word { text, place };
+                match read_directive(name, tokens, depth, report) {
+                    Some(directive) => directives.push(directive),
+                    None => return directives,
+                }
+            }
+            Some(Token { kind: TokenKind::End, place }) => {
+                report.error(place, "this `;` ends no directive");
+            }
+            Some(Token { kind: TokenKind::Open, place }) => {
+                report.error(place, "this block has no name");
+                read_block(tokens, Some(place), depth + 1, report);
+            }
+        }
+    }
+}
+
+fn read_directive(name: Word, tokens: &mut Tokens, depth: usize, report: &mut Report) -> Option<Directive> {
+    let mut arguments = Vec::new();
+    loop {
+        let Some(token) = tokens.next() else {
+            if !report.has_errors() {
+                report
+                    .error(name.place, format!("`{}` is not ended", shown(&name.text)))
+                    .hint("end it with `;`, or with a block in `{}`");
+            }
+            return None;
+        };
+        match token.kind {
+            TokenKind::Word(text) => arguments.push(Word { text, place: token.place }),
+            TokenKind::End => return Some(Directive { name, arguments, block: None }),
+            TokenKind::Open if depth >= DEPTH_MAX => {
+                report.error(token.place, format!("blocks are nested more than {DEPTH_MAX} deep"));
+                return None;
+            }
+            TokenKind::Open => {
+                let block = read_block(tokens, Some(token.place), depth + 1, report);
+                return Some(Directive { name, arguments, block: Some(block) });
+            }
+            TokenKind::Close => {
+                report
+                    .error(token.place, format!("`{}` is not ended before this `}}`", shown(&name.text)))
+                    .hint("end it with `;`");
+                return None;
+            }
+        }
+    }
+}
+
+/// Deepest nesting of blocks.
+const DEPTH_MAX: usize = 64;

@@ -1,0 +1,259 @@
+//! The configuration as a whole: what stands outside of servers, and listeners made of their addresses.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use eddy_route::nginx::{Address, LastTry, PlaceKind, Sites};
+
+use super::block::{EVENTS, HTTP, MAIN};
+use super::include::{includes, is_pattern, united};
+use super::reader::Reader;
+use super::scope::Scope;
+use super::server::ServerRead;
+use super::tree::{Directive, Word};
+use crate::check::{Leniency, version_of};
+use crate::config::{
+    AccessLogConfig, AddressBlock, Config, ForwardedConfig, GatewayLimits, HttpLimits, HttpTimeouts,
+    ListenAddress, ListenerConfig, LogConfig, LogFormat, LogTarget, QuarantineConfig, Serve,
+};
+use crate::problem::{Place, Report, SourceText, shown};
+
+/// Checks a configuration of NGINX's: the first source, the others being files that it includes.
+pub(crate) fn check_nginx(sources: &[SourceText], leniency: Leniency, report: &mut Report) -> Option<Config> {
+    let directives = united(sources, report);
+    if report.has_errors() {
+        return None;
+    }
+    let mut reader = Reader::new(sources, leniency, report);
+    let mut frame = Frame::default();
+    reader.main(&directives, &mut frame);
+    reader.check_variables();
+    reader.check_names();
+    if reader.report.has_errors() {
+        return None;
+    }
+    Some(reader.config(frame, sources))
+}
+
+/// What stands outside of servers.
+#[derive(Default)]
+struct Frame {
+    workers: Option<u16>,
+    connections: Option<u32>,
+    drain_timeout: Option<Duration>,
+    servers: Vec<ServerRead>,
+    access_log: Option<Word>,
+}
+
+impl Reader<'_> {
+    fn main(&mut self, directives: &[Directive], frame: &mut Frame) {
+        for directive in directives {
+            if !self.accepts(directive, MAIN) {
+                continue;
+            }
+            let block = directive.block.as_deref().unwrap_or_default();
+            match (directive.name.text.as_str(), directive.arguments.as_slice()) {
+                ("worker_processes", [number]) if number.text != "auto" => {
+                    frame.workers = self.number(number, 1, 256).and_then(|number| u16::try_from(number).ok());
+                }
+                ("worker_shutdown_timeout", [time]) => frame.drain_timeout = self.time(time),
+                ("events", []) => self.events(block, frame),
+                ("http", []) => self.http(block, frame),
+                _ => {}
+            }
+        }
+        if frame.servers.is_empty() && !self.report.has_errors() {
+            self.report
+                .error(Place { source: 0, line: 1, column: 1, length: 1 }, "there is no `server`")
+                .hint("write `http { server { listen 8080; location / { proxy_pass http://127.0.0.1:9000; } } }`");
+        }
+    }
+
+    fn events(&mut self, directives: &[Directive], frame: &mut Frame) {
+        for directive in directives {
+            if self.accepts(directive, EVENTS)
+                && let ("worker_connections", [number]) =
+                    (directive.name.text.as_str(), directive.arguments.as_slice())
+            {
+                let number = self.number(number, 1, 10_000_000);
+                frame.connections = number.and_then(|number| u32::try_from(number).ok());
+            }
+        }
+    }
+
+    fn http(&mut self, directives: &[Directive], frame: &mut Frame) {
+        let directives: Vec<Directive> =
+            directives.iter().filter(|directive| self.accepts(directive, HTTP)).cloned().collect();
+        self.gather_addresses(&directives);
+        for directive in &directives {
+            match directive.name.text.as_str() {
+                "map" => self.map(directive),
+                "upstream" => self.upstream(directive),
+                _ => {}
+            }
+        }
+        let scope = Scope::default().within(&directives, self);
+        frame.access_log = scope.access_log.clone();
+        for directive in directives.iter().filter(|directive| directive.name.text == "server") {
+            let server = self.server(directive, &scope);
+            frame.servers.push(server);
+        }
+    }
+
+    /// Notes variables that are read and that nothing fills.
+    fn check_variables(&mut self) {
+        let mut uses: Vec<(u32, Place)> =
+            self.first_uses.iter().map(|(slot, place)| (*slot, *place)).collect();
+        uses.sort_by_key(|(_, place)| *place);
+        for (slot, place) in uses {
+            if !self.spec.variables.is_defined(slot) {
+                let message =
+                    format!("nothing fills the variable `${}`", shown(self.spec.variables.name(slot)));
+                self.report
+                    .error(place, message)
+                    .hint("fill it with `set`, `map` or a named group, or mend its name");
+            }
+        }
+    }
+
+    /// Notes named locations that are sent to and that are not there.
+    fn check_names(&mut self) {
+        let mut wrong = Vec::new();
+        for server in &self.spec.servers {
+            let place = |index: &u32| self.spec.places.get(*index as usize);
+            let names: Vec<&str> = server
+                .locations
+                .iter()
+                .filter_map(|location| {
+                    let PlaceKind::Named(name) = &place(location)?.kind else { return None };
+                    Some(&**name)
+                })
+                .collect();
+            let mut pending: Vec<u32> = server.locations.clone();
+            pending.push(server.place);
+            while let Some(spec) = pending.pop().as_ref().and_then(place) {
+                pending.extend(&spec.locations);
+                let pages = spec.error_pages.iter().filter_map(|page| page.target.as_plain());
+                let pages = pages.filter_map(|target| std::str::from_utf8(target).ok()?.strip_prefix('@'));
+                let tried = match &spec.last_try {
+                    Some(LastTry::Named(name)) => Some(&**name),
+                    Some(LastTry::Status(_) | LastTry::Path(_)) | None => None,
+                };
+                for name in pages.chain(tried).filter(|name| !names.contains(name)) {
+                    wrong.push((spec.origin.clone(), name.to_owned()));
+                }
+            }
+        }
+        for (origin, name) in wrong {
+            let source =
+                self.sources.iter().position(|source| source.path == origin.file).unwrap_or_default();
+            let source = u32::try_from(source).unwrap_or_default();
+            let place = Place { source, line: origin.line, column: 1, length: 1 };
+            self.report
+                .error(
+                    place,
+                    format!("this sends requests to `@{}`, which is no location of its server", shown(&name)),
+                )
+                .hint(format!("add `location @{} {{ ... }}` to the server", shown(&name)));
+        }
+    }
+
+    fn config(self, frame: Frame, sources: &[SourceText]) -> Config {
+        let Self { mut spec, actions, clusters, .. } = self;
+        let mut listeners: Vec<ListenerConfig> = Vec::new();
+        let mut by_address: HashMap<ListenAddress, usize> = HashMap::new();
+        let mut has_default: Vec<bool> = Vec::new();
+        for server in &frame.servers {
+            for listen in &server.listens {
+                let at = *by_address.entry(listen.address.clone()).or_insert_with(|| {
+                    let text: Arc<str> = listen.address.to_string().into();
+                    spec.addresses.push(Address { text, servers: Vec::new(), default: server.index });
+                    has_default.push(false);
+                    listeners.push(listener(&listen.address, spec.addresses.len() - 1, &server.scope));
+                    listeners.len() - 1
+                });
+                let address = &mut spec.addresses[at];
+                if !address.servers.contains(&server.index) {
+                    address.servers.push(server.index);
+                }
+                if listen.is_default && !has_default[at] {
+                    has_default[at] = true;
+                    address.default = server.index;
+                    listeners[at] = listener(&listen.address, at, &server.scope);
+                }
+            }
+        }
+        let workers = u32::from(frame.workers.unwrap_or(1));
+        let mut limits = GatewayLimits::default();
+        if let Some(connections) = frame.connections {
+            limits.connections_max = connections.saturating_mul(workers).max(connections);
+        }
+        Config {
+            listeners,
+            tables: Vec::new(),
+            actions,
+            clusters,
+            filters: Vec::new(),
+            admin: None,
+            access_log: frame.access_log.as_ref().and_then(access_log),
+            log: LogConfig { level: "info".into(), format: LogFormat::Text },
+            limits,
+            quarantine: QuarantineConfig::default(),
+            workers: frame.workers,
+            drain_timeout: frame.drain_timeout.unwrap_or(crate::check::DRAIN_TIMEOUT),
+            shown: sources.iter().map(|source| &*source.text).collect::<Vec<_>>().join("\n").into(),
+            version: version_of(sources),
+            sites: Some(Arc::new(Sites::build(spec))),
+            included: included(sources),
+            route_check: 0,
+        }
+    }
+}
+
+/// The files that are included, and the folders that patterns look into.
+fn included(sources: &[SourceText]) -> Vec<PathBuf> {
+    let files = sources.iter().skip(1).map(|source| PathBuf::from(&*source.path));
+    let patterns = includes(sources).into_iter().filter(|pattern| is_pattern(pattern));
+    let folders = patterns.filter_map(|pattern| Path::new(&pattern).parent().map(Path::to_path_buf));
+    files.chain(folders.filter(|folder| !is_pattern(&folder.to_string_lossy()))).collect()
+}
+
+/// A listener with the limits of its default server.
+fn listener(address: &ListenAddress, index: usize, scope: &Scope) -> ListenerConfig {
+    let mut limits = HttpLimits::default();
+    if let Some(bytes) = scope.head_bytes_max {
+        limits.head.head_bytes_max = u32::try_from(bytes.clamp(1024, 1 << 20)).unwrap_or(1 << 20);
+        limits.head.target_bytes_max = limits.head.target_bytes_max.min(limits.head.head_bytes_max);
+    }
+    limits.requests_per_connection_max = scope.requests_max.unwrap_or_default();
+    let mut timeouts = HttpTimeouts::default();
+    timeouts.head = scope.head_timeout.unwrap_or(timeouts.head);
+    timeouts.idle = scope.idle_timeout.unwrap_or(timeouts.idle);
+    // What clients say of where they come from is passed on, and nothing added, unless the configuration says so.
+    let everybody = ["0.0.0.0", "::"].map(|address| address.parse());
+    let trusted = everybody.into_iter().flatten().map(|address| AddressBlock { address, prefix_bits: 0 });
+    ListenerConfig {
+        name: address.to_string().into(),
+        address: address.clone(),
+        serve: Serve::Sites(index),
+        limits,
+        timeouts,
+        forwarded: ForwardedConfig { x_forwarded: false, forwarded: false, trusted: trusted.collect() },
+        via: None,
+        request_id: None,
+        has_access_log: scope.access_log.as_ref().is_none_or(|word| word.text != "off"),
+        filters: Vec::new(),
+    }
+}
+
+fn access_log(word: &Word) -> Option<AccessLogConfig> {
+    let target = match word.text.as_str() {
+        "off" => return None,
+        "/dev/stdout" => LogTarget::Stdout,
+        "/dev/stderr" => LogTarget::Stderr,
+        file => LogTarget::File(file.into()),
+    };
+    Some(AccessLogConfig { target, format: LogFormat::Text, time_zone: "UTC".into() })
+}

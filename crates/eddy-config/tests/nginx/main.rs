@@ -1,0 +1,130 @@
+//! NGINX's configurations in eddy and in the real NGINX: the same requests must get the same answers.
+//!
+//! What NGINX said is kept in `recorded/`, and stands in for it where it is not installed. `EDDY_REQUIRE_PEERS=1` makes
+//! its absence a failure, `UPDATE=1` records anew.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
+#![expect(clippy::print_stdout, reason = "a test says what it compared")]
+
+mod eddy;
+mod examples;
+mod generate;
+mod peer;
+mod recorded;
+
+use eddy::Eddy;
+use peer::Nginx;
+use recorded::Recorded;
+
+/// A configuration, and requests to its first address.
+struct Case {
+    name: String,
+    config: String,
+    requests: Vec<Request>,
+}
+
+/// A request, byte by byte.
+#[derive(Clone)]
+struct Request {
+    host: String,
+    target: String,
+    fields: String,
+}
+
+impl Request {
+    fn new(host: &str, target: &str) -> Self {
+        Self { host: host.to_owned(), target: target.to_owned(), fields: String::new() }
+    }
+
+    fn text(&self) -> String {
+        format!("GET {} HTTP/1.1\r\nHost: {}\r\n{}\r\n", self.target, self.host, self.fields)
+    }
+}
+
+/// Puts the cases to both and tells where they differ; the number of pairs that were compared.
+fn compare(file: &str, cases: &[Case]) -> usize {
+    let mut recorded = Recorded::open(file);
+    let mut different = Vec::new();
+    let mut compared = 0;
+    let nginx = Nginx::is_there();
+    for case in cases {
+        let eddy = Eddy::of(&case.config);
+        let peer = nginx.then(|| Nginx::start(&case.config));
+        let mut client = peer.as_ref().map(Nginx::connect);
+        for request in &case.requests {
+            let fields = request.fields.replace("\r\n", ";");
+            let key = format!("{} {} {} {fields}", case.name, request.host, request.target);
+            let theirs = match &mut client {
+                Some(client) => {
+                    let answer = client.ask(&request.text());
+                    recorded.note(&key, &answer);
+                    answer
+                }
+                None => match recorded.find(&key) {
+                    Some(answer) => answer.to_owned(),
+                    None => continue,
+                },
+            };
+            let Some(ours) = eddy.ask(&request.text()) else {
+                // eddy's own parser refuses more than NGINX's; the guide says what.
+                continue;
+            };
+            compared += 1;
+            if ours != theirs {
+                let name = format!("server_name {};", request.host);
+                let table = case.config.split("server {").find(|table| table.contains(&name));
+                different.push(format!(
+                    "{key}\n  eddy  {ours}\n  nginx {theirs}\n{}",
+                    table.unwrap_or(&case.config)
+                ));
+            }
+        }
+    }
+    recorded.close(nginx);
+    let shown: Vec<&str> = different.iter().take(5).map(String::as_str).collect();
+    assert!(different.is_empty(), "{} of {compared} differ:\n{}", different.len(), shown.join("\n"));
+    compared
+}
+
+#[test]
+fn examples_answer_as_nginx_does() {
+    let compared = compare("examples.txt", &examples::cases());
+    assert!(compared >= 100, "{compared} requests");
+}
+
+#[test]
+fn examples_answer_as_they_say() {
+    for (config, request, expected) in examples::all() {
+        let answer = Eddy::of(&config).ask(&request.text());
+        assert_eq!(
+            answer.as_deref(),
+            Some(expected.as_str()),
+            "{} {}\n{config}",
+            request.host,
+            request.target
+        );
+    }
+}
+
+#[test]
+fn generated_locations_answer_as_nginx_does() {
+    let tables = std::env::var_os("EDDY_NGINX_TABLES").and_then(|count| count.to_str()?.parse().ok());
+    let (cases, coverage) = generate::cases(tables.unwrap_or(200));
+    // What is beyond the usual number is not recorded.
+    let file = if tables.is_some() { "" } else { "generated.txt" };
+    let compared = compare(file, &cases);
+    println!("{compared} pairs; {coverage}");
+    assert!(compared > 2000, "{compared} pairs");
+}
+
+#[test]
+fn the_index_finds_what_the_plain_search_finds() {
+    let (cases, _) = generate::cases(300);
+    for case in &cases {
+        let eddy = Eddy::of(&case.config);
+        for request in &case.requests {
+            let text = request.text();
+            assert_eq!(eddy.ask(&text), eddy.ask_plainly(&text), "{}\n{}", request.target, case.config);
+        }
+    }
+}

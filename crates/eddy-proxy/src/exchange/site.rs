@@ -1,0 +1,305 @@
+//! Requests that go by servers and locations of NGINX's: the walk, and what comes of it.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use eddy_config::{Action, ActionKind, ListenAddress};
+use eddy_http::{EditFault, FieldEdits, RequestBody, Version};
+use eddy_io::Peer;
+use eddy_route::nginx::{Outcome, SiteRequest, Sites, Walk};
+use eddy_upstream::Tried;
+
+use crate::exchange::drive::Drive;
+use crate::exchange::phase::Phase;
+use crate::exchange::route::{fail, follow};
+use crate::exchange::state::{Exchange, LocalBody};
+use crate::fault::{Fault, Side};
+use crate::plan::{Handler, ListenerPlan};
+use crate::worker::WorkerPlan;
+
+/// What an exchange remembers of its way through servers and locations; kept for the next one.
+#[derive(Debug)]
+pub(crate) struct SiteState {
+    /// Whether this exchange has begun a walk.
+    pub(crate) is_under_way: bool,
+    /// The host that the upstream is sent.
+    pub(crate) host: Vec<u8>,
+    walk: Walk,
+    outcome: Outcome,
+    id: u128,
+    /// Names and values of fields on their way into the head.
+    bytes: Vec<u8>,
+    fields: Vec<FieldPlace>,
+}
+
+/// Where a field lies in [`SiteState::bytes`].
+#[derive(Clone, Copy, Debug)]
+struct FieldPlace {
+    start: usize,
+    value: usize,
+    end: usize,
+}
+
+impl SiteState {
+    fn new() -> Box<Self> {
+        Box::new(Self {
+            is_under_way: false,
+            host: Vec::new(),
+            walk: Walk::default(),
+            outcome: Outcome::Close,
+            id: 0,
+            bytes: Vec::new(),
+            fields: Vec::new(),
+        })
+    }
+}
+
+/// Takes the request to the place that answers it.
+///
+/// # Errors
+/// [`Fault::RewriteFailed`] when what is to be sent cannot be.
+pub(crate) fn find(drive: &mut Drive<'_>, sites: &Sites, address: usize) -> Result<(), Fault> {
+    let mut site = drive.exchange.site.take().unwrap_or_else(SiteState::new);
+    site.is_under_way = true;
+    {
+        let mut rng = drive.worker.rng.borrow_mut();
+        site.id = u128::from(rng.bits()) << 64 | u128::from(rng.bits());
+    }
+    let mut scratch = drive.worker.route.borrow_mut();
+    let request = request(drive, site.id);
+    site.outcome = sites.walk(address, &request, &mut site.walk, &mut scratch);
+    drop(scratch);
+    settle(drive, sites, site)
+}
+
+/// Notes where the walk ended, and writes the target for its upstream.
+fn settle(drive: &mut Drive<'_>, sites: &Sites, mut site: Box<SiteState>) -> Result<(), Fault> {
+    drive.exchange.rule = Some(site.walk.place() as usize);
+    drive.exchange.action = None;
+    drive.exchange.cluster = None;
+    let mut settled = Ok(());
+    if let Outcome::Proxy { action } = site.outcome {
+        let mut target = std::mem::take(&mut drive.exchange.scratch);
+        {
+            let mut scratch = drive.worker.route.borrow_mut();
+            let request = request(drive, site.id);
+            settled = sites
+                .write_target(&request, &mut site.walk, &mut scratch, &mut target)
+                .map_err(|_| Fault::RewriteFailed);
+        }
+        let action = action as usize;
+        drive.exchange.action = Some(action);
+        if let Some(ActionKind::Cluster(cluster)) =
+            drive.plan.plan.config.actions.get(action).map(|action| &action.kind)
+        {
+            drive.exchange.cluster = Some(*cluster);
+        }
+        std::mem::swap(&mut drive.exchange.target, &mut target);
+        drive.exchange.scratch = target;
+    }
+    drive.exchange.site = Some(site);
+    settled
+}
+
+/// Does what the walk ended with.
+pub(crate) fn act(drive: &mut Drive<'_>, action: Option<&Action>) -> Phase {
+    let plan = Rc::clone(&drive.plan);
+    let Some((sites, mut site)) = take(drive, &plan) else { return fail(drive, Fault::NoRule) };
+    let mut prepared = Ok(());
+    let phase = match site.outcome {
+        Outcome::Proxy { .. } => {
+            prepared = prepare(drive, sites, &mut site);
+            None
+        }
+        Outcome::Text { status } => {
+            let place = sites.places().get(site.walk.place() as usize);
+            let content_type =
+                place.map_or_else(|| "text/plain".into(), |place| Arc::clone(&place.default_type));
+            drive.exchange.scratch.clear();
+            drive.exchange.scratch.extend_from_slice(site.walk.text());
+            drive.exchange.local.body = LocalBody::Typed(content_type);
+            drive.exchange.status = status;
+            Some(Phase::Reply)
+        }
+        Outcome::Redirect { status } => {
+            let mut location = std::mem::take(&mut drive.exchange.local.location);
+            sites.write_location(&request(drive, site.id), &mut site.walk, &mut location);
+            drive.exchange.local.location = location;
+            drive.exchange.status = status;
+            Some(Phase::Reply)
+        }
+        Outcome::Status { status } => {
+            drive.exchange.status = status;
+            Some(Phase::Reply)
+        }
+        Outcome::Close => None,
+    };
+    let outcome = site.outcome;
+    drive.exchange.site = Some(site);
+    match (phase, prepared, action) {
+        (Some(phase), _, _) => phase,
+        (None, Err(_), _) => fail(drive, Fault::RewriteFailed),
+        (None, Ok(()), Some(action)) if outcome != Outcome::Close => follow(drive, action),
+        _ => fail(drive, Fault::RuleClose),
+    }
+}
+
+/// Puts what `proxy_set_header` says into the head.
+fn prepare(drive: &mut Drive<'_>, sites: &Sites, site: &mut SiteState) -> Result<(), EditFault> {
+    {
+        let mut scratch = drive.worker.route.borrow_mut();
+        let request = request(drive, site.id);
+        let SiteState { walk, host, bytes, fields, .. } = &mut *site;
+        sites.write_host(&request, walk, &mut scratch, host);
+        bytes.clear();
+        fields.clear();
+        sites.for_each_field(&request, walk, &mut scratch, |name, value| {
+            let start = bytes.len();
+            bytes.extend_from_slice(name.as_bytes());
+            let name_end = bytes.len();
+            bytes.extend_from_slice(value);
+            fields.push(FieldPlace { start, value: name_end, end: bytes.len() });
+        });
+    }
+    let Exchange { head, head_bytes, .. } = &mut *drive.exchange;
+    // A host goes into a line of its own.
+    if !site.host.iter().all(|byte| (0x21..0x7f).contains(byte)) {
+        return Err(EditFault::BadAuthority { authority: site.host.escape_ascii().to_string() });
+    }
+    if site.walk.becomes_get() {
+        head.set_method(head_bytes, b"GET")?;
+    }
+    if site.fields.is_empty() {
+        return Ok(());
+    }
+    let mut editor = head.edit(head_bytes);
+    for field in &site.fields {
+        let name = site.bytes.get(field.start..field.value).unwrap_or_default();
+        match site.bytes.get(field.value..field.end).unwrap_or_default() {
+            b"" => editor.remove(name)?,
+            value => editor.set(name, value)?,
+        }
+    }
+    Ok(())
+}
+
+/// What the rule's `add_header` says of an answer with this status, with the action's own edits; `None` if nothing.
+pub(crate) fn answer_edits(
+    drive: &mut Drive<'_>,
+    status: u16,
+    action: Option<&Action>,
+) -> Option<FieldEdits> {
+    let plan = Rc::clone(&drive.plan);
+    let (sites, mut site) = take(drive, &plan)?;
+    let place = sites.places().get(site.walk.place() as usize);
+    let mut edits = None;
+    if place.is_some_and(|place| !place.answer_fields.is_empty()) {
+        let mut own = action.map(|action| action.response_edits.clone()).unwrap_or_default();
+        let mut scratch = drive.worker.route.borrow_mut();
+        let request = request(drive, site.id);
+        sites.for_each_answer_field(status, &request, &mut site.walk, &mut scratch, |name, value| {
+            let added = std::str::from_utf8(value).map(|value| own.add(name, value));
+            if !matches!(added, Ok(Ok(()))) {
+                tracing::debug!(name, "a value of `add_header` cannot be sent, and the field was left out");
+            }
+        });
+        edits = Some(own);
+    }
+    drive.exchange.site = Some(site);
+    edits
+}
+
+/// The same for an answer of an upstream, whose status an error page may replace.
+pub(crate) fn before_answer(drive: &mut Drive<'_>, action: Option<&Action>) -> Option<FieldEdits> {
+    let site = drive.exchange.site.as_ref().filter(|site| site.is_under_way)?;
+    if let Some(status) = site.walk.answer_status() {
+        // One without a body cannot take the place of one with a body; the upstream's then stays.
+        let _ = drive.exchange.response.set_status(status.into());
+    }
+    let status = drive.exchange.response.status;
+    answer_edits(drive, status, action)
+}
+
+/// Goes on with an error page where the upstream failed before anything was sent to the client.
+pub(crate) fn show_error_page(drive: &mut Drive<'_>) -> Option<Phase> {
+    let fault = drive.exchange.fault?;
+    let exchange = &*drive.exchange;
+    let is_untouched =
+        !exchange.is_answered && !exchange.answer.is_half_sent() && exchange.upload.data_bytes == 0;
+    if fault.side() != Side::Upstream || !is_untouched || exchange.head.body != RequestBody::None {
+        return None;
+    }
+    let plan = Rc::clone(&drive.plan);
+    let (sites, mut site) = take(drive, &plan)?;
+    let next = {
+        let mut scratch = drive.worker.route.borrow_mut();
+        let request = request(drive, site.id);
+        sites.walk_on_error(fault.status(), &request, &mut site.walk, &mut scratch)
+    };
+    let Some(outcome) = next else {
+        drive.exchange.site = Some(site);
+        return None;
+    };
+    site.outcome = outcome;
+    drive.exchange.fault = None;
+    drive.exchange.tried = Tried::new();
+    drive.exchange.attempts = 0;
+    drive.exchange.upload.clear();
+    drive.exchange.answer.clear();
+    if let Err(fault) = settle(drive, sites, site) {
+        return Some(fail(drive, fault));
+    }
+    let action = drive.exchange.action.and_then(|action| plan.plan.config.actions.get(action));
+    let next = act(drive, action);
+    // The answer is written where this was asked.
+    (next != Phase::Reply).then_some(next)
+}
+
+/// The servers and the state of a walk that is under way, to be put back.
+fn take<'p>(drive: &mut Drive<'_>, plan: &'p WorkerPlan) -> Option<(&'p Sites, Box<SiteState>)> {
+    let site = drive.exchange.site.take_if(|site| site.is_under_way)?;
+    match &plan.listener(drive.index)?.handler {
+        Handler::Sites(sites, _) => Some((sites, site)),
+        Handler::Router(_) | Handler::Demo => None,
+    }
+}
+
+/// The request as servers and locations see it.
+fn request<'a>(drive: &'a Drive<'_>, id: u128) -> SiteRequest<'a> {
+    let exchange = &*drive.exchange;
+    let (head, bytes) = (&exchange.head, exchange.head_bytes.as_slice());
+    let listener: &ListenerPlan = drive.listener();
+    let local_port = match &listener.config.address {
+        ListenAddress::Tcp(address) => address.port(),
+        ListenAddress::Unix(_) => 0,
+    };
+    let sent = head.target.of(bytes);
+    let path = head.path.of(bytes);
+    // Of an absolute target, what follows the authority.
+    let target =
+        sent.get(sent.len().saturating_sub(path.len() + head.query.map_or(0, |query| query.len() + 1))..);
+    SiteRequest {
+        host: head.host.of(bytes),
+        path,
+        query: head.query.map(|query| query.of(bytes)),
+        target: match target.unwrap_or_default() {
+            b"" => b"/",
+            target => target,
+        },
+        method: head.method_name(bytes),
+        protocol: if head.version == Version::Http11 { "HTTP/1.1" } else { "HTTP/1.0" },
+        fields: head.fields(bytes),
+        body_bytes: match head.body {
+            RequestBody::Length(length) => Some(length),
+            RequestBody::None | RequestBody::Chunked => None,
+        },
+        remote_address: drive.down.peer_text.as_bytes(),
+        remote_port: match drive.down.peer {
+            Peer::Tcp(address) => address.port(),
+            Peer::Unix => 0,
+        },
+        local_address: listener.local_address.as_bytes(),
+        local_port,
+        id,
+    }
+}

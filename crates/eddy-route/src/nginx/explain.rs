@@ -1,0 +1,310 @@
+//! Why a request ends up where it does: the server, each search for a location, each rewrite.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::names::{NameForm, NameFound};
+use super::request::SiteRequest;
+use super::search::{Located, Means};
+use super::sites::Sites;
+use super::spec::{PlaceKind, PlaceSpec};
+use super::step::{RewriteEnd, RewriteStep};
+use super::walk::{Outcome, Walk};
+use crate::compile::PatternScratch;
+use crate::normalise::PathFault;
+use crate::request::RouteScratch;
+
+/// Why a request ends up where it does. Its JSON form is stable: fields may be added, never renamed.
+#[derive(Clone, Debug, Serialize)]
+pub struct SiteExplanation {
+    /// The method.
+    pub method: String,
+    /// The host in lower case, without a final dot.
+    pub host: String,
+    /// Path and query as they were sent.
+    pub target: String,
+    /// The server that the host leads to; `None` if the path was refused before.
+    pub server: Option<ServerChoice>,
+    /// What happened on the way, in order.
+    pub hops: Vec<Hop>,
+    /// Why the path was refused.
+    pub refused: Option<String>,
+    /// The place that answers.
+    pub place: Option<PlaceRef>,
+    /// What it answers.
+    pub answer: String,
+}
+
+/// A server, and why it was chosen.
+#[derive(Clone, Debug, Serialize)]
+pub struct ServerChoice {
+    /// The server.
+    pub server: PlaceRef,
+    /// Why.
+    pub why: String,
+}
+
+/// A server or location, and where it is written.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlaceRef {
+    /// Its name.
+    pub name: String,
+    /// The file.
+    pub file: String,
+    /// The line.
+    pub line: u32,
+}
+
+/// A search, a rewrite, or a request sent on to a named location.
+#[derive(Clone, Debug, Serialize)]
+pub struct Hop {
+    /// The path then.
+    pub path: String,
+    /// The query then.
+    pub query: String,
+    /// The place that was found, if one was looked for.
+    pub place: Option<PlaceRef>,
+    /// Why.
+    pub why: String,
+    /// Locations that the path fits as well.
+    pub others: Vec<Other>,
+}
+
+/// A location that a path fits, too.
+#[derive(Clone, Debug, Serialize)]
+pub struct Other {
+    /// The location.
+    pub place: PlaceRef,
+    /// Why it was not taken.
+    pub why: String,
+}
+
+/// What a walk notes for an explanation.
+#[derive(Debug, Default)]
+pub(crate) struct Trace {
+    server: Option<ServerChoice>,
+    hops: Vec<Hop>,
+    refused: Option<String>,
+}
+
+impl Sites {
+    /// Tells where a request ends up and why.
+    ///
+    /// # Cost
+    ///
+    /// Grows with the number of locations and allocates; not for the path of requests.
+    pub fn explain(&self, address: usize, request: &SiteRequest<'_>) -> SiteExplanation {
+        let (mut walk, mut scratch, mut trace) = (Walk::default(), RouteScratch::new(), Trace::default());
+        let outcome = self.walk_by(Means::Plain, address, request, &mut walk, &mut scratch, Some(&mut trace));
+        let mut text = Vec::new();
+        let answer = match outcome {
+            Outcome::Proxy { .. } => match self.write_target(request, &mut walk, &mut scratch, &mut text) {
+                Ok(()) => format!("proxy_pass, asked for {}", shown(&text)),
+                Err(fault) => format!("500: {fault}"),
+            },
+            Outcome::Text { status } => format!("{status} {}", shown(walk.text())),
+            Outcome::Redirect { status } => {
+                self.write_location(request, &mut walk, &mut text);
+                format!("{status} to {}", shown(&text))
+            }
+            Outcome::Status { status } => status.to_string(),
+            Outcome::Close => "the connection is closed".to_owned(),
+        };
+        let place = trace.refused.is_none().then(|| place_ref(&self.places()[walk.place as usize]));
+        SiteExplanation {
+            method: shown(request.method),
+            host: shown(&walk.host),
+            target: shown(request.target),
+            server: trace.server,
+            hops: trace.hops,
+            refused: trace.refused,
+            place,
+            answer,
+        }
+    }
+}
+
+impl Trace {
+    pub(crate) fn refuse(&mut self, fault: PathFault) {
+        self.refused = Some(format!("400: {}", fault.reason()));
+    }
+
+    pub(crate) fn choose_server(
+        &mut self,
+        sites: &Sites,
+        address: usize,
+        host: &[u8],
+        found: Option<NameFound>,
+    ) {
+        let listening = &sites.addresses()[address];
+        let server = found.map_or(listening.default, |found| found.server);
+        let mut scratch = PatternScratch::default();
+        let name = sites.names_of(server).iter().find(|name| name.matches(host, &mut scratch));
+        let why = match (found, name) {
+            (Some(_), Some(name)) => match &name.form {
+                NameForm::Exact(_) => format!("exact name {}", name.text),
+                NameForm::Leading(_) => format!("longest wildcard at the beginning: {}", name.text),
+                NameForm::Domain(_) => format!("name {} with all hosts below it", name.text),
+                NameForm::Trailing(_) => format!("longest wildcard at the end: {}", name.text),
+                NameForm::Pattern(_) => format!("first expression that matches: {}", name.text),
+            },
+            _ => format!("no name is for the host: the default server of {}", listening.text),
+        };
+        let place = &sites.places()[sites.servers()[server as usize].place as usize];
+        self.server = Some(ServerChoice { server: place_ref(place), why });
+    }
+
+    pub(crate) fn locate(
+        &mut self,
+        sites: &Sites,
+        server_place: u32,
+        path: &[u8],
+        query: &[u8],
+        located: Located,
+    ) {
+        let (at, why) = match located {
+            Located::Nothing => (server_place, "no location is for the path: the server itself"),
+            Located::Redirect(place) => {
+                (place, "the path lacks the last / of this location, whose proxy_pass makes that a redirect")
+            }
+            Located::Prefix(place) | Located::Final(place) => {
+                (place, why_found(&sites.places()[place as usize]))
+            }
+        };
+        let mut others = Vec::new();
+        add_others(sites, server_place, at, path, false, &mut others);
+        let place = Some(place_ref(&sites.places()[at as usize]));
+        self.push(path, query, place, why.to_owned(), others);
+    }
+
+    pub(crate) fn send_to_name(&mut self, sites: &Sites, place: u32, path: &[u8], query: &[u8]) {
+        let place = Some(place_ref(&sites.places()[place as usize]));
+        self.push(path, query, place, "sent on by name".to_owned(), Vec::new());
+    }
+
+    pub(crate) fn rewrite(&mut self, step: &RewriteStep, path: &[u8], query: &[u8]) {
+        let end = match step.end {
+            RewriteEnd::Next => "goes on",
+            RewriteEnd::Last => "last",
+            RewriteEnd::Break => "break",
+            RewriteEnd::Redirect(_) => "redirect",
+        };
+        let why = format!("rewrite {} {} ({end})", step.pattern.text(), step.text);
+        self.push(path, query, None, why, Vec::new());
+    }
+
+    fn push(&mut self, path: &[u8], query: &[u8], place: Option<PlaceRef>, why: String, others: Vec<Other>) {
+        self.hops.push(Hop { path: shown(path), query: shown(query), place, why, others });
+    }
+}
+
+fn why_found(place: &PlaceSpec) -> &'static str {
+    match place.kind {
+        PlaceKind::Exact(_) => "the exact path ends the search",
+        PlaceKind::Prefix(_) => "the longest prefix, and no expression matches",
+        PlaceKind::FinalPrefix(_) => "the longest prefix, whose ^~ spares the expressions beside it",
+        PlaceKind::Pattern(_) => {
+            "the first expression that matches; they come after the longest prefix is known"
+        }
+        PlaceKind::Named(_) => "sent on by name",
+        PlaceKind::Server | PlaceKind::If => "the server itself",
+    }
+}
+
+/// Gathers the locations below `place`, but `taken`, that the path fits.
+fn add_others(
+    sites: &Sites,
+    place: u32,
+    taken: u32,
+    path: &[u8],
+    is_in_pattern: bool,
+    others: &mut Vec<Other>,
+) {
+    let spec = &sites.places()[place as usize];
+    let locations = match spec.kind {
+        PlaceKind::Server => &sites.servers()[sites.server_of(place) as usize].locations,
+        PlaceKind::Exact(_)
+        | PlaceKind::Prefix(_)
+        | PlaceKind::FinalPrefix(_)
+        | PlaceKind::Pattern(_)
+        | PlaceKind::Named(_)
+        | PlaceKind::If => &spec.locations,
+    };
+    let winner = &sites.places()[taken as usize];
+    for location in locations {
+        let other = &sites.places()[*location as usize];
+        let fits = match &other.kind {
+            PlaceKind::Exact(text) => text.as_bytes() == path,
+            PlaceKind::Prefix(text) | PlaceKind::FinalPrefix(text) => path.starts_with(text.as_bytes()),
+            PlaceKind::Pattern(pattern) => pattern.is_in(path, &mut PatternScratch::default()),
+            PlaceKind::Server | PlaceKind::Named(_) | PlaceKind::If => false,
+        };
+        if fits && *location != taken {
+            let why = why_not(winner, other, is_in_pattern);
+            others.push(Other { place: place_ref(other), why: why.to_owned() });
+        }
+        let is_in_pattern = matches!(other.kind, PlaceKind::Pattern(_));
+        add_others(sites, *location, taken, path, is_in_pattern, others);
+    }
+}
+
+fn why_not(winner: &PlaceSpec, other: &PlaceSpec, is_in_pattern: bool) -> &'static str {
+    let is_pattern = matches!(other.kind, PlaceKind::Pattern(_));
+    if is_in_pattern && !is_pattern {
+        return "paths in a location with an expression are never looked at";
+    }
+    match (&winner.kind, is_pattern) {
+        (PlaceKind::Exact(_), _) => "an exact path ends the search",
+        (PlaceKind::FinalPrefix(_), true) => "^~ spares the expressions",
+        (PlaceKind::Pattern(_), true) => "another expression comes first",
+        (PlaceKind::Pattern(_), false) => "an expression comes before a prefix",
+        (_, true) => "it is in or beside a location that is not for the path",
+        (_, false) => "a longer prefix, or one further out, is for the path",
+    }
+}
+
+fn place_ref(place: &PlaceSpec) -> PlaceRef {
+    PlaceRef { name: place.name.to_string(), file: place.origin.file.to_string(), line: place.origin.line }
+}
+
+fn shown(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+impl fmt::Display for PlaceRef {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}  {}:{}", self.name, self.file, self.line)
+    }
+}
+
+impl fmt::Display for SiteExplanation {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = if self.host.is_empty() { "no host" } else { &self.host };
+        writeln!(out, "request     {} {} at {host}", self.method, self.target)?;
+        if let Some(refused) = &self.refused {
+            return writeln!(out, "refused     {refused}");
+        }
+        if let Some(choice) = &self.server {
+            writeln!(out, "server      {}\n  why       {}", choice.server, choice.why)?;
+        }
+        for hop in &self.hops {
+            let query = if hop.query.is_empty() { String::new() } else { format!("?{}", hop.query) };
+            match &hop.place {
+                Some(place) => writeln!(
+                    out,
+                    "path        {}{query}\nlocation    {place}\n  why       {}",
+                    hop.path, hop.why
+                )?,
+                None => writeln!(out, "rewritten   {}{query}\n  by        {}", hop.path, hop.why)?,
+            }
+            for other in &hop.others {
+                writeln!(out, "  not       {}: {}", other.place, other.why)?;
+            }
+        }
+        if let Some(place) = &self.place {
+            writeln!(out, "place       {place}")?;
+        }
+        writeln!(out, "answer      {}", self.answer)
+    }
+}

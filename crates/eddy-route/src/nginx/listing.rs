@@ -1,0 +1,152 @@
+//! The servers of an address and their locations, in the order in which they are tried.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::sites::Sites;
+use super::spec::{Hand, PlaceKind, PlaceSpec};
+
+/// What serves at an address. Its JSON form is stable: fields may be added, never renamed.
+#[derive(Clone, Debug, Serialize)]
+pub struct SiteListing {
+    /// The servers in the order of the file.
+    pub servers: Vec<ListedServer>,
+}
+
+/// A server.
+#[derive(Clone, Debug, Serialize)]
+pub struct ListedServer {
+    /// Its names.
+    pub names: Vec<String>,
+    /// Whether it serves hosts that no name is for.
+    pub is_default: bool,
+    /// The file it is written in.
+    pub file: String,
+    /// The line.
+    pub line: u32,
+    /// Its locations in the order in which they are tried, each followed by those that it holds.
+    pub locations: Vec<ListedPlace>,
+}
+
+/// A location.
+#[derive(Clone, Debug, Serialize)]
+pub struct ListedPlace {
+    /// The location.
+    pub location: String,
+    /// How many locations it lies in.
+    pub depth: u32,
+    /// The file it is written in.
+    pub file: String,
+    /// The line.
+    pub line: u32,
+    /// Why it stands here.
+    pub why: String,
+    /// Why no request ever meets it.
+    pub dead: Option<String>,
+}
+
+impl Sites {
+    /// What serves at an address.
+    ///
+    /// # Cost
+    ///
+    /// Grows with the number of locations and allocates; not for the path of requests.
+    pub fn listing(&self, address: usize) -> SiteListing {
+        let Some(listening) = self.addresses().get(address) else {
+            return SiteListing { servers: Vec::new() };
+        };
+        let servers = listening.servers.iter().map(|server| {
+            let spec = &self.servers()[*server as usize];
+            let place = &self.places()[spec.place as usize];
+            let mut locations = Vec::new();
+            add_level(self, &spec.locations, 0, false, &mut locations);
+            ListedServer {
+                names: spec.names.iter().map(|name| name.text.to_string()).collect(),
+                is_default: *server == listening.default,
+                file: place.origin.file.to_string(),
+                line: place.origin.line,
+                locations,
+            }
+        });
+        SiteListing { servers: servers.collect() }
+    }
+}
+
+fn add_level(
+    sites: &Sites,
+    locations: &[u32],
+    depth: u32,
+    is_in_pattern: bool,
+    listed: &mut Vec<ListedPlace>,
+) {
+    let mut order: Vec<(u32, &PlaceSpec)> =
+        locations.iter().map(|location| (*location, &sites.places()[*location as usize])).collect();
+    order.sort_by_key(|(_, place)| match &place.kind {
+        PlaceKind::Exact(_) => (0, 0),
+        PlaceKind::FinalPrefix(text) | PlaceKind::Prefix(text) => (1, usize::MAX - text.len()),
+        PlaceKind::Pattern(_) => (2, 0),
+        PlaceKind::Named(_) | PlaceKind::Server | PlaceKind::If => (3, 0),
+    });
+    let mut patterns: Vec<(&str, u32)> = Vec::new();
+    for (_, place) in order {
+        let mut dead = None;
+        let why = match &place.kind {
+            PlaceKind::Exact(_) => "an exact path ends the search",
+            PlaceKind::FinalPrefix(_) => "a prefix by its length; ^~ spares the expressions beside it",
+            PlaceKind::Prefix(_) => "a prefix by its length; expressions come before it",
+            PlaceKind::Pattern(pattern) => {
+                if let Some((_, line)) = patterns.iter().find(|(text, _)| *text == pattern.text()) {
+                    dead = Some(format!("the same expression stands in line {line}"));
+                }
+                patterns.push((pattern.text(), place.origin.line));
+                "an expression by its place in the file"
+            }
+            PlaceKind::Named(_) | PlaceKind::Server | PlaceKind::If => {
+                "only requests that are sent on come here"
+            }
+        };
+        if is_in_pattern && !matches!(place.kind, PlaceKind::Pattern(_)) {
+            dead = Some("paths in a location with an expression are never looked at".to_owned());
+        }
+        listed.push(ListedPlace {
+            location: place.name.to_string(),
+            depth,
+            file: place.origin.file.to_string(),
+            line: place.origin.line,
+            why: if matches!(place.hand, Hand::Nobody) && place.steps.is_empty() && place.last_try.is_none() {
+                format!("{why}; nobody answers here but with 404")
+            } else {
+                why.to_owned()
+            },
+            dead,
+        });
+        let is_in_pattern = matches!(place.kind, PlaceKind::Pattern(_));
+        add_level(sites, &place.locations, depth + 1, is_in_pattern, listed);
+    }
+}
+
+impl fmt::Display for SiteListing {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for server in &self.servers {
+            let default = if server.is_default { ", default" } else { "" };
+            writeln!(
+                out,
+                "server {}{default}  {}:{}",
+                if server.names.is_empty() { "without a name".to_owned() } else { server.names.join(" ") },
+                server.file,
+                server.line
+            )?;
+            for place in &server.locations {
+                let indent = "  ".repeat(place.depth as usize + 1);
+                let dead = place.dead.as_ref().map_or_else(String::new, |dead| format!("DEAD: {dead}; "));
+                writeln!(
+                    out,
+                    "{indent}{}  {}:{}  {dead}{}",
+                    place.location, place.file, place.line, place.why
+                )?;
+            }
+        }
+        Ok(())
+    }
+}

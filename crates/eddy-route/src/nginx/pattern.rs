@@ -1,0 +1,218 @@
+//! Regular expressions as NGINX uses them: found anywhere in a value, unless they say where.
+
+use std::ops::Range;
+
+use regex_syntax::hir::{Hir, HirKind, Look, Repetition};
+
+use super::variable::Variables;
+use crate::compile::{Form, Groups, NEST_MAX, Pattern, PatternScratch, reason_of};
+use crate::error::RouteProblem;
+
+/// Whether letter case counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LetterCase {
+    /// It does.
+    Counts,
+    /// It does not, for letters of ASCII.
+    Ignored,
+}
+
+/// An expression that is found anywhere in a value.
+///
+/// It reads bytes, `$` also stands before a last line end, and the groups are those of the leftmost match.
+#[derive(Debug)]
+pub struct SearchPattern {
+    pattern: Pattern,
+    /// The number and name of the groups that have one.
+    names: Vec<(usize, Box<str>)>,
+    /// The number and variable of the groups that have a name.
+    slots: Vec<(usize, u32)>,
+    groups: usize,
+}
+
+impl SearchPattern {
+    /// Reads and compiles an expression.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it: it is not well formed, too large, or asks for what takes more than one pass to match
+    /// (look-around, references to groups, possessive repetition).
+    pub fn parse(text: &str, case: LetterCase) -> Result<Self, RouteProblem> {
+        let fault = |reason: String| RouteProblem::Regex { pattern: text.to_owned(), reason };
+        if let Some(reason) = foreign(text) {
+            return Err(fault(reason.to_owned()));
+        }
+        let mut parser = regex_syntax::ParserBuilder::new()
+            .unicode(false)
+            .utf8(false)
+            .case_insensitive(case == LetterCase::Ignored)
+            .nest_limit(NEST_MAX)
+            .build();
+        let hir = parser.parse(text).map_err(|error| fault(reason_of(&error)))?;
+        let groups = hir.properties().explicit_captures_len();
+        let is_anchored = hir.properties().look_set_prefix().contains(Look::Start);
+        let mut parts = vec![ends_before_line_end(&hir), any_bytes(Greed::Greedy)];
+        if !is_anchored {
+            parts.insert(0, any_bytes(Greed::Lazy));
+        }
+        let wanted = if groups > 0 { Groups::Wanted } else { Groups::Ignored };
+        let pattern = Pattern::of_syntax(text, Hir::concat(parts), Form::Whole, wanted)?;
+        let names = pattern
+            .group_names()
+            .into_iter()
+            .filter_map(|(number, name)| Some((number, name?.into())))
+            .collect();
+        Ok(Self { pattern, names, slots: Vec::new(), groups })
+    }
+
+    /// The expression as written.
+    pub fn text(&self) -> &str {
+        self.pattern.text()
+    }
+
+    /// The names of its groups, each with its number.
+    pub fn names(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.names.iter().map(|(number, name)| (*number, &**name))
+    }
+
+    /// Makes variables of its named groups; answers with a name that is taken by one of NGINX's own.
+    ///
+    /// # Errors
+    ///
+    /// That name.
+    pub fn bind(&mut self, variables: &mut Variables) -> Result<(), String> {
+        for (number, name) in &self.names {
+            let slot = variables.define(name).ok_or_else(|| name.to_string())?;
+            self.slots.push((*number, slot));
+        }
+        Ok(())
+    }
+
+    /// The number and variable of the groups that have a name.
+    pub(crate) fn slots(&self) -> &[(usize, u32)] {
+        &self.slots
+    }
+
+    /// Whether it is found in the value.
+    pub(crate) fn is_in(&self, value: &[u8], scratch: &mut PatternScratch) -> bool {
+        self.pattern.matches(value, scratch)
+    }
+
+    /// As [`Self::is_in`], and what the groups hold, from the first one on; `groups` is cleared.
+    pub(crate) fn find(
+        &self,
+        value: &[u8],
+        scratch: &mut PatternScratch,
+        groups: &mut Vec<Range<usize>>,
+    ) -> bool {
+        if !self.pattern.matches(value, scratch) {
+            return false;
+        }
+        groups.clear();
+        if self.groups > 0 && self.pattern.find_groups(value, scratch) {
+            groups.extend((1..=self.groups).map(|number| scratch.group(number)));
+        }
+        true
+    }
+}
+
+/// What PCRE reads otherwise than the parser here, which would take it for something else.
+fn foreign(text: &str) -> Option<&'static str> {
+    let possessive = ["++", "*+", "?+", "}+"];
+    let is_plain_before = |at: usize| !text[..at].ends_with('\\');
+    if possessive.iter().any(|sign| text.match_indices(sign).any(|(at, _)| is_plain_before(at))) {
+        return Some("possessive repetition is not supported");
+    }
+    None
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Greed {
+    Greedy,
+    Lazy,
+}
+
+fn any_bytes(greed: Greed) -> Hir {
+    Hir::repetition(Repetition {
+        min: 0,
+        max: None,
+        greedy: greed == Greed::Greedy,
+        sub: Box::new(Hir::dot(regex_syntax::hir::Dot::AnyByte)),
+    })
+}
+
+/// The same expression whose `$` also stands before a line end that is the last byte.
+fn ends_before_line_end(hir: &Hir) -> Hir {
+    match hir.kind() {
+        HirKind::Look(Look::End) => {
+            let line_end = Hir::repetition(Repetition {
+                min: 0,
+                max: Some(1),
+                greedy: false,
+                sub: Box::new(Hir::literal(b"\n".as_slice())),
+            });
+            Hir::concat(vec![line_end, Hir::look(Look::End)])
+        }
+        HirKind::Repetition(repetition) => Hir::repetition(Repetition {
+            sub: Box::new(ends_before_line_end(&repetition.sub)),
+            ..repetition.clone()
+        }),
+        HirKind::Capture(capture) => {
+            let mut capture = capture.clone();
+            *capture.sub = ends_before_line_end(&capture.sub);
+            Hir::capture(capture)
+        }
+        HirKind::Concat(parts) => Hir::concat(parts.iter().map(ends_before_line_end).collect()),
+        HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(ends_before_line_end).collect()),
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => hir.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LetterCase, SearchPattern};
+    use crate::compile::PatternScratch;
+
+    fn check(pattern: &str, value: &str, expected: Option<&[&str]>) {
+        let pattern = SearchPattern::parse(pattern, LetterCase::Counts).unwrap();
+        let (mut scratch, mut groups) = (PatternScratch::default(), vec![7..9]);
+        let is_found = pattern.find(value.as_bytes(), &mut scratch, &mut groups);
+        let found = is_found.then(|| groups.into_iter().map(|group| &value[group]).collect::<Vec<_>>());
+        assert_eq!(found.as_deref(), expected, "{} {value}", pattern.text());
+        assert_eq!(pattern.is_in(value.as_bytes(), &mut scratch), expected.is_some());
+    }
+
+    #[test]
+    fn expressions_are_found_anywhere() {
+        check("b", "abc", Some(&[]));
+        check("^b", "abc", None);
+        check("^/a/(.*)$", "/a/b/c", Some(&["b/c"]));
+        check("/([^/]+)/(x)?", "/ab/cd", Some(&["ab", ""]));
+        check("(a|ab)(c|bcd)?", "xabcd", Some(&["a", "bcd"]));
+        check("[.]php$", "/x.php\n", Some(&[]));
+        check("[.]php$", "/x.php\n\n", None);
+        check("^/(.*)$", "/x\n", Some(&["x"]));
+        check("^/a$|^/b", "/bc", Some(&[]));
+    }
+
+    #[test]
+    fn letter_case_is_that_of_ascii() {
+        let pattern = SearchPattern::parse("^/é/[a-c]$", LetterCase::Ignored).unwrap();
+        let mut scratch = PatternScratch::default();
+        assert!(pattern.is_in("/é/B".as_bytes(), &mut scratch));
+        assert!(!pattern.is_in("/É/B".as_bytes(), &mut scratch));
+    }
+
+    #[test]
+    fn what_takes_more_than_one_pass_is_refused() {
+        for text in ["(?!x)", "(?<=x)y", r"(a)\1", "a++", "(?>a)", "[a", "x{9}{999}{99}"] {
+            assert!(SearchPattern::parse(text, LetterCase::Counts).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn groups_have_names() {
+        let pattern = SearchPattern::parse("^(?<a>x)(y)(?P<b>z)", LetterCase::Counts).unwrap();
+        assert_eq!(pattern.names().collect::<Vec<_>>(), [(1, "a"), (3, "b")]);
+    }
+}

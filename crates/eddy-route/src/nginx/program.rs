@@ -1,0 +1,151 @@
+//! Runs the program of a server or location.
+
+use super::escape::unescape_redirect;
+use super::run::{Go, Run, is_redirect};
+use super::step::{RewriteEnd, RewriteStep, Step, Test};
+use super::text::TextTemplate;
+use super::value::GroupSpelling;
+use super::walk::Outcome;
+
+impl<'s> Run<'_, 's> {
+    /// Runs the steps; `None` where they end without an answer.
+    pub(crate) fn run_steps(&mut self, place: u32) -> Option<Go> {
+        let steps: &'s [Step] = &self.sites.places()[place as usize].steps;
+        // Groups that `set` reads are escaped until a rewrite has matched.
+        let mut spelling = GroupSpelling::Escaped;
+        let mut at = 0;
+        while let Some(step) = steps.get(at) {
+            at += 1;
+            match step {
+                Step::Set { slot, value } => {
+                    let value = self.spelt(value, spelling);
+                    self.fill(*slot, &value);
+                    self.give_back(value);
+                }
+                Step::SetArgs { value } => {
+                    let mut value = self.spelt(value, spelling);
+                    std::mem::swap(&mut self.walk.query, &mut value);
+                    self.give_back(value);
+                }
+                Step::Return { status, text } => return Some(self.return_with(*status, text.as_ref())),
+                Step::Break => {
+                    if self.walk.is_path_changed {
+                        self.walk.is_place_valid = false;
+                        self.walk.is_path_changed = false;
+                    }
+                    return None;
+                }
+                Step::If { test, place, steps } => match (self.passes(test), place) {
+                    (true, Some(place)) => self.walk.place = *place,
+                    (true, None) => {}
+                    (false, _) => at += *steps as usize,
+                },
+                Step::Rewrite(step) => {
+                    if !self.match_path(&step.pattern) {
+                        self.walk.groups.clear();
+                        continue;
+                    }
+                    let end = self.rewrite(step);
+                    if let Some(trace) = &mut self.trace {
+                        trace.rewrite(step, &self.walk.path, &self.walk.query);
+                    }
+                    if end.is_some() {
+                        return end;
+                    }
+                    if step.end != RewriteEnd::Next {
+                        return None;
+                    }
+                    spelling = GroupSpelling::Plain;
+                }
+            }
+        }
+        None
+    }
+
+    /// Does what a `rewrite` says that has matched; an answer where that is one.
+    fn rewrite(&mut self, step: &'s RewriteStep) -> Option<Go> {
+        self.walk.is_internal = true;
+        self.walk.is_as_sent = false;
+        let is_kept = step.end == RewriteEnd::Break;
+        self.walk.is_path_changed = !is_kept;
+        if is_kept {
+            self.walk.is_place_valid = false;
+        }
+        if let RewriteEnd::Redirect(status) = step.end {
+            let mut address = self.spelt(&step.path, GroupSpelling::Escaped);
+            unescape_redirect(&mut address);
+            if step.keeps_query && !self.walk.query.is_empty() {
+                address.push(if step.has_query { b'&' } else { b'?' });
+                address.extend_from_slice(&self.walk.query);
+            }
+            self.set_address(address);
+            return Some(Go::Status(status));
+        }
+        let mut path = self.spelt(&step.path, GroupSpelling::Plain);
+        match &step.query {
+            Some(query) => {
+                let mut query = self.spelt(query, GroupSpelling::Escaped);
+                if step.keeps_query && !self.walk.query.is_empty() {
+                    query.push(b'&');
+                    query.extend_from_slice(&self.walk.query);
+                }
+                std::mem::swap(&mut self.walk.query, &mut query);
+                self.give_back(query);
+            }
+            None if !step.keeps_query => self.walk.query.clear(),
+            None => {}
+        }
+        if path.is_empty() {
+            self.give_back(path);
+            return Some(Go::Status(500));
+        }
+        std::mem::swap(&mut self.walk.path, &mut path);
+        self.give_back(path);
+        None
+    }
+
+    fn return_with(&mut self, status: u16, text: Option<&'s TextTemplate>) -> Go {
+        if status == 444 {
+            return Go::End(Outcome::Close);
+        }
+        if status >= 400 && text.is_none() {
+            return Go::Status(status);
+        }
+        let text = text.map(|text| self.text_of(text)).unwrap_or_default();
+        let answer = self.final_status(status);
+        let before = std::mem::replace(&mut self.walk.text, text);
+        self.give_back(before);
+        if is_redirect(status) {
+            self.walk.has_address = true;
+            return Go::End(Outcome::Redirect { status: answer });
+        }
+        Go::End(Outcome::Text { status: answer })
+    }
+
+    fn passes(&mut self, test: &'s Test) -> bool {
+        match test {
+            Test::IsSet(value) => {
+                let value = self.text_of(value);
+                let is_set = !value.is_empty() && value != b"0";
+                self.give_back(value);
+                is_set
+            }
+            Test::Equals { value, other, is_negated } => {
+                let (value, other) = (self.text_of(value), self.text_of(other));
+                let is_equal = value == other;
+                self.give_back(value);
+                self.give_back(other);
+                is_equal != *is_negated
+            }
+            Test::Matches { value, pattern, is_negated } => {
+                let value = self.text_of(value);
+                let is_match = self.match_value(pattern, &value);
+                if !is_match {
+                    self.walk.groups.clear();
+                }
+                self.give_back(value);
+                is_match != *is_negated
+            }
+        }
+    }
+}

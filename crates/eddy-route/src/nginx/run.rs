@@ -1,0 +1,328 @@
+//! The way of a request: the server's program, the search for a location, its program, and again where a rewrite asks
+//! for it.
+
+use super::escape::Escape;
+use super::explain::Trace;
+use super::names::{NameForm, NameFound, find_plainly};
+use super::request::SiteRequest;
+use super::search::{Located, Means, find};
+use super::sites::Sites;
+use super::spec::{ErrorPage, Hand, LastTry, PlaceSpec, Upstream};
+use super::walk::{Outcome, Walk};
+use crate::compile::PatternScratch;
+use crate::normalise::{self, Slashes};
+
+/// A walk under way.
+pub(crate) struct Run<'r, 's> {
+    pub(crate) sites: &'s Sites,
+    pub(crate) request: &'r SiteRequest<'r>,
+    pub(crate) walk: &'r mut Walk,
+    pub(crate) scratch: &'r mut PatternScratch,
+    pub(crate) means: Means,
+    pub(crate) trace: Option<&'r mut Trace>,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Go {
+    /// The program of the server.
+    ServerSteps,
+    /// The search for a location.
+    Search,
+    /// The program of the place.
+    PlaceSteps,
+    /// Whoever answers at the place.
+    Hand,
+    /// An answer with this status, or what takes its place.
+    Status(u16),
+    /// The end.
+    End(Outcome),
+}
+
+impl<'s> Run<'_, 's> {
+    /// From host and path as they were sent.
+    pub(crate) fn walk_from_start(mut self, address: usize) -> Outcome {
+        let Some(listening) = self.sites.addresses().get(address) else { return status(404) };
+        // The path is read before the host is known: by the default server's rule.
+        self.enter_server(listening.default);
+        let merges = self.sites.servers()[listening.default as usize].merges_slashes;
+        let slashes = if merges { Slashes::Merged } else { Slashes::Kept };
+        match normalise::nginx(self.request.path, slashes, &mut self.walk.path) {
+            Ok(spelling) => self.walk.spelling = spelling,
+            Err(fault) => {
+                if let Some(trace) = &mut self.trace {
+                    trace.refuse(fault);
+                }
+                return status(400);
+            }
+        }
+        self.walk.query.extend_from_slice(self.request.query.unwrap_or_default());
+        self.choose_server(address, listening.default);
+        self.go(Go::ServerSteps)
+    }
+
+    /// From the place that a walk ended in, whose upstream failed.
+    pub(crate) fn after_failure(mut self, code: u16) -> Option<Outcome> {
+        let place = self.place();
+        let is_known = place.error_pages.iter().any(|page| page.statuses.contains(&code));
+        if !is_known || self.walk.has_error_page || self.walk.changes_left == 0 {
+            return None;
+        }
+        Some(self.go(Go::Status(code)))
+    }
+
+    fn go(&mut self, mut next: Go) -> Outcome {
+        loop {
+            next = match next {
+                Go::ServerSteps => {
+                    let place = self.server_place();
+                    self.walk.place = place;
+                    self.run_steps(place).unwrap_or(Go::Search)
+                }
+                Go::Search => self.search(),
+                Go::PlaceSteps => self.run_place_steps(),
+                Go::Hand => self.hand_over(),
+                Go::Status(code) => self.answer(code),
+                Go::End(outcome) => {
+                    if self.walk.is_too_long {
+                        return status(500);
+                    }
+                    return outcome;
+                }
+            };
+        }
+    }
+
+    fn choose_server(&mut self, address: usize, default: u32) {
+        let host = self.request.host.strip_suffix(b".").unwrap_or(self.request.host);
+        self.walk.host.extend(host.iter().map(u8::to_ascii_lowercase));
+        let Self { sites, walk, scratch, .. } = self;
+        let Walk { host, groups, .. } = &mut **walk;
+        let found = match self.means {
+            Means::Index => sites.names_at(address).find(host, |server, at| {
+                let form = &sites.names_of(server)[at].form;
+                matches!(form, NameForm::Pattern(pattern) if pattern.find(host, scratch, groups))
+            }),
+            Means::Plain => {
+                let servers = &sites.addresses()[address].servers;
+                let names = servers.iter().map(|server| (*server, sites.names_of(*server)));
+                let found = find_plainly(names, host, scratch);
+                found.map(|(server, pattern)| NameFound { server, pattern })
+            }
+        };
+        if let Some(trace) = &mut self.trace {
+            trace.choose_server(sites, address, host, found);
+        }
+        let server = found.map_or(default, |found| found.server);
+        if let Some(at) = found.and_then(|found| found.pattern)
+            && let NameForm::Pattern(pattern) = &sites.names_of(server)[at].form
+        {
+            let host = std::mem::take(&mut self.walk.host);
+            if self.means == Means::Plain {
+                pattern.find(&host, self.scratch, &mut self.walk.groups);
+            }
+            self.keep_groups(pattern, &host);
+            self.walk.host = host;
+        }
+        self.enter_server(server);
+    }
+
+    fn enter_server(&mut self, server: u32) {
+        self.walk.server = server;
+        self.walk.place = self.server_place();
+    }
+
+    fn server_place(&self) -> u32 {
+        self.sites.servers()[self.walk.server as usize].place
+    }
+
+    pub(crate) fn place(&self) -> &'s PlaceSpec {
+        &self.sites.places()[self.walk.place as usize]
+    }
+
+    fn search(&mut self) -> Go {
+        self.walk.is_path_changed = false;
+        let sites = self.sites;
+        let server_place = self.server_place();
+        let mut last_match = None;
+        let Walk { path, query, groups, .. } = &mut *self.walk;
+        let scratch = &mut *self.scratch;
+        let located = sites.level_of(server_place).map_or(Located::Nothing, |level| {
+            find(sites, level, path, self.means, &mut |place| {
+                let is_match =
+                    sites.pattern_of(place).is_some_and(|pattern| pattern.find(path, scratch, groups));
+                last_match = if is_match { Some(place) } else { last_match };
+                is_match
+            })
+        });
+        if let Some(trace) = &mut self.trace {
+            trace.locate(sites, server_place, path, query, located);
+        }
+        if let Some(pattern) = last_match.and_then(|place| sites.pattern_of(place)) {
+            let path = std::mem::take(&mut self.walk.path);
+            self.keep_groups(pattern, &path);
+            self.walk.path = path;
+        }
+        let (place, is_redirect) = match located {
+            Located::Nothing => (server_place, false),
+            Located::Prefix(place) | Located::Final(place) => (place, false),
+            Located::Redirect(place) => (place, true),
+        };
+        self.walk.place = place;
+        let place = self.place();
+        if place.is_internal && !self.walk.is_internal {
+            return Go::Status(404);
+        }
+        if let (Some(length), Some(max)) = (self.request.body_bytes, place.body_bytes_max)
+            && length > max
+        {
+            return Go::Status(413);
+        }
+        if is_redirect {
+            let mut address = self.buffer();
+            Escape::Path.write(place.kind.path().unwrap_or_default().as_bytes(), &mut address);
+            if !self.walk.query.is_empty() {
+                address.push(b'?');
+                address.extend_from_slice(&self.walk.query);
+            }
+            self.set_address(address);
+            return Go::Status(301);
+        }
+        Go::PlaceSteps
+    }
+
+    fn run_place_steps(&mut self) -> Go {
+        if self.walk.place == self.server_place() {
+            return Go::Hand;
+        }
+        if let Some(end) = self.run_steps(self.walk.place) {
+            return end;
+        }
+        if !self.walk.is_path_changed {
+            return Go::Hand;
+        }
+        match self.count_change() {
+            true => Go::Search,
+            false => Go::Status(500),
+        }
+    }
+
+    /// Whether the request may be sent on inside once more.
+    fn count_change(&mut self) -> bool {
+        self.walk.changes_left = self.walk.changes_left.saturating_sub(1);
+        self.walk.changes_left > 0
+    }
+
+    fn hand_over(&mut self) -> Go {
+        let place = self.place();
+        match &place.last_try {
+            Some(LastTry::Status(code)) => return Go::Status(*code),
+            Some(LastTry::Named(name)) => return self.send_to_name(name.as_bytes()),
+            Some(LastTry::Path(path)) => {
+                let target = self.text_of(path);
+                return self.send_to_path(target);
+            }
+            None => {}
+        }
+        match &place.hand {
+            Hand::Nobody => Go::Status(404),
+            Hand::Proxy(proxy) => match &proxy.upstream {
+                Upstream::Fixed { action, .. } => Go::End(Outcome::Proxy { action: *action }),
+                Upstream::Computed { address, choices } => self.compute_upstream(address, choices),
+            },
+        }
+    }
+
+    /// Sends the request on to a named location.
+    fn send_to_name(&mut self, name: &[u8]) -> Go {
+        if !self.count_change() || self.walk.path.is_empty() {
+            return Go::Status(500);
+        }
+        let Some(place) = self.sites.named(self.walk.server, name) else { return Go::Status(500) };
+        self.walk.is_internal = true;
+        self.walk.is_path_changed = false;
+        self.walk.place = place;
+        if let Some(trace) = &mut self.trace {
+            trace.send_to_name(self.sites, place, &self.walk.path, &self.walk.query);
+        }
+        Go::PlaceSteps
+    }
+
+    /// Sends the request on to a path, perhaps with a query.
+    fn send_to_path(&mut self, mut target: Vec<u8>) -> Go {
+        if !self.count_change() {
+            return Go::Status(500);
+        }
+        self.walk.query.clear();
+        if let Some(at) = memchr::memchr(b'?', &target) {
+            self.walk.query.extend_from_slice(&target[at + 1..]);
+            target.truncate(at);
+        }
+        std::mem::swap(&mut self.walk.path, &mut target);
+        self.give_back(target);
+        self.walk.is_internal = true;
+        self.walk.is_as_sent = false;
+        self.walk.is_place_valid = true;
+        Go::ServerSteps
+    }
+
+    /// An answer with this status, unless an error page takes its place.
+    fn answer(&mut self, code: u16) -> Go {
+        self.walk.answer_status = Some(code);
+        let place = self.place();
+        if !self.walk.has_error_page && !place.error_pages.is_empty() && self.walk.changes_left > 0 {
+            self.walk.has_error_page = !place.has_recursive_error_pages;
+            if let Some(page) = place.error_pages.iter().find(|page| page.statuses.contains(&code)) {
+                return self.show_error_page(page);
+            }
+        }
+        if self.walk.has_address && is_redirect(code) {
+            return Go::End(Outcome::Redirect { status: code });
+        }
+        Go::End(Outcome::Status { status: code })
+    }
+
+    fn show_error_page(&mut self, page: &'s ErrorPage) -> Go {
+        if let Some(answer) = page.answer {
+            self.walk.answer_status = answer;
+        }
+        let target = self.text_of(&page.target);
+        match target.first() {
+            Some(b'/') => {
+                self.walk.becomes_get |= self.request.method != b"HEAD";
+                self.send_to_path(target)
+            }
+            Some(b'@') => {
+                let go = self.send_to_name(&target[1..]);
+                self.give_back(target);
+                go
+            }
+            _ => {
+                self.set_address(target);
+                let status = page.answer.flatten().filter(|code| is_redirect(*code)).unwrap_or(302);
+                Go::End(Outcome::Redirect { status })
+            }
+        }
+    }
+
+    /// Keeps the address of a redirect.
+    pub(crate) fn set_address(&mut self, address: Vec<u8>) {
+        let before = std::mem::replace(&mut self.walk.text, address);
+        self.give_back(before);
+        self.walk.has_address = true;
+    }
+
+    /// The status of an answer, or the one that an error page keeps.
+    pub(crate) fn final_status(&self, status: u16) -> u16 {
+        self.walk.answer_status.unwrap_or(status)
+    }
+}
+
+/// Whether a status sends the client elsewhere.
+pub(crate) fn is_redirect(status: u16) -> bool {
+    matches!(status, 301 | 302 | 303 | 307 | 308)
+}
+
+fn status(status: u16) -> Outcome {
+    Outcome::Status { status }
+}

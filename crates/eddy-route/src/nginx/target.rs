@@ -1,0 +1,187 @@
+//! What an upstream is sent, and the fields that go with it.
+
+use thiserror::Error;
+
+use super::escape::Escape;
+use super::request::SiteRequest;
+use super::run::{Go, Run};
+use super::search::Means;
+use super::sites::Sites;
+use super::spec::{FieldText, Hand, Upstream};
+use super::text::TextTemplate;
+use super::walk::{Outcome, Walk};
+use crate::request::RouteScratch;
+
+/// The path or query that rewrites and variables made holds what no request may have; it is to be answered 500.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("the target for the upstream is not one that can be sent")]
+pub struct BadTarget;
+
+impl Sites {
+    /// Writes path and query for the upstream of the place that the walk ended in.
+    ///
+    /// # Errors
+    ///
+    /// [`BadTarget`].
+    pub fn write_target(
+        &self,
+        request: &SiteRequest<'_>,
+        walk: &mut Walk,
+        scratch: &mut RouteScratch,
+        out: &mut Vec<u8>,
+    ) -> Result<(), BadTarget> {
+        out.clear();
+        self.run(request, walk, scratch).write_target(out);
+        let is_sound = out.first() == Some(&b'/') && out.iter().all(|byte| (0x21..0x7f).contains(byte));
+        if is_sound { Ok(()) } else { Err(BadTarget) }
+    }
+
+    /// Writes the host that the upstream is sent.
+    pub fn write_host(
+        &self,
+        request: &SiteRequest<'_>,
+        walk: &mut Walk,
+        scratch: &mut RouteScratch,
+        out: &mut Vec<u8>,
+    ) {
+        out.clear();
+        let mut run = self.run(request, walk, scratch);
+        let Hand::Proxy(proxy) = &run.place().hand else { return };
+        let host = run.text_of(&proxy.host);
+        out.extend_from_slice(&host);
+        run.give_back(host);
+    }
+
+    /// The fields of `proxy_set_header` and their values; an empty one means that the field is left out.
+    pub fn for_each_field(
+        &self,
+        request: &SiteRequest<'_>,
+        walk: &mut Walk,
+        scratch: &mut RouteScratch,
+        each: impl FnMut(&str, &[u8]),
+    ) {
+        let Hand::Proxy(proxy) = &self.places()[walk.place as usize].hand else { return };
+        self.run(request, walk, scratch).write_fields(proxy.fields.iter(), each);
+    }
+
+    /// The fields of `add_header` and their values, for an answer with this status; empty ones are left out.
+    pub fn for_each_answer_field(
+        &self,
+        status: u16,
+        request: &SiteRequest<'_>,
+        walk: &mut Walk,
+        scratch: &mut RouteScratch,
+        mut each: impl FnMut(&str, &[u8]),
+    ) {
+        let fields = &self.places()[walk.place as usize].answer_fields;
+        let is_usual = matches!(status, 200 | 201 | 204 | 206 | 301 | 302 | 303 | 304 | 307 | 308);
+        let fields = fields.iter().filter(|field| is_usual || field.is_for_all);
+        self.run(request, walk, scratch).write_fields(fields, |name, value| {
+            if !value.is_empty() {
+                each(name, value);
+            }
+        });
+    }
+
+    /// Writes the address of a redirect as the client is sent it: a path gets the host in front, if the place says so.
+    pub fn write_location(&self, request: &SiteRequest<'_>, walk: &mut Walk, out: &mut Vec<u8>) {
+        out.clear();
+        let place = &self.places()[walk.place as usize];
+        if walk.text.first() == Some(&b'/') && place.names_host_in_redirects {
+            out.extend_from_slice(b"http://");
+            let name = self.names_of(walk.server).first().map_or(b"".as_slice(), |name| name.text.as_bytes());
+            out.extend_from_slice(match walk.host.as_slice() {
+                _ if place.names_server_in_redirects => name,
+                b"" => request.local_address,
+                host => host,
+            });
+            if request.local_port != 80 && place.names_port_in_redirects {
+                out.push(b':');
+                out.extend_from_slice(request.local_port.to_string().as_bytes());
+            }
+        }
+        out.extend_from_slice(&walk.text);
+    }
+
+    fn run<'r>(
+        &self,
+        request: &'r SiteRequest<'r>,
+        walk: &'r mut Walk,
+        scratch: &'r mut RouteScratch,
+    ) -> Run<'r, '_> {
+        Run { sites: self, request, walk, scratch: &mut scratch.pattern, means: Means::Index, trace: None }
+    }
+}
+
+impl<'s> Run<'_, 's> {
+    /// Finds the upstream that a value names, and keeps the URI that it gives.
+    pub(crate) fn compute_upstream(
+        &mut self,
+        address: &'s TextTemplate,
+        choices: &'s [(Box<str>, u32)],
+    ) -> Go {
+        let address = self.text_of(address);
+        let rest = address.strip_prefix(b"http://").unwrap_or_default();
+        let end = memchr::memchr2(b'/', b'?', rest).unwrap_or(rest.len());
+        let (host, uri) = rest.split_at(end);
+        let plain = host.strip_suffix(b":80").unwrap_or(host);
+        let found = choices.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(plain));
+        let walk = &mut *self.walk;
+        walk.upstream_host.clear();
+        walk.upstream_host.extend_from_slice(plain);
+        walk.upstream_uri.clear();
+        if uri.first() == Some(&b'?') {
+            walk.upstream_uri.push(b'/');
+        }
+        walk.upstream_uri.extend_from_slice(uri);
+        let action = found.map(|(_, action)| *action);
+        self.give_back(address);
+        match action {
+            Some(action) => Go::End(Outcome::Proxy { action }),
+            None => Go::Status(502),
+        }
+    }
+
+    fn write_target(&mut self, out: &mut Vec<u8>) {
+        let Hand::Proxy(proxy) = &self.place().hand else { return };
+        let walk = &*self.walk;
+        if matches!(proxy.upstream, Upstream::Computed { .. }) && !walk.upstream_uri.is_empty() {
+            out.extend_from_slice(&walk.upstream_uri);
+            return;
+        }
+        let start = match &proxy.uri {
+            None if walk.is_as_sent => {
+                out.extend_from_slice(self.request.target);
+                return;
+            }
+            // Once `break` has kept a rewritten path, nothing in it stands for the location's text.
+            Some(uri) if walk.is_place_valid => {
+                out.extend_from_slice(uri.as_bytes());
+                proxy.location_len
+            }
+            None | Some(_) => 0,
+        };
+        let path = walk.path.get(start..).unwrap_or_default();
+        if walk.spelling.is_quoted || walk.is_internal {
+            Escape::Path.write(path, out);
+        } else {
+            out.extend_from_slice(path);
+        }
+        if !walk.query.is_empty() {
+            out.push(b'?');
+            out.extend_from_slice(&walk.query);
+        }
+    }
+
+    fn write_fields(
+        &mut self,
+        fields: impl Iterator<Item = &'s FieldText>,
+        mut each: impl FnMut(&str, &[u8]),
+    ) {
+        for field in fields {
+            let value = self.text_of(&field.value);
+            each(&field.name, &value);
+            self.give_back(value);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Puts values together: text, facts of the request, and the variables of the configuration.
+
+use std::io::Write as _;
+
+use super::escape::Escape;
+use super::pattern::SearchPattern;
+use super::run::Run;
+use super::spec::{Hand, Upstream};
+use super::text::{TextPart, TextTemplate};
+use super::variable::Variable;
+use super::walk::Walk;
+
+/// How the groups of an expression are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GroupSpelling {
+    /// As they are.
+    Plain,
+    /// Escaped for a query, if the path that was sent had escapes.
+    Escaped,
+}
+
+impl<'s> Run<'_, 's> {
+    /// A value; give it back when done.
+    pub(crate) fn text_of(&mut self, text: &'s TextTemplate) -> Vec<u8> {
+        self.spelt(text, GroupSpelling::Plain)
+    }
+
+    /// A value, its groups spelt so; give it back when done.
+    pub(crate) fn spelt(&mut self, text: &'s TextTemplate, spelling: GroupSpelling) -> Vec<u8> {
+        let mut out = self.buffer();
+        self.write_text(text, spelling, &mut out);
+        out
+    }
+
+    /// An empty buffer.
+    pub(crate) fn buffer(&mut self) -> Vec<u8> {
+        self.walk.spare.pop().unwrap_or_default()
+    }
+
+    /// Keeps a buffer for the next value.
+    pub(crate) fn give_back(&mut self, mut buffer: Vec<u8>) {
+        if self.walk.spare.len() < SPARE_MAX && buffer.capacity() <= SPARE_BYTES_MAX {
+            buffer.clear();
+            self.walk.spare.push(buffer);
+        }
+    }
+
+    /// Fills a variable of the configuration.
+    pub(crate) fn fill(&mut self, slot: u32, value: &[u8]) {
+        let Walk { values, slots, is_too_long, .. } = &mut *self.walk;
+        if values.len() + value.len() > VALUES_BYTES_MAX {
+            *is_too_long = true;
+            return;
+        }
+        let start = values.len();
+        values.extend_from_slice(value);
+        slots[slot as usize] = Some(start..values.len());
+    }
+
+    /// Looks for an expression in the path.
+    pub(crate) fn match_path(&mut self, pattern: &SearchPattern) -> bool {
+        let path = std::mem::take(&mut self.walk.path);
+        let is_match = self.match_value(pattern, &path);
+        self.walk.path = path;
+        is_match
+    }
+
+    /// Looks for an expression in a value, and keeps what its groups hold.
+    pub(crate) fn match_value(&mut self, pattern: &SearchPattern, value: &[u8]) -> bool {
+        let is_match = pattern.find(value, self.scratch, &mut self.walk.groups);
+        if is_match {
+            self.keep_groups(pattern, value);
+        }
+        is_match
+    }
+
+    /// Keeps the text that the groups are pieces of, and fills the variables of those with a name.
+    pub(crate) fn keep_groups(&mut self, pattern: &SearchPattern, value: &[u8]) {
+        if self.walk.groups.is_empty() {
+            return;
+        }
+        self.walk.group_text.clear();
+        self.walk.group_text.extend_from_slice(value);
+        for (number, slot) in pattern.slots() {
+            let group = self.walk.groups.get(*number - 1).cloned().unwrap_or_default();
+            self.fill(*slot, value.get(group).unwrap_or_default());
+        }
+    }
+
+    fn write_text(&mut self, text: &'s TextTemplate, spelling: GroupSpelling, out: &mut Vec<u8>) {
+        for part in &text.parts {
+            match part {
+                TextPart::Text(text) => out.extend_from_slice(text),
+                TextPart::Variable(variable) => self.write_variable(variable, spelling, out),
+            }
+            if out.len() > TEXT_BYTES_MAX {
+                self.walk.is_too_long = true;
+                out.truncate(TEXT_BYTES_MAX);
+                return;
+            }
+        }
+    }
+
+    fn write_variable(&mut self, variable: &'s Variable, spelling: GroupSpelling, out: &mut Vec<u8>) {
+        match variable {
+            Variable::Group(number) => self.write_group(*number, spelling, out),
+            Variable::Slot(slot) => self.write_slot(*slot, out),
+            Variable::ProxyHost | Variable::ProxyPort => self.write_upstream(variable, out),
+            Variable::Header(name) => self.write_field(name, out),
+            Variable::Argument(name) => {
+                out.extend_from_slice(argument(&self.walk.query, name).unwrap_or_default());
+            }
+            Variable::Cookie(name) => self.write_cookie(name, out),
+            Variable::Uri => out.extend_from_slice(&self.walk.path),
+            Variable::Args => out.extend_from_slice(&self.walk.query),
+            Variable::IsArgs => out.extend_from_slice(if self.walk.query.is_empty() { b"" } else { b"?" }),
+            Variable::ProxyAddForwardedFor => {
+                let start = out.len();
+                self.write_field(b"x_forwarded_for", out);
+                if out.len() > start {
+                    out.extend_from_slice(b", ");
+                }
+                out.extend_from_slice(self.request.remote_address);
+            }
+            Variable::Host => match self.walk.host.as_slice() {
+                b"" => self.write_server_name(out),
+                host => out.extend_from_slice(host),
+            },
+            Variable::ServerName => self.write_server_name(out),
+            Variable::RequestUri
+            | Variable::Request
+            | Variable::RequestMethod
+            | Variable::RequestId
+            | Variable::ServerAddr
+            | Variable::ServerPort
+            | Variable::ServerProtocol
+            | Variable::Scheme
+            | Variable::Https
+            | Variable::RemoteAddr
+            | Variable::RemotePort => self.write_fact(variable, out),
+        }
+    }
+
+    /// What the request and its connection are, whatever becomes of it.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is no fact is written elsewhere")]
+    fn write_fact(&self, variable: &Variable, out: &mut Vec<u8>) {
+        let request = self.request;
+        // Writing to memory cannot fail.
+        let _ = match variable {
+            Variable::RequestUri => out.write_all(request.target),
+            Variable::Request => out
+                .write_all(request.method)
+                .and_then(|()| out.write_all(b" "))
+                .and_then(|()| out.write_all(request.target))
+                .and_then(|()| write!(out, " {}", request.protocol)),
+            Variable::RequestMethod => {
+                out.write_all(if self.walk.becomes_get { b"GET" } else { request.method })
+            }
+            Variable::RequestId => write!(out, "{:032x}", request.id),
+            Variable::ServerAddr => out.write_all(request.local_address),
+            Variable::ServerPort => write!(out, "{}", request.local_port),
+            Variable::ServerProtocol => out.write_all(request.protocol.as_bytes()),
+            Variable::Scheme => out.write_all(b"http"),
+            Variable::RemoteAddr => out.write_all(request.remote_address),
+            Variable::RemotePort => write!(out, "{}", request.remote_port),
+            // The rest is no fact; `$https` is empty without TLS.
+            _ => Ok(()),
+        };
+    }
+
+    fn write_group(&self, number: usize, spelling: GroupSpelling, out: &mut Vec<u8>) {
+        let Some(group) = self.walk.groups.get(number - 1) else { return };
+        let group = self.walk.group_text.get(group.clone()).unwrap_or_default();
+        let was_escaped = self.walk.spelling.is_quoted || self.walk.spelling.has_plus;
+        if spelling == GroupSpelling::Escaped && was_escaped {
+            Escape::Query.write(group, out);
+        } else {
+            out.extend_from_slice(group);
+        }
+    }
+
+    fn write_server_name(&self, out: &mut Vec<u8>) {
+        let names = self.sites.names_of(self.walk.server);
+        out.extend_from_slice(names.first().map_or(b"".as_slice(), |name| name.text.as_bytes()));
+    }
+
+    fn write_upstream(&self, variable: &Variable, out: &mut Vec<u8>) {
+        let Hand::Proxy(proxy) = &self.place().hand else { return };
+        match (&proxy.upstream, variable) {
+            (Upstream::Fixed { host, .. }, Variable::ProxyHost) => out.extend_from_slice(host.as_bytes()),
+            (Upstream::Fixed { port, .. }, _) => out.extend_from_slice(port.as_bytes()),
+            // What the value named is kept when the upstream is chosen.
+            (Upstream::Computed { .. }, Variable::ProxyHost) => {
+                out.extend_from_slice(&self.walk.upstream_host)
+            }
+            (Upstream::Computed { .. }, _) => {}
+        }
+    }
+
+    /// The lines of a field, put together.
+    fn write_field(&self, name: &[u8], out: &mut Vec<u8>) {
+        let separator: &[u8] = if name == b"cookie" { b"; " } else { b", " };
+        let mut is_first = true;
+        for field in self.request.fields.iter().filter(|field| is_field(field.name, name)) {
+            if !is_first {
+                out.extend_from_slice(separator);
+            }
+            is_first = false;
+            out.extend_from_slice(field.value);
+        }
+    }
+
+    fn write_cookie(&self, name: &[u8], out: &mut Vec<u8>) {
+        let cookies = self.request.fields.iter().filter(|field| is_field(field.name, b"cookie"));
+        for cookie in cookies.flat_map(|field| field.value.split(|byte| matches!(byte, b';' | b','))) {
+            let Some(at) = memchr::memchr(b'=', cookie) else { continue };
+            if cookie[..at].trim_ascii().eq_ignore_ascii_case(name) {
+                out.extend_from_slice(cookie[at + 1..].trim_ascii());
+                return;
+            }
+        }
+    }
+
+    fn write_slot(&mut self, slot: u32, out: &mut Vec<u8>) {
+        if let Some(value) = self.walk.slots.get(slot as usize).cloned().flatten() {
+            out.extend_from_slice(&self.walk.values[value]);
+            return;
+        }
+        let sites = self.sites;
+        let Some(map) = sites.map_of(slot) else { return };
+        // A map that asks for itself holds nothing.
+        if self.walk.depth >= MAP_DEPTH_MAX {
+            return;
+        }
+        self.walk.depth += 1;
+        let source = self.text_of(&map.spec.source);
+        let mut folded = self.buffer();
+        let Self { scratch, walk, .. } = self;
+        let (value, pattern) =
+            map.value(&source, &mut folded, |pattern| pattern.find(&source, scratch, &mut walk.groups));
+        let start = out.len();
+        if let Some(pattern) = pattern {
+            self.keep_groups(pattern, &source);
+        }
+        self.write_text(value, GroupSpelling::Plain, out);
+        if !map.spec.is_volatile {
+            self.fill(slot, &out[start..]);
+        }
+        self.give_back(source);
+        self.give_back(folded);
+        self.walk.depth -= 1;
+    }
+}
+
+/// Whether a field has this name, which is in lower case with `_` for `-`.
+fn is_field(name: &[u8], wanted: &[u8]) -> bool {
+    let fold = |byte: &u8| if *byte == b'-' { b'_' } else { byte.to_ascii_lowercase() };
+    name.len() == wanted.len() && name.iter().map(fold).eq(wanted.iter().copied())
+}
+
+/// The value of a parameter of the query, as it stands there; the name in any letter case.
+fn argument<'q>(query: &'q [u8], name: &[u8]) -> Option<&'q [u8]> {
+    query.split(|byte| *byte == b'&').find_map(|pair| {
+        let (found, value) = pair.split_at_checked(name.len())?;
+        if found.eq_ignore_ascii_case(name) { value.strip_prefix(b"=") } else { None }
+    })
+}
+
+/// Longest value, bytes.
+const TEXT_BYTES_MAX: usize = 256 << 10;
+
+/// Most bytes of all variables that a request fills.
+const VALUES_BYTES_MAX: usize = 1 << 20;
+
+/// Deepest nesting of maps that ask for maps.
+const MAP_DEPTH_MAX: u8 = 16;
+
+/// Buffers that are kept for the next value, and the largest of them.
+const SPARE_MAX: usize = 8;
+const SPARE_BYTES_MAX: usize = 8 << 10;
