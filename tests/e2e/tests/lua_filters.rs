@@ -409,6 +409,44 @@ async fn a_changed_script_is_taken_up_by_itself() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_script_ends_the_connection_behind_an_answer() -> Result<()> {
+    let origin = TapOrigin::with(|asked| {
+        let field = if asked.request.target == b"/response" { "X-End: 1\r\n" } else { "" };
+        Script::send(response(200, field, "x"))
+    })
+    .await?;
+    let gateway = site(
+        "function envoy_on_request(h)
+           local path = h:headers():get(':path')
+           if path == '/request' or path == '/own' then h:streamInfo():drainConnectionUponCompletion() end
+           if path == '/own' then h:respond({[':status'] = '403'}, 'no') end
+         end
+         function envoy_on_response(h)
+           if h:headers():get('x-end') then h:headers():replace('connection', 'Close') end
+         end",
+    )
+    .before(&origin)
+    .await?;
+    let mut client = gateway.client().await?;
+    for target in ["/one", "/two"] {
+        client.send(get(target)).await?;
+        let answer = client.get_answer().await?;
+        ensure!(answer.status == 200 && answer.fields.count("connection") == 0, "{answer:?}");
+    }
+    for (target, status) in [("/request", 200), ("/response", 200), ("/own", 403)] {
+        let mut client = gateway.client().await?;
+        client.send(get(target)).await?;
+        let answer = client.get_answer().await?;
+        ensure!(answer.status == status && answer.fields.text("connection") == "close", "{answer:?}");
+        client.end().await?;
+    }
+    // The endpoint's link is none of the client's.
+    let seen = origin.log().requests();
+    ensure!(seen.iter().all(|request| request.fields.text("connection") != "close"), "{seen:?}");
+    gateway.stop().await
+}
+
+#[tokio::test]
 async fn the_examples_do_what_they_say() -> Result<()> {
     let origin =
         TapOrigin::with(|_| Script::send(response(200, "Content-Type: text/plain\r\n", "colour and colour")))

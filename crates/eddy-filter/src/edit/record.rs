@@ -117,6 +117,19 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Edit<'a> {
+    /// Whether this says `Connection: close`: the client's connection ends behind the answer. All else about that field is
+    /// the gateway's.
+    ///
+    /// # Spec
+    /// RFC 9112 §9.6
+    pub fn ends_connection(&self) -> bool {
+        if let Self::Set { name, value } | Self::Add { name, value } = self {
+            name.eq_ignore_ascii_case(b"connection") && value.trim_ascii().eq_ignore_ascii_case(b"close")
+        } else {
+            false
+        }
+    }
+
     pub(super) fn parts(&self) -> Parts<'a> {
         let plain = |op, name, value, number| Parts { op, name, key: None, value, number };
         match *self {

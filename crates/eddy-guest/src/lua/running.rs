@@ -83,8 +83,10 @@ impl Running {
         new.vm.push(INTERNAL);
         new.vm.push(ffi::LUA_GLOBALSINDEX);
         new.vm.call(2, 0)?;
+        new.vm.load_host(c"=(eddy)", include_str!("api/start.lua"))?;
         new.vm.load(chunk, source)?;
-        new.vm.call(0, 0)?;
+        let is_full = |fault: &VmFault| matches!(fault, VmFault::Script(why) if why == NO_MEMORY);
+        new.vm.call(1, 0).map_err(|fault| if is_full(&fault) { VmFault::Memory } else { fault })?;
         new.vm.load_host(c"=(eddy)", include_str!("api/entry.lua"))?;
         new.vm.push(INTERNAL);
         new.vm.push(ffi::LUA_GLOBALSINDEX);

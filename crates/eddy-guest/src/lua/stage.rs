@@ -233,6 +233,8 @@ impl Stage {
             {
                 return Ok(());
             }
+            // It is said of the connection, and stands in no head.
+            Edit::Set { .. } | Edit::Add { .. } if edit.ends_connection() && !is_trailer => {}
             Edit::Set { .. } | Edit::Add { .. } | Edit::Remove { .. } => {
                 self.change_fields(edit, is_trailer)?
             }

@@ -130,7 +130,7 @@ fn a_script_reaches_nothing_but_what_is_offered() {
     let play = Play::new(
         "function envoy_on_request(h)
            local seen = {}
-           for _, name in ipairs({'os', 'io', 'ffi', 'jit', 'debug', 'package', 'require', 'loadfile', 'dofile', 'newproxy', 'getfenv'}) do
+           for _, name in ipairs({'os', 'io', 'ffi', 'jit', 'debug', 'package', 'loadfile', 'dofile', 'newproxy', 'getfenv'}) do
              if _G[name] ~= nil then seen[#seen + 1] = name end
            end
            local headers = h:headers()
@@ -155,4 +155,37 @@ fn libraries_can_be_allowed() {
     );
     assert_eq!(play.request(), goes_on(&[]));
     assert_eq!(play.said(), ["number4"]);
+}
+
+/// CPU time of this thread so far.
+fn cpu_time() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(text.split(' ').next().unwrap().parse().unwrap())
+}
+
+#[test]
+fn a_script_that_nests_protected_calls_without_end_is_given_up_soon_while_it_is_loaded() {
+    for script in [
+        "local function f() pcall(f) return f() end f()",
+        "local function f() while true do pcall(pcall, pcall, f) end end f()",
+    ] {
+        let mut took: Vec<Duration> = (0..5)
+            .map(|_| {
+                let before = cpu_time();
+                let error = load(script, LuaLimits::default(), &host()).unwrap_err().to_string();
+                assert!(error.contains("more CPU time") || error.contains("more memory"), "{error}");
+                cpu_time() - before
+            })
+            .collect();
+        took.sort();
+        println!("{took:?}");
+        // The machine is made in one or two of them.
+        assert!(took[1] < LuaLimits::default().cpu + Duration::from_millis(15), "{script}: {took:?}");
+    }
+}
+
+#[test]
+fn a_script_cannot_yield_while_it_is_loaded() {
+    let error = load("coroutine.yield()", LuaLimits::default(), &host()).unwrap_err().to_string();
+    assert_eq!(error, "a script cannot yield before its hooks run");
 }

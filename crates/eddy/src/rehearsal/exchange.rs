@@ -28,6 +28,7 @@ pub(super) struct Exchange<'a> {
     step: Step,
     turn: u32,
     endpoint: Vec<u8>,
+    ends_connection: bool,
     failure: Option<String>,
 }
 
@@ -104,6 +105,7 @@ impl<'a> Exchange<'a> {
             step: Step { filter: script.made.number, config, id: 1, ..Step::default() },
             turn: 0,
             endpoint: Vec::new(),
+            ends_connection: false,
             failure: None,
         })
     }
@@ -367,6 +369,7 @@ impl<'a> Exchange<'a> {
             }
             Edit::Endpoint { address, .. } => self.endpoint = address.to_vec(),
             Edit::ClearRoute | Edit::ReplyGrpc(_) | Edit::Fault(_) => {}
+            Edit::Set { .. } | Edit::Add { .. } if edit.ends_connection() => self.ends_connection = true,
             Edit::Set { .. }
             | Edit::Add { .. }
             | Edit::Remove { .. }
@@ -433,6 +436,9 @@ impl<'a> Exchange<'a> {
         }
         for record in std::mem::take(&mut self.script.host.noted().records) {
             parts.push(SpecPart::new("log", name_of(record.level), record.text));
+        }
+        if self.ends_connection {
+            parts.push(SpecPart::new("closes", "", ""));
         }
         if let Some(forwarded) = forwarded {
             parts.push(SpecPart::new("forwarded", "", ""));

@@ -7,7 +7,7 @@ local raise, SCOPE = internal.raise, internal.SCOPE
 local from_json, to_json, text_of = internal.from_json, internal.to_json, internal.text_of
 
 local PEER, LOCAL, RULE, PROTOCOL, SPACE, SPACES, CONTEXT = 1, 2, 4, 9, 10, 11, 12
-local METADATA, ENDPOINT, CLEAR_ROUTE = 14, 16, 15
+local SET, METADATA, ENDPOINT, CLEAR_ROUTE = 1, 14, 16, 15
 
 local function check(self)
   if self[1] ~= shown.scope then raise(SCOPE) end
@@ -94,6 +94,11 @@ function stream.downstreamDirectRemoteAddress(self) check(self) return fact(PEER
 function stream.downstreamRemoteAddress(self) check(self) return fact(PEER) end
 function stream.requestedServerName(self) check(self) return "" end
 function stream.downstreamSslConnection(self) check(self) return nil end
+function stream.drainConnectionUponCompletion(self)
+  check(self)
+  if shown.is_open == 0 then raise("the head has gone on, which would have to say that the connection ends") end
+  change(SET, "connection", "close", 0)
+end
 function stream.dynamicMetadata(self) check(self) return dynamic_object() end
 function stream.filterState(self) check(self) return state_object() end
 

@@ -165,6 +165,8 @@ local function read_result(texts)
     at = at + 3
     if what == "log" then
       result.logs[#result.logs + 1] = value
+    elseif what == "closes" then
+      result.closes = true
     elseif what == "failure" then
       result.failure = value
     elseif what == "note" then

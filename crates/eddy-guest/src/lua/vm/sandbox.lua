@@ -258,9 +258,18 @@ if allow.io then
 end
 if allow.package then
   script.package, script.require = package, require
-elseif allow.ffi then
+else
+  -- What a script has anyway, by the names that it has elsewhere.
+  local known = pick(script, "bit coroutine math string table")
+  known.os, known.io, known.ffi = script.os, script.io, allow.ffi and ffi or nil
   function script.require(name)
-    return name == "ffi" and ffi or error("require: only `ffi` may be loaded", 2)
+    local library = known[name]
+    if library then return library end
+    error(
+      "require: there is no \"" .. tostring(name) .. "\" here, only bit, coroutine, math, string and table: "
+        .. "modules are loaded where `allow` names `package`, and ffi where it names `ffi`",
+      2
+    )
   end
 end
 

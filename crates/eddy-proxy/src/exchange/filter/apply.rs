@@ -145,7 +145,15 @@ fn carry_out(
     edit: &Edit<'_>,
     is_rerouted: &mut bool,
 ) -> Result<(), Refusal> {
+    let is_of_trailers = matches!(phase, Phase::RequestTrailers | Phase::ResponseTrailers);
     match *edit {
+        // The head of the answer says so, whichever head the filter has it from.
+        Edit::Set { .. } | Edit::Add { .. }
+            if edit.ends_connection() && !is_of_trailers && is_head_open(&exchange.filtering.response) =>
+        {
+            exchange.head.keep_alive = false;
+            Ok(())
+        }
         Edit::Set { .. } | Edit::Add { .. } | Edit::Remove { .. } | Edit::Status(_) => {
             fields(exchange, phase, edit)
         }

@@ -8,7 +8,7 @@ use crate::lua::vm::{Allowed, Vm, VmLimits};
 #[test]
 fn libraries_beyond_the_usual_are_there_if_they_are_allowed() {
     let script = "return table.concat({type(os), type(io), type(require), type(package)}, ' ')";
-    assert_eq!(run(&mut vm(), script), Ok("nil nil nil nil".to_owned()));
+    assert_eq!(run(&mut vm(), script), Ok("nil nil function nil".to_owned()));
     let allowed = |allow| Vm::new(&VmLimits { allow, ..VmLimits::default() }).expect("a machine");
     let mut every = allowed(Allowed { os: true, io: true, package: true, ffi: true });
     assert_eq!(run(&mut every, script), Ok("table table function table".to_owned()));
@@ -16,6 +16,22 @@ fn libraries_beyond_the_usual_are_there_if_they_are_allowed() {
     let mut trusted = allowed(Allowed { ffi: true, ..Allowed::default() });
     assert_eq!(run(&mut trusted, script), Ok("nil nil function nil".to_owned()));
     assert_eq!(run(&mut trusted, "return require('ffi').sizeof('int')"), Ok("4".to_owned()));
+}
+
+#[test]
+fn require_gives_what_is_there_and_nothing_else() {
+    let own = "for _, name in ipairs({ 'bit', 'coroutine', 'math', 'string', 'table' }) do
+        assert(require(name) == _G[name] and type(_G[name]) == 'table', name)
+      end
+      return require('bit').band(6, 3)";
+    assert_eq!(run(&mut vm(), own), Ok("2".to_owned()));
+    for name in ["'ffi'", "'os'", "'io'", "'jit'", "'debug'", "'package'", "'a.b'", "nil", "{}", "'_G'"] {
+        let fault = run(&mut vm(), &format!("local found = require({name}) return found"))
+            .expect_err(name)
+            .to_string();
+        let expected = "script:1: require: there is no \"";
+        assert!(fault.starts_with(expected) && fault.contains("`allow` names `package`"), "{fault}");
+    }
 }
 
 #[test]

@@ -13,7 +13,6 @@ const ATTEMPTS: &[&str] = &[
     "return jit",
     "return debug",
     "return package",
-    "return require",
     "return module",
     "return dofile or loadfile",
     "return print",
@@ -26,7 +25,7 @@ const ATTEMPTS: &[&str] = &[
     "return rawget(_G, 'debug') or rawget(_G, 'ffi')",
     "for name, value in pairs(_G) do if name == 'ffi' or name == 'jit' or name == 'os' then return name end end",
     "return getmetatable(_G)",
-    "return select(2, pcall(require, 'ffi')) ~= 'attempt to call a nil value'",
+    "return pcall(require, 'ffi') or pcall(require, 'jit') or pcall(require, 'debug') or pcall(require, 'jit.util')",
     // Compiled chunks.
     "return load('\\27LJ\\2\\0')",
     "return loadstring('\\27LJ\\2\\0')",
