@@ -175,7 +175,7 @@ mod tests {
 
     fn check(pattern: &str, value: &str, expected: Option<&[&str]>) {
         let pattern = SearchPattern::parse(pattern, LetterCase::Counts).unwrap();
-        let (mut scratch, mut groups) = (PatternScratch::default(), vec![7..9]);
+        let (mut scratch, mut groups) = (PatternScratch::default(), vec![7..9, 0..1]);
         let is_found = pattern.find(value.as_bytes(), &mut scratch, &mut groups);
         let found = is_found.then(|| groups.into_iter().map(|group| &value[group]).collect::<Vec<_>>());
         assert_eq!(found.as_deref(), expected, "{} {value}", pattern.text());

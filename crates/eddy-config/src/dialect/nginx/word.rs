@@ -192,6 +192,6 @@ mod tests {
         split("\"a\"b;", 0, &mut report);
         let messages: Vec<String> =
             report.into_problems(&[]).into_iter().map(|problem| problem.message).collect();
-        assert_eq!(messages, ["a word stands right behind a quoted one", "this quote is not closed"]);
+        assert_eq!(messages, ["this quote is not closed", "a word stands right behind a quoted one"]);
     }
 }
