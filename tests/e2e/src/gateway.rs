@@ -46,6 +46,8 @@ pub struct Launch {
     pub environment: Vec<(String, String)>,
     /// Longest until it answers, where that is not [`DEADLINE`].
     pub ready_within: Option<Duration>,
+    /// The name of the configuration file, which says in what dialect it is; `eddy.yaml` when not given.
+    pub file: Option<&'static str>,
 }
 
 /// What the gateway wrote on its standard output and error.
@@ -99,7 +101,7 @@ impl Gateway {
         substitutes.push(("LISTEN".into(), listen.to_string()));
         substitutes.push(("ADMIN".into(), admin.to_string()));
         substitutes.push(("DIR".into(), directory.path().display().to_string()));
-        let path = directory.join("eddy.yaml");
+        let path = directory.join(launch.file.unwrap_or("eddy.yaml"));
         std::fs::write(&path, substitute(config, &substitutes)).context("cannot write the configuration")?;
         let binary = launch.binary.map_or_else(place::eddy_binary, Ok)?;
         let mut command = command(&binary, launch.files_max);
@@ -131,6 +133,10 @@ impl Gateway {
     }
 
     async fn is_ready(&self) -> bool {
+        // Other dialects have no admin listener to be asked.
+        if self.config.extension().is_some_and(|extension| extension != "yaml") {
+            return self.lines.count(" ready ") > 0;
+        }
         self.admin("/ready").await.is_ok_and(|response| response.status == 200)
     }
 
@@ -216,7 +222,7 @@ impl Gateway {
     /// # Errors
     /// When the file system refuses.
     pub fn write_config(&self, config: &str) -> Result<()> {
-        let next = self.directory.join("next.yaml");
+        let next = self.directory.join("next");
         std::fs::write(&next, substitute(config, &self.substitutes))?;
         std::fs::rename(&next, &self.config).context("cannot replace the configuration")
     }

@@ -1,0 +1,166 @@
+//! An `nginx.conf` in the program as it runs; what NGINX itself makes of such files is compared elsewhere, without a
+//! gateway.
+
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::origin::TapOrigin;
+use eddy_e2e::place::{self, TempDir};
+use eddy_e2e::wire::{Response, within};
+
+const CONFIG: &str = "\
+worker_processes 1;
+events {}
+http {
+    upstream app { server ORIGIN; keepalive 4; }
+    upstream gone { server GONE; }
+    map $http_x_kind $kind { default other; ~^b bulk; }
+    server {
+        listen LISTEN;
+        server_name www.a.test *.b.test;
+        client_max_body_size 8k;
+        include DIR/places-*.inc;
+        location / { return 404 nothing; }
+        location /app/ {
+            proxy_pass http://app/inner/;
+            proxy_set_header Host $host;
+            proxy_set_header X-Kind $kind;
+            add_header X-Where $uri;
+        }
+        location /plain/ { proxy_pass http://app; }
+        location ~ ^/users/([0-9]+)$ { rewrite ^ /app/by-number?number=$1 last; }
+        location = /moved { return 301 https://$host/new; }
+        location /broken/ { proxy_pass http://gone; error_page 502 = @fallback; }
+        location @fallback { return 503 later; }
+    }
+    server { listen LISTEN; server_name other.test; return 200 other; }
+}
+";
+
+async fn start(origin: &TapOrigin) -> Result<Gateway> {
+    let substitutes = vec![
+        ("ORIGIN".to_owned(), origin.address().to_string()),
+        ("GONE".to_owned(), place::free_address()?.to_string()),
+    ];
+    Gateway::launch(CONFIG, Launch { substitutes, file: Some("nginx.conf"), ..Launch::default() }).await
+}
+
+async fn get(gateway: &Gateway, host: &str, target: &str, fields: &str) -> Result<Response> {
+    gateway.exchange(format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n")).await
+}
+
+#[tokio::test]
+async fn servers_and_locations_are_served() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = start(&origin).await?;
+    for (host, target, status, body) in [
+        ("www.a.test", "/", 404, "nothing"),
+        ("x.b.test", "/", 404, "nothing"),
+        ("other.test", "/app/x", 200, "other"),
+        ("www.a.test", "/broken/x", 503, "later"),
+    ] {
+        let answer = get(&gateway, host, target, "").await?;
+        ensure!(answer.status == status && answer.text() == body, "{host}{target}: {answer:?}");
+    }
+    let moved = get(&gateway, "www.a.test", "/moved", "").await?;
+    ensure!(moved.status == 301 && moved.fields.text("location") == "https://www.a.test/new", "{moved:?}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn requests_reach_the_upstream_as_they_are_rewritten() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = start(&origin).await?;
+    let answer = get(&gateway, "www.a.test", "/app/x%20y?q=1", "X-Kind: books\r\n").await?;
+    ensure!(answer.status == 200 && answer.fields.text("x-where") == "/app/x y", "{answer:?}");
+    get(&gateway, "www.a.test", "/plain/a%2Fb//c", "").await?;
+    get(&gateway, "www.a.test", "/users/17", "").await?;
+    let seen: Vec<(String, String, String)> = origin
+        .log()
+        .requests()
+        .iter()
+        .map(|request| {
+            let host = String::from_utf8_lossy(request.host()).into_owned();
+            (request.target_text(), host, request.fields.text("x-kind"))
+        })
+        .collect();
+    let expected = [
+        ("/inner/x%20y?q=1", "www.a.test", "bulk"),
+        ("/plain/a%2Fb//c", "app", ""),
+        ("/inner/by-number?number=17", "www.a.test", "other"),
+    ];
+    let expected = expected.map(|(target, host, kind)| (target.to_owned(), host.to_owned(), kind.to_owned()));
+    ensure!(seen == expected, "{seen:?}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn bodies_reach_the_upstream_whole_and_are_limited() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = start(&origin).await?;
+    let head = "POST /users/17 HTTP/1.1\r\nHost: www.a.test\r\n";
+    let body = "0123456789".repeat(800);
+    let by_length = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
+    ensure!(gateway.exchange(by_length).await?.status == 200);
+    let chunked = format!("{head}Transfer-Encoding: chunked\r\n\r\n1f40\r\n{body}\r\n0\r\n\r\n");
+    ensure!(gateway.exchange(chunked).await?.status == 200);
+    let too_long = format!("{head}Content-Length: 8193\r\n\r\n{}", "b".repeat(8193));
+    ensure!(gateway.exchange(too_long).await?.status == 413);
+    let bodies: Vec<Vec<u8>> = origin.log().requests().iter().map(|request| request.body.clone()).collect();
+    ensure!(bodies == [body.as_bytes(), body.as_bytes()], "{} bodies", bodies.len());
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_changed_file_is_in_force_and_a_broken_one_changes_nothing() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = start(&origin).await?;
+    gateway.write_config(&CONFIG.replace("return 404 nothing", "return 200 something"))?;
+    until(&gateway, "something").await?;
+    gateway.write_config(&CONFIG.replace("return 404 nothing", "return nothing at all"))?;
+    gateway.lines().until("nginx.conf:", 1).await?;
+    until(&gateway, "something").await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_new_file_that_is_included_is_in_force() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = start(&origin).await?;
+    std::fs::write(gateway.directory().join("places-1.inc"), "location = / { return 200 included; }")?;
+    until(&gateway, "included").await?;
+    gateway.stop().await
+}
+
+async fn until(gateway: &Gateway, body: &str) -> Result<()> {
+    within(body, async {
+        while get(gateway, "www.a.test", "/", "").await?.text() != body {
+            tokio::task::yield_now().await;
+        }
+        Ok(())
+    })
+    .await?
+}
+
+#[test]
+fn what_eddy_does_not_have_is_told_with_its_place() -> Result<()> {
+    let shelf = TempDir::new("nginx")?;
+    let config = shelf.join("nginx.conf");
+    let text = "events {}\nhttp {\n  server {\n    listen 127.0.0.1:1;\n    autoindex on;\n    location / { return 200 ok; }\n  }\n}\n";
+    std::fs::write(&config, text)?;
+    let check = |arguments: &[&str]| {
+        let output = Command::new(place::eddy_binary()?).arg("check").args(arguments).arg(&config).output();
+        output.context("eddy does not start")
+    };
+    let strict = check(&[])?;
+    let told =
+        String::from_utf8_lossy(&strict.stderr).into_owned() + &String::from_utf8_lossy(&strict.stdout);
+    ensure!(!strict.status.success() && told.contains("nginx.conf:5:5"), "{told}");
+    ensure!(told.contains("autoindex"), "{told}");
+    let lenient = check(&["--lenient"])?;
+    let told =
+        String::from_utf8_lossy(&lenient.stderr).into_owned() + &String::from_utf8_lossy(&lenient.stdout);
+    ensure!(lenient.status.success() && told.contains("autoindex"), "{told}");
+    Ok(())
+}
