@@ -24,6 +24,11 @@ pub use dialect::nginx::{directives_page, is_pattern, matches_pattern};
 pub use problem::{Colour, Problem, Severity, SourceText, render, to_json};
 pub use reference::{reference_page, schema};
 
+/// Whether a text is a manifest of Kubernetes: an object with `apiVersion` and `kind`, or several.
+pub fn is_manifest(source: &SourceText) -> bool {
+    dialect::Kind::of_text(source) == dialect::Kind::Kubernetes
+}
+
 /// The files that texts of NGINX's ask for with `include`: patterns, as paths from where eddy runs; none for other texts.
 pub fn included_patterns(sources: &[SourceText]) -> Vec<String> {
     let is_nginx = sources.first().is_some_and(|source| dialect::nginx::is_nginx(&source.path));

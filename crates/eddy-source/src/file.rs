@@ -2,19 +2,21 @@
 
 use std::fmt;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use eddy_config::{
-    Checked, Leniency, Problem, SourceText, check_with, included_patterns, is_pattern, matches_pattern,
+    Checked, Leniency, Problem, Severity, SourceText, check_with, included_patterns, is_manifest, is_pattern,
+    matches_pattern,
 };
 
+use crate::folder::{Below, files_below, files_in};
 use crate::read::read_file;
 use crate::stamp::Stamp;
 use crate::watch::Watcher;
 
-/// Configuration in files. A directory stands for the files `*.yaml` and `*.yml` in it, in the order of their names.
+/// Configuration in files. A directory stands for the files `*.yaml` and `*.yml` in it, in the order of their names; one
+/// of manifests of Kubernetes also for its files `*.json` and for what lies in folders below it.
 #[derive(Clone, Debug)]
 pub struct FileSource {
     paths: Vec<PathBuf>,
@@ -83,9 +85,13 @@ impl FileSource {
     /// # Cost
     /// Blocks on the file system; memory of the texts, at most 64 MiB. Not for a worker's thread.
     pub fn load(&self) -> Result<Loaded, Rejected> {
-        let sources = self.read()?;
+        let Sources { texts: sources, below, passed_over } = self.read()?;
         match check_with(&sources, self.leniency) {
-            Ok(checked) => Ok(Loaded { checked, sources }),
+            Ok(mut checked) => {
+                checked.config.included.extend(below);
+                checked.warnings.extend(passed_over);
+                Ok(Loaded { checked, sources })
+            }
             Err(problems) => Err(Rejected { problems, sources }),
         }
     }
@@ -97,7 +103,7 @@ impl FileSource {
         Watcher::new(self.clone())
     }
 
-    fn read(&self) -> Result<Vec<SourceText>, Rejected> {
+    fn read(&self) -> Result<Sources, Rejected> {
         let mut rejected = Rejected { problems: Vec::new(), sources: Vec::new() };
         let mut bytes_left = TOTAL_BYTES_MAX;
         for path in self.files(&mut rejected.problems) {
@@ -109,7 +115,25 @@ impl FileSource {
         if rejected.problems.is_empty() {
             read_included(&mut rejected, &mut bytes_left);
         }
-        if rejected.problems.is_empty() { Ok(rejected.sources) } else { Err(rejected) }
+        let (mut below, mut passed_over) = (Vec::new(), Vec::new());
+        for folder in self.paths.iter().filter(|path| path.is_dir()) {
+            if rejected.problems.is_empty() && is_of_manifests(folder, &rejected.sources) {
+                below.extend(read_below(folder, &mut rejected, &mut bytes_left, &mut passed_over));
+            }
+        }
+        for folder in self.paths.iter().filter(|path| path.is_dir()) {
+            let has_any = |source: &SourceText| Path::new(&*source.path).starts_with(folder);
+            if rejected.problems.is_empty() && !rejected.sources.iter().any(has_any) {
+                let message = "there is no file `*.yaml` in this directory".to_owned();
+                rejected.problems.push(Problem::of_file(&folder.to_string_lossy(), message, None));
+            }
+        }
+        let Rejected { problems, sources } = rejected;
+        if problems.is_empty() {
+            Ok(Sources { texts: sources, below, passed_over })
+        } else {
+            Err(Rejected { problems, sources })
+        }
     }
 
     /// The files that are meant now; what is wrong with a directory goes to `problems`.
@@ -122,10 +146,6 @@ impl FileSource {
                 continue;
             }
             match files_in(path) {
-                Ok(found) if found.is_empty() => {
-                    let message = "there is no file `*.yaml` in this directory".to_owned();
-                    problems.push(Problem::of_file(&path.to_string_lossy(), message, None));
-                }
                 Ok(found) => files.extend(found),
                 Err(error) => {
                     let message = format!("can't list this directory: {error}");
@@ -140,6 +160,57 @@ impl FileSource {
         }
         files
     }
+}
+
+/// What was read.
+struct Sources {
+    texts: Vec<SourceText>,
+    /// Files below the folders of manifests, and these folders.
+    below: Vec<PathBuf>,
+    /// Files below the folders of manifests that are none.
+    passed_over: Vec<Problem>,
+}
+
+/// Whether all that was read of a folder are manifests, or there was nothing.
+fn is_of_manifests(folder: &Path, sources: &[SourceText]) -> bool {
+    let mut of_folder = sources.iter().filter(|source| Path::new(&*source.path).parent() == Some(folder));
+    of_folder.all(is_manifest)
+}
+
+/// Reads the manifests below a folder; what is to be watched with them.
+fn read_below(
+    folder: &Path,
+    rejected: &mut Rejected,
+    bytes_left: &mut u64,
+    passed_over: &mut Vec<Problem>,
+) -> Vec<PathBuf> {
+    let Below { files, folders } = match files_below(folder) {
+        Ok(below) => below,
+        Err(problem) => {
+            rejected.problems.push(problem);
+            return Vec::new();
+        }
+    };
+    if rejected.sources.len() + files.len() > FILES_MAX {
+        let message = format!("more than {FILES_MAX} files lie below this directory");
+        rejected.problems.push(Problem::of_file(&folder.to_string_lossy(), message, None));
+        return Vec::new();
+    }
+    for file in &files {
+        match read_file(file, bytes_left) {
+            Ok(text) if is_manifest(&text) => rejected.sources.push(text),
+            Ok(text) => passed_over.push(Problem {
+                severity: Severity::Warning,
+                ..Problem::of_file(
+                    &text.path,
+                    "passed over: this is no manifest".to_owned(),
+                    Some("manifests have `apiVersion` and `kind`; name the file itself if it is eddy's own configuration".to_owned()),
+                )
+            }),
+            Err(problem) => rejected.problems.push(problem),
+        }
+    }
+    files.into_iter().chain(folders).collect()
 }
 
 /// Reads the files that the texts include, and those that these include.
@@ -206,21 +277,6 @@ fn entries_in(folder: &Path, pattern: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// The files of a directory in the order of their names; hidden ones are left out.
-fn files_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(directory)? {
-        let path = entry?.path();
-        let is_hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
-        let is_yaml = path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
-        if is_yaml && !is_hidden {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
-}
-
 fn path_text(path: Option<&PathBuf>) -> String {
     path.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
 }
@@ -240,6 +296,6 @@ impl fmt::Display for Rejected {
 impl std::error::Error for Rejected {}
 
 /// Most files of a configuration.
-const FILES_MAX: usize = 1000;
+const FILES_MAX: usize = 10_000;
 /// Most bytes of all files of a configuration.
 const TOTAL_BYTES_MAX: u64 = 64 << 20;

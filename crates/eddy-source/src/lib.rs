@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod file;
+mod folder;
 mod read;
 mod stamp;
 mod watch;

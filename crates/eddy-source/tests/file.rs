@@ -122,3 +122,43 @@ fn bytes_of_any_kind_are_taken_or_told() {
     }
     assert!(refused > GOOD.len() / 2, "{refused}");
 }
+
+const SERVICE: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n";
+
+#[test]
+fn a_folder_of_manifests_is_read_with_the_folders_in_it() {
+    let place = Place::new("manifests");
+    place.write("b.yaml", SERVICE);
+    place.write("a.json", r#"{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "b"}}"#);
+    fs::create_dir_all(place.path("sub/deep")).unwrap();
+    fs::create_dir_all(place.path(".git")).unwrap();
+    place.write("sub/deep/c.yml", "apiVersion: v1\nkind: Service\nmetadata: {name: c}\n");
+    place.write("sub/values.yaml", "replicas: 3\n");
+    place.write(".git/d.yaml", "no: such\n");
+    let listeners =
+        place.write("../listeners-of-manifests.yaml", "listeners: [{address: 127.0.0.1:8080, demo: true}]\n");
+    let loaded = FileSource::new(vec![listeners.clone(), place.path("")]).load();
+    fs::remove_file(listeners).unwrap();
+    let loaded = loaded.unwrap();
+    let names: Vec<_> =
+        loaded.sources.iter().skip(1).map(|source| source.path.rsplit('/').next().unwrap()).collect();
+    assert_eq!(names, ["b.yaml", "a.json", "c.yml"]);
+    let told: Vec<String> = loaded.checked.warnings.iter().map(ToString::to_string).collect();
+    assert!(
+        told.iter().any(|told| told.contains("values.yaml: warning: passed over: this is no manifest")),
+        "{told:?}"
+    );
+    let watched = loaded.checked.config.companions();
+    for path in ["a.json", "sub", "sub/deep", "sub/deep/c.yml", "sub/values.yaml"] {
+        assert!(watched.contains(&place.path(path)), "{path}: {watched:?}");
+    }
+}
+
+#[test]
+fn folders_below_one_that_is_not_of_manifests_are_left_alone() {
+    let place = Place::new("no-manifests");
+    place.write("eddy.yaml", GOOD);
+    fs::create_dir_all(place.path("sub")).unwrap();
+    place.write("sub/a.yaml", "not: [well formed\n");
+    assert_eq!(FileSource::new(vec![place.path("")]).load().unwrap().sources.len(), 1);
+}

@@ -20,14 +20,14 @@ pub(super) struct Conditions {
 
 /// Where conditions are written, for what the router says of them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ConditionPlaces {
-    pub(super) host: Option<Place>,
-    pub(super) path: Option<Place>,
-    pub(super) method: Option<Place>,
+pub(crate) struct ConditionPlaces {
+    pub(crate) host: Option<Place>,
+    pub(crate) path: Option<Place>,
+    pub(crate) method: Option<Place>,
     /// For each condition on a field.
-    pub(super) headers: Vec<Place>,
+    pub(crate) headers: Vec<Place>,
     /// For each condition on a parameter.
-    pub(super) query: Vec<Place>,
+    pub(crate) query: Vec<Place>,
 }
 
 /// Checks conditions; those that aren't given hold for every request.

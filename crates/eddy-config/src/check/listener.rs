@@ -28,6 +28,7 @@ pub(super) fn check_listeners(
 }
 
 /// Names and addresses that are taken.
+#[derive(Debug)]
 pub(super) struct Taken<'s> {
     sources: &'s [SourceText],
     names: HashMap<Arc<str>, Place>,
@@ -42,6 +43,10 @@ impl<'s> Taken<'s> {
 
     /// Takes an address; notes when something listens there already.
     pub(super) fn take_address(&mut self, address: &ListenAddress, place: Place, report: &mut Report) {
+        let is_free = matches!(address, ListenAddress::Tcp(address) if address.port() == 0);
+        if is_free {
+            return;
+        }
         if let Some(first) = self.addresses.insert(address.clone(), place) {
             let first = place_text(first, place, self.sources);
             report.error(place, format!("`{address}` is the address of a listener already, in {first}"));

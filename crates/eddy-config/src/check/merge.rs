@@ -29,6 +29,7 @@ pub(super) fn unite(
         routes,
         clusters,
         filters,
+        kubernetes,
     } = other;
     let mut once = Once { sources, report };
     once.take("workers", &mut united.workers, workers);
@@ -39,6 +40,7 @@ pub(super) fn unite(
     once.take("limits", &mut united.limits, limits);
     once.take("quarantine", &mut united.quarantine, quarantine);
     once.take("route_check", &mut united.route_check, route_check);
+    once.take("kubernetes", &mut united.kubernetes, kubernetes);
     once.take_names("route table", &mut united.routes, routes, |name| &name.0);
     once.take_names("cluster", &mut united.clusters, clusters, |name| &name.0);
     once.take_names("filter", &mut united.filters, filters, |name| &name.0);

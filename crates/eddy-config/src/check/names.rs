@@ -53,6 +53,18 @@ impl Names {
         None
     }
 
+    /// Whether there is a thing of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.known.contains_key(name)
+    }
+
+    /// The index of a thing of this name, if there is one; it counts as used.
+    pub(super) fn find(&mut self, name: &str) -> Option<usize> {
+        let known = self.known.get_mut(name)?;
+        known.is_used = true;
+        Some(known.index)
+    }
+
     /// The names nobody referred to.
     pub(super) fn unused(&self) -> impl Iterator<Item = (&str, Place)> {
         self.known.iter().filter(|(_, known)| !known.is_used).map(|(name, known)| (&**name, known.place))

@@ -4,16 +4,20 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::problem::SourceText;
-use crate::yaml::{Entry, Form, Node, Tree};
+use crate::yaml::{Entry, Form, Node};
 
-/// Writes what was read as YAML, each source after its name. Comments are left out, as they may hold secrets, too.
-pub(super) fn shown_text(sources: &[SourceText], trees: &[Tree<'_>]) -> Arc<str> {
+/// Writes what was read as YAML: of each source, after its name, the outermost values of its documents. Comments are left
+/// out, as they may hold secrets, too.
+pub(super) fn shown_text(sources: &[SourceText], documents: &[Vec<&Node<'_>>]) -> Arc<str> {
     let bytes = sources.iter().map(|source| source.text.len() + source.path.len() + 8).sum();
     let mut writer = Writer { out: String::with_capacity(bytes) };
-    for (source, tree) in sources.iter().zip(trees) {
+    for (source, roots) in sources.iter().zip(documents) {
         // Writing to a string never fails.
         let _ = writeln!(writer.out, "# {}", source.path.escape_debug());
-        if let Some(root) = &tree.root {
+        for (root, number) in roots.iter().zip(0..) {
+            if number > 0 {
+                writer.out.push_str("---\n");
+            }
             writer.node(root, 0, After::Nothing, Trust::Open);
         }
     }
@@ -35,6 +39,8 @@ enum Trust {
     MayBeSecret,
     /// Below a filter's own configuration: any name there may be.
     Unknown,
+    /// Whatever it is, it is a secret.
+    None,
 }
 
 struct Writer {
@@ -60,8 +66,10 @@ impl Writer {
                 }
             }
             Form::Mapping { entries, .. } => {
+                let is_secret = trust == Trust::MayBeSecret && is_secret_pair(entries);
                 for (entry, number) in entries.iter().zip(0..) {
                     self.begin_line(indent, after, number);
+                    let trust = if is_secret && entry.key.text == "value" { Trust::None } else { trust };
                     self.entry(entry, indent, trust);
                 }
             }
@@ -73,7 +81,9 @@ impl Writer {
         self.text(key, true);
         self.out.push(':');
         let is_hidden = match trust {
-            Trust::Open => false,
+            // Tools put the whole object there again.
+            Trust::Open => key == "annotations",
+            Trust::None => true,
             Trust::MayBeSecret => is_secret(key),
             Trust::Unknown => is_secret(key) || key == "users" || key.to_ascii_lowercase().contains("key"),
         };
@@ -148,6 +158,14 @@ fn stays_plain(text: &str) -> bool {
     ends_well && !matches!(bytes.first(), Some(b'-' | b':')) && bytes.iter().copied().all(is_safe)
 }
 
+/// Whether these are a name and a value, and the name is known to carry secrets.
+fn is_secret_pair(entries: &[Entry<'_>]) -> bool {
+    entries.iter().any(|entry| match &entry.value.form {
+        Form::Text { text, .. } => entry.key.text == "name" && is_secret(text),
+        Form::List(_) | Form::Mapping { .. } | Form::Refused => false,
+    })
+}
+
 /// Whether a field or parameter with this name is known to carry secrets, or likely to.
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
@@ -181,10 +199,10 @@ mod tests {
     fn check(text: &str, expected: &str) {
         let source = SourceText::new("a.yaml", text);
         let tree = parse(&source.text, 0, &mut Report::new());
-        let shown = shown_text(std::slice::from_ref(&source), &[tree]);
+        let shown = shown_text(std::slice::from_ref(&source), &[tree.root.iter().collect()]);
         assert_eq!(&*shown, format!("# a.yaml\n{expected}"));
         let again = parse(&shown, 0, &mut Report::new());
-        let twice = shown_text(&[source], &[again]);
+        let twice = shown_text(&[source], &[again.root.iter().collect()]);
         assert_eq!(shown, twice, "what is shown reads the same");
     }
 
@@ -202,6 +220,10 @@ mod tests {
         check(
             "set: {Authorization: Basic eA==, x-team: users}",
             "set:\n  Authorization: (hidden)\n  x-team: users\n",
+        );
+        check(
+            "set: [{name: Authorization, value: x}, {name: a, value: b}]\nannotations: {a: b}",
+            "set:\n  - name: Authorization\n    value: (hidden)\n  - name: a\n    value: b\nannotations: (hidden)\n",
         );
         check("headers: {x-api-key: {exact: abc}}", "headers:\n  x-api-key: (hidden)\n");
         check(

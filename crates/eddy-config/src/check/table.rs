@@ -26,10 +26,10 @@ pub(super) struct Tables {
 
 /// Where a rule is written.
 #[derive(Clone, Debug)]
-pub(super) struct RulePlaces {
-    pub(super) rule: Place,
-    pub(super) conditions: ConditionPlaces,
-    pub(super) rewrite: Option<Place>,
+pub(crate) struct RulePlaces {
+    pub(crate) rule: Place,
+    pub(crate) conditions: ConditionPlaces,
+    pub(crate) rewrite: Option<Place>,
 }
 
 type TableForm = Either<Vec<At<RuleSpec>>, TableSpec>;

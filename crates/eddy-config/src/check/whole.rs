@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::cluster::check_clusters;
+use super::draft::Draft;
 use super::filter::check_filters;
 use super::listener::{Taken, check_listeners};
 use super::merge::unite;
@@ -11,11 +12,13 @@ use super::shown::shown_text;
 use super::table::check_tables;
 use super::{advice, gateway, routes};
 use crate::config::Config;
-use crate::dialect::nginx::{check_nginx, is_nginx};
+use crate::dialect::Kind;
+use crate::dialect::kubernetes::{self, Objects, read_objects};
+use crate::dialect::nginx::check_nginx;
 use crate::problem::{Place, Problem, Report, SourceText};
 use crate::read::{At, Value};
 use crate::spec::GatewaySpec;
-use crate::yaml::{Tree, parse};
+use crate::yaml::{Node, Tree, parse, parse_documents};
 
 /// A configuration without errors.
 #[derive(Clone, Debug)]
@@ -49,17 +52,19 @@ pub fn check(sources: &[SourceText]) -> Result<Checked, Vec<Problem>> {
 
 /// The same, and how to take what another program's configuration has and eddy has not.
 ///
-/// A first source whose name ends in `.conf` is NGINX's; the others are then files that it includes.
+/// A first source whose name ends in `.conf` is NGINX's; the others are then files that it includes. Sources with
+/// `apiVersion` and `kind` are manifests of Kubernetes.
 ///
 /// # Errors
 /// As [`check`].
 pub fn check_with(sources: &[SourceText], leniency: Leniency) -> Result<Checked, Vec<Problem>> {
     let mut report = Report::new();
-    let config = if sources.first().is_some_and(|source| is_nginx(&source.path)) {
-        check_nginx(sources, leniency, &mut report)
-    } else {
-        let read = read_all(sources, &mut report);
-        read.and_then(|read| check_spec(read, sources, &mut report))
+    let config = match Kind::of(sources) {
+        Kind::Nginx => check_nginx(sources, leniency, &mut report),
+        Kind::Eddy | Kind::Kubernetes => {
+            let read = read_all(sources, leniency, &mut report);
+            read.and_then(|read| check_spec(read, sources, leniency, &mut report))
+        }
     };
     match config {
         Some(config) if !report.has_errors() => {
@@ -90,30 +95,67 @@ pub fn version_of(sources: &[SourceText]) -> Arc<str> {
 }
 
 /// What was read of all sources.
-struct Read {
+struct Read<'t> {
     spec: GatewaySpec,
+    /// The objects of manifests, if there are manifests.
+    objects: Option<Objects<'t>>,
     shown: Arc<str>,
 }
 
 /// Reads the sources and unites them; `None` when nothing can be said of the whole.
-fn read_all(sources: &[SourceText], report: &mut Report) -> Option<Read> {
-    let trees: Vec<Tree<'_>> =
-        sources.iter().zip(0..).map(|(source, number)| parse(&source.text, number, report)).collect();
-    let mut united: Option<GatewaySpec> = None;
-    for (tree, source) in trees.iter().zip(0..) {
-        let Some(spec) = read_tree(tree, source, report) else { continue };
-        match &mut united {
-            Some(united) => unite(united, spec, sources, report),
-            None => united = Some(spec),
+fn read_all<'t>(sources: &'t [SourceText], leniency: Leniency, report: &mut Report) -> Option<Read<'t>> {
+    let (mut united, mut roots, mut is_whole) = (None, Vec::new(), true);
+    let mut trees: Vec<Option<Tree<'t>>> = Vec::with_capacity(sources.len());
+    for (source, number) in sources.iter().zip(0..) {
+        if Kind::of_text(source) == Kind::Kubernetes {
+            let documents = parse_documents(&source.text, number, report);
+            is_whole &= documents.is_whole;
+            roots.extend(documents.roots);
+            trees.push(None);
+        } else {
+            let tree = parse(&source.text, number, report);
+            is_whole &= tree.is_whole;
+            let spec = read_tree(&tree, number, report);
+            trees.push(Some(tree));
+            let Some(spec) = spec else { continue };
+            match &mut united {
+                Some(united) => unite(united, spec, sources, report),
+                None => united = Some(spec),
+            }
         }
     }
     if sources.is_empty() {
         report.error(Place::default(), "no configuration was given");
     }
+    let has_manifests = trees.iter().any(Option::is_none);
+    let objects = has_manifests.then(|| lenient(leniency, report, |report| read_objects(roots, report)));
+    let spec = if has_manifests { Some(united.unwrap_or_default()) } else { united };
     // What is missing from a text that was cut would show as names that are not defined.
-    let is_whole = trees.iter().all(|tree| tree.is_whole);
-    let spec = united.filter(|_| is_whole)?;
-    Some(Read { spec, shown: shown_text(sources, &trees) })
+    let spec = spec.filter(|_| is_whole)?;
+    let objects_of = |number: usize| {
+        let objects = objects.iter().flat_map(|objects| &objects.list);
+        objects.filter(move |object| object.place.source as usize == number).map(|object| &object.node)
+    };
+    let documents: Vec<Vec<&Node<'_>>> = trees
+        .iter()
+        .enumerate()
+        .map(|(number, tree)| match tree {
+            Some(tree) => tree.root.iter().collect(),
+            None => objects_of(number).collect(),
+        })
+        .collect();
+    let shown = shown_text(sources, &documents);
+    Some(Read { spec, objects, shown })
+}
+
+/// Runs `read` with objections as `leniency` says.
+fn lenient<T>(leniency: Leniency, report: &mut Report, read: impl FnOnce(&mut Report) -> T) -> T {
+    if leniency == Leniency::Lenient {
+        report.be_lenient();
+    }
+    let done = read(report);
+    report.be_strict();
+    done
 }
 
 fn read_tree(tree: &Tree<'_>, source: u32, report: &mut Report) -> Option<GatewaySpec> {
@@ -130,8 +172,13 @@ fn read_tree(tree: &Tree<'_>, source: u32, report: &mut Report) -> Option<Gatewa
 }
 
 /// Checks the whole; `None` when there are errors.
-fn check_spec(read: Read, sources: &[SourceText], report: &mut Report) -> Option<Config> {
-    let Read { spec, shown } = read;
+fn check_spec(
+    read: Read<'_>,
+    sources: &[SourceText],
+    leniency: Leniency,
+    report: &mut Report,
+) -> Option<Config> {
+    let Read { spec, objects, shown } = read;
     let mut cluster_names = Names::new("cluster");
     let clusters = check_clusters(spec.clusters, &mut cluster_names, report);
     let mut filters = check_filters(spec.filters, sources, report);
@@ -141,8 +188,17 @@ fn check_spec(read: Read, sources: &[SourceText], report: &mut Report) -> Option
     let mut taken = Taken::new(sources);
     let listeners =
         check_listeners(spec.listeners.as_ref(), &mut taken, &mut table_names, &mut filters, report);
+    let (listeners, tables, clusters) = {
+        let mut draft =
+            Draft { listeners, tables, clusters, names: &mut cluster_names, taken: &mut taken, sources };
+        if let Some(objects) = &objects {
+            let spec = spec.kubernetes.as_ref().map(|spec| &spec.value);
+            lenient(leniency, report, |report| kubernetes::add(objects, spec, &mut draft, report));
+        }
+        (draft.listeners, draft.tables, draft.clusters)
+    };
     // With errors above it may only be misspelt.
-    if spec.listeners.is_none_or(|listeners| listeners.value.is_empty()) && !report.has_errors() {
+    if listeners.is_empty() && objects.is_none() && !report.has_errors() {
         report
             .error(beginning_of(0), "nothing to listen on: there are no `listeners`")
             .hint("for example `listeners: [{address: 127.0.0.1:8080, routes: site}]`");

@@ -1,3 +1,8 @@
-//! Configurations of other programs: from their text to the same config.
+//! The languages of other programs: each from its text to the same config.
 
+mod kind;
+#[expect(dead_code, unused_imports, reason = "what the dialects of Kubernetes need, which are still to come")]
+pub(crate) mod kubernetes;
 pub(crate) mod nginx;
+
+pub(crate) use kind::Kind;

@@ -29,6 +29,8 @@ pub(crate) struct Report {
     warnings: usize,
     /// Comparisons that are still spent on guessing what was meant.
     comparisons_left: usize,
+    /// Whether objections are warnings.
+    is_lenient: bool,
 }
 
 /// A problem whose place is not yet spelled out.
@@ -49,7 +51,23 @@ impl Report {
             errors: 0,
             warnings: 0,
             comparisons_left: COMPARISONS_MAX,
+            is_lenient: false,
         }
+    }
+
+    /// Makes objections warnings from now on.
+    pub(crate) fn be_lenient(&mut self) {
+        self.is_lenient = true;
+    }
+
+    /// Makes objections errors again.
+    pub(crate) fn be_strict(&mut self) {
+        self.is_lenient = false;
+    }
+
+    /// Notes what can be passed over at `place`: an error, or a warning where leniency was asked for.
+    pub(crate) fn objection(&mut self, place: Place, message: impl Into<String>) -> &mut Found {
+        self.note(Found { place, is_warning: self.is_lenient, message: message.into(), hint: None })
     }
 
     /// Notes an error at `place`; a hint may be added to what is returned.

@@ -143,7 +143,7 @@ impl Word for bool {
 }
 
 /// Notes that a node is of the wrong kind.
-pub(super) fn note_kind(node: &Node<'_>, expected: &Shape, report: &mut Report) {
+pub(crate) fn note_kind(node: &Node<'_>, expected: &Shape, report: &mut Report) {
     let found = match &node.form {
         Form::Text { .. } if node.is_nothing() => "nothing".to_owned(),
         Form::Text { text, .. } => format!("`{}`", shown(text)),
@@ -184,7 +184,7 @@ pub(crate) fn entries_of<'n, 't, T: Value>(
     }
 }
 
-/// Notes a key that the mapping called `mapping` doesn't have; tells which one was probably meant.
+/// Notes a key that the mapping called `mapping` doesn't have, which can be passed over; tells which one was probably meant.
 pub(crate) fn unknown_key(
     entry: &Entry<'_>,
     mapping: &str,
@@ -193,7 +193,7 @@ pub(crate) fn unknown_key(
 ) -> Option<&'static str> {
     let written = &*entry.key.text;
     let meant = report.closest(written, keys.iter().copied());
-    let found = report.error(entry.key.place, format!("unknown key `{}` in {mapping}", shown(written)));
+    let found = report.objection(entry.key.place, format!("unknown key `{}` in {mapping}", shown(written)));
     match meant {
         Some(meant) => found.hint(format!("did you mean `{meant}`?")),
         None => found.hint(format!("the keys here are {}", listed(keys, "and"))),
@@ -221,6 +221,13 @@ impl Entries<'_, '_> {
         report
             .error(self.node.place, format!("{} needs the key `{key}`", self.title))
             .hint(format!("for example `{key}: {example}`"));
+    }
+
+    /// Notes a required key that is missing, where an example would say no more than its name.
+    pub(crate) fn note_needed(&self, key: &str, report: &mut Report) {
+        if self.is_told_missing(&[key]) {
+            report.error(self.node.place, format!("{} needs the key `{key}`", self.title));
+        }
     }
 
     /// Notes when too many or too few keys of `group` are given.

@@ -1,6 +1,6 @@
 //! The outermost keys, and those of the gateway as a whole.
 
-use super::{ClusterSpec, FilterSpec, ListenerSpec, RuleSpec, TableSpec};
+use super::{ClusterSpec, FilterSpec, KubernetesSpec, ListenerSpec, RuleSpec, TableSpec};
 use crate::config::{LogFormat, LogTarget};
 use crate::read::{At, Either, Named};
 use crate::value::{AdminAddress, Level, Name, Number, Time, TimeZoneName};
@@ -39,6 +39,9 @@ mapping! {
         optional clusters: Named<Name, ClusterSpec>, otherwise "there are none", example "{users: {endpoints: [127.0.0.1:9001]}}";
         /// Filters by name; listeners and rules name them.
         optional filters: Named<Name, FilterSpec>, otherwise "there are none", example "{cors: {cors: {origins: ['https://example.com']}}}";
+        /// What manifests of Kubernetes in other files of the configuration don't say: where to listen and where
+        /// Services are.
+        optional kubernetes: KubernetesSpec, otherwise "its defaults", example "{endpoints: {default/users: [127.0.0.1:9001]}}";
     }
 }
 

@@ -9,6 +9,7 @@ mod builtin;
 mod cluster;
 mod filter;
 mod gateway;
+mod kubernetes;
 mod listener;
 mod lua;
 mod rule;
@@ -21,6 +22,7 @@ pub(crate) use builtin::{
 pub(crate) use cluster::{ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, PoolSpec, RetryBudgetSpec};
 pub(crate) use filter::{FilterSpec, GoSpec, NativeSpec, RuleFilterSpec};
 pub(crate) use gateway::{AccessLogSpec, AdminSpec, GatewayLimitsSpec, GatewaySpec, LogSpec, QuarantineSpec};
+pub(crate) use kubernetes::KubernetesSpec;
 pub(crate) use listener::{ForwardedSpec, ListenerLimitsSpec, ListenerSpec, TimeoutsSpec};
 pub(crate) use lua::{LuaRuleSpec, LuaScriptSpec, LuaSpec};
 pub(crate) use rule::{

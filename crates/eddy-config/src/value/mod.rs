@@ -5,6 +5,7 @@ mod choice;
 mod duration;
 mod filter;
 mod host;
+mod kubernetes;
 mod number;
 mod size;
 mod text;
@@ -18,6 +19,7 @@ pub(crate) use filter::{
     RateFieldsName, RateKeyName, UserName,
 };
 pub(crate) use host::HostAndPort;
+pub(crate) use kubernetes::{DomainName, IpText, ObjectName, PortKey, ServiceName};
 pub(crate) use number::{Number, Rank};
 pub(crate) use size::Size;
 pub(crate) use text::{

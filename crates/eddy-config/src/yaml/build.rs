@@ -17,6 +17,15 @@ pub(crate) struct Tree<'t> {
     pub(crate) is_whole: bool,
 }
 
+/// What could be made of a text of several documents.
+#[derive(Debug)]
+pub(crate) struct Documents<'t> {
+    /// The outermost value of each document; of an empty one, nothing.
+    pub(crate) roots: Vec<Node<'t>>,
+    /// Whether the text was read to its end.
+    pub(crate) is_whole: bool,
+}
+
 /// Parses the text of source number `source`; what is wrong with it goes to `report`.
 ///
 /// After a syntax error the tree holds what came before it, so that more than the first problem can be told.
@@ -24,11 +33,24 @@ pub(crate) struct Tree<'t> {
 /// # Cost
 /// Linear in the text plus what its aliases expand to, which is limited to [`NODES_MAX`] nodes.
 pub(crate) fn parse<'t>(text: &'t str, source: u32, report: &mut Report) -> Tree<'t> {
-    let mut builder = Builder::new(source, report);
+    let Documents { roots, is_whole } = parse_within(text, source, 1, report);
+    Tree { root: roots.into_iter().next(), is_whole }
+}
+
+/// Parses a text that may hold several documents, at most [`DOCUMENTS_MAX`].
+///
+/// # Cost
+/// As [`parse`].
+pub(crate) fn parse_documents<'t>(text: &'t str, source: u32, report: &mut Report) -> Documents<'t> {
+    parse_within(text, source, DOCUMENTS_MAX, report)
+}
+
+fn parse_within<'t>(text: &'t str, source: u32, documents_max: usize, report: &mut Report) -> Documents<'t> {
+    let mut builder = Builder::new(source, documents_max, report);
     if text.len() > TEXT_BYTES_MAX {
         let place = Place { source, line: 1, column: 1, length: 1 };
         builder.report.error(place, format!("too large: at most {} MiB are read", TEXT_BYTES_MAX >> 20));
-        return Tree { root: None, is_whole: false };
+        return Documents { roots: Vec::new(), is_whole: false };
     }
     for event in Parser::new_from_str_with_options(text, parser_options()) {
         let goes_on = match event {
@@ -40,13 +62,13 @@ pub(crate) fn parse<'t>(text: &'t str, source: u32, report: &mut Report) -> Tree
             }
         };
         if !goes_on {
-            return Tree { root: builder.into_cut(), is_whole: false };
+            return Documents { roots: builder.into_cut(), is_whole: false };
         }
     }
-    Tree { root: builder.root, is_whole: true }
+    Documents { roots: builder.roots, is_whole: true }
 }
 
-fn parser_options() -> Options {
+pub(super) fn parser_options() -> Options {
     options! {
         disallow_directives: true,
         emit_unresolved_aliases: true,
@@ -61,10 +83,11 @@ struct Builder<'t, 'r> {
     report: &'r mut Report,
     /// The lists and mappings that are open.
     open: Vec<Frame<'t>>,
-    root: Option<Node<'t>>,
+    roots: Vec<Node<'t>>,
     /// What anchors stand for.
     anchored: HashMap<usize, Anchored<'t>>,
     documents: usize,
+    documents_max: usize,
     nodes_left: usize,
     /// Whether the last event was a text, which a syntax error may have cut.
     has_newest_text: bool,
@@ -109,14 +132,15 @@ struct Anchored<'t> {
 }
 
 impl<'t, 'r> Builder<'t, 'r> {
-    fn new(source: u32, report: &'r mut Report) -> Self {
+    fn new(source: u32, documents_max: usize, report: &'r mut Report) -> Self {
         Self {
             source,
             report,
             open: Vec::new(),
-            root: None,
+            roots: Vec::new(),
             anchored: HashMap::new(),
             documents: 0,
+            documents_max,
             nodes_left: NODES_MAX,
             has_newest_text: false,
         }
@@ -162,13 +186,17 @@ impl<'t, 'r> Builder<'t, 'r> {
 
     fn begin_document(&mut self, place: Place) -> bool {
         self.documents += 1;
-        if self.documents > 1 {
+        if self.documents <= self.documents_max {
+            return true;
+        }
+        if self.documents_max > 1 {
+            self.report.error(place, format!("too many documents: at most {} are read", self.documents_max));
+        } else {
             self.report
                 .error(place, "a file holds one document, and this begins a second")
                 .hint("write it to a file of its own; several files can be given");
-            return false;
         }
-        true
+        false
     }
 
     fn begin(&mut self, place: Place, anchor: usize, node: Open<'t>) -> bool {
@@ -204,7 +232,7 @@ impl<'t, 'r> Builder<'t, 'r> {
             self.anchored.insert(anchor, Anchored { node: node.clone(), height, weight });
         }
         let Some(frame) = self.open.last_mut() else {
-            self.root.get_or_insert(node);
+            self.roots.push(node);
             return true;
         };
         frame.height = frame.height.max(height + 1);
@@ -307,12 +335,12 @@ impl<'t, 'r> Builder<'t, 'r> {
     }
 
     /// What came before the error.
-    fn into_cut(mut self) -> Option<Node<'t>> {
+    fn into_cut(mut self) -> Vec<Node<'t>> {
         while let Some(frame) = self.open.last_mut() {
             frame.anchor = 0;
             self.end(false);
         }
-        self.root
+        self.roots
     }
 
     fn place(&self, span: Span) -> Place {
@@ -346,6 +374,8 @@ fn key_from<'t>(node: Node<'t>, report: &mut Report) -> Option<Key<'t>> {
 
 /// Most bytes of a text.
 const TEXT_BYTES_MAX: usize = 16 << 20;
+/// Most documents of a text that may have several.
+const DOCUMENTS_MAX: usize = 100_000;
 /// Most levels of lists and mappings inside each other.
 const DEPTH_MAX: usize = 64;
 /// Most values of a file, those from aliases counted each time, long texts counted as several.

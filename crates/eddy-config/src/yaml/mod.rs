@@ -2,7 +2,9 @@
 
 mod build;
 mod node;
+mod peek;
 mod syntax;
 
-pub(crate) use build::{Tree, parse};
+pub(crate) use build::{Tree, parse, parse_documents};
 pub(crate) use node::{Entry, Form, Node};
+pub(crate) use peek::has_outer_key;

@@ -1,0 +1,103 @@
+//! A configuration in the making, to which other dialects add what they have.
+
+use std::sync::Arc;
+
+use eddy_route::RouteTable;
+use eddy_upstream::ClusterConfig;
+
+use super::listener::Taken;
+use super::names::Names;
+use super::table::{RulePlaces, Tables};
+use crate::config::{
+    Action, ForwardedConfig, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
+};
+use crate::problem::{Place, Report, SourceText};
+use crate::read::At;
+use crate::value::Name;
+
+/// Listeners, tables, actions and clusters so far.
+#[derive(Debug)]
+pub(crate) struct Draft<'d, 's> {
+    /// The listeners.
+    pub(crate) listeners: Vec<ListenerConfig>,
+    /// The tables, and what their rules do.
+    pub(super) tables: Tables,
+    /// The clusters.
+    pub(crate) clusters: Vec<ClusterConfig>,
+    pub(super) names: &'d mut Names,
+    pub(super) taken: &'d mut Taken<'s>,
+    /// What is read.
+    pub(crate) sources: &'s [SourceText],
+}
+
+impl Draft<'_, '_> {
+    /// Whether there is a cluster of this name.
+    pub(crate) fn has_cluster(&self, name: &str) -> bool {
+        self.names.has(name)
+    }
+
+    /// Adds a cluster, or finds the one of its name: what eddy's own configuration says of it goes first.
+    pub(crate) fn cluster(&mut self, cluster: ClusterConfig, place: Place) -> usize {
+        if let Some(index) = self.names.find(&cluster.name) {
+            return index;
+        }
+        let name = At { value: Name(Arc::clone(&cluster.name)), place };
+        self.names.define(&name);
+        self.names.find(&cluster.name);
+        self.clusters.push(cluster);
+        self.clusters.len() - 1
+    }
+
+    /// Adds what a rule does; rules name it by the index.
+    pub(crate) fn action(&mut self, action: Action) -> u32 {
+        self.tables.actions.push(action);
+        u32::try_from(self.tables.actions.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// Adds a table; `places` says where its rules are written.
+    pub(crate) fn table(&mut self, table: RouteTable, places: Vec<RulePlaces>) -> usize {
+        debug_assert_eq!(table.rules.len(), places.len(), "every rule has its places");
+        self.tables.tables.push(table);
+        self.tables.places.push(places);
+        self.tables.tables.len() - 1
+    }
+
+    /// Has a table answer at an address, after those that answer there already.
+    pub(crate) fn serve(
+        &mut self,
+        name: Arc<str>,
+        address: &ListenAddress,
+        table: usize,
+        place: Place,
+        report: &mut Report,
+    ) {
+        let is_same = |listener: &ListenerConfig| {
+            // Any free port is another each time.
+            let is_free = matches!(address, ListenAddress::Tcp(address) if address.port() == 0);
+            listener.address == *address && (!is_free || listener.name == name)
+        };
+        if let Some(listener) = self.listeners.iter_mut().find(|listener| is_same(listener)) {
+            match &mut listener.serve {
+                Serve::Routes(tables) => tables.push(table),
+                Serve::Sites(_) | Serve::Demo => {
+                    report
+                        .error(place, format!("something that has no routes listens at `{address}` already"));
+                }
+            }
+            return;
+        }
+        self.taken.take_address(address, place, report);
+        self.listeners.push(ListenerConfig {
+            name,
+            address: address.clone(),
+            serve: Serve::Routes(vec![table]),
+            limits: HttpLimits::default(),
+            timeouts: HttpTimeouts::default(),
+            forwarded: ForwardedConfig::default(),
+            via: None,
+            request_id: None,
+            has_access_log: true,
+            filters: Vec::new(),
+        });
+    }
+}

@@ -1,0 +1,166 @@
+//! From a Service and port to endpoints.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use eddy_upstream::{ClusterConfig, EndpointAddress, EndpointConfig};
+
+use super::object::Objects;
+use super::service::{Service, ServicePort};
+use super::slice::{Slice, address_of};
+use super::value::PortOrName;
+use crate::problem::{Place, Report};
+use crate::spec::KubernetesSpec;
+use crate::value::{Endpoint, ObjectName, ServiceName};
+
+/// The Services and what is behind them.
+#[derive(Debug, Default)]
+pub(crate) struct Backends {
+    services: HashMap<ObjectName, Service>,
+    slices: HashMap<ObjectName, Vec<Slice>>,
+    /// Endpoints that eddy's own configuration tells.
+    given: HashMap<ServiceName, Vec<EndpointConfig>>,
+    /// The domain of the cluster, if its name servers are asked.
+    domain: Option<Arc<str>>,
+}
+
+/// A port of a Service, found.
+#[derive(Clone, Debug)]
+pub(crate) struct Backend {
+    /// Its cluster; without endpoints where none are known.
+    pub(crate) cluster: ClusterConfig,
+    /// What is spoken there, where the Service says so.
+    pub(crate) app_protocol: Option<Arc<str>>,
+    /// Where the Service is written, if it is.
+    pub(crate) place: Option<Place>,
+    /// Whether the Service only stands for a name elsewhere.
+    pub(crate) is_external_name: bool,
+}
+
+/// Why there are no endpoints to be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unresolved {
+    /// There is no such Service.
+    Service,
+    /// It has no such port.
+    Port,
+}
+
+impl Backends {
+    /// Reads Services and EndpointSlices; what is wrong with them goes to `report`.
+    pub(crate) fn read(objects: &Objects<'_>, spec: Option<&KubernetesSpec>, report: &mut Report) -> Self {
+        let mut backends = Self::default();
+        for object in objects.of("", "Service") {
+            let name = ObjectName::of(&object.metadata);
+            backends.services.insert(name, Service::read(object, report));
+        }
+        for object in objects.of("discovery.k8s.io", "EndpointSlice") {
+            let slice = Slice::read(object, report);
+            let Some(name) = Slice::service_of(object) else { continue };
+            let name = ObjectName { namespace: object.metadata.namespace.clone(), name };
+            backends.slices.entry(name).or_default().push(slice);
+        }
+        let given =
+            spec.and_then(|spec| spec.endpoints.as_ref()).into_iter().flat_map(|given| &given.value.0);
+        for entry in given {
+            let Some(endpoints) = &entry.value else { continue };
+            let endpoints = endpoints.value.iter().map(|endpoint| {
+                let Endpoint(address) = &endpoint.value;
+                EndpointConfig { address: address.clone(), weight: 1 }
+            });
+            backends.given.insert(entry.name.value.clone(), endpoints.collect());
+        }
+        backends.domain = spec.and_then(|spec| spec.dns.as_ref()).map(|dns| dns.value.0.clone());
+        backends
+    }
+
+    /// What is behind a port of a Service: a cluster of its own name, with default settings.
+    ///
+    /// # Errors
+    /// There is no such Service or port.
+    pub(crate) fn find(&self, service: &ObjectName, port: &PortOrName) -> Result<Backend, Unresolved> {
+        let known = self.services.get(service);
+        let found = known.and_then(|known| known.ports.iter().find(|other| other.is(port)));
+        let number = match (found, port) {
+            (Some(found), _) => Some(found.number),
+            (None, PortOrName::Number(number)) => Some(*number),
+            (None, PortOrName::Name(_)) => None,
+        };
+        let given = self.given(service, number);
+        let Some(known) = known else {
+            let (Some(endpoints), Some(number)) = (given, number) else { return Err(Unresolved::Service) };
+            let cluster = ClusterConfig::new(&name_of(service, number), endpoints.to_vec());
+            return Ok(Backend { cluster, app_protocol: None, place: None, is_external_name: false });
+        };
+        let is_external_name = known.external_name.is_some();
+        if found.is_none() && !is_external_name {
+            return Err(Unresolved::Port);
+        }
+        let Some(number) = number else { return Err(Unresolved::Port) };
+        let endpoints = match (given, &known.external_name, found) {
+            (Some(given), _, _) => given.to_vec(),
+            (None, Some(name), _) => address_of(name, number).into_iter().map(alone).collect(),
+            (None, None, Some(found)) => self.endpoints(service, known, found),
+            (None, None, None) => Vec::new(),
+        };
+        Ok(Backend {
+            cluster: ClusterConfig::new(&name_of(service, number), endpoints),
+            app_protocol: found.and_then(|found| found.app_protocol.clone()),
+            place: Some(known.place),
+            is_external_name,
+        })
+    }
+
+    /// The endpoints that eddy's own configuration tells.
+    fn given(&self, service: &ObjectName, port: Option<u16>) -> Option<&[EndpointConfig]> {
+        let of = |port: Option<u16>| self.given.get(&ServiceName { object: service.clone(), port });
+        port.and_then(|port| of(Some(port))).or_else(|| of(None)).map(Vec::as_slice)
+    }
+
+    /// The endpoints that slices tell, or else the name of the Service in the cluster.
+    fn endpoints(&self, name: &ObjectName, service: &Service, port: &ServicePort) -> Vec<EndpointConfig> {
+        let Some(slices) = self.slices.get(name) else {
+            let Some(domain) = &self.domain else { return Vec::new() };
+            let host = format!("{}.{}.svc.{domain}", name.name, name.namespace);
+            // The name of a headless Service stands for its endpoints, that of any other for a port of its own.
+            let number = match port.target {
+                PortOrName::Number(target) if service.is_headless => target,
+                PortOrName::Number(_) | PortOrName::Name(_) => port.number,
+            };
+            return address_of(&host, number).into_iter().map(alone).collect();
+        };
+        let mut ready: Vec<EndpointConfig> = Vec::new();
+        let mut last_resort: Vec<EndpointConfig> = Vec::new();
+        for slice in slices {
+            let Some((_, number)) = slice.ports.iter().find(|(name, _)| *name == port.name) else { continue };
+            for endpoint in &slice.endpoints {
+                let list = match (endpoint.is_ready, endpoint.is_last_resort) {
+                    (true, _) => &mut ready,
+                    (false, true) => &mut last_resort,
+                    (false, false) => continue,
+                };
+                let address = endpoint.at(*number).map(alone);
+                list.extend(address.filter(|address| !list.contains(address)));
+            }
+        }
+        if ready.is_empty() { last_resort } else { ready }
+    }
+}
+
+impl ServicePort {
+    fn is(&self, port: &PortOrName) -> bool {
+        match port {
+            PortOrName::Number(number) => self.number == *number,
+            PortOrName::Name(name) => self.name == *name,
+        }
+    }
+}
+
+/// What the cluster of a port is called.
+fn name_of(service: &ObjectName, port: u16) -> String {
+    format!("{}/{}:{port}", service.namespace, service.name)
+}
+
+fn alone(address: EndpointAddress) -> EndpointConfig {
+    EndpointConfig { address, weight: 1 }
+}

@@ -1,0 +1,71 @@
+//! Declares a mapping of an object: its keys and their types.
+
+/// Declares a mapping of a Kubernetes object: a struct with an optional field for each key that eddy reads.
+///
+/// `required` keys must be given. `passed` keys are known and make no difference here. Any other key can be passed over
+/// where leniency was asked for, and is an error otherwise; of `refused` ones the reason is told. A key without a value
+/// counts as not given.
+macro_rules! object {
+    (
+        $(#[doc = $about:literal])+
+        $name:ident as $title:literal {
+            $(
+                $(#[doc = $text:literal])+
+                $need:ident $field:ident $key:literal: $value:ty;
+            )*
+            $(passed $($passed:literal)+;)?
+            $(refused $refused:literal $why:literal;)*
+        }
+    ) => {
+        $(#[doc = $about])+
+        #[derive(Clone, Debug, Default)]
+        pub(in crate::dialect) struct $name {
+            $(
+                $(#[doc = $text])+
+                pub(in crate::dialect) $field: Option<crate::read::At<$value>>,
+            )*
+        }
+
+        impl $name {
+            const TITLE: &str = $title;
+            const KEYS: &[&str] = &[$($key,)* $($($passed,)+)? $($refused,)*];
+        }
+
+        impl crate::read::Value for $name {
+            fn read(node: &crate::yaml::Node<'_>, report: &mut crate::problem::Report) -> Option<Self> {
+                #[allow(unused_mut, reason = "some mappings have nothing but keys that are passed over")]
+                let mut spec = Self::default();
+                let mut meant: Vec<&'static str> = Vec::new();
+                for entry in crate::read::entries_of::<Self>(node, report)? {
+                    match &*entry.key.text {
+                        $($key => {
+                            if !entry.value.is_nothing() {
+                                spec.$field = crate::read::At::read(&entry.value, report);
+                            }
+                        })*
+                        $($($passed)|+ => {})?
+                        $($refused => {
+                            let message = concat!("`", $refused, "` can't be had: ", $why);
+                            report.objection(entry.key.place, message).hint("leave it out");
+                        })*
+                        _ => meant.extend(crate::read::unknown_key(entry, Self::TITLE, Self::KEYS, report)),
+                    }
+                }
+                let entries = crate::read::Entries { node, title: Self::TITLE, meant: &meant };
+                $(object!(@$need entries, $key, report);)*
+                let _ = entries;
+                Some(spec)
+            }
+
+            fn shape() -> crate::read::Shape {
+                crate::read::Shape::Word(crate::read::WordInfo::text(concat!("a mapping (", $title, ")")))
+            }
+
+            fn fits(node: &crate::yaml::Node<'_>) -> bool {
+                matches!(node.form, crate::yaml::Form::Mapping { .. })
+            }
+        }
+    };
+    (@required $entries:ident, $key:literal, $report:ident) => { $entries.note_needed($key, $report) };
+    (@optional $entries:ident, $key:literal, $report:ident) => {};
+}

@@ -1,0 +1,177 @@
+//! From documents to objects: lists opened, kinds told apart, nobody twice.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::metadata::{Metadata, MetadataSpec};
+use super::object::{KINDS, Object, ObjectKind, Objects};
+use super::value::ApiText;
+use crate::problem::{Place, Report, shown};
+use crate::read::{At, Value, unknown_key};
+use crate::value::ObjectName;
+use crate::yaml::{Entry, Form, Node};
+
+/// Makes objects of the outermost values of documents; those of other kinds are left out, with a warning a kind.
+pub(crate) fn read_objects<'t>(roots: Vec<Node<'t>>, report: &mut Report) -> Objects<'t> {
+    let mut reader =
+        Reader { objects: Objects::default(), known: HashMap::new(), others: BTreeMap::new(), report };
+    for root in roots {
+        if !root.is_nothing() {
+            reader.document(root, 0);
+        }
+    }
+    reader.note_others();
+    reader.objects
+}
+
+struct Reader<'t, 'r> {
+    objects: Objects<'t>,
+    /// Where the object of each kind, namespace and name stands.
+    known: HashMap<Identity, Place>,
+    /// Kinds that are not read: the first place and how many there are.
+    others: BTreeMap<String, (Place, usize)>,
+    report: &'r mut Report,
+}
+
+/// What no two objects have in common.
+#[derive(PartialEq, Eq, Hash)]
+struct Identity {
+    group: &'static str,
+    kind: &'static str,
+    name: ObjectName,
+}
+
+impl<'t> Reader<'t, '_> {
+    fn document(&mut self, node: Node<'t>, depth: usize) {
+        let Form::Mapping { is_whole, .. } = &node.form else {
+            if !matches!(node.form, Form::Refused) {
+                self.report.error(node.place, "expected an object with `apiVersion` and `kind`");
+            }
+            return;
+        };
+        let is_whole = *is_whole;
+        let (version, kind) = (self.word(&node, "apiVersion"), self.word(&node, "kind"));
+        let (Some(version), Some(kind)) = (version, kind) else {
+            for key in ["apiVersion", "kind"] {
+                if is_whole && node.entry(key).is_none_or(|entry| entry.value.is_nothing()) {
+                    self.report.error(node.place, format!("an object needs the key `{key}`"));
+                }
+            }
+            return;
+        };
+        if kind.value.ends_with("List") && node.entry("items").is_some() {
+            self.list(node, depth);
+            return;
+        }
+        let (group, version_name) = version.value.rsplit_once('/').unwrap_or(("", &version.value));
+        match KINDS.iter().find(|known| known.group == group && known.name == &*kind.value) {
+            Some(known) => match known.versions.iter().find(|known| **known == version_name) {
+                Some(version) => self.object(node, known, version),
+                None => self.note_version(known, &version),
+            },
+            None => self.note_kind(group, &version, &kind),
+        }
+    }
+
+    /// Each element of a list, which may be in one itself.
+    fn list(&mut self, node: Node<'t>, depth: usize) {
+        let place = node.place;
+        let Form::Mapping { entries, .. } = node.form else { return };
+        let items = entries.into_iter().find(|entry| entry.key.text == "items").map(|entry| entry.value);
+        match items.map(|items| items.form) {
+            Some(Form::List(_)) if depth >= LIST_DEPTH_MAX => {
+                self.report.error(place, format!("lists in lists: at most {LIST_DEPTH_MAX} levels are read"));
+            }
+            Some(Form::List(items)) => items.into_iter().for_each(|item| self.document(item, depth + 1)),
+            Some(Form::Text { .. } | Form::Mapping { .. }) => {
+                self.report.error(place, "expected a list under `items`");
+            }
+            Some(Form::Refused) | None => {}
+        }
+    }
+
+    fn object(&mut self, node: Node<'t>, kind: &'static ObjectKind, version: &'static str) {
+        let place = node.place;
+        self.check_keys(&node, kind);
+        let Some(entry) = node.entry("metadata") else {
+            self.report.error(place, format!("{} needs the key `metadata`", kind.article()));
+            return;
+        };
+        let Some(At { value: spec, .. }) = At::<MetadataSpec>::read(&entry.value, self.report) else {
+            return;
+        };
+        let Some(metadata) = Metadata::of(spec, kind.is_namespaced, self.report) else { return };
+        let key = Identity { group: kind.group, kind: kind.name, name: ObjectName::of(&metadata) };
+        let object = Object { kind, version, metadata, node, place };
+        if let Some(first) = self.known.get(&key) {
+            let message = format!("{object} stands in line {} already", first.line);
+            self.report
+                .objection(object.metadata.place, message)
+                .hint("keep one of them: in a cluster the later would replace the earlier");
+            return;
+        }
+        if self.objects.list.len() >= OBJECTS_MAX {
+            if self.objects.list.len() == OBJECTS_MAX {
+                self.report.error(place, format!("too many objects: at most {OBJECTS_MAX} are read"));
+            }
+            return;
+        }
+        self.known.insert(key, object.metadata.place);
+        self.objects.list.push(object);
+    }
+
+    fn check_keys(&mut self, node: &Node<'t>, kind: &ObjectKind) {
+        let Form::Mapping { entries, .. } = &node.form else { return };
+        let keys: Vec<&'static str> = COMMON_KEYS.iter().chain(kind.keys).copied().collect();
+        for entry in entries {
+            if !keys.contains(&&*entry.key.text) {
+                unknown_key(entry, &kind.article(), &keys, self.report);
+            }
+        }
+    }
+
+    fn note_version(&mut self, kind: &ObjectKind, written: &At<Arc<str>>) {
+        let version = kind.versions.first().copied().unwrap_or_default();
+        let whole =
+            if kind.group.is_empty() { version.to_owned() } else { format!("{}/{version}", kind.group) };
+        let message = format!("`{}` is no version of {} that is read", shown(&written.value), kind.name);
+        self.report.error(written.place, message).hint(format!("write `apiVersion: {whole}`"));
+    }
+
+    /// Notes a kind that is not read: an error where a kind that is read was probably meant.
+    fn note_kind(&mut self, group: &str, version: &At<Arc<str>>, kind: &At<Arc<str>>) {
+        let of_group = |known: &&ObjectKind| known.group == group;
+        let is_slip = |known: &&ObjectKind| known.name.eq_ignore_ascii_case(&kind.value);
+        if let Some(meant) = KINDS.iter().filter(of_group).find(is_slip) {
+            let message = format!("there is no kind `{}` in `{}`", shown(&kind.value), shown(&version.value));
+            self.report.error(kind.place, message).hint(format!("did you mean `{}`?", meant.name));
+            return;
+        }
+        let name = format!("{} ({})", shown(&kind.value), shown(&version.value));
+        self.others.entry(name).or_insert((kind.place, 0)).1 += 1;
+    }
+
+    fn note_others(&mut self) {
+        for (kind, (place, count)) in std::mem::take(&mut self.others) {
+            let objects = if count == 1 { "object" } else { "objects" };
+            let message = format!("eddy does nothing with {kind}: {count} {objects} passed over");
+            self.report.warning(place, message);
+        }
+    }
+
+    fn word(&mut self, node: &Node<'t>, key: &str) -> Option<At<Arc<str>>> {
+        let entry: &Entry<'t> = node.entry(key)?;
+        if entry.value.is_nothing() {
+            return None;
+        }
+        let At { value: ApiText(value), place } = At::<ApiText>::read(&entry.value, self.report)?;
+        Some(At { value, place })
+    }
+}
+
+/// Keys that every object may have.
+const COMMON_KEYS: &[&str] = &["apiVersion", "kind", "metadata", "status"];
+/// Most levels of lists inside each other.
+const LIST_DEPTH_MAX: usize = 4;
+/// Most objects of a configuration.
+const OBJECTS_MAX: usize = 200_000;

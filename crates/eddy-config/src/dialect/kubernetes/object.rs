@@ -1,0 +1,125 @@
+//! Objects of the kinds that eddy reads.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::metadata::Metadata;
+use crate::problem::{Place, Report, SourceText};
+use crate::read::{At, Value};
+use crate::yaml::{Form, Node};
+
+/// A kind of object that eddy reads.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ObjectKind {
+    /// The group of its API; empty for the core of Kubernetes.
+    pub(crate) group: &'static str,
+    /// The kind.
+    pub(crate) name: &'static str,
+    /// The versions of it that are read.
+    pub(crate) versions: &'static [&'static str],
+    /// Whether its objects lie in namespaces.
+    pub(crate) is_namespaced: bool,
+    /// Its outermost keys besides `apiVersion`, `kind`, `metadata` and `status`.
+    pub(crate) keys: &'static [&'static str],
+}
+
+/// The kinds that eddy reads.
+pub(crate) const KINDS: &[ObjectKind] = &[
+    ObjectKind { group: "", name: "Service", versions: &["v1"], is_namespaced: true, keys: &["spec"] },
+    ObjectKind { group: "", name: "Namespace", versions: &["v1"], is_namespaced: false, keys: &["spec"] },
+    ObjectKind {
+        group: "discovery.k8s.io",
+        name: "EndpointSlice",
+        versions: &["v1"],
+        is_namespaced: true,
+        keys: &["addressType", "endpoints", "ports"],
+    },
+];
+
+/// An object of a kind that eddy reads.
+#[derive(Clone, Debug)]
+pub(crate) struct Object<'t> {
+    /// Its kind.
+    pub(crate) kind: &'static ObjectKind,
+    /// The version it is written in.
+    pub(crate) version: &'static str,
+    /// Who it is.
+    pub(crate) metadata: Metadata,
+    /// All of it.
+    pub(crate) node: Node<'t>,
+    /// Where it begins.
+    pub(crate) place: Place,
+}
+
+/// The objects of all texts, in their order.
+#[derive(Debug, Default)]
+pub(crate) struct Objects<'t> {
+    /// The objects; no two are the same.
+    pub(crate) list: Vec<Object<'t>>,
+}
+
+impl<'t> Objects<'t> {
+    /// The objects of a kind of a group, in the order of the texts.
+    pub(crate) fn of<'o>(&'o self, group: &str, kind: &str) -> impl Iterator<Item = &'o Object<'t>> {
+        self.list.iter().filter(move |object| object.kind.group == group && object.kind.name == kind)
+    }
+
+    /// The namespace of this name, if one of the objects is it.
+    pub(crate) fn namespace(&self, name: &str) -> Option<&Object<'t>> {
+        self.list.iter().find(|object| {
+            object.kind.group.is_empty() && object.kind.name == "Namespace" && *object.metadata.name == *name
+        })
+    }
+
+    /// Whether a namespace has a label with this value; each has its name as `kubernetes.io/metadata.name`.
+    pub(crate) fn label_of_namespace(&self, name: &str, label: &str) -> Option<&str> {
+        self.namespace(name).and_then(|namespace| namespace.metadata.label(label))
+    }
+}
+
+impl Object<'_> {
+    /// Reads what stands under `key`; `None` where nothing does, or where it is wrong, which is then noted.
+    pub(crate) fn part<T: Value>(&self, key: &str, report: &mut Report) -> Option<At<T>> {
+        let entry = self.node.entry(key)?;
+        if entry.value.is_nothing() { None } else { At::read(&entry.value, report) }
+    }
+
+    /// The same; what is missing is an error.
+    pub(crate) fn needed_part<T: Value>(&self, key: &str, report: &mut Report) -> Option<At<T>> {
+        let is_there = self.node.entry(key).is_some_and(|entry| !entry.value.is_nothing());
+        let is_whole = matches!(self.node.form, Form::Mapping { is_whole: true, .. });
+        if !is_there && is_whole {
+            report.error(self.place, format!("{} needs the key `{key}`", self.kind.article()));
+        }
+        self.part(key, report)
+    }
+
+    /// The file it stands in.
+    pub(crate) fn file(&self, sources: &[SourceText]) -> Arc<str> {
+        sources.get(self.place.source as usize).map_or_else(|| "".into(), |source| source.path.clone())
+    }
+}
+
+impl fmt::Display for Object<'_> {
+    /// `HTTPRoute default/users`.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Metadata { name, namespace, .. } = &self.metadata;
+        match &**namespace {
+            "" => write!(out, "{} {name}", self.kind.name),
+            namespace => write!(out, "{} {namespace}/{name}", self.kind.name),
+        }
+    }
+}
+
+impl ObjectKind {
+    /// The kind with its article: `a Service`.
+    pub(crate) fn article(&self) -> String {
+        let article = if self.name.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
+        format!("{article} {}", self.name)
+    }
+
+    /// The kind and the group it belongs to: `Gateway (gateway.networking.k8s.io)`.
+    pub(crate) fn with_group(&self) -> String {
+        if self.group.is_empty() { self.name.to_owned() } else { format!("{} ({})", self.name, self.group) }
+    }
+}

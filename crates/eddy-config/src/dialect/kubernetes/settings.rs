@@ -1,0 +1,70 @@
+//! Where to listen for what manifests say.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use crate::config::ListenAddress;
+use crate::read::{At, Named};
+use crate::spec::KubernetesSpec;
+use crate::value::{IpText, ObjectName, PortKey};
+
+/// Where to listen.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    all: Listening,
+    /// The same for some Gateways.
+    gateways: HashMap<ObjectName, Listening>,
+}
+
+/// An address, and others for some ports.
+#[derive(Debug, Default)]
+struct Listening {
+    address: Option<IpAddr>,
+    ports: HashMap<u16, ListenAddress>,
+}
+
+impl Settings {
+    /// What eddy's own configuration says, or else the defaults.
+    pub(crate) fn of(spec: Option<&KubernetesSpec>) -> Self {
+        let all =
+            spec.map_or_else(Listening::default, |spec| Listening::of(spec.address, spec.listen.as_ref()));
+        let gateways =
+            spec.and_then(|spec| spec.gateways.as_ref()).into_iter().flat_map(|named| &named.value.0);
+        let gateways = gateways.filter_map(|entry| {
+            let spec = &entry.value.as_ref()?.value;
+            Some((entry.name.value.clone(), Listening::of(spec.address, spec.listen.as_ref())))
+        });
+        Self { all, gateways: gateways.collect() }
+    }
+
+    /// The addresses to listen on for a port of manifests: those of a Gateway, if it has its own, else the one for all.
+    pub(crate) fn addresses(
+        &self,
+        gateway: Option<&ObjectName>,
+        own: &[IpAddr],
+        port: u16,
+    ) -> Vec<ListenAddress> {
+        let its = gateway.and_then(|gateway| self.gateways.get(gateway));
+        for listening in its.into_iter().chain([&self.all]) {
+            if let Some(address) = listening.ports.get(&port) {
+                return vec![address.clone()];
+            }
+        }
+        let at = |address: IpAddr| ListenAddress::Tcp(SocketAddr::new(address, port));
+        if let Some(address) = its.and_then(|its| its.address) {
+            return vec![at(address)];
+        }
+        if !own.is_empty() {
+            return own.iter().copied().map(at).collect();
+        }
+        vec![at(self.all.address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)))]
+    }
+}
+
+impl Listening {
+    fn of(address: Option<At<IpText>>, ports: Option<&At<Named<PortKey, ListenAddress>>>) -> Self {
+        let ports = ports.into_iter().flat_map(|ports| &ports.value.0);
+        let ports = ports.filter_map(|entry| Some((entry.name.value.0, entry.value.as_ref()?.value.clone())));
+        Self { address: address.map(|address| address.value.0), ports: ports.collect() }
+    }
+}

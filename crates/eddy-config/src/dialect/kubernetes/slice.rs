@@ -1,0 +1,134 @@
+//! EndpointSlices: the addresses behind a Service.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use eddy_upstream::EndpointAddress;
+
+use super::object::Object;
+use super::value::ApiText;
+use crate::problem::{Report, shown};
+use crate::read::{At, Value, Word};
+use crate::value::{Endpoint, Number};
+
+object! {
+    /// An endpoint of a slice.
+    EndpointSpec as "an endpoint" {
+        /// Its addresses, of which all lead to the same.
+        required addresses "addresses": Vec<At<ApiText>>;
+        /// Whether it is up.
+        optional conditions "conditions": ConditionsSpec;
+        passed "deprecatedTopology" "hints" "hostname" "nodeName" "targetRef" "zone";
+    }
+}
+
+object! {
+    /// Whether an endpoint is up.
+    ConditionsSpec as "conditions of an endpoint" {
+        /// Whether it takes requests.
+        optional ready "ready": bool;
+        /// Whether it would take them if it were not ending.
+        optional serving "serving": bool;
+        /// Whether it is ending.
+        optional terminating "terminating": bool;
+    }
+}
+
+object! {
+    /// A port of all endpoints of a slice.
+    PortSpec as "a port of an EndpointSlice" {
+        /// The name of the port of the Service.
+        optional name "name": ApiText;
+        /// Its number.
+        optional port "port": Number<1, 65_535>;
+        /// `TCP`, `UDP` or `SCTP`.
+        optional protocol "protocol": ApiText;
+        passed "appProtocol";
+    }
+}
+
+/// Endpoints of a Service.
+#[derive(Clone, Debug)]
+pub(crate) struct Slice {
+    /// The endpoints.
+    pub(crate) endpoints: Vec<SliceEndpoint>,
+    /// Names and numbers of TCP ports that each of them has.
+    pub(crate) ports: Vec<(Arc<str>, u16)>,
+}
+
+/// An endpoint of a slice.
+#[derive(Clone, Debug)]
+pub(crate) struct SliceEndpoint {
+    /// An address or a name.
+    pub(crate) host: Arc<str>,
+    /// Whether it takes requests.
+    pub(crate) is_ready: bool,
+    /// Whether it takes requests while it ends.
+    pub(crate) is_last_resort: bool,
+}
+
+impl Slice {
+    /// The Service whose endpoints it has.
+    pub(super) fn service_of(object: &Object<'_>) -> Option<Arc<str>> {
+        object.metadata.label(SERVICE_LABEL).map(Into::into)
+    }
+
+    /// Reads a slice; what is wrong with it goes to `report`.
+    pub(super) fn read(object: &Object<'_>, report: &mut Report) -> Self {
+        let kind = object.needed_part::<ApiText>("addressType", report);
+        let is_address = match kind.as_ref().map(|kind| &*kind.value.0) {
+            Some("FQDN") => false,
+            Some("IPv4" | "IPv6") | None => true,
+            Some(other) => {
+                let place = kind.as_ref().map_or(object.place, |kind| kind.place);
+                let message = format!("expected `IPv4`, `IPv6` or `FQDN`, found `{}`", shown(other));
+                report.error(place, message);
+                true
+            }
+        };
+        let mut endpoints = Vec::new();
+        let specs = object.part::<Vec<At<EndpointSpec>>>("endpoints", report);
+        for spec in specs.into_iter().flat_map(|specs| specs.value) {
+            let conditions = spec.value.conditions.map_or_else(ConditionsSpec::default, |spec| spec.value);
+            let is = |condition: Option<At<bool>>| condition.is_some_and(|condition| condition.value);
+            let is_ready = conditions.ready.is_none_or(|ready| ready.value);
+            // Only the first address counts, as with kube-proxy.
+            let addresses = spec.value.addresses.map_or_else(Vec::new, |addresses| addresses.value);
+            let Some(At { value: ApiText(host), place }) = addresses.into_iter().next() else { continue };
+            if is_address && host.parse::<IpAddr>().is_err() {
+                report.error(place, format!("expected an address, found `{}`", shown(&host)));
+                continue;
+            }
+            let is_last_resort = is(conditions.serving) && is(conditions.terminating);
+            endpoints.push(SliceEndpoint { host, is_ready, is_last_resort });
+        }
+        let ports = object.part::<Vec<At<PortSpec>>>("ports", report);
+        let ports = ports.into_iter().flat_map(|ports| ports.value).filter_map(|port| {
+            let PortSpec { name, port, protocol } = port.value;
+            let is_tcp = protocol.is_none_or(|protocol| &*protocol.value.0 == "TCP");
+            let name = name.map_or_else(|| "".into(), |name| name.value.0);
+            port.filter(|_| is_tcp).map(|port| (name, port.value.to_u16()))
+        });
+        let ports = ports.collect();
+        Self { endpoints, ports }
+    }
+}
+
+impl SliceEndpoint {
+    /// The endpoint at a port; `None` for a name that is none.
+    pub(super) fn at(&self, port: u16) -> Option<EndpointAddress> {
+        address_of(&self.host, port)
+    }
+}
+
+/// An endpoint by its address or name and a port; `None` for a name that is none.
+pub(super) fn address_of(host: &str, port: u16) -> Option<EndpointAddress> {
+    let text = match host.parse::<IpAddr>() {
+        Ok(IpAddr::V6(address)) => format!("[{address}]:{port}"),
+        Ok(IpAddr::V4(_)) | Err(_) => format!("{}:{port}", host.strip_suffix('.').unwrap_or(host)),
+    };
+    Endpoint::parse(&text).ok().map(|Endpoint(address)| address)
+}
+
+/// The label that names the Service of a slice.
+const SERVICE_LABEL: &str = "kubernetes.io/service-name";

@@ -1,0 +1,134 @@
+//! The scalars of objects, as strict as an API server takes them.
+
+use std::sync::Arc;
+
+use crate::problem::{Report, shown};
+use crate::read::{Misfit, Shape, Value, Word, WordInfo, note_kind};
+use crate::yaml::{Form, Node};
+
+/// A text. One that YAML would take for a number or a flag must stand in quotes, as in Kubernetes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ApiText(pub(crate) Arc<str>);
+
+/// The key of a label or annotation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Label(pub(crate) Arc<str>);
+
+/// A port by its number or by its name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum PortOrName {
+    /// The number.
+    Number(u16),
+    /// The name.
+    Name(Arc<str>),
+}
+
+impl Value for ApiText {
+    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
+        let Form::Text { text, is_plain } = &node.form else {
+            note_kind(node, &Self::shape(), report);
+            return None;
+        };
+        if *is_plain && is_no_text(text) {
+            let message = format!("expected a text, and `{}` without quotes is none", shown(text));
+            report.objection(node.place, message).hint(format!("write \"{}\"", shown(text)));
+        }
+        Some(Self(text.as_ref().into()))
+    }
+
+    fn shape() -> Shape {
+        Shape::Word(WordInfo::text("a text"))
+    }
+
+    fn fits(node: &Node<'_>) -> bool {
+        matches!(node.form, Form::Text { .. })
+    }
+}
+
+impl Word for Label {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        if text.is_empty() { Err(Misfit::FORM) } else { Ok(Self(text.into())) }
+    }
+
+    fn info() -> WordInfo {
+        WordInfo::text("a name such as `app`")
+    }
+}
+
+impl Value for PortOrName {
+    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
+        let Form::Text { text, is_plain } = &node.form else {
+            note_kind(node, &Self::shape(), report);
+            return None;
+        };
+        let is_number = *is_plain && text.bytes().all(|byte| byte.is_ascii_digit());
+        match text.parse::<u16>() {
+            Ok(number @ 1..) if is_number => Some(Self::Number(number)),
+            Ok(_) | Err(_) if is_number => {
+                report.error(node.place, format!("`{}` is out of range: expected 1 to 65535", shown(text)));
+                None
+            }
+            Ok(_) | Err(_) => Some(Self::Name(text.as_ref().into())),
+        }
+    }
+
+    fn shape() -> Shape {
+        Shape::Word(WordInfo::text("a port by number or name"))
+    }
+
+    fn fits(node: &Node<'_>) -> bool {
+        matches!(node.form, Form::Text { .. })
+    }
+}
+
+/// Whether a scalar without quotes is a number or a flag to the YAML of Kubernetes, which knows `yes` and `on`, too.
+fn is_no_text(text: &str) -> bool {
+    is_flag(text) || is_number(text)
+}
+
+fn is_flag(text: &str) -> bool {
+    let is_one_case = {
+        let rest = text.get(1..).unwrap_or_default();
+        rest.bytes().all(|byte| byte.is_ascii_lowercase())
+            || text.bytes().all(|byte| byte.is_ascii_uppercase())
+    };
+    let words = ["true", "false", "yes", "no", "on", "off", "y", "n"];
+    is_one_case && words.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+fn is_number(text: &str) -> bool {
+    let bare = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let digits = |text: &str, radix: u32| {
+        text.chars().next().is_some_and(|first| first.is_digit(radix))
+            && text.chars().all(|digit| digit.is_digit(radix) || digit == '_')
+    };
+    for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] {
+        if let Some(rest) = bare.strip_prefix(prefix) {
+            return digits(rest, radix);
+        }
+    }
+    if matches!(bare, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
+        return true;
+    }
+    let has_digit_first = bare.bytes().find(|byte| *byte != b'.').is_some_and(|byte| byte.is_ascii_digit());
+    has_digit_first && (digits(bare, 10) || bare.parse::<f64>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_no_text;
+
+    #[test]
+    fn numbers_and_flags_are_no_texts() {
+        for text in
+            ["1", "-1", "1.5", "1e3", ".5", "0x1F", "0o17", "1_000", ".inf", "true", "Yes", "OFF", "n"]
+        {
+            assert!(is_no_text(text), "{text}");
+        }
+        for text in
+            ["", "a", "v1", "1.2.3", "1a", "tRue", "truly", "-", "0x", ".", "e3", "inf", "127.0.0.1", "10s"]
+        {
+            assert!(!is_no_text(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Names of Services and other objects of Kubernetes, and what stands for their ports.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use super::host::parse_host;
+use crate::read::{Misfit, Word, WordInfo};
+
+/// An address without a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IpText(pub(crate) IpAddr);
+
+/// A port as a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PortKey(pub(crate) u16);
+
+/// An object by its namespace and name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ObjectName {
+    /// Its namespace.
+    pub(crate) namespace: Arc<str>,
+    /// Its name.
+    pub(crate) name: Arc<str>,
+}
+
+/// A Service by its namespace and name, or one of its ports.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ServiceName {
+    /// The Service.
+    pub(crate) object: ObjectName,
+    /// The number of the port; all of them without one.
+    pub(crate) port: Option<u16>,
+}
+
+/// The domain that names of a cluster end in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DomainName(pub(crate) Arc<str>);
+
+impl Word for IpText {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+        bare.parse().map(Self).map_err(|_| Misfit::FORM)
+    }
+
+    fn info() -> WordInfo {
+        WordInfo {
+            pattern: Some(r"^(\[[0-9A-Fa-f:.]+\]|[0-9A-Fa-f:.]+)$"),
+            ..WordInfo::text("an address such as `127.0.0.1` or `'::1'`")
+        }
+    }
+}
+
+impl Word for PortKey {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        parse_port(text).map(Self)
+    }
+
+    fn info() -> WordInfo {
+        WordInfo { pattern: Some("^[0-9]{1,5}$"), ..WordInfo::text("a port such as `80`") }
+    }
+}
+
+impl Word for ObjectName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        let Some((namespace, name)) = text.split_once('/') else {
+            return Err(Misfit::form(format!("write `default/{text}`")));
+        };
+        let is_plain = |part: &str| {
+            let fits =
+                |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
+            !part.is_empty() && part.len() <= NAME_BYTES_MAX && part.bytes().all(fits)
+        };
+        if is_plain(namespace) && is_plain(name) {
+            Ok(Self { namespace: namespace.into(), name: name.into() })
+        } else {
+            Err(Misfit::FORM)
+        }
+    }
+
+    fn info() -> WordInfo {
+        WordInfo {
+            pattern: Some("^[a-z0-9.-]+/[a-z0-9.-]+$"),
+            ..WordInfo::text("a namespace and name such as `default/web`")
+        }
+    }
+}
+
+impl Word for ServiceName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        match text.rsplit_once(':') {
+            Some((object, port)) => {
+                Ok(Self { object: ObjectName::parse(object)?, port: Some(parse_port(port)?) })
+            }
+            None => Ok(Self { object: ObjectName::parse(text)?, port: None }),
+        }
+    }
+
+    fn info() -> WordInfo {
+        WordInfo {
+            pattern: Some("^[a-z0-9.-]+/[a-z0-9.-]+(:[0-9]{1,5})?$"),
+            ..WordInfo::text("a Service such as `default/users` or `default/users:8080`")
+        }
+    }
+}
+
+impl Word for DomainName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        parse_host(text).map(|host| Self(host.into()))
+    }
+
+    fn info() -> WordInfo {
+        WordInfo { pattern: Some("^[A-Za-z0-9.-]+$"), ..WordInfo::text("a domain such as `cluster.local`") }
+    }
+}
+
+fn parse_port(text: &str) -> Result<u16, Misfit> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.parse::<u16>() {
+        Ok(port @ 1..) if is_number => Ok(port),
+        Ok(_) | Err(_) => Err(Misfit::form("a port is 1 to 65535")),
+    }
+}
+
+/// Longest name of an object.
+const NAME_BYTES_MAX: usize = 253;
