@@ -448,3 +448,23 @@ func TestFactsAreTold(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+func TestAFilterEndsTheConnectionBehindAnAnswer(t *testing.T) {
+	set := func(name, value string) *eddytest.Result {
+		return serve(t, &hooks{head: func(x *eddy.Exchange) eddy.Verdict {
+			x.Request().SetByName(name, value)
+			return eddy.Continue
+		}}).Get("/").Do()
+	}
+	for _, value := range []string{"close", " Close"} {
+		r := set("Connection", value)
+		if r.Status != 200 || !r.ConnectionEnds || len(r.Forwarded.Fields) != len(set("x", "y").Forwarded.Fields)-1 {
+			t.Errorf("%q: %+v", value, r)
+		}
+	}
+	for _, value := range []string{"keep-alive", "close, x-a", ""} {
+		if r := set("connection", value); r.Status != 500 || r.ConnectionEnds {
+			t.Errorf("%q: %+v", value, r)
+		}
+	}
+}

@@ -77,4 +77,6 @@ fn filters() {
     assert_eq!(kinds("go"), relative);
     let script = |name: &str| format!("File(\"filters/lua/{name}.lua\")");
     assert_eq!(kinds("lua"), ["basic-auth", "ask-first", "rewrite-body"].map(script));
+    let built = ["basic_auth", "body_rewrite"].map(|name| format!("filters/wasm-c/build/{name}.wasm"));
+    assert_eq!(kinds("wasm-c/eddy"), built);
 }

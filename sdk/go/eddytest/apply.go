@@ -38,6 +38,12 @@ func checkChange(op raw.Op, name, value string) error {
 	return checkField(name, value)
 }
 
+// endsConnection tells whether a change says `Connection: close`, which is all that can be said of that field: the
+// client's connection ends behind the answer.
+func endsConnection(op raw.Op, name, value string) bool {
+	return op != raw.OpRemove && idOf(name) == raw.FieldConnection && raw.EqualFold(strings.Trim(value, " \t"), "close")
+}
+
 func isToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -53,6 +59,10 @@ func (e *exchange) apply(phase raw.Phase, r raw.Record, body *string, a *answer)
 	name, value := strings.Clone(r.Name), strings.Clone(r.Value)
 	switch r.Op {
 	case raw.OpSet, raw.OpAdd, raw.OpRemove:
+		if endsConnection(r.Op, name, value) && phase != raw.PhaseRequestTrailers && phase <= raw.PhaseResponseBody {
+			e.connectionEnds = true
+			return nil
+		}
 		fields := e.fieldsOf(phase)
 		if fields == nil {
 			return fmt.Errorf("there are no fields to change in the phase %v", phase)

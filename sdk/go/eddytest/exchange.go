@@ -27,9 +27,10 @@ type exchange struct {
 	isLocal  bool
 	details  string
 
-	endpoint     string
-	routeCleared bool
-	result       Result
+	endpoint       string
+	routeCleared   bool
+	connectionEnds bool
+	result         Result
 }
 
 // answer is what edits said of a reply.
@@ -109,7 +110,7 @@ func (e *exchange) finish() {
 		e.enter(m)
 	}
 	e.result.Details, e.result.Metadata = e.details, e.metadata
-	e.result.Endpoint, e.result.RouteCleared = e.endpoint, e.routeCleared
+	e.result.Endpoint, e.result.RouteCleared, e.result.ConnectionEnds = e.endpoint, e.routeCleared, e.connectionEnds
 }
 
 // enter runs filters as the worker's thread.

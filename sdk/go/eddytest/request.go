@@ -134,6 +134,8 @@ type Result struct {
 	Endpoint string
 	// RouteCleared tells that a filter wanted the rule looked up again.
 	RouteCleared bool
+	// ConnectionEnds tells that a filter set `Connection: close`: the client's connection ends behind the answer.
+	ConnectionEnds bool
 	// Crossings has the phase of each, in order.
 	Crossings []raw.Phase
 }

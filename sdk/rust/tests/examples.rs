@@ -147,6 +147,23 @@ fn body_rewrite_in_rust() {
 }
 
 #[test]
+fn body_rewrite_in_c() {
+    let filter = c("body-rewrite").filter("body-rewrite", r#"{"find": "cat", "replace": "dog"}"#);
+    let filter = filter.expect("it is right");
+    let chain = Chain::new().then(&filter);
+    let text = |request: &Request| ok(request).field("Content-Type", "text/plain").field("ETag", "1");
+    let outcome = chain.send(Request::get("/"), text);
+    assert_eq!(outcome.answered().whole_body(), b"a dog, a dog\n");
+    assert_eq!(outcome.answered().get_field("etag"), None);
+    let outcome = chain.send(Request::get("/"), ok);
+    assert_eq!(outcome.answered(), &ok(outcome.sent()), "it is no text");
+    let rule = filter.rule(r#"{"replace": ""}"#).expect("it is right");
+    let outcome = Chain::new().then(&filter).with_rule(&rule).send(Request::get("/"), text);
+    assert_eq!(outcome.answered().whole_body(), b"a , a \n");
+    assert!(c("body-rewrite").filter("body-rewrite", "null").is_err());
+}
+
+#[test]
 fn libraries_of_both_languages_stand_in_one_chain() {
     let auth = c("basic-auth").filter("basic-auth", USER).expect("it is right");
     let mark = rust("header-get-set").filter("header-get-set", "{}").expect("there are no keys");

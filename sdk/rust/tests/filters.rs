@@ -284,6 +284,16 @@ fn a_route_an_endpoint_and_metadata_are_chosen() {
 }
 
 #[test]
+fn a_filter_ends_the_connection_behind_an_answer() {
+    let request = || Request::get("/").field("x-a", "1");
+    let outcome = run(r#"["set connection close"]"#, request());
+    assert!(outcome.ends_connection() && outcome.sent() == &request());
+    let outcome = run(r#"["set connection keep-alive"]"#, request());
+    assert!(!outcome.ends_connection());
+    assert_eq!(outcome.answered().status, 500);
+}
+
+#[test]
 fn fields_are_found_by_id_by_name_and_in_order() {
     let request = Request::get("/p?q").field("Authorization", "x").field("X-Two", "1").field("x-two", "2");
     let outcome = run(r#"["lookup"]"#, request);

@@ -4,7 +4,9 @@
 pub mod corpus;
 pub mod differential;
 pub mod drive;
+pub mod evil;
 pub mod gateway;
+pub mod go;
 pub mod journal;
 pub mod mutants;
 pub mod origin;

@@ -6,7 +6,8 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::place::TempDir;
+use crate::others::{Source, absent};
+use crate::place::{TempDir, tree};
 use crate::site::Site;
 
 /// A module made of the frame and these parts. A text between backquotes stands for two constants, its address and its
@@ -76,6 +77,29 @@ pub fn examples() -> Result<PathBuf> {
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "the examples do not build:\n{said}");
     Ok(target.join("wasm32-wasip1/release"))
+}
+
+/// Builds the example filters in C and says in which folder their modules are; nothing where there is no compiler for them,
+/// which it says then.
+///
+/// # Errors
+/// When they do not build, or must be there and there is no compiler.
+pub fn examples_in_c(folder: &TempDir) -> Result<Option<PathBuf>> {
+    let knows = |program: &str, argument: &str, word: &str| {
+        let output = Command::new(program).arg(argument).output();
+        output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(word))
+    };
+    if !knows("clang", "--print-targets", "wasm32") || !knows("wasm-ld", "--version", "LLD") {
+        absent("there is no clang for Wasm here (on Debian: clang and lld)", Source::Registry)?;
+        return Ok(None);
+    }
+    let build = folder.join("build");
+    let mut make = Command::new("make");
+    make.arg("-s").arg("-C").arg(tree().join("examples/filters/wasm-c")).env_remove("MAKEFLAGS");
+    let output = make.arg(format!("BUILD={}", build.display())).output().context("cannot run make")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "the examples in C do not build:\n{said}");
+    Ok(Some(build))
 }
 
 /// Where texts begin in the memory of a module; below are places for what the host gives.

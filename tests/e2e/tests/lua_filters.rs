@@ -448,9 +448,12 @@ async fn a_script_ends_the_connection_behind_an_answer() -> Result<()> {
 
 #[tokio::test]
 async fn the_examples_do_what_they_say() -> Result<()> {
-    let origin =
-        TapOrigin::with(|_| Script::send(response(200, "Content-Type: text/plain\r\n", "colour and colour")))
-            .await?;
+    let origin = TapOrigin::with(|asked| {
+        let text =
+            if asked.request.target_text().ends_with("/none") { "nothing" } else { "colour and colour" };
+        Script::send(response(200, "Content-Type: text/plain\r\n", text))
+    })
+    .await?;
     let auth = TapOrigin::with(|asked| {
         let is_known = asked.request.fields.text("authorization") == "Token 1";
         Script::send(if is_known {
@@ -478,14 +481,16 @@ async fn the_examples_do_what_they_say() -> Result<()> {
         let answer = gateway.exchange(with(target, right)).await?;
         ensure!(answer.status == 200 && answer.body == b"color and color", "{answer:?}");
         ensure!(answer.fields.text("x-rewritten") == "2", "{answer:?}");
+        let answer = gateway.exchange(with(&format!("{target}none"), right)).await?;
+        ensure!(answer.body == b"nothing" && answer.fields.count("x-rewritten") == 0, "{answer:?}");
     }
     let answer = gateway.exchange(with("/asked/", "Authorization: Token 2\r\n")).await?;
     ensure!(answer.status == 403 && answer.body == b"not you", "{answer:?}");
     let answer = gateway.exchange(with("/asked/", "Authorization: Token 1\r\nX-User: root\r\n")).await?;
     ensure!(answer.status == 200, "{answer:?}");
-    let seen = origin.log().until_requests(3).await?;
+    let seen = origin.log().until_requests(5).await?;
     let users: Vec<_> = seen.iter().map(|request| request.fields.text("x-user")).collect();
-    ensure!(users == ["fooname", "", "alice"], "{users:?}");
+    ensure!(users == ["fooname", "fooname", "", "", "alice"], "{users:?}");
     ensure!(auth.log().requests()[0].fields.text("x-original-path") == "/asked/");
     gateway.stop().await
 }

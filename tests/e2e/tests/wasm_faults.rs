@@ -3,106 +3,12 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use eddy_e2e::evil::{MODULES, module_in, module_in_head};
 use eddy_e2e::gateway::Gateway;
 use eddy_e2e::origin::TapOrigin;
 use eddy_e2e::place::TempDir;
 use eddy_e2e::wasm;
 use eddy_e2e::wire::get;
-
-/// A way to fail: its name, the code (of type `() -> ()`), and the status of the exchange in which it happens.
-type Evil = (&'static str, &'static str, u16);
-
-/// What all of them may use: functions that call themselves, tables that are empty.
-const TOOLS: &str = r#"
-  (table $table 4 4 funcref)
-  (type $plain (func))
-  (type $other (func (param i64)))
-  (elem (i32.const 1) $typed)
-  (func $typed (param i64))
-  (func $deep (param i32) (result i32)
-    (i32.add (call $deep (i32.add (local.get 0) (i32.const 1))) (i32.const 1)))
-  (func $fill (local $at i32)
-    (loop $more
-      (if (i32.eq (memory.grow (i32.const 16)) (i32.const -1)) (then (unreachable)))
-      (br $more)))
-"#;
-
-const EVILS: [Evil; 22] = [
-    ("an endless loop", "(loop $l (br $l))", 500),
-    ("unreachable code", "(unreachable)", 500),
-    ("a division by zero", "(drop (i32.div_s (i32.const 1) (i32.const 0)))", 500),
-    ("a division that overflows", "(drop (i32.div_s (i32.const 0x80000000) (i32.const -1)))", 500),
-    ("a read beyond memory", "(drop (i32.load (i32.const -16)))", 500),
-    ("a write beyond memory", "(i64.store (i32.const 0x7ffffff0) (i64.const 1))", 500),
-    ("endless recursion", "(drop (call $deep (i32.const 0)))", 500),
-    ("all memory", "(call $fill)", 500),
-    ("a call of nothing", "(call_indirect $table (type $plain) (i32.const 0))", 500),
-    ("a call of another type", "(call_indirect $table (type $plain) (i32.const 1))", 500),
-    ("a call beyond the table", "(call_indirect $table (type $plain) (i32.const 99))", 500),
-    ("an exit", "(call $exit (i32.const 3))", 500),
-    ("a number that is none", "(drop (i32.trunc_f32_s (f32.const nan)))", 500),
-    ("records without end", "(loop $l (drop (call $log (i32.const 2) `noise`)) (br $l))", 500),
-    ("fields without end", "(loop $l (drop (call $add (i32.const 0) `x-a` `b`)) (br $l))", 500),
-    (
-        "items without end",
-        "(drop (call $queue `q` (i32.const 8))) (loop $l (drop (call $enqueue (i32.load (i32.const 8)) `item`)) (br $l))",
-        500,
-    ),
-    (
-        "calls without end",
-        "(loop $l (drop (call $call `origin` `x` `` `` (i32.const 9) (i32.const 8))) (br $l))",
-        500,
-    ),
-    (
-        "pointers to nowhere",
-        "(drop (call $get (i32.const 0) (i32.const -8) (i32.const 99) (i32.const 0) (i32.const 4))) (drop (call $replace (i32.const 0) `x-b` (i32.const -1) (i32.const -1))) (drop (call $set_body (i32.const 0) (i32.const -1) (i32.const -1) (i32.const 4) (i32.const -1)))",
-        200,
-    ),
-    (
-        "maps that lie",
-        "(drop (call $set_pairs (i32.const 0) `zzzzzzzz`)) (drop (call $reply (i32.const 200) `` `` `zzzz` (i32.const -1)))",
-        200,
-    ),
-    (
-        "kinds that there are not",
-        "(drop (call $get (i32.const 99) `x` (i32.const 0) (i32.const 4))) (drop (call $continue (i32.const 77))) (drop (call $close (i32.const 77))) (drop (call $metric (i32.const 9) `m` (i32.const 0)))",
-        200,
-    ),
-    (
-        "another's context",
-        "(drop (call $effective (i32.const 4711))) (drop (call $continue (i32.const 0)))",
-        200,
-    ),
-    (
-        "fields that eddy writes",
-        "(drop (call $replace (i32.const 0) `content-length` `99`)) (drop (call $replace (i32.const 0) `transfer-encoding` `chunked`)) (drop (call $add (i32.const 0) `x-a` `b\r\nx-c: d`)) (drop (call $replace (i32.const 0) `:path` `no path`))",
-        200,
-    ),
-];
-
-/// A module that fails where a request says `x-evil` and marks all others.
-fn of_request(evil: &str) -> String {
-    format!(
-        r#"{TOOLS}
-        (func $evil {evil})
-        (func (export "proxy_on_request_headers") (param i32 i32 i32) (result i32)
-          (if (i32.eqz (call $get (i32.const 0) `x-evil` (i32.const 0) (i32.const 4))) (then (call $evil)))
-          (drop (call $replace (i32.const 0) `x-ok` `1`))
-          (i32.const 0))"#
-    )
-}
-
-/// The same for the callback `name`, in the exchange of which a field had said `x-evil`.
-fn of_later(name: &str, params: &str, result: &str, evil: &str) -> String {
-    let answer = if result.is_empty() { "" } else { "(i32.const 0)" };
-    format!(
-        r#"{TOOLS}
-        (func $evil {evil})
-        (func (export "{name}") (param {params}) {result}
-          (if (i32.eqz (call $get (i32.const 0) `x-evil` (i32.const 0) (i32.const 4))) (then (call $evil)))
-          {answer})"#
-    )
-}
 
 async fn before(origin: &TapOrigin, parts: &str, isolation: &str) -> Result<(Gateway, TempDir)> {
     let (site, folder) = wasm::site(parts, &format!(", isolation: {isolation}, memory: 4MiB"), "")?;
@@ -113,9 +19,9 @@ async fn before(origin: &TapOrigin, parts: &str, isolation: &str) -> Result<(Gat
 #[tokio::test]
 async fn every_evil_in_a_head_ends_its_exchange_alone() -> Result<()> {
     for isolation in ["worker", "stream"] {
-        for (name, code, status) in EVILS {
+        for (name, code, status) in MODULES {
             let origin = TapOrigin::start().await?;
-            let (gateway, _folder) = before(&origin, &of_request(code), isolation).await?;
+            let (gateway, _folder) = before(&origin, &module_in_head(code), isolation).await?;
             let told = format!("{name}, isolation {isolation}");
             for _ in 0..2 {
                 let evil = gateway.exchange(&get("/", "X-Evil: 1\r\n")).await.context(told.clone())?;
@@ -165,9 +71,9 @@ async fn every_evil_in_a_later_callback_ends_its_exchange_alone() -> Result<()> 
         for (callback, params, result, status) in LATER {
             let log = r#"(func (export "proxy_on_log") (param i32))"#;
             let log = if callback == "proxy_on_delete" { log } else { "" };
-            for (name, code, _) in EVILS.iter().filter(|(.., status)| *status == 500).step_by(3) {
+            for (name, code, _) in MODULES.iter().filter(|(.., status)| *status == 500).step_by(3) {
                 let origin = TapOrigin::start().await?;
-                let parts = format!("{}{log}", of_later(callback, params, result, code));
+                let parts = format!("{}{log}", module_in(callback, params, result, code));
                 let (gateway, _folder) = before(&origin, &parts, isolation).await?;
                 let told = format!("{name} in {callback}, isolation {isolation}");
                 let evil = gateway.exchange(&post("X-Evil: 1\r\n")).await;

@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use eddy_e2e::gateway::Gateway;
 use eddy_e2e::origin::{Script, TapOrigin, response};
-use eddy_e2e::place::TempDir;
+use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::site::Site;
 use eddy_e2e::wasm;
 use eddy_e2e::wire::get;
@@ -141,6 +141,69 @@ async fn the_examples_in_rust_do_what_they_say() -> Result<()> {
     gateway.stop().await
 }
 
+#[tokio::test]
+async fn the_examples_in_c_do_what_they_say() -> Result<()> {
+    let folder = TempDir::new("wasm-c")?;
+    let Some(modules) = wasm::examples_in_c(&folder)? else { return Ok(()) };
+    let long = "a colour, ".repeat(30_000);
+    let body = long.clone();
+    let origin = TapOrigin::with(move |asked| {
+        Script::send(match asked.request.target_text().as_str() {
+            "/long" => response(200, "Content-Type: text/plain\r\n", &body),
+            "/image" => response(200, "Content-Type: image/x\r\n", "colour"),
+            // What is replaced lies across two chunks.
+            _ => "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n\
+                  5\r\na col\r\n9\r\nour, cold\r\n0\r\n\r\n"
+                .into(),
+        })
+    })
+    .await?;
+    let text = std::fs::read_to_string(place::tree().join("examples/filters/wasm-c/eddy.yaml"))?
+        .replace("127.0.0.1:8080", "LISTEN")
+        .replace("127.0.0.1:9001", "ORIGIN")
+        .replace("module: build/", &format!("module: {}/", modules.display()))
+        .replace("http://internal.example=https://example.com", "colour=color");
+    let text = format!("{text}admin: {{address: ADMIN}}\nworkers: 1\n");
+    let gateway = Gateway::start(&text, &[("ORIGIN", &origin.address())]).await?;
+    for credentials in
+        ["", "Authorization: Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jl\r\n", "Authorization: Basic\r\n"]
+    {
+        let refused = gateway.exchange(&get("/", credentials)).await?;
+        ensure!(refused.status == 401, "{refused:?}");
+        ensure!(refused.fields.text("www-authenticate") == "Basic realm=\"restricted\"", "{refused:?}");
+    }
+    ensure!(origin.log().requests().is_empty(), "{:?}", origin.log());
+    let login = "Authorization: Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk\r\n";
+    let rewritten = long.replace("colour", "color");
+    for (target, expected) in [("/", "a color, cold"), ("/long", &*rewritten), ("/image", "colour")] {
+        for _ in 0..3 {
+            let answer = gateway.exchange(&get(target, login)).await?;
+            ensure!(answer.status == 200 && answer.text() == expected, "{target}: {:?}", answer.fields);
+        }
+    }
+    let requests = origin.log().requests();
+    ensure!(requests.len() == 9 && requests.iter().all(|request| request.fields.text("x-user") == "fooname"));
+    // What is no configuration is told of by the module.
+    for (of, config, expected) in
+        [("basic_auth", "nobody", "a user name, a colon"), ("body_rewrite", "=x", "what is looked for")]
+    {
+        let module = modules.join(format!("{of}.wasm"));
+        let config = format!(
+            "listeners: [{{address: '127.0.0.1:0', demo: true, filters: [f]}}]\nfilters: {{f: {{wasm: {{module: '{}'}}, config: '{config}'}}}}\n",
+            module.display()
+        );
+        std::fs::write(folder.join("eddy.yaml"), config)?;
+        let checked = std::process::Command::new(place::eddy_binary()?)
+            .arg("check")
+            .arg(folder.join("eddy.yaml"))
+            .output()?;
+        let said =
+            String::from_utf8_lossy(&checked.stderr).into_owned() + &String::from_utf8_lossy(&checked.stdout);
+        ensure!(!checked.status.success() && said.contains(expected), "{said}");
+    }
+    gateway.stop().await
+}
+
 /// Marks responses with this text, and waits in the request's head for a tick where the request says so.
 fn marking(mark: &str) -> String {
     format!(
@@ -218,7 +281,7 @@ async fn a_module_that_cannot_be_used_is_a_problem_of_the_configuration() -> Res
         std::fs::write(folder.join("f.wasm"), module)?;
         let config = "listeners:\n  - {address: '127.0.0.1:8080', routes: site, filters: [f]}\nfilters:\n  f:\n    wasm: {module: f.wasm}\nroutes: {site: [{respond: {status: 200}}]}\n";
         std::fs::write(folder.join("eddy.yaml"), config)?;
-        let binary = eddy_e2e::place::eddy_binary()?;
+        let binary = place::eddy_binary()?;
         let output =
             tokio::process::Command::new(binary).arg("check").arg(folder.join("eddy.yaml")).output().await?;
         let said =

@@ -2,13 +2,13 @@
 //!
 //! Skipped aloud where there is no Go.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use eddy_e2e::gateway::Gateway;
+use eddy_e2e::go::{self, Into};
 use eddy_e2e::origin::{Script, TapOrigin, response};
 use eddy_e2e::place::eddy_binary;
 use eddy_e2e::site::Site;
@@ -16,22 +16,12 @@ use eddy_e2e::wire::get;
 
 /// The module, built once; nothing where there is no Go.
 fn module() -> Result<Option<PathBuf>> {
+    let module = Path::new(env!("CARGO_TARGET_TMPDIR")).join("goexamples.wasm");
     static BUILDING: Mutex<()> = Mutex::new(());
     let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if Command::new("go").arg("version").output().is_err() {
-        writeln!(std::io::stderr(), "SKIPPED: there is no Go here, so filters in Go are not run as Wasm")?;
+    let Some(module) = go::build("examples/filters/go", "./bundle", Into::Module, &module)? else {
         return Ok(None);
-    }
-    let module = Path::new(env!("CARGO_TARGET_TMPDIR")).join("goexamples.wasm");
-    let output = Command::new("go")
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/filters/go"))
-        .envs([("GOOS", "wasip1"), ("GOARCH", "wasm"), ("GOWORK", "off")])
-        .args(["build", "-buildmode=c-shared", "-ldflags=-s -w", "-o"])
-        .arg(&module)
-        .arg("./bundle")
-        .output()
-        .context("cannot run go")?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
     // Compiled once and kept, so that gateways start in the time that tests give them.
     let config = module.with_extension("yaml");
     let text = format!(

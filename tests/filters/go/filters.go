@@ -8,6 +8,7 @@ import (
 
 func init() {
 	eddy.Register("illegal", func(any) (eddy.Filter, error) { return illegal{}, nil })
+	eddy.Register("signals", func(any) (eddy.Filter, error) { return &signals{}, nil })
 	eddy.Register("random", func(name string) (eddy.Filter, error) { return &random{name: name}, nil })
 }
 

@@ -42,6 +42,7 @@ pub fn soak(root: &Path) -> Result<bool> {
         test("aborts", &["--test", "aborts"]),
         test("shortage", &["--test", "resources"]),
         test("overload", &["--test", "overload"]),
+        test("scripts and modules at fault, 10,000 times each", &["--test", "filter_faults"]),
         test_of("eddy-guest", "scripts without end", &["--lib", "scripts_without_end"]),
         test_of("eddy", "filters at fault: panics and deaths", &["--test", "program", "at_fault"]),
         test_of("proxy-wasm-host", "modules that mean harm, 10,000 times each", &["--test", "evil"]),

@@ -30,6 +30,9 @@ impl Subject<'_> {
     fn apply_one(&mut self, edit: &Written) -> Result<(), String> {
         let text = || String::from_utf8_lossy(&edit.value).into_owned();
         match edit.op {
+            abi::EDIT_SET | abi::EDIT_ADD if ends_connection(edit) && !self.phase.is_trailers() => {
+                self.outcome.ends_connection = true;
+            }
             abi::EDIT_SET | abi::EDIT_ADD | abi::EDIT_REMOVE => {
                 check_change(edit)?;
                 change(self.fields()?, edit);
@@ -133,6 +136,12 @@ fn note(metadata: &mut Vec<Note>, edit: &Written) -> Result<(), String> {
 fn status(number: u32) -> Result<u16, String> {
     let status = u16::try_from(number).ok().filter(|status| (200..600).contains(status));
     status.ok_or_else(|| format!("{number} is no status"))
+}
+
+/// Whether this says `Connection: close`, which is all that can be said of that field.
+fn ends_connection(edit: &Written) -> bool {
+    FieldId::of(&edit.name) == Some(FieldId::CONNECTION)
+        && edit.value.trim_ascii().eq_ignore_ascii_case(b"close")
 }
 
 /// What a host says of a change to a field: the length may be removed, and is then free.

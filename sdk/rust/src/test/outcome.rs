@@ -13,6 +13,7 @@ pub struct Outcome {
     pub(super) faults: Vec<String>,
     pub(super) metadata: Vec<Note>,
     pub(super) is_route_cleared: bool,
+    pub(super) ends_connection: bool,
     pub(super) endpoint: Option<String>,
     pub(super) grpc_status: Option<u32>,
     pub(super) crossings: usize,
@@ -81,6 +82,12 @@ impl Outcome {
     #[must_use]
     pub fn is_route_cleared(&self) -> bool {
         self.is_route_cleared
+    }
+
+    /// Whether a filter set `Connection: close`: the client's connection ends behind the answer.
+    #[must_use]
+    pub fn ends_connection(&self) -> bool {
+        self.ends_connection
     }
 
     /// The endpoint that a filter chose.

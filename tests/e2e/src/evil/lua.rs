@@ -1,0 +1,28 @@
+//! Scripts that never end or grow without end.
+
+/// Names, and the statements that have to be ended.
+pub const SCRIPTS: [(&str, &str); 12] = [
+    ("a compiled loop", "while true do end"),
+    ("an interpreted loop", "while true do local f = function() end end"),
+    ("two that call each other", "local a, b function a() return b() end function b() return a() end a()"),
+    ("a pattern that tries everything", "(('a'):rep(1e5)):find(('a*'):rep(20) .. 'b')"),
+    ("long texts", "local t = {} for i = 1, 1e9 do t[i] = ('xyz'):rep(3e5 + i) end"),
+    ("gsub that doubles", "local s = 'x' while true do s = s:gsub('x', 'xx') end"),
+    ("coroutines", "local t = {} while true do t[#t + 1] = coroutine.create(function() end) end"),
+    ("recursion that is caught", "local function f() return 1 + f() end while true do pcall(f) end"),
+    ("loops that are caught", "while true do pcall(function() while true do end end) end"),
+    ("a table that grows", "local t = {} for i = 1, 1e9 do t[i] = { i } end"),
+    ("a comparator that loops", "table.sort({ 3, 2, 1 }, function() while true do end end)"),
+    (
+        "a metamethod that calls itself",
+        "local t = setmetatable({}, { __index = function(t, k) return t[k + 1] end }) while true do pcall(function() return t[1] end) end",
+    ),
+];
+
+/// A script that runs these statements where a request says `x-evil`, and marks all other responses.
+pub fn script(evil: &str) -> String {
+    format!(
+        "function envoy_on_request(h)\n  if h:headers():get('x-evil') then\n    {evil}\n  end\nend\n\
+         function envoy_on_response(h) h:headers():replace('x-script', 'ok') end\n"
+    )
+}

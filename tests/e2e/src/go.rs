@@ -1,0 +1,41 @@
+//! Packages in Go, built by tests.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::place::tree;
+
+/// What a package is built into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Into {
+    /// A library for this machine.
+    Library,
+    /// A module of Wasm.
+    Module,
+}
+
+/// Builds the package `package` of the folder `folder` of this tree as `file`; nothing where there is no Go, which it says then.
+///
+/// # Errors
+/// When it does not build.
+pub fn build(folder: &str, package: &str, into: Into, file: &Path) -> Result<Option<PathBuf>> {
+    // Tests share what they build.
+    static BUILDING: Mutex<()> = Mutex::new(());
+    let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if Command::new("go").arg("version").output().is_err() {
+        writeln!(std::io::stderr(), "SKIPPED: there is no Go here, so {package} in {folder} is not run")?;
+        return Ok(None);
+    }
+    let mut go = Command::new("go");
+    go.current_dir(tree().join(folder)).args(["build", "-buildmode=c-shared", "-o"]).arg(file);
+    if into == Into::Module {
+        go.envs([("GOOS", "wasip1"), ("GOARCH", "wasm"), ("GOWORK", "off")]).arg("-ldflags=-s -w");
+    }
+    let output = go.arg(package).output().context("cannot run go")?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(Some(file.to_path_buf()))
+}

@@ -1,0 +1,215 @@
+//! Scripts and modules that never end, explode or lie, again and again in one gateway: nobody else notices.
+//!
+//! Fifty-two rounds of each; with `EDDY_SOAK` ten thousand, where a module whose instance the worker's exchanges share gets as
+//! many as the waits between its starts allow.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use eddy_e2e::evil::{EvilFilter, EvilSite};
+use eddy_e2e::gateway::sum_of_series;
+use eddy_e2e::place;
+use eddy_e2e::wire::{Client, Response, get};
+
+/// What was measured of one kind of fault.
+#[derive(Default)]
+struct Kind {
+    /// CPU time of the worker for a fault and the exchange beside it: that is how long others wait.
+    computed: Vec<Duration>,
+    /// How long the exchange beside a fault took.
+    waited: Vec<Duration>,
+}
+
+/// What was measured, by kind.
+#[derive(Default)]
+struct Tally(BTreeMap<String, Kind>);
+
+impl Tally {
+    /// Tells how long others waited.
+    fn tell(&self, limit: Duration) -> Result<String> {
+        let counts = || self.0.values().map(|kind| kind.computed.len());
+        let mut text = format!(
+            "{} faults of {} kinds, {} to {} of each, and as many others without a failure; a filter may compute for {limit:?}\n",
+            counts().sum::<usize>(),
+            self.0.len(),
+            counts().min().unwrap_or_default(),
+            counts().max().unwrap_or_default()
+        );
+        let is_ended = |kind: &&Kind| at(&kind.computed, 50) > limit / 2;
+        let (ended, quick): (Vec<_>, Vec<_>) = self.0.values().partition(is_ended);
+        for (which, kinds) in [("those that are ended", ended), ("the others", quick)] {
+            let (computed, waited) =
+                (all_of(&kinds, |kind| &kind.computed), all_of(&kinds, |kind| &kind.waited));
+            writeln!(text, "{which} held the worker for {}", quantiles(&computed))?;
+            writeln!(text, "{which} kept others waiting for {}", quantiles(&waited))?;
+        }
+        Ok(text)
+    }
+
+    /// Checks that others waited no longer than the limit allows.
+    fn judge(&self, limit: Duration) -> Result<()> {
+        for (told, kind) in &self.0 {
+            // Modules are ended by a thread that has to be given a processor, too, so that a busy machine has some end later.
+            let (usual, most) = (at(&kind.computed, 50), at(&kind.computed, 100));
+            ensure!(usual <= limit + LATE_MAX, "{told}: others waited for {usual:?}");
+            ensure!(most <= limit + SLOW_MAX, "{told}: others waited for {most:?}");
+        }
+        Ok(())
+    }
+}
+
+fn all_of(kinds: &[&Kind], which: impl Fn(&Kind) -> &Vec<Duration>) -> Vec<Duration> {
+    kinds.iter().flat_map(|kind| which(kind).iter().copied()).collect()
+}
+
+fn quantiles(all: &[Duration]) -> String {
+    let [half, most, nearly, longest] = [50, 90, 99, 100].map(|percent| at(all, percent));
+    format!("{half:.1?} in the median, {most:.1?} in 90 of 100, {nearly:.1?} in 99, {longest:.1?} at most")
+}
+
+/// The value that so many of a hundred do not exceed.
+fn at(all: &[Duration], percent: usize) -> Duration {
+    let mut sorted = all.to_vec();
+    sorted.sort_unstable();
+    let last = sorted.len().saturating_sub(1);
+    sorted.get(last * percent / 100).copied().unwrap_or_default()
+}
+
+/// A gateway in the midst of faults.
+struct Run {
+    site: EvilSite,
+    evil: Client,
+    other: Client,
+    /// Where the kernel tells what the worker has computed.
+    worker: PathBuf,
+}
+
+impl Run {
+    async fn start(cpu_ms: u32) -> Result<Self> {
+        let site = EvilSite::start(cpu_ms).await?;
+        let (evil, other) = (site.gateway.client().await?, site.gateway.client().await?);
+        let worker = worker_of(&site)?;
+        Ok(Self { site, evil, other, worker })
+    }
+
+    /// Asks under the path of a filter, on a connection that is kept as long as it is.
+    async fn ask(&mut self, name: &str, fields: &str) -> Result<()> {
+        if self.evil.ended().is_some() {
+            self.evil = self.site.gateway.client().await?;
+        }
+        self.evil.send(get(&format!("/{name}/"), fields)).await
+    }
+
+    async fn answer(&mut self) -> Result<Response> {
+        let answer = self.evil.get_answer().await?;
+        if answer.fields.text("connection") == "close" {
+            self.evil = self.site.gateway.client().await?;
+        }
+        Ok(answer)
+    }
+
+    /// Whether a filter has an instance to fail in.
+    async fn is_ready(&mut self, filter: &EvilFilter) -> Result<bool> {
+        if !filter.is_awaited {
+            return Ok(true);
+        }
+        self.ask(&filter.name, "").await?;
+        Ok(self.answer().await?.status == 200)
+    }
+
+    /// One fault, and another exchange that is there before it is over.
+    async fn fail(&mut self, filter: &EvilFilter, tally: &mut Tally) -> Result<()> {
+        let before = self.computed()?;
+        self.ask(&filter.name, "X-Evil: 1\r\n").await?;
+        let since = Instant::now();
+        self.other.send(get("/free/", "")).await?;
+        let other = self.other.get_answer().await?;
+        let waited = since.elapsed();
+        let evil = self.answer().await?;
+        ensure!(evil.status == filter.status, "{evil:?}");
+        ensure!(other.status == 200 && other.body == b"ok", "another exchange: {other:?}");
+        ensure!(
+            other.fields.text("x-script") == "ok" && other.fields.text("x-module") == "ok",
+            "filters of another exchange: {other:?}"
+        );
+        let kind = tally.0.entry(filter.told.clone()).or_default();
+        kind.computed.push(self.computed()?.saturating_sub(before));
+        kind.waited.push(waited);
+        Ok(())
+    }
+
+    /// So many rounds of every filter; those that have to be waited for are passed over until they are ready, unless nobody
+    /// waits for them.
+    async fn repeat(&mut self, rounds: u32, awaits: bool, tally: &mut Tally) -> Result<()> {
+        let filters = self.site.filters.clone();
+        let mut left: Vec<(EvilFilter, u32)> = filters.into_iter().map(|filter| (filter, rounds)).collect();
+        while left.iter().any(|(filter, left)| *left > 0 && (awaits || !filter.is_awaited)) {
+            let mut has_failed = false;
+            for (filter, left) in left.iter_mut().filter(|(_, left)| *left > 0) {
+                if self.is_ready(filter).await? {
+                    self.fail(filter, tally).await.with_context(|| filter.told.clone())?;
+                    *left -= 1;
+                    has_failed = true;
+                }
+            }
+            if !has_failed {
+                tokio::time::sleep(POLL).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// CPU time of the worker so far.
+    fn computed(&self) -> Result<Duration> {
+        let text = std::fs::read_to_string(&self.worker)?;
+        let nanos = text.split(' ').next().context("no time")?.parse()?;
+        Ok(Duration::from_nanos(nanos))
+    }
+}
+
+/// Where the kernel tells of the gateway's one worker.
+fn worker_of(site: &EvilSite) -> Result<PathBuf> {
+    let children = site.gateway.children()?;
+    let child = children.first().context("no gateway process")?.as_raw_nonzero();
+    for thread in std::fs::read_dir(format!("/proc/{child}/task"))? {
+        let thread = thread?.path();
+        if std::fs::read_to_string(thread.join("comm"))?.trim() == "eddy-worker-0" {
+            return Ok(thread.join("schedstat"));
+        }
+    }
+    anyhow::bail!("no worker")
+}
+
+#[tokio::test]
+async fn nobody_else_notices_what_fails_again_and_again() -> Result<()> {
+    let is_long = place::variable("EDDY_SOAK").is_some();
+    // An instance that fails again and again is started later and later, so that thirteen take a second and the next
+    // thirteen as many seconds: the short run has new ones.
+    let (gateways, rounds, cpu_ms) = if is_long { (1, 10_000, 2) } else { (4, 13, 10) };
+    let mut tally = Tally::default();
+    for _ in 0..gateways {
+        let mut run = Run::start(cpu_ms).await?;
+        let before = run.site.gateway.children()?;
+        run.repeat(rounds, !is_long, &mut tally).await?;
+        ensure!(run.site.gateway.children()? == before, "the gateway process was replaced");
+        let metrics = run.site.gateway.admin("/metrics").await?.text();
+        for filter in run.site.filters.iter().filter(|filter| filter.status == 500 && !filter.is_awaited) {
+            let series = format!("eddy_filter_faults_total{{filter=\"{}\",kind=\"fault\"}}", filter.name);
+            let counted = sum_of_series(&metrics, &series);
+            ensure!((counted - f64::from(rounds)).abs() < 0.5, "{}: {counted} faults counted", filter.told);
+        }
+        run.site.gateway.stop().await?;
+    }
+    let limit = Duration::from_millis(u64::from(cpu_ms));
+    println!("{}", tally.tell(limit)?);
+    tally.judge(limit)
+}
+
+const POLL: Duration = Duration::from_millis(5);
+/// How much later than its limit a fault ends.
+const LATE_MAX: Duration = Duration::from_millis(5);
+/// How much later one may that the machine had other things to do than to end.
+const SLOW_MAX: Duration = Duration::from_millis(150);
