@@ -58,6 +58,8 @@ pub enum Fault {
     InterimFlood,
     /// The endpoint answered with a status that the rule tries again.
     RetryStatus(u16),
+    /// The endpoint answered with a status in whose place an error page stands.
+    Intercepted(u16),
     /// A filter failed, and its policy is to be closed then.
     FilterFailed,
     /// A filter paused the exchange and did not come back in time.
@@ -133,7 +135,8 @@ impl Fault {
             | Self::ResponseCut
             | Self::UpstreamIdle
             | Self::InterimFlood
-            | Self::RetryStatus(_) => Side::Upstream,
+            | Self::RetryStatus(_)
+            | Self::Intercepted(_) => Side::Upstream,
         }
     }
 
@@ -168,6 +171,7 @@ impl Fault {
             | Self::ResponseCut
             | Self::UpstreamIdle
             | Self::InterimFlood
+            | Self::Intercepted(_)
             | Self::FilterFailed
             | Self::FilterTimeout
             | Self::FilterReset
@@ -181,7 +185,10 @@ impl Fault {
     pub fn blames_endpoint(self) -> bool {
         // A stale link is the ordinary end of an idle connection; a status has been judged as it came.
         self.side() == Side::Upstream
-            && !matches!(self, Self::LinkStale | Self::NoEndpoint | Self::RetryStatus(_))
+            && !matches!(
+                self,
+                Self::LinkStale | Self::NoEndpoint | Self::RetryStatus(_) | Self::Intercepted(_)
+            )
     }
 
     /// The status the client gets, if it gets one.
@@ -215,7 +222,7 @@ impl Fault {
             | Self::FirstByteTimeout
             | Self::UpstreamIdle
             | Self::FilterTimeout => 504,
-            Self::RetryStatus(status) => status,
+            Self::RetryStatus(status) | Self::Intercepted(status) => status,
         }
     }
 
@@ -285,6 +292,7 @@ label_kinds! {
     UpstreamIdle: "upstream_idle",
     InterimFlood: "interim_flood",
     RetryStatus: "retry_status",
+    Intercepted: "intercepted",
     FilterFailed: "filter_failed",
     FilterTimeout: "filter_timeout",
     FilterReset: "filter_reset",

@@ -86,14 +86,28 @@ impl ClusterState {
         self.endpoints.get(self.index(id)?)
     }
 
-    /// Chooses an endpoint for a request and counts it as active there; `None` when the cluster has none.
+    /// Chooses an endpoint for a request and counts it as active there; `None` when the cluster has none that has room.
     ///
     /// The choice is added to `tried`, so that the next call for the same exchange prefers another.
     ///
     /// # Cost
     /// No allocation.
     pub fn select(&mut self, now: Duration, rng: &mut Rng, tried: &mut Tried) -> Option<Lease> {
-        let index = self.balancer.pick(&self.endpoints, tried, now, rng)?;
+        self.select_for(b"", now, rng, tried)
+    }
+
+    /// The same for a request with a key, which counts where [`crate::Balance::goes_by_key`].
+    ///
+    /// # Cost
+    /// No allocation; linear in the endpoints, logarithmic in the points of a ring.
+    pub fn select_for(
+        &mut self,
+        key: &[u8],
+        now: Duration,
+        rng: &mut Rng,
+        tried: &mut Tried,
+    ) -> Option<Lease> {
+        let index = self.balancer.pick(&self.endpoints, key, tried, now, rng)?;
         self.lease(index, now, tried)
     }
 
@@ -122,9 +136,11 @@ impl ClusterState {
     ///
     /// Returns what that did to its place among the others; there is no need to do anything about it.
     pub fn on_success(&mut self, lease: &Lease, now: Duration) -> Change {
+        let config = self.config.ejection;
         let Some(endpoint) = self.endpoint_mut(lease.id) else { return Change::None };
+        let config = endpoint.ejection_config(&config);
         endpoint.stats.successes += 1;
-        let change = endpoint.ejection.on_success(lease.epoch, now);
+        let change = endpoint.ejection.on_success(lease.epoch, now, &config);
         if change == Change::Returned {
             self.out -= 1;
         }
@@ -139,6 +155,7 @@ impl ClusterState {
         let room = eject::room(self.out, self.endpoints.len(), &self.config.ejection);
         let config = self.config.ejection;
         let Some(endpoint) = self.endpoint_mut(lease.id) else { return Change::None };
+        let config = endpoint.ejection_config(&config);
         endpoint.stats.failures += 1;
         let change = endpoint.ejection.on_failure(lease.epoch, now, room, &config);
         if matches!(change, Change::Ejected | Change::EjectedAgain) {
@@ -172,9 +189,11 @@ impl ClusterState {
             self.endpoints.drain(..).map(|endpoint| (endpoint.address.clone(), endpoint)).collect();
         let mut kept = Vec::with_capacity(set.len());
         for member in set.members() {
-            let endpoint = known
-                .remove(&member.address)
-                .map(|endpoint| EndpointState { weight: member.weight, ..endpoint });
+            let endpoint = known.remove(&member.address).map(|endpoint| EndpointState {
+                weight: member.weight,
+                terms: member.terms.clone(),
+                ..endpoint
+            });
             kept.push((member, endpoint));
         }
         let gone: Vec<EndpointId> = known.into_values().map(|endpoint| endpoint.id).collect();
@@ -202,10 +221,9 @@ impl ClusterState {
     fn rebuild(&mut self, now: Duration, rng: &mut Rng) {
         self.balancer = Balancer::new(self.config.balance, &self.endpoints, rng);
         self.out = self.endpoints.iter().filter(|endpoint| endpoint.is_ejected()).count();
-        let out_max = match self.config.ejection.failures {
-            0 => 0,
-            _ => eject::out_max(self.endpoints.len(), &self.config.ejection),
-        };
+        let config = self.config.ejection;
+        let ejects = self.endpoints.iter().any(|endpoint| endpoint.ejection_config(&config).failures > 0);
+        let out_max = if ejects { eject::out_max(self.endpoints.len(), &config) } else { 0 };
         while self.out > out_max {
             self.bring_back_first(now);
         }

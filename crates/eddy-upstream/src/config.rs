@@ -39,6 +39,23 @@ pub struct EndpointConfig {
     pub address: EndpointAddress,
     /// Share of the requests relative to the other endpoints, 1 to 1000. Default 1.
     pub weight: u32,
+    /// What else holds for it.
+    pub terms: EndpointTerms,
+}
+
+/// What holds for one endpoint, beside where it is and its weight.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EndpointTerms {
+    /// Endpoints of a higher tier are asked while no endpoint of a lower one can be. Default 0.
+    pub tier: u8,
+    /// Whether it is never asked; it keeps its place among those that a key is spread over.
+    pub is_down: bool,
+    /// Most exchanges of one worker that are there at once; `None` for no limit.
+    pub active_max: Option<u32>,
+    /// When it is left out because it fails, where that is not as for the rest of its cluster.
+    pub ejection: Option<EjectionConfig>,
+    /// What it is called where keys are spread over a ring; its address by default.
+    pub label: Option<Arc<str>>,
 }
 
 /// Where an endpoint is.
@@ -67,6 +84,12 @@ pub enum Balance {
     LeastRequest,
     /// At random, by weight.
     Random,
+    /// By a key of the request: the same key to the same endpoint; another number of endpoints moves most keys.
+    Hash,
+    /// By a key of the request, on a ring: another number of endpoints moves few keys.
+    Ring,
+    /// By the client's address: its first three bytes, all of IPv6.
+    ClientAddress,
 }
 
 /// Limits of the pool of idle links that a worker keeps for an endpoint.
@@ -91,6 +114,8 @@ pub struct EjectionConfig {
     pub time_max: Duration,
     /// Most endpoints left out at once, percent; at least one endpoint always stays. Default 50.
     pub percent_max: u8,
+    /// How long after the last failure a success lets the failures be forgotten; with zero, each does. Default zero.
+    pub memory: Duration,
 }
 
 /// How many retries a cluster allows beside first attempts.
@@ -139,6 +164,20 @@ impl ClusterConfig {
     }
 }
 
+impl EndpointConfig {
+    /// An endpoint of weight 1 that nothing else holds for.
+    pub fn new(address: EndpointAddress) -> Self {
+        Self { address, weight: 1, terms: EndpointTerms::default() }
+    }
+}
+
+impl Balance {
+    /// Whether a request's key decides.
+    pub fn goes_by_key(self) -> bool {
+        matches!(self, Self::Hash | Self::Ring | Self::ClientAddress)
+    }
+}
+
 impl Default for PoolConfig {
     fn default() -> Self {
         Self { idle_max: 128, idle_timeout: Duration::from_secs(50), requests_max: 0 }
@@ -152,6 +191,7 @@ impl Default for EjectionConfig {
             base_time: Duration::from_secs(10),
             time_max: Duration::from_secs(300),
             percent_max: 50,
+            memory: Duration::ZERO,
         }
     }
 }

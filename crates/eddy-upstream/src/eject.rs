@@ -12,6 +12,8 @@ use crate::config::EjectionConfig;
 pub struct Ejection {
     place: Place,
     failures_in_row: u32,
+    /// When the last of them was.
+    failed_last: Duration,
     /// Ejections not yet lived down; the next one lasts this many base times longer than the first.
     times: u32,
     /// Counts every ejection, to tell outcomes of requests sent before it from those sent after it.
@@ -87,11 +89,13 @@ impl Ejection {
     }
 
     /// Notes that a request sent in `epoch` succeeded.
-    pub fn on_success(&mut self, epoch: u32, now: Duration) -> Change {
+    pub fn on_success(&mut self, epoch: u32, now: Duration, config: &EjectionConfig) -> Change {
         if epoch != self.epoch {
             return Change::None;
         }
-        self.failures_in_row = 0;
+        if now.saturating_sub(self.failed_last) >= config.memory {
+            self.failures_in_row = 0;
+        }
         if !self.is_out() {
             return Change::None;
         }
@@ -107,6 +111,7 @@ impl Ejection {
         match self.place {
             Place::In { since } => {
                 self.failures_in_row = self.failures_in_row.saturating_add(1);
+                self.failed_last = now;
                 if self.failures_in_row < config.failures || room == Room::Full {
                     return Change::None;
                 }

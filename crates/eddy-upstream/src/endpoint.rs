@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::config::{EjectionConfig, EndpointTerms};
 use crate::eject::Ejection;
 
 /// Where an endpoint is, once its name has been resolved.
@@ -25,6 +26,8 @@ pub struct ResolvedEndpoint {
     pub address: ResolvedAddress,
     /// Its share of the requests relative to the other members; at least 1.
     pub weight: u32,
+    /// What else holds for it.
+    pub terms: EndpointTerms,
 }
 
 /// The endpoints of a cluster at one time; never changes, replaced as a whole.
@@ -55,6 +58,7 @@ pub struct EndpointState {
     pub(crate) id: EndpointId,
     pub(crate) address: ResolvedAddress,
     pub(crate) weight: u32,
+    pub(crate) terms: EndpointTerms,
     pub(crate) active: u32,
     pub(crate) ejection: Ejection,
     pub(crate) stats: EndpointStats,
@@ -74,7 +78,7 @@ pub struct EndpointStats {
 }
 
 impl EndpointSet {
-    /// A set of `members`; an address that comes twice is one member with the weights added up.
+    /// A set of `members`; an address that comes twice is one member with the weights added up and the terms of the first.
     pub fn new(members: impl IntoIterator<Item = ResolvedEndpoint>) -> Self {
         let mut merged: Vec<ResolvedEndpoint> = Vec::new();
         let mut places: HashMap<ResolvedAddress, usize> = HashMap::new();
@@ -133,12 +137,20 @@ impl Tried {
     }
 }
 
+impl ResolvedEndpoint {
+    /// An endpoint that nothing else holds for.
+    pub fn new(address: ResolvedAddress, weight: u32) -> Self {
+        Self { address, weight, terms: EndpointTerms::default() }
+    }
+}
+
 impl EndpointState {
     pub(crate) fn new(id: EndpointId, endpoint: &ResolvedEndpoint) -> Self {
         Self {
             id,
             address: endpoint.address.clone(),
             weight: endpoint.weight,
+            terms: endpoint.terms.clone(),
             active: 0,
             ejection: Ejection::default(),
             stats: EndpointStats::default(),
@@ -158,6 +170,21 @@ impl EndpointState {
     /// Its share of the requests relative to the others.
     pub fn weight(&self) -> u32 {
         self.weight
+    }
+
+    /// What else holds for it.
+    pub fn terms(&self) -> &EndpointTerms {
+        &self.terms
+    }
+
+    /// When it is left out because it fails; `cluster` says so where it has no rule of its own.
+    pub fn ejection_config(&self, cluster: &EjectionConfig) -> EjectionConfig {
+        self.terms.ejection.unwrap_or(*cluster)
+    }
+
+    /// Whether it may be asked at all: it is not down, and has room for one more exchange.
+    pub fn has_room(&self) -> bool {
+        !self.terms.is_down && self.terms.active_max.is_none_or(|max| self.active < max)
     }
 
     /// Exchanges of this worker that are at the endpoint now.

@@ -164,3 +164,87 @@ fn what_eddy_does_not_have_is_told_with_its_place() -> Result<()> {
     ensure!(lenient.status.success() && told.contains("limit_req"), "{told}");
     Ok(())
 }
+
+const UPSTREAMS: &str = "\
+worker_processes 1;
+events {}
+http {
+    upstream app { server GONE; server ONE backup; }
+    upstream keyed { hash $arg_k consistent; server ONE; server TWO; server THREE; }
+    upstream near { ip_hash; server ONE; server TWO; server THREE; }
+    upstream nobody { server GONE down; }
+    server {
+        listen ONE;
+        absolute_redirect off;
+        location / { return 200 one; }
+        location = /app/lost { return 404 lost; }
+        location = /app/moved { return 302 http://app/app/new; }
+    }
+    server { listen TWO; return 200 two; }
+    server { listen THREE; return 200 three; }
+    server {
+        listen LISTEN;
+        location = / { return 200 ready; }
+        location /backup { proxy_pass http://app; }
+        location /keyed { proxy_pass http://keyed; }
+        location /near { proxy_pass http://near; }
+        location /nobody { proxy_pass http://nobody; }
+        location /app/ { proxy_intercept_errors on; error_page 404 = @other; proxy_pass http://app; }
+        location /again/ { proxy_intercept_errors on; error_page 404 = /keyed; proxy_pass http://app/app/lost; }
+        location @other { return 200 instead; }
+    }
+}
+";
+
+async fn start_upstreams() -> Result<Gateway> {
+    let mut substitutes = Vec::new();
+    for name in ["GONE", "ONE", "TWO", "THREE"] {
+        substitutes.push((name.to_owned(), place::free_address()?.to_string()));
+    }
+    Gateway::launch(UPSTREAMS, Launch { substitutes, file: Some("nginx.conf"), ..Launch::default() }).await
+}
+
+#[tokio::test]
+async fn endpoints_are_chosen_by_tier_key_and_address() -> Result<()> {
+    let gateway = start_upstreams().await?;
+    for _ in 0..5 {
+        let answer = get(&gateway, "a.test", "/backup", "").await?;
+        ensure!(answer.status == 200 && answer.text() == "one", "{answer:?}");
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    for key in 0..30 {
+        let target = format!("/keyed?k={key}");
+        let first = get(&gateway, "a.test", &target, "").await?.text();
+        let second = get(&gateway, "b.test", &target, "").await?.text();
+        ensure!(first == second, "{key}: {first}, then {second}");
+        seen.insert(first);
+    }
+    ensure!(seen.len() == 3, "{seen:?}");
+    let first = get(&gateway, "a.test", "/near", "").await?.text();
+    for _ in 0..10 {
+        ensure!(get(&gateway, "a.test", "/near", "").await?.text() == first, "another one than {first}");
+    }
+    ensure!(get(&gateway, "a.test", "/nobody", "").await?.status == 502);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn answers_of_upstreams_are_replaced_and_their_addresses_rewritten() -> Result<()> {
+    let gateway = start_upstreams().await?;
+    let lost = get(&gateway, "a.test", "/app/lost", "").await?;
+    ensure!(lost.status == 200 && lost.text() == "instead", "{lost:?}");
+    let found = get(&gateway, "a.test", "/app/found", "").await?;
+    ensure!(found.status == 200 && found.text() == "one", "{found:?}");
+    let moved = get(&gateway, "a.test", "/app/moved", "").await?;
+    let expected = format!("http://a.test:{}/app/new", gateway.address().port());
+    ensure!(moved.status == 302 && moved.fields.text("location") == expected, "{moved:?}");
+    // A body has gone to the first upstream: a text can still be answered, another upstream cannot be asked.
+    let post =
+        |target: &str| format!("POST {target} HTTP/1.1\r\nHost: a.test\r\nContent-Length: 5\r\n\r\nhello");
+    let answer = gateway.exchange(post("/app/lost")).await?;
+    ensure!(answer.status == 200 && answer.text() == "instead", "{answer:?}");
+    let again = get(&gateway, "a.test", "/again/", "").await?;
+    ensure!(again.status == 200, "{again:?}");
+    ensure!(gateway.exchange(post("/again/")).await?.status == 404);
+    gateway.stop().await
+}

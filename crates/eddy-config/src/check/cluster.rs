@@ -79,7 +79,8 @@ fn check_endpoints(
                 .warning(place, format!("this endpoint is in line {}, too", first.line))
                 .hint("give it a `weight` if it should get more requests");
         }
-        endpoints.push(EndpointConfig { address, weight: weight.map_or(1, |weight| weight.value.to_u32()) });
+        let weight = weight.map_or(1, |weight| weight.value.to_u32());
+        endpoints.push(EndpointConfig { weight, ..EndpointConfig::new(address) });
     }
     endpoints
 }

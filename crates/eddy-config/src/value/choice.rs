@@ -119,6 +119,11 @@ const BALANCES: &[Meaning<Balance>] = &[
     ("round_robin", Balance::RoundRobin, "each endpoint in turn, smooth by weight"),
     ("least_request", Balance::LeastRequest, "the less loaded of two endpoints drawn at random by weight"),
     ("random", Balance::Random, "at random by weight"),
+    (
+        "client_address",
+        Balance::ClientAddress,
+        "the same network of clients to the same endpoint: the first three bytes of an IPv4 address, all of an IPv6 one",
+    ),
 ];
 
 const FORMATS: &[Meaning<LogFormat>] =

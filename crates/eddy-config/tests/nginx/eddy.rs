@@ -1,11 +1,16 @@
 //! The side of eddy: a configuration, and what comes of a request.
 
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
-use eddy_config::{Config, SourceText, check};
+use eddy_config::{ActionKind, Config, SourceText, check};
 use eddy_http::{HeadLimits, RequestHead, Version};
 use eddy_route::RouteScratch;
 use eddy_route::nginx::{Outcome, SiteRequest, Sites, Walk};
+use eddy_upstream::{
+    Balance, ClusterState, EndpointAddress, EndpointSet, ResolvedAddress, ResolvedEndpoint, Rng, Tried,
+};
 
 pub(crate) struct Eddy {
     config: Config,
@@ -36,42 +41,123 @@ impl Eddy {
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).ok()?;
         let sites: &Arc<Sites> = self.config.sites.as_ref().unwrap();
-        let request = SiteRequest {
-            host: head.host.of(bytes),
-            path: head.path.of(bytes),
-            query: head.query.map(|query| query.of(bytes)),
-            target: head.target.of(bytes),
-            method: head.method_name(bytes),
-            protocol: if head.version == Version::Http11 { "HTTP/1.1" } else { "HTTP/1.0" },
-            fields: head.fields(bytes),
-            body_bytes: None,
-            remote_address: b"unix:",
-            remote_port: 0,
-            local_address: b"unix:",
-            local_port: 80,
-            id: 0,
-        };
-        let (mut walk, mut scratch, mut out) = (Walk::default(), RouteScratch::new(), Vec::new());
+        let request = site_request(&head, bytes);
+        let (mut walk, mut scratch) = (Walk::default(), RouteScratch::new());
         let outcome = walk_by(sites, 0, &request, &mut walk, &mut scratch);
-        let shown = |bytes: &[u8]| bytes.escape_ascii().to_string();
-        let answer = match outcome {
-            Outcome::Proxy { .. } => {
-                if sites.write_target(&request, &mut walk, &mut scratch, &mut out).is_err() {
-                    return None;
+        told(sites, &request, outcome, &mut walk, &mut scratch)
+    }
+
+    /// The endpoints that are asked for a request when none answers, in their order.
+    pub(crate) fn asked(&self, request: &str, client: IpAddr) -> Vec<String> {
+        let bytes = request.as_bytes();
+        let mut head = RequestHead::new();
+        head.parse(bytes, &HeadLimits::default()).unwrap();
+        let sites: &Arc<Sites> = self.config.sites.as_ref().unwrap();
+        let (mut walk, mut scratch, mut key) = (Walk::default(), RouteScratch::new(), Vec::new());
+        let request = site_request(&head, bytes);
+        let outcome = sites.walk(0, &request, &mut walk, &mut scratch);
+        let Outcome::Proxy { action } = outcome else { panic!("{outcome:?}") };
+        sites.write_hash_key(action, &request, &mut walk, &mut scratch, &mut key);
+        let action = &self.config.actions[action as usize];
+        let ActionKind::Cluster(cluster) = action.kind else { panic!("{action:?}") };
+        let cluster = self.config.clusters[cluster].clone();
+        if cluster.balance == Balance::ClientAddress {
+            key = match client {
+                IpAddr::V4(address) => address.octets()[..3].to_vec(),
+                IpAddr::V6(address) => address.octets().to_vec(),
+            };
+        }
+        let members = cluster.endpoints.iter().map(|endpoint| {
+            let EndpointAddress::Socket(address) = &endpoint.address else { panic!("{endpoint:?}") };
+            ResolvedEndpoint {
+                address: ResolvedAddress::Tcp(*address),
+                weight: endpoint.weight,
+                terms: endpoint.terms.clone(),
+            }
+        });
+        let set = Arc::new(EndpointSet::new(members));
+        let (now, mut rng, mut tried) = (Duration::from_secs(1000), Rng::new(1), Tried::new());
+        let mut state = ClusterState::new(Arc::new(cluster), set, now, &mut rng);
+        let mut asked = Vec::new();
+        for _ in 0..=action.retry.attempts {
+            let lease = state.select_for(&key, now, &mut rng, &mut tried).unwrap();
+            asked.push(state.endpoint(lease.endpoint()).unwrap().address().to_string());
+            state.on_failure(&lease, now);
+            state.release(lease);
+        }
+        asked
+    }
+}
+
+/// Status, address and text of an answer.
+fn told(
+    sites: &Sites,
+    request: &SiteRequest<'_>,
+    outcome: Outcome,
+    walk: &mut Walk,
+    scratch: &mut RouteScratch,
+) -> Option<String> {
+    let mut out = Vec::new();
+    let shown = |bytes: &[u8]| bytes.escape_ascii().to_string();
+    let answer = match outcome {
+        Outcome::Proxy { .. } => {
+            if sites.write_target(request, walk, scratch, &mut out).is_err() {
+                return None;
+            }
+            let target = shown(&out);
+            let path = target.split('?').next().unwrap();
+            // What the upstream of the tests answers.
+            let status = match path.rsplit('/').next() {
+                Some("go") => 302,
+                Some("gone") => 404,
+                Some("broken") => 503,
+                _ => 200,
+            };
+            if sites.intercepts(status, walk) {
+                return match sites.walk_on_error(status, request, walk, scratch) {
+                    Some(outcome) => told(sites, request, outcome, walk, scratch),
+                    None => Some(status.to_string()),
+                };
+            }
+            let status = walk.answer_status().unwrap_or(status);
+            let sent = request.fields.first_named(b"x-location").unwrap_or_default();
+            if path.ends_with("/go") {
+                if !sites.write_redirect(sent, request, walk, scratch, &mut out) {
+                    out = sent.to_vec();
                 }
-                let target = shown(&out);
-                sites.write_host(&request, &mut walk, &mut scratch, &mut out);
-                let status = walk.answer_status().unwrap_or(200);
+                format!("{status} -> {}", shown(&out))
+            } else if path.ends_with("/gone") || path.ends_with("/broken") {
+                format!("{status} own")
+            } else {
+                sites.write_host(request, walk, scratch, &mut out);
                 format!("{status} upstream {target} {}", shown(&out))
             }
-            Outcome::Text { status } => format!("{status} {}", shown(walk.text())),
-            Outcome::Redirect { status } => {
-                sites.write_location(&request, &mut walk, &mut out);
-                format!("{status} -> {}", shown(&out))
-            }
-            Outcome::Status { status } => status.to_string(),
-            Outcome::Close => "closed".to_owned(),
-        };
-        Some(answer.trim_end().to_owned())
+        }
+        Outcome::Text { status } => format!("{status} {}", shown(walk.text())),
+        Outcome::Redirect { status } => {
+            sites.write_location(request, walk, &mut out);
+            format!("{status} -> {}", shown(&out))
+        }
+        Outcome::Status { status } => status.to_string(),
+        Outcome::Close => "closed".to_owned(),
+    };
+    Some(answer.trim_end().to_owned())
+}
+
+fn site_request<'a>(head: &'a RequestHead, bytes: &'a [u8]) -> SiteRequest<'a> {
+    SiteRequest {
+        host: head.host.of(bytes),
+        path: head.path.of(bytes),
+        query: head.query.map(|query| query.of(bytes)),
+        target: head.target.of(bytes),
+        method: head.method_name(bytes),
+        protocol: if head.version == Version::Http11 { "HTTP/1.1" } else { "HTTP/1.0" },
+        fields: head.fields(bytes),
+        body_bytes: None,
+        remote_address: b"unix:",
+        remote_port: 0,
+        local_address: b"unix:",
+        local_port: 80,
+        id: 0,
     }
 }

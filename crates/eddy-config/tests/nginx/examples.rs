@@ -15,9 +15,9 @@ pub(crate) fn all() -> Vec<(String, Request, String)> {
             let mut request = Request::new(host.trim_matches('-'), target);
             for field in words {
                 let (name, value) = field.split_once('=').unwrap();
-                request.fields.push_str(&format!("{name}: {value}\r\n"));
+                request.fields.push_str(&format!("{name}: {}\r\n", value.replace("@echo", ECHO)));
             }
-            all.push((whole(config), request, expected.trim_end().to_owned()));
+            all.push((whole(config), request, expected.trim_end().replace("@echo", ECHO)));
         }
     }
     all
@@ -37,14 +37,15 @@ pub(crate) fn cases() -> Vec<Case> {
 
 /// A server with this in it, unless it is more than that.
 fn whole(config: &str) -> String {
-    let body = config
-        .replace("@sock", "listen unix:/eddy/site.sock")
-        .replace("@echo", "http://unix:/eddy/echo.sock");
+    let body = config.replace("@sock", "listen unix:/eddy/site.sock").replace("@echo", ECHO);
     if body.contains("server {") {
         return format!("events {{}}\nhttp {{ {body} }}");
     }
     format!("events {{}}\nhttp {{ server {{ listen unix:/eddy/site.sock; {body} }} }}")
 }
+
+/// The upstream: it tells what it was asked, sends clients elsewhere at `/go`, and fails at `/gone` and `/broken`.
+const ECHO: &str = "http://unix:/eddy/echo.sock";
 
 /// Each with lines of host, target and fields, and what is answered.
 const EXAMPLES: &[(&str, &str)] = &[
@@ -266,7 +267,56 @@ const EXAMPLES: &[(&str, &str)] = &[
         "location ~ ^/r/(.*)$ { rewrite ^/r/(.*)$ /s/$1 break; proxy_pass @echo; }",
         "x /r/a?b => 200 upstream /s/a?b localhost",
     ),
+    (
+        "location /one/ { proxy_pass @echo:/two/; } location /three/ { proxy_pass @echo; }",
+        "x /one/go X-Location=@echo:/two/a?b => 302 -> http://x/one/a?b
+         x /one/go X-Location=http://other.test/two/a => 302 -> http://other.test/two/a
+         x /one/go X-Location=/two/a => 302 -> /two/a
+         x /three/go X-Location=@echo/z => 302 -> http://x/z",
+    ),
+    (
+        "proxy_redirect off; location /one/ { proxy_pass @echo:/two/; }
+         location /four/ { proxy_pass @echo:/two/; proxy_redirect default; }",
+        "x /one/go X-Location=@echo:/two/a => 302 -> @echo:/two/a
+         x /four/go X-Location=@echo:/two/a => 302 -> http://x/four/a",
+    ),
+    (
+        "location / { proxy_pass @echo; proxy_redirect http://a.test:8000/two/ http://front.test/one/;
+         proxy_redirect http://b.test/ /; proxy_redirect http://c.test:$server_port/ /c/; proxy_redirect ~^http://(d)[.]test/(.+)$ /$1/$2;
+         proxy_redirect ~*^http://E[.]test/ /e; }",
+        "x /go X-Location=http://a.test:8000/two/p => 302 -> http://front.test/one/p
+         x /go X-Location=http://b.test/p => 302 -> http://x/p
+         x /go X-Location=http://c.test/p => 302 -> http://c.test/p
+         x /go X-Location=http://d.test/p/q => 302 -> http://x/d/p/q
+         x /go X-Location=http://e.test/p/q => 302 -> http://x/e",
+    ),
+    (
+        "absolute_redirect off; proxy_redirect http://b.test/ /b/; location / { proxy_pass @echo; }
+         location /x/ { proxy_redirect http://b.test/ /c/; proxy_pass @echo; }",
+        "x /go X-Location=http://b.test/p => 302 -> /b/p\n x /x/go X-Location=http://b.test/p => 302 -> /c/p",
+    ),
     // Falling back and pages for errors.
+    (
+        "location / { proxy_intercept_errors on; error_page 404 = @gone; error_page 503 /sorry; proxy_pass @echo; }
+         location @gone { return 200 fallback; } location /sorry { return 200 sorry; }",
+        "x /gone => 200 fallback\n x /broken => 503 sorry\n x /fine => 200 upstream /fine localhost",
+    ),
+    (
+        "error_page 404 = @gone; location / { proxy_pass @echo; } location @gone { return 200 fallback; }",
+        "x /gone => 404 own",
+    ),
+    (
+        "location / { proxy_intercept_errors on; error_page 404 =200 /again$uri; proxy_pass @echo; } location /again/ { proxy_pass @echo:/second/; }",
+        "x /gone => 200 own",
+    ),
+    (
+        "proxy_intercept_errors on; error_page 404 /again$uri; location / { proxy_pass @echo; }",
+        "x /gone => 404",
+    ),
+    (
+        "proxy_intercept_errors on; error_page 404 http://other.test$uri; location / { proxy_pass @echo; }",
+        "x /gone => 302 -> http://other.test/gone\n x /broken => 503 own",
+    ),
     ("location / { try_files $uri @app; } location @app { return 200 \"app $uri\"; }", "x /a => 200 app /a"),
     (
         "location / { try_files $uri /index?q=$uri; } location /index { return 200 \"$uri $args\"; }",

@@ -14,7 +14,7 @@ pub(crate) struct Nginx {
 
 /// A connection, made again where NGINX closes it.
 pub(crate) struct Client {
-    socket: PathBuf,
+    folder: PathBuf,
     stream: Option<UnixStream>,
 }
 
@@ -68,7 +68,7 @@ impl Nginx {
     }
 
     pub(crate) fn connect(&self) -> Client {
-        Client { socket: self.folder.join("site.sock"), stream: None }
+        Client { folder: self.folder.clone(), stream: None }
     }
 }
 
@@ -95,18 +95,25 @@ fn inside(folder: &Path) -> String {
     let temp: String = kinds.iter().map(|kind| format!("{kind}_temp_path {shown}/{kind}; ")).collect();
     format!(
         "root {shown}/none; access_log off; keepalive_requests 1000000; {temp} server {{ listen unix:{shown}/echo.sock; merge_slashes off; \
-         location / {{ return 200 \"upstream $request_uri $http_host\"; }} }} "
+         absolute_redirect off; location / {{ return 200 \"upstream $request_uri $http_host\"; }} \
+         location ~ /go$ {{ return 302 $http_x_location; }} location ~ /gone$ {{ return 404 own; }} \
+         location ~ /broken$ {{ return 503 own; }} }} "
     )
 }
 
 impl Client {
-    /// Status, address and text of the answer.
+    /// Status, address and text of the answer; the folder is called `/eddy` in both.
     pub(crate) fn ask(&mut self, request: &str) -> String {
+        let folder = format!("unix:{}/", self.folder.display());
+        self.ask_as_it_is(&request.replace("unix:/eddy/", &folder)).replace(&folder, "unix:/eddy/")
+    }
+
+    fn ask_as_it_is(&mut self, request: &str) -> String {
         for _attempt in 0..3 {
             let mut stream = match self.stream.take() {
                 Some(stream) => stream,
                 None => {
-                    let stream = UnixStream::connect(&self.socket).unwrap();
+                    let stream = UnixStream::connect(self.folder.join("site.sock")).unwrap();
                     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
                     stream
                 }
@@ -137,6 +144,10 @@ impl Client {
 /// Texts of NGINX's own are left out; they are HTML.
 fn shown(head: &str, body: &[u8]) -> String {
     let status = head.split(' ').nth(1).unwrap();
+    // The endpoints that were asked, in their order.
+    if let Some(asked) = field(head, "x-asked") {
+        return asked;
+    }
     if let Some(location) = field(head, "location") {
         return format!("{status} -> {}", location.as_bytes().escape_ascii());
     }

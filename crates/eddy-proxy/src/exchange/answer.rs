@@ -78,7 +78,7 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool, is_filtered: bool)
     let keep_alive = may_keep_alive(drive) && is_uploaded;
     let date = drive.worker.date();
     let action = drive.exchange.action.and_then(|action| plan.plan.config.actions.get(action));
-    let own_edits = site::before_answer(drive, action);
+    let own_edits = site::before_answer(drive, is_filtered, action);
     let version = drive.exchange.head.version;
     let body = match is_filtered {
         true => filter::response_framing(drive, version),

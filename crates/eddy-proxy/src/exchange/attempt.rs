@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::future::{Future, poll_fn};
 use std::io::{self, Write as _};
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
@@ -11,8 +12,8 @@ use eddy_config::{Action, RetryConfig};
 use eddy_http::{
     FieldEdits, ForwardedClient, ForwardedPolicy, RequestBody, RequestId, RequestWrite, write_request_head,
 };
-use eddy_io::{Stream, TICK_MS};
-use eddy_upstream::{Link, ResolvedAddress};
+use eddy_io::{Peer, Stream, TICK_MS};
+use eddy_upstream::{Balance, Link, ResolvedAddress};
 
 use crate::exchange::drive::Drive;
 use crate::exchange::filter;
@@ -26,6 +27,7 @@ use crate::worker::{LinkWanted, Stay, TakenLink, WorkerCluster, now};
 pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
     let Some(cluster) = cluster(drive) else { return fail(drive, Fault::NoEndpoint) };
     let now_ms = drive.worker.timers.now_ms();
+    let address_key = AddressKey::of(drive.down.peer);
     let exchange = &mut *drive.exchange;
     let lease = {
         let mut state = cluster.state().borrow_mut();
@@ -40,7 +42,15 @@ pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
         match wish {
             Some(wish) if wish.is_strict => wished,
             Some(_) | None => wished.or_else(|| {
-                state.select(now(now_ms), &mut drive.worker.rng.borrow_mut(), &mut exchange.tried)
+                let key = match cluster.config.balance {
+                    Balance::ClientAddress => address_key.bytes(),
+                    Balance::Hash | Balance::Ring => {
+                        exchange.site.as_ref().map_or(b"".as_slice(), |site| &site.key)
+                    }
+                    Balance::RoundRobin | Balance::LeastRequest | Balance::Random => b"",
+                };
+                let mut rng = drive.worker.rng.borrow_mut();
+                state.select_for(key, now(now_ms), &mut rng, &mut exchange.tried)
             }),
         }
     };
@@ -52,6 +62,33 @@ pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
             Phase::Link
         }
         None => fail(drive, Fault::NoEndpoint),
+    }
+}
+
+/// What of a client's address decides where it goes: its network, so that a client keeps its endpoint behind many
+/// addresses; of IPv6, all of it.
+enum AddressKey {
+    V4([u8; 3]),
+    V6([u8; 16]),
+}
+
+impl AddressKey {
+    fn of(peer: Peer) -> Self {
+        match peer {
+            Peer::Tcp(SocketAddr::V4(address)) => {
+                let [a, b, c, _] = address.ip().octets();
+                Self::V4([a, b, c])
+            }
+            Peer::Tcp(SocketAddr::V6(address)) => Self::V6(address.ip().octets()),
+            Peer::Unix => Self::V4([0; 3]),
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::V4(bytes) => bytes,
+            Self::V6(bytes) => bytes,
+        }
     }
 }
 
@@ -88,7 +125,7 @@ pub(crate) fn retry_or_fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
 pub(crate) fn note_failure(drive: &Drive<'_>, fault: Fault) {
     if let Some(stay) = &drive.exchange.stay
         && fault.side() == Side::Upstream
-        && !matches!(fault, Fault::RetryStatus(_))
+        && !matches!(fault, Fault::RetryStatus(_) | Fault::Intercepted(_))
     {
         stay.cluster().series.failures.increment();
         if fault.blames_endpoint() {

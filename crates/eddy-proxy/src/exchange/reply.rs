@@ -20,7 +20,7 @@ pub(crate) async fn send(drive: &mut Drive<'_>) -> Phase {
         return phase;
     }
     if let Some(fault) = drive.exchange.fault {
-        drive.exchange.status = fault.status();
+        drive.exchange.status = site::status_of(drive, fault);
         drive.exchange.local.body = LocalBody::Status;
         drive.exchange.local.location.clear();
         if matches!(fault, Fault::ClientGone | Fault::ClientSlow | Fault::FilterReset | Fault::RuleClose) {

@@ -24,6 +24,8 @@ pub(crate) struct SiteState {
     pub(crate) is_under_way: bool,
     /// The host that the upstream is sent.
     pub(crate) host: Vec<u8>,
+    /// What the choice of an endpoint goes by.
+    pub(crate) key: Vec<u8>,
     walk: Walk,
     outcome: Outcome,
     id: u128,
@@ -45,6 +47,7 @@ impl SiteState {
         Box::new(Self {
             is_under_way: false,
             host: Vec::new(),
+            key: Vec::new(),
             walk: Walk::default(),
             outcome: Outcome::Close,
             id: 0,
@@ -149,8 +152,11 @@ fn prepare(drive: &mut Drive<'_>, sites: &Sites, site: &mut SiteState) -> Result
     {
         let mut scratch = drive.worker.route.borrow_mut();
         let request = request(drive, site.id);
-        let SiteState { walk, host, bytes, fields, .. } = &mut *site;
+        let SiteState { walk, host, key, bytes, fields, outcome, .. } = &mut *site;
         sites.write_host(&request, walk, &mut scratch, host);
+        if let Outcome::Proxy { action } = outcome {
+            sites.write_hash_key(*action, &request, walk, &mut scratch, key);
+        }
         bytes.clear();
         fields.clear();
         sites.for_each_field(&request, walk, &mut scratch, |name, value| {
@@ -209,43 +215,119 @@ pub(crate) fn answer_edits(
     edits
 }
 
-/// The same for an answer of an upstream, whose status an error page may replace.
-pub(crate) fn before_answer(drive: &mut Drive<'_>, action: Option<&Action>) -> Option<FieldEdits> {
+/// The same for an answer that an upstream gave or filters have seen; an error page may replace its status.
+pub(crate) fn before_answer(
+    drive: &mut Drive<'_>,
+    is_filtered: bool,
+    action: Option<&Action>,
+) -> Option<FieldEdits> {
     let site = drive.exchange.site.as_ref().filter(|site| site.is_under_way)?;
     if let Some(status) = site.walk.answer_status() {
         // One without a body cannot take the place of one with a body; the upstream's then stays.
         let _ = drive.exchange.response.set_status(status.into());
     }
     let status = drive.exchange.response.status;
-    answer_edits(drive, status, action)
+    let edits = answer_edits(drive, status, action);
+    if drive.exchange.is_local {
+        return edits;
+    }
+    rewrite_addresses(drive, is_filtered, edits, action)
 }
 
-/// Goes on with an error page where the upstream failed before anything was sent to the client.
+/// Adds what `proxy_redirect` makes of the addresses in an upstream's answer.
+fn rewrite_addresses(
+    drive: &mut Drive<'_>,
+    is_filtered: bool,
+    edits: Option<FieldEdits>,
+    action: Option<&Action>,
+) -> Option<FieldEdits> {
+    let exchange = &*drive.exchange;
+    let bytes = match is_filtered {
+        true => exchange.filtering.response_head.as_slice(),
+        false => exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default(),
+    };
+    let fields = exchange.response.fields(bytes);
+    let location = fields.first_named(b"location").map(<[u8]>::to_vec);
+    let refresh = fields.first_named(b"refresh").map(<[u8]>::to_vec);
+    if location.is_none() && refresh.is_none() {
+        return edits;
+    }
+    let plan = Rc::clone(&drive.plan);
+    let Some((sites, mut site)) = take(drive, &plan) else { return edits };
+    let (mut new_location, mut new_refresh) = (Vec::new(), Vec::new());
+    {
+        let mut scratch = drive.worker.route.borrow_mut();
+        let (request, walk) = (request(drive, site.id), &mut site.walk);
+        if let Some(location) = location {
+            sites.write_redirect(&location, &request, walk, &mut scratch, &mut new_location);
+        }
+        if let Some(refresh) = refresh {
+            sites.write_refresh(&refresh, &request, walk, &mut scratch, &mut new_refresh);
+        }
+    }
+    drive.exchange.site = Some(site);
+    if new_location.is_empty() && new_refresh.is_empty() {
+        return edits;
+    }
+    let mut edits = edits.or_else(|| action.map(|action| action.response_edits.clone())).unwrap_or_default();
+    for (name, value) in [("location", new_location), ("refresh", new_refresh)] {
+        // One that no field may have leaves the upstream's as it is.
+        if let Ok(value) = std::str::from_utf8(&value)
+            && !value.is_empty()
+            && edits.set(name, value).is_err()
+        {
+            tracing::debug!(name, "an address that `proxy_redirect` made cannot be sent");
+        }
+    }
+    Some(edits)
+}
+
+/// Whether an error page stands in place of an upstream's answer with this status.
+pub(crate) fn intercepts(drive: &mut Drive<'_>, status: u16) -> bool {
+    let plan = Rc::clone(&drive.plan);
+    let Some((sites, site)) = take(drive, &plan) else { return false };
+    let is_taken = sites.intercepts(status, &site.walk);
+    drive.exchange.site = Some(site);
+    is_taken
+}
+
+/// The status that a fault is answered with: NGINX says 502 where no endpoint can be asked.
+pub(crate) fn status_of(drive: &Drive<'_>, fault: Fault) -> u16 {
+    let is_site = drive.exchange.site.as_ref().is_some_and(|site| site.is_under_way);
+    if is_site && fault == Fault::NoEndpoint { 502 } else { fault.status() }
+}
+
+/// Goes on with an error page where the upstream failed, or its answer is replaced, before anything was sent.
+///
+/// What a client has sent of a body cannot be sent to another upstream: such a request gets the status alone.
 pub(crate) fn show_error_page(drive: &mut Drive<'_>) -> Option<Phase> {
     let fault = drive.exchange.fault?;
     let exchange = &*drive.exchange;
-    let is_untouched =
-        !exchange.is_answered && !exchange.answer.is_half_sent() && exchange.upload.data_bytes == 0;
-    if fault.side() != Side::Upstream || !is_untouched || exchange.head.body != RequestBody::None {
+    if fault.side() != Side::Upstream || exchange.is_answered || exchange.answer.is_half_sent() {
         return None;
     }
+    let is_bodiless = exchange.head.body == RequestBody::None && exchange.upload.data_bytes == 0;
+    let status = status_of(drive, fault);
     let plan = Rc::clone(&drive.plan);
     let (sites, mut site) = take(drive, &plan)?;
     let next = {
         let mut scratch = drive.worker.route.borrow_mut();
         let request = request(drive, site.id);
-        sites.walk_on_error(fault.status(), &request, &mut site.walk, &mut scratch)
+        sites.walk_on_error(status, &request, &mut site.walk, &mut scratch)
     };
     let Some(outcome) = next else {
         drive.exchange.site = Some(site);
         return None;
     };
-    site.outcome = outcome;
+    let asks_another = matches!(outcome, Outcome::Proxy { .. });
+    site.outcome = if asks_another && !is_bodiless { Outcome::Status { status } } else { outcome };
     drive.exchange.fault = None;
-    drive.exchange.tried = Tried::new();
-    drive.exchange.attempts = 0;
-    drive.exchange.upload.clear();
     drive.exchange.answer.clear();
+    if is_bodiless {
+        drive.exchange.tried = Tried::new();
+        drive.exchange.attempts = 0;
+        drive.exchange.upload.clear();
+    }
     if let Err(fault) = settle(drive, sites, site) {
         return Some(fail(drive, fault));
     }

@@ -17,6 +17,7 @@ use crate::exchange::attempt::{claim_retry, fail, note_failure, retry_or_fail};
 use crate::exchange::drive::Drive;
 use crate::exchange::filter::{self, Progress};
 use crate::exchange::phase;
+use crate::exchange::site;
 use crate::fault::Fault;
 use crate::session::RateGuard;
 use crate::stats::count_status;
@@ -366,6 +367,9 @@ impl Transfer<'_, '_> {
         }
         if claim_retry(drive, Fault::RetryStatus(status)) {
             return Err(Fault::RetryStatus(status));
+        }
+        if site::intercepts(drive, status) {
+            return Err(Fault::Intercepted(status));
         }
         Ok(())
     }

@@ -21,13 +21,30 @@ pub struct ListenerSeries {
     /// Exchanges ended, by class of the status: 1xx to 5xx.
     pub requests: [Counter; 5],
     /// Exchanges ended by a fault, by [`Fault::index`].
-    pub faults: [Counter; FAULT_LABELS.len()],
+    pub faults: FaultCounters,
     /// How long exchanges took, from the end of the request's head to the last byte of the answer.
     pub duration: Histogram,
     /// Bytes of bodies taken from clients.
     pub bytes_in: Counter,
     /// Bytes of bodies given to clients.
     pub bytes_out: Counter,
+}
+
+/// A counter for each [`Fault::index`].
+#[derive(Debug)]
+pub struct FaultCounters([Counter; FAULT_LABELS.len()]);
+
+impl Default for FaultCounters {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| Counter::default()))
+    }
+}
+
+impl FaultCounters {
+    /// The counter of a fault.
+    pub fn get(&self, index: usize) -> Option<&Counter> {
+        self.0.get(index)
+    }
 }
 
 /// What one worker counts of one rule.

@@ -14,6 +14,7 @@ mod listing;
 mod names;
 mod pattern;
 mod program;
+mod redirect;
 mod request;
 mod run;
 mod search;
@@ -34,7 +35,7 @@ pub use request::SiteRequest;
 pub use sites::Sites;
 pub use spec::{
     Address, ErrorPage, FieldText, Hand, LastTry, MapForm, MapRow, MapSpec, PlaceKind, PlaceSpec, ProxyHand,
-    ServerSpec, SitesSpec, Upstream,
+    RedirectForm, RedirectRule, ServerSpec, SitesSpec, Upstream,
 };
 pub use step::{RewriteEnd, RewriteStep, Step, Test};
 pub use target::BadTarget;

@@ -30,6 +30,7 @@ pub struct Sites {
     /// The map that fills each slot.
     map_of: Vec<Option<u32>>,
     variables: Variables,
+    hash_keys: Vec<Option<TextTemplate>>,
 }
 
 /// A `map`, ready.
@@ -47,7 +48,7 @@ pub(crate) struct SiteMap {
 impl Sites {
     /// Indexes the servers.
     pub fn build(spec: SitesSpec) -> Self {
-        let SitesSpec { servers, places, addresses, maps, variables } = spec;
+        let SitesSpec { servers, places, addresses, maps, variables, hash_keys } = spec;
         let mut sites = Self {
             names: Vec::new(),
             levels: Vec::new(),
@@ -61,6 +62,7 @@ impl Sites {
             places,
             addresses,
             variables,
+            hash_keys,
         };
         let names = |address: &Address| {
             NameIndex::build(address.servers.iter().map(|server| (*server, sites.names_of(*server))))
@@ -126,6 +128,10 @@ impl Sites {
     /// The server that a place is in.
     pub fn server_of(&self, place: u32) -> u32 {
         self.server_of[place as usize]
+    }
+
+    pub(crate) fn hash_key(&self, action: u32) -> Option<&TextTemplate> {
+        self.hash_keys.get(action as usize)?.as_ref()
     }
 
     pub(crate) fn names_of(&self, server: u32) -> &[ServerName] {

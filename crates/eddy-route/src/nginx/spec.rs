@@ -22,6 +22,8 @@ pub struct SitesSpec {
     pub maps: Vec<MapSpec>,
     /// The variables of the configuration.
     pub variables: Variables,
+    /// What balancing by hash goes by, for each of the caller's actions.
+    pub hash_keys: Vec<Option<TextTemplate>>,
 }
 
 /// The servers that listen at one address.
@@ -128,6 +130,28 @@ pub struct ProxyHand {
     pub host: TextTemplate,
     /// `proxy_set_header`; an empty value removes the field.
     pub fields: Vec<FieldText>,
+    /// `proxy_redirect`: what becomes of addresses in answers; the first that fits.
+    pub redirects: Vec<RedirectRule>,
+    /// Whether `error_page` holds for what the upstream answers, too: `proxy_intercept_errors`.
+    pub intercepts_errors: bool,
+}
+
+/// `proxy_redirect`: a beginning, or an expression, and what takes its place.
+#[derive(Clone, Debug)]
+pub struct RedirectRule {
+    /// What it is for.
+    pub form: RedirectForm,
+    /// What takes its place.
+    pub replacement: TextTemplate,
+}
+
+/// What a [`RedirectRule`] is for.
+#[derive(Clone, Debug)]
+pub enum RedirectForm {
+    /// Addresses that begin so.
+    Text(TextTemplate),
+    /// Addresses in which the expression is found.
+    Pattern(Arc<SearchPattern>),
 }
 
 /// Where `proxy_pass` leads.

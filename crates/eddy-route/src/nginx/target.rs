@@ -52,6 +52,23 @@ impl Sites {
         run.give_back(host);
     }
 
+    /// Writes what balancing goes by for an action; nothing where it does not go by a key.
+    pub fn write_hash_key(
+        &self,
+        action: u32,
+        request: &SiteRequest<'_>,
+        walk: &mut Walk,
+        scratch: &mut RouteScratch,
+        out: &mut Vec<u8>,
+    ) {
+        out.clear();
+        let Some(key) = self.hash_key(action) else { return };
+        let mut run = self.run(request, walk, scratch);
+        let text = run.text_of(key);
+        out.extend_from_slice(&text);
+        run.give_back(text);
+    }
+
     /// The fields of `proxy_set_header` and their values; an empty one means that the field is left out.
     pub fn for_each_field(
         &self,
@@ -86,8 +103,20 @@ impl Sites {
     /// Writes the address of a redirect as the client is sent it: a path gets the host in front, if the place says so.
     pub fn write_location(&self, request: &SiteRequest<'_>, walk: &mut Walk, out: &mut Vec<u8>) {
         out.clear();
+        self.write_origin(&walk.text, request, walk, out);
+        out.extend_from_slice(&walk.text);
+    }
+
+    /// Writes what stands in front of an address that is a path, if the place says so.
+    pub(crate) fn write_origin(
+        &self,
+        address: &[u8],
+        request: &SiteRequest<'_>,
+        walk: &Walk,
+        out: &mut Vec<u8>,
+    ) {
         let place = &self.places()[walk.place as usize];
-        if walk.text.first() == Some(&b'/') && place.names_host_in_redirects {
+        if address.first() == Some(&b'/') && place.names_host_in_redirects {
             out.extend_from_slice(b"http://");
             let name = self.names_of(walk.server).first().map_or(b"".as_slice(), |name| name.text.as_bytes());
             out.extend_from_slice(match walk.host.as_slice() {
@@ -100,10 +129,9 @@ impl Sites {
                 out.extend_from_slice(request.local_port.to_string().as_bytes());
             }
         }
-        out.extend_from_slice(&walk.text);
     }
 
-    fn run<'r>(
+    pub(crate) fn run<'r>(
         &self,
         request: &'r SiteRequest<'r>,
         walk: &'r mut Walk,

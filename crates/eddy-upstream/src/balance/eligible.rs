@@ -10,6 +10,7 @@ pub(super) struct Eligible<'a> {
     pub(super) now: Duration,
     pub(super) ejected: Ejected,
     pub(super) avoid: Option<&'a Tried>,
+    pub(super) tier: u8,
 }
 
 /// What is done about ejected endpoints.
@@ -23,7 +24,9 @@ pub(super) enum Ejected {
 
 impl Eligible<'_> {
     pub(super) fn admits(&self, endpoint: &EndpointState) -> bool {
-        (self.ejected == Ejected::Use || endpoint.is_available(self.now))
+        endpoint.terms().tier == self.tier
+            && endpoint.has_room()
+            && (self.ejected == Ejected::Use || endpoint.is_available(self.now))
             && self.avoid.is_none_or(|tried| !tried.contains(endpoint.id()))
     }
 }

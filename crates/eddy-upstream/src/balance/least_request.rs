@@ -12,7 +12,7 @@ use crate::rng::Rng;
 /// # Source
 /// Mitzenmacher, "The power of two choices in randomized load balancing", 2001.
 #[derive(Clone, Debug)]
-pub struct LeastRequest {
+pub(super) struct LeastRequest {
     draw: WeightedDraw,
 }
 

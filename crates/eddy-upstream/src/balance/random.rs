@@ -7,7 +7,7 @@ use crate::rng::Rng;
 
 /// Draws each endpoint as often as its weight says, without memory.
 #[derive(Clone, Debug)]
-pub struct Random {
+pub(super) struct Random {
     draw: WeightedDraw,
 }
 

@@ -9,7 +9,7 @@ use crate::rng::Rng;
 /// # Source
 /// Each round every endpoint earns its weight, the richest is chosen and pays the sum of the weights.
 #[derive(Clone, Debug)]
-pub struct RoundRobin {
+pub(super) struct RoundRobin {
     turn: Turn,
 }
 

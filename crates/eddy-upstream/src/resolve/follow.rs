@@ -154,7 +154,11 @@ impl Members {
                     name.addresses.iter().map(socket).collect()
                 }
             };
-            addresses.into_iter().map(|address| ResolvedEndpoint { address, weight: endpoint.weight })
+            addresses.into_iter().map(|address| ResolvedEndpoint {
+                address,
+                weight: endpoint.weight,
+                terms: endpoint.terms.clone(),
+            })
         });
         EndpointSet::new(members)
     }

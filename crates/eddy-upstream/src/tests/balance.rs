@@ -9,7 +9,14 @@ use crate::eject::Room;
 use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, ResolvedEndpoint, Tried};
 use crate::{Balance, EjectionConfig, Rng};
 
-const KINDS: [Balance; 3] = [Balance::RoundRobin, Balance::LeastRequest, Balance::Random];
+const KINDS: [Balance; 6] = [
+    Balance::RoundRobin,
+    Balance::LeastRequest,
+    Balance::Random,
+    Balance::Hash,
+    Balance::Ring,
+    Balance::ClientAddress,
+];
 const NOW: Duration = Duration::from_secs(1000);
 
 #[test]
@@ -104,7 +111,7 @@ fn nothing_to_pick_from_is_none() {
     for kind in KINDS {
         let mut rng = Rng::new(0);
         let mut balancer = Balancer::new(kind, &[], &mut rng);
-        assert_eq!(balancer.pick(&[], &Tried::new(), NOW, &mut rng), None);
+        assert_eq!(balancer.pick(&[], b"k", &Tried::new(), NOW, &mut rng), None);
     }
 }
 
@@ -154,6 +161,96 @@ fn picking_allocates_nothing() {
     }
 }
 
+#[test]
+fn a_key_stays_with_its_endpoint_and_keys_follow_the_weights() {
+    for kind in [Balance::Hash, Balance::Ring, Balance::ClientAddress] {
+        let endpoints = endpoints(&[1, 3, 6]);
+        let mut balancer = Balancer::new(kind, &endpoints, &mut Rng::new(9));
+        let mut counts = [0_u32; 3];
+        for number in 0..10_000_u32 {
+            let key = number.wrapping_mul(0x9e37_79b9).to_be_bytes();
+            let first = pick_for(&mut balancer, &endpoints, &key[..3]);
+            assert_eq!(pick_for(&mut balancer, &endpoints, &key[..3]), first);
+            counts[first] += 1;
+        }
+        for (count, expected) in counts.iter().zip([1000_u32, 3000, 6000]) {
+            assert!(count.abs_diff(expected) < expected / 3, "{kind:?} {counts:?}");
+        }
+    }
+}
+
+#[test]
+fn a_ring_gives_few_keys_to_a_new_endpoint() {
+    let (before, after) = (endpoints(&[1; 9]), endpoints(&[1; 10]));
+    let mut moved = [0, 0];
+    for (kind, moved) in [Balance::Ring, Balance::Hash].into_iter().zip(&mut moved) {
+        let mut old = Balancer::new(kind, &before, &mut Rng::new(1));
+        let mut new = Balancer::new(kind, &after, &mut Rng::new(1));
+        for number in 0..1000_u32 {
+            let key = number.to_string();
+            let own = pick_for(&mut old, &before, key.as_bytes());
+            *moved += u32::from(own != pick_for(&mut new, &after, key.as_bytes()));
+        }
+    }
+    assert!(moved[0] < 200 && moved[1] > 500, "{moved:?}");
+}
+
+#[test]
+fn one_that_is_down_keeps_its_share_of_the_keys() {
+    for kind in [Balance::Hash, Balance::Ring, Balance::ClientAddress] {
+        let all = endpoints(&[1; 5]);
+        let mut down = endpoints(&[1; 5]);
+        down[2].terms.is_down = true;
+        let mut with_all = Balancer::new(kind, &all, &mut Rng::new(1));
+        let mut with_down = Balancer::new(kind, &down, &mut Rng::new(1));
+        for number in 0..500_u32 {
+            let key = number.to_be_bytes();
+            let (own, other) =
+                (pick_for(&mut with_all, &all, &key[1..]), pick_for(&mut with_down, &down, &key[1..]));
+            assert!(other != 2 && (own == 2 || own == other), "{kind:?} {number}: {own} {other}");
+        }
+    }
+}
+
+#[test]
+fn a_higher_tier_is_asked_while_no_lower_one_can_be() {
+    for kind in KINDS {
+        let mut endpoints = endpoints(&[1, 1, 5]);
+        endpoints[2].terms.tier = 1;
+        let mut rng = Rng::new(5);
+        let mut balancer = Balancer::new(kind, &endpoints, &mut rng);
+        for _ in 0..50 {
+            assert_ne!(pick(&mut balancer, &endpoints, &Tried::new(), &mut rng), 2, "{kind:?}");
+        }
+        let mut tried = Tried::new();
+        tried.push(endpoints[0].id());
+        eject(&mut endpoints[1]);
+        assert_eq!(pick(&mut balancer, &endpoints, &tried, &mut rng), 2, "{kind:?}");
+        endpoints[2].terms.is_down = true;
+        assert_eq!(
+            pick(&mut balancer, &endpoints, &tried, &mut rng),
+            0,
+            "{kind:?}: one tried is better than one ejected"
+        );
+    }
+}
+
+#[test]
+fn a_full_endpoint_is_never_asked() {
+    for kind in KINDS {
+        let mut endpoints = endpoints(&[1, 1]);
+        endpoints.iter_mut().for_each(|endpoint| endpoint.terms.active_max = Some(2));
+        endpoints[0].active = 2;
+        let mut rng = Rng::new(5);
+        let mut balancer = Balancer::new(kind, &endpoints, &mut rng);
+        for _ in 0..50 {
+            assert_eq!(pick(&mut balancer, &endpoints, &Tried::new(), &mut rng), 1, "{kind:?}");
+        }
+        endpoints[1].active = 2;
+        assert_eq!(balancer.pick(&endpoints, b"k", &Tried::new(), NOW, &mut rng), None, "{kind:?}");
+    }
+}
+
 proptest! {
     #[test]
     fn weights_are_exact_over_a_cycle(weights in prop::collection::vec(1_u32..40, 1..12), seed: u64, late in 0_usize..50) {
@@ -195,14 +292,19 @@ proptest! {
     }
 }
 
+/// The endpoint of a key.
+fn pick_for(balancer: &mut Balancer, endpoints: &[EndpointState], key: &[u8]) -> usize {
+    balancer.pick(endpoints, key, &Tried::new(), NOW, &mut Rng::new(1)).unwrap()
+}
+
 fn pick(balancer: &mut Balancer, endpoints: &[EndpointState], tried: &Tried, rng: &mut Rng) -> usize {
-    balancer.pick(endpoints, tried, NOW, rng).unwrap()
+    balancer.pick(endpoints, b"", tried, NOW, rng).unwrap()
 }
 
 fn endpoints(weights: &[u32]) -> Vec<EndpointState> {
     let state = |(slot, weight): (u32, &u32)| {
         let address = ResolvedAddress::Tcp(([127, 0, 0, 1], u16::try_from(slot).unwrap()).into());
-        EndpointState::new(EndpointId { slot, generation: 0 }, &ResolvedEndpoint { address, weight: *weight })
+        EndpointState::new(EndpointId { slot, generation: 0 }, &ResolvedEndpoint::new(address, *weight))
     };
     (0..).zip(weights).map(state).collect()
 }

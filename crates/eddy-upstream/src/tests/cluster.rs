@@ -141,8 +141,8 @@ fn an_update_that_leaves_mostly_ejected_ones_brings_some_back() {
 #[test]
 fn an_update_changes_weights() {
     let mut world = World::new(config(Balance::RoundRobin), &[1, 2]);
-    let heavy = ResolvedEndpoint { address: address(1), weight: 3 };
-    let light = ResolvedEndpoint { address: address(2), weight: 1 };
+    let heavy = ResolvedEndpoint::new(address(1), 3);
+    let light = ResolvedEndpoint::new(address(2), 1);
     world.state.update(Arc::new(EndpointSet::new([heavy, light])), world.now, &mut world.rng);
     let ports: Vec<u16> = (0..8).map(|_| world.pass()).collect();
     assert_eq!(ports.iter().filter(|port| **port == 1).count(), 6);
@@ -314,9 +314,7 @@ fn config(balance: Balance) -> ClusterConfig {
 }
 
 fn set(ports: &[u16]) -> Arc<EndpointSet> {
-    Arc::new(EndpointSet::new(
-        ports.iter().map(|port| ResolvedEndpoint { address: address(*port), weight: 1 }),
-    ))
+    Arc::new(EndpointSet::new(ports.iter().map(|port| ResolvedEndpoint::new(address(*port), 1))))
 }
 
 fn address(port: u16) -> ResolvedAddress {

@@ -12,6 +12,7 @@ const CONFIG: EjectionConfig = EjectionConfig {
     base_time: Duration::from_secs(10),
     time_max: Duration::from_secs(25),
     percent_max: 50,
+    memory: Duration::ZERO,
 };
 
 #[test]
@@ -30,10 +31,26 @@ fn a_success_between_starts_the_count_again() {
     let mut ejection = Ejection::default();
     fail(&mut ejection, 1);
     fail(&mut ejection, 1);
-    assert_eq!(ejection.on_success(0, secs(1)), Change::None);
+    assert_eq!(ejection.on_success(0, secs(1), &CONFIG), Change::None);
     fail(&mut ejection, 1);
     assert_eq!(fail(&mut ejection, 1), Change::None);
     assert!(!ejection.is_out());
+}
+
+#[test]
+fn failures_are_remembered_for_a_while() {
+    let config = EjectionConfig { memory: Duration::from_secs(10), ..CONFIG };
+    let mut ejection = Ejection::default();
+    let fail = |ejection: &mut Ejection, at| ejection.on_failure(0, secs(at), Room::Free, &config);
+    fail(&mut ejection, 1);
+    ejection.on_success(0, secs(10), &config);
+    fail(&mut ejection, 10);
+    assert_eq!(fail(&mut ejection, 10), Change::Ejected, "a success within the time forgets nothing");
+    let mut ejection = Ejection::default();
+    fail(&mut ejection, 1);
+    fail(&mut ejection, 1);
+    ejection.on_success(0, secs(11), &config);
+    assert_eq!(fail(&mut ejection, 12), Change::None, "one after it does");
 }
 
 #[test]
@@ -58,7 +75,7 @@ fn half_open_lets_one_request_through() {
 fn the_first_request_decides_for_the_better() {
     let mut ejection = ejected_at(0);
     assert!(ejection.on_select(secs(10)));
-    assert_eq!(ejection.on_success(ejection.epoch(), secs(11)), Change::Returned);
+    assert_eq!(ejection.on_success(ejection.epoch(), secs(11), &CONFIG), Change::Returned);
     assert!(!ejection.is_out());
 }
 
@@ -88,7 +105,7 @@ fn a_lost_probe_frees_the_way_for_the_next() {
 fn outcomes_of_requests_from_before_the_ejection_change_nothing() {
     let mut ejection = ejected_at(0);
     let before = ejection;
-    assert_eq!(ejection.on_success(0, secs(1)), Change::None);
+    assert_eq!(ejection.on_success(0, secs(1), &CONFIG), Change::None);
     assert_eq!(ejection.on_failure(0, secs(20), Room::Free, &CONFIG), Change::None);
     assert_eq!(ejection, before);
 }
@@ -97,7 +114,7 @@ fn outcomes_of_requests_from_before_the_ejection_change_nothing() {
 fn a_success_sent_while_all_are_out_brings_back_at_once() {
     let mut ejection = ejected_at(0);
     assert!(!ejection.on_select(secs(2)));
-    assert_eq!(ejection.on_success(ejection.epoch(), secs(2)), Change::Returned);
+    assert_eq!(ejection.on_success(ejection.epoch(), secs(2), &CONFIG), Change::Returned);
 }
 
 #[test]
@@ -113,7 +130,7 @@ fn past_ejections_are_lived_down() {
     ejection.on_select(secs(10));
     ejection.on_failure(ejection.epoch(), secs(10), Room::Full, &CONFIG);
     ejection.on_select(secs(30));
-    ejection.on_success(ejection.epoch(), secs(30));
+    ejection.on_success(ejection.epoch(), secs(30), &CONFIG);
     // Two past ejections; a base time later one is forgotten, so the next is the second.
     for _ in 0..3 {
         ejection.on_failure(ejection.epoch(), secs(40), Room::Free, &CONFIG);
@@ -153,7 +170,7 @@ proptest! {
             if ejection.is_available(now) { ejection.on_select(now); }
             let epoch = ejection.epoch();
             if is_success {
-                ejection.on_success(epoch, now);
+                ejection.on_success(epoch, now, &CONFIG);
                 prop_assert!(!ejection.is_out());
             } else {
                 ejection.on_failure(epoch, now, Room::Free, &CONFIG);

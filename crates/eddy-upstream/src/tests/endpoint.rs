@@ -35,5 +35,5 @@ fn tried_remembers_the_latest() {
 }
 
 fn member(port: u16, weight: u32) -> ResolvedEndpoint {
-    ResolvedEndpoint { address: ResolvedAddress::Tcp(([127, 0, 0, 1], port).into()), weight }
+    ResolvedEndpoint::new(ResolvedAddress::Tcp(([127, 0, 0, 1], port).into()), weight)
 }

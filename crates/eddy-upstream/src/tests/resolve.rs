@@ -245,7 +245,7 @@ fn cluster(dns: DnsConfig) -> ClusterConfig {
 }
 
 fn endpoint(address: EndpointAddress) -> EndpointConfig {
-    EndpointConfig { address, weight: 7 }
+    EndpointConfig { weight: 7, ..EndpointConfig::new(address) }
 }
 
 async fn wait_for(resolution: &Resolution, expected: &[&str]) {

@@ -66,7 +66,7 @@ impl Backends {
             let Some(endpoints) = &entry.value else { continue };
             let endpoints = endpoints.value.iter().map(|endpoint| {
                 let Endpoint(address) = &endpoint.value;
-                EndpointConfig { address: address.clone(), weight: 1 }
+                EndpointConfig::new(address.clone())
             });
             backends.given.insert(entry.name.value.clone(), endpoints.collect());
         }
@@ -162,5 +162,5 @@ fn name_of(service: &ObjectName, port: u16) -> String {
 }
 
 fn alone(address: EndpointAddress) -> EndpointConfig {
-    EndpointConfig { address, weight: 1 }
+    EndpointConfig::new(address)
 }

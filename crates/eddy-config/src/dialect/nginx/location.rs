@@ -44,7 +44,7 @@ impl Reader<'_> {
         let scope = outer.scope.within(&directives, self);
         let replaced = match &kind {
             PlaceKind::Exact(text) | PlaceKind::Prefix(text) | PlaceKind::FinalPrefix(text) => {
-                Replaced::Text(text.len())
+                Replaced::Text(text)
             }
             PlaceKind::Server | PlaceKind::Pattern(_) | PlaceKind::Named(_) | PlaceKind::If => {
                 Replaced::Nothing
@@ -165,7 +165,7 @@ impl Reader<'_> {
         self.add_place(place)
     }
 
-    fn hand(&mut self, directives: &[Directive], scope: &Scope, replaced: Replaced) -> Hand {
+    fn hand(&mut self, directives: &[Directive], scope: &Scope, replaced: Replaced<'_>) -> Hand {
         let mut passes = directives.iter().filter(|directive| directive.name.text == "proxy_pass");
         let Some(directive) = passes.next() else { return Hand::Nobody };
         if let Some(second) = passes.next() {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use eddy_route::nginx::{Hand, ProxyHand, Upstream};
+use eddy_route::nginx::{Hand, ProxyHand, RedirectForm, RedirectRule, TextTemplate, Upstream};
 use eddy_upstream::{ClusterConfig, EndpointConfig};
 
 use super::reader::Reader;
-use super::scope::Scope;
+use super::scope::{Redirects, Scope};
 use super::tree::Word;
 use super::upstream::{UpstreamGroup, with_port};
 use crate::config::{Action, ActionKind};
@@ -14,25 +14,25 @@ use crate::problem::{Place, shown};
 use crate::read::Word as _;
 use crate::value::Endpoint;
 
-/// Whether a `proxy_pass` may have a URI, and how long the text is that it takes the place of.
+/// Whether a `proxy_pass` may have a URI, and the text that it takes the place of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Replaced {
+pub(super) enum Replaced<'t> {
     /// The text of a location.
-    Text(usize),
+    Text(&'t str),
     /// There is none: an expression, a name, or an `if`.
     Nothing,
 }
 
 impl Reader<'_> {
     /// Reads a `proxy_pass` under the settings of its block.
-    pub(super) fn proxy_pass(&mut self, word: &Word, scope: &Scope, replaced: Replaced) -> Hand {
+    pub(super) fn proxy_pass(&mut self, word: &Word, scope: &Scope, replaced: Replaced<'_>) -> Hand {
         match self.proxy_hand(word, scope, replaced) {
             Some(hand) => Hand::Proxy(Arc::new(hand)),
             None => Hand::Nobody,
         }
     }
 
-    fn proxy_hand(&mut self, word: &Word, scope: &Scope, replaced: Replaced) -> Option<ProxyHand> {
+    fn proxy_hand(&mut self, word: &Word, scope: &Scope, replaced: Replaced<'_>) -> Option<ProxyHand> {
         let (upstream, uri) = if word.text.contains('$') {
             (self.computed(word, scope)?, None)
         } else {
@@ -50,8 +50,12 @@ impl Reader<'_> {
                     );
                 return None;
             }
-            (_, Replaced::Text(len)) => len,
+            (_, Replaced::Text(text)) => text.len(),
             (None, Replaced::Nothing) => 0,
+        };
+        let location = match replaced {
+            Replaced::Text(text) => text,
+            Replaced::Nothing => "",
         };
         let is_host = |name: &str| name.eq_ignore_ascii_case("host");
         let host = scope.proxy_fields.iter().find(|field| is_host(&field.name));
@@ -60,7 +64,25 @@ impl Reader<'_> {
             None => self.text_at("$proxy_host", word.place)?,
         };
         let fields = scope.proxy_fields.iter().filter(|field| !is_host(&field.name)).cloned().collect();
-        Some(ProxyHand { upstream, uri, location_len, host, fields })
+        let redirects = match &scope.redirects {
+            Redirects::Default => default_redirects(word, uri.as_deref(), location),
+            Redirects::Own(rules) => {
+                let own = rules.iter().flat_map(|rule| match rule {
+                    Some(rule) => vec![rule.clone()],
+                    None => default_redirects(word, uri.as_deref(), location),
+                });
+                own.collect()
+            }
+        };
+        Some(ProxyHand {
+            upstream,
+            uri,
+            location_len,
+            host,
+            fields,
+            redirects,
+            intercepts_errors: scope.intercepts_errors,
+        })
     }
 
     /// An upstream without variables, and the URI.
@@ -156,9 +178,9 @@ impl Reader<'_> {
         cluster.connect_timeout = scope.connect_timeout;
         cluster.first_byte_timeout = scope.read_timeout;
         cluster.read_idle_timeout = scope.read_timeout;
-        cluster.links_max = group.links_max.unwrap_or(cluster.links_max);
         cluster.pool.idle_max = cluster.pool.idle_max.min(cluster.links_max);
         self.clusters.push(cluster);
+        self.hash_keys.push(group.key);
         self.cluster_keys.insert(key, self.clusters.len() - 1);
         Some(self.clusters.len() - 1)
     }
@@ -168,7 +190,7 @@ impl Reader<'_> {
         match Endpoint::parse(&with_port(host)) {
             Ok(Endpoint(address)) => {
                 let mut group = UpstreamGroup::new(host);
-                group.endpoints.push(EndpointConfig { address, weight: 1 });
+                group.endpoints.push(EndpointConfig::new(address));
                 // A lone endpoint is asked however often it fails.
                 group.ejection.failures = 0;
                 Some(group)
@@ -183,13 +205,21 @@ impl Reader<'_> {
     }
 
     fn action(&mut self, cluster: usize, scope: &Scope) -> u32 {
+        self.spec.hash_keys.push(self.hash_keys.get(cluster).cloned().flatten());
+        let mut retry = scope.retry.clone();
+        if let Some(cluster) = self.clusters.get(cluster) {
+            // Each endpoint is asked once; how many a name stands for is not known yet.
+            let asked = cluster.endpoints.iter().filter(|endpoint| !endpoint.terms.is_down).count();
+            let others = u8::try_from(asked.saturating_sub(1)).unwrap_or(u8::MAX);
+            retry.attempts = retry.attempts.min(others.max(u8::from(cluster.has_names())));
+        }
         self.actions.push(Action {
             kind: ActionKind::Cluster(cluster),
             request_edits: eddy_http::FieldEdits::new(),
             response_edits: scope.hidden.clone(),
             host_rewrite: None,
             timeout: None,
-            retry: scope.retry.clone(),
+            retry,
             filters: Vec::new(),
         });
         u32::try_from(self.actions.len() - 1).unwrap_or(u32::MAX)
@@ -224,4 +254,17 @@ impl Reader<'_> {
 fn strip_scheme(text: &str) -> Option<&str> {
     let scheme = text.get(..7)?;
     scheme.eq_ignore_ascii_case("http://").then(|| text.get(7..)).flatten()
+}
+
+/// `proxy_redirect default`: what the upstream names by the address of `proxy_pass` is named by the location.
+fn default_redirects(pass: &Word, uri: Option<&str>, location: &str) -> Vec<RedirectRule> {
+    if pass.text.contains('$') {
+        return Vec::new();
+    }
+    let (from, to) = match uri {
+        Some(_) => (pass.text.clone(), location),
+        None => (format!("{}/", pass.text), "/"),
+    };
+    let form = RedirectForm::Text(TextTemplate::plain(&from));
+    vec![RedirectRule { form, replacement: TextTemplate::plain(to) }]
 }

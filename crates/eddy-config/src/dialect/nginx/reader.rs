@@ -26,6 +26,8 @@ pub(super) struct Reader<'r> {
     pub(super) spec: SitesSpec,
     pub(super) actions: Vec<Action>,
     pub(super) clusters: Vec<ClusterConfig>,
+    /// What balancing by hash goes by, for each cluster.
+    pub(super) hash_keys: Vec<Option<TextTemplate>>,
     /// The clusters by what they lead to and their timeouts.
     pub(super) cluster_keys: HashMap<(String, Duration, Duration), usize>,
     /// The groups by name in lower case.
@@ -46,6 +48,7 @@ impl<'r> Reader<'r> {
             spec: SitesSpec::default(),
             actions: Vec::new(),
             clusters: Vec::new(),
+            hash_keys: Vec::new(),
             cluster_keys: HashMap::new(),
             groups: HashMap::new(),
             addresses: Vec::new(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_http::FieldEdits;
-use eddy_route::nginx::{ErrorPage, FieldText};
+use eddy_route::nginx::{ErrorPage, FieldText, LetterCase, RedirectForm, RedirectRule};
 
 use super::reader::Reader;
 use super::tree::{Directive, Word};
@@ -21,6 +21,9 @@ pub(super) struct Scope {
     pub(super) answer_fields: Arc<[FieldText]>,
     pub(super) hidden: FieldEdits,
     pub(super) error_pages: Arc<[ErrorPage]>,
+    /// `proxy_redirect`; a block that has one has none of those outside.
+    pub(super) redirects: Redirects,
+    pub(super) intercepts_errors: bool,
     pub(super) has_recursive_error_pages: bool,
     pub(super) default_type: Arc<str>,
     pub(super) body_bytes_max: Option<u64>,
@@ -36,16 +39,27 @@ pub(super) struct Scope {
     pub(super) access_log: Option<Word>,
 }
 
+/// What becomes of addresses in answers of upstreams.
+#[derive(Clone, Debug)]
+pub(super) enum Redirects {
+    /// Those that begin as `proxy_pass` does begin as the location does.
+    Default,
+    /// These rules; `None` is the default among them.
+    Own(Arc<[Option<RedirectRule>]>),
+}
+
 impl Default for Scope {
     fn default() -> Self {
         Self {
             connect_timeout: Duration::from_secs(60),
             read_timeout: Duration::from_secs(60),
-            retry: RetryConfig::default(),
+            retry: RetryConfig { attempts: TRIES_MAX, on_reset: true, statuses: Vec::new() },
             proxy_fields: Arc::default(),
             answer_fields: Arc::default(),
             hidden: FieldEdits::new(),
             error_pages: Arc::default(),
+            redirects: Redirects::Default,
+            intercepts_errors: false,
             has_recursive_error_pages: false,
             default_type: "text/plain".into(),
             body_bytes_max: Some(1 << 20),
@@ -67,6 +81,7 @@ impl Scope {
     pub(super) fn within(&self, directives: &[Directive], reader: &mut Reader<'_>) -> Self {
         let mut scope = self.clone();
         let (mut proxy_fields, mut answer_fields, mut error_pages) = (Vec::new(), Vec::new(), Vec::new());
+        let mut redirects: Option<Vec<Option<RedirectRule>>> = None;
         let mut hidden = FieldEdits::new();
         for directive in directives {
             let arguments = directive.arguments.as_slice();
@@ -81,6 +96,7 @@ impl Scope {
                         reader.report.error(name.place, fault.to_string());
                     }
                 }
+                ("proxy_redirect", how) => reader.redirect(how, redirects.get_or_insert_default()),
                 ("proxy_next_upstream", conditions) => scope.retry = reader.retry(conditions, &scope.retry),
                 (_, [word]) => scope.set(&directive.name.text, word, reader),
                 ("keepalive_timeout", [word, ..]) => scope.set("keepalive_timeout", word, reader),
@@ -89,19 +105,15 @@ impl Scope {
                     let sizes = reader.number(number, 1, 1024).zip(reader.size(size));
                     scope.head_bytes_max = sizes.map(|(number, size)| number.saturating_mul(size));
                 }
-                ("proxy_redirect", [first, _]) => {
-                    reader.refuse(
-                        first.place,
-                        "eddy does not rewrite `Location`".to_owned(),
-                        "write `proxy_redirect off`".to_owned(),
-                    );
-                }
                 _ => {}
             }
         }
         replace_if_any(&mut scope.proxy_fields, proxy_fields);
         replace_if_any(&mut scope.answer_fields, answer_fields);
         replace_if_any(&mut scope.error_pages, error_pages);
+        if let Some(rules) = redirects {
+            scope.redirects = Redirects::Own(rules.into());
+        }
         if !hidden.is_empty() {
             scope.hidden = hidden;
         }
@@ -115,8 +127,11 @@ impl Scope {
             "proxy_read_timeout" => set(&mut self.read_timeout, reader.time(word)),
             "proxy_next_upstream_tries" => {
                 let tries = reader.number(word, 0, 11).and_then(|tries| u8::try_from(tries).ok());
-                // None at all means no limit, of which ten is the most here.
-                set(&mut self.retry.attempts, tries.map(|tries| if tries == 0 { 10 } else { tries - 1 }));
+                // None at all means no limit.
+                set(
+                    &mut self.retry.attempts,
+                    tries.map(|tries| if tries == 0 { TRIES_MAX } else { tries - 1 }),
+                );
             }
             "recursive_error_pages" => set(&mut self.has_recursive_error_pages, reader.flag(word)),
             "default_type" => self.default_type = word.text.as_str().into(),
@@ -139,16 +154,10 @@ impl Scope {
                     .warning(word.place, "eddy speaks HTTP/1.1 to upstreams")
                     .hint("write `proxy_http_version 1.1`");
             }
-            "proxy_intercept_errors" | "proxy_pass_request_body" | "proxy_pass_request_headers" => {
-                let is_usual =
-                    reader.flag(word).is_none_or(|flag| flag == (name != "proxy_intercept_errors"));
-                if !is_usual {
-                    let message = format!("eddy does not have `{name} {}`", word.text);
-                    reader.refuse(word.place, message, "leave it out".to_owned());
-                }
-            }
-            "proxy_redirect" if !matches!(word.text.as_str(), "off" | "default") => {
-                reader.misfit::<()>(word, "`off` or `default`");
+            "proxy_intercept_errors" => set(&mut self.intercepts_errors, reader.flag(word)),
+            "proxy_pass_request_body" | "proxy_pass_request_headers" if reader.flag(word) == Some(false) => {
+                let message = format!("eddy does not have `{name} {}`", word.text);
+                reader.refuse(word.place, message, "leave it out".to_owned());
             }
             _ => {}
         }
@@ -234,6 +243,33 @@ impl Reader<'_> {
         Some(page)
     }
 
+    /// A `proxy_redirect`.
+    fn redirect(&mut self, how: &[Word], rules: &mut Vec<Option<RedirectRule>>) {
+        match how {
+            [word] if word.text == "off" => rules.clear(),
+            [word] if word.text == "default" => rules.push(None),
+            [word] => {
+                self.misfit::<()>(word, "`off`, `default`, or an address and what takes its place");
+            }
+            [from, to, ..] => rules.extend(self.redirect_rule(from, to).map(Some)),
+            [] => {}
+        }
+    }
+
+    fn redirect_rule(&mut self, from: &Word, to: &Word) -> Option<RedirectRule> {
+        let form = match from.text.strip_prefix('~') {
+            Some(pattern) => {
+                let (pattern, case) = match pattern.strip_prefix('*') {
+                    Some(pattern) => (pattern, LetterCase::Ignored),
+                    None => (pattern, LetterCase::Counts),
+                };
+                RedirectForm::Pattern(Arc::new(self.pattern(pattern, from.place, case)?))
+            }
+            None => RedirectForm::Text(self.text(from)?),
+        };
+        Some(RedirectRule { form, replacement: self.text(to)? })
+    }
+
     fn retry(&mut self, conditions: &[Word], before: &RetryConfig) -> RetryConfig {
         let mut retry = RetryConfig { statuses: Vec::new(), on_reset: false, ..before.clone() };
         for condition in conditions {
@@ -256,3 +292,6 @@ impl Reader<'_> {
         retry
     }
 }
+
+/// Most attempts beside the first.
+const TRIES_MAX: u8 = 10;

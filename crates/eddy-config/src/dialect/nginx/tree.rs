@@ -60,6 +60,10 @@ fn read_block(
             Some(Token { kind: TokenKind::End, place }) => {
                 report.error(place, "this `;` ends no directive");
             }
+            Some(Token { kind: TokenKind::Open, place }) if depth >= DEPTH_MAX => {
+                refuse_depth(place, tokens, report);
+                return directives;
+            }
             Some(Token { kind: TokenKind::Open, place }) => {
                 report.error(place, "this block has no name");
                 read_block(tokens, Some(place), depth + 1, report);
@@ -83,7 +87,7 @@ fn read_directive(name: Word, tokens: &mut Tokens, depth: usize, report: &mut Re
             TokenKind::Word(text) => arguments.push(Word { text, place: token.place }),
             TokenKind::End => return Some(Directive { name, arguments, block: None }),
             TokenKind::Open if depth >= DEPTH_MAX => {
-                report.error(token.place, format!("blocks are nested more than {DEPTH_MAX} deep"));
+                refuse_depth(token.place, tokens, report);
                 return None;
             }
             TokenKind::Open => {
@@ -98,6 +102,12 @@ fn read_directive(name: Word, tokens: &mut Tokens, depth: usize, report: &mut Re
             }
         }
     }
+}
+
+/// Notes a block that lies too deep; nothing is read behind it.
+fn refuse_depth(place: Place, tokens: &mut Tokens, report: &mut Report) {
+    report.error(place, format!("blocks are nested more than {DEPTH_MAX} deep"));
+    tokens.by_ref().for_each(drop);
 }
 
 /// Deepest nesting of blocks.

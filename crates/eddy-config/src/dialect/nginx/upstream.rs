@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use eddy_route::nginx::TextTemplate;
 use eddy_upstream::{Balance, EjectionConfig, EndpointConfig, PoolConfig};
 
 use super::block;
 use super::reader::Reader;
 use super::tree::{Directive, Word};
 use super::value::parse_time;
-use crate::problem::shown;
+use crate::problem::{Place, shown};
 use crate::read::Word as _;
 use crate::value::Endpoint;
 
@@ -20,7 +21,10 @@ pub(super) struct UpstreamGroup {
     pub(super) balance: Balance,
     pub(super) pool: PoolConfig,
     pub(super) ejection: EjectionConfig,
-    pub(super) links_max: Option<u32>,
+    /// What `hash` goes by.
+    pub(super) key: Option<TextTemplate>,
+    /// The directive that chooses the balancing, and whether endpoints may be `backup` under it.
+    method: Option<(Place, bool)>,
 }
 
 impl UpstreamGroup {
@@ -32,9 +36,24 @@ impl UpstreamGroup {
             endpoints: Vec::new(),
             balance: Balance::RoundRobin,
             pool: PoolConfig { idle_timeout: Duration::from_secs(60), ..PoolConfig::default() },
-            ejection: EjectionConfig { failures: 1, base_time, time_max: base_time, percent_max: 100 },
-            links_max: None,
+            ejection: EjectionConfig {
+                failures: 1,
+                base_time,
+                time_max: base_time,
+                percent_max: 100,
+                memory: base_time,
+            },
+            key: None,
+            method: None,
         }
+    }
+}
+
+impl UpstreamGroup {
+    /// The last directive that chooses the balancing holds.
+    fn set_method(&mut self, balance: Balance, directive: &Directive, may_have_backup: bool) {
+        self.balance = balance;
+        self.method = Some((directive.name.place, may_have_backup));
     }
 }
 
@@ -49,8 +68,10 @@ impl Reader<'_> {
             }
             match (directive.name.text.as_str(), directive.arguments.as_slice()) {
                 ("server", [address, parameters @ ..]) => self.endpoint(address, parameters, &mut group),
-                ("least_conn", []) => group.balance = Balance::LeastRequest,
-                ("random", how) => group.balance = self.random(how),
+                ("least_conn", []) => group.set_method(Balance::LeastRequest, directive, true),
+                ("random", how) => group.set_method(self.random(how), directive, false),
+                ("ip_hash", []) => group.set_method(Balance::ClientAddress, directive, false),
+                ("hash", [key, how @ ..]) => self.hash(key, how, directive, &mut group),
                 ("keepalive", [number, ..]) => {
                     let idle = self.number(number, 1, 1_000_000).and_then(|idle| u32::try_from(idle).ok());
                     group.pool.idle_max = idle.unwrap_or(group.pool.idle_max);
@@ -65,63 +86,88 @@ impl Reader<'_> {
                 _ => {}
             }
         }
-        if group.endpoints.is_empty() && !self.report.has_errors() {
-            let message = format!("the upstream `{}` has no server that is up", shown(&name.text));
-            self.report.error(name.place, message).hint("add `server host:port;`");
-        }
+        self.check_group(name, &group);
         if self.groups.insert(name.text.to_ascii_lowercase(), group).is_some() {
             self.report.error(name.place, format!("there is an upstream `{}` already", shown(&name.text)));
         }
     }
 
+    /// Notes groups that NGINX would not start with.
+    fn check_group(&mut self, name: &Word, group: &UpstreamGroup) {
+        if self.report.has_errors() {
+            return;
+        }
+        let has_first = group.endpoints.iter().any(|endpoint| endpoint.terms.tier == 0);
+        if !has_first {
+            let message = format!("the upstream `{}` has no server that is no backup", shown(&name.text));
+            self.report.error(name.place, message).hint("add `server host:port;`");
+        }
+        let is_without_backup = group.method.filter(|(_, may_have_backup)| !may_have_backup);
+        if let Some((place, _)) = is_without_backup
+            && group.endpoints.iter().any(|endpoint| endpoint.terms.tier > 0)
+        {
+            self.report
+                .error(place, "an upstream with this balancing has no `backup`")
+                .hint("use `least_conn`, or leave `backup` out");
+        }
+    }
+
     fn endpoint(&mut self, address: &Word, parameters: &[Word], group: &mut UpstreamGroup) {
-        let mut endpoint = match Endpoint::parse(&with_port(&address.text)) {
-            Ok(Endpoint(endpoint)) => EndpointConfig { address: endpoint, weight: 1 },
-            Err(_) => {
-                self.misfit::<()>(address, "an endpoint such as `10.0.0.1:8080` or `unix:/run/app.sock`");
-                return;
-            }
+        let Ok(Endpoint(parsed)) = Endpoint::parse(&with_port(&address.text)) else {
+            self.misfit::<()>(address, "an endpoint such as `10.0.0.1:8080` or `unix:/run/app.sock`");
+            return;
         };
-        let mut is_down = false;
+        let mut endpoint = EndpointConfig::new(parsed);
+        let mut ejection = group.ejection;
         for parameter in parameters {
             let (name, value) = parameter.text.split_once('=').unwrap_or((&parameter.text, ""));
             let value = Word { text: value.to_owned(), place: parameter.place };
             match name {
-                "weight" => {
-                    let weight = self.number(&value, 1, 1000).and_then(|weight| u32::try_from(weight).ok());
-                    endpoint.weight = weight.unwrap_or(1);
-                }
-                "max_fails" => {
-                    let fails = self.number(&value, 0, 1000).and_then(|fails| u32::try_from(fails).ok());
-                    group.ejection.failures = fails.unwrap_or(1);
-                }
+                "weight" => endpoint.weight = self.count(&value, 1, 1000).unwrap_or(1),
+                "max_fails" => ejection.failures = self.count(&value, 0, 1000).unwrap_or(1),
                 "fail_timeout" => {
                     if let Some(time) = parse_time(&value.text).filter(|time| !time.is_zero()) {
-                        group.ejection.base_time = time;
-                        group.ejection.time_max = time;
+                        ejection =
+                            EjectionConfig { base_time: time, time_max: time, memory: time, ..ejection };
                     } else {
                         self.misfit::<()>(&value, "a time such as `10s`");
                     }
                 }
                 "max_conns" => {
-                    let links = self.number(&value, 0, 1_000_000).and_then(|links| u32::try_from(links).ok());
-                    group.links_max = links.filter(|links| *links > 0);
+                    endpoint.terms.active_max = self.count(&value, 0, 1_000_000).filter(|most| *most > 0);
                 }
-                "down" => is_down = true,
-                "backup" | "resolve" | "route" | "service" | "slow_start" | "drain" => {
+                "down" => endpoint.terms.is_down = true,
+                "backup" => endpoint.terms.tier = 1,
+                "resolve" => {
+                    self.report
+                        .warning(parameter.place, "names are always resolved again when their time is over");
+                }
+                "route" | "service" | "slow_start" | "drain" => {
                     let message = format!("eddy does not have `{name}` for an endpoint");
                     self.refuse(parameter.place, message, "leave it out".to_owned());
-                    // An endpoint that was not to be asked at first is better not asked at all.
-                    is_down |= name == "backup";
                 }
                 _ => {
                     self.misfit::<()>(parameter, "a parameter such as `weight=2`, `max_fails=3` or `down`");
                 }
             }
         }
-        if !is_down {
-            group.endpoints.push(endpoint);
-        }
+        endpoint.terms.ejection = (ejection != group.ejection).then_some(ejection);
+        endpoint.terms.label = Some(address.text.as_str().into());
+        group.endpoints.push(endpoint);
+    }
+
+    fn count(&mut self, word: &Word, least: u64, most: u64) -> Option<u32> {
+        self.number(word, least, most).and_then(|number| u32::try_from(number).ok())
+    }
+
+    fn hash(&mut self, key: &Word, how: &[Word], directive: &Directive, group: &mut UpstreamGroup) {
+        let balance = match how {
+            [] => Balance::Hash,
+            [word] if word.text == "consistent" => Balance::Ring,
+            [word, ..] => self.misfit(word, "`consistent`").unwrap_or(Balance::Hash),
+        };
+        group.key = self.text(key);
+        group.set_method(balance, directive, false);
     }
 
     fn random(&mut self, how: &[Word]) -> Balance {

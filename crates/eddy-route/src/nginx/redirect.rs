@@ -1,0 +1,87 @@
+//! `proxy_redirect`: what becomes of the addresses that upstreams send clients to.
+
+use super::request::SiteRequest;
+use super::run::Run;
+use super::sites::Sites;
+use super::spec::{Hand, RedirectForm, RedirectRule};
+use super::walk::Walk;
+use crate::request::RouteScratch;
+
+impl Sites {
+    /// Whether `error_page` of the place that the walk ended in takes the place of an upstream's answer.
+    pub fn intercepts(&self, status: u16, walk: &Walk) -> bool {
+        let place = &self.places()[walk.place as usize];
+        let Hand::Proxy(proxy) = &place.hand else { return false };
+        proxy.intercepts_errors && place.error_pages.iter().any(|page| page.statuses.contains(&status))
+    }
+
+    /// Writes what takes the place of an upstream's `Location`; `false` where it stays as it is.
+    pub fn write_redirect(
+        &self,
+        location: &[u8],
+        request: &SiteRequest<'_>,
+        walk: &mut Walk,
+        scratch: &mut RouteScratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let mut own = Vec::new();
+        if !self.run(request, walk, scratch).rewrite_address(location, &mut own) {
+            return false;
+        }
+        out.clear();
+        self.write_origin(&own, request, walk, out);
+        out.extend_from_slice(&own);
+        true
+    }
+
+    /// Writes what takes the place of an upstream's `Refresh`, such as `5; url=http://a.example/`; `false` where it stays.
+    pub fn write_refresh(
+        &self,
+        refresh: &[u8],
+        request: &SiteRequest<'_>,
+        walk: &mut Walk,
+        scratch: &mut RouteScratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let lower = refresh.to_ascii_lowercase();
+        let Some(at) = memchr::memmem::find(&lower, b"url=") else { return false };
+        let Some((before, address)) = refresh.split_at_checked(at + 4) else { return false };
+        let mut own = Vec::new();
+        if !self.run(request, walk, scratch).rewrite_address(address, &mut own) {
+            return false;
+        }
+        out.clear();
+        out.extend_from_slice(before);
+        out.extend_from_slice(&own);
+        true
+    }
+}
+
+impl Run<'_, '_> {
+    fn rewrite_address(&mut self, address: &[u8], out: &mut Vec<u8>) -> bool {
+        let place = self.place();
+        let Hand::Proxy(proxy) = &place.hand else { return false };
+        for RedirectRule { form, replacement } in &proxy.redirects {
+            let kept = match form {
+                RedirectForm::Text(text) => {
+                    let text = self.text_of(text);
+                    let rest = address.strip_prefix(text.as_slice());
+                    self.give_back(text);
+                    match rest {
+                        Some(rest) => rest,
+                        None => continue,
+                    }
+                }
+                // What an expression is found in is replaced as a whole.
+                RedirectForm::Pattern(pattern) if self.match_value(pattern, address) => b"",
+                RedirectForm::Pattern(_) => continue,
+            };
+            let text = self.text_of(replacement);
+            out.extend_from_slice(&text);
+            out.extend_from_slice(kept);
+            self.give_back(text);
+            return true;
+        }
+        false
+    }
+}

@@ -1,0 +1,85 @@
+//! By a key on a ring: another endpoint takes few keys from each of the others.
+
+use super::crc::Crc;
+use super::eligible::Eligible;
+use super::round_robin::RoundRobin;
+use super::share::TRIES_MAX;
+use crate::endpoint::{EndpointState, ResolvedAddress};
+use crate::rng::Rng;
+
+/// Points on a ring, 160 for each unit of weight; a key belongs to the first point at or behind its own.
+///
+/// # Source
+/// Karger et al., "Consistent hashing and random trees", 1997; the points are those of `hash ... consistent` in NGINX,
+/// itself that of Cache::Memcached::Fast: `crc32(host \0 port previous)`.
+#[derive(Clone, Debug)]
+pub(super) struct Ring {
+    points: Vec<Point>,
+    turn: RoundRobin,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    at: u32,
+    endpoint: usize,
+}
+
+impl Ring {
+    pub(super) fn new(endpoints: &[EndpointState], rng: &mut Rng) -> Self {
+        let mut points = Vec::new();
+        for (endpoint, state) in endpoints.iter().enumerate() {
+            let name = match (&state.terms().label, state.address()) {
+                (Some(label), _) => label.to_string(),
+                (None, address) => address.to_string(),
+            };
+            let base = base_of(&name, state.address());
+            let mut previous = [0; 4];
+            for _ in 0..u64::from(state.weight()) * POINTS_A_WEIGHT {
+                let at = base.with(&previous).value();
+                points.push(Point { at, endpoint });
+                previous = at.to_le_bytes();
+            }
+        }
+        // Of endpoints that meet at a point the first has it.
+        points.sort_by_key(|point| point.at);
+        points.dedup_by_key(|point| point.at);
+        Self { points, turn: RoundRobin::new(endpoints, rng) }
+    }
+
+    pub(super) fn pick(
+        &mut self,
+        endpoints: &[EndpointState],
+        key: &[u8],
+        group: &Eligible<'_>,
+    ) -> Option<usize> {
+        if !key.is_empty() && endpoints.len() > 1 {
+            let own = Crc::new().with(key).value();
+            let from = self.points.partition_point(|point| point.at < own);
+            let behind = (0..TRIES_MAX as usize).filter_map(|step| {
+                let at = (from + step).checked_rem(self.points.len())?;
+                self.points.get(at)
+            });
+            let mut admitted = behind
+                .filter(|point| endpoints.get(point.endpoint).is_some_and(|endpoint| group.admits(endpoint)));
+            if let Some(point) = admitted.next() {
+                return Some(point.endpoint);
+            }
+        }
+        self.turn.pick(endpoints, group)
+    }
+}
+
+/// What all points of an endpoint begin with: its host and port with a NUL between.
+fn base_of(name: &str, address: &ResolvedAddress) -> Crc {
+    let (host, port) = match (name.strip_prefix("unix:"), address) {
+        (Some(path), ResolvedAddress::Unix(_)) => (path, ""),
+        (_, ResolvedAddress::Tcp(_)) | (None, ResolvedAddress::Unix(_)) => match name.rsplit_once(':') {
+            Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (host, port),
+            _ => (name, ""),
+        },
+    };
+    Crc::new().with(host.as_bytes()).with(&[0]).with(port.as_bytes())
+}
+
+/// How evenly keys are spread: more points, more evenly.
+const POINTS_A_WEIGHT: u64 = 160;
