@@ -17,7 +17,7 @@ use crate::access::{AccessWriter, Sink};
 use crate::control::{Names, watch};
 use crate::error::ProxyError;
 use crate::host::FilterHost;
-use crate::plan::Plan;
+use crate::plan::{Plan, PlanView};
 use crate::report::ClusterReport;
 use crate::stats::Stats;
 use crate::worker::{Apply, Command, Parts, Pressure, SocketTable, Sockets, Start, run};
@@ -51,6 +51,7 @@ pub struct Gateway {
 
 struct State {
     config: Arc<Config>,
+    plan: Arc<Plan>,
     sockets: Arc<SocketTable>,
     names: Names,
 }
@@ -90,7 +91,7 @@ impl Gateway {
             sink: Some(sink),
             host: Arc::clone(&host),
             memory_percent_max,
-            state: Mutex::new(State { config: Arc::clone(&config), sockets, names }),
+            state: Mutex::new(State { config: Arc::clone(&config), plan: Arc::clone(&plan), sockets, names }),
             _control_stop: control.stop,
         };
         gateway.direct_records(&config);
@@ -122,6 +123,7 @@ impl Gateway {
         let addresses = config.listeners.iter().map(|listener| &listener.address);
         state.sockets = Arc::new(state.sockets.succeed(addresses, new_sockets)?);
         state.config = Arc::clone(&config);
+        state.plan = Arc::clone(&plan);
         self.memory_percent_max.store(config.limits.memory_percent_max, Relaxed);
         self.direct_records(&config);
         let (applies, answers) = self.prepare(&plan, &mut state);
@@ -129,6 +131,11 @@ impl Gateway {
             worker.tell(index, Command::Apply(apply))?;
         }
         hear(answers)
+    }
+
+    /// The plan in force, to be asked what it would do.
+    pub fn plan(&self) -> PlanView {
+        PlanView::new(Arc::clone(&self.lock().plan))
     }
 
     /// Stops accepting, lets exchanges end and returns when all have, or when `deadline` has passed.

@@ -52,6 +52,29 @@ pub(crate) enum Handler {
     Demo,
 }
 
+/// A plan as those see it who ask what it would do.
+#[derive(Clone, Debug)]
+pub struct PlanView(Arc<Plan>);
+
+impl PlanView {
+    pub(crate) fn new(plan: Arc<Plan>) -> Self {
+        Self(plan)
+    }
+
+    /// The configuration that it was made of.
+    pub fn config(&self) -> &Config {
+        &self.0.config
+    }
+
+    /// The router of a listener, by its index in the configuration; `None` where it has no rules.
+    pub fn router(&self, listener: usize) -> Option<&Router> {
+        match &self.0.listeners.get(listener)?.handler {
+            Handler::Router(router) => Some(router),
+            Handler::Sites(..) | Handler::Demo => None,
+        }
+    }
+}
+
 impl Plan {
     /// Compiles a checked configuration.
     ///

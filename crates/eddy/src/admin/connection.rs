@@ -42,8 +42,11 @@ pub(super) async fn serve(mut stream: TcpStream, pages: Arc<dyn Pages>) -> io::R
             keep_alive: head.keep_alive && !has_body,
             is_head: head.method == Method::Head,
         };
+        let query = head.query.map_or(b"".as_slice(), |query| query.of(&buffer));
         let page = if matches!(head.method, Method::Get | Method::Head) {
-            pages.page(head.path.of(&buffer)).unwrap_or_else(|| refusal(404, "there is no such page; see /"))
+            pages
+                .page(head.path.of(&buffer), query)
+                .unwrap_or_else(|| refusal(404, "there is no such page; see /"))
         } else {
             refusal(405, "only GET and HEAD are answered here")
         };
@@ -110,6 +113,6 @@ fn refusal(status: u16, reason: &str) -> Page {
 
 /// Scrapers and people send little.
 const HEAD_LIMITS: HeadLimits =
-    HeadLimits { head_bytes_max: 16 * 1024, fields_max: 64, target_bytes_max: 2048 };
+    HeadLimits { head_bytes_max: 16 * 1024, fields_max: 64, target_bytes_max: 8192 };
 const HEAD_TIME_MAX: Duration = Duration::from_secs(10);
 const WRITE_TIME_MAX: Duration = Duration::from_secs(10);

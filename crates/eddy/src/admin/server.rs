@@ -15,8 +15,9 @@ use super::reserve::Reserve;
 
 /// What the admin listener shows.
 pub(crate) trait Pages: Send + Sync {
-    /// The page at `path`, or nothing when there is none. Called on the admin thread, so it may take its time.
-    fn page(&self, path: &[u8]) -> Option<Page>;
+    /// The page at `path`, or nothing when there is none; `query` is what stands behind `?`. Called on the admin thread,
+    /// so it may take its time.
+    fn page(&self, path: &[u8], query: &[u8]) -> Option<Page>;
 }
 
 /// One answer of the admin listener.

@@ -13,6 +13,7 @@ use super::engine::Serving;
 use super::taken::role_name;
 use crate::admin::{Page, Pages};
 use crate::control::Quarantined;
+use crate::explain::{Question, explain};
 use crate::filters::{library_figures, write_metrics};
 
 /// Shows one gateway process.
@@ -21,7 +22,7 @@ pub(super) struct GatewayPages {
 }
 
 impl Pages for GatewayPages {
-    fn page(&self, path: &[u8]) -> Option<Page> {
+    fn page(&self, path: &[u8], query: &[u8]) -> Option<Page> {
         Some(match path {
             b"/" | b"" => text(INDEX.to_owned()),
             b"/metrics" => Page { content_type: METRICS_TYPE, ..text(self.metrics()) },
@@ -31,6 +32,7 @@ impl Pages for GatewayPages {
             b"/clusters" => json(&self.serving.gateway.clusters()),
             b"/filters" => json(&self.filters()),
             b"/listeners" => json(&self.listeners()),
+            b"/explain" => self.explain(query),
             _ => return None,
         })
     }
@@ -44,6 +46,23 @@ impl GatewayPages {
             Page { status: 503, ..text("draining\n".to_owned()) }
         } else {
             text("ready\n".to_owned())
+        }
+    }
+
+    /// What the plan in force would do with a request.
+    fn explain(&self, query: &[u8]) -> Page {
+        let plan = self.serving.gateway.plan();
+        let answers = Question::of_query(query).and_then(|(question, is_json)| {
+            let answers = explain(plan.config(), &question, |listener, ask| {
+                plan.router(listener).into_iter().for_each(ask);
+                Ok(())
+            })?;
+            Ok((answers, is_json))
+        });
+        match answers {
+            Ok((answers, true)) => json(&answers),
+            Ok((answers, false)) => text(answers.text()),
+            Err(error) => Page { status: 400, ..text(format!("{error}\n")) },
         }
     }
 
@@ -223,4 +242,5 @@ eddy admin
 /clusters   clusters and their endpoints, JSON
 /filters    what filters cost and how they do, JSON
 /listeners  where clients can connect, JSON
+/explain    which rule a request would meet, and why: /explain?url=http://HOST/PATH
 ";

@@ -9,9 +9,9 @@ use eddy_route::{RouteScratch, Router, Witness};
 use serde::Serialize;
 
 use super::arguments::Routes;
-use super::explain::action_text;
 use super::routes::{load, router_of};
 use super::start::Failure;
+use crate::explain::action_text;
 use crate::terminal::print;
 
 /// A request that reaches a rule.

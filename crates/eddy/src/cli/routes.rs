@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::arguments::Routes;
 use super::diff;
 use super::start::Failure;
+use crate::explain::named;
 use crate::terminal::{colour_of, print, print_error};
 
 #[derive(Serialize)]
@@ -79,11 +80,6 @@ fn text_of(listeners: &[ListenerRules]) -> String {
         out.push_str("no listener has routes\n");
     }
     out
-}
-
-/// A listener's name, and its address where that says more.
-pub(super) fn named(name: &str, address: &str) -> String {
-    if name == address { name.to_owned() } else { format!("{name} ({address})") }
 }
 
 /// A configuration without errors; otherwise they are shown.

@@ -1,0 +1,257 @@
+//! What each listener does with a request, and why.
+
+use std::fmt::Write;
+
+use anyhow::anyhow;
+use eddy_config::{Action, ActionKind, Config, ListenAddress, Serve};
+use eddy_http::{RequestHead, Version};
+use eddy_route::nginx::{SiteExplanation, SiteRequest, Sites};
+use eddy_route::normalise::{Normal, eddy};
+use eddy_route::{Candidate, Explanation, RouteRequest, RouteScratch, Router};
+use serde::Serialize;
+
+use super::Question;
+use super::asked::Asked;
+
+/// What the listeners do. Its JSON form is stable: fields may be added, never renamed.
+#[derive(Serialize)]
+pub(crate) struct Answers {
+    listeners: Vec<ListenerAnswer>,
+    #[serde(skip)]
+    shown: Shown,
+}
+
+/// What one listener does with the request.
+#[derive(Serialize)]
+struct ListenerAnswer {
+    listener: String,
+    address: String,
+    /// Why the request is refused: its path before any rule is looked at, or what a rule makes of its path.
+    refused: Option<String>,
+    /// What the winning rule does.
+    action: Option<String>,
+    /// The path that is sent upstream, if the rule rewrites it.
+    rewritten_path: Option<String>,
+    explanation: Option<Explanation>,
+    /// The way through servers and locations of NGINX's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site: Option<SiteExplanation>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why_not: Option<Vec<Candidate>>,
+}
+
+/// Which candidates are shown.
+#[derive(Clone, Copy)]
+enum Shown {
+    All,
+    Notable,
+}
+
+/// Explains a request at each listener it may come in by; `with_router` finds the router of a listener, by its index.
+///
+/// # Errors
+/// When the request is no request, or there is no such listener or rule.
+///
+/// # Cost
+/// Grows with the number of rules and allocates; not for the path of requests.
+pub(crate) fn explain(
+    config: &Config,
+    question: &Question,
+    mut with_router: impl FnMut(usize, &mut dyn FnMut(&Router)) -> anyhow::Result<()>,
+) -> anyhow::Result<Answers> {
+    let asked = Asked::parse(question)?;
+    let mut listeners = Vec::new();
+    for (number, listener) in config.listeners.iter().enumerate() {
+        let is_meant = match &question.listener {
+            Some(name) => *name == *listener.name,
+            None => asked.may_come_in_at(&listener.address, config),
+        };
+        if !is_meant {
+            continue;
+        }
+        let mut answer = None;
+        if let (Serve::Sites(index), Some(sites)) = (&listener.serve, &config.sites) {
+            answer = Some(explain_site(sites, *index, &listener.address, &asked));
+        } else {
+            with_router(number, &mut |router| answer = Some(explain_rules(config, router, &asked)))?;
+        }
+        let Some(mut answer) = answer else { continue };
+        if question.all {
+            answer.explanation = answer.explanation.map(Explanation::with_all);
+        }
+        answer.listener = listener.name.to_string();
+        answer.address = listener.address.to_string();
+        if let (Some(name), Some(explanation)) = (&question.why_not, &answer.explanation) {
+            answer.why_not = Some(explanation.why_not(name).cloned().collect());
+        }
+        listeners.push(answer);
+    }
+    if listeners.is_empty() {
+        return Err(no_listener(config, question));
+    }
+    let is_site = listeners.iter().any(|listener| listener.site.is_some());
+    if let (Some(_), true) = (&question.why_not, is_site) {
+        return Err(anyhow!(
+            "an nginx.conf has no rules to ask after; the explanation lists the locations that fit as well"
+        ));
+    }
+    if let Some(name) = &question.why_not
+        && listeners.iter().all(|listener| listener.why_not.as_ref().is_some_and(Vec::is_empty))
+    {
+        return Err(anyhow!("there is no rule \"{name}\"; `eddy routes` lists them"));
+    }
+    Ok(Answers { listeners, shown: if question.all { Shown::All } else { Shown::Notable } })
+}
+
+impl Answers {
+    /// The answers for people.
+    pub(crate) fn text(&self) -> String {
+        let texts: Vec<String> = self.listeners.iter().map(|listener| listener.text(self.shown)).collect();
+        texts.join("\n")
+    }
+}
+
+impl ListenerAnswer {
+    fn text(&self, shown: Shown) -> String {
+        let mut out = format!("listener    {}\n", named(&self.listener, &self.address));
+        // Writing to a string never fails.
+        if let Some(candidates) = &self.why_not {
+            let _ = candidates.iter().try_for_each(|candidate| writeln!(out, "{candidate}"));
+            return out;
+        }
+        if let Some(explanation) = &self.explanation {
+            let _ = match shown {
+                Shown::All => write!(out, "{explanation:#}"),
+                Shown::Notable => write!(out, "{explanation}"),
+            };
+        }
+        if let Some(site) = &self.site {
+            let _ = write!(out, "{site}");
+        }
+        let ends =
+            [("action", &self.action), ("rewritten", &self.rewritten_path), ("refused", &self.refused)];
+        for (label, value) in ends {
+            if let Some(value) = value {
+                let _ = writeln!(out, "{label:<12}{value}");
+            }
+        }
+        out
+    }
+}
+
+fn explain_rules(config: &Config, router: &Router, asked: &Asked) -> ListenerAnswer {
+    let Asked { bytes, head, .. } = asked;
+    let mut answer = ListenerAnswer {
+        listener: String::new(),
+        address: String::new(),
+        refused: None,
+        action: None,
+        rewritten_path: None,
+        explanation: None,
+        site: None,
+        why_not: None,
+    };
+    let mut normal = Vec::new();
+    let sent = head.path.of(bytes);
+    let path = match eddy(sent, &mut normal) {
+        Ok(Normal::AsIs) => sent,
+        Ok(Normal::Changed) => normal.as_slice(),
+        Err(fault) => {
+            answer.refused = Some(format!("400: {}", fault.reason()));
+            return answer;
+        }
+    };
+    let request = RouteRequest {
+        host: head.host.of(bytes),
+        path,
+        query: head.query.map_or(b"".as_slice(), |query| query.of(bytes)),
+        method: head.method_name(bytes),
+        fields: head.fields(bytes),
+    };
+    answer.explanation = Some(router.explain(&request).with_sent_path(sent));
+    let mut scratch = RouteScratch::new();
+    if let Some(found) = router.lookup(&request, &mut scratch) {
+        let action = usize::try_from(found.rule.action).ok().and_then(|index| config.actions.get(index));
+        answer.action = action.map(|action| action_text(config, action));
+        let mut rewritten = Vec::new();
+        match found.rewrite(path, &mut scratch, &mut rewritten) {
+            Ok(true) => answer.rewritten_path = Some(String::from_utf8_lossy(&rewritten).into_owned()),
+            Ok(false) => {}
+            Err(fault) => answer.refused = Some(format!("500: {}", fault.reason())),
+        }
+    }
+    answer
+}
+
+/// Explains a request at an address of NGINX's servers.
+fn explain_site(sites: &Sites, index: usize, address: &ListenAddress, asked: &Asked) -> ListenerAnswer {
+    let Asked { bytes, head, .. } = asked;
+    let target = head.target.of(bytes);
+    let target = target.get(target.len() - origin_len(head)..).unwrap_or_default();
+    let (local_address, local_port) = match address {
+        ListenAddress::Tcp(address) => (address.ip().to_string(), address.port()),
+        ListenAddress::Unix(path) => (format!("unix:{}", path.display()), 0),
+    };
+    let request = SiteRequest {
+        host: head.host.of(bytes),
+        path: head.path.of(bytes),
+        query: head.query.map(|query| query.of(bytes)),
+        target,
+        method: head.method_name(bytes),
+        protocol: if head.version == Version::Http11 { "HTTP/1.1" } else { "HTTP/1.0" },
+        fields: head.fields(bytes),
+        body_bytes: None,
+        remote_address: b"127.0.0.1",
+        remote_port: 0,
+        local_address: local_address.as_bytes(),
+        local_port,
+        id: 0,
+    };
+    ListenerAnswer {
+        listener: String::new(),
+        address: String::new(),
+        refused: None,
+        action: None,
+        rewritten_path: None,
+        explanation: None,
+        site: Some(sites.explain(index, &request)),
+        why_not: None,
+    }
+}
+
+/// The length of path and query in a target.
+fn origin_len(head: &RequestHead) -> usize {
+    head.path.len() + head.query.map_or(0, |query| query.len() + 1)
+}
+
+/// What an action does, for people.
+pub(crate) fn action_text(config: &Config, action: &Action) -> String {
+    let cluster = |index: usize| config.clusters.get(index).map_or("unknown", |cluster| &cluster.name);
+    match &action.kind {
+        ActionKind::Cluster(index) => format!("cluster {}", cluster(*index)),
+        ActionKind::Weighted(clusters) => {
+            let shares: Vec<String> = clusters
+                .iter()
+                .map(|share| format!("{} ({})", cluster(share.cluster), share.weight))
+                .collect();
+            format!("clusters by weight: {}", shares.join(", "))
+        }
+        ActionKind::Respond(respond) => format!("respond {}", respond.status),
+        ActionKind::Redirect(redirect) => format!("redirect {}", redirect.status),
+    }
+}
+
+fn no_listener(config: &Config, question: &Question) -> anyhow::Error {
+    match &question.listener {
+        Some(name) => {
+            let names: Vec<&str> = config.listeners.iter().map(|listener| &*listener.name).collect();
+            anyhow!("there is no listener \"{name}\" with routes; the listeners are {}", names.join(", "))
+        }
+        None => anyhow!("no listener has routes"),
+    }
+}
+
+/// A listener's name, and its address where that says more.
+pub(crate) fn named(name: &str, address: &str) -> String {
+    if name == address { name.to_owned() } else { format!("{name} ({address})") }
+}

@@ -1,0 +1,86 @@
+//! The request that is asked about.
+
+use std::fmt::Write;
+
+use anyhow::{anyhow, bail, ensure};
+use eddy_config::{Config, ListenAddress};
+use eddy_http::{HeadLimits, RequestHead};
+
+use super::Question;
+
+/// The request that is asked about, as a client would send it.
+pub(super) struct Asked {
+    pub(super) bytes: Vec<u8>,
+    pub(super) head: RequestHead,
+    port: Option<u16>,
+}
+
+impl Asked {
+    /// Reads the request of a question.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub(super) fn parse(question: &Question) -> anyhow::Result<Self> {
+        let url = Url::parse(&question.url);
+        let mut fields = String::new();
+        let mut has_host = false;
+        for field in &question.fields {
+            let Some((name, value)) = field.split_once(':') else {
+                bail!("\"{field}\" is no field; write it as 'name: value'");
+            };
+            has_host |= name.eq_ignore_ascii_case("host");
+            let _ = write!(fields, "{name}: {}\r\n", value.trim());
+        }
+        // Only HTTP/1.0 has requests without a host.
+        let version = if has_host || url.authority.is_some() { "HTTP/1.1" } else { "HTTP/1.0" };
+        let host = match url.authority {
+            Some(authority) if !has_host => format!("Host: {authority}\r\n"),
+            _ => String::new(),
+        };
+        let text = format!("{} {} {version}\r\n{host}{fields}\r\n", question.method, url.target);
+        ensure!(
+            text.matches("\r\n").count() == fields.matches("\r\n").count() + host.matches("\r\n").count() + 2,
+            "line breaks cannot be sent in a request"
+        );
+        let bytes = text.into_bytes();
+        let mut head = RequestHead::new();
+        head.parse(&bytes, &HeadLimits::default()).map_err(|fault| {
+            anyhow!("this is no request: {} (a client would get {})", fault.reason(), fault.status())
+        })?;
+        Ok(Self { bytes, head, port: url.port })
+    }
+
+    /// Whether the port of the URL leaves this listener possible.
+    pub(super) fn may_come_in_at(&self, address: &ListenAddress, config: &Config) -> bool {
+        let has_port = |address: &ListenAddress, port: u16| matches!(address, ListenAddress::Tcp(address) if address.port() == port);
+        match self.port {
+            Some(port) if config.listeners.iter().any(|other| has_port(&other.address, port)) => {
+                has_port(address, port)
+            }
+            _ => true,
+        }
+    }
+}
+
+/// A URL taken apart as far as a client does before it sends a request.
+struct Url<'a> {
+    authority: Option<&'a str>,
+    port: Option<u16>,
+    target: String,
+}
+
+impl<'a> Url<'a> {
+    fn parse(text: &'a str) -> Self {
+        // A fragment is never sent.
+        let text = text.split('#').next().unwrap_or_default();
+        let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://")).unwrap_or(text);
+        if rest.starts_with('/') || rest == "*" {
+            return Self { authority: None, port: None, target: rest.to_owned() };
+        }
+        let end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (authority, target) = rest.split_at(end);
+        let target = if target.starts_with('/') { target.to_owned() } else { format!("/{target}") };
+        let port = authority.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+        Self { authority: Some(authority), port, target }
+    }
+}

@@ -1,0 +1,115 @@
+//! What is asked.
+
+use anyhow::bail;
+
+/// A request, and what is wanted to be known of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Question {
+    /// `http://HOST/PATH`, `HOST/PATH` or `/PATH`.
+    pub(crate) url: String,
+    /// The method.
+    pub(crate) method: String,
+    /// Fields as `name: value`.
+    pub(crate) fields: Vec<String>,
+    /// This listener alone.
+    pub(crate) listener: Option<String>,
+    /// Why this rule was not chosen.
+    pub(crate) why_not: Option<String>,
+    /// Every rule and its reason.
+    pub(crate) all: bool,
+}
+
+impl Question {
+    /// Reads a query, as in `url=http://a.example/b&method=POST&header=accept:%20text/html`; whether JSON is wanted, too.
+    ///
+    /// # Errors
+    /// What is wrong with it, and how it is written.
+    pub(crate) fn of_query(query: &[u8]) -> anyhow::Result<(Self, bool)> {
+        let mut question = Self { method: "GET".to_owned(), ..Self::default() };
+        let (mut is_json, mut has_url) = (false, false);
+        for part in query.split(|byte| *byte == b'&').filter(|part| !part.is_empty()) {
+            let at = part.iter().position(|byte| *byte == b'=').unwrap_or(part.len());
+            let (name, value) = part.split_at(at);
+            let (name, value) = (decoded(name), decoded(value.strip_prefix(b"=").unwrap_or_default()));
+            match name.as_str() {
+                "url" => {
+                    question.url = value;
+                    has_url = true;
+                }
+                "method" => question.method = value,
+                "header" => question.fields.push(value),
+                "listener" => question.listener = Some(value),
+                "why_not" => question.why_not = Some(value),
+                "all" => question.all = true,
+                "format" if value == "json" => is_json = true,
+                "format" if value == "text" => is_json = false,
+                "format" => bail!("there is no format \"{value}\"; ask for text or json"),
+                other => bail!("\"{other}\" is nothing that can be asked; {USAGE}"),
+            }
+        }
+        if !has_url {
+            bail!("{USAGE}");
+        }
+        Ok((question, is_json))
+    }
+}
+
+/// A value as forms write it: `+` for a space, escapes decoded; what begins no escape stays.
+fn decoded(text: &[u8]) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&byte, tail)) = rest.split_first() {
+        rest = tail;
+        let escape = match (byte, tail) {
+            (b'%', [high, low, ..]) => hex(*high).zip(hex(*low)),
+            _ => None,
+        };
+        match escape {
+            Some((high, low)) => {
+                bytes.push(high << 4 | low);
+                rest = tail.get(2..).unwrap_or_default();
+            }
+            None => bytes.push(if byte == b'+' { b' ' } else { byte }),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    u8::try_from(char::from(digit).to_digit(16)?).ok()
+}
+
+const USAGE: &str = "write `/explain?url=http://HOST/PATH`, with `&method=`, `&header=name:value`, `&listener=`, \
+                     `&why_not=RULE`, `&all` and `&format=json` where they are wanted";
+
+#[cfg(test)]
+mod tests {
+    use super::Question;
+
+    #[test]
+    fn a_query_asks_what_the_command_line_asks() {
+        let query = b"url=http://a.test/b%3Fc%3Dd&method=POST&header=accept:+text/html&header=x-a:%20%2B&all&format=json";
+        let (question, is_json) = Question::of_query(query).unwrap();
+        let expected = Question {
+            url: "http://a.test/b?c=d".to_owned(),
+            method: "POST".to_owned(),
+            fields: vec!["accept: text/html".to_owned(), "x-a: +".to_owned()],
+            all: true,
+            ..Question::default()
+        };
+        assert_eq!((question, is_json), (expected, true));
+        let (question, is_json) = Question::of_query(b"url=/a%&listener=front&why_not=r/1").unwrap();
+        assert_eq!((question.url.as_str(), question.method.as_str(), is_json), ("/a%", "GET", false));
+        assert_eq!((question.listener.as_deref(), question.why_not.as_deref()), (Some("front"), Some("r/1")));
+    }
+
+    #[test]
+    fn what_cannot_be_asked_is_told() {
+        for (query, told) in
+            [("", "url="), ("url=/a&x=1", "\"x\""), ("url=/a&format=xml", "\"xml\""), ("method=GET", "url=")]
+        {
+            let error = Question::of_query(query.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(told), "{query}: {error}");
+        }
+    }
+}
