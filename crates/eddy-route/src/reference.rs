@@ -4,15 +4,20 @@
 use crate::compile::{CompiledRule, Probe};
 use crate::order::Entries;
 
-/// The rank of the first entry that matches a request with this folded host.
+/// The rank of the first entry under these hosts that matches a request.
 pub(crate) fn find(
     rules: &[CompiledRule],
     entries: &Entries,
-    folded_host: &[u8],
+    serving: &[u32],
     probe: &mut Probe<'_>,
 ) -> Option<usize> {
-    entries.list.iter().position(|entry| {
-        let rule = &rules[entry.rule as usize];
-        entries.scope(*entry).host.matches(folded_host) && rule.first_failure(probe).is_none()
+    serving.iter().find_map(|scope| {
+        let scope = &entries.scopes[*scope as usize];
+        probe.read_path(scope.ground.strips_parameters);
+        let mut ranks = scope.ranks.start as usize..scope.ranks.end as usize;
+        ranks.find(|rank| {
+            let rule = &rules[entries.list[*rank].rule as usize];
+            rule.first_failure(probe).is_none()
+        })
     })
 }

@@ -2,25 +2,46 @@
 
 use eddy_http::Fields;
 
-use crate::compile::PatternScratch;
+use crate::compile::{PatternScratch, strip_parameters};
 use crate::normalise::hex_value;
 
 /// A request as the router sees it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct RouteRequest<'a> {
     /// The host without port, in any letter case; empty if the request names none.
     pub host: &'a [u8],
+    /// The host with its port, if it has one.
+    pub authority: &'a [u8],
     /// The path as the normaliser left it.
     pub path: &'a [u8],
     /// The query without `?`; empty if there is none.
     pub query: &'a [u8],
+    /// The path with `?` and the query, as it would be sent upstream without a rewrite.
+    pub target: &'a [u8],
+    /// `http` or `https`.
+    pub scheme: &'a [u8],
     /// The method as sent.
     pub method: &'a [u8],
+    /// A random number, by which rules for a fraction of requests choose theirs.
+    pub random: u64,
     /// The fields as sent.
     pub fields: Fields<'a>,
 }
 
 impl<'a> RouteRequest<'a> {
+    /// The path without what follows a `;` in each segment.
+    pub(crate) fn strip_path<'o>(&self, out: &'o mut Vec<u8>) -> &'o [u8]
+    where
+        'a: 'o,
+    {
+        let path = self.path();
+        if memchr::memchr(b';', path).is_none() {
+            return path;
+        }
+        strip_parameters(path, out);
+        out
+    }
+
     /// The path, `/` if it is empty.
     pub(crate) fn path(&self) -> &'a [u8] {
         if self.path.is_empty() { b"/" } else { self.path }
@@ -37,6 +58,12 @@ pub struct RouteScratch {
     pub(crate) pattern: PatternScratch,
     /// The hosts a request's host is in.
     pub(crate) scopes: Vec<u32>,
+    /// Closed tables whose most specific host was tried.
+    pub(crate) closed: Vec<u32>,
+    /// The path without parameters.
+    pub(crate) stripped: Vec<u8>,
+    /// The path in lower case.
+    pub(crate) folded: Vec<u8>,
     /// Branches of the path tree still to walk, each with how much of the path is behind it.
     pub(crate) branches: Vec<(u32, usize)>,
     /// Lists of rules met on the walk.

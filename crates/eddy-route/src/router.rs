@@ -1,13 +1,15 @@
 //! The router of a listener: tables compiled into one order and one index, never changed after.
 
-use crate::compile::{CompiledRule, Library, Probe, RewriteFault, Work, fold_host};
+use std::sync::Arc;
+
+use crate::compile::{CompiledRule, HostKey, Library, Probe, RewriteFault, Work};
 use crate::error::{RouteError, RouteProblem};
 use crate::explain::{Cost, Explanation, judge};
 use crate::index::{HostIndex, NONE, PathIndex};
 use crate::order::Entries;
 use crate::reference;
 use crate::request::{RouteRequest, RouteScratch};
-use crate::rule::RouteTable;
+use crate::rule::{Origin, RouteTable};
 use crate::survey::{RankedRule, survey};
 use crate::witness::{Search, Witness};
 
@@ -18,8 +20,14 @@ pub struct Router {
     entries: Entries,
     hosts: HostIndex,
     paths: PathIndex,
-    /// Whether any rule looks at the query; if not, it is not read.
+    /// Whether any rule looks at the decoded query; if not, it is not decoded.
     has_query_conditions: bool,
+    /// Whether any rule compares paths without parameters.
+    strips_parameters: bool,
+    /// Whether the search in any table may end early, or any table compares paths without parameters.
+    has_special_grounds: bool,
+    /// Whether any rule takes a fraction of requests.
+    has_fractions: bool,
 }
 
 /// The rule that a request is for.
@@ -48,7 +56,24 @@ impl Router {
         let hosts = HostIndex::build(&entries.scopes);
         let paths = PathIndex::build(&rules, &entries);
         let has_query_conditions = rules.iter().any(CompiledRule::has_query_condition);
-        Ok(Self { rules, entries, hosts, paths, has_query_conditions })
+        let strips_parameters = entries.scopes.iter().any(|scope| scope.ground.strips_parameters);
+        let has_special_grounds = strips_parameters || entries.scopes.iter().any(|scope| scope.is_end);
+        let has_fractions = rules.iter().any(|rule| rule.fraction.is_some());
+        Ok(Self {
+            rules,
+            entries,
+            hosts,
+            paths,
+            has_query_conditions,
+            strips_parameters,
+            has_special_grounds,
+            has_fractions,
+        })
+    }
+
+    /// Whether any rule takes a fraction of requests, so that requests need a random number.
+    pub fn has_fractions(&self) -> bool {
+        self.has_fractions
     }
 
     /// Finds the rule for a request: of all that match, the first in the total order.
@@ -65,21 +90,41 @@ impl Router {
 
     /// The rank of the first rule that matches, or [`NONE`], and what was done to find it.
     fn find(&self, request: &RouteRequest<'_>, scratch: &mut RouteScratch) -> (u32, Cost) {
-        let RouteScratch { host, query, pattern, scopes, branches, lists } = scratch;
-        let host = fold_host(request.host, host);
+        let RouteScratch { host, query, pattern, scopes, closed, stripped, folded, branches, lists } =
+            scratch;
         query.read(if self.has_query_conditions { request.query } else { b"" });
-        self.hosts.find(host, scopes);
-        let mut probe = Probe::new(request, query, pattern);
+        self.hosts.find(request, host, scopes);
+        let stripped = if self.strips_parameters { request.strip_path(stripped) } else { b"" };
+        let mut probe = Probe::new(request, stripped, query, pattern);
         let (mut rank, mut hosts) = (NONE, 0);
+        closed.clear();
         while rank == NONE
             && let Some(scope) = scopes.pop()
         {
-            rank = self.paths.find(scope, &self.rules, &mut probe, branches, lists);
+            if self.has_special_grounds && !self.enter(scope, closed, &mut probe) {
+                continue;
+            }
+            rank = self.paths.find(scope, &self.rules, &mut probe, folded, branches, lists);
             hosts += 1;
         }
         let Work { steps, passes, tries } = probe.work;
         let rules = u32::try_from(self.entries.list.len()).unwrap_or(u32::MAX);
         (rank, Cost { hosts, steps, passes, tries, rules })
+    }
+
+    /// Takes the path as the rules of a host read it; `false` if the search in their table has ended.
+    fn enter(&self, scope: u32, closed: &mut Vec<u32>, probe: &mut Probe<'_>) -> bool {
+        let scope = &self.entries.scopes[scope as usize];
+        if let Some(table) = scope.closing_table() {
+            if closed.contains(&table) {
+                return false;
+            }
+            if scope.is_end {
+                closed.push(table);
+            }
+        }
+        probe.read_path(scope.ground.strips_parameters);
+        true
     }
 
     /// Finds the rule for a request by trying all in order: the same answer as [`Router::lookup`], slowly.
@@ -92,11 +137,11 @@ impl Router {
         request: &RouteRequest<'_>,
         scratch: &mut RouteScratch,
     ) -> Option<Found<'r>> {
-        let RouteScratch { host, query, pattern, .. } = scratch;
-        let host = fold_host(request.host, host);
+        let RouteScratch { host, query, pattern, stripped, .. } = scratch;
+        let serving = self.entries.serving(request, host);
         query.read(request.query);
-        let mut probe = Probe::new(request, query, pattern);
-        let at = reference::find(&self.rules, &self.entries, host, &mut probe)?;
+        let mut probe = Probe::new(request, request.strip_path(stripped), query, pattern);
+        let at = reference::find(&self.rules, &self.entries, &serving, &mut probe)?;
         self.found(u32::try_from(at).ok()?)
     }
 
@@ -191,12 +236,16 @@ fn compile(tables: &[RouteTable]) -> Result<Vec<CompiledRule>, Vec<RouteError>> 
     let (mut entries, mut path_bytes) = (0, 0);
     let mut library = Library::default();
     for (table, spec) in (0..).zip(tables) {
-        library.dialect = spec.dialect;
+        for end in &spec.ends {
+            if let Err(problem) = HostKey::check(end, spec.reading.host) {
+                errors.push(RouteError { origin: Origin::nowhere(), rule: Arc::clone(&spec.name), problem });
+            }
+        }
         for rule in &spec.rules {
             entries += rule.hosts.len().max(1);
             path_bytes += rule.hosts.len().max(1) * rule.path.text_len();
             let index = u32::try_from(rules.len()).unwrap_or(u32::MAX);
-            rules.extend(CompiledRule::build(rule, table, index, &mut library, &mut errors));
+            rules.extend(CompiledRule::build(rule, (table, spec.reading), index, &mut library, &mut errors));
             let totals =
                 [("rules times hosts", entries, ENTRIES_MAX), ("bytes of paths", path_bytes, PATH_BYTES_MAX)];
             if let Some((what, _, max)) = totals.into_iter().find(|(_, total, max)| total > max) {

@@ -12,6 +12,13 @@ pub struct Origin {
     pub line: u32,
 }
 
+impl Origin {
+    /// The origin of what is not written as a rule.
+    pub(crate) fn nowhere() -> Self {
+        Self { file: "".into(), line: 0 }
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}:{}", self.file, self.line)
@@ -24,6 +31,8 @@ pub enum Dialect {
     /// eddy's own: the most specific rule wins, wherever it is written.
     #[default]
     Eddy,
+    /// Envoy's: of the virtual host with the most specific domain, the route written first wins.
+    Envoy,
 }
 
 /// A table of rules of one dialect.
@@ -33,8 +42,81 @@ pub struct RouteTable {
     pub name: Arc<str>,
     /// The language the rules are written in.
     pub dialect: Dialect,
+    /// How the rules read a request.
+    pub reading: Reading,
+    /// Hosts at which the search in this table ends, whether or not one of their rules matches, and even if no rule names
+    /// them: rules of less specific hosts of this table then do not count.
+    pub ends: Vec<HostPattern>,
     /// The rules in file order.
     pub rules: Vec<Rule>,
+}
+
+impl RouteTable {
+    /// A table without rules that reads requests as its dialect does by default.
+    pub fn new(name: &str, dialect: Dialect) -> Self {
+        let reading = Reading::of(dialect);
+        Self { name: name.into(), dialect, reading, ends: Vec::new(), rules: Vec::new() }
+    }
+}
+
+/// How the rules of a table read a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Reading {
+    /// What of the authority their hosts are compared with.
+    pub host: HostForm,
+    /// Whether a request is for the most specific of their hosts alone, also where none of its rules matches; other
+    /// tables are asked all the same.
+    pub is_closed: bool,
+    /// What their paths are compared with.
+    pub path: PathForm,
+    /// What their query matches are compared with.
+    pub query: QueryForm,
+}
+
+impl Reading {
+    /// How a dialect reads requests by default.
+    pub fn of(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::Eddy => Self::default(),
+            Dialect::Envoy => Self {
+                host: HostForm { keeps_port: true, keeps_dot: true },
+                is_closed: true,
+                path: PathForm::Raw,
+                query: QueryForm::Raw,
+            },
+        }
+    }
+}
+
+/// What of a request's authority a host is compared with, always in lower case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HostForm {
+    /// Whether a port belongs to it.
+    pub keeps_port: bool,
+    /// Whether one final dot belongs to it.
+    pub keeps_dot: bool,
+}
+
+/// What paths of rules are compared with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PathForm {
+    /// The request's path; those of rules are brought into the form that eddy's normaliser gives it.
+    #[default]
+    Normal,
+    /// The request's path; those of rules are taken byte by byte.
+    Raw,
+    /// The same, what follows a `;` in each segment of the request's path left out.
+    WithoutParameters,
+}
+
+/// What values of parameters of the query are compared with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum QueryForm {
+    /// Names and values as HTML forms decode them.
+    #[default]
+    Decoded,
+    /// Names and values as they were sent.
+    Raw,
 }
 
 /// One rule: what a request must be like, and what then happens to it.
@@ -56,6 +138,8 @@ pub struct Rule {
     pub headers: Vec<ValueMatch>,
     /// What the query's parameters must be like.
     pub query: Vec<ValueMatch>,
+    /// How many of the requests that are for it otherwise it takes; `None` for all.
+    pub fraction: Option<Fraction>,
     /// Moves the rule before (negative) or after (positive) the rules of the same host and table; 0 when absent.
     pub rank: Option<i32>,
     /// What the caller does with a request of this rule; the router only hands it back.
@@ -64,7 +148,48 @@ pub struct Rule {
     pub rewrite: Option<PathRewrite>,
 }
 
-/// Which hosts a rule serves. Letter case, a port and one final dot of the request's host do not count.
+impl Rule {
+    /// A rule for every request, with the first action.
+    pub fn new(name: &str, origin: Origin) -> Self {
+        Self {
+            name: name.into(),
+            origin,
+            hosts: Vec::new(),
+            path: PathPattern::Any,
+            methods: Vec::new(),
+            headers: Vec::new(),
+            query: Vec::new(),
+            fraction: None,
+            rank: None,
+            action: 0,
+            rewrite: None,
+        }
+    }
+}
+
+/// A share of requests: those for whose random number `random % denominator < numerator` holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fraction {
+    /// So many.
+    pub numerator: u32,
+    /// Of so many; at least 1.
+    pub denominator: u32,
+}
+
+impl Fraction {
+    /// Whether a request with this random number is one of them.
+    pub(crate) fn takes(self, random: u64) -> bool {
+        random % u64::from(self.denominator.max(1)) < u64::from(self.numerator)
+    }
+}
+
+impl fmt::Display for Fraction {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} of {}", self.numerator, self.denominator)
+    }
+}
+
+/// Which hosts a rule serves. Letter case does not count; what else of a request's authority does, the table says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum HostPattern {
     /// Every host, also none.
@@ -74,9 +199,15 @@ pub enum HostPattern {
     Exact(String),
     /// Every host below this one, by any number of labels: `*.example.com`, with or without the `*.`.
     Suffix(String),
+    /// Every host below this one by one label.
+    OneLabel(String),
+    /// Every host that ends in these bytes and has one more before: `-bar.example.com`.
+    ByteSuffix(String),
+    /// Every host that begins with these bytes and goes on: `www.example.`.
+    BytePrefix(String),
 }
 
-/// Which paths a rule serves, compared with the normalised path, letter case counts.
+/// Which paths a rule serves; letter case counts but where it is said.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PathPattern {
     /// Every path, also the `*` of `OPTIONS *`.
@@ -88,12 +219,25 @@ pub enum PathPattern {
     Prefix(String),
     /// Every path that begins with these bytes, also within a segment: `/user` is `/username` too.
     BytePrefix(String),
+    /// One of these three in any case of ASCII letters.
+    Caseless(CaselessPath),
     /// Every path that the expression matches as a whole.
     Regex(String),
     /// Every path in which the expression matches somewhere.
     Search(PathSearch),
     /// `/users/{id}`: a capture takes one segment that is not empty; a last `{rest...}` takes all that is left, also nothing.
     Template(String),
+}
+
+/// A path in any case of ASCII letters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum CaselessPath {
+    /// As [`PathPattern::Exact`].
+    Exact(String),
+    /// As [`PathPattern::Prefix`].
+    Prefix(String),
+    /// As [`PathPattern::BytePrefix`].
+    BytePrefix(String),
 }
 
 /// An expression that is searched for in a path, rather than matched with all of it.
@@ -115,6 +259,9 @@ impl PathPattern {
             Self::Exact(text)
             | Self::Prefix(text)
             | Self::BytePrefix(text)
+            | Self::Caseless(
+                CaselessPath::Exact(text) | CaselessPath::Prefix(text) | CaselessPath::BytePrefix(text),
+            )
             | Self::Regex(text)
             | Self::Template(text) => text.len(),
             Self::Search(search) => search.expression.len() + search.below.len(),
@@ -125,17 +272,45 @@ impl PathPattern {
 /// What a field or a parameter of the query must be like.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ValueMatch {
-    /// The name: of a field in any letter case, of a parameter byte by byte after decoding.
+    /// The name: of a field in any letter case, of a parameter byte by byte.
+    ///
+    /// Of what is no field, `:method`, `:authority`, `:path` (with the query) and `:scheme` stand for the parts of the request.
     pub name: String,
     /// What its value must be like.
     pub test: ValueTest,
+    /// Whether the case of ASCII letters does not count in a test for a text.
+    pub is_caseless: bool,
+    /// Whether the test must fail instead: of a field that was sent more than once, for all of its lines.
+    pub is_inverted: bool,
+    /// What holds where there is no such name.
+    pub missing: Missing,
 }
 
-/// What a value must be like, byte by byte, letter case counts.
+impl ValueMatch {
+    /// A test in which letter case counts, that is meant as it is, and that fails without a value.
+    pub fn new(name: &str, test: ValueTest) -> Self {
+        let name = name.to_owned();
+        Self { name, test, is_caseless: false, is_inverted: false, missing: Missing::Fails }
+    }
+}
+
+/// What holds for a test where there is no value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Missing {
+    /// It fails, inverted or not.
+    #[default]
+    Fails,
+    /// It is made with an empty value.
+    IsEmpty,
+    /// It passes, inverted or not.
+    Passes,
+}
+
+/// What a value must be like, byte by byte.
 ///
 /// A field that was sent more than once passes if any of its lines does. Of a parameter given more than once only the
-/// first counts; its percent-escapes are decoded and `+` means a space. `Absent` passes only without any such name;
-/// every other test fails then.
+/// first counts; the table says whether it is decoded. `Absent` passes only without any such name, and is neither
+/// inverted nor caseless; every other test fails then, unless [`ValueMatch::missing`] says more.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ValueTest {
     /// There is a value, maybe empty.
@@ -152,6 +327,8 @@ pub enum ValueTest {
     Contains(String),
     /// The expression matches the value as a whole.
     Regex(String),
+    /// The value is a whole number in decimal, at least the first and less than the second.
+    Range(i64, i64),
 }
 
 /// How the path is changed for the upstream; the query stays.
@@ -161,4 +338,17 @@ pub enum PathRewrite {
     Prefix(String),
     /// The whole new path; `{name}` stands for a capture of the template or expression, `{1}` for a numbered group.
     Full(String),
+    /// Replaces the bytes that the path pattern names, as they are: of a prefix those alone, of all else the whole path.
+    Matched(String),
+    /// Replaces what an expression matches, wherever it does.
+    Replace(PathReplace),
+}
+
+/// A search for parts of a path, and what stands in their place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PathReplace {
+    /// The expression.
+    pub expression: String,
+    /// The new text; `\1` to `\9` stand for its groups, `\0` for all it matched, `\\` for a backslash.
+    pub by: String,
 }

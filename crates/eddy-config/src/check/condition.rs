@@ -104,7 +104,7 @@ fn check_values<K>(
         // The reader noted a condition that is missing or wrong.
         let Some(condition) = entry.value else { continue };
         let Some(test) = check_value(condition.value) else { continue };
-        matches.push(ValueMatch { name: text(entry.name.value), test });
+        matches.push(ValueMatch::new(&text(entry.name.value), test));
         places.push(condition.place);
     }
     matches

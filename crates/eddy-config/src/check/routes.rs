@@ -128,6 +128,7 @@ fn place_of(problem: &RouteProblem, rule: &Rule, places: &RulePlaces) -> Option<
                 | PathPattern::Exact(_)
                 | PathPattern::Prefix(_)
                 | PathPattern::BytePrefix(_)
+                | PathPattern::Caseless(_)
                 | PathPattern::Regex(_)
                 | PathPattern::Search(_)
                 | PathPattern::Template(_) => {

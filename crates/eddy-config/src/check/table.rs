@@ -60,7 +60,10 @@ pub(super) fn check_tables(
         tables.actions.reserve(rules.len());
         let dialect = dialect.map_or(Dialect::Eddy, |At { value: DialectName(dialect), .. }| dialect);
         let mut checker = TableChecker {
-            table: RouteTable { name: entry.name.value.0, dialect, rules: Vec::with_capacity(rules.len()) },
+            table: RouteTable {
+                rules: Vec::with_capacity(rules.len()),
+                ..RouteTable::new(&entry.name.value.0, dialect)
+            },
             places: Vec::with_capacity(rules.len()),
             names: HashMap::with_capacity(rules.len()),
             sources,
@@ -124,6 +127,7 @@ impl TableChecker<'_> {
             methods: conditions.methods,
             headers: conditions.headers,
             query: conditions.query,
+            fraction: None,
             rank,
             action: number,
             rewrite,

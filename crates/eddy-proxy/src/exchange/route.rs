@@ -88,9 +88,13 @@ fn find(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let bytes = exchange.head_bytes.as_slice();
     let request = RouteRequest {
         host: head.host.of(bytes),
+        authority: head.authority.of(bytes),
         path: &exchange.path,
         query: head.query.map(|query| query.of(bytes)).unwrap_or_default(),
+        target: &exchange.target,
+        scheme: b"http",
         method: head.method_name(bytes),
+        random: if router.has_fractions() { drive.worker.rng.borrow_mut().bits() } else { 0 },
         fields: head.fields(bytes),
     };
     let mut scratch = drive.worker.route.borrow_mut();

@@ -75,6 +75,7 @@ impl Ask {
             query: self.query.as_bytes(),
             method: b"GET",
             fields: Fields::new(&self.bytes, &self.fields),
+            ..RouteRequest::default()
         })
     }
 }
@@ -82,24 +83,14 @@ impl Ask {
 /// A table of so many rules.
 pub(crate) fn table(kind: Kind, count: usize) -> RouteTable {
     let rules = (0..count).map(|number| rule(kind, number)).collect();
-    RouteTable { name: Arc::from("bench"), dialect: Dialect::Eddy, rules }
+    RouteTable { rules, ..RouteTable::new("bench", Dialect::Eddy) }
 }
 
 fn rule(kind: Kind, number: usize) -> Rule {
-    let mut rule = Rule {
-        name: format!("rule-{number}").into(),
-        origin: Origin { file: Arc::from("bench.yaml"), line: 1 },
-        hosts: Vec::new(),
-        path: PathPattern::Prefix("/".to_owned()),
-        methods: Vec::new(),
-        headers: Vec::new(),
-        query: Vec::new(),
-        rank: None,
-        action: 0,
-        rewrite: None,
-    };
-    let tenant =
-        |name: &str| ValueMatch { name: name.to_owned(), test: ValueTest::Exact(format!("tenant-{number}")) };
+    let origin = Origin { file: Arc::from("bench.yaml"), line: 1 };
+    let mut rule = Rule::new(&format!("rule-{number}"), origin);
+    rule.path = PathPattern::Prefix("/".to_owned());
+    let tenant = |name: &str| ValueMatch::new(name, ValueTest::Exact(format!("tenant-{number}")));
     let place = place(number);
     let exact = || PathPattern::Exact(format!("{place}/item"));
     let prefix = || PathPattern::Prefix(format!("{place}/"));

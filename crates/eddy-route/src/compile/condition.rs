@@ -7,7 +7,7 @@ use eddy_http::{FieldId, FieldRef};
 use crate::compile::pattern::{Form, Groups, Pattern, PatternScratch};
 use crate::compile::rule::Probe;
 use crate::error::RouteProblem;
-use crate::rule::{ValueMatch, ValueTest};
+use crate::rule::{Missing, QueryForm, ValueMatch, ValueTest};
 
 /// A condition on the values of one name.
 #[derive(Debug)]
@@ -15,6 +15,8 @@ pub(crate) struct Condition {
     pub(crate) source: Source,
     pub(crate) name: Box<str>,
     pub(crate) test: Test,
+    pub(crate) is_inverted: bool,
+    pub(crate) missing: Missing,
 }
 
 /// Where the values of a condition come from.
@@ -22,12 +24,25 @@ pub(crate) struct Condition {
 pub(crate) enum Source {
     /// The request's fields; the id spares comparing well-known names.
     Header(FieldId),
-    /// The parameters of the query.
+    /// The parameters of the query, decoded.
     Query,
+    /// The parameters of the query as they were sent.
+    RawQuery,
+    /// A part of the request that is no field.
+    Part(Part),
+}
+
+/// A part of a request that conditions may name like a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Part {
+    Method,
+    Authority,
+    Target,
+    Scheme,
 }
 
 /// What a value must be like.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum Test {
     Present,
     Absent,
@@ -36,40 +51,122 @@ pub(crate) enum Test {
     Suffix(Box<str>),
     Contains(Box<str>),
     Regex(Box<Pattern>),
+    /// A test for a text, in any case of ASCII letters.
+    Caseless(Box<TextTest>),
+    /// A whole number, at least the first and less than the second.
+    Range(i64, i64),
+}
+
+/// A test for a text in any case; the text is in lower case.
+#[derive(Debug, PartialEq)]
+pub(crate) enum TextTest {
+    Exact(Box<str>),
+    Prefix(Box<str>),
+    Suffix(Box<str>),
+    Contains(Box<str>),
 }
 
 impl Condition {
     pub(crate) fn check_header(spec: &ValueMatch) -> Result<Self, RouteProblem> {
+        if let Some(part) = Part::from_name(&spec.name) {
+            return Self::check(spec, Source::Part(part), spec.name.as_str().into());
+        }
         if !is_token(&spec.name) {
             return Err(RouteProblem::HeaderName { name: spec.name.clone() });
         }
         let name = spec.name.to_ascii_lowercase();
         let source = Source::Header(FieldId::from_name(name.as_bytes()));
-        Ok(Self { source, name: name.into_boxed_str(), test: Test::build(&spec.test)? })
+        Self::check(spec, source, name.into_boxed_str())
     }
 
-    pub(crate) fn check_query(spec: &ValueMatch) -> Result<Self, RouteProblem> {
+    pub(crate) fn check_query(spec: &ValueMatch, form: QueryForm) -> Result<Self, RouteProblem> {
         if spec.name.is_empty() {
             return Err(RouteProblem::QueryName);
         }
-        Ok(Self { source: Source::Query, name: spec.name.as_str().into(), test: Test::build(&spec.test)? })
+        let source = match form {
+            QueryForm::Decoded => Source::Query,
+            QueryForm::Raw => Source::RawQuery,
+        };
+        Self::check(spec, source, spec.name.as_str().into())
+    }
+
+    fn check(spec: &ValueMatch, source: Source, name: Box<str>) -> Result<Self, RouteProblem> {
+        let test = if spec.is_caseless { Test::caseless(&spec.test)? } else { Test::build(&spec.test)? };
+        Ok(Self { source, name, test, is_inverted: spec.is_inverted, missing: spec.missing })
     }
 
     /// Whether the request passes.
     pub(crate) fn holds(&self, probe: &mut Probe<'_>) -> bool {
-        let is_met = match self.source {
+        if !self.is_plain() {
+            return self.holds_specially(probe);
+        }
+        let is_met = self.is_met(probe);
+        // Of `Absent`, any value at all is the failure.
+        is_met != matches!(self.test, Test::Absent)
+    }
+
+    /// Whether the condition is a test alone: neither inverted, nor one that passes without a value but `Absent`.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.is_inverted && self.missing == Missing::Fails
+    }
+
+    /// Whether there is never more than one value.
+    pub(crate) fn is_single(&self) -> bool {
+        !matches!(self.source, Source::Header(_))
+    }
+
+    /// Whether a request passes that has this value and no other.
+    pub(crate) fn holds_for(&self, value: &[u8], scratch: &mut PatternScratch) -> bool {
+        self.test != Test::Absent && self.test.passes(value, scratch) != self.is_inverted
+    }
+
+    /// Whether a request passes that has no value.
+    pub(crate) fn holds_without(&self, scratch: &mut PatternScratch) -> bool {
+        match (&self.test, self.missing) {
+            (Test::Absent, _) | (_, Missing::Passes) => true,
+            (_, Missing::Fails) => false,
+            (test, Missing::IsEmpty) => test.passes(b"", scratch) != self.is_inverted,
+        }
+    }
+
+    fn holds_specially(&self, probe: &mut Probe<'_>) -> bool {
+        if !self.has_value(probe) {
+            return self.holds_without(probe.pattern);
+        }
+        let is_met = self.is_met(probe);
+        if matches!(self.test, Test::Absent) { !is_met } else { is_met != self.is_inverted }
+    }
+
+    fn has_value(&self, probe: &Probe<'_>) -> bool {
+        let name = self.name.as_bytes();
+        match self.source {
+            Source::Query => probe.query.first(name).is_some(),
+            Source::RawQuery => first_raw(probe.raw_query, name).is_some(),
+            Source::Part(_) => true,
+            Source::Header(FieldId::Other) => probe.fields.iter().any(|field| self.is_for(&field)),
+            Source::Header(id) => probe.fields.all(id).next().is_some(),
+        }
+    }
+
+    /// Whether any value passes the test.
+    fn is_met(&self, probe: &mut Probe<'_>) -> bool {
+        let name = self.name.as_bytes();
+        match self.source {
             Source::Query => {
-                let value = probe.query.first(self.name.as_bytes());
+                let value = probe.query.first(name);
                 value.is_some_and(|value| self.test.passes(value, probe.pattern))
             }
+            Source::RawQuery => {
+                let value = first_raw(probe.raw_query, name);
+                value.is_some_and(|value| self.test.passes(value, probe.pattern))
+            }
+            Source::Part(part) => self.test.passes(probe.part(part), probe.pattern),
             Source::Header(FieldId::Other) => {
                 let mut fields = probe.fields.iter().filter(|field| self.is_for(field));
                 fields.any(|field| self.test.passes(field.value, probe.pattern))
             }
             Source::Header(id) => probe.fields.all(id).any(|value| self.test.passes(value, probe.pattern)),
-        };
-        // Of `Absent`, any value at all is the failure.
-        is_met != matches!(self.test, Test::Absent)
+        }
     }
 
     /// Whether a field of an unknown name is the one.
@@ -79,13 +176,17 @@ impl Condition {
 
     /// The exact value that is asked for, if one is.
     pub(crate) fn exact_value(&self) -> Option<&str> {
-        if let Test::Exact(value) = &self.test { Some(value) } else { None }
+        if let (Test::Exact(value), true) = (&self.test, self.is_plain()) { Some(value) } else { None }
     }
 
     /// What was sent instead, for people: each value, or `none`.
     pub(crate) fn show_got(&self, probe: &Probe<'_>) -> String {
         let shown: Vec<String> = match self.source {
             Source::Query => probe.query.first(self.name.as_bytes()).map(show_value).into_iter().collect(),
+            Source::RawQuery => {
+                first_raw(probe.raw_query, self.name.as_bytes()).map(show_value).into_iter().collect()
+            }
+            Source::Part(part) => vec![show_value(probe.part(part))],
             Source::Header(_) => probe.fields.all_named(self.name.as_bytes()).map(show_value).collect(),
         };
         if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
@@ -94,8 +195,8 @@ impl Condition {
     /// `header` or `query parameter`, for people.
     pub(crate) fn kind(&self) -> &'static str {
         match self.source {
-            Source::Header(_) => "header",
-            Source::Query => "query parameter",
+            Source::Header(_) | Source::Part(_) => "header",
+            Source::Query | Source::RawQuery => "query parameter",
         }
     }
 }
@@ -112,7 +213,23 @@ impl Test {
             ValueTest::Regex(text) => {
                 Self::Regex(Box::new(Pattern::build(text, Form::Whole, Groups::Ignored)?))
             }
+            ValueTest::Range(start, end) => Self::Range(*start, *end),
         })
+    }
+
+    /// The same in any case of ASCII letters, where the test is for a text.
+    fn caseless(test: &ValueTest) -> Result<Self, RouteProblem> {
+        let folded = |text: &str| text.to_ascii_lowercase().into_boxed_str();
+        let caseless = match test {
+            ValueTest::Exact(text) => TextTest::Exact(folded(text)),
+            ValueTest::Prefix(text) => TextTest::Prefix(folded(text)),
+            ValueTest::Suffix(text) => TextTest::Suffix(folded(text)),
+            ValueTest::Contains(text) => TextTest::Contains(folded(text)),
+            ValueTest::Present | ValueTest::Absent | ValueTest::Regex(_) | ValueTest::Range(..) => {
+                return Self::build(test);
+            }
+        };
+        Ok(Self::Caseless(Box::new(caseless)))
     }
 
     /// Whether a value that is there passes; for `Absent` the answer is about the opposite.
@@ -124,6 +241,37 @@ impl Test {
             Self::Suffix(text) => value.ends_with(text.as_bytes()),
             Self::Contains(text) => memchr::memmem::find(value, text.as_bytes()).is_some(),
             Self::Regex(pattern) => pattern.matches(value, scratch),
+            Self::Caseless(caseless) => caseless.passes(value),
+            Self::Range(start, end) => {
+                whole_number(value).is_some_and(|number| (*start..*end).contains(&number))
+            }
+        }
+    }
+}
+
+impl TextTest {
+    fn passes(&self, value: &[u8]) -> bool {
+        let (Self::Exact(text) | Self::Prefix(text) | Self::Suffix(text) | Self::Contains(text)) = self;
+        let text = text.as_bytes();
+        let is_at =
+            |at: usize| value.get(at..at + text.len()).is_some_and(|part| part.eq_ignore_ascii_case(text));
+        match self {
+            Self::Exact(_) => value.eq_ignore_ascii_case(text),
+            Self::Prefix(_) => is_at(0),
+            Self::Suffix(_) => value.len().checked_sub(text.len()).is_some_and(is_at),
+            Self::Contains(_) => (0..=value.len().saturating_sub(text.len())).any(is_at),
+        }
+    }
+}
+
+impl Part {
+    fn from_name(name: &str) -> Option<Self> {
+        match name {
+            ":method" => Some(Self::Method),
+            ":authority" => Some(Self::Authority),
+            ":path" => Some(Self::Target),
+            ":scheme" => Some(Self::Scheme),
+            _ => None,
         }
     }
 }
@@ -138,14 +286,48 @@ impl fmt::Display for Test {
             Self::Suffix(text) => write!(out, "suffix {text:?}"),
             Self::Contains(text) => write!(out, "containing {text:?}"),
             Self::Regex(pattern) => write!(out, "regex {}", pattern.text()),
+            Self::Caseless(caseless) => match &**caseless {
+                TextTest::Exact(text) => write!(out, "exact {text:?} in any case"),
+                TextTest::Prefix(text) => write!(out, "prefix {text:?} in any case"),
+                TextTest::Suffix(text) => write!(out, "suffix {text:?} in any case"),
+                TextTest::Contains(text) => write!(out, "containing {text:?} in any case"),
+            },
+            Self::Range(start, end) => write!(out, "a number from {start} up to but not {end}"),
         }
+    }
+}
+
+impl Condition {
+    /// What is wanted, for people.
+    pub(crate) fn wanted(&self) -> String {
+        let not = if self.is_inverted { "not " } else { "" };
+        let missing = match self.missing {
+            _ if matches!(self.test, Test::Absent) => "",
+            Missing::Fails => "",
+            Missing::IsEmpty => ", none counting as empty",
+            Missing::Passes => ", or none",
+        };
+        format!("{not}{}{missing}", self.test)
     }
 }
 
 impl fmt::Display for Condition {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} {}: {}", self.kind(), self.name, self.test)
+        write!(out, "{} {}: {}", self.kind(), self.name, self.wanted())
     }
+}
+
+/// The value of the first parameter of this name, as it was sent.
+pub(crate) fn first_raw<'q>(query: &'q [u8], name: &[u8]) -> Option<&'q [u8]> {
+    query.split(|byte| *byte == b'&').find_map(|part| {
+        let rest = part.strip_prefix(name)?;
+        if rest.is_empty() { Some(rest) } else { rest.strip_prefix(b"=") }
+    })
+}
+
+/// A whole number in decimal, maybe with a sign.
+fn whole_number(value: &[u8]) -> Option<i64> {
+    std::str::from_utf8(value).ok()?.trim_ascii().parse().ok()
 }
 
 /// Whether a method or a field's name is a token, RFC 9110 §5.6.2.

@@ -4,56 +4,92 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use crate::error::RouteProblem;
-use crate::rule::HostPattern;
+use crate::request::RouteRequest;
+use crate::rule::{HostForm, HostPattern};
 
 /// A host pattern in its one spelling; the derived order means nothing but sameness.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum HostKey {
-    /// A host in lower case, without a final dot.
+    /// A host in lower case.
     Exact(Box<str>),
-    /// What the host ends in, with the dot before it: `.example.com`.
+    /// What the host ends in, at least one byte before it: `.example.com`.
     Suffix(Box<str>),
+    /// The same, one label before it.
+    OneLabel(Box<str>),
+    /// What the host begins with, at least one byte behind it: `www.example.`.
+    Prefix(Box<str>),
     /// Every host.
     Any,
 }
 
 impl HostKey {
-    pub(crate) fn check(pattern: &HostPattern) -> Result<Self, RouteProblem> {
+    /// The key of a pattern; where hosts keep port and dot, they may hold any bytes that an authority may.
+    pub(crate) fn check(pattern: &HostPattern, form: HostForm) -> Result<Self, RouteProblem> {
         let (written, name) = match pattern {
             HostPattern::Any => return Ok(Self::Any),
             HostPattern::Exact(host) => (host, host.as_str()),
-            HostPattern::Suffix(suffix) => {
+            HostPattern::Suffix(suffix) | HostPattern::OneLabel(suffix) => {
                 let below = suffix.strip_prefix('*').unwrap_or(suffix);
                 (suffix, below.strip_prefix('.').unwrap_or(below))
             }
+            HostPattern::ByteSuffix(text) | HostPattern::BytePrefix(text) => (text, text.as_str()),
         };
-        let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
-        if let Some(reason) = host_fault(&name) {
+        let is_whole = !matches!(pattern, HostPattern::ByteSuffix(_) | HostPattern::BytePrefix(_));
+        let name = if form.keeps_dot || !is_whole { name } else { name.strip_suffix('.').unwrap_or(name) };
+        let name = name.to_ascii_lowercase();
+        let is_strict = is_whole && form == HostForm::default();
+        let fault = if is_strict { host_fault(&name) } else { authority_fault(&name) };
+        if let Some(reason) = fault {
             return Err(RouteProblem::Host { host: written.clone(), reason });
         }
+        let below = || format!(".{name}").into_boxed_str();
         Ok(match pattern {
-            HostPattern::Suffix(_) => Self::Suffix(format!(".{name}").into_boxed_str()),
+            HostPattern::Suffix(_) => Self::Suffix(below()),
+            HostPattern::OneLabel(_) => Self::OneLabel(below()),
+            HostPattern::ByteSuffix(_) => Self::Suffix(name.into_boxed_str()),
+            HostPattern::BytePrefix(_) => Self::Prefix(name.into_boxed_str()),
             HostPattern::Any | HostPattern::Exact(_) => Self::Exact(name.into_boxed_str()),
         })
     }
 
-    /// Whether a folded host (see [`fold_host`]) is served.
+    /// Whether a folded host (see [`HostForm::fold`]) is served.
     pub(crate) fn matches(&self, host: &[u8]) -> bool {
         match self {
             Self::Exact(exact) => host == exact.as_bytes(),
             Self::Suffix(suffix) => host.len() > suffix.len() && host.ends_with(suffix.as_bytes()),
+            Self::OneLabel(suffix) => {
+                let label = host.strip_suffix(suffix.as_bytes());
+                label.is_some_and(|label| !label.is_empty() && !label.contains(&b'.'))
+            }
+            Self::Prefix(prefix) => host.len() > prefix.len() && host.starts_with(prefix.as_bytes()),
             Self::Any => true,
         }
     }
 
-    /// More specific hosts first: exact ones, then longer suffixes, then any; by text where no host is in both.
+    /// More specific hosts first: exact ones, then longer suffixes, then longer prefixes, then any.
     pub(crate) fn compare(&self, other: &Self) -> Ordering {
-        match (self, other) {
-            (Self::Exact(a), Self::Exact(b)) => a.cmp(b),
-            (Self::Suffix(a), Self::Suffix(b)) => b.len().cmp(&a.len()).then_with(|| a.cmp(b)),
-            (Self::Any, Self::Any) => Ordering::Equal,
-            (Self::Exact(_), _) | (Self::Suffix(_), Self::Any) => Ordering::Less,
-            (_, Self::Exact(_)) | (Self::Any, Self::Suffix(_)) => Ordering::Greater,
+        let length = |key: &Self| if key.class() == 0 { 0 } else { key.text().len() };
+        let is_wide = |key: &Self| matches!(key, Self::Suffix(_));
+        self.class()
+            .cmp(&other.class())
+            .then_with(|| length(other).cmp(&length(self)))
+            .then_with(|| is_wide(self).cmp(&is_wide(other)))
+    }
+
+    fn class(&self) -> u8 {
+        match self {
+            Self::Exact(_) => 0,
+            Self::Suffix(_) | Self::OneLabel(_) => 1,
+            Self::Prefix(_) => 2,
+            Self::Any => 3,
+        }
+    }
+
+    /// The bytes that hosts hold.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Exact(text) | Self::Suffix(text) | Self::OneLabel(text) | Self::Prefix(text) => text,
+            Self::Any => "",
         }
     }
 }
@@ -63,21 +99,32 @@ impl fmt::Display for HostKey {
         match self {
             Self::Exact(host) => out.write_str(host),
             Self::Suffix(suffix) => write!(out, "*{suffix}"),
+            Self::OneLabel(suffix) => write!(out, "*{suffix} (one label)"),
+            Self::Prefix(prefix) => write!(out, "{prefix}*"),
             Self::Any => out.write_str("any host"),
         }
     }
 }
 
-/// The one spelling of a request's host: lower case, without one final dot. Nearly all hosts come so and are not copied.
-pub(crate) fn fold_host<'h>(host: &'h [u8], scratch: &'h mut Vec<u8>) -> &'h [u8] {
-    let host = host.strip_suffix(b".").unwrap_or(host);
-    if !host.iter().any(u8::is_ascii_uppercase) {
-        return host;
+impl HostForm {
+    /// What of a request's authority hosts of this form are compared with: in lower case, and without what the form leaves
+    /// out. Nearly all hosts come so and are not copied.
+    pub(crate) fn fold<'h>(self, request: &RouteRequest<'h>, scratch: &'h mut Vec<u8>) -> &'h [u8] {
+        let host = request.host;
+        let port =
+            if self.keeps_port { request.authority.strip_prefix(host).unwrap_or_default() } else { b"" };
+        let whole = if port.is_empty() { host } else { request.authority };
+        let bare = if self.keeps_dot { host } else { host.strip_suffix(b".").unwrap_or(host) };
+        let is_cut = !port.is_empty() && bare.len() < host.len();
+        if !is_cut && !whole.iter().any(u8::is_ascii_uppercase) {
+            return if port.is_empty() { bare } else { whole };
+        }
+        scratch.clear();
+        scratch.extend_from_slice(bare);
+        scratch.extend_from_slice(port);
+        scratch.make_ascii_lowercase();
+        scratch
     }
-    scratch.clear();
-    scratch.extend_from_slice(host);
-    scratch.make_ascii_lowercase();
-    scratch
 }
 
 /// What keeps a folded name from being a host name, an IPv4 address or an IPv6 address in brackets.
@@ -107,6 +154,21 @@ fn host_fault(name: &str) -> Option<&'static str> {
     }
     None
 }
+
+/// What keeps a folded text from being a part of an authority.
+fn authority_fault(text: &str) -> Option<&'static str> {
+    if text.is_empty() {
+        return Some("it is empty");
+    }
+    if text.len() > AUTHORITY_BYTES_MAX {
+        return Some("it is longer than 1024 bytes");
+    }
+    let is_sound = text.bytes().all(|byte| (0x21..0x7f).contains(&byte));
+    (!is_sound).then_some("it has bytes that no host name has")
+}
+
+/// Longest part of an authority; requests have shorter ones.
+const AUTHORITY_BYTES_MAX: usize = 1024;
 
 /// Longest host name, RFC 1035 §2.3.4.
 const HOST_BYTES_MAX: usize = 253;

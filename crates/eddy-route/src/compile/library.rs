@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use crate::compile::pattern::{Form, Groups, Pattern};
 use crate::error::RouteProblem;
-use crate::rule::Dialect;
+use crate::rule::PathForm;
 
-/// The expressions of paths so far, and the dialect of the table in hand.
+/// The expressions of paths so far, and how the table in hand reads requests.
 #[derive(Debug, Default)]
 pub(crate) struct Library {
-    pub(crate) dialect: Dialect,
+    pub(crate) form: PathForm,
     patterns: HashMap<Key, Arc<Pattern>>,
 }
 

@@ -7,20 +7,22 @@ mod path;
 mod pattern;
 mod pattern_set;
 mod product;
+mod replace;
 mod rewrite;
 mod rule;
 mod template;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use condition::{Condition, Source, Test};
-pub(crate) use host::{HostKey, fold_host};
+pub(crate) use condition::{Condition, Part, Source, Test, TextTest, first_raw};
+pub(crate) use host::HostKey;
 pub(crate) use library::Library;
-pub(crate) use path::PathMatcher;
+pub(crate) use path::{Caseless, PathMatcher, Reach, strip_parameters};
 pub(crate) use pattern::{Form, Groups, NEST_MAX, Pattern, PatternScratch, reason_of};
 pub(crate) use pattern_set::PatternSet;
 pub(crate) use product::{Budget, covers, overlap};
 pub use rewrite::RewriteFault;
+pub(crate) use rewrite::is_path;
 pub use rule::CompiledRule;
 pub(crate) use rule::{Failure, Probe, Work};
 pub(crate) use template::{Segment, Template};

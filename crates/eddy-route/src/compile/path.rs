@@ -7,8 +7,8 @@ use crate::compile::library::Library;
 use crate::compile::pattern::{Form, Groups, Pattern, PatternScratch};
 use crate::compile::template::Template;
 use crate::error::RouteProblem;
-use crate::normalise::{self, Normal};
-use crate::rule::{Dialect, PathPattern, PathSearch};
+use crate::normalise::{self, Normal, PathFault};
+use crate::rule::{CaselessPath, PathForm, PathPattern, PathSearch};
 
 /// A path pattern, its text in the form that the dialect's requests have.
 #[derive(Debug)]
@@ -19,8 +19,29 @@ pub(crate) enum PathMatcher {
     Prefix(Box<str>),
     /// What follows it may be anything.
     BytePrefix(Box<str>),
+    /// A path in any case of ASCII letters.
+    Caseless(Caseless),
     Template(Template),
     Regex(Expression),
+}
+
+/// A path in any case of ASCII letters.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Caseless {
+    /// The text in lower case, of a prefix by segment without one final `/`.
+    pub(crate) text: Box<str>,
+    pub(crate) reach: Reach,
+}
+
+/// Which paths that begin with a text are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// The one that ends there.
+    Exact,
+    /// Those that end there or go on with `/`.
+    Prefix,
+    /// All.
+    Below,
 }
 
 /// A regular expression for paths.
@@ -38,18 +59,19 @@ impl PathMatcher {
         groups: Groups,
         library: &mut Library,
     ) -> Result<Self, RouteProblem> {
-        let dialect = library.dialect;
+        let form = library.form;
         Ok(match pattern {
             PathPattern::Any => Self::Any,
-            PathPattern::Exact(path) => Self::Exact(path_text(path, dialect)?.into_boxed_str()),
+            PathPattern::Exact(path) => Self::Exact(path_text(path, form)?.into_boxed_str()),
             PathPattern::Prefix(prefix) => {
-                let prefix = path_text(prefix, dialect)?;
+                let prefix = path_text(prefix, form)?;
                 Self::Prefix(prefix.strip_suffix('/').unwrap_or(&prefix).into())
             }
             PathPattern::BytePrefix(prefix) if prefix.is_empty() => Self::BytePrefix(Box::default()),
-            PathPattern::BytePrefix(prefix) => Self::BytePrefix(path_text(prefix, dialect)?.into_boxed_str()),
+            PathPattern::BytePrefix(prefix) => Self::BytePrefix(path_text(prefix, form)?.into_boxed_str()),
+            PathPattern::Caseless(path) => Self::Caseless(Caseless::build(path, form)?),
             PathPattern::Template(template) => {
-                let text = path_text(template, dialect)?;
+                let text = path_text(template, form)?;
                 match Template::check(&text)? {
                     Some(template) => Self::Template(template),
                     None => Self::Exact(text.into_boxed_str()),
@@ -77,12 +99,36 @@ impl PathMatcher {
                 Some(rest) => rest.is_empty() || rest.starts_with(b"/"),
                 None => false,
             },
+            Self::Caseless(caseless) => caseless.matches(path),
             Self::BytePrefix(prefix) => path.starts_with(prefix.as_bytes()),
             Self::Template(template) => template.matches(path),
             Self::Regex(expression) => {
                 path.starts_with(expression.below.as_bytes()) && expression.pattern.matches(path, scratch)
             }
         }
+    }
+}
+
+impl Caseless {
+    fn build(path: &CaselessPath, form: PathForm) -> Result<Self, RouteProblem> {
+        let (text, reach) = match path {
+            CaselessPath::Exact(text) => (text, Reach::Exact),
+            CaselessPath::Prefix(text) => (text, Reach::Prefix),
+            CaselessPath::BytePrefix(text) => (text, Reach::Below),
+        };
+        let normal = if text.is_empty() { String::new() } else { path_text(text, form)? };
+        let stem = normal.strip_suffix('/').filter(|_| reach == Reach::Prefix).unwrap_or(&normal);
+        Ok(Self { text: stem.to_ascii_lowercase().into_boxed_str(), reach })
+    }
+
+    fn matches(&self, path: &[u8]) -> bool {
+        let Some((begin, rest)) = path.split_at_checked(self.text.len()) else { return false };
+        begin.eq_ignore_ascii_case(self.text.as_bytes())
+            && match self.reach {
+                Reach::Exact => rest.is_empty(),
+                Reach::Prefix => rest.is_empty() || rest.starts_with(b"/"),
+                Reach::Below => true,
+            }
     }
 }
 
@@ -115,6 +161,14 @@ impl fmt::Display for PathMatcher {
             Self::Exact(path) => write!(out, "exact {path}"),
             Self::Prefix(prefix) => write!(out, "prefix {}", if prefix.is_empty() { "/" } else { prefix }),
             Self::BytePrefix(prefix) => write!(out, "byte prefix {prefix}"),
+            Self::Caseless(Caseless { text, reach }) => {
+                let kind = match reach {
+                    Reach::Exact => "exact",
+                    Reach::Prefix => "prefix",
+                    Reach::Below => "byte prefix",
+                };
+                write!(out, "{kind} {} in any case", if text.is_empty() { "/" } else { text })
+            }
             Self::Template(template) => write!(out, "template {}", template.text),
             Self::Regex(expression) => write!(out, "{expression}"),
         }
@@ -133,16 +187,31 @@ impl fmt::Display for Expression {
     }
 }
 
-/// A path that a rule names, in the form that requests have when a dialect's rules see them.
-pub(crate) fn path_text(path: &str, dialect: Dialect) -> Result<String, RouteProblem> {
+/// A path that a rule names, in the form that requests have when a table's rules see them.
+pub(crate) fn path_text(path: &str, form: PathForm) -> Result<String, RouteProblem> {
     let mut out = Vec::new();
-    let normal = match dialect {
-        Dialect::Eddy => normalise::eddy(path.as_bytes(), &mut out),
+    let normal = match form {
+        PathForm::Normal => normalise::eddy(path.as_bytes(), &mut out),
+        // A NUL would be a wildcard of the index.
+        PathForm::Raw | PathForm::WithoutParameters if path.contains('\0') => Err(PathFault::Control),
+        PathForm::Raw | PathForm::WithoutParameters => Ok(Normal::AsIs),
     };
     match normal {
         Ok(Normal::AsIs) => Ok(path.to_owned()),
         // Invariant: the normaliser refuses what is not ASCII and writes nothing else.
         Ok(Normal::Changed) => Ok(String::from_utf8_lossy(&out).into_owned()),
         Err(fault) => Err(RouteProblem::Path { path: path.to_owned(), fault }),
+    }
+}
+
+/// Leaves out what follows a `;` in each segment of a path; `out` is cleared and written.
+pub(crate) fn strip_parameters(path: &[u8], out: &mut Vec<u8>) {
+    out.clear();
+    for (at, segment) in path.split(|byte| *byte == b'/').enumerate() {
+        if at > 0 {
+            out.push(b'/');
+        }
+        let end = memchr::memchr(b';', segment).unwrap_or(segment.len());
+        out.extend_from_slice(&segment[..end]);
     }
 }

@@ -173,6 +173,13 @@ impl Pattern {
     }
 }
 
+impl PartialEq for Pattern {
+    /// Whether two are written and meant alike.
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text && self.form == other.form
+    }
+}
+
 impl fmt::Debug for Pattern {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_tuple("Pattern").field(&self.text).finish()
@@ -189,7 +196,24 @@ impl PatternScratch {
         }
     }
 
+    /// Working memory of a machine's searches, and so many slots.
+    pub(super) fn machine(
+        &mut self,
+        machine: &PikeVM,
+        slots: usize,
+    ) -> (&mut pikevm::Cache, &mut [Option<NonMaxUsize>]) {
+        self.slots.clear();
+        self.slots.resize(slots, None);
+        self.prepare(machine)
+    }
+
     fn search(&mut self, machine: &PikeVM, value: &[u8]) -> bool {
+        let (cache, slots) = self.prepare(machine);
+        let input = Input::new(value).anchored(Anchored::Yes);
+        machine.search_slots(cache, &input, slots).is_some()
+    }
+
+    fn prepare(&mut self, machine: &PikeVM) -> (&mut pikevm::Cache, &mut [Option<NonMaxUsize>]) {
         let cache = match (&mut self.cache, &self.blank) {
             (Some(cache), Some(blank)) => {
                 // A reset alone keeps groups of another machine's search, which this one's may then seem to have found.
@@ -202,9 +226,13 @@ impl PatternScratch {
                 cache.insert(machine.create_cache())
             }
         };
-        let input = Input::new(value).anchored(Anchored::Yes);
-        machine.search_slots(cache, &input, &mut self.slots).is_some()
+        (cache, &mut self.slots)
     }
+}
+
+/// Reads an expression that is meant as it is written.
+pub(super) fn parse_whole(text: &str) -> Result<Hir, RouteProblem> {
+    parse(text, Form::Whole)
 }
 
 /// Reads an expression: bytes, not characters, so that classes such as `\d` are small and mean ASCII.
@@ -318,10 +346,10 @@ const AUTOMATON_BYTES_MAX: usize = 256 << 10;
 const AUTOMATON_BUILD_BYTES_MAX: usize = 256 << 10;
 
 /// Largest expression.
-const NFA_BYTES_MAX: usize = 256 << 10;
+pub(super) const NFA_BYTES_MAX: usize = 256 << 10;
 
 /// Largest expression that is simulated at each search, which bounds what that costs per byte of the value.
-const SIMULATED_BYTES_MAX: usize = 16 << 10;
+pub(super) const SIMULATED_BYTES_MAX: usize = 16 << 10;
 
 /// Shortest text that is worth looking for.
 const TEXT_BYTES_MIN: usize = 2;

@@ -1,10 +1,11 @@
 //! Rewrites of the path for the upstream, which never make a path that a request may not have.
 
-use crate::compile::path::{PathMatcher, path_text};
+use crate::compile::path::{Caseless, PathMatcher, Reach, path_text};
 use crate::compile::pattern::PatternScratch;
+use crate::compile::replace::Replace;
 use crate::error::RouteProblem;
 use crate::normalise::{self, Normal};
-use crate::rule::{Dialect, PathRewrite};
+use crate::rule::{PathForm, PathRewrite};
 
 /// Why a rewrite of a request's path is not sent; the request is to be answered 500.
 ///
@@ -30,11 +31,22 @@ impl RewriteFault {
 
 /// A rewrite made ready.
 #[derive(Debug)]
-pub(crate) enum Rewrite {
+pub(crate) struct Rewrite {
+    kind: Kind,
+    /// How the rule's table reads paths: what is written must be one of such.
+    form: PathForm,
+}
+
+#[derive(Debug)]
+enum Kind {
     /// What the prefix is replaced with, without one final `/` if the prefix is matched by segment.
     Prefix(Box<str>),
     /// Pieces to put together.
     Full(Vec<Piece>),
+    /// What the bytes that the path pattern names are replaced with.
+    Matched(Box<str>),
+    /// What is searched for, and replaced.
+    Replace(Box<Replace>),
 }
 
 /// A piece of a new path.
@@ -46,19 +58,32 @@ pub(crate) enum Piece {
 }
 
 impl Rewrite {
-    pub(crate) fn build(rewrite: &PathRewrite, path: &PathMatcher) -> Result<Self, RouteProblem> {
-        match rewrite {
+    pub(crate) fn build(
+        rewrite: &PathRewrite,
+        path: &PathMatcher,
+        form: PathForm,
+    ) -> Result<Self, RouteProblem> {
+        let kind = match rewrite {
             PathRewrite::Prefix(text) => {
-                if !matches!(path, PathMatcher::Prefix(_) | PathMatcher::BytePrefix(_) | PathMatcher::Any) {
-                    return Err(RouteProblem::RewriteWithoutPrefix);
-                }
-                let text = rewrite_text(text)?;
-                let is_by_segment = !matches!(path, PathMatcher::BytePrefix(_));
+                let is_by_segment = match path {
+                    PathMatcher::Prefix(_) | PathMatcher::Any => true,
+                    PathMatcher::Caseless(Caseless { reach: Reach::Prefix, .. }) => true,
+                    PathMatcher::BytePrefix(_) => false,
+                    PathMatcher::Caseless(Caseless { reach: Reach::Below, .. }) => false,
+                    PathMatcher::Exact(_)
+                    | PathMatcher::Caseless(_)
+                    | PathMatcher::Template(_)
+                    | PathMatcher::Regex(_) => return Err(RouteProblem::RewriteWithoutPrefix),
+                };
+                let text = rewrite_text(text, form)?;
                 let stem = text.strip_suffix('/').filter(|_| is_by_segment);
-                Ok(Self::Prefix(stem.unwrap_or(&text).into()))
+                Kind::Prefix(stem.unwrap_or(&text).into())
             }
-            PathRewrite::Full(text) => Ok(Self::Full(split_pieces(&rewrite_text(text)?, path)?)),
-        }
+            PathRewrite::Full(text) => Kind::Full(split_pieces(&rewrite_text(text, form)?, path)?),
+            PathRewrite::Matched(text) => Kind::Matched(rewrite_text(text, form)?.into()),
+            PathRewrite::Replace(replace) => Kind::Replace(Box::new(Replace::build(replace)?)),
+        };
+        Ok(Self { kind, form })
     }
 
     /// Writes the new path; `false` for `*`, which has none.
@@ -73,31 +98,50 @@ impl Rewrite {
         if path == b"*" {
             return Ok(false);
         }
-        match self {
-            Self::Prefix(text) => {
-                let matched = match matcher {
-                    PathMatcher::Prefix(prefix) | PathMatcher::BytePrefix(prefix) => prefix.as_bytes(),
-                    PathMatcher::Any
-                    | PathMatcher::Exact(_)
-                    | PathMatcher::Template(_)
-                    | PathMatcher::Regex(_) => b"",
-                };
+        match &self.kind {
+            Kind::Prefix(text) => {
                 out.extend_from_slice(text.as_bytes());
-                out.extend_from_slice(path.strip_prefix(matched).unwrap_or(path));
+                out.extend_from_slice(path.get(prefix_len(matcher).unwrap_or(0)..).unwrap_or_default());
                 if out.is_empty() {
                     out.push(b'/');
                 }
             }
-            Self::Full(pieces) => write_pieces(pieces, matcher, path, scratch, out)?,
+            Kind::Matched(text) => {
+                out.extend_from_slice(text.as_bytes());
+                let rest = prefix_len(matcher).and_then(|len| path.get(len..));
+                out.extend_from_slice(rest.unwrap_or_default());
+            }
+            Kind::Full(pieces) => write_pieces(pieces, matcher, path, scratch, out)?,
+            Kind::Replace(replace) => replace.write(path, REWRITTEN_BYTES_MAX, scratch, out),
         }
         if out.len() > REWRITTEN_BYTES_MAX {
             return Err(RewriteFault::TooLong);
         }
-        match normalise::check(out) {
-            Ok(Normal::AsIs) => Ok(true),
-            Ok(Normal::Changed) | Err(_) => Err(RewriteFault::NotNormal),
-        }
+        let is_sound = match self.form {
+            PathForm::Normal => normalise::check(out) == Ok(Normal::AsIs),
+            PathForm::Raw | PathForm::WithoutParameters => is_path(out),
+        };
+        if is_sound { Ok(true) } else { Err(RewriteFault::NotNormal) }
     }
+}
+
+/// How many bytes a prefix is long; `None` for a matcher of whole paths.
+fn prefix_len(matcher: &PathMatcher) -> Option<usize> {
+    match matcher {
+        PathMatcher::Prefix(prefix) | PathMatcher::BytePrefix(prefix) => Some(prefix.len()),
+        PathMatcher::Caseless(caseless) if caseless.reach != Reach::Exact => Some(caseless.text.len()),
+        PathMatcher::Any
+        | PathMatcher::Exact(_)
+        | PathMatcher::Caseless(_)
+        | PathMatcher::Template(_)
+        | PathMatcher::Regex(_) => None,
+    }
+}
+
+/// Whether bytes may stand as a path in a target.
+pub(crate) fn is_path(path: &[u8]) -> bool {
+    path.first() == Some(&b'/')
+        && path.iter().all(|byte| (0x21..0x7f).contains(byte) && !matches!(byte, b'?' | b'#'))
 }
 
 fn write_pieces(
@@ -128,7 +172,7 @@ fn write_pieces(
 }
 
 /// The normal form of the text of a rewrite, its captures still in braces.
-fn rewrite_text(text: &str) -> Result<String, RouteProblem> {
+fn rewrite_text(text: &str, form: PathForm) -> Result<String, RouteProblem> {
     let fault = |reason| RouteProblem::Rewrite { rewrite: text.to_owned(), reason };
     if text.contains(['?', '#']) {
         return Err(fault("it has a query or fragment"));
@@ -136,7 +180,7 @@ fn rewrite_text(text: &str) -> Result<String, RouteProblem> {
     if !text.starts_with('/') {
         return Err(fault("it does not begin with \"/\""));
     }
-    path_text(text, Dialect::Eddy).map_err(|_| fault("such paths are refused in requests"))
+    path_text(text, form).map_err(|_| fault("such paths are refused in requests"))
 }
 
 fn split_pieces(text: &str, path: &PathMatcher) -> Result<Vec<Piece>, RouteProblem> {
@@ -180,9 +224,11 @@ fn capture_number(name: &str, path: &PathMatcher) -> Result<usize, RouteProblem>
             });
             (groups.iter().find(is_named).map(|group| group.0), shown.collect())
         }
-        PathMatcher::Any | PathMatcher::Exact(_) | PathMatcher::Prefix(_) | PathMatcher::BytePrefix(_) => {
-            (None, Vec::new())
-        }
+        PathMatcher::Any
+        | PathMatcher::Exact(_)
+        | PathMatcher::Prefix(_)
+        | PathMatcher::BytePrefix(_)
+        | PathMatcher::Caseless(_) => (None, Vec::new()),
     };
     let captures = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
     number.ok_or_else(|| RouteProblem::RewriteCapture { name: name.to_owned(), captures })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use eddy_http::Fields;
 
-use crate::compile::condition::{Condition, Source, is_token};
+use crate::compile::condition::{Condition, Part, Source, is_token};
 use crate::compile::host::HostKey;
 use crate::compile::library::Library;
 use crate::compile::path::PathMatcher;
@@ -13,7 +13,7 @@ use crate::compile::pattern::{Groups, PatternScratch};
 use crate::compile::rewrite::{Rewrite, RewriteFault};
 use crate::error::{RouteError, RouteProblem};
 use crate::request::{QueryPairs, RouteRequest};
-use crate::rule::{Origin, PathRewrite, Rule};
+use crate::rule::{Fraction, Origin, PathForm, PathRewrite, Reading, Rule};
 
 /// A rule of a router.
 #[derive(Debug)]
@@ -34,15 +34,26 @@ pub struct CompiledRule {
     pub(crate) methods: Vec<Box<str>>,
     pub(crate) headers: Vec<Condition>,
     pub(crate) query: Vec<Condition>,
+    pub(crate) fraction: Option<Fraction>,
+    /// How its table reads paths.
+    pub(crate) path_form: PathForm,
     rewrite: Option<Rewrite>,
 }
 
 /// The parts of a request that a rule's path and conditions look at, and the memory to do it with.
 pub(crate) struct Probe<'a> {
+    /// The path as the rules in hand read it.
     pub(crate) path: &'a [u8],
+    whole_path: &'a [u8],
+    stripped_path: &'a [u8],
     pub(crate) method: &'a [u8],
     pub(crate) fields: Fields<'a>,
     pub(crate) query: &'a QueryPairs,
+    pub(crate) raw_query: &'a [u8],
+    target: &'a [u8],
+    authority: &'a [u8],
+    scheme: &'a [u8],
+    pub(crate) random: u64,
     pub(crate) pattern: &'a mut PatternScratch,
     pub(crate) work: Work,
 }
@@ -59,13 +70,46 @@ pub(crate) struct Work {
 }
 
 impl<'a> Probe<'a> {
+    /// Takes a request, and its path without parameters: the path itself where no rule asks for that.
     pub(crate) fn new(
         request: &RouteRequest<'a>,
+        stripped_path: &'a [u8],
         query: &'a QueryPairs,
         pattern: &'a mut PatternScratch,
     ) -> Self {
-        let RouteRequest { method, fields, .. } = *request;
-        Self { path: request.path(), method, fields, query, pattern, work: Work::default() }
+        let RouteRequest { method, fields, query: raw_query, target, authority, scheme, random, .. } =
+            *request;
+        let path = request.path();
+        Self {
+            path,
+            whole_path: path,
+            stripped_path,
+            method,
+            fields,
+            query,
+            raw_query,
+            target,
+            authority,
+            scheme,
+            random,
+            pattern,
+            work: Work::default(),
+        }
+    }
+
+    /// Takes the path as rules read it: without parameters, or as a whole.
+    pub(crate) fn read_path(&mut self, strips_parameters: bool) {
+        self.path = if strips_parameters { self.stripped_path } else { self.whole_path };
+    }
+
+    /// A part of the request that is no field.
+    pub(crate) fn part(&self, part: Part) -> &'a [u8] {
+        match part {
+            Part::Method => self.method,
+            Part::Authority => self.authority,
+            Part::Target => self.target,
+            Part::Scheme => self.scheme,
+        }
     }
 }
 
@@ -74,25 +118,28 @@ pub(crate) enum Failure<'r> {
     Path,
     Method,
     Value(&'r Condition),
+    Fraction(Fraction),
 }
 
 impl CompiledRule {
     /// Checks and compiles a rule; every problem of it is pushed to `errors`.
     pub(crate) fn build(
         rule: &Rule,
-        table: u32,
+        table: (u32, Reading),
         index: u32,
         library: &mut Library,
         errors: &mut Vec<RouteError>,
     ) -> Option<Self> {
+        let (table, reading) = table;
+        library.form = reading.path;
         let mut problems = Problems { rule, errors, is_sound: true };
         problems.check_counts();
         let mut hosts: Vec<HostKey> =
-            rule.hosts.iter().filter_map(|host| problems.take(HostKey::check(host))).collect();
+            rule.hosts.iter().filter_map(|host| problems.take(HostKey::check(host, reading.host))).collect();
         if rule.hosts.is_empty() {
             hosts.push(HostKey::Any);
         }
-        hosts.sort_by(HostKey::compare);
+        hosts.sort_by(|a, b| a.compare(b).then_with(|| a.text().cmp(b.text())));
         hosts.dedup();
         let groups =
             if matches!(rule.rewrite, Some(PathRewrite::Full(_))) { Groups::Wanted } else { Groups::Ignored };
@@ -100,26 +147,50 @@ impl CompiledRule {
         let methods = rule.methods.iter().filter_map(|method| problems.take(check_method(method))).collect();
         let headers =
             rule.headers.iter().filter_map(|spec| problems.take(Condition::check_header(spec))).collect();
-        let query =
-            rule.query.iter().filter_map(|spec| problems.take(Condition::check_query(spec))).collect();
+        let query = rule
+            .query
+            .iter()
+            .filter_map(|spec| problems.take(Condition::check_query(spec, reading.query)))
+            .collect();
         let path = path?;
-        let rewrite = rule.rewrite.as_ref().and_then(|rewrite| problems.take(Rewrite::build(rewrite, &path)));
+        let rewrite = rule
+            .rewrite
+            .as_ref()
+            .and_then(|rewrite| problems.take(Rewrite::build(rewrite, &path, reading.path)));
         if !problems.is_sound {
             return None;
         }
         let rank = rule.rank.unwrap_or(0);
         let (name, action, origin) = (Arc::clone(&rule.name), rule.action, rule.origin.clone());
-        Some(Self { name, index, action, origin, table, rank, hosts, path, methods, headers, query, rewrite })
+        // All of them is no condition.
+        let fraction = rule.fraction.filter(|fraction| fraction.numerator < fraction.denominator);
+        Some(Self {
+            name,
+            index,
+            action,
+            origin,
+            table,
+            rank,
+            hosts,
+            path,
+            methods,
+            headers,
+            query,
+            fraction,
+            path_form: reading.path,
+            rewrite,
+        })
     }
 
-    /// Whether method, headers and query pass.
+    /// Whether method, headers, query and fraction pass.
     pub(crate) fn conditions_hold(&self, probe: &mut Probe<'_>) -> bool {
         self.serves_method(probe.method)
+            && self.fraction.is_none_or(|fraction| fraction.takes(probe.random))
             && self.headers.iter().all(|condition| condition.holds(probe))
             && self.query.iter().all(|condition| condition.holds(probe))
     }
 
-    /// The first condition beside the host that fails, in the order path, method, headers, query.
+    /// The first condition beside the host that fails, in the order path, method, headers, query, fraction.
     pub(crate) fn first_failure(&self, probe: &mut Probe<'_>) -> Option<Failure<'_>> {
         if !self.path.matches(probe.path, probe.pattern) {
             return Some(Failure::Path);
@@ -128,12 +199,15 @@ impl CompiledRule {
             return Some(Failure::Method);
         }
         let mut values = self.headers.iter().chain(&self.query);
-        values.find(|condition| !condition.holds(probe)).map(Failure::Value)
+        if let Some(failed) = values.find(|condition| !condition.holds(probe)) {
+            return Some(Failure::Value(failed));
+        }
+        self.fraction.filter(|fraction| !fraction.takes(probe.random)).map(Failure::Fraction)
     }
 
     /// Whether the rule asks for nothing beside host and path.
     pub(crate) fn is_unconditional(&self) -> bool {
-        self.methods.is_empty() && self.headers.is_empty() && self.query.is_empty()
+        self.methods.is_empty() && self.headers.is_empty() && self.query.is_empty() && self.fraction.is_none()
     }
 
     /// All conditions on values: the headers', then the query's.
@@ -141,9 +215,9 @@ impl CompiledRule {
         self.headers.iter().chain(&self.query)
     }
 
+    /// Whether the query must be decoded for the rule.
     pub(crate) fn has_query_condition(&self) -> bool {
-        debug_assert!(self.query.iter().all(|condition| condition.source == Source::Query));
-        !self.query.is_empty()
+        self.query.iter().any(|condition| condition.source == Source::Query)
     }
 
     /// Writes the path for the upstream; `false` if the rule leaves it.
@@ -176,7 +250,8 @@ impl fmt::Display for CompiledRule {
         if !self.methods.is_empty() {
             write!(out, ", method {}", self.methods.join(" or "))?;
         }
-        self.values().try_for_each(|condition| write!(out, ", {condition}"))
+        self.values().try_for_each(|condition| write!(out, ", {condition}"))?;
+        self.fraction.map_or(Ok(()), |fraction| write!(out, ", {fraction} requests"))
     }
 }
 

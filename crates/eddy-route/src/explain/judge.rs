@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::compile::{CompiledRule, Failure, Probe, Source, fold_host};
+use crate::compile::{CompiledRule, Failure, Probe, Source};
 use crate::explain::{
     Against, Candidate, Cost, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, Outcome, RequestShown,
     RuleRef,
@@ -10,6 +10,7 @@ use crate::explain::{
 use crate::order::{Entries, Entry, Step};
 use crate::reference;
 use crate::request::{RouteRequest, RouteScratch};
+use crate::rule::HostForm;
 
 /// Explains a request by the plain scan.
 pub(crate) fn judge(
@@ -19,12 +20,13 @@ pub(crate) fn judge(
     cost: Cost,
 ) -> Explanation {
     let mut scratch = RouteScratch::new();
-    let RouteScratch { host, query, pattern, .. } = &mut scratch;
-    let host = fold_host(request.host, host);
+    let RouteScratch { host, query, pattern, stripped, folded, .. } = &mut scratch;
+    let serving = entries.serving(request, folded);
+    let host = HostForm::default().fold(request, host);
     query.read(request.query);
-    let mut probe = Probe::new(request, query, pattern);
-    let winner = reference::find(rules, entries, host, &mut probe);
-    let bench = Bench { rules, entries, host };
+    let mut probe = Probe::new(request, request.strip_path(stripped), query, pattern);
+    let winner = reference::find(rules, entries, &serving, &mut probe);
+    let bench = Bench { rules, entries, request, serving: &serving };
     let (mut candidates, others): (Vec<_>, Vec<_>) =
         bench.try_all(&mut probe, winner).into_iter().partition(|candidate| !is_elsewhere(candidate));
     let count = |at: FailedAt| {
@@ -57,7 +59,9 @@ pub(crate) fn judge(
 struct Bench<'a> {
     rules: &'a [CompiledRule],
     entries: &'a Entries,
-    host: &'a [u8],
+    request: &'a RouteRequest<'a>,
+    /// The hosts that the request is looked up under.
+    serving: &'a [u32],
 }
 
 impl Bench<'_> {
@@ -65,7 +69,7 @@ impl Bench<'_> {
     fn try_all(&self, probe: &mut Probe<'_>, winner: Option<usize>) -> Vec<Candidate> {
         let mut best: HashMap<u32, (usize, bool)> = HashMap::new();
         for (rank, entry) in self.entries.list.iter().enumerate() {
-            let is_served = self.entries.scope(*entry).host.matches(self.host);
+            let is_served = self.serving.contains(&entry.scope);
             let known = best.entry(entry.rule).or_insert((rank, is_served));
             if is_served && !known.1 {
                 *known = (rank, true);
@@ -82,6 +86,7 @@ impl Bench<'_> {
 
     fn outcome(&self, rank: usize, probe: &mut Probe<'_>, winner: Option<usize>) -> Outcome {
         let rule = self.rule(rank);
+        probe.read_path(self.entries.scope(self.entries.list[rank]).ground.strips_parameters);
         if let Some(failure) = rule.first_failure(probe) {
             return self.failed(rule, &failure, probe);
         }
@@ -104,15 +109,19 @@ impl Bench<'_> {
                 let wanted = rule.methods.join(" or ");
                 (FailedAt::Method, format!("method: want {wanted}, got {}", probe.method.escape_ascii()))
             }
+            Failure::Fraction(fraction) => {
+                let number = probe.random % u64::from(fraction.denominator.max(1));
+                (FailedAt::Fraction, format!("fraction: want {fraction} requests, drew number {number}"))
+            }
             Failure::Value(condition) => {
                 let failed_at = match condition.source {
-                    Source::Header(_) => FailedAt::Header,
-                    Source::Query => FailedAt::Query,
+                    Source::Header(_) | Source::Part(_) => FailedAt::Header,
+                    Source::Query | Source::RawQuery => FailedAt::Query,
                 };
                 let (kind, name) = (condition.kind(), &condition.name);
                 (
                     failed_at,
-                    format!("{kind} {name}: want {}, got {}", condition.test, condition.show_got(probe)),
+                    format!("{kind} {name}: want {}, got {}", condition.wanted(), condition.show_got(probe)),
                 )
             }
         };
@@ -120,17 +129,27 @@ impl Bench<'_> {
     }
 
     fn other_host(&self, rank: usize) -> Outcome {
-        let hosts: Vec<String> = self.rule(rank).hosts.iter().map(ToString::to_string).collect();
-        let got = if self.host.is_empty() { "none".to_owned() } else { self.host.escape_ascii().to_string() };
-        Outcome::Fails {
-            failed_at: FailedAt::Host,
-            reason: format!("host: want {}, got {got}", hosts.join(" or ")),
-        }
+        let mut folded = Vec::new();
+        let scope = self.entries.scope(self.entries.list[rank]);
+        let host = scope.ground.form.fold(self.request, &mut folded);
+        let rule = self.rule(rank);
+        let is_of_host = rule.hosts.iter().any(|wanted| wanted.matches(host));
+        let mut tried = self.serving.iter().map(|other| &self.entries.scopes[*other as usize]);
+        let closing =
+            tried.find(|other| is_of_host && other.is_end && other.closing_table() == scope.closing_table());
+        let reason = if let Some(closing) = closing {
+            format!("host: {} is more specific, and the search in its table ends there", closing.host)
+        } else {
+            let hosts: Vec<String> = rule.hosts.iter().map(ToString::to_string).collect();
+            let got = if host.is_empty() { "none".to_owned() } else { host.escape_ascii().to_string() };
+            format!("host: want {}, got {got}", hosts.join(" or "))
+        };
+        Outcome::Fails { failed_at: FailedAt::Host, reason }
     }
 
     fn host_steps(&self, winner_scope: Option<u32>) -> Vec<HostStep> {
-        let scopes = (0..).zip(&self.entries.scopes).filter(|(_, scope)| scope.host.matches(self.host));
-        let steps = scopes.map(|(number, scope): (u32, _)| HostStep {
+        let scopes = self.serving.iter().map(|number| (*number, &self.entries.scopes[*number as usize]));
+        let steps = scopes.map(|(number, scope)| HostStep {
             host: scope.host.to_string(),
             rules: scope.ranks.end - scope.ranks.start,
             outcome: match winner_scope {

@@ -172,6 +172,8 @@ pub enum FailedAt {
     Header,
     /// A parameter of the query.
     Query,
+    /// The fraction of requests it takes.
+    Fraction,
 }
 
 /// How many rules are not candidates.

@@ -1,71 +1,164 @@
 //! From a host to the patterns it is in, most specific first.
 
+use std::collections::HashMap;
+
 use crate::compile::HostKey;
 use crate::index::hash::ByValue;
 use crate::index::trie::{NO_VALUE, Trie};
 use crate::order::Scope;
+use crate::request::RouteRequest;
+use crate::rule::HostForm;
 
 /// The hosts of all entries.
 #[derive(Debug, Default)]
 pub(crate) struct HostIndex {
-    exact: ByValue<u32>,
+    /// The hosts by what of an authority they are compared with.
+    forms: Vec<(HostForm, Hosts)>,
+    /// Whether what is found must be put in order: it comes so from suffixes alone.
+    is_sorted_late: bool,
+}
+
+/// The hosts that are compared with one form of an authority.
+#[derive(Debug, Default)]
+struct Hosts {
+    exact: ByValue<Group>,
+    /// By what follows the first label.
+    below_label: ByValue<Group>,
     /// Suffixes read from their end.
-    suffixes: Trie,
-    suffix_root: Option<u32>,
-    any: Option<u32>,
+    suffixes: Affixes,
+    prefixes: Affixes,
+    any: Group,
+    /// The scopes of all groups, of each the least specific first.
+    scopes: Vec<u32>,
+}
+
+/// The scopes of one host: where they lie among all.
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    start: u32,
+    end: u32,
+}
+
+/// Texts that hosts begin with, or end in, in a trie whose values are places among groups.
+#[derive(Debug, Default)]
+struct Affixes {
+    trie: Trie,
+    root: Option<u32>,
+    groups: Vec<Group>,
 }
 
 impl HostIndex {
     pub(crate) fn build(scopes: &[Scope]) -> Self {
-        let mut index = Self::default();
-        let mut suffixes: Vec<(Vec<u8>, u32)> = Vec::new();
-        for (number, scope) in (0..).zip(scopes) {
-            match &scope.host {
-                HostKey::Exact(host) => {
-                    index.exact.insert(host.as_bytes().into(), number);
-                }
-                HostKey::Suffix(suffix) => suffixes.push((suffix.bytes().rev().collect(), number)),
-                HostKey::Any => index.any = Some(number),
-            }
+        let mut forms: Vec<HostForm> = scopes.iter().map(|scope| scope.ground.form).collect();
+        forms.sort_unstable();
+        forms.dedup();
+        let is_plain = |scope: &Scope| !matches!(scope.host, HostKey::OneLabel(_) | HostKey::Prefix(_));
+        let is_sorted_late = forms.len() > 1 || !scopes.iter().all(is_plain);
+        Self {
+            forms: forms.into_iter().map(|form| (form, Hosts::build(scopes, form))).collect(),
+            is_sorted_late,
         }
-        if !suffixes.is_empty() {
-            suffixes.sort();
-            let keys: Vec<(&[u8], u32)> =
-                suffixes.iter().map(|(key, scope)| (key.as_slice(), *scope)).collect();
-            index.suffix_root = Some(index.suffixes.add(&keys));
-        }
-        index
     }
 
-    /// Fills `out` with the scopes that a folded host is in, the most specific last.
-    pub(crate) fn find(&self, host: &[u8], out: &mut Vec<u32>) {
+    /// Fills `out` with the scopes that a request's host is in, the most specific last.
+    pub(crate) fn find(&self, request: &RouteRequest<'_>, folded: &mut Vec<u8>, out: &mut Vec<u32>) {
         out.clear();
-        out.extend(self.any);
-        if let Some(root) = self.suffix_root {
-            self.find_suffixes(root, host, out);
+        for (form, hosts) in &self.forms {
+            hosts.find(form.fold(request, folded), out);
         }
-        out.extend(self.exact.get(host));
+        if self.is_sorted_late {
+            out.sort_unstable_by(|a, b| b.cmp(a));
+        }
+    }
+}
+
+impl Hosts {
+    fn build(scopes: &[Scope], form: HostForm) -> Self {
+        let mut hosts = Self::default();
+        let (mut suffixes, mut prefixes) = (Vec::new(), Vec::new());
+        let mut by_host: HashMap<&HostKey, Vec<u32>> = HashMap::new();
+        for (number, scope) in (0..).zip(scopes).filter(|(_, scope)| scope.ground.form == form) {
+            by_host.entry(&scope.host).or_default().push(number);
+        }
+        for (host, numbers) in by_host {
+            let start = index_u32(hosts.scopes.len());
+            hosts.scopes.extend(numbers.iter().rev());
+            let place = Group { start, end: index_u32(hosts.scopes.len()) };
+            match host {
+                HostKey::Exact(host) => {
+                    hosts.exact.insert(host.as_bytes().into(), place);
+                }
+                HostKey::OneLabel(suffix) => {
+                    hosts.below_label.insert(suffix.as_bytes().into(), place);
+                }
+                HostKey::Suffix(suffix) => suffixes.push((suffix.bytes().rev().collect(), place)),
+                HostKey::Prefix(prefix) => prefixes.push((prefix.bytes().collect(), place)),
+                HostKey::Any => hosts.any = place,
+            }
+        }
+        hosts.suffixes = Affixes::build(suffixes);
+        hosts.prefixes = Affixes::build(prefixes);
+        hosts
     }
 
-    fn find_suffixes(&self, root: u32, host: &[u8], out: &mut Vec<u32>) {
-        let mut node = root;
-        let mut left = host;
+    fn find(&self, host: &[u8], out: &mut Vec<u32>) {
+        self.push(self.any, out);
+        self.prefixes.for_each(host.iter().copied(), |group| self.push(group, out));
+        self.suffixes.for_each(host.iter().rev().copied(), |group| self.push(group, out));
+        if !self.below_label.is_empty()
+            && let Some(dot) = memchr::memchr(b'.', host).filter(|dot| *dot > 0)
+            && let Some(group) = self.below_label.get(&host[dot..])
+        {
+            self.push(*group, out);
+        }
+        if let Some(group) = self.exact.get(host) {
+            self.push(*group, out);
+        }
+    }
+
+    fn push(&self, group: Group, out: &mut Vec<u32>) {
+        out.extend_from_slice(&self.scopes[group.start as usize..group.end as usize]);
+    }
+}
+
+impl Affixes {
+    fn build(mut keys: Vec<(Vec<u8>, Group)>) -> Self {
+        let mut affixes = Self::default();
+        if keys.is_empty() {
+            return affixes;
+        }
+        keys.sort_by(|a, b| a.0.cmp(&b.0));
+        let numbered: Vec<(&[u8], u32)> =
+            (0..).zip(&keys).map(|(number, (key, _))| (key.as_slice(), number)).collect();
+        affixes.root = Some(affixes.trie.add(&numbered));
+        affixes.groups = keys.into_iter().map(|(_, group)| group).collect();
+        affixes
+    }
+
+    /// Calls `visit` for each text that a host begins with, the shortest first; not for one that is the whole host.
+    fn for_each(&self, host: impl Iterator<Item = u8>, mut visit: impl FnMut(Group)) {
+        let Some(mut node) = self.root else { return };
+        let mut left = host.peekable();
         loop {
-            let label = self.suffixes.label(node);
-            if !left.iter().rev().zip(label).all(|(a, b)| a == b) || left.len() < label.len() {
-                return;
+            for byte in self.trie.label(node) {
+                if left.next() != Some(*byte) {
+                    return;
+                }
             }
-            left = &left[..left.len() - label.len()];
-            // A suffix that is the whole host leaves no label before it.
-            let Some(next) = left.last() else { return };
-            let value = self.suffixes.value(node);
+            // A text that is the whole host leaves nothing beside it.
+            let Some(next) = left.peek() else { return };
+            let value = self.trie.value(node);
             if value != NO_VALUE {
-                out.push(value);
+                visit(self.groups[value as usize]);
             }
-            match self.suffixes.child(node, *next) {
+            match self.trie.child(node, *next) {
                 Some(child) => node = child,
                 None => return,
             }
         }
     }
+}
+
+fn index_u32(at: usize) -> u32 {
+    u32::try_from(at).expect("the router refuses tables with more hosts")
 }

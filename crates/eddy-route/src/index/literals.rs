@@ -85,6 +85,7 @@ fn texts_of(rule: &CompiledRule) -> Vec<Box<[u8]>> {
         | PathMatcher::Exact(_)
         | PathMatcher::Prefix(_)
         | PathMatcher::BytePrefix(_)
+        | PathMatcher::Caseless(_)
         | PathMatcher::Template(_) => Vec::new(),
     }
 }

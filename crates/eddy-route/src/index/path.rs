@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use crate::compile::{CompiledRule, PathMatcher, Probe, Segment, Template};
+use crate::compile::{CompiledRule, PathMatcher, Probe, Reach, Segment, Template};
 use crate::index::list::{Candidate, Lists, NONE};
 use crate::index::trie::{CAPTURE, NO_VALUE, Trie};
 use crate::order::Entries;
@@ -14,6 +14,8 @@ pub(crate) struct PathIndex {
     trie: Trie,
     /// The root of each scope's trie.
     roots: Vec<u32>,
+    /// The root of each scope's trie of paths in lower case, or [`NO_ROOT`]; empty if no scope has one.
+    folded_roots: Vec<u32>,
     /// What each key of the trie leads to.
     places: Vec<Place>,
     lists: Lists,
@@ -30,14 +32,6 @@ struct Place {
     below: u32,
 }
 
-/// Which paths an entry at a key is for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reach {
-    Exact,
-    Prefix,
-    Below,
-}
-
 /// An entry on its way into the trie.
 struct Item<'r> {
     key: Cow<'r, [u8]>,
@@ -49,20 +43,30 @@ impl PathIndex {
     pub(crate) fn build(rules: &[CompiledRule], entries: &Entries) -> Self {
         let mut index = Self::default();
         for scope in &entries.scopes {
-            let mut items: Vec<Item<'_>> = scope
-                .ranks
-                .clone()
-                .map(|rank| Item::new(rank, &rules[entries.list[rank as usize].rule as usize]))
-                .collect();
-            // Stable, so items of one key stay by rank.
-            items.sort_by(|a, b| compare_keys(&a.key, &b.key));
-            index.add_scope(&items, rules);
+            let rule_at = |rank: u32| &rules[entries.list[rank as usize].rule as usize];
+            let items = |is_caseless: bool| {
+                let is_of =
+                    |rank: &u32| matches!(rule_at(*rank).path, PathMatcher::Caseless(_)) == is_caseless;
+                let ranks = scope.ranks.clone().filter(is_of);
+                let mut items: Vec<Item<'_>> = ranks.map(|rank| Item::new(rank, rule_at(rank))).collect();
+                // Stable, so items of one key stay by rank.
+                items.sort_by(|a, b| compare_keys(&a.key, &b.key));
+                items
+            };
+            let root = index.add_trie(&items(false), rules);
+            index.roots.push(root);
+            let folded = items(true);
+            let folded_root = if folded.is_empty() { NO_ROOT } else { index.add_trie(&folded, rules) };
+            index.folded_roots.push(folded_root);
+        }
+        if index.folded_roots.iter().all(|root| *root == NO_ROOT) {
+            index.folded_roots.clear();
         }
         index
     }
 
-    /// Adds a scope's trie: first its keys, then, from the root down, the lists of each key.
-    fn add_scope(&mut self, items: &[Item<'_>], rules: &[CompiledRule]) {
+    /// Adds a trie: first its keys, then, from the root down, the lists of each key. Returns its root.
+    fn add_trie(&mut self, items: &[Item<'_>], rules: &[CompiledRule]) -> u32 {
         let groups: Vec<&[Item<'_>]> = items.chunk_by(|a, b| compare_keys(&a.key, &b.key).is_eq()).collect();
         let keys: Vec<(&[u8], u32)> =
             (0..).zip(&groups).map(|(number, group)| (group[0].key.as_ref(), number)).collect();
@@ -71,7 +75,6 @@ impl PathIndex {
         self.places.resize(self.places.len() + groups.len(), empty);
         let keys: Vec<(&[u8], u32)> = keys.iter().map(|(key, number)| (*key, first_place + number)).collect();
         let root = self.trie.add(&keys);
-        self.roots.push(root);
         // The lowest rank that every path through a node is sure to find on its way there, by node from the root.
         let mut sure = vec![NONE; self.trie.len() - root as usize];
         for at in 0..sure.len() {
@@ -90,6 +93,7 @@ impl PathIndex {
                 sure[(child - root) as usize] = if is_below_prefix { sure_prefix } else { sure_below };
             }
         }
+        root
     }
 
     /// Adds the entries of a key with this reach that can win against `sure`; returns the rank that is then sure.
@@ -113,17 +117,24 @@ impl PathIndex {
         candidates.iter().find(|candidate| candidate.is_certain()).map_or(sure, |candidate| candidate.rank)
     }
 
-    /// The lowest rank of a scope's entry that matches, or [`NONE`]. The two vectors are working memory.
+    /// The lowest rank of a scope's entry that matches, or [`NONE`]. The three vectors are working memory.
     pub(crate) fn find(
         &self,
         scope: u32,
         rules: &[CompiledRule],
         probe: &mut Probe<'_>,
+        folded: &mut Vec<u8>,
         branches: &mut Vec<(u32, usize)>,
         lists: &mut Vec<u32>,
     ) -> u32 {
         branches.clear();
         lists.clear();
+        if let Some(root) = self.folded_roots.get(scope as usize).filter(|root| **root != NO_ROOT) {
+            folded.clear();
+            folded.extend_from_slice(probe.path);
+            folded.make_ascii_lowercase();
+            probe.work.steps += self.walk(*root, 0, folded, branches, lists);
+        }
         branches.push((self.roots[scope as usize], 0));
         while let Some((node, at)) = branches.pop() {
             probe.work.steps += self.walk(node, at, probe.path, branches, lists);
@@ -185,23 +196,31 @@ impl<'r> Item<'r> {
             PathMatcher::Template(template) if template.rest.is_some() => (Reach::Prefix, false),
             PathMatcher::Template(_) => (Reach::Exact, false),
             PathMatcher::BytePrefix(_) => (Reach::Below, false),
+            PathMatcher::Caseless(caseless) => (caseless.reach, false),
             PathMatcher::Regex(_) => (Reach::Below, true),
         };
         let has_conditions = !rule.is_unconditional();
-        Self {
-            key: path_key(&rule.path),
-            reach,
-            candidate: Candidate { rank, rule: rule.index, has_conditions, has_pattern },
-        }
+        let key = if let PathMatcher::Caseless(caseless) = &rule.path {
+            Cow::Borrowed(caseless.text.as_bytes())
+        } else {
+            path_key(&rule.path)
+        };
+        Self { key, reach, candidate: Candidate { rank, rule: rule.index, has_conditions, has_pattern } }
     }
 }
 
 /// What every path of a matcher begins with: as a key of a trie, wildcards for captured segments.
 ///
-/// It says all of exact paths, prefixes and templates; of regular expressions it is the literal prefix.
+/// It says all of exact paths, prefixes and templates; of regular expressions it is the literal prefix, of caseless paths
+/// what stands before the first letter.
 pub(crate) fn path_key(path: &PathMatcher) -> Cow<'_, [u8]> {
     match path {
         PathMatcher::Any => Cow::Borrowed(b""),
+        PathMatcher::Caseless(caseless) => {
+            let text = caseless.text.as_bytes();
+            let letter = text.iter().position(u8::is_ascii_alphabetic);
+            Cow::Borrowed(&text[..letter.unwrap_or(text.len())])
+        }
         PathMatcher::Exact(path) | PathMatcher::Prefix(path) | PathMatcher::BytePrefix(path) => {
             Cow::Borrowed(path.as_bytes())
         }
@@ -229,3 +248,6 @@ fn template_key(template: &Template) -> Vec<u8> {
     }
     key
 }
+
+/// The root of a trie that there is not.
+const NO_ROOT: u32 = u32::MAX;

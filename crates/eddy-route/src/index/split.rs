@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use eddy_http::FieldId;
 
-use crate::compile::{CompiledRule, Probe, Source};
+use crate::compile::{CompiledRule, Probe, Source, first_raw};
 use crate::index::hash::ByValue;
 use crate::index::list::Candidate;
 
@@ -112,6 +112,8 @@ impl FacetRef<'_> {
             Self::Method => (0, ""),
             Self::Value(Source::Header(_), name) => (1, name),
             Self::Value(Source::Query, name) => (2, name),
+            Self::Value(Source::RawQuery, name) => (3, name),
+            Self::Value(Source::Part(_), name) => (4, name),
         }
     }
 }
@@ -152,6 +154,12 @@ impl Split {
                     visit_value(value, probe);
                 }
             }
+            Facet::Value(Source::RawQuery, name) => {
+                if let Some(value) = first_raw(probe.raw_query, name.as_bytes()) {
+                    visit_value(value, probe);
+                }
+            }
+            Facet::Value(Source::Part(part), _) => visit_value(probe.part(*part), probe),
             Facet::Value(Source::Header(FieldId::Other), name) => {
                 let fields = probe.fields.iter().filter(|field| field.id == FieldId::Other);
                 let named = fields.filter(|field| field.name.eq_ignore_ascii_case(name.as_bytes()));

@@ -14,7 +14,7 @@
 
 use std::cmp::Ordering;
 
-use crate::compile::{CompiledRule, PathMatcher, Template};
+use crate::compile::{Caseless, CompiledRule, PathMatcher, Reach, Template};
 use crate::order::Step;
 
 /// Compares two rules of a table; the step tells what decided.
@@ -42,7 +42,7 @@ pub(super) fn reason(step: Step, first: &CompiledRule, second: &CompiledRule) ->
         }
         Step::Query => format!("more query matches: {} against {}", first.query.len(), second.query.len()),
         Step::Apart => "no request is for both".to_owned(),
-        Step::FileOrder | Step::Host | Step::Table => {
+        Step::FileOrder | Step::Host | Step::Table | Step::Written => {
             format!("only the file order decides: {} comes before {}", first.origin, second.origin)
         }
     }
@@ -65,6 +65,7 @@ fn compare_texts(a: &PathMatcher, b: &PathMatcher) -> Ordering {
         (PathMatcher::Exact(a), PathMatcher::Exact(b))
         | (PathMatcher::Prefix(a), PathMatcher::Prefix(b))
         | (PathMatcher::BytePrefix(a), PathMatcher::BytePrefix(b)) => a.cmp(b),
+        (PathMatcher::Caseless(a), PathMatcher::Caseless(b)) if a.reach == b.reach => a.text.cmp(&b.text),
         _ => Ordering::Equal,
     }
 }
@@ -74,13 +75,19 @@ fn kind(path: &PathMatcher) -> u8 {
     match path {
         PathMatcher::Template(_) => 0,
         PathMatcher::BytePrefix(_) => 2,
+        PathMatcher::Caseless(caseless) => match caseless.reach {
+            Reach::Exact => 2,
+            Reach::Prefix => 3,
+            Reach::Below => 4,
+        },
         PathMatcher::Any | PathMatcher::Exact(_) | PathMatcher::Prefix(_) | PathMatcher::Regex(_) => 1,
     }
 }
 
 fn class(path: &PathMatcher) -> u8 {
     match path {
-        PathMatcher::Exact(_) => 0,
+        PathMatcher::Exact(_) | PathMatcher::Caseless(Caseless { reach: Reach::Exact, .. }) => 0,
+        PathMatcher::Caseless(_) => 1,
         PathMatcher::Prefix(_) | PathMatcher::BytePrefix(_) | PathMatcher::Template(_) => 1,
         PathMatcher::Regex(_) => 2,
         PathMatcher::Any => 3,
@@ -91,8 +98,9 @@ fn class(path: &PathMatcher) -> u8 {
 fn length(path: &PathMatcher) -> usize {
     match path {
         PathMatcher::Prefix(prefix) | PathMatcher::BytePrefix(prefix) => prefix.len(),
+        PathMatcher::Caseless(caseless) if caseless.reach != Reach::Exact => caseless.text.len(),
         PathMatcher::Template(template) => template.prefix_len,
-        PathMatcher::Exact(_) | PathMatcher::Regex(_) | PathMatcher::Any => 0,
+        PathMatcher::Exact(_) | PathMatcher::Caseless(_) | PathMatcher::Regex(_) | PathMatcher::Any => 0,
     }
 }
 
@@ -116,7 +124,10 @@ fn path_reason(first: &PathMatcher, second: &PathMatcher) -> String {
 
 fn class_name(path: &PathMatcher) -> &'static str {
     match path {
-        PathMatcher::Exact(_) => "an exact path",
+        PathMatcher::Exact(_) | PathMatcher::Caseless(Caseless { reach: Reach::Exact, .. }) => {
+            "an exact path"
+        }
+        PathMatcher::Caseless(_) => "a prefix",
         PathMatcher::Prefix(_) | PathMatcher::BytePrefix(_) => "a prefix",
         PathMatcher::Template(_) => "a template",
         PathMatcher::Regex(_) => "a regex",

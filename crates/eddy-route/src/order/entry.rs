@@ -6,14 +6,18 @@
 //!
 //! So a rule for a less specific host, or for any, still serves what no rule of a more specific host matches: a
 //! `/healthz` written without a host answers on every host. To close a host, give it a rule for any path.
+//!
+//! **Closed tables** are otherwise: of such a table only the rules of the most specific host count that a request's host
+//! is in. A table may also name the hosts at which its search ends. Other tables are asked all the same.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::compile::{CompiledRule, HostKey};
-use crate::order::{Step, eddy};
-use crate::rule::{Dialect, RouteTable};
+use crate::order::{Step, dialect};
+use crate::request::RouteRequest;
+use crate::rule::{Dialect, HostForm, PathForm, Reading, RouteTable};
 
 /// One host of one rule; its place among the entries is its rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,12 +39,34 @@ pub(crate) struct Entries {
     pub(crate) tables: Vec<(String, Dialect)>,
 }
 
-/// A host and the entries for it.
+/// A host and the entries for it: of one closed table, or of open ones that stand together and read requests alike.
 #[derive(Debug)]
 pub(crate) struct Scope {
     pub(crate) host: HostKey,
+    pub(crate) ground: Ground,
+    /// Whether the search in its table ends here.
+    pub(crate) is_end: bool,
     /// The ranks of its entries.
     pub(crate) ranks: Range<u32>,
+}
+
+/// What tables have in common whose entries for a host stand together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Ground {
+    /// The first of the tables.
+    table: u32,
+    pub(crate) form: HostForm,
+    /// Whether paths are compared without parameters.
+    pub(crate) strips_parameters: bool,
+    /// Whether it is of one table, in which a search may end before the least specific host.
+    is_one_table: bool,
+}
+
+impl Scope {
+    /// The table whose search may end before its least specific host, if it is of such a one.
+    pub(crate) fn closing_table(&self) -> Option<u32> {
+        self.ground.is_one_table.then_some(self.ground.table)
+    }
 }
 
 impl Entries {
@@ -49,24 +75,33 @@ impl Entries {
         let mut order: Vec<&CompiledRule> = rules.iter().collect();
         // Invariant: tables are compared before dialects, so only rules of one dialect meet in its comparison.
         order.sort_by(|a, b| {
-            a.table.cmp(&b.table).then_with(|| match dialect_of(tables, a.table) {
-                Dialect::Eddy => eddy::compare(a, b).0,
-            })
+            let dialect = |table: u32| tables[table as usize].dialect;
+            a.table.cmp(&b.table).then_with(|| dialect::compare(dialect(a.table), a, b).0)
         });
-        let mut by_host: HashMap<&HostKey, Vec<u32>> = HashMap::new();
+        let grounds = grounds(tables);
+        let ends = ends(tables);
+        let mut by_host: HashMap<(&HostKey, Ground), Vec<u32>> = HashMap::new();
         for rule in order {
             for host in &rule.hosts {
-                by_host.entry(host).or_default().push(rule.index);
+                by_host.entry((host, grounds[rule.table as usize])).or_default().push(rule.index);
             }
         }
+        for (table, host) in &ends {
+            by_host.entry((host, grounds[*table])).or_default();
+        }
         let mut hosts: Vec<_> = by_host.into_iter().collect();
-        hosts.sort_by(|a, b| a.0.compare(b.0));
+        // Hosts that are as specific stand by table, and by text where no host is in both.
+        hosts.sort_by(|((a, first), _), ((b, second), _)| {
+            a.compare(b).then(first.table.cmp(&second.table)).then_with(|| a.text().cmp(b.text()))
+        });
         let mut list = Vec::with_capacity(hosts.iter().map(|(_, rules)| rules.len()).sum());
         let mut scopes = Vec::with_capacity(hosts.len());
-        for (scope, (host, rules)) in (0..).zip(hosts) {
+        for (scope, ((host, ground), rules)) in (0..).zip(hosts) {
             let start = rank_of_len(list.len());
             list.extend(rules.into_iter().map(|rule| Entry { scope, rule }));
-            scopes.push(Scope { host: host.clone(), ranks: start..rank_of_len(list.len()) });
+            let is_end = tables[ground.table as usize].reading.is_closed
+                || ends.iter().any(|(table, end)| grounds[*table] == ground && end == host);
+            scopes.push(Scope { host: host.clone(), ground, is_end, ranks: start..rank_of_len(list.len()) });
         }
         let tables = tables.iter().map(|table| (table.name.to_string(), table.dialect)).collect();
         Self { list, scopes, tables }
@@ -75,16 +110,19 @@ impl Entries {
     /// The step in which an entry comes before a later one.
     pub(crate) fn step(&self, rules: &[CompiledRule], first: Entry, second: Entry) -> Step {
         if first.scope != second.scope {
-            let (a, b) = (&self.scope(first).host, &self.scope(second).host);
-            return if are_apart(a, b) { Step::Apart } else { Step::Host };
+            let (a, b) = (self.scope(first), self.scope(second));
+            let is_ended = a.is_end && a.ground == b.ground;
+            return match (a.host == b.host, is_ended || are_apart(&a.host, &b.host)) {
+                (true, _) => Step::Table,
+                (false, true) => Step::Apart,
+                (false, false) => Step::Host,
+            };
         }
         let (a, b) = (&rules[first.rule as usize], &rules[second.rule as usize]);
         if a.table != b.table {
             return Step::Table;
         }
-        let (order, step) = match self.tables[a.table as usize].1 {
-            Dialect::Eddy => eddy::compare(a, b),
-        };
+        let (order, step) = dialect::compare(self.tables[a.table as usize].1, a, b);
         debug_assert_eq!(order, Ordering::Less, "entries are in order");
         step
     }
@@ -107,11 +145,25 @@ impl Entries {
             | Step::Headers
             | Step::Query
             | Step::FileOrder
-            | Step::Apart => match self.tables[a.table as usize].1 {
-                Dialect::Eddy => eddy::reason(step, a, b),
-            },
+            | Step::Written
+            | Step::Apart => dialect::reason(self.tables[a.table as usize].1, step, a, b),
         };
         (step, reason)
+    }
+
+    /// The hosts that a request is looked up under, in order: all that its own is in, of each table as far as an end.
+    pub(crate) fn serving(&self, request: &RouteRequest<'_>, folded: &mut Vec<u8>) -> Vec<u32> {
+        let mut serving: Vec<u32> = Vec::new();
+        for (number, scope) in (0..).zip(&self.scopes) {
+            let is_closed_off = serving.iter().any(|other| {
+                let other = &self.scopes[*other as usize];
+                other.is_end && other.closing_table() == scope.closing_table()
+            });
+            if !is_closed_off && scope.host.matches(scope.ground.form.fold(request, folded)) {
+                serving.push(number);
+            }
+        }
+        serving
     }
 
     pub(crate) fn scope(&self, entry: Entry) -> &Scope {
@@ -129,12 +181,36 @@ fn are_apart(a: &HostKey, b: &HostKey) -> bool {
         (HostKey::Any, _) | (_, HostKey::Any) => false,
         (HostKey::Exact(a), b) => !b.matches(a.as_bytes()),
         (a, HostKey::Exact(b)) => !a.matches(b.as_bytes()),
-        (HostKey::Suffix(a), HostKey::Suffix(b)) => !a.ends_with(b.as_ref()) && !b.ends_with(a.as_ref()),
+        (HostKey::Prefix(a), HostKey::Prefix(b)) => !a.starts_with(b.as_ref()) && !b.starts_with(a.as_ref()),
+        (HostKey::Prefix(_), _) | (_, HostKey::Prefix(_)) => false,
+        (HostKey::Suffix(a) | HostKey::OneLabel(a), HostKey::Suffix(b) | HostKey::OneLabel(b)) => {
+            !a.ends_with(b.as_ref()) && !b.ends_with(a.as_ref())
+        }
     }
 }
 
-fn dialect_of(tables: &[RouteTable], table: u32) -> Dialect {
-    tables[table as usize].dialect
+/// The hosts at which searches end, each with its table. Those that are no hosts were refused with the rules.
+fn ends(tables: &[RouteTable]) -> Vec<(usize, HostKey)> {
+    let ends = tables.iter().enumerate().flat_map(|(number, table)| {
+        let key = |end| HostKey::check(end, table.reading.host).ok();
+        table.ends.iter().filter_map(key).map(move |key| (number, key))
+    });
+    ends.collect()
+}
+
+/// The ground of each table.
+fn grounds(tables: &[RouteTable]) -> Vec<Ground> {
+    let mut grounds: Vec<Ground> = Vec::with_capacity(tables.len());
+    for (number, table) in (0..).zip(tables) {
+        let Reading { host: form, is_closed, path, query: _ } = table.reading;
+        let strips_parameters = path == PathForm::WithoutParameters;
+        let is_one_table = is_closed || !table.ends.is_empty();
+        let own = Ground { table: number, form, strips_parameters, is_one_table };
+        let shared = grounds.last().filter(|before| **before == Ground { table: before.table, ..own });
+        let shared = shared.filter(|_| !is_one_table);
+        grounds.push(shared.copied().unwrap_or(own));
+    }
+    grounds
 }
 
 /// A rank; the router refuses tables with more entries than ranks.

@@ -1,9 +1,11 @@
 //! The total order of rules: one way to compare the rules of a table for each dialect, and the host and table steps
 //! that all share.
 
+mod dialect;
 mod eddy;
 mod entry;
 mod step;
+mod written;
 
 pub(crate) use entry::{Entries, Entry, Scope};
 pub use step::Step;

@@ -22,6 +22,8 @@ pub enum Step {
     Query,
     /// The rule written first: nothing that the rules say decides.
     FileOrder,
+    /// The rule written first, as the dialect has it.
+    Written,
     /// Nothing: no request is for both, their order is by text alone.
     Apart,
 }

@@ -180,6 +180,11 @@ fn better(a: Option<(usize, Proof)>, b: Option<(usize, Proof)>) -> Option<(usize
 fn covers_by_key(wide: &PathMatcher, narrow: &PathMatcher, met: &Met) -> Option<bool> {
     match (wide, narrow) {
         (PathMatcher::Any, _) => Some(true),
+        (PathMatcher::Caseless(wide), PathMatcher::Caseless(narrow)) if wide == narrow => Some(true),
+        (PathMatcher::Caseless(_), PathMatcher::Exact(path)) => {
+            Some(wide.matches(path.as_bytes(), &mut PatternScratch::default()))
+        }
+        (PathMatcher::Caseless(_), _) | (_, PathMatcher::Caseless(_)) => None,
         (PathMatcher::Regex(wide), PathMatcher::Exact(path)) => {
             let begins = path.as_bytes().starts_with(wide.below.as_bytes());
             Some(begins && wide.pattern.matches(path.as_bytes(), &mut PatternScratch::default()))
@@ -211,9 +216,11 @@ fn takes_rest(path: &PathMatcher) -> bool {
     match path {
         PathMatcher::Prefix(_) => true,
         PathMatcher::Template(template) => template.rest.is_some(),
-        PathMatcher::Any | PathMatcher::BytePrefix(_) | PathMatcher::Exact(_) | PathMatcher::Regex(_) => {
-            false
-        }
+        PathMatcher::Any
+        | PathMatcher::BytePrefix(_)
+        | PathMatcher::Caseless(_)
+        | PathMatcher::Exact(_)
+        | PathMatcher::Regex(_) => false,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rules that no request can pass.
 
-use crate::compile::{CompiledRule, Condition, PathMatcher, PatternScratch, Source, Test};
+use crate::compile::{CompiledRule, Condition, PathMatcher, PatternScratch, Test};
 
 /// Why no request can pass a rule, if so.
 pub(super) fn contradiction(rule: &CompiledRule) -> Option<String> {
@@ -11,6 +11,12 @@ pub(super) fn contradiction(rule: &CompiledRule) -> Option<String> {
             return Some(format!("its paths begin with \"{shown}\", but every path begins with \"/\""));
         }
     }
+    if let Some(text) = text_of(&rule.path).filter(|text| text.contains(['?', '#'])) {
+        return Some(format!("its paths hold what ends a path: \"{text}\""));
+    }
+    if rule.fraction.is_some_and(|fraction| fraction.numerator == 0) {
+        return Some("it takes none of the requests".to_owned());
+    }
     let values: Vec<&Condition> = rule.values().collect();
     values.iter().enumerate().find_map(|(at, first)| {
         let mut others = values[at + 1..].iter();
@@ -19,18 +25,30 @@ pub(super) fn contradiction(rule: &CompiledRule) -> Option<String> {
     })
 }
 
+/// The text that paths begin with.
+fn text_of(path: &PathMatcher) -> Option<&str> {
+    match path {
+        PathMatcher::Exact(text) | PathMatcher::Prefix(text) | PathMatcher::BytePrefix(text) => Some(text),
+        PathMatcher::Caseless(caseless) => Some(&caseless.text),
+        PathMatcher::Any | PathMatcher::Template(_) | PathMatcher::Regex(_) => None,
+    }
+}
+
 /// Whether no request passes both conditions, as far as single values tell.
 pub(super) fn contradicts(a: &Condition, b: &Condition) -> bool {
     if a.source != b.source || a.name != b.name {
         return false;
     }
+    let mut scratch = PatternScratch::default();
     match (&a.test, &b.test) {
-        (Test::Absent, other) | (other, Test::Absent) => !matches!(other, Test::Absent),
+        (Test::Absent, Test::Absent) => false,
+        (Test::Absent, _) => !b.holds_without(&mut scratch),
+        (_, Test::Absent) => !a.holds_without(&mut scratch),
         // A header may be sent twice and pass two tests with two values.
-        _ if a.source != Source::Query => false,
-        (Test::Exact(value), other) | (other, Test::Exact(value)) => {
-            !other.passes(value.as_bytes(), &mut PatternScratch::default())
-        }
+        _ if !a.is_single() => false,
+        (Test::Exact(value), _) if a.is_plain() => !b.holds_for(value.as_bytes(), &mut scratch),
+        (_, Test::Exact(value)) if b.is_plain() => !a.holds_for(value.as_bytes(), &mut scratch),
+        _ if !a.is_plain() || !b.is_plain() => false,
         (Test::Prefix(a), Test::Prefix(b)) => !a.starts_with(b.as_ref()) && !b.starts_with(a.as_ref()),
         (Test::Suffix(a), Test::Suffix(b)) => !a.ends_with(b.as_ref()) && !b.ends_with(a.as_ref()),
         _ => false,

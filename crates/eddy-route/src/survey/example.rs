@@ -1,6 +1,7 @@
 //! Requests that show what is said of rules.
 
-use crate::compile::{CompiledRule, HostKey, Probe, fold_host};
+use crate::compile::{CompiledRule, Probe};
+use crate::order::Scope;
 use crate::request::{RouteRequest, RouteScratch};
 use crate::witness::{Search, Witness};
 
@@ -17,24 +18,25 @@ impl Examples {
     }
 
     /// A short request of a host that all these rules match.
-    pub(super) fn find(&mut self, host: &HostKey, rules: &[&CompiledRule]) -> Option<Witness> {
+    pub(super) fn find(&mut self, scope: &Scope, rules: &[&CompiledRule]) -> Option<Witness> {
         self.left = self.left.checked_sub(1)?;
         let Self { search, scratch, .. } = self;
-        search.find(rules, host, |request| matches_all(request, host, rules, scratch))
+        search.find(rules, &scope.host, |request| matches_all(request, scope, rules, scratch))
     }
 }
 
 fn matches_all(
     request: &RouteRequest<'_>,
-    host: &HostKey,
+    scope: &Scope,
     rules: &[&CompiledRule],
     scratch: &mut RouteScratch,
 ) -> bool {
-    let RouteScratch { host: folded, query, pattern, .. } = scratch;
-    let folded = fold_host(request.host, folded);
+    let RouteScratch { host: folded, query, pattern, stripped, .. } = scratch;
+    let is_served = scope.host.matches(scope.ground.form.fold(request, folded));
     query.read(request.query);
-    let mut probe = Probe::new(request, query, pattern);
-    host.matches(folded) && rules.iter().all(|rule| rule.first_failure(&mut probe).is_none())
+    let mut probe = Probe::new(request, request.strip_path(stripped), query, pattern);
+    probe.read_path(scope.ground.strips_parameters);
+    is_served && rules.iter().all(|rule| rule.first_failure(&mut probe).is_none())
 }
 
 /// Most examples of a survey; marks beyond have none.

@@ -94,6 +94,7 @@ impl Case<'_> {
     fn is_taken_by(&self, wide: &CompiledRule, narrow: &CompiledRule) -> bool {
         let serves = |method: &str| wide.methods.iter().any(|served| **served == *method);
         (wide.methods.is_empty() || self.method.is_some_and(serves))
+            && wide.fraction.is_none()
             && wide
                 .values()
                 .all(|wanted| self.is_given(wanted) || implied(narrow, wanted) == Some(Proof::Certain))
@@ -102,10 +103,16 @@ impl Case<'_> {
     fn is_given(&self, wanted: &Condition) -> bool {
         let name = (wanted.source, &*wanted.name);
         let given = self.names.iter().find(|(known, _)| *known == name);
-        given.is_some_and(|(_, is_there)| match wanted.test {
+        given.filter(|_| wanted.is_plain()).is_some_and(|(_, is_there)| match wanted.test {
             Test::Present => *is_there,
             Test::Absent => !is_there,
-            Test::Exact(_) | Test::Prefix(_) | Test::Suffix(_) | Test::Contains(_) | Test::Regex(_) => false,
+            Test::Exact(_)
+            | Test::Prefix(_)
+            | Test::Suffix(_)
+            | Test::Contains(_)
+            | Test::Regex(_)
+            | Test::Caseless(_)
+            | Test::Range(..) => false,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::compile::{self, Budget, CompiledRule, Form, PathMatcher, Pattern, Segment};
+use crate::compile::{self, Budget, Caseless, CompiledRule, Form, PathMatcher, Pattern, Reach, Segment};
 
 /// The rules of a host as languages of paths, made ready when they are first compared.
 pub(super) struct Languages<'r> {
@@ -83,6 +83,7 @@ fn pattern<'a>(
         | PathMatcher::Exact(_)
         | PathMatcher::Prefix(_)
         | PathMatcher::BytePrefix(_)
+        | PathMatcher::Caseless(_)
         | PathMatcher::Template(_) => made.get(&at)?.as_ref(),
     }
 }
@@ -101,6 +102,14 @@ fn expression(path: &PathMatcher) -> String {
         PathMatcher::Exact(path) => regex_syntax::escape(path),
         PathMatcher::Prefix(prefix) => regex_syntax::escape(prefix) + REST,
         PathMatcher::BytePrefix(prefix) => regex_syntax::escape(prefix) + ".*",
+        PathMatcher::Caseless(Caseless { text, reach }) => {
+            let rest = match reach {
+                Reach::Exact => "",
+                Reach::Prefix => REST,
+                Reach::Below => ".*",
+            };
+            format!("(?i:{}){rest}", regex_syntax::escape(text))
+        }
         PathMatcher::Regex(expression) => expression.pattern.text().to_owned(),
         PathMatcher::Template(template) => {
             let segments = template.segments.iter().map(|segment| match segment {

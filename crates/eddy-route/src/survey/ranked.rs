@@ -117,8 +117,8 @@ fn survey_scope(
             }
         };
         let example = match (&shadow, fragile) {
-            (Shadow::By { .. } | Shadow::Jointly { .. }, _) => examples.find(&scope.host, &[members[at]]),
-            (_, Some(other)) => examples.find(&scope.host, &[members[at], members[other]]),
+            (Shadow::By { .. } | Shadow::Jointly { .. }, _) => examples.find(scope, &[members[at]]),
+            (_, Some(other)) => examples.find(scope, &[members[at], members[other]]),
             (Shadow::None | Shadow::NotProven { .. }, None) => None,
         };
         let fragile = fragile.map(|other| members[other].name.to_string());

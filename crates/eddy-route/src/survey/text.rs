@@ -82,7 +82,7 @@ fn notes(ranked: &RankedRule) -> Vec<String> {
         notes.push(format!("FRAGILE: only the file order puts it after {other}{}", such_as(ranked)));
     }
     if let (Some(step), Some(reason)) = (ranked.step, &ranked.reason)
-        && !matches!(step, Step::Apart | Step::FileOrder)
+        && !matches!(step, Step::Apart | Step::FileOrder | Step::Written)
     {
         notes.push(format!("after: {reason}"));
     }

@@ -1,11 +1,15 @@
 //! Paths that a matcher serves, shorter ones first.
 
-use crate::compile::{PathMatcher, Pattern, PatternScratch, Segment, Template};
+use crate::compile::{
+    Caseless, CompiledRule, PathMatcher, Pattern, PatternScratch, Reach, Segment, Template, is_path,
+};
 use crate::normalise::{self, Normal};
+use crate::rule::PathForm;
 use crate::witness::values;
 
-/// Some paths of a matcher, shorter ones first, each one that a request may have.
-pub(super) fn paths(matcher: &PathMatcher) -> Vec<String> {
+/// Some paths of a rule, shorter ones first, each one that a request may have.
+pub(super) fn paths(rule: &CompiledRule) -> Vec<String> {
+    let matcher = &rule.path;
     let mut paths = match matcher {
         PathMatcher::Any => below(""),
         PathMatcher::Exact(path) => vec![path.to_string()],
@@ -13,13 +17,21 @@ pub(super) fn paths(matcher: &PathMatcher) -> Vec<String> {
         PathMatcher::BytePrefix(prefix) => {
             endings().into_iter().map(|ending| format!("{prefix}{ending}")).collect()
         }
+        PathMatcher::Caseless(Caseless { text, reach }) => match reach {
+            Reach::Exact => vec![text.to_string()],
+            Reach::Prefix => below(text),
+            Reach::Below => endings().into_iter().map(|ending| format!("{text}{ending}")).collect(),
+        },
         PathMatcher::Template(template) => of_template(template),
         PathMatcher::Regex(expression) => of_pattern(&expression.pattern, &expression.below),
     };
     let mut scratch = PatternScratch::default();
     paths.retain(|path| {
-        let is_normal = normalise::check(path.as_bytes()) == Ok(Normal::AsIs);
-        is_normal && matcher.matches(path.as_bytes(), &mut scratch)
+        let is_sendable = match rule.path_form {
+            PathForm::Normal => normalise::check(path.as_bytes()) == Ok(Normal::AsIs),
+            PathForm::Raw | PathForm::WithoutParameters => is_path(path.as_bytes()),
+        };
+        is_sendable && matcher.matches(path.as_bytes(), &mut scratch)
     });
     paths.sort_by_key(String::len);
     paths

@@ -12,7 +12,7 @@ use crate::request::RouteRequest;
 pub struct Witness {
     /// The method.
     pub method: String,
-    /// The host; empty for a request without one.
+    /// The host, with a port if one matters; empty for a request without one.
     pub host: String,
     /// The normalised path.
     pub path: String,
@@ -20,6 +20,21 @@ pub struct Witness {
     pub query: String,
     /// The fields beside the host.
     pub fields: Vec<(String, String)>,
+    /// `http` or `https`.
+    #[serde(skip_serializing_if = "is_http")]
+    pub scheme: String,
+    /// The random number by which rules for a fraction of requests choose theirs.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub random: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn is_zero(random: &u64) -> bool {
+    *random == 0
+}
+
+fn is_http(scheme: &str) -> bool {
+    matches!(scheme, "" | "http")
 }
 
 impl Witness {
@@ -36,13 +51,27 @@ impl Witness {
             let id = FieldId::from_name(name.as_bytes());
             fields.push(Field { name: span(name), value: span(value), id, ..Field::default() });
         }
+        let sign = if self.query.is_empty() { "" } else { "?" };
+        let target = format!("{}{sign}{}", self.path, self.query);
         look(&RouteRequest {
-            host: self.host.as_bytes(),
+            host: host_of(&self.host).as_bytes(),
+            authority: self.host.as_bytes(),
             path: self.path.as_bytes(),
             query: self.query.as_bytes(),
+            target: target.as_bytes(),
+            scheme: if self.scheme.is_empty() { b"http" } else { self.scheme.as_bytes() },
             method: self.method.as_bytes(),
+            random: self.random,
             fields: Fields::new(&bytes, &fields),
         })
+    }
+}
+
+/// An authority without its port.
+fn host_of(authority: &str) -> &str {
+    match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+        _ => authority,
     }
 }
 
@@ -52,11 +81,14 @@ impl fmt::Display for Witness {
         if !self.query.is_empty() {
             write!(out, "?{}", self.query)?;
         }
-        if self.fields.is_empty() {
-            return Ok(());
-        }
-        let fields: Vec<String> =
+        let mut more: Vec<String> =
             self.fields.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-        write!(out, " ({})", fields.join(", "))
+        if !is_http(&self.scheme) {
+            more.push(format!("by {}", self.scheme));
+        }
+        if self.random != 0 {
+            more.push(format!("random number {}", self.random));
+        }
+        if more.is_empty() { Ok(()) } else { write!(out, " ({})", more.join(", ")) }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::compile::{CompiledRule, Condition, HostKey, PatternScratch, Source, Test};
+use crate::compile::{CompiledRule, Condition, HostKey, Part, PatternScratch, Source, Test};
 use crate::request::RouteRequest;
 use crate::witness::request::Witness;
 use crate::witness::{paths, values};
@@ -11,6 +11,8 @@ use crate::witness::{paths, values};
 pub(crate) struct Search {
     /// Names of fields and parameters that some rule wants to be absent: sending them leads past that rule.
     shunned: BTreeSet<(bool, String)>,
+    /// Whether some rule takes a fraction of requests.
+    has_fractions: bool,
 }
 
 impl Search {
@@ -18,8 +20,9 @@ impl Search {
     pub(crate) fn new(rules: &[CompiledRule]) -> Self {
         let values = rules.iter().flat_map(CompiledRule::values);
         let absent = values.filter(|condition| matches!(condition.test, Test::Absent));
-        let shunned = absent.map(|condition| (condition.source == Source::Query, condition.name.to_string()));
-        Self { shunned: shunned.take(SHUNNED_MAX).collect() }
+        let shunned = absent.map(|condition| (is_of_query(condition), condition.name.to_string()));
+        let has_fractions = rules.iter().any(|rule| rule.fraction.is_some());
+        Self { shunned: shunned.take(SHUNNED_MAX).collect(), has_fractions }
     }
 
     /// A short request of a host that these rules match and that is as wanted; the first of those tried.
@@ -30,28 +33,44 @@ impl Search {
         mut is_wanted: impl FnMut(&RouteRequest<'_>) -> bool,
     ) -> Option<Witness> {
         let (plain, full) = (conditions(rules)?, self.all_conditions(rules)?);
-        let mut paths: Vec<String> = rules.iter().flat_map(|rule| paths::paths(&rule.path)).collect();
+        let mut paths: Vec<String> = rules.iter().flat_map(|rule| paths::paths(rule)).collect();
+        paths.extend(part_values(rules, Part::Target));
         paths.sort_by_key(String::len);
-        let hosts = hosts(host);
+        let mut hosts = hosts(host);
+        hosts.extend(part_values(rules, Part::Authority));
         let methods = methods(rules);
+        let variants = self.variants(rules);
         let mut tries = 0;
         for (conditions, path) in [plain, full].iter().flat_map(|it| paths.iter().map(move |path| (it, path)))
         {
             for (host, method) in
-                hosts.iter().flat_map(|host| methods.iter().map(move |method| (host, *method)))
+                hosts.iter().flat_map(|host| methods.iter().map(move |method| (host, method)))
             {
                 tries += 1;
                 if tries > TRIES_MAX {
                     return None;
                 }
-                let (host, path) = (host.clone(), path.clone());
-                let witness = Witness { method: method.to_owned(), host, path, ..conditions.clone() };
-                if witness.with(&mut is_wanted) {
-                    return Some(witness);
+                let mut witness =
+                    Witness { method: method.clone(), host: host.clone(), ..conditions.clone() };
+                witness.go_to(path);
+                for (scheme, random) in &variants {
+                    (witness.scheme, witness.random) = (scheme.clone(), *random);
+                    if witness.with(&mut is_wanted) {
+                        return Some(witness);
+                    }
                 }
             }
         }
         None
+    }
+
+    /// Schemes and random numbers to try: the usual ones, and others if rules ask for them.
+    fn variants(&self, rules: &[&CompiledRule]) -> Vec<(String, u64)> {
+        let mut schemes = vec!["http".to_owned()];
+        schemes.extend(part_values(rules, Part::Scheme));
+        // Of every common denominator the first and the last number.
+        let randoms: &[u64] = if self.has_fractions { &[0, 999_999] } else { &[0] };
+        schemes.iter().flat_map(|scheme| randoms.iter().map(|random| (scheme.clone(), *random))).collect()
     }
 
     /// What [`conditions`] are, and the names that other rules shun.
@@ -59,7 +78,7 @@ impl Search {
         let mut witness = conditions(rules)?;
         for (is_query, name) in &self.shunned {
             let mut said = rules.iter().flat_map(|rule| rule.values());
-            if !said.any(|said| *said.name == **name && (said.source == Source::Query) == *is_query) {
+            if !said.any(|said| *said.name == **name && is_of_query(said) == *is_query) {
                 witness.push(*is_query, name, "1");
             }
         }
@@ -71,14 +90,44 @@ impl Search {
 fn conditions(rules: &[&CompiledRule]) -> Option<Witness> {
     let wanted: Vec<&Condition> = rules.iter().flat_map(|rule| rule.values()).collect();
     let mut witness = Witness::default();
-    for condition in wanted.iter().filter(|condition| !matches!(condition.test, Test::Absent)) {
+    let mut scratch = PatternScratch::default();
+    for condition in &wanted {
+        let is_query = match condition.source {
+            Source::Query | Source::RawQuery => true,
+            Source::Header(_) => false,
+            // Method, path and the like are tried one by one.
+            Source::Part(_) => continue,
+        };
+        if condition.holds_without(&mut scratch) {
+            continue;
+        }
         let value = value_for(condition, &wanted)?;
-        witness.push(condition.source == Source::Query, &condition.name, &value);
+        if condition.source == Source::RawQuery {
+            witness.push_raw(&condition.name, &value);
+        } else {
+            witness.push(is_query, &condition.name, &value);
+        }
     }
     Some(witness)
 }
 
 impl Witness {
+    /// Takes the path, and the query behind it if there is one.
+    fn go_to(&mut self, target: &str) {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        path.clone_into(&mut self.path);
+        if self.query.is_empty() {
+            query.clone_into(&mut self.query);
+        }
+    }
+
+    fn push_raw(&mut self, name: &str, value: &str) {
+        if !self.query.split('&').any(|pair| pair.split('=').next() == Some(name)) {
+            let sign = if self.query.is_empty() { "" } else { "&" };
+            self.query.push_str(&format!("{sign}{name}={value}"));
+        }
+    }
+
     fn push(&mut self, is_query: bool, name: &str, value: &str) {
         if is_query {
             let first = self.query.split('&').any(|pair| pair.split('=').next() == Some(&*encoded(name)));
@@ -95,15 +144,20 @@ impl Witness {
 /// A value that passes a condition; of a parameter, of which only the first counts, one that passes all of its name.
 fn value_for(condition: &Condition, wanted: &[&Condition]) -> Option<String> {
     let is_alike = |other: &&&Condition| other.source == condition.source && other.name == condition.name;
-    let mut candidates = values::of_test(&condition.test);
-    if condition.source != Source::Query {
+    let mut candidates = values::of_condition(condition);
+    let is_several = wanted.iter().filter(is_alike).any(|other| other.is_inverted);
+    if !condition.is_single() && !is_several {
         return candidates.into_iter().next();
     }
-    candidates.extend(wanted.iter().filter(is_alike).flat_map(|other| values::of_test(&other.test)));
+    candidates.extend(wanted.iter().filter(is_alike).flat_map(|other| values::of_condition(other)));
     let mut scratch = PatternScratch::default();
     candidates.into_iter().find(|value| {
-        wanted.iter().filter(is_alike).all(|other| other.test.passes(value.as_bytes(), &mut scratch))
+        wanted.iter().filter(is_alike).all(|other| other.holds_for(value.as_bytes(), &mut scratch))
     })
+}
+
+fn is_of_query(condition: &Condition) -> bool {
+    matches!(condition.source, Source::Query | Source::RawQuery)
 }
 
 /// Hosts of a pattern, the plainest first.
@@ -111,18 +165,30 @@ fn hosts(host: &HostKey) -> Vec<String> {
     match host {
         HostKey::Exact(host) => vec![host.to_string()],
         HostKey::Suffix(suffix) => vec![format!("a{suffix}"), format!("other.a{suffix}")],
+        HostKey::OneLabel(suffix) => vec![format!("a{suffix}"), format!("other{suffix}")],
+        HostKey::Prefix(prefix) => vec![format!("{prefix}a"), format!("{prefix}a.other")],
         HostKey::Any => ["example.com", "a", ""].map(str::to_owned).to_vec(),
     }
 }
 
 /// Methods that rules name, some common ones if none of them names any.
-fn methods<'r>(rules: &[&'r CompiledRule]) -> Vec<&'r str> {
-    let mut methods: Vec<&str> =
-        rules.iter().flat_map(|rule| rule.methods.iter().map(AsRef::as_ref)).collect();
+fn methods(rules: &[&CompiledRule]) -> Vec<String> {
+    let mut methods: Vec<String> =
+        rules.iter().flat_map(|rule| rule.methods.iter().map(ToString::to_string)).collect();
+    methods.extend(part_values(rules, Part::Method));
     if methods.is_empty() {
-        methods.extend(["GET", "POST", "PUT", "OTHER"]);
+        methods.extend(["GET", "POST", "PUT", "OTHER"].map(str::to_owned));
     }
     methods
+}
+
+/// Values for which conditions on a part of the request hold.
+fn part_values(rules: &[&CompiledRule], part: Part) -> Vec<String> {
+    let conditions = rules.iter().flat_map(|rule| rule.values());
+    conditions
+        .filter(|condition| condition.source == Source::Part(part))
+        .flat_map(values::of_condition)
+        .collect()
 }
 
 /// A name or value as a query has it.

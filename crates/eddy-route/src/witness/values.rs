@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use regex_automata::dfa::Automaton;
 use regex_automata::util::primitives::StateID;
 
-use crate::compile::{Pattern, Test};
+use crate::compile::{Condition, Pattern, PatternScratch, Test, TextTest};
 
 /// Some values that pass a test; none for a test that wants none.
 pub(super) fn of_test(test: &Test) -> Vec<String> {
@@ -17,7 +17,26 @@ pub(super) fn of_test(test: &Test) -> Vec<String> {
             vec![text.to_string(), format!("{text}~"), format!("~{text}")]
         }
         Test::Regex(pattern) => of_pattern(pattern),
+        Test::Caseless(caseless) => {
+            let (TextTest::Exact(text)
+            | TextTest::Prefix(text)
+            | TextTest::Suffix(text)
+            | TextTest::Contains(text)) = &**caseless;
+            vec![text.to_string()]
+        }
+        Test::Range(start, _) => vec![start.to_string()],
     }
+}
+
+/// Some values for which a request passes a condition that has one of them alone; none if it wants none.
+pub(super) fn of_condition(condition: &Condition) -> Vec<String> {
+    let mut values = of_test(&condition.test);
+    if condition.is_inverted {
+        values.extend(["1", "other", "0", "", "~"].map(str::to_owned));
+    }
+    let mut scratch = PatternScratch::default();
+    values.retain(|value| condition.holds_for(value.as_bytes(), &mut scratch));
+    values
 }
 
 /// Some values that an expression matches, shortest first; none if its automaton is too large to say.

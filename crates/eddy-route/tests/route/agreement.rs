@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use crate::generate::{ask, crowded_tables, expression_tables, tables};
+use crate::generate::{ask, crowded_tables, expression_tables, mixed_tables, tables};
 use crate::oracle;
 use crate::request::Ask;
 
@@ -101,4 +101,9 @@ fn one_winner_in_crowded_lists() {
 #[test]
 fn one_winner_among_many_expressions() {
     check_all("many expressions", 4, expression_tables());
+}
+
+#[test]
+fn one_winner_in_tables_of_all_dialects() {
+    check_all("tables of all dialects", 1, mixed_tables());
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use eddy_route::{
-    Dialect, HostPattern, Origin, PathPattern, PathSearch, RouteTable, Rule, ValueMatch, ValueTest,
+    CaselessPath, Dialect, Fraction, HostForm, HostPattern, Missing, Origin, PathForm, PathPattern,
+    PathSearch, QueryForm, Reading, RouteTable, Rule, ValueMatch, ValueTest,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -13,6 +14,103 @@ use crate::request::Ask;
 
 pub(crate) fn tables(rules_max: usize) -> impl Strategy<Value = Vec<RouteTable>> {
     vec(vec(rule(), 0..=rules_max), 1..=3).prop_map(name_tables)
+}
+
+/// Tables of all dialects, reading requests in all ways.
+pub(crate) fn mixed_tables() -> impl Strategy<Value = Vec<RouteTable>> {
+    let form = || {
+        (any::<bool>(), any::<bool>()).prop_map(|(keeps_port, keeps_dot)| HostForm { keeps_port, keeps_dot })
+    };
+    let reading = move || (form(), any::<bool>(), any::<bool>(), any::<bool>());
+    let ends = prop_oneof![2 => Just(Vec::new()), 1 => vec(prop_oneof![host(), byte_host()], 1..3)];
+    let table = (any::<bool>(), reading(), any::<bool>(), ends, vec(wide_rule(), 0..50)).prop_map(
+        |(is_envoy, (host, is_closed, is_raw, is_stripped), is_default, ends, rules)| {
+            let dialect = if is_envoy { Dialect::Envoy } else { Dialect::Eddy };
+            let mut table = RouteTable { ends, rules, ..RouteTable::new("", dialect) };
+            if !is_default {
+                let path = match (is_envoy, is_stripped) {
+                    (false, _) => PathForm::Normal,
+                    (true, false) => PathForm::Raw,
+                    (true, true) => PathForm::WithoutParameters,
+                };
+                let query = if is_raw { QueryForm::Raw } else { QueryForm::Decoded };
+                table.reading = Reading { host, is_closed, path, query };
+            }
+            table
+        },
+    );
+    vec(table, 1..=3).prop_map(|mut tables| {
+        for (number, table) in tables.iter_mut().enumerate() {
+            let named = name_table(number, std::mem::take(&mut table.rules));
+            (table.name, table.rules) = (named.name, named.rules);
+        }
+        tables
+    })
+}
+
+/// A rule of any form.
+fn wide_rule() -> impl Strategy<Value = Rule> {
+    let caseless = prop_oneof![
+        rule_path().prop_map(CaselessPath::Exact),
+        rule_path().prop_map(CaselessPath::Prefix),
+        byte_prefix().prop_map(CaselessPath::BytePrefix),
+    ];
+    let paths = prop_oneof![3 => path(), 2 => caseless.prop_map(PathPattern::Caseless)];
+    let hosts = prop_oneof![5 => Just(0_usize), 2 => Just(1), 1 => Just(2)]
+        .prop_flat_map(|count| vec(prop_oneof![host(), byte_host()], count));
+    let few = || prop_oneof![7 => Just(0_usize), 2 => Just(1), 1 => Just(2)];
+    let matches = move || few().prop_flat_map(|count| vec(wide_match(), count));
+    let query = few().prop_flat_map(|count| {
+        vec(wide_match().prop_map(|it| ValueMatch { name: it.name.replace(':', "x"), ..it }), count)
+    });
+    let fraction = prop_oneof![
+        4 => Just(None),
+        1 => (0..=4_u32).prop_map(|numerator| Some(Fraction { numerator, denominator: 4 })),
+    ];
+    (hosts, paths, methods(), matches(), query, fraction, rank()).prop_map(
+        |(hosts, path, methods, headers, query, fraction, rank)| Rule {
+            hosts,
+            path,
+            methods,
+            headers,
+            query,
+            fraction,
+            rank,
+            ..empty()
+        },
+    )
+}
+
+/// Hosts whose patterns end and begin anywhere.
+fn byte_host() -> impl Strategy<Value = HostPattern> {
+    let text = |texts: &[&str]| select(texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+    prop_oneof![
+        2 => text(&["t", "*.t", "b.t"]).prop_map(HostPattern::OneLabel),
+        2 => text(&["t", ".t", "b.t", ".b.t", "B.T", "t.", "t:80"]).prop_map(HostPattern::ByteSuffix),
+        2 => text(&["a.", "a", "A.b.", "x.", "a.t"]).prop_map(HostPattern::BytePrefix),
+        1 => text(&["a.t", "b.t"]).prop_map(HostPattern::Exact),
+    ]
+}
+
+/// Matches that are inverted, caseless, of numbers, of parts of the request, or pass without a value.
+fn wide_match() -> impl Strategy<Value = ValueMatch> {
+    let name = prop_oneof![
+        4 => select(vec!["x", "y", "host"]),
+        1 => select(vec![":method", ":authority", ":path", ":scheme"]),
+    ];
+    let test = prop_oneof![
+        3 => value_match().prop_map(|it| it.test),
+        1 => (0..4_i64, 0..20_i64).prop_map(|(start, more)| ValueTest::Range(start, start + more)),
+        1 => select(vec!["GET", "a.t", "/a", "http", "get", "/A"])
+            .prop_map(|text| ValueTest::Prefix(text.to_owned())),
+    ];
+    let missing = select(vec![Missing::Fails, Missing::Fails, Missing::IsEmpty, Missing::Passes]);
+    (name, test, any::<bool>(), any::<bool>(), missing).prop_map(
+        |(name, test, is_caseless, is_inverted, missing)| {
+            let is_inverted = is_inverted && test != ValueTest::Absent;
+            ValueMatch { is_caseless, is_inverted, missing, ..ValueMatch::new(name, test) }
+        },
+    )
 }
 
 /// Many rules for few paths, most of which ask for an exact value of one part of the request, so that lists are split.
@@ -79,7 +177,7 @@ fn crowded_part(part: Part) -> BoxedStrategy<(Vec<String>, Option<ValueMatch>)> 
             vec(texts(&["GET", "POST", "PUT", "A", "B", "C"]), 1..=2).prop_map(|it| (it, None)).boxed()
         }
         Part::Header | Part::Query => texts(&["1", "2", "12", "3", "4", "5"])
-            .prop_map(|value| ValueMatch { name: "x".to_owned(), test: ValueTest::Exact(value) })
+            .prop_map(|value| ValueMatch::new("x", ValueTest::Exact(value)))
             .prop_map(|exact| (Vec::new(), Some(exact)))
             .boxed(),
     };
@@ -87,43 +185,37 @@ fn crowded_part(part: Part) -> BoxedStrategy<(Vec<String>, Option<ValueMatch>)> 
 }
 
 pub(crate) fn ask() -> impl Strategy<Value = Ask> {
-    let host = select(vec!["", "t", "a.t", ".t", "A.T.", "b.t", "a.b.t", "c.b.t", "x.a.b.t", "ab.t", "u"]);
+    let host = select(vec![
+        "", "t", "a.t", ".t", "A.T.", "b.t", "a.b.t", "c.b.t", "x.a.b.t", "ab.t", "u", "a.t:80", "A.t.:80",
+        "x.t:80",
+    ]);
     let values = || vec((select(vec!["x", "X", "y", "host"]), select(vec!["1", "2", "12", "3", ""])), 0..=3);
     let query =
         vec((select(vec!["x", "y", "%78", "host"]), select(vec!["1", "2", "12", "3", "%31", ""])), 0..=2);
     let method = select(vec!["GET", "POST", "PUT", "A", "get"]);
-    (host, request_path(), method, values(), query).prop_map(|(host, path, method, fields, query)| {
+    let rest = (values(), query, 0..8_u64);
+    (host, request_path(), method, rest).prop_map(|(host, path, method, (fields, query, random))| {
         let pairs: Vec<String> = query.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         let (method, host) = (method.to_owned(), host.to_owned());
-        Ask { method, host, path, query: pairs.join("&"), fields }
+        Ask { method, host, path, query: pairs.join("&"), fields, random }
     })
 }
 
 fn name_tables(tables: Vec<Vec<Rule>>) -> Vec<RouteTable> {
-    let tables = tables.into_iter().enumerate().map(|(table, mut rules)| {
-        for (at, rule) in rules.iter_mut().enumerate() {
-            rule.name = Arc::from(format!("t{table}r{at}"));
-            rule.origin.line = u32::try_from(at).unwrap() + 1;
-        }
-        RouteTable { name: Arc::from(format!("t{table}")), dialect: Dialect::Eddy, rules }
-    });
-    tables.collect()
+    tables.into_iter().enumerate().map(|(table, rules)| name_table(table, rules)).collect()
+}
+
+fn name_table(table: usize, mut rules: Vec<Rule>) -> RouteTable {
+    for (at, rule) in rules.iter_mut().enumerate() {
+        rule.name = Arc::from(format!("t{table}r{at}"));
+        rule.origin.line = u32::try_from(at).unwrap() + 1;
+    }
+    RouteTable { rules, ..RouteTable::new(&format!("t{table}"), Dialect::Eddy) }
 }
 
 fn empty() -> Rule {
-    Rule {
-        name: Arc::from(""),
-        origin: Origin { file: Arc::from("f"), line: 0 },
-        hosts: Vec::new(),
-        path: PathPattern::Any,
-        methods: Vec::new(),
-        headers: Vec::new(),
-        query: Vec::new(),
-        rank: None,
-        action: 0,
-        rewrite: None,
-    }
+    Rule::new("", Origin { file: Arc::from("f"), line: 0 })
 }
 
 fn rule() -> impl Strategy<Value = Rule> {
@@ -184,7 +276,7 @@ fn value_match() -> impl Strategy<Value = ValueMatch> {
         1 => text().prop_map(ValueTest::Contains),
         1 => select(vec!["1.*", "[12]+", "", ".*2"]).prop_map(|text| ValueTest::Regex(text.to_owned())),
     ];
-    (select(vec!["x", "y", "host"]), test).prop_map(|(name, test)| ValueMatch { name: name.to_owned(), test })
+    (select(vec!["x", "y", "host"]), test).prop_map(|(name, test)| ValueMatch::new(name, test))
 }
 
 fn rule_path() -> impl Strategy<Value = String> {
@@ -208,7 +300,7 @@ fn search() -> impl Strategy<Value = PathSearch> {
 }
 
 fn request_path() -> impl Strategy<Value = String> {
-    prop_oneof![20 => "(/|/a|/b|/aa|/ab){1,5}", 1 => Just("*".to_owned()), 1 => Just(String::new())]
+    prop_oneof![20 => "(/|/a|/b|/aa|/ab|/A|/aB|/a;b|;){1,5}".prop_map(|path| path.trim_start_matches(';').to_owned()), 1 => Just("*".to_owned()), 1 => Just(String::new())]
 }
 
 fn template() -> impl Strategy<Value = String> {

@@ -39,7 +39,10 @@ pub(crate) fn router(text: &str) -> Router {
 }
 
 fn table(name: &str) -> RouteTable {
-    RouteTable { name: name.into(), dialect: Dialect::Eddy, rules: Vec::new() }
+    match name.split_once(" as ") {
+        Some((name, "envoy")) => RouteTable::new(name, Dialect::Envoy),
+        _ => RouteTable::new(name, Dialect::Eddy),
+    }
 }
 
 fn rule(line: &str, number: u32) -> Rule {
@@ -80,18 +83,8 @@ fn search(text: &str) -> PathSearch {
 
 /// A rule for everything.
 pub(crate) fn empty_rule(name: &str, line: u32) -> Rule {
-    Rule {
-        name: Arc::from(name),
-        origin: Origin { file: Arc::from("site.yaml"), line },
-        hosts: Vec::new(),
-        path: PathPattern::Any,
-        methods: Vec::new(),
-        headers: Vec::new(),
-        query: Vec::new(),
-        rank: None,
-        action: line,
-        rewrite: None,
-    }
+    let origin = Origin { file: Arc::from("site.yaml"), line };
+    Rule { action: line, ..Rule::new(name, origin) }
 }
 
 fn value_match(text: &str) -> ValueMatch {
@@ -109,5 +102,5 @@ fn value_match(text: &str) -> ValueMatch {
         "regex" => ValueTest::Regex(value),
         other => panic!("no test {other}"),
     };
-    ValueMatch { name, test }
+    ValueMatch::new(&name, test)
 }

@@ -3,24 +3,29 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use eddy_route::{HostPattern, PathPattern, RouteTable, Rule, ValueMatch, ValueTest};
+use eddy_route::{
+    CaselessPath, Dialect, HostForm, HostPattern, Missing, PathForm, PathPattern, QueryForm, RouteTable,
+    Rule, ValueMatch, ValueTest,
+};
 use regex::bytes::Regex;
 
 use crate::request::Ask;
 
 /// What a rule that matches is compared by; the least wins.
 type Key = (HostKey, usize, i32, PathKey, bool, i64, i64, usize);
-/// Exact hosts first, then the longest suffix.
-type HostKey = (u8, i64);
+/// Exact hosts first, then the longest suffix, one label before many, then the longest prefix.
+type HostKey = (u8, i64, bool);
 /// Class, length, template before prefix, no rest first, fixed bytes.
 type PathKey = (u8, i64, u8, bool, i64);
 
 pub(crate) fn winner(tables: &[RouteTable], ask: &Ask) -> Option<String> {
     let mut best: Option<(Key, String)> = None;
     for (table, spec) in tables.iter().enumerate() {
+        let end = end_of(spec, ask);
         for (at, rule) in spec.rules.iter().enumerate() {
-            let Some(key) = key(table, at, rule, ask) else { continue };
-            if best.as_ref().is_none_or(|(least, _)| key < *least) {
+            let Some(key) = key((table, spec), at, rule, ask) else { continue };
+            let is_closed_off = end.is_some_and(|end| key.0 > end);
+            if !is_closed_off && best.as_ref().is_none_or(|(least, _)| key < *least) {
                 best = Some((key, rule.name.to_string()));
             }
         }
@@ -28,39 +33,89 @@ pub(crate) fn winner(tables: &[RouteTable], ask: &Ask) -> Option<String> {
     best.map(|(_, name)| name)
 }
 
-fn key(table: usize, at: usize, rule: &Rule, ask: &Ask) -> Option<Key> {
+/// The host at which the search in a table ends.
+fn end_of(table: &RouteTable, ask: &Ask) -> Option<HostKey> {
+    let named = table.ends.iter().filter_map(|end| host_key(end, table.reading.host, &ask.host));
+    let first = || table.rules.iter().filter_map(|rule| host_of(rule, table, ask)).min();
+    named.chain(table.reading.is_closed.then(first).flatten()).min()
+}
+
+/// The most specific host of a rule that the request's is in.
+fn host_of(rule: &Rule, table: &RouteTable, ask: &Ask) -> Option<HostKey> {
     let any = [HostPattern::Any];
     let hosts = if rule.hosts.is_empty() { &any[..] } else { &rule.hosts };
-    let host = hosts.iter().filter_map(|host| host_key(host, &ask.host)).min()?;
-    let path = path_key(&rule.path, if ask.path.is_empty() { "/" } else { &ask.path })?;
-    let query = form_pairs(&ask.query);
+    hosts.iter().filter_map(|host| host_key(host, table.reading.host, &ask.host)).min()
+}
+
+fn key((table, spec): (usize, &RouteTable), at: usize, rule: &Rule, ask: &Ask) -> Option<Key> {
+    let host = host_of(rule, spec, ask)?;
+    let path = if ask.path.is_empty() { "/" } else { &ask.path };
+    let stripped = path.split('/').map(|part| part.split(';').next().unwrap()).collect::<Vec<_>>().join("/");
+    let is_stripped = spec.reading.path == PathForm::WithoutParameters;
+    let path = path_key(&rule.path, if is_stripped { &stripped } else { path })?;
+    let query = match spec.reading.query {
+        QueryForm::Decoded => form_pairs(&ask.query),
+        QueryForm::Raw => raw_pairs(&ask.query),
+    };
     let is_met = (rule.methods.is_empty() || rule.methods.contains(&ask.method))
+        && rule.fraction.is_none_or(|it| ask.random % u64::from(it.denominator) < u64::from(it.numerator))
         && rule.headers.iter().all(|spec| {
             let is_named = |field: &&(String, String)| field.0.eq_ignore_ascii_case(&spec.name);
-            let values: Vec<&str> =
-                ask.fields.iter().filter(is_named).map(|field| field.1.as_str()).collect();
+            let target = ask.target();
+            let values: Vec<&str> = match spec.name.as_str() {
+                ":method" => vec![&ask.method],
+                ":authority" => vec![&ask.host],
+                ":path" => vec![&target],
+                ":scheme" => vec!["http"],
+                _ => ask.fields.iter().filter(is_named).map(|field| field.1.as_str()).collect(),
+            };
             passes(spec, &values)
         })
         && rule.query.iter().all(|spec| {
             let first = query.iter().find(|pair| pair.0 == spec.name);
             passes(spec, &first.map(|pair| pair.1.as_str()).into_iter().collect::<Vec<_>>())
         });
+    if !is_met {
+        return None;
+    }
+    if spec.dialect == Dialect::Envoy {
+        return Some((host, table, 0, (0, 0, 0, false, 0), false, 0, 0, at));
+    }
     let count = |len: usize| -i64::try_from(len).unwrap();
     let rank = rule.rank.unwrap_or(0);
     let (headers, queries) = (count(rule.headers.len()), count(rule.query.len()));
-    is_met.then_some((host, table, rank, path, rule.methods.is_empty(), headers, queries, at))
+    Some((host, table, rank, path, rule.methods.is_empty(), headers, queries, at))
 }
 
-fn host_key(pattern: &HostPattern, host: &str) -> Option<HostKey> {
-    let fold = |text: &str| text.strip_suffix('.').unwrap_or(text).to_lowercase();
-    let host = fold(host);
+fn host_key(pattern: &HostPattern, form: HostForm, authority: &str) -> Option<HostKey> {
+    let undot =
+        |text: &str| text.strip_suffix('.').filter(|_| !form.keeps_dot).unwrap_or(text).to_lowercase();
+    let (host, port) = authority.split_once(':').map_or((authority, None), |(host, port)| (host, Some(port)));
+    let host = undot(host);
+    let host = match port {
+        Some(port) if form.keeps_port => format!("{host}:{port}"),
+        _ => host,
+    };
+    let length = |text: &str| -i64::try_from(text.len()).unwrap();
+    let below = |suffix: &str| {
+        let name = undot(suffix.trim_start_matches("*").trim_start_matches('.'));
+        let before = host.strip_suffix(&name)?.strip_suffix('.')?;
+        (!before.is_empty()).then(|| (before.to_owned(), length(&name) - 1))
+    };
     match pattern {
-        HostPattern::Any => Some((2, 0)),
-        HostPattern::Exact(exact) => (fold(exact) == host).then_some((0, 0)),
-        HostPattern::Suffix(suffix) => {
-            let name = fold(suffix.trim_start_matches("*").trim_start_matches('.'));
-            let below = host.strip_suffix(&name)?.strip_suffix('.')?;
-            (!below.is_empty()).then_some((1, -i64::try_from(name.len()).unwrap()))
+        HostPattern::Any => Some((3, 0, false)),
+        HostPattern::Exact(exact) => (undot(exact) == host).then_some((0, 0, false)),
+        HostPattern::Suffix(suffix) => below(suffix).map(|(_, length)| (1, length, true)),
+        HostPattern::OneLabel(suffix) => {
+            below(suffix).filter(|(before, _)| !before.contains('.')).map(|(_, length)| (1, length, false))
+        }
+        HostPattern::ByteSuffix(text) => {
+            let before = host.strip_suffix(&text.to_lowercase())?;
+            (!before.is_empty()).then_some((1, length(text), true))
+        }
+        HostPattern::BytePrefix(text) => {
+            let after = host.strip_prefix(&text.to_lowercase())?;
+            (!after.is_empty()).then_some((2, length(text), false))
         }
     }
 }
@@ -69,8 +124,17 @@ fn path_key(pattern: &PathPattern, path: &str) -> Option<PathKey> {
     let length = |text: &str| -i64::try_from(text.len()).unwrap();
     match pattern {
         PathPattern::Any => Some((3, 0, 0, false, 0)),
-        PathPattern::Exact(exact) => (exact == path).then_some((0, 0, 0, false, 0)),
+        PathPattern::Exact(exact) => (exact == path).then_some((0, 0, 1, false, 0)),
         PathPattern::Regex(text) => whole_regex(text, path).then_some((2, 0, 0, false, 0)),
+        PathPattern::Caseless(caseless) => {
+            let path = path.to_ascii_lowercase();
+            let (inner, kind) = match caseless {
+                CaselessPath::Exact(text) => (PathPattern::Exact(text.to_ascii_lowercase()), 2),
+                CaselessPath::Prefix(text) => (PathPattern::Prefix(text.to_ascii_lowercase()), 3),
+                CaselessPath::BytePrefix(text) => (PathPattern::BytePrefix(text.to_ascii_lowercase()), 4),
+            };
+            path_key(&inner, &path).map(|key| (key.0, key.1, kind, key.3, key.4))
+        }
         PathPattern::BytePrefix(prefix) => {
             path.starts_with(prefix).then_some((1, length(prefix), 2, false, 0))
         }
@@ -116,14 +180,30 @@ fn path_key(pattern: &PathPattern, path: &str) -> Option<PathKey> {
 }
 
 fn passes(spec: &ValueMatch, values: &[&str]) -> bool {
+    if spec.test == ValueTest::Absent {
+        return values.is_empty();
+    }
+    match (values, spec.missing) {
+        ([], Missing::Fails) => false,
+        ([], Missing::Passes) => true,
+        ([], Missing::IsEmpty) => is_met(spec, "") != spec.is_inverted,
+        (values, _) => values.iter().any(|value| is_met(spec, value)) != spec.is_inverted,
+    }
+}
+
+fn is_met(spec: &ValueMatch, value: &str) -> bool {
+    let fold = |text: &str| if spec.is_caseless { text.to_ascii_lowercase() } else { text.to_owned() };
     match &spec.test {
-        ValueTest::Present => !values.is_empty(),
-        ValueTest::Absent => values.is_empty(),
-        ValueTest::Exact(text) => values.contains(&text.as_str()),
-        ValueTest::Prefix(text) => values.iter().any(|value| value.starts_with(text)),
-        ValueTest::Suffix(text) => values.iter().any(|value| value.ends_with(text)),
-        ValueTest::Contains(text) => values.iter().any(|value| value.contains(text)),
-        ValueTest::Regex(text) => values.iter().any(|value| whole_regex(text, value)),
+        ValueTest::Present => true,
+        ValueTest::Absent => false,
+        ValueTest::Exact(text) => fold(value) == fold(text),
+        ValueTest::Prefix(text) => fold(value).starts_with(&fold(text)),
+        ValueTest::Suffix(text) => fold(value).ends_with(&fold(text)),
+        ValueTest::Contains(text) => fold(value).contains(&fold(text)),
+        ValueTest::Regex(text) => whole_regex(text, value),
+        ValueTest::Range(start, end) => {
+            value.parse::<i64>().is_ok_and(|number| *start <= number && number < *end)
+        }
     }
 }
 
@@ -140,6 +220,11 @@ fn is_match(expression: &str, value: &str) -> bool {
         }
         known[expression].is_match(value.as_bytes())
     })
+}
+
+fn raw_pairs(query: &str) -> Vec<(String, String)> {
+    let pairs = query.split('&').map(|part| part.split_once('=').unwrap_or((part, "")));
+    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 fn form_pairs(query: &str) -> Vec<(String, String)> {

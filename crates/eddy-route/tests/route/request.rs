@@ -11,6 +11,7 @@ pub(crate) struct Ask {
     pub(crate) path: String,
     pub(crate) query: String,
     pub(crate) fields: Vec<(String, String)>,
+    pub(crate) random: u64,
 }
 
 impl Ask {
@@ -33,6 +34,12 @@ impl Ask {
         self
     }
 
+    /// Path and query.
+    pub(crate) fn target(&self) -> String {
+        let sign = if self.query.is_empty() { "" } else { "?" };
+        format!("{}{sign}{}", self.path, self.query)
+    }
+
     /// Calls `look` with the request.
     pub(crate) fn with<T>(&self, look: impl FnOnce(&RouteRequest<'_>) -> T) -> T {
         let mut bytes = Vec::new();
@@ -46,11 +53,16 @@ impl Ask {
             let id = FieldId::from_name(name.as_bytes());
             fields.push(Field { name: span(name), value: span(value), id, ..Field::default() });
         }
+        let target = self.target();
         look(&RouteRequest {
-            host: self.host.as_bytes(),
+            host: self.host.split(':').next().unwrap().as_bytes(),
+            authority: self.host.as_bytes(),
             path: self.path.as_bytes(),
             query: self.query.as_bytes(),
+            target: target.as_bytes(),
+            scheme: b"http",
             method: self.method.as_bytes(),
+            random: self.random,
             fields: Fields::new(&bytes, &fields),
         })
     }

@@ -161,11 +161,17 @@ fn explain_rules(config: &Config, router: &Router, asked: &Asked) -> ListenerAns
             return answer;
         }
     };
+    let query = head.query.map_or(b"".as_slice(), |query| query.of(bytes));
+    let target = if query.is_empty() { path.to_vec() } else { [path, b"?", query].concat() };
     let request = RouteRequest {
         host: head.host.of(bytes),
+        authority: head.authority.of(bytes),
         path,
-        query: head.query.map_or(b"".as_slice(), |query| query.of(bytes)),
+        query,
+        target: &target,
+        scheme: b"http",
         method: head.method_name(bytes),
+        random: 0,
         fields: head.fields(bytes),
     };
     answer.explanation = Some(router.explain(&request).with_sent_path(sent));
