@@ -13,6 +13,8 @@ use eddy_route::RouteTable;
 use eddy_route::nginx::Sites;
 use eddy_upstream::ClusterConfig;
 
+use crate::tls::{ListenerTlsConfig, WrittenPath};
+
 /// A whole configuration, checked.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -61,6 +63,8 @@ pub struct ListenerConfig {
     pub address: ListenAddress,
     /// What answers requests that come in here.
     pub serve: Serve,
+    /// How it is served over TLS, if it is.
+    pub tls: Option<ListenerTlsConfig>,
     /// Limits of one connection and request.
     pub limits: HttpLimits,
     /// Timeouts of one connection and request.
@@ -440,8 +444,14 @@ pub struct QuarantineConfig {
 }
 
 impl Config {
-    /// Whether filters are made of files that are no libraries: what holds may then change though the text has not.
-    pub fn has_files_of_filters(&self) -> bool {
+    /// Every file that TLS needs.
+    pub fn tls_files(&self) -> impl Iterator<Item = &WrittenPath> {
+        self.listeners.iter().filter_map(|listener| listener.tls.as_ref()).flat_map(ListenerTlsConfig::files)
+    }
+
+    /// Whether it is made of other files as well, that are no libraries: what holds may then change though the text has
+    /// not.
+    pub fn has_other_files(&self) -> bool {
         let is_file = |script: &LuaScriptText| matches!(script, LuaScriptText::File(_));
         let has_file = |kind: &FilterKind| match kind {
             FilterKind::Builtin(builtin) => builtin.file().is_some(),
@@ -450,7 +460,8 @@ impl Config {
             FilterKind::Native { .. } | FilterKind::Go { .. } => false,
         };
         let mut rules = self.actions.iter().flat_map(|action| &action.filters);
-        self.filters.iter().any(|filter| has_file(&filter.kind))
+        self.tls_files().next().is_some()
+            || self.filters.iter().any(|filter| has_file(&filter.kind))
             || rules.any(|rule| {
                 rule.builtin.as_ref().is_some_and(|builtin| builtin.file().is_some())
                     || rule.lua.as_ref().is_some_and(is_file)
@@ -473,6 +484,7 @@ impl Config {
         let of_rules = rules.filter_map(|rule| of_script(rule.lua.as_ref()?));
         let mut files: Vec<PathBuf> = self.filters.iter().filter_map(of_filter).chain(of_rules).collect();
         files.extend(self.included.iter().cloned());
+        files.extend(self.tls_files().map(|file| file.path.clone()));
         files.sort();
         files.dedup();
         files

@@ -15,6 +15,7 @@ mod problem;
 mod read;
 mod reference;
 mod spec;
+mod tls;
 mod value;
 mod yaml;
 
@@ -23,6 +24,7 @@ pub use config::*;
 pub use dialect::nginx::{directives_page, is_pattern, matches_pattern};
 pub use problem::{Colour, Problem, Severity, SourceText, render, to_json};
 pub use reference::{reference_page, schema};
+pub use tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig, WrittenPath};
 
 /// Whether a text is a manifest of Kubernetes: an object with `apiVersion` and `kind`, or several.
 pub fn is_manifest(source: &SourceText) -> bool {

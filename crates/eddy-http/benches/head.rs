@@ -73,6 +73,7 @@ fn bench_request(bytes: &[u8], limits: &HeadLimits) {
         client: ForwardedClient {
             address: b"192.0.2.17",
             scheme: "http",
+            certificate: "",
             is_trusted: false,
             policy: ForwardedPolicy::default(),
         },

@@ -91,6 +91,7 @@ impl Parts {
             client: ForwardedClient {
                 address: b"2001:db8::1",
                 scheme: "http",
+                certificate: "",
                 is_trusted: true,
                 policy: ForwardedPolicy { forwarded: true, ..ForwardedPolicy::default() },
             },

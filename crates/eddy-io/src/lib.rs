@@ -8,6 +8,7 @@ mod page;
 mod socket;
 mod stream;
 mod timer;
+mod tls;
 
 pub use buffer::{BUFFER_BYTES_LARGE, BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill};
 pub use clock::{monotonic_ms, unix_micros, unix_seconds};
@@ -15,3 +16,4 @@ pub use page::{SharedPage, WORKERS_MAX, WorkerSlot};
 pub use socket::{BACKLOG, Share, descriptors_max, duplicate, listen_tcp, listen_unix};
 pub use stream::{Listener, Peer, Stream};
 pub use timer::{TICK_MS, Timer, Timers};
+pub use tls::{HandshakeFault, HandshakeFaultKind, TlsFacts, TlsStream};

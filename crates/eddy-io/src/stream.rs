@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use socket2::SockRef;
@@ -14,6 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
 
 use crate::buffer::{Buffer, Fill};
+use crate::tls::{TlsFacts, TlsStream};
 
 /// A connected stream of bytes.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub enum Stream {
     Tcp(TcpStream),
     /// Over a Unix socket.
     Unix(UnixStream),
+    /// Inside of TLS.
+    Tls(Box<TlsStream>),
 }
 
 /// Who is at the other end of an accepted stream.
@@ -96,22 +99,29 @@ impl Stream {
     /// One `recv`, unless the socket is known to be empty. A short read tells that it now is, so there is no
     /// second call to find out.
     pub fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut Buffer) -> Poll<io::Result<Fill>> {
-        let mut room = ReadBuf::new(buffer.room());
-        debug_assert!(room.remaining() > 0, "no room would look like the end of the stream");
-        let read = match self {
-            Self::Tcp(stream) => Pin::new(stream).poll_read(cx, &mut room),
-            Self::Unix(stream) => Pin::new(stream).poll_read(cx, &mut room),
-        };
-        let count = room.filled().len();
-        match read {
-            Poll::Ready(Ok(())) if count == 0 => Poll::Ready(Ok(Fill::End)),
-            Poll::Ready(Ok(())) => {
+        if let Self::Tls(stream) = self {
+            return stream.poll_fill(cx, buffer);
+        }
+        let room = buffer.room();
+        debug_assert!(!room.is_empty(), "no room would look like the end of the stream");
+        match ready!(self.poll_read(cx, room))? {
+            0 => Poll::Ready(Ok(Fill::End)),
+            count => {
                 buffer.fill(count);
                 Poll::Ready(Ok(Fill::Bytes(count)))
             }
-            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
-            Poll::Pending => Poll::Pending,
         }
+    }
+
+    /// Reads into `room` and tells how many bytes, 0 at the end; of a stream inside of TLS, what it has below.
+    pub(crate) fn poll_read(&mut self, cx: &mut Context<'_>, room: &mut [u8]) -> Poll<io::Result<usize>> {
+        let mut room = ReadBuf::new(room);
+        let read = match self {
+            Self::Tcp(stream) => Pin::new(stream).poll_read(cx, &mut room),
+            Self::Unix(stream) => Pin::new(stream).poll_read(cx, &mut room),
+            Self::Tls(_) => Poll::Ready(Err(io::ErrorKind::Unsupported.into())),
+        };
+        read.map_ok(|()| room.filled().len())
     }
 
     /// Writes some of `bytes` and tells how many.
@@ -119,6 +129,7 @@ impl Stream {
         match self {
             Self::Tcp(stream) => Pin::new(stream).poll_write(cx, bytes),
             Self::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Self::Tls(stream) => stream.poll_write_two(cx, bytes, &[]),
         }
     }
 
@@ -135,10 +146,24 @@ impl Stream {
         if first.is_empty() {
             return self.poll_write(cx, second);
         }
-        let slices = [IoSlice::new(first), IoSlice::new(second)];
         match self {
-            Self::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, &slices),
-            Self::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, &slices),
+            Self::Tls(stream) => stream.poll_write_two(cx, first, second),
+            Self::Tcp(_) | Self::Unix(_) => {
+                self.poll_write_slices(cx, &[IoSlice::new(first), IoSlice::new(second)])
+            }
+        }
+    }
+
+    /// Writes some of `slices`, in their order, and tells how many bytes in all; not to a stream inside of TLS.
+    pub(crate) fn poll_write_slices(
+        &mut self,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match self {
+            Self::Tcp(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
+            Self::Unix(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
+            Self::Tls(_) => Poll::Ready(Err(io::ErrorKind::Unsupported.into())),
         }
     }
 
@@ -147,6 +172,8 @@ impl Stream {
         match self {
             Self::Tcp(stream) => stream.poll_read_ready(cx),
             Self::Unix(stream) => stream.poll_read_ready(cx),
+            Self::Tls(stream) if stream.has_plaintext() => Poll::Ready(Ok(())),
+            Self::Tls(stream) => stream.under().poll_readable(cx),
         }
     }
 
@@ -167,6 +194,7 @@ impl Stream {
         let ready = match self {
             Self::Tcp(stream) => pin!(stream.ready(Interest::READABLE)).poll(&mut cx),
             Self::Unix(stream) => pin!(stream.ready(Interest::READABLE)).poll(&mut cx),
+            Self::Tls(stream) => return stream.under().is_ended(),
         };
         matches!(ready, Poll::Ready(Ok(ready)) if ready.is_read_closed())
     }
@@ -185,8 +213,25 @@ impl Stream {
     ///
     /// # Errors
     /// `NotConnected` when the peer has already reset the connection.
-    pub fn shutdown_write(&self) -> io::Result<()> {
-        SockRef::from(self).shutdown(std::net::Shutdown::Write)
+    pub fn shutdown_write(&mut self) -> io::Result<()> {
+        self.say_end();
+        SockRef::from(&*self).shutdown(std::net::Shutdown::Write)
+    }
+
+    /// Tells the peer that nothing more will be written where the stream has a way of its own to say so, as TLS has, and
+    /// takes it at once. To be called before a stream that has been served is closed.
+    pub fn say_end(&mut self) {
+        if let Self::Tls(stream) = self {
+            stream.say_end();
+        }
+    }
+
+    /// What was agreed upon in the handshake; `None` without TLS.
+    pub fn tls_facts(&self) -> Option<TlsFacts> {
+        match self {
+            Self::Tls(stream) => Some(stream.facts()),
+            Self::Tcp(_) | Self::Unix(_) => None,
+        }
     }
 
     /// Makes the close that follows a reset, so that the peer cannot mistake a cut body for a whole one.
@@ -203,6 +248,7 @@ impl AsFd for Stream {
         match self {
             Self::Tcp(stream) => stream.as_fd(),
             Self::Unix(stream) => stream.as_fd(),
+            Self::Tls(stream) => stream.under().as_fd(),
         }
     }
 }

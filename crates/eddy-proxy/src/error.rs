@@ -28,6 +28,12 @@ pub enum ProxyError {
         #[source]
         source: BadChain,
     },
+    /// A listener is to be served over TLS, and nothing was made ready for it.
+    #[error("no certificates were made ready for listener \"{listener}\"")]
+    TlsMissing {
+        /// The listener.
+        listener: Arc<str>,
+    },
     /// No listening socket was given for an address.
     #[error("no listening socket was given for \"{address}\"")]
     SocketMissing {

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use eddy_config::Config;
-use eddy_filter::{FilterSet, Host as _};
+use eddy_filter::Host as _;
 use eddy_io::{SharedPage, WORKERS_MAX, descriptors_max};
 use eddy_upstream::resolve::Resolver;
 use tokio::sync::mpsc::{Sender, channel as command_channel};
@@ -17,7 +17,7 @@ use crate::access::{AccessWriter, Sink};
 use crate::control::{Names, watch};
 use crate::error::ProxyError;
 use crate::host::FilterHost;
-use crate::plan::{Plan, PlanView};
+use crate::plan::{Plan, PlanView, Ready};
 use crate::report::ClusterReport;
 use crate::stats::Stats;
 use crate::worker::{Apply, Command, Parts, Pressure, SocketTable, Sockets, Start, run};
@@ -64,20 +64,20 @@ struct WorkerHandle {
 impl Gateway {
     /// Starts as many workers as `host` has and returns when each of them accepts.
     ///
-    /// `filters` are those of the configuration, made ready with `host`.
+    /// `ready` holds what the configuration names, its filters made with `host`.
     ///
     /// # Errors
     /// Each [`ProxyError`]; nothing is left running then.
     pub fn start(
         config: Arc<Config>,
-        filters: &FilterSet,
+        ready: &Ready,
         host: Arc<FilterHost>,
         sockets: Sockets,
         page: Arc<SharedPage>,
     ) -> Result<Self, ProxyError> {
         let count = host.workers();
         let stats = Arc::new(Stats::new(count));
-        let plan = Arc::new(Plan::build(Arc::clone(&config), filters)?);
+        let plan = Arc::new(Plan::build(Arc::clone(&config), ready)?);
         let pressure = Arc::<Pressure>::default();
         let memory_percent_max = Arc::new(AtomicU8::new(config.limits.memory_percent_max));
         let control = start_control(&pressure, &memory_percent_max)?;
@@ -112,14 +112,9 @@ impl Gateway {
     /// # Errors
     /// [`ProxyError::Routes`], [`ProxyError::SocketMissing`], [`ProxyError::Socket`]: the old plan stays in force.
     /// [`ProxyError::WorkerSilent`]: that worker follows when it can.
-    pub fn reload(
-        &self,
-        config: Arc<Config>,
-        filters: &FilterSet,
-        new_sockets: Sockets,
-    ) -> Result<(), ProxyError> {
+    pub fn reload(&self, config: Arc<Config>, ready: &Ready, new_sockets: Sockets) -> Result<(), ProxyError> {
         let mut state = self.lock();
-        let plan = Arc::new(Plan::build(Arc::clone(&config), filters)?);
+        let plan = Arc::new(Plan::build(Arc::clone(&config), ready)?);
         let addresses = config.listeners.iter().map(|listener| &listener.address);
         state.sockets = Arc::new(state.sockets.succeed(addresses, new_sockets)?);
         state.config = Arc::clone(&config);

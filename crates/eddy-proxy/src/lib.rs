@@ -24,7 +24,7 @@ pub use exchange::BadChain;
 pub use fault::{Fault, RetryClass, Side};
 pub use gateway::{Gateway, worker_count};
 pub use host::FilterHost;
-pub use plan::PlanView;
+pub use plan::{PlanView, Ready};
 pub use report::{ClusterReport, ClusterView, EndpointView};
 pub use stats::Stats;
 pub use worker::Sockets;

@@ -1,11 +1,13 @@
 //! The compiled configuration: what workers go by, made once and never changed.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use eddy_config::{Config, ListenAddress, ListenerConfig, Serve};
 use eddy_filter::FilterSet;
 use eddy_route::nginx::Sites;
 use eddy_route::{RouteTable, Router};
+use eddy_tls::ServerTls;
 use eddy_upstream::ClusterConfig;
 
 use crate::access::AccessPlan;
@@ -27,11 +29,28 @@ pub(crate) struct Plan {
     pub(crate) access: Option<AccessPlan>,
 }
 
+/// What a configuration names and others have made ready.
+#[derive(Clone, Debug, Default)]
+pub struct Ready {
+    /// The filters, by index.
+    pub filters: FilterSet,
+    /// What listeners show to clients of TLS, by the listeners' index; those behind the last have none.
+    pub tls: Vec<Option<ServerTls>>,
+}
+
+/// How a listener is served over TLS.
+#[derive(Debug)]
+pub(crate) struct ListenerTls {
+    pub(crate) server: ServerTls,
+    pub(crate) handshake_timeout: Duration,
+}
+
 /// A listener and the router of its tables.
 #[derive(Debug)]
 pub(crate) struct ListenerPlan {
     pub(crate) config: ListenerConfig,
     pub(crate) handler: Handler,
+    pub(crate) tls: Option<ListenerTls>,
     /// The filters that exchanges pass.
     pub(crate) chains: FilterChains,
     /// The address as filters are told of it.
@@ -80,16 +99,18 @@ impl Plan {
     ///
     /// # Errors
     /// [`ProxyError::Routes`] when the tables of a listener cannot be compiled together; [`ProxyError::Filters`] when its
-    /// filters make no chain.
-    pub(crate) fn build(config: Arc<Config>, filters: &FilterSet) -> Result<Self, ProxyError> {
+    /// filters make no chain; [`ProxyError::TlsMissing`] when it is to be served over TLS and nothing was made ready for it.
+    pub(crate) fn build(config: Arc<Config>, ready: &Ready) -> Result<Self, ProxyError> {
+        let tls = ready.tls.iter().map(Option::as_ref).chain(std::iter::repeat(None));
         let listeners = config
             .listeners
             .iter()
-            .map(|listener| build_listener(listener, &config, filters))
+            .zip(tls)
+            .map(|(listener, tls)| build_listener(listener, &config, &ready.filters, tls))
             .collect::<Result<_, _>>()?;
         let clusters = config.clusters.iter().cloned().map(Arc::new).collect();
         let access = config.access_log.as_ref().map(AccessPlan::new);
-        Ok(Self { config, listeners, clusters, filters: filters.clone(), access })
+        Ok(Self { config, listeners, clusters, filters: ready.filters.clone(), access })
     }
 }
 
@@ -104,7 +125,15 @@ fn build_listener(
     listener: &ListenerConfig,
     config: &Config,
     filters: &FilterSet,
+    tls: Option<&ServerTls>,
 ) -> Result<ListenerPlan, ProxyError> {
+    let tls = match (&listener.tls, tls) {
+        (None, _) => None,
+        (Some(config), Some(server)) => {
+            Some(ListenerTls { server: server.clone(), handshake_timeout: config.handshake_timeout })
+        }
+        (Some(_), None) => return Err(ProxyError::TlsMissing { listener: Arc::clone(&listener.name) }),
+    };
     let (handler, rule_names) = match &listener.serve {
         Serve::Demo => (Handler::Demo, Vec::new()),
         Serve::Sites(address) => match &config.sites {
@@ -130,5 +159,13 @@ fn build_listener(
         ListenAddress::Tcp(address) => address.ip().to_string(),
         ListenAddress::Unix(path) => format!("unix:{}", path.display()),
     };
-    Ok(ListenerPlan { config: listener.clone(), handler, chains, address_text, local_address, rule_names })
+    Ok(ListenerPlan {
+        config: listener.clone(),
+        handler,
+        tls,
+        chains,
+        address_text,
+        local_address,
+        rule_names,
+    })
 }

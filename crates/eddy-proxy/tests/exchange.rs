@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use eddy_config::{ActionKind, Config};
 use eddy_filter::{FilterSet, Level};
-use eddy_proxy::{FilterHost, Gateway, Sockets};
+use eddy_proxy::{FilterHost, Gateway, Ready, Sockets};
 use place::{ask, connect, free_address, start_origin, start_with};
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
@@ -150,7 +150,7 @@ fn a_reload_reaches_connections_that_are_open() {
     let mut client = connect(address);
     ask(&mut client, GET_ONE, b"one");
     let config = place::config(address, origin, "", &LOCAL.replace("one", "two"));
-    gateway.reload(Arc::new(config), &FilterSet::default(), Sockets::default()).unwrap();
+    gateway.reload(Arc::new(config), &Ready::default(), Sockets::default()).unwrap();
     ask(&mut client, GET_ONE, b"two");
 }
 

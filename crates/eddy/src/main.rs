@@ -16,6 +16,7 @@ mod rehearsal;
 mod signals;
 mod sockets;
 mod terminal;
+mod tls;
 
 use std::process::ExitCode;
 

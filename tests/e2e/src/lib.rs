@@ -12,6 +12,7 @@ pub mod mutants;
 pub mod origin;
 pub mod others;
 pub mod place;
+pub mod secure;
 pub mod site;
 pub mod wasm;
 pub mod wire;

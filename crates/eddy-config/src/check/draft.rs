@@ -91,6 +91,7 @@ impl Draft<'_, '_> {
             name,
             address: address.clone(),
             serve: Serve::Routes(vec![table]),
+            tls: None,
             limits: HttpLimits::default(),
             timeouts: HttpTimeouts::default(),
             forwarded: ForwardedConfig::default(),

@@ -289,7 +289,7 @@ impl Filters {
 }
 
 /// Where the configuration file lies.
-fn folder_of(place: Place, sources: &[SourceText]) -> PathBuf {
+pub(super) fn folder_of(place: Place, sources: &[SourceText]) -> PathBuf {
     let path = sources.get(place.source as usize).map_or("", |source| &source.path);
     Path::new(path).parent().map(Path::to_path_buf).unwrap_or_default()
 }

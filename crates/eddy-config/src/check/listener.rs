@@ -9,6 +9,7 @@ use super::cluster::{set_number, set_time};
 use super::filter::Filters;
 use super::gateway::is_loopback;
 use super::names::{Names, place_text};
+use super::tls::check_tls;
 use crate::config::{ForwardedConfig, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve};
 use crate::problem::{Place, Report, SourceText};
 use crate::read::{At, OneOrMany};
@@ -75,6 +76,7 @@ fn check_listener(
     let limits = check_limits(spec.limits.as_ref(), report);
     let timeouts = check_timeouts(spec.timeouts.as_ref(), is_public, report);
     let forwarded = check_forwarded(spec.forwarded.as_ref(), report);
+    let tls = spec.tls.as_ref().and_then(|tls| check_tls(tls, taken.sources, report));
     let address = spec.address.as_ref()?;
     taken.take_address(&address.value, address.place, report);
     if is_public && serve == Some(Serve::Demo) {
@@ -91,6 +93,7 @@ fn check_listener(
         name,
         address: address.value.clone(),
         serve: serve?,
+        tls,
         limits,
         timeouts,
         forwarded,

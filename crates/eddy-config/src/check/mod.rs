@@ -19,6 +19,7 @@ mod names;
 mod routes;
 mod shown;
 mod table;
+mod tls;
 mod wasm;
 mod whole;
 

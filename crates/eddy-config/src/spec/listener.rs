@@ -2,6 +2,7 @@
 
 use crate::config::{AddressBlock, ListenAddress};
 use crate::read::{At, OneOrMany};
+use crate::spec::ListenerTlsSpec;
 use crate::value::{FieldName, Name, Number, Pseudonym, Size, Time};
 
 mapping! {
@@ -16,6 +17,8 @@ mapping! {
         optional routes: OneOrMany<Name>, example "site";
         /// Serve the built-in demo endpoint instead of routes: `/echo`, `/fixed` and `/slow`.
         optional demo: bool, default "false", example "true";
+        /// Serve over TLS.
+        optional tls: ListenerTlsSpec, otherwise "requests come in cleartext", example "{certificates: [{chain: site.crt, key: site.key}]}";
         /// Limits of a connection and its requests.
         optional limits: ListenerLimitsSpec, otherwise "its defaults", example "{body_bytes: 10MiB}";
         /// Timeouts of a connection and its requests.

@@ -13,6 +13,7 @@ mod kubernetes;
 mod listener;
 mod lua;
 mod rule;
+mod tls;
 mod wasm;
 
 pub(crate) use builtin::{
@@ -29,4 +30,5 @@ pub(crate) use rule::{
     EditsSpec, MatchSpec, PathSpec, RedirectSpec, RespondSpec, RetrySpec, RuleSpec, TableSpec, ValueSpec,
     WeightedSpec,
 };
+pub(crate) use tls::{CertificateSpec, ClientCertificatesSpec, ListenerTlsSpec};
 pub(crate) use wasm::WasmSpec;

@@ -1,5 +1,6 @@
 //! Words of which there are only a few, each with its meaning.
 
+use eddy_tls::TlsVersion;
 use eddy_upstream::Balance;
 
 use crate::config::LogFormat;
@@ -21,6 +22,10 @@ pub(crate) struct RedirectStatus(pub(crate) u16);
 /// The dialect that a route table is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DialectName(pub(crate) eddy_route::Dialect);
+
+/// A version of TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TlsVersionName(pub(crate) TlsVersion);
 
 /// A word, what it becomes and what it means.
 pub(super) type Meaning<T> = (&'static str, T, &'static str);
@@ -93,6 +98,16 @@ impl Word for DialectName {
     }
 }
 
+impl Word for TlsVersionName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, TLS_VERSIONS)
+    }
+
+    fn info() -> WordInfo {
+        info(TLS_VERSIONS, WordKind::Text)
+    }
+}
+
 pub(super) fn choose<T: Copy>(text: &str, meanings: &[Meaning<T>]) -> Result<T, Misfit> {
     if let Some((_, value, _)) = meanings.iter().find(|(word, ..)| *word == text) {
         return Ok(*value);
@@ -139,6 +154,15 @@ const LEVELS: &[Meaning<Level>] = &[
 
 const SCHEMES: &[Meaning<Scheme>] =
     &[("http", Scheme("http"), "without TLS"), ("https", Scheme("https"), "with TLS")];
+
+const TLS_VERSIONS: &[Meaning<TlsVersionName>] = &[
+    (
+        "tls1.2",
+        TlsVersionName(TlsVersion::Tls12),
+        "1.2, with forward secrecy and authenticated encryption only, and 1.3",
+    ),
+    ("tls1.3", TlsVersionName(TlsVersion::Tls13), "1.3 alone"),
+];
 
 const REDIRECT_STATUSES: &[Meaning<RedirectStatus>] = &[
     ("301", RedirectStatus(301), "moved for good; clients may change the method to GET"),

@@ -264,6 +264,7 @@ mod tests {
             client: ForwardedClient {
                 address: b"192.0.2.1",
                 scheme: "http",
+                certificate: "",
                 is_trusted,
                 policy: ForwardedPolicy::default(),
             },

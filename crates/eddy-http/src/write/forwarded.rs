@@ -23,6 +23,8 @@ pub struct ForwardedClient<'a> {
     pub address: &'a [u8],
     /// The scheme that the client spoke: `http` or `https`.
     pub scheme: &'static str,
+    /// The certificate that the peer has shown and that was verified, as `X-Forwarded-Client-Cert` has it; empty if none.
+    pub certificate: &'a str,
     /// Whether the peer is a proxy that is believed: its fields are kept and extended, those of others replaced.
     pub is_trusted: bool,
     /// Which fields are written.
@@ -42,6 +44,13 @@ impl Decided<'_> {
     /// Whether a rule or filter has set or removed the field.
     pub(super) fn has(&self, name: &str, id: FieldId) -> bool {
         self.edits.decides(name) || self.edited.places().iter().any(|field| field.is_own && field.id == id)
+    }
+
+    /// The same of a field without an id of its own; `name` in lower case but for its words' first letters.
+    fn has_named(&self, name: &str) -> bool {
+        let mut edited = self.edited.iter().zip(self.edited.places());
+        self.edits.decides(&name.to_ascii_lowercase())
+            || edited.any(|(field, place)| place.is_own && field.name.eq_ignore_ascii_case(name.as_bytes()))
     }
 }
 
@@ -69,6 +78,11 @@ impl ForwardedClient<'_> {
     ) {
         if self.policy.x_forwarded {
             self.write_x_forwarded(out, fields, authority, decided);
+        }
+        // What a trusted peer says of the client that it serves goes before what is known of the peer.
+        let is_told = self.is_trusted && fields.first_named(CLIENT_CERTIFICATE.as_bytes()).is_some();
+        if !self.certificate.is_empty() && !is_told && !decided.has_named(CLIENT_CERTIFICATE) {
+            write_field(out, CLIENT_CERTIFICATE.as_bytes(), self.certificate.as_bytes());
         }
         if self.policy.forwarded && !decided.has("forwarded", FieldId::Forwarded) {
             out.extend_from_slice(b"Forwarded: ");
@@ -173,3 +187,6 @@ fn write_word(out: &mut Vec<u8>, word: &[u8]) {
 
 /// Between the members of a list.
 const SEPARATOR: &[u8] = b", ";
+
+/// Names the client's certificate, in the form that Envoy gave it.
+const CLIENT_CERTIFICATE: &str = "X-Forwarded-Client-Cert";

@@ -5,6 +5,7 @@ use eddy_http::{
     RequestWrite, write_request_head,
 };
 
+const CERTIFICATE: &str = "Hash=00;Subject=\"CN=a\"";
 const ID_NAME: &str = "x-my-id";
 const ID: &str = "0123456789";
 const ADDRESSES: [&str; 3] = ["192.0.2.1", "2001:db8::1", ""];
@@ -25,7 +26,8 @@ pub(crate) fn forwarding(data: &[u8]) {
     }
     let policy = ForwardedPolicy { x_forwarded: has(2), forwarded: has(4), port: has(8).then_some(8443) };
     let address = ADDRESSES[usize::from(choice >> 6) % ADDRESSES.len()].as_bytes();
-    let client = ForwardedClient { address, scheme: "https", is_trusted: has(16), policy };
+    let certificate = if has(2) { CERTIFICATE } else { "" };
+    let client = ForwardedClient { address, scheme: "https", certificate, is_trusted: has(16), policy };
     let mut scratch = Vec::new();
     let target = head.origin_target(bytes, &mut scratch);
     let write = RequestWrite {
@@ -52,6 +54,17 @@ pub(crate) fn forwarding(data: &[u8]) {
     assert_eq!(sent.authority.of(&out), head.authority.of(bytes));
     check_fields(&write, &sent, &out);
     check_client(&write, &sent, &out);
+    check_certificate(&write, &sent, &out);
+}
+
+/// An untrusted client's word of its own certificate never goes on.
+fn check_certificate(write: &RequestWrite<'_>, sent: &RequestHead, out: &[u8]) {
+    let told: Vec<&[u8]> = sent.fields(out).all_named(b"x-forwarded-client-cert").collect();
+    if !write.client.is_trusted {
+        let own = write.client.certificate.as_bytes();
+        let expected: &[&[u8]] = if own.is_empty() { &[] } else { &[own] };
+        assert_eq!(told, expected);
+    }
 }
 
 /// No field of this hop is left, and no unknown field is lost or invented.

@@ -6,10 +6,13 @@ use eddy_http::FieldId;
 use eddy_upstream::ResolvedAddress;
 
 use crate::exchange::Drive;
+use crate::session::SecureClient;
 
 /// An access record, borrowed from its exchange.
 pub(crate) struct Record<'a> {
     pub(crate) client: &'a str,
+    /// How the client came by TLS, if it did.
+    pub(crate) secure: Option<&'a SecureClient>,
     pub(crate) method: &'a [u8],
     pub(crate) host: &'a [u8],
     pub(crate) target: &'a [u8],
@@ -57,6 +60,7 @@ impl<'a> Record<'a> {
         let cluster = exchange.cluster.and_then(|cluster| drive.plan.clusters.get(cluster));
         Self {
             client: &drive.down.peer_text,
+            secure: drive.down.secure.as_deref(),
             method: part(head.method_span),
             host: part(head.authority),
             target: part(head.target),
@@ -106,7 +110,13 @@ impl<'a> Record<'a> {
         text(out, self.referer);
         out.extend_from_slice(b"\" agent=\"");
         text(out, self.user_agent);
-        put(out, format_args!("\" config={}\n", self.config));
+        out.push(b'"');
+        if let Some(SecureClient { facts, certificate }) = self.secure {
+            put(out, format_args!(" tls={} subject=\"", facts.version));
+            text(out, certificate.as_ref().map_or(b"", |certificate| certificate.subject.as_bytes()));
+            out.push(b'"');
+        }
+        put(out, format_args!(" config={}\n", self.config));
     }
 
     /// Appends the record as a JSON object on a line of its own.
@@ -139,6 +149,14 @@ impl<'a> Record<'a> {
             ("config", self.config.as_bytes()),
         ];
         texts.iter().for_each(|(key, value)| member(out, key, value));
+        if let Some(SecureClient { facts, certificate }) = self.secure {
+            member(out, "tls", facts.version.as_bytes());
+            member(out, "tls_suite", facts.suite.as_bytes());
+            member(out, "tls_server_name", facts.server_name.as_deref().unwrap_or_default().as_bytes());
+            if let Some(certificate) = certificate {
+                member(out, "tls_subject", certificate.subject.as_bytes());
+            }
+        }
         match self.endpoint {
             Some(endpoint) => put(out, format_args!(",\"endpoint\":\"{endpoint}\"}}\n")),
             None => out.extend_from_slice(b",\"endpoint\":\"-\"}\n"),
@@ -190,6 +208,7 @@ mod tests {
     fn record<'a>(target: &'a [u8]) -> Record<'a> {
         Record {
             client: "192.0.2.1",
+            secure: None,
             method: b"GET",
             host: target,
             target,

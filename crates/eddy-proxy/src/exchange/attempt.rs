@@ -278,7 +278,8 @@ fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
         },
         client: ForwardedClient {
             address: drive.down.peer_text.as_bytes(),
-            scheme: "http",
+            scheme: drive.down.scheme(),
+            certificate: drive.down.secure.as_ref().map_or("", |secure| secure.forwarded()),
             is_trusted,
             policy,
         },

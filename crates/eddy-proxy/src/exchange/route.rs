@@ -180,7 +180,8 @@ fn locate(drive: &mut Drive<'_>, redirect: &Redirect) {
     let location = &mut exchange.local.location;
     location.clear();
     if redirect.scheme.is_some() || redirect.host.is_some() {
-        location.extend_from_slice(redirect.scheme.as_deref().unwrap_or("http").as_bytes());
+        let own = drive.down.scheme();
+        location.extend_from_slice(redirect.scheme.as_deref().unwrap_or(own).as_bytes());
         location.extend_from_slice(b"://");
         match &redirect.host {
             Some(host) => location.extend_from_slice(host.as_bytes()),

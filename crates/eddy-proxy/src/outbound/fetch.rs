@@ -88,7 +88,7 @@ fn write(worker: &Worker, order: &Order) -> Result<Vec<u8>, Reason> {
         host: &order.authority,
         body,
         edits: &order.edits,
-        client: ForwardedClient { address: b"", scheme: "http", is_trusted: false, policy },
+        client: ForwardedClient { address: b"", scheme: "http", certificate: "", is_trusted: false, policy },
         via: None,
         request_id: None,
     };

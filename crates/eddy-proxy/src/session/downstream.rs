@@ -7,6 +7,7 @@ use std::task::{Context, Poll, ready};
 use eddy_io::{BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, Peer, Stream, Timer};
 
 use crate::exchange::Crossing;
+use crate::session::handshake::SecureClient;
 use crate::worker::{Ticket, Waited, Worker};
 
 /// A client's connection.
@@ -27,6 +28,8 @@ pub(crate) struct Downstream {
     pub(crate) peer_address: String,
     /// The connection's number in its worker, once a filter is told of it; 0 before.
     pub(crate) number: u64,
+    /// What is known of the client by its handshake, where it came by TLS.
+    pub(crate) secure: Option<Box<SecureClient>>,
 }
 
 /// What ended a wait for the client.
@@ -53,7 +56,13 @@ impl Downstream {
             requests: 0,
             peer_address: String::new(),
             number: 0,
+            secure: None,
         }
+    }
+
+    /// The scheme of what the client asks for.
+    pub(crate) fn scheme(&self) -> &'static str {
+        if self.secure.is_some() { "https" } else { "http" }
     }
 
     /// Gives the connection the name and number by which filters know it.
@@ -90,6 +99,30 @@ impl Downstream {
         let wake = wake.await;
         self.timer.set_idle(false);
         wake
+    }
+
+    /// Waits until the client has said something and, while requests line up, for the worker's call; whether both came in
+    /// time. Nothing is read.
+    pub(crate) async fn take_turn(&mut self, timeout_ms: u64, worker: &Worker) -> bool {
+        let mut ticket = None;
+        poll_fn(|cx| {
+            self.timer.register(cx);
+            if ticket.is_none() {
+                match self.stream.poll_readable(cx) {
+                    Poll::Ready(Ok(())) => {}
+                    Poll::Ready(Err(_)) => return Poll::Ready(false),
+                    Poll::Pending if self.timer.is_expired() => return Poll::Ready(false),
+                    Poll::Pending => return Poll::Pending,
+                }
+            }
+            if ticket.is_some() || worker.crowd.is_gathering() {
+                let waited = ready!(self.poll_turn(cx, &mut ticket, worker));
+                self.timer.arm(timeout_ms);
+                return Poll::Ready(waited == Waited::InTime);
+            }
+            Poll::Ready(true)
+        })
+        .await
     }
 
     fn may_have_said(&self, cx: &mut Context<'_>) -> bool {

@@ -1,20 +1,29 @@
 //! The life of a client's connection over HTTP/1.
 
 use std::rc::Rc;
+use std::time::Duration;
 
-use eddy_io::{Peer, Stream};
+use eddy_io::{Peer, Stream, TlsStream};
 
 use crate::exchange::{Next, drive};
 use crate::plan::ListenerPlan;
 use crate::session::downstream::{Downstream, Wake};
+use crate::session::handshake::shake_hands;
 use crate::stats::ListenerSeries;
 use crate::worker::{ListenerHandle, Worker, WorkerPlan};
 
 /// Serves a connection until one side ends it.
 pub(crate) async fn serve(place: Place, stream: Stream, peer: Peer) {
     let Place { worker, handle, .. } = &place;
+    let Some(Opened { stream, handshake_ms }) = open(worker, handle, stream) else { return };
     let timer = worker.timers.timer();
     let mut down = Downstream::new(stream, peer, timer);
+    if let (Some(handshake_ms), Some(series)) = (handshake_ms, &place.series)
+        && !shake_hands(&mut down, handshake_ms, worker, &series.handshakes).await
+    {
+        return;
+    }
+    let mut is_cut = false;
     while let Some(timeout_ms) = patience(worker, handle, &down) {
         if down.idle(timeout_ms, worker).await != Wake::Readable {
             break;
@@ -32,12 +41,38 @@ pub(crate) async fn serve(place: Place, stream: Stream, peer: Peer) {
             Next::Abort => {
                 // A peer that has gone already has nothing to be told.
                 let _ = down.stream.reset_on_close();
+                is_cut = true;
                 break;
             }
         }
     }
+    // What was cut off must not look as if it had ended.
+    if !is_cut {
+        down.stream.say_end();
+    }
     let input = std::mem::take(&mut down.input);
     worker.buffers.put(input);
+}
+
+/// A connection as its listener speaks on it.
+struct Opened {
+    stream: Stream,
+    /// How long the handshake may take that comes first, if one does, milliseconds.
+    handshake_ms: Option<u64>,
+}
+
+/// Puts a connection into TLS where its listener is served so; `None` where it is not served any more, or cannot be.
+fn open(worker: &Worker, handle: &ListenerHandle, stream: Stream) -> Option<Opened> {
+    let plan = worker.plan();
+    let Some(tls) = &listener_of(&plan, handle)?.tls else {
+        return Some(Opened { stream, handshake_ms: None });
+    };
+    let stream = TlsStream::accept(stream, tls.server.config()).ok()?;
+    Some(Opened { stream: Stream::Tls(Box::new(stream)), handshake_ms: Some(millis(tls.handshake_timeout)) })
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// How long to wait for the next request, milliseconds; `None` when there is to be none.
@@ -47,7 +82,7 @@ fn patience(worker: &Worker, handle: &ListenerHandle, down: &Downstream) -> Opti
     let timeouts = &listener.config.timeouts;
     // A client that has just connected is about to speak.
     let timeout = if down.requests == 0 { timeouts.head } else { timeouts.idle };
-    Some(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX))
+    Some(millis(timeout))
 }
 
 fn listener_of<'a>(plan: &'a WorkerPlan, handle: &ListenerHandle) -> Option<&'a ListenerPlan> {

@@ -8,7 +8,10 @@ use eddy_filter::Phase;
 use crate::fault::FAULT_LABELS;
 use crate::stats::counter::{BUCKETS, Counter, Gauge, Histogram};
 use crate::stats::registry::Stats;
-use crate::stats::series::{ClusterSeries, FILTER_FAULT_LABELS, FilterSeries, ListenerSeries};
+use crate::stats::series::{
+    ClusterSeries, FILTER_FAULT_LABELS, FilterSeries, HANDSHAKE_FAILURE_LABELS, HandshakeSeries,
+    ListenerSeries,
+};
 
 const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
@@ -111,10 +114,30 @@ fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
     let by = "listener";
     counters(out, "eddy_connections_accepted_total", "Connections accepted.", by, all, |one| &one.accepted);
     gauges(out, "eddy_connections", "Client connections open.", by, all, |one| &one.connections);
+    render_handshakes(out, all);
     counters(out, "eddy_body_bytes_in_total", "Bytes of request bodies.", by, all, |one| &one.bytes_in);
     counters(out, "eddy_body_bytes_out_total", "Bytes of response bodies.", by, all, |one| &one.bytes_out);
     let help = "Time from the end of a request's head to the last byte of its answer.";
     histograms(out, "eddy_request_duration_seconds", help, by, all, |one| &one.duration);
+}
+
+/// Listeners without TLS have nothing to tell.
+fn render_handshakes(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
+    let name = "eddy_tls_handshakes_total";
+    head(out, name, "counter", "Handshakes of TLS, by outcome.");
+    let outcomes = ["full", "resumed"].into_iter().chain(HANDSHAKE_FAILURE_LABELS);
+    for (listener, workers) in all {
+        for (index, outcome) in outcomes.clone().enumerate() {
+            let count = |series: &Arc<ListenerSeries>| {
+                let HandshakeSeries { full, resumed, failed } = &series.handshakes;
+                [full, resumed].into_iter().chain(failed).nth(index).map_or(0, Counter::value)
+            };
+            let count: u64 = workers.iter().map(count).sum();
+            if count > 0 {
+                sample(out, name, &[("listener", listener), ("outcome", outcome)], count);
+            }
+        }
+    }
 }
 
 fn render_clusters(out: &mut String, all: &Labelled<'_, ClusterSeries>) {

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use eddy_filter::Phase;
+use eddy_io::{HandshakeFault, HandshakeFaultKind};
 
 use crate::exchange::FailureKind;
 use crate::fault::{FAULT_LABELS, Fault};
@@ -28,6 +29,55 @@ pub struct ListenerSeries {
     pub bytes_in: Counter,
     /// Bytes of bodies given to clients.
     pub bytes_out: Counter,
+    /// Handshakes of TLS, where it is served over TLS.
+    pub handshakes: HandshakeSeries,
+}
+
+/// What came of handshakes of TLS.
+#[derive(Debug, Default)]
+pub struct HandshakeSeries {
+    /// Ended well, from the beginning.
+    pub full: Counter,
+    /// Ended well, by taking up a session of before.
+    pub resumed: Counter,
+    /// Came to nothing, by [`HandshakeFailure`].
+    pub failed: [Counter; HANDSHAKE_FAILURE_LABELS.len()],
+}
+
+/// Why a handshake came to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandshakeFailure {
+    /// The client left.
+    Closed,
+    /// It took too long.
+    Timeout,
+    /// Requests line up, and it had waited for too long.
+    Overload,
+    /// Both sides have no version, suite, group, protocol or name in common.
+    Incompatible,
+    /// The client's certificate is missing, or is not taken.
+    Certificate,
+    /// The client ended it by an alert: most often it doesn't trust the certificate.
+    Alert,
+    /// The client breaks the protocol, or speaks another one.
+    Protocol,
+}
+
+/// The metric label of each [`HandshakeFailure`].
+pub(crate) const HANDSHAKE_FAILURE_LABELS: [&str; 7] =
+    ["closed", "timeout", "overload", "incompatible", "certificate", "alert", "protocol"];
+
+impl HandshakeFailure {
+    /// The failure that a fault is.
+    pub(crate) fn of(fault: &HandshakeFault) -> Self {
+        match fault.kind() {
+            HandshakeFaultKind::Closed => Self::Closed,
+            HandshakeFaultKind::Incompatible => Self::Incompatible,
+            HandshakeFaultKind::Certificate => Self::Certificate,
+            HandshakeFaultKind::Alert => Self::Alert,
+            HandshakeFaultKind::Protocol => Self::Protocol,
+        }
+    }
 }
 
 /// A counter for each [`Fault::index`].

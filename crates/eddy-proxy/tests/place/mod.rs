@@ -10,7 +10,7 @@ use std::time::Duration;
 use eddy_config::{Config, ListenAddress, SourceText, check};
 use eddy_filter::{FilterSet, Level};
 use eddy_io::{Share, SharedPage, listen_tcp};
-use eddy_proxy::{FilterHost, Gateway, Sockets};
+use eddy_proxy::{FilterHost, Gateway, Ready, Sockets};
 
 /// No test waits longer than this for anything.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -82,7 +82,8 @@ pub(crate) fn start_on(
     host: Arc<FilterHost>,
 ) -> Gateway {
     let (page, _fd) = SharedPage::create().unwrap();
-    Gateway::start(Arc::new(config), filters, host, sockets, Arc::new(page)).unwrap()
+    let ready = Ready { filters: filters.clone(), ..Ready::default() };
+    Gateway::start(Arc::new(config), &ready, host, sockets, Arc::new(page)).unwrap()
 }
 
 /// A socket that listens at `address`: connections wait in its queue until a gateway takes them.

@@ -140,7 +140,7 @@ fn hint_of(message: &str) -> Option<String> {
         || message.contains("cannot find module providing package")
         || message.contains("missing go.sum entry")
     {
-        "run `go mod tidy` in the folder of the filter's go.mod"
+        "run `go mod tidy` in the folder of the filter's go.mod, where there is a network"
     } else if message.contains("use of internal package") {
         "a bundle imports the packages of filters, so that they can't lie in a folder `internal`"
     } else if message.contains("module lookup disabled") || message.contains("dial tcp") {
@@ -198,7 +198,7 @@ mod tests {
             "main.go:4:2: no required module provides package example.com/b; to add it:\n",
             &[
                 "no required module provides package example.com/b; to add it:",
-                "run `go mod tidy` in the folder of the filter's go.mod",
+                "run `go mod tidy` in the folder of the filter's go.mod, where there is a network",
             ],
         );
         check("go: all is lost\n\n", &["go: all is lost"]);

@@ -11,11 +11,12 @@ use eddy_config::{Config, FilterConfig, version_of};
 use eddy_filter::{FilterSet, Host, Level};
 use eddy_guest::Graveyard;
 use eddy_io::{SharedPage, WORKERS_MAX};
-use eddy_proxy::{FilterHost, Gateway};
+use eddy_proxy::{FilterHost, Gateway, Ready};
 use eddy_source::{CompanionsLook, FileSource, Rejected};
+use eddy_tls::TicketKeys;
 
 use super::last_words::LastWords;
-use super::load::{Loaded, linked, load, log_problems, pack, unpack};
+use super::load::{Loaded, linked, linked_as, load, log_problems, pack, unmade, unpack, vetted};
 use super::pages::GatewayPages;
 use super::process::LogChoice;
 use super::socket_source::{OwnSockets, SocketSource};
@@ -27,9 +28,10 @@ use crate::control::{
     Channel, ChildSettings, FilterAbout, QuarantineLimits, Quarantined, STATE_FORMAT, SocketKey, SocketPlace,
     SocketRole, ToParent, memory_file,
 };
-use crate::filters::{FilterMaker, FilterNames, FilterProblem, held, needs_new_process, probe, version};
+use crate::filters::{FilterMaker, FilterNames, held, needs_new_process, version};
 use crate::log::Log;
 use crate::notify::Notifier;
+use crate::tls::make_tls;
 
 /// What the engine works with.
 pub(super) struct Engine {
@@ -55,6 +57,8 @@ pub(super) struct Engine {
     pub(super) graveyard: Graveyard,
     /// Filters that must not be entered.
     pub(super) quarantined: Vec<Quarantined>,
+    /// The keys of session tickets.
+    pub(super) tickets: TicketKeys,
 }
 
 /// An engine whose gateway serves.
@@ -153,11 +157,14 @@ impl Engine {
         let filters =
             maker.make(&config).map_err(|problems| StartError::Config(unmade(&problems, &loaded)))?;
         self.tell_names(&names, &filters, &loaded);
+        let tls = make_tls(&config, &loaded.tls, &mut self.tickets)
+            .map_err(|problems| StartError::Config(Rejected { problems, sources: loaded.sources.clone() }))?;
         let quarantined = quarantined_in(&config, &maker);
         let mut taken = self.acquire(&keys, workers).map_err(StartError::Other)?;
         let admin_socket = taken.admin;
         let page = Arc::clone(&self.page);
-        let gateway = Gateway::start(Arc::clone(&config), &filters, Arc::clone(&host), taken.sockets, page);
+        let ready = Ready { filters, tls };
+        let gateway = Gateway::start(Arc::clone(&config), &ready, Arc::clone(&host), taken.sockets, page);
         let gateway = Arc::new(gateway.context("the gateway cannot start").map_err(StartError::Other)?);
         let force = InForce { config, bound: std::mem::take(&mut taken.bound), quarantined };
         let status = Arc::new(Status::new(self.generation, force));
@@ -255,7 +262,8 @@ impl Engine {
     /// Leaves the texts in force with the parent, should this process die while the files are broken.
     fn keep_last_good(&self, loaded: &Loaded) {
         if self.parent.is_some() {
-            match memory_file("eddy-last-good", &pack(&loaded.sources, loaded.bundle.as_deref())) {
+            match memory_file("eddy-last-good", &pack(&loaded.sources, loaded.bundle.as_deref(), &loaded.tls))
+            {
                 Ok(file) => self.tell(&ToParent::LastGood, Some(&file)),
                 Err(error) => tracing::warn!(%error, "the configuration in force cannot be kept"),
             }
@@ -360,7 +368,7 @@ impl Running {
         let is_renewal = needs_new_process(&loaded.config);
         let force = self.status.force();
         let is_same = version == force.config.version
-            && !loaded.config.has_files_of_filters()
+            && !loaded.config.has_other_files()
             && force.quarantined == quarantined_in(&loaded.config, &self.maker);
         if is_same && !is_renewal {
             self.status.handle_accepted(None);
@@ -387,7 +395,15 @@ impl Running {
             }
         };
         self.engine.tell_names(&self.names, &filters, &loaded);
-        match self.put_in_force(&loaded, &filters) {
+        let tls = match make_tls(&loaded.config, &loaded.tls, &mut self.engine.tickets) {
+            Ok(tls) => tls,
+            Err(problems) => {
+                log_problems(&problems);
+                self.status.handle_rejected();
+                return Reload::Rejected(problems.len());
+            }
+        };
+        match self.put_in_force(&loaded, &Ready { filters, tls }) {
             Ok(()) => Reload::Accepted(version),
             Err(error) => {
                 tracing::error!("{error:#}");
@@ -423,14 +439,14 @@ impl Running {
     }
 
     /// Puts a configuration in force: all of it, or nothing of it.
-    fn put_in_force(&mut self, loaded: &Loaded, filters: &FilterSet) -> anyhow::Result<()> {
+    fn put_in_force(&mut self, loaded: &Loaded, ready: &Ready) -> anyhow::Result<()> {
         let before = self.status.force();
         let config = Arc::clone(&loaded.config);
         let keys = keys_of(&config);
         let missing: Vec<SocketKey> =
             keys.iter().filter(|key| !before.bound.contains_key(key)).cloned().collect();
         let taken = self.engine.acquire(&missing, self.workers)?;
-        if let Err(error) = self.gateway.reload(Arc::clone(&config), filters, taken.sockets) {
+        if let Err(error) = self.gateway.reload(Arc::clone(&config), ready, taken.sockets) {
             self.engine.sockets.release(missing);
             return Err(error).context("the gateway does not take the configuration");
         }
@@ -536,36 +552,6 @@ impl Tried {
 fn worker_count(config: &Config) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     config.workers.map_or_else(cores, usize::from).clamp(1, WORKERS_MAX)
-}
-
-/// The same configuration with its Go packages linked. A process that died is replaced by one that runs the same code,
-/// whatever has become of its sources, if the texts are still those of `last_good`.
-///
-/// # Errors
-/// Why they cannot be linked.
-fn linked_as(read: Loaded, last_good: Option<&Loaded>) -> Result<Loaded, Rejected> {
-    let same = last_good.filter(|last| version_of(&last.sources) == version_of(&read.sources));
-    match same {
-        Some(Loaded { config, bundle: Some(bundle), .. }) if bundle.is_file() => {
-            Ok(Loaded { config: Arc::clone(config), bundle: Some(bundle.clone()), ..read })
-        }
-        Some(_) | None => linked(read),
-    }
-}
-
-/// The same configuration, when its filters can be made.
-///
-/// # Errors
-/// Every filter that cannot.
-fn vetted(loaded: Loaded) -> Result<Loaded, Rejected> {
-    let problems = probe(&loaded.config, &loaded.sources, loaded.bundle.as_deref());
-    if problems.is_empty() { Ok(loaded) } else { Err(Rejected { problems, sources: loaded.sources }) }
-}
-
-/// What is said when filters that could be made a moment ago cannot be made now.
-fn unmade(problems: &[FilterProblem], loaded: &Loaded) -> Rejected {
-    let problems = problems.iter().map(|problem| problem.in_sources(&loaded.sources)).collect();
-    Rejected { problems, sources: loaded.sources.clone() }
 }
 
 /// The least level of records that filters need not write in vain.

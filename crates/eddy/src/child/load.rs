@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use eddy_config::{Config, Leniency, Problem, Severity, SourceText};
+use eddy_config::{Config, Leniency, Problem, Severity, SourceText, version_of};
 use eddy_source::{FileSource, Rejected};
 
 use crate::bundle::Target;
-use crate::filters::{folders_of, link_packages, name_library, problems_of};
+use crate::filters::{FilterProblem, folders_of, link_packages, name_library, probe, problems_of};
+use crate::tls::{TlsFiles, advise, read_tls};
 
 /// A configuration that can be used.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub(crate) struct Loaded {
     pub(crate) folders: BTreeMap<Arc<str>, PathBuf>,
     /// The library of its Go packages, once they are linked.
     pub(crate) bundle: Option<PathBuf>,
+    /// What its certificates and keys are.
+    pub(crate) tls: TlsFiles,
 }
 
 /// Reads and checks the files of `source`.
@@ -31,10 +34,16 @@ pub(crate) struct Loaded {
 /// All problems at once.
 pub(super) fn load(source: &FileSource) -> Result<Loaded, Rejected> {
     let loaded = source.load()?;
-    let warnings = loaded.checked.warnings;
+    let mut warnings = loaded.checked.warnings;
     let config = loaded.checked.config;
+    let sources = loaded.sources;
+    let tls = match read_tls(&config) {
+        Ok(tls) => tls,
+        Err(problems) => return Err(Rejected { problems, sources }),
+    };
+    warnings.extend(advise(&config, &tls));
     let folders = folders_of(&config);
-    Ok(Loaded { config: Arc::new(config), sources: loaded.sources, warnings, folders, bundle: None })
+    Ok(Loaded { config: Arc::new(config), sources, warnings, folders, bundle: None, tls })
 }
 
 /// The same configuration with its Go packages linked.
@@ -56,22 +65,53 @@ pub(super) fn linked(mut loaded: Loaded) -> Result<Loaded, Rejected> {
     }
 }
 
-/// The texts and the library of their Go packages as bytes that [`unpack`] understands.
-pub(crate) fn pack(sources: &[SourceText], bundle: Option<&Path>) -> Vec<u8> {
+/// The same configuration with its Go packages linked. A process that died is replaced by one that runs the same code,
+/// whatever has become of its sources, if the texts are still those of `last_good`.
+///
+/// # Errors
+/// Why they cannot be linked.
+pub(super) fn linked_as(read: Loaded, last_good: Option<&Loaded>) -> Result<Loaded, Rejected> {
+    let same = last_good.filter(|last| version_of(&last.sources) == version_of(&read.sources));
+    match same {
+        Some(Loaded { config, bundle: Some(bundle), .. }) if bundle.is_file() => {
+            Ok(Loaded { config: Arc::clone(config), bundle: Some(bundle.clone()), ..read })
+        }
+        Some(_) | None => linked(read),
+    }
+}
+
+/// The same configuration, when its filters can be made.
+///
+/// # Errors
+/// Every filter that cannot.
+pub(super) fn vetted(loaded: Loaded) -> Result<Loaded, Rejected> {
+    let problems = probe(&loaded.config, &loaded.sources, loaded.bundle.as_deref());
+    if problems.is_empty() { Ok(loaded) } else { Err(Rejected { problems, sources: loaded.sources }) }
+}
+
+/// What is said when filters that could be made a moment ago cannot be made now.
+pub(super) fn unmade(problems: &[FilterProblem], loaded: &Loaded) -> Rejected {
+    let problems = problems.iter().map(|problem| problem.in_sources(&loaded.sources)).collect();
+    Rejected { problems, sources: loaded.sources.clone() }
+}
+
+/// The texts, the library of their Go packages, certificates and keys as bytes that [`unpack`] understands.
+pub(crate) fn pack(sources: &[SourceText], bundle: Option<&Path>, tls: &TlsFiles) -> Vec<u8> {
     let pairs: Vec<(&str, &str)> = sources.iter().map(|source| (&*source.path, &*source.text)).collect();
-    serde_json::to_vec(&(pairs, bundle)).unwrap_or_default()
+    serde_json::to_vec(&(pairs, bundle, tls)).unwrap_or_default()
 }
 
 /// The configuration that [`pack`] kept, if it still is one; another version of eddy may have written it.
 pub(crate) fn unpack(bytes: &[u8]) -> Option<Loaded> {
-    let (pairs, bundle): (Vec<(String, String)>, Option<PathBuf>) = serde_json::from_slice(bytes).ok()?;
+    let (pairs, bundle, tls): (Vec<(String, String)>, Option<PathBuf>, TlsFiles) =
+        serde_json::from_slice(bytes).ok()?;
     let sources: Vec<SourceText> = pairs.iter().map(|(path, text)| SourceText::new(path, text)).collect();
     let mut config = eddy_config::check_with(&sources, Leniency::Lenient).ok()?.config;
     let folders = folders_of(&config);
     if let Some(library) = &bundle {
         name_library(&mut config, library);
     }
-    Some(Loaded { config: Arc::new(config), sources, warnings: Vec::new(), folders, bundle })
+    Some(Loaded { config: Arc::new(config), sources, warnings: Vec::new(), folders, bundle, tls })
 }
 
 /// Logs each problem with its place.
@@ -95,7 +135,7 @@ mod tests {
         let text = "listeners: [{address: '127.0.0.1:0', demo: true}]\n";
         let sources = vec![SourceText::new("eddy.yaml", text)];
         let checked = eddy_config::check(&sources).unwrap();
-        let kept = unpack(&pack(&sources, None)).unwrap();
+        let kept = unpack(&pack(&sources, None, &TlsFiles::default())).unwrap();
         assert_eq!(kept.sources, sources);
         assert_eq!(kept.config.version, checked.config.version);
         assert!(unpack(b"something else").is_none());

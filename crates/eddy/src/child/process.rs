@@ -14,6 +14,7 @@ use eddy_config::{Leniency, LogConfig, LogFormat, render};
 use eddy_guest::Graveyard;
 use eddy_io::SharedPage;
 use eddy_source::{FileSource, Watcher};
+use eddy_tls::TicketKeys;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tracing::level_filters::LevelFilter;
 
@@ -148,6 +149,7 @@ impl Process {
             log: options.log,
             log_choice: options.log_choice,
             quarantined: welcome.quarantined,
+            tickets: TicketKeys::default(),
             graveyard: Graveyard::new(move || {
                 // Without an engine the process is ending.
                 let _ = burials.send(Order::Bury);

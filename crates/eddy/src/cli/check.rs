@@ -12,6 +12,7 @@ use super::start::Failure;
 use crate::bundle::Target;
 use crate::filters;
 use crate::terminal::{colour_of, print, print_error};
+use crate::tls::{advise, read_tls};
 
 /// Reads and checks, and shows what there is to show.
 ///
@@ -55,6 +56,12 @@ pub(super) fn run(arguments: &Check) -> Result<(), Failure> {
 /// What there is to say once filters were tried out, too.
 fn with_filters(loaded: Loaded) -> (Vec<Problem>, Vec<SourceText>, Option<Config>) {
     let Loaded { mut checked, mut sources } = loaded;
+    match read_tls(&checked.config) {
+        Ok(files) => checked.warnings.extend(advise(&checked.config, &files)),
+        Err(problems) => {
+            return (checked.warnings.into_iter().chain(problems).collect(), sources, None);
+        }
+    }
     let wrong = match filters::link_packages(&mut checked.config, None, Target::Library, &say_linking) {
         Ok(bundle) => {
             let library = bundle.as_ref().map(|bundle| &*bundle.library);

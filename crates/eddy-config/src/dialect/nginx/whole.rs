@@ -238,6 +238,7 @@ fn listener(address: &ListenAddress, index: usize, scope: &Scope) -> ListenerCon
         name: address.to_string().into(),
         address: address.clone(),
         serve: Serve::Sites(index),
+        tls: None,
         limits,
         timeouts,
         forwarded: ForwardedConfig { x_forwarded: false, forwarded: false, trusted: trusted.collect() },

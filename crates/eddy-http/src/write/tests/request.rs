@@ -20,6 +20,7 @@ impl Default for Way<'_> {
         let client = ForwardedClient {
             address: b"192.0.2.1",
             scheme: "http",
+            certificate: "",
             is_trusted: false,
             policy: NO_FORWARDING,
         };
@@ -29,7 +30,13 @@ impl Default for Way<'_> {
 
 impl<'a> Way<'a> {
     fn peer(address: &'a str, is_trusted: bool, policy: ForwardedPolicy) -> Self {
-        let client = ForwardedClient { address: address.as_bytes(), scheme: "http", is_trusted, policy };
+        let client = ForwardedClient {
+            address: address.as_bytes(),
+            scheme: "http",
+            certificate: "",
+            is_trusted,
+            policy,
+        };
         Self { client, ..Self::default() }
     }
 

@@ -487,7 +487,7 @@ fn view<'a>(
             target: head.target.of(bytes),
             authority: head.authority.of(bytes),
             version: head.version,
-            is_tls: false,
+            is_tls: drive.down.secure.is_some(),
         },
         response: has_response.then(|| ResponseView {
             fields: exchange.response.fields(&filtering.response_head),

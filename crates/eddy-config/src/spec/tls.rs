@@ -1,0 +1,47 @@
+//! The keys of TLS.
+
+use crate::read::At;
+use crate::value::{FilePath, Time, TlsVersionName};
+
+mapping! {
+    /// TLS towards clients.
+    ///
+    /// Certificates and keys are read when eddy starts and at each reload, and are watched like the configuration: a renewed
+    /// certificate is shown within a second, and connections that are open stay.
+    ListenerTlsSpec as "tls of a listener" {
+        /// The certificates and their keys. A client gets the first one that is for the host it asks for, exact names
+        /// before `*.`; one that asks for none gets the first of all.
+        required certificates: Vec<At<CertificateSpec>>, example "[{chain: site.crt, key: site.key}]";
+        /// Turn clients away that ask for a host which no certificate is for, instead of showing them the first one.
+        optional strict_names: bool, default "false", example "true";
+        /// The least version of TLS.
+        optional version_min: TlsVersionName, default "tls1.2", example "tls1.3";
+        /// Ask clients for a certificate.
+        optional clients: ClientCertificatesSpec, otherwise "clients are not asked for one", example "{authorities: clients.pem}";
+        /// Longest time from a client's connection to the end of its handshake. Beyond it the connection is closed.
+        optional handshake_timeout: Time<10, 600_000>, default "5s", example "10s";
+    }
+}
+
+mapping! {
+    /// A chain of certificates and its key, as PEM files.
+    CertificateSpec as "a certificate" {
+        /// The chain: the server's own certificate first, then those between it and the authority. A relative path is
+        /// taken from where the configuration file lies.
+        required chain: FilePath, example "site.crt";
+        /// The private key of the first certificate, not encrypted.
+        required key: FilePath, example "site.key";
+        /// What the authority says of the certificate's revocation, an OCSP response in DER: handed on to clients as it is.
+        optional ocsp: FilePath, otherwise "clients get none", example "site.ocsp";
+    }
+}
+
+mapping! {
+    /// How clients show who they are.
+    ClientCertificatesSpec as "clients" {
+        /// The authorities whose certificates are taken: a PEM file.
+        required authorities: FilePath, example "clients.pem";
+        /// Serve clients without a certificate as well; one that is shown has to be valid all the same.
+        optional optional: bool, default "false", example "true";
+    }
+}

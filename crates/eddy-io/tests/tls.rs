@@ -1,0 +1,204 @@
+//! Streams inside of TLS, one end speaking to the other.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+use std::future::poll_fn;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use eddy_io::{Buffer, Fill, HandshakeFault, Listener, Share, Stream, TlsStream, listen_tcp};
+use rcgen::KeyPair;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, RootCertStore, ServerConfig};
+
+/// Two ends of a connection, before the handshake.
+struct Ends {
+    server: TlsStream,
+    client: TlsStream,
+}
+
+fn configs() -> (Arc<ServerConfig>, Arc<ClientConfig>) {
+    let key = KeyPair::generate().unwrap();
+    let params = rcgen::CertificateParams::new(vec!["a.test".to_owned()]).unwrap();
+    let chain = CertificateDer::from_pem_slice(params.self_signed(&key).unwrap().pem().as_bytes()).unwrap();
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let mut roots = RootCertStore::empty();
+    roots.add(chain.clone()).unwrap();
+    let server = ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(
+            vec![chain],
+            PrivateKeyDer::from_pem_slice(key.serialize_pem().as_bytes()).unwrap(),
+        );
+    let client = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    (Arc::new(server.unwrap()), Arc::new(client))
+}
+
+async fn streams() -> (Stream, Stream) {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let socket = listen_tcp(address, 16, Share::Alone).unwrap();
+    let address = std::net::TcpListener::from(socket.try_clone().unwrap()).local_addr().unwrap();
+    let listener = Listener::tcp(socket).unwrap();
+    let (client, accepted) =
+        tokio::join!(Stream::connect_tcp(address), poll_fn(|cx| listener.poll_accept(cx)));
+    (accepted.unwrap().0, client.unwrap())
+}
+
+async fn ends(name: &'static str) -> Ends {
+    let (server, client) = configs();
+    let (accepted, connected) = streams().await;
+    Ends {
+        server: TlsStream::accept(accepted, &server).unwrap(),
+        client: TlsStream::connect(connected, &client, ServerName::try_from(name).unwrap()).unwrap(),
+    }
+}
+
+async fn shake(stream: &mut TlsStream) -> Result<(), HandshakeFault> {
+    poll_fn(|cx| stream.poll_handshake(cx)).await
+}
+
+/// Both ends, ready to speak.
+async fn connected() -> (Stream, Stream) {
+    let Ends { mut server, mut client } = ends("a.test").await;
+    let (one, other) = tokio::join!(shake(&mut server), shake(&mut client));
+    one.unwrap();
+    other.unwrap();
+    (Stream::Tls(Box::new(server)), Stream::Tls(Box::new(client)))
+}
+
+async fn write_all(stream: &mut Stream, bytes: &[u8], second: &[u8]) -> io::Result<()> {
+    let (mut bytes, mut second) = (bytes, second);
+    while !bytes.is_empty() || !second.is_empty() {
+        let written = poll_fn(|cx| stream.poll_write_two(cx, bytes, second)).await?;
+        let first = written.min(bytes.len());
+        bytes = &bytes[first..];
+        second = &second[written - first..];
+    }
+    Ok(())
+}
+
+async fn read_some(stream: &mut Stream, into: &mut Vec<u8>) -> io::Result<bool> {
+    let mut buffer = Buffer::with_capacity(1000);
+    match poll_fn(|cx| stream.poll_fill(cx, &mut buffer)).await? {
+        Fill::End => Ok(false),
+        Fill::Bytes(count) => {
+            assert_eq!(count, buffer.len());
+            into.extend_from_slice(buffer.held());
+            Ok(true)
+        }
+    }
+}
+
+fn run(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let deadline = std::time::Duration::from_secs(20);
+    runtime.block_on(async { tokio::time::timeout(deadline, test).await.expect("in time") });
+}
+
+#[test]
+fn what_goes_in_comes_out() {
+    run(async {
+        let (mut server, mut client) = connected().await;
+        let facts = server.tls_facts().unwrap();
+        assert_eq!((facts.version, facts.server_name.as_deref()), ("TLSv1.3", Some("a.test")));
+        assert!(facts.suite.starts_with("TLS13_"), "{}", facts.suite);
+        // More than sockets hold, so that writes wait, in both directions at once.
+        let sent: Vec<u8> =
+            (0..8_000_000_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        let (head, body) = sent.split_at(70_001);
+        let mut received = Vec::new();
+        let (written, ()) = tokio::join!(write_all(&mut server, head, body), async {
+            while received.len() < sent.len() {
+                assert!(read_some(&mut client, &mut received).await.unwrap());
+            }
+        });
+        written.unwrap();
+        assert!(received == sent);
+        server.shutdown_write().unwrap();
+        assert!(!read_some(&mut client, &mut received).await.unwrap(), "a clean end");
+    });
+}
+
+#[test]
+fn bytes_that_were_decrypted_make_a_stream_readable() {
+    run(async {
+        let (mut server, mut client) = connected().await;
+        write_all(&mut client, &[7; 3000], &[]).await.unwrap();
+        let mut received = Vec::new();
+        assert!(read_some(&mut server, &mut received).await.unwrap());
+        assert_eq!(received.len(), 1000);
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(server.poll_readable(&mut cx).is_ready());
+        assert!(!server.is_quiet());
+        while received.len() < 3000 {
+            assert!(read_some(&mut server, &mut received).await.unwrap());
+        }
+        let mut buffer = Buffer::with_capacity(10);
+        assert!(server.poll_fill(&mut cx, &mut buffer).is_pending());
+        assert!(server.is_quiet());
+    });
+}
+
+#[test]
+fn a_stream_that_is_cut_off_does_not_end_well() {
+    run(async {
+        let (mut server, client) = connected().await;
+        socket2::SockRef::from(&client).shutdown(std::net::Shutdown::Write).unwrap();
+        let error = read_some(&mut server, &mut Vec::new()).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+    });
+}
+
+#[test]
+fn a_client_that_does_not_trust_the_server_says_so() {
+    run(async {
+        let Ends { mut server, mut client } = ends("b.test").await;
+        let (one, other) = tokio::join!(shake(&mut server), shake(&mut client));
+        let (one, other) = (one.unwrap_err(), other.unwrap_err());
+        assert!(matches!(&one, HandshakeFault::Protocol(rustls::Error::AlertReceived(_))), "{one}");
+        assert!(matches!(&other, HandshakeFault::Protocol(rustls::Error::InvalidCertificate(_))), "{other}");
+    });
+}
+
+#[test]
+fn what_is_no_handshake_is_refused() {
+    run(async {
+        let (server, _) = configs();
+        let (accepted, mut client) = streams().await;
+        let mut server = TlsStream::accept(accepted, &server).unwrap();
+        write_all(&mut client, b"GET / HTTP/1.1\r\nhost: a.test\r\n\r\n", &[]).await.unwrap();
+        let fault = shake(&mut server).await.unwrap_err();
+        assert!(matches!(&fault, HandshakeFault::Protocol(rustls::Error::InvalidMessage(_))), "{fault}");
+        // The alert comes before the end.
+        drop(server);
+        let mut received = Vec::new();
+        assert!(read_some(&mut client, &mut received).await.unwrap());
+        assert_eq!(received.first(), Some(&21));
+    });
+}
+
+#[test]
+fn a_handshake_that_ends_early_is_a_fault() {
+    run(async {
+        let (server, _) = configs();
+        let (accepted, client) = streams().await;
+        let mut server = TlsStream::accept(accepted, &server).unwrap();
+        drop(client);
+        let fault = shake(&mut server).await.unwrap_err();
+        assert!(
+            matches!(&fault, HandshakeFault::Stream(error) if error.kind() == io::ErrorKind::UnexpectedEof)
+        );
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(matches!(server.poll_handshake(&mut cx), Poll::Ready(Err(_))));
+    });
+}

@@ -1,0 +1,27 @@
+//! Keys, certificates and server names; no I/O.
+//!
+//! An [`Identity`] is a chain of certificates and its key, read from PEM and found to belong together. A [`ServerTls`] is
+//! what a listener shows to clients: the identity that goes with the name they ask for ([`Names`]), from which version on,
+//! and whether they have to show a certificate themselves. Files, sockets and the clock are the callers'.
+//!
+//! The cryptography is rustls' with aws-lc: only suites and groups without known weaknesses, key exchange that quantum
+//! computers can't undo offered first.
+
+#![forbid(unsafe_code)]
+#![warn(clippy::indexing_slicing)]
+#![cfg_attr(
+    test,
+    allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may fail by panicking")
+)]
+
+mod identity;
+mod names;
+mod server;
+mod subject;
+mod tickets;
+
+pub use identity::{Identity, IdentityError, Validity};
+pub use names::Names;
+pub use server::{ClientCertificates, ServerSettings, ServerTls, TlsError, TlsVersion};
+pub use subject::ClientCertificate;
+pub use tickets::TicketKeys;

@@ -1,0 +1,101 @@
+//! Which identity goes with the name that a client asks for.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+
+use crate::identity::Identity;
+
+/// The identities of a listener by name: exact names first, then `*.` with one label in its place, then the first
+/// identity of all.
+#[derive(Debug)]
+pub struct Names {
+    /// By name; of several identities for one name the first that the client can check is shown.
+    exact: HashMap<String, Vec<Arc<CertifiedKey>>>,
+    /// By what stands behind `*.`.
+    wildcard: HashMap<String, Vec<Arc<CertifiedKey>>>,
+    /// What is shown to clients that ask for no name, or for one that no identity has; all of them, in their order.
+    all: Vec<Arc<CertifiedKey>>,
+    /// Whether those are turned away who ask for a name that no identity has.
+    is_strict: bool,
+}
+
+impl Names {
+    /// The names of these identities, in their order.
+    pub fn new(identities: &[Identity], is_strict: bool) -> Self {
+        let mut names = Self { exact: HashMap::new(), wildcard: HashMap::new(), all: Vec::new(), is_strict };
+        for identity in identities {
+            names.all.push(Arc::clone(&identity.key));
+            for name in identity.names() {
+                let (table, name) = match name.strip_prefix("*.") {
+                    Some(parent) => (&mut names.wildcard, parent),
+                    None => (&mut names.exact, name.as_str()),
+                };
+                table.entry(name.to_owned()).or_default().push(Arc::clone(&identity.key));
+            }
+        }
+        names
+    }
+
+    /// The identities for a name, the preferred one first; empty where a client is to be turned away.
+    fn find(&self, name: Option<&str>) -> &[Arc<CertifiedKey>] {
+        let Some(name) = name else { return &self.all };
+        // rustls gives names in lower case and without a dot at the end, and refuses what is no name.
+        let exact = self.exact.get(name);
+        let found = exact.or_else(|| self.wildcard.get(name.split_once('.')?.1));
+        match found {
+            Some(found) => found,
+            None if self.is_strict => &[],
+            None => &self.all,
+        }
+    }
+}
+
+impl ResolvesServerCert for Names {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let found = self.find(hello.server_name());
+        let can_check = |key: &&Arc<CertifiedKey>| key.key.choose_scheme(hello.signature_schemes()).is_some();
+        // Where it can check none, the handshake fails with the alert that says so.
+        found.iter().find(can_check).or_else(|| found.first()).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::tests::issue;
+
+    fn identity(names: &[&str]) -> Identity {
+        let (chain, key) = issue(names);
+        Identity::from_pem(chain.as_bytes(), key.as_bytes(), None).unwrap()
+    }
+
+    #[test]
+    fn the_name_decides_which_identity_is_shown() {
+        let all =
+            [identity(&["a.test"]), identity(&["*.b.test", "b.test"]), identity(&["x.b.test", "a.test"])];
+        let lenient = Names::new(&all, false);
+        let strict = Names::new(&all, true);
+        let which = |names: &Names, name: Option<&str>| -> Vec<usize> {
+            let place = |key: &Arc<CertifiedKey>| all.iter().position(|one| Arc::ptr_eq(&one.key, key));
+            names.find(name).iter().filter_map(place).collect()
+        };
+        for (name, expected) in [
+            (Some("a.test"), vec![0, 2]),
+            (Some("b.test"), vec![1]),
+            (Some("y.b.test"), vec![1]),
+            (Some("x.b.test"), vec![2]),
+        ] {
+            assert_eq!(which(&lenient, name), expected, "{name:?}");
+            assert_eq!(which(&strict, name), expected, "{name:?}");
+        }
+        // `*.` stands for one label only (RFC 9525 §6.3).
+        for name in ["z.y.b.test", "other.test", "test"] {
+            assert_eq!(which(&lenient, Some(name)), [0, 1, 2], "{name}");
+            assert_eq!(which(&strict, Some(name)), [] as [usize; 0], "{name}");
+        }
+        assert_eq!(which(&strict, None), [0, 1, 2]);
+    }
+}

@@ -1,0 +1,118 @@
+//! What a listener shows to its clients.
+
+use std::sync::Arc;
+
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{ProducesTickets, VerifierBuilderError, WebPkiClientVerifier};
+use rustls::version::{TLS12, TLS13};
+use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion};
+use thiserror::Error;
+
+use crate::identity::{Identity, IdentityError, chain_of};
+use crate::names::Names;
+
+/// A version of TLS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TlsVersion {
+    /// 1.2, with forward secrecy and authenticated encryption only.
+    #[default]
+    Tls12,
+    /// 1.3.
+    Tls13,
+}
+
+/// How clients show who they are.
+#[derive(Clone, Copy, Debug)]
+pub struct ClientCertificates<'a> {
+    /// The authorities whose certificates are taken, in PEM.
+    pub authorities: &'a [u8],
+    /// Whether a client without one is served as well.
+    pub is_optional: bool,
+}
+
+/// What a listener's TLS is made of.
+#[derive(Debug)]
+pub struct ServerSettings<'a> {
+    /// The identities; at least one.
+    pub identities: &'a [Identity],
+    /// Whether clients are turned away that ask for a name which no identity has.
+    pub is_strict: bool,
+    /// The least version.
+    pub version_min: TlsVersion,
+    /// Whether and how clients show who they are.
+    pub clients: Option<ClientCertificates<'a>>,
+    /// The protocols that are spoken inside, the preferred one first.
+    pub protocols: &'a [&'a [u8]],
+    /// The keys of session tickets.
+    pub tickets: Arc<dyn ProducesTickets>,
+}
+
+/// What a listener shows to its clients, ready for use; shared by all workers.
+#[derive(Clone, Debug)]
+pub struct ServerTls {
+    config: Arc<ServerConfig>,
+}
+
+/// Why settings make no TLS.
+#[derive(Debug, Error)]
+pub enum TlsError {
+    /// The authorities cannot be read.
+    #[error("{0}")]
+    Authorities(IdentityError),
+    /// One of the authorities is none.
+    #[error("certificate {0} in it is not that of an authority: {1}")]
+    Authority(usize, rustls::Error),
+    /// There is no way to check clients by them.
+    #[error("clients cannot be checked by it: {0}")]
+    Verifier(VerifierBuilderError),
+    /// The library refuses the settings.
+    #[error(transparent)]
+    Settings(#[from] rustls::Error),
+}
+
+impl ServerTls {
+    /// Makes the settings ready.
+    ///
+    /// # Errors
+    /// Each [`TlsError`].
+    pub fn new(settings: &ServerSettings<'_>) -> Result<Self, TlsError> {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let versions: &[&SupportedProtocolVersion] = match settings.version_min {
+            TlsVersion::Tls12 => &[&TLS13, &TLS12],
+            TlsVersion::Tls13 => &[&TLS13],
+        };
+        let builder =
+            ServerConfig::builder_with_provider(Arc::clone(&provider)).with_protocol_versions(versions)?;
+        let builder = match settings.clients {
+            Some(clients) => builder.with_client_cert_verifier(verifier(clients, provider)?),
+            None => builder.with_no_client_auth(),
+        };
+        let names = Arc::new(Names::new(settings.identities, settings.is_strict));
+        let mut config = builder.with_cert_resolver(names);
+        config.alpn_protocols = settings.protocols.iter().map(|name| name.to_vec()).collect();
+        config.ticketer = Arc::clone(&settings.tickets);
+        // What came before the handshake could be sent again by anybody (RFC 8446 §8).
+        config.max_early_data_size = 0;
+        Ok(Self { config: Arc::new(config) })
+    }
+
+    /// The library's form of it.
+    pub fn config(&self) -> &Arc<ServerConfig> {
+        &self.config
+    }
+}
+
+fn verifier(
+    clients: ClientCertificates<'_>,
+    provider: Arc<CryptoProvider>,
+) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
+    let mut roots = RootCertStore::empty();
+    let authorities = chain_of(clients.authorities).map_err(TlsError::Authorities)?;
+    for (number, authority) in (1..).zip(authorities) {
+        roots.add(authority).map_err(|error| TlsError::Authority(number, error))?;
+    }
+    let builder = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+    let builder = if clients.is_optional { builder.allow_unauthenticated() } else { builder };
+    builder.build().map_err(TlsError::Verifier)
+}

@@ -1,0 +1,67 @@
+//! Whom a client's certificate names.
+
+use sha2::{Digest, Sha256};
+use x509_cert::Certificate;
+use x509_cert::der::Decode;
+
+/// A client's certificate as others are told of it; it has been verified before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientCertificate {
+    /// The subject as text (RFC 4514): `CN=client,O=Example`; empty where it is none that may stand in a field.
+    pub subject: String,
+    /// What `X-Forwarded-Client-Cert` says of it: the hash of the whole and the subject.
+    pub forwarded: String,
+}
+
+impl ClientCertificate {
+    /// Reads a certificate in DER.
+    pub fn of(certificate: &[u8]) -> Self {
+        let subject = subject_of(certificate).unwrap_or_default();
+        let hash = Sha256::digest(certificate).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let quoted = subject.replace('\\', "\\\\").replace('"', "\\\"");
+        let forwarded = format!("Hash={hash};Subject=\"{quoted}\"");
+        Self { subject, forwarded }
+    }
+}
+
+fn subject_of(certificate: &[u8]) -> Option<String> {
+    let certificate = Certificate::from_der(certificate).ok()?;
+    let text = certificate.tbs_certificate().subject().to_string();
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+    (is_plain && text.len() <= SUBJECT_BYTES_MAX).then_some(text)
+}
+
+/// A longer subject is nobody's name.
+const SUBJECT_BYTES_MAX: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rcgen::{CertificateParams, DnType, KeyPair};
+
+    fn certificate(name: &str) -> Vec<u8> {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.distinguished_name = rcgen::DistinguishedName::new();
+        params.distinguished_name.push(DnType::OrganizationName, "Example");
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.self_signed(&KeyPair::generate().unwrap()).unwrap().der().to_vec()
+    }
+
+    #[test]
+    fn a_subject_is_text_that_may_stand_in_a_field() {
+        let subject = |name: &str| ClientCertificate::of(&certificate(name)).subject;
+        assert_eq!(subject("client, one"), "CN=client\\, one,O=Example");
+        assert_eq!(subject("a\r\nb"), "CN=a\\0d\\0ab,O=Example");
+        assert_eq!(subject("ä"), "");
+        assert_eq!(subject(&"a".repeat(1100)), "");
+        assert_eq!(ClientCertificate::of(b"no certificate").subject, "");
+    }
+
+    #[test]
+    fn what_is_forwarded_cannot_be_mistaken_for_more() {
+        let forwarded = ClientCertificate::of(&certificate("a\";Hash=0")).forwarded;
+        let (hash, subject) = forwarded.split_once(';').unwrap();
+        assert_eq!((hash.len(), &hash[..5]), (69, "Hash="));
+        assert_eq!(subject, r#"Subject="CN=a\\\"\\;Hash=0,O=Example""#);
+    }
+}

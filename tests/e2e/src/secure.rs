@@ -1,0 +1,217 @@
+//! TLS as a client and an authority have it: certificates to order, and connections that tell how they end.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use crate::wire::{Reading, Response, read_response, within};
+
+/// An authority that issues certificates.
+pub struct Authority {
+    issuer: CertifiedIssuer<'static, KeyPair>,
+}
+
+/// A chain and its key, PEM.
+#[derive(Clone, Debug)]
+pub struct Issued {
+    /// The chain.
+    pub chain: String,
+    /// The key.
+    pub key: String,
+}
+
+impl Authority {
+    /// A new authority.
+    ///
+    /// # Errors
+    /// When no key can be made.
+    pub fn new(name: &str) -> Result<Self> {
+        let mut params = CertificateParams::new(Vec::new())?;
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.distinguished_name.push(DnType::CommonName, name);
+        Ok(Self { issuer: CertifiedIssuer::self_signed(params, KeyPair::generate()?)? })
+    }
+
+    /// Its own certificate, PEM.
+    pub fn pem(&self) -> String {
+        self.issuer.pem()
+    }
+
+    /// A certificate for hosts.
+    ///
+    /// # Errors
+    /// When no key can be made.
+    pub fn issue(&self, hosts: &[&str]) -> Result<Issued> {
+        let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
+        self.sign(CertificateParams::new(hosts)?)
+    }
+
+    /// A certificate for a client.
+    ///
+    /// # Errors
+    /// When no key can be made.
+    pub fn issue_client(&self, name: &str) -> Result<Issued> {
+        let mut params = CertificateParams::new(Vec::new())?;
+        params.distinguished_name = rcgen::DistinguishedName::new();
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+        self.sign(params)
+    }
+
+    fn sign(&self, params: CertificateParams) -> Result<Issued> {
+        let key = KeyPair::generate()?;
+        let certificate = params.signed_by(&key, &self.issuer)?;
+        Ok(Issued { chain: certificate.pem(), key: key.serialize_pem() })
+    }
+
+    /// How a client trusts this authority alone and shows `own`, if it has one.
+    ///
+    /// # Errors
+    /// When what was issued cannot be read.
+    pub fn trust(
+        &self,
+        own: Option<&Issued>,
+        versions: &[&'static SupportedProtocolVersion],
+    ) -> Result<Arc<ClientConfig>> {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_slice(self.pem().as_bytes())?)?;
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_protocol_versions(versions)?
+            .with_root_certificates(roots);
+        let config = match own {
+            None => builder.with_no_client_auth(),
+            Some(Issued { chain, key }) => builder.with_client_auth_cert(
+                CertificateDer::pem_slice_iter(chain.as_bytes()).collect::<Result<_, _>>()?,
+                PrivateKeyDer::from_pem_slice(key.as_bytes())?,
+            )?,
+        };
+        Ok(Arc::new(config))
+    }
+}
+
+impl Issued {
+    /// Writes it as `NAME.crt` and `NAME.key` into a folder, each at once.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn write(&self, folder: &Path, name: &str) -> Result<()> {
+        for (end, text) in [("crt", &self.chain), ("key", &self.key)] {
+            let next = folder.join(format!(".{name}.{end}.next"));
+            std::fs::write(&next, text)?;
+            std::fs::rename(&next, folder.join(format!("{name}.{end}")))?;
+        }
+        Ok(())
+    }
+}
+
+/// A connection inside of TLS.
+pub struct SecureClient {
+    stream: TlsStream<TcpStream>,
+    buffer: Vec<u8>,
+}
+
+/// How a connection inside of TLS ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecureEnd {
+    /// The server has said so.
+    Said,
+    /// It was cut.
+    Cut,
+}
+
+impl SecureClient {
+    /// Connects and shakes hands, asking for `host`.
+    ///
+    /// # Errors
+    /// Whatever ends the handshake.
+    pub async fn connect(address: SocketAddr, config: &Arc<ClientConfig>, host: &str) -> Result<Self> {
+        let name = ServerName::try_from(host.to_owned())?;
+        let connect = async {
+            let stream = TcpStream::connect(address).await?;
+            stream.set_nodelay(true)?;
+            TlsConnector::from(Arc::clone(config)).connect(name, stream).await
+        };
+        let stream = within("the handshake", connect).await??;
+        Ok(Self { stream, buffer: Vec::new() })
+    }
+
+    /// The server's own certificate, DER.
+    pub fn server_certificate(&self) -> &[u8] {
+        self.stream.get_ref().1.peer_certificates().and_then(|chain| chain.first()).map_or(&[], AsRef::as_ref)
+    }
+
+    /// Whether a session of before was taken up.
+    pub fn is_resumed(&self) -> bool {
+        self.stream.get_ref().1.handshake_kind() == Some(rustls::HandshakeKind::Resumed)
+    }
+
+    /// Sends bytes.
+    ///
+    /// # Errors
+    /// When the connection has ended, or takes none within the deadline.
+    pub async fn send(&mut self, bytes: impl AsRef<[u8]>) -> Result<()> {
+        let send = async {
+            self.stream.write_all(bytes.as_ref()).await?;
+            self.stream.flush().await
+        };
+        Ok(within("sending", send).await??)
+    }
+
+    /// Reads a response to a GET.
+    ///
+    /// # Errors
+    /// When there is none, or not within the deadline.
+    pub async fn answer(&mut self) -> Result<Response> {
+        let mut is_ended = false;
+        loop {
+            match read_response(&self.buffer, b"GET", is_ended) {
+                Reading::Whole { message, length } => {
+                    self.buffer.drain(..length);
+                    return Ok(*message);
+                }
+                Reading::Partial { .. } if is_ended => bail!("the connection ended in a response"),
+                Reading::Partial { .. } => {
+                    let read = within("a response", self.stream.read_buf(&mut self.buffer)).await?;
+                    is_ended = read.context("the connection was cut")? == 0;
+                }
+                Reading::Bad(why) => bail!("no response: {why}"),
+            }
+        }
+    }
+
+    /// Sends a request and reads its response.
+    ///
+    /// # Errors
+    /// As [`Self::send`] and [`Self::answer`].
+    pub async fn exchange(&mut self, request: impl AsRef<[u8]>) -> Result<Response> {
+        self.send(request).await?;
+        self.answer().await
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Errors
+    /// When it does not come within the deadline.
+    pub async fn end(&mut self) -> Result<SecureEnd> {
+        loop {
+            match within("the end", self.stream.read_buf(&mut self.buffer)).await? {
+                Ok(0) => return Ok(SecureEnd::Said),
+                Ok(_) => {}
+                Err(_) => return Ok(SecureEnd::Cut),
+            }
+        }
+    }
+}
