@@ -13,6 +13,7 @@ mod linear;
 mod lua;
 mod native;
 mod signature;
+mod stop;
 mod thread;
 mod wasm;
 
@@ -20,6 +21,7 @@ pub use graveyard::Graveyard;
 pub use guest::{Guest, MadeFilter};
 pub use linear::{LinearLibrary, LinearLimits, LinearModule};
 pub use lua::{LuaLimits, LuaScript, LuaSource, LuaSpec, SharedLimits, SpecPart};
-pub use native::{FileIdentity, GoRuntime, NativeLibrary, go_runtime, needs_new_process, stop_all};
+pub use native::{FileIdentity, GoRuntime, NativeLibrary, go_runtime, needs_new_process};
+pub use stop::stop_all;
 pub use thread::{exit_now, prepare_thread, signal_stack_bytes};
 pub use wasm::{Isolation, WasmLibrary, WasmSettings};

@@ -1,12 +1,12 @@
 //! Filters in Wasm, in the program as it runs.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::Gateway;
-use eddy_e2e::origin::{Script, TapOrigin, response};
+use eddy_e2e::origin::{Gate, Script, Step, TapOrigin, response};
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::site::Site;
 use eddy_e2e::wasm;
-use eddy_e2e::wire::get;
+use eddy_e2e::wire::{get, within};
 
 const ISOLATIONS: [&str; 2] = ["worker", "stream"];
 
@@ -202,6 +202,147 @@ async fn the_examples_in_c_do_what_they_say() -> Result<()> {
         ensure!(!checked.status.success() && said.contains(expected), "{said}");
     }
     gateway.stop().await
+}
+
+/// Asks the cluster `asked` for `/a` or `/b`, as a request says, and tells the endpoint what it was answered.
+fn asking() -> String {
+    let call = |path: &str| {
+        let fields = wasm::pairs(&[(":method", "GET"), (":path", path), (":authority", "x")]);
+        format!("(drop (call $call `asked` `{fields}` `` `` (i32.const 9000) (i32.const 8)))")
+    };
+    format!(
+        r#"(func (export "proxy_on_request_headers") (param i32 i32 i32) (result i32)
+          (if (i32.eqz (call $get (i32.const 0) `x-ask-a` (i32.const 0) (i32.const 4)))
+            (then {} (return (i32.const 1))))
+          (if (i32.eqz (call $get (i32.const 0) `x-ask-b` (i32.const 0) (i32.const 4)))
+            (then {} (return (i32.const 1))))
+          (i32.const 0))
+        (func (export "proxy_on_http_call_response") (param i32 i32 i32 i32 i32)
+          (drop (call $get (i32.const 6) `x-for` (i32.const 0) (i32.const 4)))
+          (drop (call $effective (i32.const 2)))
+          (drop (call $replace (i32.const 0) `x-answer` (i32.load (i32.const 0)) (i32.load (i32.const 4))))
+          (drop (call $continue (i32.const 0))))
+        (func (export "proxy_on_log") (param i32))"#,
+        call("/a"),
+        call("/b")
+    )
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_too_late_is_nobody_else_s() -> Result<()> {
+    let [late, has_come, other] = [Gate::default(), Gate::default(), Gate::default()];
+    let gates = [late.clone(), has_come.clone(), other.clone()];
+    let asked = TapOrigin::with(move |asked| {
+        let [late, has_come, other] = gates.clone();
+        if asked.request.target_text() == "/a" {
+            let steps =
+                [Step::AwaitGate(late), Step::Send(response(200, "X-For: a\r\n", "")), Step::Open(has_come)];
+            return Script::steps(steps);
+        }
+        Script::steps([Step::AwaitGate(other), Step::Send(response(200, "X-For: b\r\n", ""))])
+    })
+    .await?;
+    let origin = TapOrigin::start().await?;
+    let (site, _folder) = wasm::site(&asking(), ", isolation: stream", "")?;
+    let site = site.another_cluster("asked: {endpoints: [ASKED]}").with("ASKED", asked.address());
+    let gateway = site.before(&origin).await?;
+    let mut gone = gateway.client().await?;
+    gone.send(get("/gone", "X-Ask-A: 1\r\n")).await?;
+    asked.log().until_requests(1).await?;
+    gone.reset();
+    gateway.until_metric("eddy_filter_paused", 0.0).await?;
+    // Whoever has its place now waits for an answer, too.
+    let mut client = gateway.client().await?;
+    client.send(get("/stays", "X-Ask-B: 1\r\n")).await?;
+    asked.log().until_requests(2).await?;
+    late.open();
+    within("the late answer", has_come.opened()).await?;
+    for _ in 0..3 {
+        ensure!(gateway.exchange(&get("/meanwhile", "")).await?.status == 200);
+    }
+    other.open();
+    ensure!(client.get_answer().await?.status == 200);
+    let requests = origin.log().requests();
+    let stayed = requests.iter().find(|request| request.target_text() == "/stays");
+    ensure!(stayed.is_some_and(|request| request.fields.text("x-answer") == "b"), "{requests:?}");
+    gateway.stop().await
+}
+
+/// Adds its filter's configuration to the field `x-by` of requests and responses, and logs it where the filter or an exchange
+/// is done with.
+const SIGNING: &str = r#"
+    (func (export "proxy_on_context_create") (param i32 i32)
+      (i32.store (i32.add (i32.const 2048) (i32.mul (local.get 0) (i32.const 4))) (local.get 1)))
+    (func (export "proxy_on_configure") (param i32 i32) (result i32)
+      (drop (call $body (i32.const 7) (i32.const 0) (i32.const 99) (i32.const 0) (i32.const 4)))
+      (i32.store8 (i32.add (i32.const 4096) (local.get 0)) (i32.load8_u (i32.load (i32.const 0))))
+      (i32.const 1))
+    (func $own (param i32) (result i32)
+      (i32.add (i32.const 4096) (i32.load (i32.add (i32.const 2048) (i32.mul (local.get 0) (i32.const 4))))))
+    (func (export "proxy_on_request_headers") (param i32 i32 i32) (result i32)
+      (drop (call $add (i32.const 0) `x-by` (call $own (local.get 0)) (i32.const 1)))
+      (i32.const 0))
+    (func (export "proxy_on_response_headers") (param i32 i32 i32) (result i32)
+      (drop (call $add (i32.const 2) `x-by` (call $own (local.get 0)) (i32.const 1)))
+      (i32.const 0))
+    (func (export "proxy_on_done") (param i32) (result i32)
+      (if (i32.eqz (i32.load (i32.add (i32.const 2048) (i32.mul (local.get 0) (i32.const 4)))))
+        (then (drop (call $log (i32.const 2) `a plugin is done`)))
+        (else (drop (call $log (i32.const 2) `a stream is done`))))
+      (i32.const 1))
+    (func (export "proxy_on_delete") (param i32)
+      (if (i32.eqz (i32.load (i32.add (i32.const 2048) (i32.mul (local.get 0) (i32.const 4)))))
+        (then (drop (call $log (i32.const 2) `a plugin is gone`)))))"#;
+
+#[tokio::test]
+async fn filters_of_one_module_stand_side_by_side_and_are_told_of_their_ends() -> Result<()> {
+    for isolation in ISOLATIONS {
+        let folder = TempDir::new("wasm")?;
+        let path = folder.join("f.wasm");
+        std::fs::write(&path, wasm::module(SIGNING)?)?;
+        let filter = |name: &str| {
+            format!(
+                "{name}: {{wasm: {{module: '{}', isolation: {isolation}}}, config: {name}}}",
+                path.display()
+            )
+        };
+        let filters = format!("filters: {{{}, {}, {}}}", filter("a"), filter("b"), filter("c"));
+        let origin = TapOrigin::start().await?;
+        let gateway = Site::new()
+            .top(&filters)
+            .top("log: {level: info}")
+            .listener("filters: [a, b, c]")
+            .rule("{match: {path: /less}, cluster: origin, filters: {b: {disabled: true}, c: {config: d}}}")
+            .before(&origin)
+            .await?;
+        for (target, forth, back) in
+            [("/", "a,b,c", "c,b,a"), ("/less", "a,d", "d,a"), ("/", "a,b,c", "c,b,a")]
+        {
+            let answer = gateway.exchange(&get(target, "")).await?;
+            let by = |fields: &eddy_e2e::wire::Fields| {
+                fields.all("x-by").map(String::from_utf8_lossy).collect::<Vec<_>>().join(",")
+            };
+            ensure!(by(&answer.fields) == back, "{isolation}, {target}: {:?}", answer.fields);
+            let seen = origin.log().requests();
+            let asked = seen.last().map(|request| by(&request.fields));
+            ensure!(asked.as_deref() == Some(forth), "{isolation}, {target}: {asked:?}");
+        }
+        gateway.lines().until("a stream is done", 8).await?;
+        if isolation == "stream" {
+            gateway.lines().until("a plugin is done", 8).await?;
+            gateway.lines().until("a plugin is gone", 8).await?;
+        } else {
+            ensure!(gateway.lines().count("a plugin is done") == 0, "{}", gateway.lines().text());
+        }
+        let before = gateway.lines().count("a plugin is gone");
+        ensure!(gateway.exchange(&get("/", "")).await?.status == 200);
+        let lines = gateway.lines().clone();
+        gateway.stop().await?;
+        // The worker's instance and the one in reserve, with four plugins each.
+        let ended = if isolation == "stream" { 3 } else { 8 };
+        lines.until("a plugin is gone", before + ended).await.context(isolation)?;
+    }
+    Ok(())
 }
 
 /// Marks responses with this text, and waits in the request's head for a tick where the request says so.

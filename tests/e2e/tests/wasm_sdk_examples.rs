@@ -65,8 +65,11 @@ const RUST_FILTERS: [Filter; 5] = [
 
 #[tokio::test]
 async fn examples_of_the_sdk_for_rust_do_what_they_say() -> Result<()> {
-    for version in ["0.1.4", "0.2.0"] {
+    for (version, contract) in [("0.1.4", "proxy_abi_version_0_1_0"), ("0.2.0", "proxy_abi_version_0_2_1")] {
         let Some(modules) = rust_sdk_examples(&folder("proxy-wasm-rust"), version)? else { return Ok(()) };
+        let module = std::fs::read(modules.join("http_headers.wasm"))?;
+        let is_said = module.windows(contract.len()).any(|bytes| bytes == contract.as_bytes());
+        ensure!(is_said, "modules of the SDK {version} are not by {contract}");
         rust_examples(&modules).await.with_context(|| format!("version {version}"))?;
     }
     Ok(())

@@ -17,4 +17,5 @@ mod registry;
 pub use elf::{GoRuntime, go_runtime};
 pub use identity::FileIdentity;
 pub use library::NativeLibrary;
-pub use registry::{needs_new_process, stop_all};
+pub use registry::needs_new_process;
+pub(crate) use registry::stop_all;

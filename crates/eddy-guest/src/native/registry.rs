@@ -68,7 +68,7 @@ pub fn needs_new_process(path: &Path) -> bool {
 }
 
 /// Tells every library that the process is about to end. Only on the thread that makes filters.
-pub fn stop_all() {
+pub(crate) fn stop_all() {
     let libraries = lock().libraries.clone();
     libraries.iter().for_each(|library| library.stop());
 }

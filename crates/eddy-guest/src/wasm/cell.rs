@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use eddy_filter::{Call, Direction, Edit, Ended, Level, Phase, Step, Verdict, View};
 use proxy_wasm_host::abi::{Action, Callback};
-use proxy_wasm_host::{CallId, ContextId, QueueId, Rest};
+use proxy_wasm_host::{CallId, ContextId, Fault, QueueId, Rest, Vm};
 use slab::Slab;
 
 use super::embedding::{CallAnswer, CallToken, Embedding, Plugin, Waiting, Wishes};
@@ -135,8 +135,10 @@ impl Cell {
             let ended = machine.enter_with(shown, &plugin, context, |vm| vm.end(context), |_, _| ());
             machine_settle(machine, &library.kernel, &ended);
             step.state = 0;
-            self.streams.try_remove(key);
-            return self.sort_out(library, ended, None).map(|()| Verdict::Continue);
+            if let Some(mut own) = self.take(key).and_then(|stream| stream.machine) {
+                own.stop(std::slice::from_ref(&plugin));
+            }
+            return self.sort_out(library, plugin.id, ended, None).map(|()| Verdict::Continue);
         }
         let has_body = |callback| library.kernel.image.module().has(callback);
         let is_body_wanted = match direction {
@@ -147,36 +149,7 @@ impl Cell {
             shown,
             &stream.plugin,
             context,
-            |vm| {
-                let rest = Rest::of_end(view.is_end);
-                match view.phase {
-                    Phase::RequestHead => {
-                        let count = vm.host().sight.count(Part::Request);
-                        vm.on_request_headers(context, count, rest)
-                    }
-                    Phase::RequestBody => {
-                        let size = body_len(vm.host(), view);
-                        vm.on_request_body(context, size, rest)
-                    }
-                    Phase::RequestTrailers => {
-                        let count = vm.host().sight.count(Part::RequestTrailers);
-                        vm.on_request_trailers(context, count)
-                    }
-                    Phase::ResponseHead => {
-                        let count = vm.host().sight.count(Part::Response);
-                        vm.on_response_headers(context, count, rest)
-                    }
-                    Phase::ResponseBody => {
-                        let size = body_len(vm.host(), view);
-                        vm.on_response_body(context, size, rest)
-                    }
-                    Phase::ResponseTrailers => {
-                        let count = vm.host().sight.count(Part::ResponseTrailers);
-                        vm.on_response_trailers(context, count)
-                    }
-                    Phase::Log | Phase::End => Ok(Action::Continue),
-                }
-            },
+            |vm| call_back(vm, context, view),
             |embedding, action| {
                 let has_calls = embedding.has_calls(context);
                 let verdict = verdict_of(action, embedding.wishes, view, has_calls, is_body_wanted);
@@ -204,7 +177,7 @@ impl Cell {
         }
         machine_settle(machine, &library.kernel, &entered);
         let is_own = stream.machine.is_some();
-        self.sort_out(library, entered, is_own.then_some(key))
+        self.sort_out(library, step.id, entered, is_own.then_some(key))
     }
 
     /// Makes a stream; answers with the state that stands for it.
@@ -231,21 +204,52 @@ impl Cell {
                 let machine = self.machine.as_mut().ok_or("there is no instance")?;
                 let root = machine.root(number).ok_or("its plugin is not there")?;
                 let created = machine.enter(&plugin, None, |vm| vm.create_stream(root));
-                let context = self.sort_out(library, created, None)?;
+                let context = self.sort_out(library, plugin.id, created, None)?;
                 Stream { context, plugin, generation: self.generation, machine: None, is_held: [false; 2] }
             }
         };
         Ok(self.streams.insert(stream) as u64 + 1)
     }
 
+    /// Takes a stream out, and with it the way to its machine: whoever has its place next gets no answer of its.
+    fn take(&mut self, key: usize) -> Option<Stream> {
+        let stream = self.streams.try_remove(key)?;
+        if !self.owners.is_empty() {
+            self.owners.remove(&stream.generation);
+        }
+        Some(stream)
+    }
+
+    /// Ends all streams and machines, and tells them.
+    pub(super) fn stop(&mut self, plugins: &[Arc<Plugin>]) {
+        for stream in self.streams.drain() {
+            let context = stream.context;
+            let is_shared = stream.machine.is_none() && stream.generation == self.generation;
+            let shared = self.machine.as_mut().filter(|_| is_shared);
+            let mut own = stream.machine;
+            if let Some(machine) = own.as_deref_mut().or(shared) {
+                // Whatever it still does ends with it.
+                let _ = machine.enter(&stream.plugin, None, |vm| vm.end(context));
+            }
+            if let Some(mut machine) = own {
+                machine.stop(plugins);
+            }
+        }
+        self.owners.clear();
+        if let Some(mut machine) = self.machine.take() {
+            self.generation = self.generation.wrapping_add(1);
+            machine.stop(plugins);
+        }
+    }
+
     /// An exchange is over that was not logged.
     fn end(&mut self, library: &WasmLibrary, ended: &Ended) {
-        let Some(stream) = key_of(ended.state).and_then(|key| self.streams.try_remove(key)) else { return };
+        let Some(stream) = key_of(ended.state).and_then(|key| self.take(key)) else { return };
         let context = stream.context;
         if let Some(mut machine) = stream.machine {
-            self.owners.remove(&stream.generation);
             // Whatever it still does ends with it.
             let _ = machine.enter(&stream.plugin, None, |vm| vm.end(context));
+            machine.stop(std::slice::from_ref(&stream.plugin));
             return;
         }
         let Some(machine) = self.machine.as_mut().filter(|_| stream.generation == self.generation) else {
@@ -254,13 +258,15 @@ impl Cell {
         let ended = machine.enter(&stream.plugin, None, |vm| vm.end(context));
         machine_settle(machine, &library.kernel, &ended);
         // It was told by a record; nobody waits for what it says.
-        let _ = self.sort_out(library, ended, None);
+        let _ = self.sort_out(library, stream.plugin.id, ended, None);
     }
 
     /// Tells a plugin of the answer to its call.
     pub(super) fn deliver(&mut self, library: &WasmLibrary, token: CallToken, answer: CallAnswer) {
         let own = self.owners.get(&token.generation).copied();
-        let machine = match own.and_then(|key| self.streams.get_mut(key)?.machine.as_deref_mut()) {
+        let stream = own.and_then(|key| self.streams.get_mut(key));
+        debug_assert!(stream.as_ref().is_none_or(|stream| stream.generation == token.generation));
+        let machine = match stream.and_then(|stream| stream.machine.as_deref_mut()) {
             Some(machine) => Some(machine),
             None => self.machine.as_mut().filter(|_| token.generation == self.generation),
         };
@@ -297,16 +303,17 @@ impl Cell {
 
     /// Sees to a callback that belongs to no exchange and failed.
     fn report(&mut self, library: &WasmLibrary, id: u32, done: Result<(), Broken>, own: Option<usize>) {
-        if let Err(why) = self.sort_out(library, done, own) {
+        if let Err(why) = self.sort_out(library, id, done, own) {
             // Beyond its share a filter is not heard.
             let _ = library.kernel.common.host.log(id, Level::Error, why.as_bytes());
         }
     }
 
-    /// Gives up the machine that failed in a callback: the one of a stream, or the worker's.
+    /// Gives up the machine that failed in a callback of this filter's: the one of a stream, or the worker's.
     fn sort_out<T>(
         &mut self,
         library: &WasmLibrary,
+        filter: u32,
         done: Result<T, Broken>,
         own: Option<usize>,
     ) -> Result<T, String> {
@@ -317,6 +324,8 @@ impl Cell {
         if !broken.is_fatal {
             return Err(broken.why);
         }
+        let common = &library.kernel.common;
+        common.metrics.count_failure(&*common.host, self.worker.into(), filter);
         let machine = match own {
             Some(key) => {
                 self.streams.get_mut(key).and_then(|stream| stream.machine.take()).map(|machine| *machine)
@@ -339,6 +348,38 @@ impl Cell {
 fn machine_settle<T>(machine: &mut Machine, kernel: &Kernel, done: &Result<T, Broken>) {
     if done.as_ref().is_ok_and(|_| true) || done.as_ref().is_err_and(|broken| !broken.is_fatal) {
         machine.settle(kernel);
+    }
+}
+
+/// Calls the callback of a phase.
+fn call_back(vm: &mut Vm<Embedding>, context: ContextId, view: &View<'_>) -> Result<Action, Fault> {
+    let rest = Rest::of_end(view.is_end);
+    match view.phase {
+        Phase::RequestHead => {
+            let count = vm.host().sight.count(Part::Request);
+            vm.on_request_headers(context, count, rest)
+        }
+        Phase::RequestBody => {
+            let size = body_len(vm.host(), view);
+            vm.on_request_body(context, size, rest)
+        }
+        Phase::RequestTrailers => {
+            let count = vm.host().sight.count(Part::RequestTrailers);
+            vm.on_request_trailers(context, count)
+        }
+        Phase::ResponseHead => {
+            let count = vm.host().sight.count(Part::Response);
+            vm.on_response_headers(context, count, rest)
+        }
+        Phase::ResponseBody => {
+            let size = body_len(vm.host(), view);
+            vm.on_response_body(context, size, rest)
+        }
+        Phase::ResponseTrailers => {
+            let count = vm.host().sight.count(Part::ResponseTrailers);
+            vm.on_response_trailers(context, count)
+        }
+        Phase::Log | Phase::End => Ok(Action::Continue),
     }
 }
 

@@ -15,6 +15,7 @@ use proxy_wasm_host::{Image, Limits, QueueId, Sandbox, SharedView};
 use super::cell::Cell;
 use super::embedding::{CallAnswer, CallToken, Common, Embedding, Metrics, Plugin, Queues};
 use super::machine::{Machine, Root};
+use super::open;
 use super::services::{SERVICES, compile};
 use super::settings::{Isolation, WasmSettings};
 use super::spare::Spares;
@@ -89,7 +90,7 @@ impl WasmLibrary {
         let image = Image::link(&module, limits, sandbox).map_err(|error| failed(with_sources(&error)))?;
         let name = settings.module.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
         let workers = host.workers();
-        Ok(Arc::new_cyclic(|me: &Weak<Self>| {
+        let library = Arc::new_cyclic(|me: &Weak<Self>| {
             let listened: Weak<Self> = Weak::clone(me);
             let listener = Arc::new(move |queue: QueueId| {
                 if let Some(library) = listened.upgrade() {
@@ -121,7 +122,19 @@ impl WasmLibrary {
                 next_worker: AtomicUsize::new(0),
                 kernel,
             }
-        }))
+        });
+        open::note(&library);
+        Ok(library)
+    }
+
+    /// Ends every instance, and tells the filters and exchanges in it.
+    pub(super) fn stop(&self) {
+        if self.kernel.is_trial {
+            return;
+        }
+        let plugins = self.plugins();
+        self.cells.iter().for_each(|cell| lock(cell).stop(&plugins));
+        self.spares.stop(&plugins);
     }
 
     /// The plugin with this number of the library.
@@ -146,6 +159,7 @@ impl WasmLibrary {
             configuration: config.as_bytes().into(),
         });
         let refused = |message: String| LoadError::Refused { message };
+        self.kernel.common.metrics.show_failures(&*self.kernel.common.host, id);
         self.plugins.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&plugin));
         let plugins = self.plugins();
         match self.kernel.isolation {
@@ -332,6 +346,12 @@ impl Guest for WasmLibrary {
             .ok_or_else(|| LoadError::Refused { message: "there is no such filter".to_owned() })?;
         let number = self.add(of.id, &of.name, &of.root_id, config)?;
         Ok((number, owner.clone()))
+    }
+}
+
+impl Drop for WasmLibrary {
+    fn drop(&mut self) {
+        self.stop();
     }
 }
 

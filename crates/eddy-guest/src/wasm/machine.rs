@@ -96,6 +96,21 @@ impl Machine {
         Ok(())
     }
 
+    /// Tells the plugins that the machine ends. One that is not done yet is not waited for.
+    pub(super) fn stop(&mut self, plugins: &[Arc<Plugin>]) {
+        for root in std::mem::take(&mut self.roots) {
+            let Some(plugin) = plugins.iter().find(|plugin| plugin.number == root.number) else { continue };
+            let ended = self.enter(plugin, None, |vm| match vm.end(root.context) {
+                Ok(false) => vm.delete(root.context),
+                Ok(true) => Ok(()),
+                Err(fault) => Err(fault),
+            });
+            if ended.is_err_and(|broken| broken.is_fatal) {
+                return;
+            }
+        }
+    }
+
     /// Gives the machine to a worker.
     pub(super) fn adopt(&mut self, worker: u16, generation: u32) {
         let embedding = self.vm.host_mut();

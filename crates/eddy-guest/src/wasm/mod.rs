@@ -11,6 +11,7 @@ mod cell;
 mod embedding;
 mod library;
 mod machine;
+mod open;
 mod property;
 mod services;
 mod settings;
@@ -19,4 +20,5 @@ mod spare;
 mod token;
 
 pub use library::WasmLibrary;
+pub(crate) use open::stop_all;
 pub use settings::{Isolation, WasmSettings};

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use eddy_filter::Level;
 
+use super::embedding::Plugin;
 use super::library::{Kernel, WasmLibrary, lock};
 use super::machine::Machine;
 use super::token::WakeToken;
@@ -38,6 +39,14 @@ impl Spares {
     /// Puts a machine in reserve, in the place of one that is there.
     pub(super) fn put(&self, machine: Machine) {
         lock(&self.state).ready = Some(machine);
+    }
+
+    /// Ends the machine in reserve, and tells it.
+    pub(super) fn stop(&self, plugins: &[Arc<Plugin>]) {
+        let ready = lock(&self.state).ready.take();
+        if let Some(mut machine) = ready {
+            machine.stop(plugins);
+        }
     }
 
     /// Notes that a machine failed.

@@ -58,6 +58,18 @@ impl Metrics {
         Ok(MetricId(u32::try_from(index).map_err(|_| Status::InternalFailure)?))
     }
 
+    /// Has the count of a filter's failed instances shown from the first on.
+    pub(crate) fn show_failures(&self, host: &dyn EddyHost, filter: u32) {
+        // A filter that has all the metrics it may have is not counted.
+        let _ = self.define(host, filter, MetricType::Counter, FAILURES);
+    }
+
+    /// Counts an instance that failed while this filter was entered.
+    pub(crate) fn count_failure(&self, host: &dyn EddyHost, lane: usize, filter: u32) {
+        let defined = self.define(host, filter, MetricType::Counter, FAILURES);
+        let _ = defined.and_then(|metric| self.increment(lane, metric, 1));
+    }
+
     fn get(&self, id: MetricId) -> Answer<(MetricKind, Metric)> {
         let defined = self.defined.lock().unwrap_or_else(PoisonError::into_inner);
         let index = usize::try_from(id.0).map_err(|_| Status::NotFound)?;
@@ -121,6 +133,8 @@ fn plain(name: &[u8]) -> String {
     text
 }
 
+/// The metric of instances that failed.
+const FAILURES: &[u8] = b"instance_failures_total";
 const NAME_BYTES_MAX: usize = 64;
 /// Modules say no bounds for their histograms.
 const BOUNDS: [u64; 20] = [
