@@ -19,6 +19,10 @@ pub fn generated() -> Vec<Page> {
     vec![
         Page { path: "docs/reference/config.md".to_owned(), text: eddy_config::reference_page() },
         Page { path: "docs/reference/nginx-directives.md".to_owned(), text: eddy_config::directives_page() },
+        Page {
+            path: "docs/reference/ingress-nginx-annotations.md".to_owned(),
+            text: eddy_config::annotations_page(),
+        },
         Page { path: "docs/reference/eddy.schema.json".to_owned(), text: eddy_config::schema() },
     ]
 }

@@ -21,6 +21,7 @@ mod yaml;
 
 pub use check::{Checked, Leniency, check, check_with, version_of};
 pub use config::*;
+pub use dialect::ingress::annotations_page;
 pub use dialect::nginx::{directives_page, is_pattern, matches_pattern};
 pub use problem::{Colour, Problem, Severity, SourceText, render, to_json};
 pub use reference::{reference_page, schema};

@@ -27,6 +27,7 @@ fn the_schema_is_up_to_date() {
 #[test]
 fn the_page_of_directives_is_up_to_date() {
     check("nginx-directives.md", &eddy_config::directives_page());
+    check("ingress-nginx-annotations.md", &eddy_config::annotations_page());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use eddy_route::RouteTable;
+use eddy_route::nginx::Sites;
 use eddy_upstream::ClusterConfig;
 
 use super::listener::Taken;
@@ -24,6 +25,8 @@ pub(crate) struct Draft<'d, 's> {
     pub(super) tables: Tables,
     /// The clusters.
     pub(crate) clusters: Vec<ClusterConfig>,
+    /// The servers of NGINX's, if any listener has them.
+    pub(crate) sites: Option<Arc<Sites>>,
     pub(super) names: &'d mut Names,
     pub(super) taken: &'d mut Taken<'s>,
     /// What is read.
@@ -52,6 +55,34 @@ impl Draft<'_, '_> {
     pub(crate) fn action(&mut self, action: Action) -> u32 {
         self.tables.actions.push(action);
         u32::try_from(self.tables.actions.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// Takes actions and clusters out, for one who adds to both; [`Draft::put_sites`] brings them back.
+    pub(crate) fn take_parts(&mut self) -> (Vec<Action>, Vec<ClusterConfig>) {
+        (std::mem::take(&mut self.tables.actions), std::mem::take(&mut self.clusters))
+    }
+
+    /// Adds servers of NGINX's, the only ones, with their listeners; actions and clusters have grown by theirs.
+    pub(crate) fn put_sites(
+        &mut self,
+        sites: Sites,
+        listeners: Vec<ListenerConfig>,
+        (actions, clusters): (Vec<Action>, Vec<ClusterConfig>),
+        place: Place,
+        report: &mut Report,
+    ) {
+        debug_assert!(self.sites.is_none(), "there is one set of servers");
+        self.sites = Some(Arc::new(sites));
+        let known = self.names.count();
+        for cluster in clusters.iter().skip(known) {
+            self.names.define(&At { value: Name(Arc::clone(&cluster.name)), place });
+            self.names.find(&cluster.name);
+        }
+        (self.tables.actions, self.clusters) = (actions, clusters);
+        for listener in listeners {
+            self.taken.take_address(&listener.address, place, report);
+            self.listeners.push(listener);
+        }
     }
 
     /// Adds a table; `places` says where its rules are written.

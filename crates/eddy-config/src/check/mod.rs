@@ -6,7 +6,6 @@ mod advice;
 mod builtin;
 mod cluster;
 mod condition;
-#[expect(dead_code, reason = "what dialects add to a configuration, which are still to come")]
 mod draft;
 mod edits;
 mod filter;
@@ -23,10 +22,8 @@ mod tls;
 mod wasm;
 mod whole;
 
-#[expect(unused_imports, reason = "what dialects add to a configuration, which are still to come")]
 pub(crate) use condition::ConditionPlaces;
 pub(crate) use draft::Draft;
 pub(crate) use gateway::DRAIN_TIMEOUT;
-#[expect(unused_imports, reason = "what dialects add to a configuration, which are still to come")]
 pub(crate) use table::RulePlaces;
 pub use whole::{Checked, Leniency, check, check_with, version_of};

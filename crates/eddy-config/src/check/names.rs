@@ -58,6 +58,11 @@ impl Names {
         self.known.contains_key(name)
     }
 
+    /// How many names are defined.
+    pub(super) fn count(&self) -> usize {
+        self.known.len()
+    }
+
     /// The index of a thing of this name, if there is one; it counts as used.
     pub(super) fn find(&mut self, name: &str) -> Option<usize> {
         let known = self.known.get_mut(name)?;

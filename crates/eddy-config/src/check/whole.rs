@@ -188,14 +188,22 @@ fn check_spec(
     let mut taken = Taken::new(sources);
     let listeners =
         check_listeners(spec.listeners.as_ref(), &mut taken, &mut table_names, &mut filters, report);
-    let (listeners, tables, clusters) = {
-        let mut draft =
-            Draft { listeners, tables, clusters, names: &mut cluster_names, taken: &mut taken, sources };
+    let (listeners, tables, clusters, sites) = {
+        let sites = None;
+        let mut draft = Draft {
+            listeners,
+            tables,
+            clusters,
+            sites,
+            names: &mut cluster_names,
+            taken: &mut taken,
+            sources,
+        };
         if let Some(objects) = &objects {
             let spec = spec.kubernetes.as_ref().map(|spec| &spec.value);
             lenient(leniency, report, |report| kubernetes::add(objects, spec, &mut draft, report));
         }
-        (draft.listeners, draft.tables, draft.clusters)
+        (draft.listeners, draft.tables, draft.clusters, draft.sites)
     };
     // With errors above it may only be misspelt.
     if listeners.is_empty() && objects.is_none() && !report.has_errors() {
@@ -234,7 +242,7 @@ fn check_spec(
         drain_timeout: spec.drain_timeout.map_or(gateway::DRAIN_TIMEOUT, |At { value, .. }| value.0),
         shown,
         version: version_of(sources),
-        sites: None,
+        sites,
         included: Vec::new(),
     })
 }

@@ -65,6 +65,11 @@ impl Report {
         self.is_lenient = false;
     }
 
+    /// Whether objections are warnings.
+    pub(crate) fn is_lenient(&self) -> bool {
+        self.is_lenient
+    }
+
     /// Notes what can be passed over at `place`: an error, or a warning where leniency was asked for.
     pub(crate) fn objection(&mut self, place: Place, message: impl Into<String>) -> &mut Found {
         self.note(Found { place, is_warning: self.is_lenient, message: message.into(), hint: None })

@@ -111,6 +111,16 @@ impl Backends {
         })
     }
 
+    /// The same for the first port of a Service.
+    ///
+    /// # Errors
+    /// There is no such Service, or it has no port.
+    pub(crate) fn find_first(&self, service: &ObjectName) -> Result<Backend, Unresolved> {
+        let known = self.services.get(service).ok_or(Unresolved::Service)?;
+        let first = known.ports.first().ok_or(Unresolved::Port)?;
+        self.find(service, &PortOrName::Number(first.number))
+    }
+
     /// The endpoints that eddy's own configuration tells.
     fn given(&self, service: &ObjectName, port: Option<u16>) -> Option<&[EndpointConfig]> {
         let of = |port: Option<u16>| self.given.get(&ServiceName { object: service.clone(), port });

@@ -34,6 +34,20 @@ pub(crate) const KINDS: &[ObjectKind] = &[
         is_namespaced: true,
         keys: &["addressType", "endpoints", "ports"],
     },
+    ObjectKind {
+        group: "networking.k8s.io",
+        name: "Ingress",
+        versions: &["v1"],
+        is_namespaced: true,
+        keys: &["spec"],
+    },
+    ObjectKind {
+        group: "networking.k8s.io",
+        name: "IngressClass",
+        versions: &["v1"],
+        is_namespaced: false,
+        keys: &["spec"],
+    },
 ];
 
 /// An object of a kind that eddy reads.

@@ -5,6 +5,7 @@ use super::object::Objects;
 use super::settings::Settings;
 use super::value::PortOrName;
 use crate::check::Draft;
+use crate::dialect::ingress;
 use crate::problem::{Place, Report};
 use crate::spec::KubernetesSpec;
 use crate::value::ObjectName;
@@ -29,7 +30,7 @@ pub(crate) fn add(
 ) {
     let backends = Backends::read(objects, spec, report);
     let manifests = Manifests { objects, backends, settings: Settings::of(spec) };
-    let _ = manifests;
+    ingress::add(&manifests, draft, report);
     if draft.listeners.is_empty() && !report.has_errors() {
         let place = objects.list.first().map_or_else(Place::default, |object| object.place);
         report.error(place, "nothing to listen on: no object here says where requests come in");

@@ -15,7 +15,7 @@ pub(super) struct Known {
 
 /// Whether eddy has a directive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+pub(in crate::dialect) enum Use {
     /// It does; perhaps with a remark.
     Read(&'static str),
     /// It is passed over, as nothing hangs on it in eddy.

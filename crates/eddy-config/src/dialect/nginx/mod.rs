@@ -15,13 +15,18 @@ mod proxy;
 mod reader;
 mod scope;
 mod server;
+mod targets;
 mod tree;
 mod upstream;
 mod value;
 mod whole;
 mod word;
 
+pub(in crate::dialect) use catalogue::Use;
 pub(crate) use include::{includes, is_nginx};
 pub use include::{is_pattern, matches_pattern};
 pub use page::directives_page;
+pub(in crate::dialect) use targets::Targets;
+pub(in crate::dialect) use tree::{Directive, Word};
 pub(crate) use whole::check_nginx;
+pub(in crate::dialect) use whole::make;

@@ -9,7 +9,7 @@ use super::reader::Reader;
 use super::scope::{Redirects, Scope};
 use super::tree::Word;
 use super::upstream::{UpstreamGroup, with_port};
-use crate::config::{Action, ActionKind};
+use crate::config::{Action, ActionKind, WeightedCluster};
 use crate::problem::{Place, shown};
 use crate::read::Word as _;
 use crate::value::Endpoint;
@@ -111,27 +111,26 @@ impl Reader<'_> {
             uri if uri.starts_with('/') => Some(uri.into()),
             uri => Some(format!("/{uri}").into()),
         };
-        let cluster = self.cluster(host, word.place, scope)?;
+        let action = self.action_of(host, word.place, scope)?;
         let plain = host.strip_suffix(":80").unwrap_or(host);
         let (shown_host, port) = match plain.rsplit_once(':') {
             _ if plain.starts_with("unix:") => ("localhost", ""),
             Some((_, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (plain, port),
             _ => (plain, "80"),
         };
-        let upstream = Upstream::Fixed {
-            action: self.action(cluster, scope),
-            host: shown_host.into(),
-            port: port.into(),
-        };
+        let upstream = Upstream::Fixed { action, host: shown_host.into(), port: port.into() };
         Some((upstream, uri))
     }
 
     /// An upstream that variables name: one of the configuration's.
     fn computed(&mut self, word: &Word, scope: &Scope) -> Option<Upstream> {
         let address = self.text(word)?;
-        let mut names: Vec<String> = self.groups.keys().cloned().collect();
-        names.sort();
-        names.extend(self.addresses.clone());
+        let mut names = self.targets.choices.get(&word.text).cloned().unwrap_or_else(|| {
+            let mut names: Vec<String> = self.groups.keys().cloned().collect();
+            names.sort();
+            names.extend(self.addresses.clone());
+            names
+        });
         let literal = strip_scheme(&word.text).and_then(|rest| rest.split(['/', '?', '$']).next());
         // What follows the host may only be a URI.
         let is_whole = |literal: &str| {
@@ -144,9 +143,9 @@ impl Reader<'_> {
         names.dedup();
         let mut choices = Vec::with_capacity(names.len());
         for name in names {
-            if let Some(cluster) = self.cluster(&name, word.place, scope) {
+            if let Some(action) = self.action_of(&name, word.place, scope) {
                 let plain = name.strip_suffix(":80").unwrap_or(&name);
-                choices.push((plain.into(), self.action(cluster, scope)));
+                choices.push((plain.into(), action));
             }
         }
         if choices.is_empty() {
@@ -155,6 +154,21 @@ impl Reader<'_> {
                 .hint("name it in an `upstream`, or as `host:port` in a `set` or `map`");
         }
         Some(Upstream::Computed { address, choices })
+    }
+
+    /// What is done with requests for a name or address under the settings of a block.
+    fn action_of(&mut self, host: &str, place: Place, scope: &Scope) -> Option<u32> {
+        let kind = match self.targets.splits.get(host).cloned() {
+            None => ActionKind::Cluster(self.cluster(host, place, scope)?),
+            Some(shares) => {
+                let shares = shares.into_iter().filter_map(|(name, weight)| {
+                    let cluster = self.cluster(&name, place, scope)?;
+                    Some(WeightedCluster { cluster, weight })
+                });
+                ActionKind::Weighted(shares.collect())
+            }
+        };
+        Some(self.action(kind, scope))
     }
 
     /// The cluster for a name or address under the timeouts of a block.
@@ -204,17 +218,21 @@ impl Reader<'_> {
         }
     }
 
-    fn action(&mut self, cluster: usize, scope: &Scope) -> u32 {
-        self.spec.hash_keys.push(self.hash_keys.get(cluster).cloned().flatten());
+    fn action(&mut self, kind: ActionKind, scope: &Scope) -> u32 {
         let mut retry = scope.retry.clone();
-        if let Some(cluster) = self.clusters.get(cluster) {
+        let mut hash_key = None;
+        if let ActionKind::Cluster(index) = kind
+            && let Some(cluster) = self.clusters.get(index)
+        {
+            hash_key = self.hash_keys.get(index).cloned().flatten();
             // Each endpoint is asked once; how many a name stands for is not known yet.
             let asked = cluster.endpoints.iter().filter(|endpoint| !endpoint.terms.is_down).count();
             let others = u8::try_from(asked.saturating_sub(1)).unwrap_or(u8::MAX);
             retry.attempts = retry.attempts.min(others.max(u8::from(cluster.has_names())));
         }
+        self.spec.hash_keys.push(hash_key);
         self.actions.push(Action {
-            kind: ActionKind::Cluster(cluster),
+            kind,
             request_edits: eddy_http::FieldEdits::new(),
             response_edits: scope.hidden.clone(),
             host_rewrite: None,

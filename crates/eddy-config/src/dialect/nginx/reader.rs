@@ -10,6 +10,7 @@ use eddy_upstream::ClusterConfig;
 
 use super::block;
 use super::catalogue::{self, Use};
+use super::targets::Targets;
 use super::tree::{Directive, Word};
 use super::upstream::UpstreamGroup;
 use super::value::{parse_size, parse_time};
@@ -36,6 +37,8 @@ pub(super) struct Reader<'r> {
     pub(super) addresses: Vec<String>,
     /// Where variables of the configuration are first read.
     pub(super) first_uses: HashMap<u32, Place>,
+    /// What `proxy_pass` may name beside upstreams.
+    pub(super) targets: Targets,
 }
 
 impl<'r> Reader<'r> {
@@ -53,6 +56,7 @@ impl<'r> Reader<'r> {
             groups: HashMap::new(),
             addresses: Vec::new(),
             first_uses: HashMap::new(),
+            targets: Targets::default(),
         }
     }
 

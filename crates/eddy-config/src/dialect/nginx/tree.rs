@@ -5,18 +5,18 @@ use crate::problem::{Place, Report, shown};
 
 /// A directive.
 #[derive(Clone, Debug)]
-pub(super) struct Directive {
-    pub(super) name: Word,
-    pub(super) arguments: Vec<Word>,
+pub(in crate::dialect) struct Directive {
+    pub(in crate::dialect) name: Word,
+    pub(in crate::dialect) arguments: Vec<Word>,
     /// What it holds, if it is a block.
-    pub(super) block: Option<Vec<Self>>,
+    pub(in crate::dialect) block: Option<Vec<Self>>,
 }
 
 /// A word and where it stands.
 #[derive(Clone, Debug)]
-pub(super) struct Word {
-    pub(super) text: String,
-    pub(super) place: Place,
+pub(in crate::dialect) struct Word {
+    pub(in crate::dialect) text: String,
+    pub(in crate::dialect) place: Place,
 }
 
 /// The directives of a file; what is wrong is noted.

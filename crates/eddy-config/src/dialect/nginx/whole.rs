@@ -6,16 +6,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_route::nginx::{Address, LastTry, PlaceKind, Sites};
+use eddy_upstream::ClusterConfig;
 
 use super::block::{EVENTS, HTTP, MAIN};
 use super::include::{includes, is_pattern, united};
 use super::reader::Reader;
 use super::scope::Scope;
 use super::server::ServerRead;
+use super::targets::Targets;
 use super::tree::{Directive, Word};
 use crate::check::{Leniency, version_of};
 use crate::config::{
-    AccessLogConfig, AddressBlock, Config, ForwardedConfig, GatewayLimits, HttpLimits, HttpTimeouts,
+    AccessLogConfig, Action, AddressBlock, Config, ForwardedConfig, GatewayLimits, HttpLimits, HttpTimeouts,
     ListenAddress, ListenerConfig, LogConfig, LogFormat, LogTarget, QuarantineConfig, Serve,
 };
 use crate::problem::{Place, Report, SourceText, shown};
@@ -35,6 +37,42 @@ pub(crate) fn check_nginx(sources: &[SourceText], leniency: Leniency, report: &m
         return None;
     }
     Some(reader.config(frame, sources))
+}
+
+/// What directives that were made by another dialect come to.
+pub(in crate::dialect) struct Made {
+    pub(in crate::dialect) listeners: Vec<ListenerConfig>,
+    pub(in crate::dialect) sites: Sites,
+    /// The actions there were, and those of the directives behind them.
+    pub(in crate::dialect) actions: Vec<Action>,
+    /// The same of clusters.
+    pub(in crate::dialect) clusters: Vec<ClusterConfig>,
+}
+
+/// Reads directives that another dialect made; `None` when something is wrong, which was noted.
+pub(in crate::dialect) fn make(
+    directives: &[Directive],
+    targets: Targets,
+    (actions, clusters): (Vec<Action>, Vec<ClusterConfig>),
+    sources: &[SourceText],
+    report: &mut Report,
+) -> Option<Made> {
+    let leniency = if report.is_lenient() { Leniency::Lenient } else { Leniency::Strict };
+    let mut reader = Reader::new(sources, leniency, report);
+    // Keys of balancing are found by the place of an action, and of a cluster, in its list.
+    reader.spec.hash_keys.resize(actions.len(), None);
+    reader.hash_keys.resize(clusters.len(), None);
+    (reader.actions, reader.clusters, reader.targets) = (actions, clusters, targets);
+    let mut frame = Frame::default();
+    reader.main(directives, &mut frame);
+    reader.check_variables();
+    reader.check_names();
+    if reader.report.has_errors() {
+        return None;
+    }
+    let listeners = reader.listeners(&frame.servers);
+    let Reader { spec, actions, clusters, .. } = reader;
+    Some(Made { listeners, sites: Sites::build(spec), actions, clusters })
 }
 
 /// What stands outside of servers.
@@ -160,12 +198,13 @@ impl Reader<'_> {
         }
     }
 
-    fn config(self, frame: Frame, sources: &[SourceText]) -> Config {
-        let Self { mut spec, actions, clusters, .. } = self;
+    /// The listeners of servers, an address each.
+    fn listeners(&mut self, servers: &[ServerRead]) -> Vec<ListenerConfig> {
+        let spec = &mut self.spec;
         let mut listeners: Vec<ListenerConfig> = Vec::new();
         let mut by_address: HashMap<ListenAddress, usize> = HashMap::new();
         let mut has_default: Vec<bool> = Vec::new();
-        for server in &frame.servers {
+        for server in servers {
             for listen in &server.listens {
                 let at = *by_address.entry(listen.address.clone()).or_insert_with(|| {
                     let text: Arc<str> = listen.address.to_string().into();
@@ -185,6 +224,12 @@ impl Reader<'_> {
                 }
             }
         }
+        listeners
+    }
+
+    fn config(mut self, frame: Frame, sources: &[SourceText]) -> Config {
+        let listeners = self.listeners(&frame.servers);
+        let Self { spec, actions, clusters, .. } = self;
         let workers = u32::from(frame.workers.unwrap_or(1));
         let mut limits = GatewayLimits::default();
         if let Some(connections) = frame.connections {

@@ -1,0 +1,80 @@
+//! Whose an Ingress is: its class, the controller of that, and how eddy takes it.
+
+use std::collections::HashMap;
+
+use super::model::Ingress;
+use super::nginx::speaks_nginx;
+use super::spec::ClassSpec;
+use crate::dialect::kubernetes::{Object, Objects};
+use crate::problem::{Report, shown};
+use crate::read::At;
+
+/// How an Ingress is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flavour {
+    /// As the text of the API says.
+    Plain,
+    /// As ingress-nginx does.
+    Nginx,
+}
+
+/// The classes, by name.
+pub(super) struct Classes {
+    known: HashMap<String, Flavour>,
+    /// That of Ingresses without a class, if there is one.
+    default: Option<Flavour>,
+}
+
+impl Classes {
+    /// Reads IngressClass objects; what is wrong with them goes to `report`.
+    pub(super) fn read(objects: &Objects<'_>, report: &mut Report) -> Self {
+        let mut classes = Self { known: HashMap::new(), default: None };
+        for object in objects.of("networking.k8s.io", "IngressClass") {
+            let Some(flavour) = read_class(object, report) else { continue };
+            classes.known.insert(object.metadata.name.to_string(), flavour);
+            let default = object.metadata.annotation("ingressclass.kubernetes.io/is-default-class");
+            if default.is_some_and(|value| &*value.value == "true") {
+                // Of several defaults Kubernetes takes none for an Ingress without a class.
+                classes.default.get_or_insert(flavour);
+            }
+        }
+        classes
+    }
+
+    /// How an Ingress of a class, or without one, is taken.
+    ///
+    /// A class that is not there is taken for ingress-nginx' own if it is called `nginx`; an Ingress without a class or of
+    /// one that is not there, if it has annotations of that controller.
+    pub(super) fn flavour(&self, ingress: &Ingress, class: Option<&At<String>>) -> Flavour {
+        let known = match class {
+            Some(class) => self.known.get(&class.value).copied(),
+            None => self.default,
+        };
+        known.unwrap_or_else(|| {
+            let is_nginx = class.is_some_and(|class| class.value == "nginx") || speaks_nginx(ingress);
+            if is_nginx { Flavour::Nginx } else { Flavour::Plain }
+        })
+    }
+}
+
+fn read_class(object: &Object<'_>, report: &mut Report) -> Option<Flavour> {
+    let spec = object.needed_part::<ClassSpec>("spec", report)?;
+    let controller = spec.value.controller?;
+    match &*controller.value.0 {
+        NGINX => Some(Flavour::Nginx),
+        EDDY => Some(Flavour::Plain),
+        other => {
+            let message = format!(
+                "eddy serves Ingresses of the controller `{}` as the API says, without what it adds",
+                shown(other)
+            );
+            report.warning(controller.place, message).hint(format!("write `{EDDY}` for that, or `{NGINX}`"));
+            Some(Flavour::Plain)
+        }
+    }
+}
+
+/// The controller that ingress-nginx is.
+const NGINX: &str = "k8s.io/ingress-nginx";
+/// The controller that eddy is.
+const EDDY: &str = "eddy.dev/ingress";

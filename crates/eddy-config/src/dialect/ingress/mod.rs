@@ -1,0 +1,12 @@
+//! Ingresses of Kubernetes: as the API says (`plain`), or as ingress-nginx takes them (`nginx`).
+
+mod class;
+mod model;
+mod nginx;
+mod plain;
+mod read;
+mod spec;
+mod whole;
+
+pub use nginx::annotations_page;
+pub(crate) use whole::add;

@@ -1,0 +1,82 @@
+//! An Ingress as it is understood, whatever takes it further.
+
+use crate::dialect::kubernetes::PortOrName;
+use crate::problem::Place;
+use crate::read::At;
+
+/// An Ingress.
+#[derive(Clone, Debug)]
+pub(super) struct Ingress {
+    pub(super) namespace: String,
+    pub(super) name: String,
+    /// When it was made, seconds since 1970; objects in files mostly don't say.
+    pub(super) created: Option<i64>,
+    /// Where its name is written.
+    pub(super) place: Place,
+    pub(super) annotations: Vec<Annotation>,
+    /// Where requests go that no path is for.
+    pub(super) default_backend: Option<Backend>,
+    pub(super) rules: Vec<HostRule>,
+    /// Where `tls` is written, if it is.
+    pub(super) tls: Option<Place>,
+}
+
+/// An annotation.
+#[derive(Clone, Debug)]
+pub(super) struct Annotation {
+    pub(super) name: String,
+    pub(super) value: String,
+    /// Where its value is written.
+    pub(super) place: Place,
+}
+
+/// The paths of a host.
+#[derive(Clone, Debug)]
+pub(super) struct HostRule {
+    /// The host in lower case; none for any.
+    pub(super) host: Option<At<String>>,
+    /// Its paths; none where the rule has no `http`.
+    pub(super) paths: Option<Vec<PathRule>>,
+    pub(super) place: Place,
+}
+
+/// A path and where its requests go.
+#[derive(Clone, Debug)]
+pub(super) struct PathRule {
+    /// The path as written; empty for `/`.
+    pub(super) path: At<String>,
+    pub(super) kind: PathKind,
+    pub(super) backend: Backend,
+}
+
+/// `pathType`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PathKind {
+    /// This path alone.
+    Exact,
+    /// This path and all below it, by segment.
+    Prefix,
+    /// What the controller makes of it.
+    Implementation,
+}
+
+/// Where requests go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Backend {
+    /// A port of a Service.
+    Service {
+        /// The Service, in the namespace of the Ingress.
+        name: At<String>,
+        /// Its port.
+        port: PortOrName,
+    },
+    /// Something else, which eddy does not know.
+    Resource(Place),
+}
+
+impl Ingress {
+    /// `namespace/name`.
+    pub(super) fn full_name(&self) -> String {
+        format!("{}/{}", self.namespace, self.name)
+    }
+}

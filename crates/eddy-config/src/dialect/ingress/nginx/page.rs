@@ -1,0 +1,35 @@
+//! The page that says of each annotation whether eddy has it.
+
+use std::fmt::Write as _;
+
+use super::catalogue::KNOWN;
+use crate::dialect::nginx::Use;
+
+/// The page of ingress-nginx's annotations in eddy, as Markdown.
+pub fn annotations_page() -> String {
+    let mut out = String::from(HEAD);
+    for known in KNOWN {
+        let (word, note) = match known.use_ {
+            Use::Read("") => ("accepted", ""),
+            Use::Read(note) => ("accepted: ", note),
+            Use::Idle(note) => ("accepted, means nothing: ", note),
+            Use::Warned(note) => ("accepted with a warning: ", note),
+            Use::Refused(note) => ("**refused**: ", note),
+        };
+        // Writing to a string never fails.
+        let _ = writeln!(out, "| `{}` | {word}{note} |", known.name);
+    }
+    out
+}
+
+const HEAD: &str = "\
+# ingress-nginx's annotations in eddy
+
+This page is made from the code: every annotation of ingress-nginx 1.15, without its `nginx.ingress.kubernetes.io/`. What is
+refused is an error that names file, line and column; `--lenient` makes a warning of it and passes over the annotation. So it
+does with annotations that are not on this page. A switch that is refused may be there with the value `\"false\"`. How to run
+Ingresses, and where eddy differs, is in [the guide](../guide/ingress.md) and in [divergences](divergences.md).
+
+| annotation | in eddy |
+|---|---|
+";

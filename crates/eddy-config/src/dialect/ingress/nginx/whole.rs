@@ -1,0 +1,40 @@
+//! From Ingresses to a configuration of NGINX's.
+
+use super::catalogue::PREFIX;
+use super::servers::arrange;
+use super::settings::Settings;
+use super::upstreams::{Resolve, gather};
+use super::write::Writer;
+use crate::dialect::ingress::model::Ingress;
+use crate::dialect::nginx::{Directive, Targets};
+use crate::problem::Report;
+
+/// Whether an Ingress has annotations of ingress-nginx's.
+pub(in crate::dialect::ingress) fn speaks_nginx(ingress: &Ingress) -> bool {
+    ingress.annotations.iter().any(|annotation| annotation.name.starts_with(PREFIX))
+}
+
+/// The configuration that ingress-nginx would write for these Ingresses, and what its `proxy_pass` may name.
+pub(in crate::dialect::ingress) fn lower(
+    ingresses: &[Ingress],
+    listens: &[String],
+    resolve: Resolve<'_>,
+    report: &mut Report,
+) -> (Vec<Directive>, Targets) {
+    let mut read: Vec<(&Ingress, Settings)> =
+        ingresses.iter().map(|ingress| (ingress, Settings::read(ingress, report))).collect();
+    // Of one age, the later name comes first, as in the controller.
+    read.sort_by(|(a, _), (b, _)| a.created.cmp(&b.created).then_with(|| b.full_name().cmp(&a.full_name())));
+    let mut upstreams = gather(&read, resolve);
+    let servers = arrange(&read, &mut upstreams, report);
+    let mut writer = Writer {
+        ingresses: &read,
+        upstreams: &upstreams,
+        listens,
+        resolve,
+        targets: Targets::default(),
+        extra: Vec::new(),
+    };
+    let directives = writer.write(&servers);
+    (directives, writer.targets)
+}

@@ -1,0 +1,150 @@
+//! Ingresses as the API says: one table in which the longest path of the most specific host wins.
+
+use eddy_http::FieldEdits;
+use eddy_route::{Dialect, HostPattern, Origin, PathPattern, RouteTable, Rule};
+
+use super::model::{Backend, Ingress, PathKind};
+use crate::check::{ConditionPlaces, Draft, RulePlaces};
+use crate::config::{Action, ActionKind, ListenAddress, Respond, RetryConfig};
+use crate::dialect::kubernetes::{Manifests, Unresolved};
+use crate::problem::{Place, Report, shown};
+use crate::read::At;
+use crate::value::ObjectName;
+
+/// Adds a table of these Ingresses at some addresses; what is wrong with them goes to `report`.
+pub(super) fn add_plain(
+    mut ingresses: Vec<Ingress>,
+    addresses: &[ListenAddress],
+    manifests: &Manifests<'_, '_>,
+    draft: &mut Draft<'_, '_>,
+    report: &mut Report,
+) {
+    // Of two rules for the same host, path and type the older Ingress' counts.
+    ingresses.sort_by(|a, b| (a.created, &a.namespace, &a.name).cmp(&(b.created, &b.namespace, &b.name)));
+    let mut maker = Maker { manifests, draft, rules: Vec::new(), places: Vec::new() };
+    for ingress in &ingresses {
+        maker.ingress(ingress, report);
+    }
+    let Maker { rules, places, .. } = maker;
+    let mut table = RouteTable::new("ingress", Dialect::Eddy);
+    table.rules = rules;
+    let table = draft.table(table, places);
+    let place = ingresses.first().map_or_else(Place::default, |ingress| ingress.place);
+    for address in addresses {
+        draft.serve(address.to_string().into(), address, table, place, report);
+    }
+}
+
+struct Maker<'m, 'd, 'n, 's, 'o, 't> {
+    manifests: &'m Manifests<'o, 't>,
+    draft: &'d mut Draft<'n, 's>,
+    rules: Vec<Rule>,
+    places: Vec<RulePlaces>,
+}
+
+impl Maker<'_, '_, '_, '_, '_, '_> {
+    fn ingress(&mut self, ingress: &Ingress, report: &mut Report) {
+        for (number, rule) in ingress.rules.iter().enumerate() {
+            let host = rule.host.as_ref();
+            for (index, path) in rule.paths.iter().flatten().enumerate() {
+                let text = if path.path.value.is_empty() { "/" } else { path.path.value.as_str() };
+                let pattern = match path.kind {
+                    PathKind::Exact => PathPattern::Exact(text.to_owned()),
+                    PathKind::Prefix | PathKind::Implementation => PathPattern::Prefix(text.to_owned()),
+                };
+                let action = self.action(ingress, &path.backend, report);
+                let name = format!("{}/{number}.{index}", ingress.full_name());
+                let place = path.path.place;
+                self.add(name, host, (pattern, Some(place)), action, place);
+            }
+            // A rule without paths leaves all of its host to the default backend.
+            if rule.paths.is_none()
+                && let (Some(host), Some(backend)) = (host, &ingress.default_backend)
+            {
+                let action = self.action(ingress, backend, report);
+                let name = format!("{}/{number}", ingress.full_name());
+                self.add(name, Some(host), (PathPattern::Any, None), action, rule.place);
+            }
+        }
+        if let Some(backend) = &ingress.default_backend {
+            let action = self.action(ingress, backend, report);
+            let name = format!("{}/default", ingress.full_name());
+            self.add(name, None, (PathPattern::Any, None), action, ingress.place);
+        }
+    }
+
+    fn add(
+        &mut self,
+        name: String,
+        host: Option<&At<String>>,
+        (path, path_place): (PathPattern, Option<Place>),
+        action: u32,
+        place: Place,
+    ) {
+        let file = self.draft.sources.get(place.source as usize).map(|source| source.path.clone());
+        let origin = Origin { file: file.unwrap_or_else(|| "".into()), line: place.line };
+        let mut rule = Rule::new(&name, origin);
+        rule.hosts = host.map(|host| host_pattern(&host.value)).into_iter().collect();
+        rule.path = path;
+        rule.action = action;
+        self.rules.push(rule);
+        let conditions = ConditionPlaces {
+            host: host.map(|host| host.place),
+            path: path_place,
+            ..ConditionPlaces::default()
+        };
+        self.places.push(RulePlaces { rule: place, conditions, rewrite: None });
+    }
+
+    /// What is done with requests for a backend.
+    fn action(&mut self, ingress: &Ingress, backend: &Backend, report: &mut Report) -> u32 {
+        let kind = match backend {
+            Backend::Service { name: service, port } => {
+                let name = ObjectName {
+                    namespace: ingress.namespace.as_str().into(),
+                    name: service.value.as_str().into(),
+                };
+                match self.manifests.cluster(&name, port, self.draft, report) {
+                    Ok(cluster) => ActionKind::Cluster(cluster),
+                    Err(why) => {
+                        note_unresolved(service, why, report);
+                        unavailable()
+                    }
+                }
+            }
+            Backend::Resource(_) => unavailable(),
+        };
+        self.draft.action(Action {
+            kind,
+            request_edits: FieldEdits::new(),
+            response_edits: FieldEdits::new(),
+            host_rewrite: None,
+            timeout: None,
+            retry: RetryConfig::default(),
+            filters: Vec::new(),
+        })
+    }
+}
+
+/// Says that there is nothing behind a backend.
+pub(super) fn note_unresolved(service: &At<String>, why: Unresolved, report: &mut Report) {
+    let what = match why {
+        Unresolved::Service => format!("there is no Service `{}` in this namespace", shown(&service.value)),
+        Unresolved::Port => format!("the Service `{}` has no such port", shown(&service.value)),
+    };
+    report.warning(service.place, what).hint("requests to it are answered 503");
+}
+
+/// A wildcard stands for one label.
+fn host_pattern(host: &str) -> HostPattern {
+    match host.strip_prefix("*.") {
+        Some(rest) => HostPattern::OneLabel(rest.to_owned()),
+        None => HostPattern::Exact(host.to_owned()),
+    }
+}
+
+/// An answer 503, for what leads nowhere.
+fn unavailable() -> ActionKind {
+    let body: &[u8] = b"no endpoints for this request\n";
+    ActionKind::Respond(Respond { status: 503, body: body.into(), content_type: "text/plain".into() })
+}

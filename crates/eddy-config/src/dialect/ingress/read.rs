@@ -1,0 +1,174 @@
+//! From an Ingress as written to one that is understood.
+
+use std::net::IpAddr;
+
+use eddy_route::HostPattern;
+
+use super::model::{Annotation, Backend, HostRule, Ingress, PathKind, PathRule};
+use super::spec::{BackendSpec, IngressSpec, PathSpec, RuleSpec, ServiceBackendSpec};
+use crate::dialect::kubernetes::{ApiText, Object, PortOrName};
+use crate::problem::{Place, Report, shown};
+use crate::read::{At, Misfit, Word};
+
+/// Reads an Ingress and the name of its class; what is wrong with it goes to `report`.
+pub(super) fn read_ingress(object: &Object<'_>, report: &mut Report) -> (Ingress, Option<At<String>>) {
+    let spec = object.needed_part::<IngressSpec>("spec", report);
+    let spec = spec.map_or_else(IngressSpec::default, |spec| spec.value);
+    let metadata = &object.metadata;
+    let annotations = metadata.annotations.iter().map(|(name, value)| Annotation {
+        name: name.to_string(),
+        value: value.value.to_string(),
+        place: value.place,
+    });
+    let class = spec.class.map(text);
+    // The older way to name it.
+    let class = class.or_else(|| {
+        let class = metadata.annotation("kubernetes.io/ingress.class")?;
+        Some(At { value: class.value.to_string(), place: class.place })
+    });
+    let has_backend = spec.default_backend.is_some();
+    let rules = spec.rules.map_or_else(Vec::new, |rules| rules.value);
+    if rules.is_empty() && !has_backend {
+        report
+            .warning(metadata.place, "this Ingress has neither `rules` nor a `defaultBackend`")
+            .hint("it leads nowhere");
+    }
+    let ingress = Ingress {
+        namespace: metadata.namespace.to_string(),
+        name: metadata.name.to_string(),
+        created: metadata.created,
+        place: metadata.place,
+        annotations: annotations.collect(),
+        default_backend: spec.default_backend.and_then(|backend| read_backend(backend, report)),
+        rules: rules.into_iter().filter_map(|rule| read_rule(rule, report)).collect(),
+        tls: spec.tls.filter(|tls| !tls.value.is_empty()).map(|tls| tls.place),
+    };
+    (ingress, class)
+}
+
+fn read_rule(rule: At<RuleSpec>, report: &mut Report) -> Option<HostRule> {
+    let host = match rule.value.host.map(text).filter(|host| !host.value.is_empty()) {
+        Some(host) => Some(check_host(host, report)?),
+        None => None,
+    };
+    let paths = rule.value.http.and_then(|http| http.value.paths);
+    let paths =
+        paths.map(|paths| paths.value.into_iter().filter_map(|path| read_path(path, report)).collect());
+    Some(HostRule { host, paths, place: rule.place })
+}
+
+fn read_path(path: At<PathSpec>, report: &mut Report) -> Option<PathRule> {
+    let place = path.place;
+    let PathSpec { path, kind, backend } = path.value;
+    let kind = kind?;
+    let kind = match &*kind.value.0 {
+        "Exact" => PathKind::Exact,
+        "Prefix" => PathKind::Prefix,
+        "ImplementationSpecific" => PathKind::Implementation,
+        other => {
+            let message =
+                format!("expected `Exact`, `Prefix` or `ImplementationSpecific`, found `{}`", shown(other));
+            report.error(kind.place, message);
+            return None;
+        }
+    };
+    let path = path.map_or_else(|| At { value: String::new(), place }, text);
+    check_path(&path, kind, report)?;
+    let backend = read_backend(backend?, report)?;
+    Some(PathRule { path, kind, backend })
+}
+
+fn read_backend(backend: At<BackendSpec>, report: &mut Report) -> Option<Backend> {
+    let BackendSpec { service, resource } = backend.value;
+    match (service, resource) {
+        (Some(service), None) => read_service(service, report),
+        (None, Some(resource)) => Some(Backend::Resource(resource.place)),
+        (Some(_), Some(resource)) => {
+            report.error(resource.place, "`resource` can't be combined with `service`");
+            None
+        }
+        (None, None) => {
+            report.error(backend.place, "a backend of an Ingress needs the key `service`");
+            None
+        }
+    }
+}
+
+fn read_service(service: At<ServiceBackendSpec>, report: &mut Report) -> Option<Backend> {
+    let ServiceBackendSpec { name, port } = service.value;
+    let At { value: port, place } = port?;
+    let port = match (port.number, port.name) {
+        (Some(number), None) => PortOrName::Number(number.value.to_u16()),
+        (None, Some(name)) => PortOrName::Name(name.value.0),
+        (Some(_), Some(_)) => {
+            report.error(place, "a port of an Ingress has a `number` or a `name`, not both");
+            return None;
+        }
+        (None, None) => {
+            report.error(place, "a port of an Ingress needs a `number` or a `name`");
+            return None;
+        }
+    };
+    Some(Backend::Service { name: text(name?), port })
+}
+
+/// The host as the API takes it: a name in lower case, perhaps with `*.` in front.
+fn check_host(host: At<String>, report: &mut Report) -> Option<At<String>> {
+    let bare = host.value.strip_prefix("*.").unwrap_or(&host.value);
+    let reason = match HostPattern::parse(&host.value) {
+        _ if bare.parse::<IpAddr>().is_ok() || bare.starts_with('[') => {
+            "hosts of Ingresses are names, not addresses"
+        }
+        Ok(_) if bare == "*" => "a wildcard is `*.` and a name",
+        Ok(_) if bare.bytes().any(|byte| byte.is_ascii_uppercase()) => "hosts are written in lower case",
+        Ok(_) if bare.ends_with('.') => "a host has no dot at its end",
+        Ok(_) => return Some(host),
+        Err(Misfit::Reason { reason, .. }) => {
+            report.error(host.place, format!("`{}` {reason}", shown(&host.value)));
+            return None;
+        }
+        Err(Misfit::Form { .. } | Misfit::Range) => "it is no name",
+    };
+    report.error(host.place, format!("`{}` is not a host of an Ingress: {reason}", shown(&host.value)));
+    None
+}
+
+/// Notes a path that the API does not take.
+fn check_path(path: &At<String>, kind: PathKind, report: &mut Report) -> Option<()> {
+    let text = path.value.as_str();
+    let is_empty = text.is_empty() && kind == PathKind::Implementation;
+    if !text.starts_with('/') && !is_empty {
+        report.error(path.place, format!("`{}` is not a path: it begins with `/`", shown(text)));
+        return None;
+    }
+    if text.len() > PATH_BYTES_MAX {
+        report.error(path.place, format!("too long: a path has at most {PATH_BYTES_MAX} bytes"));
+        return None;
+    }
+    if kind == PathKind::Implementation {
+        return Some(());
+    }
+    let inner = ["//", "/./", "/../", "%2f", "%2F"].into_iter().find(|part| text.contains(part));
+    let end = ["/..", "/."].into_iter().find(|part| text.ends_with(part));
+    if let Some(part) = inner.or(end) {
+        report
+            .error(path.place, format!("a path of an Ingress has no `{part}`"))
+            .hint("requests with such a path never come as they are written");
+        return None;
+    }
+    Some(())
+}
+
+/// Says where backends that are no Services lead.
+pub(super) fn note_resource(place: Place, report: &mut Report) {
+    report
+        .objection(place, "eddy serves nothing but Services: a `resource` would have to be known to it")
+        .hint("name a `service`, or give `--lenient` to answer 503 there");
+}
+
+fn text(text: At<ApiText>) -> At<String> {
+    At { value: text.value.0.to_string(), place: text.place }
+}
+
+/// Longest path.
+const PATH_BYTES_MAX: usize = 4096;

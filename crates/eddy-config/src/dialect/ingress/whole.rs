@@ -1,0 +1,105 @@
+//! From all Ingresses to what they add to a configuration.
+
+use eddy_upstream::{EndpointAddress, EndpointConfig};
+
+use super::class::{Classes, Flavour};
+use super::model::{Backend, Ingress};
+use super::nginx::{Wanted, lower};
+use super::plain::{add_plain, note_unresolved};
+use super::read::{note_resource, read_ingress};
+use crate::check::Draft;
+use crate::config::ListenAddress;
+use crate::dialect::kubernetes::{Backends, Manifests, Unresolved};
+use crate::dialect::nginx::make;
+use crate::problem::Report;
+use crate::value::ObjectName;
+
+/// Adds what Ingresses say; what is wrong with them goes to `report`.
+pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, report: &mut Report) {
+    let Manifests { objects, backends, settings } = manifests;
+    let classes = Classes::read(objects, report);
+    let (mut plain, mut nginx) = (Vec::new(), Vec::new());
+    for object in objects.of("networking.k8s.io", "Ingress") {
+        let (ingress, class) = read_ingress(object, report);
+        note_unserved(&ingress, report);
+        match classes.flavour(&ingress, class.as_ref()) {
+            Flavour::Plain => plain.push(ingress),
+            Flavour::Nginx => nginx.push(ingress),
+        }
+    }
+    let addresses = settings.addresses(None, &[], PORT);
+    if !plain.is_empty() {
+        add_plain(plain, &addresses, manifests, draft, report);
+    }
+    if !nginx.is_empty() {
+        add_nginx(&nginx, &addresses, backends, draft, report);
+    }
+}
+
+/// Notes what eddy does not have of an Ingress of any flavour.
+fn note_unserved(ingress: &Ingress, report: &mut Report) {
+    if let Some(place) = ingress.tls {
+        report
+            .objection(
+                place,
+                "eddy takes no certificates from manifests yet: these hosts would be served without TLS",
+            )
+            .hint(
+                "end TLS in front of eddy and take `tls` out, or give `--lenient` to serve them as they are",
+            );
+    }
+    let paths = ingress.rules.iter().filter_map(|rule| rule.paths.as_ref()).flatten();
+    for backend in paths.map(|path| &path.backend).chain(&ingress.default_backend) {
+        if let Backend::Resource(place) = backend {
+            note_resource(*place, report);
+        }
+    }
+}
+
+fn add_nginx(
+    ingresses: &[Ingress],
+    addresses: &[ListenAddress],
+    backends: &Backends,
+    draft: &mut Draft<'_, '_>,
+    report: &mut Report,
+) {
+    let mut unresolved = Vec::new();
+    let mut resolve = |wanted: &Wanted<'_>| match endpoints(wanted, backends) {
+        Ok(endpoints) => endpoints,
+        Err(why) => {
+            unresolved.push((wanted.service.clone(), why));
+            Vec::new()
+        }
+    };
+    let listens: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+    let (directives, targets) = lower(ingresses, &listens, &mut resolve, report);
+    for (service, why) in unresolved {
+        note_unresolved(&service, why, report);
+    }
+    if report.has_errors() {
+        return;
+    }
+    let place = ingresses.first().map(|ingress| ingress.place).unwrap_or_default();
+    let parts = draft.take_parts();
+    if let Some(made) = make(&directives, targets, parts, draft.sources, report) {
+        draft.put_sites(made.sites, made.listeners, (made.actions, made.clusters), place, report);
+    }
+}
+
+/// The endpoints of a port as NGINX writes them.
+fn endpoints(wanted: &Wanted<'_>, backends: &Backends) -> Result<Vec<String>, Unresolved> {
+    let name = ObjectName { namespace: wanted.namespace.into(), name: wanted.service.value.as_str().into() };
+    let backend = match wanted.port {
+        Some(port) => backends.find(&name, port)?,
+        None => backends.find_first(&name)?,
+    };
+    let written = |endpoint: &EndpointConfig| match &endpoint.address {
+        EndpointAddress::Socket(address) => address.to_string(),
+        EndpointAddress::Name { host, port } => format!("{host}:{port}"),
+        EndpointAddress::Unix(path) => format!("unix:{}", path.display()),
+    };
+    Ok(backend.cluster.endpoints.iter().map(written).collect())
+}
+
+/// The port that Ingresses are served at.
+const PORT: u16 = 80;

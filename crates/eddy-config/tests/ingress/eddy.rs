@@ -1,0 +1,70 @@
+//! The side of eddy: manifests, and what comes of a request.
+
+use std::sync::Arc;
+
+use eddy_config::{ActionKind, Config, SourceText, check};
+use eddy_http::{HeadLimits, RequestHead, Version};
+use eddy_route::RouteScratch;
+use eddy_route::nginx::{Outcome, SiteRequest, Sites, Walk};
+
+pub(crate) struct Eddy {
+    config: Config,
+}
+
+impl Eddy {
+    pub(crate) fn of_manifests(text: &str) -> Self {
+        let checked = check(&[SourceText::new("manifests.yaml", text)]);
+        Self { config: checked.unwrap_or_else(|problems| panic!("{problems:#?}\n{text}")).config }
+    }
+
+    /// Status, and the address of a redirect, or the Service with the target and host that it is sent; `None` where eddy's
+    /// parser refuses the request.
+    pub(crate) fn ask(&self, text: &str) -> Option<String> {
+        let bytes = text.as_bytes();
+        let mut head = RequestHead::new();
+        head.parse(bytes, &HeadLimits::default()).ok()?;
+        let sites: &Arc<Sites> = self.config.sites.as_ref().unwrap();
+        let request = SiteRequest {
+            host: head.host.of(bytes),
+            path: head.path.of(bytes),
+            query: head.query.map(|query| query.of(bytes)),
+            target: head.target.of(bytes),
+            method: head.method_name(bytes),
+            protocol: if head.version == Version::Http11 { "HTTP/1.1" } else { "HTTP/1.0" },
+            fields: head.fields(bytes),
+            body_bytes: None,
+            remote_address: b"unix:",
+            remote_port: 0,
+            local_address: b"unix:",
+            local_port: 80,
+            id: 0,
+        };
+        let (mut walk, mut scratch, mut out) = (Walk::default(), RouteScratch::new(), Vec::new());
+        let outcome = sites.walk(0, &request, &mut walk, &mut scratch);
+        let shown = |bytes: &[u8]| bytes.escape_ascii().to_string();
+        let answer = match outcome {
+            Outcome::Proxy { action } => {
+                if sites.write_target(&request, &mut walk, &mut scratch, &mut out).is_err() {
+                    return None;
+                }
+                let target = shown(&out);
+                sites.write_host(&request, &mut walk, &mut scratch, &mut out);
+                format!("200 {} {target} {}", self.cluster(action), shown(&out))
+            }
+            Outcome::Text { status } => format!("{status} {}", shown(walk.text())),
+            Outcome::Redirect { status } => {
+                sites.write_location(&request, &mut walk, &mut out);
+                format!("{status} -> {}", shown(&out))
+            }
+            Outcome::Status { status } => status.to_string(),
+            Outcome::Close => "closed".to_owned(),
+        };
+        Some(answer.trim_end().to_owned())
+    }
+
+    fn cluster(&self, action: u32) -> &str {
+        let kind = &self.config.actions[action as usize].kind;
+        let ActionKind::Cluster(cluster) = kind else { panic!("a draw is for another test: {kind:?}") };
+        &self.config.clusters[*cluster].name
+    }
+}
