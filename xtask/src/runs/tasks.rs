@@ -76,8 +76,8 @@ fn random_orders() -> Vec<Step> {
 }
 
 impl Nightly {
-    /// Runs the whole corpus, a million requests to generated routes, filters in random orders, every fuzz target and all
-    /// planted faults; writes `tests/nightly/RESULT.md`. Whether all passed.
+    /// Runs the whole corpus, a million requests to generated routes, ten million messages, filters in random orders,
+    /// every fuzz target and all planted faults; writes `tests/nightly/RESULT.md`. Whether all passed.
     ///
     /// # Errors
     /// When a step can't be started or the result can't be written.
@@ -100,7 +100,11 @@ impl Nightly {
         // Each case is a table and some fifteen requests.
         let routes = Step::new("routes: index, plain scan and oracle agree, a million requests", &routes)
             .with("PROPTEST_CASES", "40000");
-        let mut outcomes = run_all(root, &[build, corpus, routes])?;
+        let protobuf = Step::new(
+            "protobuf: messages and JSON as the reference for Go takes them, ten million",
+            &["crates/eddy-protobuf/tests/differential/run", "10000000"],
+        );
+        let mut outcomes = run_all(root, &[build, corpus, routes, protobuf])?;
         outcomes.extend(run_all(root, &random_orders())?);
         outcomes.extend(self.fuzz(root)?);
         outcomes.extend(run_all(root, &[Step::new("planted faults", &["cargo", "xtask", "mutants"])])?);

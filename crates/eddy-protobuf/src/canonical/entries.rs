@@ -1,0 +1,129 @@
+//! Entries of maps: one a key, the last that came.
+
+use std::collections::HashMap;
+
+use super::collect::{Occurrence, check_utf8, is_known, is_of};
+use super::values::{narrowed, write_scalar};
+use super::{Canonical, Part};
+use crate::fault::Fault;
+use crate::schema::Field;
+use crate::wire::{self, Item, Items, close_length, open_length, write_tag};
+
+/// What an entry has.
+struct Entry<'m> {
+    key: Option<Item<'m>>,
+    values: Vec<Occurrence<'m>>,
+}
+
+impl Canonical<'_> {
+    pub(super) fn map(
+        &self,
+        field: &Field,
+        occurrences: &[Occurrence<'_>],
+        out: &mut Vec<u8>,
+        depth: u32,
+    ) -> Result<(), Fault> {
+        let Some(id) = field.kind.message() else { return Ok(()) };
+        let message = self.schema.message(id);
+        let (Some((_, key_field)), Some((_, value_field))) = (message.by_number(1), message.by_number(2))
+        else {
+            return Ok(());
+        };
+        let mut entries: Vec<Entry<'_>> = Vec::new();
+        let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
+        for part in occurrences.iter().filter_map(Occurrence::part) {
+            let entry = self.entry(key_field, value_field, part, depth)?;
+            let Some(entry) = entry else { continue };
+            let mut key = Vec::new();
+            if let Some(item) = entry.key {
+                write_scalar(key_field.kind, item, &mut key);
+            }
+            // A key that is absent is the default: zero, false or empty, which are one byte of 0 each, or none.
+            if key.iter().all(|byte| *byte == 0) {
+                key.clear();
+            }
+            match places.get(&key).and_then(|place| entries.get_mut(*place)) {
+                Some(place) => *place = entry,
+                None => {
+                    places.insert(key, entries.len());
+                    entries.push(entry);
+                }
+            }
+        }
+        for entry in &entries {
+            write_tag(out, field.number, wire::LENGTH);
+            let start = open_length(out);
+            write_tag(out, 1, key_field.kind.wire_type());
+            write_scalar(key_field.kind, entry.key.unwrap_or_else(|| zero(key_field)), out);
+            self.entry_value(value_field, &entry.values, out, depth)?;
+            close_length(out, start);
+        }
+        Ok(())
+    }
+
+    /// The entry of some bytes; none if its value is none of a closed enum.
+    fn entry<'m>(
+        &self,
+        key_field: &Field,
+        value_field: &Field,
+        part: Part<'m>,
+        depth: u32,
+    ) -> Result<Option<Entry<'m>>, Fault> {
+        let mut entry = Entry { key: None, values: Vec::new() };
+        let mut items = Items::at(part.bytes, part.offset, self.limits.depth_max.saturating_sub(depth));
+        while let Some((number, item)) = items.next()? {
+            let length = match item {
+                Item::Bytes(bytes) | Item::Group(bytes) => bytes.len() as u64,
+                Item::Varint(_) | Item::Fixed64(_) | Item::Fixed32(_) => 0,
+            };
+            let occurrence = Occurrence { item, offset: items.offset() - length };
+            match number {
+                1 if is_of(key_field, item) => {
+                    occurrence.part().map_or(Ok(()), |part| check_utf8(key_field, part))?;
+                    entry.key = Some(match item {
+                        Item::Varint(value) => Item::Varint(narrowed(key_field.kind, value)),
+                        other => other,
+                    });
+                }
+                2 if is_of(value_field, item) => {
+                    occurrence.part().map_or(Ok(()), |part| check_utf8(value_field, part))?;
+                    entry.values.push(occurrence);
+                }
+                _ => {}
+            }
+        }
+        let is_known = match entry.values.last() {
+            Some(Occurrence { item: Item::Varint(value), .. }) => {
+                is_known(self.schema, value_field.kind, *value)
+            }
+            _ => true,
+        };
+        Ok(is_known.then_some(entry))
+    }
+
+    fn entry_value(
+        &self,
+        field: &Field,
+        values: &[Occurrence<'_>],
+        out: &mut Vec<u8>,
+        depth: u32,
+    ) -> Result<(), Fault> {
+        if field.kind.message().is_some() {
+            let parts: Vec<Part<'_>> = values.iter().filter_map(Occurrence::part).collect();
+            return self.nested(field, &parts, out, depth);
+        }
+        write_tag(out, 2, field.kind.wire_type());
+        write_scalar(field.kind, values.last().map_or_else(|| zero(field), |last| last.item), out);
+        Ok(())
+    }
+}
+
+/// The default of a scalar.
+fn zero(field: &Field) -> Item<'static> {
+    match field.kind.wire_type() {
+        wire::FIXED64 => Item::Fixed64(0),
+        wire::FIXED32 => Item::Fixed32(0),
+        wire::LENGTH => Item::Bytes(&[]),
+        _ => Item::Varint(0),
+    }
+}

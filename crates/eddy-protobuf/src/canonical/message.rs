@@ -1,0 +1,144 @@
+//! Messages, field by field.
+
+use crate::fault::{Fault, FaultKind};
+use crate::limits::Limits;
+use crate::schema::{Label, Message, MessageId, Schema, Special};
+use crate::wire::{self, close_length, open_length, write_tag};
+
+use super::collect::{Collected, Occurrence};
+
+/// Appends `bytes`, a `message`, the way a serializer would write it. Fields that are not known stay, at the end.
+///
+/// # Errors
+/// [`Fault`] where the bytes are no such message.
+/// # Cost
+/// Allocates; a walk does not.
+pub fn canonical(
+    schema: &Schema,
+    message: MessageId,
+    bytes: &[u8],
+    limits: &Limits,
+    out: &mut Vec<u8>,
+) -> Result<(), Fault> {
+    Canonical { schema, limits, purpose: Purpose::Wire }.whole(message, bytes, out)
+}
+
+/// The same for JSON: without fields that are not known, and with the values of `Any` in order.
+pub(crate) fn canonical_for_json(
+    schema: &Schema,
+    message: MessageId,
+    bytes: &[u8],
+    limits: &Limits,
+    out: &mut Vec<u8>,
+) -> Result<(), Fault> {
+    Canonical { schema, limits, purpose: Purpose::Json }.whole(message, bytes, out)
+}
+
+/// What the message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Wire,
+    Json,
+}
+
+pub(super) struct Canonical<'s> {
+    pub(super) schema: &'s Schema,
+    pub(super) limits: &'s Limits,
+    purpose: Purpose,
+}
+
+/// Bytes of a message, of which there may be several that are one message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part<'m> {
+    pub(super) bytes: &'m [u8],
+    pub(super) offset: u64,
+}
+
+impl Canonical<'_> {
+    fn whole(&self, message: MessageId, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+        if bytes.len() > self.limits.message_bytes_max {
+            return Err(Fault::new(0, FaultKind::MessageTooLarge));
+        }
+        self.message(message, &[Part { bytes, offset: 0 }], out, 1)
+    }
+
+    pub(super) fn message(
+        &self,
+        id: MessageId,
+        parts: &[Part<'_>],
+        out: &mut Vec<u8>,
+        depth: u32,
+    ) -> Result<(), Fault> {
+        let first = parts.first().map_or(0, |part| part.offset);
+        if depth > self.limits.depth_max {
+            return Err(Fault::new(first, FaultKind::DepthExceeded));
+        }
+        let message = self.schema.message(id);
+        let collected = Collected::of(self, message, parts, depth)?;
+        self.check_required(id, message, &collected, first)?;
+        for (index, occurrences) in &collected.fields {
+            let Some(field) = message.field(*index) else { continue };
+            let at_field = |fault: Fault| Fault { field: fault.field.or(Some((id, *index))), ..fault };
+            match field.label {
+                Label::Map => self.map(field, occurrences, out, depth).map_err(at_field)?,
+                Label::Repeated if field.is_packed => {
+                    self.packed(field, occurrences, out).map_err(at_field)?;
+                }
+                Label::Repeated => {
+                    self.repeated(field, occurrences, out, depth).map_err(at_field)?;
+                }
+                Label::Singular if self.purpose == Purpose::Json && message.special == Special::Any => {
+                    self.any_field(field.number, &collected, occurrences, out, depth)?;
+                }
+                Label::Singular => self.singular(field, occurrences, out, depth).map_err(at_field)?,
+            }
+        }
+        if self.purpose == Purpose::Wire {
+            out.extend_from_slice(&collected.unknown);
+        }
+        Ok(())
+    }
+
+    fn check_required(
+        &self,
+        id: MessageId,
+        message: &Message,
+        collected: &Collected<'_>,
+        offset: u64,
+    ) -> Result<(), Fault> {
+        if !message.has_required {
+            return Ok(());
+        }
+        let is_missing = |(index, field): &(u16, &crate::Field)| {
+            field.is_required && !collected.fields.contains_key(index)
+        };
+        match (0..).zip(message.fields()).find(is_missing) {
+            Some((index, _)) => {
+                Err(Fault { offset, kind: FaultKind::RequiredMissing, field: Some((id, index)) })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// A field of an `Any`, whose value is put in order as the message that it is.
+    fn any_field(
+        &self,
+        number: u32,
+        collected: &Collected<'_>,
+        occurrences: &[Occurrence<'_>],
+        out: &mut Vec<u8>,
+        depth: u32,
+    ) -> Result<(), Fault> {
+        let Some(part) = occurrences.last().and_then(Occurrence::part) else { return Ok(()) };
+        let url = collected.fields.get(&0).and_then(|urls| urls.last()).and_then(Occurrence::part);
+        let known = url.and_then(|url| self.schema.find_by_url(url.bytes)).filter(|_| number == 2);
+        write_tag(out, number, wire::LENGTH);
+        let start = open_length(out);
+        match known {
+            Some(known) => self.message(known, &[part], out, depth + 1)?,
+            None => out.extend_from_slice(part.bytes),
+        }
+        close_length(out, start);
+        Ok(())
+    }
+}

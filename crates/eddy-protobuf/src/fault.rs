@@ -1,0 +1,168 @@
+//! Why input was refused, and where.
+
+use std::fmt;
+
+use crate::schema::{MessageId, Schema};
+
+/// A refusal: what is wrong, at which byte of the input, and of which field where that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Bytes of the input before the place.
+    pub offset: u64,
+    /// What is wrong there.
+    pub kind: FaultKind,
+    /// The message whose field it is, and the field's index in [`crate::Message::fields`].
+    pub field: Option<(MessageId, u16)>,
+}
+
+/// What can be wrong with input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// The input ends within a value.
+    #[error("the input ends within a value")]
+    Truncated,
+    /// A value runs past the end of the message that holds it.
+    #[error("a value runs past the end of the message that holds it")]
+    PastEnd,
+    /// A varint has more than ten bytes, or more than 64 bits.
+    #[error("a varint has more than 64 bits")]
+    VarintTooLong,
+    /// A tag with field number 0, or one above 536,870,911.
+    #[error("a field number is 0 or above 536870911")]
+    FieldNumber,
+    /// A tag with wire type 6 or 7.
+    #[error("a wire type is none of the six that exist")]
+    WireType,
+    /// The end of a group that was not begun, or another end than that of the innermost group.
+    #[error("the end of a group has no beginning")]
+    GroupEnd,
+    /// A length above 2 GiB.
+    #[error("a length is above 2 GiB")]
+    LengthTooLarge,
+    /// More nesting than [`crate::Limits::depth_max`].
+    #[error("messages are nested too deeply")]
+    DepthExceeded,
+    /// More bytes than [`crate::Limits::message_bytes_max`].
+    #[error("the message is too large")]
+    MessageTooLarge,
+    /// More bytes to hold than [`crate::Limits::held_bytes_max`].
+    #[error("a value that has to be held whole is too large")]
+    HeldTooLarge,
+    /// More items than [`crate::Limits::items_max`].
+    #[error("there are too many items")]
+    TooManyItems,
+    /// A string that is not UTF-8.
+    #[error("a string is not UTF-8")]
+    Utf8,
+    /// A message without one of its required fields.
+    #[error("a required field is missing")]
+    RequiredMissing,
+    /// A field that comes again after its value was handed out.
+    #[error("a field comes again after its value was handed out")]
+    OutOfOrder,
+    /// A frame with a flag that is neither 0 nor 1.
+    #[error("a frame has a flag that is neither 0 nor 1")]
+    FrameFlag,
+    /// A compressed frame where none is allowed.
+    #[error("a frame is compressed, which is not supported here")]
+    FrameCompressed,
+    /// A rule of the program does not hold; its number in the order they were added.
+    #[error("rule {0} does not hold")]
+    Rule(u16),
+    /// A walk that failed or ended was given more.
+    #[error("the message has ended already")]
+    Ended,
+
+    /// A `Timestamp` outside of the years 1 to 9999, or with nanoseconds that are none.
+    #[error("a timestamp is out of range")]
+    TimestampRange,
+    /// A `Duration` outside of ±10,000 years, or with parts of different signs.
+    #[error("a duration is out of range")]
+    DurationRange,
+    /// A `FieldMask` with a path that can't be told from its JSON form.
+    #[error("a path of a field mask has no JSON form")]
+    FieldMaskPath,
+    /// A `Value` without any value.
+    #[error("a google.protobuf.Value has no value")]
+    ValueMissing,
+    /// A number of a `Value` that is not finite.
+    #[error("a google.protobuf.Value holds a number that is not finite")]
+    ValueNotFinite,
+    /// An `Any` with a value and no type.
+    #[error("a google.protobuf.Any has a value but no type")]
+    AnyWithoutType,
+    /// An `Any` of a type that the schema does not have.
+    #[error("a google.protobuf.Any has a type that the schema does not know")]
+    AnyTypeUnknown,
+
+    /// JSON that is none.
+    #[error("this is not JSON")]
+    JsonSyntax,
+    /// JSON after the end of the value.
+    #[error("there is more after the end of the value")]
+    JsonTrailing,
+    /// An escape in a string that JSON does not have, or half of a surrogate pair.
+    #[error("a string has an escape that is not JSON")]
+    JsonEscape,
+    /// A value of another type than the field's.
+    #[error("a value is not of the field's type")]
+    JsonType,
+    /// A number that the field's type can't hold.
+    #[error("a number is out of the range of the field's type")]
+    JsonRange,
+    /// A name that is no field of the message.
+    #[error("the message has no field of this name")]
+    JsonFieldUnknown,
+    /// A name that is no value of the enum.
+    #[error("the enum has no value of this name")]
+    JsonEnumUnknown,
+    /// A field or key that comes twice.
+    #[error("a field or key comes twice")]
+    JsonDuplicate,
+    /// Two fields of one oneof.
+    #[error("two fields of one oneof are set")]
+    JsonOneof,
+    /// `null` where a value is needed.
+    #[error("null is no value here")]
+    JsonNull,
+    /// Bytes that are not Base64.
+    #[error("bytes are not Base64")]
+    JsonBase64,
+    /// A timestamp that is not of the form `2026-01-31T12:00:00.5Z`.
+    #[error("a timestamp is not of the form 2026-01-31T12:00:00.5Z")]
+    JsonTimestamp,
+    /// A duration that is not of the form `1.5s`.
+    #[error("a duration is not of the form 1.5s")]
+    JsonDuration,
+    /// A field mask that is not a list of paths in camel case.
+    #[error("a field mask is not a list of paths in camel case")]
+    JsonFieldMask,
+    /// An object for an `Any` without `@type`, or with two.
+    #[error("an Any needs exactly one \"@type\"")]
+    JsonAnyType,
+}
+
+impl Fault {
+    pub(crate) fn new(offset: u64, kind: FaultKind) -> Self {
+        Self { offset, kind, field: None }
+    }
+
+    /// The fault as a sentence that names the field.
+    pub fn describe(&self, schema: &Schema) -> String {
+        let field = self.field.and_then(|(message, field)| {
+            let message = schema.message(message);
+            let field = message.fields().get(usize::from(field))?;
+            Some(format!(" (field \"{}\" of {})", field.name(), message.name()))
+        });
+        format!("{self}{}", field.unwrap_or_default())
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} at byte {}", self.kind, self.offset)
+    }
+}
+
+impl std::error::Error for Fault {}

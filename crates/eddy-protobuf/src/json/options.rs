@@ -1,0 +1,61 @@
+//! Settings of the conversions.
+
+/// How messages become JSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ToJsonOptions {
+    /// Which names fields have.
+    pub names: Names,
+    /// How enums are written.
+    pub enums: EnumForm,
+    /// Whether fields without presence that are not set are written with their default.
+    pub prints_defaults: bool,
+}
+
+/// Names of fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Names {
+    /// `json_name`: camel case, if nothing else is declared.
+    #[default]
+    Json,
+    /// As declared.
+    Declared,
+}
+
+/// Forms of enums.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EnumForm {
+    /// The name, and the number of values without one.
+    #[default]
+    Names,
+    /// The number.
+    Numbers,
+}
+
+/// How JSON becomes messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FromJsonOptions {
+    /// What becomes of fields and names of enums that are not known.
+    pub unknown: Unknown,
+    /// What becomes of fields and keys that come twice.
+    pub duplicates: Duplicates,
+}
+
+/// Fields and names of enums that are not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unknown {
+    /// The message is refused.
+    #[default]
+    Refuse,
+    /// They are passed over.
+    Ignore,
+}
+
+/// Fields and keys that come twice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Duplicates {
+    /// The message is refused.
+    #[default]
+    Refuse,
+    /// As on the wire: the last scalar and the last key count, messages are merged, lists appended.
+    Merge,
+}

@@ -1,0 +1,201 @@
+//! `Any`: its `@type` decides how the rest is read, wherever it stands.
+
+use super::frame::Role;
+use super::member::NO_FIELD;
+use super::parser::{Expect, Parser};
+use super::token::{Token, is_space, read_text, word_len};
+use crate::fault::{Fault, FaultKind};
+use crate::json::text::unescape;
+use crate::schema::{Schema, Special};
+use crate::wire::{LENGTH, open_length, write_bytes, write_tag};
+
+/// An object that is kept until its end, because its `@type` is not its first member.
+#[derive(Debug, Default)]
+pub(super) struct Capture {
+    /// The object without its brace.
+    text: Vec<u8>,
+    /// The same with `@type` first.
+    ordered: Vec<u8>,
+    depth: u32,
+    is_in_string: bool,
+    is_escaped: bool,
+    /// Bytes that were put in order in this message: an `Any` in an `Any` counts in both.
+    spent: usize,
+}
+
+impl Capture {
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+        self.spent = 0;
+    }
+
+    /// Takes bytes up to the end of the object; how many, and whether it has ended.
+    fn take(&mut self, piece: &[u8]) -> (usize, bool) {
+        for (at, byte) in piece.iter().enumerate() {
+            match byte {
+                _ if self.is_escaped => self.is_escaped = false,
+                b'\\' if self.is_in_string => self.is_escaped = true,
+                b'"' => self.is_in_string = !self.is_in_string,
+                b'{' | b'[' if !self.is_in_string => self.depth += 1,
+                b'}' | b']' if !self.is_in_string => self.depth -= 1,
+                _ => {}
+            }
+            if self.depth == 0 {
+                self.text.extend_from_slice(piece.get(..=at).unwrap_or_default());
+                return (at + 1, true);
+            }
+        }
+        self.text.extend_from_slice(piece);
+        (piece.len(), false)
+    }
+}
+
+impl Parser {
+    /// A key of an `Any` whose type is not known yet.
+    pub(super) fn any_key(&mut self, name: &[u8], bytes: &[u8], has_colon: bool) -> Result<(), Fault> {
+        if name == b"@type" {
+            return Ok(());
+        }
+        self.capture.text.clear();
+        self.capture.text.extend_from_slice(bytes);
+        if has_colon {
+            self.capture.text.push(b':');
+        }
+        self.capture.depth = 1;
+        self.capture.is_in_string = false;
+        self.capture.is_escaped = false;
+        self.expect_end_of_any();
+        Ok(())
+    }
+
+    /// Keeps the rest of an object; at its end reads it with its `@type` first.
+    pub(super) fn captured(&mut self, schema: &Schema, piece: &[u8]) -> Result<usize, Fault> {
+        let (used, is_whole) = self.capture.take(piece);
+        if self.capture.text.len() > self.limits.message_bytes_max {
+            return Err(self.fault(FaultKind::MessageTooLarge));
+        }
+        if !is_whole {
+            return Ok(used);
+        }
+        self.capture.spent += self.capture.text.len();
+        if self.capture.spent > self.limits.message_bytes_max {
+            return Err(self.fault(FaultKind::HeldTooLarge));
+        }
+        let text = std::mem::take(&mut self.capture.text);
+        let mut ordered = std::mem::take(&mut self.capture.ordered);
+        ordered.clear();
+        let read = put_type_first(&text, &mut ordered).map_err(|kind| self.fault(kind)).and_then(|()| {
+            let level = self.stack.len();
+            self.expect = Expect::FirstKey;
+            let used = self.run(schema, &ordered, true)?;
+            if used < ordered.len() || self.stack.len() + 1 != level {
+                return Err(self.fault(FaultKind::JsonSyntax));
+            }
+            Ok(())
+        });
+        self.capture.text = text;
+        self.capture.text.clear();
+        self.capture.ordered = ordered;
+        read.map(|()| used)
+    }
+
+    /// The `@type` of an `Any`: from here on it is read as that message.
+    pub(super) fn any_type(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), Fault> {
+        let Token::Text(url) = token else { return Err(self.fault(FaultKind::JsonAnyType)) };
+        let id = self.with_text(url, |parser, url| {
+            let id = schema.find_by_url(url).ok_or_else(|| parser.fault(FaultKind::AnyTypeUnknown))?;
+            write_tag(&mut parser.out, 1, LENGTH);
+            write_bytes(&mut parser.out, url);
+            Ok(id)
+        })?;
+        write_tag(&mut self.out, 2, LENGTH);
+        let start = open_length(&mut self.out);
+        let message = schema.message(id);
+        let is_empty = &*message.name == "google.protobuf.Empty";
+        let top = &mut self.top;
+        top.outer = top.inner;
+        top.inner = start;
+        top.message = id;
+        top.field = NO_FIELD;
+        if message.special == Special::None && !is_empty {
+            top.role = Role::Message;
+            top.is_of_any = true;
+            let bits = message.fields.len() + message.oneofs.len();
+            self.seen.resize(top.seen_at + bits.div_ceil(64), 0);
+        } else {
+            top.role = Role::AnySpecial;
+            top.has_value = is_empty;
+        }
+        self.expect = Expect::NextMember;
+        Ok(())
+    }
+
+    /// A key of an `Any` of a message that JSON has a form for.
+    pub(super) fn any_special_key(&mut self, name: &[u8]) -> Result<(), Fault> {
+        match name {
+            b"value" if self.top.guess == 0 => {
+                self.top.field = 0;
+                self.top.guess = 1;
+                Ok(())
+            }
+            b"value" => Err(self.fault(FaultKind::JsonDuplicate)),
+            b"@type" => Err(self.fault(FaultKind::JsonAnyType)),
+            _ => self.unknown_member(),
+        }
+    }
+}
+
+/// Writes an object without its first brace so that `@type` is its first member.
+fn put_type_first(text: &[u8], ordered: &mut Vec<u8>) -> Result<(), FaultKind> {
+    let mut at = 0;
+    let mut member = None;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        let start = at + spaces(rest);
+        let Some((key, used)) = read_text(text.get(start..).unwrap_or_default())? else {
+            return Err(FaultKind::JsonSyntax);
+        };
+        let mut name = Vec::new();
+        unescape(&mut name, key.raw).map_err(|(_, kind)| kind)?;
+        let end = start + used + value_len(text.get(start + used..).unwrap_or_default());
+        if name == b"@type" && member.replace(start..end).is_some() {
+            return Err(FaultKind::JsonAnyType);
+        }
+        at = end + 1;
+        if text.get(end) != Some(&b',') {
+            break;
+        }
+    }
+    let member = member.ok_or(FaultKind::JsonAnyType)?;
+    ordered.extend_from_slice(text.get(member.clone()).unwrap_or_default());
+    // It was not the first, so that a comma stands before it.
+    let before = text.get(..member.start).unwrap_or_default().trim_ascii_end();
+    ordered.push(b',');
+    ordered.extend_from_slice(before.strip_suffix(b",").ok_or(FaultKind::JsonSyntax)?);
+    ordered.extend_from_slice(text.get(member.end..).unwrap_or_default());
+    Ok(())
+}
+
+fn spaces(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| is_space(**byte)).count()
+}
+
+/// Bytes up to the comma or brace behind a value.
+fn value_len(text: &[u8]) -> usize {
+    let mut depth = 0_u32;
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => {
+                let string = read_text(text.get(at..).unwrap_or_default());
+                at += string.ok().flatten().map_or(1, |(_, used)| used);
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b',' | b'}' | b']' if depth == 0 => return at,
+            b'}' | b']' => depth -= 1,
+            _ => at += word_len(text.get(at..).unwrap_or_default()).saturating_sub(1),
+        }
+        at += 1;
+    }
+    at
+}

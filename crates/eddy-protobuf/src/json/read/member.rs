@@ -1,0 +1,161 @@
+//! Keys of objects.
+
+use super::frame::Role;
+use super::parser::{Expect, Parser};
+use super::token::Text;
+use crate::fault::{Fault, FaultKind};
+use crate::json::keys::KeyProblem;
+use crate::json::text::{parse_signed, parse_unsigned};
+use crate::json::{Duplicates, Unknown};
+use crate::schema::{Field, Kind, Message, Schema};
+use crate::wire::{LENGTH, open_length, write_bytes, write_tag};
+
+impl Parser {
+    /// Reads the key of a member, which stands as `bytes`, whose colon was read if `has_colon`.
+    #[inline]
+    pub(super) fn key(
+        &mut self,
+        schema: &Schema,
+        key: Text<'_>,
+        bytes: &[u8],
+        has_colon: bool,
+    ) -> Result<(), Fault> {
+        match self.top.role {
+            Role::Message => {
+                let message = schema.message(self.top.message);
+                let guess = message.field(self.top.guess);
+                // Most writers keep the order of the declaration.
+                if guess.is_some_and(|field| field.json_name.as_bytes() == key.raw)
+                    && !self.is_noted(self.top.guess)
+                {
+                    let index = self.top.guess;
+                    return self.member(message, index);
+                }
+                self.with_text(key, |parser, key| parser.name(message, key))
+            }
+            Role::AnyHead => self.with_text(key, |parser, name| parser.any_key(name, bytes, has_colon)),
+            Role::AnySpecial => self.with_text(key, |parser, name| parser.any_special_key(name)),
+            Role::Map => self.with_text(key, |parser, name| parser.map_key(schema, name)),
+            _ => self.with_text(key, |_, _| Ok(())),
+        }
+    }
+
+    fn name(&mut self, message: &Message, name: &[u8]) -> Result<(), Fault> {
+        match message.by_name(name) {
+            Some((index, _)) => self.member(message, index),
+            None if name == b"@type" && self.top.is_of_any => Err(self.fault(FaultKind::JsonAnyType)),
+            None => self.unknown_member(),
+        }
+    }
+
+    /// A member that is not known: refused, or passed over.
+    pub(super) fn unknown_member(&mut self) -> Result<(), Fault> {
+        if self.options.unknown == Unknown::Refuse {
+            return Err(Fault { field: None, ..self.fault(FaultKind::JsonFieldUnknown) });
+        }
+        self.top.field = NO_FIELD;
+        Ok(())
+    }
+
+    /// The next value is of this field.
+    #[inline]
+    fn member(&mut self, message: &Message, index: u16) -> Result<(), Fault> {
+        self.top.field = index;
+        self.top.guess = index + 1;
+        if !self.note(usize::from(index)) && self.options.duplicates == Duplicates::Refuse {
+            return Err(self.fault(FaultKind::JsonDuplicate));
+        }
+        debug_assert!(message.field(index).is_some(), "fields have their index");
+        Ok(())
+    }
+
+    /// Takes note that a oneof is set.
+    #[inline]
+    pub(super) fn note_oneof(&mut self, message: &Message, field: &Field) -> Result<(), Fault> {
+        let Some(oneof) = field.oneof else { return Ok(()) };
+        if !self.note(message.fields.len() + usize::from(oneof))
+            && self.options.duplicates == Duplicates::Refuse
+        {
+            return Err(self.fault(FaultKind::JsonOneof));
+        }
+        Ok(())
+    }
+
+    /// Sets a bit; false if it was set.
+    #[inline]
+    fn note(&mut self, bit: usize) -> bool {
+        let mask = 1 << (bit % 64);
+        match self.seen.get_mut(self.top.seen_at + bit / 64) {
+            Some(word) if *word & mask == 0 => {
+                *word |= mask;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_noted(&self, bit: u16) -> bool {
+        let bit = usize::from(bit);
+        self.seen.get(self.top.seen_at + bit / 64).is_some_and(|word| word & 1 << (bit % 64) != 0)
+    }
+
+    /// The key of a map begins an entry.
+    fn map_key(&mut self, schema: &Schema, key: &[u8]) -> Result<(), Fault> {
+        let map = schema.message(self.top.message).field(self.top.field);
+        let entry = map.and_then(|field| Some((field.number, field.kind.message()?)));
+        let Some((number, id)) = entry else { return Err(self.fault(FaultKind::JsonType)) };
+        let kind = schema.message(id).by_number(1).map_or(Kind::String, |(_, field)| field.kind);
+        self.top.entry = self.out.len();
+        write_tag(&mut self.out, number, LENGTH);
+        let start = open_length(&mut self.out);
+        self.top.entry_length = start;
+        write_tag(&mut self.out, 1, kind.wire_type());
+        match kind {
+            Kind::String => write_bytes(&mut self.out, key),
+            _ => self.scalar_key(kind, key)?,
+        }
+        let written = self.out.get(start..).unwrap_or_default();
+        match self.keys.insert(self.top.map, written, self.limits.items_max) {
+            Err(KeyProblem::Seen) if self.options.duplicates == Duplicates::Refuse => {
+                Err(self.fault(FaultKind::JsonDuplicate))
+            }
+            Err(KeyProblem::TooMany) => Err(self.fault(FaultKind::TooManyItems)),
+            Ok(()) | Err(KeyProblem::Seen) => Ok(()),
+        }
+    }
+
+    fn scalar_key(&mut self, kind: Kind, key: &[u8]) -> Result<(), Fault> {
+        let value = match kind {
+            Kind::Bool => match key {
+                b"true" => Ok(1),
+                b"false" => Ok(0),
+                _ => Err(FaultKind::JsonType),
+            },
+            Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => {
+                parse_signed(key, i64::from(i32::MIN), i64::from(i32::MAX)).map(i64::cast_unsigned)
+            }
+            Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => {
+                parse_signed(key, i64::MIN, i64::MAX).map(i64::cast_unsigned)
+            }
+            Kind::Uint32 | Kind::Fixed32 => parse_unsigned(key, u64::from(u32::MAX)),
+            _ => parse_unsigned(key, u64::MAX),
+        };
+        let value = value.map_err(|kind| self.fault(kind))?;
+        self.write_number(kind, value);
+        Ok(())
+    }
+
+    /// Forgets the entry that was begun, because its value is none that is known.
+    pub(super) fn drop_entry(&mut self) {
+        self.out.truncate(self.top.entry);
+        self.top.entry_length = 0;
+    }
+
+    pub(super) fn expect_end_of_any(&mut self) {
+        self.expect = Expect::Captured;
+    }
+}
+
+/// The value is of no field.
+pub(super) const NO_FIELD: u16 = u16::MAX;

@@ -1,0 +1,54 @@
+//! Messages that are a string or number in JSON.
+
+use super::parser::Parser;
+use super::scalar::Presence;
+use super::token::Token;
+use crate::fault::{Fault, FaultKind};
+use crate::json::text::{parse_duration, parse_timestamp, read_mask_path};
+use crate::schema::{Message, Schema, Special};
+use crate::wire::{LENGTH, VARINT, close_length, open_length, write_tag, write_varint};
+
+impl Parser {
+    /// Writes the fields of a `Timestamp`, `Duration`, `FieldMask` or wrapper.
+    pub(super) fn special(
+        &mut self,
+        schema: &Schema,
+        message: &Message,
+        token: Token<'_>,
+    ) -> Result<(), Fault> {
+        if message.special == Special::Wrapper {
+            let Some((_, field)) = message.by_number(1) else { return Ok(()) };
+            return self.scalar(schema, field, Presence::Implicit, token).map(|_| ());
+        }
+        let Token::Text(text) = token else { return Err(self.fault(FaultKind::JsonType)) };
+        self.with_text(text, |parser, text| match message.special {
+            Special::FieldMask => parser.field_mask(text),
+            Special::Duration => parser.time(parse_duration(text)),
+            _ => parser.time(parse_timestamp(text)),
+        })
+    }
+
+    fn time(&mut self, parsed: Result<(i64, i32), FaultKind>) -> Result<(), Fault> {
+        let (seconds, nanos) = parsed.map_err(|kind| self.fault(kind))?;
+        for (number, value) in [(1, seconds), (2, i64::from(nanos))] {
+            if value != 0 {
+                write_tag(&mut self.out, number, VARINT);
+                write_varint(&mut self.out, value.cast_unsigned());
+            }
+        }
+        Ok(())
+    }
+
+    fn field_mask(&mut self, text: &[u8]) -> Result<(), Fault> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        for path in text.split(|byte| *byte == b',') {
+            write_tag(&mut self.out, 1, LENGTH);
+            let start = open_length(&mut self.out);
+            read_mask_path(&mut self.out, path).ok_or_else(|| self.fault(FaultKind::JsonFieldMask))?;
+            close_length(&mut self.out, start);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,13 @@
+//! From JSON to the wire.
+
+mod any;
+mod converter;
+mod frame;
+mod member;
+mod message;
+mod parser;
+mod scalar;
+mod token;
+mod value;
+
+pub use converter::FromJson;

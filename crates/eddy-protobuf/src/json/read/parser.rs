@@ -1,0 +1,259 @@
+//! The parser that reads JSON token by token and writes as it goes.
+
+use super::any::Capture;
+use super::frame::{Frame, Role};
+use super::token::{Text, is_space, read_text, read_token};
+use crate::fault::{Fault, FaultKind};
+use crate::json::FromJsonOptions;
+use crate::json::keys::Keys;
+use crate::json::text::unescape;
+use crate::limits::Limits;
+use crate::schema::{MessageId, Schema};
+use crate::wire::{GROUP_END, close_length, write_tag};
+
+/// What may come next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Expect {
+    Value,
+    /// A key, or the end of an object.
+    FirstKey,
+    Key,
+    Colon,
+    /// A comma, or the end of an object.
+    NextMember,
+    /// A value, or the end of an array.
+    FirstElement,
+    /// A comma, or the end of an array.
+    NextElement,
+    /// The rest of an object whose members have to be put in order.
+    Captured,
+    /// Nothing.
+    End,
+}
+
+/// Reads JSON and writes messages.
+#[derive(Debug)]
+pub(super) struct Parser {
+    pub(super) options: FromJsonOptions,
+    pub(super) limits: Limits,
+    pub(super) out: Vec<u8>,
+    pub(super) top: Frame,
+    pub(super) stack: Vec<Frame>,
+    pub(super) expect: Expect,
+    pub(super) seen: Vec<u64>,
+    pub(super) keys: Keys,
+    pub(super) maps: u64,
+    /// What a string stands for, if that is not itself.
+    pub(super) text: Vec<u8>,
+    pub(super) capture: Capture,
+    /// Offset of the window.
+    pub(super) base: u64,
+}
+
+impl Parser {
+    pub(super) fn new(options: FromJsonOptions, limits: Limits) -> Self {
+        Self {
+            options,
+            limits,
+            out: Vec::new(),
+            top: Frame::new(Role::Outermost, MessageId(0)),
+            stack: Vec::new(),
+            expect: Expect::End,
+            seen: Vec::new(),
+            keys: Keys::default(),
+            maps: 0,
+            text: Vec::new(),
+            capture: Capture::default(),
+            base: 0,
+        }
+    }
+
+    /// Begins a message.
+    pub(super) fn begin(&mut self, message: MessageId) {
+        self.out.clear();
+        self.stack.clear();
+        self.seen.clear();
+        self.keys.clear();
+        self.capture.clear();
+        self.maps = 0;
+        self.base = 0;
+        self.top = Frame::new(Role::Outermost, message);
+        self.expect = Expect::Value;
+    }
+
+    /// Whether the message has ended.
+    pub(super) fn is_done(&self) -> bool {
+        self.expect == Expect::End
+    }
+
+    /// Reads from the front of a window; answers with how much was read, which is all but the beginning of a token, or all up
+    /// to the end of the message.
+    pub(super) fn run(&mut self, schema: &Schema, window: &[u8], is_last: bool) -> Result<usize, Fault> {
+        let base = self.base;
+        let mut at = 0;
+        loop {
+            if self.expect == Expect::Captured {
+                at += self.captured(schema, window.get(at..).unwrap_or_default())?;
+                self.base = base + at as u64;
+            }
+            while window.get(at).is_some_and(|byte| is_space(*byte)) {
+                at += 1;
+            }
+            let rest = window.get(at..).unwrap_or_default();
+            self.base = base + at as u64;
+            if rest.is_empty() || self.expect == Expect::End {
+                return Ok(at);
+            }
+            match self.step(schema, rest, is_last)? {
+                Some(used) => at += used,
+                None => return Ok(at),
+            }
+            if self.out.len() > self.limits.message_bytes_max {
+                return Err(self.fault(FaultKind::MessageTooLarge));
+            }
+        }
+    }
+
+    /// Reads one token; none if the window ends within it.
+    #[inline]
+    fn step(&mut self, schema: &Schema, rest: &[u8], is_last: bool) -> Result<Option<usize>, Fault> {
+        match (self.expect, rest.first()) {
+            (Expect::FirstKey | Expect::NextMember, Some(b'}')) => {
+                self.leave(schema)?;
+                Ok(Some(1))
+            }
+            (Expect::FirstElement | Expect::NextElement, Some(b']')) => {
+                self.leave(schema)?;
+                Ok(Some(1))
+            }
+            (Expect::NextMember, Some(b',')) => {
+                self.expect = Expect::Key;
+                Ok(Some(1))
+            }
+            (Expect::NextElement, Some(b',')) => {
+                self.expect = Expect::Value;
+                Ok(Some(1))
+            }
+            (Expect::FirstKey | Expect::Key, Some(b'"')) => {
+                let Some((key, used)) = read_text(rest).map_err(|kind| self.fault(kind))? else {
+                    return Ok(None);
+                };
+                // Most keys have their colon right behind them.
+                let has_colon = rest.get(used) == Some(&b':');
+                self.expect = if has_colon { Expect::Value } else { Expect::Colon };
+                let bytes = rest.get(..used).unwrap_or_default();
+                self.key(schema, key, bytes, has_colon)?;
+                Ok(Some(used + usize::from(has_colon)))
+            }
+            (Expect::Colon, Some(b':')) => {
+                self.expect = Expect::Value;
+                Ok(Some(1))
+            }
+            (Expect::Value | Expect::FirstElement, _) => {
+                let read = read_token(rest, is_last).map_err(|kind| self.fault(kind))?;
+                let Some((token, used)) = read else { return Ok(None) };
+                self.value(schema, token)?;
+                Ok(Some(used))
+            }
+            _ => Err(self.fault(FaultKind::JsonSyntax)),
+        }
+    }
+
+    /// Begins an object or array.
+    pub(super) fn enter(&mut self, schema: &Schema, mut frame: Frame) -> Result<(), Fault> {
+        if self.stack.len() >= self.limits.depth_max as usize {
+            return Err(self.fault(FaultKind::DepthExceeded));
+        }
+        frame.seen_at = self.seen.len();
+        if frame.role == Role::Message {
+            let message = schema.message(frame.message);
+            let bits = message.fields.len() + message.oneofs.len();
+            self.seen.resize(frame.seen_at + bits.div_ceil(64), 0);
+        }
+        self.stack.push(self.top);
+        self.top = frame;
+        self.expect = match frame.role {
+            Role::Array | Role::SkipArray => Expect::FirstElement,
+            _ => Expect::FirstKey,
+        };
+        Ok(())
+    }
+
+    /// Ends an object or array.
+    fn leave(&mut self, schema: &Schema) -> Result<(), Fault> {
+        let top = self.top;
+        match top.role {
+            Role::Message => self.check_required(schema)?,
+            Role::AnySpecial if !top.has_value => return Err(self.fault(FaultKind::JsonAnyType)),
+            _ => {}
+        }
+        if top.inner > 0 {
+            if top.is_packed && top.inner == self.out.len() {
+                self.out.truncate(top.entry);
+            } else {
+                close_length(&mut self.out, top.inner);
+            }
+        }
+        if top.outer > 0 {
+            close_length(&mut self.out, top.outer);
+        }
+        if top.group > 0 {
+            write_tag(&mut self.out, top.group, GROUP_END);
+        }
+        self.seen.truncate(top.seen_at);
+        self.top = self.stack.pop().unwrap_or(top);
+        self.after_value();
+        Ok(())
+    }
+
+    /// What comes behind a value.
+    #[inline]
+    pub(super) fn after_value(&mut self) {
+        self.expect = match self.top.role {
+            Role::Outermost => Expect::End,
+            Role::Array | Role::SkipArray => Expect::NextElement,
+            Role::Map => {
+                if self.top.entry_length > 0 {
+                    close_length(&mut self.out, self.top.entry_length);
+                    self.top.entry_length = 0;
+                }
+                Expect::NextMember
+            }
+            Role::Message | Role::AnyHead | Role::AnySpecial | Role::SkipObject => Expect::NextMember,
+        };
+    }
+
+    pub(super) fn fault(&self, kind: FaultKind) -> Fault {
+        let field = match self.top.role {
+            Role::Message | Role::Array | Role::Map => Some((self.top.message, self.top.field)),
+            _ => None,
+        };
+        Fault { offset: self.base, kind, field }
+    }
+
+    /// Gives `then` what a string stands for.
+    #[inline]
+    pub(super) fn with_text<T>(
+        &mut self,
+        text: Text<'_>,
+        then: impl FnOnce(&mut Self, &[u8]) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        if !text.has_escapes {
+            if text.has_others
+                && let Err(error) = std::str::from_utf8(text.raw)
+            {
+                let place = 1 + error.valid_up_to() as u64;
+                return Err(Fault { offset: self.base + place, ..self.fault(FaultKind::Utf8) });
+            }
+            return then(self, text.raw);
+        }
+        let mut plain = std::mem::take(&mut self.text);
+        plain.clear();
+        let result = match unescape(&mut plain, text.raw) {
+            Ok(()) => then(self, &plain),
+            Err((place, kind)) => Err(Fault { offset: self.base + 1 + place as u64, ..self.fault(kind) }),
+        };
+        self.text = plain;
+        result
+    }
+}

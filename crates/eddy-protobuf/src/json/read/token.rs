@@ -1,0 +1,122 @@
+//! Tokens of JSON.
+
+use crate::fault::FaultKind;
+use crate::json::text::plain_len;
+
+/// A token that is a value, or begins one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Token<'w> {
+    ObjectStart,
+    ArrayStart,
+    Null,
+    True,
+    False,
+    Number(&'w [u8]),
+    Text(Text<'w>),
+}
+
+/// A string as it stands between its quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Text<'w> {
+    pub(super) raw: &'w [u8],
+    /// Whether it has escapes, so that it stands for other bytes than its own.
+    pub(super) has_escapes: bool,
+    /// Whether it has bytes that are not ASCII.
+    pub(super) has_others: bool,
+}
+
+/// Reads a token from the front of a window, with its length; none if the window ends within it. `is_last` if nothing comes
+/// behind the window.
+pub(super) fn read_token(window: &[u8], is_last: bool) -> Result<Option<(Token<'_>, usize)>, FaultKind> {
+    match window.first() {
+        None => Ok(None),
+        Some(b'{') => Ok(Some((Token::ObjectStart, 1))),
+        Some(b'[') => Ok(Some((Token::ArrayStart, 1))),
+        Some(b'"') => Ok(read_text(window)?.map(|(text, bytes)| (Token::Text(text), bytes))),
+        Some(_) => read_word(window, is_last),
+    }
+}
+
+fn read_word(window: &[u8], is_last: bool) -> Result<Option<(Token<'_>, usize)>, FaultKind> {
+    let bytes = word_len(window);
+    if bytes == window.len() && !is_last {
+        return Ok(None);
+    }
+    let word = window.get(..bytes).unwrap_or_default();
+    let token = match word {
+        b"null" => Token::Null,
+        b"true" => Token::True,
+        b"false" => Token::False,
+        [b'-' | b'0'..=b'9', ..] => Token::Number(word),
+        _ => return Err(FaultKind::JsonSyntax),
+    };
+    Ok(Some((token, bytes)))
+}
+
+/// How many bytes at the front can be of a number or literal.
+pub(super) fn word_len(window: &[u8]) -> usize {
+    let is_of_word =
+        |byte: &&u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'a'..=b'z' | b'A'..=b'Z');
+    window.iter().take_while(is_of_word).count()
+}
+
+/// Reads a string whose quote is the first byte.
+#[inline]
+pub(super) fn read_text(window: &[u8]) -> Result<Option<(Text<'_>, usize)>, FaultKind> {
+    let mut text = Text { raw: &[], has_escapes: false, has_others: false };
+    let mut at = 1;
+    loop {
+        let rest = window.get(at..).unwrap_or_default();
+        at += plain_len(rest);
+        match window.get(at) {
+            None => return Ok(None),
+            Some(b'"') => {
+                text.raw = window.get(1..at).unwrap_or_default();
+                return Ok(Some((text, at + 1)));
+            }
+            Some(b'\\') => {
+                text.has_escapes = true;
+                at += 2;
+            }
+            Some(0x80..) => {
+                text.has_others = true;
+                at += window.get(at..).unwrap_or_default().iter().take_while(|byte| **byte >= 0x80).count();
+            }
+            Some(_) => return Err(FaultKind::JsonSyntax),
+        }
+    }
+}
+
+/// Whether white space.
+pub(super) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// How far a token that began before reaches into the next piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tail {
+    /// This many bytes of the piece end it.
+    Ends(usize),
+    /// It goes on behind the piece.
+    GoesOn,
+}
+
+/// Looks for the end of a token whose beginning is `carried`, in what comes behind it.
+pub(super) fn tail(carried: &[u8], piece: &[u8]) -> Tail {
+    if carried.first() != Some(&b'"') {
+        let bytes = word_len(piece);
+        return if bytes < piece.len() { Tail::Ends(bytes) } else { Tail::GoesOn };
+    }
+    // A quote is no end behind an odd number of backslashes.
+    let slashes = carried.iter().rev().take_while(|byte| **byte == b'\\').count();
+    let mut is_escaped = slashes % 2 == 1;
+    for (at, byte) in piece.iter().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => return Tail::Ends(at + 1),
+            _ => {}
+        }
+    }
+    Tail::GoesOn
+}

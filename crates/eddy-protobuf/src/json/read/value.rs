@@ -1,0 +1,281 @@
+//! Values: what they are of, and which form they must have.
+
+use super::frame::{Frame, Role};
+use super::member::NO_FIELD;
+use super::parser::Parser;
+use super::scalar::Presence;
+use super::token::Token;
+use crate::fault::{Fault, FaultKind};
+use crate::schema::{Field, Kind, Label, MessageId, Schema, Special};
+use crate::wire::{GROUP_START, LENGTH, open_length, write_tag};
+
+impl Parser {
+    /// Reads a value, or the beginning of one.
+    #[inline]
+    pub(super) fn value(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), Fault> {
+        match self.top.role {
+            Role::Message if self.top.field != NO_FIELD => self.field_value(schema, token),
+            Role::Array => {
+                let field = self.current(schema)?;
+                self.element(schema, field, token)
+            }
+            Role::Map => self.map_value(schema, token),
+            Role::Outermost => self.message_value(schema, self.top.message, Framing::None, token),
+            Role::AnySpecial if self.top.field != NO_FIELD => {
+                self.top.has_value = true;
+                self.message_value(schema, self.top.message, Framing::None, token)
+            }
+            Role::AnyHead => self.any_type(schema, token),
+            _ => self.skip(schema, token),
+        }
+    }
+
+    fn current<'s>(&self, schema: &'s Schema) -> Result<&'s Field, Fault> {
+        schema.message(self.top.message).field(self.top.field).ok_or_else(|| self.fault(FaultKind::JsonType))
+    }
+
+    /// The value of a field of a message.
+    #[inline]
+    fn field_value(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), Fault> {
+        let message = schema.message(self.top.message);
+        let field = self.current(schema)?;
+        if token == Token::Null && !takes_null(schema, field.kind) {
+            self.after_value();
+            return Ok(());
+        }
+        match (field.label, token) {
+            (Label::Singular, _) => {
+                self.note_oneof(message, field)?;
+                let presence = if field.has_presence || self.options.duplicates == crate::Duplicates::Merge {
+                    Presence::Explicit
+                } else {
+                    Presence::Implicit
+                };
+                self.typed_value(schema, field, presence, token)
+            }
+            (Label::Repeated, Token::ArrayStart) => {
+                let mut frame = Frame::new(Role::Array, self.top.message);
+                frame.field = self.top.field;
+                if field.is_packed {
+                    frame.is_packed = true;
+                    frame.entry = self.out.len();
+                    write_tag(&mut self.out, field.number, LENGTH);
+                    frame.inner = open_length(&mut self.out);
+                }
+                self.enter(schema, frame)
+            }
+            (Label::Map, Token::ObjectStart) => {
+                let mut frame = Frame::new(Role::Map, self.top.message);
+                frame.field = self.top.field;
+                self.maps += 1;
+                frame.map = self.maps;
+                self.enter(schema, frame)
+            }
+            _ => Err(self.fault(FaultKind::JsonType)),
+        }
+    }
+
+    /// An element of an array.
+    fn element(&mut self, schema: &Schema, field: &Field, token: Token<'_>) -> Result<(), Fault> {
+        if token == Token::Null && !takes_null(schema, field.kind) {
+            return Err(self.fault(FaultKind::JsonNull));
+        }
+        let presence = if field.is_packed { Presence::Bare } else { Presence::Explicit };
+        self.typed_value(schema, field, presence, token)
+    }
+
+    /// The value of an entry of a map.
+    fn map_value(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), Fault> {
+        let entry = self.current(schema)?.kind.message();
+        let field = entry.and_then(|entry| schema.message(entry).by_number(2));
+        let Some((_, field)) = field else { return Err(self.fault(FaultKind::JsonType)) };
+        if token == Token::Null && !takes_null(schema, field.kind) {
+            return Err(self.fault(FaultKind::JsonNull));
+        }
+        self.typed_value(schema, field, Presence::Explicit, token)
+    }
+
+    /// A value of a field's type.
+    #[inline]
+    fn typed_value(
+        &mut self,
+        schema: &Schema,
+        field: &Field,
+        presence: Presence,
+        token: Token<'_>,
+    ) -> Result<(), Fault> {
+        match field.kind {
+            Kind::Message(id) => self.message_value(schema, id, Framing::Length(field.number), token),
+            Kind::Group(id) => self.message_value(schema, id, Framing::Group(field.number), token),
+            _ => {
+                let is_written = self.scalar(schema, field, presence, token)?;
+                if !is_written && self.top.role == Role::Map {
+                    self.drop_entry();
+                }
+                self.after_value();
+                Ok(())
+            }
+        }
+    }
+
+    /// A value that is a message.
+    pub(super) fn message_value(
+        &mut self,
+        schema: &Schema,
+        id: MessageId,
+        framing: Framing,
+        token: Token<'_>,
+    ) -> Result<(), Fault> {
+        let message = schema.message(id);
+        let is_object = token == Token::ObjectStart;
+        match message.special {
+            Special::None if is_object => {
+                let frame = self.frame(Role::Message, id, framing);
+                self.enter(schema, frame)
+            }
+            Special::Any if is_object => {
+                let frame = self.frame(Role::AnyHead, id, framing);
+                self.enter(schema, frame)
+            }
+            Special::Struct if is_object => {
+                let mut frame = self.frame(Role::Map, id, framing);
+                self.maps += 1;
+                frame.map = self.maps;
+                self.enter(schema, frame)
+            }
+            Special::ListValue if token == Token::ArrayStart => {
+                let frame = self.frame(Role::Array, id, framing);
+                self.enter(schema, frame)
+            }
+            Special::Value => self.any_value(schema, id, framing, token),
+            Special::Timestamp | Special::Duration | Special::FieldMask | Special::Wrapper => {
+                let frame = self.frame(Role::Message, id, framing);
+                self.special(schema, message, token)?;
+                self.end_frame(frame);
+                self.after_value();
+                Ok(())
+            }
+            _ => Err(self.fault(FaultKind::JsonType)),
+        }
+    }
+
+    /// A `Value`, of any form.
+    fn any_value(
+        &mut self,
+        schema: &Schema,
+        id: MessageId,
+        framing: Framing,
+        token: Token<'_>,
+    ) -> Result<(), Fault> {
+        let outer = self.frame(Role::Message, id, framing);
+        let number = match token {
+            Token::Null => 1,
+            Token::Number(_) => 2,
+            Token::Text(_) => 3,
+            Token::True | Token::False => 4,
+            Token::ObjectStart => 5,
+            Token::ArrayStart => 6,
+        };
+        let Some((_, field)) = schema.message(id).by_number(number) else {
+            return Err(self.fault(FaultKind::JsonType));
+        };
+        if let Kind::Message(inner) = field.kind {
+            write_tag(&mut self.out, number, LENGTH);
+            let start = open_length(&mut self.out);
+            let is_list = token == Token::ArrayStart;
+            let role = if is_list { Role::Array } else { Role::Map };
+            self.maps += 1;
+            let frame =
+                Frame { message: inner, role, inner: start, outer: outer.inner, map: self.maps, ..outer };
+            return self.enter(schema, frame);
+        }
+        self.scalar(schema, field, Presence::Explicit, token)?;
+        self.end_frame(outer);
+        self.after_value();
+        Ok(())
+    }
+
+    /// A frame whose tag and room for its length are written.
+    pub(super) fn frame(&mut self, role: Role, message: MessageId, framing: Framing) -> Frame {
+        let mut frame = Frame::new(role, message);
+        match framing {
+            Framing::None => {}
+            Framing::Length(number) => {
+                write_tag(&mut self.out, number, LENGTH);
+                frame.inner = open_length(&mut self.out);
+            }
+            Framing::Group(number) => {
+                write_tag(&mut self.out, number, GROUP_START);
+                frame.group = number;
+            }
+        }
+        frame
+    }
+
+    /// Ends a frame that was never entered.
+    fn end_frame(&mut self, frame: Frame) {
+        if frame.inner > 0 {
+            crate::wire::close_length(&mut self.out, frame.inner);
+        }
+        if frame.group > 0 {
+            write_tag(&mut self.out, frame.group, crate::wire::GROUP_END);
+        }
+    }
+
+    /// Passes over a value.
+    fn skip(&mut self, schema: &Schema, token: Token<'_>) -> Result<(), Fault> {
+        match token {
+            Token::ObjectStart => self.enter(schema, Frame::new(Role::SkipObject, MessageId(0))),
+            Token::ArrayStart => self.enter(schema, Frame::new(Role::SkipArray, MessageId(0))),
+            Token::Number(number) => {
+                self.check_number(number)?;
+                self.after_value();
+                Ok(())
+            }
+            Token::Text(text) => {
+                self.with_text(text, |_, _| Ok(()))?;
+                self.after_value();
+                Ok(())
+            }
+            Token::Null | Token::True | Token::False => {
+                self.after_value();
+                Ok(())
+            }
+        }
+    }
+
+    /// Ends a message, which must have what it requires.
+    pub(super) fn check_required(&self, schema: &Schema) -> Result<(), Fault> {
+        let message = schema.message(self.top.message);
+        if !message.has_required {
+            return Ok(());
+        }
+        let is_missing = |(index, field): &(u16, &Field)| field.is_required && !self.is_noted(*index);
+        match (0..).zip(message.fields.iter()).find(is_missing) {
+            Some((index, _)) => {
+                let field = Some((self.top.message, index));
+                Err(Fault { offset: self.base, kind: FaultKind::RequiredMissing, field })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// What is around a message on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Framing {
+    /// Nothing.
+    None,
+    /// The tag of a field, and the length.
+    Length(u32),
+    /// The tags of a group.
+    Group(u32),
+}
+
+/// Whether `null` is a value of this type.
+fn takes_null(schema: &Schema, kind: Kind) -> bool {
+    match kind {
+        Kind::Enum(id) => schema.enumeration(id).is_null,
+        _ => kind.message().is_some_and(|id| schema.message(id).special == Special::Value),
+    }
+}

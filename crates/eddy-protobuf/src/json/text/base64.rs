@@ -1,0 +1,114 @@
+//! Base64: written with padding in the standard alphabet, read in that and the one for URLs, with padding or without.
+
+/// Appends bytes, of which all but the last piece are a multiple of three.
+pub(in crate::json) fn write_base64(out: &mut Vec<u8>, bytes: &[u8]) {
+    let (groups, rest) = bytes.as_chunks::<3>();
+    out.reserve(bytes.len().div_ceil(3) * 4);
+    for [one, two, three] in groups {
+        let bits = u32::from(*one) << 16 | u32::from(*two) << 8 | u32::from(*three);
+        out.extend_from_slice(&[letter(bits >> 18), letter(bits >> 12), letter(bits >> 6), letter(bits)]);
+    }
+    match rest {
+        [one] => {
+            let bits = u32::from(*one) << 16;
+            out.extend_from_slice(&[letter(bits >> 18), letter(bits >> 12), b'=', b'=']);
+        }
+        [one, two] => {
+            let bits = u32::from(*one) << 16 | u32::from(*two) << 8;
+            out.extend_from_slice(&[letter(bits >> 18), letter(bits >> 12), letter(bits >> 6), b'=']);
+        }
+        _ => {}
+    }
+}
+
+#[inline]
+fn letter(bits: u32) -> u8 {
+    ALPHABET.get(bits as usize & 63).copied().unwrap_or_default()
+}
+
+/// Appends what Base64 stands for; none if it is not that.
+pub(in crate::json) fn decode_base64(out: &mut Vec<u8>, text: &[u8]) -> Option<()> {
+    let padding = text.iter().rev().take_while(|byte| **byte == b'=').count();
+    // With padding the whole is a multiple of four.
+    if padding > 2 || padding > 0 && !text.len().is_multiple_of(4) {
+        return None;
+    }
+    let letters = text.get(..text.len() - padding)?;
+    let (groups, rest) = letters.as_chunks::<4>();
+    out.reserve(letters.len() / 4 * 3 + 2);
+    for group in groups {
+        let [one, two, three, four] = group.map(value);
+        if (one | two | three | four) == NO_VALUE {
+            return None;
+        }
+        let bits = u32::from(one) << 18 | u32::from(two) << 12 | u32::from(three) << 6 | u32::from(four);
+        let [_, first, second, third] = bits.to_be_bytes();
+        out.extend_from_slice(&[first, second, third]);
+    }
+    let mut values = [0; 3];
+    for (place, letter) in values.iter_mut().zip(rest) {
+        *place = value(*letter);
+    }
+    let [one, two, three] = values;
+    if (one | two | three) == NO_VALUE || rest.len() == 1 {
+        return None;
+    }
+    let [_, first, second, _] =
+        (u32::from(one) << 18 | u32::from(two) << 12 | u32::from(three) << 6).to_be_bytes();
+    out.extend_from_slice([first, second].get(..rest.len().saturating_sub(1))?);
+    Some(())
+}
+
+#[inline]
+fn value(letter: u8) -> u8 {
+    VALUES.get(usize::from(letter)).copied().unwrap_or(NO_VALUE)
+}
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/// All bits, so that it shows through whatever it is combined with.
+const NO_VALUE: u8 = 0xff;
+const VALUES: [u8; 256] = values();
+
+#[expect(clippy::cast_possible_truncation, reason = "below 64")]
+const fn values() -> [u8; 256] {
+    let mut values = [NO_VALUE; 256];
+    let mut at = 0;
+    while at < 64 {
+        values[ALPHABET[at] as usize] = at as u8;
+        at += 1;
+    }
+    values[b'-' as usize] = 62;
+    values[b'_' as usize] = 63;
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(text: &[u8]) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        decode_base64(&mut out, text).map(|()| out)
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        for length in 0..bytes.len() {
+            let mut text = Vec::new();
+            write_base64(&mut text, &bytes[..length]);
+            assert_eq!(decoded(&text).unwrap(), bytes[..length]);
+            let bare: Vec<u8> = text.iter().copied().filter(|byte| *byte != b'=').collect();
+            assert_eq!(decoded(&bare).unwrap(), bytes[..length]);
+        }
+    }
+
+    #[test]
+    fn both_alphabets_are_read_and_nothing_else() {
+        assert_eq!(decoded(b"-_8="), decoded(b"+/8="));
+        assert_eq!(decoded(b"-_"), Some(vec![0xfb]));
+        for text in ["A", "AA=", "A===", "====", "AA=A", "AAAA=", "A A=", "AA*A", "AAAAA"] {
+            assert_eq!(decoded(text.as_bytes()), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Numbers: integers of 64 bits, and floating-point numbers in their shortest form.
+
+use crate::fault::FaultKind;
+
+/// Appends an integer.
+#[inline]
+pub(in crate::json) fn write_unsigned(out: &mut Vec<u8>, mut value: u64) {
+    let mut digits = [0_u8; 20];
+    let mut at = digits.len();
+    while value >= 100 {
+        let pair = PAIRS.get((value % 100) as usize).copied().unwrap_or_default();
+        value /= 100;
+        at -= 2;
+        if let Some(place) = digits.get_mut(at..at + 2) {
+            place.copy_from_slice(&pair);
+        }
+    }
+    if value >= 10 {
+        let pair = PAIRS.get((value % 100) as usize).copied().unwrap_or_default();
+        at -= 2;
+        if let Some(place) = digits.get_mut(at..at + 2) {
+            place.copy_from_slice(&pair);
+        }
+    } else {
+        at -= 1;
+        if let Some(place) = digits.get_mut(at) {
+            *place = b'0' + (value % 10) as u8;
+        }
+    }
+    out.extend_from_slice(digits.get(at..).unwrap_or_default());
+}
+
+/// Appends an integer with its sign.
+#[inline]
+pub(in crate::json) fn write_signed(out: &mut Vec<u8>, value: i64) {
+    if value < 0 {
+        out.push(b'-');
+    }
+    write_unsigned(out, value.unsigned_abs());
+}
+
+/// Appends a `double`, what is not finite as a string.
+pub(in crate::json) fn write_double(out: &mut Vec<u8>, value: f64) {
+    if value.is_finite() {
+        write_shortest(out, zmij::Buffer::new().format_finite(value));
+    } else {
+        write_special(out, value);
+    }
+}
+
+/// Appends a `float`.
+pub(in crate::json) fn write_float(out: &mut Vec<u8>, value: f32) {
+    if value.is_finite() {
+        write_shortest(out, zmij::Buffer::new().format_finite(value));
+    } else {
+        write_special(out, f64::from(value));
+    }
+}
+
+fn write_shortest(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(text.strip_suffix(".0").unwrap_or(text).as_bytes());
+}
+
+fn write_special(out: &mut Vec<u8>, value: f64) {
+    let text: &[u8] = match value {
+        value if value.is_nan() => b"\"NaN\"",
+        value if value > 0.0 => b"\"Infinity\"",
+        _ => b"\"-Infinity\"",
+    };
+    out.extend_from_slice(text);
+}
+
+/// Reads a signed integer between two bounds; `1e3` and `1.0` are integers too.
+#[inline]
+pub(in crate::json) fn parse_signed(text: &[u8], min: i64, max: i64) -> Result<i64, FaultKind> {
+    let (is_negative, magnitude) = parse_integer(text)?;
+    let value =
+        if is_negative { 0_i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() };
+    value.filter(|value| (min..=max).contains(value)).ok_or(FaultKind::JsonRange)
+}
+
+/// Reads an integer without a sign up to a bound.
+#[inline]
+pub(in crate::json) fn parse_unsigned(text: &[u8], max: u64) -> Result<u64, FaultKind> {
+    let (is_negative, magnitude) = parse_integer(text)?;
+    if magnitude > max || is_negative && magnitude > 0 {
+        return Err(FaultKind::JsonRange);
+    }
+    Ok(magnitude)
+}
+
+/// The sign and magnitude of an integer.
+fn parse_integer(text: &[u8]) -> Result<(bool, u64), FaultKind> {
+    let (is_negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        _ => (false, text),
+    };
+    let is_plain = digits.len() < 19 && digits.iter().all(u8::is_ascii_digit);
+    if is_plain && !digits.is_empty() && (digits.len() == 1 || !digits.starts_with(b"0")) {
+        let value = digits.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0'));
+        return Ok((is_negative, value));
+    }
+    parse_decimal(digits).map(|value| (is_negative, value))
+}
+
+/// An integer in any form that a JSON number has.
+fn parse_decimal(text: &[u8]) -> Result<u64, FaultKind> {
+    let parts = split_number(text).ok_or(FaultKind::JsonType)?;
+    let fraction = parts.fraction.trim_ascii_end_zeros();
+    // Digits of the whole number without leading zeros, and how far the decimal point moves.
+    let whole = parts.whole.trim_ascii_start_zeros();
+    let digits = || whole.iter().chain(fraction);
+    if digits().all(|digit| *digit == b'0') {
+        return Ok(0);
+    }
+    let shift = parts.exponent - i64::try_from(fraction.len()).unwrap_or(i64::MAX);
+    let mut value = 0_u64;
+    let count = whole.len() + fraction.len();
+    let kept = match usize::try_from(-shift) {
+        Ok(dropped) if shift < 0 => {
+            let kept = count.checked_sub(dropped).ok_or(FaultKind::JsonRange)?;
+            if digits().skip(kept).any(|digit| *digit != b'0') {
+                return Err(FaultKind::JsonRange);
+            }
+            kept
+        }
+        _ => count,
+    };
+    let push = |value: u64, digit: u8| value.checked_mul(10)?.checked_add(u64::from(digit - b'0'));
+    for digit in digits().take(kept) {
+        value = push(value, *digit).ok_or(FaultKind::JsonRange)?;
+    }
+    for _ in 0..shift.clamp(0, ZEROS_MAX) {
+        value = push(value, b'0').ok_or(FaultKind::JsonRange)?;
+    }
+    Ok(value)
+}
+
+/// A number as JSON has it, without its sign.
+struct Parts<'t> {
+    whole: &'t [u8],
+    fraction: &'t [u8],
+    exponent: i64,
+}
+
+trait Zeros {
+    fn trim_ascii_start_zeros(&self) -> &[u8];
+    fn trim_ascii_end_zeros(&self) -> &[u8];
+}
+
+impl Zeros for [u8] {
+    fn trim_ascii_start_zeros(&self) -> &[u8] {
+        let zeros = self.iter().take_while(|byte| **byte == b'0').count();
+        self.get(zeros..).unwrap_or_default()
+    }
+
+    fn trim_ascii_end_zeros(&self) -> &[u8] {
+        let zeros = self.iter().rev().take_while(|byte| **byte == b'0').count();
+        self.get(..self.len() - zeros).unwrap_or_default()
+    }
+}
+
+/// Takes a number without a sign apart; none if JSON has no such number.
+fn split_number(text: &[u8]) -> Option<Parts<'_>> {
+    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (whole, rest) = text.split_at(digits(text));
+    if whole.is_empty() || whole.len() > 1 && whole.starts_with(b"0") {
+        return None;
+    }
+    let (fraction, rest) = match rest {
+        [b'.', rest @ ..] => match rest.split_at(digits(rest)) {
+            ([], _) => return None,
+            parts => parts,
+        },
+        _ => (&[][..], rest),
+    };
+    let exponent = match rest {
+        [] => 0,
+        [b'e' | b'E', rest @ ..] => {
+            let (is_negative, rest) = match rest {
+                [b'-', rest @ ..] => (true, rest),
+                [b'+', rest @ ..] => (false, rest),
+                _ => (false, rest),
+            };
+            if rest.is_empty() || digits(rest) != rest.len() {
+                return None;
+            }
+            let add = |value: i64, digit: &u8| (value * 10 + i64::from(digit - b'0')).min(EXPONENT_MAX);
+            let exponent = rest.iter().fold(0, add);
+            if is_negative { -exponent } else { exponent }
+        }
+        _ => return None,
+    };
+    Some(Parts { whole, fraction, exponent })
+}
+
+/// Reads a `double`.
+pub(in crate::json) fn parse_double(text: &[u8]) -> Result<f64, FaultKind> {
+    let value: f64 = number_text(text)?.parse().map_err(|_| FaultKind::JsonType)?;
+    if value.is_finite() { Ok(value) } else { Err(FaultKind::JsonRange) }
+}
+
+/// Reads a `float`: the one next to the number.
+pub(in crate::json) fn parse_float(text: &[u8]) -> Result<f32, FaultKind> {
+    let value: f32 = number_text(text)?.parse().map_err(|_| FaultKind::JsonType)?;
+    if value.is_finite() { Ok(value) } else { Err(FaultKind::JsonRange) }
+}
+
+/// The text of a number that JSON has.
+fn number_text(text: &[u8]) -> Result<&str, FaultKind> {
+    split_number(text.strip_prefix(b"-").unwrap_or(text)).ok_or(FaultKind::JsonType)?;
+    std::str::from_utf8(text).map_err(|_| FaultKind::JsonType)
+}
+
+/// Beyond this an exponent makes any number too large, or 0.
+const EXPONENT_MAX: i64 = 1 << 40;
+/// More zeros than these are more than 64 bits.
+const ZEROS_MAX: i64 = 20;
+const PAIRS: [[u8; 2]; 100] = pairs();
+
+#[expect(clippy::cast_possible_truncation, reason = "below 100")]
+const fn pairs() -> [[u8; 2]; 100] {
+    let mut pairs = [[0; 2]; 100];
+    let mut at = 0;
+    while at < 100 {
+        pairs[at] = [b'0' + (at / 10) as u8, b'0' + (at % 10) as u8];
+        at += 1;
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_written_as_the_standard_library_does() {
+        let mut value = 1_u64;
+        for _ in 0..200 {
+            for value in [value, value - 1, value.wrapping_neg()] {
+                let mut out = Vec::new();
+                write_unsigned(&mut out, value);
+                assert_eq!(out, value.to_string().into_bytes());
+                out.clear();
+                write_signed(&mut out, value.cast_signed());
+                assert_eq!(out, value.cast_signed().to_string().into_bytes());
+            }
+            value = value.wrapping_mul(3).max(1);
+        }
+    }
+
+    #[test]
+    fn integers_come_in_many_forms() {
+        let check = |text: &str, expected| {
+            assert_eq!(parse_signed(text.as_bytes(), i64::MIN, i64::MAX), expected, "{text}")
+        };
+        check("0", Ok(0));
+        check("-0", Ok(0));
+        check("-0.0e5", Ok(0));
+        check("1e3", Ok(1000));
+        check("1.5e1", Ok(15));
+        check("100e-2", Ok(1));
+        check("1000.000", Ok(1000));
+        check("9223372036854775807", Ok(i64::MAX));
+        check("-9223372036854775808", Ok(i64::MIN));
+        check("-9.223372036854775808e18", Ok(i64::MIN));
+        check("9223372036854775808", Err(FaultKind::JsonRange));
+        check("0e999999999999999999999", Ok(0));
+        for text in ["1.5", "1e-1", "0.1", "1e20", "1e999999999999999999", "1e-99999999999999999999"] {
+            check(text, Err(FaultKind::JsonRange));
+        }
+        for text in
+            ["", "-", "01", "-01", "1.", ".5", "1e", "1e+", "+1", " 1", "1 ", "0x1", "1_0", "--1", "١"]
+        {
+            check(text, Err(FaultKind::JsonType));
+        }
+        assert_eq!(parse_unsigned(b"18446744073709551615", u64::MAX), Ok(u64::MAX));
+        assert_eq!(parse_unsigned(b"-0", u64::MAX), Ok(0));
+        assert_eq!(parse_unsigned(b"-1", u64::MAX), Err(FaultKind::JsonRange));
+        assert_eq!(parse_unsigned(b"4294967296", u64::from(u32::MAX)), Err(FaultKind::JsonRange));
+    }
+
+    #[test]
+    fn floats_have_bounds() {
+        assert_eq!(parse_double(b"-1.89769e308"), Err(FaultKind::JsonRange));
+        assert_eq!(parse_double(b"1.7976931348623157e308"), Ok(f64::MAX));
+        assert_eq!(parse_float(b"3.502823e38"), Err(FaultKind::JsonRange));
+        assert_eq!(parse_float(b"3.4028235e38"), Ok(f32::MAX));
+        assert!(parse_double(b"-0").unwrap().is_sign_negative());
+        for text in ["NaN", "inf", "1.", "01", ""] {
+            assert_eq!(parse_double(text.as_bytes()), Err(FaultKind::JsonType), "{text}");
+        }
+    }
+}

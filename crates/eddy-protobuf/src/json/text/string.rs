@@ -1,0 +1,202 @@
+//! Strings: escapes and UTF-8.
+
+use crate::fault::FaultKind;
+use crate::wire::{Chunk, valid_chunk};
+
+/// How many bytes at the front are ASCII that stands for itself in a JSON string.
+#[inline]
+pub(in crate::json) fn plain_len(bytes: &[u8]) -> usize {
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    for (at, chunk) in chunks.iter().enumerate() {
+        let special = special_bits(u64::from_le_bytes(*chunk));
+        if special != 0 {
+            return at * 8 + special.trailing_zeros() as usize / 8;
+        }
+    }
+    let before = chunks.len() * 8;
+    before + rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len())
+}
+
+/// The high bit of each byte that is a control, a quote, a backslash or not ASCII. Bits above the first are no promise.
+#[inline]
+fn special_bits(word: u64) -> u64 {
+    let below = |limit: u64| word.wrapping_sub(ONES * limit) & !word;
+    let equal = |byte: u64| {
+        let other = word ^ (ONES * byte);
+        other.wrapping_sub(ONES) & !other
+    };
+    (word | below(0x20) | equal(0x22) | equal(0x5c)) & (ONES << 7)
+}
+
+fn is_special(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\' || byte >= 0x80
+}
+
+/// Appends text with the escapes that JSON asks for; answers with how many bytes it took, which is all but the beginning of
+/// a character at the end if more follows.
+///
+/// # Errors
+/// The place of a byte that is not UTF-8.
+#[inline]
+pub(in crate::json) fn write_escaped(out: &mut Vec<u8>, text: &[u8], is_last: bool) -> Result<usize, usize> {
+    let plain = plain_len(text);
+    if plain == text.len() {
+        out.extend_from_slice(text);
+        return Ok(plain);
+    }
+    write_special(out, text, is_last)
+}
+
+fn write_special(out: &mut Vec<u8>, text: &[u8], is_last: bool) -> Result<usize, usize> {
+    let whole = match valid_chunk(text, is_last) {
+        Chunk::Valid(bytes) => bytes,
+        Chunk::Invalid(place) => return Err(place),
+    };
+    let mut from = 0;
+    let text = text.get(..whole).unwrap_or_default();
+    for (at, byte) in text.iter().enumerate() {
+        if *byte < 0x20 || *byte == b'"' || *byte == b'\\' {
+            out.extend_from_slice(text.get(from..at).unwrap_or_default());
+            write_escape(out, *byte);
+            from = at + 1;
+        }
+    }
+    out.extend_from_slice(text.get(from..).unwrap_or_default());
+    Ok(whole)
+}
+
+fn write_escape(out: &mut Vec<u8>, byte: u8) {
+    let short = match byte {
+        b'"' | b'\\' => byte,
+        0x08 => b'b',
+        0x09 => b't',
+        0x0a => b'n',
+        0x0c => b'f',
+        0x0d => b'r',
+        _ => {
+            let digit = |value: u8| if value < 10 { b'0' + value } else { b'a' + value - 10 };
+            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 15)]);
+            return;
+        }
+    };
+    out.extend_from_slice(&[b'\\', short]);
+}
+
+/// Appends the text that a JSON string without its quotes stands for.
+///
+/// # Errors
+/// The place of what is wrong, and what it is.
+pub(in crate::json) fn unescape(out: &mut Vec<u8>, string: &[u8]) -> Result<(), (usize, FaultKind)> {
+    if let Chunk::Invalid(place) = valid_chunk(string, true) {
+        return Err((place, FaultKind::Utf8));
+    }
+    let mut at = 0;
+    while let Some(rest) = string.get(at..).filter(|rest| !rest.is_empty()) {
+        let plain = rest.iter().position(|byte| *byte == b'\\' || *byte < 0x20).unwrap_or(rest.len());
+        out.extend_from_slice(rest.get(..plain).unwrap_or_default());
+        at += plain;
+        match rest.get(plain..) {
+            Some([b'\\', escape @ ..]) => {
+                at += read_escape(out, escape).ok_or((at, FaultKind::JsonEscape))?
+            }
+            Some([_, ..]) => return Err((at, FaultKind::JsonSyntax)),
+            Some([]) | None => {}
+        }
+    }
+    Ok(())
+}
+
+/// Appends what an escape stands for; how many bytes it has with its backslash.
+fn read_escape(out: &mut Vec<u8>, escape: &[u8]) -> Option<usize> {
+    let simple = match escape.first()? {
+        byte @ (b'"' | b'\\' | b'/') => *byte,
+        b'b' => 0x08,
+        b't' => 0x09,
+        b'n' => 0x0a,
+        b'f' => 0x0c,
+        b'r' => 0x0d,
+        b'u' => return read_unicode(out, escape.get(1..)?),
+        _ => return None,
+    };
+    out.push(simple);
+    Some(2)
+}
+
+fn read_unicode(out: &mut Vec<u8>, digits: &[u8]) -> Option<usize> {
+    let first = read_hex(digits)?;
+    let (code, bytes) = match first {
+        0xd800..0xdc00 => {
+            let (b"\\u", second) = digits.get(4..)?.split_at_checked(2)? else { return None };
+            let second = read_hex(second)?;
+            if !(0xdc00..0xe000).contains(&second) {
+                return None;
+            }
+            (0x10000 + ((first - 0xd800) << 10 | (second - 0xdc00)), 12)
+        }
+        _ => (first, 6),
+    };
+    let letter = char::from_u32(code)?;
+    out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+    Some(bytes)
+}
+
+fn read_hex(digits: &[u8]) -> Option<u32> {
+    let digits = digits.get(..4)?;
+    digits.iter().try_fold(0, |code, digit| Some(code << 4 | char::from(*digit).to_digit(16)?))
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn escaped(text: &[u8]) -> Result<String, usize> {
+        let mut out = Vec::new();
+        write_escaped(&mut out, text, true).map(|_| String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn escapes_are_those_of_json() {
+        assert_eq!(escaped(b"plain text").unwrap(), "plain text");
+        assert_eq!(escaped("a\"b\\c\n\u{1}\u{7f}é".as_bytes()).unwrap(), "a\\\"b\\\\c\\n\\u0001\u{7f}é");
+        assert_eq!(escaped(b"0123456789\xff"), Err(10));
+    }
+
+    #[test]
+    fn every_byte_is_found_in_every_place() {
+        for byte in 0..=255_u8 {
+            for place in 0..20 {
+                let mut text = [b'x'; 20];
+                text[place] = byte;
+                let expected = if is_special(byte) { place } else { 20 };
+                assert_eq!(plain_len(&text), expected, "{byte} at {place}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_escaped_comes_back() {
+        for text in ["", "plain", "\u{0}\u{1f}\"\\/\u{8}\u{c}\r\t\n", "日本語 𝄞 é"] {
+            let mut back = Vec::new();
+            unescape(&mut back, escaped(text.as_bytes()).unwrap().as_bytes()).unwrap();
+            assert_eq!(back, text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn bad_escapes_have_their_place() {
+        let check = |string: &[u8], expected| assert_eq!(unescape(&mut Vec::new(), string), Err(expected));
+        check(b"ab\\x", (2, FaultKind::JsonEscape));
+        check(b"ab\\", (2, FaultKind::JsonEscape));
+        check(b"\\u12", (0, FaultKind::JsonEscape));
+        check(b"\\ud800", (0, FaultKind::JsonEscape));
+        check(b"\\ud800\\u0041", (0, FaultKind::JsonEscape));
+        check(b"\\udc00", (0, FaultKind::JsonEscape));
+        check(b"a\nb", (1, FaultKind::JsonSyntax));
+        check(b"abc\xc3", (3, FaultKind::Utf8));
+        let mut out = Vec::new();
+        unescape(&mut out, b"\\ud834\\udd1e\\u00e9").unwrap();
+        assert_eq!(out, "𝄞é".as_bytes());
+    }
+}

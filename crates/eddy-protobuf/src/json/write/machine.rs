@@ -1,0 +1,359 @@
+//! The machine that reads a message item by item and writes as it goes.
+
+use super::frame::{CLOSED, Frame, Progress, Role};
+use super::text::Ongoing;
+use crate::fault::{Fault, FaultKind};
+use crate::json::ToJsonOptions;
+use crate::json::keys::Keys;
+use crate::limits::Limits;
+use crate::schema::{MessageId, Schema, Special};
+use crate::wire::{
+    FIXED32, FIXED64, GROUP_END, GROUP_START, LENGTH, LENGTH_MAX, Read, VARINT, number_of, read_varint,
+    wire_type_of,
+};
+
+/// Why the machine stopped.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stop {
+    Fault(Fault),
+    /// The message can only be written after it was put in order.
+    Disorder,
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// A tag, and what follows it up to the bytes of a value that has a length.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    pub(super) number: u32,
+    pub(super) wire_type: u8,
+    /// The value; of what has a length, that.
+    pub(super) value: u64,
+    /// Offset of what comes behind.
+    pub(super) after: u64,
+}
+
+/// Reads messages and writes JSON.
+#[derive(Debug)]
+pub(super) struct Machine {
+    pub(super) options: ToJsonOptions,
+    pub(super) limits: Limits,
+    pub(super) out: Vec<u8>,
+    pub(super) top: Frame,
+    stack: Vec<Frame>,
+    /// Whether the outermost message has ended.
+    is_done: bool,
+    pub(super) depth: u32,
+    /// A bit for each field and oneof of the messages around.
+    pub(super) seen: Vec<u64>,
+    pub(super) keys: Keys,
+    /// How many maps there were.
+    pub(super) maps: u64,
+    pub(super) ongoing: Ongoing,
+    /// A value that has to be known whole, as far as it came.
+    pub(super) held: Vec<u8>,
+    /// Offset of the window.
+    base: u64,
+    /// Whether the message was put in order, so that nothing comes later that should have come before.
+    pub(super) is_ordered: bool,
+}
+
+impl Machine {
+    pub(super) fn new(options: ToJsonOptions, limits: Limits) -> Self {
+        Self {
+            options,
+            limits,
+            out: Vec::new(),
+            top: outermost(0),
+            stack: Vec::new(),
+            is_done: true,
+            depth: 0,
+            seen: Vec::new(),
+            keys: Keys::default(),
+            maps: 0,
+            ongoing: Ongoing::None,
+            held: Vec::new(),
+            base: 0,
+            is_ordered: false,
+        }
+    }
+
+    /// Bytes that were read.
+    pub(super) fn offset(&self) -> u64 {
+        self.base
+    }
+
+    /// Begins a message that ends at `end`.
+    pub(super) fn begin(&mut self, schema: &Schema, message: MessageId, end: u64) -> Result<(), Fault> {
+        self.stack.clear();
+        self.seen.clear();
+        self.keys.clear();
+        self.ongoing = Ongoing::None;
+        self.base = 0;
+        self.depth = 0;
+        self.maps = 0;
+        self.is_done = false;
+        self.top = outermost(end);
+        self.enter(schema, message, end, 0, 0)
+    }
+
+    /// Converts a whole message.
+    pub(super) fn whole(&mut self, schema: &Schema, message: MessageId, bytes: &[u8]) -> Result<(), Stop> {
+        self.begin(schema, message, bytes.len() as u64)?;
+        let used = self.run(schema, bytes)?;
+        if used < bytes.len() {
+            return Err(Fault::new(self.base, FaultKind::Truncated).into());
+        }
+        self.finish(schema)
+    }
+
+    /// Ends the outermost message where the input ends.
+    pub(super) fn finish(&mut self, schema: &Schema) -> Result<(), Stop> {
+        while !self.is_done {
+            let is_open = self.top.end > self.base && !self.stack.is_empty() && self.top.end != u64::MAX;
+            if is_open || self.top.group != 0 || !matches!(self.ongoing, Ongoing::None) {
+                return Err(Fault::new(self.base, FaultKind::Truncated).into());
+            }
+            self.leave(schema, self.base)?;
+        }
+        Ok(())
+    }
+
+    /// Reads from the front of a window; answers with how much was read, which is all but the beginning of an item.
+    pub(super) fn run(&mut self, schema: &Schema, window: &[u8]) -> Result<usize, Stop> {
+        let base = self.base;
+        let mut at = 0;
+        loop {
+            let rest = window.get(at..).unwrap_or_default();
+            let offset = base + at as u64;
+            self.base = offset;
+            if !matches!(self.ongoing, Ongoing::None) {
+                at += self.go_on(schema, rest, offset)?;
+                if !matches!(self.ongoing, Ongoing::None) {
+                    self.base = base + at as u64;
+                    return Ok(at);
+                }
+                continue;
+            }
+            if offset >= self.top.end {
+                if self.top.group != 0 {
+                    return Err(self.past_end(offset).into());
+                }
+                self.leave(schema, offset)?;
+                if self.is_done {
+                    return Ok(at);
+                }
+                continue;
+            }
+            let used = self.step(schema, rest, offset)?;
+            if used == 0 && matches!(self.ongoing, Ongoing::None) {
+                return Ok(at);
+            }
+            at += used;
+        }
+    }
+
+    /// Reads one item; 0 if the window ends within its head.
+    #[inline]
+    fn step(&mut self, schema: &Schema, rest: &[u8], offset: u64) -> Result<usize, Stop> {
+        if self.top.role == Role::Packed {
+            return self.packed_value(schema, rest, offset);
+        }
+        let fault = |kind| Fault::new(offset, kind);
+        let Read::Done(tag, tag_bytes) = read_varint(rest).map_err(fault)? else {
+            return self.more(rest, offset);
+        };
+        let number = number_of(tag).map_err(fault)?;
+        let wire_type = wire_type_of(tag);
+        let body = rest.get(tag_bytes..).unwrap_or_default();
+        let (value, bytes) = match wire_type {
+            GROUP_START => (0, 0),
+            GROUP_END => {
+                if self.top.group != number {
+                    return Err(fault(FaultKind::GroupEnd).into());
+                }
+                self.top.group = 0;
+                self.top.end = offset + tag_bytes as u64;
+                return Ok(tag_bytes);
+            }
+            _ => match read_value(wire_type, body).map_err(fault)? {
+                Read::Done(value, bytes) => (value, bytes),
+                Read::More => return self.more(rest, offset),
+            },
+        };
+        let used = tag_bytes + bytes;
+        let after = offset + used as u64;
+        let end = if wire_type == LENGTH {
+            if value > LENGTH_MAX {
+                return Err(fault(FaultKind::LengthTooLarge).into());
+            }
+            after + value
+        } else {
+            after
+        };
+        if end > self.top.end {
+            return Err(self.past_end(offset).into());
+        }
+        let head = Head { number, wire_type, value, after };
+        let behind = rest.get(used..).unwrap_or_default();
+        self.item(schema, head, behind).map(|more| used + more)
+    }
+
+    /// The window ends within an item: more must come, unless its message ends first.
+    pub(super) fn more(&self, rest: &[u8], offset: u64) -> Result<usize, Stop> {
+        if offset + rest.len() as u64 >= self.top.end {
+            return Err(self.past_end(offset).into());
+        }
+        Ok(0)
+    }
+
+    /// An item runs past the end of what holds it, which is the whole input or a message in it.
+    fn past_end(&self, offset: u64) -> Fault {
+        // A group has no end of its own. The first frame is what is around the outermost message, the second that.
+        let groups =
+            self.stack.iter().skip(2).chain([&self.top]).rev().take_while(|frame| frame.group != 0).count();
+        Fault::new(
+            offset,
+            if groups + 1 == self.stack.len() { FaultKind::Truncated } else { FaultKind::PastEnd },
+        )
+    }
+
+    /// Reads an item by what it is within; answers with how much of `behind` it took.
+    #[inline]
+    fn item(&mut self, schema: &Schema, head: Head, behind: &[u8]) -> Result<usize, Stop> {
+        match self.top.role {
+            Role::Object | Role::Bare | Role::Value | Role::Wrapper => self.field(schema, head, behind),
+            Role::Timestamp | Role::Duration => self.time(head),
+            Role::Mask => self.mask(schema, head, behind),
+            Role::Any => self.any(schema, head, behind),
+            Role::Entry => self.entry(schema, head, behind),
+            Role::Packed | Role::Skip => self.skip(head),
+        }
+    }
+
+    /// Passes over an item.
+    pub(super) fn skip(&mut self, head: Head) -> Result<usize, Stop> {
+        match head.wire_type {
+            LENGTH => self.ongoing = Ongoing::Skip { left: head.value },
+            GROUP_START => {
+                let frame = Frame { role: Role::Skip, group: head.number, ..outermost(self.top.end) };
+                self.push(frame, head.after)?;
+            }
+            _ => {}
+        }
+        Ok(0)
+    }
+
+    /// Begins a message, with what JSON has at its beginning.
+    pub(super) fn enter(
+        &mut self,
+        schema: &Schema,
+        id: MessageId,
+        end: u64,
+        group: u32,
+        offset: u64,
+    ) -> Result<(), Fault> {
+        let message = schema.message(id);
+        let role = Role::of(message.special);
+        let mut frame = Frame { role, message: id, group, ..outermost(end) };
+        match role {
+            Role::Object => self.out.push(b'{'),
+            Role::Bare => {
+                let is_list = message.special == Special::ListValue;
+                self.out.push(if is_list { b'[' } else { b'{' });
+                frame.close = if is_list { b']' } else { b'}' };
+                frame.open = 0;
+                self.maps += 1;
+                frame.map = self.maps;
+            }
+            Role::Mask => self.out.push(b'"'),
+            _ => {}
+        }
+        self.enter_frame(schema, frame, offset)
+    }
+
+    /// Begins a message whose beginning was written.
+    pub(super) fn enter_frame(
+        &mut self,
+        schema: &Schema,
+        mut frame: Frame,
+        offset: u64,
+    ) -> Result<(), Fault> {
+        let message = schema.message(frame.message);
+        frame.seen_at = self.seen.len();
+        let bits = message.fields.len() + message.oneofs.len();
+        self.seen.resize(frame.seen_at + bits.div_ceil(64), 0);
+        self.push(frame, offset)
+    }
+
+    pub(super) fn push(&mut self, frame: Frame, offset: u64) -> Result<(), Fault> {
+        if frame.role.is_level() {
+            if self.depth >= self.limits.depth_max {
+                return Err(Fault::new(offset, FaultKind::DepthExceeded));
+            }
+            self.depth += 1;
+        }
+        self.stack.push(self.top);
+        self.top = frame;
+        Ok(())
+    }
+
+    /// Ends the innermost frame, with what JSON has at its end.
+    fn leave(&mut self, schema: &Schema, offset: u64) -> Result<(), Stop> {
+        let is_ended = match self.top.role {
+            Role::Object | Role::Bare | Role::Value | Role::Wrapper => self.leave_message(schema, offset)?,
+            Role::Timestamp | Role::Duration | Role::Mask => self.leave_special(offset)?,
+            Role::Any => self.leave_any(schema, offset)?,
+            Role::Entry => self.leave_entry(schema, offset)?,
+            Role::Packed | Role::Skip => true,
+        };
+        if is_ended {
+            if self.top.role.is_level() {
+                self.depth -= 1;
+            }
+            if !matches!(self.top.role, Role::Entry | Role::Packed | Role::Skip) {
+                self.seen.truncate(self.top.seen_at);
+            }
+            self.top = self.stack.pop().unwrap_or(self.top);
+            self.is_done = self.stack.is_empty();
+        }
+        Ok(())
+    }
+}
+
+/// The value behind a tag, other than of groups.
+#[inline]
+fn read_value(wire_type: u8, body: &[u8]) -> Result<Read<u64>, FaultKind> {
+    Ok(match wire_type {
+        VARINT | LENGTH => return read_varint(body),
+        FIXED64 => match body.first_chunk::<8>() {
+            Some(bytes) => Read::Done(u64::from_le_bytes(*bytes), 8),
+            None => Read::More,
+        },
+        FIXED32 => match body.first_chunk::<4>() {
+            Some(bytes) => Read::Done(u64::from(u32::from_le_bytes(*bytes)), 4),
+            None => Read::More,
+        },
+        _ => return Err(FaultKind::WireType),
+    })
+}
+
+/// What is around the outermost message.
+pub(super) fn outermost(end: u64) -> Frame {
+    Frame {
+        role: Role::Skip,
+        message: MessageId(0),
+        end,
+        group: 0,
+        seen_at: 0,
+        open: CLOSED,
+        close: 0,
+        is_first: true,
+        map: 0,
+        progress: Progress::Nothing,
+    }
+}

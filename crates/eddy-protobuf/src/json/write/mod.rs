@@ -1,0 +1,12 @@
+//! From the wire to JSON.
+
+mod converter;
+mod entry;
+mod fields;
+mod frame;
+mod machine;
+mod scalar;
+mod special;
+mod text;
+
+pub use converter::ToJson;

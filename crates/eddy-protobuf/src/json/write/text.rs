@@ -1,0 +1,136 @@
+//! Values that may go on in the next piece: text, bytes, what is passed over, and what has to be known whole.
+
+use super::machine::{Head, Machine, Stop};
+use crate::fault::{Fault, FaultKind};
+use crate::json::text::{write_base64, write_escaped};
+use crate::schema::Schema;
+
+/// What the next bytes belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ongoing {
+    /// An item of their own.
+    None,
+    /// Something that is passed over.
+    Skip { left: u64 },
+    /// A string, or bytes.
+    Text { left: u64, form: Form },
+    /// A value that has to be known whole.
+    Held { left: u64, what: Held },
+}
+
+/// How text is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Utf8,
+    Base64,
+}
+
+/// What has to be known whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Held {
+    /// The key of a map.
+    Key,
+    /// A path of a field mask.
+    MaskPath,
+    /// The URL of an `Any`.
+    TypeUrl,
+}
+
+impl Machine {
+    /// Goes on with what the last piece has left open; answers with how much was read.
+    pub(super) fn go_on(&mut self, schema: &Schema, rest: &[u8], offset: u64) -> Result<usize, Stop> {
+        let piece = |left: u64| usize::try_from(left).map_or(rest, |left| rest.get(..left).unwrap_or(rest));
+        match self.ongoing {
+            Ongoing::None => Ok(0),
+            Ongoing::Skip { left } => {
+                let bytes = piece(left).len();
+                let left = left - bytes as u64;
+                self.ongoing = if left == 0 { Ongoing::None } else { Ongoing::Skip { left } };
+                Ok(bytes)
+            }
+            Ongoing::Text { left, form } => {
+                let piece = piece(left);
+                let is_last = piece.len() as u64 == left;
+                let bytes = self.write_text(piece, form, is_last, offset)?;
+                self.ongoing = if is_last {
+                    self.out.push(b'"');
+                    Ongoing::None
+                } else {
+                    Ongoing::Text { left: left - bytes as u64, form }
+                };
+                Ok(bytes)
+            }
+            Ongoing::Held { left, what } => {
+                let piece = piece(left);
+                self.held.extend_from_slice(piece);
+                let left = left - piece.len() as u64;
+                if left > 0 {
+                    self.ongoing = Ongoing::Held { left, what };
+                    return Ok(piece.len());
+                }
+                self.ongoing = Ongoing::None;
+                let held = std::mem::take(&mut self.held);
+                let place = offset + piece.len() as u64 - held.len() as u64;
+                let done = self.held_whole(schema, what, &held, place);
+                self.held = held;
+                done.map(|()| piece.len())
+            }
+        }
+    }
+
+    fn write_text(&mut self, piece: &[u8], form: Form, is_last: bool, offset: u64) -> Result<usize, Fault> {
+        match form {
+            Form::Utf8 => write_escaped(&mut self.out, piece, is_last)
+                .map_err(|place| Fault::new(offset + place as u64, FaultKind::Utf8)),
+            Form::Base64 => {
+                let whole = if is_last { piece.len() } else { piece.len() / 3 * 3 };
+                write_base64(&mut self.out, piece.get(..whole).unwrap_or_default());
+                Ok(whole)
+            }
+        }
+    }
+
+    /// Writes a string or bytes, as far as it is there.
+    #[inline]
+    pub(super) fn text(&mut self, head: Head, behind: &[u8], form: Form) -> Result<usize, Stop> {
+        self.out.push(b'"');
+        match usize::try_from(head.value).ok().and_then(|length| behind.get(..length)) {
+            Some(whole) => {
+                self.write_text(whole, form, true, head.after)?;
+                self.out.push(b'"');
+                Ok(whole.len())
+            }
+            None => {
+                self.ongoing = Ongoing::Text { left: head.value, form };
+                Ok(0)
+            }
+        }
+    }
+
+    /// Waits for a value that has to be known whole, or goes on with it at once.
+    pub(super) fn hold(
+        &mut self,
+        schema: &Schema,
+        head: Head,
+        behind: &[u8],
+        what: Held,
+    ) -> Result<usize, Stop> {
+        if let Some(whole) = usize::try_from(head.value).ok().and_then(|length| behind.get(..length)) {
+            return self.held_whole(schema, what, whole, head.after).map(|()| whole.len());
+        }
+        if head.value > self.limits.held_bytes_max as u64 {
+            return Err(Fault::new(head.after, FaultKind::HeldTooLarge).into());
+        }
+        self.held.clear();
+        self.ongoing = Ongoing::Held { left: head.value, what };
+        Ok(0)
+    }
+
+    fn held_whole(&mut self, schema: &Schema, what: Held, whole: &[u8], offset: u64) -> Result<(), Stop> {
+        match what {
+            Held::Key => self.text_key(whole, offset),
+            Held::MaskPath => self.mask_path(whole, offset),
+            Held::TypeUrl => self.type_url(schema, whole, offset),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Protobuf on the wire without objects.
+//!
+//! A [`Schema`] is made once from a `FileDescriptorSet`. On it work
+//!
+//! * [`Program`]s, which extract fields by path, check rules, and drop or mask fields in one pass over the bytes of a
+//!   message, run by a [`Walk`];
+//! * [`ToJson`] and [`FromJson`], which convert between the wire and the JSON form of protobuf;
+//! * [`canonical`], which writes a message the way a serializer would;
+//! * [`Frames`], which takes the framing of gRPC apart.
+//!
+//! All take messages in pieces as they arrive, keep what they hold within named limits ([`Limits`]), use buffers again so that
+//! nothing is allocated a message once they have grown, and answer malformed input with a [`Fault`] that has its offset.
+//! No I/O, clock, thread or randomness.
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "most functions are of a few of the eighteen types, and all others are one case"
+)]
+
+mod canonical;
+mod fault;
+mod frames;
+mod json;
+mod limits;
+mod program;
+mod schema;
+mod wire;
+
+pub use canonical::canonical;
+pub use fault::{Fault, FaultKind};
+pub use frames::{Compressed, FrameEvent, Frames};
+pub use json::{Duplicates, EnumForm, FromJson, FromJsonOptions, Names, ToJson, ToJsonOptions, Unknown};
+pub use limits::Limits;
+pub use program::{
+    Edit, Mask, Program, ProgramBuilder, ProgramError, RuleTest, Slot, Span, Value, Values, Walk,
+};
+pub use schema::{
+    EnumId, Enumeration, Field, Kind, Label, Message, MessageId, Method, Schema, SchemaError, Service,
+};

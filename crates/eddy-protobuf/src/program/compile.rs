@@ -1,0 +1,243 @@
+//! From paths to the tables that a walk runs on.
+
+use std::collections::HashMap;
+
+use super::edit::To;
+use super::error::ProgramError;
+use super::node::{LONG, Node, Op};
+use super::tree::{Branch, Leaf, Tree};
+use crate::schema::{Field, Kind, Label, MessageId, Schema};
+use crate::wire::{LENGTH, tag_of};
+
+/// Nodes as they are made.
+pub(super) struct Compiling<'s, 'b> {
+    schema: &'s Schema,
+    everywhere: &'b HashMap<(MessageId, u16), To>,
+    checks_all: bool,
+    /// Messages in which, at any depth, something is done with all messages of a type.
+    is_wanted: Vec<bool>,
+    nodes: Vec<Option<Node>>,
+    /// Nodes of messages that no path goes through.
+    plain: HashMap<MessageId, u32>,
+    edits: Vec<To>,
+}
+
+/// Whether what holds everywhere holds in a part of a program too.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    WithEverywhere,
+    PathsAlone,
+}
+
+impl<'s, 'b> Compiling<'s, 'b> {
+    pub(super) fn new(
+        schema: &'s Schema,
+        everywhere: &'b HashMap<(MessageId, u16), To>,
+        checks_all: bool,
+    ) -> Self {
+        let mut is_wanted: Vec<bool> = vec![checks_all; schema.messages.len()];
+        for (message, _) in everywhere.keys() {
+            if let Some(is_wanted) = is_wanted.get_mut(message.0 as usize) {
+                *is_wanted = true;
+            }
+        }
+        let mut has_changed = true;
+        while has_changed {
+            has_changed = false;
+            for (place, message) in schema.messages.iter().enumerate() {
+                let mut below = message.fields.iter().filter_map(|field| field.kind.message());
+                let is_below = below.any(|id| is_wanted.get(id.0 as usize) == Some(&true));
+                if let Some(is_wanted) = is_wanted.get_mut(place)
+                    && is_below
+                    && !*is_wanted
+                {
+                    *is_wanted = true;
+                    has_changed = true;
+                }
+            }
+        }
+        Self {
+            schema,
+            everywhere,
+            checks_all,
+            is_wanted,
+            nodes: Vec::new(),
+            plain: HashMap::new(),
+            edits: Vec::new(),
+        }
+    }
+
+    /// The nodes, and all edits there are.
+    pub(super) fn compile(
+        mut self,
+        message: MessageId,
+        tree: &Tree,
+    ) -> Result<(Box<[Node]>, Vec<To>), ProgramError> {
+        self.node(message, tree, Scope::WithEverywhere)?;
+        let nodes = self.nodes.into_iter().flatten().collect();
+        Ok((nodes, self.edits))
+    }
+
+    fn node(&mut self, message: MessageId, tree: &Tree, scope: Scope) -> Result<u32, ProgramError> {
+        let is_plain = tree.branches.is_empty() && scope == Scope::WithEverywhere;
+        if let Some(node) = self.plain.get(&message).filter(|_| is_plain) {
+            return Ok(*node);
+        }
+        let place = self.nodes.len();
+        let number = u32::try_from(place).ok().filter(|_| place < NODES_MAX).ok_or_else(|| {
+            let path = self.schema.message(message).name().to_owned();
+            ProgramError::TooMany { path, what: "messages", max: NODES_MAX }
+        })?;
+        if is_plain {
+            // Before its fields, which may be of the same message.
+            self.plain.insert(message, number);
+        }
+        self.nodes.push(None);
+        let node = self.make(message, tree, scope)?;
+        if let Some(place) = self.nodes.get_mut(place) {
+            *place = Some(node);
+        }
+        Ok(number)
+    }
+
+    fn make(&mut self, id: MessageId, tree: &Tree, scope: Scope) -> Result<Node, ProgramError> {
+        let message = self.schema.message(id);
+        let mut ops = Vec::new();
+        let mut by_number = Vec::new();
+        let mut required = Vec::new();
+        let mut table = Box::new([0; 128]);
+        // Tags of field 0 are looked at, and refused.
+        table.iter_mut().take(8).for_each(|place| *place = LONG);
+        let none = Branch::default();
+        for (index, field) in (0..).zip(message.fields()) {
+            let branch = tree.branch(index).unwrap_or(&none);
+            let everywhere = self.everywhere.get(&(id, index)).filter(|_| scope == Scope::WithEverywhere);
+            let mut op = self.op(id, field, branch, everywhere.copied(), scope)?;
+            op.forget = self.forgotten(id, index, field, tree);
+            if let Some(rule) = branch.leaf.required {
+                op.required = u8::try_from(required.len()).ok().filter(|bit| *bit < 64);
+                let bit = op.required.ok_or_else(|| ProgramError::TooMany {
+                    path: message.name().to_owned(),
+                    what: "fields of one message that must be there",
+                    max: 64,
+                })?;
+                required.push((bit, rule));
+            }
+            op.is_simple = op.only_extracts();
+            if !op.does_something() {
+                continue;
+            }
+            let place = ops.len();
+            mark(&mut table, field, place);
+            by_number.push((field.number, u16::try_from(place).unwrap_or(u16::MAX)));
+            ops.push(op);
+        }
+        Ok(Node { table, by_number: by_number.into(), ops: ops.into(), required: required.into() })
+    }
+
+    /// What is done with a field, without what depends on its neighbours.
+    fn op(
+        &mut self,
+        id: MessageId,
+        field: &Field,
+        branch: &Branch,
+        everywhere: Option<To>,
+        scope: Scope,
+    ) -> Result<Op, ProgramError> {
+        let is_wanted = |compiling: &Self| {
+            let below = field.kind.message().and_then(|id| compiling.is_wanted.get(id.0 as usize));
+            scope == Scope::WithEverywhere && below == Some(&true)
+        };
+        let mut entries = Vec::new();
+        for (key, entry) in &branch.entries {
+            // What holds everywhere is done for the entry as it is for the others.
+            let value = field.kind.message().and_then(|id| self.schema.message(id).by_number(2));
+            let Some((_, value)) = value else { continue };
+            if is_wanted(self) && entry.has_edits() {
+                return Err(ProgramError::Field {
+                    path: self.schema.message(id).name().to_owned(),
+                    message: self.schema.message(id).name().to_owned(),
+                    field: field.name().to_owned(),
+                    problem: "has edits by key, which can't be together with edits or checks of all messages below it",
+                });
+            }
+            let mut op = self.op(id, value, entry, None, Scope::PathsAlone)?;
+            let mut below = Vec::new();
+            entry.slots(&mut below);
+            op.below = below.into();
+            op.is_appended = false;
+            entries.push((key.clone(), op));
+        }
+        let child = match field.kind.message() {
+            Some(id) if !branch.tree.branches.is_empty() || is_wanted(self) => {
+                Some(self.node(id, &branch.tree, scope)?)
+            }
+            _ => None,
+        };
+        let Leaf { slot, rules, edit, .. } = &branch.leaf;
+        let edit = edit.or(everywhere);
+        self.edits.extend(edit);
+        let mut below = Vec::new();
+        branch.slots_below(&mut below);
+        let is_looked_at =
+            slot.is_some() || !rules.is_empty() || self.checks_all && scope == Scope::WithEverywhere;
+        Ok(Op {
+            kind: field.kind,
+            label: field.label,
+            wire_type: field.kind.wire_type(),
+            checks_utf8: field.kind == Kind::String && field.checks_utf8 && is_looked_at,
+            checks_list: field.label == Label::Repeated && field.kind.is_packable() && is_looked_at,
+            is_implicit: field.label == Label::Singular && !field.has_presence,
+            slot: *slot,
+            is_appended: field.label != Label::Singular,
+            forget: Box::default(),
+            below: below.into(),
+            child,
+            rules: rules.as_slice().into(),
+            edit,
+            required: None,
+            is_simple: false,
+            entries: entries.into(),
+        })
+    }
+
+    /// Slots that are empty once a field is set: those of other members of its oneof.
+    fn forgotten(&self, id: MessageId, index: u16, field: &Field, tree: &Tree) -> Box<[super::node::Slot]> {
+        let mut slots = Vec::new();
+        let Some(oneof) = field.oneof else { return Box::default() };
+        for (other, branch) in &tree.branches {
+            let is_member =
+                self.schema.message(id).field(*other).is_some_and(|field| field.oneof == Some(oneof));
+            if is_member && *other != index {
+                branch.slots(&mut slots);
+            }
+        }
+        slots.into()
+    }
+}
+
+impl Op {
+    fn does_something(&self) -> bool {
+        self.slot.is_some()
+            || self.child.is_some()
+            || self.edit.is_some()
+            || self.required.is_some()
+            || self.checks_utf8
+            || self.checks_list
+            || !(self.forget.is_empty() && self.rules.is_empty() && self.entries.is_empty())
+    }
+}
+
+/// Marks the tags of a field that have one byte.
+fn mark(table: &mut [u8; 128], field: &Field, place: usize) {
+    let number = u8::try_from(place + 1).unwrap_or(LONG);
+    let packed = (field.label == Label::Repeated && field.kind.is_packable()).then_some(LENGTH);
+    for wire_type in [Some(field.kind.wire_type()), packed].into_iter().flatten() {
+        if let Some(place) = table.get_mut(tag_of(field.number, wire_type) as usize) {
+            *place = number;
+        }
+    }
+}
+
+/// Messages of a program, one for each path that leads to it.
+const NODES_MAX: usize = 100_000;

@@ -1,0 +1,382 @@
+//! The engine of a walk: reads a message item by item and does what the program says.
+
+use super::edit::{Change, To, text_len};
+use super::frame::Frame;
+use super::node::{LONG, Node, Program};
+use super::store::{Cell, IN_MESSAGE, Store};
+use super::take::check_utf8;
+use crate::fault::{Fault, FaultKind};
+use crate::limits::Limits;
+use crate::wire::{
+    FIXED32, FIXED64, GROUP_START, LENGTH, LENGTH_MAX, Read, VARINT, number_of, read_varint, varint_len,
+    wire_type_of,
+};
+
+/// What the next bytes belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ongoing {
+    /// An item of their own.
+    None,
+    /// Something that is passed over.
+    Skip { left: u64 },
+    /// A value that has to be known whole, and whose it is.
+    Whole { left: u64, node: u32, op: usize, head: Head },
+}
+
+/// A tag, and what follows it up to the bytes of a value that has a length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) number: u32,
+    pub(super) wire_type: u8,
+    /// The value; of what has a length, that.
+    pub(super) value: u64,
+    /// Offset of the tag.
+    pub(super) start: u64,
+    /// Offset of what is behind the tag: the length, or the value.
+    pub(super) behind_tag: u64,
+    /// Offset of what is behind both.
+    pub(super) after: u64,
+}
+
+impl Head {
+    /// Where the item ends.
+    pub(super) fn end(&self) -> u64 {
+        if self.wire_type == LENGTH { self.after + self.value } else { self.after }
+    }
+}
+
+/// Reads messages.
+#[derive(Debug)]
+pub(super) struct Engine {
+    pub(super) limits: Limits,
+    pub(super) store: Store,
+    pub(super) top: Frame,
+    pub(super) stack: Vec<Frame>,
+    is_done: bool,
+    pub(super) ongoing: Ongoing,
+    /// A value that has to be known whole, as far as it came.
+    pub(super) scratch: Vec<u8>,
+    pub(super) changes: Vec<Change>,
+    /// Offset of the window.
+    pub(super) base: u64,
+    /// A run ends when the stack is lower than this.
+    pub(super) floor: usize,
+}
+
+impl Engine {
+    pub(super) fn new(program: &Program, limits: Limits) -> Self {
+        Self {
+            limits,
+            store: Store::new(program),
+            top: Frame::new(0, 0, 0),
+            stack: Vec::new(),
+            is_done: true,
+            ongoing: Ongoing::None,
+            scratch: Vec::new(),
+            changes: Vec::new(),
+            base: 0,
+            floor: 0,
+        }
+    }
+
+    /// Begins a message that ends at `end`.
+    #[inline]
+    pub(super) fn begin(&mut self, end: u64) {
+        self.store.clear();
+        self.stack.clear();
+        self.changes.clear();
+        self.ongoing = Ongoing::None;
+        self.base = 0;
+        self.floor = 0;
+        self.is_done = false;
+        self.top = Frame::new(0, 0, end);
+    }
+
+    /// Walks a whole message.
+    #[inline]
+    pub(super) fn whole(&mut self, program: &Program, message: &[u8]) -> Result<(), Fault> {
+        self.begin(message.len() as u64);
+        let used = self.run(program, message)?;
+        if used < message.len() {
+            return Err(Fault::new(self.base, FaultKind::Truncated));
+        }
+        self.finish(program)
+    }
+
+    /// Ends the outermost message where the input ends.
+    pub(super) fn finish(&mut self, program: &Program) -> Result<(), Fault> {
+        if self.is_done {
+            return Ok(());
+        }
+        let is_inner = !self.stack.is_empty() || self.top.group != 0;
+        if is_inner || self.ongoing != Ongoing::None {
+            return Err(Fault::new(self.base, FaultKind::Truncated));
+        }
+        self.leave(program, self.base)
+    }
+
+    /// Reads from the front of a window; answers with how much was read, which is all but the beginning of an item.
+    #[inline]
+    pub(super) fn run(&mut self, program: &Program, window: &[u8]) -> Result<usize, Fault> {
+        let base = self.base;
+        let mut at = 0;
+        loop {
+            if self.ongoing != Ongoing::None {
+                at += self.go_on(program, window.get(at..).unwrap_or_default())?;
+                self.base = base + at as u64;
+                if self.ongoing != Ongoing::None {
+                    return Ok(at);
+                }
+            }
+            let Some(node) = program.nodes.get(self.top.node as usize) else { return Ok(at) };
+            if !self.top.is_skipped && self.top.packed.is_none() {
+                let left = usize::try_from(self.top.end - base).unwrap_or(usize::MAX);
+                at = self.run_simple(node, window, base, at, left.min(window.len()))?;
+            }
+            let offset = base + at as u64;
+            self.base = offset;
+            if offset >= self.top.end {
+                if self.top.group != 0 {
+                    return Err(self.past_end(offset));
+                }
+                self.leave(program, offset)?;
+                if self.is_done || self.stack.len() < self.floor {
+                    return Ok(at);
+                }
+                continue;
+            }
+            let used = self.step(program, node, window.get(at..).unwrap_or_default(), offset)?;
+            if used == 0 {
+                return Ok(at);
+            }
+            at += used;
+            self.base = base + at as u64;
+        }
+    }
+
+    /// Reads items with short tags that are passed over or only put into a slot, up to the first that asks for more.
+    #[inline]
+    fn run_simple(
+        &mut self,
+        node: &Node,
+        window: &[u8],
+        base: u64,
+        mut at: usize,
+        limit: usize,
+    ) -> Result<usize, Fault> {
+        let window = window.get(..limit).unwrap_or(window);
+        while let Some((tag, body)) = window.get(at..).and_then(<[u8]>::split_first) {
+            let Some(place) = node.table.get(usize::from(*tag)) else { break };
+            let wire_type = tag & 7;
+            if wire_type != VARINT && wire_type != LENGTH {
+                break;
+            }
+            let Ok(Read::Done(value, bytes)) = read_varint(body) else { break };
+            let start = at + 1 + bytes;
+            let mut end = start;
+            if wire_type == LENGTH {
+                match usize::try_from(value) {
+                    Ok(length) if length <= limit - start => end += length,
+                    _ => break,
+                }
+            }
+            if *place != 0 {
+                let Some(op) = node.ops.get(usize::from(*place) - 1).filter(|op| op.is_simple) else { break };
+                let Some(slot) = op.slot.filter(|_| op.wire_type == wire_type && *place != LONG) else {
+                    break;
+                };
+                let mut cell = Cell { raw: value, offset: base + start as u64, length: 0 };
+                if wire_type == LENGTH {
+                    let bytes = window.get(start..end).unwrap_or_default();
+                    if op.checks_utf8 && !bytes.is_ascii() {
+                        check_utf8(bytes, cell.offset)?;
+                    }
+                    cell.raw = IN_MESSAGE;
+                    cell.length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+                } else {
+                    cell.offset = base + at as u64 + 1;
+                }
+                let put = self.store.put(slot, cell, op.is_appended, &self.limits);
+                put.map_err(|kind| Fault::new(cell.offset, kind))?;
+            }
+            at = end;
+        }
+        Ok(at)
+    }
+
+    /// Reads one item; 0 if the window ends within its head.
+    #[inline]
+    fn step(&mut self, program: &Program, node: &Node, rest: &[u8], offset: u64) -> Result<usize, Fault> {
+        let fault = |kind| Fault::new(offset, kind);
+        if let Some(op) = self.top.packed.and_then(|op| node.ops.get(op)) {
+            return self.take_packed(program, op, rest, offset);
+        }
+        let Read::Done(tag, tag_bytes) = read_varint(rest).map_err(fault)? else {
+            return self.more(rest, offset);
+        };
+        let number = number_of(tag).map_err(fault)?;
+        let wire_type = wire_type_of(tag);
+        let body = rest.get(tag_bytes..).unwrap_or_default();
+        let read = match wire_type {
+            VARINT | LENGTH => read_varint(body).map_err(fault)?,
+            FIXED64 => {
+                body.first_chunk::<8>().map_or(Read::More, |bytes| Read::Done(u64::from_le_bytes(*bytes), 8))
+            }
+            FIXED32 => body
+                .first_chunk::<4>()
+                .map_or(Read::More, |bytes| Read::Done(u64::from(u32::from_le_bytes(*bytes)), 4)),
+            GROUP_START => Read::Done(0, 0),
+            _ => return self.end_group(number, offset, tag_bytes),
+        };
+        let Read::Done(value, bytes) = read else { return self.more(rest, offset) };
+        let used = tag_bytes + bytes;
+        let head = Head {
+            number,
+            wire_type,
+            value,
+            start: offset,
+            behind_tag: offset + tag_bytes as u64,
+            after: offset + used as u64,
+        };
+        if wire_type == LENGTH && value > LENGTH_MAX {
+            return Err(fault(FaultKind::LengthTooLarge));
+        }
+        if head.end() > self.top.end {
+            return Err(self.past_end(offset));
+        }
+        let op = if self.top.is_skipped { None } else { node.op(tag, number) };
+        match op {
+            Some((index, op)) => {
+                let behind = rest.get(used..).unwrap_or_default();
+                self.take(program, (index, op), head, behind).map(|more| used + more)
+            }
+            None => self.skip(head).map(|()| used),
+        }
+    }
+
+    fn end_group(&mut self, number: u32, offset: u64, tag_bytes: usize) -> Result<usize, Fault> {
+        if self.top.group != number || number == 0 {
+            return Err(Fault::new(offset, FaultKind::GroupEnd));
+        }
+        // It ends as a message does whose length is up.
+        self.top.group = 0;
+        self.top.end = offset + tag_bytes as u64;
+        Ok(tag_bytes)
+    }
+
+    /// The window ends within an item: more must come, unless its message ends first.
+    pub(super) fn more(&self, rest: &[u8], offset: u64) -> Result<usize, Fault> {
+        if offset + rest.len() as u64 >= self.top.end {
+            return Err(self.past_end(offset));
+        }
+        Ok(0)
+    }
+
+    /// An item runs past the end of what holds it, which is the whole input or a message in it.
+    pub(super) fn past_end(&self, offset: u64) -> Fault {
+        // A group has no end of its own.
+        let groups =
+            self.stack.iter().skip(1).chain([&self.top]).rev().take_while(|frame| frame.group != 0).count();
+        Fault::new(offset, if groups == self.stack.len() { FaultKind::Truncated } else { FaultKind::PastEnd })
+    }
+
+    /// Passes over an item.
+    pub(super) fn skip(&mut self, head: Head) -> Result<(), Fault> {
+        match head.wire_type {
+            LENGTH if head.value > 0 => self.ongoing = Ongoing::Skip { left: head.value },
+            GROUP_START => {
+                let mut frame = Frame::new(self.top.node, head.after, self.top.end);
+                frame.group = head.number;
+                frame.is_skipped = true;
+                self.push(frame)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    pub(super) fn push(&mut self, frame: Frame) -> Result<(), Fault> {
+        // The outermost message is the first level, and not on the stack.
+        if self.stack.len() + 1 >= self.limits.depth_max as usize {
+            return Err(Fault::new(frame.start, FaultKind::DepthExceeded));
+        }
+        self.stack.push(self.top);
+        self.top = frame;
+        Ok(())
+    }
+
+    /// Ends the innermost message.
+    pub(super) fn leave(&mut self, program: &Program, offset: u64) -> Result<(), Fault> {
+        let required = program.nodes.get(self.top.node as usize).map_or(&[][..], |node| &node.required);
+        if self.stack.is_empty() && required.is_empty() && !self.top.is_changed {
+            self.is_done = true;
+            return Ok(());
+        }
+        let top = self.top;
+        if !top.is_skipped
+            && top.packed.is_none()
+            && let Some((_, rule)) = required.iter().find(|(bit, _)| top.seen & 1 << bit == 0)
+        {
+            return Err(Fault::new(offset, FaultKind::Rule(*rule)));
+        }
+        match self.stack.pop() {
+            Some(around) => self.top = around,
+            None => self.is_done = true,
+        }
+        if top.is_changed {
+            let length = (offset - top.start).saturating_add_signed(-top.removed);
+            let mut removed = top.removed;
+            if top.length_bytes > 0 {
+                if let Some(change) = self.changes.get_mut(top.change) {
+                    change.to = To::Length(length);
+                }
+                removed += i64::from(top.length_bytes) - signed(varint_len(length));
+            }
+            self.top.removed += removed;
+        }
+        match top.dropped_from {
+            Some(start) => self.change(program, start, offset, To::Nothing),
+            None => Ok(()),
+        }
+    }
+
+    /// Changes a place of the message.
+    pub(super) fn change(&mut self, program: &Program, start: u64, end: u64, to: To) -> Result<(), Fault> {
+        let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+        if !to.is_same_length() {
+            self.mark_changed();
+            let length = match to {
+                To::Text(text) => program.texts.get(usize::from(text)).map_or(0, |text| text_len(text)),
+                _ => 0,
+            };
+            self.top.removed += signed(place(end - start)) - signed(length);
+        }
+        if self.changes.len() >= self.limits.items_max {
+            return Err(Fault::new(start, FaultKind::TooManyItems));
+        }
+        self.changes.push(Change { start: place(start), end: place(end), to });
+        Ok(())
+    }
+
+    /// Lengths of all messages around change too; those of outer ones come first.
+    fn mark_changed(&mut self) {
+        let Self { stack, top, changes, .. } = self;
+        let unchanged = stack.iter_mut().chain([top]).filter(|frame| !frame.is_changed);
+        for frame in unchanged {
+            frame.is_changed = true;
+            if frame.length_bytes > 0 {
+                let start = usize::try_from(frame.length_at).unwrap_or(usize::MAX);
+                frame.change = changes.len();
+                changes.push(Change {
+                    start,
+                    end: start + usize::from(frame.length_bytes),
+                    to: To::Length(0),
+                });
+            }
+        }
+    }
+}
+
+fn signed(bytes: usize) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,126 @@
+//! Rules: what values must be.
+
+use regex_automata::dfa::{Automaton, dense};
+use regex_automata::{Anchored, Input};
+
+use crate::schema::Kind;
+
+/// What must hold for a field.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum RuleTest {
+    /// It is there, wherever its message is; without presence, it is not the default.
+    Present,
+    /// A string or bytes are UTF-8, whatever the schema asks for.
+    Utf8,
+    /// A string or bytes have so many bytes.
+    Bytes {
+        /// At least.
+        min: usize,
+        /// At most.
+        max: usize,
+    },
+    /// A string has so many characters.
+    Characters {
+        /// At least.
+        min: usize,
+        /// At most.
+        max: usize,
+    },
+    /// An integer or the number of an enum is in a range.
+    Integer {
+        /// At least.
+        min: i128,
+        /// At most.
+        max: i128,
+    },
+    /// A `float` or `double` is in a range, and a number.
+    Number {
+        /// At least.
+        min: f64,
+        /// At most.
+        max: f64,
+    },
+    /// A string has a part that a regular expression matches; `^` and `$` bind it to the ends.
+    Pattern(String),
+}
+
+/// A rule made ready.
+#[derive(Debug)]
+pub(super) enum Test {
+    Utf8,
+    Bytes { min: usize, max: usize },
+    Characters { min: usize, max: usize },
+    Integer { min: i128, max: i128 },
+    Number { min: f64, max: f64 },
+    Pattern(Box<dense::DFA<Vec<u32>>>),
+}
+
+impl Test {
+    /// Whether bytes are as they must be.
+    pub(super) fn holds_for_bytes(&self, bytes: &[u8]) -> bool {
+        match self {
+            Self::Utf8 => bytes.is_ascii() || std::str::from_utf8(bytes).is_ok(),
+            Self::Bytes { min, max } => (*min..=*max).contains(&bytes.len()),
+            Self::Characters { min, max } => {
+                std::str::from_utf8(bytes).is_ok_and(|text| (*min..=*max).contains(&text.chars().count()))
+            }
+            Self::Pattern(pattern) => {
+                let input = Input::new(bytes).anchored(Anchored::No).earliest(true);
+                matches!(pattern.try_search_fwd(&input), Ok(Some(_)))
+            }
+            Self::Integer { .. } | Self::Number { .. } => true,
+        }
+    }
+
+    /// Whether a number is as it must be.
+    #[expect(clippy::cast_possible_truncation, reason = "32 bits on the wire are the low half of a varint")]
+    pub(super) fn holds_for_number(&self, kind: Kind, raw: u64) -> bool {
+        match self {
+            Self::Integer { min, max } => (*min..=*max).contains(&integer(kind, raw)),
+            Self::Number { min, max } => {
+                let value = match kind {
+                    Kind::Float => f64::from(f32::from_bits(raw as u32)),
+                    _ => f64::from_bits(raw),
+                };
+                value >= *min && value <= *max
+            }
+            _ => true,
+        }
+    }
+}
+
+/// The integer that a value on the wire is.
+#[expect(clippy::cast_possible_truncation, reason = "32 bits on the wire are the low half of a varint")]
+pub(super) fn integer(kind: Kind, raw: u64) -> i128 {
+    let unzigzag = |value: u64| (value >> 1).cast_signed() ^ -(value & 1).cast_signed();
+    match kind {
+        Kind::Int32 | Kind::Sfixed32 | Kind::Enum(_) => i128::from(raw as i32),
+        Kind::Uint32 | Kind::Fixed32 => i128::from(raw as u32),
+        Kind::Sint32 => i128::from(unzigzag(u64::from(raw as u32))),
+        Kind::Sint64 => i128::from(unzigzag(raw)),
+        Kind::Int64 | Kind::Sfixed64 => i128::from(raw.cast_signed()),
+        _ => i128::from(raw),
+    }
+}
+
+/// Compiles a pattern, or says why it can't be.
+pub(super) fn compile(pattern: &str) -> Result<Test, String> {
+    let config = dense::Config::new()
+        .dfa_size_limit(Some(PATTERN_BYTES_MAX))
+        .determinize_size_limit(Some(PATTERN_BYTES_MAX))
+        .start_kind(regex_automata::dfa::StartKind::Unanchored);
+    let dfa = dense::Builder::new().configure(config).build(pattern);
+    dfa.map(|dfa| Test::Pattern(Box::new(dfa))).map_err(|error| {
+        let mut problem = error.to_string();
+        let mut source = std::error::Error::source(&error);
+        while let Some(cause) = source {
+            problem = cause.to_string();
+            source = cause.source();
+        }
+        problem
+    })
+}
+
+/// Of an automaton, and of what it takes to make one.
+const PATTERN_BYTES_MAX: usize = 4 << 20;

@@ -1,0 +1,376 @@
+//! What is done with a field that a program asks for.
+
+use super::edit::To;
+use super::engine::{Engine, Head, Ongoing};
+use super::frame::Frame;
+use super::node::{Key, Op, Program};
+use super::rule::integer;
+use super::store::{Cell, IN_MESSAGE};
+use crate::fault::{Fault, FaultKind};
+use crate::schema::{Kind, Label};
+use crate::wire::{FIXED32, FIXED64, GROUP_START, Item, Items, LENGTH, Read, read_varint};
+
+impl Engine {
+    /// Goes on with what the last piece has left open; answers with how much was read.
+    pub(super) fn go_on(&mut self, program: &Program, rest: &[u8]) -> Result<usize, Fault> {
+        let piece = |left: u64| usize::try_from(left).map_or(rest, |left| rest.get(..left).unwrap_or(rest));
+        match self.ongoing {
+            Ongoing::None => Ok(0),
+            Ongoing::Skip { left } => {
+                let bytes = piece(left).len();
+                let left = left - bytes as u64;
+                self.ongoing = if left == 0 { Ongoing::None } else { Ongoing::Skip { left } };
+                Ok(bytes)
+            }
+            Ongoing::Whole { left, node, op, head } => {
+                let piece = piece(left);
+                self.scratch.extend_from_slice(piece);
+                let left = left - piece.len() as u64;
+                if left > 0 {
+                    self.ongoing = Ongoing::Whole { left, node, op, head };
+                    return Ok(piece.len());
+                }
+                self.ongoing = Ongoing::None;
+                let scratch = std::mem::take(&mut self.scratch);
+                let op = program.nodes.get(node as usize).and_then(|node| node.ops.get(op));
+                let taken = match op {
+                    Some(op) => self.take_whole(program, op, head, &scratch),
+                    None => Ok(()),
+                };
+                let held = self.store.hold_window(&scratch, head.after, &self.limits);
+                self.scratch = scratch;
+                taken?;
+                held.map_err(|kind| Fault::new(head.after, kind))?;
+                Ok(piece.len())
+            }
+        }
+    }
+
+    /// Takes a field; answers with how much of `behind` it took.
+    #[inline]
+    pub(super) fn take(
+        &mut self,
+        program: &Program,
+        (index, op): (usize, &Op),
+        head: Head,
+        behind: &[u8],
+    ) -> Result<usize, Fault> {
+        if !op.accepts(head.wire_type) {
+            return self.skip(head).map(|()| 0);
+        }
+        if !op.forget.is_empty() {
+            self.store.forget(&op.forget);
+        }
+        if let Some(bit) = op.required
+            && !(op.is_implicit && head.value == 0)
+        {
+            self.top.seen |= 1 << bit;
+        }
+        if head.wire_type != LENGTH {
+            return self.take_unsized(program, op, head).map(|()| 0);
+        }
+        if op.kind.is_packable() {
+            return self.enter_packed(program, (index, op), head).map(|()| 0);
+        }
+        if let Some(whole) = usize::try_from(head.value).ok().and_then(|length| behind.get(..length)) {
+            let is_entered = op.child.is_some() && op.slot.is_none() && op.kind.message().is_some();
+            if !is_entered {
+                return self.take_whole(program, op, head, whole).map(|()| whole.len());
+            }
+        }
+        self.take_ahead(program, (index, op), head)
+    }
+
+    /// Takes a field whose bytes are yet to come, or are walked as they come.
+    fn take_ahead(
+        &mut self,
+        program: &Program,
+        (index, op): (usize, &Op),
+        head: Head,
+    ) -> Result<usize, Fault> {
+        if op.needs_whole() {
+            if head.value > self.limits.held_bytes_max as u64 {
+                return Err(Fault::new(head.after, FaultKind::HeldTooLarge));
+            }
+            self.scratch.clear();
+            self.ongoing = Ongoing::Whole { left: head.value, node: self.top.node, op: index, head };
+            return Ok(0);
+        }
+        if let Some(to) = op.edit {
+            self.edit(program, head, to)?;
+        }
+        match op.child {
+            Some(child) if op.edit.is_none() => self.enter(op, child, head)?,
+            _ => self.skip(head)?,
+        }
+        Ok(0)
+    }
+
+    /// Begins a message with its length before it.
+    fn enter(&mut self, op: &Op, child: u32, head: Head) -> Result<(), Fault> {
+        if op.label != Label::Singular {
+            self.store.begin(&op.below);
+        }
+        let mut frame = Frame::new(child, head.after, head.end());
+        frame.length_at = head.behind_tag;
+        frame.length_bytes = u8::try_from(head.after - head.behind_tag).unwrap_or_default();
+        self.push(frame)
+    }
+
+    /// A number, or a group.
+    #[inline]
+    fn take_unsized(&mut self, program: &Program, op: &Op, head: Head) -> Result<(), Fault> {
+        if head.wire_type == GROUP_START {
+            let mut frame = Frame::new(op.child.unwrap_or(self.top.node), head.after, self.top.end);
+            frame.group = head.number;
+            frame.is_skipped = op.child.is_none() || op.edit.is_some();
+            frame.dropped_from = op.edit.map(|_| head.start);
+            if op.label != Label::Singular {
+                self.store.begin(&op.below);
+            }
+            return self.push(frame);
+        }
+        self.take_number(program, op, head.value, head.behind_tag)?;
+        match op.edit {
+            Some(to) => self.edit(program, head, to),
+            None => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn take_number(&mut self, program: &Program, op: &Op, raw: u64, offset: u64) -> Result<(), Fault> {
+        for rule in &op.rules {
+            if let Some(rule) = program.rules.get(usize::from(*rule))
+                && !rule.test.holds_for_number(op.kind, raw)
+            {
+                return Err(Fault::new(offset, FaultKind::Rule(rule.number)));
+            }
+        }
+        if let Some(slot) = op.slot {
+            let cell = Cell { raw, offset, length: 0 };
+            let put = self.store.put(slot, cell, op.is_appended, &self.limits);
+            put.map_err(|kind| Fault::new(offset, kind))?;
+        }
+        Ok(())
+    }
+
+    /// A value with a length that is known whole.
+    #[inline]
+    fn take_whole(&mut self, program: &Program, op: &Op, head: Head, bytes: &[u8]) -> Result<(), Fault> {
+        if op.checks_utf8 && !bytes.is_ascii() {
+            check_utf8(bytes, head.after)?;
+        }
+        for rule in &op.rules {
+            if let Some(rule) = program.rules.get(usize::from(*rule))
+                && !rule.test.holds_for_bytes(bytes)
+            {
+                return Err(Fault::new(head.after, FaultKind::Rule(rule.number)));
+            }
+        }
+        if let Some(slot) = op.slot {
+            #[expect(clippy::cast_possible_truncation, reason = "lengths have 31 bits")]
+            let length = bytes.len() as u32;
+            let cell = Cell { raw: IN_MESSAGE, offset: head.after, length };
+            let put = self.store.put(slot, cell, op.is_appended, &self.limits);
+            put.map_err(|kind| Fault::new(head.after, kind))?;
+        }
+        if let Some(to) = op.edit {
+            return self.edit(program, head, to);
+        }
+        if !op.entries.is_empty() {
+            self.take_entry(program, op, head, bytes)?;
+        }
+        match op.child {
+            Some(child) => self.take_nested(program, op, child, head, bytes),
+            None => Ok(()),
+        }
+    }
+
+    /// A message that is known whole.
+    fn take_nested(
+        &mut self,
+        program: &Program,
+        op: &Op,
+        child: u32,
+        head: Head,
+        bytes: &[u8],
+    ) -> Result<(), Fault> {
+        self.enter(op, child, head)?;
+        let base = std::mem::replace(&mut self.base, head.after);
+        let floor = std::mem::replace(&mut self.floor, self.stack.len());
+        let used = self.run(program, bytes)?;
+        if used < bytes.len() {
+            return Err(Fault::new(self.base, FaultKind::PastEnd));
+        }
+        self.base = base;
+        self.floor = floor;
+        Ok(())
+    }
+
+    /// Begins a packed list, whose values are taken as they come.
+    fn enter_packed(
+        &mut self,
+        program: &Program,
+        (index, op): (usize, &Op),
+        head: Head,
+    ) -> Result<(), Fault> {
+        if let Some(to) = op.edit {
+            self.edit(program, head, to)?;
+        }
+        if !op.checks_list && op.rules.is_empty() {
+            return self.skip(head);
+        }
+        let mut frame = Frame::new(self.top.node, head.after, head.end());
+        frame.packed = Some(index);
+        // It is no level of nesting: there is nothing in it.
+        self.stack.push(self.top);
+        self.top = frame;
+        Ok(())
+    }
+
+    /// Takes a value of a packed list; 0 if the window ends within it.
+    pub(super) fn take_packed(
+        &mut self,
+        program: &Program,
+        op: &Op,
+        rest: &[u8],
+        offset: u64,
+    ) -> Result<usize, Fault> {
+        let read = match op.wire_type {
+            FIXED64 => rest.first_chunk::<8>().map(|bytes| (u64::from_le_bytes(*bytes), 8)),
+            FIXED32 => rest.first_chunk::<4>().map(|bytes| (u64::from(u32::from_le_bytes(*bytes)), 4)),
+            _ => match read_varint(rest).map_err(|kind| Fault::new(offset, kind))? {
+                Read::Done(value, bytes) => Some((value, bytes)),
+                Read::More => None,
+            },
+        };
+        let Some((raw, bytes)) = read else { return self.more(rest, offset) };
+        if offset + bytes as u64 > self.top.end {
+            return Err(self.past_end(offset));
+        }
+        self.take_number(program, op, raw, offset)?;
+        Ok(bytes)
+    }
+
+    /// An entry of a map, of whose values some are asked for by their key.
+    fn take_entry(&mut self, program: &Program, op: &Op, head: Head, bytes: &[u8]) -> Result<(), Fault> {
+        let mut items = Items::at(bytes, head.after, self.limits.depth_max);
+        let mut key = None;
+        let mut value = None;
+        loop {
+            let (start, before) = (items.offset(), items.rest());
+            let Some((number, item)) = items.next()? else { break };
+            match number {
+                1 => key = Some(item),
+                2 => value = Some((item, start, before)),
+                _ => {}
+            }
+        }
+        let Some((_, wanted)) = op.entries.iter().find(|(wanted, _)| wanted.is(key)) else { return Ok(()) };
+        // The last entry with a key replaces what came before.
+        self.store.forget(&wanted.below);
+        if wanted.edit == Some(To::Nothing) {
+            return self.change(program, head.start, head.end(), To::Nothing);
+        }
+        let mut frame = Frame::new(self.top.node, head.after, head.end());
+        frame.is_skipped = true;
+        frame.length_at = head.behind_tag;
+        frame.length_bytes = u8::try_from(head.after - head.behind_tag).unwrap_or_default();
+        self.push(frame)?;
+        let taken = match value {
+            Some((item, start, before)) => self.take_entry_value(program, wanted, item, start, before),
+            None => self.take_default(program, wanted, head),
+        };
+        taken?;
+        self.leave(program, head.end())
+    }
+
+    fn take_entry_value(
+        &mut self,
+        program: &Program,
+        op: &Op,
+        item: Item<'_>,
+        start: u64,
+        before: &[u8],
+    ) -> Result<(), Fault> {
+        let varint_bytes = |bytes: &[u8]| match read_varint(bytes) {
+            Ok(Read::Done(_, bytes)) => bytes,
+            _ => 1,
+        };
+        let tag_bytes = varint_bytes(before);
+        let behind = before.get(tag_bytes..).unwrap_or_default();
+        let (value, bytes, used) = match item {
+            Item::Varint(value) => (value, &[][..], varint_bytes(behind)),
+            Item::Fixed64(value) => (value, &[][..], 8),
+            Item::Fixed32(value) => (u64::from(value), &[][..], 4),
+            Item::Bytes(bytes) => (bytes.len() as u64, bytes, varint_bytes(behind)),
+            // Values of maps are no groups.
+            Item::Group(_) => return Ok(()),
+        };
+        let behind_tag = start + tag_bytes as u64;
+        let after = behind_tag + used as u64;
+        let head = Head { number: 2, wire_type: item.wire_type(), value, start, behind_tag, after };
+        if !op.accepts(head.wire_type) {
+            return Ok(());
+        }
+        if head.wire_type == LENGTH {
+            return self.take_whole(program, op, head, bytes);
+        }
+        self.take_unsized(program, op, head)
+    }
+
+    /// A value that is absent of an entry that is there: the default.
+    fn take_default(&mut self, program: &Program, op: &Op, head: Head) -> Result<(), Fault> {
+        if op.kind.is_packable() {
+            return self.take_number(program, op, 0, head.end());
+        }
+        let Some(slot) = op.slot else { return Ok(()) };
+        let cell = Cell { raw: 0, offset: head.end(), length: 0 };
+        let put = self.store.put(slot, cell, op.is_appended, &self.limits);
+        put.map_err(|kind| Fault::new(head.end(), kind))
+    }
+
+    /// Changes a field.
+    fn edit(&mut self, program: &Program, head: Head, to: To) -> Result<(), Fault> {
+        match to {
+            To::Nothing => self.change(program, head.start, head.end(), to),
+            To::Text(_) => self.change(program, head.behind_tag, head.end(), to),
+            _ if head.wire_type == LENGTH => self.change(program, head.after, head.end(), to),
+            _ => self.change(program, head.behind_tag, head.after, to),
+        }
+    }
+}
+
+impl Op {
+    /// Whether a value on the wire can be of this field.
+    #[inline]
+    fn accepts(&self, wire_type: u8) -> bool {
+        wire_type == self.wire_type
+            || wire_type == LENGTH && self.label == Label::Repeated && self.kind.is_packable()
+    }
+}
+
+impl Key {
+    /// Whether a key on the wire is this one; an absent key is the default.
+    fn is(&self, item: Option<Item<'_>>) -> bool {
+        match (self, item) {
+            (Self::Text(text), Some(Item::Bytes(bytes))) => **text == *bytes,
+            (Self::Text(text), None) => text.is_empty(),
+            (Self::Number(number, kind), Some(Item::Varint(raw) | Item::Fixed64(raw))) => {
+                *number == integer(*kind, if *kind == Kind::Bool { u64::from(raw != 0) } else { raw })
+            }
+            (Self::Number(number, kind), Some(Item::Fixed32(raw))) => {
+                *number == integer(*kind, u64::from(raw))
+            }
+            (Self::Number(number, _), None) => *number == 0,
+            _ => false,
+        }
+    }
+}
+
+#[cold]
+pub(super) fn check_utf8(bytes: &[u8], offset: u64) -> Result<(), Fault> {
+    std::str::from_utf8(bytes)
+        .map(|_| ())
+        .map_err(|error| Fault::new(offset + error.valid_up_to() as u64, FaultKind::Utf8))
+}

@@ -1,0 +1,158 @@
+//! Paths put together: for each field what is asked of it, and of what is below.
+
+use super::edit::To;
+use super::error::ProgramError;
+use super::node::{Key, Slot};
+use super::path::{Step, parse};
+use crate::schema::{Field, Kind, Label, MessageId, Schema};
+
+/// Fields of a message that paths go through or end at, by their index.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    pub(super) branches: Vec<(u16, Branch)>,
+}
+
+/// A field.
+#[derive(Debug, Default)]
+pub(super) struct Branch {
+    pub(super) leaf: Leaf,
+    /// Entries of a map.
+    pub(super) entries: Vec<(Key, Self)>,
+    /// Fields of the message that it is.
+    pub(super) tree: Tree,
+}
+
+/// What is asked of a field itself.
+#[derive(Debug, Default)]
+pub(super) struct Leaf {
+    pub(super) slot: Option<Slot>,
+    pub(super) rules: Vec<u16>,
+    /// The number of the rule that it must be there.
+    pub(super) required: Option<u16>,
+    pub(super) edit: Option<To>,
+}
+
+/// Where a path ends.
+pub(super) struct End<'t, 's> {
+    pub(super) leaf: &'t mut Leaf,
+    pub(super) field: &'s Field,
+    pub(super) message: MessageId,
+    /// Whether it is the value of an entry.
+    pub(super) is_of_key: bool,
+    /// Whether there is a key anywhere in the path.
+    pub(super) has_key: bool,
+}
+
+impl Branch {
+    /// All slots of the field and below it.
+    pub(super) fn slots(&self, slots: &mut Vec<Slot>) {
+        slots.extend(self.leaf.slot);
+        self.slots_below(slots);
+    }
+
+    /// All slots below the field.
+    pub(super) fn slots_below(&self, slots: &mut Vec<Slot>) {
+        self.entries.iter().for_each(|(_, entry)| entry.slots(slots));
+        self.tree.branches.iter().for_each(|(_, branch)| branch.slots(slots));
+    }
+
+    pub(super) fn has_edits(&self) -> bool {
+        self.leaf.edit.is_some()
+            || self.entries.iter().any(|(_, entry)| entry.has_edits())
+            || self.tree.branches.iter().any(|(_, branch)| branch.has_edits())
+    }
+}
+
+impl Tree {
+    pub(super) fn branch(&self, field: u16) -> Option<&Branch> {
+        self.branches.iter().find(|(index, _)| *index == field).map(|(_, branch)| branch)
+    }
+
+    fn branch_mut(&mut self, field: u16) -> &mut Branch {
+        let at = self.branches.iter().position(|(index, _)| *index == field);
+        let at = at.unwrap_or_else(|| {
+            self.branches.push((field, Branch::default()));
+            self.branches.len() - 1
+        });
+        &mut self.branches.get_mut(at).expect("the branch is there").1
+    }
+
+    /// The place of a path, made if it is new.
+    pub(super) fn locate<'t, 's>(
+        &'t mut self,
+        schema: &'s Schema,
+        root: MessageId,
+        path: &str,
+    ) -> Result<End<'t, 's>, ProgramError> {
+        let steps = parse(path)?;
+        let mut tree = self;
+        let mut message = root;
+        let mut has_key = false;
+        let mut steps = steps.into_iter().peekable();
+        loop {
+            let Some(Step::Field(name)) = steps.next() else {
+                let problem = "a name is missing";
+                return Err(ProgramError::Syntax { path: path.to_owned(), at: path.len(), problem });
+            };
+            let (index, mut field) = schema.message(message).by_name(name.as_bytes()).ok_or_else(|| {
+                let message = schema.message(message).name().to_owned();
+                ProgramError::FieldUnknown { path: path.to_owned(), message, field: name.clone() }
+            })?;
+            let problem = |problem| field_problem(schema, path, message, &name, problem);
+            let mut branch = tree.branch_mut(index);
+            let mut is_of_key = false;
+            if let Some(Step::Key(key)) = steps.next_if(|step| matches!(step, Step::Key(_))) {
+                let (entry, key) = resolve_key(schema, field, &key).map_err(problem)?;
+                field = entry;
+                branch = branch.entry_mut(key);
+                (is_of_key, has_key) = (true, true);
+            }
+            if steps.peek().is_none() {
+                let leaf = &mut branch.leaf;
+                return Ok(End { leaf, field, message, is_of_key, has_key });
+            }
+            message =
+                field.kind.message().ok_or_else(|| problem("is no message, so that nothing is in it"))?;
+            tree = &mut branch.tree;
+        }
+    }
+}
+
+impl Branch {
+    fn entry_mut(&mut self, key: Key) -> &mut Self {
+        let at = self.entries.iter().position(|(other, _)| *other == key);
+        let at = at.unwrap_or_else(|| {
+            self.entries.push((key, Self::default()));
+            self.entries.len() - 1
+        });
+        &mut self.entries.get_mut(at).expect("the entry is there").1
+    }
+}
+
+/// The value of a map's entries, and a key as the map has it.
+fn resolve_key<'s>(schema: &'s Schema, field: &Field, key: &str) -> Result<(&'s Field, Key), &'static str> {
+    let entry = field.kind.message().filter(|_| field.label == Label::Map).map(|id| schema.message(id));
+    let fields = entry.and_then(|entry| Some((entry.by_number(1)?.1, entry.by_number(2)?.1)));
+    let (key_field, value) = fields.ok_or("is no map, so that it has no keys")?;
+    let key = match key_field.kind {
+        Kind::String => Key::Text(key.as_bytes().into()),
+        Kind::Bool => match key {
+            "true" => Key::Number(1, Kind::Bool),
+            "false" => Key::Number(0, Kind::Bool),
+            _ => return Err("has keys that are true or false"),
+        },
+        kind => Key::Number(key.parse().map_err(|_| "has keys that are integers")?, kind),
+    };
+    Ok((value, key))
+}
+
+pub(super) fn field_problem(
+    schema: &Schema,
+    path: &str,
+    message: MessageId,
+    field: &str,
+    problem: &'static str,
+) -> ProgramError {
+    let message = schema.message(message).name().to_owned();
+    ProgramError::Field { path: path.to_owned(), message, field: field.to_owned(), problem }
+}

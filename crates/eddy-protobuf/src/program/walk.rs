@@ -1,0 +1,191 @@
+//! The walk of a program over messages.
+
+use std::sync::Arc;
+
+use super::edit::apply;
+use super::engine::Engine;
+use super::node::Program;
+use super::value::Values;
+use crate::fault::{Fault, FaultKind};
+use crate::limits::Limits;
+use crate::wire::Joint;
+
+/// Runs a program over one message after the other, which come whole or in pieces.
+///
+/// # Cost
+/// One pass; no allocation once its buffers have grown. Values of a message that comes whole are not copied.
+#[derive(Debug)]
+pub struct Walk {
+    program: Arc<Program>,
+    engine: Engine,
+    joint: Joint,
+    state: State,
+    /// The message, where it will be rewritten.
+    retained: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Idle,
+    /// A message comes in pieces.
+    Reading,
+    /// A message comes in pieces and is masked as it passes.
+    Masking,
+    Complete,
+    Failed,
+}
+
+impl Walk {
+    /// For messages of the program's type.
+    pub fn new(program: Arc<Program>, limits: Limits) -> Self {
+        let engine = Engine::new(&program, limits);
+        Self { program, engine, joint: Joint::default(), state: State::Idle, retained: Vec::new() }
+    }
+
+    /// The values of a whole message. What was pushed of another is forgotten.
+    ///
+    /// # Errors
+    /// [`Fault`] where the message is malformed, or a rule does not hold.
+    #[inline]
+    pub fn extract<'v>(&'v mut self, message: &'v [u8]) -> Result<Values<'v>, Fault> {
+        self.reset();
+        self.check_size(message.len())?;
+        self.engine.whole(&self.program, message)?;
+        Ok(Values { program: &self.program, store: &self.engine.store, message })
+    }
+
+    /// Appends a whole message as the program's edits make it; its values are those before.
+    ///
+    /// # Errors
+    /// As [`Walk::extract`]; then nothing was appended.
+    pub fn rewrite<'v>(&'v mut self, message: &'v [u8], out: &mut Vec<u8>) -> Result<Values<'v>, Fault> {
+        self.reset();
+        self.check_size(message.len())?;
+        self.engine.whole(&self.program, message)?;
+        apply(message, &self.engine.changes, &self.program.texts, out);
+        Ok(Values { program: &self.program, store: &self.engine.store, message })
+    }
+
+    /// Takes the next piece of a message. If the program has edits, the message is kept for [`Walk::write`].
+    ///
+    /// # Errors
+    /// As [`Walk::extract`]; then the message is lost, [`Walk::reset`] begins another.
+    pub fn push(&mut self, piece: &[u8]) -> Result<(), Fault> {
+        self.begin(State::Reading)?;
+        let pushed = self.push_piece(piece);
+        if pushed.is_err() {
+            self.state = State::Failed;
+        }
+        pushed
+    }
+
+    fn push_piece(&mut self, piece: &[u8]) -> Result<(), Fault> {
+        if self.program.has_edits {
+            self.check_size(self.retained.len() + piece.len())?;
+            self.retained.extend_from_slice(piece);
+        }
+        let (engine, program) = (&mut self.engine, &*self.program);
+        self.joint.drive(piece, |window| {
+            let base = engine.base;
+            let used = engine.run(program, window)?;
+            hold(engine, window, base)?;
+            Ok(used)
+        })
+    }
+
+    /// Takes the next piece of a message and appends it, masked. Of its last bytes up to 19 may follow with the next piece.
+    ///
+    /// # Errors
+    /// As [`Walk::extract`]. What was appended of the message before is out already.
+    /// # Panics
+    /// If the program's edits change lengths, which [`Program::is_streamable`] tells.
+    pub fn push_masked(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+        assert!(self.program.is_streamable, "edits that change lengths need the whole message");
+        self.begin(State::Masking)?;
+        let (engine, program) = (&mut self.engine, &*self.program);
+        let pushed = self.joint.drive(piece, |window| {
+            let base = engine.base;
+            let used = engine.run(program, window)?;
+            hold(engine, window, base)?;
+            let start = out.len();
+            out.extend_from_slice(window.get(..used).unwrap_or_default());
+            mask(engine, base, out.get_mut(start..).unwrap_or_default());
+            Ok(used)
+        });
+        if pushed.is_err() {
+            self.state = State::Failed;
+        }
+        pushed
+    }
+
+    fn begin(&mut self, reading: State) -> Result<(), Fault> {
+        if self.state == State::Idle {
+            self.retained.clear();
+            self.engine.begin(u64::MAX);
+            self.state = reading;
+        }
+        if self.state != reading {
+            return Err(Fault::new(self.engine.base, FaultKind::Ended));
+        }
+        Ok(())
+    }
+
+    /// Ends the message; its values.
+    ///
+    /// # Errors
+    /// As [`Walk::extract`]; [`FaultKind::Truncated`] if the message is not complete.
+    pub fn finish(&mut self) -> Result<Values<'_>, Fault> {
+        if self.state == State::Idle {
+            // A message without a byte is one.
+            self.begin(State::Reading)?;
+        }
+        if !matches!(self.state, State::Reading | State::Masking) {
+            return Err(Fault::new(self.engine.base, FaultKind::Ended));
+        }
+        self.state = State::Failed;
+        if !self.joint.is_empty() {
+            return Err(Fault::new(self.engine.base, FaultKind::Truncated));
+        }
+        self.engine.finish(&self.program)?;
+        self.state = State::Complete;
+        Ok(Values { program: &self.program, store: &self.engine.store, message: &[] })
+    }
+
+    /// Appends the message that was pushed and is complete, as the program's edits make it.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        debug_assert_eq!(self.state, State::Complete, "the message is complete");
+        apply(&self.retained, &self.engine.changes, &self.program.texts, out);
+    }
+
+    /// Forgets the message; the next begins.
+    #[inline]
+    pub fn reset(&mut self) {
+        self.state = State::Idle;
+        self.joint.clear();
+    }
+
+    #[inline]
+    fn check_size(&self, bytes: usize) -> Result<(), Fault> {
+        let max = self.engine.limits.message_bytes_max;
+        if bytes > max { Err(Fault::new(max as u64, FaultKind::MessageTooLarge)) } else { Ok(()) }
+    }
+}
+
+/// Keeps values that are only in the window.
+fn hold(engine: &mut Engine, window: &[u8], base: u64) -> Result<(), Fault> {
+    engine.store.hold_window(window, base, &engine.limits).map_err(|kind| Fault::new(engine.base, kind))
+}
+
+/// Masks what lies at `base` of the message, and keeps changes that go on behind it.
+fn mask(engine: &mut Engine, base: u64, bytes: &mut [u8]) {
+    let base = usize::try_from(base).unwrap_or(usize::MAX);
+    let end = base + bytes.len();
+    engine.changes.retain(|change| {
+        let from = change.start.max(base) - base;
+        let to = change.end.min(end).saturating_sub(base);
+        if let Some(place) = bytes.get_mut(from..to) {
+            change.to.mask(place);
+        }
+        change.end > end
+    });
+}

@@ -1,0 +1,171 @@
+//! Fields.
+
+use super::{EnumId, MessageId};
+use crate::wire;
+
+/// A field's type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `double`.
+    Double,
+    /// `float`.
+    Float,
+    /// `int64`.
+    Int64,
+    /// `uint64`.
+    Uint64,
+    /// `int32`.
+    Int32,
+    /// `fixed64`.
+    Fixed64,
+    /// `fixed32`.
+    Fixed32,
+    /// `bool`.
+    Bool,
+    /// `string`.
+    String,
+    /// `bytes`.
+    Bytes,
+    /// `uint32`.
+    Uint32,
+    /// `sfixed32`.
+    Sfixed32,
+    /// `sfixed64`.
+    Sfixed64,
+    /// `sint32`.
+    Sint32,
+    /// `sint64`.
+    Sint64,
+    /// An enum.
+    Enum(EnumId),
+    /// A message with its length before it.
+    Message(MessageId),
+    /// A message between tags: a group, or one with `message_encoding = DELIMITED`.
+    Group(MessageId),
+}
+
+impl Kind {
+    /// The wire type of one value.
+    pub(crate) fn wire_type(self) -> u8 {
+        match self {
+            Self::Double | Self::Fixed64 | Self::Sfixed64 => wire::FIXED64,
+            Self::Float | Self::Fixed32 | Self::Sfixed32 => wire::FIXED32,
+            Self::String | Self::Bytes | Self::Message(_) => wire::LENGTH,
+            Self::Group(_) => wire::GROUP_START,
+            Self::Int64
+            | Self::Uint64
+            | Self::Int32
+            | Self::Bool
+            | Self::Uint32
+            | Self::Sint32
+            | Self::Sint64
+            | Self::Enum(_) => wire::VARINT,
+        }
+    }
+
+    /// Whether a repeated field of it can be packed.
+    pub(crate) fn is_packable(self) -> bool {
+        matches!(self.wire_type(), wire::VARINT | wire::FIXED64 | wire::FIXED32)
+    }
+
+    /// The message it is, if it is one.
+    pub fn message(self) -> Option<MessageId> {
+        match self {
+            Self::Message(message) | Self::Group(message) => Some(message),
+            _ => None,
+        }
+    }
+}
+
+/// How often a field can be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Label {
+    /// At most once.
+    Singular,
+    /// Any number of times.
+    Repeated,
+    /// Any number of entries; the field's kind is the message of an entry.
+    Map,
+}
+
+/// A field of a message, or an extension of it.
+#[derive(Debug)]
+pub struct Field {
+    pub(crate) name: Box<str>,
+    pub(crate) json_name: Box<str>,
+    pub(crate) number: u32,
+    pub(crate) kind: Kind,
+    pub(crate) label: Label,
+    /// The key as JSON has it: with quotes, colon, and a comma before it.
+    pub(crate) json_key: Box<[u8]>,
+    pub(crate) name_key: Box<[u8]>,
+    pub(crate) has_presence: bool,
+    pub(crate) is_packed: bool,
+    pub(crate) is_required: bool,
+    pub(crate) checks_utf8: bool,
+    pub(crate) oneof: Option<u16>,
+    pub(crate) default: Option<Box<str>>,
+    pub(crate) options: Box<[u8]>,
+}
+
+impl Field {
+    /// The name as declared; of an extension the full name in brackets.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The name in JSON.
+    pub fn json_name(&self) -> &str {
+        &self.json_name
+    }
+
+    /// The number on the wire.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// The type.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// How often it can be there.
+    pub fn label(&self) -> Label {
+        self.label
+    }
+
+    /// Whether a field that is absent differs from one with the default value.
+    pub fn has_presence(&self) -> bool {
+        self.has_presence
+    }
+
+    /// Whether a serializer packs it.
+    pub fn is_packed(&self) -> bool {
+        self.is_packed
+    }
+
+    /// Whether it is required, as proto2 has it.
+    pub fn is_required(&self) -> bool {
+        self.is_required
+    }
+
+    /// Whether its strings must be UTF-8 on the wire.
+    pub fn checks_utf8(&self) -> bool {
+        self.checks_utf8
+    }
+
+    /// The index of its oneof in [`super::Message::oneofs`]; none for what is only `optional`.
+    pub fn oneof(&self) -> Option<usize> {
+        self.oneof.map(usize::from)
+    }
+
+    /// The default as declared in proto2, in the words of the descriptor.
+    pub fn default_text(&self) -> Option<&str> {
+        self.default.as_deref()
+    }
+
+    /// The `FieldOptions` as they are in the descriptors, extensions included.
+    pub fn options(&self) -> &[u8] {
+        &self.options
+    }
+}

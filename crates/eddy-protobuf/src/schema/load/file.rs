@@ -1,0 +1,63 @@
+//! Files: read from the set, their names taken in, then linked.
+
+use super::define::Defining;
+use super::features::Features;
+use super::link;
+use super::raw::{Raw, RawFile};
+use crate::fault::{Fault, FaultKind};
+use crate::schema::{Schema, SchemaError};
+use crate::wire::{Item, Items};
+
+/// Compiles a `FileDescriptorSet`.
+pub(in crate::schema) fn load(set: &[u8]) -> Result<Schema, SchemaError> {
+    let mut texts = Vec::new();
+    let mut items = Items::new(set, 100);
+    while let Some((number, item)) = items.next().map_err(malformed)? {
+        if let (1, Item::Bytes(file)) = (number, item) {
+            let place = items.offset() - file.len() as u64;
+            texts.push((file, place));
+        }
+    }
+    if texts.is_empty() {
+        return Err(malformed(Fault::new(0, FaultKind::Truncated)));
+    }
+    let mut files: Vec<(RawFile<'_>, &[u8])> = Vec::new();
+    for (text, place) in texts {
+        let file = RawFile::read(text).map_err(|fault| malformed(Fault { offset: place, ..fault }))?;
+        match files.iter().find(|(other, _)| other.name == file.name) {
+            // Server reflection may send a file with each answer.
+            Some((_, other)) if *other == text => {}
+            Some(_) => return Err(SchemaError::FileTwice { file: file.name.to_owned() }),
+            None => files.push((file, text)),
+        }
+    }
+    let mut defining = Defining::default();
+    for (file, _) in &files {
+        defining.file(file, features_of(file)?)?;
+    }
+    link::link(defining)
+}
+
+fn features_of(file: &RawFile<'_>) -> Result<Features, SchemaError> {
+    let basis = match (file.syntax, file.edition) {
+        ("" | "proto2", _) | ("editions", EDITION_PROTO2) => Features::PROTO2,
+        ("proto3", _) | ("editions", EDITION_PROTO3) => Features::PROTO3,
+        ("editions", EDITION_2023 | EDITION_2024) => Features::EDITIONS,
+        ("editions", edition) => return Err(SchemaError::Edition { file: file.name.to_owned(), edition }),
+        (syntax, _) => {
+            return Err(SchemaError::Syntax { file: file.name.to_owned(), syntax: syntax.to_owned() });
+        }
+    };
+    basis.with(file.options, FILE_FEATURES).map_err(malformed)
+}
+
+pub(super) fn malformed(fault: Fault) -> SchemaError {
+    SchemaError::Malformed { fault }
+}
+
+const EDITION_PROTO2: u64 = 998;
+const EDITION_PROTO3: u64 = 999;
+const EDITION_2023: u64 = 1000;
+const EDITION_2024: u64 = 1001;
+/// `FileOptions.features`.
+const FILE_FEATURES: u32 = 50;

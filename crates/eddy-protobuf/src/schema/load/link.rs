@@ -1,0 +1,259 @@
+//! Fields get their types; messages get their fields.
+
+use super::define::{Defining, Extension, INDEX_MAX, join, too_many};
+use super::features::{Features, Presence, option};
+use super::file::malformed;
+use super::raw::{RawField, RawFile, RawService};
+use crate::schema::tables::Named;
+use crate::schema::{Field, Kind, Label, MessageId, Method, Schema, SchemaError, Service};
+use crate::wire::NUMBER_MAX;
+
+/// Gives every message its fields and every service its methods.
+pub(super) fn link(defining: Defining<'_, '_>) -> Result<Schema, SchemaError> {
+    let Defining { mut schema, messages, extensions, services } = defining;
+    let mut fields: Vec<Vec<Field>> = Vec::with_capacity(messages.len());
+    for (pending, message) in messages.iter().zip(&schema.messages) {
+        let linker = Linker { schema: &schema, file: pending.file, message: &message.name };
+        let linked: Result<Vec<Field>, SchemaError> =
+            pending.raw.fields.iter().map(|field| linker.field(field, pending.features, None)).collect();
+        fields.push(linked?);
+    }
+    for extension in &extensions {
+        let (message, field) = link_extension(&schema, extension)?;
+        if let Some(fields) = fields.get_mut(message.0 as usize) {
+            fields.push(field);
+        }
+    }
+    for ((fields, pending), message) in fields.into_iter().zip(&messages).zip(&mut schema.messages) {
+        if fields.len() > INDEX_MAX {
+            return Err(too_many(pending.file, &message.name, "fields"));
+        }
+        message.set_fields(fields);
+        let twice = message.fields.array_windows().find(|[one, two]| one.number == two.number);
+        if let Some([_, field]) = twice {
+            let linker = Names { file: pending.file, message: &message.name };
+            return Err(linker.problem(&field.name, "another field has its number"));
+        }
+    }
+    schema.services = services
+        .into_iter()
+        .map(|(file, raw, name)| link_service(&schema, file, raw, name))
+        .collect::<Result<_, _>>()?;
+    Ok(schema)
+}
+
+fn link_extension(schema: &Schema, extension: &Extension<'_, '_>) -> Result<(MessageId, Field), SchemaError> {
+    let Extension { file, raw, scope, features } = extension;
+    let name = join(scope, raw.name);
+    let extendee = raw.extendee.trim_start_matches('.');
+    let Some(message) = schema.find_message(extendee) else {
+        return Err(SchemaError::TypeMissing {
+            file: file.name.to_owned(),
+            message: scope.to_string(),
+            field: raw.name.to_owned(),
+            missing: extendee.to_owned(),
+        });
+    };
+    let linker = Linker { schema, file, message: extendee };
+    linker.field(raw, *features, Some(&format!("[{name}]"))).map(|field| (message, field))
+}
+
+fn link_service(
+    schema: &Schema,
+    file: &RawFile<'_>,
+    raw: &RawService<'_>,
+    name: Box<str>,
+) -> Result<Service, SchemaError> {
+    let find = |method: &str, of: &str| {
+        let missing = of.trim_start_matches('.');
+        schema.find_message(missing).ok_or_else(|| SchemaError::MethodTypeMissing {
+            file: file.name.to_owned(),
+            service: name.to_string(),
+            method: method.to_owned(),
+            missing: missing.to_owned(),
+        })
+    };
+    let methods: Result<Box<[Method]>, SchemaError> = raw
+        .methods
+        .iter()
+        .map(|method| {
+            Ok(Method {
+                name: method.name.into(),
+                input: find(method.name, method.input)?,
+                output: find(method.name, method.output)?,
+                is_client_streaming: method.is_client_streaming,
+                is_server_streaming: method.is_server_streaming,
+                options: method.options.into(),
+            })
+        })
+        .collect();
+    Ok(Service { methods: methods?, name })
+}
+
+/// Whose problem it is.
+struct Names<'a, 'd> {
+    file: &'a RawFile<'d>,
+    message: &'a str,
+}
+
+impl Names<'_, '_> {
+    fn problem(&self, field: &str, problem: &'static str) -> SchemaError {
+        SchemaError::Field {
+            file: self.file.name.to_owned(),
+            message: self.message.to_owned(),
+            field: field.to_owned(),
+            problem,
+        }
+    }
+}
+
+/// Makes fields of one message.
+struct Linker<'a, 'd> {
+    schema: &'a Schema,
+    file: &'a RawFile<'d>,
+    message: &'a str,
+}
+
+impl Linker<'_, '_> {
+    fn field(
+        &self,
+        raw: &RawField<'_>,
+        outer: Features,
+        extension: Option<&str>,
+    ) -> Result<Field, SchemaError> {
+        let names = Names { file: self.file, message: self.message };
+        let features = outer.with(raw.options, FIELD_FEATURES).map_err(malformed)?;
+        let number = match u32::try_from(raw.number) {
+            Ok(number) if (1..=NUMBER_MAX).contains(&number) => number,
+            _ => return Err(names.problem(raw.name, "its number is 0 or above 536870911")),
+        };
+        let kind = self.kind(raw, features)?;
+        let is_map = kind.message().is_some_and(|id| self.schema.message(id).is_map_entry);
+        let label = match raw.label {
+            REPEATED if is_map => Label::Map,
+            REPEATED => Label::Repeated,
+            _ => Label::Singular,
+        };
+        let is_required = raw.label == REQUIRED || features.presence == Presence::Required;
+        let has_presence = label == Label::Singular
+            && (features.presence != Presence::Implicit
+                || kind.message().is_some()
+                || raw.oneof.is_some()
+                || extension.is_some()
+                || raw.is_optional);
+        let packs = option(raw.options, PACKED).map_err(malformed)?;
+        let oneof = raw.oneof.filter(|_| !raw.is_optional);
+        let oneof = oneof
+            .map(u16::try_from)
+            .transpose()
+            .map_err(|_| names.problem(raw.name, "it is of a oneof that the message doesn't have"))?;
+        let json_name: Box<str> = match (extension, raw.json_name) {
+            (Some(name), _) => name.into(),
+            (None, Some(name)) => name.into(),
+            (None, None) => camel_case(raw.name).into(),
+        };
+        let name: Box<str> = extension.unwrap_or(raw.name).into();
+        Ok(Field {
+            number,
+            kind,
+            label,
+            has_presence,
+            is_packed: label == Label::Repeated
+                && kind.is_packable()
+                && packs.map_or(features.is_packed, |packs| packs != 0),
+            is_required,
+            checks_utf8: features.checks_utf8,
+            oneof,
+            default: raw.default.map(Into::into),
+            options: raw.options.into(),
+            json_key: key(&json_name),
+            name_key: key(&name),
+            name,
+            json_name,
+        })
+    }
+
+    fn kind(&self, raw: &RawField<'_>, features: Features) -> Result<Kind, SchemaError> {
+        let type_name = raw.type_name.trim_start_matches('.');
+        let missing = || SchemaError::TypeMissing {
+            file: self.file.name.to_owned(),
+            message: self.message.to_owned(),
+            field: raw.name.to_owned(),
+            missing: type_name.to_owned(),
+        };
+        Ok(match raw.kind {
+            1 => Kind::Double,
+            2 => Kind::Float,
+            3 => Kind::Int64,
+            4 => Kind::Uint64,
+            5 => Kind::Int32,
+            6 => Kind::Fixed64,
+            7 => Kind::Fixed32,
+            8 => Kind::Bool,
+            9 => Kind::String,
+            12 => Kind::Bytes,
+            13 => Kind::Uint32,
+            15 => Kind::Sfixed32,
+            16 => Kind::Sfixed64,
+            17 => Kind::Sint32,
+            18 => Kind::Sint64,
+            // A field of a type that its writer did not look up has a name and no kind.
+            0 | 10 | 11 | 14 => match self.schema.names.get(type_name).ok_or_else(missing)? {
+                Named::Enum(id) => Kind::Enum(*id),
+                Named::Message(id) => {
+                    // Entries of maps, and what they hold, have their length before them whatever the file says.
+                    let is_of_map = self.schema.message(*id).is_map_entry
+                        || self
+                            .schema
+                            .find_message(self.message)
+                            .is_some_and(|id| self.schema.message(id).is_map_entry);
+                    let is_group = raw.kind == 10 || features.is_delimited && !is_of_map;
+                    if is_group { Kind::Group(*id) } else { Kind::Message(*id) }
+                }
+                Named::Service(_) => return Err(missing()),
+            },
+            _ => {
+                let names = Names { file: self.file, message: self.message };
+                return Err(names.problem(raw.name, "its type is none that protobuf has"));
+            }
+        })
+    }
+}
+
+/// A key as it stands in an object: a comma, the name in quotes and a colon.
+fn key(name: &str) -> Box<[u8]> {
+    let mut key = b",\"".to_vec();
+    for byte in name.bytes() {
+        // Names from descriptors are identifiers, but `json_name` may be any text.
+        match byte {
+            b'"' | b'\\' => key.extend([b'\\', byte]),
+            0..0x20 => key.extend(format!("\\u{byte:04x}").bytes()),
+            _ => key.push(byte),
+        }
+    }
+    key.extend(b"\":");
+    key.into()
+}
+
+/// The name in JSON of a field without one in the descriptors.
+fn camel_case(name: &str) -> String {
+    let mut camel = String::with_capacity(name.len());
+    let mut is_upper = false;
+    for letter in name.chars() {
+        match letter {
+            '_' => is_upper = true,
+            _ => {
+                camel.push(if is_upper { letter.to_ascii_uppercase() } else { letter });
+                is_upper = false;
+            }
+        }
+    }
+    camel
+}
+
+const REPEATED: u64 = 3;
+const REQUIRED: u64 = 2;
+/// `FieldOptions.packed`.
+const PACKED: u32 = 2;
+/// `FieldOptions.features`.
+const FIELD_FEATURES: u32 = 21;

@@ -1,0 +1,216 @@
+//! Descriptors as they lie in the set, borrowed; only what the tables need.
+
+use crate::fault::Fault;
+use crate::wire::{Item, Items};
+
+/// A descriptor that is read field by field.
+pub(super) trait Raw<'d>: Default {
+    /// Takes in a field.
+    fn set(&mut self, number: u32, item: Item<'d>) -> Result<(), Fault>;
+
+    /// Reads it from its bytes.
+    fn read(bytes: &'d [u8]) -> Result<Self, Fault> {
+        let mut items = Items::new(bytes, DEPTH_MAX);
+        let mut raw = Self::default();
+        while let Some((number, item)) = items.next()? {
+            raw.set(number, item)?;
+        }
+        Ok(raw)
+    }
+}
+
+#[derive(Default)]
+pub(super) struct RawFile<'d> {
+    pub(super) name: &'d str,
+    pub(super) package: &'d str,
+    pub(super) messages: Vec<RawMessage<'d>>,
+    pub(super) enums: Vec<RawEnum<'d>>,
+    pub(super) services: Vec<RawService<'d>>,
+    pub(super) extensions: Vec<RawField<'d>>,
+    pub(super) options: &'d [u8],
+    pub(super) syntax: &'d str,
+    pub(super) edition: u64,
+}
+
+impl<'d> Raw<'d> for RawFile<'d> {
+    fn set(&mut self, number: u32, item: Item<'d>) -> Result<(), Fault> {
+        match (number, item) {
+            (1, Item::Bytes(name)) => self.name = text(name)?,
+            (2, Item::Bytes(package)) => self.package = text(package)?,
+            (4, Item::Bytes(message)) => self.messages.push(RawMessage::read(message)?),
+            (5, Item::Bytes(enumeration)) => self.enums.push(RawEnum::read(enumeration)?),
+            (6, Item::Bytes(service)) => self.services.push(RawService::read(service)?),
+            (7, Item::Bytes(field)) => self.extensions.push(RawField::read(field)?),
+            (8, Item::Bytes(options)) => self.options = options,
+            (12, Item::Bytes(syntax)) => self.syntax = text(syntax)?,
+            (14, Item::Varint(edition)) => self.edition = edition,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+pub(super) struct RawMessage<'d> {
+    pub(super) name: &'d str,
+    pub(super) fields: Vec<RawField<'d>>,
+    pub(super) nested: Vec<Self>,
+    pub(super) enums: Vec<RawEnum<'d>>,
+    pub(super) extensions: Vec<RawField<'d>>,
+    pub(super) oneofs: Vec<RawOneof<'d>>,
+    pub(super) options: &'d [u8],
+}
+
+impl<'d> Raw<'d> for RawMessage<'d> {
+    fn set(&mut self, number: u32, item: Item<'d>) -> Result<(), Fault> {
+        match (number, item) {
+            (1, Item::Bytes(name)) => self.name = text(name)?,
+            (2, Item::Bytes(field)) => self.fields.push(RawField::read(field)?),
+            (3, Item::Bytes(message)) => self.nested.push(Self::read(message)?),
+            (4, Item::Bytes(enumeration)) => self.enums.push(RawEnum::read(enumeration)?),
+            (6, Item::Bytes(field)) => self.extensions.push(RawField::read(field)?),
+            (7, Item::Bytes(options)) => self.options = options,
+            (8, Item::Bytes(oneof)) => self.oneofs.push(RawOneof::read(oneof)?),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+pub(super) struct RawOneof<'d> {
+    pub(super) name: &'d str,
+}
+
+impl<'d> Raw<'d> for RawOneof<'d> {
+    fn set(&mut self, number: u32, item: Item<'d>) -> Result<(), Fault> {
+        if let (1, Item::Bytes(name)) = (number, item) {
+            self.name = text(name)?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+pub(super) struct RawField<'d> {
+    pub(super) name: &'d str,
+    pub(super) extendee: &'d str,
+    pub(super) number: u64,
+    pub(super) label: u64,
+    pub(super) kind: u64,
+    pub(super) type_name: &'d str,
+    pub(super) default: Option<&'d str>,
+    pub(super) options: &'d [u8],
+    pub(super) oneof: Option<u64>,
+    pub(super) json_name: Option<&'d str>,
+    pub(super) is_optional: bool,
+}
+
+impl<'d> Raw<'d> for RawField<'d> {
+    fn set(&mut self, number: u32, item: Item<'d>) -> Result<(), Fault> {
+        match (number, item) {
+            (1, Item::Bytes(name)) => self.name = text(name)?,
+            (2, Item::Bytes(extendee)) => self.extendee = text(extendee)?,
+            (3, Item::Varint(number)) => self.number = number,
+            (4, Item::Varint(label)) => self.label = label,
+            (5, Item::Varint(kind)) => self.kind = kind,
+            (6, Item::Bytes(name)) => self.type_name = text(name)?,
+            (7, Item::Bytes(default)) => self.default = Some(text(default)?),
+            (8, Item::Bytes(options)) => self.options = options,
+            (9, Item::Varint(oneof)) => self.oneof = Some(oneof),
+            (10, Item::Bytes(name)) => self.json_name = Some(text(name)?),
+            (17, Item::Varint(is_optional)) => self.is_optional = is_optional != 0,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+pub(super) struct RawEnum<'d> {
+    pub(super) name: &'d str,
+    pub(super) values: Vec<(&'d str, i32)>,
+    pub(super) options: &'d [u8],
+}
+
+impl<'d> Raw<'d> for RawEnum<'d> {
+    fn set(&mut self, number: u32, item: Item<'d>) -> Result<(), Fault> {
+        match (number, item) {
+            (1, Item::Bytes(name)) => self.name = text(name)?,
+            (2, Item::Bytes(value)) => {
+                let RawValue { name, number } = RawValue::read(value)?;
+                self.values.push((name, number));
+            }
+            (3, Item::Bytes(options)) => self.options = options,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct RawValue<'d> {
+    name: &'d str,
+    number: i32,
+}
+
+impl<'d> Raw<'d> for RawValue<'d> {
+    #[expect(clippy::cast_possible_truncation, reason = "an int32 on the wire is the low half of a varint")]
+    fn set(&mut self, number: u32, item: Item<'d>) -> Result<(), Fault> {
+        match (number, item) {
+            (1, Item::Bytes(name)) => self.name = text(name)?,
+            (2, Item::Varint(number)) => self.number = number as i32,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+pub(super) struct RawService<'d> {
+    pub(super) name: &'d str,
+    pub(super) methods: Vec<RawMethod<'d>>,
+}
+
+impl<'d> Raw<'d> for RawService<'d> {
+    fn set(&mut self, number: u32, item: Item<'d>) -> Result<(), Fault> {
+        match (number, item) {
+            (1, Item::Bytes(name)) => self.name = text(name)?,
+            (2, Item::Bytes(method)) => self.methods.push(RawMethod::read(method)?),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+pub(super) struct RawMethod<'d> {
+    pub(super) name: &'d str,
+    pub(super) input: &'d str,
+    pub(super) output: &'d str,
+    pub(super) options: &'d [u8],
+    pub(super) is_client_streaming: bool,
+    pub(super) is_server_streaming: bool,
+}
+
+impl<'d> Raw<'d> for RawMethod<'d> {
+    fn set(&mut self, number: u32, item: Item<'d>) -> Result<(), Fault> {
+        match (number, item) {
+            (1, Item::Bytes(name)) => self.name = text(name)?,
+            (2, Item::Bytes(input)) => self.input = text(input)?,
+            (3, Item::Bytes(output)) => self.output = text(output)?,
+            (4, Item::Bytes(options)) => self.options = options,
+            (5, Item::Varint(streams)) => self.is_client_streaming = streams != 0,
+            (6, Item::Varint(streams)) => self.is_server_streaming = streams != 0,
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn text(bytes: &[u8]) -> Result<&str, Fault> {
+    std::str::from_utf8(bytes).map_err(|_| Fault::new(0, crate::FaultKind::Utf8))
+}
+
+/// Messages within messages in a descriptor.
+const DEPTH_MAX: u32 = 100;

@@ -1,0 +1,144 @@
+//! Messages.
+
+use super::field::Field;
+use super::lookup::{NameTable, NumberTable};
+
+/// A message of a [`super::Schema`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MessageId(pub(crate) u32);
+
+/// Messages that JSON has a form of its own for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Special {
+    None,
+    Any,
+    Timestamp,
+    Duration,
+    FieldMask,
+    Struct,
+    Value,
+    ListValue,
+    /// `Int32Value` and its like: their field 1 alone.
+    Wrapper,
+}
+
+impl Special {
+    pub(crate) fn of(name: &str) -> Self {
+        let Some(name) = name.strip_prefix("google.protobuf.") else { return Self::None };
+        match name {
+            "Any" => Self::Any,
+            "Timestamp" => Self::Timestamp,
+            "Duration" => Self::Duration,
+            "FieldMask" => Self::FieldMask,
+            "Struct" => Self::Struct,
+            "Value" => Self::Value,
+            "ListValue" => Self::ListValue,
+            "DoubleValue" | "FloatValue" | "Int64Value" | "UInt64Value" | "Int32Value" | "UInt32Value"
+            | "BoolValue" | "StringValue" | "BytesValue" => Self::Wrapper,
+            _ => Self::None,
+        }
+    }
+}
+
+/// A message and its fields.
+#[derive(Debug)]
+pub struct Message {
+    pub(crate) name: Box<str>,
+    pub(crate) fields: Box<[Field]>,
+    pub(crate) oneofs: Box<[Box<str>]>,
+    pub(crate) special: Special,
+    pub(crate) is_map_entry: bool,
+    pub(crate) has_required: bool,
+    pub(crate) options: Box<[u8]>,
+    by_number: NumberTable,
+    by_name: NameTable,
+}
+
+impl Message {
+    pub(crate) fn build(
+        name: Box<str>,
+        is_map_entry: bool,
+        oneofs: Box<[Box<str>]>,
+        options: Box<[u8]>,
+    ) -> Self {
+        Self {
+            special: Special::of(&name),
+            name,
+            fields: Box::default(),
+            oneofs,
+            is_map_entry,
+            has_required: false,
+            options,
+            by_number: NumberTable::default(),
+            by_name: NameTable::default(),
+        }
+    }
+
+    /// Gives it its fields, by number.
+    pub(crate) fn set_fields(&mut self, mut fields: Vec<Field>) {
+        fields.sort_by_key(|field| field.number);
+        let index = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
+        self.has_required = fields.iter().any(|field| field.is_required);
+        self.by_number =
+            NumberTable::build(fields.iter().enumerate().map(|(at, field)| (field.number, index(at))));
+        let mut names: Vec<(&[u8], u16)> = Vec::with_capacity(fields.len() * 2);
+        for (at, field) in fields.iter().enumerate() {
+            names.push((field.json_name.as_bytes(), index(at)));
+            if field.json_name != field.name {
+                names.push((field.name.as_bytes(), index(at)));
+            }
+        }
+        self.by_name = NameTable::build(&names);
+        self.fields = fields.into();
+    }
+
+    /// The full name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Fields and known extensions, by number.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// Names of its oneofs.
+    pub fn oneofs(&self) -> impl Iterator<Item = &str> {
+        self.oneofs.iter().map(|name| &**name)
+    }
+
+    /// Whether it is the entry of a map, with a key (1) and a value (2).
+    pub fn is_map_entry(&self) -> bool {
+        self.is_map_entry
+    }
+
+    /// The `MessageOptions` as they are in the descriptors, extensions included.
+    pub fn options(&self) -> &[u8] {
+        &self.options
+    }
+
+    /// The field with this number, and its index.
+    #[inline]
+    pub fn by_number(&self, number: u32) -> Option<(u16, &Field)> {
+        let index = self.by_number.find(number)?;
+        self.fields.get(usize::from(index)).map(|field| (index, field))
+    }
+
+    /// The field with this name, in JSON or as declared, and its index.
+    #[inline]
+    pub fn by_name(&self, name: &[u8]) -> Option<(u16, &Field)> {
+        let field = |index: u16| self.fields.get(usize::from(index));
+        let is_it = |index: u16| {
+            field(index)
+                .is_some_and(|field| field.json_name.as_bytes() == name || field.name.as_bytes() == name)
+        };
+        let index = self.by_name.find(name, is_it)?;
+        field(index).map(|field| (index, field))
+    }
+
+    /// The field with this index.
+    #[inline]
+    pub(crate) fn field(&self, index: u16) -> Option<&Field> {
+        self.fields.get(usize::from(index))
+    }
+}

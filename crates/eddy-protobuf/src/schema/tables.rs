@@ -1,0 +1,95 @@
+//! The schema: all messages, enums and services.
+
+use std::collections::HashMap;
+
+use super::enumeration::{EnumId, Enumeration};
+use super::error::SchemaError;
+use super::load;
+use super::message::{Message, MessageId};
+use super::service::Service;
+
+/// Everything that a `FileDescriptorSet` describes, never changed once it is made.
+#[derive(Debug, Default)]
+pub struct Schema {
+    pub(crate) messages: Vec<Message>,
+    pub(crate) enums: Vec<Enumeration>,
+    pub(crate) services: Vec<Service>,
+    pub(crate) names: HashMap<Box<str>, Named>,
+}
+
+/// What has a full name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Named {
+    Message(MessageId),
+    Enum(EnumId),
+    Service(usize),
+}
+
+impl Schema {
+    /// Compiles descriptors, as `protoc --include_imports --descriptor_set_out` writes them and server reflection sends them.
+    ///
+    /// # Errors
+    /// [`SchemaError`], with the file, message and field.
+    pub fn from_descriptors(file_descriptor_set: &[u8]) -> Result<Self, SchemaError> {
+        load::load(file_descriptor_set)
+    }
+
+    /// The message with a full name, `package.Message`.
+    pub fn find_message(&self, name: &str) -> Option<MessageId> {
+        match self.names.get(name)? {
+            Named::Message(message) => Some(*message),
+            Named::Enum(_) | Named::Service(_) => None,
+        }
+    }
+
+    /// The enum with a full name.
+    pub fn find_enum(&self, name: &str) -> Option<EnumId> {
+        match self.names.get(name)? {
+            Named::Enum(id) => Some(*id),
+            Named::Message(_) | Named::Service(_) => None,
+        }
+    }
+
+    /// The service with a full name.
+    pub fn find_service(&self, name: &str) -> Option<&Service> {
+        match self.names.get(name)? {
+            Named::Service(index) => self.services.get(*index),
+            Named::Message(_) | Named::Enum(_) => None,
+        }
+    }
+
+    /// A message of this schema.
+    ///
+    /// # Panics
+    /// If `message` is of another schema that has more.
+    #[inline]
+    pub fn message(&self, message: MessageId) -> &Message {
+        self.messages.get(message.0 as usize).expect("a message of this schema")
+    }
+
+    /// An enum of this schema.
+    ///
+    /// # Panics
+    /// If `id` is of another schema that has more.
+    #[inline]
+    pub fn enumeration(&self, id: EnumId) -> &Enumeration {
+        self.enums.get(id.0 as usize).expect("an enum of this schema")
+    }
+
+    /// All messages, map entries included.
+    pub fn messages(&self) -> impl Iterator<Item = (MessageId, &Message)> {
+        self.messages.iter().zip(0..).map(|(message, id)| (MessageId(id), message))
+    }
+
+    /// All services.
+    pub fn services(&self) -> &[Service] {
+        &self.services
+    }
+
+    /// The message that the URL of an `Any` names: what stands behind its last slash.
+    pub(crate) fn find_by_url(&self, url: &[u8]) -> Option<MessageId> {
+        let slash = url.iter().rposition(|byte| *byte == b'/')?;
+        let name = std::str::from_utf8(url.get(slash + 1..)?).ok()?;
+        self.find_message(name)
+    }
+}

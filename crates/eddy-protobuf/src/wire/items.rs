@@ -1,0 +1,160 @@
+//! The fields of a message that lies whole in memory.
+
+use super::varint::{Read, number_of, read_varint, wire_type_of};
+use super::{FIXED32, FIXED64, GROUP_END, GROUP_START, LENGTH, LENGTH_MAX, VARINT};
+use crate::fault::{Fault, FaultKind};
+
+/// A field's value on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Item<'m> {
+    Varint(u64),
+    Fixed64(u64),
+    Fixed32(u32),
+    Bytes(&'m [u8]),
+    /// What a group holds, without its end.
+    Group(&'m [u8]),
+}
+
+impl Item<'_> {
+    pub(crate) fn wire_type(&self) -> u8 {
+        match self {
+            Self::Varint(_) => VARINT,
+            Self::Fixed64(_) => FIXED64,
+            Self::Fixed32(_) => FIXED32,
+            Self::Bytes(_) => LENGTH,
+            Self::Group(_) => GROUP_START,
+        }
+    }
+}
+
+/// Reads fields one by one.
+#[derive(Clone, Debug)]
+pub(crate) struct Items<'m> {
+    rest: &'m [u8],
+    /// Offset of `rest` in the input.
+    offset: u64,
+    depth_left: u32,
+}
+
+impl<'m> Items<'m> {
+    /// Fields of `message`, whose groups nest at most `depth_max` deep.
+    pub(crate) fn new(message: &'m [u8], depth_max: u32) -> Self {
+        Self::at(message, 0, depth_max)
+    }
+
+    /// Fields of `message`, which begins at `offset` of the input.
+    pub(crate) fn at(message: &'m [u8], offset: u64, depth_max: u32) -> Self {
+        Self { rest: message, offset, depth_left: depth_max }
+    }
+
+    /// The offset of the next field.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// What was not read yet.
+    pub(crate) fn rest(&self) -> &'m [u8] {
+        self.rest
+    }
+
+    /// The next field's number and value; none at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<(u32, Item<'m>)>, Fault> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let (number, wire_type) = self.tag()?;
+        let item = match wire_type {
+            GROUP_END => return Err(self.fault(FaultKind::GroupEnd)),
+            GROUP_START => self.group(number)?,
+            _ => self.value(wire_type)?,
+        };
+        Ok(Some((number, item)))
+    }
+
+    /// A tag's number and wire type.
+    fn tag(&mut self) -> Result<(u32, u8), Fault> {
+        let tag = self.varint()?;
+        let number = number_of(tag).map_err(|kind| self.fault(kind))?;
+        Ok((number, wire_type_of(tag)))
+    }
+
+    /// A varint without a tag, as packed fields have them.
+    pub(crate) fn varint(&mut self) -> Result<u64, Fault> {
+        match read_varint(self.rest).map_err(|kind| self.fault(kind))? {
+            Read::Done(value, bytes) => {
+                self.take(bytes)?;
+                Ok(value)
+            }
+            Read::More => Err(self.fault(FaultKind::Truncated)),
+        }
+    }
+
+    /// Eight bytes without a tag.
+    pub(crate) fn fixed64(&mut self) -> Result<u64, Fault> {
+        let bytes = self.take(8)?.first_chunk::<8>().copied();
+        Ok(u64::from_le_bytes(bytes.unwrap_or_default()))
+    }
+
+    /// Four bytes without a tag.
+    pub(crate) fn fixed32(&mut self) -> Result<u32, Fault> {
+        let bytes = self.take(4)?.first_chunk::<4>().copied();
+        Ok(u32::from_le_bytes(bytes.unwrap_or_default()))
+    }
+
+    /// A value of a wire type other than those of groups.
+    fn value(&mut self, wire_type: u8) -> Result<Item<'m>, Fault> {
+        Ok(match wire_type {
+            VARINT => Item::Varint(self.varint()?),
+            FIXED64 => Item::Fixed64(self.fixed64()?),
+            FIXED32 => Item::Fixed32(self.fixed32()?),
+            _ => {
+                let length = self.varint()?;
+                if length > LENGTH_MAX {
+                    return Err(self.fault(FaultKind::LengthTooLarge));
+                }
+                Item::Bytes(self.take(usize::try_from(length).unwrap_or(usize::MAX))?)
+            }
+        })
+    }
+
+    /// What a group of `number` holds: read to its end, with the groups within.
+    fn group(&mut self, number: u32) -> Result<Item<'m>, Fault> {
+        let content = self.rest;
+        let start = self.offset;
+        let mut open = vec![number];
+        loop {
+            let before = self.offset;
+            let (number, wire_type) = self.tag()?;
+            match wire_type {
+                GROUP_START if open.len() >= self.depth_left as usize => {
+                    return Err(self.fault(FaultKind::DepthExceeded));
+                }
+                GROUP_START => open.push(number),
+                GROUP_END => {
+                    if open.pop() != Some(number) {
+                        return Err(self.fault(FaultKind::GroupEnd));
+                    }
+                    if open.is_empty() {
+                        let bytes = usize::try_from(before - start).unwrap_or(usize::MAX);
+                        return Ok(Item::Group(content.get(..bytes).unwrap_or_default()));
+                    }
+                }
+                _ => {
+                    self.value(wire_type)?;
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, bytes: usize) -> Result<&'m [u8], Fault> {
+        let (taken, rest) =
+            self.rest.split_at_checked(bytes).ok_or_else(|| self.fault(FaultKind::Truncated))?;
+        self.rest = rest;
+        self.offset += bytes as u64;
+        Ok(taken)
+    }
+
+    fn fault(&self, kind: FaultKind) -> Fault {
+        Fault::new(self.offset, kind)
+    }
+}

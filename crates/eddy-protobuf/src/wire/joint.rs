@@ -1,0 +1,71 @@
+//! The seam between two pieces: the beginning of an item that ended too soon.
+
+use super::HEADER_BYTES_MAX;
+
+/// Holds fewer bytes than an item's head has, until more arrive.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Joint {
+    held: [u8; JOINT_BYTES],
+    count: usize,
+}
+
+impl Default for Joint {
+    fn default() -> Self {
+        Self { held: [0; JOINT_BYTES], count: 0 }
+    }
+}
+
+impl Joint {
+    /// Whether nothing is held, so that the input may end here.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Forgets what is held.
+    pub(crate) fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// Gives `run` all bytes in their order. It takes from the front of a window as much as it can and says how much that is;
+    /// what it leaves must be shorter than the head of an item.
+    pub(crate) fn drive<E>(
+        &mut self,
+        mut piece: &[u8],
+        mut run: impl FnMut(&[u8]) -> Result<usize, E>,
+    ) -> Result<(), E> {
+        while self.count > 0 && !piece.is_empty() {
+            let held = self.count;
+            let room = self.held.get_mut(held..).unwrap_or_default();
+            let more = room.len().min(piece.len());
+            for (place, byte) in room.iter_mut().zip(piece) {
+                *place = *byte;
+            }
+            let window = self.held.get(..held + more).unwrap_or_default();
+            let used = run(window)?;
+            if used >= held {
+                // What it has left of the window is in the piece.
+                self.count = 0;
+                piece = piece.get(used - held..).unwrap_or_default();
+            } else {
+                self.held.copy_within(used..held + more, 0);
+                self.count = held + more - used;
+                piece = piece.get(more..).unwrap_or_default();
+                debug_assert!(self.count < JOINT_BYTES, "the head of an item fits");
+            }
+        }
+        if piece.is_empty() {
+            return Ok(());
+        }
+        let used = run(piece)?;
+        let rest = piece.get(used..).unwrap_or_default();
+        debug_assert!(rest.len() < HEADER_BYTES_MAX, "only the beginning of an item is left");
+        for (place, byte) in self.held.iter_mut().zip(rest) {
+            *place = *byte;
+        }
+        self.count = rest.len().min(JOINT_BYTES);
+        Ok(())
+    }
+}
+
+/// Twice what an item's head has, so that the joined window always has a whole one.
+const JOINT_BYTES: usize = 2 * HEADER_BYTES_MAX;

@@ -1,0 +1,17 @@
+//! The wire form: varints, tags, and messages that lie whole in memory.
+
+mod items;
+mod joint;
+mod types;
+mod utf8;
+mod varint;
+mod write;
+
+pub(crate) use items::{Item, Items};
+pub(crate) use joint::Joint;
+pub(crate) use types::{
+    FIXED32, FIXED64, GROUP_END, GROUP_START, HEADER_BYTES_MAX, LENGTH, LENGTH_MAX, NUMBER_MAX, VARINT,
+};
+pub(crate) use utf8::{Chunk, valid_chunk};
+pub(crate) use varint::{Read, number_of, read_varint, tag_of, wire_type_of};
+pub(crate) use write::{close_length, open_length, varint_len, write_bytes, write_tag, write_varint};

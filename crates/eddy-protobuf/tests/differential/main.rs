@@ -1,0 +1,172 @@
+//! Mutated messages and JSON, compared with the reference for Go: accepted or refused alike, and with the same values.
+//!
+//! The answers of the reference to the first cases are recorded in `go.answers`; `run` makes them again and runs more.
+//! `EDDY_PROTOBUF_REFERENCE` names the reference's program, then cases go to it directly, `EDDY_PROTOBUF_CASES` of them;
+//! with `UPDATE=1` its answers are recorded.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
+#![expect(clippy::disallowed_methods, reason = "a test is told by its environment how long it runs")]
+
+mod cases;
+mod reference;
+mod values;
+
+use std::sync::Arc;
+
+use eddy_protobuf::{
+    Fault, FromJson, FromJsonOptions, Limits, MessageId, ProgramBuilder, Schema, ToJson, ToJsonOptions, Walk,
+    canonical,
+};
+
+use cases::{Case, Cases, Form};
+
+/// What became of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    /// It can't be read.
+    Refused,
+    /// It can be read, but has no JSON.
+    NoJson,
+    /// The reference panics of it, so that it has no answer.
+    Panicked,
+    /// The hash of its JSON.
+    Json(u64),
+}
+
+/// Converts cases.
+struct Subject {
+    schema: Arc<Schema>,
+    to_json: Vec<ToJson>,
+    from_json: Vec<FromJson>,
+    walks: Vec<Walk>,
+    ids: Vec<MessageId>,
+}
+
+impl Subject {
+    fn new() -> Self {
+        let schema =
+            Arc::new(Schema::from_descriptors(include_bytes!("../schema/conformance.binpb")).unwrap());
+        let ids: Vec<MessageId> =
+            cases::MESSAGES.iter().map(|name| schema.find_message(name).unwrap()).collect();
+        let limits = Limits::default();
+        let walk = |id: &MessageId| {
+            let mut builder = ProgramBuilder::new(&schema, *id);
+            builder.check_everywhere();
+            Walk::new(Arc::new(builder.build().unwrap()), limits)
+        };
+        Self {
+            to_json: ids
+                .iter()
+                .map(|id| ToJson::new(schema.clone(), *id, ToJsonOptions::default(), limits))
+                .collect(),
+            from_json: ids
+                .iter()
+                .map(|id| FromJson::new(schema.clone(), *id, FromJsonOptions::default(), limits))
+                .collect(),
+            walks: ids.iter().map(walk).collect(),
+            ids,
+            schema,
+        }
+    }
+
+    fn answer(&mut self, case: &Case) -> Answer {
+        match case.form {
+            Form::Wire => self.wire(case.message, &case.bytes),
+            Form::Json => match self.read(case.message, &case.bytes) {
+                Err(_) => Answer::Refused,
+                Ok(bytes) => self.wire(case.message, &bytes),
+            },
+        }
+    }
+
+    fn wire(&mut self, message: usize, bytes: &[u8]) -> Answer {
+        let mut ordered = Vec::new();
+        let read = canonical(&self.schema, self.ids[message], bytes, &Limits::default(), &mut ordered);
+        let walked = self.walks[message].extract(bytes).map(|_| ());
+        assert_eq!(read.is_ok(), walked.is_ok(), "{read:?} {walked:?}: {bytes:x?}");
+        let json = self.write(message, bytes);
+        if read.is_err() {
+            assert!(json.is_err(), "what can't be read has no JSON: {bytes:x?}");
+            return Answer::Refused;
+        }
+        // What is put in order has the same JSON.
+        let again = self.write(message, &ordered).ok();
+        match json {
+            Err(_) => {
+                assert_eq!(again, None, "{bytes:x?}");
+                Answer::NoJson
+            }
+            Ok(json) => {
+                assert_eq!(again.map(|json| values::hash(&json)), Some(values::hash(&json)), "{bytes:x?}");
+                Answer::Json(values::hash(&json))
+            }
+        }
+    }
+
+    /// Whole and in pieces, which must agree.
+    fn write(&mut self, message: usize, bytes: &[u8]) -> Result<Vec<u8>, Fault> {
+        let writer = &mut self.to_json[message];
+        let whole = writer.convert(bytes).map(<[u8]>::to_vec);
+        writer.reset();
+        let step = bytes.len() % 7 + 1;
+        let pushed =
+            bytes.chunks(step).try_for_each(|piece| writer.push(piece)).and_then(|()| writer.finish());
+        match &whole {
+            // Fields may be in another order: what had to be put in order depends on the pieces.
+            Ok(whole) => {
+                let pushed = pushed.map(|()| values::hash(writer.ready()));
+                assert_eq!(pushed, Ok(values::hash(whole)), "by {step}: {bytes:x?}");
+            }
+            Err(_) => assert!(pushed.is_err(), "by {step}: {bytes:x?}"),
+        }
+        whole
+    }
+
+    fn read(&mut self, message: usize, json: &[u8]) -> Result<Vec<u8>, Fault> {
+        let reader = &mut self.from_json[message];
+        let whole = reader.convert(json).map(<[u8]>::to_vec);
+        reader.reset();
+        let step = json.len() % 7 + 1;
+        let mut is_behind = false;
+        let pushed = json.chunks(step).try_for_each(|piece| {
+            is_behind |= !piece.trim_ascii().is_empty() && reader.is_done();
+            if is_behind { Ok(()) } else { reader.push(piece).map(|used| is_behind |= used < piece.len()) }
+        });
+        let pushed = pushed.and_then(|()| reader.finish().map(<[u8]>::to_vec));
+        match &whole {
+            Ok(_) => assert_eq!(pushed, whole, "by {step}"),
+            Err(_) => assert!(pushed.is_err() || is_behind, "by {step}: {}", String::from_utf8_lossy(json)),
+        }
+        whole
+    }
+}
+
+#[test]
+fn mutated_messages_are_taken_as_the_reference_takes_them() {
+    let mut subject = Subject::new();
+    let mut cases = Cases::new(&subject.schema);
+    let count = std::env::var("EDDY_PROTOBUF_CASES").ok().map_or(RECORDED, |count| count.parse().unwrap());
+    let mut reference = reference::open(count);
+    let mut differences = 0;
+    let mut accepted = 0;
+    for number in 0..count {
+        let case = cases.next();
+        let expected = reference.answer(&case);
+        let found = subject.answer(&case);
+        accepted += u32::from(matches!(found, Answer::Json(_)));
+        if found != expected
+            && expected != Answer::Panicked
+            && !cases::is_known_difference(&case, found, expected)
+        {
+            differences += 1;
+            println!("case {number}: {expected:?} became {found:?}: {case}");
+        }
+    }
+    println!("{count} cases, {accepted} accepted");
+    reference.close();
+    assert_eq!(differences, 0);
+    // Otherwise nothing is compared.
+    assert!(accepted > count / 8, "{accepted}");
+}
+
+const RECORDED: u32 = 20_000;

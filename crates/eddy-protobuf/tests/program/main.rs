@@ -1,0 +1,74 @@
+//! Field programs: what they take, check and change, in every cut of the message.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
+#![expect(clippy::cast_possible_truncation, reason = "lengths here are small")]
+
+mod edits;
+mod rules;
+mod taking;
+
+use std::sync::Arc;
+
+use eddy_protobuf::{
+    Fault, FromJson, FromJsonOptions, Limits, Program, ProgramBuilder, Schema, Slot, ToJson, ToJsonOptions,
+    Value, Values, Walk,
+};
+
+fn schema() -> Arc<Schema> {
+    Arc::new(Schema::from_descriptors(include_bytes!("../schema/eddy.binpb")).unwrap())
+}
+
+/// A message of some JSON.
+fn message(schema: &Arc<Schema>, name: &str, json: &str) -> Vec<u8> {
+    let id = schema.find_message(name).unwrap();
+    let mut reader = FromJson::new(schema.clone(), id, FromJsonOptions::default(), Limits::default());
+    reader
+        .convert(json.as_bytes())
+        .unwrap_or_else(|fault| panic!("{}: {json}", fault.describe(schema)))
+        .to_vec()
+}
+
+/// The JSON of a message.
+fn json(schema: &Arc<Schema>, name: &str, message: &[u8]) -> String {
+    let id = schema.find_message(name).unwrap();
+    let mut writer = ToJson::new(schema.clone(), id, ToJsonOptions::default(), Limits::default());
+    String::from_utf8(writer.convert(message).unwrap().to_vec()).unwrap()
+}
+
+/// A program, and the slots of its paths.
+fn extracting(schema: &Schema, name: &str, paths: &[&str]) -> (Arc<Program>, Vec<Slot>) {
+    let mut builder = ProgramBuilder::new(schema, schema.find_message(name).unwrap());
+    let slots = paths.iter().map(|path| builder.extract(path).unwrap()).collect();
+    (Arc::new(builder.build().unwrap()), slots)
+}
+
+/// Values as text.
+fn shown(values: &Values<'_>, slots: &[Slot]) -> Vec<Vec<String>> {
+    let show = |value: Value<'_>| match value {
+        Value::Signed(number) => number.to_string(),
+        Value::Unsigned(number) => number.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(is) => is.to_string(),
+        Value::Enum(number) => format!("#{number}"),
+        Value::Text(text) => String::from_utf8(text.to_vec()).unwrap(),
+        Value::Bytes(bytes) => format!("{bytes:?}"),
+        Value::Message(bytes) => format!("{} bytes", bytes.len()),
+    };
+    slots.iter().map(|slot| values.all(*slot).map(show).collect()).collect()
+}
+
+/// Runs a program over the whole message and over every cut of it; all must agree.
+fn run(program: &Arc<Program>, slots: &[Slot], message: &[u8]) -> Result<Vec<Vec<String>>, Fault> {
+    let mut walk = Walk::new(program.clone(), Limits::default());
+    let whole = walk.extract(message).map(|values| shown(&values, slots));
+    for step in (1..=message.len().min(40)).chain([message.len() + 1]) {
+        walk.reset();
+        let pushed = message.chunks(step).try_for_each(|piece| walk.push(piece));
+        let pieces = pushed.and_then(|()| walk.finish().map(|values| shown(&values, slots)));
+        match &whole {
+            Ok(_) => assert_eq!(pieces, whole, "by {step}"),
+            Err(fault) => assert_eq!(pieces.unwrap_err().kind, fault.kind, "by {step}"),
+        }
+    }
+    whole
+}

@@ -1,0 +1,9 @@
+//! From JSON to the wire form of protobuf.
+
+#![no_main]
+
+#[path = "../../crates/eddy-protobuf/tests/fuzz/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "each target runs one of the bodies")]
+mod fuzz;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::from_json(data));
