@@ -7,7 +7,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-go test-c fmt lint docs bench bench-filters bench-routes bench-peers bench-calls mutants nightly soak fuzz
+.PHONY: help run build test test-go test-c fmt lint docs bench bench-filters bench-routes bench-protobuf bench-peers bench-calls mutants nightly soak fuzz
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,10 @@ bench-filters: ## what filters cost in eddy and in the peers, in each of their l
 bench-routes: ## what a lookup of a route costs, by kind and number of rules
 	$(CARGO) bench -p eddy-route --bench lookup -- --json $(CURDIR)/bench/results/routes.json
 	$(CARGO) run --profile quick -p eddy-bench -- report bench/results/routes.json --into docs/guide/routing.md
+
+bench-protobuf: ## what fields, redaction and JSON of protobuf messages cost, beside going through objects
+	$(CARGO) bench -p eddy-protobuf --bench protobuf -- --json $(CURDIR)/bench/results/protobuf.json
+	$(CARGO) run --profile quick -p eddy-bench -- report bench/results/protobuf.json --into docs/guide/protobuf.md
 
 bench-calls: ## what calls between Go and native code cost, with four versions of Go
 	cd bench/calls && go run ./run

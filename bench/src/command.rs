@@ -14,9 +14,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use crate::load::{Generator, Request, Tally};
 use crate::measure::machine;
 use crate::origin::Origin;
+use crate::report::protobuf::Protobuf;
 use crate::report::results::Results;
 use crate::report::routes::Routes;
-use crate::report::{chart, filters, left, routes, summary, table};
+use crate::report::{chart, filters, left, protobuf, routes, summary, table};
 use crate::run::{AbOptions, FilterOptions, RunOptions, results_folder, run_ab, run_filters, run_whole};
 use crate::{peers, signals};
 
@@ -42,7 +43,7 @@ enum Action {
         file: PathBuf,
         /// Puts a summary into this document as well, between `<!-- bench:start -->` and `<!-- bench:end -->`
         /// (`filters:start` and `filters:end` for results of filters, which get a chart beside the document too, and
-        /// `routes:start` and `routes:end` for lookups of routes).
+        /// `routes:start` and `routes:end` for lookups of routes, `protobuf:start` and `protobuf:end` for messages).
         #[arg(long)]
         into: Option<PathBuf>,
     },
@@ -155,6 +156,13 @@ fn report(file: &Path, into: Option<&Path>) -> Result<ExitCode> {
     if let Ok(results) = serde_json::from_str::<Routes>(&written) {
         let document = into.context("lookups of routes are reported into a document: --into FILE")?;
         let text = routes::insert(&read_file(document)?, &results)
+            .with_context(|| format!("cannot put a table into `{}`", document.display()))?;
+        write_file(document, &text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Ok(results) = serde_json::from_str::<Protobuf>(&written) {
+        let document = into.context("costs of messages are reported into a document: --into FILE")?;
+        let text = protobuf::insert(&read_file(document)?, &results)
             .with_context(|| format!("cannot put a table into `{}`", document.display()))?;
         write_file(document, &text)?;
         return Ok(ExitCode::SUCCESS);

@@ -6,6 +6,7 @@ pub mod filters;
 #[cfg(test)]
 mod fixture;
 pub mod left;
+pub mod protobuf;
 pub mod results;
 pub mod routes;
 pub mod statistics;

@@ -1,0 +1,120 @@
+//! What work on protobuf messages costs, as Markdown between two marks of a page; the figures are those of `make bench-protobuf`.
+
+use std::fmt::Write;
+
+use anyhow::Result;
+use serde::Deserialize;
+
+use super::summary::replace_between;
+
+/// What the benchmark of messages wrote.
+#[derive(Debug, Deserialize)]
+pub struct Protobuf {
+    subject: Subject,
+    cpu: String,
+    kernel: String,
+    load_average: String,
+    rows: Vec<Row>,
+}
+
+/// Tells these results from others.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Subject {
+    Protobuf,
+}
+
+/// One way of doing one thing with one message; times in nanoseconds a message.
+#[derive(Debug, Deserialize)]
+struct Row {
+    message: String,
+    work: String,
+    by: String,
+    bytes: usize,
+    ns: f64,
+    allocations: f64,
+}
+
+/// Puts the table of `results` between the marks in `document`.
+///
+/// # Errors
+/// When the marks are not there, in their order.
+pub fn insert(document: &str, results: &Protobuf) -> Result<String> {
+    replace_between(document, START, END, &markdown(results))
+}
+
+/// A line for each work and way, a column for each message, and what it was measured on.
+fn markdown(results: &Protobuf) -> String {
+    let mut messages: Vec<(&str, usize)> = Vec::new();
+    let mut lines: Vec<(&str, &str)> = Vec::new();
+    for row in &results.rows {
+        if !messages.iter().any(|(name, _)| *name == row.message) {
+            messages.push((&row.message, row.bytes));
+        }
+        if !lines.contains(&(row.work.as_str(), row.by.as_str())) {
+            lines.push((&row.work, &row.by));
+        }
+    }
+    lines.sort_by_key(|(work, _)| results.rows.iter().position(|row| row.work == *work));
+    let heads = messages.iter().map(|(name, bytes)| format!(" {name}, {bytes} bytes |")).collect::<String>();
+    let mut out = format!("\n| work | by |{heads}\n|---|---|{}\n", "--:|".repeat(messages.len()));
+    for (work, by) in lines {
+        let cells = messages.iter().map(|(name, _)| {
+            let is_it = |row: &&Row| row.message == *name && row.work == work && row.by == by;
+            format!(" {} |", results.rows.iter().find(is_it).map(cell).unwrap_or_default())
+        });
+        let _ = writeln!(out, "| {work} | {by} |{}", cells.collect::<String>());
+    }
+    let Protobuf { subject: Subject::Protobuf, cpu, kernel, load_average, .. } = results;
+    let _ = writeln!(
+        out,
+        "\nOne core of {}, Linux {kernel}, other work on the machine: load average {load_average}.",
+        if cpu.is_empty() { "a CPU without a name" } else { cpu }
+    );
+    out
+}
+
+fn cell(row: &Row) -> String {
+    let ns = if row.ns < 100.0 { format!("{:.1}", row.ns) } else { format!("{:.0}", row.ns) };
+    if row.allocations == 0.0 { ns } else { format!("{ns} ({:.0})", row.allocations) }
+}
+
+const START: &str = "<!-- protobuf:start -->";
+const END: &str = "<!-- protobuf:end -->";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture::check_line as check;
+    use crate::report::results::Results;
+
+    const WRITTEN: &str = r#"{
+        "subject": "protobuf", "cpu": "EPYC", "kernel": "6.1", "load_average": "0.50",
+        "rows": [
+            {"message": "published", "work": "to JSON", "by": "eddy", "bytes": 375, "ns": 99.94, "allocations": 0.0},
+            {"message": "published", "work": "one field", "by": "eddy", "bytes": 375, "ns": 15.26, "allocations": 0.0},
+            {"message": "1 MiB", "work": "to JSON", "by": "prost", "bytes": 1048576, "ns": 123456.7, "allocations": 25.0},
+            {"message": "1 MiB", "work": "to JSON", "by": "eddy", "bytes": 1048576, "ns": 1000.4, "allocations": 0.0}
+        ]
+    }"#;
+
+    #[test]
+    fn a_page_gets_its_table() {
+        let results: Protobuf = serde_json::from_str(WRITTEN).unwrap();
+        let page = format!("# Messages\n{START}\nold\n{END}\nend\n");
+        let text = insert(&page, &results).unwrap();
+        assert!(!text.contains("old") && text.ends_with(&format!("{END}\nend\n")), "{text}");
+        check(&text, "| work | by | published, 375 bytes | 1 MiB, 1048576 bytes |");
+        check(&text, "| to JSON | eddy | 99.9 | 1000 |");
+        check(&text, "| to JSON | prost |  | 123457 (25) |");
+        check(&text, "| one field | eddy | 15.3 |  |");
+        assert!(insert("# Messages\n", &results).is_err());
+    }
+
+    #[test]
+    fn other_results_are_not_taken_for_these() {
+        let other = serde_json::to_string(&Results::default()).unwrap();
+        assert!(serde_json::from_str::<Protobuf>(&other).is_err());
+        assert!(serde_json::from_str::<Protobuf>(&WRITTEN.replace("\"protobuf\"", "\"routes\"")).is_err());
+    }
+}
