@@ -11,6 +11,7 @@ use eddy_filter::builtin::BuiltinConfig;
 use eddy_http::{FieldEdits, HeadLimits};
 use eddy_route::RouteTable;
 use eddy_route::nginx::Sites;
+use eddy_route::normalise::Normaliser;
 use eddy_upstream::ClusterConfig;
 
 use crate::tls::{ListenerTlsConfig, WrittenPath};
@@ -65,6 +66,8 @@ pub struct ListenerConfig {
     pub serve: Serve,
     /// How it is served over TLS, if it is.
     pub tls: Option<ListenerTlsConfig>,
+    /// How the paths of requests are normalised before rules see them.
+    pub normaliser: Normaliser,
     /// Limits of one connection and request.
     pub limits: HttpLimits,
     /// Timeouts of one connection and request.
@@ -354,6 +357,12 @@ pub struct Redirect {
     pub host: Option<Arc<str>>,
     /// Drop the request's query.
     pub strip_query: bool,
+    /// A port, put behind the host.
+    pub port: Option<u16>,
+    /// The path instead of the request's, with a query of its own perhaps.
+    pub path: Option<Arc<str>>,
+    /// Always name scheme and host, the request's where none are given.
+    pub is_absolute: bool,
 }
 // The path of a redirect is the rule's path rewrite, where it has one, else the request's.
 

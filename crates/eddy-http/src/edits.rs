@@ -105,6 +105,11 @@ impl FieldEdits {
         self.edits.is_empty()
     }
 
+    /// Adds the changes of others.
+    pub fn extend(&mut self, others: &Self) {
+        self.edits.extend_from_slice(&others.edits);
+    }
+
     /// Removes all fields of this name, in any case and spelling of its separators.
     ///
     /// # Errors

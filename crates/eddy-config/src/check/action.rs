@@ -141,6 +141,9 @@ fn check_redirect(Apart(spec): &Apart<RedirectSpec>) -> Redirect {
         scheme: scheme.map(|scheme| scheme.value.0.into()),
         host: host.as_ref().map(|host| host.value.0.clone()),
         strip_query: strip_query.is_some_and(|strip| strip.value),
+        port: None,
+        path: None,
+        is_absolute: false,
     }
 }
 

@@ -119,6 +119,7 @@ impl Draft<'_, '_> {
         }
         self.taken.take_address(address, place, report);
         self.listeners.push(ListenerConfig {
+            normaliser: eddy_route::normalise::Normaliser::Eddy,
             name,
             address: address.clone(),
             serve: Serve::Routes(vec![table]),

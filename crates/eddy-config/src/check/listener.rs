@@ -90,6 +90,7 @@ fn check_listener(
         None => address.value.to_string().into(),
     };
     Some(ListenerConfig {
+        normaliser: eddy_route::normalise::Normaliser::Eddy,
         name,
         address: address.value.clone(),
         serve: serve?,

@@ -13,6 +13,7 @@ use super::table::check_tables;
 use super::{advice, gateway, routes};
 use crate::config::Config;
 use crate::dialect::Kind;
+use crate::dialect::envoy::check_envoy;
 use crate::dialect::kubernetes::{self, Objects, read_objects};
 use crate::dialect::nginx::check_nginx;
 use crate::problem::{Place, Problem, Report, SourceText};
@@ -53,7 +54,8 @@ pub fn check(sources: &[SourceText]) -> Result<Checked, Vec<Problem>> {
 /// The same, and how to take what another program's configuration has and eddy has not.
 ///
 /// A first source whose name ends in `.conf` is NGINX's; the others are then files that it includes. Sources with
-/// `apiVersion` and `kind` are manifests of Kubernetes.
+/// `apiVersion` and `kind` are manifests of Kubernetes; a first source with `static_resources` or `virtual_hosts` is
+/// Envoy's.
 ///
 /// # Errors
 /// As [`check`].
@@ -61,6 +63,7 @@ pub fn check_with(sources: &[SourceText], leniency: Leniency) -> Result<Checked,
     let mut report = Report::new();
     let config = match Kind::of(sources) {
         Kind::Nginx => check_nginx(sources, leniency, &mut report),
+        Kind::Envoy => check_envoy(sources, leniency, &mut report),
         Kind::Eddy | Kind::Kubernetes => {
             let read = read_all(sources, leniency, &mut report);
             read.and_then(|read| check_spec(read, sources, leniency, &mut report))

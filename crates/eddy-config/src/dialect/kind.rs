@@ -1,6 +1,6 @@
 //! Which language a configuration is written in.
 
-use super::nginx;
+use super::{envoy, nginx};
 use crate::problem::SourceText;
 use crate::yaml::has_outer_key;
 
@@ -11,6 +11,8 @@ pub(crate) enum Kind {
     Eddy,
     /// NGINX's; the first text, the others being files that it includes.
     Nginx,
+    /// Envoy's: a bootstrap file or a route configuration.
+    Envoy,
     /// Manifests of Kubernetes, perhaps beside texts of eddy's own.
     Kubernetes,
 }
@@ -23,6 +25,7 @@ impl Kind {
             Some(_) | None if sources.iter().any(|source| Self::of_text(source) == Self::Kubernetes) => {
                 Self::Kubernetes
             }
+            Some(first) if envoy::is_envoy(&first.text) => Self::Envoy,
             Some(_) | None => Self::Eddy,
         }
     }

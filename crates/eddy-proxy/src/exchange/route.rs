@@ -92,7 +92,7 @@ fn find(drive: &mut Drive<'_>) -> Result<(), Fault> {
         path: &exchange.path,
         query: head.query.map(|query| query.of(bytes)).unwrap_or_default(),
         target: &exchange.target,
-        scheme: b"http",
+        scheme: drive.down.scheme().as_bytes(),
         method: head.method_name(bytes),
         random: if router.has_fractions() { drive.worker.rng.borrow_mut().bits() } else { 0 },
         fields: head.fields(bytes),
@@ -179,22 +179,44 @@ fn locate(drive: &mut Drive<'_>, redirect: &Redirect) {
     let exchange = &mut *drive.exchange;
     let location = &mut exchange.local.location;
     location.clear();
-    if redirect.scheme.is_some() || redirect.host.is_some() {
+    if redirect.is_absolute || redirect.scheme.is_some() || redirect.host.is_some() {
         let own = drive.down.scheme();
-        location.extend_from_slice(redirect.scheme.as_deref().unwrap_or(own).as_bytes());
+        let scheme = redirect.scheme.as_deref().unwrap_or(own);
+        location.extend_from_slice(scheme.as_bytes());
         location.extend_from_slice(b"://");
-        match &redirect.host {
-            Some(host) => location.extend_from_slice(host.as_bytes()),
+        let authority = exchange.head.authority.of(&exchange.head_bytes);
+        let bare = exchange.head.host.of(&exchange.head_bytes);
+        let port_of_own: &[u8] = if own == "https" { b":443" } else { b":80" };
+        let is_port_of_scheme = scheme != own && authority.ends_with(port_of_own);
+        location.extend_from_slice(match &redirect.host {
+            Some(host) => host.as_bytes(),
+            None if redirect.is_absolute && redirect.port.is_none() && !is_port_of_scheme => authority,
             // The client's port belongs to the scheme it came by.
-            None => location.extend_from_slice(exchange.head.host.of(&exchange.head_bytes)),
+            None => bare,
+        });
+        if let Some(port) = redirect.port {
+            location.extend_from_slice(format!(":{port}").as_bytes());
         }
     } else if exchange.target.starts_with(b"//") {
         // Two slashes would name a host; a dot segment in front keeps them a path (RFC 3986 §4.2).
         location.extend_from_slice(b"/.");
     }
     let target = exchange.target.as_slice();
-    let path = target.split(|byte| *byte == b'?').next().unwrap_or_default();
-    location.extend_from_slice(if redirect.strip_query { path } else { target });
+    let (path, query) = target.split_at(query_start(target));
+    match redirect.path.as_deref() {
+        // A query of its own takes the place of the request's.
+        Some(own) if own.contains('?') => return location.extend_from_slice(own.as_bytes()),
+        Some(own) => location.extend_from_slice(own.as_bytes()),
+        None => location.extend_from_slice(path),
+    }
+    if !redirect.strip_query {
+        location.extend_from_slice(query);
+    }
+}
+
+/// Where the query of a target begins, `?` included.
+fn query_start(target: &[u8]) -> usize {
+    target.iter().position(|byte| *byte == b'?').unwrap_or(target.len())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use eddy_http::{Method, RequestBody, RequestHead, TargetForm};
 use eddy_io::TICK_MS;
-use eddy_route::normalise::{self, Normal, PathFault};
+use eddy_route::normalise::{Normal, PathFault};
 
 use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
@@ -40,6 +40,7 @@ fn is_for_us(head: &RequestHead) -> bool {
 fn check(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let is_site = matches!(drive.listener().handler, Handler::Sites(..));
     let config = &drive.listener().config;
+    let normaliser = config.normaliser;
     let timeout = config.timeouts.exchange;
     let body_bytes_max = config.limits.body_bytes_max;
     if let Some(timeout) = timeout {
@@ -52,6 +53,7 @@ fn check(drive: &mut Drive<'_>) -> Result<(), Fault> {
         return Err(Fault::Overload);
     }
     let exchange = &mut *drive.exchange;
+    exchange.normaliser = normaliser;
     if let (RequestBody::Length(length), Some(max)) = (exchange.head.body, body_bytes_max)
         && length > max
     {
@@ -88,7 +90,7 @@ pub(crate) fn derive_target(exchange: &mut Exchange) -> Result<(), PathFault> {
     if sent == b"*" {
         exchange.path.push(b'*');
     } else {
-        let normal = normalise::eddy(sent, &mut exchange.path)?;
+        let normal = exchange.normaliser.apply(sent, &mut exchange.path)?;
         if normal == Normal::AsIs {
             exchange.path.clear();
             exchange.path.extend_from_slice(sent);

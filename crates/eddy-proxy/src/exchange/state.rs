@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use eddy_http::{HeadScanner, RequestHead, ResponseHead};
 use eddy_io::{Buffer, BufferPool};
+use eddy_route::normalise::Normaliser;
 use eddy_upstream::{Link, ResolvedAddress, Tried};
 
 use crate::exchange::filter::Filtering;
@@ -26,6 +27,8 @@ pub(crate) struct Exchange {
     pub(crate) is_continued: bool,
     /// The normalised path: the one that is matched and, if it differs from the client's, sent.
     pub(crate) path: Vec<u8>,
+    /// How the listener normalises paths.
+    pub(crate) normaliser: Normaliser,
     /// The target sent to the endpoint, in origin form.
     pub(crate) target: Vec<u8>,
     pub(crate) scratch: Vec<u8>,
@@ -122,6 +125,7 @@ impl Default for Exchange {
             is_head_whole: false,
             is_continued: false,
             path: Vec::new(),
+            normaliser: Normaliser::Eddy,
             target: Vec::new(),
             scratch: Vec::new(),
             request_id: String::new(),

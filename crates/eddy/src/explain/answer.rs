@@ -6,7 +6,7 @@ use anyhow::anyhow;
 use eddy_config::{Action, ActionKind, Config, ListenAddress, Serve};
 use eddy_http::{RequestHead, Version};
 use eddy_route::nginx::{SiteExplanation, SiteRequest, Sites};
-use eddy_route::normalise::{Normal, eddy};
+use eddy_route::normalise::{Normal, Normaliser};
 use eddy_route::{Candidate, Explanation, RouteRequest, RouteScratch, Router};
 use serde::Serialize;
 
@@ -73,7 +73,9 @@ pub(crate) fn explain(
         if let (Serve::Sites(index), Some(sites)) = (&listener.serve, &config.sites) {
             answer = Some(explain_site(sites, *index, &listener.address, &asked));
         } else {
-            with_router(number, &mut |router| answer = Some(explain_rules(config, router, &asked)))?;
+            with_router(number, &mut |router| {
+                answer = Some(explain_rules(config, router, listener.normaliser, &asked))
+            })?;
         }
         let Some(mut answer) = answer else { continue };
         if question.all {
@@ -139,7 +141,7 @@ impl ListenerAnswer {
     }
 }
 
-fn explain_rules(config: &Config, router: &Router, asked: &Asked) -> ListenerAnswer {
+fn explain_rules(config: &Config, router: &Router, normaliser: Normaliser, asked: &Asked) -> ListenerAnswer {
     let Asked { bytes, head, .. } = asked;
     let mut answer = ListenerAnswer {
         listener: String::new(),
@@ -153,7 +155,7 @@ fn explain_rules(config: &Config, router: &Router, asked: &Asked) -> ListenerAns
     };
     let mut normal = Vec::new();
     let sent = head.path.of(bytes);
-    let path = match eddy(sent, &mut normal) {
+    let path = match normaliser.apply(sent, &mut normal) {
         Ok(Normal::AsIs) => sent,
         Ok(Normal::Changed) => normal.as_slice(),
         Err(fault) => {

@@ -280,6 +280,7 @@ fn listener(address: &ListenAddress, index: usize, scope: &Scope) -> ListenerCon
     let everybody = ["0.0.0.0", "::"].map(|address| address.parse());
     let trusted = everybody.into_iter().flatten().map(|address| AddressBlock { address, prefix_bits: 0 });
     ListenerConfig {
+        normaliser: eddy_route::normalise::Normaliser::Eddy,
         name: address.to_string().into(),
         address: address.clone(),
         serve: Serve::Sites(index),

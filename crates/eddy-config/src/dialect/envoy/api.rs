@@ -1,0 +1,150 @@
+//! Envoy's API: its messages and enumerations, from the protobuf descriptors that `api/main.go` reads.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// A message.
+#[derive(Debug, Default)]
+pub(super) struct Message {
+    /// The fields in the order of the API.
+    pub(super) fields: Vec<Field>,
+}
+
+/// A field of a message.
+#[derive(Debug)]
+pub(super) struct Field {
+    /// Its name as in the API: `virtual_hosts`.
+    pub(super) name: &'static str,
+    /// Whether it is one value, several or a mapping.
+    pub(super) count: Count,
+    /// A scalar's kind, or the name of a message or enumeration.
+    pub(super) kind: &'static str,
+    /// The choice it belongs to: of its fields one at most is given.
+    pub(super) choice: Option<&'static str>,
+}
+
+/// How many values a field has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Count {
+    One,
+    List,
+    Map,
+}
+
+/// What is known of the API.
+pub(super) struct Api {
+    messages: HashMap<&'static str, Message>,
+    enums: HashMap<&'static str, Vec<&'static str>>,
+}
+
+impl Api {
+    /// The API, read when it is first asked for.
+    pub(super) fn get() -> &'static Self {
+        static API: LazyLock<Api> = LazyLock::new(|| Api::read(TEXT));
+        &API
+    }
+
+    /// The message of this full name.
+    pub(super) fn message(&self, name: &str) -> Option<&Message> {
+        self.messages.get(name)
+    }
+
+    /// The values of the enumeration of this full name.
+    pub(super) fn values(&self, name: &str) -> Option<&[&'static str]> {
+        self.enums.get(name).map(Vec::as_slice)
+    }
+
+    fn read(text: &'static str) -> Self {
+        let mut api = Self { messages: HashMap::new(), enums: HashMap::new() };
+        let mut head = ("", "");
+        for line in text.lines() {
+            match (line.strip_prefix(' '), head) {
+                (None, _) => {
+                    head = line.split_once(' ').unwrap_or_default();
+                    if head.0 == "message" {
+                        api.messages.insert(head.1, Message::default());
+                    } else {
+                        api.enums.insert(head.1, Vec::new());
+                    }
+                }
+                (Some(field), ("message", name)) => {
+                    let fields = &mut api.messages.entry(name).or_default().fields;
+                    fields.extend(Field::read(field));
+                }
+                (Some(value), (_, name)) => api.enums.entry(name).or_default().push(value),
+            }
+        }
+        api
+    }
+}
+
+impl Message {
+    /// The field of this name, as in the API or as JSON has it.
+    pub(super) fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name == name || is_json_name(name, field.name))
+    }
+}
+
+impl Field {
+    fn read(line: &'static str) -> Option<Self> {
+        let mut words = line.split(' ');
+        let (name, kind) = (words.next()?, words.next()?);
+        let (count, kind) = match kind.split_once(':') {
+            Some(("list", kind)) => (Count::List, kind),
+            Some((_, kind)) => (Count::Map, kind),
+            None => (Count::One, kind),
+        };
+        Some(Self { name, count, kind, choice: words.next() })
+    }
+}
+
+/// Whether a key is a name of the API as JSON has it: `virtualHosts` for `virtual_hosts`.
+pub(super) fn is_json_name(key: &str, name: &str) -> bool {
+    let mut key = key.chars();
+    let mut is_upper = false;
+    for letter in name.chars() {
+        if letter == '_' {
+            is_upper = true;
+            continue;
+        }
+        let wanted = if is_upper { letter.to_ascii_uppercase() } else { letter };
+        is_upper = false;
+        if key.next() != Some(wanted) {
+            return false;
+        }
+    }
+    key.next().is_none()
+}
+
+/// What `api/main.go` wrote.
+const TEXT: &str = include_str!("api/api.txt");
+
+#[cfg(test)]
+mod tests {
+    use super::{Api, Count, is_json_name};
+
+    #[test]
+    fn the_api_is_read() {
+        let api = Api::get();
+        let message = api.message("envoy.config.route.v3.RouteMatch").unwrap();
+        let field = message.field("safeRegex").unwrap();
+        assert_eq!((field.name, field.kind), ("safe_regex", "envoy.type.matcher.v3.RegexMatcher"));
+        assert_eq!((field.count, field.choice), (Count::One, Some("path_specifier")));
+        assert_eq!(message.field("headers").unwrap().count, Count::List);
+        assert!(api.values("envoy.config.route.v3.VirtualHost.TlsRequirementType").unwrap().contains(&"ALL"));
+        // Every kind is known.
+        let known =
+            |kind: &str| api.message(kind).is_some() || api.values(kind).is_some() || !kind.contains('.');
+        for field in api.messages.values().flat_map(|message| &message.fields) {
+            assert!(known(field.kind), "{}", field.kind);
+        }
+    }
+
+    #[test]
+    fn names_have_two_spellings() {
+        assert!(is_json_name("virtualHosts", "virtual_hosts"));
+        assert!(is_json_name("name", "name"));
+        assert!(!is_json_name("virtualhosts", "virtual_hosts"));
+        assert!(!is_json_name("virtualHost", "virtual_hosts"));
+    }
+}

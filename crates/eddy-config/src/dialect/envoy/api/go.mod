@@ -1,0 +1,3 @@
+module descriptors
+
+go 1.26

@@ -1,0 +1,292 @@
+//! A bootstrap file: static listeners with their connection manager, and static clusters.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use eddy_route::normalise::{EnvoyPaths, EscapedSlashes, Normaliser};
+use eddy_upstream::{Balance, ClusterConfig, EjectionConfig, EndpointAddress, EndpointConfig};
+
+use super::reader::Reader;
+use crate::config::{
+    AdminConfig, ForwardedConfig, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
+};
+use crate::problem::{Place, shown};
+use crate::yaml::Node;
+
+/// A listener whose routes are still to be read.
+pub(super) struct Manager<'n, 't> {
+    pub(super) config: ListenerConfig,
+    /// Its `route_config`.
+    pub(super) routes: &'n Node<'t>,
+    /// Whether hosts lose their port before they are compared.
+    pub(super) strips_port: bool,
+}
+
+impl Reader<'_> {
+    /// The clusters, by name and in order.
+    pub(super) fn clusters(&mut self, node: &Node<'_>) -> (HashMap<Arc<str>, usize>, Vec<ClusterConfig>) {
+        let (mut names, mut clusters): (HashMap<Arc<str>, usize>, Vec<ClusterConfig>) = Default::default();
+        for node in self.list(node, "clusters") {
+            let Some(cluster) = self.cluster_config(node) else { continue };
+            if names.insert(Arc::clone(&cluster.name), clusters.len()).is_some() {
+                self.report.error(node.place, format!("there are two clusters `{}`", shown(&cluster.name)));
+            }
+            clusters.push(cluster);
+        }
+        (names, clusters)
+    }
+
+    fn cluster_config(&mut self, node: &Node<'_>) -> Option<ClusterConfig> {
+        self.pass(node, &["alt_stat_name", "dns_lookup_family", "metadata", "respect_dns_ttl"]);
+        let Some(name) = self.word(node, "name") else {
+            self.report.error(node.place, "a cluster has no `name`");
+            return None;
+        };
+        let kind = self.text(node, "type").unwrap_or("STATIC").to_owned();
+        if !matches!(&*kind, "STATIC" | "0" | "STRICT_DNS" | "1" | "LOGICAL_DNS" | "2") {
+            let place = self.get(node, "type").map_or(node.place, |node| node.place);
+            self.report
+                .objection(place, format!("eddy has no clusters of type `{}`", shown(&kind)))
+                .hint("it has STATIC, STRICT_DNS and LOGICAL_DNS");
+        }
+        let mut endpoints = Vec::new();
+        if let Some(assignment) = self.get(node, "load_assignment") {
+            self.pass(assignment, &["cluster_name"]);
+            for locality in self.list(assignment, "endpoints") {
+                self.pass(locality, &["locality"]);
+                for endpoint in self.list(locality, "lb_endpoints") {
+                    endpoints.extend(self.endpoint(endpoint));
+                }
+            }
+        }
+        let mut cluster = ClusterConfig::new(name, endpoints);
+        if let Some(timeout) = self.duration(node, "connect_timeout") {
+            cluster.connect_timeout = timeout;
+        }
+        cluster.balance = match self.text(node, "lb_policy") {
+            None | Some("ROUND_ROBIN" | "0") => Balance::RoundRobin,
+            Some("LEAST_REQUEST" | "1") => Balance::LeastRequest,
+            Some("RANDOM" | "3") => Balance::Random,
+            Some(other) => {
+                let (message, place) = (format!("eddy has no `lb_policy: {}`", shown(other)), node.place);
+                self.report.objection(place, message).hint("it has ROUND_ROBIN, LEAST_REQUEST and RANDOM");
+                Balance::RoundRobin
+            }
+        };
+        // Without `outlier_detection`, Envoy leaves no endpoint out.
+        cluster.ejection.failures = 0;
+        if let Some(detection) = self.get(node, "outlier_detection") {
+            self.pass(detection, &["interval"]);
+            cluster.ejection = EjectionConfig {
+                failures: self.number(detection, "consecutive_5xx").unwrap_or(5),
+                base_time: self.duration(detection, "base_ejection_time").unwrap_or(Duration::from_secs(30)),
+                time_max: self.duration(detection, "max_ejection_time").unwrap_or(Duration::from_secs(300)),
+                percent_max: self.number(detection, "max_ejection_percent").unwrap_or(10),
+                ..EjectionConfig::default()
+            };
+        }
+        Some(cluster)
+    }
+
+    fn endpoint(&mut self, node: &Node<'_>) -> Option<EndpointConfig> {
+        let weight = self.number::<u32>(node, "load_balancing_weight").unwrap_or(1);
+        let endpoint = self.get(node, "endpoint")?;
+        let address = self.get(endpoint, "address")?;
+        let address = match self.address(address)? {
+            Written::Pipe(path) => EndpointAddress::Unix(path),
+            Written::Socket(host, port) => match host.parse::<IpAddr>() {
+                Ok(ip) => EndpointAddress::Socket(SocketAddr::new(ip, port)),
+                Err(_) => EndpointAddress::Name { host: host.to_ascii_lowercase().into(), port },
+            },
+        };
+        Some(EndpointConfig { weight: weight.clamp(1, 1000), ..EndpointConfig::new(address) })
+    }
+
+    fn address(&mut self, node: &Node<'_>) -> Option<Written> {
+        if let Some(pipe) = self.get(node, "pipe") {
+            return self.word(pipe, "path").map(|path| Written::Pipe(path.into()));
+        }
+        let socket = self.get(node, "socket_address");
+        let written = socket.and_then(|socket| {
+            self.pass(socket, &["protocol", "resolver_name"]);
+            let port = self.number::<u16>(socket, "port_value")?;
+            Some(Written::Socket(self.word(socket, "address")?.to_owned(), port))
+        });
+        if written.is_none() {
+            self.report
+                .error(node.place, "an address is missing")
+                .hint("for example `socket_address: {address: 127.0.0.1, port_value: 8080}`");
+        }
+        written
+    }
+
+    /// The admin listener.
+    pub(super) fn admin(&mut self, node: &Node<'_>) -> Option<AdminConfig> {
+        let admin = self.get(node, "admin")?;
+        self.pass(admin, &["access_log", "access_log_path", "profile_path"]);
+        let address = self.get(admin, "address")?;
+        match self.address(address)? {
+            Written::Socket(host, port) => match host.parse::<IpAddr>() {
+                Ok(ip) if ip.is_loopback() => Some(AdminConfig { address: SocketAddr::new(ip, port) }),
+                _ => {
+                    self.report
+                        .objection(address.place, "the admin listener is bound to loopback alone")
+                        .hint("write `address: 127.0.0.1`");
+                    None
+                }
+            },
+            Written::Pipe(_) => {
+                self.report.objection(address.place, "the admin listener has an address of TCP");
+                None
+            }
+        }
+    }
+
+    /// The listeners, in order.
+    pub(super) fn listeners<'n, 't>(&mut self, node: &'n Node<'t>) -> Vec<Manager<'n, 't>> {
+        let mut managers = Vec::new();
+        for listener in self.list(node, "listeners") {
+            managers.extend(self.listener(listener));
+        }
+        managers
+    }
+
+    fn listener<'n, 't>(&mut self, node: &'n Node<'t>) -> Option<Manager<'n, 't>> {
+        self.pass(node, &["stat_prefix", "enable_reuse_port", "reuse_port", "traffic_direction", "metadata"]);
+        let address = match self.get(node, "address").and_then(|address| self.address(address))? {
+            Written::Pipe(path) => ListenAddress::Unix(path),
+            Written::Socket(host, port) => {
+                let Ok(ip) = host.parse::<IpAddr>() else {
+                    self.report.error(node.place, format!("`{}` is no IP address", shown(&host)));
+                    return None;
+                };
+                ListenAddress::Tcp(SocketAddr::new(ip, port))
+            }
+        };
+        let name = self.word(node, "name").map_or_else(|| address.to_string(), str::to_owned);
+        let chains = self.list(node, "filter_chains");
+        let [chain] = chains else {
+            self.report
+                .error(node.place, format!("a listener has one filter chain here, not {}", chains.len()))
+                .hint("eddy chooses no chain by connection; use a listener for each");
+            return None;
+        };
+        self.pass(chain, &["name", "metadata"]);
+        let filters = self.list(chain, "filters");
+        let [filter] = filters else {
+            self.report
+                .error(chain.place, "a filter chain has one filter here: the HTTP connection manager")
+                .hint("eddy has none of Envoy's other network filters");
+            return None;
+        };
+        self.pass(filter, &["name"]);
+        let config = self.get(filter, "typed_config")?;
+        let (manager, _) = self.typed(config, &[MANAGER])?;
+        self.manager(manager, &name, address)
+    }
+
+    fn manager<'n, 't>(
+        &mut self,
+        node: &'n Node<'t>,
+        name: &str,
+        address: ListenAddress,
+    ) -> Option<Manager<'n, 't>> {
+        self.pass(
+            node,
+            &["stat_prefix", "codec_type", "tracing", "server_name", "server_header_transformation"],
+        );
+        self.pass(
+            node,
+            &["generate_request_id", "access_log", "http_protocol_options", "use_remote_address"],
+        );
+        for filter in self.list(node, "http_filters") {
+            self.pass(filter, &["name"]);
+            if let Some(config) = self.get(filter, "typed_config")
+                && let Some((router, _)) = self.typed(config, &[ROUTER])
+            {
+                self.pass(router, &["dynamic_stats", "suppress_envoy_headers", "start_child_span"]);
+            }
+        }
+        let escaped_slashes = match self.text(node, "path_with_escaped_slashes_action") {
+            Some("REJECT_REQUEST" | "2") => EscapedSlashes::Refused,
+            Some("UNESCAPE_AND_FORWARD" | "4") => EscapedSlashes::Decoded,
+            Some("UNESCAPE_AND_REDIRECT" | "3") => {
+                self.report
+                    .objection(node.place, "eddy does not redirect to the unescaped path")
+                    .hint("write UNESCAPE_AND_FORWARD or REJECT_REQUEST");
+                EscapedSlashes::Decoded
+            }
+            _ => EscapedSlashes::Kept,
+        };
+        let normaliser = Normaliser::Envoy(EnvoyPaths {
+            escaped_slashes,
+            normalizes: self.is_true(node, "normalize_path"),
+            merges_slashes: self.is_true(node, "merge_slashes"),
+        });
+        let mut timeouts = HttpTimeouts::default();
+        if let Some(timeout) = self.duration(node, "request_headers_timeout").filter(|time| !time.is_zero()) {
+            timeouts.head = timeout;
+        }
+        if let Some(options) = self.get(node, "common_http_protocol_options")
+            && let Some(idle) = self.duration(options, "idle_timeout").filter(|time| !time.is_zero())
+        {
+            timeouts.idle = idle;
+        }
+        let strips_port = self.is_true(node, "strip_any_host_port");
+        let Some(routes) = self.get(node, "route_config") else {
+            self.report
+                .error(node.place, format!("the listener `{}` has no `route_config`", shown(name)))
+                .hint("eddy takes routes from the file: write them here");
+            return None;
+        };
+        let config = ListenerConfig {
+            name: name.into(),
+            address,
+            serve: Serve::Routes(Vec::new()),
+            normaliser,
+            limits: HttpLimits::default(),
+            timeouts,
+            forwarded: ForwardedConfig::default(),
+            via: None,
+            request_id: None,
+            tls: None,
+            has_access_log: false,
+            filters: Vec::new(),
+        };
+        Some(Manager { config, routes, strips_port })
+    }
+}
+
+/// An address as it is written.
+enum Written {
+    Socket(String, u16),
+    Pipe(PathBuf),
+}
+
+/// Where a configuration of routes alone is served.
+pub(super) fn default_listener() -> ListenerConfig {
+    ListenerConfig {
+        name: "routes".into(),
+        address: ListenAddress::Tcp(SocketAddr::from(([127, 0, 0, 1], 10_000))),
+        serve: Serve::Routes(vec![0]),
+        normaliser: Normaliser::Envoy(EnvoyPaths::default()),
+        limits: HttpLimits::default(),
+        timeouts: HttpTimeouts::default(),
+        forwarded: ForwardedConfig::default(),
+        via: None,
+        request_id: None,
+        tls: None,
+        has_access_log: false,
+        filters: Vec::new(),
+    }
+}
+
+/// The first character of a source.
+pub(super) const BEGINNING: Place = Place { source: 0, line: 1, column: 1, length: 1 };
+
+const MANAGER: &str = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+
+const ROUTER: &str = "envoy.extensions.filters.http.router.v3.Router";

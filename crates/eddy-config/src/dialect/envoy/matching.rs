@@ -1,0 +1,215 @@
+//! What a route matches.
+
+use eddy_route::{CaselessPath, Fraction, Missing, PathPattern, Rule, ValueMatch, ValueTest};
+
+use super::re2::translated;
+use super::reader::{Reader, entry};
+use crate::problem::shown;
+use crate::yaml::Node;
+
+impl Reader<'_> {
+    /// Puts what a `RouteMatch` asks for into a rule; `false` if eddy cannot, which was noted.
+    pub(super) fn route_match(&mut self, node: &Node<'_>, rule: &mut Rule) -> bool {
+        let is_caseless = self.text(node, "case_sensitive") == Some("false");
+        let Some(path) = self.path(node, is_caseless) else { return false };
+        rule.path = path;
+        for header in self.list(node, "headers") {
+            let Some(spec) = self.header(header) else { return false };
+            // A method as it is needs no look at the fields.
+            match &spec {
+                ValueMatch {
+                    name,
+                    test: ValueTest::Exact(method),
+                    is_caseless: false,
+                    is_inverted: false,
+                    ..
+                } if name == ":method" && rule.methods.is_empty() && !method.is_empty() => {
+                    rule.methods.push(method.clone());
+                }
+                _ => rule.headers.push(spec),
+            }
+        }
+        for parameter in self.list(node, "query_parameters") {
+            let Some(spec) = self.parameter(parameter) else { return false };
+            rule.query.push(spec);
+        }
+        if entry(node, "grpc").is_some() {
+            self.pass(node, &["grpc"]);
+            let test = ValueTest::Regex(r"application/grpc(\+.*)?".to_owned());
+            rule.headers.push(ValueMatch::new("content-type", test));
+        }
+        if let Some(fraction) = self.get(node, "runtime_fraction") {
+            self.pass(fraction, &["runtime_key"]);
+            rule.fraction = self.get(fraction, "default_value").map(|value| self.fraction(value));
+        }
+        true
+    }
+
+    fn path(&mut self, node: &Node<'_>, is_caseless: bool) -> Option<PathPattern> {
+        if let Some(text) = self.text(node, "prefix") {
+            let text = text.to_owned();
+            return Some(if is_caseless {
+                PathPattern::Caseless(CaselessPath::BytePrefix(text))
+            } else {
+                PathPattern::BytePrefix(text)
+            });
+        }
+        if let Some(text) = self.text(node, "path") {
+            let text = text.to_owned();
+            return Some(if is_caseless {
+                PathPattern::Caseless(CaselessPath::Exact(text))
+            } else {
+                PathPattern::Exact(text)
+            });
+        }
+        if let Some(prefix) = self.get(node, "path_separated_prefix") {
+            let text = super::reader::text(prefix).unwrap_or_default().to_owned();
+            if text.len() < 2 || text.ends_with('/') || text.contains(['?', '#']) {
+                self.report
+                    .error(prefix.place, format!("`{}` is no `path_separated_prefix`", shown(&text)))
+                    .hint("it has no `?` or `#` and no `/` at its end, which Envoy refuses too");
+                return None;
+            }
+            return Some(if is_caseless {
+                PathPattern::Caseless(CaselessPath::Prefix(text))
+            } else {
+                PathPattern::Prefix(text)
+            });
+        }
+        if let Some(regex) = self.get(node, "safe_regex") {
+            return self.regex(regex).map(PathPattern::Regex);
+        }
+        for name in ["connect_matcher", "path_match_policy"] {
+            if let Some(entry) = entry(node, name) {
+                self.pass(node, &[name]);
+                let hint = if name == "connect_matcher" {
+                    "eddy makes no tunnels for CONNECT; leave the route out"
+                } else {
+                    "write the template as a `safe_regex`: `{name}` is `[^/]+`"
+                };
+                self.report.objection(entry.key.place, format!("eddy has no `{name}`")).hint(hint);
+                return None;
+            }
+        }
+        self.report
+            .error(
+                node.place,
+                "a match needs a path: `prefix`, `path`, `safe_regex` or `path_separated_prefix`",
+            )
+            .hint("`prefix: \"/\"` is every path");
+        None
+    }
+
+    /// The expression of a `RegexMatcher`.
+    pub(super) fn regex(&mut self, node: &Node<'_>) -> Option<String> {
+        self.pass(node, &["google_re2"]);
+        let Some(text) = self.word(node, "regex") else {
+            self.report.error(node.place, "an expression is missing").hint("for example `regex: \"/a/.*\"`");
+            return None;
+        };
+        Some(translated(text))
+    }
+
+    fn header(&mut self, node: &Node<'_>) -> Option<ValueMatch> {
+        let Some(name) = self.word(node, "name") else {
+            self.report.error(node.place, "a header match has no `name`");
+            return None;
+        };
+        let name = match name.to_ascii_lowercase().as_str() {
+            // Envoy keeps one of them.
+            "host" => ":authority".to_owned(),
+            other => other.to_owned(),
+        };
+        let mut spec = ValueMatch::new(&name, ValueTest::Present);
+        spec.is_inverted = self.is_true(node, "invert_match");
+        if self.is_true(node, "treat_missing_header_as_empty") {
+            spec.missing = Missing::IsEmpty;
+        }
+        let plain = [
+            ("exact_match", ValueTest::Exact as fn(String) -> ValueTest),
+            ("prefix_match", ValueTest::Prefix),
+            ("suffix_match", ValueTest::Suffix),
+            ("contains_match", ValueTest::Contains),
+        ];
+        for (field, test) in plain {
+            if let Some(text) = self.text(node, field) {
+                spec.test = test(text.to_owned());
+                return Some(spec);
+            }
+        }
+        if let Some(string) = self.get(node, "string_match") {
+            return self.string(string, spec);
+        }
+        if let Some(regex) = self.get(node, "safe_regex_match") {
+            spec.test = ValueTest::Regex(self.regex(regex)?);
+            return Some(spec);
+        }
+        if let Some(range) = self.get(node, "range_match") {
+            let start = self.number(range, "start").unwrap_or(0);
+            spec.test = ValueTest::Range(start, self.number(range, "end").unwrap_or(0));
+            return Some(spec);
+        }
+        let is_wanted = self.text(node, "present_match") != Some("false");
+        Some(presence(spec, is_wanted))
+    }
+
+    fn parameter(&mut self, node: &Node<'_>) -> Option<ValueMatch> {
+        let Some(name) = self.word(node, "name") else {
+            self.report.error(node.place, "a query match has no `name`");
+            return None;
+        };
+        let spec = ValueMatch::new(name, ValueTest::Present);
+        if let Some(string) = self.get(node, "string_match") {
+            return self.string(string, spec);
+        }
+        let is_wanted = self.text(node, "present_match") != Some("false");
+        Some(presence(spec, is_wanted))
+    }
+
+    /// What a `StringMatcher` says.
+    fn string(&mut self, node: &Node<'_>, mut spec: ValueMatch) -> Option<ValueMatch> {
+        spec.is_caseless = self.is_true(node, "ignore_case");
+        let tests = [
+            ("exact", ValueTest::Exact as fn(String) -> ValueTest),
+            ("prefix", ValueTest::Prefix),
+            ("suffix", ValueTest::Suffix),
+            ("contains", ValueTest::Contains),
+        ];
+        for (field, test) in tests {
+            if let Some(text) = self.text(node, field) {
+                spec.test = test(text.to_owned());
+                return Some(spec);
+            }
+        }
+        if let Some(regex) = self.get(node, "safe_regex") {
+            // Envoy does not look at the case of letters for expressions either.
+            spec.is_caseless = false;
+            spec.test = ValueTest::Regex(self.regex(regex)?);
+            return Some(spec);
+        }
+        self.report
+            .error(node.place, "a string match says nothing that eddy has")
+            .hint("write `exact`, `prefix`, `suffix`, `contains` or `safe_regex`");
+        None
+    }
+
+    /// What a `FractionalPercent` says.
+    fn fraction(&mut self, node: &Node<'_>) -> Fraction {
+        let numerator = self.number(node, "numerator").unwrap_or(0);
+        let denominator = match self.text(node, "denominator") {
+            Some("TEN_THOUSAND" | "1") => 10_000,
+            Some("MILLION" | "2") => 1_000_000,
+            _ => 100,
+        };
+        Fraction { numerator, denominator }
+    }
+}
+
+/// A match that there is a value, or none.
+fn presence(mut spec: ValueMatch, is_wanted: bool) -> ValueMatch {
+    let is_present = is_wanted != spec.is_inverted;
+    spec.is_inverted = false;
+    spec.missing = Missing::Fails;
+    spec.test = if is_present { ValueTest::Present } else { ValueTest::Absent };
+    spec
+}

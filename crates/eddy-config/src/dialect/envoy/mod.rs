@@ -1,0 +1,18 @@
+//! Envoy's configuration: a bootstrap file with static resources, or a `RouteConfiguration` alone.
+//!
+//! The tree of a text is compared with Envoy's API (`shape`, by the descriptors in `api`); what of it eddy has is read
+//! field by field (`reader`), and each field that nobody read is an objection.
+
+mod action;
+mod api;
+mod bootstrap;
+mod matching;
+mod re2;
+mod reader;
+mod routes;
+mod shape;
+#[cfg(test)]
+mod tests;
+mod whole;
+
+pub(crate) use whole::{check_envoy, is_envoy};

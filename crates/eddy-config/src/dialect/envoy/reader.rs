@@ -1,0 +1,183 @@
+//! Reads fields of messages, and knows which of them nobody read.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use eddy_http::EditFault;
+
+use super::api::is_json_name;
+use super::shape::{seconds, type_of};
+use crate::problem::{Place, Report, shown};
+use crate::yaml::{Entry, Form, Node};
+
+/// What is read, and what was found.
+pub(super) struct Reader<'r> {
+    pub(super) report: &'r mut Report,
+    /// Where the keys are written that were read.
+    read: HashSet<Place>,
+}
+
+impl<'r> Reader<'r> {
+    pub(super) fn new(report: &'r mut Report) -> Self {
+        Self { report, read: HashSet::new() }
+    }
+
+    /// The value of a field, named as in the API.
+    pub(super) fn get<'n, 't>(&mut self, node: &'n Node<'t>, name: &str) -> Option<&'n Node<'t>> {
+        let entry = entry(node, name)?;
+        self.read.insert(entry.key.place);
+        (!entry.value.is_nothing()).then_some(&entry.value)
+    }
+
+    /// The text of a field.
+    pub(super) fn text<'n>(&mut self, node: &'n Node<'_>, name: &str) -> Option<&'n str> {
+        self.get(node, name).and_then(text)
+    }
+
+    /// The text of a field that is not empty; proto-JSON does not tell the empty text from none.
+    pub(super) fn word<'n>(&mut self, node: &'n Node<'_>, name: &str) -> Option<&'n str> {
+        self.text(node, name).filter(|text| !text.is_empty())
+    }
+
+    /// Whether a field is `true`.
+    pub(super) fn is_true(&mut self, node: &Node<'_>, name: &str) -> bool {
+        self.text(node, name) == Some("true")
+    }
+
+    /// The number of a field.
+    pub(super) fn number<T: std::str::FromStr>(&mut self, node: &Node<'_>, name: &str) -> Option<T> {
+        self.text(node, name)?.parse().ok()
+    }
+
+    /// The duration of a field.
+    pub(super) fn duration(&mut self, node: &Node<'_>, name: &str) -> Option<Duration> {
+        self.text(node, name).and_then(seconds)
+    }
+
+    /// The elements of a field.
+    pub(super) fn list<'n, 't>(&mut self, node: &'n Node<'t>, name: &str) -> &'n [Node<'t>] {
+        match self.get(node, name).map(|node| &node.form) {
+            Some(Form::List(elements)) => elements,
+            _ => &[],
+        }
+    }
+
+    /// Takes fields that change nothing eddy does, with all within.
+    pub(super) fn pass(&mut self, node: &Node<'_>, names: &[&str]) {
+        for name in names {
+            if let Some(entry) = entry(node, name) {
+                self.read.insert(entry.key.place);
+                self.pass_all(&entry.value);
+            }
+        }
+    }
+
+    fn pass_all(&mut self, node: &Node<'_>) {
+        match &node.form {
+            Form::List(elements) => elements.iter().for_each(|element| self.pass_all(element)),
+            Form::Mapping { entries, .. } => {
+                for entry in entries {
+                    self.read.insert(entry.key.place);
+                    self.pass_all(&entry.value);
+                }
+            }
+            Form::Text { .. } | Form::Refused => {}
+        }
+    }
+
+    /// The message in an Any of this name; another one is an objection.
+    pub(super) fn typed<'n, 't>(
+        &mut self,
+        node: &'n Node<'t>,
+        names: &[&str],
+    ) -> Option<(&'n Node<'t>, usize)> {
+        let name = type_of(node)?;
+        self.read.insert(node.entry("@type")?.key.place);
+        let found = names.iter().position(|known| *known == name);
+        if found.is_none() {
+            let place = node.entry("@type").map_or(node.place, |entry| entry.value.place);
+            self.report
+                .objection(place, format!("eddy has no `{}`", shown(name)))
+                .hint(format!("what may stand here is {}", names.join(", ")));
+            self.pass_all(node);
+        }
+        found.map(|at| (node, at))
+    }
+
+    /// Objects to each field that nobody read.
+    pub(super) fn object_to_rest(&mut self, node: &Node<'_>) {
+        match &node.form {
+            Form::List(elements) => elements.iter().for_each(|element| self.object_to_rest(element)),
+            Form::Mapping { entries, .. } => {
+                for entry in entries {
+                    if self.read.contains(&entry.key.place) {
+                        self.object_to_rest(&entry.value);
+                    } else if !is_default(&entry.value) {
+                        let key = &entry.key.text;
+                        self.report
+                            .objection(entry.key.place, format!("eddy has no `{}` here", shown(key)))
+                            .hint(advice(key));
+                    }
+                }
+            }
+            Form::Text { .. } | Form::Refused => {}
+        }
+    }
+
+    /// Notes what is wrong with an edit of fields.
+    pub(super) fn take_edit(&mut self, place: Place, result: Result<(), EditFault>) {
+        if let Err(fault) = result {
+            self.report
+                .objection(place, fault.to_string())
+                .hint("eddy keeps the framing of messages to itself");
+        }
+    }
+}
+
+/// The entry of a field in either spelling.
+pub(super) fn entry<'n, 't>(node: &'n Node<'t>, name: &str) -> Option<&'n Entry<'t>> {
+    match &node.form {
+        Form::Mapping { entries, .. } => {
+            entries.iter().find(|entry| entry.key.text == name || is_json_name(&entry.key.text, name))
+        }
+        Form::Text { .. } | Form::List(_) | Form::Refused => None,
+    }
+}
+
+/// The text of a node that is one.
+pub(super) fn text<'n>(node: &'n Node<'_>) -> Option<&'n str> {
+    if let Form::Text { text, .. } = &node.form { Some(text) } else { None }
+}
+
+/// Whether a value says what holds anyway: protobuf does not tell it from one that is not written.
+fn is_default(node: &Node<'_>) -> bool {
+    match &node.form {
+        Form::Text { text, .. } => matches!(&**text, "" | "false" | "0" | "0s" | "~" | "null"),
+        Form::List(elements) => elements.is_empty(),
+        Form::Mapping { entries, .. } => entries.is_empty(),
+        Form::Refused => true,
+    }
+}
+
+/// What to do about a field that eddy has not.
+fn advice(name: &str) -> &'static str {
+    match name {
+        "typed_per_filter_config" | "typedPerFilterConfig" => {
+            "Envoy's filters are not there; configure a filter of eddy's in eddy.yaml, under `filters`"
+        }
+        "transport_socket" | "transportSocket" => {
+            "write the listener in eddy.yaml, where `tls` says how it ends TLS"
+        }
+        "rate_limits" | "rateLimits" | "rate_limit" | "cors" | "csrf_policy" => {
+            "eddy.yaml has built-in filters for this, under `filters`"
+        }
+        "health_checks" | "healthChecks" => {
+            "endpoints that fail are left out without being asked: see `outlier_detection`"
+        }
+        "hash_policy" | "hashPolicy" => "leave it out, or balance by `RANDOM` or `LEAST_REQUEST`",
+        "rds" | "vhds" | "scoped_routes" | "eds_cluster_config" | "dynamic_resources" => {
+            "eddy takes routes and clusters from files: write them here"
+        }
+        _ => "leave it out, or pass it over with `--lenient`",
+    }
+}

@@ -1,0 +1,185 @@
+//! Compares what is written with the messages of the API.
+
+use super::api::{Api, Count, Field};
+use crate::problem::{Report, shown};
+use crate::yaml::{Form, Node};
+
+/// Whether a node is a message of this name; what is not is noted, each thing with its path.
+pub(super) fn check(node: &Node<'_>, message: &str, path: &str, report: &mut Report) {
+    let kind = kind_of(message);
+    match (kind, &node.form) {
+        (_, Form::Refused) => {}
+        (Kind::Any, Form::Mapping { .. }) => check_any(node, path, report),
+        (Kind::Value, _) => {}
+        (Kind::Scalar(scalar), _) => check_scalar(node, scalar, path, report),
+        (Kind::Message, Form::Mapping { .. }) => check_fields(node, message, path, report),
+        (Kind::Message | Kind::Any, _) => {
+            report.error(node.place, format!("`{path}` is a mapping of fields, of `{message}`"));
+        }
+    }
+}
+
+/// How a message is written in JSON.
+enum Kind {
+    Message,
+    Any,
+    /// Anything.
+    Value,
+    /// As a scalar: a wrapper, a duration, a time.
+    Scalar(&'static str),
+}
+
+fn kind_of(message: &str) -> Kind {
+    match message {
+        "google.protobuf.Any" => Kind::Any,
+        "google.protobuf.Struct" | "google.protobuf.Value" | "google.protobuf.ListValue" => Kind::Value,
+        "google.protobuf.Duration" => Kind::Scalar("duration"),
+        "google.protobuf.Timestamp" | "google.protobuf.StringValue" | "google.protobuf.FieldMask" => {
+            Kind::Scalar("string")
+        }
+        "google.protobuf.BytesValue" => Kind::Scalar("bytes"),
+        "google.protobuf.BoolValue" => Kind::Scalar("bool"),
+        "google.protobuf.UInt32Value" => Kind::Scalar("uint32"),
+        "google.protobuf.UInt64Value" => Kind::Scalar("uint64"),
+        "google.protobuf.Int32Value" => Kind::Scalar("int32"),
+        "google.protobuf.Int64Value" => Kind::Scalar("int64"),
+        "google.protobuf.DoubleValue" | "google.protobuf.FloatValue" => Kind::Scalar("double"),
+        _ => Kind::Message,
+    }
+}
+
+/// The name of the message in an Any.
+pub(super) fn type_of<'n>(node: &'n Node<'_>) -> Option<&'n str> {
+    let Form::Text { text, .. } = &node.entry("@type")?.value.form else { return None };
+    Some(text.rsplit_once('/').map_or(&**text, |(_, name)| name))
+}
+
+fn check_any(node: &Node<'_>, path: &str, report: &mut Report) {
+    let Some(name) = type_of(node) else {
+        report.error(node.place, format!("`{path}` has no `@type`")).hint(
+            "write which message it is, such as \"@type\": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router",
+        );
+        return;
+    };
+    // A message that eddy does not know is told of by who reads it.
+    if Api::get().message(name).is_some() {
+        check_fields(node, name, path, report);
+    }
+}
+
+fn check_fields(node: &Node<'_>, message: &str, path: &str, report: &mut Report) {
+    let (Form::Mapping { entries, .. }, Some(known)) = (&node.form, Api::get().message(message)) else {
+        return;
+    };
+    let mut chosen: Vec<(&str, &str)> = Vec::new();
+    for entry in entries {
+        let key: &str = &entry.key.text;
+        if key == "@type" {
+            continue;
+        }
+        let Some(field) = known.field(key) else {
+            let told = shown(key).into_owned();
+            let near = report.closest(key, known.fields.iter().map(|field| field.name)).map(str::to_owned);
+            let found = report.error(entry.key.place, format!("there is no `{told}` in `{path}`"));
+            match near {
+                Some(near) => found.hint(format!("did you mean `{near}`? It is a `{message}`")),
+                None => found.hint(format!("it is a `{message}` of Envoy's API, version 3")),
+            }
+            continue;
+        };
+        if let Some(choice) = field.choice {
+            if let Some((_, other)) = chosen.iter().find(|(known, _)| *known == choice) {
+                let message =
+                    format!("`{path}` has `{other}` and `{}`, of which only one can be", field.name);
+                report.error(entry.key.place, message);
+            }
+            chosen.push((choice, field.name));
+        }
+        check_field(&entry.value, field, &format!("{path}.{}", field.name), report);
+    }
+}
+
+fn check_field(node: &Node<'_>, field: &Field, path: &str, report: &mut Report) {
+    if node.is_nothing() {
+        return;
+    }
+    match (field.count, &node.form) {
+        (Count::One, _) => check_value(node, field.kind, path, report),
+        (_, Form::Refused) => {}
+        (Count::List, Form::List(elements)) => {
+            for (at, element) in elements.iter().enumerate() {
+                check_value(element, field.kind, &format!("{path}[{at}]"), report);
+            }
+        }
+        (Count::List, _) => {
+            report.error(node.place, format!("`{path}` is a list")).hint("begin each element with `- `");
+        }
+        (Count::Map, Form::Mapping { entries, .. }) => {
+            for entry in entries {
+                check_value(&entry.value, field.kind, &format!("{path}.{}", shown(&entry.key.text)), report);
+            }
+        }
+        (Count::Map, _) => {
+            report.error(node.place, format!("`{path}` is a mapping"));
+        }
+    }
+}
+
+fn check_value(node: &Node<'_>, kind: &'static str, path: &str, report: &mut Report) {
+    if let Some(values) = Api::get().values(kind) {
+        check_enum(node, values, path, report);
+    } else if kind.contains('.') {
+        check(node, kind, path, report);
+    } else {
+        check_scalar(node, kind, path, report);
+    }
+}
+
+fn check_enum(node: &Node<'_>, values: &[&'static str], path: &str, report: &mut Report) {
+    let Form::Text { text, .. } = &node.form else {
+        report.error(node.place, format!("`{path}` is one of {}", values.join(", ")));
+        return;
+    };
+    if values.contains(&&**text) || text.parse::<usize>().is_ok_and(|number| number < values.len()) {
+        return;
+    }
+    let near = report.closest(text, values.iter().copied()).map(str::to_owned);
+    let found = report.error(node.place, format!("`{path}` is one of {}", values.join(", ")));
+    if let Some(near) = near {
+        found.hint(format!("did you mean `{near}`?"));
+    }
+}
+
+fn check_scalar(node: &Node<'_>, kind: &str, path: &str, report: &mut Report) {
+    let is_right = match &node.form {
+        Form::Refused => true,
+        Form::Text { text, is_plain } => match kind {
+            "string" | "bytes" => true,
+            "bool" => *is_plain && matches!(&**text, "true" | "false"),
+            "double" | "float" => text.parse::<f64>().is_ok(),
+            "duration" => seconds(text).is_some(),
+            "uint32" | "fixed32" => text.parse::<u32>().is_ok(),
+            "uint64" | "fixed64" => text.parse::<u64>().is_ok(),
+            "int32" | "sint32" | "sfixed32" => text.parse::<i32>().is_ok(),
+            _ => text.parse::<i64>().is_ok(),
+        },
+        Form::List(_) | Form::Mapping { .. } => false,
+    };
+    if !is_right {
+        let wanted = match kind {
+            "duration" => "a duration in seconds, such as `0.25s`".to_owned(),
+            "bool" => "`true` or `false`".to_owned(),
+            _ => format!("a {kind}"),
+        };
+        report.error(node.place, format!("`{path}` is {wanted}"));
+    }
+}
+
+/// A duration as proto-JSON writes it: seconds with `s`.
+pub(super) fn seconds(text: &str) -> Option<std::time::Duration> {
+    let number = text.strip_suffix('s')?;
+    let is_plain = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let seconds: f64 = number.parse().ok().filter(|_| is_plain)?;
+    // What protobuf allows is more than ten thousand years.
+    (seconds <= 315_576_000_000.0).then(|| std::time::Duration::from_secs_f64(seconds))
+}

@@ -1,0 +1,185 @@
+//! The configuration as a whole: a bootstrap file, or routes alone.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use eddy_route::{RouteTable, Router};
+use eddy_upstream::ClusterConfig;
+
+use super::bootstrap::{BEGINNING, default_listener};
+use super::reader::Reader;
+use super::routes::{Frame, Routes};
+use super::shape;
+use crate::check::{Leniency, version_of};
+use crate::config::{
+    Action, AdminConfig, Config, GatewayLimits, ListenerConfig, LogConfig, LogFormat, QuarantineConfig, Serve,
+};
+use crate::problem::{Place, Report, SourceText};
+use crate::yaml::{Node, has_outer_key, parse};
+
+/// Whether a text is Envoy's: a bootstrap file or a route configuration.
+pub(crate) fn is_envoy(text: &str) -> bool {
+    has_outer_key(text, |key| {
+        matches!(key, "static_resources" | "staticResources" | "virtual_hosts" | "virtualHosts" | "@type")
+    })
+}
+
+/// Checks a configuration of Envoy's, which is one text.
+pub(crate) fn check_envoy(sources: &[SourceText], leniency: Leniency, report: &mut Report) -> Option<Config> {
+    let [source] = sources else {
+        let place = Place { source: 1, ..BEGINNING };
+        report.error(place, "a configuration of Envoy's is one file").hint("put all of it into the first");
+        return None;
+    };
+    let tree = parse(&source.text, 0, report);
+    let root = tree.root.as_ref().filter(|_| tree.is_whole)?;
+    if leniency == Leniency::Lenient {
+        report.be_lenient();
+    }
+    let is_routes = root.entry("virtual_hosts").or_else(|| root.entry("virtualHosts")).is_some()
+        || shape::type_of(root).is_some_and(|name| name == ROUTES);
+    shape::check(
+        root,
+        if is_routes { ROUTES } else { BOOTSTRAP },
+        if is_routes { "routes" } else { "bootstrap" },
+        report,
+    );
+    if report.has_errors() {
+        return None;
+    }
+    let mut whole = Whole { file: source.path.clone(), ..Whole::default() };
+    let mut reader = Reader::new(report);
+    if is_routes {
+        whole.routes_alone(root, &mut reader);
+    } else {
+        whole.bootstrap(root, &mut reader);
+    }
+    reader.object_to_rest(root);
+    whole.check(report);
+    report.be_strict();
+    if report.has_errors() { None } else { Some(whole.config(sources)) }
+}
+
+/// What was read.
+#[derive(Default)]
+struct Whole {
+    file: Arc<str>,
+    listeners: Vec<ListenerConfig>,
+    tables: Vec<RouteTable>,
+    actions: Vec<Action>,
+    clusters: Vec<ClusterConfig>,
+    admin: Option<AdminConfig>,
+    /// Where the rules of each table are written.
+    places: Vec<Vec<Place>>,
+}
+
+impl Whole {
+    fn routes_alone(&mut self, root: &Node<'_>, reader: &mut Reader<'_>) {
+        let mut names = HashMap::new();
+        let mut frame =
+            Frame { file: self.file.clone(), clusters: &mut names, may_add: true, first_action: 0 };
+        let routes = reader.routes(root, &mut frame);
+        self.add(routes, root, reader.report);
+        let mut clusters: Vec<(Arc<str>, usize)> = names.into_iter().collect();
+        clusters.sort_by_key(|(_, number)| *number);
+        self.clusters = clusters.iter().map(|(name, _)| ClusterConfig::new(name, Vec::new())).collect();
+        if let [(first, _), ..] = clusters.as_slice() {
+            reader
+                .report
+                .warning(root.place, format!("nothing here says where clusters such as `{first}` are: requests to them are answered 503"))
+                .hint("a bootstrap file has both: `static_resources: {listeners: [...], clusters: [...]}`");
+        }
+        self.listeners.push(default_listener());
+    }
+
+    fn bootstrap(&mut self, root: &Node<'_>, reader: &mut Reader<'_>) {
+        reader.pass(root, &["@type", "node", "layered_runtime", "stats_config"]);
+        self.admin = reader.admin(root);
+        let Some(resources) = reader.get(root, "static_resources") else {
+            reader.report.error(root.place, "there are no `static_resources`");
+            return;
+        };
+        let (mut names, clusters) = reader.clusters(resources);
+        self.clusters = clusters;
+        for manager in reader.listeners(resources) {
+            let mut frame = Frame {
+                file: self.file.clone(),
+                clusters: &mut names,
+                may_add: false,
+                first_action: self.actions.len(),
+            };
+            let mut routes = reader.routes(manager.routes, &mut frame);
+            routes.table.reading.host.keeps_port &= !manager.strips_port;
+            let table = self.tables.len();
+            self.add(routes, manager.routes, reader.report);
+            self.listeners.push(ListenerConfig { serve: Serve::Routes(vec![table]), ..manager.config });
+        }
+        if self.listeners.is_empty() && !reader.report.has_errors() {
+            reader.report.error(resources.place, "nothing to listen on: there are no `listeners`");
+        }
+    }
+
+    fn add(&mut self, routes: Routes, node: &Node<'_>, report: &mut Report) {
+        if routes.table.rules.is_empty() {
+            report.warning(node.place, "there are no routes").hint("every request is answered 404");
+        }
+        self.tables.push(routes.table);
+        self.actions.extend(routes.actions);
+        self.places.push(routes.places);
+    }
+
+    /// Compiles the tables, so that what is wrong with them shows here.
+    fn check(&self, report: &mut Report) {
+        for (table, places) in self.tables.iter().zip(&self.places) {
+            match Router::build(std::slice::from_ref(table)) {
+                Ok(router) => {
+                    for ranked in router.ordered() {
+                        if let (Some(dead), Some(place)) =
+                            (ranked.dead, places.get(ranked.rule.index as usize))
+                        {
+                            report
+                                .warning(
+                                    *place,
+                                    format!("the route `{}` can never win: {dead}", ranked.rule.rule),
+                                )
+                                .hint("`eddy routes` shows the order of all routes");
+                        }
+                    }
+                }
+                Err(errors) => {
+                    for error in errors {
+                        let at = table.rules.iter().position(|rule| rule.origin == error.origin);
+                        let place = at.and_then(|at| places.get(at)).copied().unwrap_or(BEGINNING);
+                        report.error(place, error.problem.to_string()).hint(error.hint());
+                    }
+                }
+            }
+        }
+    }
+
+    fn config(self, sources: &[SourceText]) -> Config {
+        Config {
+            listeners: self.listeners,
+            tables: self.tables,
+            sites: None,
+            actions: self.actions,
+            clusters: self.clusters,
+            filters: Vec::new(),
+            admin: self.admin,
+            access_log: None,
+            log: LogConfig { level: "info".into(), format: LogFormat::Text },
+            limits: GatewayLimits::default(),
+            quarantine: QuarantineConfig::default(),
+            route_check: 0,
+            workers: None,
+            drain_timeout: crate::check::DRAIN_TIMEOUT,
+            shown: sources.iter().map(|source| &*source.text).collect::<Vec<_>>().join("\n").into(),
+            version: version_of(sources),
+            included: Vec::new(),
+        }
+    }
+}
+
+const ROUTES: &str = "envoy.config.route.v3.RouteConfiguration";
+
+const BOOTSTRAP: &str = "envoy.config.bootstrap.v3.Bootstrap";

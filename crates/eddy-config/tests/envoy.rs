@@ -1,0 +1,523 @@
+//! Configurations of Envoy's: examples of its documentation, what is refused and where, and broken files.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
+
+use std::fs;
+use std::path::PathBuf;
+
+use eddy_config::{ActionKind, Config, Leniency, Problem, Severity, SourceText, check_with};
+use eddy_http::{Field, FieldId, Fields, Span};
+use eddy_route::{RouteRequest, RouteScratch, Router};
+
+/// A request: target, host and fields.
+struct Ask<'a> {
+    target: &'a str,
+    host: &'a str,
+    fields: &'a [(&'a str, &'a str)],
+    random: u64,
+}
+
+fn read(text: &str, leniency: Leniency) -> Result<Config, Vec<Problem>> {
+    check_with(&[SourceText::new("envoy.yaml", text)], leniency).map(|checked| checked.config)
+}
+
+fn config(text: &str) -> Config {
+    read(text, Leniency::Strict).unwrap_or_else(|problems| panic!("{problems:#?}\n{text}"))
+}
+
+/// The cluster or status that a request goes to, `none` without a route.
+fn answer(config: &Config, ask: &Ask<'_>) -> String {
+    let router = Router::build(&config.tables[..1]).unwrap();
+    let (path, query) = ask.target.split_once('?').unwrap_or((ask.target, ""));
+    let mut bytes = Vec::new();
+    let mut span = |text: &str| {
+        let start = u32::try_from(bytes.len()).unwrap();
+        bytes.extend_from_slice(text.as_bytes());
+        Span { start, end: u32::try_from(bytes.len()).unwrap() }
+    };
+    let mut fields = Vec::new();
+    let mut method = "GET";
+    for (name, value) in ask.fields {
+        if *name == ":method" {
+            method = value;
+            continue;
+        }
+        let id = FieldId::from_name(name.as_bytes());
+        fields.push(Field { name: span(name), value: span(value), id, ..Field::default() });
+    }
+    let request = RouteRequest {
+        host: ask.host.split(':').next().unwrap().as_bytes(),
+        authority: ask.host.as_bytes(),
+        path: path.as_bytes(),
+        query: query.as_bytes(),
+        target: ask.target.as_bytes(),
+        scheme: b"http",
+        method: method.as_bytes(),
+        random: ask.random,
+        fields: Fields::new(&bytes, &fields),
+    };
+    let mut scratch = RouteScratch::new();
+    let Some(found) = router.lookup(&request, &mut scratch) else { return "none".to_owned() };
+    let mut path_out = Vec::new();
+    let is_rewritten = found.rewrite(path.as_bytes(), &mut scratch, &mut path_out).unwrap();
+    let what = match &config.actions[found.rule.action as usize].kind {
+        ActionKind::Cluster(cluster) => config.clusters[*cluster].name.to_string(),
+        ActionKind::Weighted(shares) => format!("{} clusters", shares.len()),
+        ActionKind::Respond(respond) => respond.status.to_string(),
+        ActionKind::Redirect(redirect) => format!("redirect {}", redirect.status),
+    };
+    if is_rewritten { format!("{what} {}", String::from_utf8(path_out).unwrap()) } else { what }
+}
+
+/// Checks where requests go, each as `target[ host[ name:value]...] -> answer`.
+fn check(text: &str, asks: &[&str]) {
+    let config = config(text);
+    for line in asks {
+        let (ask, expected) = line.split_once(" -> ").unwrap();
+        let mut words = ask.split(' ');
+        let target = words.next().unwrap();
+        let host = words.next().unwrap_or("www.example.com");
+        let fields: Vec<(&str, &str)> = words.map(|word| word.rsplit_once(':').unwrap()).collect();
+        let ask = Ask { target, host, fields: &fields, random: 50 };
+        assert_eq!(answer(&config, &ask), expected, "{line}\n{text}");
+    }
+}
+
+/// Routes of one virtual host for every host.
+fn routes(routes: &str) -> String {
+    format!("virtual_hosts:\n- name: all\n  domains: [\"*\"]\n  routes:\n{routes}")
+}
+
+/// What is said of a configuration: line, whether it is an error, message and hint.
+fn problems(text: &str, leniency: Leniency) -> Vec<String> {
+    let found = match check_with(&[SourceText::new("envoy.yaml", text)], leniency) {
+        Ok(checked) => checked.warnings,
+        Err(problems) => problems,
+    };
+    let shown = found.into_iter().map(|problem| {
+        let kind = if problem.severity == Severity::Error { "error" } else { "warning" };
+        format!(
+            "{}:{} {kind}: {} ({})",
+            problem.line,
+            problem.column,
+            problem.message,
+            problem.hint.unwrap_or_default()
+        )
+    });
+    shown.collect()
+}
+
+#[test]
+fn the_first_route_that_matches_wins() {
+    // https://www.envoyproxy.io/docs/envoy/latest/intro/arch_overview/http/http_routing
+    let text = routes(
+        "  - {match: {prefix: /foo}, route: {cluster: one}}\n  - {match: {path: /foo/bar}, route: {cluster: two}}\n  - {match: {prefix: /}, route: {cluster: rest}}\n",
+    );
+    check(&text, &["/foo/bar -> one", "/foobar -> one", "/fo -> rest", "/ -> rest"]);
+}
+
+#[test]
+fn domains_are_chosen_as_the_api_says() {
+    // api/envoy/config/route/v3/route_components.proto, VirtualHost.domains
+    let host = |name: &str, domains: &str| {
+        format!(
+            "- name: {name}\n  domains: {domains}\n  routes: [{{match: {{prefix: /}}, route: {{cluster: {name}}}}}]\n"
+        )
+    };
+    let text = format!(
+        "virtual_hosts:\n{}{}{}{}{}",
+        host("exact", "[www.foo.com]"),
+        host("suffix", "[\"*.foo.com\"]"),
+        host("dash", "[\"*-bar.foo.com\"]"),
+        host("prefix", "[\"foo.*\", \"foo-*\"]"),
+        host("any", "[\"*\"]"),
+    );
+    check(
+        &text,
+        &[
+            "/ www.foo.com -> exact",
+            "/ WWW.FOO.COM -> exact",
+            "/ www.foo.com:80 -> any",
+            "/ baz-bar.foo.com -> dash",
+            "/ -bar.foo.com -> suffix",
+            "/ a.b.foo.com -> suffix",
+            "/ foo.bar -> prefix",
+            "/ foo-bar -> prefix",
+            "/ foo.com.foo.com -> suffix",
+            "/ foo. -> any",
+            "/ .foo.com -> any",
+        ],
+    );
+}
+
+#[test]
+fn a_chosen_virtual_host_is_the_only_one() {
+    let text = "virtual_hosts:\n- {name: a, domains: [www.ex.com], routes: [{match: {path: /only}, route: {cluster: a}}]}\n- {name: b, domains: [\"*.ex.com\"], routes: [{match: {prefix: /}, route: {cluster: b}}]}\n";
+    check(text, &["/only www.ex.com -> a", "/other www.ex.com -> none", "/other x.ex.com -> b"]);
+}
+
+#[test]
+fn ports_are_left_out_where_that_is_said() {
+    let text = "ignore_port_in_host_matching: true\nvirtual_hosts:\n- {name: a, domains: [www.ex.com], routes: [{match: {prefix: /}, route: {cluster: a}}]}\n";
+    check(text, &["/ www.ex.com:8080 -> a", "/ www.ex.com. -> none"]);
+}
+
+#[test]
+fn paths_match_as_the_api_says() {
+    // route_components.proto, RouteMatch
+    let one = |matching: &str| routes(&format!("  - {{match: {{{matching}}}, route: {{cluster: a}}}}\n"));
+    check(
+        &one("prefix: /foo"),
+        &["/foo -> a", "/foobar -> a", "/foo/bar?x=1 -> a", "/fo -> none", "/Foo -> none"],
+    );
+    check(&one("path: /foo"), &["/foo -> a", "/foo?x=1 -> a", "/foo/ -> none", "//foo -> none"]);
+    check(&one("path: /foo, case_sensitive: false"), &["/FOO -> a", "/FOOO -> none"]);
+    check(&one("prefix: /foo, case_sensitive: false"), &["/FOObar -> a", "/fo -> none"]);
+    check(
+        &one("path_separated_prefix: /api/dev"),
+        &["/api/dev -> a", "/api/dev/v1 -> a", "/api/dev?p=2 -> a", "/api/developer -> none"],
+    );
+    check(
+        &one("safe_regex: {regex: \"/b[io]t\"}"),
+        &["/bit -> a", "/bot -> a", "/bite -> none", "/bit/bot -> none", "/x/bit -> none"],
+    );
+    check(
+        &one("safe_regex: {google_re2: {}, regex: \"/[[:digit:]]+\\\\.html\"}"),
+        &["/12.html -> a", "/12xhtml -> none"],
+    );
+}
+
+#[test]
+fn headers_match_as_the_api_says() {
+    // route_components.proto, HeaderMatcher; the values of its comments
+    let one = |matching: &str| {
+        routes(&format!(
+            "  - match: {{prefix: /, headers: [{{name: x, {matching}}}]}}\n    route: {{cluster: a}}\n"
+        ))
+    };
+    check(&one("string_match: {exact: abcd}"), &["/ h x:abcd -> a", "/ h x:abcde -> none", "/ h -> none"]);
+    check(&one("string_match: {prefix: abcd}"), &["/ h x:abcdxyz -> a", "/ h x:xabcd -> none"]);
+    check(&one("string_match: {suffix: abcd}"), &["/ h x:xyzabcd -> a", "/ h x:abcdx -> none"]);
+    check(&one("string_match: {contains: abcd}"), &["/ h x:xyzabcdpqr -> a", "/ h x:xyzbcdpqr -> none"]);
+    check(
+        &one("string_match: {safe_regex: {regex: \"\\\\d{3}\"}}"),
+        &["/ h x:123 -> a", "/ h x:1234 -> none", "/ h x:123.456 -> none"],
+    );
+    check(&one("string_match: {exact: abcd, ignore_case: true}"), &["/ h x:aBcD -> a"]);
+    check(&one("exact_match: abcd"), &["/ h x:abcd -> a"]);
+    check(
+        &one("range_match: {start: -10, end: 0}"),
+        &[
+            "/ h x:-1 -> a",
+            "/ h x:0 -> none",
+            "/ h x:somestring -> none",
+            "/ h x:10.9 -> none",
+            "/ h x:-1somestring -> none",
+        ],
+    );
+    check(&one("present_match: true"), &["/ h x:1 -> a", "/ h -> none"]);
+    check(&one("present_match: false"), &["/ h x:1 -> none", "/ h -> a"]);
+    check(&one("invert_match: true"), &["/ h x:1 -> none", "/ h -> a"]);
+    check(
+        &one("string_match: {exact: a}, invert_match: true"),
+        &["/ h x:b -> a", "/ h x:a -> none", "/ h -> none", "/ h x:b x:a -> none"],
+    );
+    check(
+        &one("string_match: {exact: a}, invert_match: true, treat_missing_header_as_empty: true"),
+        &["/ h -> a", "/ h x:a -> none"],
+    );
+    check(&one("string_match: {exact: a}"), &["/ h x:b x:a -> a", "/ h x:b,a -> none"]);
+    let method = routes(
+        "  - match: {prefix: /, headers: [{name: \":method\", string_match: {exact: POST}}]}\n    route: {cluster: a}\n",
+    );
+    check(&method, &["/ h :method:POST -> a", "/ h -> none"]);
+}
+
+#[test]
+fn parameters_of_the_query_match_as_the_api_says() {
+    let one = |matching: &str| {
+        routes(&format!(
+            "  - match: {{prefix: /, query_parameters: [{{name: a, {matching}}}]}}\n    route: {{cluster: a}}\n"
+        ))
+    };
+    check(
+        &one("string_match: {exact: \"1\"}"),
+        &["/?a=1 -> a", "/?b=2&a=1 -> a", "/?a=2&a=1 -> none", "/?a=%31 -> none", "/?b=1 -> none"],
+    );
+    check(&one("present_match: true"), &["/?a -> a", "/?a= -> a", "/?ab=1 -> none"]);
+    check(&one("present_match: false"), &["/?b=1 -> a", "/?a -> none"]);
+}
+
+#[test]
+fn fractions_and_grpc() {
+    let fraction = |numerator: u32| {
+        routes(&format!(
+            "  - match: {{prefix: /, runtime_fraction: {{default_value: {{numerator: {numerator}, denominator: HUNDRED}}, runtime_key: k}}}}\n    route: {{cluster: new}}\n  - {{match: {{prefix: /}}, route: {{cluster: old}}}}\n"
+        ))
+    };
+    // The requests of these tests drew 50.
+    check(&fraction(51), &["/ -> new"]);
+    check(&fraction(50), &["/ -> old"]);
+    let grpc = routes("  - {match: {prefix: /, grpc: {}}, route: {cluster: a}}\n");
+    check(
+        &grpc,
+        &[
+            "/ h content-type:application/grpc -> a",
+            "/ h content-type:application/grpc+proto -> a",
+            "/ h content-type:application/grpcx -> none",
+        ],
+    );
+}
+
+#[test]
+fn actions_are_what_the_api_says() {
+    // route_components.proto, RouteAction.prefix_rewrite and regex_rewrite, RedirectAction, DirectResponseAction
+    check(
+        &routes(
+            "  - {match: {prefix: /prefix/}, route: {cluster: a, prefix_rewrite: /}}\n  - {match: {prefix: /prefix}, route: {cluster: a, prefix_rewrite: /}}\n",
+        ),
+        &["/prefix/etc -> a /etc", "/prefix -> a /"],
+    );
+    let regex = |pattern: &str, by: &str| {
+        routes(&format!(
+            "  - match: {{prefix: /}}\n    route: {{cluster: a, regex_rewrite: {{pattern: {{regex: '{pattern}'}}, substitution: '{by}'}}}}\n"
+        ))
+    };
+    check(
+        &regex("^/service/([^/]+)(/.*)$", r"\2/instance/\1"),
+        &["/service/foo/v1/api -> a /v1/api/instance/foo"],
+    );
+    check(&regex("one", "two"), &["/xxx/one/yyy/one/zzz -> a /xxx/two/yyy/two/zzz"]);
+    check(&regex("^(.*?)one(.*)$", r"\1two\2"), &["/xxx/one/yyy/one/zzz -> a /xxx/two/yyy/one/zzz"]);
+    check(&regex("(?i)/xxx/", "/yyy/"), &["/aaa/XxX/bbb -> a /aaa/yyy/bbb"]);
+    let text = routes(
+        "  - {match: {path: /old}, redirect: {path_redirect: /new, response_code: PERMANENT_REDIRECT, https_redirect: true}}\n  - {match: {path: /x}, direct_response: {status: 418, body: {inline_string: tea}}}\n  - match: {prefix: /}\n    route: {weighted_clusters: {clusters: [{name: a, weight: 1}, {name: b, weight: 3}]}}\n",
+    );
+    check(&text, &["/old -> redirect 308", "/x -> 418", "/y -> 2 clusters"]);
+}
+
+#[test]
+fn json_and_its_names_are_read() {
+    let text = r#"{"virtualHosts": [{"name": "a", "domains": ["*"], "routes": [{"match": {"prefix": "/", "caseSensitive": false}, "route": {"cluster": "a", "timeout": "0.25s"}}]}]}"#;
+    let config = config(text);
+    assert_eq!(config.actions[0].timeout, Some(std::time::Duration::from_millis(250)));
+    check(text, &["/x -> a"]);
+}
+
+#[test]
+fn tls_is_required_before_any_route() {
+    let text = "virtual_hosts:\n- {name: a, domains: [\"*\"], require_tls: ALL, routes: [{match: {prefix: /}, route: {cluster: a}}]}\n";
+    check(text, &["/ h -> redirect 301", "/ h x-forwarded-proto:https -> a"]);
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_place() {
+    let text = routes("  - match: {prefx: /}\n    route: {cluster: a}\n");
+    assert_eq!(
+        problems(&text, Leniency::Strict),
+        [
+            "5:13 error: there is no `prefx` in `routes.virtual_hosts[0].routes[0].match` (did you mean `prefix`? It is a `envoy.config.route.v3.RouteMatch`)"
+        ]
+    );
+    let says = |text: &str, expected: &str| {
+        let found = problems(text, Leniency::Strict);
+        assert!(found.iter().any(|problem| problem.contains(expected)), "{expected}: {found:#?}");
+    };
+    says(&routes("  - {match: {prefix: /, path: /a}, route: {cluster: a}}\n"), "of which only one can be");
+    says(&routes("  - {match: {prefix: /}, route: {cluster: a, timeout: 5}}\n"), "a duration in seconds");
+    says(
+        &routes("  - {match: {prefix: /}, redirect: {response_code: MOVED}}\n"),
+        "is one of MOVED_PERMANENTLY",
+    );
+    says(
+        &routes("  - {match: {path_separated_prefix: /a/}, route: {cluster: a}}\n"),
+        "is no `path_separated_prefix`",
+    );
+    says(&routes("  - {match: {safe_regex: {regex: \"(\"}}, route: {cluster: a}}\n"), "is not well formed");
+    says(
+        &routes("  - {match: {prefix: /}, route: {cluster: a, cluster_header: b}}\n"),
+        "of which only one can be",
+    );
+    says(
+        &routes("  - {match: {prefix: /}, route: {cluster: a, hash_policy: [{terminal: true}]}}\n"),
+        "eddy has no `hash_policy` here",
+    );
+    says("virtual_hosts:\n- {name: a, domains: [x, X], routes: []}\n", "stands in line 2 already");
+    says(
+        &routes(
+            "  - {match: {prefix: /}, route: {cluster: a}}\n  - {match: {prefix: /b}, route: {cluster: a}}\n",
+        ),
+        "can never win",
+    );
+}
+
+#[test]
+fn leniency_passes_over_what_eddy_has_not() {
+    let text = routes(
+        "  - match: {prefix: /}\n    route: {cluster: a}\n    typed_per_filter_config: {envoy.filters.http.cors: {\"@type\": type.googleapis.com/envoy.extensions.filters.http.cors.v3.CorsPolicy}}\n",
+    );
+    assert!(read(&text, Leniency::Strict).is_err());
+    assert!(read(&text, Leniency::Lenient).is_ok());
+    let found = problems(&text, Leniency::Lenient);
+    assert!(
+        found
+            .iter()
+            .any(|problem| problem.starts_with("7:5 warning: eddy has no `typed_per_filter_config` here")),
+        "{found:#?}"
+    );
+}
+
+/// A bootstrap file with all that is common.
+const BOOTSTRAP: &str = r#"
+admin:
+  address: {socket_address: {address: 127.0.0.1, port_value: 9901}}
+static_resources:
+  listeners:
+  - name: listener_0
+    address: {socket_address: {address: 127.0.0.1, port_value: 10000}}
+    filter_chains:
+    - filters:
+      - name: envoy.filters.network.http_connection_manager
+        typed_config:
+          "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
+          stat_prefix: ingress_http
+          normalize_path: true
+          merge_slashes: true
+          path_with_escaped_slashes_action: UNESCAPE_AND_FORWARD
+          http_filters:
+          - name: envoy.filters.http.router
+            typed_config:
+              "@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router
+          route_config:
+            name: local_route
+            virtual_hosts:
+            - name: local_service
+              domains: ["*"]
+              request_headers_to_add:
+              - {header: {key: x-vhost, value: "1"}, append_action: OVERWRITE_IF_EXISTS_OR_ADD}
+              routes:
+              - match: {prefix: "/"}
+                route:
+                  cluster: service
+                  retry_policy: {retry_on: "5xx,connect-failure", num_retries: 3}
+  clusters:
+  - name: service
+    type: STRICT_DNS
+    connect_timeout: 0.5s
+    lb_policy: LEAST_REQUEST
+    load_assignment:
+      cluster_name: service
+      endpoints:
+      - lb_endpoints:
+        - endpoint: {address: {socket_address: {address: service.internal, port_value: 80}}}
+        - endpoint: {address: {socket_address: {address: 127.0.0.1, port_value: 8080}}}
+          load_balancing_weight: 2
+"#;
+
+#[test]
+fn a_bootstrap_file_is_read() {
+    // https://www.envoyproxy.io/docs/envoy/latest/start/quick-start/configuration-static
+    let config = config(BOOTSTRAP);
+    assert_eq!(config.listeners[0].address.to_string(), "127.0.0.1:10000");
+    assert_eq!(config.admin.as_ref().unwrap().address.port(), 9901);
+    let cluster = &config.clusters[0];
+    assert_eq!((cluster.endpoints.len(), cluster.endpoints[1].weight), (2, 2));
+    assert_eq!(cluster.connect_timeout, std::time::Duration::from_millis(500));
+    let action = &config.actions[0];
+    assert_eq!((action.retry.attempts, action.retry.statuses.len()), (3, 100));
+    assert_eq!(action.timeout, Some(std::time::Duration::from_secs(15)));
+    assert!(!action.request_edits.is_empty());
+    check(BOOTSTRAP, &["/a -> service"]);
+}
+
+#[test]
+fn names_of_clusters_are_checked() {
+    let text = BOOTSTRAP.replace("cluster: service\n", "cluster: servise\n");
+    let found = problems(&text, Leniency::Strict);
+    assert!(
+        found
+            .iter()
+            .any(|problem| problem.contains("there is no cluster `servise` (did you mean `service`?)")),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn broken_files_are_refused_with_a_place_or_taken() {
+    let mut state = 7_u64;
+    let mut draw = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below.max(1)
+    };
+    let words = [
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        "- ",
+        "\"",
+        "null",
+        "*",
+        "/",
+        "(",
+        "0s",
+        "\u{0}",
+        "é",
+        "@type",
+        "prefix",
+        "-1",
+        "9999999999999",
+        "\n",
+        "  ",
+    ];
+    let (mut taken, mut refused) = (0, 0);
+    for _ in 0..1_000 {
+        let mut text = BOOTSTRAP.to_owned();
+        for _ in 0..=draw(3) {
+            let mut at = draw(text.len());
+            while !text.is_char_boundary(at) {
+                at -= 1;
+            }
+            match draw(4) {
+                0 => text.insert_str(at, words[draw(words.len())]),
+                1 => drop(text.remove(at)),
+                2 => {
+                    let end = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
+                    text.replace_range(at..end, "");
+                }
+                _ => {
+                    let lines: Vec<&str> = BOOTSTRAP.lines().collect();
+                    let line = lines[draw(lines.len())].to_owned();
+                    text.insert_str(at, &line);
+                }
+            }
+        }
+        match read(&text, Leniency::Strict) {
+            Ok(config) => {
+                taken += 1;
+                assert!(config.tables.iter().all(|table| Router::build(std::slice::from_ref(table)).is_ok()));
+            }
+            Err(problems) => {
+                refused += 1;
+                assert!(
+                    problems.iter().any(|problem| problem.severity == Severity::Error && problem.line > 0),
+                    "{problems:#?}\n{text}"
+                );
+            }
+        }
+    }
+    assert!(taken > 20 && refused > 500, "{taken} were taken, {refused} refused");
+}
+
+#[test]
+fn the_examples_of_the_guide_are_right() {
+    let guide = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/envoy.md");
+    let text = fs::read_to_string(guide).unwrap();
+    let examples: Vec<&str> =
+        text.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert!(!examples.is_empty());
+    for example in examples {
+        config(example);
+    }
+}

@@ -1,0 +1,193 @@
+//! The normaliser of Envoy's connection manager: nothing by default, more as its settings say.
+
+use crate::normalise::{Normal, PathFault, hex_value};
+
+/// What Envoy's connection manager does with the path of a request before routes see it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct EnvoyPaths {
+    /// `path_with_escaped_slashes_action`.
+    pub escaped_slashes: EscapedSlashes,
+    /// `normalize_path`: dot segments are resolved, `\` becomes `/`, escapes of letters and digits and `-._~` are decoded.
+    pub normalizes: bool,
+    /// `merge_slashes`.
+    pub merges_slashes: bool,
+}
+
+/// What becomes of `%2F` and `%5C`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum EscapedSlashes {
+    /// They stay.
+    #[default]
+    Kept,
+    /// The request is refused.
+    Refused,
+    /// They are decoded.
+    Decoded,
+}
+
+/// Normalises a path as Envoy does with these settings; `out` is cleared and written only if the answer is `Changed`.
+///
+/// # Errors
+///
+/// A path that does not begin with `/`, an escaped slash where those are refused, `%00` where paths are normalised; the
+/// request is to be answered 400.
+///
+/// # Cost
+///
+/// None with the default settings; else a pass for each. Allocates only to grow `out`.
+pub fn envoy(path: &[u8], settings: EnvoyPaths, out: &mut Vec<u8>) -> Result<Normal, PathFault> {
+    if path.first() != Some(&b'/') && path != b"*" {
+        return Err(PathFault::NotAbsolute);
+    }
+    if settings == EnvoyPaths::default() || path == b"*" {
+        return Ok(Normal::AsIs);
+    }
+    out.clear();
+    out.extend_from_slice(path);
+    if settings.escaped_slashes != EscapedSlashes::Kept {
+        decode_slashes(out, settings.escaped_slashes)?;
+    }
+    if settings.normalizes {
+        resolve(out)?;
+    }
+    if settings.merges_slashes {
+        out.dedup_by(|next, before| *next == b'/' && *before == b'/');
+    }
+    Ok(if out.as_slice() == path { Normal::AsIs } else { Normal::Changed })
+}
+
+/// Rewrites a path in place by what each of its pieces becomes: a byte, or an escape of which the value is given.
+fn rewrite(
+    path: &mut Vec<u8>,
+    mut piece: impl FnMut(&[u8], Option<u8>) -> Result<Option<u8>, PathFault>,
+) -> Result<(), PathFault> {
+    let (mut from, mut to) = (0, 0);
+    while let Some(rest) = path.get(from..).filter(|rest| !rest.is_empty()) {
+        let escaped = match rest {
+            [b'%', high, low, ..] => hex_value(*high).zip(hex_value(*low)).map(|(high, low)| high << 4 | low),
+            _ => None,
+        };
+        let len = if escaped.is_some() { 3 } else { 1 };
+        match piece(&rest[..len], escaped)? {
+            Some(byte) => {
+                path[to] = byte;
+                to += 1;
+            }
+            None => {
+                path.copy_within(from..from + len, to);
+                to += len;
+            }
+        }
+        from += len;
+    }
+    path.truncate(to);
+    Ok(())
+}
+
+fn decode_slashes(path: &mut Vec<u8>, action: EscapedSlashes) -> Result<(), PathFault> {
+    rewrite(path, |_, escaped| match escaped {
+        Some(b'/') if action == EscapedSlashes::Refused => Err(PathFault::EncodedSlash),
+        Some(b'\\') if action == EscapedSlashes::Refused => Err(PathFault::EncodedBackslash),
+        Some(slash @ (b'/' | b'\\')) => Ok(Some(slash)),
+        _ => Ok(None),
+    })
+}
+
+/// Decodes what needs no escape, and resolves dot segments.
+fn resolve(path: &mut Vec<u8>) -> Result<(), PathFault> {
+    rewrite(path, |piece, escaped| match escaped {
+        Some(0) => Err(PathFault::EncodedNul),
+        Some(byte) if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => Ok(Some(byte)),
+        Some(_) => Ok(None),
+        None if piece == b"\\" => Ok(Some(b'/')),
+        None => Ok(None),
+    })?;
+    let mut kept: Vec<usize> = Vec::new();
+    let (mut from, mut to) = (0, 0);
+    // Each turn takes a `/` and the segment behind it.
+    while from < path.len() {
+        let end =
+            path[from + 1..].iter().position(|byte| *byte == b'/').map_or(path.len(), |at| from + 1 + at);
+        let is_last = end == path.len();
+        match &path[from + 1..end] {
+            dots @ (b"." | b"..") => {
+                if dots.len() == 2 {
+                    to = kept.pop().unwrap_or(0);
+                }
+                if is_last {
+                    path[to] = b'/';
+                    to += 1;
+                }
+            }
+            _ => {
+                kept.push(to);
+                path.copy_within(from..end, to);
+                to += end - from;
+            }
+        }
+        from = end;
+    }
+    path.truncate(to);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EnvoyPaths, EscapedSlashes, envoy};
+    use crate::normalise::{Normal, PathFault};
+
+    fn check(path: &str, settings: EnvoyPaths, expected: Result<&str, PathFault>) {
+        let mut out = Vec::new();
+        let normal = envoy(path.as_bytes(), settings, &mut out).map(|normal| match normal {
+            Normal::AsIs => path.to_owned(),
+            Normal::Changed => out.escape_ascii().to_string(),
+        });
+        assert_eq!(normal, expected.map(str::to_owned), "{path}");
+    }
+
+    #[test]
+    fn paths_stay_by_default() {
+        for path in ["/", "//a/../b;c%2f%61", "*", "/%zz"] {
+            check(path, EnvoyPaths::default(), Ok(path));
+        }
+        check("a", EnvoyPaths::default(), Err(PathFault::NotAbsolute));
+    }
+
+    #[test]
+    fn dot_segments_are_resolved_and_letters_decoded() {
+        let settings = EnvoyPaths { normalizes: true, ..EnvoyPaths::default() };
+        for (path, expected) in [
+            ("/x/../exact", "/exact"),
+            ("/%65xact", "/exact"),
+            ("/a%2fb%3F", "/a%2fb%3F"),
+            ("/a/%2e%2E/b", "/b"),
+            ("/a/.", "/a/"),
+            ("/a/..", "/"),
+            ("/a/./b", "/a/b"),
+            ("/../../a", "/a"),
+            ("/..", "/"),
+            (r"/a\b", "/a/b"),
+            ("//a//../b", "//a/b"),
+            ("/a;p/b", "/a;p/b"),
+            ("/%zz", "/%zz"),
+            ("/a/...", "/a/..."),
+        ] {
+            check(path, settings, Ok(expected));
+        }
+        check("/%00", settings, Err(PathFault::EncodedNul));
+    }
+
+    #[test]
+    fn slashes_are_decoded_refused_and_merged() {
+        let decoded = EnvoyPaths { escaped_slashes: EscapedSlashes::Decoded, ..EnvoyPaths::default() };
+        check("/a%2Fb%5cc", decoded, Ok(r"/a/b\\c"));
+        let refused = EnvoyPaths { escaped_slashes: EscapedSlashes::Refused, ..EnvoyPaths::default() };
+        check("/a%2Fb", refused, Err(PathFault::EncodedSlash));
+        check("/a%5Cb", refused, Err(PathFault::EncodedBackslash));
+        check("/a%41b", refused, Ok("/a%41b"));
+        let merged = EnvoyPaths { merges_slashes: true, ..EnvoyPaths::default() };
+        check("//a///b/", merged, Ok("/a/b/"));
+        let all = EnvoyPaths { normalizes: true, merges_slashes: true, ..decoded };
+        check("//a%2F%2f..%2Fb", all, Ok("/a/b"));
+    }
+}
