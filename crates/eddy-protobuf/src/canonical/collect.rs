@@ -30,6 +30,8 @@ impl<'m> Occurrence<'m> {
 pub(super) struct Collected<'m> {
     pub(super) fields: BTreeMap<u16, Vec<Occurrence<'m>>>,
     pub(super) unknown: Vec<u8>,
+    /// Messages in whose place another member of their oneof came; they must be sound all the same.
+    pub(super) replaced: Vec<(u16, Occurrence<'m>)>,
 }
 
 impl<'m> Collected<'m> {
@@ -68,9 +70,12 @@ impl<'m> Collected<'m> {
             return Ok(());
         };
         if let Some(oneof) = field.oneof {
-            self.fields.retain(|other, _| {
-                *other == index || message.field(*other).is_none_or(|other| other.oneof != Some(oneof))
-            });
+            let is_other = |other: &u16| {
+                *other != index && message.field(*other).is_some_and(|other| other.oneof == Some(oneof))
+            };
+            for (other, occurrences) in self.fields.extract_if(.., |other, _| is_other(other)) {
+                self.replaced.extend(occurrences.into_iter().map(|occurrence| (other, occurrence)));
+            }
         }
         match field.kind {
             Kind::Enum(id) if schema.enumeration(id).is_closed && field.label != Label::Map => {

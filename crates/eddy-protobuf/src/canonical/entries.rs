@@ -43,7 +43,11 @@ impl Canonical<'_> {
                 key.clear();
             }
             match places.get(&key).and_then(|place| entries.get_mut(*place)) {
-                Some(place) => *place = entry,
+                Some(place) => {
+                    // What is replaced must be sound all the same.
+                    self.entry_value(value_field, &place.values, &mut Vec::new(), depth)?;
+                    *place = entry;
+                }
                 None => {
                     places.insert(key, entries.len());
                     entries.push(entry);

@@ -2,10 +2,10 @@
 
 use crate::fault::{Fault, FaultKind};
 use crate::limits::Limits;
-use crate::schema::{Label, Message, MessageId, Schema, Special};
+use crate::schema::{Field, Label, Message, MessageId, Schema, Special};
 use crate::wire::{self, close_length, open_length, write_tag};
 
-use super::collect::{Collected, Occurrence};
+use super::collect::{Collected, Occurrence, check_utf8};
 
 /// Appends `bytes`, a `message`, the way a serializer would write it. Fields that are not known stay, at the end.
 ///
@@ -75,6 +75,11 @@ impl Canonical<'_> {
         }
         let message = self.schema.message(id);
         let collected = Collected::of(self, message, parts, depth)?;
+        for (index, occurrence) in &collected.replaced {
+            if let Some(field) = message.field(*index) {
+                self.value(field, occurrence, &mut Vec::new(), depth)?;
+            }
+        }
         self.check_required(id, message, &collected, first)?;
         for (index, occurrences) in &collected.fields {
             let Some(field) = message.field(*index) else { continue };
@@ -88,7 +93,7 @@ impl Canonical<'_> {
                     self.repeated(field, occurrences, out, depth).map_err(at_field)?;
                 }
                 Label::Singular if self.purpose == Purpose::Json && message.special == Special::Any => {
-                    self.any_field(field.number, &collected, occurrences, out, depth)?;
+                    self.any_field(field, &collected, occurrences, out, depth)?;
                 }
                 Label::Singular => self.singular(field, occurrences, out, depth).map_err(at_field)?,
             }
@@ -109,9 +114,8 @@ impl Canonical<'_> {
         if !message.has_required {
             return Ok(());
         }
-        let is_missing = |(index, field): &(u16, &crate::Field)| {
-            field.is_required && !collected.fields.contains_key(index)
-        };
+        let is_missing =
+            |(index, field): &(u16, &Field)| field.is_required && !collected.fields.contains_key(index);
         match (0..).zip(message.fields()).find(is_missing) {
             Some((index, _)) => {
                 Err(Fault { offset, kind: FaultKind::RequiredMissing, field: Some((id, index)) })
@@ -123,12 +127,14 @@ impl Canonical<'_> {
     /// A field of an `Any`, whose value is put in order as the message that it is.
     fn any_field(
         &self,
-        number: u32,
+        field: &Field,
         collected: &Collected<'_>,
         occurrences: &[Occurrence<'_>],
         out: &mut Vec<u8>,
         depth: u32,
     ) -> Result<(), Fault> {
+        occurrences.iter().filter_map(Occurrence::part).try_for_each(|part| check_utf8(field, part))?;
+        let number = field.number;
         let Some(part) = occurrences.last().and_then(Occurrence::part) else { return Ok(()) };
         let url = collected.fields.get(&0).and_then(|urls| urls.last()).and_then(Occurrence::part);
         let known = url.and_then(|url| self.schema.find_by_url(url.bytes)).filter(|_| number == 2);

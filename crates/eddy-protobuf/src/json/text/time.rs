@@ -124,7 +124,7 @@ pub(in crate::json) fn parse_duration(text: &[u8]) -> Result<(i64, i32), FaultKi
 
 fn read_duration(text: &[u8]) -> Option<(i64, i32)> {
     let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    if count == 0 || count > DURATION_DIGITS_MAX {
+    if count == 0 || count > DURATION_DIGITS_MAX || count > 1 && text.starts_with(b"0") {
         return None;
     }
     let mut reader = Reader(text);
@@ -267,7 +267,7 @@ mod tests {
             write_duration(&mut out, seconds, nanos).unwrap();
             assert_eq!(out, format!("\"{text}\"").into_bytes());
         }
-        for text in ["", "s", "1", "1 s", "1.s", ".5s", "1.0000000001s", "+1s", "1e3s"] {
+        for text in ["", "s", "1", "1 s", "1.s", ".5s", "1.0000000001s", "+1s", "01s", "1e3s"] {
             assert_eq!(parse_duration(text.as_bytes()), Err(FaultKind::JsonDuration), "{text}");
         }
         assert_eq!(parse_duration(b"315576000001s"), Err(FaultKind::DurationRange));

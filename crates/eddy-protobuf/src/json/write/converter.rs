@@ -33,6 +33,8 @@ pub struct ToJson {
     ordered: Vec<u8>,
     /// How much of the machine's output was taken.
     taken: usize,
+    /// Why a message has no JSON, unless what comes later puts it right.
+    doubt: Option<Fault>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +66,7 @@ impl ToJson {
             retained: Vec::new(),
             ordered: Vec::new(),
             taken: 0,
+            doubt: None,
         }
     }
 
@@ -79,6 +82,10 @@ impl ToJson {
         }
         match self.machine.whole(&self.schema, self.message, message) {
             Ok(()) => {}
+            // A value that has no JSON may be replaced by one that comes later.
+            Err(Stop::Fault(fault)) if is_of_value(fault.kind) || self.machine.is_within_any() => {
+                self.convert_ordered(message).map_err(|_| fault)?;
+            }
             Err(Stop::Fault(fault)) => return Err(fault),
             Err(Stop::Disorder) => self.convert_ordered(message)?,
         }
@@ -123,6 +130,13 @@ impl ToJson {
         let (machine, schema) = (&mut self.machine, &*self.schema);
         match self.joint.drive(piece, |window| machine.run(schema, window)) {
             Ok(()) => Ok(()),
+            Err(Stop::Fault(fault))
+                if self.state == State::Held && (is_of_value(fault.kind) || self.machine.is_within_any()) =>
+            {
+                self.doubt = Some(fault);
+                self.state = State::Disordered;
+                Ok(())
+            }
             Err(Stop::Fault(fault)) => Err(fault),
             Err(Stop::Disorder) if self.state == State::Held => {
                 self.state = State::Disordered;
@@ -152,7 +166,7 @@ impl ToJson {
                 let retained = std::mem::take(&mut self.retained);
                 let converted = self.convert_ordered(&retained);
                 self.retained = retained;
-                converted
+                converted.map_err(|fault| self.doubt.unwrap_or(fault))
             }
             _ if !self.joint.is_empty() => Err(Fault::new(self.machine.offset(), FaultKind::Truncated)),
             _ => match self.machine.finish(&self.schema) {
@@ -192,6 +206,7 @@ impl ToJson {
         self.retained.clear();
         self.machine.out.clear();
         self.taken = 0;
+        self.doubt = None;
     }
 
     /// Puts a message in order and converts that.
@@ -211,4 +226,20 @@ impl ToJson {
         self.machine.is_ordered = false;
         result
     }
+}
+
+/// Whether a fault is of a value, which may be replaced, and not of the bytes of the message.
+fn is_of_value(kind: FaultKind) -> bool {
+    matches!(
+        kind,
+        FaultKind::TimestampRange
+            | FaultKind::DurationRange
+            | FaultKind::FieldMaskPath
+            | FaultKind::ValueMissing
+            | FaultKind::ValueNotFinite
+            | FaultKind::AnyWithoutType
+            | FaultKind::AnyTypeUnknown
+            | FaultKind::RequiredMissing
+            | FaultKind::Utf8
+    )
 }

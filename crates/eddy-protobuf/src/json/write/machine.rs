@@ -302,6 +302,11 @@ impl Machine {
         Ok(())
     }
 
+    /// Whether it reads the value of an `Any`, which is only bytes to the message around.
+    pub(super) fn is_within_any(&self) -> bool {
+        self.stack.iter().any(|frame| frame.role == Role::Any)
+    }
+
     /// Ends the innermost frame, with what JSON has at its end.
     fn leave(&mut self, schema: &Schema, offset: u64) -> Result<(), Stop> {
         let is_ended = match self.top.role {
