@@ -11,6 +11,7 @@ mod generate;
 mod objects;
 #[path = "../nginx/peer.rs"]
 mod peer;
+mod plain;
 
 use documented::{Example, ingress, of_ingress_nginx};
 use eddy::Eddy;
