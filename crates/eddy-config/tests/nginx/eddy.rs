@@ -152,6 +152,7 @@ fn site_request<'a>(head: &'a RequestHead, bytes: &'a [u8]) -> SiteRequest<'a> {
         target: head.target.of(bytes),
         method: head.method_name(bytes),
         protocol: if head.version == Version::Http11 { "HTTP/1.1" } else { "HTTP/1.0" },
+        is_tls: false,
         fields: head.fields(bytes),
         body_bytes: None,
         remote_address: b"unix:",

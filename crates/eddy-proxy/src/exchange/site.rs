@@ -370,6 +370,7 @@ fn request<'a>(drive: &'a Drive<'_>, id: u128) -> SiteRequest<'a> {
         },
         method: head.method_name(bytes),
         protocol: if head.version == Version::Http11 { "HTTP/1.1" } else { "HTTP/1.0" },
+        is_tls: drive.down.secure.is_some(),
         fields: head.fields(bytes),
         body_bytes: match head.body {
             RequestBody::Length(length) => Some(length),

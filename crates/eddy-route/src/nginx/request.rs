@@ -17,6 +17,8 @@ pub struct SiteRequest<'a> {
     pub method: &'a [u8],
     /// `HTTP/1.1` or `HTTP/1.0`.
     pub protocol: &'a str,
+    /// Whether the client came by TLS.
+    pub is_tls: bool,
     /// The fields as sent.
     pub fields: Fields<'a>,
     /// The length of the body that the request announces, if it does.
@@ -31,4 +33,11 @@ pub struct SiteRequest<'a> {
     pub local_port: u16,
     /// Random; `$request_id` is made of it.
     pub id: u128,
+}
+
+impl SiteRequest<'_> {
+    /// `https` or `http`.
+    pub(crate) fn scheme(&self) -> &'static str {
+        if self.is_tls { "https" } else { "http" }
+    }
 }

@@ -160,7 +160,8 @@ impl<'s> Run<'_, 's> {
             Variable::ServerAddr => out.write_all(request.local_address),
             Variable::ServerPort => write!(out, "{}", request.local_port),
             Variable::ServerProtocol => out.write_all(request.protocol.as_bytes()),
-            Variable::Scheme => out.write_all(b"http"),
+            Variable::Scheme => out.write_all(request.scheme().as_bytes()),
+            Variable::Https if request.is_tls => out.write_all(b"on"),
             Variable::RemoteAddr => out.write_all(request.remote_address),
             Variable::RemotePort => write!(out, "{}", request.remote_port),
             // The rest is no fact; `$https` is empty without TLS.

@@ -64,14 +64,14 @@ pub(crate) fn explain(
     for (number, listener) in config.listeners.iter().enumerate() {
         let is_meant = match &question.listener {
             Some(name) => *name == *listener.name,
-            None => asked.may_come_in_at(&listener.address, config),
+            None => asked.may_come_in_at(listener, config),
         };
         if !is_meant {
             continue;
         }
         let mut answer = None;
         if let (Serve::Sites(index), Some(sites)) = (&listener.serve, &config.sites) {
-            answer = Some(explain_site(sites, *index, &listener.address, &asked));
+            answer = Some(explain_site(sites, *index, &listener.address, listener.tls.is_some(), &asked));
         } else {
             with_router(number, &mut |router| {
                 answer = Some(explain_rules(config, router, listener.normaliser, &asked))
@@ -192,7 +192,13 @@ fn explain_rules(config: &Config, router: &Router, normaliser: Normaliser, asked
 }
 
 /// Explains a request at an address of NGINX's servers.
-fn explain_site(sites: &Sites, index: usize, address: &ListenAddress, asked: &Asked) -> ListenerAnswer {
+fn explain_site(
+    sites: &Sites,
+    index: usize,
+    address: &ListenAddress,
+    is_tls: bool,
+    asked: &Asked,
+) -> ListenerAnswer {
     let Asked { bytes, head, .. } = asked;
     let target = head.target.of(bytes);
     let target = target.get(target.len() - origin_len(head)..).unwrap_or_default();
@@ -207,6 +213,7 @@ fn explain_site(sites: &Sites, index: usize, address: &ListenAddress, asked: &As
         target,
         method: head.method_name(bytes),
         protocol: if head.version == Version::Http11 { "HTTP/1.1" } else { "HTTP/1.0" },
+        is_tls,
         fields: head.fields(bytes),
         body_bytes: None,
         remote_address: b"127.0.0.1",

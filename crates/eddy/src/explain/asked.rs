@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use anyhow::{anyhow, bail, ensure};
-use eddy_config::{Config, ListenAddress};
+use eddy_config::{Config, ListenAddress, ListenerConfig};
 use eddy_http::{HeadLimits, RequestHead};
 
 use super::Question;
@@ -13,6 +13,7 @@ pub(super) struct Asked {
     pub(super) bytes: Vec<u8>,
     pub(super) head: RequestHead,
     port: Option<u16>,
+    is_secure: Option<bool>,
 }
 
 impl Asked {
@@ -47,18 +48,21 @@ impl Asked {
         head.parse(&bytes, &HeadLimits::default()).map_err(|fault| {
             anyhow!("this is no request: {} (a client would get {})", fault.reason(), fault.status())
         })?;
-        Ok(Self { bytes, head, port: url.port })
+        Ok(Self { bytes, head, port: url.port, is_secure: url.is_secure })
     }
 
-    /// Whether the port of the URL leaves this listener possible.
-    pub(super) fn may_come_in_at(&self, address: &ListenAddress, config: &Config) -> bool {
-        let has_port = |address: &ListenAddress, port: u16| matches!(address, ListenAddress::Tcp(address) if address.port() == port);
-        match self.port {
-            Some(port) if config.listeners.iter().any(|other| has_port(&other.address, port)) => {
-                has_port(address, port)
-            }
-            _ => true,
+    /// Whether port and scheme of the URL leave this listener possible: they rule out others where one is of them.
+    pub(super) fn may_come_in_at(&self, listener: &ListenerConfig, config: &Config) -> bool {
+        let has_port = |listener: &ListenerConfig, port: u16| matches!(listener.address, ListenAddress::Tcp(address) if address.port() == port);
+        if let Some(port) = self.port
+            && config.listeners.iter().any(|other| has_port(other, port))
+        {
+            return has_port(listener, port);
         }
+        let is_of = |listener: &ListenerConfig, is_secure: bool| listener.tls.is_some() == is_secure;
+        self.is_secure.is_none_or(|is_secure| {
+            is_of(listener, is_secure) || !config.listeners.iter().any(|other| is_of(other, is_secure))
+        })
     }
 }
 
@@ -66,6 +70,8 @@ impl Asked {
 struct Url<'a> {
     authority: Option<&'a str>,
     port: Option<u16>,
+    /// Whether it is `https` rather than `http`; `None` where it says neither.
+    is_secure: Option<bool>,
     target: String,
 }
 
@@ -73,14 +79,18 @@ impl<'a> Url<'a> {
     fn parse(text: &'a str) -> Self {
         // A fragment is never sent.
         let text = text.split('#').next().unwrap_or_default();
-        let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://")).unwrap_or(text);
+        let (is_secure, rest) = match (text.strip_prefix("http://"), text.strip_prefix("https://")) {
+            (Some(rest), _) => (Some(false), rest),
+            (None, Some(rest)) => (Some(true), rest),
+            (None, None) => (None, text),
+        };
         if rest.starts_with('/') || rest == "*" {
-            return Self { authority: None, port: None, target: rest.to_owned() };
+            return Self { authority: None, port: None, is_secure, target: rest.to_owned() };
         }
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, target) = rest.split_at(end);
         let target = if target.starts_with('/') { target.to_owned() } else { format!("/{target}") };
         let port = authority.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
-        Self { authority: Some(authority), port, target }
+        Self { authority: Some(authority), port, is_secure, target }
     }
 }

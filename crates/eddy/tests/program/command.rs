@@ -126,6 +126,33 @@ fn explain_names_winner_and_losers() {
 }
 
 #[test]
+fn the_scheme_of_a_url_chooses_among_listeners() {
+    let directory = Directory::new();
+    let certificate = "tls: {certificates: [{chain: none.crt, key: none.key}]}";
+    directory.write(
+        "eddy.yaml",
+        &format!(
+            "listeners:\n  - {{address: '127.0.0.1:8080', name: open, routes: site}}\n  - {{address: '127.0.0.1:8443', name: safe, routes: site, {certificate}}}\nroutes: {{site: [{{respond: {{status: 204}}}}]}}\n"
+        ),
+    );
+    let listeners = |url: &str| -> Vec<String> {
+        let output = run_to_end(&["explain", "eddy.yaml", url, "--json"], directory.path());
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let listeners = json["listeners"].as_array().unwrap();
+        listeners.iter().map(|one| one["listener"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(listeners("https://a.test/"), ["safe"]);
+    assert_eq!(listeners("http://a.test/"), ["open"]);
+    assert_eq!(listeners("https://a.test:8080/"), ["open"]);
+    assert_eq!(listeners("/"), ["open", "safe"]);
+    // What is named and cannot be read is told where it is named.
+    let output = run_to_end(&["check", "eddy.yaml"], directory.path());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.contains("none.crt`: it cannot be read") && said.contains("eddy.yaml:3:"), "{said}");
+}
+
+#[test]
 fn routes_lists_the_order() {
     golden("routes.txt", &check(&["routes", "eddy.yaml"], 0));
     let json: serde_json::Value =
