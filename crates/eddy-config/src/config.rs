@@ -23,8 +23,8 @@ pub struct Config {
     pub listeners: Vec<ListenerConfig>,
     /// The route tables; listeners name them by index.
     pub tables: Vec<RouteTable>,
-    /// The servers of a configuration of NGINX's; listeners name their address by index.
-    pub sites: Option<Arc<Sites>>,
+    /// The servers of configurations of NGINX's; listeners and actions name them and their addresses by index.
+    pub sites: Vec<Arc<Sites>>,
     /// What rules do; `eddy_route::Rule::action` is an index into this list.
     pub actions: Vec<Action>,
     /// Where requests go; actions name them by index.
@@ -240,10 +240,19 @@ pub enum ListenAddress {
 pub enum Serve {
     /// Route tables, by index, in order.
     Routes(Vec<usize>),
-    /// The servers of an address of [`Config::sites`], by index.
-    Sites(usize),
+    /// Servers of NGINX's.
+    Sites(SitesAt),
     /// The embedded demo endpoint: `/echo`, `/fixed`, `/slow`.
     Demo,
+}
+
+/// The servers of NGINX's that listen at one address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SitesAt {
+    /// The configuration that they are of, by index in [`Config::sites`].
+    pub sites: usize,
+    /// The address, by index in that.
+    pub address: usize,
 }
 
 /// Limits of one connection and its requests.
@@ -295,7 +304,7 @@ pub struct AddressBlock {
 }
 
 /// What a rule does with a request.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Action {
     /// Who answers.
     pub kind: ActionKind,
@@ -314,7 +323,7 @@ pub struct Action {
 }
 
 /// Who answers a request.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ActionKind {
     /// One cluster, by index.
     Cluster(usize),
@@ -324,6 +333,8 @@ pub enum ActionKind {
     Respond(Respond),
     /// eddy itself, sending the client elsewhere.
     Redirect(Redirect),
+    /// Whoever answers at servers of NGINX's.
+    Sites(SitesAt),
 }
 
 /// A cluster and its share of a rule's requests.
@@ -394,6 +405,8 @@ pub struct AccessLogConfig {
     pub format: LogFormat,
     /// Time zone of the records, an IANA name. Default `UTC`.
     pub time_zone: Arc<str>,
+    /// Whether records name the step by which the rule won. Default no.
+    pub has_step: bool,
 }
 
 /// Where access records go.
@@ -580,4 +593,12 @@ impl AddressBlock {
 
 fn shared_prefix_bits(a: u128, b: u128, width: u32) -> u32 {
     (a ^ b).leading_zeros() - (128 - width)
+}
+
+impl Config {
+    /// Whether two actions, by index, do the same.
+    pub fn are_alike(&self, a: u32, b: u32) -> bool {
+        let action = |index: u32| self.actions.get(index as usize);
+        action(a).zip(action(b)).is_some_and(|(a, b)| a == b)
+    }
 }

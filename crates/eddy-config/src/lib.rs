@@ -10,6 +10,7 @@
 
 mod check;
 mod config;
+mod convert;
 mod dialect;
 mod problem;
 mod read;
@@ -21,6 +22,7 @@ mod yaml;
 
 pub use check::{Checked, Leniency, check, check_with, version_of};
 pub use config::*;
+pub use convert::{Converted, Loss, Target, convert};
 pub use dialect::ingress::annotations_page;
 pub use dialect::nginx::{directives_page, is_pattern, matches_pattern};
 pub use problem::{Colour, Problem, Severity, SourceText, render, to_json};
@@ -32,8 +34,9 @@ pub fn is_manifest(source: &SourceText) -> bool {
     dialect::Kind::of_text(source) == dialect::Kind::Kubernetes
 }
 
-/// The files that texts of NGINX's ask for with `include`: patterns, as paths from where eddy runs; none for other texts.
+/// The files that a configuration asks for, with `include` or as tables of eddy.yaml: patterns, as paths from where eddy
+/// runs.
 pub fn included_patterns(sources: &[SourceText]) -> Vec<String> {
     let is_nginx = sources.first().is_some_and(|source| dialect::nginx::is_nginx(&source.path));
-    if is_nginx { dialect::nginx::includes(sources) } else { Vec::new() }
+    if is_nginx { dialect::nginx::includes(sources, 0) } else { check::embedded_files(sources) }
 }

@@ -110,6 +110,25 @@ impl FieldEdits {
         self.edits.extend_from_slice(&others.edits);
     }
 
+    /// The names of fields that are removed.
+    pub fn removed(&self) -> impl Iterator<Item = &str> {
+        self.of_kind(EditKind::Remove).map(|(name, _)| name)
+    }
+
+    /// Fields that are set, and their values.
+    pub fn set_fields(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.of_kind(EditKind::Set)
+    }
+
+    /// Fields that are added, and their values.
+    pub fn added(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.of_kind(EditKind::Add)
+    }
+
+    fn of_kind(&self, kind: EditKind) -> impl Iterator<Item = (&str, &str)> {
+        self.edits.iter().filter(move |edit| edit.kind == kind).map(|edit| (&*edit.name, &*edit.value))
+    }
+
     /// Removes all fields of this name, in any case and spelling of its separators.
     ///
     /// # Errors

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_config::{Config, ListenAddress, ListenerConfig, Serve};
+use eddy_config::{ActionKind, Config, ListenAddress, ListenerConfig, Serve, SitesAt};
 use eddy_filter::FilterSet;
-use eddy_route::nginx::Sites;
 use eddy_route::{RouteTable, Router};
 use eddy_tls::ServerTls;
 use eddy_upstream::ClusterConfig;
@@ -58,6 +57,8 @@ pub(crate) struct ListenerPlan {
     /// The address without its port, as rules name it.
     pub(crate) local_address: String,
     rule_names: Vec<Arc<str>>,
+    /// For configurations of NGINX's that serve here, by their index, the rule that their first location counts as.
+    site_rules: Vec<(usize, usize)>,
 }
 
 /// What answers the requests of a listener.
@@ -65,8 +66,8 @@ pub(crate) struct ListenerPlan {
 pub(crate) enum Handler {
     /// The rules of its tables.
     Router(Box<Router>),
-    /// The servers of an address of NGINX's, by its index.
-    Sites(Arc<Sites>, usize),
+    /// Servers of NGINX's.
+    Sites(SitesAt),
     /// The embedded demo endpoint.
     Demo,
 }
@@ -89,7 +90,7 @@ impl PlanView {
     pub fn router(&self, listener: usize) -> Option<&Router> {
         match &self.0.listeners.get(listener)?.handler {
             Handler::Router(router) => Some(router),
-            Handler::Sites(..) | Handler::Demo => None,
+            Handler::Sites(_) | Handler::Demo => None,
         }
     }
 }
@@ -119,6 +120,12 @@ impl ListenerPlan {
     pub(crate) fn rule_names(&self) -> &[Arc<str>] {
         &self.rule_names
     }
+
+    /// The rule that a server or location of NGINX's counts as.
+    pub(crate) fn site_rule(&self, sites: usize, place: u32) -> Option<usize> {
+        let (_, first) = self.site_rules.iter().find(|(number, _)| *number == sites)?;
+        Some(first + place as usize)
+    }
 }
 
 fn build_listener(
@@ -134,22 +141,35 @@ fn build_listener(
         }
         (Some(_), None) => return Err(ProxyError::TlsMissing { listener: Arc::clone(&listener.name) }),
     };
-    let (handler, rule_names) = match &listener.serve {
-        Serve::Demo => (Handler::Demo, Vec::new()),
-        Serve::Sites(address) => match &config.sites {
-            Some(sites) => {
-                let names = sites.places().iter().map(|place| Arc::clone(&place.name)).collect();
-                (Handler::Sites(Arc::clone(sites), *address), names)
-            }
-            None => (Handler::Demo, Vec::new()),
-        },
+    let mut rule_names = Vec::new();
+    let mut site_rules = Vec::new();
+    let mut add_places = |at: SitesAt, rule_names: &mut Vec<Arc<str>>| {
+        if site_rules.iter().all(|(number, _)| *number != at.sites) {
+            site_rules.push((at.sites, rule_names.len()));
+            let places = config.sites.get(at.sites).map_or(&[][..], |sites| sites.places());
+            rule_names.extend(places.iter().map(|place| Arc::clone(&place.name)));
+        }
+    };
+    let handler = match &listener.serve {
+        Serve::Demo => Handler::Demo,
+        Serve::Sites(at) => {
+            add_places(*at, &mut rule_names);
+            Handler::Sites(*at)
+        }
         Serve::Routes(tables) => {
             let tables: Vec<RouteTable> =
                 tables.iter().filter_map(|index| config.tables.get(*index)).cloned().collect();
             let router = Router::build(&tables)
                 .map_err(|errors| ProxyError::Routes { listener: Arc::clone(&listener.name), errors })?;
-            let names = router.rules().iter().map(|rule| Arc::clone(&rule.name)).collect();
-            (Handler::Router(Box::new(router)), names)
+            rule_names.extend(router.rules().iter().map(|rule| Arc::clone(&rule.name)));
+            for rule in router.rules() {
+                if let Some(ActionKind::Sites(at)) =
+                    config.actions.get(rule.action as usize).map(|action| &action.kind)
+                {
+                    add_places(*at, &mut rule_names);
+                }
+            }
+            Handler::Router(Box::new(router))
         }
     };
     let chains = build_chains(listener, config, filters)
@@ -167,5 +187,6 @@ fn build_listener(
         address_text,
         local_address,
         rule_names,
+        site_rules,
     })
 }

@@ -6,7 +6,7 @@ use crate::compile::{CompiledRule, HostKey, Library, Probe, RewriteFault, Work};
 use crate::error::{RouteError, RouteProblem};
 use crate::explain::{Cost, Explanation, judge};
 use crate::index::{HostIndex, NONE, PathIndex};
-use crate::order::Entries;
+use crate::order::{Entries, Entry, Step};
 use crate::reference;
 use crate::request::{RouteRequest, RouteScratch};
 use crate::rule::{Origin, RouteTable};
@@ -192,7 +192,44 @@ impl Router {
     ///
     /// Grows with the number of rules and allocates; not for the path of requests.
     pub fn ordered(&self) -> Vec<RankedRule> {
-        survey(&self.rules, &self.entries)
+        self.ordered_by(&|_, _| false)
+    }
+
+    /// The same, with rules marked that could be left out; `alike` says of two actions whether they do the same.
+    pub fn ordered_by(&self, alike: &dyn Fn(u32, u32) -> bool) -> Vec<RankedRule> {
+        survey(&self.rules, &self.entries, alike)
+    }
+
+    /// The step by which the rule for a request comes before the next rule that is for it as well; `None` where no other
+    /// is.
+    ///
+    /// # Cost
+    ///
+    /// Grows with the number of rules for the host.
+    pub fn deciding_step(&self, request: &RouteRequest<'_>, scratch: &mut RouteScratch) -> Option<Step> {
+        let RouteScratch { query, pattern, stripped, folded, .. } = scratch;
+        query.read(request.query);
+        let stripped = if self.strips_parameters { request.strip_path(stripped) } else { b"" };
+        let serving = self.entries.serving(request, folded);
+        let mut probe = Probe::new(request, stripped, query, pattern);
+        let mut first: Option<Entry> = None;
+        for scope in serving {
+            let scope = &self.entries.scopes[scope as usize];
+            probe.read_path(scope.ground.strips_parameters);
+            for entry in &self.entries.list[scope.ranks.start as usize..scope.ranks.end as usize] {
+                if self.rules[entry.rule as usize].first_failure(&mut probe).is_some() {
+                    continue;
+                }
+                match first {
+                    None => first = Some(*entry),
+                    Some(first) if first.rule != entry.rule => {
+                        return Some(self.entries.step(&self.rules, first, *entry));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        None
     }
 
     /// The rules by index: in table and file order.

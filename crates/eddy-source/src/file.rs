@@ -233,11 +233,11 @@ fn read_included(rejected: &mut Rejected, bytes_left: &mut u64) {
         for file in files {
             // Here an empty file is nothing strange.
             if fs::metadata(&file).is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0) {
-                rejected.sources.push(SourceText::new(&file.to_string_lossy(), ""));
+                rejected.sources.push(SourceText::new(&file.to_string_lossy(), "").included());
                 continue;
             }
             match read_file(&file, bytes_left) {
-                Ok(text) => rejected.sources.push(text),
+                Ok(text) => rejected.sources.push(text.included()),
                 Err(problem) => rejected.problems.push(problem),
             }
         }

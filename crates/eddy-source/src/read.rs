@@ -80,7 +80,7 @@ fn read_once(path: &Path) -> io::Result<Reading> {
 
 fn into_text(name: &str, bytes: Vec<u8>) -> Result<SourceText, Problem> {
     match String::from_utf8(bytes) {
-        Ok(text) => Ok(SourceText { path: name.into(), text: text.into() }),
+        Ok(text) => Ok(SourceText { path: name.into(), text: text.into(), is_included: false }),
         Err(error) => {
             let valid = error.utf8_error().valid_up_to();
             let before =

@@ -58,6 +58,18 @@ fn test_of(package: &str, name: &str, which: &[&str]) -> Step {
     Step::new(name, &[&words[..], which, &options].concat()).with("EDDY_SOAK", "1")
 }
 
+/// A million requests to generated configurations, put to eddy and to the real NGINX.
+fn nginx_pairs(root: &Path) -> Result<Vec<Outcome>> {
+    let words = ["cargo", "test", "--quiet", "--profile", "quick", "-p", "eddy-config", "--test", "nginx"];
+    let options = ["many_generated", "--", "--ignored", "--show-output"];
+    let step = Step::new("nginx: a million pairs of requests", &[&words[..], &options].concat())
+        .with("EDDY_NGINX_PAIRS", "1000000");
+    if Path::new("/usr/sbin/nginx").exists() {
+        return run_all(root, &[step]);
+    }
+    Ok(vec![step.skip("NGINX is not installed")])
+}
+
 /// Hooks, resumes, replies and resets in random orders, ten million steps each.
 fn random_orders() -> Vec<Step> {
     vec![
@@ -105,6 +117,7 @@ impl Nightly {
             &["crates/eddy-protobuf/tests/differential/run", "10000000"],
         );
         let mut outcomes = run_all(root, &[build, corpus, routes, protobuf])?;
+        outcomes.extend(nginx_pairs(root)?);
         outcomes.extend(run_all(root, &random_orders())?);
         outcomes.extend(self.fuzz(root)?);
         outcomes.extend(run_all(root, &[Step::new("planted faults", &["cargo", "xtask", "mutants"])])?);

@@ -25,8 +25,8 @@ pub(crate) struct Draft<'d, 's> {
     pub(super) tables: Tables,
     /// The clusters.
     pub(crate) clusters: Vec<ClusterConfig>,
-    /// The servers of NGINX's, if any listener has them.
-    pub(crate) sites: Option<Arc<Sites>>,
+    /// The servers of NGINX's.
+    pub(crate) sites: Vec<Arc<Sites>>,
     pub(super) names: &'d mut Names,
     pub(super) taken: &'d mut Taken<'s>,
     /// What is read.
@@ -62,7 +62,7 @@ impl Draft<'_, '_> {
         (std::mem::take(&mut self.tables.actions), std::mem::take(&mut self.clusters))
     }
 
-    /// Adds servers of NGINX's, the only ones, with their listeners; actions and clusters have grown by theirs.
+    /// Adds servers of NGINX's with their listeners; actions and clusters have grown by theirs.
     pub(crate) fn put_sites(
         &mut self,
         sites: Sites,
@@ -71,15 +71,18 @@ impl Draft<'_, '_> {
         place: Place,
         report: &mut Report,
     ) {
-        debug_assert!(self.sites.is_none(), "there is one set of servers");
-        self.sites = Some(Arc::new(sites));
+        let number = self.sites.len();
+        self.sites.push(Arc::new(sites));
         let known = self.names.count();
         for cluster in clusters.iter().skip(known) {
             self.names.define(&At { value: Name(Arc::clone(&cluster.name)), place });
             self.names.find(&cluster.name);
         }
         (self.tables.actions, self.clusters) = (actions, clusters);
-        for listener in listeners {
+        for mut listener in listeners {
+            if let Serve::Sites(at) = &mut listener.serve {
+                at.sites = number;
+            }
             self.taken.take_address(&listener.address, place, report);
             self.listeners.push(listener);
         }

@@ -48,6 +48,7 @@ pub(super) fn check_access_log(spec: AccessLogSpec) -> Option<AccessLogConfig> {
         target: spec.file?.value,
         format: spec.format.map(|format| format.value).unwrap_or_default(),
         time_zone: spec.time_zone.map_or_else(|| "UTC".into(), |zone| zone.value.0),
+        has_step: spec.step.is_some_and(|step| step.value),
     })
 }
 

@@ -9,6 +9,7 @@ use super::cluster::{set_number, set_time};
 use super::filter::Filters;
 use super::gateway::is_loopback;
 use super::names::{Names, place_text};
+use super::table::Tables;
 use super::tls::check_tls;
 use crate::config::{ForwardedConfig, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve};
 use crate::problem::{Place, Report, SourceText};
@@ -20,12 +21,13 @@ use crate::value::Name;
 pub(super) fn check_listeners(
     specs: Option<&At<Vec<At<ListenerSpec>>>>,
     taken: &mut Taken<'_>,
-    tables: &mut Names,
+    names: &mut Names,
+    tables: &Tables,
     filters: &mut Filters,
     report: &mut Report,
 ) -> Vec<ListenerConfig> {
     let specs = specs.into_iter().flat_map(|specs| &specs.value);
-    specs.filter_map(|spec| check_listener(spec, taken, tables, filters, report)).collect()
+    specs.filter_map(|spec| check_listener(spec, taken, names, tables, filters, report)).collect()
 }
 
 /// Names and addresses that are taken.
@@ -65,12 +67,13 @@ impl<'s> Taken<'s> {
 fn check_listener(
     spec: &At<ListenerSpec>,
     taken: &mut Taken<'_>,
-    tables: &mut Names,
+    names: &mut Names,
+    tables: &Tables,
     filters: &mut Filters,
     report: &mut Report,
 ) -> Option<ListenerConfig> {
     let spec = &spec.value;
-    let serve = check_serve(spec, tables, report);
+    let serve = check_serve(spec, names, tables, report);
     let filters = spec.filters.as_ref().map(|names| filters.check_listener(&names.value, report));
     let is_public = spec.address.as_ref().is_some_and(|address| is_public(&address.value));
     let limits = check_limits(spec.limits.as_ref(), report);
@@ -105,7 +108,12 @@ fn check_listener(
     })
 }
 
-fn check_serve(spec: &ListenerSpec, tables: &mut Names, report: &mut Report) -> Option<Serve> {
+fn check_serve(
+    spec: &ListenerSpec,
+    table_names: &mut Names,
+    tables: &Tables,
+    report: &mut Report,
+) -> Option<Serve> {
     if let Some(demo) = spec.demo {
         if !demo.value && spec.routes.is_none() {
             report.error(demo.place, "a listener without the demo endpoint needs `routes`");
@@ -119,14 +127,16 @@ fn check_serve(spec: &ListenerSpec, tables: &mut Names, report: &mut Report) -> 
     }
     let mut indexes = Vec::with_capacity(names.len());
     for name in &names {
-        let Some(index) = tables.resolve(name, report) else { continue };
+        let Some(index) = table_names.resolve(name, report) else { continue };
         if indexes.contains(&index) {
             report.error(name.place, format!("the route table `{}` stands in this list already", text(name)));
         } else {
             indexes.push(index);
         }
     }
-    Some(Serve::Routes(indexes))
+    // A name may stand for several tables: those of a file.
+    let of_name = |index: usize| tables.by_name.get(index).cloned().unwrap_or_default();
+    Some(Serve::Routes(indexes.into_iter().flat_map(of_name).collect()))
 }
 
 fn check_limits(spec: Option<&At<ListenerLimitsSpec>>, report: &mut Report) -> HttpLimits {

@@ -88,7 +88,8 @@ impl Outlook {
 
     fn note(&self, report: &mut Report) {
         for (place, Dead { rule, reason }) in &self.dead {
-            if !self.living.contains(place) {
+            let is_written = *place != Place::default();
+            if is_written && !self.living.contains(place) {
                 report
                     .warning(*place, format!("the rule `{rule}` can never win: {reason}"))
                     .hint("`eddy routes` shows the order of all rules");

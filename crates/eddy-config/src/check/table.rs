@@ -7,6 +7,7 @@ use eddy_route::{Dialect, Origin, RouteTable, Rule};
 
 use super::action::{Done, check_action};
 use super::condition::{ConditionPlaces, check_conditions};
+use super::embed::{Embedder, Wanted};
 use super::filter::Filters;
 use super::names::Names;
 use crate::config::Action;
@@ -22,6 +23,8 @@ pub(super) struct Tables {
     pub(super) actions: Vec<Action>,
     /// For each table, for each rule.
     pub(super) places: Vec<Vec<RulePlaces>>,
+    /// For each name, its tables by index.
+    pub(super) by_name: Vec<Vec<usize>>,
 }
 
 /// Where a rule is written.
@@ -37,7 +40,7 @@ type TableForm = Either<Vec<At<RuleSpec>>, TableSpec>;
 /// Checks the route tables and defines their names; a cluster that a rule names counts as used.
 pub(super) fn check_tables(
     specs: Option<At<Named<Name, TableForm>>>,
-    sources: &[SourceText],
+    embedder: &mut Embedder<'_>,
     names: &mut Names,
     clusters: &mut Names,
     filters: &mut Filters,
@@ -46,10 +49,24 @@ pub(super) fn check_tables(
     let mut tables = Tables::default();
     for (entry, number) in specs.into_iter().flat_map(|specs| specs.value.0).zip(0..) {
         names.define(&entry.name);
+        tables.by_name.push(Vec::new());
         let Some(At { value: form, place }) = entry.value else { continue };
-        let (dialect, rules, place) = match form {
-            Either::One(rules) => (None, rules, place),
-            Either::Other(TableSpec { dialect, rules: Some(rules) }) => (dialect, rules.value, rules.place),
+        let (rules, place) = match form {
+            Either::One(rules) => (rules, place),
+            Either::Other(TableSpec { dialect, rules: Some(rules), address, .. }) => {
+                note_foreign(dialect, address.map(|address| address.place), report);
+                (rules.value, rules.place)
+            }
+            Either::Other(TableSpec { dialect, file: Some(file), address, .. }) => {
+                let before = tables.tables.len();
+                let (name, address) = (&entry.name.value.0, address.as_ref());
+                let wanted = Wanted { name, dialect, file: &file, address };
+                embedder.embed(&wanted, &mut tables, clusters, report);
+                let own = (before..tables.tables.len()).collect();
+                tables.by_name.pop();
+                tables.by_name.push(own);
+                continue;
+            }
             // The reader noted that the rules are missing or wrong.
             Either::Other(TableSpec { rules: None, .. }) => continue,
         };
@@ -58,15 +75,14 @@ pub(super) fn check_tables(
             report.warning(place, message).hint("every request to it is answered 404");
         }
         tables.actions.reserve(rules.len());
-        let dialect = dialect.map_or(Dialect::Eddy, |At { value: DialectName(dialect), .. }| dialect);
         let mut checker = TableChecker {
             table: RouteTable {
                 rules: Vec::with_capacity(rules.len()),
-                ..RouteTable::new(&entry.name.value.0, dialect)
+                ..RouteTable::new(&entry.name.value.0, Dialect::Eddy)
             },
             places: Vec::with_capacity(rules.len()),
             names: HashMap::with_capacity(rules.len()),
-            sources,
+            sources: embedder.sources,
             actions: &mut tables.actions,
             clusters,
             filters,
@@ -77,10 +93,25 @@ pub(super) fn check_tables(
             checker.add(rule);
         }
         let TableChecker { table, places, .. } = checker;
+        if let Some(own) = tables.by_name.last_mut() {
+            own.push(tables.tables.len());
+        }
         tables.tables.push(table);
         tables.places.push(places);
     }
     tables
+}
+
+/// Notes what goes with a file alone.
+fn note_foreign(dialect: Option<At<DialectName>>, address: Option<Place>, report: &mut Report) {
+    if let Some(At { value: DialectName::Nginx, place }) = dialect {
+        report
+            .error(place, "rules that stand here are eddy's own")
+            .hint("name the file of the other program instead, as in `file: legacy.conf`");
+    }
+    if let Some(place) = address {
+        report.error(place, "`address` goes with a `file`").hint("take it out");
+    }
 }
 
 /// Checks the rules of one table.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::cluster::check_clusters;
 use super::draft::Draft;
+use super::embed::{Embedder, embedded_path};
 use super::filter::check_filters;
 use super::listener::{Taken, check_listeners};
 use super::merge::unite;
@@ -15,10 +16,10 @@ use crate::config::Config;
 use crate::dialect::Kind;
 use crate::dialect::envoy::check_envoy;
 use crate::dialect::kubernetes::{self, Objects, read_objects};
-use crate::dialect::nginx::check_nginx;
+use crate::dialect::nginx::{check_nginx, includes};
 use crate::problem::{Place, Problem, Report, SourceText};
-use crate::read::{At, Value};
-use crate::spec::GatewaySpec;
+use crate::read::{At, Either, Value};
+use crate::spec::{GatewaySpec, TableSpec};
 use crate::yaml::{Node, Tree, parse, parse_documents};
 
 /// A configuration without errors.
@@ -62,7 +63,7 @@ pub fn check(sources: &[SourceText]) -> Result<Checked, Vec<Problem>> {
 pub fn check_with(sources: &[SourceText], leniency: Leniency) -> Result<Checked, Vec<Problem>> {
     let mut report = Report::new();
     let config = match Kind::of(sources) {
-        Kind::Nginx => check_nginx(sources, leniency, &mut report),
+        Kind::Nginx => check_nginx(sources, 0, 0, leniency, &mut report),
         Kind::Envoy => check_envoy(sources, leniency, &mut report),
         Kind::Eddy | Kind::Kubernetes => {
             let read = read_all(sources, leniency, &mut report);
@@ -110,7 +111,10 @@ fn read_all<'t>(sources: &'t [SourceText], leniency: Leniency, report: &mut Repo
     let (mut united, mut roots, mut is_whole) = (None, Vec::new(), true);
     let mut trees: Vec<Option<Tree<'t>>> = Vec::with_capacity(sources.len());
     for (source, number) in sources.iter().zip(0..) {
-        if Kind::of_text(source) == Kind::Kubernetes {
+        if source.is_included {
+            // What tables take from other files is read with them.
+            trees.push(Some(Tree { root: None, is_whole: true }));
+        } else if Kind::of_text(source) == Kind::Kubernetes {
             let documents = parse_documents(&source.text, number, report);
             is_whole &= documents.is_whole;
             roots.extend(documents.roots);
@@ -186,13 +190,14 @@ fn check_spec(
     let clusters = check_clusters(spec.clusters, &mut cluster_names, report);
     let mut filters = check_filters(spec.filters, sources, report);
     let mut table_names = Names::new("route table");
+    let mut embedder = Embedder::new(sources, leniency, clusters);
     let tables =
-        check_tables(spec.routes, sources, &mut table_names, &mut cluster_names, &mut filters, report);
+        check_tables(spec.routes, &mut embedder, &mut table_names, &mut cluster_names, &mut filters, report);
+    let Embedder { clusters, sites, included, .. } = embedder;
     let mut taken = Taken::new(sources);
     let listeners =
-        check_listeners(spec.listeners.as_ref(), &mut taken, &mut table_names, &mut filters, report);
+        check_listeners(spec.listeners.as_ref(), &mut taken, &mut table_names, &tables, &mut filters, report);
     let (listeners, tables, clusters, sites) = {
-        let sites = None;
         let mut draft = Draft {
             listeners,
             tables,
@@ -246,8 +251,28 @@ fn check_spec(
         shown,
         version: version_of(sources),
         sites,
-        included: Vec::new(),
+        included,
     })
+}
+
+/// The files that tables of eddy's configurations are read from, and what these include, as paths from where eddy runs.
+pub(crate) fn embedded_files(sources: &[SourceText]) -> Vec<String> {
+    let Some(Read { spec, .. }) = read_all(sources, Leniency::Strict, &mut Report::new()) else {
+        return Vec::new();
+    };
+    let mut files = Vec::new();
+    for entry in spec.routes.into_iter().flat_map(|routes| routes.value.0) {
+        if let Some(At { value: Either::Other(TableSpec { file: Some(file), .. }), .. }) = entry.value {
+            let path = embedded_path(&file, sources);
+            if let Some(root) = sources.iter().position(|source| *source.path == *path) {
+                files.extend(includes(sources, root));
+            }
+            files.push(path);
+        }
+    }
+    files.sort();
+    files.dedup();
+    files
 }
 
 /// The first character of a source.

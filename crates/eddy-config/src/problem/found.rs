@@ -12,6 +12,8 @@ pub struct SourceText {
     pub path: Arc<str>,
     /// The whole text.
     pub text: Arc<str>,
+    /// Whether another source asks for it: it is no configuration of its own, but a piece of that one.
+    pub is_included: bool,
 }
 
 /// Something in a configuration that is wrong or looks wrong.
@@ -48,7 +50,12 @@ pub enum Severity {
 impl SourceText {
     /// A text under the name `path`.
     pub fn new(path: &str, text: &str) -> Self {
-        Self { path: path.into(), text: text.into() }
+        Self { path: path.into(), text: text.into(), is_included: false }
+    }
+
+    /// The same text as a piece of another source that asks for it.
+    pub fn included(self) -> Self {
+        Self { is_included: true, ..self }
     }
 }
 

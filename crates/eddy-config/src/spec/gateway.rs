@@ -74,6 +74,10 @@ mapping! {
         optional format: LogFormat, default "text", example "json";
         /// Time zone of the records, an IANA name. The names are built in and do not depend on the machine.
         optional time_zone: TimeZoneName, default "UTC", example "Europe/Berlin";
+        /// Whether a record names the step by which its rule won against the next one that is for the request as well:
+        /// `host`, `table`, `rank`, `path`, `method`, `headers`, `query`, `file_order`, or `only` where there is no other.
+        /// Each record then costs a look at every rule of the host.
+        optional step: bool, default "false", example "true";
     }
 }
 

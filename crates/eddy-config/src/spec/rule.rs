@@ -3,22 +3,29 @@
 use eddy_route::HostPattern;
 
 use super::RuleFilterSpec;
+use crate::config::ListenAddress;
 use crate::read::{Apart, At, Either, Named, OneOrMany};
 use crate::value::{
-    ContentType, DialectName, FieldName, HostAndPort, MethodName, Name, Number, ParameterName, PathText,
-    Rank, RedirectStatus, Scheme, Text, Time,
+    ContentType, DialectName, FieldName, FilePath, HostAndPort, MethodName, Name, Number, ParameterName,
+    PathText, Rank, RedirectStatus, Scheme, Text, Time,
 };
 
 /// Longest text that a condition compares with.
 type Compared = Text<4096>;
 
 mapping! {
-    /// A route table written in a certain dialect.
+    /// A route table written in a certain dialect, here or in a file of its own.
     TableSpec as "a route table" {
         /// The dialect of its rules.
-        optional dialect: DialectName, default "eddy", example "eddy";
+        optional dialect: DialectName, default "eddy", example "nginx";
         /// Its rules.
-        required rules: Vec<At<RuleSpec>>, example "[{cluster: users}]";
+        optional rules: Vec<At<RuleSpec>>, example "[{cluster: users}]";
+        /// The file that has them, as the program reads it whose dialect it is written in; relative to the folder of this
+        /// file. What it says of clusters is taken, too; where it listens is not.
+        optional file: FilePath, example "legacy.conf";
+        /// Which of the addresses that the file listens at is meant.
+        optional address: ListenAddress, otherwise "the only one", example "0.0.0.0:80";
+        group One of rules file;
     }
 }
 

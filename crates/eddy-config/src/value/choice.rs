@@ -21,7 +21,12 @@ pub(crate) struct RedirectStatus(pub(crate) u16);
 
 /// The dialect that a route table is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct DialectName(pub(crate) eddy_route::Dialect);
+pub(crate) enum DialectName {
+    /// eddy's own.
+    Eddy,
+    /// NGINX's.
+    Nginx,
+}
 
 /// A version of TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,5 +177,7 @@ const REDIRECT_STATUSES: &[Meaning<RedirectStatus>] = &[
     ("308", RedirectStatus(308), "moved for good, with the same method"),
 ];
 
-const DIALECTS: &[Meaning<DialectName>] =
-    &[("eddy", DialectName(eddy_route::Dialect::Eddy), "eddy's own rules and their order")];
+const DIALECTS: &[Meaning<DialectName>] = &[
+    ("eddy", DialectName::Eddy, "eddy's own rules and their order"),
+    ("nginx", DialectName::Nginx, "servers and locations of an nginx.conf, from a `file`"),
+];

@@ -7,7 +7,7 @@ use std::time::Duration;
 use eddy_config::{ActionKind, Config, SourceText, check};
 use eddy_http::{HeadLimits, RequestHead, Version};
 use eddy_route::RouteScratch;
-use eddy_route::nginx::{Outcome, SiteRequest, Sites, Walk};
+use eddy_route::nginx::{Outcome, SiteExplanation, SiteRequest, Sites, Walk};
 use eddy_upstream::{
     Balance, ClusterState, EndpointAddress, EndpointSet, ResolvedAddress, ResolvedEndpoint, Rng, Tried,
 };
@@ -40,11 +40,19 @@ impl Eddy {
         let bytes = text.as_bytes();
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).ok()?;
-        let sites: &Arc<Sites> = self.config.sites.as_ref().unwrap();
+        let sites: &Arc<Sites> = self.config.sites.first().unwrap();
         let request = site_request(&head, bytes);
         let (mut walk, mut scratch) = (Walk::default(), RouteScratch::new());
         let outcome = walk_by(sites, 0, &request, &mut walk, &mut scratch);
         told(sites, &request, outcome, &mut walk, &mut scratch)
+    }
+
+    /// Why the answer is what it is; `None` where eddy's parser refuses the request.
+    pub(crate) fn explain(&self, request: &str) -> Option<SiteExplanation> {
+        let bytes = request.as_bytes();
+        let mut head = RequestHead::new();
+        head.parse(bytes, &HeadLimits::default()).ok()?;
+        Some(self.config.sites.first()?.explain(0, &site_request(&head, bytes)))
     }
 
     /// The endpoints that are asked for a request when none answers, in their order.
@@ -52,7 +60,7 @@ impl Eddy {
         let bytes = request.as_bytes();
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).unwrap();
-        let sites: &Arc<Sites> = self.config.sites.as_ref().unwrap();
+        let sites: &Arc<Sites> = self.config.sites.first().unwrap();
         let (mut walk, mut scratch, mut key) = (Walk::default(), RouteScratch::new(), Vec::new());
         let request = site_request(&head, bytes);
         let outcome = sites.walk(0, &request, &mut walk, &mut scratch);

@@ -2,12 +2,14 @@
 //! our own. Left out is what eddy refuses, as `docs/reference/nginx-directives.md` says: files (`root`, `alias`,
 //! `index`, `-f`), TLS, caches, `limit_except`, and what depends on time or on several processes.
 
+use std::collections::BTreeMap;
+
 use crate::{Case, Request};
 
 /// A configuration, a request and the answer.
 pub(crate) fn all() -> Vec<(String, Request, String)> {
     let mut all = Vec::new();
-    for (config, requests) in EXAMPLES {
+    for (_, config, requests) in EXAMPLES {
         for line in requests.lines().map(str::trim).filter(|line| !line.is_empty()) {
             let (asked, expected) = line.split_once(" => ").unwrap();
             let mut words = asked.split(' ');
@@ -35,6 +37,15 @@ pub(crate) fn cases() -> Vec<Case> {
     cases.collect()
 }
 
+/// The pages and sections of the documentation, each with how many examples there are of it here.
+pub(crate) fn documented() -> BTreeMap<&'static str, usize> {
+    let mut sections = BTreeMap::new();
+    for (section, _, _) in EXAMPLES.iter().filter(|(section, _, _)| !section.is_empty()) {
+        *sections.entry(*section).or_default() += 1;
+    }
+    sections
+}
+
 /// A server with this in it, unless it is more than that.
 fn whole(config: &str) -> String {
     let body = config.replace("@sock", "listen unix:/eddy/site.sock").replace("@echo", ECHO);
@@ -47,24 +58,21 @@ fn whole(config: &str) -> String {
 /// The upstream: it tells what it was asked, sends clients elsewhere at `/go`, and fails at `/gone` and `/broken`.
 const ECHO: &str = "http://unix:/eddy/echo.sock";
 
-/// Each with lines of host, target and fields, and what is answered.
-const EXAMPLES: &[(&str, &str)] = &[
+/// Each with the page and section of NGINX's documentation that shows such a configuration, if one does, and lines of host, target and fields, and what is answered.
+const EXAMPLES: &[(&str, &str, &str)] = &[
     // How a server is chosen.
-    (
-        "server { @sock; server_name one.test; return 200 one; } server { @sock; server_name two.test; return 200 two; }",
+    ("request_processing#name_based", "server { @sock; server_name one.test; return 200 one; } server { @sock; server_name two.test; return 200 two; }",
         "one.test / => 200 one
          two.test / => 200 two
          TWO.test:8080 / => 200 two
          two.test. / => 200 two
          other.test / => 200 one",
     ),
-    (
-        "server { @sock; server_name a.test; return 200 a; } server { @sock default_server; server_name b.test; return 200 b; }",
+    ("request_processing#default", "server { @sock; server_name a.test; return 200 a; } server { @sock default_server; server_name b.test; return 200 b; }",
         "a.test / => 200 a
          c.test / => 200 b",
     ),
-    (
-        "server { @sock; server_name ~^www[.]d[.]test$; return 200 expression; }
+    ("server_names#precedence", "server { @sock; server_name ~^www[.]d[.]test$; return 200 expression; }
          server { @sock; server_name www.*; return 200 trailing; }
          server { @sock; server_name *.d.test; return 200 leading; }
          server { @sock; server_name www.d.test; return 200 exact; }",
@@ -75,47 +83,38 @@ const EXAMPLES: &[(&str, &str)] = &[
          www.e.co.test / => 200 trailing
          d.test / => 200 expression",
     ),
-    (
-        "server { @sock; server_name *.test; return 200 short; } server { @sock; server_name *.f.test; return 200 long; }",
+    ("server_names#wildcard", "server { @sock; server_name *.test; return 200 short; } server { @sock; server_name *.f.test; return 200 long; }",
         "a.f.test / => 200 long
          a.g.test / => 200 short",
     ),
-    (
-        "server { @sock; server_name g.*; return 200 short; } server { @sock; server_name g.h.*; return 200 long; }",
+    ("server_names#wildcard", "server { @sock; server_name g.*; return 200 short; } server { @sock; server_name g.h.*; return 200 long; }",
         "g.h.test / => 200 long
          g.i.test / => 200 short",
     ),
-    (
-        "server { @sock; server_name other.test; return 200 other; } server { @sock; server_name .h.test; return 200 domain; }",
+    ("server_names#wildcard", "server { @sock; server_name other.test; return 200 other; } server { @sock; server_name .h.test; return 200 domain; }",
         "h.test / => 200 domain
          a.h.test / => 200 domain
          ah.test / => 200 other",
     ),
-    (
-        "server { @sock; server_name ~^(www[.])?(?<name>.+)[.]test$; return 200 $name; }",
+    ("server_names#regex", "server { @sock; server_name ~^(www[.])?(?<name>.+)[.]test$; return 200 $name; }",
         "www.i.test / => 200 i
          j.k.test / => 200 j.k",
     ),
-    (
-        "server { @sock; server_name ~^(.)(.)[.]test$; return 200 $2$1; } server { @sock; server_name ~^a; return 200 second; }",
+    ("server_names#regex", "server { @sock; server_name ~^(.)(.)[.]test$; return 200 $2$1; } server { @sock; server_name ~^a; return 200 second; }",
         "ab.test / => 200 ba
          abc.test / => 200 second",
     ),
-    (
-        "server { @sock; server_name \"~^(?<letters>[a-z]{2})[.]test$\"; return 200 $letters; }",
+    ("server_names#regex", "server { @sock; server_name \"~^(?<letters>[a-z]{2})[.]test$\"; return 200 $letters; }",
         "xy.test / => 200 xy",
     ),
-    (
-        "server { @sock; server_name ~^L[.]test$; return 200 any-case; } server { @sock; server_name ~^m; return 200 m; }",
+    ("", "server { @sock; server_name ~^L[.]test$; return 200 any-case; } server { @sock; server_name ~^m; return 200 m; }",
         "l.test / => 200 any-case\n m.test / => 200 m",
     ),
-    (
-        "server { @sock; server_name a.test; return 200 first; } server { @sock; server_name a.test b.test; return 200 second; }",
+    ("", "server { @sock; server_name a.test; return 200 first; } server { @sock; server_name a.test b.test; return 200 second; }",
         "a.test / => 200 first\n b.test / => 200 second",
     ),
     // How a location is chosen.
-    (
-        "location = / { return 200 A; } location / { return 200 B; } location /docs/ { return 200 C; }
+    ("ngx_http_core_module#location", "location = / { return 200 A; } location / { return 200 B; } location /docs/ { return 200 C; }
          location ^~ /pics/ { return 200 D; } location ~* [.](gif|jpe?g)$ { return 200 E; }",
         "x / => 200 A
          x /a.html => 200 B
@@ -124,47 +123,38 @@ const EXAMPLES: &[(&str, &str)] = &[
          x /docs/1.JPG => 200 E
          x /docs/1.jpeg => 200 E",
     ),
-    (
-        "location ^~ /a/ { return 200 spares; } location /a/b/ { return 200 longer; } location ~ x$ { return 200 expression; }",
+    ("", "location ^~ /a/ { return 200 spares; } location /a/b/ { return 200 longer; } location ~ x$ { return 200 expression; }",
         "x /a/x => 200 spares
          x /a/b/x => 200 expression
          x /a/b/y => 200 longer",
     ),
-    ("location ~ ^/a { return 200 first; } location ~ ^/ab { return 200 second; }", "x /ab => 200 first"),
-    ("location /ab { return 200 ab; }", "x /abc => 200 ab\n x /a => 404"),
-    (
-        "location = /a { return 200 a; } location /a/ { proxy_pass @echo; }",
+    ("", "location ~ ^/a { return 200 first; } location ~ ^/ab { return 200 second; }", "x /ab => 200 first"),
+    ("ngx_http_core_module#location", "location /ab { return 200 ab; }", "x /abc => 200 ab\n x /a => 404"),
+    ("ngx_http_core_module#location", "location = /a { return 200 a; } location /a/ { proxy_pass @echo; }",
         "x /a => 200 a\n x /a/ => 200 upstream /a/ localhost",
     ),
-    (
-        "location /a/ { proxy_pass @echo; } location ~ ^/a$ { return 200 never; }",
+    ("ngx_http_core_module#location", "location /a/ { proxy_pass @echo; } location ~ ^/a$ { return 200 never; }",
         "x /a => 301 -> http://x/a/\n x /a?b => 301 -> http://x/a/?b",
     ),
-    (
-        "location /a { location /a/b { return 200 inner; } location ~ c$ { return 200 inner-expression; } return 200 outer; } location ~ [bc]$ { return 200 outer-expression; }",
+    ("", "location /a { location /a/b { return 200 inner; } location ~ c$ { return 200 inner-expression; } return 200 outer; } location ~ [bc]$ { return 200 outer-expression; }",
         "x /a/b/x => 200 inner
       x /a/bc => 200 inner-expression
       x /ax => 200 outer
       x /a/bb => 200 outer-expression",
     ),
-    (
-        "location ~ /p { location /p/q { return 200 never; } location ~ q { return 200 nested; } return 200 outer; }",
+    ("", "location ~ /p { location /p/q { return 200 never; } location ~ q { return 200 nested; } return 200 outer; }",
         "x /p/q => 200 nested\n x /p/x => 200 outer",
     ),
-    (
-        "location /a/ { location ^~ /a/b/ { return 200 spares; } } location ~ x$ { return 200 expression; }",
+    ("", "location /a/ { location ^~ /a/b/ { return 200 spares; } } location ~ x$ { return 200 expression; }",
         "x /a/b/y => 200 spares\n x /a/b/x => 200 expression",
     ),
-    (
-        "location \"/a b\" { return 200 decoded; } location /a%20b { return 200 never; }",
+    ("", "location \"/a b\" { return 200 decoded; } location /a%20b { return 200 never; }",
         "x /a%20b => 200 decoded",
     ),
-    (
-        "location ~ [.]php$ { return 200 php; } location / { return 200 other; }",
+    ("", "location ~ [.]php$ { return 200 php; } location / { return 200 other; }",
         "x /x.php => 200 php\n x /x.php%0A => 200 php\n x /x.phps => 200 other",
     ),
-    (
-        "location / { return 200 $uri; }",
+    ("ngx_http_core_module#location", "location / { return 200 $uri; }",
         "x //a//b => 200 /a/b
       x /a/./b/../c => 200 /a/c
       x /a%2Fb => 200 /a/b
@@ -173,115 +163,90 @@ const EXAMPLES: &[(&str, &str)] = &[
       x /%zz => 400
       x /a+b => 200 /a+b",
     ),
-    ("merge_slashes off; location / { return 200 $uri; }", "x //a//b => 200 //a//b\n x /a//../b => 200 /a/b"),
-    (
-        "location /in { internal; return 200 in; } location / { rewrite ^/go$ /in last; return 200 out; }",
+    ("ngx_http_core_module#merge_slashes", "merge_slashes off; location / { return 200 $uri; }", "x //a//b => 200 //a//b\n x /a//../b => 200 /a/b"),
+    ("ngx_http_core_module#internal", "location /in { internal; return 200 in; } location / { rewrite ^/go$ /in last; return 200 out; }",
         "x /in => 404\n x /go => 200 in\n x /x => 200 out",
     ),
     // Rewriting.
-    (
-        "rewrite ^/users/(.*)$ /show?user=$1 last; location /show { return 200 \"$uri $args\"; }",
+    ("ngx_http_rewrite_module#rewrite", "rewrite ^/users/(.*)$ /show?user=$1 last; location /show { return 200 \"$uri $args\"; }",
         "x /users/7?a=b => 200 /show user=7&a=b",
     ),
-    (
-        "rewrite ^/users/(.*)$ /show?user=$1? last; location /show { return 200 \"$uri $args\"; }",
+    ("ngx_http_rewrite_module#rewrite", "rewrite ^/users/(.*)$ /show?user=$1? last; location /show { return 200 \"$uri $args\"; }",
         "x /users/7?a=b => 200 /show user=7",
     ),
-    (
-        "location /download/ { rewrite ^(/download/.*)/media/(.*)[.].*$ $1/mp3/$2.mp3 break; proxy_pass @echo; }",
+    ("ngx_http_rewrite_module#rewrite", "location /download/ { rewrite ^(/download/.*)/media/(.*)[.].*$ $1/mp3/$2.mp3 break; proxy_pass @echo; }",
         "x /download/a/media/b.avi => 200 upstream /download/a/mp3/b.mp3 localhost\n x /download/x => 200 upstream /download/x localhost",
     ),
-    ("location /a { rewrite ^/a(.*) /a$1 last; return 200 never; }", "x /ab => 500"),
-    (
-        "rewrite ^/old/(.*)$ http://new.test/$1 permanent; rewrite ^/tmp/(.*)$ /now/$1 redirect; return 200 none;",
+    ("ngx_http_rewrite_module#rewrite", "location /a { rewrite ^/a(.*) /a$1 last; return 200 never; }", "x /ab => 500"),
+    ("ngx_http_rewrite_module#rewrite", "rewrite ^/old/(.*)$ http://new.test/$1 permanent; rewrite ^/tmp/(.*)$ /now/$1 redirect; return 200 none;",
         "x /old/a?b=c => 301 -> http://new.test/a?b=c\n x /tmp/a => 302 -> http://x/now/a\n x /z => 200 none",
     ),
-    (
-        "rewrite ^/e/(.*)$ /f?q=$1 last; location / { return 200 $args; }",
+    ("", "rewrite ^/e/(.*)$ /f?q=$1 last; location / { return 200 $args; }",
         "x /e/a%26b => 200 q=a%26b\n x /e/a&b => 200 q=a&b\n x /e/a+b => 200 q=a%2Bb",
     ),
-    ("location / { set $a $uri; set $b \"${a}x\"; return 200 $b; }", "x /q => 200 /qx"),
-    (
-        "if ($http_user_agent ~ MSIE) { rewrite ^(.*)$ /msie$1 break; } location /msie { return 200 $uri; } location / { return 200 other; }",
+    ("ngx_http_rewrite_module#set", "location / { set $a $uri; set $b \"${a}x\"; return 200 $b; }", "x /q => 200 /qx"),
+    ("ngx_http_rewrite_module#if", "if ($http_user_agent ~ MSIE) { rewrite ^(.*)$ /msie$1 break; } location /msie { return 200 $uri; } location / { return 200 other; }",
         "x /a User-Agent=MSIE => 200 /msie/a\n x /a User-Agent=Other => 200 other",
     ),
-    (
-        "if ($http_cookie ~* \"id=([^;]+)(?:;|$)\") { set $id $1; } location / { return 200 \"id $id\"; }",
+    ("ngx_http_rewrite_module#if", "if ($http_cookie ~* \"id=([^;]+)(?:;|$)\") { set $id $1; } location / { return 200 \"id $id\"; }",
         "x / Cookie=a=b;ID=77;c=d => 200 id 77",
     ),
-    (
-        "if ($request_method = POST) { return 405; } location / { if ($arg_slow) { return 202 slow; } return 200 fast; }",
+    ("ngx_http_rewrite_module#if", "if ($request_method = POST) { return 405; } location / { if ($arg_slow) { return 202 slow; } return 200 fast; }",
         "x / => 200 fast\n x /?slow=1 => 202 slow\n x /?slow=0 => 200 fast\n x /?SLOW=yes => 202 slow",
     ),
-    (
-        "location / { if ($arg_a != b) { return 201 differs; } return 200 same; }",
+    ("ngx_http_rewrite_module#if", "location / { if ($arg_a != b) { return 201 differs; } return 200 same; }",
         "x /?a=b => 200 same\n x / => 201 differs",
     ),
-    (
-        "location / { if ($arg_a !~* ^B) { return 201 no; } return 200 yes; }",
+    ("", "location / { if ($arg_a !~* ^B) { return 201 no; } return 200 yes; }",
         "x /?a=bc => 200 yes\n x /?a=c => 201 no",
     ),
-    (
-        "location / { return 301 https://$host$request_uri; }",
+    ("converting_rewrite_rules", "location / { return 301 https://$host$request_uri; }",
         "www.q.test:81 /a%20b?c => 301 -> https://www.q.test/a%20b?c",
     ),
-    (
-        "location /a { return 302 /b; } location /c { return http://d.test/; } location /e { return 204; } location /f { return 418; }",
+    ("ngx_http_rewrite_module#return", "location /a { return 302 /b; } location /c { return http://d.test/; } location /e { return 204; } location /f { return 418; }",
         "x /a => 302 -> http://x/b\n x /c => 302 -> http://d.test/\n x /e => 204\n x /f => 418",
     ),
-    (
-        "absolute_redirect off; location /a { return 302 /b; } location /c { return 444; }",
+    ("ngx_http_core_module#absolute_redirect", "absolute_redirect off; location /a { return 302 /b; } location /c { return 444; }",
         "x /a => 302 -> /b\n x /c => closed",
     ),
-    (
-        "server_name n.test; server_name_in_redirect on; location /a { return 302 /b; }",
+    ("ngx_http_core_module#server_name_in_redirect", "server_name n.test; server_name_in_redirect on; location /a { return 302 /b; }",
         "x /a => 302 -> http://n.test/b",
     ),
-    (
-        "location / { break; return 200 never; } location /a { return 200 a; break; }",
+    ("ngx_http_rewrite_module#break", "location / { break; return 200 never; } location /a { return 200 a; break; }",
         "x /a => 200 a\n x /b => 404",
     ),
-    (
-        "rewrite ^/1(.*) /2$1; rewrite ^/2(.*) /3$1; location /3 { return 200 $uri; } location / { return 200 other; }",
+    ("", "rewrite ^/1(.*) /2$1; rewrite ^/2(.*) /3$1; location /3 { return 200 $uri; } location / { return 200 other; }",
         "x /1/x => 200 /3/x",
     ),
-    ("set $args $args&x=1; location / { return 200 $args; }", "x /?a=b => 200 a=b&x=1"),
+    ("", "set $args $args&x=1; location / { return 200 $args; }", "x /?a=b => 200 a=b&x=1"),
     // Proxying.
-    (
-        "location /name/ { proxy_pass @echo:/remote/; }",
+    ("ngx_http_proxy_module#proxy_pass", "location /name/ { proxy_pass @echo:/remote/; }",
         "x /name/a%20b?c => 200 upstream /remote/a%20b?c localhost\n x /name/../name/a => 200 upstream /remote/a localhost\n x /name => 301 -> http://x/name/",
     ),
-    (
-        "location /some { proxy_pass @echo; }",
+    ("ngx_http_proxy_module#proxy_pass", "location /some { proxy_pass @echo; }",
         "x /some/%2e%2E/some/a%2fb => 200 upstream /some/%2e%2E/some/a%2fb localhost",
     ),
-    (
-        "location /name { proxy_pass @echo:/remote; }",
+    ("", "location /name { proxy_pass @echo:/remote; }",
         "x /namex => 200 upstream /remotex localhost\n x /name/a => 200 upstream /remote/a localhost\n x /name/%3f => 200 upstream /remote/%3F localhost",
     ),
-    (
-        "location /h/ { proxy_set_header Host $host:8443; proxy_pass @echo; } location /i/ { proxy_set_header Host $http_host; proxy_pass @echo; }",
+    ("ngx_http_proxy_module#proxy_set_header", "location /h/ { proxy_set_header Host $host:8443; proxy_pass @echo; } location /i/ { proxy_set_header Host $http_host; proxy_pass @echo; }",
         "A.test:81 /h/ => 200 upstream /h/ a.test:8443\n A.test:81 /i/ => 200 upstream /i/ A.test:81",
     ),
-    (
-        "location ~ ^/r/(.*)$ { rewrite ^/r/(.*)$ /s/$1 break; proxy_pass @echo; }",
+    ("ngx_http_proxy_module#proxy_pass", "location ~ ^/r/(.*)$ { rewrite ^/r/(.*)$ /s/$1 break; proxy_pass @echo; }",
         "x /r/a?b => 200 upstream /s/a?b localhost",
     ),
-    (
-        "location /one/ { proxy_pass @echo:/two/; } location /three/ { proxy_pass @echo; }",
+    ("ngx_http_proxy_module#proxy_redirect", "location /one/ { proxy_pass @echo:/two/; } location /three/ { proxy_pass @echo; }",
         "x /one/go X-Location=@echo:/two/a?b => 302 -> http://x/one/a?b
          x /one/go X-Location=http://other.test/two/a => 302 -> http://other.test/two/a
          x /one/go X-Location=/two/a => 302 -> /two/a
          x /three/go X-Location=@echo/z => 302 -> http://x/z",
     ),
-    (
-        "proxy_redirect off; location /one/ { proxy_pass @echo:/two/; }
+    ("ngx_http_proxy_module#proxy_redirect", "proxy_redirect off; location /one/ { proxy_pass @echo:/two/; }
          location /four/ { proxy_pass @echo:/two/; proxy_redirect default; }",
         "x /one/go X-Location=@echo:/two/a => 302 -> @echo:/two/a
          x /four/go X-Location=@echo:/two/a => 302 -> http://x/four/a",
     ),
-    (
-        "location / { proxy_pass @echo; proxy_redirect http://a.test:8000/two/ http://front.test/one/;
+    ("ngx_http_proxy_module#proxy_redirect", "location / { proxy_pass @echo; proxy_redirect http://a.test:8000/two/ http://front.test/one/;
          proxy_redirect http://b.test/ /; proxy_redirect http://c.test:$server_port/ /c/; proxy_redirect ~^http://(d)[.]test/(.+)$ /$1/$2;
          proxy_redirect ~*^http://E[.]test/ /e; }",
         "x /go X-Location=http://a.test:8000/two/p => 302 -> http://front.test/one/p
@@ -290,78 +255,61 @@ const EXAMPLES: &[(&str, &str)] = &[
          x /go X-Location=http://d.test/p/q => 302 -> http://x/d/p/q
          x /go X-Location=http://e.test/p/q => 302 -> http://x/e",
     ),
-    (
-        "absolute_redirect off; proxy_redirect http://b.test/ /b/; location / { proxy_pass @echo; }
+    ("", "absolute_redirect off; proxy_redirect http://b.test/ /b/; location / { proxy_pass @echo; }
          location /x/ { proxy_redirect http://b.test/ /c/; proxy_pass @echo; }",
         "x /go X-Location=http://b.test/p => 302 -> /b/p\n x /x/go X-Location=http://b.test/p => 302 -> /c/p",
     ),
     // Falling back and pages for errors.
-    (
-        "location / { proxy_intercept_errors on; error_page 404 = @gone; error_page 503 /sorry; proxy_pass @echo; }
+    ("ngx_http_proxy_module#proxy_intercept_errors", "location / { proxy_intercept_errors on; error_page 404 = @gone; error_page 503 /sorry; proxy_pass @echo; }
          location @gone { return 200 fallback; } location /sorry { return 200 sorry; }",
         "x /gone => 200 fallback\n x /broken => 503 sorry\n x /fine => 200 upstream /fine localhost",
     ),
-    (
-        "error_page 404 = @gone; location / { proxy_pass @echo; } location @gone { return 200 fallback; }",
+    ("", "error_page 404 = @gone; location / { proxy_pass @echo; } location @gone { return 200 fallback; }",
         "x /gone => 404 own",
     ),
-    (
-        "location / { proxy_intercept_errors on; error_page 404 =200 /again$uri; proxy_pass @echo; } location /again/ { proxy_pass @echo:/second/; }",
+    ("", "location / { proxy_intercept_errors on; error_page 404 =200 /again$uri; proxy_pass @echo; } location /again/ { proxy_pass @echo:/second/; }",
         "x /gone => 200 own",
     ),
-    (
-        "proxy_intercept_errors on; error_page 404 /again$uri; location / { proxy_pass @echo; }",
+    ("", "proxy_intercept_errors on; error_page 404 /again$uri; location / { proxy_pass @echo; }",
         "x /gone => 404",
     ),
-    (
-        "proxy_intercept_errors on; error_page 404 http://other.test$uri; location / { proxy_pass @echo; }",
+    ("", "proxy_intercept_errors on; error_page 404 http://other.test$uri; location / { proxy_pass @echo; }",
         "x /gone => 302 -> http://other.test/gone\n x /broken => 503 own",
     ),
-    ("location / { try_files $uri @app; } location @app { return 200 \"app $uri\"; }", "x /a => 200 app /a"),
-    (
-        "location / { try_files $uri /index?q=$uri; } location /index { return 200 \"$uri $args\"; }",
+    ("ngx_http_core_module#try_files", "location / { try_files $uri @app; } location @app { return 200 \"app $uri\"; }", "x /a => 200 app /a"),
+    ("ngx_http_core_module#try_files", "location / { try_files $uri /index?q=$uri; } location /index { return 200 \"$uri $args\"; }",
         "x /a => 200 /index q=/a",
     ),
-    (
-        "location / { try_files $uri =404; } error_page 404 = @gone; location @gone { return 200 gone; }",
+    ("ngx_http_core_module#try_files", "location / { try_files $uri =404; } error_page 404 = @gone; location @gone { return 200 gone; }",
         "x /a => 200 gone",
     ),
-    (
-        "error_page 404 /gone; location /gone { return 200 page; } location /a { return 404; }",
+    ("ngx_http_core_module#error_page", "error_page 404 /gone; location /gone { return 200 page; } location /a { return 404; }",
         "x /a => 404 page\n x /gone => 200 page",
     ),
-    (
-        "error_page 404 =200 /gone; location /gone { return 200 page; } location /a { return 404; }",
+    ("ngx_http_core_module#error_page", "error_page 404 =200 /gone; location /gone { return 200 page; } location /a { return 404; }",
         "x /a => 200 page",
     ),
-    (
-        "error_page 403 http://e.test/; location /a { return 403; } error_page 404 =301 http://f.test/;",
+    ("ngx_http_core_module#error_page", "error_page 403 http://e.test/; location /a { return 403; } error_page 404 =301 http://f.test/;",
         "x /a => 302 -> http://e.test/\n x /b => 301 -> http://f.test/",
     ),
-    ("error_page 404 /a; location /a { return 404; }", "x /b => 404"),
-    (
-        "recursive_error_pages on; error_page 404 /a; error_page 403 /b; location /a { return 403; } location /b { return 200 end; } location / { return 404; }",
+    ("", "error_page 404 /a; location /a { return 404; }", "x /b => 404"),
+    ("ngx_http_core_module#recursive_error_pages", "recursive_error_pages on; error_page 404 /a; error_page 403 /b; location /a { return 403; } location /b { return 200 end; } location / { return 404; }",
         "x /x => 403 end",
     ),
     // Maps.
-    (
-        "map $http_host $name { hostnames; default 0; m.test 1; *.m.test 1; n.* 2; .wap.test 3; } server { @sock; return 200 $name; }",
+    ("ngx_http_map_module#map", "map $http_host $name { hostnames; default 0; m.test 1; *.m.test 1; n.* 2; .wap.test 3; } server { @sock; return 200 $name; }",
         "m.test / => 200 1\n a.m.test / => 200 1\n n.x / => 200 2\n wap.test / => 200 3\n b.wap.test / => 200 3\n z / => 200 0",
     ),
-    (
-        "map $http_user_agent $mobile { default 0; \"~Opera Mini\" 1; ~*^lynx(.) $1; } server { @sock; return 200 $mobile; }",
+    ("ngx_http_map_module#map", "map $http_user_agent $mobile { default 0; \"~Opera Mini\" 1; ~*^lynx(.) $1; } server { @sock; return 200 $mobile; }",
         "x / User-Agent=LYNX9 => 200 9\n x / User-Agent=a => 200 0",
     ),
-    (
-        "map $arg_a $b { ABC yes; } map $b $c { yes twice-$b; } server { @sock; return 200 \"$b $c\"; }",
+    ("", "map $arg_a $b { ABC yes; } map $b $c { yes twice-$b; } server { @sock; return 200 \"$b $c\"; }",
         "x /?a=abc => 200 yes twice-yes\n x / => 200",
     ),
-    (
-        "map $uri $to { /old /new; ~^/o/(?<rest>.*)$ /n/$rest; } server { @sock; if ($to) { return 301 $to; } return 200 none; }",
+    ("ngx_http_map_module#map", "map $uri $to { /old /new; ~^/o/(?<rest>.*)$ /n/$rest; } server { @sock; if ($to) { return 301 $to; } return 200 none; }",
         "x /old => 301 -> http://x/new\n x /o/a/b => 301 -> http://x/n/a/b\n x /z => 200 none",
     ),
-    (
-        "map $http_x_a $kept { default $uri; } server { @sock; set $first $kept; rewrite ^ /b; location / { return 200 \"$first $kept $uri\"; } }",
+    ("", "map $http_x_a $kept { default $uri; } server { @sock; set $first $kept; rewrite ^ /b; location / { return 200 \"$first $kept $uri\"; } }",
         "x /a => 200 /a /a /b",
     ),
 ];

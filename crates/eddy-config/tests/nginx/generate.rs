@@ -10,7 +10,12 @@ const TABLES_A_CONFIG: usize = 50;
 
 /// Configurations with so many tables in all, and how often each kind of thing occurs in them.
 pub(crate) fn cases(tables: usize) -> (Vec<Case>, String) {
-    let mut maker = Maker { seed: 0x2545_f491_4f6c_dd1d, counts: BTreeMap::new() };
+    cases_from(0x2545_f491_4f6c_dd1d, tables)
+}
+
+/// The same, from a seed that is not zero.
+pub(crate) fn cases_from(seed: u64, tables: usize) -> (Vec<Case>, String) {
+    let mut maker = Maker { seed, counts: BTreeMap::new() };
     let mut cases = Vec::new();
     for number in 0..tables.div_ceil(TABLES_A_CONFIG) {
         let mut config = String::from("events {}\nhttp {\n");

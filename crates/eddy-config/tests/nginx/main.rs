@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
 #![expect(clippy::print_stdout, reason = "a test says what it compared")]
 
+mod documented;
 mod eddy;
 mod examples;
 mod generate;
@@ -144,13 +145,46 @@ fn examples_answer_as_they_say() {
 
 #[test]
 fn generated_locations_answer_as_nginx_does() {
-    let tables = std::env::var_os("EDDY_NGINX_TABLES").and_then(|count| count.to_str()?.parse().ok());
-    let (cases, coverage) = generate::cases(tables.unwrap_or(200));
-    // What is beyond the usual number is not recorded.
-    let file = if tables.is_some() { "" } else { "generated.txt" };
-    let compared = compare(file, &cases);
+    let (cases, coverage) = generate::cases(200);
+    let compared = compare("generated.txt", &cases);
     println!("{compared} pairs; {coverage}");
     assert!(compared > 2000, "{compared} pairs");
+}
+
+/// The long form: as many pairs as `EDDY_NGINX_PAIRS` says, from other seeds, and how much of what can happen they show.
+#[test]
+#[ignore = "takes minutes, and needs the real NGINX"]
+fn many_generated_locations_answer_as_nginx_does() {
+    let wanted = std::env::var_os("EDDY_NGINX_PAIRS").and_then(|count| count.to_str()?.parse().ok());
+    let wanted = wanted.unwrap_or(20_000);
+    assert!(Nginx::is_there(), "this compares with the real NGINX alone");
+    let (mut compared, mut asked, mut contested, mut searched, mut by_pattern) = (0, 0, 0, 0, 0);
+    let mut seed: u64 = 0x9e37_79b9_7f4a_7c15;
+    while compared < wanted {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let (cases, _) = generate::cases_from(seed | 1, 500);
+        compared += compare("", &cases);
+        for case in &cases {
+            let eddy = Eddy::of(&case.config);
+            for request in &case.requests {
+                let Some(explained) = eddy.explain(&request.text()) else { continue };
+                asked += 1;
+                contested += usize::from(explained.hops.iter().any(|hop| !hop.others.is_empty()));
+                searched += usize::from(explained.hops.iter().filter(|hop| hop.place.is_some()).count() > 1);
+                by_pattern +=
+                    usize::from(explained.hops.iter().any(|hop| hop.why.contains("expression that matches")));
+            }
+        }
+    }
+    let percent = |count: usize| count * 100 / asked.max(1);
+    println!(
+        "{compared} pairs, 0 unexplained differences; of the requests {} % fit two locations or more, {} % are searched for \
+         twice or more, {} % end in an expression",
+        percent(contested),
+        percent(searched),
+        percent(by_pattern)
+    );
+    assert!(percent(contested) > 20 && percent(by_pattern) > 10);
 }
 
 #[test]

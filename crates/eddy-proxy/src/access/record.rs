@@ -23,6 +23,8 @@ pub(crate) struct Record<'a> {
     pub(crate) duration_us: u64,
     pub(crate) listener: &'a str,
     pub(crate) rule: &'a str,
+    /// The step by which the rule won, where records have it.
+    pub(crate) step: Option<&'a str>,
     pub(crate) cluster: &'a str,
     pub(crate) endpoint: Option<&'a ResolvedAddress>,
     pub(crate) attempts: u8,
@@ -71,6 +73,7 @@ impl<'a> Record<'a> {
             duration_us,
             listener: &listener.config.name,
             rule: rule.map_or("-", |rule| rule),
+            step: drive.plan.plan.access.as_ref().and_then(|access| access.has_step.then_some(exchange.step)),
             cluster: cluster.map_or("-", |cluster| &cluster.config.name),
             endpoint: exchange.endpoint.as_ref(),
             attempts: exchange.attempts,
@@ -116,7 +119,11 @@ impl<'a> Record<'a> {
             text(out, certificate.as_ref().map_or(b"", |certificate| certificate.subject.as_bytes()));
             out.push(b'"');
         }
-        put(out, format_args!(" config={}\n", self.config));
+        put(out, format_args!(" config={}", self.config));
+        if let Some(step) = self.step {
+            put(out, format_args!(" step={step}"));
+        }
+        out.push(b'\n');
     }
 
     /// Appends the record as a JSON object on a line of its own.
@@ -156,6 +163,9 @@ impl<'a> Record<'a> {
             if let Some(certificate) = certificate {
                 member(out, "tls_subject", certificate.subject.as_bytes());
             }
+        }
+        if let Some(step) = self.step {
+            member(out, "step", step.as_bytes());
         }
         match self.endpoint {
             Some(endpoint) => put(out, format_args!(",\"endpoint\":\"{endpoint}\"}}\n")),
@@ -219,6 +229,7 @@ mod tests {
             duration_us: 3,
             listener: "front",
             rule: "r",
+            step: Some("path"),
             cluster: "c",
             endpoint: None,
             attempts: 1,
@@ -244,7 +255,7 @@ mod tests {
         let value: serde_json::Value = serde_json::from_slice(&object).unwrap();
         let target: String = all.iter().map(|byte| char::from(*byte)).collect();
         assert_eq!(value["target"], target);
-        assert_eq!(value["status"], 200);
+        assert_eq!((&value["status"], &value["step"]), (&200.into(), &"path".into()));
         assert_eq!(value["endpoint"], "-");
     }
 

@@ -17,6 +17,8 @@ const CHUNK_BYTES: usize = 32 * 1024;
 /// How records are written under a plan.
 #[derive(Debug)]
 pub(crate) struct AccessPlan {
+    /// Whether records name the step by which the rule won.
+    pub(crate) has_step: bool,
     format: LogFormat,
     zone: TimeZone,
     zone_name: Arc<str>,
@@ -48,7 +50,12 @@ impl AccessPlan {
     /// How a configuration wants records; UTC where the zone is not known, which checking has ruled out.
     pub(crate) fn new(config: &AccessLogConfig) -> Self {
         let zone = TimeZone::get(&config.time_zone).unwrap_or(TimeZone::UTC);
-        Self { format: config.format, zone, zone_name: Arc::clone(&config.time_zone) }
+        Self {
+            has_step: config.has_step,
+            format: config.format,
+            zone,
+            zone_name: Arc::clone(&config.time_zone),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use eddy_config::{Action, ActionKind, Redirect, WeightedCluster};
-use eddy_route::RouteRequest;
+use eddy_route::{RouteRequest, Step};
 use eddy_upstream::Rng;
 
 use crate::exchange::drive::Drive;
@@ -34,6 +34,7 @@ pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
 /// [`Fault::RewriteFailed`]; that no rule matches now is told when the filters are done.
 pub(crate) fn again(drive: &mut Drive<'_>) -> Result<(), Fault> {
     drive.exchange.rule = None;
+    drive.exchange.step = "-";
     drive.exchange.action = None;
     drive.exchange.cluster = None;
     drive.exchange.filtering.is_target_own = false;
@@ -52,8 +53,7 @@ pub(crate) fn act(drive: &mut Drive<'_>) -> Phase {
     if let Some(Handler::Demo) = plan.listeners.get(drive.index).map(|listener| &listener.handler) {
         return demo::prepare(drive);
     }
-    let is_site =
-        matches!(plan.listeners.get(drive.index).map(|listener| &listener.handler), Some(Handler::Sites(..)));
+    let is_site = drive.exchange.site.as_ref().is_some_and(|site| site.is_under_way);
     let action = drive.exchange.action.and_then(|action| plan.config.actions.get(action));
     if action.is_none() && !is_site {
         return fail(drive, Fault::NoRule);
@@ -78,9 +78,13 @@ fn find(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let plan = Rc::clone(&drive.plan);
     let plan = &plan.plan;
     let Some(listener) = plan.listeners.get(drive.index) else { return Err(Fault::NoRule) };
+    if let Some(site) = &mut drive.exchange.site {
+        // Before a filter changed the request, it may have been for another rule.
+        site.is_under_way = false;
+    }
     let router = match &listener.handler {
         Handler::Router(router) => router,
-        Handler::Sites(sites, address) => return site::find(drive, sites, *address),
+        Handler::Sites(at) => return site::find(drive, *at),
         Handler::Demo => return Err(Fault::NoRule),
     };
     let exchange = &mut *drive.exchange;
@@ -107,6 +111,9 @@ fn find(drive: &mut Drive<'_>) -> Result<(), Fault> {
         }
     }
     let found = found.ok_or(Fault::NoRule)?;
+    if plan.access.as_ref().is_some_and(|access| access.has_step) && listener.config.has_access_log {
+        exchange.step = router.deciding_step(&request, &mut scratch).map_or("only", Step::name);
+    }
     exchange.scratch.clear();
     let is_rewritten = found
         .rewrite(&exchange.path, &mut scratch, &mut exchange.scratch)
@@ -116,6 +123,9 @@ fn find(drive: &mut Drive<'_>) -> Result<(), Fault> {
     exchange.rule = Some(rule);
     exchange.action = Some(found.rule.action as usize);
     let action = plan.config.actions.get(found.rule.action as usize);
+    if let Some(ActionKind::Sites(at)) = action.map(|action| &action.kind) {
+        return site::find(drive, *at);
+    }
     if is_rewritten && !exchange.filtering.is_target_own {
         std::mem::swap(&mut exchange.target, &mut exchange.scratch);
         append_query(exchange);
@@ -153,6 +163,8 @@ pub(crate) fn follow(drive: &mut Drive<'_>, action: &Action) -> Phase {
             drive.exchange.status = redirect.status;
             Phase::Reply
         }
+        // Where it leads was found out with the rule.
+        ActionKind::Sites(_) => fail(drive, Fault::NoRule),
     }
 }
 

@@ -38,7 +38,7 @@ fn is_for_us(head: &RequestHead) -> bool {
 }
 
 fn check(drive: &mut Drive<'_>) -> Result<(), Fault> {
-    let is_site = matches!(drive.listener().handler, Handler::Sites(..));
+    let is_site = matches!(drive.listener().handler, Handler::Sites(_));
     let config = &drive.listener().config;
     let normaliser = config.normaliser;
     let timeout = config.timeouts.exchange;

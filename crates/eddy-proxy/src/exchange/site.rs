@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use eddy_config::{Action, ActionKind, ListenAddress};
+use eddy_config::{Action, ActionKind, ListenAddress, SitesAt};
 use eddy_http::{EditFault, FieldEdits, RequestBody, Version};
 use eddy_io::Peer;
 use eddy_route::nginx::{Outcome, SiteRequest, Sites, Walk};
@@ -14,7 +14,7 @@ use crate::exchange::phase::Phase;
 use crate::exchange::route::{fail, follow};
 use crate::exchange::state::{Exchange, LocalBody};
 use crate::fault::{Fault, Side};
-use crate::plan::{Handler, ListenerPlan};
+use crate::plan::ListenerPlan;
 use crate::worker::WorkerPlan;
 
 /// What an exchange remembers of its way through servers and locations; kept for the next one.
@@ -26,6 +26,7 @@ pub(crate) struct SiteState {
     pub(crate) host: Vec<u8>,
     /// What the choice of an endpoint goes by.
     pub(crate) key: Vec<u8>,
+    at: SitesAt,
     walk: Walk,
     outcome: Outcome,
     id: u128,
@@ -48,6 +49,7 @@ impl SiteState {
             is_under_way: false,
             host: Vec::new(),
             key: Vec::new(),
+            at: SitesAt { sites: 0, address: 0 },
             walk: Walk::default(),
             outcome: Outcome::Close,
             id: 0,
@@ -61,23 +63,28 @@ impl SiteState {
 ///
 /// # Errors
 /// [`Fault::RewriteFailed`] when what is to be sent cannot be.
-pub(crate) fn find(drive: &mut Drive<'_>, sites: &Sites, address: usize) -> Result<(), Fault> {
+pub(crate) fn find(drive: &mut Drive<'_>, at: SitesAt) -> Result<(), Fault> {
+    let plan = Rc::clone(&drive.plan);
+    let Some(sites) = plan.plan.config.sites.get(at.sites) else { return Err(Fault::NoRule) };
     let mut site = drive.exchange.site.take().unwrap_or_else(SiteState::new);
     site.is_under_way = true;
+    site.at = at;
     {
         let mut rng = drive.worker.rng.borrow_mut();
         site.id = u128::from(rng.bits()) << 64 | u128::from(rng.bits());
     }
     let mut scratch = drive.worker.route.borrow_mut();
     let request = request(drive, site.id);
-    site.outcome = sites.walk(address, &request, &mut site.walk, &mut scratch);
+    site.outcome = sites.walk(at.address, &request, &mut site.walk, &mut scratch);
     drop(scratch);
     settle(drive, sites, site)
 }
 
 /// Notes where the walk ended, and writes the target for its upstream.
 fn settle(drive: &mut Drive<'_>, sites: &Sites, mut site: Box<SiteState>) -> Result<(), Fault> {
-    drive.exchange.rule = Some(site.walk.place() as usize);
+    drive.exchange.step =
+        sites.places().get(site.walk.place() as usize).map_or("-", |place| place.kind.word());
+    drive.exchange.rule = drive.listener().site_rule(site.at.sites, site.walk.place());
     drive.exchange.action = None;
     drive.exchange.cluster = None;
     let mut settled = Ok(());
@@ -340,10 +347,8 @@ pub(crate) fn show_error_page(drive: &mut Drive<'_>) -> Option<Phase> {
 /// The servers and the state of a walk that is under way, to be put back.
 fn take<'p>(drive: &mut Drive<'_>, plan: &'p WorkerPlan) -> Option<(&'p Sites, Box<SiteState>)> {
     let site = drive.exchange.site.take_if(|site| site.is_under_way)?;
-    match &plan.listener(drive.index)?.handler {
-        Handler::Sites(sites, _) => Some((sites, site)),
-        Handler::Router(_) | Handler::Demo => None,
-    }
+    let sites = plan.plan.config.sites.get(site.at.sites)?;
+    Some((sites, site))
 }
 
 /// The request as servers and locations see it.

@@ -35,6 +35,8 @@ pub(crate) struct Exchange {
     pub(crate) request_id: String,
     /// The rule that won, by its index in the listener's router.
     pub(crate) rule: Option<usize>,
+    /// The step by which the rule won, where records name it.
+    pub(crate) step: &'static str,
     /// What the rule does, by its index in the configuration.
     pub(crate) action: Option<usize>,
     /// The cluster, by its index in the plan.
@@ -130,6 +132,7 @@ impl Default for Exchange {
             scratch: Vec::new(),
             request_id: String::new(),
             rule: None,
+            step: "-",
             action: None,
             cluster: None,
             tried: Tried::new(),
@@ -165,6 +168,7 @@ impl Exchange {
     pub(crate) fn clear(&mut self, buffers: &BufferPool) {
         self.scanner.reset();
         self.rule = None;
+        self.step = "-";
         self.action = None;
         self.cluster = None;
         self.tried = Tried::new();

@@ -216,6 +216,11 @@ impl CompiledRule {
     }
 
     /// Whether the query must be decoded for the rule.
+    /// Whether it sends another path than the request's.
+    pub(crate) fn changes_path(&self) -> bool {
+        self.rewrite.is_some()
+    }
+
     pub(crate) fn has_query_condition(&self) -> bool {
         self.query.iter().any(|condition| condition.source == Source::Query)
     }

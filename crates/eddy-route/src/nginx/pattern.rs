@@ -23,6 +23,7 @@ pub enum LetterCase {
 #[derive(Debug)]
 pub struct SearchPattern {
     pattern: Pattern,
+    case: LetterCase,
     /// The number and name of the groups that have one.
     names: Vec<(usize, Box<str>)>,
     /// The number and variable of the groups that have a name.
@@ -62,12 +63,17 @@ impl SearchPattern {
             .into_iter()
             .filter_map(|(number, name)| Some((number, name?.into())))
             .collect();
-        Ok(Self { pattern, names, slots: Vec::new(), groups })
+        Ok(Self { pattern, case, names, slots: Vec::new(), groups })
     }
 
     /// The expression as written.
     pub fn text(&self) -> &str {
         self.pattern.text()
+    }
+
+    /// Whether letter case counts.
+    pub fn letter_case(&self) -> LetterCase {
+        self.case
     }
 
     /// The names of its groups, each with its number.

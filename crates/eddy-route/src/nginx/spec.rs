@@ -246,6 +246,19 @@ pub enum MapForm {
 }
 
 impl PlaceKind {
+    /// A word for it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Server => "server",
+            Self::Exact(_) => "exact",
+            Self::Prefix(_) => "prefix",
+            Self::FinalPrefix(_) => "final_prefix",
+            Self::Pattern(_) => "expression",
+            Self::Named(_) => "named",
+            Self::If => "if",
+        }
+    }
+
     /// The text that paths are compared with, where it is a path.
     pub(crate) fn path(&self) -> Option<&str> {
         match self {

@@ -8,6 +8,7 @@ use super::variable::{Variable, Variables};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextTemplate {
     pub(crate) parts: Vec<TextPart>,
+    written: Box<str>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,14 +56,19 @@ impl TextTemplate {
             rest = after;
         }
         push_text(&mut parts, rest);
-        Ok(Self { parts })
+        Ok(Self { parts, written: text.into() })
     }
 
     /// A value without variables.
     pub fn plain(text: &str) -> Self {
         let mut parts = Vec::new();
         push_text(&mut parts, text);
-        Self { parts }
+        Self { parts, written: text.into() }
+    }
+
+    /// The value as it is written.
+    pub fn written(&self) -> &str {
+        &self.written
     }
 
     /// The text, if there are no variables in it.

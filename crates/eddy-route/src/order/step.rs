@@ -27,3 +27,21 @@ pub enum Step {
     /// Nothing: no request is for both, their order is by text alone.
     Apart,
 }
+
+impl Step {
+    /// A word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Table => "table",
+            Self::Rank => "rank",
+            Self::Path => "path",
+            Self::Method => "method",
+            Self::Headers => "headers",
+            Self::Query => "query",
+            Self::FileOrder => "file_order",
+            Self::Written => "written",
+            Self::Apart => "apart",
+        }
+    }
+}

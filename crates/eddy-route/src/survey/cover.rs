@@ -83,6 +83,33 @@ impl<'r> Covers<'r> {
         best
     }
 
+    /// The first of the later rules that certainly takes all requests of a member, of those that `is_meant`.
+    pub(super) fn find_later(
+        &self,
+        languages: &mut Languages<'_>,
+        at: usize,
+        is_meant: &dyn Fn(&CompiledRule) -> bool,
+    ) -> Option<usize> {
+        let narrow = self.members[at];
+        let mut best: Option<usize> = None;
+        for met in self.walk(&path_key(&narrow.path)) {
+            for anchor in std::iter::once(None).chain(anchors(narrow).map(Some)) {
+                let list = self.by_place.get(&(met.place, anchor)).map(Vec::as_slice).unwrap_or_default();
+                let from = list.partition_point(|other| *other <= at);
+                let later = list[from..].iter().copied().take(EARLIER_MAX);
+                for other in later {
+                    let is_found = best.is_none_or(|best| other < best)
+                        && is_meant(self.members[other])
+                        && self.cover_by(other, at, &met, languages) == Some(Proof::Certain);
+                    if is_found {
+                        best = Some(other);
+                    }
+                }
+            }
+        }
+        best
+    }
+
     /// The earlier rules, the first few of them, whose keys the path of a member begins with.
     pub(super) fn met_before(&self, at: usize) -> Vec<Earlier> {
         let narrow = self.members[at];

@@ -8,6 +8,7 @@ mod imply;
 mod joint;
 mod language;
 mod ranked;
+mod redundant;
 mod text;
 
 pub(crate) use ranked::survey;

@@ -13,6 +13,7 @@ use crate::survey::example::Examples;
 use crate::survey::fragile::find_fragile;
 use crate::survey::joint::find_jointly;
 use crate::survey::language::Languages;
+use crate::survey::redundant::{Alike, find_redundant};
 use crate::witness::Witness;
 
 /// A rule under one of its hosts, in its place in the total order. Displays as one line for people.
@@ -29,9 +30,12 @@ pub struct RankedRule {
     pub shadow: Shadow,
     /// The earlier rule from which only the order in the file keeps it apart, though one request may be for both.
     pub fragile: Option<String>,
+    /// The later rule that would do the same with all its requests, were it left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub redundant: Option<String>,
     /// Why it can win under no host at all.
     pub dead: Option<String>,
-    /// A short request that shows the mark: of a shadowed rule one that another takes, of a fragile one for both.
+    /// A short request that shows the mark: of a shadowed rule one that another takes, of a fragile or redundant one for both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<Witness>,
 }
@@ -72,12 +76,16 @@ pub enum Shadow {
 }
 
 /// Lists all rules in order.
-pub(crate) fn survey(rules: &[CompiledRule], entries: &Entries) -> Vec<RankedRule> {
+pub(crate) fn survey(
+    rules: &[CompiledRule],
+    entries: &Entries,
+    alike: &dyn Fn(u32, u32) -> bool,
+) -> Vec<RankedRule> {
     let mut ranked = Vec::with_capacity(entries.list.len());
     let mut budget = Budget::new();
     let mut examples = Examples::new(rules);
     for scope in &entries.scopes {
-        budget = survey_scope(rules, entries, scope, (budget, &mut examples), &mut ranked);
+        budget = survey_scope(rules, entries, scope, alike, (budget, &mut examples), &mut ranked);
     }
     mark_dead(&mut ranked);
     ranked
@@ -88,6 +96,7 @@ fn survey_scope(
     rules: &[CompiledRule],
     entries: &Entries,
     scope: &Scope,
+    alike: Alike<'_>,
     (budget, examples): (Budget, &mut Examples),
     ranked: &mut Vec<RankedRule>,
 ) -> Budget {
@@ -116,17 +125,21 @@ fn survey_scope(
                 })
             }
         };
-        let example = match (&shadow, fragile) {
+        let dead = contradiction(members[at]).or_else(|| {
+            languages.is_empty(at).then(|| "no path that a request may have matches it".to_owned())
+        });
+        let is_living = dead.is_none() && matches!(shadow, Shadow::None);
+        let redundant =
+            if is_living { find_redundant(&covers, &members, &mut languages, at, alike) } else { None };
+        let example = match (&shadow, fragile.or(redundant)) {
             (Shadow::By { .. } | Shadow::Jointly { .. }, _) => examples.find(scope, &[members[at]]),
             (_, Some(other)) => examples.find(scope, &[members[at], members[other]]),
             (Shadow::None | Shadow::NotProven { .. }, None) => None,
         };
         let fragile = fragile.map(|other| members[other].name.to_string());
+        let redundant = redundant.map(|other| members[other].name.to_string());
         let rule = RuleRef::new(rules, entries, rank, entry);
-        let dead = contradiction(members[at]).or_else(|| {
-            languages.is_empty(at).then(|| "no path that a request may have matches it".to_owned())
-        });
-        ranked.push(RankedRule { rule, step, reason, shadow, fragile, dead, example });
+        ranked.push(RankedRule { rule, step, reason, shadow, fragile, redundant, dead, example });
     }
     languages.into_budget()
 }

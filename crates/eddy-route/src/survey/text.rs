@@ -81,6 +81,10 @@ fn notes(ranked: &RankedRule) -> Vec<String> {
     if let Some(other) = &ranked.fragile {
         notes.push(format!("FRAGILE: only the file order puts it after {other}{}", such_as(ranked)));
     }
+    if let Some(other) = &ranked.redundant {
+        let example = if ranked.fragile.is_none() { such_as(ranked) } else { String::new() };
+        notes.push(format!("REDUNDANT: {other} does the same without it{example}"));
+    }
     if let (Some(step), Some(reason)) = (ranked.step, &ranked.reason)
         && !matches!(step, Step::Apart | Step::FileOrder | Step::Written)
     {

@@ -14,7 +14,7 @@ use crate::request::Ask;
 
 fn check(tables: &[RouteTable], asks: &[Ask], coverage: &Cell<Coverage>) -> Result<(), TestCaseError> {
     let router = Router::build(tables).map_err(|errors| TestCaseError::fail(format!("{errors:?}")))?;
-    let ranked = router.ordered();
+    let ranked = router.ordered_by(&|a, b| a % 3 == b % 3);
     let mut scratch = RouteScratch::new();
     for ask in asks {
         let expected = oracle::winner(tables, ask);
@@ -50,6 +50,23 @@ fn check(tables: &[RouteTable], asks: &[Ask], coverage: &Cell<Coverage>) -> Resu
                     entry
                 );
                 prop_assert!(entry.dead.is_none(), "a dead rule won: {}", entry);
+                let others = explanation.candidates.iter().filter(|other| {
+                    !matches!(other.outcome, Outcome::Fails { .. }) && other.rule.rank > rank
+                });
+                let next = others.min_by_key(|other| other.rule.rank);
+                let action = |index: u32| router.rules()[index as usize].action % 3;
+                if entry.redundant.is_some() {
+                    let is_same =
+                        next.is_some_and(|next| action(next.rule.index) == action(entry.rule.index));
+                    prop_assert!(is_same, "without this rule something else happens: {}", entry);
+                }
+                let step = router.deciding_step(request, &mut scratch);
+                prop_assert_eq!(
+                    step.is_some(),
+                    next.is_some(),
+                    "a step where there is another rule: {:?}",
+                    ask
+                );
             }
             Ok(())
         })?;

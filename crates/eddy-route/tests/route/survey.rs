@@ -241,3 +241,39 @@ fn a_witness_reaches_its_rule() {
     check("a: prefix=/a\nb: regex=/a?b+", Some("GET example.com/b"));
     check("a: prefix=/\nb: exact=/x rank=1", None);
 }
+
+/// The rules that are marked as redundant, each with the one that does the same; rules of a letter do the same.
+fn redundant(rules: &str) -> Vec<(String, String)> {
+    let router = router(rules);
+    let letter = |action: u32| {
+        let rule = router.rules().iter().find(|rule| rule.action == action).unwrap();
+        rule.name.chars().next().unwrap()
+    };
+    let ranked = router.ordered_by(&|a, b| letter(a) == letter(b));
+    let marked = ranked.into_iter().filter_map(|ranked| {
+        assert!(ranked.redundant.is_none() || ranked.example.is_some(), "{ranked}");
+        Some((ranked.rule.rule, ranked.redundant?))
+    });
+    marked.collect()
+}
+
+#[test]
+fn rules_that_change_nothing_are_marked() {
+    let is_marked = |rules: &str| redundant(rules).iter().any(|(rule, by)| rule == "a1" && by == "a2");
+    for (rules, expected) in [
+        ("a1: exact=/x\na2: prefix=/", true),
+        ("a1: exact=/x\nb: prefix=/", false),
+        ("a1: exact=/x/y\nb: prefix=/x\na2: prefix=/", false),
+        ("a1: exact=/x/y\nb: prefix=/z\na2: prefix=/", true),
+        ("a1: exact=/x/y\na3: prefix=/x\na2: prefix=/", false),
+        ("a1: prefix=/x method=GET\nb: prefix=/x method=POST\na2: prefix=/x", true),
+        ("a1: prefix=/x method=GET\nb: prefix=/x header=x:exact:1\na2: prefix=/x", false),
+        ("a1: prefix=/x to-prefix=/y\na2: prefix=/", false),
+        ("a1: host=www.t prefix=/x\na2: prefix=/", false),
+        ("a1: exact=/x\na2: regex=/x.*", true),
+        ("a1: exact=/x/1\nb: regex=/x/[0-9] rank=1\na2: prefix=/ rank=2", false),
+        ("a1: exact=/x/1\nb: regex=/x/[a-z] rank=1\na2: prefix=/ rank=2", true),
+    ] {
+        assert_eq!(is_marked(rules), expected, "{rules}\n{:?}", redundant(rules));
+    }
+}

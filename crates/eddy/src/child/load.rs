@@ -97,15 +97,20 @@ pub(super) fn unmade(problems: &[FilterProblem], loaded: &Loaded) -> Rejected {
 
 /// The texts, the library of their Go packages, certificates and keys as bytes that [`unpack`] understands.
 pub(crate) fn pack(sources: &[SourceText], bundle: Option<&Path>, tls: &TlsFiles) -> Vec<u8> {
-    let pairs: Vec<(&str, &str)> = sources.iter().map(|source| (&*source.path, &*source.text)).collect();
-    serde_json::to_vec(&(pairs, bundle, tls)).unwrap_or_default()
+    let texts: Vec<(&str, &str, bool)> =
+        sources.iter().map(|source| (&*source.path, &*source.text, source.is_included)).collect();
+    serde_json::to_vec(&(texts, bundle, tls)).unwrap_or_default()
 }
 
 /// The configuration that [`pack`] kept, if it still is one; another version of eddy may have written it.
 pub(crate) fn unpack(bytes: &[u8]) -> Option<Loaded> {
-    let (pairs, bundle, tls): (Vec<(String, String)>, Option<PathBuf>, TlsFiles) =
+    let (texts, bundle, tls): (Vec<(String, String, bool)>, Option<PathBuf>, TlsFiles) =
         serde_json::from_slice(bytes).ok()?;
-    let sources: Vec<SourceText> = pairs.iter().map(|(path, text)| SourceText::new(path, text)).collect();
+    let source = |(path, text, is_included): &(String, String, bool)| SourceText {
+        is_included: *is_included,
+        ..SourceText::new(path, text)
+    };
+    let sources: Vec<SourceText> = texts.iter().map(source).collect();
     let mut config = eddy_config::check_with(&sources, Leniency::Lenient).ok()?.config;
     let folders = folders_of(&config);
     if let Some(library) = &bundle {
@@ -132,8 +137,10 @@ mod tests {
 
     #[test]
     fn what_was_in_force_can_be_checked_again() {
-        let text = "listeners: [{address: '127.0.0.1:0', demo: true}]\n";
-        let sources = vec![SourceText::new("eddy.yaml", text)];
+        let text =
+            "listeners: [{address: '127.0.0.1:0', routes: legacy}]\nroutes: {legacy: {file: legacy.conf}}\n";
+        let legacy = SourceText::new("legacy.conf", "http { server { return 200; } }").included();
+        let sources = vec![SourceText::new("eddy.yaml", text), legacy];
         let checked = eddy_config::check(&sources).unwrap();
         let kept = unpack(&pack(&sources, None, &TlsFiles::default())).unwrap();
         assert_eq!(kept.sources, sources);

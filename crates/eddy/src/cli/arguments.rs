@@ -32,6 +32,9 @@ pub(super) enum Command {
     /// List the rules in the order in which they are tried
     #[command(after_help = AFTER_ROUTES)]
     Routes(Routes),
+    /// Write the routes of one dialect in another
+    #[command(after_help = AFTER_CONVERT)]
+    Convert(Convert),
     /// Make, build and test filters of your own
     Filter(Filter),
     /// The gateway process that `eddy run` starts
@@ -161,6 +164,32 @@ pub(super) struct Routes {
     /// Write JSON instead of text
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Convert {
+    /// Files, or directories of *.yaml files; several are united. An nginx.conf stands alone, with what it includes
+    #[arg(value_name = "CONFIG", required = true)]
+    pub(super) configs: Vec<PathBuf>,
+
+    /// The dialect to write
+    #[arg(long, value_name = "DIALECT", value_enum, required = true)]
+    pub(super) to: ConvertTarget,
+
+    /// Write what can be said, where not all can be
+    #[arg(long)]
+    pub(super) partial: bool,
+
+    #[command(flatten)]
+    pub(super) dialect: DialectArguments,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ConvertTarget {
+    /// An eddy.yaml
+    Eddy,
+    /// Manifests of the Gateway API, with Services
+    GatewayApi,
 }
 
 #[derive(Debug, Args)]
@@ -336,6 +365,18 @@ Examples:
   eddy routes eddy.yaml --json | jq '.listeners[].rules[].rule'
   eddy routes eddy.yaml --witness catch-all    a request that this rule wins
   eddy routes new.yaml --diff old.yaml         requests that go elsewhere than before";
+
+const AFTER_CONVERT: &str = "\
+What is written sends the same requests to the same place, with the same path, host and
+fields. Each thing that the other dialect cannot say is named with file and line; then
+nothing is written, unless `--partial` is given.
+
+Exit code 1 if something cannot be said exactly and `--partial` is not given.
+
+Examples:
+  eddy convert --to eddy nginx.conf > eddy.yaml
+  eddy convert --to gateway-api eddy.yaml > routes.yaml
+  eddy convert --to eddy --partial nginx.conf 2> left-out.txt > eddy.yaml";
 
 const AFTER_FILTER: &str = "\
 Examples:

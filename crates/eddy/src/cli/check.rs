@@ -38,10 +38,9 @@ pub(super) fn run(arguments: &Check) -> Result<(), Failure> {
     };
     if !arguments.json {
         let in_tables: usize = config.tables.iter().map(|table| table.rules.len()).sum();
-        let in_sites = config.sites.as_ref().map_or(0, |sites| {
-            let is_location = |kind: &PlaceKind| !matches!(kind, PlaceKind::Server | PlaceKind::If);
-            sites.places().iter().filter(|place| is_location(&place.kind)).count()
-        });
+        let is_location = |kind: &PlaceKind| !matches!(kind, PlaceKind::Server | PlaceKind::If);
+        let places = config.sites.iter().flat_map(|sites| sites.places());
+        let in_sites = places.filter(|place| is_location(&place.kind)).count();
         let rules = in_tables + in_sites;
         print(&format!(
             "ok: {}, {}, {}\n",

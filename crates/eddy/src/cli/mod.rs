@@ -2,6 +2,7 @@
 
 mod arguments;
 mod check;
+mod convert;
 mod diff;
 mod duration;
 mod explain;

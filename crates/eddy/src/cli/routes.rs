@@ -5,7 +5,7 @@ use std::io::stderr;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use eddy_config::{Config, Leniency, ListenerConfig, Serve, render};
+use eddy_config::{ActionKind, Config, Leniency, ListenerConfig, Serve, SitesAt, render};
 use eddy_route::nginx::SiteListing;
 use eddy_route::{Listing, RankedRule, RouteTable, Router};
 use eddy_source::FileSource;
@@ -46,12 +46,17 @@ pub(super) fn run(arguments: &Routes) -> Result<(), Failure> {
     let mut listeners = Vec::new();
     for listener in &config.listeners {
         let (name, address) = (listener.name.to_string(), listener.address.to_string());
-        if let (Serve::Sites(index), Some(sites)) = (&listener.serve, &config.sites) {
-            let sites = Some(sites.listing(*index));
+        if let Serve::Sites(at) = listener.serve {
+            let sites = listing(&config, [at]);
             listeners.push(ListenerRules { listener: name, address, rules: Vec::new(), sites });
         } else if let Some(router) = router_of(&config, listener)? {
-            let rules = router.ordered();
-            listeners.push(ListenerRules { listener: name, address, rules, sites: None });
+            let sites = listing(&config, led_to(&config, &router));
+            listeners.push(ListenerRules {
+                listener: name,
+                address,
+                rules: router.ordered_by(&|a, b| config.are_alike(a, b)),
+                sites,
+            });
         }
     }
     if arguments.json {
@@ -63,6 +68,29 @@ pub(super) fn run(arguments: &Routes) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The servers of NGINX's that rules lead to.
+fn led_to(config: &Config, router: &Router) -> Vec<SitesAt> {
+    let mut found = Vec::new();
+    for rule in router.rules() {
+        let action = config.actions.get(rule.action as usize);
+        if let Some(ActionKind::Sites(at)) = action.map(|action| &action.kind)
+            && !found.contains(at)
+        {
+            found.push(*at);
+        }
+    }
+    found
+}
+
+/// All servers of some addresses; nothing where there are no addresses.
+fn listing(config: &Config, all: impl IntoIterator<Item = SitesAt>) -> Option<SiteListing> {
+    let listed = all.into_iter().filter_map(|at| Some(config.sites.get(at.sites)?.listing(at.address)));
+    listed.reduce(|mut all, more| {
+        all.servers.extend(more.servers);
+        all
+    })
+}
+
 fn text_of(listeners: &[ListenerRules]) -> String {
     let mut out = String::new();
     for listener in listeners {
@@ -71,10 +99,12 @@ fn text_of(listeners: &[ListenerRules]) -> String {
         }
         // Writing to a string never fails.
         let _ = writeln!(out, "listener {}", named(&listener.listener, &listener.address));
-        let _ = match &listener.sites {
-            Some(sites) => write!(out, "{sites}"),
-            None => write!(out, "{}", Listing { rules: &listener.rules }),
-        };
+        if !listener.rules.is_empty() || listener.sites.is_none() {
+            let _ = write!(out, "{}", Listing { rules: &listener.rules });
+        }
+        if let Some(sites) = &listener.sites {
+            let _ = write!(out, "{sites}");
+        }
     }
     if out.is_empty() {
         out.push_str("no listener has routes\n");

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use anyhow::anyhow;
-use eddy_config::{Action, ActionKind, Config, ListenAddress, Serve};
+use eddy_config::{Action, ActionKind, Config, ListenAddress, ListenerConfig, Serve, SitesAt};
 use eddy_http::{RequestHead, Version};
-use eddy_route::nginx::{SiteExplanation, SiteRequest, Sites};
-use eddy_route::normalise::{Normal, Normaliser};
+use eddy_route::nginx::{SiteExplanation, SiteRequest};
+use eddy_route::normalise::Normal;
 use eddy_route::{Candidate, Explanation, RouteRequest, RouteScratch, Router};
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ pub(crate) struct Answers {
 }
 
 /// What one listener does with the request.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct ListenerAnswer {
     listener: String,
     address: String,
@@ -70,11 +70,12 @@ pub(crate) fn explain(
             continue;
         }
         let mut answer = None;
-        if let (Serve::Sites(index), Some(sites)) = (&listener.serve, &config.sites) {
-            answer = Some(explain_site(sites, *index, &listener.address, listener.tls.is_some(), &asked));
+        if let Serve::Sites(at) = listener.serve {
+            let site = explain_site(config, at, &listener.address, listener.tls.is_some(), &asked);
+            answer = Some(ListenerAnswer { site, ..ListenerAnswer::default() });
         } else {
             with_router(number, &mut |router| {
-                answer = Some(explain_rules(config, router, listener.normaliser, &asked))
+                answer = Some(explain_rules(config, router, listener, &asked));
             })?;
         }
         let Some(mut answer) = answer else { continue };
@@ -91,7 +92,7 @@ pub(crate) fn explain(
     if listeners.is_empty() {
         return Err(no_listener(config, question));
     }
-    let is_site = listeners.iter().any(|listener| listener.site.is_some());
+    let is_site = listeners.iter().any(|listener| listener.site.is_some() && listener.explanation.is_none());
     if let (Some(_), true) = (&question.why_not, is_site) {
         return Err(anyhow!(
             "an nginx.conf has no rules to ask after; the explanation lists the locations that fit as well"
@@ -141,21 +142,17 @@ impl ListenerAnswer {
     }
 }
 
-fn explain_rules(config: &Config, router: &Router, normaliser: Normaliser, asked: &Asked) -> ListenerAnswer {
+fn explain_rules(
+    config: &Config,
+    router: &Router,
+    listener: &ListenerConfig,
+    asked: &Asked,
+) -> ListenerAnswer {
     let Asked { bytes, head, .. } = asked;
-    let mut answer = ListenerAnswer {
-        listener: String::new(),
-        address: String::new(),
-        refused: None,
-        action: None,
-        rewritten_path: None,
-        explanation: None,
-        site: None,
-        why_not: None,
-    };
+    let mut answer = ListenerAnswer::default();
     let mut normal = Vec::new();
     let sent = head.path.of(bytes);
-    let path = match normaliser.apply(sent, &mut normal) {
+    let path = match listener.normaliser.apply(sent, &mut normal) {
         Ok(Normal::AsIs) => sent,
         Ok(Normal::Changed) => normal.as_slice(),
         Err(fault) => {
@@ -171,7 +168,7 @@ fn explain_rules(config: &Config, router: &Router, normaliser: Normaliser, asked
         path,
         query,
         target: &target,
-        scheme: b"http",
+        scheme: if listener.tls.is_some() { b"https" } else { b"http" },
         method: head.method_name(bytes),
         random: 0,
         fields: head.fields(bytes),
@@ -181,6 +178,9 @@ fn explain_rules(config: &Config, router: &Router, normaliser: Normaliser, asked
     if let Some(found) = router.lookup(&request, &mut scratch) {
         let action = usize::try_from(found.rule.action).ok().and_then(|index| config.actions.get(index));
         answer.action = action.map(|action| action_text(config, action));
+        if let Some(ActionKind::Sites(at)) = action.map(|action| &action.kind) {
+            answer.site = explain_site(config, *at, &listener.address, listener.tls.is_some(), asked);
+        }
         let mut rewritten = Vec::new();
         match found.rewrite(path, &mut scratch, &mut rewritten) {
             Ok(true) => answer.rewritten_path = Some(String::from_utf8_lossy(&rewritten).into_owned()),
@@ -193,12 +193,13 @@ fn explain_rules(config: &Config, router: &Router, normaliser: Normaliser, asked
 
 /// Explains a request at an address of NGINX's servers.
 fn explain_site(
-    sites: &Sites,
-    index: usize,
+    config: &Config,
+    at: SitesAt,
     address: &ListenAddress,
     is_tls: bool,
     asked: &Asked,
-) -> ListenerAnswer {
+) -> Option<SiteExplanation> {
+    let sites = config.sites.get(at.sites)?;
     let Asked { bytes, head, .. } = asked;
     let target = head.target.of(bytes);
     let target = target.get(target.len() - origin_len(head)..).unwrap_or_default();
@@ -222,16 +223,7 @@ fn explain_site(
         local_port,
         id: 0,
     };
-    ListenerAnswer {
-        listener: String::new(),
-        address: String::new(),
-        refused: None,
-        action: None,
-        rewritten_path: None,
-        explanation: None,
-        site: Some(sites.explain(index, &request)),
-        why_not: None,
-    }
+    Some(sites.explain(at.address, &request))
 }
 
 /// The length of path and query in a target.
@@ -253,6 +245,7 @@ pub(crate) fn action_text(config: &Config, action: &Action) -> String {
         }
         ActionKind::Respond(respond) => format!("respond {}", respond.status),
         ActionKind::Redirect(redirect) => format!("redirect {}", redirect.status),
+        ActionKind::Sites(_) => "servers of NGINX's".to_owned(),
     }
 }
 

@@ -50,7 +50,7 @@ fn golden_folder() -> PathBuf {
 #[test]
 fn help_teaches() {
     golden("help.txt", &check(&["--help"], 0));
-    for command in ["run", "check", "explain", "routes"] {
+    for command in ["run", "check", "explain", "routes", "convert"] {
         golden(&format!("help-{command}.txt"), &check(&[command, "--help"], 0));
     }
     golden("help-filter.txt", &check(&["filter", "--help"], 0));
@@ -180,4 +180,21 @@ fn output_that_nobody_reads_is_no_fault() {
         std::process::Command::new("sh").args(["-c", &command]).current_dir(directory.path()).status();
     assert!(status.unwrap().success());
     assert_eq!(std::fs::read_to_string(directory.join("code")).unwrap(), "0\n");
+}
+
+#[test]
+fn convert_writes_what_can_be_said_and_names_the_rest() {
+    let (output, directory) = run(&["convert", "--to", "gateway-api", "eddy.yaml"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(output.stdout.is_empty() && told.contains("eddy.yaml:5: rule `health`"), "{told}");
+    let partial = ["convert", "--to", "gateway-api", "--partial", "eddy.yaml"];
+    let output = run_to_end(&partial, directory.path());
+    assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("kind: HTTPRoute"));
+    let again = run_to_end(&["convert", "--to", "eddy", "eddy.yaml"], directory.path());
+    assert!(again.status.success());
+    directory.write("again.yaml", &String::from_utf8_lossy(&again.stdout));
+    let same = run_to_end(&["routes", "again.yaml", "--diff", "eddy.yaml"], directory.path());
+    let text = String::from_utf8_lossy(&same.stdout).into_owned();
+    assert!(text.contains("0 of 3 requests"), "{text}");
 }

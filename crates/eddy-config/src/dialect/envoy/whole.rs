@@ -161,7 +161,7 @@ impl Whole {
         Config {
             listeners: self.listeners,
             tables: self.tables,
-            sites: None,
+            sites: Vec::new(),
             actions: self.actions,
             clusters: self.clusters,
             filters: Vec::new(),

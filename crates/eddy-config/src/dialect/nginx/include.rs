@@ -1,6 +1,8 @@
 //! `include`: which files a configuration asks for, and putting their directives in its place.
 
+use std::collections::HashMap;
 use std::path::Path;
+use std::rc::Rc;
 
 use super::tree::{Directive, parse};
 use crate::problem::{Report, SourceText, shown};
@@ -10,15 +12,25 @@ pub(crate) fn is_nginx(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "conf")
 }
 
-/// The patterns that the texts ask for with `include`, each as a path from where eddy runs.
+/// The patterns that a source and those that it includes ask for with `include`, each as a path from where eddy runs.
 ///
-/// The first text is the configuration itself; patterns are relative to its folder.
-pub(crate) fn includes(sources: &[SourceText]) -> Vec<String> {
-    let Some(root) = sources.first() else { return Vec::new() };
+/// Patterns are relative to the folder of that source.
+pub(crate) fn includes(sources: &[SourceText], root: usize) -> Vec<String> {
+    let Some(path) = sources.get(root).map(|root| &root.path) else { return Vec::new() };
     let mut found = Vec::new();
     let mut report = Report::new();
-    for (source, number) in sources.iter().zip(0..) {
-        gather(&parse(&source.text, number, &mut report), &root.path, &mut found);
+    let mut pending = vec![root];
+    let mut seen = vec![false; sources.len()];
+    while let Some(number) = pending.pop() {
+        if std::mem::replace(&mut seen[number], true) {
+            continue;
+        }
+        let mut own = Vec::new();
+        gather(&parse(&sources[number].text, 0, &mut report), path, &mut own);
+        let asked = |source: &SourceText| own.iter().any(|pattern| matches_pattern(pattern, &source.path));
+        pending
+            .extend(sources.iter().enumerate().filter(|(_, source)| asked(source)).map(|(number, _)| number));
+        found.extend(own);
     }
     found.sort();
     found.dedup();
@@ -34,29 +46,42 @@ fn gather(directives: &[Directive], root: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The directives of the first source, files in the place of their `include`.
-pub(super) fn united(sources: &[SourceText], report: &mut Report) -> Vec<Directive> {
-    let trees: Vec<Vec<Directive>> =
-        sources.iter().zip(0..).map(|(source, number)| parse(&source.text, number, report)).collect();
-    let Some(first) = trees.first() else { return Vec::new() };
-    let mut left = DIRECTIVES_MAX;
-    let mut uniter = Uniter { sources, trees: &trees, left: &mut left };
-    uniter.unite(first, 0, report)
+/// The directives of a source, files in the place of their `include`.
+pub(super) fn united(sources: &[SourceText], root: usize, report: &mut Report) -> Vec<Directive> {
+    let mut uniter = Uniter {
+        sources,
+        root: sources.get(root).map_or("", |source| &source.path),
+        trees: HashMap::new(),
+        left: DIRECTIVES_MAX,
+    };
+    let first = uniter.tree(root, report);
+    uniter.unite(&first, 0, report)
 }
 
 struct Uniter<'t> {
     sources: &'t [SourceText],
-    trees: &'t [Vec<Directive>],
+    /// The path of the source that all begins with.
+    root: &'t str,
+    /// What was read of sources, by index.
+    trees: HashMap<usize, Rc<[Directive]>>,
     /// How many directives there may still be: files that ask for each other multiply.
-    left: &'t mut usize,
+    left: usize,
 }
 
 impl Uniter<'_> {
+    fn tree(&mut self, source: usize, report: &mut Report) -> Rc<[Directive]> {
+        let read = self.trees.entry(source).or_insert_with(|| {
+            let text = self.sources.get(source).map_or("", |source| &source.text);
+            parse(text, u32::try_from(source).unwrap_or(u32::MAX), report).into()
+        });
+        Rc::clone(read)
+    }
+
     fn unite(&mut self, directives: &[Directive], depth: usize, report: &mut Report) -> Vec<Directive> {
         let mut united = Vec::with_capacity(directives.len());
         for directive in directives {
             let Some(left) = self.left.checked_sub(1) else { return united };
-            *self.left = left;
+            self.left = left;
             if left == 0 {
                 let message = format!("there are more than {DIRECTIVES_MAX} directives");
                 report.error(directive.name.place, message);
@@ -89,24 +114,24 @@ impl Uniter<'_> {
                 .hint("does a file include itself?");
             return;
         }
-        let root = self.sources.first().map_or("", |source| &source.path);
-        let path = resolved(&pattern.text, root);
-        let trees = self.trees;
-        let mut matching: Vec<(&str, &Vec<Directive>)> = self
-            .sources
+        let path = resolved(&pattern.text, self.root);
+        let sources = self.sources;
+        let mut matching: Vec<(&str, usize)> = sources
             .iter()
-            .zip(trees)
-            .filter(|(source, _)| matches_pattern(&path, &source.path))
-            .map(|(source, tree)| (&*source.path, tree))
+            .enumerate()
+            .filter(|(_, source)| matches_pattern(&path, &source.path))
+            .map(|(number, source)| (&*source.path, number))
             .collect();
-        matching.sort_by_key(|(path, _)| *path);
+        matching.sort_unstable();
         if matching.is_empty() && !is_pattern(&path) {
             report
                 .error(pattern.place, format!("there is no file `{}`", shown(&path)))
                 .hint("relative names are taken from the folder of the first file");
         }
-        for (_, tree) in matching {
-            united.extend(self.unite(tree, depth + 1, report));
+        for (_, number) in matching {
+            let tree = self.tree(number, report);
+            let own = self.unite(&tree, depth + 1, report);
+            united.extend(own);
         }
     }
 }
@@ -223,6 +248,6 @@ mod tests {
             SourceText::new("etc/nginx.conf", "http { include sites/*; }"),
             SourceText::new("etc/sites/a", "server { include /x/y; }"),
         ];
-        assert_eq!(includes(&sources), ["/x/y", "etc/sites/*"]);
+        assert_eq!(includes(&sources, 0), ["/x/y", "etc/sites/*"]);
     }
 }

@@ -28,5 +28,5 @@ pub use include::{is_pattern, matches_pattern};
 pub use page::directives_page;
 pub(in crate::dialect) use targets::Targets;
 pub(in crate::dialect) use tree::{Directive, Word};
-pub(crate) use whole::check_nginx;
 pub(in crate::dialect) use whole::make;
+pub(crate) use whole::{check_nginx, included};

@@ -240,7 +240,7 @@ impl Reader<'_> {
             retry,
             filters: Vec::new(),
         });
-        u32::try_from(self.actions.len() - 1).unwrap_or(u32::MAX)
+        u32::try_from(self.actions_before + self.actions.len() - 1).unwrap_or(u32::MAX)
     }
 
     /// Gathers addresses that a variable may be given, so that `proxy_pass` can name them.

@@ -26,6 +26,8 @@ pub(super) struct Reader<'r> {
     /// Servers, locations, maps and variables.
     pub(super) spec: SitesSpec,
     pub(super) actions: Vec<Action>,
+    /// How many actions others have before these.
+    pub(super) actions_before: usize,
     pub(super) clusters: Vec<ClusterConfig>,
     /// What balancing by hash goes by, for each cluster.
     pub(super) hash_keys: Vec<Option<TextTemplate>>,
@@ -43,13 +45,19 @@ pub(super) struct Reader<'r> {
 
 impl<'r> Reader<'r> {
     /// Nothing is read yet.
-    pub(super) fn new(sources: &'r [SourceText], leniency: Leniency, report: &'r mut Report) -> Self {
+    pub(super) fn new(
+        sources: &'r [SourceText],
+        actions_before: usize,
+        leniency: Leniency,
+        report: &'r mut Report,
+    ) -> Self {
         Self {
             report,
             sources,
             leniency,
-            spec: SitesSpec::default(),
+            spec: SitesSpec { hash_keys: vec![None; actions_before], ..SitesSpec::default() },
             actions: Vec::new(),
+            actions_before,
             clusters: Vec::new(),
             hash_keys: Vec::new(),
             cluster_keys: HashMap::new(),

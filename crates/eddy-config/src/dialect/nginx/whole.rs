@@ -9,7 +9,7 @@ use eddy_route::nginx::{Address, LastTry, PlaceKind, Sites};
 use eddy_upstream::ClusterConfig;
 
 use super::block::{EVENTS, HTTP, MAIN};
-use super::include::{includes, is_pattern, united};
+use super::include::{includes, is_pattern, matches_pattern, united};
 use super::reader::Reader;
 use super::scope::Scope;
 use super::server::ServerRead;
@@ -18,17 +18,25 @@ use super::tree::{Directive, Word};
 use crate::check::{Leniency, version_of};
 use crate::config::{
     AccessLogConfig, Action, AddressBlock, Config, ForwardedConfig, GatewayLimits, HttpLimits, HttpTimeouts,
-    ListenAddress, ListenerConfig, LogConfig, LogFormat, LogTarget, QuarantineConfig, Serve,
+    ListenAddress, ListenerConfig, LogConfig, LogFormat, LogTarget, QuarantineConfig, Serve, SitesAt,
 };
 use crate::problem::{Place, Report, SourceText, shown};
 
-/// Checks a configuration of NGINX's: the first source, the others being files that it includes.
-pub(crate) fn check_nginx(sources: &[SourceText], leniency: Leniency, report: &mut Report) -> Option<Config> {
-    let directives = united(sources, report);
+/// Checks a configuration of NGINX's: the source `root` and those that it includes.
+///
+/// Of errors that were noted before nothing is made. Actions are numbered from `actions_before` on.
+pub(crate) fn check_nginx(
+    sources: &[SourceText],
+    root: usize,
+    actions_before: usize,
+    leniency: Leniency,
+    report: &mut Report,
+) -> Option<Config> {
+    let directives = united(sources, root, report);
     if report.has_errors() {
         return None;
     }
-    let mut reader = Reader::new(sources, leniency, report);
+    let mut reader = Reader::new(sources, actions_before, leniency, report);
     let mut frame = Frame::default();
     reader.main(&directives, &mut frame);
     reader.check_variables();
@@ -36,7 +44,7 @@ pub(crate) fn check_nginx(sources: &[SourceText], leniency: Leniency, report: &m
     if reader.report.has_errors() {
         return None;
     }
-    Some(reader.config(frame, sources))
+    Some(reader.config(frame, sources, root))
 }
 
 /// What directives that were made by another dialect come to.
@@ -58,7 +66,7 @@ pub(in crate::dialect) fn make(
     report: &mut Report,
 ) -> Option<Made> {
     let leniency = if report.is_lenient() { Leniency::Lenient } else { Leniency::Strict };
-    let mut reader = Reader::new(sources, leniency, report);
+    let mut reader = Reader::new(sources, 0, leniency, report);
     // Keys of balancing are found by the place of an action, and of a cluster, in its list.
     reader.spec.hash_keys.resize(actions.len(), None);
     reader.hash_keys.resize(clusters.len(), None);
@@ -227,7 +235,7 @@ impl Reader<'_> {
         listeners
     }
 
-    fn config(mut self, frame: Frame, sources: &[SourceText]) -> Config {
+    fn config(mut self, frame: Frame, sources: &[SourceText], root: usize) -> Config {
         let listeners = self.listeners(&frame.servers);
         let Self { spec, actions, clusters, .. } = self;
         let workers = u32::from(frame.workers.unwrap_or(1));
@@ -250,19 +258,22 @@ impl Reader<'_> {
             drain_timeout: frame.drain_timeout.unwrap_or(crate::check::DRAIN_TIMEOUT),
             shown: sources.iter().map(|source| &*source.text).collect::<Vec<_>>().join("\n").into(),
             version: version_of(sources),
-            sites: Some(Arc::new(Sites::build(spec))),
-            included: included(sources),
+            sites: vec![Arc::new(Sites::build(spec))],
+            included: included(sources, root),
             route_check: 0,
         }
     }
 }
 
 /// The files that are included, and the folders that patterns look into.
-fn included(sources: &[SourceText]) -> Vec<PathBuf> {
-    let files = sources.iter().skip(1).map(|source| PathBuf::from(&*source.path));
-    let patterns = includes(sources).into_iter().filter(|pattern| is_pattern(pattern));
+pub(crate) fn included(sources: &[SourceText], root: usize) -> Vec<PathBuf> {
+    let asked = includes(sources, root);
+    let is_asked = |source: &&SourceText| asked.iter().any(|pattern| matches_pattern(pattern, &source.path));
+    let files = sources.iter().filter(is_asked).map(|source| PathBuf::from(&*source.path));
+    let files: Vec<PathBuf> = files.collect();
+    let patterns = asked.into_iter().filter(|pattern| is_pattern(pattern));
     let folders = patterns.filter_map(|pattern| Path::new(&pattern).parent().map(Path::to_path_buf));
-    files.chain(folders.filter(|folder| !is_pattern(&folder.to_string_lossy()))).collect()
+    files.into_iter().chain(folders.filter(|folder| !is_pattern(&folder.to_string_lossy()))).collect()
 }
 
 /// A listener with the limits of its default server.
@@ -283,7 +294,7 @@ fn listener(address: &ListenAddress, index: usize, scope: &Scope) -> ListenerCon
         normaliser: eddy_route::normalise::Normaliser::Eddy,
         name: address.to_string().into(),
         address: address.clone(),
-        serve: Serve::Sites(index),
+        serve: Serve::Sites(SitesAt { sites: 0, address: index }),
         tls: None,
         limits,
         timeouts,
@@ -302,5 +313,5 @@ fn access_log(word: &Word) -> Option<AccessLogConfig> {
         "/dev/stderr" => LogTarget::Stderr,
         file => LogTarget::File(file.into()),
     };
-    Some(AccessLogConfig { target, format: LogFormat::Text, time_zone: "UTC".into() })
+    Some(AccessLogConfig { target, format: LogFormat::Text, time_zone: "UTC".into(), has_step: false })
 }

@@ -1,0 +1,209 @@
+//! Tables from files of other programs: read as those read them, and put beside the others.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use eddy_http::FieldEdits;
+use eddy_route::nginx::{NameForm, Sites};
+use eddy_route::{Dialect, HostPattern, Origin, RouteTable, Rule};
+use eddy_upstream::ClusterConfig;
+
+use super::condition::ConditionPlaces;
+use super::names::Names;
+use super::table::{RulePlaces, Tables};
+use super::whole::Leniency;
+use crate::config::{Action, ActionKind, Config, ListenAddress, ListenerConfig, RetryConfig, Serve, SitesAt};
+use crate::dialect::nginx::{check_nginx, included, is_nginx};
+use crate::problem::{Place, Report, SourceText, shown};
+use crate::read::At;
+use crate::value::{DialectName, FilePath, Name};
+
+/// What tables from other files bring along.
+pub(super) struct Embedder<'s> {
+    pub(super) sources: &'s [SourceText],
+    leniency: Leniency,
+    /// All clusters, those of eddy's own configuration first.
+    pub(super) clusters: Vec<ClusterConfig>,
+    pub(super) sites: Vec<Arc<Sites>>,
+    /// The files, and folders in which there may be more of them.
+    pub(super) included: Vec<PathBuf>,
+}
+
+/// A table from a file, as it is written.
+pub(super) struct Wanted<'w> {
+    pub(super) name: &'w Arc<str>,
+    pub(super) dialect: Option<At<DialectName>>,
+    pub(super) file: &'w At<FilePath>,
+    pub(super) address: Option<&'w At<ListenAddress>>,
+}
+
+/// The path of a table's file from where eddy runs.
+pub(super) fn embedded_path(file: &At<FilePath>, sources: &[SourceText]) -> String {
+    let named_in = sources.get(file.place.source as usize).map_or("", |source| &source.path);
+    let folder = Path::new(named_in).parent().unwrap_or_else(|| Path::new(""));
+    folder.join(&file.value.0).to_string_lossy().into_owned()
+}
+
+impl<'s> Embedder<'s> {
+    /// Nothing is brought along yet.
+    pub(super) fn new(sources: &'s [SourceText], leniency: Leniency, clusters: Vec<ClusterConfig>) -> Self {
+        Self { sources, leniency, clusters, sites: Vec::new(), included: Vec::new() }
+    }
+
+    /// Adds the tables of a file; `name` is what they are called together.
+    pub(super) fn embed(
+        &mut self,
+        wanted: &Wanted<'_>,
+        tables: &mut Tables,
+        cluster_names: &mut Names,
+        report: &mut Report,
+    ) {
+        let Wanted { name, dialect, file, address } = *wanted;
+        let path = embedded_path(file, self.sources);
+        let Some(root) = self.sources.iter().position(|source| *source.path == *path) else {
+            report
+                .error(file.place, format!("there is no file `{}`", shown(&path)))
+                .hint("it is looked for in the folder of this file");
+            return;
+        };
+        let is_meant = match dialect.map(|dialect| dialect.value) {
+            Some(DialectName::Nginx) => true,
+            Some(DialectName::Eddy) => false,
+            None => is_nginx(&path),
+        };
+        if !is_meant {
+            report
+                .error(file.place, "a table from a file is written in the dialect of another program")
+                .hint("write `dialect: nginx` beside it, or the rules as `rules`");
+            return;
+        }
+        let read = check_nginx(self.sources, root, tables.actions.len(), self.leniency, report);
+        self.included.push(PathBuf::from(path));
+        self.included.extend(included(self.sources, root));
+        let Some(read) = read else { return };
+        let Some(listener) = choose(&read.listeners, address, file.place, report) else { return };
+        let Config { actions, clusters, sites, .. } = &read;
+        let (clusters_before, sites_before) = (self.clusters.len(), self.sites.len());
+        for cluster in clusters {
+            let own_name: Arc<str> = format!("{name}/{}", cluster.name).into();
+            let name = At { value: Name(Arc::clone(&own_name)), place: file.place };
+            cluster_names.define(&name);
+            // A name that eddy's own configuration has already would lead there.
+            if cluster_names.find(&own_name) != Some(self.clusters.len()) {
+                let message = format!("there is a cluster `{own_name}` already");
+                report.error(file.place, message).hint("give it another name, or the table");
+            }
+            self.clusters.push(ClusterConfig { name: own_name, ..cluster.clone() });
+        }
+        tables.actions.extend(actions.iter().cloned().map(|action| moved(action, clusters_before)));
+        if let Serve::Sites(at) = listener.serve
+            && let Some(all) = sites.get(at.sites)
+        {
+            let at = SitesAt { sites: sites_before, address: at.address };
+            self.add_servers(name, all, at, tables);
+        }
+        self.sites.extend(sites.iter().cloned());
+    }
+
+    /// Adds the table whose rules lead to servers of NGINX's: to those of a host where that is said by a name that hosts
+    /// are ordered by, else from any host.
+    fn add_servers(&self, name: &Arc<str>, sites: &Sites, at: SitesAt, tables: &mut Tables) {
+        let Some(listening) = sites.addresses().get(at.address) else { return };
+        let action = u32::try_from(tables.actions.len()).unwrap_or(u32::MAX);
+        tables.actions.push(Action {
+            kind: ActionKind::Sites(at),
+            request_edits: FieldEdits::new(),
+            response_edits: FieldEdits::new(),
+            host_rewrite: None,
+            timeout: None,
+            retry: RetryConfig::default(),
+            filters: Vec::new(),
+        });
+        let mut table = RouteTable::new(name, Dialect::Eddy);
+        let mut places = Vec::new();
+        let mut taken: HashSet<HostPattern> = HashSet::new();
+        let named = listening.servers.iter().map(|server| (*server, false));
+        for (server, is_rest) in named.chain([(listening.default, true)]) {
+            let Some(spec) = sites.servers().get(server as usize) else { continue };
+            let hosts: Vec<HostPattern> = if is_rest {
+                Vec::new()
+            } else {
+                let hosts = spec.names.iter().flat_map(|name| hosts_of(&name.form));
+                hosts.filter(|host| taken.insert(host.clone())).collect()
+            };
+            if hosts.is_empty() && !is_rest {
+                continue;
+            }
+            let Some(place) = sites.places().get(spec.place as usize) else { continue };
+            let rule = if is_rest { format!("{name} (other hosts)") } else { place.name.to_string() };
+            places.push(RulePlaces {
+                rule: self.place_of(&place.origin, is_rest),
+                conditions: ConditionPlaces::default(),
+                rewrite: None,
+            });
+            table.rules.push(Rule { hosts, action, ..Rule::new(&rule, place.origin.clone()) });
+        }
+        tables.tables.push(table);
+        tables.places.push(places);
+    }
+
+    /// Where a rule is written; nowhere for one that every file has, so that nothing is said of it.
+    fn place_of(&self, origin: &Origin, is_rest: bool) -> Place {
+        let source = self.sources.iter().position(|source| source.path == origin.file).unwrap_or_default();
+        let source = u32::try_from(source).unwrap_or_default();
+        if is_rest { Place::default() } else { Place { source, line: origin.line, column: 1, length: 1 } }
+    }
+}
+
+/// The hosts that a server's name says, as far as hosts are ordered by it.
+fn hosts_of(form: &NameForm) -> Vec<HostPattern> {
+    match form {
+        NameForm::Exact(name) if !name.is_empty() => vec![HostPattern::Exact(name.to_string())],
+        NameForm::Leading(end) => vec![HostPattern::Suffix(end.trim_start_matches('.').to_owned())],
+        NameForm::Domain(name) => {
+            vec![HostPattern::Exact(name.to_string()), HostPattern::Suffix(name.to_string())]
+        }
+        NameForm::Exact(_) | NameForm::Trailing(_) | NameForm::Pattern(_) => Vec::new(),
+    }
+}
+
+/// An action whose clusters stand behind others.
+fn moved(mut action: Action, clusters_before: usize) -> Action {
+    match &mut action.kind {
+        ActionKind::Cluster(cluster) => *cluster += clusters_before,
+        ActionKind::Weighted(clusters) => {
+            clusters.iter_mut().for_each(|share| share.cluster += clusters_before);
+        }
+        ActionKind::Respond(_) | ActionKind::Redirect(_) | ActionKind::Sites(_) => {}
+    }
+    action
+}
+
+/// The listener of a file that is meant.
+fn choose<'l>(
+    listeners: &'l [ListenerConfig],
+    address: Option<&At<ListenAddress>>,
+    place: Place,
+    report: &mut Report,
+) -> Option<&'l ListenerConfig> {
+    let texts: Vec<String> = listeners.iter().map(|listener| format!("`{}`", listener.address)).collect();
+    let known = texts.join(", ");
+    match (listeners, address) {
+        ([only], None) => Some(only),
+        (_, Some(address)) => {
+            let meant = listeners.iter().find(|listener| listener.address == address.value);
+            if meant.is_none() {
+                let message = format!("no server of the file listens at `{}`", address.value);
+                report.error(address.place, message).hint(format!("there is {known}"));
+            }
+            meant
+        }
+        (_, None) => {
+            report
+                .error(place, "the servers of this file listen at several addresses")
+                .hint(format!("say which one is meant with `address`: {known}"));
+            None
+        }
+    }
+}

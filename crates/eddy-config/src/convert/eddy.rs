@@ -1,0 +1,352 @@
+//! Writes eddy.yaml.
+
+use eddy_http::FieldEdits;
+use eddy_route::{CaselessPath, HostPattern, PathPattern, PathRewrite, Rule, ValueMatch, ValueTest};
+use eddy_upstream::{Balance, ClusterConfig, EndpointAddress};
+use serde_json::{Map, Value, json};
+
+use super::named::Named;
+use super::yaml::block;
+use super::{Loss, Plain, PlainRule};
+use crate::config::{Action, ActionKind, RetryConfig};
+
+/// Writes listeners, tables and the clusters that they use.
+pub(super) fn write(plain: &Plain<'_>, losses: &mut Vec<Loss>) -> String {
+    let mut writer = Writer { clusters: plain.clusters, names: Named::default(), used: Vec::new(), losses };
+    let mut tables = Map::new();
+    let mut listeners = Vec::new();
+    for listener in &plain.listeners {
+        let mut names = Vec::new();
+        for table in &listener.tables {
+            let rules: Vec<Value> = table.rules.iter().filter_map(|rule| writer.rule(rule)).collect();
+            names.push(Value::from(table.name.clone()));
+            tables.insert(table.name.clone(), Value::from(rules));
+        }
+        let mut own = json!({"address": listener.address.to_string(), "routes": names});
+        if listener.name != listener.address.to_string() {
+            own["name"] = listener.name.clone().into();
+        }
+        listeners.push(own);
+    }
+    let mut clusters = Map::new();
+    let mut done = 0;
+    while let Some(index) = writer.used.get(done).copied() {
+        done += 1;
+        if let Some(cluster) = plain.clusters.get(index) {
+            let name = writer.name(index);
+            clusters.insert(name, cluster_value(cluster));
+        }
+    }
+    let mut text = block(&json!({"listeners": listeners}), 0);
+    text.push_str(&block(&json!({"routes": tables}), 0));
+    if !clusters.is_empty() {
+        text.push_str(&block(&json!({"clusters": clusters}), 0));
+    }
+    text
+}
+
+struct Writer<'w> {
+    clusters: &'w [ClusterConfig],
+    names: Named,
+    used: Vec<usize>,
+    losses: &'w mut Vec<Loss>,
+}
+
+impl Writer<'_> {
+    fn name(&mut self, index: usize) -> String {
+        let wanted = self.clusters.get(index).map_or("", |cluster| &cluster.name);
+        self.names.of(index, wanted, |letter| letter.is_ascii_alphanumeric() || "_.-".contains(letter))
+    }
+
+    /// The name of a cluster that a rule uses; what its language cannot say of it is noted.
+    fn used(&mut self, index: usize, rule: &Rule) -> String {
+        if !self.used.contains(&index) {
+            self.used.push(index);
+            if let Some(cluster) = self.clusters.get(index) {
+                for reason in unsaid(cluster) {
+                    let reason = format!("of the cluster `{}` {reason}", cluster.name);
+                    self.losses.push(Loss { origin: rule.origin.clone(), reason });
+                }
+            }
+        }
+        self.name(index)
+    }
+
+    fn lose(&mut self, rule: &Rule, reason: &str) {
+        self.losses
+            .push(Loss { origin: rule.origin.clone(), reason: format!("rule `{}`: {reason}", rule.name) });
+    }
+
+    fn rule(&mut self, plain: &PlainRule) -> Option<Value> {
+        let PlainRule { rule, action } = plain;
+        let mut own = Map::new();
+        own.insert("name".to_owned(), rule.name.to_string().into());
+        let Some(conditions) = conditions(rule) else {
+            self.lose(rule, "eddy.yaml cannot say which requests it is for; it is left out");
+            return None;
+        };
+        if !conditions.is_empty() {
+            own.insert("match".to_owned(), conditions.into());
+        }
+        if let Some(rank) = rule.rank {
+            own.insert("rank".to_owned(), rank.into());
+        }
+        if matches!(rule.rewrite, Some(PathRewrite::Matched(_) | PathRewrite::Replace(_))) {
+            self.lose(rule, "eddy.yaml cannot say how it changes the path; it is left out");
+            return None;
+        }
+        let is_proxied = matches!(action.kind, ActionKind::Cluster(_) | ActionKind::Weighted(_));
+        self.kind(rule, action, &mut own)?;
+        if is_proxied {
+            self.proxied(rule, action, &mut own);
+        }
+        add_edits("response_headers", &action.response_edits, &mut own);
+        if !action.filters.is_empty() {
+            self.lose(rule, "what it says of filters is left out");
+        }
+        Some(own.into())
+    }
+
+    fn kind(&mut self, rule: &Rule, action: &Action, own: &mut Map<String, Value>) -> Option<()> {
+        match &action.kind {
+            ActionKind::Cluster(cluster) => {
+                own.insert("cluster".to_owned(), self.used(*cluster, rule).into());
+            }
+            ActionKind::Weighted(shares) => {
+                let shares: Vec<Value> = shares
+                    .iter()
+                    .map(|share| json!({"cluster": self.used(share.cluster, rule), "weight": share.weight}))
+                    .collect();
+                own.insert("clusters".to_owned(), shares.into());
+            }
+            ActionKind::Respond(respond) => {
+                let mut answer = json!({"status": respond.status});
+                if !respond.body.is_empty() {
+                    let Ok(body) = std::str::from_utf8(&respond.body) else {
+                        self.lose(rule, "its answer is no text; it is left out");
+                        return None;
+                    };
+                    answer["body"] = body.into();
+                    answer["content_type"] = respond.content_type.to_string().into();
+                }
+                own.insert("respond".to_owned(), answer);
+            }
+            ActionKind::Redirect(redirect) => {
+                let mut answer = json!({"status": redirect.status});
+                let parts = [("scheme", &redirect.scheme), ("host", &redirect.host)];
+                for (key, part) in parts {
+                    if let Some(part) = part {
+                        answer[key] = part.to_string().into();
+                    }
+                }
+                if redirect.strip_query {
+                    answer["strip_query"] = true.into();
+                }
+                match &rule.rewrite {
+                    Some(PathRewrite::Full(path)) => answer["path"] = path.clone().into(),
+                    Some(PathRewrite::Prefix(prefix)) => answer["prefix"] = prefix.clone().into(),
+                    Some(PathRewrite::Matched(_) | PathRewrite::Replace(_)) | None => {}
+                }
+                own.insert("redirect".to_owned(), answer);
+            }
+            ActionKind::Sites(_) => return None,
+        }
+        Some(())
+    }
+
+    fn proxied(&mut self, rule: &Rule, action: &Action, own: &mut Map<String, Value>) {
+        let mut rewrite = Map::new();
+        match &rule.rewrite {
+            Some(PathRewrite::Full(path)) => drop(rewrite.insert("path".to_owned(), path.clone().into())),
+            Some(PathRewrite::Prefix(prefix)) => {
+                rewrite.insert("prefix".to_owned(), prefix.clone().into());
+            }
+            Some(PathRewrite::Matched(_) | PathRewrite::Replace(_)) | None => {}
+        }
+        if let Some(host) = &action.host_rewrite {
+            rewrite.insert("host".to_owned(), host.to_string().into());
+        }
+        if !rewrite.is_empty() {
+            own.insert("rewrite".to_owned(), rewrite.into());
+        }
+        add_edits("request_headers", &action.request_edits, own);
+        if let Some(timeout) = action.timeout {
+            own.insert("timeout".to_owned(), format!("{}ms", timeout.as_millis()).into());
+        }
+        if action.retry != RetryConfig::default() {
+            let mut retry = json!({"attempts": action.retry.attempts.min(10)});
+            if action.retry.on_reset {
+                retry["on_reset"] = true.into();
+            }
+            if !action.retry.statuses.is_empty() {
+                let sayable: Vec<u16> =
+                    action.retry.statuses.iter().copied().filter(|status| *status >= 400).collect();
+                retry["statuses"] = sayable.into();
+            }
+            own.insert("retry".to_owned(), retry);
+        }
+    }
+}
+
+fn conditions(rule: &Rule) -> Option<Map<String, Value>> {
+    let mut own = Map::new();
+    let hosts: Vec<Value> = rule
+        .hosts
+        .iter()
+        .filter_map(|host| match host {
+            HostPattern::Any => None,
+            HostPattern::Exact(host) => Some(host.clone().into()),
+            HostPattern::Suffix(host) => Some(format!("*.{}", host.trim_start_matches("*.")).into()),
+            HostPattern::OneLabel(_) | HostPattern::ByteSuffix(_) | HostPattern::BytePrefix(_) => None,
+        })
+        .collect();
+    let is_unsaid = |host: &HostPattern| {
+        matches!(host, HostPattern::OneLabel(_) | HostPattern::ByteSuffix(_) | HostPattern::BytePrefix(_))
+    };
+    if rule.hosts.iter().any(is_unsaid) || rule.fraction.is_some() {
+        return None;
+    }
+    if !hosts.is_empty() && hosts.len() == rule.hosts.len() {
+        own.insert("host".to_owned(), hosts.into());
+    }
+    let path = match &rule.path {
+        PathPattern::Any => None,
+        PathPattern::Exact(path) => Some(json!({"exact": path})),
+        PathPattern::Prefix(path) => Some(json!({"prefix": path})),
+        PathPattern::Regex(expression) => Some(json!({"regex": expression})),
+        PathPattern::Template(template) => Some(json!({"template": template})),
+        PathPattern::BytePrefix(prefix) => {
+            Some(json!({"regex": format!("{}(?s:.*)", regex_syntax::escape(prefix))}))
+        }
+        PathPattern::Caseless(path) => Some(json!({"regex": caseless(path)})),
+        PathPattern::Search(_) => return None,
+    };
+    if let Some(path) = path {
+        own.insert("path".to_owned(), path);
+    }
+    if !rule.methods.is_empty() {
+        own.insert("method".to_owned(), rule.methods.clone().into());
+    }
+    for (key, values) in [("headers", &rule.headers), ("query", &rule.query)] {
+        let tests: Map<String, Value> =
+            values.iter().filter_map(|value| Some((value.name.clone(), test_value(value)?))).collect();
+        if tests.len() < values.len() {
+            return None;
+        }
+        if !tests.is_empty() {
+            own.insert(key.to_owned(), tests.into());
+        }
+    }
+    Some(own)
+}
+
+/// An expression for a path in any letter case.
+fn caseless(path: &CaselessPath) -> String {
+    let (text, rest) = match path {
+        CaselessPath::Exact(text) => (text.as_str(), ""),
+        CaselessPath::Prefix(text) => (text.strip_suffix('/').unwrap_or(text), "(?:/(?s:.*))?"),
+        CaselessPath::BytePrefix(text) => (text.as_str(), "(?s:.*)"),
+    };
+    format!("(?i:{}){rest}", regex_syntax::escape(text))
+}
+
+/// A test; `None` where eddy.yaml has no such.
+fn test_value(value: &ValueMatch) -> Option<Value> {
+    if *value != ValueMatch::new(&value.name, value.test.clone()) || value.name.starts_with(':') {
+        return None;
+    }
+    Some(match &value.test {
+        ValueTest::Present => json!({"present": true}),
+        ValueTest::Absent => json!({"absent": true}),
+        ValueTest::Exact(text) => json!({"exact": text}),
+        ValueTest::Prefix(text) => json!({"prefix": text}),
+        ValueTest::Suffix(text) => json!({"suffix": text}),
+        ValueTest::Contains(text) => json!({"contains": text}),
+        ValueTest::Regex(text) => json!({"regex": text}),
+        ValueTest::Range(..) => return None,
+    })
+}
+
+fn add_edits(key: &str, edits: &FieldEdits, own: &mut Map<String, Value>) {
+    if edits.is_empty() {
+        return;
+    }
+    let mut value = Map::new();
+    let removed: Vec<Value> = edits.removed().map(Value::from).collect();
+    if !removed.is_empty() {
+        value.insert("remove".to_owned(), removed.into());
+    }
+    let set: Map<String, Value> =
+        edits.set_fields().map(|(name, value)| (name.to_owned(), value.into())).collect();
+    if !set.is_empty() {
+        value.insert("set".to_owned(), set.into());
+    }
+    let mut added: Map<String, Value> = Map::new();
+    for (name, text) in edits.added() {
+        let values = added.entry(name).or_insert_with(|| Value::from(Vec::<Value>::new()));
+        if let Value::Array(values) = values {
+            values.push(text.into());
+        }
+    }
+    if !added.is_empty() {
+        value.insert("add".to_owned(), added.into());
+    }
+    own.insert(key.to_owned(), value.into());
+}
+
+fn cluster_value(cluster: &ClusterConfig) -> Value {
+    let endpoints: Vec<Value> = cluster
+        .endpoints
+        .iter()
+        .filter(|endpoint| !endpoint.terms.is_down)
+        .map(|endpoint| {
+            let address = match &endpoint.address {
+                EndpointAddress::Socket(address) => address.to_string(),
+                EndpointAddress::Name { host, port } => format!("{host}:{port}"),
+                EndpointAddress::Unix(path) => format!("unix:{}", path.display()),
+            };
+            if endpoint.weight == 1 {
+                address.into()
+            } else {
+                json!({"address": address, "weight": endpoint.weight})
+            }
+        })
+        .collect();
+    let default = ClusterConfig::new("", Vec::new());
+    let mut own = json!({"endpoints": endpoints});
+    let balance = match cluster.balance {
+        Balance::RoundRobin | Balance::Hash | Balance::Ring => None,
+        Balance::LeastRequest => Some("least_request"),
+        Balance::Random => Some("random"),
+        Balance::ClientAddress => Some("client_address"),
+    };
+    if let Some(balance) = balance {
+        own["balance"] = balance.into();
+    }
+    let times = [
+        ("connect_timeout", cluster.connect_timeout, default.connect_timeout),
+        ("first_byte_timeout", cluster.first_byte_timeout, default.first_byte_timeout),
+        ("read_idle_timeout", cluster.read_idle_timeout, default.read_idle_timeout),
+    ];
+    for (key, time, usual) in times {
+        if time != usual {
+            own[key] = format!("{}ms", time.as_millis()).into();
+        }
+    }
+    own
+}
+
+/// What eddy.yaml cannot say of a cluster.
+fn unsaid(cluster: &ClusterConfig) -> Vec<&'static str> {
+    let mut reasons = Vec::new();
+    if matches!(cluster.balance, Balance::Hash | Balance::Ring) {
+        reasons.push("the key that balancing goes by is not said; endpoints are taken in turn");
+    }
+    if cluster.endpoints.iter().any(|endpoint| endpoint.terms.tier > 0) {
+        reasons.push("`backup` is not said; all endpoints are alike");
+    }
+    if cluster.endpoints.iter().any(|endpoint| endpoint.terms.active_max.is_some()) {
+        reasons.push("limits of connections are not said");
+    }
+    reasons
+}

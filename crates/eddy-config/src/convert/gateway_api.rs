@@ -1,0 +1,432 @@
+//! Writes manifests of the Gateway API: a Gateway for each listener, HTTPRoutes, and Services with their endpoints.
+
+use std::collections::BTreeMap;
+
+use eddy_http::FieldEdits;
+use eddy_route::{HostPattern, Origin, PathPattern, PathRewrite, Rule, ValueMatch, ValueTest};
+use eddy_upstream::{Balance, ClusterConfig, EndpointAddress};
+use serde_json::{Value, json};
+
+use super::named::Named;
+use super::yaml::block;
+use super::{Loss, Plain, PlainListener, PlainRule};
+use crate::config::{Action, ActionKind, ListenAddress, Redirect, RetryConfig};
+
+/// Writes the manifests, one document behind the other.
+pub(super) fn write(plain: &Plain<'_>, losses: &mut Vec<Loss>) -> String {
+    let mut writer = Writer {
+        clusters: plain.clusters,
+        names: Named::default(),
+        used: Vec::new(),
+        losses,
+        documents: Vec::new(),
+    };
+    for (number, listener) in plain.listeners.iter().enumerate() {
+        writer.listener(number, listener);
+    }
+    let mut done = 0;
+    while let Some((index, origin)) = writer.used.get(done).cloned() {
+        done += 1;
+        writer.service(index, &origin);
+    }
+    let texts: Vec<String> = writer.documents.iter().map(|document| block(document, 0)).collect();
+    texts.join("---\n")
+}
+
+struct Writer<'w> {
+    clusters: &'w [ClusterConfig],
+    names: Named,
+    /// Clusters that rules name, and the first that does.
+    used: Vec<(usize, Origin)>,
+    losses: &'w mut Vec<Loss>,
+    documents: Vec<Value>,
+}
+
+impl Writer<'_> {
+    fn lose(&mut self, rule: &Rule, reason: &str) {
+        let reason = format!("rule `{}`: {reason}", rule.name);
+        self.losses.push(Loss { origin: rule.origin.clone(), reason });
+    }
+
+    fn listener(&mut self, number: usize, listener: &PlainListener) {
+        let name = format!("eddy-{}", number + 1);
+        let rules: Vec<&PlainRule> = listener.tables.iter().flat_map(|table| &table.rules).collect();
+        let port = match &listener.address {
+            ListenAddress::Tcp(address) => address.port(),
+            ListenAddress::Unix(_) => {
+                if let Some(first) = rules.first() {
+                    self.lose(&first.rule, "a Gateway cannot listen at a Unix socket; port 80 stands for it");
+                }
+                80
+            }
+        };
+        self.documents.push(json!({
+            "apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": {"name": name},
+            "spec": {
+                "gatewayClassName": "eddy",
+                "listeners": [{"name": "http", "port": port, "protocol": "HTTP"}]
+            }
+        }));
+        self.check_hosts(&rules);
+        // Rules of the same hosts stand in one route, so that their order decides between those that are alike.
+        let mut groups: Vec<(Vec<String>, Vec<Value>)> = Vec::new();
+        for (table, plain) in listener
+            .tables
+            .iter()
+            .enumerate()
+            .flat_map(|(table, own)| own.rules.iter().map(move |rule| (table, rule)))
+        {
+            if table > 0 {
+                self.lose(
+                    &plain.rule,
+                    "tables have no order among each other there; the more specific rule wins",
+                );
+            }
+            let Some(rule) = self.rule(plain) else { continue };
+            let hosts: Vec<String> = plain.rule.hosts.iter().filter_map(host_text).collect();
+            match groups.iter_mut().find(|(own, _)| *own == hosts) {
+                Some((_, rules)) => rules.push(rule),
+                None => groups.push((hosts, vec![rule])),
+            }
+        }
+        let mut count = 0;
+        for (hosts, rules) in groups {
+            for rules in rules.chunks(RULES_MAX) {
+                let mut spec = json!({"parentRefs": [{"name": name}], "rules": rules});
+                if !hosts.is_empty() {
+                    spec["hostnames"] = hosts.clone().into();
+                }
+                count += 1;
+                self.documents.push(json!({
+                    "apiVersion": "gateway.networking.k8s.io/v1", "kind": "HTTPRoute",
+                    "metadata": {"name": format!("{name}-{count:04}")}, "spec": spec
+                }));
+            }
+        }
+    }
+
+    /// Notes hosts whose requests fall to rules of less specific ones in eddy, and do not there.
+    fn check_hosts(&mut self, rules: &[&PlainRule]) {
+        let all =
+            |rule: &Rule| if rule.hosts.is_empty() { vec![HostPattern::Any] } else { rule.hosts.clone() };
+        for wide in rules {
+            for host in all(&wide.rule) {
+                let narrow = rules.iter().flat_map(|narrow| all(&narrow.rule)).find(|narrow| {
+                    is_within(narrow, &host) && !rules.iter().any(|rule| is_closing(&rule.rule, narrow))
+                });
+                if let Some(narrow) = narrow.as_ref().and_then(host_text) {
+                    let reason = format!(
+                        "requests for {narrow} that no rule of that host takes come here in eddy, and are answered 404 there"
+                    );
+                    self.lose(&wide.rule, &reason);
+                }
+            }
+        }
+    }
+
+    fn rule(&mut self, plain: &PlainRule) -> Option<Value> {
+        let PlainRule { rule, action } = plain;
+        if let ActionKind::Respond(respond) = &action.kind {
+            // Where no rule matches, the answer is 404 without that.
+            let is_end = respond.status == 404 && rule.path == PathPattern::Any && rule.methods.is_empty();
+            if !(is_end && rule.headers.is_empty() && rule.query.is_empty()) {
+                self.lose(rule, "there are no answers of the gateway itself; it is left out");
+            }
+            return None;
+        }
+        if rule.rank.is_some() {
+            self.lose(rule, "there are no ranks; exact paths and longer prefixes come first");
+        }
+        let matches = self.matches(rule)?;
+        let mut filters = Vec::new();
+        let mut own = json!({"matches": matches});
+        if !action.request_edits.is_empty() {
+            filters.push(json!({
+                "type": "RequestHeaderModifier", "requestHeaderModifier": edits(&action.request_edits)
+            }));
+        }
+        for edits in [&action.request_edits, &action.response_edits] {
+            let mut names: Vec<&str> = edits.added().map(|(name, _)| name).collect();
+            let count = names.len();
+            names.sort_unstable();
+            names.dedup();
+            if names.len() < count {
+                self.lose(rule, "of a field that is added more than once only one is there");
+            }
+        }
+        if !action.response_edits.is_empty() {
+            filters.push(json!({
+                "type": "ResponseHeaderModifier", "responseHeaderModifier": edits(&action.response_edits)
+            }));
+        }
+        match &action.kind {
+            ActionKind::Cluster(cluster) => own["backendRefs"] = json!([self.backend(*cluster, 1, rule)]),
+            ActionKind::Weighted(shares) => {
+                let refs: Vec<Value> =
+                    shares.iter().map(|share| self.backend(share.cluster, share.weight, rule)).collect();
+                own["backendRefs"] = refs.into();
+            }
+            ActionKind::Redirect(redirect) => filters.push(self.redirect(rule, redirect)?),
+            ActionKind::Respond(_) | ActionKind::Sites(_) => return None,
+        }
+        if matches!(action.kind, ActionKind::Cluster(_) | ActionKind::Weighted(_)) {
+            self.upstream(rule, action, &mut filters, &mut own);
+        }
+        if !action.filters.is_empty() {
+            self.lose(rule, "what it says of filters is left out");
+        }
+        if !filters.is_empty() {
+            own["filters"] = filters.into();
+        }
+        Some(own)
+    }
+
+    fn upstream(&mut self, rule: &Rule, action: &Action, filters: &mut Vec<Value>, own: &mut Value) {
+        let mut rewrite = json!({});
+        if let Some(host) = &action.host_rewrite {
+            rewrite["hostname"] = host.to_string().into();
+        }
+        if let Some(path) = self.path_change(rule) {
+            rewrite["path"] = path;
+        }
+        if rewrite.as_object().is_some_and(|members| !members.is_empty()) {
+            filters.push(json!({"type": "URLRewrite", "urlRewrite": rewrite}));
+        }
+        if let Some(timeout) = action.timeout {
+            own["timeouts"] = json!({"request": format!("{}ms", timeout.as_millis())});
+        }
+        if action.retry != RetryConfig::default() {
+            self.lose(rule, "when it tries again is left out");
+        }
+    }
+
+    fn path_change(&mut self, rule: &Rule) -> Option<Value> {
+        match &rule.rewrite {
+            Some(PathRewrite::Full(path)) if path.contains('{') => {
+                self.lose(rule, "a new path with captures cannot be said; it is left out");
+                None
+            }
+            Some(PathRewrite::Full(path)) => {
+                Some(json!({"type": "ReplaceFullPath", "replaceFullPath": path}))
+            }
+            Some(PathRewrite::Prefix(prefix)) => {
+                Some(json!({"type": "ReplacePrefixMatch", "replacePrefixMatch": prefix}))
+            }
+            Some(PathRewrite::Matched(_) | PathRewrite::Replace(_)) => {
+                self.lose(rule, "how it changes the path cannot be said; it is left out");
+                None
+            }
+            None => None,
+        }
+    }
+
+    fn redirect(&mut self, rule: &Rule, redirect: &Redirect) -> Option<Value> {
+        let mut own = json!({"statusCode": redirect.status});
+        if let Some(scheme) = &redirect.scheme {
+            own["scheme"] = scheme.to_string().into();
+        }
+        if let Some(host) = &redirect.host {
+            match host.rsplit_once(':') {
+                Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => {
+                    own["hostname"] = host.into();
+                    own["port"] = port.parse::<u16>().unwrap_or_default().into();
+                }
+                _ => own["hostname"] = host.to_string().into(),
+            }
+        }
+        if redirect.strip_query {
+            self.lose(rule, "its redirect keeps the query there");
+        }
+        if let Some(path) = self.path_change(rule) {
+            own["path"] = path;
+        }
+        Some(json!({"type": "RequestRedirect", "requestRedirect": own}))
+    }
+
+    fn matches(&mut self, rule: &Rule) -> Option<Vec<Value>> {
+        let is_unsaid = |host: &HostPattern| host_text(host).is_none() && *host != HostPattern::Any;
+        if rule.fraction.is_some() || rule.hosts.iter().any(is_unsaid) {
+            self.lose(
+                rule,
+                "its hosts, or the share of requests that it takes, cannot be said; it is left out",
+            );
+            return None;
+        }
+        let mut own = json!({});
+        own["path"] = match &rule.path {
+            PathPattern::Any => json!({"type": "PathPrefix", "value": "/"}),
+            PathPattern::Exact(path) => json!({"type": "Exact", "value": path}),
+            PathPattern::Prefix(path) => json!({"type": "PathPrefix", "value": path}),
+            PathPattern::Regex(expression) => {
+                self.lose(rule, "how an expression is read and where it stands is up to the implementation");
+                json!({"type": "RegularExpression", "value": expression})
+            }
+            PathPattern::Template(_)
+            | PathPattern::BytePrefix(_)
+            | PathPattern::Caseless(_)
+            | PathPattern::Search(_) => {
+                self.lose(rule, "there are no such paths; it is left out");
+                return None;
+            }
+        };
+        for (key, values) in [("headers", &rule.headers), ("queryParams", &rule.query)] {
+            let mut tests = Vec::new();
+            for condition in values {
+                let ValueMatch { name, test, .. } = condition;
+                let is_plain = *condition == ValueMatch::new(name, test.clone()) && !name.starts_with(':');
+                let ValueTest::Exact(value) = test else {
+                    self.lose(rule, &format!("of `{name}` only an exact value can be asked; it is left out"));
+                    return None;
+                };
+                if !is_plain {
+                    self.lose(rule, &format!("of `{name}` only an exact value can be asked; it is left out"));
+                    return None;
+                }
+                tests.push(json!({"name": name, "value": value}));
+            }
+            if !tests.is_empty() {
+                own[key] = tests.into();
+            }
+        }
+        if rule.methods.is_empty() {
+            return Some(vec![own]);
+        }
+        let with_method = |method: &String| {
+            let mut own = own.clone();
+            own["method"] = method.clone().into();
+            own
+        };
+        Some(rule.methods.iter().map(with_method).collect())
+    }
+
+    fn name(&mut self, index: usize) -> String {
+        let wanted = self.clusters.get(index).map_or("", |cluster| &cluster.name).to_ascii_lowercase();
+        self.names.of(index, &wanted, |letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
+    }
+
+    fn backend(&mut self, index: usize, weight: u32, rule: &Rule) -> Value {
+        if self.used.iter().all(|(used, _)| *used != index) {
+            self.used.push((index, rule.origin.clone()));
+        }
+        let mut own = json!({"name": self.name(index), "port": 80});
+        if weight != 1 {
+            own["weight"] = weight.into();
+        }
+        own
+    }
+
+    /// The Service of a cluster, and where its endpoints are.
+    fn service(&mut self, index: usize, origin: &Origin) {
+        let Some(cluster) = self.clusters.get(index) else { return };
+        let name = self.name(index);
+        let mut lose = |reason: &str| {
+            let reason = format!("cluster `{}`: {reason}", cluster.name);
+            self.losses.push(Loss { origin: origin.clone(), reason });
+        };
+        let mut by_port: BTreeMap<(u16, bool), Vec<String>> = BTreeMap::new();
+        let mut external = None;
+        for endpoint in cluster.endpoints.iter().filter(|endpoint| !endpoint.terms.is_down) {
+            match &endpoint.address {
+                EndpointAddress::Socket(address) => {
+                    let port = (address.port(), address.is_ipv6());
+                    by_port.entry(port).or_default().push(address.ip().to_string());
+                }
+                EndpointAddress::Name { host, port } => external = Some((host.to_string(), *port)),
+                EndpointAddress::Unix(_) => lose("an endpoint at a Unix socket is left out"),
+            }
+            if endpoint.weight != 1 || endpoint.terms.tier > 0 || endpoint.terms.active_max.is_some() {
+                lose("weights, tiers and limits of endpoints are left out");
+            }
+        }
+        if cluster.balance != Balance::RoundRobin {
+            lose("how endpoints are chosen is left out");
+        }
+        let mut spec = json!({"ports": [{"name": "http", "port": 80}]});
+        if let Some((host, port)) = &external {
+            if by_port.is_empty() && cluster.endpoints.len() == 1 {
+                spec["type"] = "ExternalName".into();
+                spec["externalName"] = host.clone().into();
+                spec["ports"] = json!([{"name": "http", "port": 80, "targetPort": port}]);
+            } else {
+                lose("a name beside other endpoints is left out");
+            }
+        }
+        self.documents.push(json!({
+            "apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec
+        }));
+        for (number, ((port, is_v6), addresses)) in by_port.into_iter().enumerate() {
+            let endpoints: Vec<Value> =
+                addresses.iter().map(|address| json!({"addresses": [address]})).collect();
+            self.documents.push(json!({
+                "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice",
+                "metadata": {
+                    "name": format!("{name}-{}", number + 1), "labels": {"kubernetes.io/service-name": name}
+                },
+                "addressType": if is_v6 { "IPv6" } else { "IPv4" },
+                "ports": [{"name": "http", "port": port, "protocol": "TCP"}], "endpoints": endpoints
+            }));
+        }
+    }
+}
+
+fn edits(edits: &FieldEdits) -> Value {
+    let pair = |(name, value): (&str, &str)| json!({"name": name, "value": value});
+    let mut own = json!({});
+    let set: Vec<Value> = edits.set_fields().map(pair).collect();
+    let added: Vec<Value> = edits.added().map(pair).collect();
+    let removed: Vec<Value> = edits.removed().map(Value::from).collect();
+    for (key, values) in [("set", set), ("add", added), ("remove", removed)] {
+        if !values.is_empty() {
+            own[key] = values.into();
+        }
+    }
+    own
+}
+
+fn host_text(host: &HostPattern) -> Option<String> {
+    match host {
+        HostPattern::Any
+        | HostPattern::OneLabel(_)
+        | HostPattern::ByteSuffix(_)
+        | HostPattern::BytePrefix(_) => None,
+        HostPattern::Exact(host) => Some(host.clone()),
+        HostPattern::Suffix(host) => Some(format!("*.{}", host.trim_start_matches("*."))),
+    }
+}
+
+/// Whether all hosts of one pattern are hosts of another, wider one.
+fn is_within(narrow: &HostPattern, wide: &HostPattern) -> bool {
+    let ends_in = |host: &str, suffix: &str| {
+        host.strip_suffix(suffix.trim_start_matches("*.")).is_some_and(|rest| rest.ends_with('.'))
+    };
+    match (narrow, wide) {
+        (HostPattern::Any, _) => false,
+        (_, HostPattern::Any) => true,
+        (HostPattern::Exact(host) | HostPattern::Suffix(host), HostPattern::Suffix(suffix)) => {
+            narrow != wide && ends_in(host, suffix)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a rule takes all requests for a host.
+fn is_closing(rule: &Rule, host: &HostPattern) -> bool {
+    let is_for_all = match &rule.path {
+        PathPattern::Any => true,
+        PathPattern::Prefix(prefix) => prefix == "/",
+        PathPattern::Exact(_)
+        | PathPattern::BytePrefix(_)
+        | PathPattern::Caseless(_)
+        | PathPattern::Regex(_)
+        | PathPattern::Search(_)
+        | PathPattern::Template(_) => false,
+    };
+    is_for_all
+        && rule.methods.is_empty()
+        && rule.headers.is_empty()
+        && rule.query.is_empty()
+        && rule.hosts.contains(host)
+}
+
+/// Most rules of a route.
+const RULES_MAX: usize = 16;

@@ -1,0 +1,297 @@
+//! Routes that were converted send the same requests to the same place.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
+
+use std::fmt::Write as _;
+
+use eddy_config::{ActionKind, Checked, Config, Serve, SourceText, Target, check, convert};
+use eddy_http::{HeadLimits, RequestHead};
+use eddy_route::nginx::{Outcome, SiteRequest, Walk};
+use eddy_route::{RouteRequest, RouteScratch, Router};
+use eddy_upstream::EndpointAddress;
+
+fn checked(path: &str, text: &str) -> Config {
+    let checked = check(&[SourceText::new(path, text)]);
+    let Checked { config, .. } = checked.unwrap_or_else(|problems| panic!("{problems:#?}\n{text}"));
+    config
+}
+
+/// Where a cluster's first endpoint is.
+fn place_of(config: &Config, cluster: usize) -> String {
+    match &config.clusters[cluster].endpoints[0].address {
+        EndpointAddress::Socket(address) => address.to_string(),
+        EndpointAddress::Name { host, port } => format!("{host}:{port}"),
+        EndpointAddress::Unix(path) => path.display().to_string(),
+    }
+}
+
+fn text_of(host: &str, target: &str) -> String {
+    format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n")
+}
+
+/// What becomes of a request under an nginx.conf: a place with target and host, an answer, or an address.
+fn by_sites(config: &Config, host: &str, target: &str) -> String {
+    let text = text_of(host, target);
+    let bytes = text.as_bytes();
+    let mut head = RequestHead::new();
+    head.parse(bytes, &HeadLimits::default()).unwrap();
+    let Serve::Sites(at) = config.listeners[0].serve else { panic!("no servers") };
+    let sites = &config.sites[at.sites];
+    let request = SiteRequest {
+        host: head.host.of(bytes),
+        path: head.path.of(bytes),
+        query: head.query.map(|query| query.of(bytes)),
+        target: head.target.of(bytes),
+        method: b"GET",
+        protocol: "HTTP/1.1",
+        fields: head.fields(bytes),
+        body_bytes: None,
+        remote_address: b"127.0.0.1",
+        remote_port: 1,
+        local_address: b"127.0.0.1",
+        local_port: 80,
+        id: 0,
+    };
+    let (mut walk, mut scratch, mut out) = (Walk::default(), RouteScratch::new(), Vec::new());
+    match sites.walk(at.address, &request, &mut walk, &mut scratch) {
+        Outcome::Proxy { action } => {
+            sites.write_target(&request, &mut walk, &mut scratch, &mut out).unwrap();
+            let target = String::from_utf8(out.clone()).unwrap();
+            sites.write_host(&request, &mut walk, &mut scratch, &mut out);
+            let ActionKind::Cluster(cluster) = config.actions[action as usize].kind else {
+                panic!("no cluster")
+            };
+            format!("{} {target} {}", place_of(config, cluster), String::from_utf8_lossy(&out))
+        }
+        Outcome::Text { status } => format!("{status} {}", String::from_utf8_lossy(walk.text())),
+        Outcome::Redirect { status } => {
+            sites.write_location(&request, &mut walk, &mut out);
+            let location = String::from_utf8(out).unwrap();
+            // A path is a path, with the host in front or without.
+            let own = format!("http://{}", host.to_lowercase());
+            format!("{status} -> {}", location.strip_prefix(&own).unwrap_or(&location))
+        }
+        Outcome::Status { status } => format!("{status} "),
+        Outcome::Close => "closed".to_owned(),
+    }
+}
+
+/// The same under an eddy.yaml.
+fn by_rules(config: &Config, router: &Router, host: &str, target: &str) -> String {
+    let text = text_of(host, target);
+    let bytes = text.as_bytes();
+    let mut head = RequestHead::new();
+    head.parse(bytes, &HeadLimits::default()).unwrap();
+    let path = head.path.of(bytes);
+    let request = RouteRequest {
+        host: head.host.of(bytes),
+        path,
+        query: head.query.map_or(b"".as_slice(), |query| query.of(bytes)),
+        method: b"GET",
+        fields: head.fields(bytes),
+        ..RouteRequest::default()
+    };
+    let mut scratch = RouteScratch::new();
+    let Some(found) = router.lookup(&request, &mut scratch) else { return "404 ".to_owned() };
+    let mut rewritten = Vec::new();
+    let is_rewritten = found.rewrite(path, &mut scratch, &mut rewritten).unwrap();
+    let path = if is_rewritten { rewritten } else { path.to_vec() };
+    let path = String::from_utf8(path).unwrap();
+    let query = target.split_once('?').map_or(String::new(), |(_, query)| format!("?{query}"));
+    let action = &config.actions[found.rule.action as usize];
+    match &action.kind {
+        ActionKind::Cluster(cluster) => {
+            let host = action.host_rewrite.as_deref().unwrap_or(host);
+            format!("{} {path}{query} {host}", place_of(config, *cluster))
+        }
+        ActionKind::Respond(respond) => {
+            format!("{} {}", respond.status, String::from_utf8_lossy(&respond.body))
+        }
+        ActionKind::Redirect(redirect) => {
+            let query = if redirect.strip_query { "" } else { &query };
+            let origin = match (&redirect.scheme, &redirect.host) {
+                (None, None) => String::new(),
+                (scheme, own) => {
+                    format!("{}://{}", scheme.as_deref().unwrap_or("http"), own.as_deref().unwrap_or(host))
+                }
+            };
+            format!("{} -> {origin}{path}{query}", redirect.status)
+        }
+        ActionKind::Weighted(_) | ActionKind::Sites(_) => panic!("{action:?}"),
+    }
+}
+
+fn router_of(config: &Config) -> Router {
+    let Serve::Routes(tables) = &config.listeners[0].serve else { panic!("no tables") };
+    let tables: Vec<_> = tables.iter().map(|index| config.tables[*index].clone()).collect();
+    Router::build(&tables).unwrap()
+}
+
+/// Numbers that are the same in every run.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 33).unwrap() % end
+    }
+
+    fn of<'v>(&mut self, values: &[&'v str]) -> &'v str {
+        values[self.below(values.len())]
+    }
+}
+
+const NAMES: [&str; 7] = ["a.test", "*.a.test", ".b.test", "c.b.test", "*.c.b.test", "d.test", "\"\""];
+const HOSTS: [&str; 9] =
+    ["a.test", "x.a.test", "y.x.a.test", "b.test", "c.b.test", "z.c.b.test", "d.test", "e.test", "A.TEST"];
+const PATHS: [&str; 10] = ["/", "/a", "/a/", "/a/b", "/a/b/", "/ab", "/b/", "/b/c", "/a/b.c", "/b.c"];
+const PATTERNS: [&str; 6] = ["^/a", "[.]c$", "b", "^/(a|b)/", "/b(/|$)", "^/a/b[.]"];
+const ANSWERS: [&str; 9] = [
+    "return 200 NUMBER;",
+    "return 403;",
+    "return 301 /to;",
+    "return 302 https://$host$request_uri;",
+    "return 307 http://other.test/x;",
+    "proxy_pass http://127.0.0.1:PORT;",
+    "proxy_pass http://127.0.0.1:PORT; proxy_set_header Host $http_host;",
+    "proxy_pass http://127.0.0.1:PORT; proxy_set_header Host up.test; proxy_set_header X-A b;",
+    "proxy_pass http://127.0.0.1:PORT/up/;",
+];
+
+fn generate(draw: &mut Draw) -> String {
+    let mut config = String::from("events {}\nhttp {\n");
+    let mut number = 0;
+    for server in 0..=draw.below(3) {
+        let _ = write!(config, "server {{ listen 127.0.0.1:80; server_name {}; ", draw.of(&NAMES));
+        if draw.below(8) == 0 {
+            let _ = write!(config, "return 200 s{server}; ");
+        }
+        let mut taken = Vec::new();
+        for _ in 0..draw.below(7) {
+            number += 1;
+            let (location, is_pattern) = match draw.below(6) {
+                0 => (format!("= {}", draw.of(&PATHS)), false),
+                1 => (format!("^~ {}", draw.of(&PATHS)), false),
+                2 => (format!("{} \"{}\"", draw.of(&["~", "~*"]), draw.of(&PATTERNS)), true),
+                _ => (draw.of(&PATHS).to_owned(), false),
+            };
+            let key = location.trim_start_matches("^~ ").to_owned();
+            if taken.contains(&key) {
+                continue;
+            }
+            taken.push(key);
+            let answer = draw.of(if is_pattern { &ANSWERS[..8] } else { &ANSWERS });
+            let answer =
+                answer.replace("NUMBER", &number.to_string()).replace("PORT", &(9000 + number).to_string());
+            let _ = write!(config, "location {location} {{ {answer} }} ");
+        }
+        config.push_str("}\n");
+    }
+    config + "}\n"
+}
+
+#[test]
+fn an_nginx_conf_that_is_said_exactly_sends_requests_where_it_did() {
+    let mut draw = Draw(0x1234_5678_9abc_def1);
+    let (mut exact, mut asked) = (0, 0);
+    for _ in 0..400 {
+        let text = generate(&mut draw);
+        let old = checked("nginx.conf", &text);
+        let converted = convert(&old, Target::Eddy);
+        let new = checked("eddy.yaml", &converted.text);
+        if !converted.losses.is_empty() {
+            continue;
+        }
+        exact += 1;
+        let router = router_of(&new);
+        for host in HOSTS {
+            for path in PATHS {
+                for target in [path.to_owned(), format!("{path}x"), format!("{path}/B.c?q=1")] {
+                    if target.contains("//") {
+                        continue;
+                    }
+                    let (theirs, ours) =
+                        (by_sites(&old, host, &target), by_rules(&new, &router, host, &target));
+                    asked += 1;
+                    assert_eq!(
+                        ours.to_lowercase(),
+                        theirs.to_lowercase(),
+                        "{host}{target}\n{text}\n{}",
+                        converted.text
+                    );
+                }
+            }
+        }
+    }
+    assert!(exact > 150 && asked > 30_000, "{exact} configurations, {asked} requests");
+}
+
+const RULES: &str = "\
+listeners: [{name: web, address: '127.0.0.1:8080', routes: site}]
+routes:
+  site:
+    - {name: users, match: {host: [www.example.com, '*.example.org'], path: {prefix: /user/}, method: [GET, POST], headers: {x-beta: '1'}}, cluster: users, rewrite: {prefix: /, host: users.internal}, request_headers: {set: {x-a: b}, remove: [x-c]}}
+    - {name: health, match: {host: www.example.com, path: {exact: /healthz}}, cluster: users, response_headers: {add: {x-d: e}}}
+    - {name: old, match: {host: www.example.com, path: {prefix: /old}}, redirect: {status: 301, host: 'new.example.com:8443', prefix: /new}}
+    - {name: canary, match: {host: www.example.com}, clusters: [{cluster: users, weight: 95}, {cluster: next, weight: 5}], timeout: 2s}
+clusters:
+  users: {endpoints: ['10.0.0.1:9001', '10.0.0.2:9001', '[fd00::1]:9002']}
+  next: {endpoints: ['next.internal:80']}
+";
+
+/// Compares with `tests/golden/convert/NAME`, or writes it when the variable `UPDATE` is set.
+fn golden(name: &str, text: &str) {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/converted");
+    let path = folder.join(name);
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(&path, text).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(text, expected, "{name} is not as it was; UPDATE=1 accepts it");
+}
+
+#[test]
+fn rules_become_manifests_and_rules_again() {
+    let config = checked("eddy.yaml", RULES);
+    let manifests = convert(&config, Target::GatewayApi);
+    assert_eq!(manifests.losses, []);
+    golden("manifests.yaml", &manifests.text);
+    let again = convert(&config, Target::Eddy);
+    assert_eq!(again.losses, []);
+    golden("rules.yaml", &again.text);
+    let (old, new) = (router_of(&config), router_of(&checked("eddy.yaml", &again.text)));
+    for (one, other) in old.rules().iter().zip(new.rules()) {
+        assert_eq!((&one.name, one.origin.line > 0), (&other.name, other.origin.line > 0));
+    }
+    assert_eq!(old.rules().len(), new.rules().len());
+}
+
+#[test]
+fn what_cannot_be_said_is_named_with_its_place() {
+    let nginx = "events {}\nhttp {\nmap $uri $x { default 1; }\nserver {\n listen 80;\n server_name a.test ~^b;\n location / { proxy_pass http://127.0.0.1:1; proxy_set_header X-U $uri; }\n location ^~ /a { return 200 a; }\n location /ab { rewrite ^ /b; }\n location ~ c { return 200 $x; }\n error_page 404 /x;\n}\n}\n";
+    let converted = convert(&checked("nginx.conf", nginx), Target::Eddy);
+    let told: Vec<String> =
+        converted.losses.iter().map(|loss| format!("{}: {}", loss.origin, loss.reason)).collect();
+    golden("losses-nginx.txt", &(told.join("\n") + "\n"));
+    for (line, word) in [(4, "~^b"), (7, "X-U"), (8, "^~"), (9, "program"), (10, "$x"), (7, "error_page")] {
+        let is_told =
+            told.iter().any(|told| told.starts_with(&format!("nginx.conf:{line}:")) && told.contains(word));
+        assert!(is_told, "line {line}, {word}: {told:#?}");
+    }
+    let rules = RULES
+        .replace("cluster: users, response_headers", "rank: 3, respond: {status: 200}, response_headers");
+    let rules = rules
+        .replace("host: www.example.com}, clusters", "host: '*.example.com', path: {regex: /a.*}}, clusters");
+    let converted = convert(&checked("eddy.yaml", &rules), Target::GatewayApi);
+    let told: Vec<String> =
+        converted.losses.iter().map(|loss| format!("{}: {}", loss.origin, loss.reason)).collect();
+    golden("losses-manifests.txt", &(told.join("\n") + "\n"));
+    for (line, word) in [(5, "answers of the gateway"), (7, "expression"), (7, "404 there")] {
+        let is_told =
+            told.iter().any(|told| told.starts_with(&format!("eddy.yaml:{line}:")) && told.contains(word));
+        assert!(is_told, "line {line}, {word}: {told:#?}");
+    }
+}

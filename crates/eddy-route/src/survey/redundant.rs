@@ -1,0 +1,52 @@
+//! Finds rules that could be left out: where a later rule does the same with all their requests, and none between them
+//! does anything else with one.
+
+use crate::compile::{CompiledRule, PathMatcher, PatternScratch};
+use crate::survey::cover::Covers;
+use crate::survey::dead::contradicts;
+use crate::survey::language::Languages;
+
+/// Whether two actions of the caller's are alike.
+pub(super) type Alike<'a> = &'a dyn Fn(u32, u32) -> bool;
+
+/// For a rule of a host, given by rank, the later one that would win in its place and does the same.
+pub(super) fn find_redundant(
+    covers: &Covers<'_>,
+    members: &[&CompiledRule],
+    languages: &mut Languages<'_>,
+    at: usize,
+    alike: Alike<'_>,
+) -> Option<usize> {
+    let own = members[at];
+    if own.changes_path() {
+        return None;
+    }
+    let does_the_same = |other: &CompiledRule| !other.changes_path() && alike(own.action, other.action);
+    let heir = covers.find_later(languages, at, &does_the_same)?;
+    if heir - at > BETWEEN_MAX {
+        return None;
+    }
+    let is_harmless = |between: usize, languages: &mut Languages<'_>| {
+        does_the_same(members[between]) || are_apart(members, at, between, languages)
+    };
+    (at + 1..heir).all(|between| is_harmless(between, languages)).then_some(heir)
+}
+
+/// Whether certainly no request is for both.
+fn are_apart(members: &[&CompiledRule], a: usize, b: usize, languages: &mut Languages<'_>) -> bool {
+    let (one, other) = (members[a], members[b]);
+    let is_other_method = !one.methods.is_empty()
+        && !other.methods.is_empty()
+        && one.methods.iter().all(|method| !other.methods.contains(method));
+    is_other_method
+        || one.values().any(|first| other.values().any(|second| contradicts(first, second)))
+        || match (&one.path, &other.path) {
+            (PathMatcher::Exact(path), matcher) | (matcher, PathMatcher::Exact(path)) => {
+                !matcher.matches(path.as_bytes(), &mut PatternScratch::default())
+            }
+            _ => languages.overlap(a, b) == Some(false),
+        }
+}
+
+/// Most rules between two that are looked at.
+const BETWEEN_MAX: usize = 1000;

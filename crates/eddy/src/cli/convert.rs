@@ -1,0 +1,40 @@
+//! `eddy convert`: the routes of a configuration in another language.
+
+use std::fmt::Write;
+
+use eddy_config::{Target, convert};
+
+use super::arguments::{Convert, ConvertTarget};
+use super::routes::load;
+use super::start::Failure;
+use crate::terminal::{print, print_error};
+
+/// Writes the routes, and says what they do not say.
+///
+/// # Errors
+/// When the configuration has errors, or something cannot be said exactly and the user has not asked for a part.
+pub(super) fn run(arguments: &Convert) -> Result<(), Failure> {
+    let config = load(&arguments.configs, arguments.dialect.leniency())?;
+    let target = match arguments.to {
+        ConvertTarget::Eddy => Target::Eddy,
+        ConvertTarget::GatewayApi => Target::GatewayApi,
+    };
+    let converted = convert(&config, target);
+    let mut losses = String::new();
+    for loss in &converted.losses {
+        // Writing to a string never fails.
+        let _ = writeln!(losses, "{}: {}", loss.origin, loss.reason);
+    }
+    print_error(&losses);
+    let is_exact = converted.losses.is_empty();
+    if is_exact || arguments.partial {
+        print(&converted.text)?;
+        return Ok(());
+    }
+    let count = converted.losses.len();
+    print_error(&format!(
+        "{count} {} cannot be said exactly; `--partial` writes the rest all the same\n",
+        if count == 1 { "thing" } else { "things" }
+    ));
+    Err(Failure::Shown)
+}
