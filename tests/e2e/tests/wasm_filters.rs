@@ -333,12 +333,16 @@ async fn filters_of_one_module_stand_side_by_side_and_are_told_of_their_ends() -
             gateway.lines().until("a plugin is gone", 8).await?;
         } else {
             ensure!(gateway.lines().count("a plugin is done") == 0, "{}", gateway.lines().text());
+            // A module whose place another takes: the worker's instance and the one in reserve, with four plugins each.
+            std::fs::write(folder.join("next"), wasm::module(&format!("{SIGNING} (func)"))?)?;
+            std::fs::rename(folder.join("next"), &path)?;
+            gateway.lines().until("configuration reloaded", 1).await?;
+            gateway.lines().until("a plugin is gone", 8).await.context(isolation)?;
         }
         let before = gateway.lines().count("a plugin is gone");
         ensure!(gateway.exchange(&get("/", "")).await?.status == 200);
         let lines = gateway.lines().clone();
         gateway.stop().await?;
-        // The worker's instance and the one in reserve, with four plugins each.
         let ended = if isolation == "stream" { 3 } else { 8 };
         lines.until("a plugin is gone", before + ended).await.context(isolation)?;
     }

@@ -85,8 +85,8 @@ async fn serve(start: Start) {
     let Start { parts, first, mut commands } = start;
     let now_ms = monotonic_ms();
     let mut rng = Rng::from_entropy();
-    let plan =
-        WorkerPlan::new(Arc::clone(&first.plan), first.series, &first.endpoints, None, now_ms, &mut rng);
+    // Not kept here: the first plan goes with its last exchange, like each that follows.
+    let plan = WorkerPlan::new(first.plan, first.series, &first.endpoints, None, now_ms, &mut rng);
     let worker = Worker::new(parts, Rc::new(plan), rng, now_ms);
     let state = Rc::new(Loop {
         worker,
