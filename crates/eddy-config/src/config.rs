@@ -316,10 +316,42 @@ pub struct Action {
     pub host_rewrite: Option<Arc<str>>,
     /// Longest time of the exchange under this rule; overrides the listener's.
     pub timeout: Option<Duration>,
+    /// Longest time of one attempt, from the choice of an endpoint to the end of its response.
+    pub attempt_timeout: Option<Duration>,
     /// When to try another endpoint.
     pub retry: RetryConfig,
     /// What it says of filters of the listener.
     pub filters: Vec<RuleFilterConfig>,
+    /// Where copies of its requests go.
+    pub mirrors: Vec<Mirror>,
+}
+
+/// Where copies of requests go, whose answers nobody waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mirror {
+    /// The cluster, by index.
+    pub cluster: usize,
+    /// Of so many requests …
+    pub numerator: u32,
+    /// … of so many; at least 1.
+    pub denominator: u32,
+}
+
+impl Action {
+    /// An action that changes nothing on the way, with default settings.
+    pub fn new(kind: ActionKind) -> Self {
+        Self {
+            kind,
+            request_edits: FieldEdits::new(),
+            response_edits: FieldEdits::new(),
+            host_rewrite: None,
+            timeout: None,
+            attempt_timeout: None,
+            retry: RetryConfig::default(),
+            filters: Vec::new(),
+            mirrors: Vec::new(),
+        }
+    }
 }
 
 /// Who answers a request.
@@ -329,6 +361,8 @@ pub enum ActionKind {
     Cluster(usize),
     /// Several clusters, drawn by weight.
     Weighted(Vec<WeightedCluster>),
+    /// Other actions, drawn by weight, one of which is done instead. None of them is a split again.
+    Split(Vec<Share>),
     /// eddy itself.
     Respond(Respond),
     /// eddy itself, sending the client elsewhere.
@@ -342,6 +376,15 @@ pub enum ActionKind {
 pub struct WeightedCluster {
     /// The cluster, by index.
     pub cluster: usize,
+    /// Its share relative to the others.
+    pub weight: u32,
+}
+
+/// An action and its share of a rule's requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The action, by index.
+    pub action: usize,
     /// Its share relative to the others.
     pub weight: u32,
 }

@@ -23,6 +23,7 @@ mod yaml;
 pub use check::{Checked, Leniency, check, check_with, version_of};
 pub use config::*;
 pub use convert::{Converted, Loss, Target, convert};
+pub use dialect::gateway_api::{Condition, ObjectStatus, PartStatus};
 pub use dialect::ingress::annotations_page;
 pub use dialect::nginx::{directives_page, is_pattern, matches_pattern};
 pub use problem::{Colour, Problem, Severity, SourceText, render, to_json};

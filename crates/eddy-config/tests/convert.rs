@@ -118,7 +118,7 @@ fn by_rules(config: &Config, router: &Router, host: &str, target: &str) -> Strin
             };
             format!("{} -> {origin}{path}{query}", redirect.status)
         }
-        ActionKind::Weighted(_) | ActionKind::Sites(_) => panic!("{action:?}"),
+        ActionKind::Weighted(_) | ActionKind::Split(_) | ActionKind::Sites(_) => panic!("{action:?}"),
     }
 }
 

@@ -153,6 +153,17 @@ impl FieldEdits {
         self.push(EditKind::Add, name, value)
     }
 
+    /// These changes, and then those of another.
+    ///
+    /// # Errors
+    /// [`EditFault::TooMany`].
+    pub fn joined(&self, then: &Self) -> Result<Self, EditFault> {
+        if self.edits.len() + then.edits.len() > EDITS_MAX {
+            return Err(EditFault::TooMany);
+        }
+        Ok(Self { edits: self.edits.iter().chain(&then.edits).cloned().collect() })
+    }
+
     fn push(&mut self, kind: EditKind, name: &str, value: &str) -> Result<(), EditFault> {
         let value = value.trim_matches([' ', '\t']);
         if self.edits.len() >= EDITS_MAX {

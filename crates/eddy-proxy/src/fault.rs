@@ -46,6 +46,8 @@ pub enum Fault {
     LinkClosed,
     /// The answer did not begin in time.
     FirstByteTimeout,
+    /// The attempt took longer than the rule lets one take.
+    AttemptTimeout,
     /// The answer's head breaks a rule or a limit.
     ResponseHead(HeadFault),
     /// The answer's chunked body breaks a rule or a limit.
@@ -130,6 +132,7 @@ impl Fault {
             | Self::LinkStale
             | Self::LinkClosed
             | Self::FirstByteTimeout
+            | Self::AttemptTimeout
             | Self::ResponseHead(_)
             | Self::ResponseChunk(_)
             | Self::ResponseCut
@@ -166,6 +169,7 @@ impl Fault {
             | Self::NoEndpoint
             | Self::LinksExhausted
             | Self::FirstByteTimeout
+            | Self::AttemptTimeout
             | Self::ResponseHead(_)
             | Self::ResponseChunk(_)
             | Self::ResponseCut
@@ -220,6 +224,7 @@ impl Fault {
             Self::ExchangeTimeout
             | Self::ConnectTimeout
             | Self::FirstByteTimeout
+            | Self::AttemptTimeout
             | Self::UpstreamIdle
             | Self::FilterTimeout => 504,
             Self::RetryStatus(status) | Self::Intercepted(status) => status,
@@ -286,6 +291,7 @@ label_kinds! {
     LinkStale: "link_stale",
     LinkClosed: "link_closed",
     FirstByteTimeout: "first_byte_timeout",
+    AttemptTimeout: "attempt_timeout",
     ResponseHead: "response_head",
     ResponseChunk: "response_chunk",
     ResponseCut: "response_cut",

@@ -33,8 +33,9 @@ pub use order::Step;
 pub use request::{RouteRequest, RouteScratch};
 pub use router::{Found, Router};
 pub use rule::{
-    CaselessPath, Dialect, Fraction, HostForm, HostPattern, Missing, Origin, PathForm, PathPattern,
-    PathReplace, PathRewrite, PathSearch, QueryForm, Reading, RouteTable, Rule, ValueMatch, ValueTest,
+    CaselessPath, Claim, Dialect, Fraction, HostForm, HostPattern, Missing, Origin, PathForm, PathPattern,
+    PathReplace, PathRewrite, PathSearch, QueryForm, Reading, RegexRank, RouteTable, Rule, ValueMatch,
+    ValueTest,
 };
 pub use survey::{Listing, RankedRule, Shadow};
 pub use witness::Witness;

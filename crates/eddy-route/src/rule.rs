@@ -33,6 +33,20 @@ pub enum Dialect {
     Eddy,
     /// Envoy's: of the virtual host with the most specific domain, the route written first wins.
     Envoy,
+    /// The Gateway API's: the most specific match wins, then the oldest object, then the first by name.
+    GatewayApi(RegexRank),
+}
+
+/// Where rules with a regular expression for the path come in the order of the Gateway API, which leaves that open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RegexRank {
+    /// After exact paths and before prefixes, as most gateways have it.
+    #[default]
+    BeforePrefix,
+    /// After prefixes but that of all paths.
+    BeforeCatchAll,
+    /// After all prefixes, that of all paths among them.
+    Last,
 }
 
 /// A table of rules of one dialect.
@@ -78,6 +92,8 @@ impl Reading {
     pub fn of(dialect: Dialect) -> Self {
         match dialect {
             Dialect::Eddy => Self::default(),
+            // Hosts that are less specific are for requests whose host is in no other.
+            Dialect::GatewayApi(_) => Self { is_closed: true, ..Self::default() },
             Dialect::Envoy => Self {
                 host: HostForm { keeps_port: true, keeps_dot: true },
                 is_closed: true,
@@ -142,6 +158,8 @@ pub struct Rule {
     pub fraction: Option<Fraction>,
     /// Moves the rule before (negative) or after (positive) the rules of the same host and table; 0 when absent.
     pub rank: Option<i32>,
+    /// What it ranks by in a dialect that looks at more than its conditions.
+    pub claim: Option<Claim>,
     /// What the caller does with a request of this rule; the router only hands it back.
     pub action: u32,
     /// How the path is changed for the upstream, if at all.
@@ -161,10 +179,26 @@ impl Rule {
             query: Vec::new(),
             fraction: None,
             rank: None,
+            claim: None,
             action: 0,
             rewrite: None,
         }
     }
+}
+
+/// What a rule of the Gateway API ranks by beside its conditions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Claim {
+    /// Whether it is for gRPC.
+    pub is_grpc: bool,
+    /// How many characters its path has as written; of gRPC its service.
+    pub path_len: u32,
+    /// Of gRPC how many characters its method has.
+    pub method_len: u32,
+    /// When its object was made, seconds since 1970.
+    pub created: Option<i64>,
+    /// Its object, as `namespace/name`.
+    pub object: Arc<str>,
 }
 
 /// A share of requests: those for whose random number `random % denominator < numerator` holds.

@@ -44,13 +44,13 @@ pub(super) fn check_action(
     let kind = check_kind(&spec, clusters, report)?;
     let host_rewrite = spec.rewrite.as_ref().and_then(|rewrite| rewrite.value.0.host.as_ref());
     let action = Action {
-        kind,
         request_edits,
         response_edits,
         host_rewrite: host_rewrite.map(|At { value: HostAndPort(host), .. }| Arc::clone(host)),
         timeout: spec.timeout.map(|timeout| timeout.value.0),
         retry,
         filters,
+        ..Action::new(kind)
     };
     let (rewrite, rewrite_place) = rewrite.unzip();
     Some(Done { action, rewrite, rewrite_place })

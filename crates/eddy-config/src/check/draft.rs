@@ -6,12 +6,14 @@ use eddy_route::RouteTable;
 use eddy_route::nginx::Sites;
 use eddy_upstream::ClusterConfig;
 
+use super::filter::Filters;
 use super::listener::Taken;
 use super::names::Names;
 use super::table::{RulePlaces, Tables};
 use crate::config::{
     Action, ForwardedConfig, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
 };
+use crate::dialect::gateway_api::ObjectStatus;
 use crate::problem::{Place, Report, SourceText};
 use crate::read::At;
 use crate::value::Name;
@@ -29,6 +31,10 @@ pub(crate) struct Draft<'d, 's> {
     pub(crate) sites: Vec<Arc<Sites>>,
     pub(super) names: &'d mut Names,
     pub(super) taken: &'d mut Taken<'s>,
+    /// The filters.
+    pub(super) filters: &'d mut Filters,
+    /// What a cluster would show of objects.
+    pub(crate) statuses: Vec<ObjectStatus>,
     /// What is read.
     pub(crate) sources: &'s [SourceText],
 }
@@ -96,6 +102,20 @@ impl Draft<'_, '_> {
         self.tables.tables.len() - 1
     }
 
+    /// Adds a filter for what other origins may do, which only rules turn on.
+    pub(crate) fn cors_filter(&mut self) -> usize {
+        self.filters.add_cors(CORS_FILTER)
+    }
+
+    /// Has the exchanges of an address pass a filter.
+    pub(crate) fn use_filter(&mut self, address: &ListenAddress, filter: usize) {
+        for listener in self.listeners.iter_mut().filter(|listener| listener.address == *address) {
+            if !listener.filters.contains(&filter) {
+                listener.filters.push(filter);
+            }
+        }
+    }
+
     /// Has a table answer at an address, after those that answer there already.
     pub(crate) fn serve(
         &mut self,
@@ -137,3 +157,6 @@ impl Draft<'_, '_> {
         });
     }
 }
+
+/// What the filter is called that rules of the Gateway API turn on.
+const CORS_FILTER: &str = "gateway-api-cors";

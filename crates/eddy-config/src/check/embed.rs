@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use eddy_http::FieldEdits;
 use eddy_route::nginx::{NameForm, Sites};
 use eddy_route::{Dialect, HostPattern, Origin, RouteTable, Rule};
 use eddy_upstream::ClusterConfig;
@@ -13,7 +12,7 @@ use super::condition::ConditionPlaces;
 use super::names::Names;
 use super::table::{RulePlaces, Tables};
 use super::whole::Leniency;
-use crate::config::{Action, ActionKind, Config, ListenAddress, ListenerConfig, RetryConfig, Serve, SitesAt};
+use crate::config::{Action, ActionKind, Config, ListenAddress, ListenerConfig, Serve, SitesAt};
 use crate::dialect::nginx::{check_nginx, included, is_nginx};
 use crate::problem::{Place, Report, SourceText, shown};
 use crate::read::At;
@@ -111,15 +110,7 @@ impl<'s> Embedder<'s> {
     fn add_servers(&self, name: &Arc<str>, sites: &Sites, at: SitesAt, tables: &mut Tables) {
         let Some(listening) = sites.addresses().get(at.address) else { return };
         let action = u32::try_from(tables.actions.len()).unwrap_or(u32::MAX);
-        tables.actions.push(Action {
-            kind: ActionKind::Sites(at),
-            request_edits: FieldEdits::new(),
-            response_edits: FieldEdits::new(),
-            host_rewrite: None,
-            timeout: None,
-            retry: RetryConfig::default(),
-            filters: Vec::new(),
-        });
+        tables.actions.push(Action::new(ActionKind::Sites(at)));
         let mut table = RouteTable::new(name, Dialect::Eddy);
         let mut places = Vec::new();
         let mut taken: HashSet<HostPattern> = HashSet::new();
@@ -175,7 +166,8 @@ fn moved(mut action: Action, clusters_before: usize) -> Action {
         ActionKind::Weighted(clusters) => {
             clusters.iter_mut().for_each(|share| share.cluster += clusters_before);
         }
-        ActionKind::Respond(_) | ActionKind::Redirect(_) | ActionKind::Sites(_) => {}
+        // Actions have the numbers that they have here from the beginning.
+        ActionKind::Split(_) | ActionKind::Respond(_) | ActionKind::Redirect(_) | ActionKind::Sites(_) => {}
     }
     action
 }

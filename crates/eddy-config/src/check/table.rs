@@ -160,6 +160,7 @@ impl TableChecker<'_> {
             query: conditions.query,
             fraction: None,
             rank,
+            claim: None,
             action: number,
             rewrite,
         });

@@ -15,6 +15,7 @@ use super::{advice, gateway, routes};
 use crate::config::Config;
 use crate::dialect::Kind;
 use crate::dialect::envoy::check_envoy;
+use crate::dialect::gateway_api::ObjectStatus;
 use crate::dialect::kubernetes::{self, Objects, read_objects};
 use crate::dialect::nginx::{check_nginx, includes};
 use crate::problem::{Place, Problem, Report, SourceText};
@@ -29,6 +30,8 @@ pub struct Checked {
     pub config: Config,
     /// What may be other than it was meant, in the order of the files.
     pub warnings: Vec<Problem>,
+    /// What a cluster would show as the status of objects of the Gateway API.
+    pub statuses: Vec<ObjectStatus>,
 }
 
 /// How to take what another program's configuration has and eddy has not.
@@ -63,16 +66,16 @@ pub fn check(sources: &[SourceText]) -> Result<Checked, Vec<Problem>> {
 pub fn check_with(sources: &[SourceText], leniency: Leniency) -> Result<Checked, Vec<Problem>> {
     let mut report = Report::new();
     let config = match Kind::of(sources) {
-        Kind::Nginx => check_nginx(sources, 0, 0, leniency, &mut report),
-        Kind::Envoy => check_envoy(sources, leniency, &mut report),
+        Kind::Nginx => check_nginx(sources, 0, 0, leniency, &mut report).map(|config| (config, Vec::new())),
+        Kind::Envoy => check_envoy(sources, leniency, &mut report).map(|config| (config, Vec::new())),
         Kind::Eddy | Kind::Kubernetes => {
             let read = read_all(sources, leniency, &mut report);
             read.and_then(|read| check_spec(read, sources, leniency, &mut report))
         }
     };
     match config {
-        Some(config) if !report.has_errors() => {
-            Ok(Checked { config, warnings: report.into_problems(sources) })
+        Some((config, statuses)) if !report.has_errors() => {
+            Ok(Checked { config, warnings: report.into_problems(sources), statuses })
         }
         Some(_) | None => Err(report.into_problems(sources)),
     }
@@ -184,7 +187,7 @@ fn check_spec(
     sources: &[SourceText],
     leniency: Leniency,
     report: &mut Report,
-) -> Option<Config> {
+) -> Option<(Config, Vec<ObjectStatus>)> {
     let Read { spec, objects, shown } = read;
     let mut cluster_names = Names::new("cluster");
     let clusters = check_clusters(spec.clusters, &mut cluster_names, report);
@@ -197,12 +200,14 @@ fn check_spec(
     let mut taken = Taken::new(sources);
     let listeners =
         check_listeners(spec.listeners.as_ref(), &mut taken, &mut table_names, &tables, &mut filters, report);
-    let (listeners, tables, clusters, sites) = {
+    let (listeners, tables, clusters, sites, statuses) = {
         let mut draft = Draft {
             listeners,
             tables,
             clusters,
             sites,
+            filters: &mut filters,
+            statuses: Vec::new(),
             names: &mut cluster_names,
             taken: &mut taken,
             sources,
@@ -211,7 +216,7 @@ fn check_spec(
             let spec = spec.kubernetes.as_ref().map(|spec| &spec.value);
             lenient(leniency, report, |report| kubernetes::add(objects, spec, &mut draft, report));
         }
-        (draft.listeners, draft.tables, draft.clusters, draft.sites)
+        (draft.listeners, draft.tables, draft.clusters, draft.sites, draft.statuses)
     };
     // With errors above it may only be misspelt.
     if listeners.is_empty() && objects.is_none() && !report.has_errors() {
@@ -234,25 +239,28 @@ fn check_spec(
     };
     advice::advise(kinds, report);
     filters.advise(&listeners, &tables.actions, report);
-    Some(Config {
-        listeners,
-        tables: tables.tables,
-        actions: tables.actions,
-        clusters,
-        filters: filters.configs,
-        admin,
-        access_log,
-        log: gateway::check_log(spec.log.map(|log| log.value)),
-        limits,
-        quarantine: gateway::check_quarantine(spec.quarantine.map(|quarantine| quarantine.value)),
-        route_check: spec.route_check.map_or(0, |every| every.value.to_u32()),
-        workers: spec.workers.map(|workers| workers.value.to_u16()),
-        drain_timeout: spec.drain_timeout.map_or(gateway::DRAIN_TIMEOUT, |At { value, .. }| value.0),
-        shown,
-        version: version_of(sources),
-        sites,
-        included,
-    })
+    Some((
+        Config {
+            listeners,
+            tables: tables.tables,
+            actions: tables.actions,
+            clusters,
+            filters: filters.configs,
+            admin,
+            access_log,
+            log: gateway::check_log(spec.log.map(|log| log.value)),
+            limits,
+            quarantine: gateway::check_quarantine(spec.quarantine.map(|quarantine| quarantine.value)),
+            route_check: spec.route_check.map_or(0, |every| every.value.to_u32()),
+            workers: spec.workers.map(|workers| workers.value.to_u16()),
+            drain_timeout: spec.drain_timeout.map_or(gateway::DRAIN_TIMEOUT, |At { value, .. }| value.0),
+            shown,
+            version: version_of(sources),
+            sites,
+            included,
+        },
+        statuses,
+    ))
 }
 
 /// The files that tables of eddy's configurations are read from, and what these include, as paths from where eddy runs.

@@ -149,6 +149,10 @@ impl Writer<'_> {
                 }
                 own.insert("redirect".to_owned(), answer);
             }
+            ActionKind::Split(_) => {
+                self.lose(rule, "shares of what answers differently cannot be said; it is left out");
+                return None;
+            }
             ActionKind::Sites(_) => return None,
         }
         Some(())

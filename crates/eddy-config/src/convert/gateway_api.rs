@@ -167,6 +167,10 @@ impl Writer<'_> {
                 own["backendRefs"] = refs.into();
             }
             ActionKind::Redirect(redirect) => filters.push(self.redirect(rule, redirect)?),
+            ActionKind::Split(_) => {
+                self.lose(rule, "shares of what answers differently are left out");
+                return None;
+            }
             ActionKind::Respond(_) | ActionKind::Sites(_) => return None,
         }
         if matches!(action.kind, ActionKind::Cluster(_) | ActionKind::Weighted(_)) {

@@ -5,7 +5,6 @@
 
 use std::collections::HashSet;
 
-use eddy_http::FieldEdits;
 use eddy_route::nginx::{
     FieldText, Hand, LastTry, LetterCase, NameForm, PlaceKind, PlaceSpec, ProxyHand, Sites, Step,
     TextTemplate, Upstream,
@@ -13,7 +12,7 @@ use eddy_route::nginx::{
 use eddy_route::{HostPattern, PathPattern, PathRewrite, Rule};
 
 use super::{Loss, PlainRule};
-use crate::config::{Action, ActionKind, Config, Redirect, Respond, RetryConfig, SitesAt};
+use crate::config::{Action, ActionKind, Config, Redirect, Respond, SitesAt};
 
 /// The rules of the servers that listen at an address.
 pub(super) fn rules(config: &Config, at: SitesAt, losses: &mut Vec<Loss>) -> Vec<PlainRule> {
@@ -365,7 +364,10 @@ impl<'l> Lowering<'l> {
         let is_usual = match &action.kind {
             ActionKind::Respond(respond) => matches!(respond.status, 200 | 201 | 204 | 206 | 304),
             ActionKind::Redirect(_) => true,
-            ActionKind::Cluster(_) | ActionKind::Weighted(_) | ActionKind::Sites(_) => field.is_for_all,
+            ActionKind::Cluster(_)
+            | ActionKind::Weighted(_)
+            | ActionKind::Split(_)
+            | ActionKind::Sites(_) => field.is_for_all,
         };
         let is_proxied = matches!(action.kind, ActionKind::Cluster(_) | ActionKind::Weighted(_));
         let value = field.value.as_plain().and_then(|value| std::str::from_utf8(value).ok());
@@ -411,12 +413,12 @@ fn respond(status: u16, body: &str, content_type: &str) -> Action {
         body: body.as_bytes().into(),
         content_type: content_type.into(),
     });
-    action_of(kind)
+    Action::new(kind)
 }
 
 fn redirect(status: u16, scheme: Option<&str>, host: Option<&str>, strip_query: bool) -> Action {
     let (scheme, host) = (scheme.map(Into::into), host.map(Into::into));
-    action_of(ActionKind::Redirect(Redirect {
+    Action::new(ActionKind::Redirect(Redirect {
         status,
         scheme,
         host,
@@ -425,18 +427,6 @@ fn redirect(status: u16, scheme: Option<&str>, host: Option<&str>, strip_query: 
         path: None,
         is_absolute: false,
     }))
-}
-
-fn action_of(kind: ActionKind) -> Action {
-    Action {
-        kind,
-        request_edits: FieldEdits::new(),
-        response_edits: FieldEdits::new(),
-        host_rewrite: None,
-        timeout: None,
-        retry: RetryConfig::default(),
-        filters: Vec::new(),
-    }
 }
 
 /// A redirect to what a `return` names.

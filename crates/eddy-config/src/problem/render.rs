@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::report::is_unshowable;
 use super::{Problem, Severity, SourceText};
+use crate::dialect::gateway_api::ObjectStatus;
 
 /// Whether colours may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,13 +37,16 @@ pub fn render(problems: &[Problem], sources: &[SourceText], colour: Colour) -> S
     out
 }
 
-/// `problems` as a JSON document: an object with the list `problems`, whose fields are those of [`Problem`].
-pub fn to_json(problems: &[Problem]) -> String {
+/// `problems` as a JSON document: an object with the list `problems`, whose fields are those of [`Problem`], and where there
+/// are `objects` the list of them, whose fields are those of [`ObjectStatus`].
+pub fn to_json(problems: &[Problem], objects: &[ObjectStatus]) -> String {
     #[derive(Serialize)]
     struct Document<'p> {
         problems: &'p [Problem],
+        #[serde(skip_serializing_if = "<[ObjectStatus]>::is_empty")]
+        objects: &'p [ObjectStatus],
     }
-    serde_json::to_string_pretty(&Document { problems }).expect("plain data is always written")
+    serde_json::to_string_pretty(&Document { problems, objects }).expect("plain data is always written")
 }
 
 fn render_one(out: &mut String, problem: &Problem, line: Option<&str>, paint: &Paint) {
@@ -166,7 +170,7 @@ mod tests {
 
     #[test]
     fn json_and_plain_text() {
-        assert!(to_json(&[problem()]).contains("\"severity\": \"error\""));
+        assert!(to_json(&[problem()], &[]).contains("\"severity\": \"error\""));
         assert_eq!(
             problem().to_string(),
             "eddy.yaml:2:3: error: unknown key `adress`\n  hint: did you mean `address`?"

@@ -1,8 +1,10 @@
 //! The keys for manifests of Kubernetes that stand beside the configuration.
 
+use eddy_route::RegexRank;
+
 use crate::config::ListenAddress;
 use crate::read::{At, Named};
-use crate::value::{DomainName, Endpoint, IpText, ObjectName, PortKey, ServiceName};
+use crate::value::{DomainName, Endpoint, IpText, ObjectName, PortKey, ServiceName, Text};
 
 mapping! {
     /// What manifests of Kubernetes in other files of the configuration don't say: where to listen and where Services are.
@@ -19,6 +21,14 @@ mapping! {
         /// The domain of the cluster, whose name servers are asked for Services without EndpointSlices, as for
         /// `users.default.svc.cluster.local`. Only of use where these names can be resolved, as in the cluster itself.
         optional dns: DomainName, otherwise "such Services have no endpoints and requests to them are answered 503", example "cluster.local";
+        /// Names of controllers whose GatewayClasses eddy serves beside its own, `eddy-gateway.github.io/eddy`, and those
+        /// that are not in the files.
+        optional controllers: Vec<At<Text<253>>>, default "[]", example "['example.com/gateway-controller']";
+        /// Where rules with a regular expression for the path come in the order of the Gateway API, which leaves that open.
+        optional regex_rank: RegexRank, default "before_prefix", example "last";
+        /// Whether a request that no rule for the most specific matching hostname of a listener matches may be for one of a
+        /// less specific hostname there.
+        optional host_fallthrough: bool, default "false", example "true";
     }
 }
 

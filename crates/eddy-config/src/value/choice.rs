@@ -1,5 +1,6 @@
 //! Words of which there are only a few, each with its meaning.
 
+use eddy_route::RegexRank;
 use eddy_tls::TlsVersion;
 use eddy_upstream::Balance;
 
@@ -84,6 +85,16 @@ impl Word for RedirectStatus {
 
     fn info() -> WordInfo {
         info(REDIRECT_STATUSES, WordKind::Number { least: 301, most: 308 })
+    }
+}
+
+impl Word for RegexRank {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, REGEX_RANKS)
+    }
+
+    fn info() -> WordInfo {
+        info(REGEX_RANKS, WordKind::Text)
     }
 }
 
@@ -175,6 +186,16 @@ const REDIRECT_STATUSES: &[Meaning<RedirectStatus>] = &[
     ("303", RedirectStatus(303), "see other: clients change the method to GET"),
     ("307", RedirectStatus(307), "elsewhere for now, with the same method"),
     ("308", RedirectStatus(308), "moved for good, with the same method"),
+];
+
+const REGEX_RANKS: &[Meaning<RegexRank>] = &[
+    (
+        "before_prefix",
+        RegexRank::BeforePrefix,
+        "after exact paths, before prefixes: as most gateways have it",
+    ),
+    ("before_catch_all", RegexRank::BeforeCatchAll, "after prefixes other than `/`"),
+    ("last", RegexRank::Last, "after all prefixes, so that a rule for `/` without conditions hides them"),
 ];
 
 const DIALECTS: &[Meaning<DialectName>] = &[

@@ -27,6 +27,6 @@ pub(crate) fn configuration(text: &str) -> bool {
     }
     let shown = render(&problems, &sources, Colour::Never);
     assert!(!shown.contains('\x1b') && !shown.contains('\0'));
-    assert!(to_json(&problems).contains("problems"));
+    assert!(to_json(&problems, &[]).contains("problems"));
     is_taken
 }

@@ -23,7 +23,7 @@ impl Eddy {
         let bytes = text.as_bytes();
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).ok()?;
-        let sites: &Arc<Sites> = self.config.sites.as_ref().unwrap();
+        let sites: &Arc<Sites> = self.config.sites.first().unwrap();
         let request = SiteRequest {
             host: head.host.of(bytes),
             path: head.path.of(bytes),
@@ -31,6 +31,7 @@ impl Eddy {
             target: head.target.of(bytes),
             method: head.method_name(bytes),
             protocol: if head.version == Version::Http11 { "HTTP/1.1" } else { "HTTP/1.0" },
+            is_tls: false,
             fields: head.fields(bytes),
             body_bytes: None,
             remote_address: b"unix:",

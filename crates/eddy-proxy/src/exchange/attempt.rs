@@ -16,10 +16,10 @@ use eddy_io::{Peer, Stream, TICK_MS};
 use eddy_upstream::{Balance, Link, ResolvedAddress};
 
 use crate::exchange::drive::Drive;
-use crate::exchange::filter;
 use crate::exchange::phase::Phase;
 use crate::exchange::pump::Framing;
 use crate::exchange::state::Exchange;
+use crate::exchange::{filter, mirror};
 use crate::fault::{Fault, RetryClass, Side};
 use crate::worker::{LinkWanted, Stay, TakenLink, WorkerCluster, now};
 
@@ -55,6 +55,12 @@ pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
         }
     };
     exchange.attempts = exchange.attempts.saturating_add(1);
+    drive.exchange.attempt_due_ms = match action(drive).and_then(|action| action.attempt_timeout) {
+        // The worker's clock may be a tick behind.
+        Some(limit) => now_ms.saturating_add(millis(limit)).saturating_add(TICK_MS),
+        None => u64::MAX,
+    };
+    let exchange = &mut *drive.exchange;
     match lease.and_then(|lease| Stay::begin(&cluster, lease)) {
         Some(stay) => {
             exchange.endpoint = Some(stay.address.clone());
@@ -196,7 +202,7 @@ async fn obtain(drive: &mut Drive<'_>) -> Result<Link, Fault> {
     };
     let cluster = Rc::clone(stay.cluster());
     let address = stay.address.clone();
-    let timeout_ms = u64::try_from(cluster.config.connect_timeout.as_millis()).unwrap_or(u64::MAX);
+    let timeout_ms = millis(cluster.config.connect_timeout);
     match connect(drive, &address, timeout_ms).await {
         Ok(stream) => {
             cluster.series.connects.increment();
@@ -215,7 +221,7 @@ async fn connect(drive: &mut Drive<'_>, address: &ResolvedAddress, timeout_ms: u
     let timers = &drive.worker.timers;
     // The worker's clock may be a tick behind.
     let connect_due_ms = timers.now_ms().saturating_add(timeout_ms).saturating_add(TICK_MS);
-    let exchange_due_ms = drive.exchange.due_ms;
+    let exchange_due_ms = drive.exchange.due_ms.min(drive.exchange.attempt_due_ms);
     let timer = &drive.down.timer;
     timer.arm_at(connect_due_ms.min(exchange_due_ms));
     let mut connecting = pin!(drive.worker.connect(address));
@@ -232,12 +238,40 @@ async fn connect(drive: &mut Drive<'_>, address: &ResolvedAddress, timeout_ms: u
         Some(Ok(stream)) => Ok(stream),
         Some(Err(_)) => Err(Fault::ConnectFailed),
         None if connect_due_ms <= exchange_due_ms => Err(Fault::ConnectTimeout),
+        None if drive.exchange.attempt_due_ms < drive.exchange.due_ms => Err(Fault::AttemptTimeout),
         None => Err(Fault::ExchangeTimeout),
     }
 }
 
-/// Writes the head that the endpoint is sent, and checks it with the parser that peers are held to.
+/// Writes the head that the endpoint is sent, and makes ready for the body.
 fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
+    let body = filter::request_framing(drive);
+    drive.exchange.upload.restart();
+    let mut out = std::mem::take(&mut drive.exchange.upload.out);
+    let written = write_request(drive, body, &mut out);
+    drive.exchange.upload.out = out;
+    written?;
+    let exchange = &mut *drive.exchange;
+    match body {
+        RequestBody::Chunked => exchange.upload.set_framing(Framing::Chunked, None),
+        RequestBody::Length(length) => exchange.upload.set_framing(Framing::Plain, Some(length)),
+        RequestBody::None => exchange.upload.set_framing(Framing::Plain, None),
+    }
+    mirror::begin(drive);
+    let Exchange { filtering, upload, .. } = &mut *drive.exchange;
+    filtering.request.seal();
+    if filtering.request.is_whole {
+        filter::write_whole(&filtering.request, upload);
+    }
+    Ok(())
+}
+
+/// Writes the head of the request with a body of this framing, and checks it with the parser that peers are held to.
+pub(super) fn write_request(
+    drive: &mut Drive<'_>,
+    body: RequestBody,
+    out: &mut Vec<u8>,
+) -> Result<(), Fault> {
     let config = &drive.listener().config;
     let forwarded = &config.forwarded;
     let peer_ip = drive.down.peer.ip();
@@ -251,7 +285,6 @@ fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
     }
     let plan = Rc::clone(&drive.plan);
     let action = drive.exchange.action.and_then(|action| plan.plan.config.actions.get(action));
-    let body = filter::request_framing(drive);
     let exchange = &mut *drive.exchange;
     let bytes = exchange.head_bytes.as_slice();
     let site_host = exchange.site.as_ref().filter(|site| site.is_under_way && !site.host.is_empty());
@@ -265,7 +298,6 @@ fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
         }
         _ => exchange.head.authority.of(bytes),
     };
-    exchange.upload.restart();
     let request = RequestWrite {
         bytes,
         head: &exchange.head,
@@ -290,25 +322,18 @@ fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
             replace: !is_trusted,
         }),
     };
-    write_request_head(&mut exchange.upload.out, &request);
-    match body {
-        RequestBody::Chunked => exchange.upload.set_framing(Framing::Chunked, None),
-        RequestBody::Length(length) => exchange.upload.set_framing(Framing::Plain, Some(length)),
-        RequestBody::None => exchange.upload.set_framing(Framing::Plain, None),
-    }
+    write_request_head(out, &request);
     let mut egress = drive.worker.egress.borrow_mut();
     let method = exchange.head.method_name(bytes);
-    egress.check_request(&exchange.upload.out, method, &exchange.target, body).map_err(|fault| {
+    egress.check_request(out, method, &exchange.target, body).map_err(|fault| {
         drive.worker.series.egress_stopped.increment();
         tracing::error!(?fault, "the request about to be sent is not what was meant; it was not sent");
         Fault::Egress
-    })?;
-    let Exchange { filtering, upload, .. } = exchange;
-    filtering.request.seal();
-    if filtering.request.is_whole {
-        filter::write_whole(&filtering.request, upload);
-    }
-    Ok(())
+    })
+}
+
+fn millis(duration: std::time::Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Writes the host that stands for an endpoint: its address, or `localhost` behind a Unix socket.

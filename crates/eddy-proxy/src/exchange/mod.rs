@@ -10,6 +10,7 @@ mod drive;
 mod filter;
 mod finish;
 mod head;
+mod mirror;
 mod phase;
 mod pump;
 mod reply;

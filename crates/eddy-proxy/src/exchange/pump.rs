@@ -11,6 +11,8 @@ use crate::exchange::body::BodyReader;
 /// Data up to this size is copied behind its head or chunk header, which costs less than a gathering write;
 /// larger data is written from where it was read.
 const COPY_BYTES_MAX: usize = 2 * 1024;
+/// Most bytes of a body that are copied.
+const COPY_OF_BODY_BYTES_MAX: usize = 1024 * 1024;
 /// How much is staged before it is written.
 const STAGE_BYTES_MAX: usize = 16 * 1024;
 
@@ -51,6 +53,27 @@ pub(crate) struct Pump {
     pub(crate) data_bytes: u64,
     /// Bytes of data written so far.
     pub(crate) written_bytes: u64,
+    /// The data found so far, where a copy is wanted.
+    pub(crate) copy: Option<BodyCopy>,
+}
+
+/// A copy of a body, up to a limit.
+#[derive(Debug, Default)]
+pub(crate) struct BodyCopy {
+    pub(crate) bytes: Vec<u8>,
+    /// Whether there was more, so that it is of no use.
+    pub(crate) is_too_large: bool,
+}
+
+impl BodyCopy {
+    fn add(&mut self, data: &[u8]) {
+        if self.is_too_large || self.bytes.len() + data.len() > COPY_OF_BODY_BYTES_MAX {
+            self.is_too_large = true;
+            self.bytes = Vec::new();
+        } else {
+            self.bytes.extend_from_slice(data);
+        }
+    }
 }
 
 impl Pump {
@@ -59,6 +82,7 @@ impl Pump {
         self.restart();
         self.data_bytes = 0;
         self.written_bytes = 0;
+        self.copy = None;
     }
 
     /// Forgets the head that was written, to write one elsewhere; only while no data has been found in the body.
@@ -124,6 +148,9 @@ impl Pump {
                 break;
             }
             self.data_bytes += piece.data as u64;
+            if let Some(copy) = &mut self.copy {
+                copy.add(source.held().get(..piece.data).unwrap_or_default());
+            }
             self.stage_data(source, piece.data);
         }
         if self.reader.is_done() && self.ready == 0 && !self.is_finished {
@@ -142,6 +169,9 @@ impl Pump {
         }
         debug_assert_eq!(self.check_length(data.len(), false), Ok(()), "the length was checked before");
         self.owed = self.owed.map(|owed| owed.saturating_sub(data.len() as u64));
+        if let Some(copy) = &mut self.copy {
+            copy.add(data);
+        }
         let is_chunked = self.framing == Framing::Chunked;
         if is_chunked {
             write_chunk_header(&mut self.out, data.len());

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use eddy_config::{Action, ActionKind, Redirect, WeightedCluster};
+use eddy_config::{Action, ActionKind, Redirect};
 use eddy_route::{RouteRequest, Step};
 use eddy_upstream::Rng;
 
@@ -147,8 +147,21 @@ pub(crate) fn follow(drive: &mut Drive<'_>, action: &Action) -> Phase {
             Phase::Endpoint
         }
         ActionKind::Weighted(clusters) => {
-            drive.exchange.cluster = draw(clusters, &mut drive.worker.rng.borrow_mut());
+            let drawn = draw(clusters, |cluster| cluster.weight, &mut drive.worker.rng.borrow_mut());
+            drive.exchange.cluster = drawn.map(|cluster| cluster.cluster);
             Phase::Endpoint
+        }
+        ActionKind::Split(shares) => {
+            let drawn = draw(shares, |share| share.weight, &mut drive.worker.rng.borrow_mut());
+            let plan = Rc::clone(&drive.plan);
+            let action = drawn.and_then(|share| plan.plan.config.actions.get(share.action));
+            match action {
+                Some(action) if !matches!(action.kind, ActionKind::Split(_)) => {
+                    drive.exchange.action = drawn.map(|share| share.action);
+                    follow(drive, action)
+                }
+                Some(_) | None => fail(drive, Fault::NoEndpoint),
+            }
         }
         ActionKind::Respond(respond) => {
             drive.exchange.status = respond.status;
@@ -168,16 +181,16 @@ pub(crate) fn follow(drive: &mut Drive<'_>, action: &Action) -> Phase {
     }
 }
 
-fn draw(clusters: &[WeightedCluster], rng: &mut Rng) -> Option<usize> {
-    let total: u64 = clusters.iter().map(|cluster| u64::from(cluster.weight)).sum();
+fn draw<'s, T>(shares: &'s [T], weight_of: impl Fn(&T) -> u32, rng: &mut Rng) -> Option<&'s T> {
+    let total: u64 = shares.iter().map(|share| u64::from(weight_of(share))).sum();
     if total == 0 {
         return None;
     }
     let mut left = rng.below(total);
-    for cluster in clusters {
-        let weight = u64::from(cluster.weight);
+    for share in shares {
+        let weight = u64::from(weight_of(share));
         if left < weight {
-            return Some(cluster.cluster);
+            return Some(share);
         }
         left -= weight;
     }
@@ -191,7 +204,8 @@ fn locate(drive: &mut Drive<'_>, redirect: &Redirect) {
     let exchange = &mut *drive.exchange;
     let location = &mut exchange.local.location;
     location.clear();
-    if redirect.is_absolute || redirect.scheme.is_some() || redirect.host.is_some() {
+    if redirect.is_absolute || redirect.scheme.is_some() || redirect.host.is_some() || redirect.port.is_some()
+    {
         let own = drive.down.scheme();
         let scheme = redirect.scheme.as_deref().unwrap_or(own);
         location.extend_from_slice(scheme.as_bytes());
@@ -237,11 +251,11 @@ mod tests {
 
     #[test]
     fn clusters_are_drawn_by_weight() {
-        let clusters = [(0, 3), (1, 0), (2, 1)].map(|(cluster, weight)| WeightedCluster { cluster, weight });
+        let clusters = [(0, 3), (1, 0), (2, 1)];
         let mut rng = Rng::new(7);
         let mut counts = [0; 3];
-        (0..4000).for_each(|_| counts[draw(&clusters, &mut rng).unwrap()] += 1);
+        (0..4000).for_each(|_| counts[draw(&clusters, |cluster| cluster.1, &mut rng).unwrap().0] += 1);
         assert!((2800..=3200).contains(&counts[0]) && counts[1] == 0, "{counts:?}");
-        assert_eq!(draw(&clusters[1..2], &mut rng), None);
+        assert_eq!(draw(&clusters[1..2], |cluster| cluster.1, &mut rng), None);
     }
 }

@@ -9,6 +9,7 @@ use eddy_route::normalise::Normaliser;
 use eddy_upstream::{Link, ResolvedAddress, Tried};
 
 use crate::exchange::filter::Filtering;
+use crate::exchange::mirror::Mirroring;
 use crate::exchange::pump::Pump;
 use crate::exchange::site::SiteState;
 use crate::fault::Fault;
@@ -77,6 +78,10 @@ pub(crate) struct Exchange {
     pub(crate) started: Instant,
     /// When the exchange must be over, on the worker's clock.
     pub(crate) due_ms: u64,
+    /// When the attempt must be over, on the worker's clock.
+    pub(crate) attempt_due_ms: u64,
+    /// Copies of the request that are to be sent elsewhere once it has been sent, if there are any.
+    pub(crate) mirroring: Option<Box<Mirroring>>,
 }
 
 /// What eddy answers by itself.
@@ -156,6 +161,8 @@ impl Default for Exchange {
             keeps_alive: false,
             started: Instant::now(),
             due_ms: u64::MAX,
+            attempt_due_ms: u64::MAX,
+            mirroring: None,
         }
     }
 }
@@ -189,6 +196,8 @@ impl Exchange {
         self.is_local = false;
         self.keeps_alive = false;
         self.due_ms = u64::MAX;
+        self.attempt_due_ms = u64::MAX;
+        self.mirroring = None;
         self.is_head_whole = false;
         self.is_continued = false;
         self.endpoint = None;

@@ -16,6 +16,7 @@ use crate::exchange::answer::{self, Answer};
 use crate::exchange::attempt::{claim_retry, fail, note_failure, retry_or_fail};
 use crate::exchange::drive::Drive;
 use crate::exchange::filter::{self, Progress};
+use crate::exchange::mirror;
 use crate::exchange::phase;
 use crate::exchange::site;
 use crate::fault::Fault;
@@ -184,6 +185,9 @@ impl Transfer<'_, '_> {
             }
         }
         self.drive.down.release(&self.drive.worker.buffers);
+        if self.drive.exchange.mirroring.is_some() && !self.is_upload_broken {
+            mirror::send(self.drive);
+        }
         Ok(())
     }
 
@@ -410,6 +414,7 @@ impl Transfer<'_, '_> {
     fn poll_deadline(&mut self, cx: &Context<'_>) -> Poll<Result<(), Fault>> {
         let now_ms = self.drive.worker.timers.now_ms();
         let mut due = Due { at_ms: self.drive.exchange.due_ms, fault: Fault::ExchangeTimeout };
+        due.sooner(self.drive.exchange.attempt_due_ms, Fault::AttemptTimeout);
         if self.waits.client_to_send {
             due.sooner(self.client_guard_in.deadline(now_ms), Fault::BodyTimeout);
         }

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::task::{Poll, ready};
 
 use eddy_http::{
-    ForwardedClient, ForwardedPolicy, HeadLimits, RequestBody, RequestHead, RequestWrite, ResponseHead,
-    write_request_head,
+    ForwardedClient, ForwardedPolicy, HeadLimits, Method, RequestBody, RequestHead, RequestWrite,
+    ResponseHead, write_request_head,
 };
 use eddy_io::{Buffer, Fill};
 use eddy_upstream::{Link, Tried};
@@ -29,8 +29,17 @@ pub(super) struct Answer {
     pub(super) body: Vec<u8>,
 }
 
+/// A request as it is sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent<'r> {
+    pub(super) method: Method,
+    /// Whether it may be sent again.
+    pub(super) is_repeatable: bool,
+    pub(super) bytes: &'r [u8],
+}
+
 /// How an attempt ended without an answer.
-enum Broken {
+pub(super) enum Broken {
     /// A link that had been used before closed before the first byte of an answer.
     Stale,
     /// Anything else.
@@ -49,19 +58,17 @@ pub(super) async fn fetch(worker: &Rc<Worker>, order: &Order) -> Result<Answer, 
     let cluster = cluster.ok_or("unknown_cluster")?;
     let request = write(worker, order)?;
     let mut tried = Tried::new();
+    let is_repeatable = order.method.is_idempotent() && order.body.is_empty();
+    let sent = Sent { method: order.method, is_repeatable, bytes: &request };
     loop {
-        match attempt(worker, &cluster, order, &request, &mut tried).await {
+        match attempt(worker, &cluster, &sent, &mut tried).await {
             Ok(answer) => return Ok(answer),
             // Its pool may hold more of the kind; each try takes one out.
-            Err(Broken::Stale) if is_repeatable(order) => {}
+            Err(Broken::Stale) if is_repeatable => {}
             Err(Broken::Stale) => return Err("link_stale"),
             Err(Broken::Failed(reason)) => return Err(reason),
         }
     }
-}
-
-fn is_repeatable(order: &Order) -> bool {
-    order.method.is_idempotent() && order.body.is_empty()
 }
 
 /// The request as it is sent, checked like every other.
@@ -99,20 +106,20 @@ fn write(worker: &Worker, order: &Order) -> Result<Vec<u8>, Reason> {
     Ok(out)
 }
 
-async fn attempt(
+/// One attempt at an endpoint of a cluster.
+pub(super) async fn attempt(
     worker: &Rc<Worker>,
     cluster: &Rc<WorkerCluster>,
-    order: &Order,
-    request: &[u8],
+    sent: &Sent<'_>,
     tried: &mut Tried,
 ) -> Result<Answer, Broken> {
     let now_ms = worker.timers.now_ms();
     let lease = cluster.state().borrow_mut().select(now(now_ms), &mut worker.rng.borrow_mut(), tried);
     let stay = lease.and_then(|lease| Stay::begin(cluster, lease)).ok_or(Broken::Failed("no_endpoint"))?;
-    let wanted = if is_repeatable(order) { LinkWanted::Any } else { LinkWanted::Quiet };
+    let wanted = if sent.is_repeatable { LinkWanted::Any } else { LinkWanted::Quiet };
     let mut link = obtain(worker, &stay, wanted).await?;
     let mut input = worker.buffers.take_large();
-    let read = converse(&mut link, order, request, &mut input).await;
+    let read = converse(&mut link, sent, &mut input).await;
     let is_empty = input.is_empty();
     worker.buffers.put(input);
     let now_ms = worker.timers.now_ms();
@@ -159,12 +166,8 @@ async fn obtain(worker: &Worker, stay: &Stay, wanted: LinkWanted) -> Result<Link
 }
 
 /// Writes the request and reads the answer.
-async fn converse(
-    link: &mut Link,
-    order: &Order,
-    request: &[u8],
-    input: &mut Buffer,
-) -> Result<Answer, Broken> {
+async fn converse(link: &mut Link, sent: &Sent<'_>, input: &mut Buffer) -> Result<Answer, Broken> {
+    let Sent { method, bytes: request, .. } = *sent;
     let is_reused = link.is_reused();
     let unanswered = move || if is_reused { Broken::Stale } else { Broken::Failed("link_closed") };
     let mut sent = 0;
@@ -180,7 +183,7 @@ async fn converse(
     let limits = HeadLimits::default();
     let mut interims = 0;
     let head_bytes = loop {
-        let parsed = head.parse_start(input.held(), &limits, order.method);
+        let parsed = head.parse_start(input.held(), &limits, method);
         match parsed.map_err(|_| Broken::Failed("response_head"))? {
             Some(length) if head.is_interim() => {
                 interims += 1;

@@ -2,10 +2,12 @@
 //! and health as everybody's, and being woken.
 
 mod fetch;
+mod mirror;
 mod order;
 mod serve;
 mod wake;
 
+pub(crate) use mirror::{Copied, mirror};
 pub(crate) use order::{Order, Orders};
 pub(crate) use serve::serve;
 pub(crate) use wake::wake;

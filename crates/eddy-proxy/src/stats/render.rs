@@ -71,6 +71,17 @@ impl Stats {
             "Requests for which that found another rule than the index.",
             |worker| &worker.route_mismatches,
         );
+        counter("eddy_mirrors_sent_total", "Copies of requests that were sent and answered.", |worker| {
+            &worker.mirrors_sent
+        });
+        counter("eddy_mirrors_failed_total", "Copies of requests that were not answered.", |worker| {
+            &worker.mirrors_failed
+        });
+        counter(
+            "eddy_mirrors_dropped_total",
+            "Copies of requests that were not sent: too large, or too many under way.",
+            |worker| &worker.mirrors_dropped,
+        );
         counter("eddy_panics_total", "Sessions that ended by a panic.", |worker| &worker.panics);
         let name = "eddy_access_records_dropped_total";
         head(out, name, "counter", "Access records lost because their target was too slow or took none.");

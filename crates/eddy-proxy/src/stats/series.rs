@@ -155,6 +155,12 @@ pub struct WorkerSeries {
     pub route_checks: Counter,
     /// Those for which the index and the plain scan found different rules.
     pub route_mismatches: Counter,
+    /// Copies of requests that were sent and answered.
+    pub mirrors_sent: Counter,
+    /// Copies of requests that were not answered.
+    pub mirrors_failed: Counter,
+    /// Copies of requests that were not sent: the body was too large, or too many were under way.
+    pub mirrors_dropped: Counter,
     /// How late the worker's last tick came, milliseconds.
     pub lag_ms: Gauge,
     /// Sessions that ended by a panic.

@@ -44,6 +44,8 @@ pub(crate) struct Worker {
     pub(crate) ticked: Notify,
     pub(crate) connections: Cell<u32>,
     pub(crate) exchanges: Cell<u32>,
+    /// Copies of requests under way.
+    pub(crate) mirrors: Cell<u32>,
     /// Whether answers announce the end of their connection and nothing new is accepted.
     pub(crate) is_draining: Cell<bool>,
     /// Most connections of this worker, as descriptors allow.
@@ -103,6 +105,7 @@ impl Worker {
             ticked: Notify::new(),
             connections: Cell::new(0),
             exchanges: Cell::new(0),
+            mirrors: Cell::new(0),
             is_draining: Cell::new(false),
             connections_max: parts.connections_max,
             plan: RefCell::new(plan),

@@ -13,7 +13,7 @@ use crate::compile::pattern::{Groups, PatternScratch};
 use crate::compile::rewrite::{Rewrite, RewriteFault};
 use crate::error::{RouteError, RouteProblem};
 use crate::request::{QueryPairs, RouteRequest};
-use crate::rule::{Fraction, Origin, PathForm, PathRewrite, Reading, Rule};
+use crate::rule::{Claim, Fraction, Origin, PathForm, PathRewrite, Reading, Rule};
 
 /// A rule of a router.
 #[derive(Debug)]
@@ -34,6 +34,7 @@ pub struct CompiledRule {
     pub(crate) methods: Vec<Box<str>>,
     pub(crate) headers: Vec<Condition>,
     pub(crate) query: Vec<Condition>,
+    pub(crate) claim: Option<Claim>,
     pub(crate) fraction: Option<Fraction>,
     /// How its table reads paths.
     pub(crate) path_form: PathForm,
@@ -171,6 +172,7 @@ impl CompiledRule {
             origin,
             table,
             rank,
+            claim: rule.claim.clone(),
             hosts,
             path,
             methods,

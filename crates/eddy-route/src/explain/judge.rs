@@ -7,7 +7,7 @@ use crate::explain::{
     Against, Candidate, Cost, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, Outcome, RequestShown,
     RuleRef,
 };
-use crate::order::{Entries, Entry, Step};
+use crate::order::{Entries, Entry};
 use crate::reference;
 use crate::request::{RouteRequest, RouteScratch};
 use crate::rule::HostForm;
@@ -94,7 +94,7 @@ impl Bench<'_> {
             Some(winner) if winner != rank => {
                 let (first, second) = (self.entries.list[winner], self.entries.list[rank]);
                 let (step, reason) = self.entries.reason(self.rules, first, second);
-                Outcome::Loses { step, reason, is_fragile: step == Step::FileOrder, is_next: false }
+                Outcome::Loses { step, reason, is_fragile: step.is_fragile(), is_next: false }
             }
             _ => Outcome::Wins,
         }

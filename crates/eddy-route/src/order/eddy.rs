@@ -42,7 +42,7 @@ pub(super) fn reason(step: Step, first: &CompiledRule, second: &CompiledRule) ->
         }
         Step::Query => format!("more query matches: {} against {}", first.query.len(), second.query.len()),
         Step::Apart => "no request is for both".to_owned(),
-        Step::FileOrder | Step::Host | Step::Table | Step::Written => {
+        Step::Age | Step::Name | Step::FileOrder | Step::Host | Step::Table | Step::Written => {
             format!("only the file order decides: {} comes before {}", first.origin, second.origin)
         }
     }

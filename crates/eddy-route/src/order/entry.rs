@@ -144,6 +144,8 @@ impl Entries {
             | Step::Method
             | Step::Headers
             | Step::Query
+            | Step::Age
+            | Step::Name
             | Step::FileOrder
             | Step::Written
             | Step::Apart => dialect::reason(self.tables[a.table as usize].1, step, a, b),

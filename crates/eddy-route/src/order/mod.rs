@@ -4,6 +4,7 @@
 mod dialect;
 mod eddy;
 mod entry;
+mod gateway_api;
 mod step;
 mod written;
 

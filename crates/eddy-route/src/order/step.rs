@@ -20,6 +20,10 @@ pub enum Step {
     Headers,
     /// The greater number of query matches.
     Query,
+    /// The older object that the rule stands in.
+    Age,
+    /// The object that comes first by name.
+    Name,
     /// The rule written first: nothing that the rules say decides.
     FileOrder,
     /// The rule written first, as the dialect has it.
@@ -39,9 +43,16 @@ impl Step {
             Self::Method => "method",
             Self::Headers => "headers",
             Self::Query => "query",
+            Self::Age => "age",
+            Self::Name => "name",
             Self::FileOrder => "file_order",
             Self::Written => "written",
             Self::Apart => "apart",
         }
+    }
+
+    /// Whether nothing that the rules ask for decides.
+    pub(crate) fn is_fragile(self) -> bool {
+        matches!(self, Self::Age | Self::Name | Self::FileOrder)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::compile::{CompiledRule, Condition, PathMatcher, Segment, Template};
-use crate::order::{Entries, Step};
+use crate::order::Entries;
 use crate::survey::dead::contradicts;
 use crate::survey::language::Languages;
 
@@ -21,7 +21,7 @@ pub(super) fn find_fragile(
     while start < members.len() {
         let is_alike = |at: &usize| {
             let (before, after) = (entries.list[first + at - 1], entries.list[first + at]);
-            entries.step(rules, before, after) == Step::FileOrder
+            entries.step(rules, before, after).is_fragile()
         };
         let end = (start + 1..members.len()).find(|at| !is_alike(at)).unwrap_or(members.len());
         search.try_run(start..end);

@@ -86,7 +86,7 @@ fn notes(ranked: &RankedRule) -> Vec<String> {
         notes.push(format!("REDUNDANT: {other} does the same without it{example}"));
     }
     if let (Some(step), Some(reason)) = (ranked.step, &ranked.reason)
-        && !matches!(step, Step::Apart | Step::FileOrder | Step::Written)
+        && !matches!(step, Step::Apart | Step::Age | Step::Name | Step::FileOrder | Step::Written)
     {
         notes.push(format!("after: {reason}"));
     }

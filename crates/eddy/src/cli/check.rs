@@ -2,7 +2,7 @@
 
 use std::io::stderr;
 
-use eddy_config::{Config, Problem, Severity, SourceText, render, to_json};
+use eddy_config::{Config, ObjectStatus, Problem, Severity, SourceText, render, to_json};
 use eddy_route::nginx::PlaceKind;
 use eddy_source::{FileSource, Loaded};
 
@@ -19,13 +19,13 @@ use crate::tls::{advise, read_tls};
 /// # Errors
 /// When there is an error among the problems.
 pub(super) fn run(arguments: &Check) -> Result<(), Failure> {
-    let (problems, sources, config) =
+    let (problems, sources, config, objects) =
         match FileSource::new(arguments.configs.clone()).with_leniency(arguments.dialect.leniency()).load() {
             Ok(loaded) => with_filters(loaded),
-            Err(rejected) => (rejected.problems, rejected.sources, None),
+            Err(rejected) => (rejected.problems, rejected.sources, None, Vec::new()),
         };
     if arguments.json {
-        print(&format!("{}\n", to_json(&problems)))?;
+        print(&format!("{}\n", to_json(&problems, &objects)))?;
     } else {
         print_error(&render(&problems, &sources, colour_of(&stderr())));
     }
@@ -37,6 +37,9 @@ pub(super) fn run(arguments: &Check) -> Result<(), Failure> {
         return Err(Failure::Shown);
     };
     if !arguments.json {
+        for object in &objects {
+            print(&format!("{object}\n"))?;
+        }
         let in_tables: usize = config.tables.iter().map(|table| table.rules.len()).sum();
         let is_location = |kind: &PlaceKind| !matches!(kind, PlaceKind::Server | PlaceKind::If);
         let places = config.sites.iter().flat_map(|sites| sites.places());
@@ -53,12 +56,12 @@ pub(super) fn run(arguments: &Check) -> Result<(), Failure> {
 }
 
 /// What there is to say once filters were tried out, too.
-fn with_filters(loaded: Loaded) -> (Vec<Problem>, Vec<SourceText>, Option<Config>) {
+fn with_filters(loaded: Loaded) -> Outcome {
     let Loaded { mut checked, mut sources } = loaded;
     match read_tls(&checked.config) {
         Ok(files) => checked.warnings.extend(advise(&checked.config, &files)),
         Err(problems) => {
-            return (checked.warnings.into_iter().chain(problems).collect(), sources, None);
+            return (checked.warnings.into_iter().chain(problems).collect(), sources, None, Vec::new());
         }
     }
     let wrong = match filters::link_packages(&mut checked.config, None, Target::Library, &say_linking) {
@@ -69,8 +72,11 @@ fn with_filters(loaded: Loaded) -> (Vec<Problem>, Vec<SourceText>, Option<Config
         Err(failure) => filters::problems_of(failure, &checked.config, &mut sources),
     };
     let config = wrong.is_empty().then_some(checked.config);
-    (checked.warnings.into_iter().chain(wrong).collect(), sources, config)
+    (checked.warnings.into_iter().chain(wrong).collect(), sources, config, checked.statuses)
 }
+
+/// Problems, the texts they are in, the configuration where none is an error, and what a cluster would show of objects.
+type Outcome = (Vec<Problem>, Vec<SourceText>, Option<Config>, Vec<ObjectStatus>);
 
 fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }

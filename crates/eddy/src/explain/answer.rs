@@ -243,6 +243,16 @@ pub(crate) fn action_text(config: &Config, action: &Action) -> String {
                 .collect();
             format!("clusters by weight: {}", shares.join(", "))
         }
+        ActionKind::Split(shares) => {
+            let shares: Vec<String> = shares
+                .iter()
+                .filter_map(|share| {
+                    let action = config.actions.get(share.action)?;
+                    Some(format!("{} ({})", action_text(config, action), share.weight))
+                })
+                .collect();
+            format!("by weight: {}", shares.join(", "))
+        }
         ActionKind::Respond(respond) => format!("respond {}", respond.status),
         ActionKind::Redirect(redirect) => format!("redirect {}", redirect.status),
         ActionKind::Sites(_) => "servers of NGINX's".to_owned(),

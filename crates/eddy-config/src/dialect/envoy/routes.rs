@@ -156,15 +156,7 @@ impl Routes {
 
 /// An action without edits, timeout and retries.
 pub(super) fn plain_action(kind: ActionKind) -> Action {
-    Action {
-        kind,
-        request_edits: FieldEdits::new(),
-        response_edits: FieldEdits::new(),
-        host_rewrite: None,
-        timeout: None,
-        retry: RetryConfig { attempts: 0, ..RetryConfig::default() },
-        filters: Vec::new(),
-    }
+    Action { retry: RetryConfig { attempts: 0, ..RetryConfig::default() }, ..Action::new(kind) }
 }
 
 /// The hosts of a domain: a `*` at its beginning or end stands for at least one byte.

@@ -1,11 +1,10 @@
 //! Ingresses as the API says: one table in which the longest path of the most specific host wins.
 
-use eddy_http::FieldEdits;
 use eddy_route::{Dialect, HostPattern, Origin, PathPattern, RouteTable, Rule};
 
 use super::model::{Backend, Ingress, PathKind};
 use crate::check::{ConditionPlaces, Draft, RulePlaces};
-use crate::config::{Action, ActionKind, ListenAddress, Respond, RetryConfig};
+use crate::config::{Action, ActionKind, ListenAddress, Respond};
 use crate::dialect::kubernetes::{Manifests, Unresolved};
 use crate::problem::{Place, Report, shown};
 use crate::read::At;
@@ -114,15 +113,7 @@ impl Maker<'_, '_, '_, '_, '_, '_> {
             }
             Backend::Resource(_) => unavailable(),
         };
-        self.draft.action(Action {
-            kind,
-            request_edits: FieldEdits::new(),
-            response_edits: FieldEdits::new(),
-            host_rewrite: None,
-            timeout: None,
-            retry: RetryConfig::default(),
-            filters: Vec::new(),
-        })
+        self.draft.action(Action::new(kind))
     }
 }
 

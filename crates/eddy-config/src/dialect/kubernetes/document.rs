@@ -7,7 +7,7 @@ use super::metadata::{Metadata, MetadataSpec};
 use super::object::{KINDS, Object, ObjectKind, Objects};
 use super::value::ApiText;
 use crate::problem::{Place, Report, shown};
-use crate::read::{At, Value, unknown_key};
+use crate::read::{At, unknown_key};
 use crate::value::ObjectName;
 use crate::yaml::{Entry, Form, Node};
 

@@ -43,6 +43,7 @@ pub(crate) struct Metadata {
     /// Its labels.
     pub(crate) labels: Vec<(Arc<str>, Arc<str>)>,
     /// Its annotations, with their places.
+    #[allow(dead_code, reason = "the Gateway API has none")]
     pub(crate) annotations: Vec<(Arc<str>, At<Arc<str>>)>,
     /// Where its name is written.
     pub(crate) place: Place,
@@ -91,6 +92,7 @@ impl Metadata {
     }
 
     /// The value of an annotation.
+    #[allow(dead_code, reason = "the Gateway API has none")]
     pub(crate) fn annotation(&self, key: &str) -> Option<&At<Arc<str>>> {
         self.annotations.iter().find(|(name, _)| **name == *key).map(|(_, value)| value)
     }

@@ -16,12 +16,10 @@ mod slice;
 mod value;
 mod whole;
 
-pub(crate) use backend::{Backend, Backends, Unresolved};
+pub(crate) use backend::{Backends, Unresolved};
 pub(crate) use document::read_objects;
-pub(crate) use metadata::Metadata;
-pub(crate) use object::{Object, ObjectKind, Objects};
-pub(crate) use service::Service;
-pub(crate) use settings::Settings;
+pub(crate) use metadata::{Metadata, name_fault};
+pub(crate) use object::{Object, Objects};
 pub(crate) use value::{ApiText, Label, PortOrName};
 pub(crate) use whole::{Manifests, add};
 

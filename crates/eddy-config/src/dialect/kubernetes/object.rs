@@ -1,10 +1,10 @@
 //! Objects of the kinds that eddy reads.
 
 use std::fmt;
-use std::sync::Arc;
 
 use super::metadata::Metadata;
-use crate::problem::{Place, Report, SourceText};
+use crate::dialect::gateway_api;
+use crate::problem::{Place, Report};
 use crate::read::{At, Value};
 use crate::yaml::{Form, Node};
 
@@ -48,6 +48,41 @@ pub(crate) const KINDS: &[ObjectKind] = &[
         is_namespaced: false,
         keys: &["spec"],
     },
+    ObjectKind {
+        group: gateway_api::GROUP,
+        name: "GatewayClass",
+        versions: &["v1", "v1beta1"],
+        is_namespaced: false,
+        keys: &["spec"],
+    },
+    ObjectKind {
+        group: gateway_api::GROUP,
+        name: "Gateway",
+        versions: &["v1", "v1beta1"],
+        is_namespaced: true,
+        keys: &["spec"],
+    },
+    ObjectKind {
+        group: gateway_api::GROUP,
+        name: "HTTPRoute",
+        versions: &["v1", "v1beta1"],
+        is_namespaced: true,
+        keys: &["spec"],
+    },
+    ObjectKind {
+        group: gateway_api::GROUP,
+        name: "GRPCRoute",
+        versions: &["v1"],
+        is_namespaced: true,
+        keys: &["spec"],
+    },
+    ObjectKind {
+        group: gateway_api::GROUP,
+        name: "ReferenceGrant",
+        versions: &["v1", "v1beta1"],
+        is_namespaced: true,
+        keys: &["spec"],
+    },
 ];
 
 /// An object of a kind that eddy reads.
@@ -56,6 +91,7 @@ pub(crate) struct Object<'t> {
     /// Its kind.
     pub(crate) kind: &'static ObjectKind,
     /// The version it is written in.
+    #[allow(dead_code, reason = "those of the Gateway API are alike")]
     pub(crate) version: &'static str,
     /// Who it is.
     pub(crate) metadata: Metadata,
@@ -107,11 +143,6 @@ impl Object<'_> {
         }
         self.part(key, report)
     }
-
-    /// The file it stands in.
-    pub(crate) fn file(&self, sources: &[SourceText]) -> Arc<str> {
-        sources.get(self.place.source as usize).map_or_else(|| "".into(), |source| source.path.clone())
-    }
 }
 
 impl fmt::Display for Object<'_> {
@@ -130,10 +161,5 @@ impl ObjectKind {
     pub(crate) fn article(&self) -> String {
         let article = if self.name.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" };
         format!("{article} {}", self.name)
-    }
-
-    /// The kind and the group it belongs to: `Gateway (gateway.networking.k8s.io)`.
-    pub(crate) fn with_group(&self) -> String {
-        if self.group.is_empty() { self.name.to_owned() } else { format!("{} ({})", self.name, self.group) }
     }
 }

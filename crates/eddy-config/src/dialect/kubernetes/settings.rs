@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use eddy_route::RegexRank;
+
 use crate::config::ListenAddress;
+use crate::dialect::gateway_api::CONTROLLER;
 use crate::read::{At, Named};
 use crate::spec::KubernetesSpec;
 use crate::value::{IpText, ObjectName, PortKey};
@@ -14,6 +17,9 @@ pub(crate) struct Settings {
     all: Listening,
     /// The same for some Gateways.
     gateways: HashMap<ObjectName, Listening>,
+    controllers: Vec<String>,
+    regex_rank: RegexRank,
+    has_host_fallthrough: bool,
 }
 
 /// An address, and others for some ports.
@@ -34,7 +40,30 @@ impl Settings {
             let spec = &entry.value.as_ref()?.value;
             Some((entry.name.value.clone(), Listening::of(spec.address, spec.listen.as_ref())))
         });
-        Self { all, gateways: gateways.collect() }
+        let controllers =
+            spec.and_then(|spec| spec.controllers.as_ref()).into_iter().flat_map(|list| &list.value);
+        Self {
+            all,
+            gateways: gateways.collect(),
+            controllers: controllers.map(|controller| controller.value.0.clone()).collect(),
+            regex_rank: spec.and_then(|spec| spec.regex_rank).map(|rank| rank.value).unwrap_or_default(),
+            has_host_fallthrough: spec.and_then(|spec| spec.host_fallthrough).is_some_and(|flag| flag.value),
+        }
+    }
+
+    /// Whether eddy serves the GatewayClasses of a controller.
+    pub(crate) fn is_controller(&self, name: &str) -> bool {
+        name == CONTROLLER || self.controllers.iter().any(|other| other == name)
+    }
+
+    /// Where rules with a regular expression for the path come.
+    pub(crate) fn regex_rank(&self) -> RegexRank {
+        self.regex_rank
+    }
+
+    /// Whether rules for less specific hostnames of a listener count where none for the most specific one matches.
+    pub(crate) fn has_host_fallthrough(&self) -> bool {
+        self.has_host_fallthrough
     }
 
     /// The addresses to listen on for a port of manifests: those of a Gateway, if it has its own, else the one for all.

@@ -8,7 +8,7 @@ use eddy_upstream::EndpointAddress;
 use super::object::Object;
 use super::value::ApiText;
 use crate::problem::{Report, shown};
-use crate::read::{At, Value, Word};
+use crate::read::{At, Word};
 use crate::value::{Endpoint, Number};
 
 object! {

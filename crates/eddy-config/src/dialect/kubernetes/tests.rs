@@ -2,7 +2,8 @@
 
 use eddy_upstream::EndpointAddress;
 
-use super::{Backends, Objects, PortOrName, Unresolved, read_objects};
+use super::backend::Backends;
+use super::{Objects, PortOrName, Unresolved, read_objects};
 use crate::problem::{Report, SourceText};
 use crate::read::Value;
 use crate::spec::KubernetesSpec;

@@ -5,7 +5,7 @@ use super::object::Objects;
 use super::settings::Settings;
 use super::value::PortOrName;
 use crate::check::Draft;
-use crate::dialect::ingress;
+use crate::dialect::{gateway_api, ingress};
 use crate::problem::{Place, Report};
 use crate::spec::KubernetesSpec;
 use crate::value::ObjectName;
@@ -30,10 +30,13 @@ pub(crate) fn add(
 ) {
     let backends = Backends::read(objects, spec, report);
     let manifests = Manifests { objects, backends, settings: Settings::of(spec) };
+    gateway_api::add(&manifests, draft, report);
     ingress::add(&manifests, draft, report);
     if draft.listeners.is_empty() && !report.has_errors() {
         let place = objects.list.first().map_or_else(Place::default, |object| object.place);
-        report.error(place, "nothing to listen on: no object here says where requests come in");
+        report
+            .error(place, "nothing to listen on: no object here says where requests come in")
+            .hint("add a Gateway with a listener of protocol HTTP");
     }
 }
 

@@ -109,7 +109,7 @@ fn text_of(bundle: &Bundle, library: &Path, time_ms: u64) -> String {
 
 fn show_problems(arguments: &FilterBuild, problems: &[Problem], sources: &[SourceText]) -> Failure {
     if arguments.json {
-        if let Err(error) = print(&format!("{}\n", to_json(problems))) {
+        if let Err(error) = print(&format!("{}\n", to_json(problems, &[]))) {
             return error.into();
         }
     } else {

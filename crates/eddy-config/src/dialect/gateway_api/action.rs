@@ -1,0 +1,257 @@
+//! What rules of routes do.
+
+use std::sync::Arc;
+
+use eddy_http::FieldEdits;
+use eddy_route::PathRewrite;
+
+use super::filter::{Filters, RouteRedirect};
+use super::grant::Grants;
+use super::route::{BackendRef, Route, RouteRule};
+use crate::check::Draft;
+use crate::config::{Action, ActionKind, Mirror, Redirect, Respond, RuleFilterConfig, Share};
+use crate::dialect::kubernetes::{Manifests, PortOrName, Unresolved};
+use crate::problem::{Place, Report};
+
+/// What of a route's references can't be resolved: a reason of the API, and a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RefFault {
+    /// The word of the API.
+    pub(super) reason: &'static str,
+    /// Why, for people.
+    pub(super) message: String,
+}
+
+/// Makes actions of the rules of routes.
+#[derive(Debug)]
+pub(super) struct ActionMaker<'m, 'o, 't> {
+    /// The objects.
+    pub(super) manifests: &'m Manifests<'o, 't>,
+    /// What may refer to what.
+    pub(super) grants: &'m Grants,
+    /// The filter for what other origins may do, once one is needed.
+    pub(super) cors: Option<usize>,
+}
+
+/// What a rule does, and how it changes the path.
+#[derive(Debug)]
+pub(super) struct RuleDone {
+    /// The action.
+    pub(super) action: u32,
+    /// The path for the backend or the redirect.
+    pub(super) rewrite: Option<PathRewrite>,
+    /// Where that is written.
+    pub(super) rewrite_place: Option<Place>,
+}
+
+impl ActionMaker<'_, '_, '_> {
+    /// Makes the action of a rule for a listener's port; references that can't be resolved go to `faults`.
+    pub(super) fn make(
+        &mut self,
+        route: &Route,
+        rule: &RouteRule,
+        port: u16,
+        draft: &mut Draft<'_, '_>,
+        faults: &mut Vec<RefFault>,
+        report: &mut Report,
+    ) -> RuleDone {
+        let filters = &rule.filters;
+        let new_path = match &filters.redirect {
+            Some(redirect) => redirect.path.as_ref(),
+            None => filters.path.as_ref(),
+        };
+        let kind = match &filters.redirect {
+            _ if filters.is_unserved => failing(),
+            Some(redirect) => ActionKind::Redirect(redirect_of(redirect, port)),
+            None => self.backends(route, rule, draft, faults, report),
+        };
+        let mut action = self.around(kind, rule);
+        action.mirrors = filters
+            .mirrors
+            .iter()
+            .filter_map(|mirror| {
+                let cluster = self.cluster(route, &mirror.backend, draft, faults, report)?;
+                Some(Mirror { cluster, numerator: mirror.numerator, denominator: mirror.denominator })
+            })
+            .collect();
+        if let Some(cors) = &filters.cors {
+            let filter = *self.cors.get_or_insert_with(|| draft.cors_filter());
+            action.filters.push(RuleFilterConfig {
+                filter,
+                is_disabled: Some(false),
+                config: None,
+                builtin: Some(Arc::new(eddy_filter::builtin::BuiltinConfig::Cors(cors.clone()))),
+                lua: None,
+            });
+        }
+        RuleDone {
+            action: draft.action(action),
+            rewrite: new_path.map(|path| path.rewrite.clone()),
+            rewrite_place: new_path.map(|path| path.place),
+        }
+    }
+
+    /// An action of this kind with what the rule says of requests and responses.
+    fn around(&self, kind: ActionKind, rule: &RouteRule) -> Action {
+        let Filters { request_edits, response_edits, host, .. } = &rule.filters;
+        Action {
+            request_edits: request_edits.clone(),
+            response_edits: response_edits.clone(),
+            host_rewrite: host.clone(),
+            timeout: rule.timeout,
+            attempt_timeout: rule.attempt_timeout,
+            ..Action::new(kind)
+        }
+    }
+
+    fn backends(
+        &mut self,
+        route: &Route,
+        rule: &RouteRule,
+        draft: &mut Draft<'_, '_>,
+        faults: &mut Vec<RefFault>,
+        report: &mut Report,
+    ) -> ActionKind {
+        let mut resolved = Vec::with_capacity(rule.backends.len());
+        for backend in &rule.backends {
+            resolved.push((backend, self.cluster(route, backend, draft, faults, report)));
+        }
+        match resolved.as_slice() {
+            [] => failing(),
+            [(backend, Some(cluster))] if backend.weight > 0 && backend.has_no_edits() => {
+                ActionKind::Cluster(*cluster)
+            }
+            _ if rule.backends.iter().all(|backend| backend.weight == 0) => failing(),
+            _ => {
+                let shares = resolved.into_iter().filter(|(backend, _)| backend.weight > 0).map(
+                    |(backend, cluster)| {
+                        let mut action = self.around(cluster.map_or_else(failing, ActionKind::Cluster), rule);
+                        action.request_edits =
+                            joined(&action.request_edits, &backend.request_edits, backend.place, report);
+                        action.response_edits =
+                            joined(&action.response_edits, &backend.response_edits, backend.place, report);
+                        Share { action: draft.action(action) as usize, weight: backend.weight }
+                    },
+                );
+                ActionKind::Split(shares.collect())
+            }
+        }
+    }
+
+    /// The cluster of a reference; `None` where it can't be resolved.
+    fn cluster(
+        &self,
+        route: &Route,
+        backend: &BackendRef,
+        draft: &mut Draft<'_, '_>,
+        faults: &mut Vec<RefFault>,
+        report: &mut Report,
+    ) -> Option<usize> {
+        let service = &backend.service;
+        let what = format!("the Service `{}/{}`", service.namespace, service.name);
+        let mut fail = |reason: &'static str, message: String| {
+            let fault = RefFault { reason, message };
+            if !faults.contains(&fault) {
+                report
+                    .warning(backend.place, fault.message.clone())
+                    .hint("its share of requests is answered 500");
+                faults.push(fault);
+            }
+        };
+        if let Some(kind) = &backend.other_kind {
+            fail("InvalidKind", format!("requests can go to Services, not to a {kind}"));
+            return None;
+        }
+        if !self.grants.allow(route.kind.name(), &route.name.namespace, service) {
+            fail(
+                "RefNotPermitted",
+                format!(
+                    "no ReferenceGrant lets a {} of `{}` refer to {what}",
+                    route.kind.name(),
+                    route.name.namespace
+                ),
+            );
+            return None;
+        }
+        let port = PortOrName::Number(backend.port);
+        match self.manifests.backends.find(service, &port) {
+            Ok(found) if found.is_external_name => {
+                fail(
+                    "UnsupportedValue",
+                    format!(
+                        "{what} is an `ExternalName`, which the Gateway API advises against and eddy refuses here"
+                    ),
+                );
+                return None;
+            }
+            Ok(found) if found.app_protocol.as_deref().is_some_and(|protocol| !is_spoken(protocol)) => {
+                let protocol = found.app_protocol.unwrap_or_default();
+                fail("UnsupportedProtocol", format!("{what} speaks `{protocol}`, which eddy doesn't"));
+                return None;
+            }
+            Ok(_) => {}
+            Err(Unresolved::Service) => {
+                fail("BackendNotFound", format!("there is no {}", what.replacen("the ", "", 1)));
+                return None;
+            }
+            Err(Unresolved::Port) => {
+                fail("BackendNotFound", format!("{what} has no port {}", backend.port));
+                return None;
+            }
+        }
+        self.manifests.cluster(service, &port, draft, report).ok()
+    }
+}
+
+impl BackendRef {
+    fn has_no_edits(&self) -> bool {
+        self.request_edits.is_empty() && self.response_edits.is_empty()
+    }
+}
+
+/// An answer 500, for what can't be sent anywhere.
+pub(super) fn failing() -> ActionKind {
+    respond(500, "no backend for this request\n")
+}
+
+/// A fixed answer.
+pub(super) fn respond(status: u16, body: &str) -> ActionKind {
+    ActionKind::Respond(Respond {
+        status,
+        body: body.as_bytes().into(),
+        content_type: "text/plain; charset=utf-8".into(),
+    })
+}
+
+/// Where a redirect leads that a listener at `port` answers.
+fn redirect_of(redirect: &RouteRedirect, port: u16) -> Redirect {
+    let port = match (redirect.scheme, redirect.port) {
+        (Some("https"), Some(443)) | (Some("http") | None, Some(80)) => None,
+        (_, Some(port)) => Some(port),
+        // The one that belongs to the scheme.
+        (Some(_), None) => None,
+        (None, None) => (port != 80).then_some(port),
+    };
+    Redirect {
+        status: redirect.status,
+        scheme: Some(redirect.scheme.unwrap_or("http").into()),
+        host: redirect.host.clone(),
+        port,
+        strip_query: false,
+        path: None,
+        is_absolute: false,
+    }
+}
+
+/// Whether eddy speaks what a Service names.
+fn is_spoken(protocol: &str) -> bool {
+    matches!(protocol, "http" | "HTTP" | "kubernetes.io/ws" | "ws" | "tcp")
+}
+
+/// One change after the other.
+fn joined(first: &FieldEdits, then: &FieldEdits, place: Place, report: &mut Report) -> FieldEdits {
+    first.joined(then).unwrap_or_else(|fault| {
+        report.error(place, fault.to_string());
+        FieldEdits::new()
+    })
+}

@@ -1,0 +1,253 @@
+//! Which listeners routes are attached to, and for which hosts.
+
+use eddy_route::HostPattern;
+
+use super::gateway::{Gateway, Listener, ListenerFault};
+use super::host::{covers, host_text, intersection};
+use super::route::{Parent, Route, RouteKind};
+use super::status::Condition;
+use crate::dialect::kubernetes::Manifests;
+use crate::problem::{Place, Report};
+
+/// A listener, by the Gateway and its place in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ListenerId {
+    /// The Gateway.
+    pub(super) gateway: usize,
+    /// The listener.
+    pub(super) listener: usize,
+}
+
+/// A route at a listener.
+#[derive(Debug)]
+pub(super) struct Attachment {
+    /// The listener.
+    pub(super) listener: ListenerId,
+    /// The route, by its place in the order of age.
+    pub(super) route: usize,
+    /// The hosts it serves there.
+    pub(super) hosts: Vec<HostPattern>,
+}
+
+/// How a route fared at one of its parents.
+#[derive(Debug)]
+pub(super) struct ParentOutcome {
+    /// The parent, for people.
+    pub(super) parent: String,
+    /// Whether it was taken.
+    pub(super) accepted: Condition,
+    /// The Gateway, if it is one of ours.
+    pub(super) gateway: Option<usize>,
+}
+
+/// Attaches routes, given the oldest first, to listeners.
+pub(super) fn attach(
+    routes: &[Route],
+    gateways: &[Gateway],
+    manifests: &Manifests<'_, '_>,
+    report: &mut Report,
+) -> (Vec<Attachment>, Vec<Vec<ParentOutcome>>) {
+    let mut attachments: Vec<Attachment> = Vec::new();
+    let mut outcomes = Vec::with_capacity(routes.len());
+    for (number, route) in routes.iter().enumerate() {
+        let mut of_route = Vec::with_capacity(route.parents.len());
+        if route.parents.is_empty() {
+            report.warning(route.place, "a route without `parentRefs` attaches to nothing");
+        }
+        for parent in &route.parents {
+            let gateway = gateways.iter().position(|gateway| gateway.name == parent.gateway);
+            let outcome = match gateway {
+                Some(gateway) => {
+                    let try_out = Try { number, route, routes, parent, gateway, gateways, manifests };
+                    try_out.attach(&mut attachments)
+                }
+                None => Err(no_gateway(parent, gateways, manifests)),
+            };
+            let accepted = outcome.map_or_else(
+                |fault| {
+                    report
+                        .warning(parent.place, format!("this route is not attached here: {}", fault.message));
+                    Condition::fails("Accepted", fault.reason, fault.message)
+                },
+                |()| Condition::holds("Accepted"),
+            );
+            of_route.push(ParentOutcome { parent: parent_text(parent), accepted, gateway });
+        }
+        outcomes.push(of_route);
+    }
+    (attachments, outcomes)
+}
+
+/// Why a route is not taken.
+struct Refusal {
+    reason: &'static str,
+    message: String,
+}
+
+fn no_gateway(parent: &Parent, gateways: &[Gateway], manifests: &Manifests<'_, '_>) -> Refusal {
+    let name = format!("{}/{}", parent.gateway.namespace, parent.gateway.name);
+    let is_there = manifests.objects.of(super::GROUP, "Gateway").any(|object| {
+        object.metadata.namespace == parent.gateway.namespace && object.metadata.name == parent.gateway.name
+    });
+    let message = if is_there {
+        format!("the Gateway `{name}` is not eddy's")
+    } else {
+        let names: Vec<String> = gateways
+            .iter()
+            .map(|gateway| format!("`{}/{}`", gateway.name.namespace, gateway.name.name))
+            .collect();
+        let known = if names.is_empty() {
+            "there are none".to_owned()
+        } else {
+            format!("there are {}", names.join(", "))
+        };
+        format!("there is no Gateway `{name}`; {known}")
+    };
+    Refusal { reason: "NoMatchingParent", message }
+}
+
+/// A route that is to be attached to a Gateway.
+struct Try<'a> {
+    number: usize,
+    route: &'a Route,
+    routes: &'a [Route],
+    parent: &'a Parent,
+    gateway: usize,
+    gateways: &'a [Gateway],
+    manifests: &'a Manifests<'a, 'a>,
+}
+
+impl Try<'_> {
+    fn attach(&self, attachments: &mut Vec<Attachment>) -> Result<(), Refusal> {
+        let gateway = &self.gateways[self.gateway];
+        let named: Vec<(usize, &Listener)> = gateway
+            .listeners
+            .iter()
+            .enumerate()
+            .filter(|(_, listener)| {
+                self.parent.section.as_ref().is_none_or(|section| *section == listener.name)
+                    && self.parent.port.is_none_or(|port| port == listener.port)
+            })
+            .collect();
+        if named.is_empty() {
+            let message = "no listener has the `sectionName` and `port` that are asked for".to_owned();
+            return Err(Refusal { reason: "NoMatchingParent", message });
+        }
+        let allowed: Vec<(usize, &Listener)> = named
+            .into_iter()
+            .filter(|(_, listener)| {
+                let takes_kind = match self.route.kind {
+                    RouteKind::Http => listener.takes_http,
+                    RouteKind::Grpc => listener.takes_grpc,
+                };
+                takes_kind
+                    && listener.takes_from(
+                        &self.route.name.namespace,
+                        &gateway.name.namespace,
+                        self.manifests,
+                    )
+                    && listener.fault != Some(ListenerFault::Protocol)
+            })
+            .collect();
+        if allowed.is_empty() {
+            let message = format!(
+                "no listener allows a {} of the namespace `{}`",
+                self.route.kind.name(),
+                self.route.name.namespace
+            );
+            return Err(Refusal { reason: "NotAllowedByListeners", message });
+        }
+        let fitting: Vec<(usize, Vec<HostPattern>)> = allowed
+            .iter()
+            .map(|(index, listener)| (*index, self.hosts(&listener.hostname)))
+            .filter(|(_, hosts)| !hosts.is_empty())
+            .collect();
+        if fitting.is_empty() {
+            let names: Vec<String> =
+                allowed.iter().map(|(_, listener)| format!("`{}`", host_text(&listener.hostname))).collect();
+            let message = format!("none of its hostnames is one of {}", names.join(", "));
+            return Err(Refusal { reason: "NoMatchingListenerHostname", message });
+        }
+        let mut rival = None;
+        let mut is_attached = false;
+        for (listener, hosts) in fitting {
+            let id = ListenerId { gateway: self.gateway, listener };
+            match self.rival(id, &hosts, attachments) {
+                Some(other) => rival = Some(other),
+                None => {
+                    is_attached = true;
+                    self.add(id, hosts, attachments);
+                }
+            }
+        }
+        match rival {
+            Some(other) if !is_attached => {
+                let other = &self.routes[other];
+                let message = format!(
+                    "the {} `{}/{}` came first and has some of its hostnames",
+                    other.kind.name(),
+                    other.name.namespace,
+                    other.name.name
+                );
+                Err(Refusal { reason: "HostnameConflict", message })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn hosts(&self, listener: &HostPattern) -> Vec<HostPattern> {
+        if self.route.hostnames.is_empty() {
+            return vec![listener.clone()];
+        }
+        let mut hosts: Vec<HostPattern> = Vec::new();
+        for host in self.route.hostnames.iter().filter_map(|host| intersection(host, listener)) {
+            if !hosts.contains(&host) {
+                hosts.push(host);
+            }
+        }
+        hosts
+    }
+
+    /// A route of the other kind that was attached before for some of these hosts.
+    fn rival(&self, id: ListenerId, hosts: &[HostPattern], attachments: &[Attachment]) -> Option<usize> {
+        attachments
+            .iter()
+            .filter(|other| other.listener == id && self.routes[other.route].kind != self.route.kind)
+            .find(|other| {
+                other.hosts.iter().any(|other| hosts.iter().any(|host| intersection(host, other).is_some()))
+            })
+            .map(|other| other.route)
+    }
+
+    fn add(&self, listener: ListenerId, hosts: Vec<HostPattern>, attachments: &mut Vec<Attachment>) {
+        let same =
+            attachments.iter_mut().find(|other| other.listener == listener && other.route == self.number);
+        match same {
+            Some(attachment) => attachment.hosts.extend(hosts),
+            None => attachments.push(Attachment { listener, route: self.number, hosts }),
+        }
+    }
+}
+
+/// Whether a host of a listener can be reached there: no listener beside it is more specific and has all of the host.
+pub(super) fn is_reached(host: &HostPattern, own: &HostPattern, others: &[HostPattern]) -> bool {
+    !others.iter().any(|other| other != own && covers(own, other) && covers(other, host))
+}
+
+fn parent_text(parent: &Parent) -> String {
+    let mut text = format!("parent {}/{}", parent.gateway.namespace, parent.gateway.name);
+    if let Some(section) = &parent.section {
+        text.push('/');
+        text.push_str(section);
+    }
+    if let Some(port) = parent.port {
+        text.push(':');
+        text.push_str(&port.to_string());
+    }
+    text
+}
+
+/// The place of a listener.
+pub(super) fn place_of(id: ListenerId, gateways: &[Gateway]) -> Place {
+    gateways[id.gateway].listeners[id.listener].place
+}

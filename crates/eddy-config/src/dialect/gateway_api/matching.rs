@@ -1,0 +1,226 @@
+//! What a request must be like for a rule of a route.
+
+use eddy_route::{PathPattern, ValueMatch};
+
+use super::route::{RouteKind, RouteMatch, counted, test_of, word_of};
+use super::spec::{GrpcMethodSpec, MatchSpec, MethodSpec, PathSpec, ValueSpec};
+use crate::check::ConditionPlaces;
+use crate::dialect::kubernetes::ApiText;
+use crate::problem::{Place, Report, shown};
+use crate::read::{At, Shape, Value, WordInfo};
+use crate::yaml::{Form, Node};
+
+/// The ways in which a request can match a rule; one that matches all where none is written.
+pub(super) fn read_matches(
+    specs: Option<At<Vec<At<MatchSpec>>>>,
+    kind: RouteKind,
+    rule: Place,
+    report: &mut Report,
+) -> Vec<RouteMatch> {
+    let mut matches: Vec<RouteMatch> = counted(specs, 64, "matches", report)
+        .into_iter()
+        .filter_map(|spec| read_match(spec, kind, report))
+        .collect();
+    if matches.is_empty() {
+        matches.extend(read_match(At { value: MatchSpec::default(), place: rule }, kind, report));
+    }
+    matches
+}
+
+fn read_match(spec: At<MatchSpec>, kind: RouteKind, report: &mut Report) -> Option<RouteMatch> {
+    let At { value: spec, place } = spec;
+    let mut places = ConditionPlaces::default();
+    if kind == RouteKind::Grpc {
+        for key in [spec.path.as_ref().map(|path| path.place), spec.query.as_ref().map(|query| query.place)]
+            .into_iter()
+            .flatten()
+        {
+            report
+                .objection(key, "a GRPCRoute has no matches of paths and parameters")
+                .hint("match on `method` and `headers`");
+        }
+    }
+    let (mut methods, mut method_len) = (Vec::new(), 0);
+    let mut path = (PathPattern::Prefix("/".to_owned()), 1);
+    if let Some(At { value: spec, place }) = spec.path.filter(|_| kind == RouteKind::Http) {
+        places.path = Some(place);
+        path = http_path(spec, place, report)?;
+    }
+    match spec.method {
+        Some(At { value: MethodSpec::Http(name), place }) if kind == RouteKind::Http => {
+            places.method = Some(place);
+            methods.push(word_of(&At { value: name, place }, METHODS, report)?.to_owned());
+        }
+        Some(At { value: MethodSpec::Grpc(spec), place }) if kind == RouteKind::Grpc => {
+            places.path = Some(place);
+            let (pattern, service_len, own_len) = grpc_path(*spec, place, report)?;
+            (path, method_len) = ((pattern, service_len), own_len);
+        }
+        Some(At { place, .. }) => {
+            let expected = if kind == RouteKind::Http {
+                "a method such as `GET`"
+            } else {
+                "a mapping (a method of gRPC)"
+            };
+            report.error(place, format!("expected {expected}"));
+            return None;
+        }
+        None if kind == RouteKind::Grpc => path.1 = 0,
+        None => {}
+    }
+    let headers = values(spec.headers, "headers", true, &mut places.headers, report);
+    let query = values(
+        spec.query.filter(|_| kind == RouteKind::Http),
+        "queryParams",
+        false,
+        &mut places.query,
+        report,
+    );
+    let (path, path_len) = path;
+    Some(RouteMatch { path, path_len, method_len, methods, headers, query, places, place })
+}
+
+fn http_path(spec: PathSpec, place: Place, report: &mut Report) -> Option<(PathPattern, u32)> {
+    let kind = match &spec.kind {
+        Some(kind) => word_of(kind, &["PathPrefix", "Exact", "RegularExpression"], report)?,
+        None => "PathPrefix",
+    };
+    let (text, place) = spec.value.map_or_else(|| ("/".into(), place), |value| (value.value.0, value.place));
+    let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
+    if text.len() > PATH_BYTES_MAX {
+        report.error(place, format!("a path has at most {PATH_BYTES_MAX} bytes"));
+        return None;
+    }
+    let text = text.to_string();
+    if kind == "RegularExpression" {
+        return Some((PathPattern::Regex(text), length));
+    }
+    if let Some(reason) = path_fault(&text) {
+        report.error(place, format!("`{}` is no path to match: {reason}", shown(&text)));
+        return None;
+    }
+    Some((if kind == "Exact" { PathPattern::Exact(text) } else { PathPattern::Prefix(text) }, length))
+}
+
+/// What keeps a text from being a path of the types `Exact` and `PathPrefix`.
+pub(super) fn path_fault(text: &str) -> Option<&'static str> {
+    let has = |part: &str| text.contains(part);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte);
+    let bytes = text.as_bytes();
+    let is_escape =
+        |at: usize| bytes.get(at + 1..at + 3).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+    let is_fine = |(at, byte): (usize, &u8)| is_plain(*byte) || (*byte == b'%' && is_escape(at));
+    if !text.starts_with('/') {
+        Some("it begins with `/`")
+    } else if has("//") {
+        Some("it has no `//`")
+    } else if has("/./") || has("/../") || text.ends_with("/.") || text.ends_with("/..") {
+        Some("it has no dot segments")
+    } else if has("%2f") || has("%2F") {
+        Some("it has no `%2F`")
+    } else if !bytes.iter().enumerate().all(is_fine) {
+        Some("it has characters that no path has")
+    } else {
+        None
+    }
+}
+
+/// The path of a method of gRPC, `/package.Service/Method`, and the lengths by which it ranks.
+fn grpc_path(spec: GrpcMethodSpec, place: Place, report: &mut Report) -> Option<(PathPattern, u32, u32)> {
+    let kind = match &spec.kind {
+        Some(kind) => word_of(kind, &["Exact", "RegularExpression"], report)?,
+        None => "Exact",
+    };
+    let is_given = |text: &At<ApiText>| !text.value.0.is_empty();
+    let (service, method) = (spec.service.filter(is_given), spec.method.filter(is_given));
+    if service.is_none() && method.is_none() {
+        report.error(place, "a method of gRPC needs `service`, `method` or both");
+        return None;
+    }
+    let length = |text: &Option<At<ApiText>>| {
+        text.as_ref().map_or(0, |text| u32::try_from(text.value.0.len()).unwrap_or(u32::MAX))
+    };
+    let lengths = (length(&service), length(&method));
+    let pattern = if kind == "Exact" {
+        for (text, has_dots) in
+            service.iter().map(|text| (text, true)).chain(method.iter().map(|text| (text, false)))
+        {
+            if !is_grpc_name(&text.value.0, has_dots) {
+                report
+                    .error(text.place, format!("`{}` is no name of gRPC", shown(&text.value.0)))
+                    .hint("for an expression write `type: RegularExpression`");
+                return None;
+            }
+        }
+        match (service, method) {
+            (Some(service), Some(method)) => {
+                PathPattern::Exact(format!("/{}/{}", service.value.0, method.value.0))
+            }
+            (Some(service), None) => PathPattern::Template(format!("/{}/{{method}}", service.value.0)),
+            (None, Some(method)) => PathPattern::Template(format!("/{{service}}/{}", method.value.0)),
+            (None, None) => return None,
+        }
+    } else {
+        let part = |text: &Option<At<ApiText>>| {
+            text.as_ref().map_or_else(|| "[^/]+".to_owned(), |text| format!("(?:{})", text.value.0))
+        };
+        PathPattern::Regex(format!("/{}/{}", part(&service), part(&method)))
+    };
+    Some((pattern, lengths.0, lengths.1))
+}
+
+fn is_grpc_name(text: &str, has_dots: bool) -> bool {
+    let is_word = |word: &str| {
+        let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        word.bytes().next().is_some_and(|first| !first.is_ascii_digit()) && word.bytes().all(is_inner)
+    };
+    if has_dots { text.strip_prefix('.').unwrap_or(text).split('.').all(is_word) } else { is_word(text) }
+}
+
+/// Tests of values; of those that stand for one name the first counts.
+fn values(
+    specs: Option<At<Vec<At<ValueSpec>>>>,
+    what: &str,
+    is_caseless: bool,
+    places: &mut Vec<Place>,
+    report: &mut Report,
+) -> Vec<ValueMatch> {
+    let mut values: Vec<ValueMatch> = Vec::new();
+    for At { value: spec, place } in counted(specs, 16, what, report) {
+        let (Some(name), Some(value)) = (spec.name, spec.value) else { continue };
+        let same = |other: &str| {
+            if is_caseless { other.eq_ignore_ascii_case(&name.value.0) } else { *other == *name.value.0 }
+        };
+        if values.iter().any(|other| same(&other.name)) {
+            report.warning(
+                place,
+                format!("`{}` stands above already, and only the first counts", shown(&name.value.0)),
+            );
+            continue;
+        }
+        values.push(ValueMatch::new(&name.value.0, test_of(spec.kind.as_ref(), &value.value.0, report)));
+        places.push(place);
+    }
+    values
+}
+
+impl Value for MethodSpec {
+    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
+        match &node.form {
+            Form::Mapping { .. } => GrpcMethodSpec::read(node, report).map(|spec| Self::Grpc(Box::new(spec))),
+            Form::Text { .. } | Form::List(_) | Form::Refused => ApiText::read(node, report).map(Self::Http),
+        }
+    }
+
+    fn shape() -> Shape {
+        Shape::Word(WordInfo::text("a method"))
+    }
+
+    fn fits(node: &Node<'_>) -> bool {
+        matches!(node.form, Form::Text { .. } | Form::Mapping { .. })
+    }
+}
+
+const METHODS: &[&str] = &["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"];
+/// Longest path of a match.
+const PATH_BYTES_MAX: usize = 1024;

@@ -1,0 +1,395 @@
+//! Routes as written, made ready: what they attach to, what their rules match, do and send where.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use eddy_http::FieldEdits;
+use eddy_route::{HostPattern, PathPattern, ValueMatch, ValueTest};
+
+use super::filter::{Filters, read_filters};
+use super::host::read_host;
+use super::matching::read_matches;
+use super::spec::{BackendSpec, ParentSpec, RouteSpec, RuleSpec, TimeoutsSpec};
+use super::{GROUP, Seniority};
+use crate::check::ConditionPlaces;
+use crate::dialect::kubernetes::{ApiText, Object};
+use crate::problem::{Place, Report, shown};
+use crate::read::At;
+use crate::value::ObjectName;
+
+/// What routes carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RouteKind {
+    /// An HTTPRoute.
+    Http,
+    /// A GRPCRoute.
+    Grpc,
+}
+
+/// A route.
+#[derive(Debug)]
+pub(super) struct Route {
+    /// What it carries.
+    pub(super) kind: RouteKind,
+    /// Who it is.
+    pub(super) name: ObjectName,
+    /// Its place among others.
+    pub(super) seniority: Seniority,
+    /// What it attaches to.
+    pub(super) parents: Vec<Parent>,
+    /// The hosts it is for; none means any.
+    pub(super) hostnames: Vec<HostPattern>,
+    /// Its rules.
+    pub(super) rules: Vec<RouteRule>,
+    /// Where it is written.
+    pub(super) place: Place,
+}
+
+/// What a route attaches to.
+#[derive(Debug)]
+pub(super) struct Parent {
+    /// The Gateway.
+    pub(super) gateway: ObjectName,
+    /// The listener, if one is named.
+    pub(super) section: Option<Arc<str>>,
+    /// The port, if one is named.
+    pub(super) port: Option<u16>,
+    /// Where it is written.
+    pub(super) place: Place,
+}
+
+/// A rule of a route.
+#[derive(Debug)]
+pub(super) struct RouteRule {
+    /// Its name, or else its number from 1.
+    pub(super) label: String,
+    /// The ways in which a request can match.
+    pub(super) matches: Vec<RouteMatch>,
+    /// What is done to requests and responses.
+    pub(super) filters: Filters,
+    /// Where requests go.
+    pub(super) backends: Vec<BackendRef>,
+    /// Longest time of the exchange; `None` for no limit of the rule's own.
+    pub(super) timeout: Option<Duration>,
+    /// Longest time of an attempt.
+    pub(super) attempt_timeout: Option<Duration>,
+    /// Where it is written.
+    pub(super) place: Place,
+}
+
+/// One way in which a request can match.
+#[derive(Debug)]
+pub(super) struct RouteMatch {
+    /// The path.
+    pub(super) path: PathPattern,
+    /// How long the path is that is written: of gRPC the service.
+    pub(super) path_len: u32,
+    /// Of gRPC how long the method is.
+    pub(super) method_len: u32,
+    /// The method.
+    pub(super) methods: Vec<String>,
+    /// The fields.
+    pub(super) headers: Vec<ValueMatch>,
+    /// The parameters.
+    pub(super) query: Vec<ValueMatch>,
+    /// Where all that is written.
+    pub(super) places: ConditionPlaces,
+    /// Where the match is written.
+    pub(super) place: Place,
+}
+
+/// Where requests go.
+#[derive(Debug)]
+pub(super) struct BackendRef {
+    /// Its group and kind, if it is no Service.
+    pub(super) other_kind: Option<String>,
+    /// The Service.
+    pub(super) service: ObjectName,
+    /// Its port.
+    pub(super) port: u16,
+    /// Its share.
+    pub(super) weight: u32,
+    /// Changes of the request's fields.
+    pub(super) request_edits: FieldEdits,
+    /// Changes of the response's fields.
+    pub(super) response_edits: FieldEdits,
+    /// Where it is written.
+    pub(super) place: Place,
+}
+
+impl RouteKind {
+    /// The kind of its objects.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Http => "HTTPRoute",
+            Self::Grpc => "GRPCRoute",
+        }
+    }
+
+    /// The same as the first part of the names of rules.
+    pub(super) fn prefix(self) -> &'static str {
+        match self {
+            Self::Http => "httproute",
+            Self::Grpc => "grpcroute",
+        }
+    }
+}
+
+impl Route {
+    /// Reads a route; what is wrong with it goes to `report`.
+    pub(super) fn of(object: &Object<'_>, kind: RouteKind, report: &mut Report) -> Option<Self> {
+        let spec: RouteSpec = object.needed_part("spec", report)?.value;
+        let namespace = &object.metadata.namespace;
+        let mut route = Self {
+            kind,
+            name: ObjectName::of(&object.metadata),
+            seniority: Seniority::of(&object.metadata),
+            parents: Vec::new(),
+            hostnames: Vec::new(),
+            rules: Vec::new(),
+            place: object.metadata.place,
+        };
+        for parent in counted(spec.parents, 32, "parentRefs", report) {
+            route.parents.extend(Parent::of(parent, namespace, report));
+        }
+        for hostname in counted(spec.hostnames, 16, "hostnames", report) {
+            route.hostnames.extend(read_host(&hostname, report));
+        }
+        let is_given = spec.rules.is_some();
+        for rule in counted(spec.rules, 16, "rules", report) {
+            let rule = RouteRule::of(rule, kind, route.rules.len() + 1, namespace, report);
+            if route.rules.iter().any(|other| other.label == rule.label) {
+                report.error(
+                    rule.place,
+                    format!("a rule of this route has the name `{}` already", shown(&rule.label)),
+                );
+            }
+            route.rules.push(rule);
+        }
+        if route.rules.iter().map(|rule| rule.matches.len()).sum::<usize>() > 128 {
+            report.error(object.place, "a route has at most 128 matches in all its rules");
+        }
+        if !is_given {
+            // The API gives a route without rules one for every request, which then has no backends.
+            route.rules.push(RouteRule::of(
+                At { value: RuleSpec::default(), place: object.place },
+                kind,
+                1,
+                namespace,
+                report,
+            ));
+        }
+        Some(route)
+    }
+}
+
+impl Parent {
+    fn of(spec: At<ParentSpec>, namespace: &Arc<str>, report: &mut Report) -> Option<Self> {
+        let At { value: spec, place } = spec;
+        let is_gateway = spec.group.as_ref().is_none_or(|group| &*group.value.0 == GROUP)
+            && spec.kind.as_ref().is_none_or(|kind| &*kind.value.0 == "Gateway");
+        let name = spec.name?;
+        if !is_gateway {
+            let kind = spec.kind.map_or_else(|| "Gateway".into(), |kind| kind.value.0);
+            report.warning(
+                place,
+                format!("attaching to a {} is passed over: eddy serves Gateways", shown(&kind)),
+            );
+            return None;
+        }
+        let namespace = spec.namespace.map_or_else(|| Arc::clone(namespace), |namespace| namespace.value.0);
+        Some(Self {
+            gateway: ObjectName { namespace, name: name.value.0 },
+            section: spec.section.map(|section| section.value.0),
+            port: spec.port.map(|port| port.value.to_u16()),
+            place,
+        })
+    }
+}
+
+impl RouteRule {
+    fn of(
+        spec: At<RuleSpec>,
+        kind: RouteKind,
+        number: usize,
+        namespace: &Arc<str>,
+        report: &mut Report,
+    ) -> Self {
+        let At { value: spec, place } = spec;
+        let matches = read_matches(spec.matches, kind, place, report);
+        let backends_place = spec.backends.as_ref().map(|backends| backends.place);
+        let filters = read_filters(spec.filters, kind, namespace, report);
+        let backends: Vec<BackendRef> = counted(spec.backends, 16, "backendRefs", report)
+            .into_iter()
+            .filter_map(|backend| BackendRef::of(backend, kind, namespace, report))
+            .collect();
+        if filters.redirect.is_some() && !backends.is_empty() {
+            report.error(backends_place.unwrap_or(place), "a rule that redirects has no `backendRefs`");
+        }
+        if let Some(prefix) = filters.prefix_place() {
+            let is_one_prefix =
+                matches!(matches.as_slice(), [one] if matches!(one.path, PathPattern::Prefix(_)));
+            if !is_one_prefix {
+                report
+                    .error(prefix, "`ReplacePrefixMatch` needs a rule with exactly one match, which is of type `PathPrefix`")
+                    .hint("make a rule of each prefix, or use `ReplaceFullPath`");
+            }
+        }
+        let timeouts = spec.timeouts.map_or_else(TimeoutsSpec::default, |timeouts| timeouts.value);
+        let (request, attempt) = (
+            timeouts.request.map(|at| (duration(&at, report), at.place)),
+            timeouts.backend.map(|at| (duration(&at, report), at.place)),
+        );
+        if let (Some((Some(request), _)), Some((Some(attempt), at))) = (request, attempt)
+            && attempt > request
+            && !request.is_zero()
+        {
+            report.error(at, "`backendRequest` is longer than `request`");
+        }
+        let effective = |written: Option<(Option<Duration>, Place)>| {
+            written.and_then(|(time, _)| time).filter(|time| !time.is_zero())
+        };
+        Self {
+            label: spec.name.map_or_else(|| number.to_string(), |name| name.value.0.to_string()),
+            matches,
+            filters,
+            backends,
+            timeout: effective(request),
+            attempt_timeout: effective(attempt),
+            place,
+        }
+    }
+}
+
+impl BackendRef {
+    /// Reads where requests go; what is wrong with it goes to `report`.
+    pub(super) fn of(
+        spec: At<BackendSpec>,
+        kind: RouteKind,
+        namespace: &Arc<str>,
+        report: &mut Report,
+    ) -> Option<Self> {
+        let At { value: spec, place } = spec;
+        let name = spec.name?;
+        let group = spec.group.map_or_else(|| "".into(), |group| group.value.0);
+        let written = spec.kind.map_or_else(|| "Service".into(), |kind| kind.value.0);
+        let is_service = group.is_empty() && &*written == "Service";
+        if is_service && spec.port.is_none() {
+            report.error(place, "a reference to a Service needs the key `port`");
+            return None;
+        }
+        let filters = read_filters(spec.filters, kind, namespace, report);
+        if let Some(place) = filters.other_place {
+            report
+                .objection(place, "of the filters of a backendRef, eddy has those that change fields")
+                .hint("move this one to the filters of the rule");
+        }
+        Some(Self {
+            other_kind: (!is_service)
+                .then(|| if group.is_empty() { written.to_string() } else { format!("{written} ({group})") }),
+            service: ObjectName {
+                namespace: spec
+                    .namespace
+                    .map_or_else(|| Arc::clone(namespace), |namespace| namespace.value.0),
+                name: name.value.0,
+            },
+            port: spec.port.map_or(0, |port| port.value.to_u16()),
+            weight: spec.weight.map_or(1, |weight| weight.value.to_u32()),
+            request_edits: filters.request_edits,
+            response_edits: filters.response_edits,
+            place,
+        })
+    }
+}
+
+/// The elements of a list, which has at most so many.
+pub(super) fn counted<T>(
+    list: Option<At<Vec<At<T>>>>,
+    most: usize,
+    what: &str,
+    report: &mut Report,
+) -> Vec<At<T>> {
+    let Some(At { value: list, place }) = list else { return Vec::new() };
+    if list.len() > most {
+        report.error(place, format!("{} {what} are too many: the API takes {most}", list.len()));
+    }
+    list
+}
+
+/// A duration as the Gateway API writes it: up to four numbers of up to five digits, each with its unit (GEP-2257).
+fn duration(text: &At<ApiText>, report: &mut Report) -> Option<Duration> {
+    let parsed = parse_duration(&text.value.0);
+    if parsed.is_none() {
+        let message = format!("`{}` is no duration of the Gateway API", shown(&text.value.0));
+        report.error(text.place, message).hint("write it as in `10s`, `500ms` or `1h30m`");
+    }
+    parsed
+}
+
+fn parse_duration(text: &str) -> Option<Duration> {
+    let (mut rest, mut total) = (text, Duration::ZERO);
+    for _ in 0..4 {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let number: u64 = rest.get(..digits).filter(|_| (1..=5).contains(&digits))?.parse().ok()?;
+        rest = rest.get(digits..)?;
+        let (unit, millis) = [("ms", 1), ("h", 3_600_000), ("m", 60_000), ("s", 1000)]
+            .into_iter()
+            .find(|(unit, _)| rest.starts_with(unit))?;
+        rest = rest.get(unit.len()..)?;
+        total += Duration::from_millis(number * millis);
+        if rest.is_empty() {
+            return Some(total);
+        }
+    }
+    None
+}
+
+/// One of few words, by its place among them; another is noted.
+pub(super) fn word_of(
+    text: &At<ApiText>,
+    words: &[&'static str],
+    report: &mut Report,
+) -> Option<&'static str> {
+    let found = words.iter().find(|word| ***word == *text.value.0).copied();
+    if found.is_none() {
+        let meant = report.closest(&text.value.0, words.iter().copied());
+        let message =
+            format!("expected {}, found `{}`", crate::read::listed(words, "or"), shown(&text.value.0));
+        let told = report.error(text.place, message);
+        if let Some(meant) = meant {
+            told.hint(format!("did you mean `{meant}`?"));
+        }
+    }
+    found
+}
+
+/// A test of a value, whole for expressions.
+pub(super) fn test_of(kind: Option<&At<ApiText>>, value: &str, report: &mut Report) -> ValueTest {
+    match kind.and_then(|kind| word_of(kind, &["Exact", "RegularExpression"], report)) {
+        Some("RegularExpression") => ValueTest::Regex(value.to_owned()),
+        Some(_) | None => ValueTest::Exact(value.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::parse_duration;
+
+    #[test]
+    fn durations_are_read_as_the_api_says() {
+        let check = |text: &str, expected: Option<u64>| {
+            assert_eq!(parse_duration(text), expected.map(Duration::from_millis), "{text}")
+        };
+        check("0s", Some(0));
+        check("10s", Some(10_000));
+        check("500ms", Some(500));
+        check("1h30m", Some(5_400_000));
+        check("1h1m1s1ms", Some(3_661_001));
+        check("1s2s", Some(3000));
+        for text in ["", "10", "s", "-1s", "1.5s", "100000s", "1h1m1s1ms1s", "1us", "10 s"] {
+            check(text, None);
+        }
+    }
+}

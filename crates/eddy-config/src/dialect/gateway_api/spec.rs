@@ -1,0 +1,405 @@
+//! The specs of the objects of the Gateway API, as written.
+
+use crate::dialect::kubernetes::{ApiText, Label};
+use crate::read::{At, Named};
+use crate::value::Number;
+
+/// A port.
+pub(super) type Port = Number<1, 65_535>;
+/// A part of a whole.
+pub(super) type Part = Number<0, 2_147_483_647>;
+
+object! {
+    /// A class of Gateways.
+    GatewayClassSpec as "the spec of a GatewayClass" {
+        /// Who serves Gateways of this class.
+        required controller "controllerName": ApiText;
+        passed "description" "parametersRef";
+    }
+}
+
+object! {
+    /// A Gateway.
+    GatewaySpec as "the spec of a Gateway" {
+        /// Its class.
+        required class "gatewayClassName": ApiText;
+        /// What it listens on.
+        required listeners "listeners": Vec<At<ListenerSpec>>;
+        /// The addresses it listens on.
+        optional addresses "addresses": Vec<At<AddressSpec>>;
+        passed "infrastructure";
+        refused "allowedListeners" "ListenerSets are not read";
+        refused "backendTLS" "backends are reached without TLS so far";
+        refused "tls" "listeners of Gateways are without TLS so far";
+    }
+}
+
+object! {
+    /// An address of a Gateway.
+    AddressSpec as "an address of a Gateway" {
+        /// `IPAddress`, `Hostname` or another.
+        optional kind "type": ApiText;
+        /// The address; any where there is none.
+        optional value "value": ApiText;
+    }
+}
+
+object! {
+    /// A listener of a Gateway.
+    ListenerSpec as "a listener" {
+        /// Its name.
+        required name "name": ApiText;
+        /// The hosts it is for; any where there is none.
+        optional hostname "hostname": ApiText;
+        /// Its port.
+        required port "port": Port;
+        /// What is spoken there.
+        required protocol "protocol": ApiText;
+        /// Which routes may attach.
+        optional allowed "allowedRoutes": AllowedRoutesSpec;
+        passed "tls";
+    }
+}
+
+object! {
+    /// Which routes may attach to a listener.
+    AllowedRoutesSpec as "allowedRoutes" {
+        /// From which namespaces.
+        optional namespaces "namespaces": NamespacesSpec;
+        /// Of which kinds.
+        optional kinds "kinds": Vec<At<KindSpec>>;
+    }
+}
+
+object! {
+    /// From which namespaces routes may attach.
+    NamespacesSpec as "namespaces" {
+        /// `Same`, `All` or `Selector`.
+        optional from "from": ApiText;
+        /// By their labels.
+        optional selector "selector": SelectorSpec;
+    }
+}
+
+object! {
+    /// Labels that a namespace must have.
+    SelectorSpec as "a selector" {
+        /// Labels and their values.
+        optional labels "matchLabels": Named<Label, ApiText>;
+        /// What else must hold of labels.
+        optional expressions "matchExpressions": Vec<At<ExpressionSpec>>;
+    }
+}
+
+object! {
+    /// What must hold of a label.
+    ExpressionSpec as "an expression of a selector" {
+        /// The label.
+        required key "key": ApiText;
+        /// `In`, `NotIn`, `Exists` or `DoesNotExist`.
+        required operator "operator": ApiText;
+        /// Values of it.
+        optional values "values": Vec<At<ApiText>>;
+    }
+}
+
+object! {
+    /// A kind of routes.
+    KindSpec as "a kind of routes" {
+        /// Its group.
+        optional group "group": ApiText;
+        /// The kind.
+        required kind "kind": ApiText;
+    }
+}
+
+object! {
+    /// An HTTPRoute or GRPCRoute; the rules are read as the kind has them.
+    RouteSpec as "the spec of a route" {
+        /// What it attaches to.
+        optional parents "parentRefs": Vec<At<ParentSpec>>;
+        /// The hosts it is for; any where there is none.
+        optional hostnames "hostnames": Vec<At<ApiText>>;
+        /// Its rules.
+        optional rules "rules": Vec<At<RuleSpec>>;
+        passed "useDefaultGateways";
+    }
+}
+
+object! {
+    /// What a route attaches to.
+    ParentSpec as "a parentRef" {
+        /// Its group.
+        optional group "group": ApiText;
+        /// Its kind.
+        optional kind "kind": ApiText;
+        /// Its namespace.
+        optional namespace "namespace": ApiText;
+        /// Its name.
+        required name "name": ApiText;
+        /// One of its listeners, by name.
+        optional section "sectionName": ApiText;
+        /// Listeners of this port alone.
+        optional port "port": Port;
+    }
+}
+
+object! {
+    /// A rule of a route.
+    RuleSpec as "a rule" {
+        /// Its name.
+        optional name "name": ApiText;
+        /// What a request must be like, in one of these ways.
+        optional matches "matches": Vec<At<MatchSpec>>;
+        /// What is done to requests and responses.
+        optional filters "filters": Vec<At<FilterSpec>>;
+        /// Where requests go.
+        optional backends "backendRefs": Vec<At<BackendSpec>>;
+        /// How long that may take.
+        optional timeouts "timeouts": TimeoutsSpec;
+        refused "retry" "it is in the experimental channel alone";
+        refused "sessionPersistence" "it is in the experimental channel alone";
+    }
+}
+
+object! {
+    /// What a request must be like. `method` is a word for HTTP and a mapping for gRPC.
+    MatchSpec as "a match" {
+        /// Its path.
+        optional path "path": PathSpec;
+        /// Its fields.
+        optional headers "headers": Vec<At<ValueSpec>>;
+        /// Its parameters.
+        optional query "queryParams": Vec<At<ValueSpec>>;
+        /// Its method.
+        optional method "method": MethodSpec;
+    }
+}
+
+object! {
+    /// What a path must be like.
+    PathSpec as "a path" {
+        /// `Exact`, `PathPrefix` or `RegularExpression`.
+        optional kind "type": ApiText;
+        /// The path or expression.
+        optional value "value": ApiText;
+    }
+}
+
+object! {
+    /// What a field or parameter must be like.
+    ValueSpec as "a match of a value" {
+        /// `Exact` or `RegularExpression`.
+        optional kind "type": ApiText;
+        /// Its name.
+        required name "name": ApiText;
+        /// The value or expression.
+        required value "value": ApiText;
+    }
+}
+
+/// A method of HTTP, or one of gRPC.
+#[derive(Clone, Debug)]
+pub(super) enum MethodSpec {
+    /// A method of HTTP.
+    Http(ApiText),
+    /// A service and method of gRPC.
+    Grpc(Box<GrpcMethodSpec>),
+}
+
+object! {
+    /// A service and method of gRPC.
+    GrpcMethodSpec as "a method of gRPC" {
+        /// `Exact` or `RegularExpression`.
+        optional kind "type": ApiText;
+        /// The service.
+        optional service "service": ApiText;
+        /// The method.
+        optional method "method": ApiText;
+    }
+}
+
+object! {
+    /// What is done to a request or response.
+    FilterSpec as "a filter" {
+        /// Which of the others it is.
+        required kind "type": ApiText;
+        /// Changes of the request's fields.
+        optional request_headers "requestHeaderModifier": HeadersSpec;
+        /// Changes of the response's fields.
+        optional response_headers "responseHeaderModifier": HeadersSpec;
+        /// A copy that goes elsewhere.
+        optional mirror "requestMirror": MirrorSpec;
+        /// An answer that sends the client elsewhere.
+        optional redirect "requestRedirect": RedirectSpec;
+        /// Another path and host.
+        optional rewrite "urlRewrite": RewriteSpec;
+        /// What other origins may do.
+        optional cors "cors": CorsSpec;
+        passed "extensionRef" "externalAuth";
+    }
+}
+
+object! {
+    /// Changes of fields.
+    HeadersSpec as "changes of fields" {
+        /// Fields that are set, replacing others of their names.
+        optional set "set": Vec<At<FieldSpec>>;
+        /// Fields that are added.
+        optional add "add": Vec<At<FieldSpec>>;
+        /// Names of fields that are removed.
+        optional remove "remove": Vec<At<ApiText>>;
+    }
+}
+
+object! {
+    /// A field.
+    FieldSpec as "a field" {
+        /// Its name.
+        required name "name": ApiText;
+        /// Its value.
+        required value "value": ApiText;
+    }
+}
+
+object! {
+    /// A copy of requests that goes elsewhere.
+    MirrorSpec as "requestMirror" {
+        /// Where it goes.
+        required backend "backendRef": BackendSpec;
+        /// Of how many requests in a hundred.
+        optional percent "percent": Number<0, 100>;
+        /// Of how many requests in so many.
+        optional fraction "fraction": FractionSpec;
+    }
+}
+
+object! {
+    /// A share.
+    FractionSpec as "a fraction" {
+        /// So many.
+        required numerator "numerator": Part;
+        /// Of so many.
+        optional denominator "denominator": Number<1, 2_147_483_647>;
+    }
+}
+
+object! {
+    /// An answer that sends the client elsewhere.
+    RedirectSpec as "requestRedirect" {
+        /// `http` or `https`.
+        optional scheme "scheme": ApiText;
+        /// The host.
+        optional hostname "hostname": ApiText;
+        /// The path.
+        optional path "path": NewPathSpec;
+        /// The port.
+        optional port "port": Port;
+        /// The status.
+        optional status "statusCode": Number<301, 308>;
+    }
+}
+
+object! {
+    /// Another path and host.
+    RewriteSpec as "urlRewrite" {
+        /// The host.
+        optional hostname "hostname": ApiText;
+        /// The path.
+        optional path "path": NewPathSpec;
+    }
+}
+
+object! {
+    /// Another path.
+    NewPathSpec as "a path" {
+        /// `ReplaceFullPath` or `ReplacePrefixMatch`.
+        required kind "type": ApiText;
+        /// The new path.
+        optional full "replaceFullPath": ApiText;
+        /// What stands in the place of the prefix.
+        optional prefix "replacePrefixMatch": ApiText;
+    }
+}
+
+object! {
+    /// What other origins may do.
+    CorsSpec as "cors" {
+        /// The origins.
+        optional origins "allowOrigins": Vec<At<ApiText>>;
+        /// Whether credentials may be sent.
+        optional credentials "allowCredentials": bool;
+        /// The methods.
+        optional methods "allowMethods": Vec<At<ApiText>>;
+        /// The fields that may be sent.
+        optional headers "allowHeaders": Vec<At<ApiText>>;
+        /// The fields that may be read.
+        optional exposed "exposeHeaders": Vec<At<ApiText>>;
+        /// How long that may be remembered, seconds.
+        optional max_age "maxAge": Number<1, 2_147_483_647>;
+    }
+}
+
+object! {
+    /// Where requests go.
+    BackendSpec as "a backendRef" {
+        /// Its group.
+        optional group "group": ApiText;
+        /// Its kind.
+        optional kind "kind": ApiText;
+        /// Its namespace.
+        optional namespace "namespace": ApiText;
+        /// Its name.
+        required name "name": ApiText;
+        /// Its port.
+        optional port "port": Port;
+        /// Its share of the requests.
+        optional weight "weight": Number<0, 1_000_000>;
+        /// What is done to requests that go there.
+        optional filters "filters": Vec<At<FilterSpec>>;
+    }
+}
+
+object! {
+    /// How long an exchange may take.
+    TimeoutsSpec as "timeouts" {
+        /// All of it.
+        optional request "request": ApiText;
+        /// One attempt at a backend.
+        optional backend "backendRequest": ApiText;
+    }
+}
+
+object! {
+    /// What objects of other namespaces may refer to.
+    ReferenceGrantSpec as "the spec of a ReferenceGrant" {
+        /// Whose objects.
+        required from "from": Vec<At<GrantFromSpec>>;
+        /// To what.
+        required to "to": Vec<At<GrantToSpec>>;
+    }
+}
+
+object! {
+    /// Objects that may refer.
+    GrantFromSpec as "an entry of `from`" {
+        /// Their group.
+        required group "group": ApiText;
+        /// Their kind.
+        required kind "kind": ApiText;
+        /// Their namespace.
+        required namespace "namespace": ApiText;
+    }
+}
+
+object! {
+    /// Objects that may be referred to.
+    GrantToSpec as "an entry of `to`" {
+        /// Their group.
+        required group "group": ApiText;
+        /// Their kind.
+        required kind "kind": ApiText;
+        /// The one of this name alone.
+        optional name "name": ApiText;
+    }
+}

@@ -1,0 +1,102 @@
+//! The status that objects would get in a cluster.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+/// What a controller would write into the status of an object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ObjectStatus {
+    /// The kind of the object.
+    pub kind: &'static str,
+    /// Its namespace; empty for an object of the cluster.
+    pub namespace: Arc<str>,
+    /// Its name.
+    pub name: Arc<str>,
+    /// What holds of it, in the order of the object.
+    pub parts: Vec<PartStatus>,
+}
+
+/// What holds of an object as a whole, of a listener, or of a route at one of its parents.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PartStatus {
+    /// `listener NAME` or `parent NAMESPACE/NAME`; nothing for the object as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
+    /// What holds or doesn't.
+    pub conditions: Vec<Condition>,
+    /// Of a listener, how many routes are attached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attached_routes: Option<u32>,
+}
+
+/// A condition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Condition {
+    /// Its type: `Accepted`, `ResolvedRefs`, `Programmed`, `Conflicted` or `PartiallyInvalid`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// Whether it holds.
+    pub status: bool,
+    /// The word of the Gateway API for why.
+    pub reason: &'static str,
+    /// Why, for people; empty where there is nothing to say.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+}
+
+impl Condition {
+    /// A condition that holds, for the reason of its own name.
+    pub(super) fn holds(kind: &'static str) -> Self {
+        Self { kind, status: true, reason: kind, message: String::new() }
+    }
+
+    /// A condition that does not hold.
+    pub(super) fn fails(kind: &'static str, reason: &'static str, message: impl Into<String>) -> Self {
+        Self { kind, status: false, reason, message: message.into() }
+    }
+}
+
+impl fmt::Display for ObjectStatus {
+    /// A line for the object and one for each of its parts.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} ", self.kind)?;
+        if !self.namespace.is_empty() {
+            write!(out, "{}/", self.namespace)?;
+        }
+        out.write_str(&self.name)?;
+        for part in &self.parts {
+            match &part.part {
+                Some(name) => write!(out, "\n  {name}: ")?,
+                None => out.write_str(": ")?,
+            }
+            for (condition, number) in part.conditions.iter().zip(0..) {
+                if number > 0 {
+                    out.write_str(", ")?;
+                }
+                condition.fmt(out)?;
+            }
+            match part.attached_routes {
+                Some(1) => out.write_str(", 1 route")?,
+                Some(routes) => write!(out, ", {routes} routes")?,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, status, reason, message } = self;
+        if *status && reason == kind {
+            return out.write_str(kind);
+        }
+        write!(out, "{}{kind} ({reason}", if *status { "" } else { "not " })?;
+        if !message.is_empty() {
+            write!(out, ": {message}")?;
+        }
+        out.write_str(")")
+    }
+}

@@ -1,0 +1,85 @@
+//! A checked configuration, and the rule that a request finds in it.
+
+use eddy_config::{Action, ActionKind, Checked, Config, Leniency, Problem, Serve, SourceText, check_with};
+use eddy_http::{HeadLimits, RequestHead};
+use eddy_route::{RouteRequest, RouteScratch, RouteTable, Router};
+
+/// What a request comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    /// The rule, if one matches.
+    pub(crate) rule: Option<String>,
+    /// The cluster, or of several those with their weights; else the status.
+    pub(crate) does: String,
+}
+
+/// Checks texts with their names.
+pub(crate) fn check(texts: &[(&str, &str)], leniency: Leniency) -> Result<Checked, Vec<Problem>> {
+    let sources: Vec<SourceText> = texts.iter().map(|(name, text)| SourceText::new(name, text)).collect();
+    check_with(&sources, leniency)
+}
+
+/// The configuration of manifests that have no errors.
+pub(crate) fn accepted(manifests: &str) -> Checked {
+    match check(&[("a.yaml", manifests)], Leniency::Strict) {
+        Ok(checked) => checked,
+        Err(problems) => panic!("{}\n{manifests}", told(&problems)),
+    }
+}
+
+/// Problems, one a line.
+pub(crate) fn told(problems: &[Problem]) -> String {
+    problems.iter().map(|problem| format!("{problem}\n")).collect()
+}
+
+/// Sends a request to the listener at an address.
+pub(crate) fn ask(config: &Config, address: &str, head: &str) -> Outcome {
+    let listener = config.listeners.iter().find(|listener| listener.address.to_string() == address);
+    let Some(listener) = listener else { panic!("nothing listens at {address}: {:?}", config.listeners) };
+    let Serve::Routes(indexes) = &listener.serve else { panic!("no routes at {address}") };
+    let tables: Vec<RouteTable> = indexes.iter().map(|index| config.tables[*index].clone()).collect();
+    let router = Router::build(&tables).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let bytes = format!("{head}\r\n").into_bytes();
+    let mut parsed = RequestHead::new();
+    parsed.parse(&bytes, &HeadLimits::default()).unwrap_or_else(|fault| panic!("{fault:?}: {head}"));
+    let path = parsed.path.of(&bytes);
+    let query = parsed.query.map_or(b"".as_slice(), |query| query.of(&bytes));
+    let request = RouteRequest {
+        host: parsed.host.of(&bytes),
+        authority: parsed.authority.of(&bytes),
+        path,
+        query,
+        target: parsed.target.of(&bytes),
+        scheme: b"http",
+        method: parsed.method_name(&bytes),
+        fields: parsed.fields(&bytes),
+        random: 0,
+    };
+    let mut scratch = RouteScratch::new();
+    let found = router.lookup(&request, &mut scratch);
+    assert!(router.agrees(found, &request, &mut scratch), "the index and the scan disagree: {head}");
+    match found {
+        Some(found) => Outcome {
+            rule: Some(found.rule.name.to_string()),
+            does: text_of(config, &config.actions[found.rule.action as usize]),
+        },
+        None => Outcome { rule: None, does: "404".to_owned() },
+    }
+}
+
+fn text_of(config: &Config, action: &Action) -> String {
+    match &action.kind {
+        ActionKind::Cluster(index) => config.clusters[*index].name.to_string(),
+        ActionKind::Split(shares) => {
+            let shares = shares
+                .iter()
+                .map(|share| format!("{} {}", text_of(config, &config.actions[share.action]), share.weight));
+            shares.collect::<Vec<_>>().join(", ")
+        }
+        ActionKind::Respond(respond) => respond.status.to_string(),
+        ActionKind::Redirect(redirect) => redirect.status.to_string(),
+        ActionKind::Weighted(_) | ActionKind::Sites(_) => {
+            panic!("routes of the Gateway API split actions, not clusters")
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Sends a copy of a request and forgets the answer.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use eddy_http::Method;
+use eddy_upstream::Tried;
+use tokio::time::timeout;
+
+use crate::outbound::fetch::{Broken, Sent, attempt};
+use crate::worker::{Worker, WorkerCluster};
+
+/// A copy of a request.
+#[derive(Debug)]
+pub(crate) struct Copied {
+    pub(crate) cluster: Rc<WorkerCluster>,
+    pub(crate) method: Method,
+    pub(crate) has_body: bool,
+    /// Head and body.
+    pub(crate) request: Rc<[u8]>,
+}
+
+/// Sends a copy; how that went is counted and nothing else.
+pub(crate) async fn mirror(worker: Rc<Worker>, copied: Copied) {
+    let Copied { cluster, method, has_body, request } = copied;
+    worker.mirrors.set(worker.mirrors.get() + 1);
+    let is_repeatable = method.is_idempotent() && !has_body;
+    let sent = Sent { method, is_repeatable, bytes: &request };
+    let mut tried = Tried::new();
+    let outcome = timeout(TIMEOUT, async {
+        loop {
+            match attempt(&worker, &cluster, &sent, &mut tried).await {
+                Ok(_) => return true,
+                // Each try takes one link out of the pool.
+                Err(Broken::Stale) if is_repeatable => {}
+                Err(Broken::Stale | Broken::Failed(_)) => return false,
+            }
+        }
+    });
+    if outcome.await.unwrap_or(false) {
+        worker.series.mirrors_sent.increment();
+    } else {
+        worker.series.mirrors_failed.increment();
+    }
+    worker.mirrors.set(worker.mirrors.get().saturating_sub(1));
+}
+
+/// Longest time that a copy and its answer may take.
+const TIMEOUT: Duration = Duration::from_secs(15);

@@ -1,0 +1,141 @@
+//! The order of the Gateway API: the most specific match wins, whatever route it stands in; then age and name decide.
+//!
+//! Within a host and a table, the steps are, each deciding only between rules that are alike in those before:
+//!
+//! 1. **path**: exact paths; then prefixes, the longer as written first, so that `/foo/` comes before `/foo`. Where regular
+//!    expressions come the API leaves open: [`RegexRank`] says it; of two, the longer text comes first.
+//! 2. **method**: rules that name a method before rules for any.
+//! 3. **headers**: more header matches first.
+//! 4. **query**: more query matches first.
+//! 5. **age**: the rule of the older object; one without a time of creation is younger than all that have one.
+//! 6. **name**: the object whose `namespace/name` comes first as a text.
+//! 7. **file order**: the rule written first in its object.
+//!
+//! Of gRPC the first two steps are the length of the service and that of the method.
+
+use std::cmp::Ordering;
+
+use crate::compile::{CompiledRule, PathMatcher};
+use crate::order::Step;
+use crate::rule::{Claim, RegexRank};
+
+/// Compares two rules of a table; the step tells what decided.
+pub(super) fn compare(rank: RegexRank, a: &CompiledRule, b: &CompiledRule) -> (Ordering, Step) {
+    let steps = [
+        (Step::Rank, a.rank.cmp(&b.rank)),
+        (Step::Path, class(rank, a).cmp(&class(rank, b)).then_with(|| length(b).cmp(&length(a)))),
+        (Step::Apart, compare_texts(&a.path, &b.path)),
+        (
+            Step::Method,
+            a.methods.is_empty().cmp(&b.methods.is_empty()).then_with(|| method(b).cmp(&method(a))),
+        ),
+        (Step::Headers, b.headers.len().cmp(&a.headers.len())),
+        (Step::Query, b.query.len().cmp(&a.query.len())),
+        (Step::Age, created(a).cmp(&created(b))),
+        (Step::Name, object(a).cmp(object(b))),
+    ];
+    let decided = steps.into_iter().find(|(_, order)| order.is_ne());
+    decided.map_or_else(|| (a.index.cmp(&b.index), Step::FileOrder), |(step, order)| (order, step))
+}
+
+/// Why the first rule comes before the second by this step of [`compare`], for people.
+pub(super) fn reason(rank: RegexRank, step: Step, first: &CompiledRule, second: &CompiledRule) -> String {
+    match step {
+        Step::Rank => "what ends the search of a listener comes last".to_owned(),
+        Step::Path if class(rank, first) != class(rank, second) => {
+            format!("{} comes before {}", kind_name(first), kind_name(second))
+        }
+        Step::Path => {
+            format!(
+                "{} characters ({}) against {} ({})",
+                length(first),
+                first.path,
+                length(second),
+                second.path
+            )
+        }
+        Step::Method if method(first) != method(second) => {
+            format!("the method is longer: {} characters against {}", method(first), method(second))
+        }
+        Step::Method => "a rule for one method comes before one for all".to_owned(),
+        Step::Headers => {
+            format!("more header matches: {} against {}", first.headers.len(), second.headers.len())
+        }
+        Step::Query => format!("more query matches: {} against {}", first.query.len(), second.query.len()),
+        Step::Age => {
+            let young = if created(second) == i64::MAX { ", which has no time of creation" } else { "" };
+            format!("only age decides: {} is older than {}{young}", object(first), object(second))
+        }
+        Step::Name => {
+            format!("only the name decides: \"{}\" comes before \"{}\"", object(first), object(second))
+        }
+        Step::Apart => "no request is for both".to_owned(),
+        Step::FileOrder | Step::Written | Step::Host | Step::Table => {
+            format!(
+                "only the order in {} decides: {} comes before {}",
+                object(first),
+                first.origin,
+                second.origin
+            )
+        }
+    }
+}
+
+/// Rules for gRPC have no classes; they don't share a host with others.
+fn class(rank: RegexRank, rule: &CompiledRule) -> (bool, u8) {
+    let is_grpc = rule.claim.as_ref().is_some_and(|claim| claim.is_grpc);
+    let class = match (&rule.path, rank) {
+        _ if is_grpc => 0,
+        (PathMatcher::Exact(_), _) => 0,
+        (PathMatcher::Regex(_), RegexRank::BeforePrefix) => 1,
+        (PathMatcher::Prefix(prefix), RegexRank::BeforeCatchAll) if prefix.is_empty() => 4,
+        (PathMatcher::Prefix(_), _) => 2,
+        (PathMatcher::Regex(_), RegexRank::Last | RegexRank::BeforeCatchAll) => 3,
+        _ => 5,
+    };
+    (is_grpc, class)
+}
+
+fn kind_name(rule: &CompiledRule) -> String {
+    match &rule.path {
+        PathMatcher::Exact(_) => "an exact path".to_owned(),
+        PathMatcher::Prefix(prefix) if prefix.is_empty() => "the prefix /".to_owned(),
+        PathMatcher::Prefix(_) => "a prefix".to_owned(),
+        PathMatcher::Regex(_) => "a regex".to_owned(),
+        PathMatcher::Any
+        | PathMatcher::BytePrefix(_)
+        | PathMatcher::Caseless(_)
+        | PathMatcher::Template(_) => rule.path.to_string(),
+    }
+}
+
+/// Keeps rules of one path together; two exact paths, or two prefixes of one length, serve no path in common.
+fn compare_texts(a: &PathMatcher, b: &PathMatcher) -> Ordering {
+    match (a, b) {
+        (PathMatcher::Exact(a), PathMatcher::Exact(b)) | (PathMatcher::Prefix(a), PathMatcher::Prefix(b)) => {
+            a.cmp(b)
+        }
+        _ => Ordering::Equal,
+    }
+}
+
+/// The length as written; of exact paths it decides nothing.
+fn length(rule: &CompiledRule) -> u32 {
+    match (&rule.path, &rule.claim) {
+        (_, Some(Claim { is_grpc: true, path_len, .. })) => *path_len,
+        (PathMatcher::Exact(_), _) | (_, None) => 0,
+        (_, Some(claim)) => claim.path_len,
+    }
+}
+
+fn method(rule: &CompiledRule) -> u32 {
+    rule.claim.as_ref().map_or(0, |claim| claim.method_len)
+}
+
+fn created(rule: &CompiledRule) -> i64 {
+    rule.claim.as_ref().and_then(|claim| claim.created).unwrap_or(i64::MAX)
+}
+
+fn object(rule: &CompiledRule) -> &str {
+    rule.claim.as_ref().map_or("", |claim| &claim.object)
+}
