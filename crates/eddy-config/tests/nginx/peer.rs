@@ -18,18 +18,7 @@ pub(crate) struct Client {
     stream: Option<UnixStream>,
 }
 
-const PROGRAM: &str = "/usr/sbin/nginx";
-
-/// The words in the program, among them the names of its directives; `None` where it is not installed.
-pub(crate) fn words() -> Option<Vec<String>> {
-    if !Nginx::is_there() {
-        return None;
-    }
-    let bytes = std::fs::read(PROGRAM).unwrap();
-    let is_part = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
-    let words = bytes.split(|byte| *byte == 0).filter(|word| word.len() > 3 && word.iter().all(is_part));
-    Some(words.map(|word| String::from_utf8_lossy(word).into_owned()).collect())
-}
+pub(crate) const PROGRAM: &str = "/usr/sbin/nginx";
 
 impl Nginx {
     pub(crate) fn is_there() -> bool {
