@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod action;
 mod check;
 mod config;
 mod convert;

@@ -6,8 +6,8 @@ use eddy_upstream::{Balance, ClusterConfig, EndpointAddress};
 use serde_json::{Map, Value, json};
 
 use super::named::Named;
+use super::whole::{Loss, Plain, PlainRule};
 use super::yaml::block;
-use super::{Loss, Plain, PlainRule};
 use crate::config::{Action, ActionKind, RetryConfig};
 
 /// Writes listeners, tables and the clusters that they use.

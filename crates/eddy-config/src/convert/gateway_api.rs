@@ -8,8 +8,8 @@ use eddy_upstream::{Balance, ClusterConfig, EndpointAddress};
 use serde_json::{Value, json};
 
 use super::named::Named;
+use super::whole::{Loss, Plain, PlainListener, PlainRule};
 use super::yaml::block;
-use super::{Loss, Plain, PlainListener, PlainRule};
 use crate::config::{Action, ActionKind, ListenAddress, Redirect, RetryConfig};
 
 /// Writes the manifests, one document behind the other.

@@ -11,7 +11,7 @@ use eddy_route::nginx::{
 };
 use eddy_route::{HostPattern, PathPattern, PathRewrite, Rule};
 
-use super::{Loss, PlainRule};
+use super::whole::{Loss, PlainRule};
 use crate::config::{Action, ActionKind, Config, Redirect, Respond, SitesAt};
 
 /// The rules of the servers that listen at an address.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use eddy_route::HostPattern;
 
+use super::GROUP;
 use super::host::read_host;
+use super::seniority::Seniority;
 use super::spec::{
     AddressSpec, AllowedRoutesSpec, GatewayClassSpec, GatewaySpec, ListenerSpec, NamespacesSpec, SelectorSpec,
 };
-use super::{GROUP, Seniority};
 use crate::dialect::kubernetes::{Manifests, Object};
 use crate::problem::{Place, Report, shown};
 use crate::read::At;

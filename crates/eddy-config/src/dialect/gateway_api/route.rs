@@ -6,11 +6,12 @@ use std::time::Duration;
 use eddy_http::FieldEdits;
 use eddy_route::{HostPattern, PathPattern, ValueMatch, ValueTest};
 
+use super::GROUP;
 use super::filter::{Filters, read_filters};
 use super::host::read_host;
 use super::matching::read_matches;
+use super::seniority::Seniority;
 use super::spec::{BackendSpec, ParentSpec, RouteSpec, RuleSpec, TimeoutsSpec};
-use super::{GROUP, Seniority};
 use crate::check::ConditionPlaces;
 use crate::dialect::kubernetes::{ApiText, Object};
 use crate::problem::{Place, Report, shown};
