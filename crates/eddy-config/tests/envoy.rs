@@ -63,6 +63,7 @@ fn answer(config: &Config, ask: &Ask<'_>) -> String {
     let what = match &config.actions[found.rule.action as usize].kind {
         ActionKind::Cluster(cluster) => config.clusters[*cluster].name.to_string(),
         ActionKind::Weighted(shares) => format!("{} clusters", shares.len()),
+        ActionKind::Split(shares) => format!("{} actions", shares.len()),
         ActionKind::Respond(respond) => respond.status.to_string(),
         ActionKind::Redirect(redirect) => format!("redirect {}", redirect.status),
         ActionKind::Split(_) | ActionKind::Sites(_) => "something that Envoy has not".to_owned(),
