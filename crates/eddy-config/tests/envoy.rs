@@ -228,6 +228,11 @@ fn headers_match_as_the_api_says() {
         &one("string_match: {exact: a}, invert_match: true, treat_missing_header_as_empty: true"),
         &["/ h -> a", "/ h x:a -> none"],
     );
+    // Found with the real Envoy: none counts as a value that is there.
+    let present = |more: &str| one(&format!("treat_missing_header_as_empty: true, {more}"));
+    check(&present("present_match: true"), &["/ h -> a", "/ h x:1 -> a"]);
+    check(&present("present_match: false"), &["/ h -> none", "/ h x:1 -> none"]);
+    check(&present("present_match: false, invert_match: true"), &["/ h -> a", "/ h x:1 -> a"]);
     check(&one("string_match: {exact: a}"), &["/ h x:b x:a -> a", "/ h x:b,a -> none"]);
     let method = routes(
         "  - match: {prefix: /, headers: [{name: \":method\", string_match: {exact: POST}}]}\n    route: {cluster: a}\n",

@@ -205,11 +205,14 @@ impl Reader<'_> {
     }
 }
 
-/// A match that there is a value, or none.
+/// A match that there is a value, or none; where none counts as an empty one, there always is.
 fn presence(mut spec: ValueMatch, is_wanted: bool) -> ValueMatch {
     let is_present = is_wanted != spec.is_inverted;
+    if spec.missing == Missing::IsEmpty {
+        spec.is_inverted = !is_present;
+        return spec;
+    }
     spec.is_inverted = false;
-    spec.missing = Missing::Fails;
     spec.test = if is_present { ValueTest::Present } else { ValueTest::Absent };
     spec
 }
