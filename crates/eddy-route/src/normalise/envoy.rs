@@ -51,7 +51,12 @@ pub fn envoy(path: &[u8], settings: EnvoyPaths, out: &mut Vec<u8>) -> Result<Nor
         resolve(out)?;
     }
     if settings.merges_slashes {
+        let is_slashes = out.len() > 1 && out.iter().all(|byte| *byte == b'/');
         out.dedup_by(|next, before| *next == b'/' && *before == b'/');
+        if is_slashes {
+            // Envoy puts the first slash and the last one back, also where nothing stands between them.
+            out.push(b'/');
+        }
     }
     Ok(if out.as_slice() == path { Normal::AsIs } else { Normal::Changed })
 }
@@ -187,6 +192,8 @@ mod tests {
         check("/a%41b", refused, Ok("/a%41b"));
         let merged = EnvoyPaths { merges_slashes: true, ..EnvoyPaths::default() };
         check("//a///b/", merged, Ok("/a/b/"));
+        check("///", merged, Ok("//"));
+        check("/", merged, Ok("/"));
         let all = EnvoyPaths { normalizes: true, merges_slashes: true, ..decoded };
         check("//a%2F%2f..%2Fb", all, Ok("/a/b"));
     }
