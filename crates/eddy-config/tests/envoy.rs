@@ -66,7 +66,7 @@ fn answer(config: &Config, ask: &Ask<'_>) -> String {
         ActionKind::Split(shares) => format!("{} actions", shares.len()),
         ActionKind::Respond(respond) => respond.status.to_string(),
         ActionKind::Redirect(redirect) => format!("redirect {}", redirect.status),
-        ActionKind::Split(_) | ActionKind::Sites(_) => "something that Envoy has not".to_owned(),
+        ActionKind::Sites(_) => "something that Envoy has not".to_owned(),
     };
     if is_rewritten { format!("{what} {}", String::from_utf8(path_out).unwrap()) } else { what }
 }
