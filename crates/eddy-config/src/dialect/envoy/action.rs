@@ -31,7 +31,8 @@ impl Reader<'_> {
         levels: &Levels<'_>,
         frame: &mut Frame<'_>,
     ) -> Option<Did> {
-        self.pass(node, &["metadata", "decorator", "tracing", "stat_prefix"]);
+        self.pass(node, &["metadata", "stat_prefix"]);
+        self.pass_by(node, &[("decorator", NO_TRACES), ("tracing", NO_TRACES)]);
         let mut did = if let Some(route) = self.get(node, "route") {
             self.forward(route, frame)?
         } else if let Some(redirect) = self.get(node, "redirect") {
@@ -53,7 +54,7 @@ impl Reader<'_> {
     }
 
     fn forward(&mut self, node: &Node<'_>, frame: &mut Frame<'_>) -> Option<Did> {
-        self.pass(node, &["priority"]);
+        self.pass_by(node, &[("priority", "all requests are alike")]);
         let kind = if let Some(name) = self.word(node, "cluster") {
             let place = self.get(node, "cluster").map_or(node.place, |node| node.place);
             ActionKind::Cluster(self.cluster(name, place, frame)?)
@@ -241,3 +242,5 @@ impl Reader<'_> {
         edits
     }
 }
+
+const NO_TRACES: &str = "eddy writes no traces";

@@ -40,7 +40,14 @@ impl Reader<'_> {
     }
 
     fn cluster_config(&mut self, node: &Node<'_>) -> Option<ClusterConfig> {
-        self.pass(node, &["alt_stat_name", "dns_lookup_family", "metadata", "respect_dns_ttl"]);
+        self.pass(node, &["alt_stat_name", "metadata"]);
+        self.pass_by(
+            node,
+            &[
+                ("dns_lookup_family", "addresses of both families are asked"),
+                ("respect_dns_ttl", "names are looked up again when their records expire"),
+            ],
+        );
         let Some(name) = self.word(node, "name") else {
             self.report.error(node.place, "a cluster has no `name`");
             return None;
@@ -56,7 +63,7 @@ impl Reader<'_> {
         if let Some(assignment) = self.get(node, "load_assignment") {
             self.pass(assignment, &["cluster_name"]);
             for locality in self.list(assignment, "endpoints") {
-                self.pass(locality, &["locality"]);
+                self.pass_by(locality, &[("locality", "endpoints of all localities are asked alike")]);
                 for endpoint in self.list(locality, "lb_endpoints") {
                     endpoints.extend(self.endpoint(endpoint));
                 }
@@ -79,7 +86,10 @@ impl Reader<'_> {
         // Without `outlier_detection`, Envoy leaves no endpoint out.
         cluster.ejection.failures = 0;
         if let Some(detection) = self.get(node, "outlier_detection") {
-            self.pass(detection, &["interval"]);
+            self.pass_by(
+                detection,
+                &[("interval", "endpoints are left out as soon as they have failed so often")],
+            );
             cluster.ejection = EjectionConfig {
                 failures: self.number(detection, "consecutive_5xx").unwrap_or(5),
                 base_time: self.duration(detection, "base_ejection_time").unwrap_or(Duration::from_secs(30)),
@@ -194,19 +204,26 @@ impl Reader<'_> {
         name: &str,
         address: ListenAddress,
     ) -> Option<Manager<'n, 't>> {
-        self.pass(
+        self.pass(node, &["stat_prefix"]);
+        self.pass_by(
             node,
-            &["stat_prefix", "codec_type", "tracing", "server_name", "server_header_transformation"],
-        );
-        self.pass(
-            node,
-            &["generate_request_id", "access_log", "http_protocol_options", "use_remote_address"],
+            &[
+                ("codec_type", "HTTP/1.1 is spoken"),
+                ("tracing", "eddy writes no traces"),
+                ("server_name", "the endpoint's `Server` is passed on"),
+                ("server_header_transformation", "the endpoint's `Server` is passed on"),
+                ("generate_request_id", "requests get no id"),
+                ("access_log", "no access records are written"),
+                ("http_protocol_options", "eddy's own rules hold"),
+                ("use_remote_address", "the client's address is always that of the connection"),
+            ],
         );
         for filter in self.list(node, "http_filters") {
             self.pass(filter, &["name"]);
             if let Some(config) = self.get(filter, "typed_config")
                 && let Some((router, _)) = self.typed(config, &[ROUTER])
             {
+                // eddy sends none of the fields that this suppresses.
                 self.pass(router, &["dynamic_stats", "suppress_envoy_headers", "start_child_span"]);
             }
         }

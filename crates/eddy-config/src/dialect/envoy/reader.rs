@@ -72,6 +72,17 @@ impl<'r> Reader<'r> {
         }
     }
 
+    /// Takes fields that would change what Envoy does and change nothing here, and says so.
+    pub(super) fn pass_by(&mut self, node: &Node<'_>, names: &[(&str, &str)]) {
+        for (name, instead) in names {
+            if let Some(entry) = entry(node, name) {
+                let message = format!("`{name}` changes nothing here: {instead}");
+                self.report.warning(entry.key.place, message);
+            }
+            self.pass(node, &[*name]);
+        }
+    }
+
     fn pass_all(&mut self, node: &Node<'_>) {
         match &node.form {
             Form::List(elements) => elements.iter().for_each(|element| self.pass_all(element)),

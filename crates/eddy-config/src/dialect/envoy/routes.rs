@@ -35,7 +35,9 @@ pub(super) struct Frame<'f> {
 impl Reader<'_> {
     /// Reads a `RouteConfiguration`.
     pub(super) fn routes(&mut self, node: &Node<'_>, frame: &mut Frame<'_>) -> Routes {
-        self.pass(node, &["@type", "validate_clusters", "most_specific_header_mutations_wins", "metadata"]);
+        self.pass(node, &["@type", "validate_clusters", "metadata"]);
+        let order = "fields are removed, then set, then added, across all levels";
+        self.pass_by(node, &[("most_specific_header_mutations_wins", order)]);
         let name = self.text(node, "name").unwrap_or_default().to_owned();
         let mut table = RouteTable::new(&name, Dialect::Envoy);
         table.reading.host.keeps_port = !self.is_true(node, "ignore_port_in_host_matching");
@@ -59,7 +61,12 @@ impl Reader<'_> {
         frame: &mut Frame<'_>,
         routes: &mut Routes,
     ) {
-        self.pass(node, &["metadata", "include_request_attempt_count", "include_attempt_count_in_response"]);
+        self.pass(node, &["metadata"]);
+        let untold = "nobody is told of attempts";
+        self.pass_by(
+            node,
+            &[("include_request_attempt_count", untold), ("include_attempt_count_in_response", untold)],
+        );
         let name = self.word(node, "name").unwrap_or("virtual host").to_owned();
         let mut hosts = Vec::new();
         for domain in self.list(node, "domains") {
