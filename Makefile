@@ -39,8 +39,8 @@ GO_MODULES := sdk/go sdk/go-envoy examples/filters/go examples/filters/go-envoy 
 test-go: ## what is written in Go: the kits, the example filters, filters written for Envoy
 	@test -z "$$(gofmt -l sdk/go sdk/go-envoy examples/filters tests/envoy-filters tests/filters bench/calls)" || \
 		{ echo 'gofmt would change:'; gofmt -l sdk/go sdk/go-envoy examples/filters tests/envoy-filters tests/filters bench/calls; exit 1; }
-	set -e; for module in $(GO_MODULES); do (cd $$module && go vet ./... && go test -short ./...); done
-	cd sdk/go && go test -short -race . ./raw ./eddytest
+	set -e; for module in $(GO_MODULES); do (cd $$module && go vet ./... && go test -short -timeout 4m ./...); done
+	cd sdk/go && go test -short -race -timeout 4m . ./raw ./eddytest
 
 test-c: ## the example filters in C
 	$(MAKE) -C examples/filters/c test

@@ -45,16 +45,15 @@ func (f *filter) runElsewhere(c *raw.Call, s *raw.Step) raw.Verdict {
 func carry(p *Pause, work func(*Exchange) Verdict) {
 	done, left := false, false
 	defer func() {
-		p.x.filter.giveGoroutine()
-		var why error
-		if r := recover(); r != nil {
-			why = errors.New(raw.PanicText(r))
-		} else if !done {
-			why = errors.New("the filter called runtime.Goexit")
-		} else {
+		if done {
 			return
 		}
+		why := errors.New("the filter called runtime.Goexit")
+		if r := recover(); r != nil {
+			why = errors.New(raw.PanicText(r))
+		}
 		if !left {
+			p.x.filter.giveGoroutine()
 			p.entry.leave()
 		}
 		if p.x.call.Phase == raw.PhaseLog {
@@ -72,6 +71,8 @@ func carry(p *Pause, work func(*Exchange) Verdict) {
 	}()
 	v := work(&p.x)
 	left = true
+	// Before anyone can see the end of it: whoever has the answer and sends the next request finds room for that one.
+	p.x.filter.giveGoroutine()
 	p.entry.leave()
 	done = true
 	switch {
