@@ -101,28 +101,15 @@ impl Downstream {
         wake
     }
 
-    /// Waits until the client has said something and, while requests line up, for the worker's call; whether both came in
-    /// time. Nothing is read.
-    pub(crate) async fn take_turn(&mut self, timeout_ms: u64, worker: &Worker) -> bool {
+    /// Waits for the worker's call, while requests line up; whether it came in time. Nothing is read.
+    pub(crate) async fn take_turn(&mut self, worker: &Worker) -> bool {
+        if !worker.crowd.is_gathering() {
+            return true;
+        }
         let mut ticket = None;
-        poll_fn(|cx| {
-            self.timer.register(cx);
-            if ticket.is_none() {
-                match self.stream.poll_readable(cx) {
-                    Poll::Ready(Ok(())) => {}
-                    Poll::Ready(Err(_)) => return Poll::Ready(false),
-                    Poll::Pending if self.timer.is_expired() => return Poll::Ready(false),
-                    Poll::Pending => return Poll::Pending,
-                }
-            }
-            if ticket.is_some() || worker.crowd.is_gathering() {
-                let waited = ready!(self.poll_turn(cx, &mut ticket, worker));
-                self.timer.arm(timeout_ms);
-                return Poll::Ready(waited == Waited::InTime);
-            }
-            Poll::Ready(true)
-        })
-        .await
+        let waited = poll_fn(|cx| self.poll_turn(cx, &mut ticket, worker)).await;
+        self.timer.set_idle(false);
+        waited == Waited::InTime
     }
 
     fn may_have_said(&self, cx: &mut Context<'_>) -> bool {

@@ -36,12 +36,12 @@ pub(crate) async fn shake_hands(
     worker: &Worker,
     series: &HandshakeSeries,
 ) -> bool {
-    down.timer.arm(timeout_ms);
-    if !down.take_turn(timeout_ms, worker).await {
+    if !down.take_turn(worker).await {
         series.failed[HandshakeFailure::Overload as usize].increment();
         return false;
     }
     let Downstream { stream: Stream::Tls(stream), timer, secure, peer_text, .. } = down else { return true };
+    timer.arm(timeout_ms);
     let shaken = poll_fn(|cx| {
         timer.register(cx);
         match stream.poll_handshake(cx) {

@@ -18,10 +18,12 @@ pub(crate) async fn serve(place: Place, stream: Stream, peer: Peer) {
     let Some(Opened { stream, handshake_ms }) = open(worker, handle, stream) else { return };
     let timer = worker.timers.timer();
     let mut down = Downstream::new(stream, peer, timer);
-    if let (Some(handshake_ms), Some(series)) = (handshake_ms, &place.series)
-        && !shake_hands(&mut down, handshake_ms, worker, &series.handshakes).await
-    {
-        return;
+    if let Some(handshake_ms) = handshake_ms {
+        // A listener that is served has its counters; nobody is served over TLS without a handshake.
+        let Some(series) = &place.series else { return };
+        if !shake_hands(&mut down, handshake_ms, worker, &series.handshakes).await {
+            return;
+        }
     }
     let mut is_cut = false;
     while let Some(timeout_ms) = patience(worker, handle, &down) {
