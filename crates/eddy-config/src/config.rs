@@ -15,6 +15,7 @@ use eddy_route::normalise::Normaliser;
 use eddy_upstream::ClusterConfig;
 
 pub use crate::action::{Action, ActionKind, Mirror, Redirect, Respond, RetryConfig, Share, WeightedCluster};
+use crate::forward::{Forwarding, ProxyProtocolConfig};
 use crate::tls::{ListenerTlsConfig, WrittenPath};
 
 /// A whole configuration, checked.
@@ -67,6 +68,8 @@ pub struct ListenerConfig {
     pub serve: Serve,
     /// How it is served over TLS, if it is.
     pub tls: Option<ListenerTlsConfig>,
+    /// Which connections begin with what a proxy in front says of them, if any do.
+    pub proxy_protocol: Option<ProxyProtocolConfig>,
     /// How the paths of requests are normalised before rules see them.
     pub normaliser: Normaliser,
     /// Limits of one connection and request.
@@ -245,6 +248,8 @@ pub enum Serve {
     Sites(SitesAt),
     /// The embedded demo endpoint: `/echo`, `/fixed`, `/slow`.
     Demo,
+    /// Nothing of eddy's: connections are passed on as they are.
+    Forward(Arc<Forwarding>),
 }
 
 /// The servers of NGINX's that listen at one address.

@@ -167,6 +167,39 @@ impl Stream {
         }
     }
 
+    /// Whether bytes can go in and out of it inside of the kernel: nothing above the socket makes or reads them.
+    pub fn is_plain(&self) -> bool {
+        match self {
+            Self::Tcp(_) | Self::Unix(_) => true,
+            Self::Tls(_) => false,
+        }
+    }
+
+    /// Does `work` with a socket of which it is known that it is ready, or forgets that it is where the kernel says otherwise.
+    ///
+    /// # Errors
+    /// Those of `work`; `WouldBlock` where the socket is not known to be ready.
+    pub(crate) fn try_io<T>(
+        &self,
+        interest: Interest,
+        work: impl FnOnce() -> io::Result<T>,
+    ) -> io::Result<T> {
+        match self {
+            Self::Tcp(stream) => stream.try_io(interest, work),
+            Self::Unix(stream) => stream.try_io(interest, work),
+            Self::Tls(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// Waits until something may be written.
+    pub(crate) fn poll_writable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Tcp(stream) => stream.poll_write_ready(cx),
+            Self::Unix(stream) => stream.poll_write_ready(cx),
+            Self::Tls(stream) => stream.under().poll_writable(cx),
+        }
+    }
+
     /// Waits until there may be something to read, without a buffer to read it into.
     pub fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
@@ -174,6 +207,40 @@ impl Stream {
             Self::Unix(stream) => stream.poll_read_ready(cx),
             Self::Tls(stream) if stream.has_plaintext() => Poll::Ready(Ok(())),
             Self::Tls(stream) => stream.under().poll_readable(cx),
+        }
+    }
+
+    /// Waits for bytes and copies what there are into `room` without taking them: the next read gives them once more. 0 at
+    /// the end. Not of a stream inside of TLS.
+    pub fn poll_peek(&self, cx: &mut Context<'_>, room: &mut [u8]) -> Poll<io::Result<usize>> {
+        loop {
+            ready!(self.poll_readable(cx))?;
+            let peeked = self.try_io(Interest::READABLE, || {
+                let (count, _) = rustix::net::recv(self.as_fd(), &mut *room, rustix::net::RecvFlags::PEEK)?;
+                Ok(count)
+            });
+            match peeked {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                peeked => return Poll::Ready(peeked),
+            }
+        }
+    }
+
+    /// Takes bytes that have been peeked at, or fewer.
+    ///
+    /// # Errors
+    /// What the kernel says of `recv`.
+    pub fn take_peeked(&self, room: &mut [u8]) -> io::Result<usize> {
+        let (count, _) = rustix::net::recv(self.as_fd(), room, rustix::net::RecvFlags::empty())?;
+        Ok(count)
+    }
+
+    /// The address at our end; `None` of a Unix socket.
+    pub fn local_address(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Tcp(stream) => stream.local_addr().ok(),
+            Self::Unix(_) => None,
+            Self::Tls(stream) => stream.under().local_address(),
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use eddy_config::Config;
 use eddy_filter::Host as _;
-use eddy_io::{SharedPage, WORKERS_MAX, descriptors_max};
+use eddy_io::{SharedPage, SharedPipes, WORKERS_MAX, descriptors_max};
 use eddy_upstream::resolve::Resolver;
 use tokio::sync::mpsc::{Sender, channel as command_channel};
 use tokio::sync::oneshot;
@@ -42,6 +42,7 @@ pub struct Gateway {
     workers: Vec<WorkerHandle>,
     sink: Option<Sink>,
     host: Arc<FilterHost>,
+    pipes: Arc<SharedPipes>,
     memory_percent_max: Arc<AtomicU8>,
     /// Held while something is changed, so that changes come one after the other.
     state: Mutex<State>,
@@ -90,6 +91,7 @@ impl Gateway {
             workers: Vec::with_capacity(count),
             sink: Some(sink),
             host: Arc::clone(&host),
+            pipes: Arc::default(),
             memory_percent_max,
             state: Mutex::new(State { config: Arc::clone(&config), plan: Arc::clone(&plan), sockets, names }),
             _control_stop: control.stop,
@@ -254,6 +256,7 @@ impl Gateway {
             access: AccessWriter::new(sink.sender()),
             connections_max: connections_max(workers),
             host: Arc::clone(host),
+            pipes: Arc::clone(&self.pipes),
         };
         let start = Start { parts, first, commands: receiver };
         let thread = std::thread::Builder::new().name(format!("eddy-worker-{index}")).spawn(move || {

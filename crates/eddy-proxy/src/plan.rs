@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_config::{ActionKind, Config, ListenAddress, ListenerConfig, Serve, SitesAt};
+use eddy_config::{ActionKind, Config, Forwarding, ListenAddress, ListenerConfig, Serve, SitesAt};
 use eddy_filter::FilterSet;
 use eddy_route::{RouteTable, Router};
 use eddy_tls::ServerTls;
@@ -70,6 +70,8 @@ pub(crate) enum Handler {
     Sites(SitesAt),
     /// The embedded demo endpoint.
     Demo,
+    /// Endpoints, to which connections are passed on as they are.
+    Forward(Arc<Forwarding>),
 }
 
 /// A plan as those see it who ask what it would do.
@@ -90,7 +92,7 @@ impl PlanView {
     pub fn router(&self, listener: usize) -> Option<&Router> {
         match &self.0.listeners.get(listener)?.handler {
             Handler::Router(router) => Some(router),
-            Handler::Sites(_) | Handler::Demo => None,
+            Handler::Sites(_) | Handler::Demo | Handler::Forward(_) => None,
         }
     }
 }
@@ -152,6 +154,7 @@ fn build_listener(
     };
     let handler = match &listener.serve {
         Serve::Demo => Handler::Demo,
+        Serve::Forward(forwarding) => Handler::Forward(Arc::clone(forwarding)),
         Serve::Sites(at) => {
             add_places(*at, &mut rule_names);
             Handler::Sites(*at)

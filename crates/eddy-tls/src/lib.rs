@@ -14,12 +14,14 @@
     allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may fail by panicking")
 )]
 
+mod hello;
 mod identity;
 mod names;
 mod server;
 mod subject;
 mod tickets;
 
+pub use hello::{HELLO_BYTES_MAX, Hello, read_hello};
 pub use identity::{Identity, IdentityError, Validity};
 pub use names::Names;
 pub use server::{ClientCertificates, ServerSettings, ServerTls, TlsError, TlsVersion};

@@ -117,6 +117,25 @@ impl Issued {
     }
 }
 
+impl Issued {
+    /// Takes the server's part in a handshake on a connection.
+    ///
+    /// # Errors
+    /// Whatever ends the handshake.
+    pub async fn accept(&self, stream: TcpStream) -> Result<tokio_rustls::server::TlsStream<TcpStream>> {
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(
+                CertificateDer::pem_slice_iter(self.chain.as_bytes()).collect::<Result<_, _>>()?,
+                PrivateKeyDer::from_pem_slice(self.key.as_bytes())?,
+            )?;
+        let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+        Ok(within("the handshake", acceptor.accept(stream)).await??)
+    }
+}
+
 /// A connection inside of TLS.
 pub struct SecureClient {
     stream: TlsStream<TcpStream>,
@@ -199,6 +218,15 @@ impl SecureClient {
     pub async fn exchange(&mut self, request: impl AsRef<[u8]>) -> Result<Response> {
         self.send(request).await?;
         self.answer().await
+    }
+
+    /// Reads all that comes, and how it ends.
+    ///
+    /// # Errors
+    /// When the end does not come within the deadline.
+    pub async fn read_to_end(&mut self) -> Result<(Vec<u8>, SecureEnd)> {
+        let end = self.end().await?;
+        Ok((std::mem::take(&mut self.buffer), end))
     }
 
     /// Waits for the end.

@@ -133,7 +133,7 @@ impl Draft<'_, '_> {
         if let Some(listener) = self.listeners.iter_mut().find(|listener| is_same(listener)) {
             match &mut listener.serve {
                 Serve::Routes(tables) => tables.push(table),
-                Serve::Sites(_) | Serve::Demo => {
+                Serve::Sites(_) | Serve::Demo | Serve::Forward(_) => {
                     report
                         .error(place, format!("something that has no routes listens at `{address}` already"));
                 }
@@ -147,6 +147,7 @@ impl Draft<'_, '_> {
             address: address.clone(),
             serve: Serve::Routes(vec![table]),
             tls: None,
+            proxy_protocol: None,
             limits: HttpLimits::default(),
             timeouts: HttpTimeouts::default(),
             forwarded: ForwardedConfig::default(),

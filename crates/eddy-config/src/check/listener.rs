@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use eddy_http::HeadLimits;
 
 use super::cluster::{set_number, set_time};
 use super::filter::Filters;
+use super::forward::{check_forward, check_proxy_protocol, check_unused};
 use super::gateway::is_loopback;
 use super::names::{Names, place_text};
 use super::table::Tables;
@@ -21,13 +23,14 @@ use crate::value::Name;
 pub(super) fn check_listeners(
     specs: Option<&At<Vec<At<ListenerSpec>>>>,
     taken: &mut Taken<'_>,
-    names: &mut Names,
+    (names, clusters): (&mut Names, &mut Names),
     tables: &Tables,
     filters: &mut Filters,
     report: &mut Report,
 ) -> Vec<ListenerConfig> {
     let specs = specs.into_iter().flat_map(|specs| &specs.value);
-    specs.filter_map(|spec| check_listener(spec, taken, names, tables, filters, report)).collect()
+    let check = |spec| check_listener(spec, taken, (&mut *names, &mut *clusters), tables, filters, report);
+    specs.filter_map(check).collect()
 }
 
 /// Names and addresses that are taken.
@@ -67,17 +70,28 @@ impl<'s> Taken<'s> {
 fn check_listener(
     spec: &At<ListenerSpec>,
     taken: &mut Taken<'_>,
-    names: &mut Names,
+    (names, clusters): (&mut Names, &mut Names),
     tables: &Tables,
     filters: &mut Filters,
     report: &mut Report,
 ) -> Option<ListenerConfig> {
     let spec = &spec.value;
-    let serve = check_serve(spec, names, tables, report);
+    let serve = match &spec.forward {
+        Some(ways) => {
+            check_unused(spec, report);
+            check_forward(ways, clusters, taken.sources, report).map(Serve::Forward)
+        }
+        None => check_serve(spec, names, tables, report),
+    };
     let filters = spec.filters.as_ref().map(|names| filters.check_listener(&names.value, report));
     let is_public = spec.address.as_ref().is_some_and(|address| is_public(&address.value));
     let limits = check_limits(spec.limits.as_ref(), report);
-    let timeouts = check_timeouts(spec.timeouts.as_ref(), is_public, report);
+    let mut timeouts = check_timeouts(spec.timeouts.as_ref(), is_public, report);
+    let is_idle_set = spec.timeouts.as_ref().is_some_and(|timeouts| timeouts.value.idle.is_some());
+    if spec.forward.is_some() && !is_idle_set {
+        timeouts.idle = FORWARD_IDLE;
+    }
+    let proxy_protocol = spec.proxy_protocol.as_ref().map(|spec| check_proxy_protocol(spec, report));
     let forwarded = check_forwarded(spec.forwarded.as_ref(), report);
     let tls = spec.tls.as_ref().and_then(|tls| check_tls(tls, taken.sources, report));
     let address = spec.address.as_ref()?;
@@ -98,6 +112,7 @@ fn check_listener(
         address: address.value.clone(),
         serve: serve?,
         tls,
+        proxy_protocol,
         limits,
         timeouts,
         forwarded,
@@ -107,6 +122,9 @@ fn check_listener(
         filters: filters.unwrap_or_default(),
     })
 }
+
+/// How long a connection that is passed on may be silent where nothing is said: many protocols are for minutes.
+const FORWARD_IDLE: Duration = Duration::from_secs(10 * 60);
 
 fn check_serve(
     spec: &ListenerSpec,

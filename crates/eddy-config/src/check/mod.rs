@@ -10,6 +10,7 @@ mod draft;
 mod edits;
 mod embed;
 mod filter;
+mod forward;
 mod gateway;
 mod json;
 mod listener;

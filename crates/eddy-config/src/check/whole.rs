@@ -198,8 +198,9 @@ fn check_spec(
         check_tables(spec.routes, &mut embedder, &mut table_names, &mut cluster_names, &mut filters, report);
     let Embedder { clusters, sites, included, .. } = embedder;
     let mut taken = Taken::new(sources);
+    let names = (&mut table_names, &mut cluster_names);
     let listeners =
-        check_listeners(spec.listeners.as_ref(), &mut taken, &mut table_names, &tables, &mut filters, report);
+        check_listeners(spec.listeners.as_ref(), &mut taken, names, &tables, &mut filters, report);
     let (listeners, tables, clusters, sites, statuses) = {
         let mut draft = Draft {
             listeners,

@@ -78,6 +78,11 @@ impl<'c> Plain<'c> {
         for listener in &config.listeners {
             let tables = match &listener.serve {
                 Serve::Demo => continue,
+                Serve::Forward(forwarding) => {
+                    let reason = "connections that are passed on have no routes; the listener is left out";
+                    losses.push(Loss { origin: forwarding.origin.clone(), reason: reason.to_owned() });
+                    continue;
+                }
                 Serve::Sites(at) => {
                     let name = format!("nginx-{}", listeners.len() + 1);
                     vec![PlainTable { name, rules: super::sites::rules(config, *at, losses) }]

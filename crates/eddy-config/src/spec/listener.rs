@@ -1,9 +1,11 @@
 //! The keys of a listener.
 
+use eddy_route::HostPattern;
+
 use crate::config::{AddressBlock, ListenAddress};
 use crate::read::{At, OneOrMany};
 use crate::spec::ListenerTlsSpec;
-use crate::value::{FieldName, Name, Number, Pseudonym, Size, Time};
+use crate::value::{FieldName, Name, Number, ProxyVersionName, Pseudonym, Size, Time};
 
 mapping! {
     /// A listener: an address, what is served there and its limits.
@@ -17,6 +19,11 @@ mapping! {
         optional routes: OneOrMany<Name>, example "site";
         /// Serve the built-in demo endpoint instead of routes: `/echo`, `/fixed` and `/slow`.
         optional demo: bool, default "false", example "true";
+        /// Pass connections on as they are instead of requests: to one cluster, or by the name that a client of TLS asks
+        /// for.
+        optional forward: OneOrMany<ForwardSpec>, example "{cluster: postgres}";
+        /// The PROXY protocol, by which a proxy in front says who the client is.
+        optional proxy_protocol: ProxyProtocolSpec, otherwise "connections come from clients themselves", example "{from: [10.0.0.0/8]}";
         /// Serve over TLS.
         optional tls: ListenerTlsSpec, otherwise "requests come in cleartext", example "{certificates: [{chain: site.crt, key: site.key}]}";
         /// Limits of a connection and its requests.
@@ -34,7 +41,28 @@ mapping! {
         optional filters: Vec<At<Name>>, default "[]", example "[auth, cors]";
         /// Whether access records are written for this listener, if there is an `access_log`.
         optional access_log: bool, default "true", example "false";
-        group One of routes demo;
+        group One of routes demo forward;
+    }
+}
+
+mapping! {
+    /// Where connections go.
+    ForwardSpec as "a way of connections" {
+        /// The cluster whose endpoints they go to.
+        required cluster: Name, example "postgres";
+        /// The names that clients of TLS ask for: exact, or `*.` and a name for everything below it. The most specific
+        /// name wins. Without `tls` of the listener, TLS stays between client and endpoint: only the name is read.
+        optional server_names: Vec<At<HostPattern>>, otherwise "whatever no other names, and clients without TLS", example "[db.example.com, '*.example.org']";
+        /// Tell the endpoint who the client is, by the PROXY protocol.
+        optional proxy_protocol: ProxyVersionName, otherwise "it is not told", example "v2";
+    }
+}
+
+mapping! {
+    /// The PROXY protocol, versions 1 and 2.
+    ProxyProtocolSpec as "proxy_protocol" {
+        /// Where connections come from that begin so; those that don't are closed. All others are taken as they are.
+        optional from: Vec<At<AddressBlock>>, otherwise "every connection begins so", example "[10.0.0.0/8]";
     }
 }
 
@@ -61,7 +89,8 @@ mapping! {
     TimeoutsSpec as "timeouts" {
         /// Longest time from the first byte of a request's head to its end. Beyond it the answer is 408.
         optional head: Time<10, 3_600_000>, default "10s", example "5s";
-        /// Longest time a connection may be idle between requests.
+        /// Longest time a connection may be idle between requests. Of a connection that is passed on: longest silence on
+        /// both ways, 10 minutes by default.
         optional idle: Time<10, 86_400_000>, default "60s", example "30s";
         /// Least bytes a second, on average after `body_grace`, that a client sends of its body or takes of a
         /// response; `0` turns this off.

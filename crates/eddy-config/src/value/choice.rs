@@ -5,6 +5,7 @@ use eddy_tls::TlsVersion;
 use eddy_upstream::Balance;
 
 use crate::config::LogFormat;
+use crate::forward::ProxyVersion;
 use crate::problem::closest;
 use crate::read::{Misfit, Word, WordInfo, WordKind, listed};
 
@@ -32,6 +33,10 @@ pub(crate) enum DialectName {
 /// A version of TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TlsVersionName(pub(crate) TlsVersion);
+
+/// A version of the PROXY protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ProxyVersionName(pub(crate) ProxyVersion);
 
 /// A word, what it becomes and what it means.
 pub(super) type Meaning<T> = (&'static str, T, &'static str);
@@ -124,6 +129,16 @@ impl Word for TlsVersionName {
     }
 }
 
+impl Word for ProxyVersionName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, PROXY_VERSIONS)
+    }
+
+    fn info() -> WordInfo {
+        info(PROXY_VERSIONS, WordKind::Text)
+    }
+}
+
 pub(super) fn choose<T: Copy>(text: &str, meanings: &[Meaning<T>]) -> Result<T, Misfit> {
     if let Some((_, value, _)) = meanings.iter().find(|(word, ..)| *word == text) {
         return Ok(*value);
@@ -178,6 +193,11 @@ const TLS_VERSIONS: &[Meaning<TlsVersionName>] = &[
         "1.2, with forward secrecy and authenticated encryption only, and 1.3",
     ),
     ("tls1.3", TlsVersionName(TlsVersion::Tls13), "1.3 alone"),
+];
+
+const PROXY_VERSIONS: &[Meaning<ProxyVersionName>] = &[
+    ("v1", ProxyVersionName(ProxyVersion::V1), "a line of text, which every proxy understands"),
+    ("v2", ProxyVersionName(ProxyVersion::V2), "binary, shorter and quicker to read"),
 ];
 
 const REDIRECT_STATUSES: &[Meaning<RedirectStatus>] = &[

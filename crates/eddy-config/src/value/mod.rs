@@ -12,7 +12,7 @@ mod text;
 mod wasm;
 
 pub(crate) use address::{AdminAddress, Endpoint};
-pub(crate) use choice::{DialectName, Level, RedirectStatus, Scheme, TlsVersionName};
+pub(crate) use choice::{DialectName, Level, ProxyVersionName, RedirectStatus, Scheme, TlsVersionName};
 pub(crate) use duration::Time;
 pub(crate) use filter::{
     FailureName, FieldNameOrAll, FilePath, IdFormatName, LuaLibraryName, MethodOrAll, OriginText, Percent,

@@ -73,13 +73,13 @@ pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
 
 /// What of a client's address decides where it goes: its network, so that a client keeps its endpoint behind many
 /// addresses; of IPv6, all of it.
-enum AddressKey {
+pub(crate) enum AddressKey {
     V4([u8; 3]),
     V6([u8; 16]),
 }
 
 impl AddressKey {
-    fn of(peer: Peer) -> Self {
+    pub(crate) fn of(peer: Peer) -> Self {
         match peer {
             Peer::Tcp(SocketAddr::V4(address)) => {
                 let [a, b, c, _] = address.ip().octets();
@@ -90,7 +90,7 @@ impl AddressKey {
         }
     }
 
-    fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Self::V4(bytes) => bytes,
             Self::V6(bytes) => bytes,

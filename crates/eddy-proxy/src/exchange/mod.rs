@@ -20,6 +20,7 @@ mod site;
 mod state;
 mod transfer;
 
+pub(crate) use attempt::AddressKey;
 pub(crate) use body::BodyReader;
 pub(crate) use drive::{Drive, Next, drive};
 pub use filter::BadChain;

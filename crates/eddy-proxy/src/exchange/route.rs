@@ -85,7 +85,7 @@ fn find(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let router = match &listener.handler {
         Handler::Router(router) => router,
         Handler::Sites(at) => return site::find(drive, *at),
-        Handler::Demo => return Err(Fault::NoRule),
+        Handler::Demo | Handler::Forward(_) => return Err(Fault::NoRule),
     };
     let exchange = &mut *drive.exchange;
     let head = &exchange.head;

@@ -1,8 +1,11 @@
 //! A client's connection: one exchange after the other, whatever version of HTTP it speaks.
 
+mod announced;
 mod downstream;
+mod forward;
 mod handshake;
 mod rate;
+mod relay;
 mod serve;
 
 pub(crate) use downstream::Downstream;

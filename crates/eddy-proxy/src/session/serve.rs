@@ -1,4 +1,4 @@
-//! The life of a client's connection over HTTP/1.
+//! The life of a client's connection.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -6,17 +6,30 @@ use std::time::Duration;
 use eddy_io::{Peer, Stream, TlsStream};
 
 use crate::exchange::{Next, drive};
-use crate::plan::ListenerPlan;
+use crate::plan::{Handler, ListenerPlan};
+use crate::session::announced::announced;
 use crate::session::downstream::{Downstream, Wake};
+use crate::session::forward::forward;
 use crate::session::handshake::shake_hands;
 use crate::stats::ListenerSeries;
 use crate::worker::{ListenerHandle, Worker, WorkerPlan};
 
 /// Serves a connection until one side ends it.
-pub(crate) async fn serve(place: Place, stream: Stream, peer: Peer) {
+pub(crate) async fn serve(place: Place, mut stream: Stream, mut peer: Peer) {
     let Place { worker, handle, .. } = &place;
-    let Some(Opened { stream, handshake_ms }) = open(worker, handle, stream) else { return };
     let timer = worker.timers.timer();
+    if let Some(timeout_ms) = announcement_due(worker, handle, peer) {
+        // Apart, so that connections that don't begin so have no room for it.
+        match Box::pin(announced(&mut stream, peer, &timer, timeout_ms)).await {
+            Ok(client) => peer = client,
+            Err(why) => {
+                tracing::debug!(%peer, "a connection is closed: {why:?}");
+                place.series.iter().for_each(|series| series.unannounced.increment());
+                return;
+            }
+        }
+    }
+    let Some(Opened { stream, handshake_ms }) = open(worker, handle, stream) else { return };
     let mut down = Downstream::new(stream, peer, timer);
     if let Some(handshake_ms) = handshake_ms {
         // A listener that is served has its counters; nobody is served over TLS without a handshake.
@@ -25,13 +38,30 @@ pub(crate) async fn serve(place: Place, stream: Stream, peer: Peer) {
             return;
         }
     }
-    let mut is_cut = false;
-    while let Some(timeout_ms) = patience(worker, handle, &down) {
+    let is_whole = match (forwards(worker, handle), &place.series) {
+        (Some((plan, index)), Some(series)) => {
+            Box::pin(forward(&mut down, plan, index, worker, series)).await
+        }
+        _ => converse(&mut down, worker, handle).await,
+    };
+    // What was cut off must not look as if it had ended; a peer that has gone already has nothing to be told.
+    if is_whole {
+        down.stream.say_end();
+    } else {
+        let _ = down.stream.reset_on_close();
+    }
+    let input = std::mem::take(&mut down.input);
+    worker.buffers.put(input);
+}
+
+/// Serves one exchange after the other; whether the last of them was not cut off.
+async fn converse(down: &mut Downstream, worker: &Rc<Worker>, handle: &Rc<ListenerHandle>) -> bool {
+    while let Some(timeout_ms) = patience(worker, handle, down) {
         if down.idle(timeout_ms, worker).await != Wake::Readable {
             break;
         }
         let mut exchange = worker.take_exchange();
-        let next = drive(worker, handle, &mut down, &mut exchange).await;
+        let next = drive(worker, handle, down, &mut exchange).await;
         worker.put_exchange(exchange);
         match next {
             Next::KeepAlive => down.release(&worker.buffers),
@@ -40,20 +70,26 @@ pub(crate) async fn serve(place: Place, stream: Stream, peer: Peer) {
                 down.linger(&worker.buffers).await;
                 break;
             }
-            Next::Abort => {
-                // A peer that has gone already has nothing to be told.
-                let _ = down.stream.reset_on_close();
-                is_cut = true;
-                break;
-            }
+            Next::Abort => return false,
         }
     }
-    // What was cut off must not look as if it had ended.
-    if !is_cut {
-        down.stream.say_end();
-    }
-    let input = std::mem::take(&mut down.input);
-    worker.buffers.put(input);
+    true
+}
+
+/// How long to wait for what a proxy in front says, milliseconds; `None` where a connection doesn't begin so.
+fn announcement_due(worker: &Worker, handle: &ListenerHandle, peer: Peer) -> Option<u64> {
+    let plan = worker.plan();
+    let config = &listener_of(&plan, handle)?.config;
+    let is_due = config.proxy_protocol.as_ref()?.is_due(peer.ip());
+    is_due.then(|| millis(config.timeouts.head))
+}
+
+/// The plan by which connections of this listener are passed on, and its place there; `None` where requests are served.
+fn forwards(worker: &Worker, handle: &ListenerHandle) -> Option<(Rc<WorkerPlan>, usize)> {
+    let plan = worker.plan();
+    let index = handle.index.get()?;
+    let is_forward = matches!(plan.listener(index)?.handler, Handler::Forward(_));
+    is_forward.then_some((plan, index))
 }
 
 /// A connection as its listener speaks on it.

@@ -125,9 +125,31 @@ fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
     let by = "listener";
     counters(out, "eddy_connections_accepted_total", "Connections accepted.", by, all, |one| &one.accepted);
     gauges(out, "eddy_connections", "Client connections open.", by, all, |one| &one.connections);
+    counters(
+        out,
+        "eddy_proxy_headers_refused_total",
+        "Connections closed because they did not begin with a PROXY header.",
+        by,
+        all,
+        |one| &one.unannounced,
+    );
     render_handshakes(out, all);
-    counters(out, "eddy_body_bytes_in_total", "Bytes of request bodies.", by, all, |one| &one.bytes_in);
-    counters(out, "eddy_body_bytes_out_total", "Bytes of response bodies.", by, all, |one| &one.bytes_out);
+    counters(
+        out,
+        "eddy_body_bytes_in_total",
+        "Bytes of request bodies, and from clients whose connections are passed on.",
+        by,
+        all,
+        |one| &one.bytes_in,
+    );
+    counters(
+        out,
+        "eddy_body_bytes_out_total",
+        "Bytes of response bodies, and to clients whose connections are passed on.",
+        by,
+        all,
+        |one| &one.bytes_out,
+    );
     let help = "Time from the end of a request's head to the last byte of its answer.";
     histograms(out, "eddy_request_duration_seconds", help, by, all, |one| &one.duration);
 }

@@ -19,15 +19,17 @@ pub struct ListenerSeries {
     pub accepted: Counter,
     /// Connections open now.
     pub connections: Gauge,
+    /// Connections closed for want of a header of the PROXY protocol.
+    pub unannounced: Counter,
     /// Exchanges ended, by class of the status: 1xx to 5xx.
     pub requests: [Counter; 5],
     /// Exchanges ended by a fault, by [`Fault::index`].
     pub faults: FaultCounters,
     /// How long exchanges took, from the end of the request's head to the last byte of the answer.
     pub duration: Histogram,
-    /// Bytes of bodies taken from clients.
+    /// Bytes of bodies taken from clients, and of connections that were passed on.
     pub bytes_in: Counter,
-    /// Bytes of bodies given to clients.
+    /// Bytes of bodies given to clients, and of connections that were passed on.
     pub bytes_out: Counter,
     /// Handshakes of TLS, where it is served over TLS.
     pub handshakes: HandshakeSeries,

@@ -119,6 +119,11 @@ impl Stay {
         pool.place(cluster.config.links_max).map(TakenLink::Place)
     }
 
+    /// Room for a link that is not shared with exchanges; `None` where the endpoint has as many as it may have.
+    pub(crate) fn take_place(&self) -> Option<LinkPlace> {
+        self.cluster.pools.borrow_mut().at(self.lease().endpoint()).place(self.cluster.config.links_max)
+    }
+
     /// Begins a stay that `lease` stands for; `None` when its endpoint has gone in the meantime.
     pub(crate) fn begin(cluster: &Rc<WorkerCluster>, lease: Lease) -> Option<Self> {
         let address =

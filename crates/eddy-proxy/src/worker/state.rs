@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use eddy_config::ListenAddress;
 use eddy_http::{DATE_BYTES, Egress};
-use eddy_io::{BufferPool, SharedPage, Timers, unix_seconds};
+use eddy_io::{BufferPool, PipePool, SharedPage, SharedPipes, Timers, unix_seconds};
 use eddy_route::RouteScratch;
 use eddy_upstream::{EndpointSet, Rng};
 use tokio::sync::{Notify, watch};
@@ -34,6 +34,7 @@ pub(crate) struct Worker {
     pub(crate) series: Arc<WorkerSeries>,
     pub(crate) timers: Rc<Timers>,
     pub(crate) buffers: BufferPool,
+    pub(crate) pipes: Rc<PipePool>,
     pub(crate) rng: RefCell<Rng>,
     pub(crate) access: RefCell<AccessWriter>,
     pub(crate) route: RefCell<RouteScratch>,
@@ -83,6 +84,7 @@ pub(crate) struct Parts {
     pub(crate) access: AccessWriter,
     pub(crate) connections_max: u32,
     pub(crate) host: Arc<FilterHost>,
+    pub(crate) pipes: Arc<SharedPipes>,
 }
 
 impl Worker {
@@ -96,6 +98,7 @@ impl Worker {
             series: parts.series,
             timers: Timers::new(now_ms),
             buffers: BufferPool::default(),
+            pipes: PipePool::new(parts.pipes),
             rng: RefCell::new(rng),
             access: RefCell::new(parts.access),
             route: RefCell::new(RouteScratch::new()),

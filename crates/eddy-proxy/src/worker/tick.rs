@@ -56,6 +56,10 @@ pub(crate) async fn tick(state: Rc<Loop>) {
         if count.is_multiple_of(SWEEP_TICKS) {
             worker.plan().clusters.iter().for_each(|cluster| cluster.sweep(now_ms));
             worker.buffers.sweep();
+            worker.pipes.trim();
+            if worker.index == 0 {
+                worker.pipes.trim_shared();
+            }
         }
     }
 }

@@ -270,6 +270,7 @@ impl Reader<'_> {
             via: None,
             request_id: None,
             tls: None,
+            proxy_protocol: None,
             has_access_log: false,
             filters: Vec::new(),
         };
@@ -296,6 +297,7 @@ pub(super) fn default_listener() -> ListenerConfig {
         via: None,
         request_id: None,
         tls: None,
+        proxy_protocol: None,
         has_access_log: false,
         filters: Vec::new(),
     }

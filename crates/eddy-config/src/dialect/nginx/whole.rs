@@ -296,6 +296,7 @@ fn listener(address: &ListenAddress, index: usize, scope: &Scope) -> ListenerCon
         address: address.clone(),
         serve: Serve::Sites(SitesAt { sites: 0, address: index }),
         tls: None,
+        proxy_protocol: None,
         limits,
         timeouts,
         forwarded: ForwardedConfig { x_forwarded: false, forwarded: false, trusted: trusted.collect() },

@@ -1,0 +1,264 @@
+//! Moves bytes between two streams, both ways at once, until both have ended.
+
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use eddy_io::{
+    BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, PipePool, Splice, SpliceFault, Spliced, Stream, Timer,
+};
+
+use crate::worker::Worker;
+
+/// Bytes that have to come one way before they are moved inside of the kernel: a stream that has shown itself to be bulk.
+const BULK_BYTES: u64 = 256 * 1024;
+/// Bytes that have to come one way before they are read into a large buffer.
+const LARGE_BYTES: u64 = 4 * BUFFER_BYTES_SMALL as u64;
+/// Most bytes that are moved at one turn, so that others get theirs.
+const TURN_BYTES_MAX: u64 = 1024 * 1024;
+
+/// How a relay ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RelayEnd {
+    /// Both sides have ended, and all that they said was passed on.
+    Complete,
+    /// The client broke off.
+    ClientGone,
+    /// The endpoint broke off.
+    UpstreamGone,
+    /// Nothing moved for too long.
+    Idle,
+}
+
+/// One of the two ways.
+#[derive(Debug, Default)]
+pub(crate) struct Way {
+    /// What was read and not written yet; it has no capacity while it is empty.
+    pub(crate) buffer: Buffer,
+    splice: Splice,
+    /// Bytes written.
+    pub(crate) moved: u64,
+    is_ended: bool,
+    is_done: bool,
+}
+
+/// Which side of a way broke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Broken {
+    Source,
+    Sink,
+}
+
+/// Both ways.
+#[derive(Debug, Default)]
+pub(crate) struct Relay {
+    /// From the client.
+    pub(crate) up: Way,
+    /// To the client.
+    pub(crate) down: Way,
+}
+
+impl Relay {
+    /// Moves bytes until both sides have ended, one breaks off, or nothing has moved for `idle_ms`; 0 for no limit.
+    ///
+    /// An end is passed on as soon as what came before it: the other way may go on for as long as it likes.
+    pub(crate) async fn run(
+        &mut self,
+        client: &mut Stream,
+        endpoint: &mut Stream,
+        worker: &Rc<Worker>,
+        timer: &Timer,
+        idle_ms: u64,
+    ) -> RelayEnd {
+        let mut moved_ms = worker.timers.now_ms();
+        let mut moved = 0;
+        let end = poll_fn(|cx| {
+            timer.register(cx);
+            let mut turn = Turn { buffers: &worker.buffers, pipes: &worker.pipes, left: TURN_BYTES_MAX };
+            let end = self.poll(cx, client, endpoint, &mut turn);
+            if end.is_ready() {
+                return end;
+            }
+            let now_ms = worker.timers.now_ms();
+            let total = self.up.moved + self.down.moved;
+            if total != moved {
+                (moved, moved_ms) = (total, now_ms);
+            }
+            if idle_ms > 0 {
+                if now_ms.saturating_sub(moved_ms) >= idle_ms {
+                    return Poll::Ready(RelayEnd::Idle);
+                }
+                timer.arm_at(moved_ms.saturating_add(idle_ms));
+            }
+            Poll::Pending
+        })
+        .await;
+        for way in [&mut self.up, &mut self.down] {
+            worker.buffers.put(std::mem::take(&mut way.buffer));
+        }
+        end
+    }
+
+    fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        client: &mut Stream,
+        endpoint: &mut Stream,
+        turn: &mut Turn<'_>,
+    ) -> Poll<RelayEnd> {
+        let up = self.up.poll(cx, client, endpoint, turn);
+        if let Poll::Ready(Err(broken)) = up {
+            return Poll::Ready(match broken {
+                Broken::Source => RelayEnd::ClientGone,
+                Broken::Sink => RelayEnd::UpstreamGone,
+            });
+        }
+        let down = self.down.poll(cx, endpoint, client, turn);
+        if let Poll::Ready(Err(broken)) = down {
+            return Poll::Ready(match broken {
+                Broken::Source => RelayEnd::UpstreamGone,
+                Broken::Sink => RelayEnd::ClientGone,
+            });
+        }
+        if up.is_ready() && down.is_ready() {
+            return Poll::Ready(RelayEnd::Complete);
+        }
+        if turn.left == 0 {
+            cx.waker().wake_by_ref();
+        }
+        Poll::Pending
+    }
+}
+
+/// What a turn has to work with.
+struct Turn<'a> {
+    buffers: &'a BufferPool,
+    pipes: &'a Rc<PipePool>,
+    /// Bytes that may still be moved.
+    left: u64,
+}
+
+impl Turn<'_> {
+    fn moved(&mut self, bytes: usize) {
+        self.left = self.left.saturating_sub(bytes as u64);
+    }
+}
+
+impl Way {
+    /// Moves what there is; ready when the source has ended and the sink was told.
+    fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        source: &mut Stream,
+        sink: &mut Stream,
+        turn: &mut Turn<'_>,
+    ) -> Poll<Result<(), Broken>> {
+        loop {
+            if self.is_done {
+                return Poll::Ready(Ok(()));
+            }
+            if turn.left == 0 {
+                return Poll::Pending;
+            }
+            if !self.buffer.is_empty() {
+                match sink.poll_write(cx, self.buffer.held()) {
+                    Poll::Ready(Ok(count)) => {
+                        self.buffer.consume(count);
+                        self.note(count, turn);
+                    }
+                    Poll::Ready(Err(_)) => return Poll::Ready(Err(Broken::Sink)),
+                    Poll::Pending => return Poll::Pending,
+                }
+                continue;
+            }
+            if self.is_ended {
+                self.is_done = true;
+                // A sink that has closed already needs no telling.
+                let _ = sink.shutdown_write();
+                continue;
+            }
+            let step = if self.may_splice(source, sink) {
+                match self.poll_splice(cx, source, sink, turn) {
+                    Poll::Ready(Ok(false)) => self.poll_fill(cx, source, turn),
+                    Poll::Ready(Ok(true)) => Poll::Ready(Ok(())),
+                    Poll::Ready(Err(broken)) => Poll::Ready(Err(broken)),
+                    Poll::Pending => Poll::Pending,
+                }
+            } else {
+                self.poll_fill(cx, source, turn)
+            };
+            match step {
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(broken)) => return Poll::Ready(Err(broken)),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+
+    fn note(&mut self, count: usize, turn: &mut Turn<'_>) {
+        self.moved += count as u64;
+        turn.moved(count);
+    }
+
+    /// Whether the bytes can stay in the kernel, and are enough of them for it.
+    fn may_splice(&self, source: &Stream, sink: &Stream) -> bool {
+        self.splice.holds_bytes() || (self.moved >= BULK_BYTES && source.is_plain() && sink.is_plain())
+    }
+
+    /// Moves bytes through a pipe; false where there is none.
+    fn poll_splice(
+        &mut self,
+        cx: &mut Context<'_>,
+        source: &Stream,
+        sink: &Stream,
+        turn: &mut Turn<'_>,
+    ) -> Poll<Result<bool, Broken>> {
+        // A pipe is given back with what it holds, so nothing is left in it at the end of a turn but what waits for the sink.
+        let spliced = self.splice.poll(cx, source, sink, turn.pipes, &mut u64::MAX.clone());
+        Poll::Ready(match spliced {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(Ok(Spliced::Bytes(count))) => {
+                self.note(count, turn);
+                Ok(true)
+            }
+            Poll::Ready(Ok(Spliced::End)) => {
+                self.is_ended = true;
+                Ok(true)
+            }
+            Poll::Ready(Ok(Spliced::NoPipe | Spliced::Done)) => Ok(false),
+            Poll::Ready(Err(SpliceFault::Source(_))) => Err(Broken::Source),
+            Poll::Ready(Err(SpliceFault::Sink(_))) => Err(Broken::Sink),
+        })
+    }
+
+    fn poll_fill(
+        &mut self,
+        cx: &mut Context<'_>,
+        source: &mut Stream,
+        turn: &Turn<'_>,
+    ) -> Poll<Result<(), Broken>> {
+        if self.buffer.capacity() == 0 {
+            // No buffer is held while there is nothing to put into it.
+            match source.poll_readable(cx) {
+                Poll::Ready(_) => self.buffer = self.buffer_of(turn.buffers),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+        match source.poll_fill(cx, &mut self.buffer) {
+            Poll::Ready(Ok(Fill::Bytes(_))) => Poll::Ready(Ok(())),
+            Poll::Ready(Ok(Fill::End)) => {
+                self.is_ended = true;
+                Poll::Ready(Ok(()))
+            }
+            Poll::Ready(Err(_)) => Poll::Ready(Err(Broken::Source)),
+            Poll::Pending => {
+                turn.buffers.put(std::mem::take(&mut self.buffer));
+                Poll::Pending
+            }
+        }
+    }
+
+    fn buffer_of(&self, pool: &BufferPool) -> Buffer {
+        if self.moved >= LARGE_BYTES { pool.take_large() } else { pool.take_small() }
+    }
+}
