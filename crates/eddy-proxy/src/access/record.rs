@@ -61,8 +61,8 @@ impl<'a> Record<'a> {
         let rule = exchange.rule.and_then(|rule| listener.rule_names().get(rule));
         let cluster = exchange.cluster.and_then(|cluster| drive.plan.clusters.get(cluster));
         Self {
-            client: &drive.down.peer_text,
-            secure: drive.down.secure.as_deref(),
+            client: &drive.down.client.peer_text,
+            secure: drive.down.client.secure(),
             method: part(head.method_span),
             host: part(head.authority),
             target: part(head.target),

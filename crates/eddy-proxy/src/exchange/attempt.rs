@@ -21,13 +21,14 @@ use crate::exchange::pump::Framing;
 use crate::exchange::state::Exchange;
 use crate::exchange::{filter, mirror};
 use crate::fault::{Fault, RetryClass, Side};
+use crate::session::SecureClient;
 use crate::worker::{LinkWanted, Stay, TakenLink, WorkerCluster, now};
 
 /// Chooses an endpoint, another one than before if there is one.
 pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
     let Some(cluster) = cluster(drive) else { return fail(drive, Fault::NoEndpoint) };
     let now_ms = drive.worker.timers.now_ms();
-    let address_key = AddressKey::of(drive.down.peer);
+    let address_key = AddressKey::of(drive.down.client.peer);
     let exchange = &mut *drive.exchange;
     let lease = {
         let mut state = cluster.state().borrow_mut();
@@ -274,7 +275,7 @@ pub(super) fn write_request(
 ) -> Result<(), Fault> {
     let config = &drive.listener().config;
     let forwarded = &config.forwarded;
-    let peer_ip = drive.down.peer.ip();
+    let peer_ip = drive.down.client.peer.ip();
     let is_trusted = forwarded.trusted.iter().any(|block| block.contains(peer_ip));
     let policy =
         ForwardedPolicy { x_forwarded: forwarded.x_forwarded, forwarded: forwarded.forwarded, port: None };
@@ -309,9 +310,9 @@ pub(super) fn write_request(
             None => FieldEdits::none(),
         },
         client: ForwardedClient {
-            address: drive.down.peer_text.as_bytes(),
-            scheme: drive.down.scheme(),
-            certificate: drive.down.secure.as_ref().map_or("", |secure| secure.forwarded()),
+            address: drive.down.client.peer_text.as_bytes(),
+            scheme: drive.down.client.scheme(),
+            certificate: drive.down.client.secure().map_or("", SecureClient::forwarded),
             is_trusted,
             policy,
         },

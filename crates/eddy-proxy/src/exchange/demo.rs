@@ -4,8 +4,7 @@ use std::fmt::Write;
 use std::future::poll_fn;
 use std::task::Poll;
 
-use eddy_http::{CONTINUE, Method};
-use eddy_io::Fill;
+use eddy_http::Method;
 
 use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
@@ -69,7 +68,7 @@ pub(crate) async fn collect(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let Drive { down, exchange, .. } = drive;
     down.timer.arm(u64::try_from(grace.as_millis()).unwrap_or(u64::MAX));
     if exchange.head.expects_continue && down.input.is_empty() && !exchange.upload.reader.is_done() {
-        exchange.answer.out.extend_from_slice(CONTINUE);
+        exchange.answer.push_continue();
         flush(drive).await?;
     }
     let Drive { down, exchange, worker, .. } = drive;
@@ -94,9 +93,9 @@ pub(crate) async fn collect(drive: &mut Drive<'_>) -> Result<(), Fault> {
         }
         let filled = poll_fn(|cx| {
             down.timer.register(cx);
-            match down.poll_fill(cx, &worker.buffers) {
-                Poll::Ready(Ok(Fill::Bytes(_))) => Poll::Ready(Ok(())),
-                Poll::Ready(Ok(Fill::End) | Err(_)) => Poll::Ready(Err(Fault::ClientGone)),
+            match down.poll_body(cx, &worker.buffers, &exchange.upload.reader) {
+                Poll::Ready(Ok(_)) => Poll::Ready(Ok(())),
+                Poll::Ready(Err(_)) => Poll::Ready(Err(Fault::ClientGone)),
                 Poll::Pending if down.timer.is_expired() => Poll::Ready(Err(Fault::BodyTimeout)),
                 Poll::Pending => Poll::Pending,
             }

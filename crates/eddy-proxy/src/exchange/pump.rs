@@ -3,7 +3,7 @@
 use std::io;
 use std::task::{Context, Poll, ready};
 
-use eddy_http::{CHUNK_END, ChunkFault, Fields, write_chunk_header, write_trailers};
+use eddy_http::{CHUNK_END, CONTINUE, ChunkFault, Fields, write_chunk_header, write_trailers};
 use eddy_io::{Buffer, Stream};
 
 use crate::exchange::body::BodyReader;
@@ -160,6 +160,11 @@ impl Pump {
             }
         }
         Ok(())
+    }
+
+    /// Stages the interim answer that asks a client for its body.
+    pub(crate) fn push_continue(&mut self) {
+        self.out.extend_from_slice(CONTINUE);
     }
 
     /// Stages data that has come through filters.

@@ -188,7 +188,7 @@ pub(crate) async fn flush(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let mut guard = RateGuard::new(timeouts.body_rate_min, timeouts.body_grace);
     poll_fn(|cx| {
         while exchange.answer.has_output() {
-            match exchange.answer.poll_write(cx, &mut down.stream, &mut exchange.response_input) {
+            match down.poll_answer(cx, &mut exchange.answer, &mut exchange.response_input) {
                 Poll::Ready(Ok(count)) => guard.moved(count as u64, worker.timers.now_ms()),
                 Poll::Ready(Err(_)) => return Poll::Ready(Err(Fault::ClientGone)),
                 Poll::Pending => {

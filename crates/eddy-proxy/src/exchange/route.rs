@@ -96,7 +96,7 @@ fn find(drive: &mut Drive<'_>) -> Result<(), Fault> {
         path: &exchange.path,
         query: head.query.map(|query| query.of(bytes)).unwrap_or_default(),
         target: &exchange.target,
-        scheme: drive.down.scheme().as_bytes(),
+        scheme: drive.down.client.scheme().as_bytes(),
         method: head.method_name(bytes),
         random: if router.has_fractions() { drive.worker.rng.borrow_mut().bits() } else { 0 },
         fields: head.fields(bytes),
@@ -206,7 +206,7 @@ fn locate(drive: &mut Drive<'_>, redirect: &Redirect) {
     location.clear();
     if redirect.is_absolute || redirect.scheme.is_some() || redirect.host.is_some() || redirect.port.is_some()
     {
-        let own = drive.down.scheme();
+        let own = drive.down.client.scheme();
         let scheme = redirect.scheme.as_deref().unwrap_or(own);
         location.extend_from_slice(scheme.as_bytes());
         location.extend_from_slice(b"://");

@@ -375,14 +375,14 @@ fn request<'a>(drive: &'a Drive<'_>, id: u128) -> SiteRequest<'a> {
         },
         method: head.method_name(bytes),
         protocol: if head.version == Version::Http11 { "HTTP/1.1" } else { "HTTP/1.0" },
-        is_tls: drive.down.secure.is_some(),
+        is_tls: drive.down.client.secure().is_some(),
         fields: head.fields(bytes),
         body_bytes: match head.body {
             RequestBody::Length(length) => Some(length),
             RequestBody::None | RequestBody::Chunked => None,
         },
-        remote_address: drive.down.peer_text.as_bytes(),
-        remote_port: match drive.down.peer {
+        remote_address: drive.down.client.peer_text.as_bytes(),
+        remote_port: match drive.down.client.peer {
             Peer::Tcp(address) => address.port(),
             Peer::Unix => 0,
         },

@@ -8,7 +8,6 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use eddy_filter::Phase;
-use eddy_http::CONTINUE;
 use eddy_io::{BUFFER_BYTES_SMALL, Fill};
 use eddy_upstream::{ClusterConfig, Link};
 
@@ -169,14 +168,14 @@ impl Transfer<'_, '_> {
             if exchange.head.expects_continue && !exchange.is_continued {
                 exchange.is_continued = true;
                 if down.input.is_empty() {
-                    exchange.answer.out.extend_from_slice(CONTINUE);
+                    exchange.answer.push_continue();
                 }
             }
-            match down.poll_fill(cx, &worker.buffers) {
-                Poll::Ready(Ok(Fill::Bytes(count))) => {
+            match down.poll_body(cx, &worker.buffers, &exchange.upload.reader) {
+                Poll::Ready(Ok(count)) => {
                     self.client_guard_in.moved(count as u64, worker.timers.now_ms());
                 }
-                Poll::Ready(Ok(Fill::End) | Err(_)) => return Err(Fault::ClientGone),
+                Poll::Ready(Err(_)) => return Err(Fault::ClientGone),
                 Poll::Pending => {
                     down.release(&worker.buffers);
                     self.waits.client_to_send = true;
@@ -222,7 +221,7 @@ impl Transfer<'_, '_> {
         loop {
             let Drive { down, exchange, worker, .. } = &mut *self.drive;
             if exchange.answer.has_output() {
-                match exchange.answer.poll_write(cx, &mut down.stream, &mut exchange.response_input) {
+                match down.poll_answer(cx, &mut exchange.answer, &mut exchange.response_input) {
                     Poll::Ready(Ok(count)) => {
                         exchange.is_answered |= self.stage == Stage::Body;
                         self.client_guard_out.moved(count as u64, worker.timers.now_ms());
@@ -390,24 +389,15 @@ impl Transfer<'_, '_> {
     /// Looks whether the client is still there once it has nothing more to send.
     fn watch_client(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
         let Drive { down, exchange, worker, .. } = &mut *self.drive;
-        if !exchange.upload.is_finished() || !down.input.is_empty() || self.client_left_ms.is_some() {
+        if !exchange.upload.is_finished() || self.client_left_ms.is_some() {
             return Ok(());
         }
-        match down.poll_fill(cx, &worker.buffers) {
-            // The next request, sent without waiting for this answer: it waits its turn.
-            Poll::Ready(Ok(Fill::Bytes(_))) => Ok(()),
-            Poll::Ready(Ok(Fill::End)) => {
-                self.client_left_ms = Some(worker.timers.now_ms());
-                exchange.head.keep_alive = false;
-                down.release(&worker.buffers);
-                Ok(())
-            }
-            Poll::Ready(Err(_)) => Err(Fault::ClientGone),
-            Poll::Pending => {
-                down.release(&worker.buffers);
-                Ok(())
-            }
+        if let Poll::Ready(left) = down.poll_left(cx, &worker.buffers) {
+            left.map_err(|_| Fault::ClientGone)?;
+            self.client_left_ms = Some(worker.timers.now_ms());
+            exchange.head.keep_alive = false;
         }
+        Ok(())
     }
 
     /// Sets the timer to the first of the deadlines that run, or tells that it has passed.

@@ -2,21 +2,23 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-use eddy_io::{BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, Peer, Stream, Timer};
+use eddy_io::{BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, Stream, Timer};
 
-use crate::exchange::Crossing;
-use crate::session::handshake::SecureClient;
+use crate::exchange::{BodyReader, Pump};
+use crate::session::client::Client;
 use crate::worker::{Ticket, Waited, Worker};
 
 /// A client's connection.
+///
+/// An exchange reads a body by [`Self::poll_body`], writes the answer by [`Self::poll_answer`] and looks by
+/// [`Self::poll_left`] whether the client is still there; the rest is the session's.
 #[derive(Debug)]
 pub(crate) struct Downstream {
     pub(crate) stream: Stream,
-    pub(crate) peer: Peer,
-    /// The peer's address as text, for forwarding fields and records.
-    pub(crate) peer_text: String,
+    pub(crate) client: Rc<Client>,
     pub(crate) timer: Timer,
     /// What was read and not yet used; without capacity while nothing is held.
     pub(crate) input: Buffer,
@@ -24,12 +26,6 @@ pub(crate) struct Downstream {
     pub(crate) waited: Waited,
     /// Exchanges begun.
     pub(crate) requests: u64,
-    /// The peer's address and port as text, once a filter is told of it.
-    pub(crate) peer_address: String,
-    /// The connection's number in its worker, once a filter is told of it; 0 before.
-    pub(crate) number: u64,
-    /// What is known of the client by its handshake, where it came by TLS.
-    pub(crate) secure: Option<Box<SecureClient>>,
 }
 
 /// What ended a wait for the client.
@@ -45,31 +41,67 @@ pub(crate) enum Wake {
 
 impl Downstream {
     /// A connection that was just accepted.
-    pub(crate) fn new(stream: Stream, peer: Peer, timer: Timer) -> Self {
+    pub(crate) fn new(stream: Stream, client: Client, timer: Timer) -> Self {
         Self {
             stream,
-            peer,
-            peer_text: peer.ip().to_string(),
+            client: Rc::new(client),
             timer,
             input: Buffer::default(),
             waited: Waited::InTime,
             requests: 0,
-            peer_address: String::new(),
-            number: 0,
-            secure: None,
         }
     }
 
-    /// The scheme of what the client asks for.
-    pub(crate) fn scheme(&self) -> &'static str {
-        if self.secure.is_some() { "https" } else { "http" }
+    /// Reads more of a request's body, and tells how many bytes.
+    ///
+    /// # Errors
+    /// When the client is gone before the body has ended.
+    pub(crate) fn poll_body(
+        &mut self,
+        cx: &mut Context<'_>,
+        pool: &BufferPool,
+        body: &BodyReader,
+    ) -> Poll<io::Result<usize>> {
+        debug_assert!(!body.is_done(), "there is nothing to be read");
+        match ready!(self.poll_fill(cx, pool))? {
+            Fill::Bytes(count) => Poll::Ready(Ok(count)),
+            Fill::End => Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
+        }
     }
 
-    /// Gives the connection the name and number by which filters know it.
-    pub(crate) fn name(&mut self, crossing: &Crossing) {
-        if self.number == 0 {
-            self.number = crossing.number_connection();
-            self.peer_address = self.peer.to_string();
+    /// Writes what is staged of an answer, which may stand in `source` in part, and tells how many bytes.
+    ///
+    /// # Errors
+    /// When the client is gone.
+    pub(crate) fn poll_answer(
+        &mut self,
+        cx: &mut Context<'_>,
+        answer: &mut Pump,
+        source: &mut Buffer,
+    ) -> Poll<io::Result<usize>> {
+        answer.poll_write(cx, &mut self.stream, source)
+    }
+
+    /// Waits until a client that has said all of its request ends its side. What it says beyond the request is held.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub(crate) fn poll_left(&mut self, cx: &mut Context<'_>, pool: &BufferPool) -> Poll<io::Result<()>> {
+        if !self.input.is_empty() {
+            return Poll::Pending;
+        }
+        match self.poll_fill(cx, pool) {
+            // The next request, sent without waiting for this answer: it waits its turn.
+            Poll::Ready(Ok(Fill::Bytes(_))) => Poll::Pending,
+            Poll::Ready(Ok(Fill::End)) => {
+                self.release(pool);
+                Poll::Ready(Ok(()))
+            }
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Pending => {
+                self.release(pool);
+                Poll::Pending
+            }
         }
     }
 

@@ -46,7 +46,7 @@ pub(crate) async fn forward(
         counter.increment();
     }
     tracing::debug!(
-        client = &*down.peer_text,
+        client = &*down.client.peer_text,
         "a connection was not passed on to its end: {}",
         fault.reason()
     );
@@ -72,7 +72,7 @@ async fn begin(
     let listener = plan.listener(index).ok_or(Fault::NoRule)?;
     let Handler::Forward(forwarding) = &listener.handler else { return Err(Fault::NoRule) };
     let timeouts = &listener.config.timeouts;
-    let name = match &down.secure {
+    let name = match down.client.secure() {
         Some(secure) => secure.facts.server_name.clone(),
         None if forwarding.goes_by_name() => asked_name(down, worker, millis(timeouts.head)).await?,
         None => None,
@@ -154,7 +154,7 @@ async fn reach(
 ) -> Result<(Stay, Link), Fault> {
     let mut tried = Tried::default();
     let mut fault = Fault::NoEndpoint;
-    let key = AddressKey::of(down.peer);
+    let key = AddressKey::of(down.client.peer);
     for _ in 0..ATTEMPTS_MAX {
         let lease = {
             let now = now(worker.timers.now_ms());
@@ -212,7 +212,7 @@ fn announcement(down: &Downstream, listener: &ListenerPlan, version: ProxyVersio
     };
     let local: Option<SocketAddr> = down.stream.local_address().or(configured);
     let mut bytes = Vec::new();
-    match (down.peer, local) {
+    match (down.client.peer, local) {
         (Peer::Tcp(client), Some(local)) => write_proxy_header(&mut bytes, version, client, local),
         (Peer::Tcp(_) | Peer::Unix, _) => write_proxy_header_local(&mut bytes, version),
     }

@@ -40,7 +40,7 @@ pub(crate) async fn shake_hands(
         series.failed[HandshakeFailure::Overload as usize].increment();
         return false;
     }
-    let Downstream { stream: Stream::Tls(stream), timer, secure, peer_text, .. } = down else { return true };
+    let Downstream { stream: Stream::Tls(stream), timer, client, .. } = down else { return true };
     timer.arm(timeout_ms);
     let shaken = poll_fn(|cx| {
         timer.register(cx);
@@ -55,11 +55,11 @@ pub(crate) async fn shake_hands(
             let facts = stream.facts();
             if facts.is_resumed { &series.resumed } else { &series.full }.increment();
             let certificate = facts.peer_certificate.as_deref().map(ClientCertificate::of);
-            *secure = Some(Box::new(SecureClient { facts, certificate }));
+            client.secured(SecureClient { facts, certificate });
             return true;
         }
         Some(Err(fault)) => {
-            tracing::debug!(client = &**peer_text, "a handshake failed: {fault}");
+            tracing::debug!(client = &*client.peer_text, "a handshake failed: {fault}");
             HandshakeFailure::of(&fault)
         }
         None => HandshakeFailure::Timeout,

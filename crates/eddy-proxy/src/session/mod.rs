@@ -1,6 +1,7 @@
 //! A client's connection: one exchange after the other, whatever version of HTTP it speaks.
 
 mod announced;
+mod client;
 mod downstream;
 mod forward;
 mod handshake;

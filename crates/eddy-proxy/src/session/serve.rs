@@ -8,6 +8,7 @@ use eddy_io::{Peer, Stream, TlsStream};
 use crate::exchange::{Next, drive};
 use crate::plan::{Handler, ListenerPlan};
 use crate::session::announced::announced;
+use crate::session::client::Client;
 use crate::session::downstream::{Downstream, Wake};
 use crate::session::forward::forward;
 use crate::session::handshake::shake_hands;
@@ -30,7 +31,7 @@ pub(crate) async fn serve(place: Place, mut stream: Stream, mut peer: Peer) {
         }
     }
     let Some(Opened { stream, handshake_ms }) = open(worker, handle, stream) else { return };
-    let mut down = Downstream::new(stream, peer, timer);
+    let mut down = Downstream::new(stream, Client::new(peer), timer);
     if let Some(handshake_ms) = handshake_ms {
         // A listener that is served has its counters; nobody is served over TLS without a handshake.
         let Some(series) = &place.series else { return };

@@ -487,7 +487,7 @@ fn view<'a>(
             target: head.target.of(bytes),
             authority: head.authority.of(bytes),
             version: head.version,
-            is_tls: drive.down.secure.is_some(),
+            is_tls: drive.down.client.secure().is_some(),
         },
         response: has_response.then(|| ResponseView {
             fields: exchange.response.fields(&filtering.response_head),
@@ -515,8 +515,8 @@ fn about<'a>(drive: &'a Drive<'_>, plan: &'a WorkerPlan, listener: &'a ListenerP
     let cluster = exchange.cluster.and_then(|cluster| plan.clusters.get(cluster));
     let mut rng = drive.worker.rng.borrow_mut();
     About {
-        peer: drive.down.peer_address.as_bytes(),
-        peer_ip: drive.down.peer.ip_address(),
+        peer: drive.down.client.address().as_bytes(),
+        peer_ip: drive.down.client.peer.ip_address(),
         local: listener.address_text.as_bytes(),
         listener: listener.config.name.as_bytes(),
         rule: rule.map_or(b"", |rule| rule.as_bytes()),
@@ -529,7 +529,7 @@ fn about<'a>(drive: &'a Drive<'_>, plan: &'a WorkerPlan, listener: &'a ListenerP
         duration_us: exchange.filtering.duration_us,
         now_ms: drive.worker.timers.now_ms(),
         entropy: [rng.bits(), rng.bits()],
-        connection: drive.down.number,
+        connection: drive.down.client.number(),
         request_bytes: exchange.upload.data_bytes,
         response_bytes: exchange.answer.data_bytes,
         attempts: exchange.attempts.into(),

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use eddy_filter::{Direction, Phase};
-use eddy_http::{CONTINUE, RequestBody};
-use eddy_io::{BUFFER_BYTES_SMALL, Fill, unix_micros};
+use eddy_http::RequestBody;
+use eddy_io::{BUFFER_BYTES_SMALL, unix_micros};
 
 use crate::exchange::drive::Drive;
 use crate::exchange::filter::local::answer;
@@ -55,7 +55,7 @@ pub(crate) fn begin(drive: &mut Drive<'_>) -> Result<(), Fault> {
     drive.exchange.filtering.started_unix_us = unix_micros();
     let has_body = !drive.exchange.upload.reader.is_done();
     drive.exchange.filtering.request.begin(has_body);
-    drive.down.name(crossing);
+    drive.down.client.name(crossing);
     Ok(())
 }
 
@@ -164,11 +164,11 @@ impl Passage {
         if exchange.head.expects_continue && !exchange.is_continued {
             exchange.is_continued = true;
             if down.input.is_empty() {
-                exchange.answer.out.extend_from_slice(CONTINUE);
+                exchange.answer.push_continue();
             }
         }
         while exchange.answer.has_output() {
-            match exchange.answer.poll_write(cx, &mut down.stream, &mut exchange.response_input) {
+            match down.poll_answer(cx, &mut exchange.answer, &mut exchange.response_input) {
                 Poll::Ready(Ok(_)) => {}
                 Poll::Ready(Err(_)) => return Err(Fault::ClientGone),
                 Poll::Pending => return Ok(Poll::Pending),
@@ -177,12 +177,12 @@ impl Passage {
         if exchange.upload.reader.is_bulk(BUFFER_BYTES_SMALL) {
             down.enlarge(&worker.buffers);
         }
-        match down.poll_fill(cx, &worker.buffers) {
-            Poll::Ready(Ok(Fill::Bytes(count))) => {
+        match down.poll_body(cx, &worker.buffers, &exchange.upload.reader) {
+            Poll::Ready(Ok(count)) => {
                 self.guard.moved(count as u64, worker.timers.now_ms());
                 Ok(Poll::Ready(()))
             }
-            Poll::Ready(Ok(Fill::End) | Err(_)) => Err(Fault::ClientGone),
+            Poll::Ready(Err(_)) => Err(Fault::ClientGone),
             Poll::Pending => {
                 down.release(&worker.buffers);
                 Ok(Poll::Pending)
@@ -193,19 +193,13 @@ impl Passage {
     /// Looks whether the client is still there while a filter is elsewhere.
     fn watch_client(&mut self, drive: &mut Drive<'_>, cx: &mut Context<'_>) -> Result<(), Fault> {
         let Drive { down, exchange, worker, .. } = drive;
-        if !exchange.upload.reader.is_done() || !down.input.is_empty() || self.left_ms.is_some() {
+        if !exchange.upload.reader.is_done() || self.left_ms.is_some() {
             return Ok(());
         }
-        match down.poll_fill(cx, &worker.buffers) {
-            // The next request, sent without waiting for this answer: it waits its turn.
-            Poll::Ready(Ok(Fill::Bytes(_))) => {}
-            Poll::Ready(Ok(Fill::End)) => {
-                self.left_ms = Some(worker.timers.now_ms());
-                exchange.head.keep_alive = false;
-                down.release(&worker.buffers);
-            }
-            Poll::Ready(Err(_)) => return Err(Fault::ClientGone),
-            Poll::Pending => down.release(&worker.buffers),
+        if let Poll::Ready(left) = down.poll_left(cx, &worker.buffers) {
+            left.map_err(|_| Fault::ClientGone)?;
+            self.left_ms = Some(worker.timers.now_ms());
+            exchange.head.keep_alive = false;
         }
         Ok(())
     }
