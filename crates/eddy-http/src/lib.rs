@@ -16,6 +16,7 @@ mod edits;
 mod egress;
 mod field;
 mod head;
+mod http2;
 mod method;
 mod octet;
 mod span;
@@ -33,6 +34,9 @@ pub use field::{Field, FieldId, FieldRef, Fields};
 pub use head::{
     FieldsEditor, HEAD_BYTES_EDITED_MAX, HeadFault, HeadLimits, HeadScanner, RequestBody, RequestHead,
     ResponseBody, ResponseHead, TargetForm,
+};
+pub use http2::{
+    ABUSE_LABELS, Abuse, ErrorCode, FramedHead, Gone, Http2, Http2Fault, Http2Limits, Reading, Spoken, spoken,
 };
 pub use method::{METHOD_BYTES_MAX, Method, Version};
 pub use span::Span;

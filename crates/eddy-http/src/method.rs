@@ -30,7 +30,7 @@ pub enum Method {
     Other,
 }
 
-/// A version of HTTP/1.
+/// A version of HTTP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
     /// HTTP/1.0 (RFC 1945).
@@ -38,6 +38,8 @@ pub enum Version {
     /// HTTP/1.1 (RFC 9112).
     #[default]
     Http11,
+    /// HTTP/2 (RFC 9113), of a client whose head came in frames.
+    Http2,
 }
 
 impl Method {
@@ -113,6 +115,7 @@ impl Version {
         match self {
             Self::Http10 => "HTTP/1.0",
             Self::Http11 => "HTTP/1.1",
+            Self::Http2 => "HTTP/2",
         }
     }
 
@@ -121,6 +124,7 @@ impl Version {
         match self {
             Self::Http10 => b"1.0",
             Self::Http11 => b"1.1",
+            Self::Http2 => b"2.0",
         }
     }
 }

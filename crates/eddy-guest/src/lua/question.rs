@@ -36,6 +36,7 @@ pub(super) fn answer_to(stage: &mut Stage, question: &Question<'_>) -> Result<i3
         9 => fact(stage, |view| match view.request.version {
             Version::Http10 => b"HTTP/1.0",
             Version::Http11 => b"HTTP/1.1",
+            Version::Http2 => b"HTTP/2",
         }),
         10 => metadata(stage, question.first),
         11 => spaces(stage),

@@ -299,6 +299,7 @@ pub(crate) fn version_of(version: Version) -> u8 {
     match version {
         Version::Http10 => 10,
         Version::Http11 => 11,
+        Version::Http2 => 20,
     }
 }
 

@@ -53,6 +53,7 @@ fn request<'a>(sight: &'a Sight, view: &View<'a>, path: &[&[u8]]) -> Option<Cow<
         [b"protocol"] => text(match view.request.version {
             Version::Http10 => b"HTTP/1.0",
             Version::Http11 => b"HTTP/1.1",
+            Version::Http2 => b"HTTP/2",
         }),
         [b"time"] => number(about.started_unix_us.saturating_mul(1000)),
         [b"duration"] => Some(about.duration_us)

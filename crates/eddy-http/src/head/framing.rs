@@ -54,7 +54,8 @@ impl ResponseBody {
     pub fn towards(self, client: Version) -> Self {
         match (self, client) {
             (Self::Chunked | Self::UntilClose, Version::Http11) => Self::Chunked,
-            (Self::Chunked | Self::UntilClose, Version::Http10) => Self::UntilClose,
+            // With the connection in the one, with the stream in the other.
+            (Self::Chunked | Self::UntilClose, Version::Http10 | Version::Http2) => Self::UntilClose,
             (Self::None | Self::Length(_), _) => self,
         }
     }

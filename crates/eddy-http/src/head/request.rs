@@ -134,6 +134,33 @@ impl RequestHead {
         self.parse_with(bytes, limits, Strictness::Client)
     }
 
+    /// Reads the head that came in frames of HTTP/2, as [`crate::Http2`] lays it out. The frames tell where the body ends:
+    /// where a body follows and no length was announced, it is [`RequestBody::Chunked`] to whoever it goes on to.
+    ///
+    /// # Errors
+    /// Any [`HeadFault`]; the connection serves other requests all the same.
+    ///
+    /// # Cost
+    /// As [`Self::parse`].
+    pub fn parse_framed(
+        &mut self,
+        bytes: &[u8],
+        limits: &HeadLimits,
+        has_body: bool,
+    ) -> Result<(), HeadFault> {
+        self.parse(bytes, limits)?;
+        self.version = Version::Http2;
+        if has_body && self.body == RequestBody::None {
+            self.body = RequestBody::Chunked;
+            if self.method == Method::Trace {
+                return Err(HeadFault::TraceWithBody);
+            }
+            self.expects_continue = self.fields(bytes).first(FieldId::Expect).is_some();
+        }
+        debug_assert!(has_body || self.body.is_empty(), "a length that is not kept is refused before");
+        Ok(())
+    }
+
     pub(crate) fn parse_with(
         &mut self,
         bytes: &[u8],

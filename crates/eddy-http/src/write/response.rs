@@ -50,10 +50,12 @@ pub fn write_response_head(out: &mut Vec<u8>, response: &ResponseWrite<'_>) {
     out.reserve(response.bytes.len() + 256);
     write_status_line(out, head.status, head.reason.of(response.bytes));
     let mut id = response.request_id.map(IdState::new);
+    let has_trailers = response.body == ResponseBody::Chunked
+        || (response.client_version == Version::Http2 && response.body == ResponseBody::UntilClose);
     let mut has_date = response.date.is_empty() || response.edits.decides("date");
     copy_fields(out, response.bytes, head.places(), |field| {
         has_date |= field.id == FieldId::Date;
-        is_kept(field, response.body == ResponseBody::Chunked)
+        is_kept(field, has_trailers)
             && id.as_mut().is_none_or(|id| id.keeps(field, field.name.of(response.bytes)))
             && (response.edits.is_empty() || !response.edits.drops(field.id, field.name.of(response.bytes)))
     });
@@ -99,6 +101,8 @@ pub(super) fn write_status_line(out: &mut Vec<u8>, status: u16, reason: &[u8]) {
 /// Says what becomes of the connection, where the client does not expect it (RFC 9112 §9.3).
 pub(super) fn write_connection(out: &mut Vec<u8>, client_version: Version, keep_alive: bool) {
     match (keep_alive, client_version) {
+        // Frames tell of that.
+        (_, Version::Http2) => {}
         (false, _) => out.extend_from_slice(b"Connection: close\r\n"),
         (true, Version::Http10) => out.extend_from_slice(b"Connection: keep-alive\r\n"),
         (true, Version::Http11) => {}

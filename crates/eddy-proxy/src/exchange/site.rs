@@ -374,7 +374,11 @@ fn request<'a>(drive: &'a Drive<'_>, id: u128) -> SiteRequest<'a> {
             target => target,
         },
         method: head.method_name(bytes),
-        protocol: if head.version == Version::Http11 { "HTTP/1.1" } else { "HTTP/1.0" },
+        protocol: match head.version {
+            Version::Http10 => "HTTP/1.0",
+            Version::Http11 => "HTTP/1.1",
+            Version::Http2 => "HTTP/2.0",
+        },
         is_tls: drive.down.client.secure().is_some(),
         fields: head.fields(bytes),
         body_bytes: match head.body {

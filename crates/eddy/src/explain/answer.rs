@@ -213,7 +213,11 @@ fn explain_site(
         query: head.query.map(|query| query.of(bytes)),
         target,
         method: head.method_name(bytes),
-        protocol: if head.version == Version::Http11 { "HTTP/1.1" } else { "HTTP/1.0" },
+        protocol: match head.version {
+            Version::Http10 => "HTTP/1.0",
+            Version::Http11 => "HTTP/1.1",
+            Version::Http2 => "HTTP/2.0",
+        },
         is_tls,
         fields: head.fields(bytes),
         body_bytes: None,

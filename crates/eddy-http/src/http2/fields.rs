@@ -1,0 +1,265 @@
+//! A block of fields on its way to the one inner form of a head.
+
+use super::stream::FramedHead;
+use crate::field::FieldId;
+use crate::head::{HeadFault, HeadLimits};
+use crate::octet::{is_tchar, is_text};
+
+/// What a field costs beside its text (RFC 9113 §6.5.2).
+const FIELD_BYTES: usize = 32;
+/// Capacity above which memory is freed after a block.
+const KEPT_BYTES_MAX: usize = 8 * 1024;
+
+/// Collects the fields of one block after the other.
+///
+/// What HTTP/2 itself forbids makes a message malformed, which its client is told by a reset; what only this server does
+/// not take is a fault, which is answered.
+#[derive(Debug, Default)]
+pub(super) struct FieldList {
+    method: Vec<u8>,
+    scheme: Vec<u8>,
+    authority: Vec<u8>,
+    path: Vec<u8>,
+    /// The other fields as lines.
+    lines: Vec<u8>,
+    cookie: Vec<u8>,
+    host: Option<Vec<u8>>,
+    /// Which of the fields that begin with a colon have come, by [`Pseudo`].
+    seen: u8,
+    count: usize,
+    bytes: usize,
+    length: Option<u64>,
+    has_regular: bool,
+    is_malformed: bool,
+    fault: Option<HeadFault>,
+}
+
+/// The fields that begin with a colon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pseudo {
+    Method = 1,
+    Scheme = 2,
+    Authority = 4,
+    Path = 8,
+    /// Of an extended `CONNECT` (RFC 8441), which was not offered.
+    Protocol = 16,
+}
+
+/// A request's head as it came.
+#[derive(Debug)]
+pub(super) struct Arrived {
+    pub(super) head: FramedHead,
+    /// The announced length of the body.
+    pub(super) length: Option<u64>,
+}
+
+/// The message breaks the rules of HTTP/2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Malformed;
+
+impl FieldList {
+    /// Makes ready for another block.
+    pub(super) fn clear(&mut self) {
+        let Self { method, scheme, authority, path, lines, cookie, .. } = self;
+        for vector in [method, scheme, authority, path, lines, cookie] {
+            vector.clear();
+            vector.shrink_to(KEPT_BYTES_MAX);
+        }
+        self.host = None;
+        self.seen = 0;
+        self.count = 0;
+        self.bytes = 0;
+        self.length = None;
+        self.has_regular = false;
+        self.is_malformed = false;
+        self.fault = None;
+    }
+
+    /// Takes one field. Beyond the limits nothing is kept, so that a small block never becomes large.
+    ///
+    /// # Spec
+    /// RFC 9113 §8.2, §8.3
+    pub(super) fn add(&mut self, name: &[u8], value: &[u8], limits: &HeadLimits) {
+        self.bytes = self.bytes.saturating_add(name.len() + value.len() + FIELD_BYTES);
+        if self.bytes > limits.head_bytes_max as usize {
+            self.fault.get_or_insert(HeadFault::HeadTooLarge);
+            return;
+        }
+        let is_pseudo = name.first() == Some(&b':');
+        if !is_value(value) {
+            self.is_malformed = true;
+        } else if is_pseudo {
+            self.add_pseudo(name, value);
+        } else if name.is_empty() || !name.iter().all(|byte| is_tchar(*byte) && !byte.is_ascii_uppercase()) {
+            self.is_malformed = true;
+        } else {
+            self.has_regular = true;
+            self.count += 1;
+            if self.count > usize::from(limits.fields_max) {
+                self.fault.get_or_insert(HeadFault::TooManyFields);
+                return;
+            }
+            self.add_regular(name, value);
+        }
+    }
+
+    fn add_pseudo(&mut self, name: &[u8], value: &[u8]) {
+        let (pseudo, place) = match name {
+            b":method" => (Pseudo::Method, &mut self.method),
+            b":scheme" => (Pseudo::Scheme, &mut self.scheme),
+            b":authority" => (Pseudo::Authority, &mut self.authority),
+            b":path" => (Pseudo::Path, &mut self.path),
+            b":protocol" => (Pseudo::Protocol, &mut self.scheme),
+            _ => {
+                self.is_malformed = true;
+                return;
+            }
+        };
+        let bit = pseudo as u8;
+        self.is_malformed |= self.has_regular || self.seen & bit != 0;
+        self.seen |= bit;
+        if pseudo != Pseudo::Protocol {
+            place.clear();
+            place.extend_from_slice(value);
+        }
+    }
+
+    fn add_regular(&mut self, name: &[u8], value: &[u8]) {
+        match FieldId::from_name(name) {
+            // They would say something of a connection of HTTP/1.
+            FieldId::Connection
+            | FieldId::TransferEncoding
+            | FieldId::Upgrade
+            | FieldId::KeepAlive
+            | FieldId::ProxyConnection => self.is_malformed = true,
+            FieldId::Te if !value.eq_ignore_ascii_case(b"trailers") => self.is_malformed = true,
+            FieldId::Host => match &self.host {
+                None => self.host = Some(value.to_vec()),
+                Some(_) => {
+                    self.fault.get_or_insert(HeadFault::HostRepeated);
+                }
+            },
+            FieldId::Cookie => {
+                if !self.cookie.is_empty() {
+                    self.cookie.extend_from_slice(b"; ");
+                }
+                self.cookie.extend_from_slice(value);
+            }
+            FieldId::ContentLength => {
+                self.is_malformed |= self.length.is_some();
+                self.length = parse_length(value);
+                self.is_malformed |= self.length.is_none();
+                write_field(&mut self.lines, name, value);
+            }
+            _ => write_field(&mut self.lines, name, value),
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn lines_capacity(&self) -> usize {
+        self.lines.capacity()
+    }
+
+    fn has(&self, pseudo: Pseudo) -> bool {
+        self.seen & pseudo as u8 != 0
+    }
+
+    /// Writes the head of a request as text; `is_ended` where no body follows.
+    ///
+    /// # Errors
+    /// When it breaks the rules of HTTP/2.
+    ///
+    /// # Spec
+    /// RFC 9113 §8.1.1, §8.3.1, §8.5; §8.2.3 for `Cookie`
+    pub(super) fn write_request(&mut self, is_ended: bool) -> Result<Arrived, Malformed> {
+        let is_connect = self.method == b"CONNECT" && !self.has(Pseudo::Protocol);
+        let is_complete = if is_connect {
+            self.has(Pseudo::Authority) && !self.has(Pseudo::Scheme) && !self.has(Pseudo::Path)
+        } else {
+            self.has(Pseudo::Method)
+                && self.has(Pseudo::Scheme)
+                && self.has(Pseudo::Path)
+                && !self.path.is_empty()
+        };
+        // Of a head that was not kept as a whole, what is there tells nothing of what was not.
+        if self.is_malformed || (!is_complete && self.fault.is_none()) {
+            return Err(Malformed);
+        }
+        if is_ended && self.length.is_some_and(|length| length > 0) {
+            return Err(Malformed);
+        }
+        let fault = self.fault.or_else(|| self.find_fault());
+        let mut text = Vec::new();
+        if fault.is_none() {
+            self.write_text(&mut text);
+        }
+        let head = FramedHead { text, fault, has_body: !is_ended };
+        Ok(Arrived { head, length: self.length })
+    }
+
+    /// What is wrong with a head that keeps to the rules of HTTP/2.
+    fn find_fault(&self) -> Option<HeadFault> {
+        if self.method == b"CONNECT" {
+            return Some(HeadFault::ConnectRefused);
+        }
+        match &self.host {
+            None if self.authority.is_empty() => Some(HeadFault::HostMissing),
+            // Who reads the one must not find another in the other.
+            Some(host) if self.has(Pseudo::Authority) && !host.eq_ignore_ascii_case(&self.authority) => {
+                Some(HeadFault::BadHost)
+            }
+            Some(_) | None if !self.path.starts_with(b"/") && self.path != b"*" => Some(HeadFault::BadTarget),
+            Some(_) | None => None,
+        }
+    }
+
+    fn write_text(&self, text: &mut Vec<u8>) {
+        let authority = match &self.host {
+            Some(host) if self.authority.is_empty() => host,
+            Some(_) | None => &self.authority,
+        };
+        text.reserve(
+            self.method.len() + self.path.len() + authority.len() + self.lines.len() + self.cookie.len() + 40,
+        );
+        for piece in [self.method.as_slice(), b" ", &self.path, b" HTTP/1.1\r\n"] {
+            text.extend_from_slice(piece);
+        }
+        write_field(text, b"host", authority);
+        text.extend_from_slice(&self.lines);
+        if !self.cookie.is_empty() {
+            write_field(text, b"cookie", &self.cookie);
+        }
+        text.extend_from_slice(b"\r\n");
+    }
+
+    /// Writes trailers as the end of a chunked body, which the parser of chunks reads.
+    ///
+    /// # Errors
+    /// When they break the rules of HTTP/2, or are more than the limits of a head.
+    pub(super) fn write_trailers(&mut self, out: &mut Vec<u8>) -> Result<(), Malformed> {
+        if self.is_malformed || self.seen != 0 || self.fault.is_some() {
+            return Err(Malformed);
+        }
+        out.extend_from_slice(b"0\r\n");
+        out.extend_from_slice(&self.lines);
+        out.extend_from_slice(b"\r\n");
+        Ok(())
+    }
+}
+
+/// Whether a value is one: no line ends, and no white space around it (RFC 9113 §8.2.1).
+fn is_value(value: &[u8]) -> bool {
+    let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+    !is_blank(value.first()) && !is_blank(value.last()) && value.iter().all(|byte| is_text(*byte))
+}
+
+fn parse_length(value: &[u8]) -> Option<u64> {
+    let is_number = (1..=19).contains(&value.len()) && value.iter().all(u8::is_ascii_digit);
+    str::from_utf8(value).ok().filter(|_| is_number)?.parse().ok()
+}
+
+fn write_field(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
+    for piece in [name, b": ", value, b"\r\n"] {
+        out.extend_from_slice(piece);
+    }
+}

@@ -1,0 +1,90 @@
+//! Fields out of their compressed form.
+
+use super::table::Table;
+use super::{Unreadable, huffman, integer};
+
+/// How much of what was sent is remembered, bytes: what both sides begin with.
+const TABLE_BYTES_MAX: usize = 4096;
+/// Capacity above which memory is freed after a block.
+const KEPT_BYTES_MAX: usize = 8 * 1024;
+
+/// Reads blocks of fields, one after the other.
+#[derive(Debug)]
+pub(in super::super) struct Decoder {
+    table: Table,
+    name: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl Decoder {
+    pub(in super::super) fn new() -> Self {
+        Self { table: Table::new(TABLE_BYTES_MAX), name: Vec::new(), value: Vec::new() }
+    }
+
+    /// Reads a whole block and shows each field.
+    ///
+    /// # Errors
+    /// The connection must end: the table is not what the sender believes it is.
+    ///
+    /// # Cost
+    /// Allocates for each field that the sender wants remembered.
+    pub(in super::super) fn decode(
+        &mut self,
+        block: &[u8],
+        mut each: impl FnMut(&[u8], &[u8]),
+    ) -> Result<(), Unreadable> {
+        let mut rest = block;
+        let mut has_fields = false;
+        while let Some(first) = rest.first() {
+            if first & 0xe0 == 0x20 {
+                let (bytes_max, after) = integer::read(rest, 5)?;
+                if has_fields || bytes_max > TABLE_BYTES_MAX {
+                    return Err(Unreadable);
+                }
+                self.table.resize(bytes_max);
+                rest = after;
+                continue;
+            }
+            has_fields = true;
+            if first & 0x80 != 0 {
+                let (index, after) = integer::read(rest, 7)?;
+                let (name, value) = self.table.get(index).ok_or(Unreadable)?;
+                each(name, value);
+                rest = after;
+                continue;
+            }
+            let is_remembered = first & 0x40 != 0;
+            let (index, after) = integer::read(rest, if is_remembered { 6 } else { 4 })?;
+            self.name.clear();
+            self.value.clear();
+            rest = if index == 0 {
+                read_text(&mut self.name, after)?
+            } else {
+                let (name, _) = self.table.get(index).ok_or(Unreadable)?;
+                self.name.extend_from_slice(name);
+                after
+            };
+            rest = read_text(&mut self.value, rest)?;
+            each(&self.name, &self.value);
+            if is_remembered {
+                self.table.insert(&self.name, &self.value);
+            }
+        }
+        self.name.shrink_to(KEPT_BYTES_MAX);
+        self.value.shrink_to(KEPT_BYTES_MAX);
+        Ok(())
+    }
+}
+
+/// Reads a text; answers with what follows it.
+fn read_text<'b>(out: &mut Vec<u8>, bytes: &'b [u8]) -> Result<&'b [u8], Unreadable> {
+    let is_coded = bytes.first().is_some_and(|first| first & 0x80 != 0);
+    let (length, rest) = integer::read(bytes, 7)?;
+    let (text, rest) = rest.split_at_checked(length).ok_or(Unreadable)?;
+    if is_coded {
+        huffman::decode(out, text)?;
+    } else {
+        out.extend_from_slice(text);
+    }
+    Ok(rest)
+}

@@ -1,0 +1,174 @@
+//! The code of texts.
+//!
+//! Its words are in the order of their lengths, then of the bytes they stand for, so that the lengths alone tell all.
+
+use super::Unreadable;
+
+/// How many bits stand for each byte, and for the end, which is never sent as such.
+///
+/// # Source
+/// RFC 7541, appendix B
+#[rustfmt::skip]
+const LENGTHS: [u8; SYMBOLS] = [
+    13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28,
+    28, 28, 28, 28, 28, 28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6,
+    5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 7, 8, 15, 6, 12, 10, 13, 6, 7, 7, 7, 7, 7, 7,
+    7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 8, 7, 8, 13, 19, 13, 14, 6,
+    15, 5, 6, 5, 6, 5, 6, 6, 6, 5, 7, 7, 6, 6, 6, 5, 6, 7, 6, 5, 5, 6, 7, 7,
+    7, 7, 7, 15, 11, 14, 13, 28, 20, 22, 20, 20, 22, 22, 22, 23, 22, 23, 23, 23, 23, 23, 24, 23,
+    24, 24, 22, 23, 24, 23, 23, 23, 23, 21, 22, 23, 22, 23, 23, 24, 22, 21, 20, 22, 22, 23, 23, 21,
+    23, 22, 22, 24, 21, 22, 23, 23, 21, 21, 22, 21, 23, 22, 23, 23, 20, 22, 22, 22, 23, 22, 22, 23,
+    26, 26, 20, 19, 22, 23, 22, 25, 26, 26, 26, 27, 27, 26, 24, 25, 19, 21, 26, 27, 27, 26, 27, 24,
+    21, 21, 26, 26, 28, 27, 27, 27, 20, 24, 20, 21, 22, 21, 21, 23, 22, 22, 25, 25, 24, 24, 26, 23,
+    26, 27, 26, 26, 27, 27, 27, 27, 27, 28, 27, 27, 27, 27, 27, 26, 30,
+];
+
+const SYMBOLS: usize = 257;
+const END: u16 = 256;
+const LENGTH_MAX: usize = 30;
+/// Words up to this length are found by one look.
+const SHORT: usize = 8;
+
+const TABLES: Tables = Tables::new();
+
+struct Tables {
+    /// By byte, its word.
+    words: [u32; SYMBOLS],
+    /// What the words stand for, in their order.
+    order: [u16; SYMBOLS],
+    /// By length, the first word, how many there are, and where they begin in `order`.
+    first: [u32; LENGTH_MAX + 1],
+    count: [u32; LENGTH_MAX + 1],
+    start: [u16; LENGTH_MAX + 1],
+    /// By the next bits, the byte whose word they begin with and its length; 0 for a longer word.
+    short: [(u8, u8); 1 << SHORT],
+}
+
+impl Tables {
+    #[expect(
+        clippy::indexing_slicing,
+        clippy::cast_possible_truncation,
+        reason = "run by the compiler, which looks at both"
+    )]
+    const fn new() -> Self {
+        let mut tables = Self {
+            words: [0; SYMBOLS],
+            order: [0; SYMBOLS],
+            first: [0; LENGTH_MAX + 1],
+            count: [0; LENGTH_MAX + 1],
+            start: [0; LENGTH_MAX + 1],
+            short: [(0, 0); 1 << SHORT],
+        };
+        let (mut word, mut length, mut place) = (0_u32, 1_usize, 0_usize);
+        while length <= LENGTH_MAX {
+            tables.first[length] = word;
+            tables.start[length] = place as u16;
+            let mut symbol = 0;
+            while symbol < SYMBOLS {
+                if LENGTHS[symbol] as usize == length {
+                    tables.words[symbol] = word;
+                    tables.order[place] = symbol as u16;
+                    if length <= SHORT {
+                        let mut bits = (word as usize) << (SHORT - length);
+                        let end = (word as usize + 1) << (SHORT - length);
+                        while bits < end {
+                            tables.short[bits] = (symbol as u8, length as u8);
+                            bits += 1;
+                        }
+                    }
+                    place += 1;
+                    word += 1;
+                }
+                symbol += 1;
+            }
+            tables.count[length] = word - tables.first[length];
+            word <<= 1;
+            length += 1;
+        }
+        tables
+    }
+}
+
+/// Appends the text that `coded` stands for.
+///
+/// # Errors
+/// A word of no byte, the end of the code, or a filling that is not its beginning.
+///
+/// # Cost
+/// At most eight bytes for five coded ones.
+pub(super) fn decode(out: &mut Vec<u8>, coded: &[u8]) -> Result<(), Unreadable> {
+    // The next bits, the first of them highest, and how many there are.
+    let (mut next, mut held) = (0_u64, 0_u32);
+    let mut coded = coded.iter();
+    loop {
+        while held <= 56
+            && let Some(byte) = coded.next()
+        {
+            next |= u64::from(*byte) << (56 - held);
+            held += 8;
+        }
+        let (byte, length) = match TABLES.short.get((next >> (64 - SHORT)) as usize) {
+            Some((byte, length)) if *length > 0 => (*byte, u32::from(*length)),
+            _ => match long(next) {
+                Some((symbol, length)) if length <= held => {
+                    // The end of the code is no text.
+                    (u8::try_from(symbol).map_err(|_| Unreadable)?, length)
+                }
+                _ => break,
+            },
+        };
+        if length > held {
+            break;
+        }
+        out.push(byte);
+        next <<= length;
+        held -= length;
+    }
+    // What fills the last byte is the beginning of the end of the code: less than a byte of ones.
+    let filling = (1_u64 << held.min(8)) - 1;
+    let is_filled = held < 8 && (held == 0 || next >> (64 - held) == filling);
+    if is_filled { Ok(()) } else { Err(Unreadable) }
+}
+
+/// Looks for a longer word at the front of the bits.
+fn long(next: u64) -> Option<(u16, u32)> {
+    (SHORT + 1..=LENGTH_MAX).find_map(|length| {
+        let word = u32::try_from(next >> (64 - length)).ok()?;
+        let place = word.checked_sub(*TABLES.first.get(length)?)?;
+        if place >= *TABLES.count.get(length)? {
+            return None;
+        }
+        let start = usize::from(*TABLES.start.get(length)?);
+        let symbol = *TABLES.order.get(start + place as usize)?;
+        debug_assert!(symbol <= END, "the end is the last");
+        Some((symbol, u32::try_from(length).ok()?))
+    })
+}
+
+/// How many bytes the text takes in the code.
+pub(super) fn length(text: &[u8]) -> usize {
+    let bits: usize =
+        text.iter().map(|byte| LENGTHS.get(usize::from(*byte)).map_or(0, |bits| usize::from(*bits))).sum();
+    bits.div_ceil(8)
+}
+
+/// Appends the text in the code.
+pub(in super::super) fn encode(out: &mut Vec<u8>, text: &[u8]) {
+    let (mut bits, mut held) = (0_u64, 0_u32);
+    for byte in text {
+        let symbol = usize::from(*byte);
+        let word = TABLES.words.get(symbol).copied().unwrap_or_default();
+        let length = LENGTHS.get(symbol).copied().unwrap_or_default();
+        bits = bits << length | u64::from(word);
+        held += u32::from(length);
+        while held >= 8 {
+            held -= 8;
+            let [.., low] = (bits >> held).to_be_bytes();
+            out.push(low);
+        }
+    }
+    if held > 0 {
+        let [.., low] = (bits << (8 - held) | ((1 << (8 - held)) - 1)).to_be_bytes();
+        out.push(low);
+    }
+}

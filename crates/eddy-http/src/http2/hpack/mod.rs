@@ -1,0 +1,23 @@
+//! The compression of fields.
+//!
+//! # Spec
+//! [RFC 7541](https://www.rfc-editor.org/rfc/rfc7541)
+
+mod decoder;
+mod encoder;
+mod huffman;
+mod integer;
+mod names;
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use decoder::Decoder;
+pub(super) use encoder::{encode_field, encode_status};
+#[cfg(test)]
+pub(super) use huffman::encode as huffman_encode;
+
+/// The compressed fields cannot be read; nothing after them can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unreadable;

@@ -1,0 +1,88 @@
+//! The table of fields that were sent before, behind the one that everybody knows.
+
+use std::collections::VecDeque;
+
+/// What an entry costs beside its text (RFC 7541 §4.1).
+const ENTRY_BYTES: usize = 32;
+
+/// The fields that both sides remember.
+#[derive(Debug)]
+pub(super) struct Table {
+    entries: VecDeque<Entry>,
+    bytes: usize,
+    bytes_max: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    text: Box<[u8]>,
+    name_bytes: usize,
+}
+
+impl Entry {
+    fn bytes(&self) -> usize {
+        self.text.len() + ENTRY_BYTES
+    }
+}
+
+impl Table {
+    pub(super) fn new(bytes_max: usize) -> Self {
+        Self { entries: VecDeque::new(), bytes: 0, bytes_max }
+    }
+
+    /// The field with this index: the known ones first, then those that were sent, the latest first.
+    pub(super) fn get(&self, index: usize) -> Option<(&[u8], &[u8])> {
+        let own = match index.checked_sub(KNOWN.len() + 1) {
+            None => {
+                return KNOWN
+                    .get(index.checked_sub(1)?)
+                    .map(|(name, value)| (name.as_bytes(), value.as_bytes()));
+            }
+            Some(own) => own,
+        };
+        let entry = self.entries.get(own)?;
+        entry.text.split_at_checked(entry.name_bytes)
+    }
+
+    /// Remembers a field; one that does not fit makes the table empty.
+    pub(super) fn insert(&mut self, name: &[u8], value: &[u8]) {
+        let entry = Entry { text: [name, value].concat().into(), name_bytes: name.len() };
+        self.shrink(self.bytes_max.saturating_sub(entry.bytes()));
+        if entry.bytes() <= self.bytes_max {
+            self.bytes += entry.bytes();
+            self.entries.push_front(entry);
+        }
+    }
+
+    /// Sets how much may be remembered.
+    pub(super) fn resize(&mut self, bytes_max: usize) {
+        self.bytes_max = bytes_max;
+        self.shrink(bytes_max);
+    }
+
+    fn shrink(&mut self, bytes_max: usize) {
+        while self.bytes > bytes_max
+            && let Some(oldest) = self.entries.pop_back()
+        {
+            self.bytes -= oldest.bytes();
+        }
+    }
+}
+
+/// The fields that everybody knows (RFC 7541, appendix A).
+#[rustfmt::skip]
+const KNOWN: [(&str, &str); 61] = [
+    (":authority", ""), (":method", "GET"), (":method", "POST"), (":path", "/"), (":path", "/index.html"),
+    (":scheme", "http"), (":scheme", "https"), (":status", "200"), (":status", "204"), (":status", "206"),
+    (":status", "304"), (":status", "400"), (":status", "404"), (":status", "500"), ("accept-charset", ""),
+    ("accept-encoding", "gzip, deflate"), ("accept-language", ""), ("accept-ranges", ""), ("accept", ""),
+    ("access-control-allow-origin", ""), ("age", ""), ("allow", ""), ("authorization", ""), ("cache-control", ""),
+    ("content-disposition", ""), ("content-encoding", ""), ("content-language", ""), ("content-length", ""),
+    ("content-location", ""), ("content-range", ""), ("content-type", ""), ("cookie", ""), ("date", ""), ("etag", ""),
+    ("expect", ""), ("expires", ""), ("from", ""), ("host", ""), ("if-match", ""), ("if-modified-since", ""),
+    ("if-none-match", ""), ("if-range", ""), ("if-unmodified-since", ""), ("last-modified", ""), ("link", ""),
+    ("location", ""), ("max-forwards", ""), ("proxy-authenticate", ""), ("proxy-authorization", ""), ("range", ""),
+    ("referer", ""), ("refresh", ""), ("retry-after", ""), ("server", ""), ("set-cookie", ""),
+    ("strict-transport-security", ""), ("transfer-encoding", ""), ("user-agent", ""), ("vary", ""), ("via", ""),
+    ("www-authenticate", ""),
+];

@@ -1,0 +1,230 @@
+//! What a client of HTTP/2 may cost: frames are counted before anybody acts on them.
+
+use super::frame::{self, FLAG_END_STREAM, FLAG_PADDED, FrameHead};
+
+/// Counts the frames of a connection against its budget, from the preface on.
+///
+/// Each frame that asks for work without being a request or its body has a price; what is left of the budget grows with
+/// time and with answers that the client takes. So one budget bounds all ways to keep a server busy, those that nobody has
+/// thought of yet included.
+///
+/// # Cost
+/// A few comparisons a frame; no allocation.
+#[derive(Debug)]
+pub(super) struct Meter {
+    /// How much of each kind there was since the budget was last full, to name the one that used it up.
+    spent: [u32; ABUSE_LABELS.len()],
+    left: u32,
+    budget: u32,
+    refilled_ms: u64,
+}
+
+/// What a budget was used up by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Abuse {
+    /// Requests taken back (CVE-2023-44487), broken so that we reset them (CVE-2025-8671), or over the limit.
+    Resets,
+    /// `CONTINUATION` frames (CVE-2024-27316 and others).
+    Continuations,
+    /// `SETTINGS` frames (CVE-2019-9515).
+    Settings,
+    /// `PING` frames (CVE-2019-9512).
+    Pings,
+    /// `PRIORITY` frames (CVE-2019-9513).
+    Priorities,
+    /// `WINDOW_UPDATE` frames.
+    WindowUpdates,
+    /// Frames of data without data (CVE-2019-9518).
+    EmptyData,
+    /// Frames of other kinds.
+    Others,
+}
+
+/// The metric label of each [`Abuse`].
+pub const ABUSE_LABELS: [&str; 8] =
+    ["resets", "continuations", "settings", "pings", "priorities", "window_updates", "empty_data", "others"];
+
+/// The share of the budget that comes back in a second: a fifth.
+const REFILL_DIVISOR: u32 = 5;
+/// What an answer that was taken to its end earns.
+const EARNED_BY_ANSWER: u32 = 4;
+/// How many bytes that were written earn as much as a `WINDOW_UPDATE` costs.
+const BYTES_EARNING: usize = 4 * 1024;
+
+/// A `CONTINUATION` of this length is no attempt to send as many as possible.
+const FULL_BYTES: usize = 1024;
+
+impl Abuse {
+    const ALL: [Self; ABUSE_LABELS.len()] = [
+        Self::Resets,
+        Self::Continuations,
+        Self::Settings,
+        Self::Pings,
+        Self::Priorities,
+        Self::WindowUpdates,
+        Self::EmptyData,
+        Self::Others,
+    ];
+
+    /// Its label in metrics.
+    pub fn label(self) -> &'static str {
+        ABUSE_LABELS.get(self as usize).copied().unwrap_or_default()
+    }
+}
+
+impl Meter {
+    /// A meter with a full budget.
+    pub(super) fn new(budget: u32, now_ms: u64) -> Self {
+        Self { spent: [0; ABUSE_LABELS.len()], left: budget, budget, refilled_ms: now_ms }
+    }
+
+    /// Takes note of a frame that is about to be acted on; `first` is the first byte of its payload.
+    ///
+    /// # Errors
+    /// What the budget was used up by; the frame is not to be acted on, nor anything after it.
+    pub(super) fn frame(&mut self, head: &FrameHead, first: Option<u8>) -> Result<(), Abuse> {
+        let padding = if head.has(FLAG_PADDED) { 1 + usize::from(first.unwrap_or_default()) } else { 0 };
+        let (price, abuse) = match head.kind {
+            frame::DATA if head.length <= padding && !head.has(FLAG_END_STREAM) => (5, Abuse::EmptyData),
+            frame::DATA => (0, Abuse::EmptyData),
+            frame::HEADERS => (1, Abuse::Resets),
+            frame::PRIORITY => (1, Abuse::Priorities),
+            frame::RST_STREAM => (5, Abuse::Resets),
+            frame::SETTINGS => (10, Abuse::Settings),
+            frame::PING => (5, Abuse::Pings),
+            frame::WINDOW_UPDATE => (1, Abuse::WindowUpdates),
+            // Full ones are bounded by the limits of a head.
+            frame::CONTINUATION => (if head.length < FULL_BYTES { 25 } else { 5 }, Abuse::Continuations),
+            _ => (5, Abuse::Others),
+        };
+        self.spend(price, abuse)
+    }
+
+    /// Takes note of a stream that we had to reset.
+    pub(super) fn reset(&mut self) -> Result<(), Abuse> {
+        self.spend(5, Abuse::Resets)
+    }
+
+    /// Takes note of an answer that was sent to its end.
+    pub(super) fn answered(&mut self) {
+        self.earn(EARNED_BY_ANSWER);
+    }
+
+    /// Takes note of bytes that were written.
+    pub(super) fn written(&mut self, bytes: usize) {
+        self.earn(u32::try_from(bytes / BYTES_EARNING).unwrap_or(u32::MAX));
+    }
+
+    fn earn(&mut self, units: u32) {
+        self.left = self.left.saturating_add(units).min(self.budget);
+    }
+
+    /// Gives back what time has earned.
+    pub(super) fn refill(&mut self, now_ms: u64) {
+        let passed_ms = now_ms.saturating_sub(self.refilled_ms);
+        let earned = passed_ms.saturating_mul(u64::from(self.budget / REFILL_DIVISOR)) / 1000;
+        if earned > 0 {
+            self.refilled_ms = now_ms;
+            self.earn(u32::try_from(earned).unwrap_or(u32::MAX));
+        }
+        if self.left == self.budget {
+            self.spent = [0; ABUSE_LABELS.len()];
+        }
+    }
+
+    fn spend(&mut self, price: u32, abuse: Abuse) -> Result<(), Abuse> {
+        if let Some(spent) = self.spent.get_mut(abuse as usize) {
+            *spent = spent.saturating_add(price);
+        }
+        match self.left.checked_sub(price) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => Err(self.dearest().unwrap_or(abuse)),
+        }
+    }
+
+    /// What most of the budget went to.
+    fn dearest(&self) -> Option<Abuse> {
+        Abuse::ALL.into_iter().max_by_key(|abuse| self.spent.get(*abuse as usize))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BUDGET: u32 = 1000;
+
+    fn frame(kind: u8, flags: u8, length: usize) -> FrameHead {
+        FrameHead { length, kind, flags, stream: 1 }
+    }
+
+    /// How many of a frame are taken at once.
+    fn taken(frame: &FrameHead, first: u8) -> (usize, Abuse) {
+        let mut meter = Meter::new(BUDGET, 0);
+        for count in 0..100_000 {
+            if let Err(abuse) = meter.frame(frame, Some(first)) {
+                return (count, abuse);
+            }
+        }
+        (usize::MAX, Abuse::Others)
+    }
+
+    #[test]
+    fn every_flood_ends_and_is_called_by_its_name() {
+        let floods = [
+            (frame(frame::RST_STREAM, 0, 4), 200, Abuse::Resets),
+            (frame(frame::CONTINUATION, 0, 0), 40, Abuse::Continuations),
+            (frame(frame::SETTINGS, 0, 0), 100, Abuse::Settings),
+            (frame(frame::PING, 0, 8), 200, Abuse::Pings),
+            (frame(frame::PRIORITY, 0, 5), 1000, Abuse::Priorities),
+            (frame(frame::WINDOW_UPDATE, 0, 4), 1000, Abuse::WindowUpdates),
+            (frame(frame::DATA, 0, 0), 200, Abuse::EmptyData),
+            (frame(frame::DATA, FLAG_PADDED, 4), 200, Abuse::EmptyData),
+            (frame(0xbb, 0, 6), 200, Abuse::Others),
+            (frame(frame::HEADERS, FLAG_END_STREAM, 1), 1000, Abuse::Resets),
+        ];
+        for (frame, count, abuse) in floods {
+            assert_eq!(taken(&frame, 3), (count, abuse), "{frame:?}");
+        }
+    }
+
+    #[test]
+    fn data_is_free_and_so_is_its_end() {
+        let free = [
+            frame(frame::DATA, 0, 1),
+            frame(frame::DATA, FLAG_END_STREAM, 0),
+            frame(frame::DATA, FLAG_PADDED, 5),
+        ];
+        for frame in free {
+            assert_eq!(taken(&frame, 3).0, usize::MAX, "{frame:?}");
+        }
+    }
+
+    #[test]
+    fn time_and_answers_give_the_budget_back() {
+        let mut meter = Meter::new(BUDGET, 0);
+        let ping = frame(frame::PING, 0, 8);
+        (0..200).for_each(|_| meter.frame(&ping, None).unwrap());
+        meter.frame(&ping, None).unwrap_err();
+        meter.refill(1_000);
+        assert_eq!(meter.left, BUDGET / REFILL_DIVISOR);
+        (0..1_000).for_each(|_| meter.answered());
+        assert_eq!(meter.left, BUDGET, "never more than it began with");
+        for _ in 0..10_000 {
+            meter.frame(&frame(frame::WINDOW_UPDATE, 0, 4), None).unwrap();
+            meter.written(16 * 1024);
+        }
+    }
+
+    #[test]
+    fn small_ticks_of_the_clock_add_up() {
+        let mut meter = Meter::new(BUDGET, 0);
+        let ping = frame(frame::PING, 0, 8);
+        (0..200).for_each(|_| meter.frame(&ping, None).unwrap());
+        (1..=1_000).for_each(|now_ms| meter.refill(now_ms));
+        assert_eq!(meter.left, BUDGET / REFILL_DIVISOR);
+    }
+}

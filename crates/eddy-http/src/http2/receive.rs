@@ -1,0 +1,385 @@
+//! What the client sends.
+
+use super::code::{ErrorCode, Http2Fault, Refused};
+use super::connection::{Block, Http2, LEAVING, Leaving, Purpose, Stage};
+use super::frame::{
+    self, FLAG_ACK, FLAG_END_HEADERS, FLAG_END_STREAM, FLAG_PADDED, FLAG_PRIORITY, FRAME_BYTES_MAX,
+    FRAME_HEAD_BYTES, FrameHead, STREAM_MAX, number, write_frame,
+};
+use super::preface::PREFACE;
+use super::settings::write_ack;
+use super::stream::{Side, Stream, Unwanted};
+
+/// The memory that a block of fields came in is freed above this.
+const KEPT_BYTES_MAX: usize = 8 * 1024;
+
+impl Http2 {
+    /// Takes what the client has sent, as far as frames are whole; answers with how much that is. The rest is to come
+    /// again with more behind it: a frame, its head counted, is at most 16 KiB and nine bytes.
+    ///
+    /// # Errors
+    /// Why the connection has ended. The output tells the client.
+    ///
+    /// # Cost
+    /// Copies bodies and heads once.
+    pub fn receive(&mut self, bytes: &[u8], now_ms: u64) -> Result<usize, Http2Fault> {
+        self.meter.refill(now_ms);
+        let mut taken = 0;
+        loop {
+            let rest = bytes.get(taken..).unwrap_or_default();
+            match self.receive_one(rest).map_err(|fault| self.fail(fault))? {
+                0 => return Ok(taken),
+                count => taken += count,
+            }
+        }
+    }
+
+    /// Takes the preface or a frame; how many bytes, 0 where it is not whole.
+    fn receive_one(&mut self, bytes: &[u8]) -> Result<usize, Http2Fault> {
+        match self.stage {
+            Stage::Over => return Ok(0),
+            Stage::Preface => {
+                let count = bytes.len().min(PREFACE.len());
+                if bytes.get(..count) != PREFACE.get(..count) {
+                    return Err(Http2Fault::Protocol(ErrorCode::Protocol));
+                }
+                if count < PREFACE.len() {
+                    return Ok(0);
+                }
+                self.stage = Stage::Settings;
+                return Ok(count);
+            }
+            Stage::Settings | Stage::Frames => {}
+        }
+        let Some(head) = FrameHead::parse(bytes) else { return Ok(0) };
+        if head.length > FRAME_BYTES_MAX {
+            return Err(Http2Fault::Protocol(ErrorCode::FrameSize));
+        }
+        let end = FRAME_HEAD_BYTES + head.length;
+        let Some(payload) = bytes.get(FRAME_HEAD_BYTES..end) else { return Ok(0) };
+        self.meter.frame(&head, payload.first().copied()).map_err(Http2Fault::Abuse)?;
+        match self.frame(&head, payload) {
+            Ok(()) => {}
+            Err(Refused::Connection(code)) => return Err(Http2Fault::Protocol(code)),
+            Err(Refused::Stream(id, code)) => {
+                self.reset(id, code);
+                self.meter.reset().map_err(Http2Fault::Abuse)?;
+            }
+        }
+        Ok(end)
+    }
+
+    fn frame(&mut self, head: &FrameHead, payload: &[u8]) -> Result<(), Refused> {
+        let continues = |block: &Block| head.kind == frame::CONTINUATION && head.stream == block.stream;
+        if self.block.as_ref().is_some_and(|block| !continues(block)) {
+            return Err(Refused::PROTOCOL);
+        }
+        if self.stage == Stage::Settings {
+            if head.kind != frame::SETTINGS || head.has(FLAG_ACK) {
+                return Err(Refused::PROTOCOL);
+            }
+            self.stage = Stage::Frames;
+        }
+        let is_of_connection = matches!(head.kind, frame::SETTINGS | frame::PING | frame::GOAWAY);
+        let is_of_stream = matches!(
+            head.kind,
+            frame::DATA | frame::HEADERS | frame::PRIORITY | frame::RST_STREAM | frame::CONTINUATION
+        );
+        if (is_of_connection && head.stream != 0) || (is_of_stream && head.stream == 0) {
+            return Err(Refused::PROTOCOL);
+        }
+        match head.kind {
+            frame::DATA => self.data(head, payload),
+            frame::HEADERS => self.headers(head, payload),
+            frame::PRIORITY => self.priority(head, payload),
+            frame::RST_STREAM => self.rst_stream(head, payload),
+            frame::SETTINGS => self.settings(head, payload),
+            // A client never pushes.
+            frame::PUSH_PROMISE => Err(Refused::PROTOCOL),
+            frame::PING => self.ping(head, payload),
+            // What we may still open is nothing anyway.
+            frame::GOAWAY if payload.len() < 8 => Err(Refused::FRAME_SIZE),
+            frame::GOAWAY => Ok(()),
+            frame::WINDOW_UPDATE => self.window_update(head, payload),
+            frame::CONTINUATION => self.continuation(head, payload),
+            // What nobody knows is to be let be (RFC 9113 §5.5).
+            _ => Ok(()),
+        }
+    }
+
+    fn data(&mut self, head: &FrameHead, payload: &[u8]) -> Result<(), Refused> {
+        let id = head.stream;
+        let data = unpad(head, payload)?;
+        self.recv_window -= signed(payload.len());
+        if self.recv_window < 0 {
+            return Err(Refused::Connection(ErrorCode::FlowControl));
+        }
+        let Some(stream) = self.streams.get_mut(&id) else {
+            self.release(payload.len());
+            return self.after_end(id);
+        };
+        match stream.receive(data, payload.len(), head.has(FLAG_END_STREAM)) {
+            Ok(()) => {
+                let padding = payload.len() - data.len();
+                self.release_stream(id, padding);
+                self.release(padding);
+                self.wake(id);
+                Ok(())
+            }
+            Err(unwanted) => {
+                self.release(payload.len());
+                match unwanted {
+                    Unwanted::Late => Ok(()),
+                    Unwanted::Refused(code) => Err(Refused::Stream(id, code)),
+                    Unwanted::Closed => Err(Refused::Connection(ErrorCode::StreamClosed)),
+                }
+            }
+        }
+    }
+
+    /// What a frame means on a stream that has ended, or never began.
+    fn after_end(&self, id: u32) -> Result<(), Refused> {
+        if id > self.last {
+            return Err(Refused::PROTOCOL);
+        }
+        match self.ended.iter().find(|ended| ended.stream == id) {
+            // It crossed our end of the stream.
+            Some(ended) if ended.is_cut => Ok(()),
+            Some(_) => Err(Refused::Connection(ErrorCode::StreamClosed)),
+            // Too long ago to tell, or passed over.
+            None => Err(Refused::Connection(ErrorCode::StreamClosed)),
+        }
+    }
+
+    fn headers(&mut self, head: &FrameHead, payload: &[u8]) -> Result<(), Refused> {
+        let id = head.stream;
+        let mut fragment = unpad(head, payload)?;
+        let mut purpose = self.purpose(id)?;
+        if head.has(FLAG_PRIORITY) {
+            let (dependency, rest) = fragment.split_at_checked(5).ok_or(Refused::FRAME_SIZE)?;
+            fragment = rest;
+            if dependency.get(..4).and_then(number) == Some(id) {
+                purpose = Purpose::Reset(ErrorCode::Protocol);
+            }
+        }
+        self.last = self.last.max(id);
+        self.block = Some(Block { stream: id, ends_stream: head.has(FLAG_END_STREAM), purpose });
+        self.block_bytes.clear();
+        self.gather(head, fragment)
+    }
+
+    /// What a block of fields on this stream is.
+    fn purpose(&self, id: u32) -> Result<Purpose, Refused> {
+        if id.is_multiple_of(2) {
+            return Err(Refused::PROTOCOL);
+        }
+        if id > self.last {
+            return Ok(match self.leaving {
+                // The client will send it again elsewhere.
+                Leaving::Last(_) => Purpose::Nothing,
+                Leaving::No | Leaving::Told => Purpose::Request,
+            });
+        }
+        match self.streams.get(&id).map(|stream| stream.reset) {
+            Some(Some(Side::Client)) => return Err(Refused::Connection(ErrorCode::StreamClosed)),
+            Some(Some(Side::Server)) => return Ok(Purpose::Nothing),
+            Some(None) => return Ok(Purpose::Trailers),
+            None => {}
+        }
+        match self.ended.iter().find(|ended| ended.stream == id) {
+            Some(ended) if ended.is_cut => Ok(Purpose::Nothing),
+            Some(_) => Err(Refused::Connection(ErrorCode::StreamClosed)),
+            // Streams are opened in their order.
+            None => Err(Refused::PROTOCOL),
+        }
+    }
+
+    fn continuation(&mut self, head: &FrameHead, payload: &[u8]) -> Result<(), Refused> {
+        if self.block.is_none() {
+            return Err(Refused::PROTOCOL);
+        }
+        self.gather(head, payload)
+    }
+
+    fn gather(&mut self, head: &FrameHead, fragment: &[u8]) -> Result<(), Refused> {
+        // What is compressed is hardly longer than what comes of it; so much is no head that anybody takes.
+        if self.block_bytes.len() + fragment.len()
+            > 2 * self.limits.head.head_bytes_max.max(16 * 1024) as usize
+        {
+            return Err(Refused::Connection(ErrorCode::EnhanceYourCalm));
+        }
+        self.block_bytes.extend_from_slice(fragment);
+        if head.has(FLAG_END_HEADERS) { self.end_block() } else { Ok(()) }
+    }
+
+    fn end_block(&mut self) -> Result<(), Refused> {
+        let Some(Block { stream: id, ends_stream, purpose }) = self.block.take() else { return Ok(()) };
+        let Self { fields, limits, decoder, block_bytes, .. } = self;
+        let decoded = decoder.decode(block_bytes, |name, value| fields.add(name, value, &limits.head));
+        block_bytes.clear();
+        block_bytes.shrink_to(KEPT_BYTES_MAX);
+        decoded.map_err(|_| Refused::COMPRESSION)?;
+        let done = match purpose {
+            Purpose::Nothing => Ok(()),
+            Purpose::Reset(code) => Err(Refused::Stream(id, code)),
+            Purpose::Request => self.open(id, ends_stream),
+            Purpose::Trailers => self.trail(id, ends_stream),
+        };
+        self.fields.clear();
+        done
+    }
+
+    fn open(&mut self, id: u32, is_ended: bool) -> Result<(), Refused> {
+        if self.streams.len() >= self.limits.streams_max as usize {
+            return Err(Refused::Stream(id, ErrorCode::RefusedStream));
+        }
+        let arrived =
+            self.fields.write_request(is_ended).map_err(|_| Refused::Stream(id, ErrorCode::Protocol))?;
+        let send_window = i64::from(self.peer.stream_window);
+        let stream = Stream::new(arrived.head, arrived.length, self.limits.stream_window, send_window);
+        self.streams.insert(id, stream);
+        self.note_opened(id);
+        Ok(())
+    }
+
+    fn trail(&mut self, id: u32, is_ended: bool) -> Result<(), Refused> {
+        let Some(stream) = self.streams.get_mut(&id) else { return Ok(()) };
+        if stream.is_recv_ended {
+            return Err(Refused::Stream(id, ErrorCode::StreamClosed));
+        }
+        let is_right = is_ended && self.fields.write_trailers(&mut stream.trailers).is_ok() && stream.end();
+        if !is_right {
+            return Err(Refused::Stream(id, ErrorCode::Protocol));
+        }
+        self.wake(id);
+        Ok(())
+    }
+
+    /// Priorities are not followed, but they are to be right (RFC 9113 §5.3.2).
+    fn priority(&mut self, head: &FrameHead, payload: &[u8]) -> Result<(), Refused> {
+        let code = match payload.first_chunk::<4>() {
+            Some(dependency) if payload.len() == 5 => {
+                if number(dependency) != Some(head.stream) {
+                    return Ok(());
+                }
+                ErrorCode::Protocol
+            }
+            Some(_) | None => ErrorCode::FrameSize,
+        };
+        // A stream that never began cannot be reset.
+        Err(if head.stream > self.last {
+            Refused::Connection(code)
+        } else {
+            Refused::Stream(head.stream, code)
+        })
+    }
+
+    fn rst_stream(&mut self, head: &FrameHead, payload: &[u8]) -> Result<(), Refused> {
+        if payload.len() != 4 {
+            return Err(Refused::FRAME_SIZE);
+        }
+        if head.stream > self.last {
+            return Err(Refused::PROTOCOL);
+        }
+        self.drop_stream(head.stream, Side::Client);
+        if let Some(ended) = self.ended.iter_mut().find(|ended| ended.stream == head.stream) {
+            // Nothing crosses our end of it any more.
+            ended.is_cut = false;
+        }
+        Ok(())
+    }
+
+    fn settings(&mut self, head: &FrameHead, payload: &[u8]) -> Result<(), Refused> {
+        if head.has(FLAG_ACK) {
+            return if payload.is_empty() { Ok(()) } else { Err(Refused::FRAME_SIZE) };
+        }
+        let before = self.peer.stream_window;
+        self.peer.take(payload)?;
+        let more = i64::from(self.peer.stream_window) - i64::from(before);
+        if more != 0 {
+            for stream in self.streams.values_mut() {
+                stream.send_window += more;
+                if stream.send_window > i64::from(STREAM_MAX) {
+                    return Err(Refused::Connection(ErrorCode::FlowControl));
+                }
+            }
+            let ids: Vec<u32> = self.streams.keys().copied().collect();
+            ids.into_iter().for_each(|id| self.wake(id));
+        }
+        write_ack(&mut self.out);
+        Ok(())
+    }
+
+    fn ping(&mut self, head: &FrameHead, payload: &[u8]) -> Result<(), Refused> {
+        if payload.len() != 8 {
+            return Err(Refused::FRAME_SIZE);
+        }
+        if !head.has(FLAG_ACK) {
+            write_frame(&mut self.out, frame::PING, FLAG_ACK, 0, payload);
+        } else if payload == LEAVING && self.leaving == Leaving::Told {
+            self.leave_now();
+        }
+        Ok(())
+    }
+
+    fn window_update(&mut self, head: &FrameHead, payload: &[u8]) -> Result<(), Refused> {
+        let more = i64::from(number(payload).ok_or(Refused::FRAME_SIZE)?);
+        let id = head.stream;
+        if id == 0 {
+            if more == 0 {
+                return Err(Refused::PROTOCOL);
+            }
+            self.send_window += more;
+            if self.send_window > i64::from(STREAM_MAX) {
+                return Err(Refused::Connection(ErrorCode::FlowControl));
+            }
+            self.wake_stalled();
+            return Ok(());
+        }
+        if id > self.last {
+            return Err(Refused::PROTOCOL);
+        }
+        let Some(stream) = self.streams.get_mut(&id).filter(|stream| stream.reset.is_none()) else {
+            return Ok(());
+        };
+        if more == 0 {
+            return Err(Refused::Stream(id, ErrorCode::Protocol));
+        }
+        stream.send_window += more;
+        if stream.send_window > i64::from(STREAM_MAX) {
+            return Err(Refused::Stream(id, ErrorCode::FlowControl));
+        }
+        self.wake(id);
+        Ok(())
+    }
+
+    /// Resets a stream of which something cannot be taken.
+    fn reset(&mut self, id: u32, code: ErrorCode) {
+        self.drop_stream(id, Side::Server);
+        self.write_reset(id, code);
+        self.note_ended(id, true);
+    }
+
+    /// Ends a stream for its exchange, which counts among the streams until it has let go.
+    fn drop_stream(&mut self, id: u32, by: Side) {
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        let unread = stream.unread().len();
+        stream.end_both(by);
+        self.release(unread);
+        self.wake(id);
+    }
+}
+
+/// Takes the padding away (RFC 9113 §6.1).
+fn unpad<'p>(head: &FrameHead, payload: &'p [u8]) -> Result<&'p [u8], Refused> {
+    if !head.has(FLAG_PADDED) {
+        return Ok(payload);
+    }
+    let (padding, rest) = payload.split_first().ok_or(Refused::FRAME_SIZE)?;
+    let length = rest.len().checked_sub(usize::from(*padding)).ok_or(Refused::PROTOCOL)?;
+    Ok(rest.get(..length).unwrap_or_default())
+}
+
+fn signed(length: usize) -> i64 {
+    i64::try_from(length).unwrap_or(i64::MAX)
+}

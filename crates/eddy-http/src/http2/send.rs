@@ -1,0 +1,174 @@
+//! What the client is sent.
+
+use super::connection::{Http2, Stage};
+use super::frame::{self, FLAG_END_HEADERS, FLAG_END_STREAM, FRAME_BYTES_MAX, write_frame, write_frame_head};
+use super::hpack::{encode_field, encode_status};
+use super::stream::{Gone, Stream};
+
+impl Http2 {
+    /// Sends the first head of `text`, as eddy writes heads towards a client: interim or final. Answers with its length.
+    /// `ends` says that nothing follows it.
+    ///
+    /// # Errors
+    /// When nobody waits for it.
+    ///
+    /// # Cost
+    /// One pass; no allocation once as much was sent before.
+    pub fn send_head(&mut self, id: u32, text: &[u8], ends: bool) -> Result<usize, Gone> {
+        let is_first = !self.has_sent_block;
+        let Some(stream) = open(&mut self.streams, id) else { return Err(Gone) };
+        let mut lines = Lines(text);
+        let status = lines.next().and_then(status_of).unwrap_or(500);
+        let mut block = std::mem::take(&mut self.sent_block);
+        encode_status(&mut block, status, is_first);
+        let mut name = std::mem::take(&mut self.sent_name);
+        for line in lines.by_ref() {
+            if line.is_empty() {
+                break;
+            }
+            let Some((before, value)) = split_line(line) else { continue };
+            name.clear();
+            name.extend(before.iter().map(u8::to_ascii_lowercase));
+            if !is_of_connection(&name) {
+                encode_field(&mut block, &name, value);
+            }
+        }
+        let length = text.len() - lines.0.len();
+        if status >= 200 {
+            stream.is_answered = true;
+            stream.is_send_ended = ends;
+        }
+        self.sent_name = name;
+        self.write_block(id, block, ends && status >= 200);
+        Ok(length)
+    }
+
+    /// Sends as much data as the windows and the room allow, `first` before `second`; answers with how much, 0 where the
+    /// stream has to wait: it is among the woken then once it need not. `ends` says that nothing follows.
+    ///
+    /// # Errors
+    /// When nobody waits for it.
+    ///
+    /// # Cost
+    /// One copy.
+    pub fn send_data(&mut self, id: u32, first: &[u8], second: &[u8], ends: bool) -> Result<usize, Gone> {
+        let total = first.len() + second.len();
+        let mut sent = 0;
+        while sent < total {
+            let has_room = !self.is_full();
+            let Some(stream) = open(&mut self.streams, id) else { return Err(Gone) };
+            let window = stream.send_window.min(self.send_window).clamp(0, FRAME_BYTES_MAX as i64);
+            let count = usize::try_from(window).unwrap_or(0).min(total - sent);
+            if count == 0 || !has_room {
+                // The stream's own window wakes it by itself.
+                if (stream.send_window > 0 || !has_room) && !self.stalled.contains(&id) {
+                    self.stalled.push(id);
+                }
+                break;
+            }
+            let is_last = ends && sent + count == total;
+            stream.send_window -= window_of(count);
+            stream.is_send_ended = is_last;
+            self.send_window -= window_of(count);
+            let flags = if is_last { FLAG_END_STREAM } else { 0 };
+            write_frame_head(&mut self.out, count, frame::DATA, flags, id);
+            for (piece, start) in [(first, 0), (second, first.len())] {
+                let from = sent.saturating_sub(start);
+                let to = (sent + count).saturating_sub(start).min(piece.len());
+                self.out.extend_from_slice(piece.get(from..to).unwrap_or_default());
+            }
+            sent += count;
+        }
+        Ok(sent)
+    }
+
+    /// Ends the answer, with `trailers` as [`crate::write_trailers`] writes them; empty for none.
+    ///
+    /// # Errors
+    /// When nobody waits for it.
+    pub fn send_end(&mut self, id: u32, trailers: &[u8]) -> Result<(), Gone> {
+        let Some(stream) = open(&mut self.streams, id) else { return Err(Gone) };
+        stream.is_send_ended = true;
+        let mut block = std::mem::take(&mut self.sent_block);
+        for line in Lines(trailers.strip_prefix(b"0\r\n").unwrap_or_default()) {
+            if let Some((name, value)) = split_line(line) {
+                encode_field(&mut block, &name.to_ascii_lowercase(), value);
+            }
+        }
+        if block.is_empty() {
+            self.sent_block = block;
+            write_frame(&mut self.out, frame::DATA, FLAG_END_STREAM, id, &[]);
+        } else {
+            self.write_block(id, block, true);
+        }
+        Ok(())
+    }
+
+    /// Whether anything can be sent on this stream now: there is room, and both windows are open.
+    pub fn is_writable(&self, id: u32) -> bool {
+        self.streams.get(&id).is_none_or(|stream| {
+            stream.reset.is_some() || (stream.send_window > 0 && self.send_window > 0 && !self.is_full())
+        })
+    }
+
+    /// Writes a block of fields in as many frames as it takes, and keeps its memory for the next.
+    fn write_block(&mut self, id: u32, mut block: Vec<u8>, ends: bool) {
+        self.has_sent_block = true;
+        let mut pieces = block.chunks(FRAME_BYTES_MAX).peekable();
+        let mut kind = frame::HEADERS;
+        while let Some(piece) = pieces.next() {
+            let mut flags = if pieces.peek().is_none() { FLAG_END_HEADERS } else { 0 };
+            if kind == frame::HEADERS && ends {
+                flags |= FLAG_END_STREAM;
+            }
+            write_frame(&mut self.out, kind, flags, id, piece);
+            kind = frame::CONTINUATION;
+        }
+        block.clear();
+        block.shrink_to(KEPT_BYTES_MAX);
+        self.sent_block = block;
+        debug_assert!(self.stage != Stage::Preface, "nothing is answered before it was asked");
+    }
+}
+
+/// A stream that can still be written to.
+fn open(streams: &mut std::collections::BTreeMap<u32, Stream>, id: u32) -> Option<&mut Stream> {
+    streams.get_mut(&id).filter(|stream| stream.reset.is_none() && !stream.is_send_ended)
+}
+
+fn window_of(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// The lines of a text of our own.
+struct Lines<'t>(&'t [u8]);
+
+impl<'t> Iterator for Lines<'t> {
+    type Item = &'t [u8];
+
+    fn next(&mut self) -> Option<&'t [u8]> {
+        let end = memchr::memchr(b'\n', self.0)?;
+        let (line, rest) = self.0.split_at_checked(end + 1)?;
+        self.0 = rest;
+        line.strip_suffix(b"\r\n")
+    }
+}
+
+fn split_line(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let colon = memchr::memchr(b':', line)?;
+    let (name, rest) = line.split_at_checked(colon)?;
+    Some((name, rest.strip_prefix(b": ")?))
+}
+
+/// The status in `HTTP/1.1 200 OK`.
+fn status_of(line: &[u8]) -> Option<u16> {
+    str::from_utf8(line.get(9..12)?).ok()?.parse().ok()
+}
+
+/// Whether a field says something of a connection of HTTP/1 (RFC 9113 §8.2.2).
+fn is_of_connection(name: &[u8]) -> bool {
+    matches!(name, b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding" | b"upgrade")
+}
+
+/// Capacity above which memory is freed after a block.
+const KEPT_BYTES_MAX: usize = 8 * 1024;

@@ -1,0 +1,91 @@
+//! What each side tells the other of itself.
+
+use super::code::{ErrorCode, Refused};
+use super::frame::{self, FLAG_ACK, FRAME_BYTES_MAX, STREAM_MAX, write_frame};
+use super::limits::Http2Limits;
+
+const HEADER_TABLE_SIZE: u16 = 0x1;
+const ENABLE_PUSH: u16 = 0x2;
+const MAX_CONCURRENT_STREAMS: u16 = 0x3;
+const INITIAL_WINDOW_SIZE: u16 = 0x4;
+const MAX_FRAME_SIZE: u16 = 0x5;
+const MAX_HEADER_LIST_SIZE: u16 = 0x6;
+/// Longest frame that any side may ask for.
+const MAX_FRAME_SIZE_MAX: u32 = (1 << 24) - 1;
+/// The window of a connection until it is told otherwise.
+pub(super) const WINDOW: u32 = 65_535;
+
+/// What the client tells of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PeerSettings {
+    /// What may be sent on a new stream.
+    pub(super) stream_window: u32,
+}
+
+impl Default for PeerSettings {
+    fn default() -> Self {
+        Self { stream_window: WINDOW }
+    }
+}
+
+impl PeerSettings {
+    /// Takes note of what the client tells. Longer frames than usual are never sent, and nothing that we send is
+    /// remembered, so what it allows of that matters to nobody.
+    ///
+    /// # Errors
+    /// What is no setting.
+    ///
+    /// # Spec
+    /// RFC 9113 §6.5.2
+    pub(super) fn take(&mut self, payload: &[u8]) -> Result<(), Refused> {
+        let (settings, rest) = payload.as_chunks::<6>();
+        if !rest.is_empty() {
+            return Err(Refused::FRAME_SIZE);
+        }
+        for [i0, i1, v0, v1, v2, v3] in settings {
+            let value = u32::from_be_bytes([*v0, *v1, *v2, *v3]);
+            match u16::from_be_bytes([*i0, *i1]) {
+                ENABLE_PUSH if value > 1 => return Err(Refused::PROTOCOL),
+                INITIAL_WINDOW_SIZE if value > STREAM_MAX => {
+                    return Err(Refused::Connection(ErrorCode::FlowControl));
+                }
+                INITIAL_WINDOW_SIZE => self.stream_window = value,
+                MAX_FRAME_SIZE if !(16_384..=MAX_FRAME_SIZE_MAX).contains(&value) => {
+                    return Err(Refused::PROTOCOL);
+                }
+                HEADER_TABLE_SIZE
+                | ENABLE_PUSH
+                | MAX_CONCURRENT_STREAMS
+                | MAX_FRAME_SIZE
+                | MAX_HEADER_LIST_SIZE => {}
+                // What nobody knows is to be let be.
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes what we tell of ourselves, and the window of the connection.
+pub(super) fn write_own(out: &mut Vec<u8>, limits: &Http2Limits) {
+    let settings = [
+        (MAX_CONCURRENT_STREAMS, limits.streams_max),
+        (INITIAL_WINDOW_SIZE, limits.stream_window),
+        (MAX_HEADER_LIST_SIZE, limits.head.head_bytes_max),
+    ];
+    let mut payload = Vec::with_capacity(18);
+    for (id, value) in settings {
+        payload.extend_from_slice(&id.to_be_bytes());
+        payload.extend_from_slice(&value.to_be_bytes());
+    }
+    debug_assert!(FRAME_BYTES_MAX >= 16_384, "the least that the protocol allows is not told");
+    write_frame(out, frame::SETTINGS, 0, 0, &payload);
+    if let Some(more) = limits.connection_window.checked_sub(WINDOW).filter(|more| *more > 0) {
+        write_frame(out, frame::WINDOW_UPDATE, 0, 0, &more.to_be_bytes());
+    }
+}
+
+/// Writes that the client's settings were taken.
+pub(super) fn write_ack(out: &mut Vec<u8>) {
+    write_frame(out, frame::SETTINGS, FLAG_ACK, 0, &[]);
+}
