@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use eddy_filter::FilterPolicy;
 use eddy_filter::builtin::BuiltinConfig;
-use eddy_http::HeadLimits;
+use eddy_http::{HeadLimits, Http2Limits};
 use eddy_route::RouteTable;
 use eddy_route::nginx::Sites;
 use eddy_route::normalise::Normaliser;
@@ -70,6 +70,8 @@ pub struct ListenerConfig {
     pub tls: Option<ListenerTlsConfig>,
     /// Which connections begin with what a proxy in front says of them, if any do.
     pub proxy_protocol: Option<ProxyProtocolConfig>,
+    /// How HTTP/2 is spoken.
+    pub http2: Http2Config,
     /// How the paths of requests are normalised before rules see them.
     pub normaliser: Normaliser,
     /// Limits of one connection and request.
@@ -86,6 +88,35 @@ pub struct ListenerConfig {
     pub has_access_log: bool,
     /// The filters that its exchanges pass, by index, in order.
     pub filters: Vec<usize>,
+}
+
+/// How a listener speaks HTTP/2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Http2Config {
+    /// Whether it is offered to clients that come over TLS.
+    pub over_tls: bool,
+    /// Whether it is taken from clients that begin with it in cleartext.
+    pub in_cleartext: bool,
+    /// How much a connection may hold and ask for; the limits of heads are the listener's.
+    limits: Http2Limits,
+}
+
+impl Default for Http2Config {
+    fn default() -> Self {
+        Self { over_tls: true, in_cleartext: true, limits: Http2Limits::default() }
+    }
+}
+
+impl Http2Config {
+    /// It with these limits; those of heads are not taken from there.
+    pub fn with(self, limits: Http2Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// The limits of a connection whose heads have these.
+    pub fn limits(&self, head: HeadLimits) -> Http2Limits {
+        Http2Limits { head, ..self.limits }
+    }
 }
 
 /// A filter as configured; made ready by those who know its kind.

@@ -5,6 +5,7 @@ pub mod corpus;
 pub mod differential;
 pub mod drive;
 pub mod evil;
+pub mod framed;
 pub mod gateway;
 pub mod go;
 pub mod journal;

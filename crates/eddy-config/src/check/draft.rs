@@ -11,7 +11,7 @@ use super::listener::Taken;
 use super::names::Names;
 use super::table::{RulePlaces, Tables};
 use crate::config::{
-    Action, ForwardedConfig, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
+    Action, ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
 };
 use crate::dialect::gateway_api::ObjectStatus;
 use crate::problem::{Place, Report, SourceText};
@@ -142,6 +142,7 @@ impl Draft<'_, '_> {
         }
         self.taken.take_address(address, place, report);
         self.listeners.push(ListenerConfig {
+            http2: Http2Config::default(),
             normaliser: eddy_route::normalise::Normaliser::Eddy,
             name,
             address: address.clone(),

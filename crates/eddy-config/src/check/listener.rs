@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_http::HeadLimits;
+use eddy_http::{HeadLimits, Http2Limits};
 
 use super::cluster::{set_number, set_time};
 use super::filter::Filters;
@@ -13,10 +13,12 @@ use super::gateway::is_loopback;
 use super::names::{Names, place_text};
 use super::table::Tables;
 use super::tls::check_tls;
-use crate::config::{ForwardedConfig, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve};
+use crate::config::{
+    ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
+};
 use crate::problem::{Place, Report, SourceText};
 use crate::read::{At, OneOrMany};
-use crate::spec::{ForwardedSpec, ListenerLimitsSpec, ListenerSpec, TimeoutsSpec};
+use crate::spec::{ForwardedSpec, Http2Spec, ListenerLimitsSpec, ListenerSpec, TimeoutsSpec};
 use crate::value::Name;
 
 /// Checks the listeners; a route table they name counts as used.
@@ -93,6 +95,7 @@ fn check_listener(
     }
     let proxy_protocol = spec.proxy_protocol.as_ref().map(|spec| check_proxy_protocol(spec, report));
     let forwarded = check_forwarded(spec.forwarded.as_ref(), report);
+    let http2 = check_http2(spec.http2.as_ref());
     let tls = spec.tls.as_ref().and_then(|tls| check_tls(tls, taken.sources, report));
     let address = spec.address.as_ref()?;
     taken.take_address(&address.value, address.place, report);
@@ -113,6 +116,7 @@ fn check_listener(
         serve: serve?,
         tls,
         proxy_protocol,
+        http2,
         limits,
         timeouts,
         forwarded,
@@ -125,6 +129,23 @@ fn check_listener(
 
 /// How long a connection that is passed on may be silent where nothing is said: many protocols are for minutes.
 const FORWARD_IDLE: Duration = Duration::from_secs(10 * 60);
+
+fn check_http2(spec: Option<&At<Http2Spec>>) -> Http2Config {
+    let mut config = Http2Config::default();
+    let Some(At { value: spec, .. }) = spec else { return config };
+    config.over_tls = spec.tls.as_ref().is_none_or(|tls| tls.value);
+    config.in_cleartext = spec.cleartext.as_ref().is_none_or(|cleartext| cleartext.value);
+    let mut limits = Http2Limits::default();
+    set_number(&mut limits.streams_max, spec.streams);
+    if let Some(bytes) = spec.stream_window {
+        limits.stream_window = bytes.value.to_u32();
+    }
+    if let Some(bytes) = spec.connection_window {
+        limits.connection_window = bytes.value.to_u32();
+    }
+    set_number(&mut limits.budget, spec.budget);
+    config.with(limits)
+}
 
 fn check_serve(
     spec: &ListenerSpec,

@@ -26,6 +26,8 @@ mapping! {
         optional proxy_protocol: ProxyProtocolSpec, otherwise "connections come from clients themselves", example "{from: [10.0.0.0/8]}";
         /// Serve over TLS.
         optional tls: ListenerTlsSpec, otherwise "requests come in cleartext", example "{certificates: [{chain: site.crt, key: site.key}]}";
+        /// How HTTP/2 is spoken, where clients speak it.
+        optional http2: Http2Spec, otherwise "its defaults: clients may, over TLS and in cleartext", example "{streams: 250}";
         /// Limits of a connection and its requests.
         optional limits: ListenerLimitsSpec, otherwise "its defaults", example "{body_bytes: 10MiB}";
         /// Timeouts of a connection and its requests.
@@ -63,6 +65,26 @@ mapping! {
     ProxyProtocolSpec as "proxy_protocol" {
         /// Where connections come from that begin so; those that don't are closed. All others are taken as they are.
         optional from: Vec<At<AddressBlock>>, otherwise "every connection begins so", example "[10.0.0.0/8]";
+    }
+}
+
+mapping! {
+    /// How HTTP/2 is spoken.
+    Http2Spec as "http2" {
+        /// Offer HTTP/2 to clients that come over TLS.
+        optional tls: bool, default "true", example "false";
+        /// Take HTTP/2 from clients that begin with it in cleartext (prior knowledge).
+        optional cleartext: bool, default "true", example "false";
+        /// Most requests at once on a connection. One more is refused in a way that lets the client send it again.
+        optional streams: Number<1, 10_000>, default "100", example "250";
+        /// How much of a request's body may come before it is taken: for fast uploads over long ways, at least what is
+        /// under way meanwhile.
+        optional stream_window: Size<16_384, 16_777_216>, default "64KiB", example "1MiB";
+        /// The same for all requests of a connection together.
+        optional connection_window: Size<65_536, 67_108_864>, default "1MiB", example "4MiB";
+        /// What frames that are neither requests nor bodies may cost at once: a reset or a ping 5, settings 10. A fifth of it
+        /// comes back every second. Beyond it the connection is closed with `ENHANCE_YOUR_CALM`.
+        optional budget: Number<100, 1_000_000>, default "1000", example "5000";
     }
 }
 

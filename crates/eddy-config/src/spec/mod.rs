@@ -25,7 +25,7 @@ pub(crate) use filter::{FilterSpec, GoSpec, NativeSpec, RuleFilterSpec};
 pub(crate) use gateway::{AccessLogSpec, AdminSpec, GatewayLimitsSpec, GatewaySpec, LogSpec, QuarantineSpec};
 pub(crate) use kubernetes::KubernetesSpec;
 pub(crate) use listener::{
-    ForwardSpec, ForwardedSpec, ListenerLimitsSpec, ListenerSpec, ProxyProtocolSpec, TimeoutsSpec,
+    ForwardSpec, ForwardedSpec, Http2Spec, ListenerLimitsSpec, ListenerSpec, ProxyProtocolSpec, TimeoutsSpec,
 };
 pub(crate) use lua::{LuaRuleSpec, LuaScriptSpec, LuaSpec};
 pub(crate) use rule::{

@@ -41,9 +41,10 @@ pub(crate) fn read(drive: &mut Drive<'_>) -> Result<Answer, Fault> {
         return Ok(Answer::Final);
     }
     // A client of HTTP/1.0 knows no interim responses (RFC 9110 §15.2).
-    if exchange.head.version == Version::Http11 {
+    if exchange.head.version != Version::Http10 {
         let bytes = exchange.response_input.held().get(..length).unwrap_or_default();
         write_interim_head(&mut exchange.answer.out, bytes, &exchange.response);
+        exchange.answer.end_head();
     }
     exchange.response_input.consume(length);
     Ok(Answer::Interim)
@@ -121,7 +122,12 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool, is_filtered: bool)
         exchange.answer.out.truncate(head_from);
         return Err(Fault::Egress);
     }
+    exchange.answer.end_head();
     match body {
+        ResponseBody::Length(length) if version == Version::Http2 => {
+            exchange.answer.set_framing(Framing::Frames, Some(length));
+        }
+        _ if version == Version::Http2 => exchange.answer.set_framing(Framing::Frames, None),
         ResponseBody::Chunked => exchange.answer.set_framing(Framing::Chunked, None),
         ResponseBody::Length(length) => exchange.answer.set_framing(Framing::Plain, Some(length)),
         ResponseBody::None | ResponseBody::UntilClose => exchange.answer.set_framing(Framing::Plain, None),

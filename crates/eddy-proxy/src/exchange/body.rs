@@ -1,5 +1,7 @@
 //! A body as it comes in: where its data is among the bytes read, and where it ends.
 
+use std::io;
+
 use eddy_http::{ChunkDecoder, ChunkFault, ChunkLimits, ChunkStep, Fields, RequestBody, ResponseBody};
 
 /// Reads a body of any framing, piece by piece.
@@ -42,6 +44,36 @@ impl BodyReader {
             RequestBody::Length(length) => Framing::Length(length),
             RequestBody::Chunked => Framing::Chunked,
         });
+    }
+
+    /// Begins the body of a request that comes in frames, which tell its end.
+    pub(crate) fn begin_framed(&mut self, body: RequestBody) {
+        self.begin(match body {
+            RequestBody::None => Framing::Done,
+            RequestBody::Length(length) => Framing::Length(length),
+            RequestBody::Chunked => Framing::UntilClose,
+        });
+    }
+
+    /// Ends a body that comes in frames, with `trailers` written as the end of a chunked one; empty for none.
+    ///
+    /// # Errors
+    /// When the body may not end here, or the trailers break a rule or a limit.
+    pub(crate) fn end_framed(&mut self, trailers: &[u8]) -> io::Result<()> {
+        if !self.end_of_stream() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let mut rest = trailers;
+        while !rest.is_empty() {
+            let step = self.chunks.decode(rest).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
+            rest = match step {
+                ChunkStep::More { consumed } | ChunkStep::Done { consumed } => {
+                    rest.get(consumed..).unwrap_or_default()
+                }
+                ChunkStep::Data { .. } => return Err(io::ErrorKind::InvalidData.into()),
+            };
+        }
+        Ok(())
     }
 
     /// Begins the body of a response.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::future::poll_fn;
 use std::task::Poll;
 
-use eddy_http::Method;
+use eddy_http::{Fields, Method};
 
 use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
@@ -93,7 +93,7 @@ pub(crate) async fn collect(drive: &mut Drive<'_>) -> Result<(), Fault> {
         }
         let filled = poll_fn(|cx| {
             down.timer.register(cx);
-            match down.poll_body(cx, &worker.buffers, &exchange.upload.reader) {
+            match down.poll_body(cx, &worker.buffers, &mut exchange.upload.reader) {
                 Poll::Ready(Ok(_)) => Poll::Ready(Ok(())),
                 Poll::Ready(Err(_)) => Poll::Ready(Err(Fault::ClientGone)),
                 Poll::Pending if down.timer.is_expired() => Poll::Ready(Err(Fault::BodyTimeout)),
@@ -112,16 +112,15 @@ pub(crate) fn drip_bytes(drip: Drip) -> u64 {
 
 /// Sends a slow body, a piece at a time.
 pub(crate) async fn drip(drive: &mut Drive<'_>, drip: Drip) -> Result<(), Fault> {
-    if drive.exchange.head.method == Method::Head {
-        return Ok(());
-    }
-    for _ in 0..drip.pieces {
+    let pieces = if drive.exchange.head.method == Method::Head { 0 } else { drip.pieces };
+    for _ in 0..pieces {
         pause(drive, drip.pause_ms).await;
         drive.exchange.answer.out.extend_from_slice(PIECE);
         drive.exchange.answer.written_bytes += PIECE.len() as u64;
         flush(drive).await?;
     }
-    Ok(())
+    drive.exchange.answer.finish(Fields::default());
+    flush(drive).await
 }
 
 async fn pause(drive: &mut Drive<'_>, pause_ms: u64) {

@@ -4,19 +4,24 @@ use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Instant;
 
-use eddy_http::{HeadFault, HeadLimits};
+use eddy_http::{FramedHead, HeadFault, HeadLimits, RequestHead, Version};
 use eddy_io::Fill;
 
 use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
+use crate::session::Wire;
 
 /// Reads and parses the head; `None` when the client leaves before a head has begun.
 ///
 /// Invariant: something is held, because the session waits for it and nothing is taken out before the head is whole.
 pub(crate) async fn read(drive: &mut Drive<'_>) -> Option<Phase> {
     let limits = drive.listener().config.limits.head;
+    if let Wire::Framed(stream) = &drive.down.wire {
+        let head = stream.take_head();
+        return Some(accept_framed(drive, head, &limits));
+    }
     let timeout_ms = u64::try_from(drive.listener().config.timeouts.head.as_millis()).unwrap_or(u64::MAX);
     let mut is_timed = false;
     loop {
@@ -76,6 +81,27 @@ fn accept(drive: &mut Drive<'_>, length: usize) -> Phase {
     down.release(&worker.buffers);
     exchange.is_head_whole = true;
     exchange.upload.reader.begin_request(exchange.head.body);
+    Phase::Rules
+}
+
+/// Takes the head of a request that has come in frames.
+fn accept_framed(drive: &mut Drive<'_>, framed: FramedHead, limits: &HeadLimits) -> Phase {
+    let FramedHead { text, fault, has_body } = framed;
+    let exchange = &mut *drive.exchange;
+    exchange.started = Instant::now();
+    exchange.head_bytes = text;
+    let read = match fault {
+        None => exchange.head.parse_framed(&exchange.head_bytes, limits, has_body),
+        Some(fault) => Err(fault),
+    };
+    if let Err(fault) = read {
+        // What an exchange before it has left there is not of this request.
+        exchange.head = RequestHead::new();
+        exchange.head.version = Version::Http2;
+        return refuse(drive, Fault::RequestHead(fault));
+    }
+    exchange.is_head_whole = true;
+    exchange.upload.reader.begin_framed(exchange.head.body);
     Phase::Rules
 }
 

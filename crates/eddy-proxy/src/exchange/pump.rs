@@ -7,6 +7,7 @@ use eddy_http::{CHUNK_END, CONTINUE, ChunkFault, Fields, write_chunk_header, wri
 use eddy_io::{Buffer, Stream};
 
 use crate::exchange::body::BodyReader;
+use crate::session::FramedStream;
 
 /// Data up to this size is copied behind its head or chunk header, which costs less than a gathering write;
 /// larger data is written from where it was read.
@@ -24,6 +25,20 @@ pub(crate) enum Framing {
     Plain,
     /// By chunks.
     Chunked,
+    /// By frames.
+    Frames,
+}
+
+impl Framing {
+    /// Writes the end of a body: where chunks tell it into `out`, and where frames do, the trailers into `tail`.
+    fn write_end(self, out: &mut Vec<u8>, tail: &mut Vec<u8>, trailers: Fields<'_>) {
+        match self {
+            Self::Plain => {}
+            Self::Chunked => write_trailers(out, trailers),
+            Self::Frames if trailers.is_empty() => {}
+            Self::Frames => write_trailers(tail, trailers),
+        }
+    }
 }
 
 /// How a body differs from the length that was announced.
@@ -41,6 +56,8 @@ pub(crate) struct Pump {
     pub(crate) reader: BodyReader,
     /// Head and framing to be written.
     pub(crate) out: Vec<u8>,
+    /// How much of `out` is heads, which become frames of their own where there are frames.
+    heads: usize,
     sent: usize,
     ready: usize,
     /// Whether the end of a chunk is owed once `ready` is written.
@@ -49,6 +66,9 @@ pub(crate) struct Pump {
     /// Data that was announced and is still to come; none where the end tells itself. Counted where filters have the body.
     owed: Option<u64>,
     is_finished: bool,
+    /// Trailers, and whether the end was told, where that is told by frames.
+    tail: Vec<u8>,
+    is_end_told: bool,
     /// Bytes of data found in the body so far.
     pub(crate) data_bytes: u64,
     /// Bytes of data written so far.
@@ -88,11 +108,15 @@ impl Pump {
     /// Forgets the head that was written, to write one elsewhere; only while no data has been found in the body.
     pub(crate) fn restart(&mut self) {
         self.out.clear();
+        self.heads = 0;
         self.sent = 0;
         self.ready = 0;
         self.owes_chunk_end = false;
+        self.framing = Framing::Plain;
         self.owed = None;
         self.is_finished = false;
+        self.tail.clear();
+        self.is_end_told = false;
     }
 
     /// Sets how the end of the body is told, and the length that was announced, if one was.
@@ -113,7 +137,8 @@ impl Pump {
 
     /// Whether there are bytes to write.
     pub(crate) fn has_output(&self) -> bool {
-        self.sent < self.out.len() || self.ready > 0
+        let owes_end = self.framing == Framing::Frames && self.is_finished && !self.is_end_told;
+        self.sent < self.out.len() || self.ready > 0 || owes_end
     }
 
     /// Whether so much is staged that it is to be written before more is.
@@ -153,11 +178,12 @@ impl Pump {
             }
             self.stage_data(source, piece.data);
         }
-        if self.reader.is_done() && self.ready == 0 && !self.is_finished {
+        // The end of a body in frames is told with its last data.
+        let is_staged = self.ready == 0 || self.framing == Framing::Frames;
+        if self.reader.is_done() && is_staged && !self.is_finished {
             self.is_finished = true;
-            if self.framing == Framing::Chunked {
-                write_trailers(&mut self.out, self.reader.trailers());
-            }
+            let Self { framing, out, tail, reader, .. } = self;
+            framing.write_end(out, tail, reader.trailers());
         }
         Ok(())
     }
@@ -165,6 +191,12 @@ impl Pump {
     /// Stages the interim answer that asks a client for its body.
     pub(crate) fn push_continue(&mut self) {
         self.out.extend_from_slice(CONTINUE);
+        self.end_head();
+    }
+
+    /// Takes note that what is staged, to its end, is heads.
+    pub(crate) fn end_head(&mut self) {
+        self.heads = self.out.len();
     }
 
     /// Stages data that has come through filters.
@@ -192,9 +224,7 @@ impl Pump {
     pub(crate) fn finish(&mut self, trailers: Fields<'_>) {
         debug_assert!(!self.is_finished, "a body ends once");
         self.is_finished = true;
-        if self.framing == Framing::Chunked {
-            write_trailers(&mut self.out, trailers);
-        }
+        self.framing.write_end(&mut self.out, &mut self.tail, trailers);
     }
 
     /// Whether the end of the body has been staged.
@@ -224,6 +254,7 @@ impl Pump {
         source.consume(data_written);
         if self.sent == self.out.len() {
             self.out.clear();
+            self.heads = 0;
             self.sent = 0;
         }
         if self.ready == 0 && self.owes_chunk_end && self.out.is_empty() {
@@ -231,6 +262,49 @@ impl Pump {
             self.out.extend_from_slice(CHUNK_END);
         }
         Poll::Ready(Ok(written))
+    }
+
+    /// As [`Self::poll_write`], as frames of a stream: a head, or data, or the end.
+    ///
+    /// # Errors
+    /// When the client is gone.
+    pub(crate) fn poll_frames(
+        &mut self,
+        cx: &Context<'_>,
+        stream: &FramedStream,
+        source: &mut Buffer,
+    ) -> Poll<io::Result<usize>> {
+        let ends = self.framing == Framing::Frames && self.is_finished && self.tail.is_empty();
+        if self.heads > 0 {
+            let ends = ends && self.out.len() == self.heads && self.ready == 0;
+            let heads = self.out.get(..self.heads).unwrap_or_default();
+            let length = stream.send_head(heads, ends)?;
+            self.out.drain(..length);
+            self.heads = self.heads.saturating_sub(length);
+            self.is_end_told = ends && self.heads == 0;
+            return Poll::Ready(Ok(length));
+        }
+        let staged = self.out.get(self.sent..).unwrap_or_default();
+        let data = source.held().get(..self.ready).unwrap_or_default();
+        if staged.is_empty() && data.is_empty() {
+            stream.send_end(&self.tail)?;
+            self.is_end_told = true;
+            return Poll::Ready(Ok(0));
+        }
+        let total = staged.len() + data.len();
+        let sent = ready!(stream.poll_send(cx, staged, data, ends))?;
+        let from_staged = sent.min(staged.len());
+        let from_source = sent - from_staged;
+        self.is_end_told = ends && sent == total;
+        self.sent += from_staged;
+        self.ready -= from_source;
+        self.written_bytes += from_source as u64;
+        source.consume(from_source);
+        if self.sent == self.out.len() {
+            self.out.clear();
+            self.sent = 0;
+        }
+        Poll::Ready(Ok(sent))
     }
 
     fn stage_data(&mut self, source: &mut Buffer, data: usize) {

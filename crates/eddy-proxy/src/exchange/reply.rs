@@ -4,11 +4,14 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::Poll;
 
-use eddy_http::{FieldEdits, Fields, LocalReply, Method, ResponseBody, status_reason, write_local_head};
+use eddy_http::{
+    FieldEdits, Fields, LocalReply, Method, ResponseBody, Version, status_reason, write_local_head,
+};
 
 use crate::exchange::answer::{self, may_keep_alive};
 use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
+use crate::exchange::pump::Framing;
 use crate::exchange::state::{Exchange, LocalBody};
 use crate::exchange::{demo, filter, site};
 use crate::fault::Fault;
@@ -116,6 +119,10 @@ fn write_plain(drive: &mut Drive<'_>) -> Result<(), Fault> {
     write_local_head(&mut exchange.answer.out, &reply);
     check_egress(drive, ResponseBody::Length(body_len))?;
     let exchange = &mut *drive.exchange;
+    exchange.answer.end_head();
+    if version == Version::Http2 {
+        exchange.answer.set_framing(Framing::Frames, None);
+    }
     if exchange.head.method != Method::Head && may_have_body(status) {
         let Exchange { answer, local, scratch, .. } = exchange;
         let body = match &local.body {
@@ -126,6 +133,9 @@ fn write_plain(drive: &mut Drive<'_>) -> Result<(), Fault> {
         };
         answer.out.extend_from_slice(body);
         answer.written_bytes += body.len() as u64;
+    }
+    if !matches!(exchange.local.body, LocalBody::Drip(_)) {
+        exchange.answer.finish(Fields::default());
     }
     Ok(())
 }

@@ -171,7 +171,7 @@ impl Transfer<'_, '_> {
                     exchange.answer.push_continue();
                 }
             }
-            match down.poll_body(cx, &worker.buffers, &exchange.upload.reader) {
+            match down.poll_body(cx, &worker.buffers, &mut exchange.upload.reader) {
                 Poll::Ready(Ok(count)) => {
                     self.client_guard_in.moved(count as u64, worker.timers.now_ms());
                 }

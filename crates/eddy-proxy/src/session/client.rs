@@ -44,6 +44,11 @@ impl Client {
         self.secure.get()
     }
 
+    /// Whether the client and we have agreed on this protocol in the handshake.
+    pub(crate) fn has_agreed_on(&self, protocol: &[u8]) -> bool {
+        self.secure().is_some_and(|secure| secure.facts.protocol.as_deref() == Some(protocol))
+    }
+
     /// The scheme of what the client asks for.
     pub(crate) fn scheme(&self) -> &'static str {
         if self.secure.get().is_some() { "https" } else { "http" }

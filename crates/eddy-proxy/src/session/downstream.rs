@@ -5,10 +5,11 @@ use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-use eddy_io::{BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, Stream, Timer};
+use eddy_io::{BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, Timer};
 
 use crate::exchange::{BodyReader, Pump};
 use crate::session::client::Client;
+use crate::session::wire::Wire;
 use crate::worker::{Ticket, Waited, Worker};
 
 /// A client's connection.
@@ -17,7 +18,7 @@ use crate::worker::{Ticket, Waited, Worker};
 /// [`Self::poll_left`] whether the client is still there; the rest is the session's.
 #[derive(Debug)]
 pub(crate) struct Downstream {
-    pub(crate) stream: Stream,
+    pub(crate) wire: Wire,
     pub(crate) client: Rc<Client>,
     pub(crate) timer: Timer,
     /// What was read and not yet used; without capacity while nothing is held.
@@ -40,16 +41,9 @@ pub(crate) enum Wake {
 }
 
 impl Downstream {
-    /// A connection that was just accepted.
-    pub(crate) fn new(stream: Stream, client: Client, timer: Timer) -> Self {
-        Self {
-            stream,
-            client: Rc::new(client),
-            timer,
-            input: Buffer::default(),
-            waited: Waited::InTime,
-            requests: 0,
-        }
+    /// A connection, of which nothing was read.
+    pub(crate) fn new(wire: Wire, client: Rc<Client>, timer: Timer) -> Self {
+        Self { wire, client, timer, input: Buffer::default(), waited: Waited::InTime, requests: 0 }
     }
 
     /// Reads more of a request's body, and tells how many bytes.
@@ -60,12 +54,15 @@ impl Downstream {
         &mut self,
         cx: &mut Context<'_>,
         pool: &BufferPool,
-        body: &BodyReader,
+        body: &mut BodyReader,
     ) -> Poll<io::Result<usize>> {
         debug_assert!(!body.is_done(), "there is nothing to be read");
         match ready!(self.poll_fill(cx, pool))? {
             Fill::Bytes(count) => Poll::Ready(Ok(count)),
-            Fill::End => Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
+            Fill::End => Poll::Ready(match &self.wire {
+                Wire::Connection(_) => Err(io::ErrorKind::UnexpectedEof.into()),
+                Wire::Framed(stream) => body.end_framed(&stream.trailers()).map(|()| 0),
+            }),
         }
     }
 
@@ -79,7 +76,10 @@ impl Downstream {
         answer: &mut Pump,
         source: &mut Buffer,
     ) -> Poll<io::Result<usize>> {
-        answer.poll_write(cx, &mut self.stream, source)
+        match &mut self.wire {
+            Wire::Connection(stream) => answer.poll_write(cx, stream, source),
+            Wire::Framed(stream) => answer.poll_frames(cx, stream, source),
+        }
     }
 
     /// Waits until a client that has said all of its request ends its side. What it says beyond the request is held.
@@ -87,6 +87,10 @@ impl Downstream {
     /// # Errors
     /// When it is gone.
     pub(crate) fn poll_left(&mut self, cx: &mut Context<'_>, pool: &BufferPool) -> Poll<io::Result<()>> {
+        if let Wire::Framed(stream) = &self.wire {
+            ready!(stream.poll_gone(cx));
+            return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
+        }
         if !self.input.is_empty() {
             return Poll::Pending;
         }
@@ -121,7 +125,7 @@ impl Downstream {
             if ticket.is_some() || (worker.crowd.is_gathering() && self.may_have_said(cx)) {
                 self.waited = ready!(self.poll_turn(cx, &mut ticket, worker));
                 self.timer.arm(timeout_ms);
-                if self.waited == Waited::TooLong && self.stream.is_ended() {
+                if self.waited == Waited::TooLong && self.wire.is_ended() {
                     worker.crowd.call_substitute(worker.timers.now_ms());
                     return Poll::Ready(Wake::Gone);
                 }
@@ -145,7 +149,7 @@ impl Downstream {
     }
 
     fn may_have_said(&self, cx: &mut Context<'_>) -> bool {
-        !self.input.is_empty() || self.stream.poll_readable(cx).is_ready()
+        !self.input.is_empty() || self.wire.poll_readable(cx).is_ready()
     }
 
     /// Waits for the worker's call to read what has come.
@@ -176,11 +180,15 @@ impl Downstream {
 
     /// Reads more behind what is held, into a buffer of the pool if there is none yet.
     pub(crate) fn poll_fill(&mut self, cx: &mut Context<'_>, pool: &BufferPool) -> Poll<io::Result<Fill>> {
+        let stream = match &mut self.wire {
+            Wire::Connection(stream) => stream,
+            Wire::Framed(stream) => return stream.poll_fill(cx, &mut self.input, pool),
+        };
         if self.input.capacity() == 0 {
-            ready!(self.stream.poll_readable(cx))?;
+            ready!(stream.poll_readable(cx))?;
             self.input = pool.take_small();
         }
-        self.stream.poll_fill(cx, &mut self.input)
+        stream.poll_fill(cx, &mut self.input)
     }
 
     /// Gives the buffer back to the pool when nothing is held.
@@ -205,7 +213,7 @@ impl Downstream {
     /// # Spec
     /// RFC 9112 §9.6.
     pub(crate) async fn linger(&mut self, pool: &BufferPool) {
-        if self.stream.shutdown_write().is_err() {
+        if self.wire.shutdown_write().is_err() {
             return;
         }
         self.timer.arm(LINGER_MS);

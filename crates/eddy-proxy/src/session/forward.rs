@@ -19,6 +19,8 @@ use crate::fault::Fault;
 use crate::plan::{Handler, ListenerPlan};
 use crate::session::downstream::Downstream;
 use crate::session::relay::{Relay, RelayEnd};
+use crate::session::serve::Parting;
+use crate::session::wire::Wire;
 use crate::stats::ListenerSeries;
 use crate::worker::{Stay, Worker, WorkerCluster, WorkerPlan, now};
 
@@ -32,7 +34,7 @@ pub(crate) async fn forward(
     index: usize,
     worker: &Rc<Worker>,
     series: &ListenerSeries,
-) -> bool {
+) -> Parting {
     let passed = match begin(down, &plan, index, worker).await {
         Ok(passage) => {
             // It may last for days, and what a plan holds must not.
@@ -41,7 +43,7 @@ pub(crate) async fn forward(
         }
         Err(fault) => Err(fault),
     };
-    let Err(fault) = passed else { return true };
+    let Err(fault) = passed else { return Parting::Whole };
     if let Some(counter) = series.faults.get(fault.index()) {
         counter.increment();
     }
@@ -50,7 +52,7 @@ pub(crate) async fn forward(
         "a connection was not passed on to its end: {}",
         fault.reason()
     );
-    false
+    Parting::Cut
 }
 
 /// A connection that has an endpoint.
@@ -98,7 +100,9 @@ async fn pass(
     let Passage { _stay, mut link, first, idle_ms } = passage;
     let mut relay = Relay::default();
     relay.up.buffer = first;
-    let end = relay.run(&mut down.stream, &mut link.stream, worker, &down.timer, idle_ms).await;
+    // A stream of HTTP/2 is never passed on.
+    let Wire::Connection(stream) = &mut down.wire else { return Err(Fault::ClientGone) };
+    let end = relay.run(stream, &mut link.stream, worker, &down.timer, idle_ms).await;
     series.bytes_in.add(relay.up.moved);
     series.bytes_out.add(relay.down.moved);
     let fault = match end {
@@ -210,7 +214,7 @@ fn announcement(down: &Downstream, listener: &ListenerPlan, version: ProxyVersio
         ListenAddress::Tcp(address) => Some(*address),
         ListenAddress::Unix(_) => None,
     };
-    let local: Option<SocketAddr> = down.stream.local_address().or(configured);
+    let local: Option<SocketAddr> = down.wire.local_address().or(configured);
     let mut bytes = Vec::new();
     match (down.client.peer, local) {
         (Peer::Tcp(client), Some(local)) => write_proxy_header(&mut bytes, version, client, local),

@@ -7,6 +7,7 @@ use eddy_io::{Stream, TlsFacts};
 use eddy_tls::ClientCertificate;
 
 use crate::session::downstream::Downstream;
+use crate::session::wire::Wire;
 use crate::stats::{HandshakeFailure, HandshakeSeries};
 use crate::worker::Worker;
 
@@ -40,7 +41,9 @@ pub(crate) async fn shake_hands(
         series.failed[HandshakeFailure::Overload as usize].increment();
         return false;
     }
-    let Downstream { stream: Stream::Tls(stream), timer, client, .. } = down else { return true };
+    let Downstream { wire: Wire::Connection(Stream::Tls(stream)), timer, client, .. } = down else {
+        return true;
+    };
     timer.arm(timeout_ms);
     let shaken = poll_fn(|cx| {
         timer.register(cx);

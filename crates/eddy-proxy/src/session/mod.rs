@@ -5,11 +5,15 @@ mod client;
 mod downstream;
 mod forward;
 mod handshake;
+mod http2;
 mod rate;
 mod relay;
 mod serve;
+mod wire;
 
 pub(crate) use downstream::Downstream;
 pub(crate) use handshake::SecureClient;
+pub(crate) use http2::FramedStream;
 pub(crate) use rate::RateGuard;
 pub(crate) use serve::{Place, serve};
+pub(crate) use wire::Wire;

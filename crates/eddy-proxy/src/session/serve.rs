@@ -1,4 +1,4 @@
-//! The life of a client's connection.
+//! The life of a client's connection: passed on as it is, or one exchange after the other, or many at once.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -12,6 +12,8 @@ use crate::session::client::Client;
 use crate::session::downstream::{Downstream, Wake};
 use crate::session::forward::forward;
 use crate::session::handshake::shake_hands;
+use crate::session::http2::{begins_framed, serve_framed};
+use crate::session::wire::Wire;
 use crate::stats::ListenerSeries;
 use crate::worker::{ListenerHandle, Worker, WorkerPlan};
 
@@ -31,7 +33,7 @@ pub(crate) async fn serve(place: Place, mut stream: Stream, mut peer: Peer) {
         }
     }
     let Some(Opened { stream, handshake_ms }) = open(worker, handle, stream) else { return };
-    let mut down = Downstream::new(stream, Client::new(peer), timer);
+    let mut down = Downstream::new(Wire::Connection(stream), Rc::new(Client::new(peer)), timer);
     if let Some(handshake_ms) = handshake_ms {
         // A listener that is served has its counters; nobody is served over TLS without a handshake.
         let Some(series) = &place.series else { return };
@@ -39,27 +41,45 @@ pub(crate) async fn serve(place: Place, mut stream: Stream, mut peer: Peer) {
             return;
         }
     }
-    let is_whole = match (forwards(worker, handle), &place.series) {
+    let parting = match (forwards(worker, handle), &place.series) {
         (Some((plan, index)), Some(series)) => {
             Box::pin(forward(&mut down, plan, index, worker, series)).await
         }
+        (None, Some(_)) if down.client.has_agreed_on(b"h2") => Parting::Framed,
         _ => converse(&mut down, worker, handle).await,
     };
-    // What was cut off must not look as if it had ended; a peer that has gone already has nothing to be told.
-    if is_whole {
-        down.stream.say_end();
-    } else {
-        let _ = down.stream.reset_on_close();
+    match (parting, &place.series) {
+        (Parting::Framed, Some(series)) => {
+            return Box::pin(serve_framed(worker, handle, series, down)).await;
+        }
+        (Parting::Whole | Parting::Framed, _) => down.wire.say_end(),
+        // What was cut off must not look as if it had ended.
+        (Parting::Cut, _) => down.wire.reset_on_close(),
     }
     let input = std::mem::take(&mut down.input);
     worker.buffers.put(input);
 }
 
-/// Serves one exchange after the other; whether the last of them was not cut off.
-async fn converse(down: &mut Downstream, worker: &Rc<Worker>, handle: &Rc<ListenerHandle>) -> bool {
+/// What is left of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parting {
+    /// The last message on it was whole.
+    Whole,
+    /// It was not.
+    Cut,
+    /// All of it: HTTP/2 is spoken there.
+    Framed,
+}
+
+/// Serves one exchange after the other.
+async fn converse(down: &mut Downstream, worker: &Rc<Worker>, handle: &Rc<ListenerHandle>) -> Parting {
     while let Some(timeout_ms) = patience(worker, handle, down) {
         if down.idle(timeout_ms, worker).await != Wake::Readable {
             break;
+        }
+        let may_be_framed = down.requests == 0 && takes_frames(worker, handle, down);
+        if may_be_framed && begins_framed(down, timeout_ms, worker).await {
+            return Parting::Framed;
         }
         let mut exchange = worker.take_exchange();
         let next = drive(worker, handle, down, &mut exchange).await;
@@ -71,10 +91,17 @@ async fn converse(down: &mut Downstream, worker: &Rc<Worker>, handle: &Rc<Listen
                 down.linger(&worker.buffers).await;
                 break;
             }
-            Next::Abort => return false,
+            Next::Abort => return Parting::Cut,
         }
     }
-    true
+    Parting::Whole
+}
+
+/// Whether a client may speak HTTP/2 without having agreed on it: only in cleartext, where there is no way to agree.
+fn takes_frames(worker: &Worker, handle: &ListenerHandle, down: &Downstream) -> bool {
+    let plan = worker.plan();
+    let listener = listener_of(&plan, handle);
+    down.client.secure().is_none() && listener.is_some_and(|listener| listener.config.http2.in_cleartext)
 }
 
 /// How long to wait for what a proxy in front says, milliseconds; `None` where a connection doesn't begin so.

@@ -4,12 +4,13 @@ use std::fmt::Write;
 use std::sync::{Arc, PoisonError};
 
 use eddy_filter::Phase;
+use eddy_http::ABUSE_LABELS;
 
 use crate::fault::FAULT_LABELS;
 use crate::stats::counter::{BUCKETS, Counter, Gauge, Histogram};
 use crate::stats::registry::Stats;
 use crate::stats::series::{
-    ClusterSeries, FILTER_FAULT_LABELS, FilterSeries, HANDSHAKE_FAILURE_LABELS, HandshakeSeries,
+    ClusterSeries, FILTER_FAULT_LABELS, FilterSeries, HANDSHAKE_FAILURE_LABELS, HandshakeSeries, Http2Series,
     ListenerSeries,
 };
 
@@ -134,6 +135,7 @@ fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
         |one| &one.unannounced,
     );
     render_handshakes(out, all);
+    render_http2(out, all);
     counters(
         out,
         "eddy_body_bytes_in_total",
@@ -168,6 +170,29 @@ fn render_handshakes(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
             let count: u64 = workers.iter().map(count).sum();
             if count > 0 {
                 sample(out, name, &[("listener", listener), ("outcome", outcome)], count);
+            }
+        }
+    }
+}
+
+fn render_http2(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
+    let by = "listener";
+    let help = "Connections on which HTTP/2 is spoken.";
+    counters(out, "eddy_http2_connections_total", help, by, all, |one| &one.http2.connections);
+    let help = "Exchanges begun over HTTP/2.";
+    counters(out, "eddy_http2_requests_total", help, by, all, |one| &one.http2.requests);
+    let name = "eddy_http2_connections_failed_total";
+    head(out, name, "counter", "Connections of HTTP/2 ended for a fault of the client.");
+    let reasons = ABUSE_LABELS.into_iter().chain(["protocol"]);
+    for (listener, workers) in all {
+        for (index, reason) in reasons.clone().enumerate() {
+            let count = |series: &Arc<ListenerSeries>| {
+                let Http2Series { abuses, broken, .. } = &series.http2;
+                abuses.iter().chain([broken]).nth(index).map_or(0, Counter::value)
+            };
+            let count: u64 = workers.iter().map(count).sum();
+            if count > 0 {
+                sample(out, name, &[(by, listener), ("reason", reason)], count);
             }
         }
     }

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use eddy_filter::Phase;
+use eddy_http::{ABUSE_LABELS, Http2Fault};
 use eddy_io::{HandshakeFault, HandshakeFaultKind};
 
 use crate::exchange::FailureKind;
@@ -33,6 +34,31 @@ pub struct ListenerSeries {
     pub bytes_out: Counter,
     /// Handshakes of TLS, where it is served over TLS.
     pub handshakes: HandshakeSeries,
+    /// What is spoken over HTTP/2.
+    pub http2: Http2Series,
+}
+
+/// What is spoken over HTTP/2.
+#[derive(Debug, Default)]
+pub struct Http2Series {
+    /// Connections on which it is spoken.
+    pub connections: Counter,
+    /// Exchanges begun.
+    pub requests: Counter,
+    /// Connections that ended because the client breaks the protocol.
+    pub broken: Counter,
+    /// Connections that ended because the client asks for too much, by [`Abuse`].
+    pub abuses: [Counter; ABUSE_LABELS.len()],
+}
+
+impl Http2Series {
+    /// Counts a connection that ended for a fault of the client.
+    pub(crate) fn failed(&self, fault: Http2Fault) {
+        match fault {
+            Http2Fault::Protocol(_) => self.broken.increment(),
+            Http2Fault::Abuse(abuse) => self.abuses[abuse as usize].increment(),
+        }
+    }
 }
 
 /// What came of handshakes of TLS.

@@ -150,9 +150,11 @@ impl Loop {
                 self.follow_endpoints(endpoints);
                 self.sockets.replace(sockets);
                 let _ = done.send(self.listen());
+                worker.turned.notify_waiters();
             }
             Command::Drain(done) => {
                 worker.is_draining.set(true);
+                worker.turned.notify_waiters();
                 self.stop_accepting();
                 self.drained.replace(Some(done));
             }

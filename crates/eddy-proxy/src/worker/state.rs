@@ -43,6 +43,8 @@ pub(crate) struct Worker {
     pub(crate) crowd: Crowd,
     /// Woken at each tick; for tasks that wait for room.
     pub(crate) ticked: Notify,
+    /// Woken when a drain or another plan begins; for sessions that tell their clients of their end.
+    pub(crate) turned: Notify,
     pub(crate) connections: Cell<u32>,
     pub(crate) exchanges: Cell<u32>,
     /// Copies of requests under way.
@@ -106,6 +108,7 @@ impl Worker {
             crossing: Crossing::new(parts.host),
             crowd: Crowd::default(),
             ticked: Notify::new(),
+            turned: Notify::new(),
             connections: Cell::new(0),
             exchanges: Cell::new(0),
             mirrors: Cell::new(0),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use eddy_config::{CertificateFiles, Config, ListenerConfig, ListenerTlsConfig, Problem, Severity};
+use eddy_config::{CertificateFiles, Config, ListenerConfig, ListenerTlsConfig, Problem, Serve, Severity};
 use eddy_tls::{ClientCertificates, Identity, ServerSettings, ServerTls, TicketKeys};
 
 use super::files::TlsFiles;
@@ -57,7 +57,7 @@ impl<'m> Maker<'m> {
             is_strict: tls.is_strict,
             version_min: tls.version_min,
             clients,
-            protocols: &[b"http/1.1"],
+            protocols: protocols(listener),
             tickets,
         });
         let made = settings.map_err(Into::into).and_then(|settings| ServerTls::new(&settings));
@@ -91,6 +91,12 @@ impl<'m> Maker<'m> {
             }
         }
     }
+}
+
+/// What is offered to be spoken inside. What is passed on as it is need not be HTTP/2.
+fn protocols(listener: &ListenerConfig) -> &'static [&'static [u8]] {
+    let is_forward = matches!(listener.serve, Serve::Forward(_));
+    if listener.http2.over_tls && !is_forward { &[b"h2", b"http/1.1"] } else { &[b"http/1.1"] }
 }
 
 /// What a session ticket may be used for: it says whom the client was shown to be, so that it holds only at the listener

@@ -4,11 +4,13 @@
 //! there.
 
 mod envoy;
+mod h2spec;
 mod registry;
 mod sdk_go;
 mod sdk_rust;
 
 pub use envoy::{BUILD_TIME_MAX, EnvoyFilter, envoy_filters};
+pub use h2spec::h2spec;
 pub use registry::{Source, absent};
 pub use sdk_go::go_sdk_examples;
 pub use sdk_rust::rust_sdk_examples;

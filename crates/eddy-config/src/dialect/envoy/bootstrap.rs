@@ -11,7 +11,7 @@ use eddy_upstream::{Balance, ClusterConfig, EjectionConfig, EndpointAddress, End
 
 use super::reader::Reader;
 use crate::config::{
-    AdminConfig, ForwardedConfig, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
+    AdminConfig, ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
 };
 use crate::problem::{Place, shown};
 use crate::yaml::Node;
@@ -263,6 +263,7 @@ impl Reader<'_> {
             name: name.into(),
             address,
             serve: Serve::Routes(Vec::new()),
+            http2: Http2Config::default(),
             normaliser,
             limits: HttpLimits::default(),
             timeouts,
@@ -290,6 +291,7 @@ pub(super) fn default_listener() -> ListenerConfig {
         name: "routes".into(),
         address: ListenAddress::Tcp(SocketAddr::from(([127, 0, 0, 1], 10_000))),
         serve: Serve::Routes(vec![0]),
+        http2: Http2Config::default(),
         normaliser: Normaliser::Envoy(EnvoyPaths::default()),
         limits: HttpLimits::default(),
         timeouts: HttpTimeouts::default(),

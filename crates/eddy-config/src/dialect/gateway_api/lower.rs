@@ -30,7 +30,7 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
     if let Some(first) = routes.iter().find(|route| route.kind == RouteKind::Grpc) {
         report.warning(
             first.place,
-            "eddy speaks HTTP/1.1 so far: clients of gRPC, which need HTTP/2, can't reach GRPCRoutes",
+            "eddy speaks HTTP/1.1 to endpoints so far: services of gRPC, which need HTTP/2, can't be reached by GRPCRoutes",
         );
     }
     let sockets = sockets(&mut gateways, manifests, report);

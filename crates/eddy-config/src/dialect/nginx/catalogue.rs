@@ -349,7 +349,7 @@ static OTHER: &[Known] = &[
     known("ssl_prefer_server_ciphers", HTTP | SERVER, (1, 1), Use::Idle(TLS)),
     known("ssl_session_cache", HTTP | SERVER, (1, 2), Use::Idle(TLS)),
     known("ssl_session_timeout", HTTP | SERVER, (1, 1), Use::Idle(TLS)),
-    known("http2", HTTP | SERVER, (1, 1), Use::Warned("eddy speaks HTTP/1.1 to clients")),
+    known("http2", HTTP | SERVER, (1, 1), Use::Idle("clients may speak HTTP/2 to every listener")),
 ];
 
 const FILES: &str = "eddy serves no files; put a server for files behind `proxy_pass`";

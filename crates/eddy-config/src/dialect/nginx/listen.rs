@@ -36,9 +36,11 @@ impl Reader<'_> {
                         "leave it out, and end TLS in front of eddy".to_owned(),
                     );
                 }
-                "http2" | "http3" | "spdy" => {
-                    self.report.warning(parameter.place, "eddy speaks HTTP/1.1 to clients");
+                "http3" | "spdy" => {
+                    self.report.warning(parameter.place, "eddy speaks HTTP/1.1 and HTTP/2 to clients");
                 }
+                // Clients may speak HTTP/2 to every listener.
+                "http2" => {}
                 "reuseport" | "backlog" | "rcvbuf" | "sndbuf" | "deferred" | "bind" | "ipv6only"
                 | "so_keepalive" | "fastopen" | "accept_filter" | "setfib" | "multipath" => {}
                 _ => {

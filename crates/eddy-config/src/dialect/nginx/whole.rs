@@ -17,8 +17,9 @@ use super::targets::Targets;
 use super::tree::{Directive, Word};
 use crate::check::{Leniency, version_of};
 use crate::config::{
-    AccessLogConfig, Action, AddressBlock, Config, ForwardedConfig, GatewayLimits, HttpLimits, HttpTimeouts,
-    ListenAddress, ListenerConfig, LogConfig, LogFormat, LogTarget, QuarantineConfig, Serve, SitesAt,
+    AccessLogConfig, Action, AddressBlock, Config, ForwardedConfig, GatewayLimits, Http2Config, HttpLimits,
+    HttpTimeouts, ListenAddress, ListenerConfig, LogConfig, LogFormat, LogTarget, QuarantineConfig, Serve,
+    SitesAt,
 };
 use crate::problem::{Place, Report, SourceText, shown};
 
@@ -291,6 +292,7 @@ fn listener(address: &ListenAddress, index: usize, scope: &Scope) -> ListenerCon
     let everybody = ["0.0.0.0", "::"].map(|address| address.parse());
     let trusted = everybody.into_iter().flatten().map(|address| AddressBlock { address, prefix_bits: 0 });
     ListenerConfig {
+        http2: Http2Config::default(),
         normaliser: eddy_route::normalise::Normaliser::Eddy,
         name: address.to_string().into(),
         address: address.clone(),

@@ -177,7 +177,7 @@ impl Passage {
         if exchange.upload.reader.is_bulk(BUFFER_BYTES_SMALL) {
             down.enlarge(&worker.buffers);
         }
-        match down.poll_body(cx, &worker.buffers, &exchange.upload.reader) {
+        match down.poll_body(cx, &worker.buffers, &mut exchange.upload.reader) {
             Poll::Ready(Ok(count)) => {
                 self.guard.moved(count as u64, worker.timers.now_ms());
                 Ok(Poll::Ready(()))

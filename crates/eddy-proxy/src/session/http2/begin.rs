@@ -1,0 +1,34 @@
+//! Whether a client speaks HTTP/2 that has not agreed on it.
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+use eddy_http::{Spoken, spoken};
+use eddy_io::Fill;
+
+use crate::session::downstream::Downstream;
+use crate::worker::Worker;
+
+/// Tells by the first bytes of a connection whether the client speaks HTTP/2; waits for as many as that takes. What was
+/// read stays held.
+pub(crate) async fn begins_framed(down: &mut Downstream, timeout_ms: u64, worker: &Worker) -> bool {
+    down.timer.arm(timeout_ms);
+    poll_fn(|cx| {
+        down.timer.register(cx);
+        loop {
+            match spoken(down.input.held()) {
+                Spoken::Http1 => return Poll::Ready(false),
+                Spoken::Http2 => return Poll::Ready(true),
+                Spoken::Unclear => {}
+            }
+            match down.poll_fill(cx, &worker.buffers) {
+                Poll::Ready(Ok(Fill::Bytes(_))) => {}
+                // Whatever it was to become, there is no more of it.
+                Poll::Ready(Ok(Fill::End) | Err(_)) => return Poll::Ready(false),
+                Poll::Pending if down.timer.is_expired() => return Poll::Ready(false),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    })
+    .await
+}

@@ -1,0 +1,315 @@
+//! The life of a client's connection over HTTP/2.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use eddy_http::{ErrorCode, Http2Fault, Http2Limits};
+use eddy_io::{Buffer, Fill, Stream, TICK_MS, Timer};
+
+use crate::exchange::drive;
+use crate::plan::ListenerPlan;
+use crate::session::downstream::Downstream;
+use crate::session::http2::connection::Connection;
+use crate::session::http2::stream::FramedStream;
+use crate::session::wire::Wire;
+use crate::stats::ListenerSeries;
+use crate::worker::{ListenerHandle, Ticket, Waited, Worker, WorkerPlan};
+
+/// How long a client has to take what it is told last, milliseconds; and to hear of the end before it is told which
+/// request was the last.
+const CLOSE_MS: u64 = 5_000;
+/// How often a connection reads before others get their turn.
+const READS_AT_ONCE: usize = 16;
+
+/// Serves a connection, of which something may have been read, until one side ends it.
+pub(crate) async fn serve_framed(
+    worker: &Rc<Worker>,
+    handle: &Rc<ListenerHandle>,
+    series: &Arc<ListenerSeries>,
+    down: Downstream,
+) {
+    let Downstream { wire: Wire::Connection(stream), client, timer, input, .. } = down else { return };
+    let Some(limits) = limits(worker, handle) else { return };
+    series.http2.connections.increment();
+    let connection = Connection::new(worker, handle, Rc::clone(&client), Arc::clone(series), limits);
+    let mut serving = Serving {
+        connection,
+        stream,
+        timer,
+        input,
+        ticket: None,
+        waited: Waited::InTime,
+        phase: Phase::Quiet,
+        since_ms: worker.timers.now_ms(),
+        is_idle: false,
+    };
+    let mut told = pin!(worker.turned.notified());
+    let ending = poll_fn(|cx| {
+        while told.as_mut().poll(cx).is_ready() {
+            told.set(worker.turned.notified());
+        }
+        serving.poll(cx)
+    });
+    let ending = ending.await;
+    let Serving { connection, mut stream, timer, input, .. } = serving;
+    worker.buffers.put(input);
+    connection.drive(|state| state.cut());
+    match ending {
+        Ending::Gone => {}
+        Ending::Left => stream.say_end(),
+        // What it still sends must not throw away what it was told.
+        Ending::Failed => {
+            Downstream::new(Wire::Connection(stream), client, timer).linger(&worker.buffers).await;
+        }
+    }
+}
+
+/// How a connection has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// The client has gone, or takes nothing any more.
+    Gone,
+    /// Both knew of it.
+    Left,
+    /// The client was told of a fault.
+    Failed,
+}
+
+/// What a connection is doing, as far as its deadlines go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// There is no request.
+    Quiet,
+    /// A request is coming, and is not there as a whole.
+    Head,
+    Busy,
+    /// The client was told that there is an end.
+    Leaving,
+    /// The last is to be written.
+    Over,
+}
+
+/// The task of a connection.
+struct Serving {
+    connection: Rc<Connection>,
+    stream: Stream,
+    timer: Timer,
+    /// What was read and is no whole frame; without capacity while nothing is held.
+    input: Buffer,
+    ticket: Option<Ticket>,
+    /// How long what was read last had waited for the worker.
+    waited: Waited,
+    phase: Phase,
+    /// When the phase began.
+    since_ms: u64,
+    /// Whether the worker may close the connection to make room.
+    is_idle: bool,
+}
+
+impl Serving {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Ending> {
+        let connection = Rc::clone(&self.connection);
+        connection.register(cx);
+        self.timer.register(cx);
+        if self.is_to_leave() {
+            connection.drive(|state| state.leave());
+        }
+        let mut fault = self.take();
+        for _ in 0..READS_AT_ONCE {
+            let written = self.poll_write(cx);
+            if let Poll::Ready(Err(_)) = written {
+                return Poll::Ready(Ending::Gone);
+            }
+            if written.is_ready() && connection.look(|state| state.is_over()) {
+                return Poll::Ready(if fault.is_err() || self.has_failed() {
+                    Ending::Failed
+                } else {
+                    Ending::Left
+                });
+            }
+            if connection.look(|state| state.is_full() || state.is_over()) {
+                return self.poll_deadline();
+            }
+            match self.poll_read(cx) {
+                Poll::Ready(Ok(Fill::Bytes(_))) => fault = self.take(),
+                Poll::Ready(Ok(Fill::End) | Err(_)) => return Poll::Ready(Ending::Gone),
+                Poll::Pending => return self.poll_deadline(),
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    fn has_failed(&self) -> bool {
+        self.phase == Phase::Over
+    }
+
+    /// Gives what was read to the protocol, and begins the exchanges that come of it.
+    fn take(&mut self) -> Result<(), Http2Fault> {
+        let Self { connection, input, .. } = self;
+        let worker = &connection.worker;
+        let now_ms = worker.timers.now_ms();
+        let taken = connection.drive(|state| state.receive(input.held(), now_ms));
+        match taken {
+            Ok(count) => input.consume(count),
+            Err(fault) => {
+                input.clear();
+                tracing::debug!(
+                    client = &*connection.client.peer_text,
+                    "a connection of HTTP/2 ends: {fault}"
+                );
+                connection.series.http2.failed(fault);
+            }
+        }
+        if input.is_empty() && input.capacity() > 0 {
+            worker.buffers.put(std::mem::take(input));
+        }
+        while let Some(id) = connection.drive(|state| state.next_opened()) {
+            connection.requests.set(connection.requests.get() + 1);
+            let exchange = exchange(Rc::clone(connection), id, self.waited);
+            tokio::task::spawn_local(exchange);
+        }
+        taken.map(|_| ())
+    }
+
+    /// Writes what there is; ready once all is written.
+    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        let Self { connection, stream, .. } = self;
+        while connection.look(|state| !state.output().is_empty()) {
+            let written = ready!(connection.look(|state| stream.poll_write(cx, state.output())))?;
+            connection.drive(|state| state.written(written));
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Reads more, once there is something and the worker calls.
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<Fill>> {
+        let worker = &self.connection.worker;
+        ready!(self.stream.poll_readable(cx))?;
+        if self.ticket.is_some() || worker.crowd.is_gathering() {
+            self.waited = ready!(worker.crowd.poll_turn(&mut self.ticket, worker.timers.now_ms(), cx));
+        } else {
+            self.waited = Waited::InTime;
+        }
+        if self.input.capacity() == 0 {
+            self.input = worker.buffers.take_large();
+        } else {
+            // The rest of a frame may be longer than what is left of a small buffer.
+            self.input.grow(eddy_io::BUFFER_BYTES_LARGE);
+        }
+        let filled = self.stream.poll_fill(cx, &mut self.input);
+        if self.input.is_empty() {
+            worker.buffers.put(std::mem::take(&mut self.input));
+        }
+        filled
+    }
+
+    /// Whether the client is to be told that there is an end.
+    fn is_to_leave(&self) -> bool {
+        let Connection { worker, handle, requests, .. } = &*self.connection;
+        if worker.is_draining.get() {
+            return true;
+        }
+        let plan = worker.plan();
+        let listener = handle.index.get().and_then(|index| plan.listener(index));
+        listener.is_none_or(|listener| {
+            let requests_max = listener.config.limits.requests_per_connection_max;
+            requests_max > 0 && requests.get() >= requests_max
+        })
+    }
+
+    /// Sets the timer to what is due next, or does what was due.
+    fn poll_deadline(&mut self) -> Poll<Ending> {
+        let connection = Rc::clone(&self.connection);
+        let worker = &connection.worker;
+        let now_ms = worker.timers.now_ms();
+        let is_over = connection.look(|state| state.is_over());
+        let is_first = connection.requests.get() == 0;
+        let phase = connection.look(|state| match () {
+            () if is_over => Phase::Over,
+            () if state.is_in_block() => Phase::Head,
+            () if state.has_streams() => Phase::Busy,
+            () if state.is_leaving() => Phase::Leaving,
+            () => Phase::Quiet,
+        });
+        let is_shed = self.is_idle && self.timer.is_expired();
+        if phase != self.phase {
+            self.phase = phase;
+            self.since_ms = now_ms;
+        }
+        let (head_ms, idle_ms) = self.patience().unwrap_or((0, 0));
+        let patience_ms = match phase {
+            // A client that has just connected is about to speak.
+            Phase::Quiet if is_first => head_ms,
+            Phase::Quiet => idle_ms,
+            Phase::Head => head_ms,
+            Phase::Busy => u64::MAX,
+            Phase::Leaving | Phase::Over => CLOSE_MS,
+        };
+        // The worker's clock may be a tick behind.
+        let due_ms = self.since_ms.saturating_add(patience_ms).saturating_add(TICK_MS);
+        if now_ms >= due_ms || (is_shed && phase == Phase::Quiet) {
+            match phase {
+                Phase::Over => return Poll::Ready(Ending::Gone),
+                Phase::Head => connection.act(|state| state.end(ErrorCode::NoError)),
+                Phase::Quiet | Phase::Leaving | Phase::Busy => connection.act(|state| state.leave_now()),
+            }
+            // It is written by the next round.
+            return Poll::Pending;
+        }
+        self.timer.arm_at(due_ms);
+        let is_idle = phase == Phase::Quiet;
+        if is_idle != self.is_idle {
+            self.is_idle = is_idle;
+            self.timer.set_idle(is_idle);
+        }
+        Poll::Pending
+    }
+
+    /// How long to wait for a head to be whole and for another request, milliseconds.
+    fn patience(&self) -> Option<(u64, u64)> {
+        let plan = self.connection.worker.plan();
+        let timeouts = &listener_of(&plan, &self.connection.handle)?.config.timeouts;
+        let millis = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        Some((millis(timeouts.head), millis(timeouts.idle)))
+    }
+}
+
+/// Takes one request from its head to its record.
+async fn exchange(connection: Rc<Connection>, id: u32, waited: Waited) {
+    let _panics = Panics(&connection.worker);
+    let Connection { worker, handle, client, series, .. } = &*connection;
+    let stream = FramedStream::new(Rc::clone(&connection), id);
+    let mut down = Downstream::new(Wire::Framed(stream), Rc::clone(client), worker.timers.timer());
+    down.waited = waited;
+    series.http2.requests.increment();
+    let mut exchange = worker.take_exchange();
+    // What becomes of the stream is seen by its answer.
+    drive(worker, handle, &mut down, &mut exchange).await;
+    worker.put_exchange(exchange);
+    worker.buffers.put(std::mem::take(&mut down.input));
+}
+
+/// Counts a panic of an exchange, which ends its stream only.
+struct Panics<'w>(&'w Worker);
+
+impl Drop for Panics<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.series.panics.increment();
+        }
+    }
+}
+
+fn limits(worker: &Worker, handle: &ListenerHandle) -> Option<Http2Limits> {
+    let plan = worker.plan();
+    let config = &listener_of(&plan, handle)?.config;
+    Some(config.http2.limits(config.limits.head))
+}
+
+fn listener_of<'p>(plan: &'p WorkerPlan, handle: &ListenerHandle) -> Option<&'p ListenerPlan> {
+    plan.listener(handle.index.get()?)
+}

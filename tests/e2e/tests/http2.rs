@@ -1,0 +1,426 @@
+//! HTTP/2 from clients: real ones, and one that sends what nobody should.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use eddy_e2e::framed::{ENDS, Frame, FramedClient, HEAD, block, frame, kind, request};
+use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::origin::{Event, Gate, Script, Step, TapOrigin, response};
+use eddy_e2e::others;
+use eddy_e2e::place::{self, TempDir};
+use eddy_e2e::secure::Authority;
+use eddy_e2e::site::Site;
+use eddy_e2e::wire::within_for;
+use rustix::process::Signal;
+use tokio::process::Command;
+
+/// What a program wrote; it has to end well.
+async fn output(program: &str, arguments: &[&str]) -> Result<String> {
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
+    let output = within_for(Duration::from_secs(60), program, command.output()).await?;
+    let output = output.with_context(|| format!("cannot run {program}"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    ensure!(output.status.success(), "{program} {arguments:?}: {}\n{text}", output.status);
+    Ok(text)
+}
+
+async fn curl(arguments: &[&str]) -> Result<String> {
+    output("curl", &[&["-sS", "--max-time", "30"], arguments].concat()).await
+}
+
+#[tokio::test]
+async fn clients_speak_it_over_tls_and_in_cleartext() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let authority = Authority::new("servers")?;
+    let folder = TempDir::new("certificates")?;
+    authority.issue(&["a.test"])?.write(folder.path(), "a")?;
+    std::fs::write(folder.join("ca.pem"), authority.pem())?;
+    let (plain, old) = (place::free_address()?, place::free_address()?);
+    let tls = "{certificates: [{chain: FOLDER/a.crt, key: FOLDER/a.key}]}";
+    let config = "\
+workers: 1
+admin: {address: ADMIN}
+access_log: {file: stdout, format: json}
+listeners:
+  - {address: LISTEN, name: secure, routes: site, tls: TLS, via: eddy, request_id: x-id}
+  - {address: PLAIN, name: plain, routes: site}
+  - {address: OLD, name: old, routes: site, tls: TLS, http2: {tls: false}}
+routes:
+  site:
+    - match: {path: {exact: /fixed}}
+      respond: {status: 200, body: fixed}
+    - match: {path: {exact: /moved}}
+      redirect: {host: b.test}
+    - cluster: origin
+clusters: {origin: {endpoints: [ORIGIN]}}
+";
+    let config = config.replace("TLS", tls).replace("FOLDER", &folder.path().display().to_string());
+    let words =
+        [("PLAIN", plain.to_string()), ("OLD", old.to_string()), ("ORIGIN", origin.address().to_string())];
+    let substitutes = words.map(|(word, text)| (word.to_owned(), text)).to_vec();
+    let gateway = Gateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
+    let authorities = folder.join("ca.pem").display().to_string();
+    let secure =
+        ["--http2", "--cacert", &authorities, "--connect-to", &format!("a.test:443:{}", gateway.address())]
+            .map(str::to_owned);
+    let secure: Vec<&str> = secure.iter().map(String::as_str).collect();
+    let version = ["-w", " %{http_version} %{http_code}"];
+    for (path, more, expected) in [
+        ("/fixed", vec![], "fixed 2 200"),
+        ("/fixed", vec!["-I", "-o", "/dev/null"], " 2 200"),
+        ("/moved", vec!["-o", "/dev/null"], " 2 302"),
+        ("/x?y", vec!["-d", "body"], "POST /x?ybody 2 200"),
+        ("/x", vec!["-H", "Expect: 100-continue", "-d", "body"], "POST /xbody 2 200"),
+        ("/x", vec!["-H", "Cookie: a=1; b=2", "-H", "x-big: 1"], "GET /x 2 200"),
+    ] {
+        let url = format!("https://a.test{path}");
+        let heard = curl(&[secure.as_slice(), &version, &more, &[url.as_str()]].concat()).await?;
+        ensure!(heard.replace('\n', "") == expected, "{path} {more:?}: {heard:?}, not {expected:?}");
+        let url = format!("http://{plain}{path}");
+        let heard =
+            curl(&[&["--http2-prior-knowledge"], version.as_slice(), &more, &[url.as_str()]].concat())
+                .await?;
+        ensure!(heard.replace('\n', "") == expected, "{path} {more:?}: {heard:?}, not {expected:?}");
+    }
+    let asked = origin.log().requests();
+    let first = asked.first().context("a request")?;
+    for (name, value) in [
+        ("host", "a.test"),
+        ("x-forwarded-proto", "https"),
+        ("x-forwarded-host", "a.test"),
+        ("via", "2.0 eddy"),
+    ] {
+        ensure!(first.fields.text(name) == value, "{name}: {}", first.fields.text(name));
+    }
+    ensure!(first.fields.text("content-length") == "4" && first.fields.text("x-id").len() == 32);
+    // Upgrades are not taken: the answer comes over HTTP/1.1, and so it does where it is turned off.
+    let heard =
+        curl(&["--http2", "-w", "%{http_version}", "-o", "/dev/null", &format!("http://{plain}/")]).await?;
+    ensure!(heard == "1.1", "{heard}");
+    let connect = format!("a.test:443:{old}");
+    let secure = ["--http2", "--cacert", &authorities, "--connect-to", &connect, "-w", "%{http_version}"];
+    let heard = curl(&[&secure[..], &["-o", "/dev/null", "https://a.test/"]].concat()).await?;
+    ensure!(heard == "1.1", "{heard}");
+    gateway.lines().until("\"version\":\"HTTP/2\"", 12).await?;
+    gateway.until_metric("eddy_http2_requests_total{listener=\"plain\"}", 6.0).await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn bodies_are_whole_both_ways_and_many_at_once() -> Result<()> {
+    let origin = TapOrigin::with(|asked| Script::send(response(200, "", &asked.request.body))).await?;
+    let gateway = Site::new().before(&origin).await?;
+    let folder = TempDir::new("bodies")?;
+    let url = format!("http://{}/", gateway.address());
+    for bytes in [0, 1, 16_383, 16_384, 16_385, 65_535, 65_536, 1_000_000, 5_000_000_usize] {
+        let body: Vec<u8> = (0..bytes).map(|at| u8::try_from(at * at % 251).unwrap_or(0)).collect();
+        let (from, to) = (folder.join("from"), folder.join("to"));
+        std::fs::write(&from, &body)?;
+        let data = format!("@{}", from.display());
+        let to_text = to.display().to_string();
+        for more in [["-H", "A: b"], ["-H", "Content-Length:"]] {
+            let arguments = ["--http2-prior-knowledge", "--data-binary", &data, "-o", &to_text, &url];
+            curl(&[&more[..], &arguments].concat()).await?;
+            ensure!(std::fs::read(&to)? == body, "{bytes} bytes, {more:?}");
+        }
+    }
+    let heard = output("h2load", &["-n", "3000", "-c", "3", "-m", "100", &url]).await?;
+    ensure!(heard.contains("3000 succeeded, 0 failed"), "{heard}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn trailers_and_interim_answers_pass() -> Result<()> {
+    let origin = TapOrigin::with(|_| {
+        let head = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        Script::send(format!("{head}3\r\nabc\r\n0\r\nGrpc-Status: 0\r\n\r\n"))
+    })
+    .await?;
+    let gateway = Site::new().before(&origin).await?;
+    let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+    client.frame(kind::HEADERS, HEAD, 1, &request("POST", "/", &[("te", "trailers")])).await?;
+    client.frame(kind::DATA, 0, 1, b"hello").await?;
+    client.frame(kind::HEADERS, ENDS, 1, &block(&[("x-sum", "1")])).await?;
+    let interim = client.until("the interim head", |frame| frame.kind == kind::HEADERS).await?;
+    ensure!(!interim.ends() && !interim.has_status(200), "{interim:?}");
+    let head = client.until("the head", |frame| frame.has_status(200)).await?;
+    ensure!(!head.ends());
+    let data = client.until("the body", |frame| frame.kind == kind::DATA).await?;
+    ensure!(data.payload == b"abc" && !data.ends(), "{data:?}");
+    let trailers = client.until("trailers", |frame| frame.kind == kind::HEADERS).await?;
+    ensure!(trailers.ends());
+    let asked = origin.log().requests();
+    let first = asked.first().context("a request")?;
+    ensure!(first.body == b"hello" && first.trailers.text("x-sum") == "1", "{first:?}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn who_breaks_off_is_told_of_and_let_go() -> Result<()> {
+    let gate = Gate::default();
+    let waits = gate.clone();
+    let origin = TapOrigin::with(move |asked| match asked.request.target_text().as_str() {
+        "/cut" => Script::steps([
+            Step::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc".to_vec()),
+            Step::Reset,
+        ]),
+        "/early" => Script::at_head([Step::Send(response(200, "", "no"))]),
+        _ => Script::at_head([Step::AwaitGate(waits.clone())]),
+    })
+    .await?;
+    let gateway = Site::new().before(&origin).await?;
+    let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+    client.frame(kind::HEADERS, ENDS, 1, &request("GET", "/cut", &[])).await?;
+    let reset = client.until("a reset", |frame| frame.kind == kind::RST_STREAM).await?;
+    ensure!((reset.stream, reset.number(0)) == (1, 2), "{reset:?}");
+    // A request that is taken back ends its way to the endpoint; the connection goes on.
+    client.frame(kind::HEADERS, ENDS, 3, &request("GET", "/wait", &[])).await?;
+    origin.log().until_requests(2).await.ok();
+    origin
+        .log()
+        .until("the head of the request", |events| {
+            events.iter().filter(|event| matches!(event, Event::Connected { .. })).count() >= 2
+        })
+        .await?;
+    client.frame(kind::RST_STREAM, 0, 3, &[0, 0, 0, 8]).await?;
+    gateway
+        .until_metric(
+            "eddy_faults_total{listener=\"LISTEN\",reason=\"client_gone\"}"
+                .replace("LISTEN", &gateway.address().to_string())
+                .as_str(),
+            1.0,
+        )
+        .await?;
+    gateway.until_metric("eddy_worker_exchanges", 0.0).await?;
+    // An answer before the end of the request ends it, without an error.
+    client.frame(kind::HEADERS, HEAD, 5, &request("POST", "/early", &[])).await?;
+    client.until("the answer", |frame| frame.stream == 5 && frame.ends()).await?;
+    let reset = client.until("a reset", |frame| frame.kind == kind::RST_STREAM).await?;
+    ensure!((reset.stream, reset.number(0)) == (5, 0), "{reset:?}");
+    client.frame(kind::DATA, 0, 5, b"was on its way").await?;
+    client.frame(kind::PING, 0, 0, b"are you?").await?;
+    client.until("the answer to a ping", |frame| frame.kind == kind::PING && frame.flags == 1).await?;
+    gate.open();
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn floods_end_by_their_name_and_hurt_nobody() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = Site::new().before(&origin).await?;
+    let get = |stream: u32| frame(kind::HEADERS, ENDS, stream, &request("GET", "/", &[]));
+    let rapid = |at: u32| [get(at * 2 + 1), frame(kind::RST_STREAM, 0, at * 2 + 1, &[0, 0, 0, 8])].concat();
+    let made = |at: u32| [get(at * 2 + 1), frame(kind::WINDOW_UPDATE, 0, at * 2 + 1, &[0; 4])].concat();
+    type Flood<'f> = (&'f str, Vec<u8>, &'f dyn Fn(u32) -> Vec<u8>);
+    let floods: [Flood<'_>; 9] = [
+        ("pings", Vec::new(), &|_| frame(kind::PING, 0, 0, &[0; 8])),
+        ("settings", Vec::new(), &|_| frame(kind::SETTINGS, 0, 0, &[0, 4, 0, 1, 0, 0])),
+        ("priorities", Vec::new(), &|_| frame(kind::PRIORITY, 0, 1, &[0; 5])),
+        ("window_updates", Vec::new(), &|_| frame(kind::WINDOW_UPDATE, 0, 0, &[0, 0, 0, 1])),
+        ("others", Vec::new(), &|_| frame(0xbb, 0, 0, b"grease")),
+        ("empty_data", frame(kind::HEADERS, HEAD, 1, &request("POST", "/", &[])), &|_| {
+            frame(kind::DATA, 0, 1, &[])
+        }),
+        ("continuations", frame(kind::HEADERS, 0, 1, &request("GET", "/", &[])), &|_| {
+            frame(kind::CONTINUATION, 0, 1, &[])
+        }),
+        ("resets", Vec::new(), &rapid),
+        ("resets", Vec::new(), &made),
+    ];
+    for (name, before, piece) in floods {
+        let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+        let flood: Vec<u8> = before.into_iter().chain((0..3_000).flat_map(piece)).collect();
+        // The end may come in the middle.
+        client.send(&flood).await.ok();
+        let told = client.until("the end", |frame| frame.kind == kind::GOAWAY).await;
+        let told = told.with_context(|| name.to_owned())?;
+        ensure!(told.number(4) == 0xb, "{name}: {told:?}");
+    }
+    let text = gateway.admin("/metrics").await?.text();
+    let reasons =
+        ["pings", "settings", "priorities", "window_updates", "others", "empty_data", "continuations"];
+    for (reason, count) in reasons.into_iter().map(|reason| (reason, 1)).chain([("resets", 2)]) {
+        let lines = text.lines().filter(|line| line.starts_with("eddy_http2_connections_failed_total"));
+        let found = lines.filter(|line| line.ends_with(&format!("reason=\"{reason}\"}} {count}"))).count();
+        ensure!(found == 1, "{reason}: {text}");
+    }
+    ensure!(origin.log().requests().len() <= 2 * 200, "{}", origin.log().requests().len());
+    let mut witness = FramedClient::connect(gateway.address(), &[]).await?;
+    witness.send(&get(1)).await?;
+    witness.until("an answer", |frame| frame.has_status(200)).await?;
+    gateway.until_metric("eddy_worker_exchanges", 0.0).await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn the_conformance_tests_pass_in_cleartext_and_over_tls() -> Result<()> {
+    let folder = TempDir::new("h2spec")?;
+    let Some(h2spec) = others::h2spec(folder.path())? else { return Ok(()) };
+    let h2spec = h2spec.display().to_string();
+    let authority = Authority::new("servers")?;
+    authority.issue(&["a.test"])?.write(folder.path(), "a")?;
+    let secure = place::free_address()?;
+    let config = "\
+workers: 1
+admin: {address: ADMIN}
+listeners:
+  - {address: LISTEN, demo: true}
+  - {address: SECURE, demo: true, tls: {certificates: [{chain: FOLDER/a.crt, key: FOLDER/a.key}]}}
+";
+    let config = config.replace("FOLDER", &folder.path().display().to_string());
+    let substitutes = vec![("SECURE".to_owned(), secure.to_string())];
+    let gateway = Gateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
+    let mut failed = Vec::new();
+    for (address, more) in [(gateway.address(), vec![]), (secure, vec!["-t", "-k"])] {
+        let port = address.port().to_string();
+        // The answer comes at the end of the request, so that all that a case sends finds its stream open.
+        let arguments = ["-h", "127.0.0.1", "-p", &port, "-P", "/echo", "--strict", "-o", "5"];
+        let mut command = Command::new(&h2spec);
+        command.args(arguments).args(more).stdin(Stdio::null()).kill_on_drop(true);
+        let heard = within_for(Duration::from_secs(120), "h2spec", command.output()).await??;
+        let heard = String::from_utf8_lossy(&heard.stdout).into_owned();
+        ensure!(heard.contains("146 tests") && heard.contains(" 0 skipped"), "{heard}");
+        let failures = heard.split("Failures:").nth(1).unwrap_or_default().lines();
+        failed.extend(failures.filter(|line| line.contains('\u{d7}')).map(|line| line.trim().to_owned()));
+    }
+    // In cleartext what does not begin as HTTP/2 is taken for HTTP/1, and answered 400 before the connection ends.
+    ensure!(failed == ["\u{d7} 2: Sends invalid connection preface"], "{failed:?}");
+    gateway.stop().await
+}
+
+/// The memory of the gateway's child, bytes.
+fn memory(gateway: &Gateway) -> Result<u64> {
+    let child = gateway.children()?.first().copied().context("a child")?;
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.as_raw_nonzero()))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("VmRSS")?;
+    Ok(line.split_whitespace().next().context("a number")?.parse::<u64>()? * 1024)
+}
+
+#[tokio::test]
+async fn a_client_that_reads_nothing_holds_little() -> Result<()> {
+    let origin = TapOrigin::with(|_| Script::send(response(200, "", vec![7; 4_000_000]))).await?;
+    let gateway = Site::new().before(&origin).await?;
+    let before = memory(&gateway)?;
+    let mut clients = Vec::new();
+    // Windows of none, and windows of all with nobody reading below.
+    for window in [[0, 0, 0, 0], [0x7f, 0xff, 0xff, 0xff]] {
+        let mut client = FramedClient::connect(gateway.address(), &[&[0, 4], &window[..]].concat()).await?;
+        client.frame(kind::WINDOW_UPDATE, 0, 0, &[0x7f, 0, 0, 0]).await?;
+        for stream in (1..200).step_by(2) {
+            client.frame(kind::HEADERS, ENDS, stream, &request("GET", "/", &[])).await?;
+        }
+        clients.push(client);
+    }
+    gateway.until_metric("eddy_worker_exchanges", 200.0).await?;
+    origin.log().until_requests(200).await?;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let held = memory(&gateway)?.saturating_sub(before);
+    // A buffer of 64 KiB for each of 200 answers, and what waits to be written.
+    ensure!(held < 24 * 1024 * 1024, "{held} bytes are held for two clients that read nothing");
+    drop(clients);
+    gateway.until_metric("eddy_worker_exchanges", 0.0).await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn the_end_is_announced_and_what_is_on_its_way_is_served() -> Result<()> {
+    let gate = Gate::default();
+    let waits = gate.clone();
+    let origin = TapOrigin::with(move |_| {
+        Script::steps([Step::AwaitGate(waits.clone()), Step::Send(response(200, "", "late"))])
+    })
+    .await?;
+    let mut gateway = Site::new().top("drain_timeout: 10s").before(&origin).await?;
+    let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+    client.frame(kind::HEADERS, ENDS, 1, &request("GET", "/", &[])).await?;
+    origin.log().until_requests(1).await?;
+    gateway.signal(Signal::TERM)?;
+    let first = client.until("the first word of the end", |frame| frame.kind == kind::GOAWAY).await?;
+    ensure!((first.number(0), first.number(4)) == (0x7fff_ffff, 0), "{first:?}");
+    let ping = client.until("a ping", |frame| frame.kind == kind::PING).await?;
+    // A request that crossed it.
+    client.frame(kind::HEADERS, ENDS, 3, &request("GET", "/", &[])).await?;
+    client.frame(kind::PING, 1, 0, &ping.payload).await?;
+    let last = client.until("the last word", |frame| frame.kind == kind::GOAWAY).await?;
+    ensure!((last.number(0), last.number(4)) == (3, 0), "{last:?}");
+    gate.open();
+    let mut ended = Vec::new();
+    while let Some(frame) = client.next().await? {
+        if frame.ends() {
+            ended.push(frame.stream);
+        }
+    }
+    ended.sort_unstable();
+    ensure!(ended == [1, 3], "{ended:?}");
+    let status = gateway.exited(Duration::from_secs(10)).await?;
+    ensure!(status.success(), "{status}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn nobody_is_waited_for_too_long() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let site = Site::new()
+        .listener("timeouts: {head: 300ms, idle: 600ms}")
+        .listener("limits: {requests_per_connection: 2}");
+    let gateway = site.before(&origin).await?;
+    // Nothing after the settings; half a head; nothing after an answer.
+    for pieces in [
+        Vec::new(),
+        vec![frame(kind::HEADERS, 0, 1, &request("GET", "/", &[]))],
+        vec![frame(kind::HEADERS, ENDS, 1, &request("GET", "/", &[]))],
+    ] {
+        let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+        for piece in pieces {
+            client.send(&piece).await?;
+        }
+        let told = client.until("the end", |frame| frame.kind == kind::GOAWAY).await?;
+        ensure!(told.number(4) == 0, "{told:?}");
+        while client.next().await?.is_some() {}
+    }
+    let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+    for stream in [1, 3] {
+        client.frame(kind::HEADERS, ENDS, stream, &request("GET", "/", &[])).await?;
+    }
+    let told = client.until("the end", |frame| frame.kind == kind::GOAWAY).await?;
+    ensure!(told.number(0) == 0x7fff_ffff, "{told:?}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn frames_changed_at_random_hurt_nobody() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = Site::new().before(&origin).await?;
+    let mut state = 7_u64;
+    let mut random = move |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap_or(0) % below
+    };
+    for _ in 0..300 {
+        let mut bytes = Vec::new();
+        for at in 0..4 {
+            bytes.extend(frame(kind::HEADERS, HEAD, at * 2 + 1, &request("POST", "/", &[("x", "y")])));
+            bytes.extend(frame(kind::DATA, 1, at * 2 + 1, b"some data"));
+        }
+        for _ in 0..3 {
+            let at = random(bytes.len());
+            bytes[at] = u8::try_from(random(256)).unwrap_or(0);
+        }
+        let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+        client.send(&bytes).await.ok();
+        client.frame(kind::PING, 0, 0, &[0; 8]).await.ok();
+        // The answer to it, or the end; half a frame may be waited for.
+        let heard = tokio::time::timeout(
+            Duration::from_millis(50),
+            client.until("either", |frame: &Frame| matches!(frame.kind, kind::PING | kind::GOAWAY)),
+        );
+        heard.await.ok();
+    }
+    let mut witness = FramedClient::connect(gateway.address(), &[]).await?;
+    witness.frame(kind::HEADERS, ENDS, 1, &request("GET", "/", &[])).await?;
+    witness.until("an answer", |frame| frame.has_status(200)).await?;
+    ensure!(gateway.metric("eddy_panics_total").await? == 0.0);
+    gateway.stop().await
+}
