@@ -252,6 +252,18 @@ impl Stream {
         self.poll_readable(&mut Context::from_waker(Waker::noop())).is_pending()
     }
 
+    /// Asks the kernel whether there is something to read, so that [`Self::is_quiet`] knows it.
+    ///
+    /// # Cost
+    /// One system call, unless it is known already that there is nothing.
+    pub(crate) fn settle(&self) {
+        // Whatever it says, the loop takes note of it.
+        let _ = self.try_io(Interest::READABLE, || {
+            let mut byte = [0];
+            Ok(rustix::net::recv(self.as_fd(), &mut byte, rustix::net::RecvFlags::PEEK)?)
+        });
+    }
+
     /// Whether the peer has ended its side, as far as the loop has been told; there may be bytes before the end.
     ///
     /// # Cost

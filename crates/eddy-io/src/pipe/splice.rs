@@ -59,7 +59,7 @@ impl Splice {
     /// [`SpliceFault`]; neither stream may be inside of TLS.
     ///
     /// # Cost
-    /// Two system calls for up to 256 KiB, and one more where the source turns out to be empty.
+    /// Two system calls for up to 256 KiB, and one more where the source turns out to be empty, or may be read no further.
     pub fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -73,7 +73,12 @@ impl Splice {
                 return Poll::Ready(Ok(Spliced::Done));
             }
             match ready!(self.poll_source(cx, source, pool, *left)).map_err(SpliceFault::Source)? {
-                Taken::Bytes(count) => *left = left.saturating_sub(count as u64),
+                Taken::Bytes(count) => {
+                    *left = left.saturating_sub(count as u64);
+                    if *left == 0 {
+                        source.settle();
+                    }
+                }
                 Taken::End => return Poll::Ready(Ok(Spliced::End)),
                 Taken::NoPipe => return Poll::Ready(Ok(Spliced::NoPipe)),
             }
@@ -219,10 +224,15 @@ mod tests {
             let mut got = [0; 600];
             taker.read_exact(&mut got).unwrap();
             assert!(got == pattern(1000)[..600]);
+            assert!(!source.is_quiet(), "there is more");
             let mut rest = crate::Buffer::with_capacity(1024);
             let mut source = source;
             poll_fn(|cx| source.poll_fill(cx, &mut rest)).await.unwrap();
             assert!(rest.held() == &pattern(1000)[600..]);
+            // A source that had no more than could be read is known to be empty.
+            sender.write_all(b"hello").unwrap();
+            assert_eq!(relay(&source, &sink, &pool(), &mut 5).await, (5, Spliced::Done));
+            assert!(source.is_quiet());
         });
     }
 

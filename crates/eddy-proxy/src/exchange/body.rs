@@ -139,6 +139,19 @@ impl BodyReader {
         }
     }
 
+    /// How much of a body of known length is still to come; 0 of any other.
+    pub(crate) fn length_left(&self) -> u64 {
+        if let Framing::Length(left) = self.framing { left } else { 0 }
+    }
+
+    /// Takes note that so many bytes of a body of known length went by another way.
+    pub(crate) fn note_passed(&mut self, bytes: u64) {
+        let left = self.length_left().saturating_sub(bytes);
+        if let Framing::Length(_) = self.framing {
+            self.framing = if left == 0 { Framing::Done } else { Framing::Length(left) };
+        }
+    }
+
     /// The trailers of a chunked body that has ended.
     pub(crate) fn trailers(&self) -> Fields<'_> {
         self.chunks.trailers()

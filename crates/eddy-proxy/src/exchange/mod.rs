@@ -5,8 +5,10 @@
 mod answer;
 mod attempt;
 mod body;
+mod bulk;
 mod demo;
 mod drive;
+mod due;
 mod filter;
 mod finish;
 mod head;

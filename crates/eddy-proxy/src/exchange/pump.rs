@@ -199,6 +199,19 @@ impl Pump {
         self.heads = self.out.len();
     }
 
+    /// How much of the body can go from stream to stream without being looked at: the rest of one of known length whose
+    /// data stays as it is, where nothing waits to be written and nobody wants a copy.
+    pub(crate) fn bulk_left(&self) -> u64 {
+        let is_as_it_is = self.framing == Framing::Plain && self.copy.is_none() && !self.has_output();
+        if is_as_it_is { self.reader.length_left() } else { 0 }
+    }
+
+    /// Takes note that so many bytes of the body were read, and go that way.
+    pub(crate) fn note_passed(&mut self, bytes: u64) {
+        self.reader.note_passed(bytes);
+        self.data_bytes += bytes;
+    }
+
     /// Stages data that has come through filters.
     pub(crate) fn push_data(&mut self, data: &[u8]) {
         if data.is_empty() {

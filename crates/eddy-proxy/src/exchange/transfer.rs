@@ -8,12 +8,14 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use eddy_filter::Phase;
-use eddy_io::{BUFFER_BYTES_SMALL, Fill};
+use eddy_io::{BUFFER_BYTES_SMALL, Fill, SpliceFault};
 use eddy_upstream::{ClusterConfig, Link};
 
 use crate::exchange::answer::{self, Answer};
 use crate::exchange::attempt::{claim_retry, fail, note_failure, retry_or_fail};
+use crate::exchange::bulk::{Bulk, Moved};
 use crate::exchange::drive::Drive;
+use crate::exchange::due::Due;
 use crate::exchange::filter::{self, Progress};
 use crate::exchange::mirror;
 use crate::exchange::phase;
@@ -25,6 +27,8 @@ use crate::stats::count_status;
 /// How long an exchange goes on for a client that has closed its side, milliseconds: enough for one that says
 /// all it has to say at once and shuts down, not enough to work for one that has left.
 const HALF_CLOSE_MS: u64 = 100;
+/// Most bytes that are moved inside of the kernel at one turn, so that other exchanges get theirs.
+const TURN_BYTES_MAX: usize = 1024 * 1024;
 /// Most interim responses (1xx) that are passed on before the final one.
 const INTERIM_MAX: u8 = 16;
 
@@ -42,6 +46,9 @@ pub(crate) async fn run(drive: &mut Drive<'_>) -> phase::Phase {
         stage: Stage::Head,
         waits: Waits::default(),
         begun: Instant::now(),
+        upload: Bulk::default(),
+        download: Bulk::default(),
+        turn_left: 0,
         is_upload_broken: false,
         is_filtered: false,
         is_body_filtered: false,
@@ -62,6 +69,11 @@ struct Transfer<'a, 'd> {
     stage: Stage,
     waits: Waits,
     begun: Instant,
+    /// The bodies, while they go by without being looked at.
+    upload: Bulk,
+    download: Bulk,
+    /// What may still be moved so at this turn, bytes.
+    turn_left: usize,
     /// Whether the endpoint takes no more of the request; it may still have answered.
     is_upload_broken: bool,
     /// Whether filters are shown the response.
@@ -113,6 +125,7 @@ struct Waits {
 impl Transfer<'_, '_> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
         self.waits = Waits::default();
+        self.turn_left = TURN_BYTES_MAX;
         if let Err(fault) = self.poll_upload(cx) {
             return Poll::Ready(Err(fault));
         }
@@ -132,6 +145,13 @@ impl Transfer<'_, '_> {
         let is_filtered =
             filter::has(self.drive, Phase::RequestBody) || filter::has(self.drive, Phase::RequestTrailers);
         while !self.is_upload_broken && !self.drive.exchange.upload.is_finished() {
+            if !is_filtered {
+                match self.poll_bulk_upload(cx)? {
+                    Step::Moved => continue,
+                    Step::Waits => return Ok(()),
+                    Step::NeedsInput => {}
+                }
+            }
             // Staged before it is written, so that a head and a small body leave in one call.
             if is_filtered {
                 if self.stage_filtered_upload(cx)? == Progress::Waiting {
@@ -190,6 +210,49 @@ impl Transfer<'_, '_> {
         Ok(())
     }
 
+    /// Moves what has come of a large body to the endpoint without looking at it; [`Step::NeedsInput`] where it has to be
+    /// copied.
+    fn poll_bulk_upload(&mut self, cx: &mut Context<'_>) -> Result<Step, Fault> {
+        let Drive { down, exchange, worker, .. } = &mut *self.drive;
+        let Some(client) = down.plain_stream() else { return Ok(Step::NeedsInput) };
+        if !down.input.is_empty() {
+            return Ok(Step::NeedsInput);
+        }
+        if self.turn_left == 0 {
+            cx.waker().wake_by_ref();
+            return Ok(Step::Waits);
+        }
+        let before = exchange.upload.data_bytes;
+        let moved = self.upload.poll(cx, &mut exchange.upload, client, &self.link.stream, &worker.pipes);
+        let now_ms = worker.timers.now_ms();
+        if exchange.upload.data_bytes > before {
+            self.client_guard_in.moved(exchange.upload.data_bytes - before, now_ms);
+        }
+        Ok(match moved {
+            Ok(Moved::Nothing) => Step::NeedsInput,
+            Ok(Moved::Bytes(count)) => {
+                self.upstream_moved_ms = now_ms;
+                worker.series.spliced.add(count as u64);
+                self.turn_left = self.turn_left.saturating_sub(count);
+                Step::Moved
+            }
+            Ok(Moved::AwaitsSource) => {
+                self.waits.client_to_send = true;
+                Step::Waits
+            }
+            Ok(Moved::AwaitsSink) => {
+                self.waits.upstream_to_take = true;
+                Step::Waits
+            }
+            // An endpoint may answer early and take no more; what it said decides.
+            Err(SpliceFault::Sink(_)) => {
+                self.is_upload_broken = true;
+                Step::Moved
+            }
+            Ok(Moved::Cut) | Err(SpliceFault::Source(_)) => return Err(Fault::ClientGone),
+        })
+    }
+
     /// Stages what has come of the request's body.
     fn stage_upload(&mut self) -> Result<(), Fault> {
         let body_bytes_max = self.drive.listener().config.limits.body_bytes_max;
@@ -237,6 +300,11 @@ impl Transfer<'_, '_> {
             if self.stage == Stage::Body && exchange.answer.is_finished() {
                 return Ok(true);
             }
+            match self.poll_bulk_download(cx)? {
+                Step::Moved => continue,
+                Step::Waits => return Ok(false),
+                Step::NeedsInput => {}
+            }
             match self.advance(cx)? {
                 Step::Moved => continue,
                 // What is staged before the one that is waited for goes out meanwhile.
@@ -248,6 +316,46 @@ impl Transfer<'_, '_> {
                 return Ok(false);
             }
         }
+    }
+
+    /// Moves what has come of a large body to the client without looking at it; [`Step::NeedsInput`] where it has to be
+    /// copied.
+    fn poll_bulk_download(&mut self, cx: &mut Context<'_>) -> Result<Step, Fault> {
+        let Drive { down, exchange, worker, .. } = &mut *self.drive;
+        let is_open =
+            self.stage == Stage::Body && !self.is_body_filtered && exchange.response_input.is_empty();
+        let Some(client) = down.plain_stream().filter(|_| is_open) else { return Ok(Step::NeedsInput) };
+        if self.turn_left == 0 {
+            cx.waker().wake_by_ref();
+            return Ok(Step::Waits);
+        }
+        let before = exchange.answer.data_bytes;
+        let moved = self.download.poll(cx, &mut exchange.answer, &self.link.stream, client, &worker.pipes);
+        let now_ms = worker.timers.now_ms();
+        if exchange.answer.data_bytes > before {
+            self.upstream_moved_ms = now_ms;
+        }
+        Ok(match moved {
+            Ok(Moved::Nothing) => Step::NeedsInput,
+            Ok(Moved::Bytes(count)) => {
+                exchange.is_answered = true;
+                self.client_guard_out.moved(count as u64, now_ms);
+                worker.series.spliced.add(count as u64);
+                self.turn_left = self.turn_left.saturating_sub(count);
+                Step::Moved
+            }
+            Ok(Moved::AwaitsSource) => {
+                exchange.release_input(&worker.buffers);
+                self.waits.upstream_to_send = true;
+                Step::Waits
+            }
+            Ok(Moved::AwaitsSink) => {
+                self.waits.client_to_take = true;
+                Step::Waits
+            }
+            Ok(Moved::Cut) | Err(SpliceFault::Source(_)) => return Err(self.broken_link()),
+            Err(SpliceFault::Sink(_)) => return Err(Fault::ClientGone),
+        })
     }
 
     /// Turns bytes that were read from the endpoint into output.
@@ -470,20 +578,6 @@ impl Transfer<'_, '_> {
                 drop(link);
                 retry_or_fail(drive, fault)
             }
-        }
-    }
-}
-
-/// The first of several deadlines, and what it means when it passes.
-struct Due {
-    at_ms: u64,
-    fault: Fault,
-}
-
-impl Due {
-    fn sooner(&mut self, at_ms: u64, fault: Fault) {
-        if at_ms < self.at_ms {
-            *self = Self { at_ms, fault };
         }
     }
 }

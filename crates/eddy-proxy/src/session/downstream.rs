@@ -5,7 +5,7 @@ use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-use eddy_io::{BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, Timer};
+use eddy_io::{BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, Stream, Timer};
 
 use crate::exchange::{BodyReader, Pump};
 use crate::session::client::Client;
@@ -79,6 +79,14 @@ impl Downstream {
         match &mut self.wire {
             Wire::Connection(stream) => answer.poll_write(cx, stream, source),
             Wire::Framed(stream) => answer.poll_frames(cx, stream, source),
+        }
+    }
+
+    /// The stream where bodies stand on it as they are, without a framing of the connection's own.
+    pub(crate) fn plain_stream(&self) -> Option<&Stream> {
+        match &self.wire {
+            Wire::Connection(stream) => Some(stream).filter(|stream| stream.is_plain()),
+            Wire::Framed(_) => None,
         }
     }
 

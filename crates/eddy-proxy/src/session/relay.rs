@@ -8,6 +8,7 @@ use eddy_io::{
     BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, PipePool, Splice, SpliceFault, Spliced, Stream, Timer,
 };
 
+use crate::stats::Counter;
 use crate::worker::Worker;
 
 /// Bytes that have to come one way before they are moved inside of the kernel: a stream that has shown itself to be bulk.
@@ -74,7 +75,12 @@ impl Relay {
         let mut moved = 0;
         let end = poll_fn(|cx| {
             timer.register(cx);
-            let mut turn = Turn { buffers: &worker.buffers, pipes: &worker.pipes, left: TURN_BYTES_MAX };
+            let mut turn = Turn {
+                buffers: &worker.buffers,
+                pipes: &worker.pipes,
+                spliced: &worker.series.spliced,
+                left: TURN_BYTES_MAX,
+            };
             let end = self.poll(cx, client, endpoint, &mut turn);
             if end.is_ready() {
                 return end;
@@ -134,6 +140,7 @@ impl Relay {
 struct Turn<'a> {
     buffers: &'a BufferPool,
     pipes: &'a Rc<PipePool>,
+    spliced: &'a Counter,
     /// Bytes that may still be moved.
     left: u64,
 }
@@ -218,6 +225,7 @@ impl Way {
         Poll::Ready(match spliced {
             Poll::Pending => return Poll::Pending,
             Poll::Ready(Ok(Spliced::Bytes(count))) => {
+                turn.spliced.add(count as u64);
                 self.note(count, turn);
                 Ok(true)
             }

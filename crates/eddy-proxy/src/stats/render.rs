@@ -83,6 +83,11 @@ impl Stats {
             "Copies of requests that were not sent: too large, or too many under way.",
             |worker| &worker.mirrors_dropped,
         );
+        counter(
+            "eddy_spliced_bytes_total",
+            "Bytes of large bodies and connections that were moved inside of the kernel.",
+            |worker| &worker.spliced,
+        );
         counter("eddy_panics_total", "Sessions that ended by a panic.", |worker| &worker.panics);
         let name = "eddy_access_records_dropped_total";
         head(out, name, "counter", "Access records lost because their target was too slow or took none.");

@@ -165,6 +165,8 @@ pub struct ClusterSeries {
 pub struct WorkerSeries {
     /// Exchanges going on.
     pub exchanges: Gauge,
+    /// Bytes moved inside of the kernel.
+    pub spliced: Counter,
     /// Connections open.
     pub connections: Gauge,
     /// Requests refused for overload.
