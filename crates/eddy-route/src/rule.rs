@@ -308,7 +308,8 @@ impl PathPattern {
 pub struct ValueMatch {
     /// The name: of a field in any letter case, of a parameter byte by byte.
     ///
-    /// Of what is no field, `:method`, `:authority`, `:path` (with the query) and `:scheme` stand for the parts of the request.
+    /// Of what is no field, `:method`, `:authority`, `:path` (with the query) and `:scheme` stand for the parts of the request,
+    /// `cookie:NAME` for the first cookie of a name.
     pub name: String,
     /// What its value must be like.
     pub test: ValueTest,

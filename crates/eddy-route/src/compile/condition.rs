@@ -4,6 +4,7 @@ use std::fmt;
 
 use eddy_http::{FieldId, FieldRef};
 
+use crate::compile::cookie::first_cookie;
 use crate::compile::pattern::{Form, Groups, Pattern, PatternScratch};
 use crate::compile::rule::Probe;
 use crate::error::RouteProblem;
@@ -30,6 +31,8 @@ pub(crate) enum Source {
     RawQuery,
     /// A part of the request that is no field.
     Part(Part),
+    /// The first cookie of the name.
+    Cookie,
 }
 
 /// A part of a request that conditions may name like a field.
@@ -70,6 +73,9 @@ impl Condition {
     pub(crate) fn check_header(spec: &ValueMatch) -> Result<Self, RouteProblem> {
         if let Some(part) = Part::from_name(&spec.name) {
             return Self::check(spec, Source::Part(part), spec.name.as_str().into());
+        }
+        if let Some(cookie) = spec.name.strip_prefix(COOKIE) {
+            return Self::check(spec, Source::Cookie, cookie.into());
         }
         if !is_token(&spec.name) {
             return Err(RouteProblem::HeaderName { name: spec.name.clone() });
@@ -142,6 +148,7 @@ impl Condition {
         match self.source {
             Source::Query => probe.query.first(name).is_some(),
             Source::RawQuery => first_raw(probe.raw_query, name).is_some(),
+            Source::Cookie => first_cookie(probe.fields, name).is_some(),
             Source::Part(_) => true,
             Source::Header(FieldId::Other) => probe.fields.iter().any(|field| self.is_for(&field)),
             Source::Header(id) => probe.fields.all(id).next().is_some(),
@@ -158,6 +165,10 @@ impl Condition {
             }
             Source::RawQuery => {
                 let value = first_raw(probe.raw_query, name);
+                value.is_some_and(|value| self.test.passes(value, probe.pattern))
+            }
+            Source::Cookie => {
+                let value = first_cookie(probe.fields, name);
                 value.is_some_and(|value| self.test.passes(value, probe.pattern))
             }
             Source::Part(part) => self.test.passes(probe.part(part), probe.pattern),
@@ -186,16 +197,20 @@ impl Condition {
             Source::RawQuery => {
                 first_raw(probe.raw_query, self.name.as_bytes()).map(show_value).into_iter().collect()
             }
+            Source::Cookie => {
+                first_cookie(probe.fields, self.name.as_bytes()).map(show_value).into_iter().collect()
+            }
             Source::Part(part) => vec![show_value(probe.part(part))],
             Source::Header(_) => probe.fields.all_named(self.name.as_bytes()).map(show_value).collect(),
         };
         if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
     }
 
-    /// `header` or `query parameter`, for people.
+    /// `header`, `cookie` or `query parameter`, for people.
     pub(crate) fn kind(&self) -> &'static str {
         match self.source {
             Source::Header(_) | Source::Part(_) => "header",
+            Source::Cookie => "cookie",
             Source::Query | Source::RawQuery => "query parameter",
         }
     }
@@ -316,6 +331,9 @@ impl fmt::Display for Condition {
         write!(out, "{} {}: {}", self.kind(), self.name, self.wanted())
     }
 }
+
+/// What stands before the name of a cookie where a field's name could stand.
+const COOKIE: &str = "cookie:";
 
 /// The value of the first parameter of this name, as it was sent.
 pub(crate) fn first_raw<'q>(query: &'q [u8], name: &[u8]) -> Option<&'q [u8]> {

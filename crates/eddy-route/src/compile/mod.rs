@@ -1,6 +1,7 @@
 //! Rules made ready: checked text becomes matchers, each with a plain way to ask whether a request passes.
 
 mod condition;
+mod cookie;
 mod host;
 mod library;
 mod path;
@@ -15,6 +16,7 @@ mod template;
 mod tests;
 
 pub(crate) use condition::{Condition, Part, Source, Test, TextTest, first_raw};
+pub(crate) use cookie::first_cookie;
 pub(crate) use host::HostKey;
 pub(crate) use library::Library;
 pub(crate) use path::{Caseless, PathMatcher, Reach, strip_parameters};

@@ -115,7 +115,7 @@ impl Bench<'_> {
             }
             Failure::Value(condition) => {
                 let failed_at = match condition.source {
-                    Source::Header(_) | Source::Part(_) => FailedAt::Header,
+                    Source::Header(_) | Source::Part(_) | Source::Cookie => FailedAt::Header,
                     Source::Query | Source::RawQuery => FailedAt::Query,
                 };
                 let (kind, name) = (condition.kind(), &condition.name);

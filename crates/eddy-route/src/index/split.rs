@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use eddy_http::FieldId;
 
-use crate::compile::{CompiledRule, Probe, Source, first_raw};
+use crate::compile::{CompiledRule, Probe, Source, first_cookie, first_raw};
 use crate::index::hash::ByValue;
 use crate::index::list::Candidate;
 
@@ -114,6 +114,7 @@ impl FacetRef<'_> {
             Self::Value(Source::Query, name) => (2, name),
             Self::Value(Source::RawQuery, name) => (3, name),
             Self::Value(Source::Part(_), name) => (4, name),
+            Self::Value(Source::Cookie, name) => (5, name),
         }
     }
 }
@@ -160,6 +161,11 @@ impl Split {
                 }
             }
             Facet::Value(Source::Part(part), _) => visit_value(probe.part(*part), probe),
+            Facet::Value(Source::Cookie, name) => {
+                if let Some(value) = first_cookie(probe.fields, name.as_bytes()) {
+                    visit_value(value, probe);
+                }
+            }
             Facet::Value(Source::Header(FieldId::Other), name) => {
                 let fields = probe.fields.iter().filter(|field| field.id == FieldId::Other);
                 let named = fields.filter(|field| field.name.eq_ignore_ascii_case(name.as_bytes()));

@@ -94,7 +94,7 @@ fn conditions(rules: &[&CompiledRule]) -> Option<Witness> {
     for condition in &wanted {
         let is_query = match condition.source {
             Source::Query | Source::RawQuery => true,
-            Source::Header(_) => false,
+            Source::Header(_) | Source::Cookie => false,
             // Method, path and the like are tried one by one.
             Source::Part(_) => continue,
         };
@@ -102,10 +102,12 @@ fn conditions(rules: &[&CompiledRule]) -> Option<Witness> {
             continue;
         }
         let value = value_for(condition, &wanted)?;
-        if condition.source == Source::RawQuery {
-            witness.push_raw(&condition.name, &value);
-        } else {
-            witness.push(is_query, &condition.name, &value);
+        match condition.source {
+            Source::RawQuery => witness.push_raw(&condition.name, &value),
+            Source::Cookie => witness.push(false, "cookie", &format!("{}={value}", condition.name)),
+            Source::Query | Source::Header(_) | Source::Part(_) => {
+                witness.push(is_query, &condition.name, &value);
+            }
         }
     }
     Some(witness)
