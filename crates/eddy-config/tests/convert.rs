@@ -110,12 +110,15 @@ fn by_rules(config: &Config, router: &Router, host: &str, target: &str) -> Strin
         }
         ActionKind::Redirect(redirect) => {
             let query = if redirect.strip_query { "" } else { &query };
+            let port = redirect.port.map(|port| format!(":{port}")).unwrap_or_default();
             let origin = match (&redirect.scheme, &redirect.host) {
-                (None, None) => String::new(),
+                (None, None) if port.is_empty() => String::new(),
                 (scheme, own) => {
-                    format!("{}://{}", scheme.as_deref().unwrap_or("http"), own.as_deref().unwrap_or(host))
+                    let scheme = scheme.as_deref().unwrap_or("http");
+                    format!("{scheme}://{}{port}", own.as_deref().unwrap_or(host))
                 }
             };
+            let path = redirect.path.as_deref().unwrap_or(&path);
             format!("{} -> {origin}{path}{query}", redirect.status)
         }
         ActionKind::Weighted(_) | ActionKind::Split(_) | ActionKind::Sites(_) => panic!("{action:?}"),
@@ -227,6 +230,154 @@ fn an_nginx_conf_that_is_said_exactly_sends_requests_where_it_did() {
         }
     }
     assert!(exact > 150 && asked > 30_000, "{exact} configurations, {asked} requests");
+}
+
+const DOMAINS: [&str; 8] =
+    ["a.test", "*.a.test", "b.test", "*.b.test", "c.b.test", "*", "*.c.b.test", "x.a.test"];
+const ENVOY_MATCHES: [&str; 9] = [
+    "prefix: 'PATH'",
+    "prefix: 'PATH'",
+    "path: 'PATH'",
+    "prefix: /",
+    "safe_regex: {regex: '/a.*'}",
+    "safe_regex: {regex: '/[ab]/.*'}",
+    "prefix: 'PATH', case_sensitive: false",
+    "path: 'PATH', query_parameters: [{name: q, string_match: {exact: '1'}}]",
+    "prefix: 'PATH', headers: [{name: ':method', string_match: {exact: GET}}]",
+];
+const ENVOY_ACTIONS: [&str; 9] = [
+    "direct_response: {status: 200, body: {inline_string: 'NUMBER'}}",
+    "direct_response: {status: 200, body: {inline_string: 'NUMBER'}}",
+    "direct_response: {status: 403}",
+    "route: {cluster: one}",
+    "route: {cluster: one, prefix_rewrite: /up/}",
+    "route: {cluster: one, host_rewrite_literal: up.test}",
+    "redirect: {path_redirect: /new, response_code: FOUND}",
+    "redirect: {host_redirect: new.test, port_redirect: 8443}",
+    "redirect: {prefix_rewrite: /p, https_redirect: true}",
+];
+
+/// Virtual hosts of Envoy's at random.
+fn generate_envoy(draw: &mut Draw) -> String {
+    let mut hosts = String::new();
+    let mut taken = Vec::new();
+    let mut number = 0;
+    for _ in 0..=draw.below(4) {
+        let domain = draw.of(&DOMAINS);
+        if taken.contains(&domain) {
+            continue;
+        }
+        taken.push(domain);
+        let mut routes = String::new();
+        for _ in 0..=draw.below(6) {
+            number += 1;
+            let wanted = draw.of(&ENVOY_MATCHES).replace("PATH", draw.of(&PATHS));
+            let action = draw.of(&ENVOY_ACTIONS).replace("NUMBER", &number.to_string());
+            let _ = write!(routes, "{{match: {{{wanted}}}, {action}}}, ");
+        }
+        let _ = write!(hosts, "\n    - {{name: same, domains: ['{domain}'], routes: [{routes}]}}");
+    }
+    envoy_file(&hosts)
+}
+
+/// A file of Envoy's with these virtual hosts.
+fn envoy_file(hosts: &str) -> String {
+    ENVOY.replace("HOSTS", &hosts.replace("\n    ", "\n            "))
+}
+
+const ENVOY: &str = "\
+static_resources:
+  listeners:
+  - name: web
+    address: {socket_address: {address: 127.0.0.1, port_value: 80}}
+    filter_chains:
+    - filters:
+      - name: hcm
+        typed_config:
+          '@type': type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
+          route_config:
+            virtual_hosts:
+HOSTS
+  clusters:
+  - name: one
+    load_assignment:
+      endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {address: 127.0.0.1, port_value: 9000}}}}]}]
+";
+
+#[test]
+fn envoys_routes_that_are_said_exactly_send_requests_where_they_did() {
+    let mut draw = Draw(0x2545_f491_4f6c_dd1d);
+    let (mut exact, mut ranked, mut asked) = (0, 0, 0);
+    for _ in 0..300 {
+        let text = generate_envoy(&mut draw);
+        let old = checked("envoy.yaml", &text);
+        let converted = convert(&old, Target::Eddy);
+        let new = checked("eddy.yaml", &converted.text);
+        if !converted.losses.is_empty() {
+            continue;
+        }
+        exact += 1;
+        ranked += usize::from(converted.text.contains("rank:"));
+        let (theirs, ours) = (router_of(&old), router_of(&new));
+        for host in HOSTS {
+            for path in PATHS {
+                for target in
+                    [path.to_owned(), format!("{path}x"), format!("{path}/B.c?q=1"), path.to_uppercase()]
+                {
+                    if target.contains("//") {
+                        continue;
+                    }
+                    asked += 1;
+                    assert_eq!(
+                        by_rules(&new, &ours, host, &target),
+                        by_rules(&old, &theirs, host, &target),
+                        "{host}{target}\n{text}\n{}",
+                        converted.text
+                    );
+                }
+            }
+        }
+    }
+    assert!(
+        exact > 150 && ranked > 50 && asked > 30_000,
+        "{exact} configurations, {ranked} with ranks, {asked}"
+    );
+}
+
+#[test]
+fn what_only_envoy_can_say_is_named_with_its_place() {
+    let hosts = "
+    - name: odd
+      domains: ['*-x.test', 'a.*', 'a.test:80', a.test]
+      routes:
+      - {match: {prefix: /a, headers: [{name: x, string_match: {exact: '1'}, invert_match: true}]}, route: {cluster: one}}
+      - {match: {prefix: /b}, route: {cluster: one, regex_rewrite: {pattern: {regex: b}, substitution: c}}}
+      - {match: {prefix: /c}, redirect: {port_redirect: 8443}}
+      - {match: {prefix: /d}, redirect: {path_redirect: '/d?e=1'}}
+      - {match: {path: '/%61'}, route: {cluster: one}}
+      - {match: {prefix: /, runtime_fraction: {default_value: {numerator: 5}, runtime_key: k}}, route: {cluster: one}}
+    - {name: rest, domains: ['*'], routes: [{match: {prefix: /}, direct_response: {status: 200}}]}
+";
+    let config = checked("envoy.yaml", &envoy_file(hosts));
+    for (target, file) in
+        [(Target::Eddy, "losses-envoy.txt"), (Target::GatewayApi, "losses-envoy-manifests.txt")]
+    {
+        let converted = convert(&config, target);
+        let told: Vec<String> =
+            converted.losses.iter().map(|loss| format!("{}: {}", loss.origin, loss.reason)).collect();
+        golden(file, &(told.join("\n") + "\n"));
+        for (line, word) in
+            [(16, "`*-x.test`, `a.*`, `a.test:80`"), (17, "changes the path"), (18, "port"), (19, "query"), (20, "resolved")]
+        {
+            let is_told = told
+                .iter()
+                .any(|told| told.starts_with(&format!("envoy.yaml:{line}:")) && told.contains(word));
+            assert!(is_told, "line {line}, {word}: {told:#?}");
+        }
+    }
+    let text = convert(&config, Target::Eddy).text;
+    assert!(text.contains("end-of-a.test"), "{text}");
+    checked("eddy.yaml", &text);
 }
 
 const RULES: &str = "\

@@ -100,10 +100,10 @@ impl Writer<'_> {
         if is_proxied {
             self.proxied(rule, action, &mut own);
         }
-        add_edits("response_headers", &action.response_edits, &mut own);
-        if !action.filters.is_empty() {
-            self.lose(rule, "what it says of filters is left out");
+        for reason in unsaid_of_action(action) {
+            self.lose(rule, reason);
         }
+        add_edits("response_headers", &action.response_edits, &mut own);
         Some(own.into())
     }
 
@@ -245,7 +245,7 @@ fn conditions(rule: &Rule) -> Option<Map<String, Value>> {
 }
 
 /// An expression for a path in any letter case.
-fn caseless(path: &CaselessPath) -> String {
+pub(super) fn caseless(path: &CaselessPath) -> String {
     let (text, rest) = match path {
         CaselessPath::Exact(text) => (text.as_str(), ""),
         CaselessPath::Prefix(text) => (text.strip_suffix('/').unwrap_or(text), "(?:/(?s:.*))?"),
@@ -338,6 +338,16 @@ fn cluster_value(cluster: &ClusterConfig) -> Value {
         }
     }
     own
+}
+
+/// What eddy.yaml cannot say of an action.
+fn unsaid_of_action(action: &Action) -> impl Iterator<Item = &'static str> {
+    let reasons = [
+        (!action.filters.is_empty(), "what it says of filters is left out"),
+        (!action.mirrors.is_empty(), "copies of its requests are left out"),
+        (action.attempt_timeout.is_some(), "the longest time of one attempt is left out"),
+    ];
+    reasons.into_iter().filter(|(is_there, _)| *is_there).map(|(_, reason)| reason)
 }
 
 /// What eddy.yaml cannot say of a cluster.

@@ -179,6 +179,12 @@ impl Writer<'_> {
         if !action.filters.is_empty() {
             self.lose(rule, "what it says of filters is left out");
         }
+        if !action.mirrors.is_empty() {
+            self.lose(rule, "copies of its requests are left out");
+        }
+        if action.attempt_timeout.is_some() {
+            self.lose(rule, "the longest time of one attempt is left out");
+        }
         if !filters.is_empty() {
             own["filters"] = filters.into();
         }

@@ -89,7 +89,8 @@ impl<'c> Plain<'c> {
                 }
                 Serve::Routes(indexes) => {
                     let tables = indexes.iter().filter_map(|index| config.tables.get(*index));
-                    tables.map(|table| plain_table(config, table, losses)).collect()
+                    let is_alone = indexes.len() == 1;
+                    tables.map(|table| plain_table(config, table, is_alone, losses)).collect()
                 }
             };
             listeners.push(PlainListener {
@@ -102,25 +103,27 @@ impl<'c> Plain<'c> {
     }
 }
 
-fn plain_table(config: &Config, table: &eddy_route::RouteTable, losses: &mut Vec<Loss>) -> PlainTable {
-    let mut rules = Vec::new();
+/// The rules of a table in eddy's own dialect; `is_alone` where no other table serves the same listener.
+fn plain_table(
+    config: &Config,
+    table: &eddy_route::RouteTable,
+    is_alone: bool,
+    losses: &mut Vec<Loss>,
+) -> PlainTable {
     let is_own =
         table.dialect == Dialect::Eddy && table.reading == Reading::default() && table.ends.is_empty();
-    if let (false, Some(first)) = (is_own, table.rules.first()) {
-        let reason =
-            format!("the table `{}` is in a dialect that is not converted yet; it is left out", table.name);
-        losses.push(Loss { origin: first.origin.clone(), reason });
-        return PlainTable { name: table.name.to_string(), rules };
+    let name = if table.name.is_empty() { "routes".to_owned() } else { table.name.to_string() };
+    if !is_own {
+        return PlainTable { name, rules: super::foreign::rules(config, table, is_alone, losses) };
     }
+    let mut rules = Vec::new();
     for rule in &table.rules {
         let Some(action) = config.actions.get(rule.action as usize) else { continue };
         if let ActionKind::Sites(_) = action.kind {
-            let reason =
-                "a table of NGINX's beside others is converted by itself: give its file to `eddy convert`";
-            losses.push(Loss { origin: rule.origin.clone(), reason: reason.to_owned() });
+            losses.push(super::foreign::sites_beside(rule));
             continue;
         }
         rules.push(PlainRule { rule: rule.clone(), action: action.clone() });
     }
-    PlainTable { name: table.name.to_string(), rules }
+    PlainTable { name, rules }
 }

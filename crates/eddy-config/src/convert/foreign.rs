@@ -1,0 +1,371 @@
+//! Tables of other dialects as rules of eddy's own: by the one form that all rules have, whatever they are written in.
+//!
+//! Ranks keep the order where eddy's own would be another, and a rule at the end of a host keeps its requests from the
+//! rules of less specific hosts where the dialect does.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use eddy_route::normalise::{Normal, eddy};
+use eddy_route::{
+    CaselessPath, Dialect, HostPattern, Origin, PathForm, PathPattern, PathRewrite, RouteTable, Router, Rule,
+};
+
+use super::named::Named;
+use super::whole::{Loss, PlainRule};
+use crate::config::{Action, ActionKind, Config, Respond};
+
+/// The rules of a table, whatever its dialect, as rules of eddy's.
+pub(super) fn rules(
+    config: &Config,
+    table: &RouteTable,
+    is_alone: bool,
+    losses: &mut Vec<Loss>,
+) -> Vec<PlainRule> {
+    let mut lowering = Lowering { table, losses, names: Named::default(), rules: Vec::new() };
+    for (index, rule) in table.rules.iter().enumerate() {
+        if let Some(action) = config.actions.get(rule.action as usize) {
+            lowering.rule(index, rule, action);
+        }
+    }
+    lowering.keep_order();
+    lowering.close_hosts(is_alone);
+    lowering.rules.into_iter().map(|kept| kept.plain).collect()
+}
+
+struct Lowering<'l> {
+    table: &'l RouteTable,
+    losses: &'l mut Vec<Loss>,
+    names: Named,
+    rules: Vec<Kept>,
+}
+
+/// A rule that can be said, and its place in the table.
+struct Kept {
+    index: usize,
+    plain: PlainRule,
+}
+
+impl Lowering<'_> {
+    fn lose(&mut self, origin: &Origin, reason: &str) {
+        self.losses.push(Loss { origin: origin.clone(), reason: reason.to_owned() });
+    }
+
+    fn lose_rule(&mut self, rule: &Rule, reason: &str) {
+        self.lose(&rule.origin, &format!("rule `{}`: {reason}", rule.name));
+    }
+
+    fn rule(&mut self, index: usize, rule: &Rule, action: &Action) {
+        if let ActionKind::Sites(_) = action.kind {
+            return self.losses.push(sites_beside(rule));
+        }
+        let (mut own, mut action) = (rule.clone(), action.clone());
+        match own.fraction {
+            Some(fraction) if fraction.numerator == 0 => return,
+            Some(fraction) if fraction.numerator >= fraction.denominator => own.fraction = None,
+            Some(_) | None => {}
+        }
+        own.claim = None;
+        own.rank = None;
+        own.name = self.names.of(index, &rule.name, is_of_name).into();
+        own.hosts = rule.hosts.iter().map(own_host).collect();
+        let unsaid: Vec<String> = own.hosts.iter().filter(|host| !is_sayable(host)).map(text_of).collect();
+        if !unsaid.is_empty() {
+            let reason = format!("there are no hosts like `{}` here; they are left out", unsaid.join("`, `"));
+            self.lose_rule(rule, &reason);
+            own.hosts.retain(is_sayable);
+            if own.hosts.is_empty() {
+                return;
+            }
+        }
+        if let Some(text) = literal(&own.path)
+            && self.table.reading.path != PathForm::Normal
+            && !matches!(eddy(text.as_bytes(), &mut Vec::new()), Ok(Normal::AsIs))
+        {
+            self.lose_rule(rule, &format!("no path that is resolved is like `{text}`; it is left out"));
+            return;
+        }
+        if !self.say_rewrite(rule, &mut own) || !self.say_redirect(rule, &mut own, &mut action) {
+            return;
+        }
+        own.path = own_path(&own.path);
+        self.rules.push(Kept { index, plain: PlainRule { rule: own, action } });
+    }
+
+    /// Puts a change of the bytes that a path names in the words that eddy.yaml has; `false` if it has none.
+    fn say_rewrite(&mut self, rule: &Rule, own: &mut Rule) -> bool {
+        let Some(PathRewrite::Matched(by)) = &rule.rewrite else { return true };
+        if by.contains(['{', '}']) {
+            self.lose_rule(rule, "a new path with braces would be one with captures; it is left out");
+            return false;
+        }
+        let rest = match &rule.path {
+            PathPattern::BytePrefix(prefix) => Some((prefix, "", "(?<rest>(?s:.*))")),
+            PathPattern::Prefix(prefix) => Some((prefix, "", "(?<rest>(?:/(?s:.*))?)")),
+            PathPattern::Caseless(CaselessPath::BytePrefix(prefix)) => {
+                Some((prefix, "i", "(?<rest>(?s:.*))"))
+            }
+            PathPattern::Caseless(CaselessPath::Prefix(prefix)) => {
+                Some((prefix, "i", "(?<rest>(?:/(?s:.*))?)"))
+            }
+            PathPattern::Any
+            | PathPattern::Exact(_)
+            | PathPattern::Caseless(CaselessPath::Exact(_))
+            | PathPattern::Regex(_)
+            | PathPattern::Search(_)
+            | PathPattern::Template(_) => None,
+        };
+        let Some((prefix, flag, rest)) = rest else {
+            own.rewrite = Some(PathRewrite::Full(by.clone()));
+            return true;
+        };
+        own.path = PathPattern::Regex(format!("(?{flag}:{}){rest}", regex_syntax::escape(prefix)));
+        own.rewrite = Some(PathRewrite::Full(format!("{by}{{rest}}")));
+        true
+    }
+
+    /// Puts the parts of a redirect in the words that eddy.yaml has; `false` if it has none.
+    fn say_redirect(&mut self, rule: &Rule, own: &mut Rule, action: &mut Action) -> bool {
+        let ActionKind::Redirect(redirect) = &mut action.kind else { return true };
+        if let Some(path) = redirect.path.take() {
+            if path.contains(['?', '{', '}']) {
+                self.lose_rule(rule, "a new address with a query of its own cannot be said; it is left out");
+                return false;
+            }
+            own.rewrite = Some(PathRewrite::Full(path.to_string()));
+        }
+        match (redirect.port.take(), &redirect.host) {
+            (None, _) => {}
+            (Some(port), Some(host)) => redirect.host = Some(format!("{host}:{port}").into()),
+            (Some(_), None) => {
+                self.lose_rule(rule, "a port without a host cannot be said; it is left out");
+                return false;
+            }
+        }
+        redirect.is_absolute = false;
+        true
+    }
+
+    /// Gives ranks to the rules of hosts where eddy's own order is another than the dialect's.
+    fn keep_order(&mut self) {
+        let rules: Vec<&Rule> = self.rules.iter().map(|kept| &self.table.rules[kept.index]).collect();
+        let theirs = order(self.table, rules.into_iter().cloned());
+        let own_table = RouteTable::new(&self.table.name, Dialect::Eddy);
+        let ours = order(&own_table, self.rules.iter().map(|kept| kept.plain.rule.clone()));
+        let (Some(theirs), Some(ours)) = (theirs, ours) else { return self.lose_order() };
+        let mut is_ranked = vec![false; self.rules.len()];
+        for (host, rules) in &ours {
+            if theirs.get(host).is_some_and(|wanted| wanted != rules) {
+                rules.iter().for_each(|rule| is_ranked[*rule] = true);
+            }
+        }
+        // A rule of several hosts has one rank; what stands before another under one host stands before it everywhere.
+        let mut places: Vec<usize> = vec![0; self.rules.len()];
+        let mut is_moved = true;
+        for _ in 0..ROUNDS_MAX {
+            if !std::mem::take(&mut is_moved) {
+                break;
+            }
+            for rules in theirs.values() {
+                for pair in rules.windows(2) {
+                    if let [before, after] = *pair
+                        && places[after] <= places[before]
+                    {
+                        places[after] = places[before] + 1;
+                        is_moved = true;
+                    }
+                }
+            }
+        }
+        if is_moved {
+            return self.lose_order();
+        }
+        for (kept, (place, is_ranked)) in self.rules.iter_mut().zip(places.into_iter().zip(is_ranked)) {
+            if is_ranked {
+                kept.plain.rule.rank = i32::try_from(place + 1).ok();
+            }
+        }
+    }
+
+    fn lose_order(&mut self) {
+        let Some(first) = self.table.rules.first() else { return };
+        let reason = format!("table `{}`: the order of its rules cannot be said", self.table.name);
+        self.lose(&first.origin, &reason);
+    }
+
+    /// Ends the search at hosts whose requests go to no less specific host.
+    fn close_hosts(&mut self, is_alone: bool) {
+        let mut hosts: Vec<HostPattern> = self.table.ends.iter().map(own_host).collect();
+        if self.table.reading.is_closed {
+            hosts.extend(self.table.rules.iter().flat_map(|rule| rule.hosts.iter().map(own_host)));
+        }
+        let all: Vec<HostPattern> = self.rules.iter().flat_map(|kept| hosts_of(&kept.plain.rule)).collect();
+        let mut done: Vec<HostPattern> = Vec::new();
+        for host in hosts {
+            let is_wider = |other: &HostPattern| *other != host && is_below(&host, other);
+            let is_covered = self.rules.iter().any(|kept| takes_all(&kept.plain.rule, &host));
+            if !is_sayable(&host) || done.contains(&host) || is_covered || !all.iter().any(is_wider) {
+                continue;
+            }
+            let first =
+                self.table.rules.iter().find(|rule| rule.hosts.iter().map(own_host).any(|own| own == host));
+            let origin =
+                first.map_or_else(|| Origin { file: "".into(), line: 0 }, |rule| rule.origin.clone());
+            if !is_alone {
+                let reason = format!(
+                    "requests for {} that no rule takes go to tables behind this one there, and are answered 404 here",
+                    text_of(&host)
+                );
+                self.lose(&origin, &reason);
+            }
+            let index = self.table.rules.len() + done.len();
+            let name = self.names.of(index, &format!("end-of-{}", text_of(&host)), is_of_name);
+            let mut rule = Rule::new(&name, origin);
+            rule.hosts = vec![host.clone()];
+            rule.rank = Some(LAST_RANK);
+            self.rules.push(Kept { index, plain: PlainRule { rule, action: not_found() } });
+            done.push(host);
+        }
+    }
+}
+
+/// A rule that stands for servers of NGINX's among other tables.
+pub(super) fn sites_beside(rule: &Rule) -> Loss {
+    let reason = "a table of NGINX's beside others is converted by itself: give its file to `eddy convert`";
+    Loss { origin: rule.origin.clone(), reason: reason.to_owned() }
+}
+
+/// For each host, its rules by their place in `rules`, in the order of the table's dialect; nothing where they cannot be
+/// compiled, which the check of the configuration has told.
+fn order(table: &RouteTable, rules: impl Iterator<Item = Rule>) -> Option<HashMap<String, Vec<usize>>> {
+    let own = RouteTable { rules: rules.collect(), ends: Vec::new(), ..table.clone() };
+    let router = Router::build(std::slice::from_ref(&own)).ok()?;
+    let mut hosts: HashMap<String, Vec<usize>> = HashMap::new();
+    for ranked in router.ordered() {
+        hosts.entry(ranked.rule.host).or_default().push(ranked.rule.index as usize);
+    }
+    Some(hosts)
+}
+
+/// The host as eddy's own rules say it, where they can.
+fn own_host(host: &HostPattern) -> HostPattern {
+    match host {
+        HostPattern::ByteSuffix(suffix) if suffix.starts_with('.') => {
+            HostPattern::Suffix(suffix.trim_start_matches('.').to_owned())
+        }
+        HostPattern::Any
+        | HostPattern::Exact(_)
+        | HostPattern::Suffix(_)
+        | HostPattern::OneLabel(_)
+        | HostPattern::ByteSuffix(_)
+        | HostPattern::BytePrefix(_) => host.clone(),
+    }
+}
+
+/// The path as eddy's own rules say it.
+fn own_path(path: &PathPattern) -> PathPattern {
+    match path {
+        PathPattern::BytePrefix(prefix) if prefix == "/" => PathPattern::Prefix(prefix.clone()),
+        PathPattern::BytePrefix(prefix) => {
+            PathPattern::Regex(format!("{}(?s:.*)", regex_syntax::escape(prefix)))
+        }
+        PathPattern::Caseless(path) => PathPattern::Regex(super::eddy::caseless(path)),
+        PathPattern::Any
+        | PathPattern::Exact(_)
+        | PathPattern::Prefix(_)
+        | PathPattern::Regex(_)
+        | PathPattern::Search(_)
+        | PathPattern::Template(_) => path.clone(),
+    }
+}
+
+/// The text of a path that is compared byte by byte.
+fn literal(path: &PathPattern) -> Option<&str> {
+    match path {
+        PathPattern::Exact(text)
+        | PathPattern::Prefix(text)
+        | PathPattern::BytePrefix(text)
+        | PathPattern::Caseless(
+            CaselessPath::Exact(text) | CaselessPath::Prefix(text) | CaselessPath::BytePrefix(text),
+        ) => Some(text),
+        PathPattern::Any | PathPattern::Regex(_) | PathPattern::Search(_) | PathPattern::Template(_) => None,
+    }
+}
+
+fn hosts_of(rule: &Rule) -> Vec<HostPattern> {
+    if rule.hosts.is_empty() { vec![HostPattern::Any] } else { rule.hosts.clone() }
+}
+
+/// Whether requests for a host can be for another, too, which is less specific.
+fn is_below(host: &HostPattern, other: &HostPattern) -> bool {
+    let ends_in = |host: &str, suffix: &str| {
+        host.strip_suffix(suffix.trim_start_matches("*."))
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    match (host, other) {
+        (HostPattern::Any, _) | (_, HostPattern::Exact(_) | HostPattern::OneLabel(_)) => false,
+        (_, HostPattern::Any | HostPattern::BytePrefix(_) | HostPattern::ByteSuffix(_)) => true,
+        (
+            HostPattern::Exact(host) | HostPattern::Suffix(host) | HostPattern::OneLabel(host),
+            HostPattern::Suffix(suffix),
+        ) => ends_in(host.trim_start_matches("*."), suffix),
+        (HostPattern::BytePrefix(_) | HostPattern::ByteSuffix(_), HostPattern::Suffix(_)) => true,
+    }
+}
+
+/// Whether a rule takes all requests for a host.
+fn takes_all(rule: &Rule, host: &HostPattern) -> bool {
+    let is_for_all = match &rule.path {
+        PathPattern::Any => true,
+        PathPattern::Prefix(prefix) => prefix == "/",
+        PathPattern::Exact(_)
+        | PathPattern::BytePrefix(_)
+        | PathPattern::Caseless(_)
+        | PathPattern::Regex(_)
+        | PathPattern::Search(_)
+        | PathPattern::Template(_) => false,
+    };
+    is_for_all
+        && rule.methods.is_empty()
+        && rule.headers.is_empty()
+        && rule.query.is_empty()
+        && rule.fraction.is_none()
+        && hosts_of(rule).contains(host)
+}
+
+fn text_of(host: &HostPattern) -> String {
+    match host {
+        HostPattern::Any => "any host".to_owned(),
+        HostPattern::Exact(host) => host.clone(),
+        HostPattern::Suffix(host) | HostPattern::OneLabel(host) => {
+            format!("*.{}", host.trim_start_matches("*."))
+        }
+        HostPattern::ByteSuffix(suffix) => format!("*{suffix}"),
+        HostPattern::BytePrefix(prefix) => format!("{prefix}*"),
+    }
+}
+
+/// Whether eddy.yaml has a word for such hosts.
+fn is_sayable(host: &HostPattern) -> bool {
+    match host {
+        HostPattern::Any | HostPattern::Suffix(_) => true,
+        HostPattern::Exact(host) => !host.contains(':') || host.starts_with('['),
+        HostPattern::OneLabel(_) | HostPattern::ByteSuffix(_) | HostPattern::BytePrefix(_) => false,
+    }
+}
+
+fn is_of_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || "_.:/-".contains(letter)
+}
+
+/// What a request gets that no rule is for.
+fn not_found() -> Action {
+    let respond = Respond { status: 404, body: Arc::from([]), content_type: "text/plain".into() };
+    Action::new(ActionKind::Respond(respond))
+}
+
+/// The rank of rules that come after all others; eddy.yaml takes it.
+const LAST_RANK: i32 = 1_000_000;
+
+/// How often places are looked at again; a table whose hosts agree needs fewer than it has hosts.
+const ROUNDS_MAX: usize = 1_000;
