@@ -314,7 +314,183 @@ fn json_and_its_names_are_read() {
 #[test]
 fn tls_is_required_before_any_route() {
     let text = "virtual_hosts:\n- {name: a, domains: [\"*\"], require_tls: ALL, routes: [{match: {prefix: /}, route: {cluster: a}}]}\n";
-    check(text, &["/ h -> redirect 301", "/ h x-forwarded-proto:https -> a"]);
+    check(
+        text,
+        &[
+            "/ h -> redirect 301",
+            "/ h x-forwarded-proto:http -> redirect 301",
+            "/ h x-forwarded-proto:https -> a",
+        ],
+    );
+}
+
+#[test]
+fn templates_of_paths_match_and_rewrite() {
+    let route = |template: &str, action: &str| {
+        routes(&format!(
+            "  - match: {{path_match_policy: {{name: t, typed_config: {{'@type': type.googleapis.com/envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig, path_template: '{template}'}}}}}}\n    route: {{cluster: a{action}}}\n"
+        ))
+    };
+    check(&route("/a/*/c", ""), &["/a/b/c -> a", "/a/b/b/c -> none", "/a//c -> none"]);
+    check(&route("/a/**.js", ""), &["/a/.js -> a", "/a/b/c.js -> a", "/a/b/c.css -> none"]);
+    let rewrite = |path: &str| {
+        format!(
+            ", path_rewrite_policy: {{name: r, typed_config: {{'@type': type.googleapis.com/envoy.extensions.path.rewrite.uri_template.v3.UriTemplateRewriteConfig, path_template_rewrite: '{path}'}}}}"
+        )
+    };
+    check(&route("/{lang}/{rest=**}", &rewrite("/x/{rest}/{lang}")), &["/en/a/b -> a /x/a/b/en"]);
+    let says = |text: &str, expected: &str| {
+        let found = problems(text, Leniency::Strict);
+        assert!(found.iter().any(|problem| problem.contains(expected)), "{expected}: {found:#?}");
+    };
+    says(&route("/**/*", ""), "5:32 error: the template `/**/*` has a `*` behind `**`");
+    says(&route("/{a}", &rewrite("/{b}")), "has the variable `b`, which the match does not have");
+    let plain = routes(&format!("  - match: {{prefix: /}}\n    route: {{cluster: a{}}}\n", rewrite("/")));
+    says(&plain, "only where it was matched by one");
+    let redirect = route("/{a}", "").replace("route: {cluster: a}", "redirect: {prefix_rewrite: /}");
+    says(&redirect, "does not go with `path_match_policy`");
+}
+
+#[test]
+fn cookies_are_looked_at_one_by_one() {
+    let one = |matching: &str| {
+        routes(&format!(
+            "  - match: {{prefix: /, cookies: [{{name: c, {matching}}}]}}\n    route: {{cluster: a}}\n"
+        ))
+    };
+    let exact = one("string_match: {exact: '1'}");
+    check(
+        &exact,
+        &["/ h cookie:c=1 -> a", "/ h cookie:d=2;c=1;c=2 -> a", "/ h cookie:c=2;c=1 -> none", "/ h -> none"],
+    );
+    let inverted = one("string_match: {exact: '1'}, invert_match: true");
+    check(&inverted, &["/ h -> a", "/ h cookie:c=2 -> a", "/ h cookie:c=1 -> none"]);
+}
+
+/// A virtual host with a matcher.
+fn matcher(tree: &str) -> String {
+    let tree = tree.replace(
+        "HEADER ",
+        "name: i, typed_config: {'@type': type.googleapis.com/envoy.type.matcher.v3.HttpRequestHeaderMatchInput, header_name: ",
+    );
+    let tree = tree.replace(
+        "ROUTE ",
+        "action: {name: r, typed_config: {'@type': type.googleapis.com/envoy.config.route.v3.Route, ",
+    );
+    format!("virtual_hosts:\n- name: all\n  domains: [\"*\"]\n  matcher: {tree}\n")
+}
+
+#[test]
+fn leaves_of_matchers_are_final() {
+    let tree = "{matcher_tree: {input: {HEADER ':path'}}, prefix_match_map: {map: {/foo: {ROUTE match: {prefix: /}, route: {cluster: foo}}}}, /foo/bar: {matcher: {matcher_tree: {input: {HEADER x}}, exact_match_map: {map: {'1': {ROUTE match: {path: /foo/bar/baz}, route: {cluster: bar}}}}}}}}}}}}, on_no_match: {ROUTE match: {prefix: /}, route: {cluster: rest}}}}}";
+    check(
+        &matcher(tree),
+        &[
+            "/foo/bar/baz h x:1 -> bar",
+            // The leaf is reached, and its route is for another path.
+            "/foo/bar h x:1 -> 404",
+            // No leaf is reached: the shorter prefix is asked.
+            "/foo/bar h x:2 -> foo",
+            "/foobar -> foo",
+            "/fo -> rest",
+        ],
+    );
+}
+
+#[test]
+fn predicates_of_matchers_are_combined() {
+    let single =
+        |value: &str| format!("single_predicate: {{input: {{HEADER m}}}}, value_match: {{exact: {value}}}}}");
+    let tree = format!(
+        "{{matcher_list: {{matchers: [{{predicate: {{or_matcher: {{predicate: [{{{}}}, {{{}}}]}}}}, on_match: {{ROUTE match: {{prefix: /}}, route: {{cluster: either}}}}}}}}}}, {{predicate: {{not_matcher: {{or_matcher: {{predicate: [{{{}}}, {{{}}}]}}}}}}, on_match: {{ROUTE match: {{prefix: /}}, route: {{cluster: neither}}}}}}}}}}]}}}}",
+        single("a"),
+        single("b"),
+        single("c"),
+        single("d"),
+    );
+    check(
+        &matcher(&tree),
+        &[
+            "/ h m:a -> either",
+            "/ h m:b -> either",
+            "/ h m:c -> none",
+            "/ h m:e -> neither",
+            "/ h -> neither",
+        ],
+    );
+    let says = |tree: &str, expected: &str| {
+        let found = problems(&matcher(tree), Leniency::Strict);
+        assert!(found.iter().any(|problem| problem.contains(expected)), "{expected}: {found:#?}");
+    };
+    says("{on_no_match: {}}", "nothing is to be done here");
+    says(
+        "{matcher_tree: {input: {HEADER ':path'}}, custom_match: {name: c, typed_config: {'@type': a/b.C}}}}",
+        "eddy has no `custom_match` here",
+    );
+    says(
+        "{on_no_match: {ROUTE match: {prefix: /}, route: {cluster: a}}}, keep_matching: true}}",
+        "`keep_matching`",
+    );
+    let both = matcher("{on_no_match: {ROUTE match: {prefix: /}, route: {cluster: a}}}}}")
+        + "  routes: [{match: {prefix: /}, route: {cluster: b}}]\n";
+    let found = problems(&both, Leniency::Strict);
+    assert!(found.iter().any(|problem| problem.contains("both `routes` and a `matcher`")), "{found:#?}");
+}
+
+#[test]
+fn clusters_with_fields_of_their_own_are_actions_of_their_own() {
+    let text = routes(
+        "  - match: {prefix: /}\n    request_headers_to_add: [{header: {key: x-all, value: '1'}}]\n    route: {weighted_clusters: {clusters: [{name: a, weight: 1}, {name: b, weight: 3, host_rewrite_literal: b.test, request_headers_to_add: [{header: {key: x-b, value: '1'}}]}]}}\n",
+    );
+    let config = config(&text);
+    let ActionKind::Split(shares) = &config.actions[config.tables[0].rules[0].action as usize].kind else {
+        panic!("no split: {:#?}", config.actions)
+    };
+    let second = &config.actions[shares[1].action];
+    let added: Vec<&str> = second.request_edits.added().map(|(name, _)| name).collect();
+    assert_eq!(
+        (shares[1].weight, second.host_rewrite.as_deref(), added),
+        (3, Some("b.test"), vec!["x-b", "x-all"])
+    );
+    check(&text, &["/ -> 2 actions"]);
+}
+
+#[test]
+fn retries_and_copies_are_taken_from_the_host_where_the_route_says_nothing() {
+    let text = "virtual_hosts:\n- name: a\n  domains: [\"*\"]\n  retry_policy: {retry_on: gateway-error, num_retries: 2, per_try_timeout: 0.5s}\n  request_mirror_policies: [{cluster: copy, runtime_fraction: {default_value: {numerator: 5}, runtime_key: k}, disable_shadow_host_suffix_append: true}]\n  routes:\n  - {match: {prefix: /own}, route: {cluster: a, retry_policy: {retry_on: reset}}}\n  - {match: {prefix: /}, route: {cluster: a}}\n";
+    let config = config(text);
+    let (own, shared) = (&config.actions[0], &config.actions[1]);
+    assert_eq!((own.retry.attempts, own.retry.on_reset, own.attempt_timeout), (1, true, None));
+    assert_eq!(shared.retry.statuses, [502, 503, 504]);
+    assert_eq!(shared.attempt_timeout, Some(std::time::Duration::from_millis(500)));
+    assert_eq!(
+        (shared.mirrors.len(), shared.mirrors[0].numerator, shared.mirrors[0].denominator),
+        (1, 5, 100)
+    );
+}
+
+#[test]
+fn listeners_end_tls() {
+    let socket = "    - transport_socket:\n        name: tls\n        typed_config:\n          '@type': type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext\n          require_client_certificate: true\n          common_tls_context:\n            alpn_protocols: [h2, http/1.1]\n            tls_params: {tls_minimum_protocol_version: TLSv1_3}\n            tls_certificates: [{certificate_chain: {filename: /etc/site.crt}, private_key: {filename: /etc/site.key}}]\n            validation_context: {trusted_ca: {filename: /etc/clients.pem}}\n      filters:\n";
+    let text = BOOTSTRAP.replace("    - filters:\n", socket);
+    let config = config(&text);
+    let tls = config.listeners[0].tls.as_ref().unwrap();
+    assert_eq!(tls.certificates[0].chain.path, PathBuf::from("/etc/site.crt"));
+    assert_eq!(tls.version_min, eddy_tls::TlsVersion::Tls13);
+    assert!(tls.clients.as_ref().is_some_and(|clients| !clients.is_optional));
+    let says = |text: &str, expected: &str| {
+        let found = problems(text, Leniency::Strict);
+        assert!(found.iter().any(|problem| problem.contains(expected)), "{expected}: {found:#?}");
+    };
+    says(&text.replace("tls_certificates:", "tls_session_ticket_keys:"), "without a certificate");
+    says(
+        &text.replace(
+            "validation_context: {trusted_ca",
+            "validation_context: {crl: {filename: a}, trusted_ca",
+        ),
+        "eddy has no `crl` here",
+    );
+    says(&text.replace("private_key", "pkcs12"), "a `certificate_chain` and a `private_key`");
 }
 
 #[test]

@@ -6,5 +6,5 @@ mod peek;
 mod syntax;
 
 pub(crate) use build::{Tree, parse, parse_documents};
-pub(crate) use node::{Entry, Form, Node};
+pub(crate) use node::{Entry, Form, Key, Node};
 pub(crate) use peek::has_outer_key;

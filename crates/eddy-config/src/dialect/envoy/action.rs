@@ -6,9 +6,10 @@ use std::time::Duration;
 use eddy_http::FieldEdits;
 use eddy_route::{PathReplace, PathRewrite};
 
-use super::reader::{Reader, text};
-use super::routes::{Frame, plain_action};
-use crate::config::{Action, ActionKind, Redirect, Respond, RetryConfig, WeightedCluster};
+use super::reader::{Reader, elements, entry};
+use super::routes::{Frame, HostScope, plain_action};
+use super::template;
+use crate::config::{Action, ActionKind, Mirror, Redirect, Respond, WeightedCluster};
 use crate::problem::{Place, shown};
 use crate::yaml::Node;
 
@@ -16,6 +17,14 @@ use crate::yaml::Node;
 pub(super) struct Did {
     pub(super) action: Action,
     pub(super) rewrite: Option<PathRewrite>,
+    /// What is done instead, each for its share of requests, where clusters have settings of their own.
+    pub(super) shares: Vec<(Action, u32)>,
+}
+
+impl Did {
+    fn plain(action: Action) -> Self {
+        Self { action, rewrite: None, shares: Vec::new() }
+    }
 }
 
 /// Edits of request and response of the virtual host and of the whole configuration, which follow those of the route.
@@ -28,14 +37,23 @@ impl Reader<'_> {
     pub(super) fn route_action(
         &mut self,
         node: &Node<'_>,
-        levels: &Levels<'_>,
+        scope: &HostScope<'_>,
         frame: &mut Frame<'_>,
     ) -> Option<Did> {
         self.pass(node, &["metadata", "stat_prefix"]);
         self.pass_by(node, &[("decorator", NO_TRACES), ("tracing", NO_TRACES)]);
+        let matched = self.get(node, "match");
         let mut did = if let Some(route) = self.get(node, "route") {
-            self.forward(route, frame)?
+            self.forward(route, matched, scope, frame)?
         } else if let Some(redirect) = self.get(node, "redirect") {
+            if let (Some(prefix), Some(_)) = (
+                entry(redirect, "prefix_rewrite"),
+                matched.and_then(|matched| entry(matched, "path_match_policy")),
+            ) {
+                self.report
+                    .error(prefix.key.place, "`prefix_rewrite` does not go with `path_match_policy`")
+                    .hint("Envoy refuses it too: a template has no prefix; write `regex_rewrite`");
+            }
             self.redirect(redirect)
         } else if let Some(response) = self.get(node, "direct_response") {
             self.direct_response(response)?
@@ -46,19 +64,29 @@ impl Reader<'_> {
             return None;
         };
         let own = self.edits(node);
-        for (request, response) in [&own].into_iter().chain(levels.outer) {
-            did.action.request_edits.extend(request);
-            did.action.response_edits.extend(response);
+        let actions = did.shares.iter_mut().map(|(action, _)| action).chain([&mut did.action]);
+        for action in actions {
+            for (request, response) in [&own].into_iter().chain(scope.levels.outer) {
+                action.request_edits.extend(request);
+                action.response_edits.extend(response);
+            }
         }
         Some(did)
     }
 
-    fn forward(&mut self, node: &Node<'_>, frame: &mut Frame<'_>) -> Option<Did> {
+    fn forward(
+        &mut self,
+        node: &Node<'_>,
+        matched: Option<&Node<'_>>,
+        scope: &HostScope<'_>,
+        frame: &mut Frame<'_>,
+    ) -> Option<Did> {
         self.pass_by(node, &[("priority", "all requests are alike")]);
+        let weighted = self.get(node, "weighted_clusters");
         let kind = if let Some(name) = self.word(node, "cluster") {
             let place = self.get(node, "cluster").map_or(node.place, |node| node.place);
             ActionKind::Cluster(self.cluster(name, place, frame)?)
-        } else if let Some(weighted) = self.get(node, "weighted_clusters") {
+        } else if let Some(weighted) = weighted {
             ActionKind::Weighted(self.weighted(weighted, frame)?)
         } else {
             self.report
@@ -71,11 +99,87 @@ impl Reader<'_> {
         let timeout = self.duration(node, "timeout").unwrap_or(Duration::from_secs(15));
         action.timeout = (!timeout.is_zero()).then_some(timeout);
         action.host_rewrite = self.word(node, "host_rewrite_literal").map(Arc::from);
-        if let Some(policy) = self.get(node, "retry_policy") {
+        if let Some(policy) = self.get(node, "retry_policy").or(scope.retry) {
             action.retry = self.retry(policy);
+            action.attempt_timeout = self.duration(policy, "per_try_timeout").filter(|time| !time.is_zero());
         }
-        let rewrite = self.rewrite(node);
-        Some(Did { action, rewrite })
+        if let Some(mirrors) = self.get(node, "request_mirror_policies").or(scope.mirrors) {
+            action.mirrors = self.mirrors(mirrors, frame);
+        }
+        let shares = weighted.map(|weighted| self.shares(weighted, &action)).unwrap_or_default();
+        let rewrite = match self.get(node, "path_rewrite_policy") {
+            Some(policy) => Some(self.template_rewrite(policy, matched)?),
+            None => self.rewrite(node),
+        };
+        Some(Did { action, rewrite, shares })
+    }
+
+    /// The clusters of a route as actions of their own, where one of them changes what is sent or answered.
+    fn shares(&mut self, node: &Node<'_>, action: &Action) -> Vec<(Action, u32)> {
+        let ActionKind::Weighted(weighted) = &action.kind else { return Vec::new() };
+        let nodes = self.list(node, "clusters");
+        let mut shares = Vec::new();
+        for (share, node) in weighted.iter().zip(nodes) {
+            let (request, response) = self.edits(node);
+            let mut own = Action { kind: ActionKind::Cluster(share.cluster), ..action.clone() };
+            if let Some(host) = self.word(node, "host_rewrite_literal") {
+                own.host_rewrite = Some(host.into());
+            }
+            own.request_edits.extend(&request);
+            own.response_edits.extend(&response);
+            shares.push((own, share.weight));
+        }
+        let is_plain = |own: &Action| {
+            own.request_edits.is_empty()
+                && own.response_edits.is_empty()
+                && own.host_rewrite == action.host_rewrite
+        };
+        if shares.iter().all(|(own, _)| is_plain(own)) { Vec::new() } else { shares }
+    }
+
+    /// `request_mirror_policies`.
+    fn mirrors(&mut self, node: &Node<'_>, frame: &mut Frame<'_>) -> Vec<Mirror> {
+        let mut mirrors = Vec::new();
+        for policy in elements(node) {
+            self.pass(policy, &["trace_sampled"]);
+            if !self.is_true(policy, "disable_shadow_host_suffix_append") {
+                let message = "copies go to the host of the request here, without `-shadow` behind it";
+                self.report.warning(policy.place, message);
+            }
+            let Some(name) = self.word(policy, "cluster").map(str::to_owned) else { continue };
+            let Some(cluster) = self.cluster(&name, policy.place, frame) else { continue };
+            let (mut numerator, mut denominator) = (100, 100);
+            if let Some(fraction) = self.get(policy, "runtime_fraction") {
+                self.pass(fraction, &["runtime_key"]);
+                if let Some(value) = self.get(fraction, "default_value") {
+                    let fraction = self.fraction(value);
+                    (numerator, denominator) = (fraction.numerator, fraction.denominator);
+                }
+            }
+            mirrors.push(Mirror { cluster, numerator, denominator });
+        }
+        mirrors
+    }
+
+    /// `path_rewrite_policy`: a template that takes the variables of the template that was matched.
+    fn template_rewrite(&mut self, node: &Node<'_>, matched: Option<&Node<'_>>) -> Option<PathRewrite> {
+        self.pass(node, &["name"]);
+        let (config, _) =
+            self.get(node, "typed_config").and_then(|config| self.typed(config, &[TEMPLATE]))?;
+        let written = self.text(config, "path_template_rewrite").unwrap_or_default().to_owned();
+        let Some(template) = matched.and_then(|matched| self.template_of(matched)) else {
+            self.report
+                .error(node.place, "a path is rewritten by a template only where it was matched by one")
+                .hint("write `path_match_policy` in the `match`, or `regex_rewrite` here");
+            return None;
+        };
+        match template::replacement(&written, &template::variables(&template)) {
+            Ok(path) => Some(PathRewrite::Full(path)),
+            Err(reason) => {
+                self.report.error(config.place, format!("the new path `{}` {reason}", shown(&written)));
+                None
+            }
+        }
     }
 
     /// `prefix_rewrite` or `regex_rewrite`.
@@ -109,7 +213,7 @@ impl Reader<'_> {
             is_absolute: true,
         };
         let rewrite = self.rewrite(node);
-        Did { action: plain_action(ActionKind::Redirect(redirect)), rewrite }
+        Did { rewrite, ..Did::plain(plain_action(ActionKind::Redirect(redirect))) }
     }
 
     fn direct_response(&mut self, node: &Node<'_>) -> Option<Did> {
@@ -120,13 +224,14 @@ impl Reader<'_> {
                 .hint("for example `direct_response: {status: 404}`");
             return None;
         }
-        let body = self.get(node, "body").and_then(|body| self.text(body, "inline_string"));
+        let body = self.get(node, "body");
+        let text = body.and_then(|body| self.text(body, "inline_string"));
         let respond = Respond {
             status,
-            body: body.unwrap_or_default().as_bytes().into(),
+            body: text.unwrap_or_default().as_bytes().into(),
             content_type: "text/plain".into(),
         };
-        Some(Did { action: plain_action(ActionKind::Respond(respond)), rewrite: None })
+        Some(Did::plain(plain_action(ActionKind::Respond(respond))))
     }
 
     fn weighted(&mut self, node: &Node<'_>, frame: &mut Frame<'_>) -> Option<Vec<WeightedCluster>> {
@@ -161,86 +266,8 @@ impl Reader<'_> {
         }
         None
     }
-
-    fn retry(&mut self, node: &Node<'_>) -> RetryConfig {
-        let attempts = self.number::<u32>(node, "num_retries").unwrap_or(1);
-        let mut retry = RetryConfig {
-            attempts: u8::try_from(attempts.min(10)).unwrap_or(10),
-            statuses: Vec::new(),
-            on_reset: false,
-        };
-        let codes: Vec<u16> = self
-            .list(node, "retriable_status_codes")
-            .iter()
-            .filter_map(|code| text(code)?.parse().ok())
-            .collect();
-        let Some(conditions) = self.get(node, "retry_on") else { return retry };
-        for condition in text(conditions).unwrap_or_default().split(',').map(str::trim) {
-            match condition {
-                "5xx" => {
-                    retry.statuses.extend(500..600);
-                    retry.on_reset = true;
-                }
-                "gateway-error" => {
-                    retry.statuses.extend([502, 503, 504]);
-                    retry.on_reset = true;
-                }
-                "reset" => retry.on_reset = true,
-                "retriable-4xx" => retry.statuses.push(409),
-                "retriable-status-codes" => retry.statuses.extend(&codes),
-                // A link that was never made is tried again anyway.
-                "connect-failure" | "refused-stream" | "reset-before-request" | "" => {}
-                other => {
-                    let message = format!("eddy does not retry on `{}`", shown(other));
-                    self.report
-                        .objection(conditions.place, message)
-                        .hint("it knows 5xx, gateway-error, reset, connect-failure, retriable-4xx and retriable-status-codes");
-                }
-            }
-        }
-        retry.statuses.sort_unstable();
-        retry.statuses.dedup();
-        retry
-    }
-
-    /// Edits of request and response at one level: what is removed goes first.
-    pub(super) fn edits(&mut self, node: &Node<'_>) -> (FieldEdits, FieldEdits) {
-        let request = self.edits_of(node, "request_headers_to_remove", "request_headers_to_add");
-        (request, self.edits_of(node, "response_headers_to_remove", "response_headers_to_add"))
-    }
-
-    fn edits_of(&mut self, node: &Node<'_>, removed: &str, added: &str) -> FieldEdits {
-        let mut edits = FieldEdits::new();
-        for name in self.list(node, removed) {
-            let result = edits.remove(text(name).unwrap_or_default());
-            self.take_edit(name.place, result);
-        }
-        for option in self.list(node, added) {
-            let Some(header) = self.get(option, "header") else { continue };
-            let name = self.text(header, "key").unwrap_or_default().to_owned();
-            let value = self.text(header, "value").unwrap_or_default().to_owned();
-            if value.replace("%%", "").contains('%') {
-                self.report
-                    .objection(header.place, format!("eddy puts no `%...%` into `{}`", shown(&name)))
-                    .hint("write a text; a filter can put what a request has");
-                continue;
-            }
-            let value = value.replace("%%", "%");
-            let is_set = match (self.text(option, "append_action"), self.text(option, "append")) {
-                (Some("OVERWRITE_IF_EXISTS_OR_ADD" | "2"), _) | (None, Some("false")) => true,
-                (None | Some("APPEND_IF_EXISTS_OR_ADD" | "0"), _) => false,
-                (Some(other), _) => {
-                    self.report
-                        .objection(option.place, format!("eddy has no `append_action: {}`", shown(other)))
-                        .hint("it has APPEND_IF_EXISTS_OR_ADD and OVERWRITE_IF_EXISTS_OR_ADD");
-                    continue;
-                }
-            };
-            let result = if is_set { edits.set(&name, &value) } else { edits.add(&name, &value) };
-            self.take_edit(header.place, result);
-        }
-        edits
-    }
 }
 
 const NO_TRACES: &str = "eddy writes no traces";
+
+const TEMPLATE: &str = "envoy.extensions.path.rewrite.uri_template.v3.UriTemplateRewriteConfig";

@@ -156,15 +156,15 @@ impl Reader<'_> {
     }
 
     /// The listeners, in order.
-    pub(super) fn listeners<'n, 't>(&mut self, node: &'n Node<'t>) -> Vec<Manager<'n, 't>> {
+    pub(super) fn listeners<'n, 't>(&mut self, node: &'n Node<'t>, file: &Arc<str>) -> Vec<Manager<'n, 't>> {
         let mut managers = Vec::new();
         for listener in self.list(node, "listeners") {
-            managers.extend(self.listener(listener));
+            managers.extend(self.listener(listener, file));
         }
         managers
     }
 
-    fn listener<'n, 't>(&mut self, node: &'n Node<'t>) -> Option<Manager<'n, 't>> {
+    fn listener<'n, 't>(&mut self, node: &'n Node<'t>, file: &Arc<str>) -> Option<Manager<'n, 't>> {
         self.pass(node, &["stat_prefix", "enable_reuse_port", "reuse_port", "traffic_direction", "metadata"]);
         let address = match self.get(node, "address").and_then(|address| self.address(address))? {
             Written::Pipe(path) => ListenAddress::Unix(path),
@@ -195,7 +195,11 @@ impl Reader<'_> {
         self.pass(filter, &["name"]);
         let config = self.get(filter, "typed_config")?;
         let (manager, _) = self.typed(config, &[MANAGER])?;
-        self.manager(manager, &name, address)
+        let mut manager = self.manager(manager, &name, address)?;
+        if let Some(socket) = self.get(chain, "transport_socket") {
+            manager.config.tls = Some(self.downstream_tls(socket, file)?);
+        }
+        Some(manager)
     }
 
     fn manager<'n, 't>(

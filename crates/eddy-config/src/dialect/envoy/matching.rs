@@ -4,6 +4,7 @@ use eddy_route::{CaselessPath, Fraction, Missing, PathPattern, Rule, ValueMatch,
 
 use super::re2::translated;
 use super::reader::{Reader, entry};
+use super::template;
 use crate::problem::shown;
 use crate::yaml::Node;
 
@@ -32,6 +33,10 @@ impl Reader<'_> {
         for parameter in self.list(node, "query_parameters") {
             let Some(spec) = self.parameter(parameter) else { return false };
             rule.query.push(spec);
+        }
+        for cookie in self.list(node, "cookies") {
+            let Some(spec) = self.cookie(cookie) else { return false };
+            rule.headers.push(spec);
         }
         if entry(node, "grpc").is_some() {
             self.pass(node, &["grpc"]);
@@ -79,17 +84,25 @@ impl Reader<'_> {
         if let Some(regex) = self.get(node, "safe_regex") {
             return self.regex(regex).map(PathPattern::Regex);
         }
-        for name in ["connect_matcher", "path_match_policy"] {
-            if let Some(entry) = entry(node, name) {
-                self.pass(node, &[name]);
-                let hint = if name == "connect_matcher" {
-                    "eddy makes no tunnels for CONNECT; leave the route out"
-                } else {
-                    "write the template as a `safe_regex`: `{name}` is `[^/]+`"
-                };
-                self.report.objection(entry.key.place, format!("eddy has no `{name}`")).hint(hint);
-                return None;
-            }
+        if entry(node, "path_match_policy").is_some() {
+            let template = self.template_of(node)?;
+            return match template::expression(&template) {
+                Ok(expression) => Some(PathPattern::Regex(expression)),
+                Err(reason) => {
+                    let place = self.get(node, "path_match_policy").map_or(node.place, |policy| policy.place);
+                    self.report.error(place, format!("the template `{}` {reason}", shown(&template))).hint(
+                        "Envoy refuses it too; `*` is a segment, `**` all that is left, `{name}` a variable",
+                    );
+                    None
+                }
+            };
+        }
+        if let Some(connect) = entry(node, "connect_matcher") {
+            self.pass(node, &["connect_matcher"]);
+            self.report
+                .objection(connect.key.place, "eddy has no `connect_matcher`")
+                .hint("eddy makes no tunnels for CONNECT and answers it 405; leave the route out");
+            return None;
         }
         self.report
             .error(
@@ -98,6 +111,32 @@ impl Reader<'_> {
             )
             .hint("`prefix: \"/\"` is every path");
         None
+    }
+
+    /// The template of a match by one.
+    pub(super) fn template_of(&mut self, node: &Node<'_>) -> Option<String> {
+        let policy = self.get(node, "path_match_policy")?;
+        self.pass(policy, &["name"]);
+        let (config, _) =
+            self.get(policy, "typed_config").and_then(|config| self.typed(config, &[TEMPLATE]))?;
+        Some(self.text(config, "path_template").unwrap_or_default().to_owned())
+    }
+
+    /// What a `CookieMatcher` asks for; without the cookie its opposite holds.
+    fn cookie(&mut self, node: &Node<'_>) -> Option<ValueMatch> {
+        let Some(name) = self.word(node, "name") else {
+            self.report.error(node.place, "a cookie match has no `name`");
+            return None;
+        };
+        let mut spec = ValueMatch::new(&format!("cookie:{name}"), ValueTest::Present);
+        if let Some(string) = self.get(node, "string_match") {
+            spec = self.string(string, spec)?;
+        }
+        spec.is_inverted = self.is_true(node, "invert_match");
+        if spec.is_inverted {
+            spec.missing = Missing::Passes;
+        }
+        Some(spec)
     }
 
     /// The expression of a `RegexMatcher`.
@@ -167,7 +206,7 @@ impl Reader<'_> {
     }
 
     /// What a `StringMatcher` says.
-    fn string(&mut self, node: &Node<'_>, mut spec: ValueMatch) -> Option<ValueMatch> {
+    pub(super) fn string(&mut self, node: &Node<'_>, mut spec: ValueMatch) -> Option<ValueMatch> {
         spec.is_caseless = self.is_true(node, "ignore_case");
         let tests = [
             ("exact", ValueTest::Exact as fn(String) -> ValueTest),
@@ -194,7 +233,7 @@ impl Reader<'_> {
     }
 
     /// What a `FractionalPercent` says.
-    fn fraction(&mut self, node: &Node<'_>) -> Fraction {
+    pub(super) fn fraction(&mut self, node: &Node<'_>) -> Fraction {
         let numerator = self.number(node, "numerator").unwrap_or(0);
         let denominator = match self.text(node, "denominator") {
             Some("TEN_THOUSAND" | "1") => 10_000,
@@ -216,3 +255,5 @@ fn presence(mut spec: ValueMatch, is_wanted: bool) -> ValueMatch {
     spec.test = if is_present { ValueTest::Present } else { ValueTest::Absent };
     spec
 }
+
+const TEMPLATE: &str = "envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig";

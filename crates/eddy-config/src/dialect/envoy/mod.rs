@@ -6,13 +6,18 @@
 mod action;
 mod api;
 mod bootstrap;
+mod edits;
 mod matching;
 mod re2;
 mod reader;
+mod retry;
 mod routes;
 mod shape;
+mod template;
 #[cfg(test)]
 mod tests;
+mod tls;
+mod tree;
 mod whole;
 
 pub(crate) use whole::{check_envoy, is_envoy};

@@ -8,18 +8,20 @@ use eddy_http::EditFault;
 use super::api::is_json_name;
 use super::shape::{seconds, type_of};
 use crate::problem::{Place, Report, shown};
-use crate::yaml::{Entry, Form, Node};
+use crate::yaml::{Entry, Form, Key, Node};
 
 /// What is read, and what was found.
 pub(super) struct Reader<'r> {
     pub(super) report: &'r mut Report,
     /// Where the keys are written that were read.
     read: HashSet<Place>,
+    /// How many leaves of matcher trees were looked at, one for each way to it.
+    pub(super) leaves: usize,
 }
 
 impl<'r> Reader<'r> {
     pub(super) fn new(report: &'r mut Report) -> Self {
-        Self { report, read: HashSet::new() }
+        Self { report, read: HashSet::new(), leaves: 0 }
     }
 
     /// The value of a field, named as in the API.
@@ -56,10 +58,12 @@ impl<'r> Reader<'r> {
 
     /// The elements of a field.
     pub(super) fn list<'n, 't>(&mut self, node: &'n Node<'t>, name: &str) -> &'n [Node<'t>] {
-        match self.get(node, name).map(|node| &node.form) {
-            Some(Form::List(elements)) => elements,
-            _ => &[],
-        }
+        self.get(node, name).map(elements).unwrap_or_default()
+    }
+
+    /// Takes a key that is no field but one of a map.
+    pub(super) fn take(&mut self, key: &Key<'_>) {
+        self.read.insert(key.place);
     }
 
     /// Takes fields that change nothing eddy does, with all within.
@@ -155,6 +159,11 @@ pub(super) fn entry<'n, 't>(node: &'n Node<'t>, name: &str) -> Option<&'n Entry<
     }
 }
 
+/// The elements of a node that is a list.
+pub(super) fn elements<'n, 't>(node: &'n Node<'t>) -> &'n [Node<'t>] {
+    if let Form::List(elements) = &node.form { elements } else { &[] }
+}
+
 /// The text of a node that is one.
 pub(super) fn text<'n>(node: &'n Node<'_>) -> Option<&'n str> {
     if let Form::Text { text, .. } = &node.form { Some(text) } else { None }
@@ -176,8 +185,11 @@ fn advice(name: &str) -> &'static str {
         "typed_per_filter_config" | "typedPerFilterConfig" => {
             "Envoy's filters are not there; configure a filter of eddy's in eddy.yaml, under `filters`"
         }
-        "transport_socket" | "transportSocket" => {
-            "write the listener in eddy.yaml, where `tls` says how it ends TLS"
+        "host_rewrite_header" | "host_rewrite_path_regex" | "auto_host_rewrite" => {
+            "eddy takes no host from a request: write `host_rewrite_literal`"
+        }
+        "hedge_policy" | "internal_redirect_policy" | "upgrade_configs" => {
+            "eddy sends a request once, passes redirects on and makes no tunnels: leave it out"
         }
         "rate_limits" | "rateLimits" | "rate_limit" | "cors" | "csrf_policy" => {
             "eddy.yaml has built-in filters for this, under `filters`"

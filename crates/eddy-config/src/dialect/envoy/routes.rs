@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use eddy_http::FieldEdits;
-use eddy_route::{Dialect, HostPattern, Missing, Origin, PathForm, RouteTable, Rule, ValueMatch, ValueTest};
+use eddy_route::{Dialect, HostPattern, Origin, PathForm, RouteTable, Rule, ValueMatch, ValueTest};
 
-use super::action::{Did, Levels};
+use super::action::Levels;
 use super::reader::{Reader, text};
-use crate::config::{Action, ActionKind, Redirect, RetryConfig};
+use crate::config::{Action, ActionKind, Redirect, RetryConfig, Share};
 use crate::problem::{Place, shown};
 use crate::yaml::Node;
 
@@ -19,6 +19,23 @@ pub(super) struct Routes {
     pub(super) actions: Vec<Action>,
     /// Where each rule is written.
     pub(super) places: Vec<Place>,
+}
+
+/// What holds for all virtual hosts.
+struct Whole<'w> {
+    edits: (FieldEdits, FieldEdits),
+    mirrors: Option<&'w Node<'w>>,
+}
+
+/// A virtual host, as its routes see it.
+pub(super) struct HostScope<'s> {
+    pub(super) name: &'s str,
+    pub(super) hosts: &'s [HostPattern],
+    pub(super) levels: Levels<'s>,
+    /// When its routes are tried again that do not say so themselves.
+    pub(super) retry: Option<&'s Node<'s>>,
+    /// Where copies go of requests to its routes that do not say so themselves.
+    pub(super) mirrors: Option<&'s Node<'s>>,
 }
 
 /// What the routes of a configuration share.
@@ -44,7 +61,7 @@ impl Reader<'_> {
         if self.is_true(node, "ignore_path_parameters_in_path_matching") {
             table.reading.path = PathForm::WithoutParameters;
         }
-        let whole = self.edits(node);
+        let whole = Whole { edits: self.edits(node), mirrors: self.get(node, "request_mirror_policies") };
         let mut routes = Routes { table, actions: Vec::new(), places: Vec::new() };
         let mut domains: HashMap<String, Place> = HashMap::new();
         for host in self.list(node, "virtual_hosts") {
@@ -56,7 +73,7 @@ impl Reader<'_> {
     fn virtual_host(
         &mut self,
         node: &Node<'_>,
-        whole: &(FieldEdits, FieldEdits),
+        whole: &Whole<'_>,
         domains: &mut HashMap<String, Place>,
         frame: &mut Frame<'_>,
         routes: &mut Routes,
@@ -86,25 +103,57 @@ impl Reader<'_> {
         }
         let own = self.edits(node);
         self.require_tls(node, &name, &hosts, frame, routes);
-        for (at, route) in self.list(node, "routes").iter().enumerate() {
-            let written = self.word(route, "name").map(str::to_owned);
-            let name = written.unwrap_or_else(|| format!("{name}/{}", at + 1));
-            let origin = Origin { file: Arc::clone(&frame.file), line: route.place.line };
-            let mut rule = Rule::new(&name, origin);
-            rule.hosts.clone_from(&hosts);
-            let is_matched = match self.get(route, "match") {
-                Some(wanted) => self.route_match(wanted, &mut rule),
-                None => {
-                    self.report.error(route.place, "a route has no `match`").hint("`match: {prefix: \"/\"}`");
-                    false
-                }
-            };
-            let levels = Levels { outer: [&own, whole] };
-            let did = self.route_action(route, &levels, frame);
-            if let (true, Some(Did { action, rewrite })) = (is_matched, did) {
-                rule.rewrite = rewrite;
-                routes.push(rule, action, route.place, frame);
+        let scope = HostScope {
+            name: &name,
+            hosts: &hosts,
+            levels: Levels { outer: [&own, &whole.edits] },
+            retry: self.get(node, "retry_policy"),
+            mirrors: self.get(node, "request_mirror_policies").or(whole.mirrors),
+        };
+        let list = self.list(node, "routes");
+        if let Some(tree) = self.get(node, "matcher") {
+            if let Some(first) = list.first() {
+                let message =
+                    format!("the virtual host `{}` has both `routes` and a `matcher`", shown(&name));
+                self.report.error(first.place, message).hint("Envoy refuses that too: leave one of them out");
             }
+            self.tree(tree, &scope, frame, routes);
+        }
+        for (at, route) in list.iter().enumerate() {
+            self.route(route, at + 1, &scope, &[], frame, routes);
+        }
+    }
+
+    /// A `Route`, for requests that meet conditions beside its own.
+    pub(super) fn route(
+        &mut self,
+        node: &Node<'_>,
+        number: usize,
+        scope: &HostScope<'_>,
+        conditions: &[ValueMatch],
+        frame: &mut Frame<'_>,
+        routes: &mut Routes,
+    ) {
+        let written = self.word(node, "name").map(str::to_owned);
+        let name = written.unwrap_or_else(|| format!("{}/{number}", scope.name));
+        let origin = Origin { file: Arc::clone(&frame.file), line: node.place.line };
+        let mut rule = Rule::new(&name, origin);
+        rule.hosts = scope.hosts.to_vec();
+        rule.headers = conditions.to_vec();
+        let is_matched = match self.get(node, "match") {
+            Some(wanted) => self.route_match(wanted, &mut rule),
+            None => {
+                self.report.error(node.place, "a route has no `match`").hint("`match: {prefix: \"/\"}`");
+                false
+            }
+        };
+        let did = self.route_action(node, scope, frame);
+        if let (true, Some(mut did)) = (is_matched, did) {
+            if !did.shares.is_empty() {
+                did.action.kind = routes.split(did.shares, frame);
+            }
+            rule.rewrite = did.rewrite;
+            routes.push(rule, did.action, node.place, frame);
         }
     }
 
@@ -131,14 +180,6 @@ impl Reader<'_> {
                 return;
             }
         }
-        let origin = Origin { file: Arc::clone(&frame.file), line: wanted.place.line };
-        let mut rule = Rule::new(&format!("{name}/require_tls"), origin);
-        rule.hosts = hosts.to_vec();
-        rule.headers.push(ValueMatch {
-            is_inverted: true,
-            missing: Missing::IsEmpty,
-            ..ValueMatch::new("x-forwarded-proto", ValueTest::Exact("https".to_owned()))
-        });
         let redirect = Redirect {
             status: 301,
             scheme: Some("https".into()),
@@ -148,12 +189,33 @@ impl Reader<'_> {
             path: None,
             is_absolute: true,
         };
-        routes.push(rule, plain_action(ActionKind::Redirect(redirect)), wanted.place, frame);
+        let https = || ValueTest::Exact("https".to_owned());
+        let told = ValueMatch { is_inverted: true, ..ValueMatch::new(FORWARDED, https()) };
+        // Where nobody says how the request came, the connection does.
+        let untold = ValueMatch::new(FORWARDED, ValueTest::Absent);
+        let came = ValueMatch { is_inverted: true, ..ValueMatch::new(":scheme", https()) };
+        for (kind, headers) in [("require_tls", vec![told]), ("require_tls-untold", vec![untold, came])] {
+            let origin = Origin { file: Arc::clone(&frame.file), line: wanted.place.line };
+            let mut rule = Rule::new(&format!("{name}/{kind}"), origin);
+            rule.hosts = hosts.to_vec();
+            rule.headers = headers;
+            let action = plain_action(ActionKind::Redirect(redirect.clone()));
+            routes.push(rule, action, wanted.place, frame);
+        }
     }
 }
 
 impl Routes {
-    fn push(&mut self, mut rule: Rule, action: Action, place: Place, frame: &Frame<'_>) {
+    /// An action that is one of others, each with its share.
+    fn split(&mut self, shares: Vec<(Action, u32)>, frame: &Frame<'_>) -> ActionKind {
+        let first = frame.first_action + self.actions.len();
+        let (actions, weights): (Vec<Action>, Vec<u32>) = shares.into_iter().unzip();
+        self.actions.extend(actions);
+        let shares = (first..).zip(weights).map(|(action, weight)| Share { action, weight });
+        ActionKind::Split(shares.collect())
+    }
+
+    pub(super) fn push(&mut self, mut rule: Rule, action: Action, place: Place, frame: &Frame<'_>) {
         rule.action = u32::try_from(frame.first_action + self.actions.len()).unwrap_or(u32::MAX);
         self.table.rules.push(rule);
         self.actions.push(action);
@@ -178,3 +240,5 @@ fn host_pattern(domain: &str) -> HostPattern {
         HostPattern::Exact(domain.to_owned())
     }
 }
+
+const FORWARDED: &str = "x-forwarded-proto";

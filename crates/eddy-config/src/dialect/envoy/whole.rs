@@ -101,7 +101,7 @@ impl Whole {
         };
         let (mut names, clusters) = reader.clusters(resources);
         self.clusters = clusters;
-        for manager in reader.listeners(resources) {
+        for manager in reader.listeners(resources, &self.file) {
             let mut frame = Frame {
                 file: self.file.clone(),
                 clusters: &mut names,

@@ -1,0 +1,48 @@
+//! Changes of fields.
+
+use eddy_http::FieldEdits;
+
+use super::reader::{Reader, text};
+use crate::problem::shown;
+use crate::yaml::Node;
+
+impl Reader<'_> {
+    /// Edits of request and response at one level: what is removed goes first.
+    pub(super) fn edits(&mut self, node: &Node<'_>) -> (FieldEdits, FieldEdits) {
+        let request = self.edits_of(node, "request_headers_to_remove", "request_headers_to_add");
+        (request, self.edits_of(node, "response_headers_to_remove", "response_headers_to_add"))
+    }
+
+    fn edits_of(&mut self, node: &Node<'_>, removed: &str, added: &str) -> FieldEdits {
+        let mut edits = FieldEdits::new();
+        for name in self.list(node, removed) {
+            let result = edits.remove(text(name).unwrap_or_default());
+            self.take_edit(name.place, result);
+        }
+        for option in self.list(node, added) {
+            let Some(header) = self.get(option, "header") else { continue };
+            let name = self.text(header, "key").unwrap_or_default().to_owned();
+            let value = self.text(header, "value").unwrap_or_default().to_owned();
+            if value.replace("%%", "").contains('%') {
+                self.report
+                    .objection(header.place, format!("eddy puts no `%...%` into `{}`", shown(&name)))
+                    .hint("write a text; a filter can put what a request has");
+                continue;
+            }
+            let value = value.replace("%%", "%");
+            let is_set = match (self.text(option, "append_action"), self.text(option, "append")) {
+                (Some("OVERWRITE_IF_EXISTS_OR_ADD" | "2"), _) | (None, Some("false")) => true,
+                (None | Some("APPEND_IF_EXISTS_OR_ADD" | "0"), _) => false,
+                (Some(other), _) => {
+                    self.report
+                        .objection(option.place, format!("eddy has no `append_action: {}`", shown(other)))
+                        .hint("it has APPEND_IF_EXISTS_OR_ADD and OVERWRITE_IF_EXISTS_OR_ADD");
+                    continue;
+                }
+            };
+            let result = if is_set { edits.set(&name, &value) } else { edits.add(&name, &value) };
+            self.take_edit(header.place, result);
+        }
+        edits
+    }
+}

@@ -1,0 +1,284 @@
+//! Matcher trees of virtual hosts: each leaf becomes rules with the conditions on the way to it.
+//!
+//! The order of rules is the order in which Envoy looks: the entries of a list as they are written, of a map of prefixes
+//! the longer ones first, and at each level `on_no_match` last. A leaf is final, so that behind its routes stands a rule
+//! which answers 404.
+
+use std::sync::Arc;
+
+use eddy_route::{Missing, Origin, PathForm, PathPattern, Rule, ValueMatch, ValueTest};
+
+use super::reader::Reader;
+use super::routes::{Frame, HostScope, Routes, plain_action};
+use crate::config::{ActionKind, Respond};
+use crate::problem::Place;
+use crate::yaml::{Form, Node};
+
+/// Conditions of which all must hold.
+type All = Vec<ValueMatch>;
+
+/// Lists of conditions of which one must hold.
+type Any = Vec<All>;
+
+/// The way to a leaf, and how deep it is.
+#[derive(Clone, Copy)]
+struct Way<'w> {
+    conditions: &'w [ValueMatch],
+    depth: usize,
+}
+
+impl Reader<'_> {
+    /// Reads the `matcher` of a virtual host.
+    pub(super) fn tree(
+        &mut self,
+        node: &Node<'_>,
+        scope: &HostScope<'_>,
+        frame: &mut Frame<'_>,
+        routes: &mut Routes,
+    ) {
+        self.matcher(node, Way { conditions: &[], depth: 0 }, scope, frame, routes);
+    }
+
+    fn matcher(
+        &mut self,
+        node: &Node<'_>,
+        way: Way<'_>,
+        scope: &HostScope<'_>,
+        frame: &mut Frame<'_>,
+        routes: &mut Routes,
+    ) {
+        if way.depth > DEPTH_MAX {
+            self.report.error(node.place, format!("matchers lie more than {DEPTH_MAX} deep in each other"));
+            return;
+        }
+        if let Some(list) = self.get(node, "matcher_list") {
+            for entry in self.list(list, "matchers") {
+                let wanted =
+                    self.get(entry, "predicate").and_then(|predicate| self.predicate(predicate, false));
+                let (Some(wanted), Some(on_match)) = (wanted, self.get(entry, "on_match")) else { continue };
+                for conditions in &wanted {
+                    self.on_match(on_match, way.and(conditions).borrow(), scope, frame, routes);
+                }
+            }
+        }
+        if let Some(tree) = self.get(node, "matcher_tree") {
+            self.map(tree, way, scope, frame, routes);
+        }
+        if let Some(otherwise) = self.get(node, "on_no_match") {
+            self.on_match(otherwise, way, scope, frame, routes);
+        }
+    }
+
+    fn map(
+        &mut self,
+        node: &Node<'_>,
+        way: Way<'_>,
+        scope: &HostScope<'_>,
+        frame: &mut Frame<'_>,
+        routes: &mut Routes,
+    ) {
+        let input = self.get(node, "input").and_then(|input| self.input(input));
+        let kinds = [
+            ("exact_match_map", ValueTest::Exact as fn(String) -> ValueTest),
+            ("prefix_match_map", ValueTest::Prefix),
+        ];
+        for (kind, test) in kinds {
+            let Some(map) = self.get(node, kind).and_then(|map| self.get(map, "map")) else { continue };
+            let (Form::Mapping { entries, .. }, Some(name)) = (&map.form, &input) else { continue };
+            let mut entries: Vec<_> = entries.iter().collect();
+            entries.sort_by_key(|entry| std::cmp::Reverse(entry.key.text.len()));
+            for entry in entries {
+                self.take(&entry.key);
+                let condition = ValueMatch::new(name, test(entry.key.text.to_string()));
+                self.on_match(&entry.value, way.and(&[condition]).borrow(), scope, frame, routes);
+            }
+        }
+    }
+
+    fn on_match(
+        &mut self,
+        node: &Node<'_>,
+        way: Way<'_>,
+        scope: &HostScope<'_>,
+        frame: &mut Frame<'_>,
+        routes: &mut Routes,
+    ) {
+        self.leaves += 1;
+        if self.leaves > LEAVES_MAX {
+            if self.leaves == LEAVES_MAX + 1 {
+                let message = format!("the matchers have more than {LEAVES_MAX} ways to their actions");
+                self.report.error(node.place, message);
+            }
+            return;
+        }
+        if let Some(inner) = self.get(node, "matcher") {
+            return self.matcher(inner, Way { depth: way.depth + 1, ..way }, scope, frame, routes);
+        }
+        let Some(action) = self.get(node, "action") else {
+            self.report.error(node.place, "nothing is to be done here: write `action` or `matcher`");
+            return;
+        };
+        self.pass(action, &["name"]);
+        let Some((leaf, kind)) =
+            self.get(action, "typed_config").and_then(|config| self.typed(config, &[ROUTE, ROUTES]))
+        else {
+            return;
+        };
+        let leaves = if kind == 0 { std::slice::from_ref(leaf) } else { self.list(leaf, "routes") };
+        let (mut is_final, reads_raw) = (false, routes.table.reading.path == PathForm::Raw);
+        for route in leaves {
+            let before = routes.table.rules.len();
+            self.route(route, before + 1, scope, way.conditions, frame, routes);
+            let made = routes.table.rules.get_mut(before..).unwrap_or_default();
+            is_final |= made.iter().any(|rule| takes_all(rule, way.conditions));
+            if reads_raw {
+                made.iter_mut().for_each(go_by_path);
+            }
+        }
+        if !is_final {
+            routes.end(way.conditions, node.place, scope, frame);
+        }
+    }
+
+    /// What a predicate, or its opposite, asks for; `None` where eddy cannot, which was noted.
+    fn predicate(&mut self, node: &Node<'_>, is_inverted: bool) -> Option<Any> {
+        if let Some(single) = self.get(node, "single_predicate") {
+            let input = self.get(single, "input").and_then(|input| self.input(input))?;
+            let Some(wanted) = self.get(single, "value_match") else {
+                self.report
+                    .objection(single.place, "a predicate of a matcher compares texts here")
+                    .hint("write `value_match` with `exact`, `prefix`, `suffix`, `contains` or `safe_regex`");
+                return None;
+            };
+            let mut spec = self.string(wanted, ValueMatch::new(&input, ValueTest::Present))?;
+            spec.is_inverted = is_inverted;
+            if is_inverted {
+                spec.missing = Missing::Passes;
+            }
+            return Some(vec![vec![spec]]);
+        }
+        if let Some(inner) = self.get(node, "not_matcher") {
+            return self.predicate(inner, !is_inverted);
+        }
+        for (name, is_and) in [("or_matcher", false), ("and_matcher", true)] {
+            let Some(several) = self.get(node, name) else { continue };
+            let parts: Option<Vec<Any>> = self
+                .list(several, "predicate")
+                .iter()
+                .map(|part| self.predicate(part, is_inverted))
+                .collect();
+            // The opposite of all is one opposite.
+            let combined =
+                if is_and == is_inverted { parts?.into_iter().flatten().collect() } else { product(parts?) };
+            if combined.len() > WAYS_MAX {
+                self.report
+                    .error(several.place, format!("a predicate has more than {WAYS_MAX} ways to hold"));
+                return None;
+            }
+            return Some(combined);
+        }
+        self.report.error(node.place, "a predicate says nothing");
+        None
+    }
+
+    /// The name of what an input looks at.
+    fn input(&mut self, node: &Node<'_>) -> Option<String> {
+        self.pass(node, &["name"]);
+        let config = self.get(node, "typed_config")?;
+        let (input, _) = self.typed(config, &[HEADER])?;
+        let name = self.word(input, "header_name").map(str::to_ascii_lowercase);
+        if name.is_none() {
+            self.report.error(input.place, "a `header_name` is missing");
+        }
+        name.map(|name| if name == "host" { ":authority".to_owned() } else { name })
+    }
+}
+
+/// A way with more conditions.
+struct Longer {
+    conditions: All,
+    depth: usize,
+}
+
+impl Way<'_> {
+    fn and(self, more: &[ValueMatch]) -> Longer {
+        Longer { conditions: [self.conditions, more].concat(), depth: self.depth }
+    }
+}
+
+impl Longer {
+    fn borrow(&self) -> Way<'_> {
+        Way { conditions: &self.conditions, depth: self.depth }
+    }
+}
+
+/// One of each, in all ways; no more than one over the limit.
+fn product(parts: Vec<Any>) -> Any {
+    parts.into_iter().fold(vec![Vec::new()], |sofar, part| {
+        let both = sofar.iter().flat_map(|one| part.iter().map(move |other| [&one[..], &other[..]].concat()));
+        both.take(WAYS_MAX + 1).collect()
+    })
+}
+
+/// Whether a rule takes all requests that come this way.
+fn takes_all(rule: &Rule, way: &[ValueMatch]) -> bool {
+    let is_any_path = matches!(&rule.path, PathPattern::BytePrefix(prefix) if prefix == "/");
+    is_any_path
+        && rule.methods.is_empty()
+        && rule.query.is_empty()
+        && rule.fraction.is_none()
+        && rule.headers.len() == way.len()
+}
+
+/// Makes what conditions on `:path` ask for the rule's path where it has no other, so that rules are found by it.
+fn go_by_path(rule: &mut Rule) {
+    if !matches!(&rule.path, PathPattern::BytePrefix(prefix) if prefix == "/") {
+        return;
+    }
+    let texts = rule.headers.iter().enumerate().filter_map(|(at, condition)| {
+        let (ValueTest::Prefix(text) | ValueTest::Exact(text)) = &condition.test else { return None };
+        let is_plain = *condition == ValueMatch::new(":path", condition.test.clone());
+        let is_path = text.starts_with('/') && !text.contains(['?', '#']);
+        (is_plain && is_path).then(|| (at, text.clone()))
+    });
+    let Some((at, text)) = texts.max_by_key(|(_, text)| text.len()) else { return };
+    if matches!(rule.headers.get(at).map(|condition| &condition.test), Some(ValueTest::Prefix(_))) {
+        rule.headers.remove(at);
+        rule.path = PathPattern::BytePrefix(text);
+    } else {
+        // The condition stays: it holds without a query alone.
+        rule.path = PathPattern::Exact(text);
+    }
+}
+
+impl Routes {
+    /// Answers 404 to what comes this way and no rule before took.
+    fn end(&mut self, way: &[ValueMatch], place: Place, scope: &HostScope<'_>, frame: &Frame<'_>) {
+        let name = format!("{}/end-{}", scope.name, self.table.rules.len() + 1);
+        let origin = Origin { file: Arc::clone(&frame.file), line: place.line };
+        let mut rule = Rule::new(&name, origin);
+        rule.hosts = scope.hosts.to_vec();
+        rule.headers = way.to_vec();
+        rule.path = PathPattern::BytePrefix("/".to_owned());
+        if self.table.reading.path == PathForm::Raw {
+            go_by_path(&mut rule);
+        }
+        let respond = Respond { status: 404, body: Arc::from([]), content_type: "text/plain".into() };
+        self.push(rule, plain_action(ActionKind::Respond(respond)), place, frame);
+    }
+}
+
+const ROUTE: &str = "envoy.config.route.v3.Route";
+
+const ROUTES: &str = "envoy.config.route.v3.RouteList";
+
+const HEADER: &str = "envoy.type.matcher.v3.HttpRequestHeaderMatchInput";
+
+/// How deep matchers may lie in each other.
+const DEPTH_MAX: usize = 32;
+
+/// In how many ways a predicate may hold.
+const WAYS_MAX: usize = 64;
+
+/// Most ways to actions of the matchers of a configuration.
+const LEAVES_MAX: usize = 100_000;
