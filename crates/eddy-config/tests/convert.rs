@@ -366,9 +366,13 @@ fn what_only_envoy_can_say_is_named_with_its_place() {
         let told: Vec<String> =
             converted.losses.iter().map(|loss| format!("{}: {}", loss.origin, loss.reason)).collect();
         golden(file, &(told.join("\n") + "\n"));
-        for (line, word) in
-            [(16, "`*-x.test`, `a.*`, `a.test:80`"), (17, "changes the path"), (18, "port"), (19, "query"), (20, "resolved")]
-        {
+        for (line, word) in [
+            (16, "`*-x.test`, `a.*`, `a.test:80`"),
+            (17, "changes the path"),
+            (18, "port"),
+            (19, "query"),
+            (20, "resolved"),
+        ] {
             let is_told = told
                 .iter()
                 .any(|told| told.starts_with(&format!("envoy.yaml:{line}:")) && told.contains(word));

@@ -12,6 +12,7 @@ pub mod journal;
 pub mod mutants;
 pub mod origin;
 pub mod others;
+pub mod peer;
 pub mod place;
 pub mod secure;
 pub mod site;

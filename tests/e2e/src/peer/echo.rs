@@ -1,0 +1,69 @@
+//! An upstream on a Unix socket that tells what it was asked for.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::thread;
+
+use anyhow::{Context, Result};
+
+use crate::place::TempDir;
+
+/// Answers every request with its method, target and host, and its fields whose names begin with `x-t-`, in their order.
+///
+/// Its threads end with their connections, the one that accepts with the process.
+#[derive(Debug)]
+pub struct Echo {
+    directory: TempDir,
+}
+
+impl Echo {
+    /// Listens in a folder of its own.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn start() -> Result<Self> {
+        let echo = Self { directory: TempDir::new("echo")? };
+        let listener = UnixListener::bind(echo.path()).context("cannot listen")?;
+        thread::spawn(move || {
+            while let Ok((stream, _)) = listener.accept() {
+                // A peer that leaves early is none of a test's business.
+                thread::spawn(move || serve(&stream));
+            }
+        });
+        Ok(echo)
+    }
+
+    /// The socket.
+    pub fn path(&self) -> PathBuf {
+        self.directory.path().join("echo.sock")
+    }
+}
+
+fn serve(stream: &UnixStream) -> std::io::Result<()> {
+    let mut lines = BufReader::new(stream).lines();
+    let mut output = stream;
+    while let Some(first) = lines.next() {
+        let first = first?;
+        let mut words = first.split(' ');
+        let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let (mut host, mut own) = (String::new(), String::new());
+        loop {
+            let Some(line) = lines.next() else { return Ok(()) };
+            let line = line?;
+            let Some((name, value)) = line.split_once(':') else { break };
+            let (name, value) = (name.to_ascii_lowercase(), value.trim());
+            if name == "host" {
+                value.clone_into(&mut host);
+            } else if name.starts_with("x-t-") {
+                own.push_str(&format!(" {name}={value}"));
+            }
+        }
+        let body = format!("{method} {target} {host}{own}");
+        let sent = if method == "HEAD" { "" } else { &body };
+        output.write_all(
+            format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{sent}", body.len()).as_bytes(),
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! The program itself, as `bench/peers/install` installs it.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use super::crowd::Crowd;
+use super::echo::Echo;
+use crate::others::{Source, absent};
+use crate::place::{TempDir, variable};
+
+/// A running Envoy; it is ended when it goes out of scope.
+#[derive(Debug)]
+pub struct Envoy {
+    process: Child,
+    directory: TempDir,
+}
+
+impl Envoy {
+    /// Where the program is; nothing where it is not, which is said.
+    ///
+    /// # Errors
+    /// When it is not there and `EDDY_REQUIRE_PEERS` says that it must be.
+    pub fn find() -> Result<Option<PathBuf>> {
+        let cache = variable("XDG_CACHE_HOME")
+            .map(PathBuf::from)
+            .or_else(|| variable("HOME").map(|home| Path::new(&home).join(".cache")));
+        let installed = cache.and_then(|cache| {
+            let pythons = fs::read_dir(cache.join("eddy-bench/peers/venv/lib")).ok()?.flatten();
+            let mut programs = pythons.map(|python| python.path().join("site-packages/envoy/_bin/envoy"));
+            programs.find(|program| program.is_file())
+        });
+        if installed.is_none() {
+            let what = "Envoy is not installed (`bench/peers/install` does that); what it said once stands in for it";
+            absent(what, Source::Registry)?;
+        }
+        Ok(installed)
+    }
+
+    /// Starts the program with a configuration as [`bootstrap`] writes it: `DIR` stands for a folder of its own, `ECHO` for
+    /// the socket of the upstream, and a listener is at `DIR/site.sock`.
+    ///
+    /// # Errors
+    /// When it refuses the configuration; the error holds what it wrote.
+    pub fn start(program: &Path, config: &str, upstream: &Echo) -> Result<Self> {
+        let directory = TempDir::new("envoy")?;
+        let file = write(&directory, config, &upstream.path())?;
+        let process = Command::new(program)
+            .arg("-c")
+            .arg(&file)
+            .args(["--concurrency", "1", "--disable-hot-restart", "--use-dynamic-base-id", "-l", "error"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(File::create(directory.join("log"))?)
+            .spawn()
+            .context("cannot start Envoy")?;
+        let mut envoy = Self { process, directory };
+        let begun = Instant::now();
+        while std::os::unix::net::UnixStream::connect(envoy.socket()).is_err() {
+            if envoy.process.try_wait()?.is_some() || begun.elapsed() > START_MAX {
+                bail!("Envoy does not start: {}", envoy.log());
+            }
+            // It tells nobody that it is ready.
+            thread::park_timeout(POLL);
+        }
+        Ok(envoy)
+    }
+
+    /// Why the program refuses a configuration; `None` where it takes it.
+    ///
+    /// # Errors
+    /// When it cannot be run.
+    pub fn refusal(program: &Path, config: &str) -> Result<Option<String>> {
+        let directory = TempDir::new("envoy")?;
+        let file = write(&directory, config, Path::new("/nowhere"))?;
+        let output = Command::new(program)
+            .args(["--mode", "validate", "-l", "critical", "-c"])
+            .arg(&file)
+            .output()
+            .context("cannot run Envoy")?;
+        Ok((!output.status.success()).then(|| String::from_utf8_lossy(&output.stderr).into_owned()))
+    }
+
+    /// Clients of its listener.
+    pub fn clients(&self) -> Crowd {
+        Crowd::to(&self.socket())
+    }
+
+    /// What it wrote.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.directory.join("log")).unwrap_or_default()
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.directory.join("site.sock")
+    }
+}
+
+impl Drop for Envoy {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn write(directory: &TempDir, config: &str, upstream: &Path) -> Result<PathBuf> {
+    let file = directory.join("envoy.json");
+    let own = config.replace("DIR", &directory.path().display().to_string());
+    fs::write(&file, own.replace("ECHO", &upstream.display().to_string()))?;
+    Ok(file)
+}
+
+/// A bootstrap file that serves routes at `DIR/site.sock`, with clusters of these names that are all the socket `ECHO`.
+/// The fields of `settings` go to the connection manager.
+pub fn bootstrap(routes: &Value, settings: &Value, clusters: &[&str]) -> String {
+    let mut manager = json!({
+        "@type": "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
+        "stat_prefix": "site",
+        "http_filters": [{
+            "name": "envoy.filters.http.router",
+            "typed_config": {"@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router"}
+        }],
+        "route_config": routes
+    });
+    if let (Some(own), Some(more)) = (manager.as_object_mut(), settings.as_object()) {
+        own.extend(more.clone());
+    }
+    let clusters: Vec<Value> = clusters
+        .iter()
+        .map(|name| {
+            let endpoint = json!({"endpoint": {"address": {"pipe": {"path": "ECHO"}}}});
+            json!({
+                "name": name, "connect_timeout": "5s",
+                "load_assignment": {"cluster_name": name, "endpoints": [{"lb_endpoints": [endpoint]}]}
+            })
+        })
+        .collect();
+    let chain = json!({
+        "filters": [{"name": "envoy.filters.network.http_connection_manager", "typed_config": manager}]
+    });
+    let listener = json!({
+        "name": "site", "address": {"pipe": {"path": "DIR/site.sock"}}, "filter_chains": [chain]
+    });
+    json!({"static_resources": {"listeners": [listener], "clusters": clusters}}).to_string()
+}
+
+/// Longest until it answers.
+const START_MAX: Duration = Duration::from_secs(60);
+
+const POLL: Duration = Duration::from_millis(10);

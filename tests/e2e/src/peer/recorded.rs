@@ -1,0 +1,100 @@
+//! What Envoy said, and said once.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+
+use super::crowd::Reply;
+use super::echo::Echo;
+use super::envoy::Envoy;
+use crate::place::variable;
+
+/// A configuration of Envoy's, and requests to it.
+#[derive(Clone, Debug)]
+pub struct Questions {
+    /// The configuration, as for [`Envoy::start`].
+    pub config: String,
+    /// The requests, byte by byte.
+    pub requests: Vec<Vec<u8>>,
+}
+
+/// What Envoy answers to all questions in their order, each answer as the line that `shown` makes of it.
+///
+/// Where Envoy is not installed the answers come from the file `recorded`, which `UPDATE=1` writes anew; without a file
+/// name only the real one will do.
+///
+/// # Errors
+/// When Envoy must be there and is not, does not start or answer, or says something else than the file; when the file is
+/// for other questions.
+pub fn envoy_says(
+    recorded: Option<&Path>,
+    all: &[Questions],
+    upstream: &Echo,
+    shown: impl Fn(&Reply) -> String,
+) -> Result<Vec<String>> {
+    let Some(program) = Envoy::find()? else {
+        return recorded_answers(recorded.context("this compares with the real Envoy alone")?, all);
+    };
+    let mut answers = Vec::new();
+    for questions in all {
+        let envoy = Envoy::start(&program, &questions.config, upstream)?;
+        let replies = envoy.clients().ask_all(&questions.requests).with_context(|| envoy.log())?;
+        answers.extend(replies.iter().map(&shown));
+    }
+    let Some(file) = recorded else { return Ok(answers) };
+    if variable("UPDATE").is_some() {
+        let lines = answers.iter().fold(first_line(all) + "\n", |mut lines, answer| {
+            // Writing to memory cannot fail.
+            let _ = writeln!(lines, "{answer}");
+            lines
+        });
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(file, lines)?;
+    } else {
+        ensure!(
+            recorded_answers(file, all)? == answers,
+            "Envoy says something else than {}; UPDATE=1 records it anew",
+            file.display()
+        );
+    }
+    Ok(answers)
+}
+
+/// What Envoy said once to these questions.
+///
+/// # Errors
+/// When the file cannot be read or is for other questions.
+pub fn recorded_answers(file: &Path, all: &[Questions]) -> Result<Vec<String>> {
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let mut lines = text.lines();
+    ensure!(
+        lines.next() == Some(&first_line(all)),
+        "{} is for other questions; UPDATE=1 records answers anew where Envoy is installed",
+        file.display()
+    );
+    Ok(lines.map(str::to_owned).collect())
+}
+
+/// The line by which a file tells what it is for.
+fn first_line(all: &[Questions]) -> String {
+    format!("questions {:016x}", digest(all))
+}
+
+/// FNV-1a over all that is asked.
+fn digest(all: &[Questions]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |bytes: &[u8]| {
+        for byte in bytes {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    };
+    for questions in all {
+        add(questions.config.as_bytes());
+        questions.requests.iter().for_each(|request| add(request));
+    }
+    hash
+}

@@ -1,0 +1,178 @@
+//! Envoy's configurations in eddy and in the real Envoy: the same requests must get the same answers.
+//!
+//! Both run as programs with the same file. What Envoy said is kept in `recorded/`, and stands in for it where it is not
+//! installed. `EDDY_REQUIRE_PEERS=1` makes its absence a failure, `UPDATE=1` records anew.
+
+#![expect(clippy::print_stdout, reason = "a test says what it compared")]
+
+mod actions;
+mod coverage;
+mod documented;
+mod draw;
+mod examples;
+mod generate;
+mod matches;
+mod tree;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use coverage::Coverage;
+use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::peer::{Crowd, Echo, Envoy, Questions, Reply, envoy_says, recorded_answers};
+use eddy_e2e::place::variable;
+use examples::EXAMPLES;
+
+fn recorded(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/envoy_conf/recorded").join(name)
+}
+
+/// What of an answer is compared: the status, where it leads, the body of what routes say, and the fields of the tests.
+fn shown(reply: &Reply) -> String {
+    let mut line = reply.status.to_string();
+    if let Some(location) = reply.field("location") {
+        line.push_str(&format!(" -> {location}"));
+    } else if matches!(reply.status, 200 | 403) {
+        line.push_str(&format!(" {}", reply.body));
+    }
+    for (name, value) in reply.fields.iter().filter(|(name, _)| name.starts_with("x-t-")) {
+        line.push_str(&format!(" {name}={value}"));
+    }
+    line.trim_end().to_owned()
+}
+
+/// What eddy answers to all questions in their order.
+async fn eddy_says(all: &[Questions], upstream: &Echo) -> Result<Vec<String>> {
+    let mut answers = Vec::new();
+    for questions in all {
+        let substitutes = vec![("ECHO".to_owned(), upstream.path().display().to_string())];
+        let launch = Launch { substitutes, file: Some("envoy.json"), ..Launch::default() };
+        let gateway = Gateway::launch(&questions.config, launch).await?;
+        let socket = gateway.directory().join("site.sock");
+        let replies = Crowd::to(&socket).ask_all(&questions.requests)?;
+        answers.extend(replies.iter().map(shown));
+        gateway.stop().await?;
+    }
+    Ok(answers)
+}
+
+/// Whether eddy refuses a request that Envoy takes: raw bytes that no target has, and paths that two parsers may read in
+/// two ways. The guide says what.
+fn is_stricter(request: &str, ours: &str) -> bool {
+    let target = request.split(' ').nth(1).unwrap_or_default();
+    ours == "400" && target.contains(['\\', '"', '<', '>', '^', '`', '{', '|', '}'])
+}
+
+/// Puts the questions to both and tells where they differ; how many pairs were compared.
+async fn compare(recorded: Option<&Path>, all: &[Questions]) -> Result<usize> {
+    let upstream = Echo::start()?;
+    let theirs = envoy_says(recorded, all, &upstream, shown)?;
+    let ours = eddy_says(all, &upstream).await?;
+    let requests: Vec<(&Questions, String)> = all
+        .iter()
+        .flat_map(|questions| {
+            questions
+                .requests
+                .iter()
+                .map(move |request| (questions, String::from_utf8_lossy(request).into_owned()))
+        })
+        .collect();
+    ensure!(theirs.len() == requests.len(), "{} answers to {} requests", theirs.len(), requests.len());
+    let (mut compared, mut different) = (0, Vec::new());
+    for (((questions, request), theirs), ours) in requests.iter().zip(&theirs).zip(&ours) {
+        if is_stricter(request, ours) {
+            continue;
+        }
+        compared += 1;
+        if ours != theirs {
+            different.push(format!(
+                "{}\n  eddy  {ours}\n  Envoy {theirs}\n  {}",
+                request.escape_debug(),
+                host_of(&questions.config, request).unwrap_or_default()
+            ));
+        }
+    }
+    let told: Vec<&str> = different.iter().take(8).map(String::as_str).collect();
+    ensure!(different.is_empty(), "{} of {compared} differ:\n{}", different.len(), told.join("\n"));
+    Ok(compared)
+}
+
+/// The virtual host of a request, as it is written.
+fn host_of(config: &str, request: &str) -> Option<String> {
+    let host = request.lines().find_map(|line| line.strip_prefix("Host: "))?.to_ascii_lowercase();
+    let host = host.split(':').next()?.to_owned();
+    let config: serde_json::Value = serde_json::from_str(config).ok()?;
+    let chain = &config["static_resources"]["listeners"][0]["filter_chains"][0];
+    let routes = &chain["filters"][0]["typed_config"]["route_config"];
+    let found = routes["virtual_hosts"].as_array()?.iter().find(|own| own["name"] == *host)?;
+    Some(found.to_string())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn examples_answer_as_they_say_and_as_envoy_does() -> Result<()> {
+    let (questions, expected) = examples::all()?;
+    let file = recorded("examples.txt");
+    let upstream = Echo::start()?;
+    let theirs = envoy_says(Some(&file), &questions, &upstream, shown)?;
+    let ours = eddy_says(&questions, &upstream).await?;
+    let mut wrong = Vec::new();
+    for ((theirs, ours), (line, expected)) in theirs.iter().zip(&ours).zip(&expected) {
+        if theirs != expected || ours != expected {
+            wrong.push(format!("{line}\n  eddy  {ours}\n  Envoy {theirs}"));
+        }
+    }
+    ensure!(wrong.is_empty() && ours.len() == expected.len(), "{}", wrong.join("\n"));
+    println!("{} requests to {} examples", expected.len(), EXAMPLES.len());
+    Ok(())
+}
+
+/// Envoy may not be there where tests run: what it said is in files, and they are for the questions of today.
+#[tokio::test(flavor = "multi_thread")]
+async fn recorded_answers_stand_in_where_envoy_is_not_installed() -> Result<()> {
+    let (questions, expected) = examples::all()?;
+    let answers = recorded_answers(&recorded("examples.txt"), &questions)?;
+    ensure!(answers.len() == expected.len(), "{} answers to {} requests", answers.len(), expected.len());
+    let generated = generate::generate(SEED, HOSTS);
+    ensure!(recorded_answers(&recorded("generated.txt"), &generated.questions)?.len() >= 20_000);
+    let others = generate::generate(SEED + 2, HOSTS);
+    let refused = recorded_answers(&recorded("generated.txt"), &others.questions);
+    ensure!(refused.is_err_and(|error| error.to_string().contains("is for other questions")));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn generated_routes_answer_as_envoys_do() -> Result<()> {
+    let generated = generate::generate(SEED, HOSTS);
+    let compared = compare(Some(&recorded("generated.txt")), &generated.questions).await?;
+    println!("{compared} pairs; {:?}", generated.counts);
+    ensure!(compared >= 20_000, "{compared} pairs");
+    let mut coverage = Coverage::default();
+    generated.questions.iter().try_for_each(|questions| coverage.add(questions))?;
+    println!("{coverage}");
+    coverage.check()
+}
+
+/// The long form: as many pairs as `EDDY_ENVOY_PAIRS` says, from other seeds, and how much of what can happen they show.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes, and needs the real Envoy"]
+async fn many_generated_routes_answer_as_envoys_do() -> Result<()> {
+    if Envoy::find()?.is_none() {
+        return Ok(());
+    }
+    let wanted =
+        variable("EDDY_ENVOY_PAIRS").map_or(Ok(40_000), |count| count.parse()).context("no number")?;
+    let (mut compared, mut seed, mut coverage) = (0, 0x9e37_79b9_7f4a_7c15_u64, Coverage::default());
+    while compared < wanted {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let generated = generate::generate(seed, 400);
+        compared += compare(None, &generated.questions).await.with_context(|| format!("seed {seed:#x}"))?;
+        generated.questions.iter().try_for_each(|questions| coverage.add(questions))?;
+    }
+    println!("{compared} pairs, 0 unexplained differences; {coverage}");
+    coverage.check()
+}
+
+const SEED: u64 = 0x2545_f491_4f6c_dd1d;
+
+/// Virtual hosts of each of the five generated configurations.
+const HOSTS: usize = 180;
