@@ -29,7 +29,7 @@ pub use explain::{
     Against, Candidate, Cost, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, Outcome, RequestShown,
     RuleRef,
 };
-pub use order::Step;
+pub use order::{CATCH_ALL_RANK, Step};
 pub use request::{RouteRequest, RouteScratch};
 pub use router::{Found, Router};
 pub use rule::{

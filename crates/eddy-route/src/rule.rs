@@ -33,6 +33,8 @@ pub enum Dialect {
     Eddy,
     /// Envoy's: of the virtual host with the most specific domain, the route written first wins.
     Envoy,
+    /// Istio's: VirtualServices of a host are joined by who sees them, age and name; then the match written first wins.
+    Istio,
     /// The Gateway API's: the most specific match wins, then the oldest object, then the first by name.
     GatewayApi(RegexRank),
 }
@@ -94,8 +96,8 @@ impl Reading {
             Dialect::Eddy => Self::default(),
             // Hosts that are less specific are for requests whose host is in no other.
             Dialect::GatewayApi(_) => Self { is_closed: true, ..Self::default() },
-            Dialect::Envoy => Self {
-                host: HostForm { keeps_port: true, keeps_dot: true },
+            Dialect::Envoy | Dialect::Istio => Self {
+                host: HostForm { keeps_port: dialect == Dialect::Envoy, keeps_dot: true },
                 is_closed: true,
                 path: PathForm::Raw,
                 query: QueryForm::Raw,
@@ -186,7 +188,7 @@ impl Rule {
     }
 }
 
-/// What a rule of the Gateway API ranks by beside its conditions.
+/// What a rule of the Gateway API or Istio's ranks by beside its conditions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Claim {
     /// Whether it is for gRPC.

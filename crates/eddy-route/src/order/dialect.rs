@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::compile::CompiledRule;
-use crate::order::{Step, eddy, gateway_api, written};
+use crate::order::{Step, eddy, gateway_api, istio, written};
 use crate::rule::Dialect;
 
 /// Compares two rules of a table of this dialect; the step tells what decided.
@@ -11,6 +11,7 @@ pub(super) fn compare(dialect: Dialect, a: &CompiledRule, b: &CompiledRule) -> (
     match dialect {
         Dialect::Eddy => eddy::compare(a, b),
         Dialect::Envoy => written::compare(a, b),
+        Dialect::Istio => istio::compare(a, b),
         Dialect::GatewayApi(rank) => gateway_api::compare(rank, a, b),
     }
 }
@@ -20,6 +21,7 @@ pub(super) fn reason(dialect: Dialect, step: Step, first: &CompiledRule, second:
     match dialect {
         Dialect::Eddy => eddy::reason(step, first, second),
         Dialect::Envoy => written::reason(first, second),
+        Dialect::Istio => istio::reason(step, first, second),
         Dialect::GatewayApi(rank) => gateway_api::reason(rank, step, first, second),
     }
 }

@@ -5,8 +5,10 @@ mod dialect;
 mod eddy;
 mod entry;
 mod gateway_api;
+mod istio;
 mod step;
 mod written;
 
 pub(crate) use entry::{Entries, Entry, Scope};
+pub use istio::CATCH_ALL_RANK;
 pub use step::Step;
