@@ -111,7 +111,7 @@ fn compare_with(file: &str, cases: &[Case], oracle: Oracle) -> usize {
 
 #[test]
 fn examples_answer_as_nginx_does() {
-    let compared = compare("examples.txt", &examples::cases());
+    let compared = compare("nginx/recorded/examples.txt", &examples::cases());
     assert!(compared >= 100, "{compared} requests");
 }
 
@@ -119,10 +119,14 @@ fn examples_answer_as_nginx_does() {
 fn recorded_answers_stand_in_where_nginx_is_not_installed() {
     let cases = examples::cases();
     let requests: usize = cases.iter().map(|case| case.requests.len()).sum();
-    assert_eq!(compare_with("examples.txt", &cases, Oracle::Recorded), requests, "none is missing");
+    assert_eq!(
+        compare_with("nginx/recorded/examples.txt", &cases, Oracle::Recorded),
+        requests,
+        "none is missing"
+    );
     let (cases, _) = generate::cases(200);
-    assert!(compare_with("generated.txt", &cases, Oracle::Recorded) > 2000);
-    let answers = Recorded::open("examples.txt");
+    assert!(compare_with("nginx/recorded/generated.txt", &cases, Oracle::Recorded) > 2000);
+    let answers = Recorded::open("nginx/recorded/examples.txt");
     let key = |case: &Case, request: &Request| format!("{} {} {} ", case.name, request.host, request.target);
     let first = &examples::cases()[0];
     assert_eq!(answers.find(&key(first, &first.requests[0])), Some("200 one"));
@@ -146,7 +150,7 @@ fn examples_answer_as_they_say() {
 #[test]
 fn generated_locations_answer_as_nginx_does() {
     let (cases, coverage) = generate::cases(200);
-    let compared = compare("generated.txt", &cases);
+    let compared = compare("nginx/recorded/generated.txt", &cases);
     println!("{compared} pairs; {coverage}");
     assert!(compared > 2000, "{compared} pairs");
 }

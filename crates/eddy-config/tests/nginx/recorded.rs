@@ -1,4 +1,4 @@
-//! What NGINX said, kept for where it is not installed.
+//! What another program said, kept for where it is not installed.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,9 +10,9 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// Opens a file of answers; no file where the name is empty.
+    /// Opens a file of answers by its path among the tests; no file where the name is empty.
     pub(crate) fn open(name: &str) -> Self {
-        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/nginx/recorded");
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests");
         let path = (!name.is_empty()).then(|| folder.join(name));
         let text = path.as_ref().and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
         let known = text.lines().filter_map(|line| line.split_once('\t'));

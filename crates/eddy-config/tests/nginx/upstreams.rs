@@ -48,7 +48,7 @@ fn recorded_orders_stand_in() {
 const KEYS: usize = 60;
 
 fn compare(oracle: Oracle) -> usize {
-    let mut recorded = Recorded::open("upstreams.txt");
+    let mut recorded = Recorded::open("nginx/recorded/upstreams.txt");
     let mut compared = 0;
     for (number, (upstream, sure)) in UPSTREAMS.iter().enumerate() {
         let mut upstream = (*upstream).to_owned();
