@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use eddy_filter::builtin::{BuiltinConfig, CorsConfig};
 use eddy_route::RouteTable;
 use eddy_route::nginx::Sites;
+use eddy_route::normalise::Normaliser;
 use eddy_upstream::ClusterConfig;
 
 use super::filter::Filters;
@@ -104,7 +106,22 @@ impl Draft<'_, '_> {
 
     /// Adds a filter for what other origins may do, which only rules turn on.
     pub(crate) fn cors_filter(&mut self) -> usize {
-        self.filters.add_cors(CORS_FILTER)
+        self.rule_filter(CORS_FILTER, BuiltinConfig::Cors(CorsConfig::default()))
+    }
+
+    /// Adds a built-in filter which only rules turn on, each with a configuration of its own; its index.
+    pub(crate) fn rule_filter(&mut self, name: &str, builtin: BuiltinConfig) -> usize {
+        self.filters.add_dormant(name, builtin)
+    }
+
+    /// Has paths of requests to an address normalised in this way, where nobody else answers there yet.
+    pub(crate) fn normalise(&mut self, address: &ListenAddress, table: usize, normaliser: Normaliser) {
+        let is_alone = |serve: &Serve| matches!(serve, Serve::Routes(tables) if *tables == [table]);
+        for listener in self.listeners.iter_mut().filter(|listener| listener.address == *address) {
+            if is_alone(&listener.serve) {
+                listener.normaliser = normaliser;
+            }
+        }
     }
 
     /// Has the exchanges of an address pass a filter.
@@ -143,7 +160,7 @@ impl Draft<'_, '_> {
         self.taken.take_address(address, place, report);
         self.listeners.push(ListenerConfig {
             http2: Http2Config::default(),
-            normaliser: eddy_route::normalise::Normaliser::Eddy,
+            normaliser: Normaliser::Eddy,
             name,
             address: address.clone(),
             serve: Serve::Routes(vec![table]),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_filter::builtin::{BuiltinConfig, CorsConfig};
+use eddy_filter::builtin::BuiltinConfig;
 use eddy_filter::{CHAIN_FILTERS_MAX, FilterPolicy};
 
 use super::builtin::{Surroundings, overlay, read_builtin};
@@ -239,9 +239,9 @@ impl Filters {
         checked
     }
 
-    /// Adds a filter for what other origins may do, which only rules turn on; its index.
-    pub(super) fn add_cors(&mut self, name: &str) -> usize {
-        let kind = FilterKind::Builtin(BuiltinConfig::Cors(CorsConfig::default()));
+    /// Adds a built-in filter which only rules turn on; its index.
+    pub(super) fn add_dormant(&mut self, name: &str, builtin: BuiltinConfig) -> usize {
+        let kind = FilterKind::Builtin(builtin);
         let policy = FilterPolicy { is_disabled: true, ..FilterPolicy::default() };
         self.configs.push(FilterConfig { name: name.into(), kind, config: "null".into(), policy });
         self.configs.len() - 1

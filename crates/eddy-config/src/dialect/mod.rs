@@ -6,6 +6,7 @@ pub(crate) mod kubernetes;
 pub(crate) mod envoy;
 pub(crate) mod gateway_api;
 pub(crate) mod ingress;
+pub(crate) mod istio;
 mod kind;
 pub(crate) mod nginx;
 

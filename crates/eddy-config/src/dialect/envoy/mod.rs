@@ -20,4 +20,5 @@ mod tls;
 mod tree;
 mod whole;
 
+pub(crate) use re2::translated;
 pub(crate) use whole::{check_envoy, is_envoy};

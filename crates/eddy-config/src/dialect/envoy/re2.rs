@@ -3,7 +3,7 @@
 /// Rewrites an expression of RE2's: what means something else in eddy's syntax is escaped.
 ///
 /// The languages are alike but for `\Q...\E`, `\C`, and signs that are plain in a class of RE2's.
-pub(super) fn translated(text: &str) -> String {
+pub(crate) fn translated(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
     let mut is_in_class = false;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use eddy_upstream::{ClusterConfig, EndpointAddress, EndpointConfig};
 
+use super::metadata::Metadata;
 use super::object::Objects;
 use super::service::{Service, ServicePort};
-use super::slice::{Slice, address_of};
+use super::slice::{Slice, SliceEndpoint, address_of};
 use super::value::PortOrName;
 use crate::problem::{Place, Report};
 use crate::spec::KubernetesSpec;
@@ -18,6 +19,8 @@ use crate::value::{Endpoint, ObjectName, ServiceName};
 pub(crate) struct Backends {
     services: HashMap<ObjectName, Service>,
     slices: HashMap<ObjectName, Vec<Slice>>,
+    /// The Pods, of which the labels count.
+    pods: HashMap<ObjectName, Metadata>,
     /// Endpoints that eddy's own configuration tells.
     given: HashMap<ServiceName, Vec<EndpointConfig>>,
     /// The domain of the cluster, if its name servers are asked.
@@ -60,6 +63,9 @@ impl Backends {
             let name = ObjectName { namespace: object.metadata.namespace.clone(), name };
             backends.slices.entry(name).or_default().push(slice);
         }
+        for object in objects.of("", "Pod") {
+            backends.pods.insert(ObjectName::of(&object.metadata), object.metadata.clone());
+        }
         let given =
             spec.and_then(|spec| spec.endpoints.as_ref()).into_iter().flat_map(|given| &given.value.0);
         for entry in given {
@@ -100,7 +106,7 @@ impl Backends {
         let endpoints = match (given, &known.external_name, found) {
             (Some(given), _, _) => given.to_vec(),
             (None, Some(name), _) => address_of(name, number).into_iter().map(alone).collect(),
-            (None, None, Some(found)) => self.endpoints(service, known, found),
+            (None, None, Some(found)) => self.endpoints(service, known, found, &|_| true),
             (None, None, None) => Vec::new(),
         };
         Ok(Backend {
@@ -121,14 +127,56 @@ impl Backends {
         self.find(service, &PortOrName::Number(first.number))
     }
 
+    /// The endpoints of a port of a Service whose Pods have all of these labels; `None` where no labels of its Pods are known.
+    pub(crate) fn find_labelled(
+        &self,
+        service: &ObjectName,
+        port: &PortOrName,
+        labels: &[(Arc<str>, Arc<str>)],
+    ) -> Option<Vec<EndpointConfig>> {
+        let known = self.services.get(service)?;
+        let port = known.ports.iter().find(|other| other.is(port))?;
+        let labels_of = |endpoint: &SliceEndpoint| {
+            let pod = ObjectName { namespace: service.namespace.clone(), name: endpoint.pod.clone()? };
+            self.pods.get(&pod).map(|pod| &pod.labels)
+        };
+        let mut endpoints = self.slices.get(service)?.iter().flat_map(|slice| &slice.endpoints);
+        if endpoints.all(|endpoint| labels_of(endpoint).is_none()) {
+            return None;
+        }
+        let has_all = |endpoint: &SliceEndpoint| {
+            labels_of(endpoint).is_some_and(|own| labels.iter().all(|label| own.contains(label)))
+        };
+        Some(self.endpoints(service, known, port, &has_all))
+    }
+
+    /// Whether there is such a Service, or eddy's own configuration tells its endpoints.
+    pub(crate) fn knows(&self, service: &ObjectName) -> bool {
+        self.services.contains_key(service) || self.given.keys().any(|given| given.object == *service)
+    }
+
+    /// The port of a Service that has but one.
+    pub(crate) fn only_port(&self, service: &ObjectName) -> Option<u16> {
+        match self.services.get(service).map(|known| known.ports.as_slice()) {
+            Some([only]) => Some(only.number),
+            Some(_) | None => None,
+        }
+    }
+
     /// The endpoints that eddy's own configuration tells.
     fn given(&self, service: &ObjectName, port: Option<u16>) -> Option<&[EndpointConfig]> {
         let of = |port: Option<u16>| self.given.get(&ServiceName { object: service.clone(), port });
         port.and_then(|port| of(Some(port))).or_else(|| of(None)).map(Vec::as_slice)
     }
 
-    /// The endpoints that slices tell, or else the name of the Service in the cluster.
-    fn endpoints(&self, name: &ObjectName, service: &Service, port: &ServicePort) -> Vec<EndpointConfig> {
+    /// The endpoints that slices tell, as far as they are meant, or else the name of the Service in the cluster.
+    fn endpoints(
+        &self,
+        name: &ObjectName,
+        service: &Service,
+        port: &ServicePort,
+        is_meant: &dyn Fn(&SliceEndpoint) -> bool,
+    ) -> Vec<EndpointConfig> {
         let Some(slices) = self.slices.get(name) else {
             let Some(domain) = &self.domain else { return Vec::new() };
             let host = format!("{}.{}.svc.{domain}", name.name, name.namespace);
@@ -143,7 +191,7 @@ impl Backends {
         let mut last_resort: Vec<EndpointConfig> = Vec::new();
         for slice in slices {
             let Some((_, number)) = slice.ports.iter().find(|(name, _)| *name == port.name) else { continue };
-            for endpoint in &slice.endpoints {
+            for endpoint in slice.endpoints.iter().filter(|endpoint| is_meant(endpoint)) {
                 let list = match (endpoint.is_ready, endpoint.is_last_resort) {
                     (true, _) => &mut ready,
                     (false, true) => &mut last_resort,

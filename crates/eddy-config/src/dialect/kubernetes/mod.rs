@@ -16,7 +16,7 @@ mod slice;
 mod value;
 mod whole;
 
-pub(crate) use backend::{Backends, Unresolved};
+pub(crate) use backend::{Backend, Backends, Unresolved};
 pub(crate) use document::read_objects;
 pub(crate) use metadata::{Metadata, name_fault};
 pub(crate) use object::{Object, Objects};

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::metadata::Metadata;
-use crate::dialect::gateway_api;
+use crate::dialect::{gateway_api, istio};
 use crate::problem::{Place, Report};
 use crate::read::{At, Value};
 use crate::yaml::{Form, Node};
@@ -26,6 +26,7 @@ pub(crate) struct ObjectKind {
 /// The kinds that eddy reads.
 pub(crate) const KINDS: &[ObjectKind] = &[
     ObjectKind { group: "", name: "Service", versions: &["v1"], is_namespaced: true, keys: &["spec"] },
+    ObjectKind { group: "", name: "Pod", versions: &["v1"], is_namespaced: true, keys: &["spec"] },
     ObjectKind { group: "", name: "Namespace", versions: &["v1"], is_namespaced: false, keys: &["spec"] },
     ObjectKind {
         group: "discovery.k8s.io",
@@ -80,6 +81,34 @@ pub(crate) const KINDS: &[ObjectKind] = &[
         group: gateway_api::GROUP,
         name: "ReferenceGrant",
         versions: &["v1", "v1beta1"],
+        is_namespaced: true,
+        keys: &["spec"],
+    },
+    ObjectKind {
+        group: istio::GROUP,
+        name: "Gateway",
+        versions: &["v1", "v1beta1", "v1alpha3"],
+        is_namespaced: true,
+        keys: &["spec"],
+    },
+    ObjectKind {
+        group: istio::GROUP,
+        name: "VirtualService",
+        versions: &["v1", "v1beta1", "v1alpha3"],
+        is_namespaced: true,
+        keys: &["spec"],
+    },
+    ObjectKind {
+        group: istio::GROUP,
+        name: "DestinationRule",
+        versions: &["v1", "v1beta1", "v1alpha3"],
+        is_namespaced: true,
+        keys: &["spec"],
+    },
+    ObjectKind {
+        group: istio::GROUP,
+        name: "ServiceEntry",
+        versions: &["v1", "v1beta1", "v1alpha3"],
         is_namespaced: true,
         keys: &["spec"],
     },

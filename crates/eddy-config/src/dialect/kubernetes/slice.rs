@@ -18,7 +18,9 @@ object! {
         required addresses "addresses": Vec<At<ApiText>>;
         /// Whether it is up.
         optional conditions "conditions": ConditionsSpec;
-        passed "deprecatedTopology" "hints" "hostname" "nodeName" "targetRef" "zone";
+        /// The object that it is.
+        optional target "targetRef": TargetSpec;
+        passed "deprecatedTopology" "hints" "hostname" "nodeName" "zone";
     }
 }
 
@@ -47,6 +49,17 @@ object! {
     }
 }
 
+object! {
+    /// The object that an endpoint is.
+    TargetSpec as "a reference to an object" {
+        /// Its kind.
+        optional kind "kind": ApiText;
+        /// Its name.
+        optional name "name": ApiText;
+        passed "apiVersion" "fieldPath" "namespace" "resourceVersion" "uid";
+    }
+}
+
 /// Endpoints of a Service.
 #[derive(Clone, Debug)]
 pub(crate) struct Slice {
@@ -65,6 +78,8 @@ pub(crate) struct SliceEndpoint {
     pub(crate) is_ready: bool,
     /// Whether it takes requests while it ends.
     pub(crate) is_last_resort: bool,
+    /// The Pod that it is, if that is told; in the namespace of the slice.
+    pub(crate) pod: Option<Arc<str>>,
 }
 
 impl Slice {
@@ -100,7 +115,10 @@ impl Slice {
                 continue;
             }
             let is_last_resort = is(conditions.serving) && is(conditions.terminating);
-            endpoints.push(SliceEndpoint { host, is_ready, is_last_resort });
+            let pod = spec.value.target.map(|target| target.value);
+            let pod = pod.filter(|target| target.kind.as_ref().is_none_or(|kind| &*kind.value.0 == "Pod"));
+            let pod = pod.and_then(|target| Some(target.name?.value.0));
+            endpoints.push(SliceEndpoint { host, is_ready, is_last_resort, pod });
         }
         let ports = object.part::<Vec<At<PortSpec>>>("ports", report);
         let ports = ports.into_iter().flat_map(|ports| ports.value).filter_map(|port| {

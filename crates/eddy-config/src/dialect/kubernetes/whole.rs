@@ -5,7 +5,7 @@ use super::object::Objects;
 use super::settings::Settings;
 use super::value::PortOrName;
 use crate::check::Draft;
-use crate::dialect::{gateway_api, ingress};
+use crate::dialect::{gateway_api, ingress, istio};
 use crate::problem::{Place, Report};
 use crate::spec::KubernetesSpec;
 use crate::value::ObjectName;
@@ -32,6 +32,7 @@ pub(crate) fn add(
     let manifests = Manifests { objects, backends, settings: Settings::of(spec) };
     gateway_api::add(&manifests, draft, report);
     ingress::add(&manifests, draft, report);
+    istio::add(&manifests, draft, report);
     if draft.listeners.is_empty() && !report.has_errors() {
         let place = objects.list.first().map_or_else(Place::default, |object| object.place);
         report
@@ -52,7 +53,12 @@ impl Manifests<'_, '_> {
         draft: &mut Draft<'_, '_>,
         report: &mut Report,
     ) -> Result<usize, Unresolved> {
-        let Backend { cluster, place, .. } = self.backends.find(service, port)?;
+        Ok(self.add(self.backends.find(service, port)?, draft, report))
+    }
+
+    /// Adds the cluster of what was found, unless eddy's own configuration has one of its name.
+    pub(crate) fn add(&self, found: Backend, draft: &mut Draft<'_, '_>, report: &mut Report) -> usize {
+        let Backend { cluster, place, .. } = found;
         if cluster.endpoints.is_empty() && !draft.has_cluster(&cluster.name) {
             let name = &cluster.name;
             let message =
@@ -61,6 +67,6 @@ impl Manifests<'_, '_> {
                 .warning(place.unwrap_or_default(), message)
                 .hint(format!("add its EndpointSlice, or to eddy.yaml `kubernetes: {{endpoints: {{'{name}': [127.0.0.1:9000]}}}}`"));
         }
-        Ok(draft.cluster(cluster, place.unwrap_or_default()))
+        draft.cluster(cluster, place.unwrap_or_default())
     }
 }

@@ -1,0 +1,120 @@
+//! Answers that eddy gives itself: redirects and fixed ones.
+
+use std::sync::Arc;
+
+use base64ct::{Base64, Encoding as _};
+
+use super::spec::{DirectResponseSpec, RedirectSpec};
+use crate::config::{ActionKind, Redirect, Respond};
+use crate::problem::{Report, shown};
+use crate::read::At;
+
+/// The redirect of a route at a port; `None` for one that can't be, which is noted.
+pub(super) fn redirect(spec: &At<RedirectSpec>, listener_port: u16, report: &mut Report) -> Option<Redirect> {
+    let RedirectSpec { uri, authority, port, derive_port, scheme, code } = &spec.value;
+    let text = |text: &At<_>| Some(Arc::clone(text_of(text))).filter(|text| !text.is_empty());
+    let status = match code.as_ref().map(|code| (code.value.to_u16(), code.place)) {
+        None | Some((0, _)) => 301,
+        Some((status @ (301 | 302 | 303 | 307 | 308), _)) => status,
+        Some((other, place)) => {
+            report.error(
+                place,
+                format!("`{other}` is no status of a redirect: expected 301, 302, 303, 307 or 308"),
+            );
+            return None;
+        }
+    };
+    let scheme = scheme.as_ref().and_then(|scheme| Some((text(scheme)?, scheme.place)));
+    if let Some((other, place)) = scheme.as_ref().filter(|(scheme, _)| !matches!(&**scheme, "http" | "https"))
+    {
+        report.error(*place, format!("`{}` is no scheme: expected `http` or `https`", shown(other)));
+        return None;
+    }
+    let scheme = scheme.map(|(scheme, _)| scheme);
+    let number = match (port, derive_port) {
+        (Some(port), None) => Some(port.value.to_u16()),
+        (None, Some(derived)) => match &**text_of(derived) {
+            "FROM_REQUEST_PORT" => Some(listener_port),
+            "FROM_PROTOCOL_DEFAULT" => None,
+            other => {
+                let message = format!("`{}` is no way to find a port", shown(other));
+                report
+                    .error(derived.place, message)
+                    .hint("write `FROM_PROTOCOL_DEFAULT` or `FROM_REQUEST_PORT`");
+                return None;
+            }
+        },
+        (None, None) => None,
+        (Some(_), Some(derived)) => {
+            report
+                .error(derived.place, "`derivePort` can't be combined with `port`")
+                .hint("keep one of them");
+            return None;
+        }
+    };
+    let belongs_to_scheme =
+        |port: &u16| matches!((scheme.as_deref().unwrap_or("http"), port), ("http", 80) | ("https", 443));
+    Some(Redirect {
+        status,
+        host: authority.as_ref().and_then(text),
+        port: number.filter(|port| !belongs_to_scheme(port)),
+        path: uri.as_ref().and_then(text),
+        strip_query: false,
+        is_absolute: true,
+        scheme,
+    })
+}
+
+/// A redirect of everything to `https`, at the same host and path.
+pub(super) fn to_https() -> Redirect {
+    Redirect {
+        status: 301,
+        scheme: Some("https".into()),
+        host: None,
+        strip_query: false,
+        port: None,
+        path: None,
+        is_absolute: true,
+    }
+}
+
+/// The fixed answer of a route; `None` for one that can't be, which is noted.
+pub(super) fn respond(spec: &DirectResponseSpec, report: &mut Report) -> Option<Respond> {
+    let mut body: Arc<[u8]> = Arc::default();
+    if let Some(At { value: written, place }) = &spec.body {
+        body = match (&written.text, &written.bytes) {
+            (Some(text), None) => text_of(text).as_bytes().into(),
+            (None, Some(bytes)) => match Base64::decode_vec(text_of(bytes)) {
+                Ok(decoded) => decoded.into(),
+                Err(_) => {
+                    report
+                        .error(bytes.place, "these are no bytes in base64")
+                        .hint("a text stands under `string`");
+                    return None;
+                }
+            },
+            _ => {
+                report.error(*place, "a body has one of the keys `string` and `bytes`");
+                return None;
+            }
+        };
+        if body.len() > BODY_BYTES_MAX {
+            report.error(*place, format!("this body is too long: at most {BODY_BYTES_MAX} bytes"));
+            return None;
+        }
+    }
+    Some(Respond { status: spec.status?.value.to_u16(), body, content_type: "text/plain".into() })
+}
+
+/// What is answered where requests lead nowhere: 503.
+pub(super) fn unavailable() -> ActionKind {
+    let body: &[u8] = b"no endpoints for this request\n";
+    ActionKind::Respond(Respond { status: 503, body: body.into(), content_type: "text/plain".into() })
+}
+
+fn text_of(text: &At<crate::dialect::kubernetes::ApiText>) -> &Arc<str> {
+    &text.value.0
+}
+
+/// Longest body of a fixed answer, bytes; Istio's own limit.
+const BODY_BYTES_MAX: usize = 1 << 20;

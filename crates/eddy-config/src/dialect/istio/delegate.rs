@@ -1,0 +1,261 @@
+//! Delegates: routes that another VirtualService says more about.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::service::{Export, HttpRoute, VirtualService};
+use super::spec::{MatchSpec, Tests, TextMatchSpec};
+use crate::dialect::kubernetes::ApiText;
+use crate::problem::{Report, shown};
+use crate::read::{At, Named};
+use crate::value::ObjectName;
+
+/// Puts the routes of delegates in the place of those that name them, and leaves the delegates themselves out.
+pub(super) fn unite_delegates(services: Vec<VirtualService>, report: &mut Report) -> Vec<VirtualService> {
+    let (delegates, mut roots): (Vec<_>, Vec<_>) =
+        services.into_iter().partition(|service| service.is_delegate && !has_delegate(service));
+    let by_name: HashMap<&ObjectName, &VirtualService> =
+        delegates.iter().map(|delegate| (&delegate.name, delegate)).collect();
+    roots.retain(|root| {
+        if root.is_delegate {
+            report
+                .error(root.place, "a delegate that delegates itself: Istio follows one level alone")
+                .hint("write its routes into the VirtualService that names it");
+        }
+        !root.is_delegate
+    });
+    let mut used: HashSet<&ObjectName> = HashSet::new();
+    let mut left = MERGED_MAX;
+    for root in &mut roots {
+        let mut routes = Vec::with_capacity(root.routes.len());
+        for route in std::mem::take(&mut root.routes) {
+            let Some(delegate) = &route.spec.delegate else {
+                routes.push(route);
+                continue;
+            };
+            let place = delegate.place;
+            let name = delegate.value.name.as_ref().map_or_else(|| "".into(), |name| name.value.0.clone());
+            let namespace = delegate.value.namespace.as_ref();
+            let namespace =
+                namespace.map_or_else(|| root.name.namespace.clone(), |namespace| namespace.value.0.clone());
+            let name = ObjectName { namespace, name };
+            let shown_name = format!("{}/{}", shown(&name.namespace), shown(&name.name));
+            let Some(found) = by_name.get(&name) else {
+                report
+                    .objection(
+                        place,
+                        format!("there is no delegate `{shown_name}`: a VirtualService without `hosts`"),
+                    )
+                    .hint("Istio leaves this route out; give `--lenient` to do the same");
+                continue;
+            };
+            if !is_seen(found, &root.name.namespace) {
+                report
+                    .objection(
+                        place,
+                        format!("the delegate `{shown_name}` is not exported to this namespace"),
+                    )
+                    .hint("Istio leaves this route out; give `--lenient` to do the same");
+                continue;
+            }
+            used.insert(&found.name);
+            for inner in &found.routes {
+                let Some(merged) = merge_route(&route, inner, report) else { continue };
+                left = left.saturating_sub(
+                    1 + merged.spec.matches.as_ref().map_or(0, |matches| matches.value.len()),
+                );
+                if left > 0 {
+                    routes.push(merged);
+                }
+            }
+            if left == 0 {
+                report
+                    .error(place, format!("delegates make more than {MERGED_MAX} matches of their routes"))
+                    .hint("have fewer routes delegate to the same VirtualService");
+                return Vec::new();
+            }
+        }
+        root.routes = routes;
+    }
+    for delegate in &delegates {
+        if !used.contains(&delegate.name) {
+            report.warning(delegate.place, "nobody delegates to this VirtualService, and it has no `hosts`");
+        }
+    }
+    roots
+}
+
+fn has_delegate(service: &VirtualService) -> bool {
+    service.routes.iter().any(|route| route.spec.delegate.is_some())
+}
+
+fn is_seen(delegate: &VirtualService, namespace: &str) -> bool {
+    match &delegate.export {
+        Export::All => true,
+        Export::To(to) => {
+            to.iter().any(|to| to == namespace || (to == "." && *delegate.name.namespace == *namespace))
+        }
+    }
+}
+
+/// The route of a delegate under the route that delegates; none where they cannot both hold, which is noted.
+fn merge_route(root: &HttpRoute, delegate: &HttpRoute, report: &mut Report) -> Option<HttpRoute> {
+    let mut merged = delegate.clone();
+    merged.label = format!("{}-{}", root.label, delegate.label.rsplit('/').next().unwrap_or_default());
+    merged.spec.matches = merge_matches(root, delegate, report)?;
+    let (own, outer) = (&mut merged.spec, &root.spec);
+    inherit(&mut own.rewrite, &outer.rewrite);
+    inherit(&mut own.direct_response, &outer.direct_response);
+    inherit(&mut own.timeout, &outer.timeout);
+    inherit(&mut own.retries, &outer.retries);
+    inherit(&mut own.fault, &outer.fault);
+    inherit(&mut own.mirror, &outer.mirror);
+    inherit(&mut own.mirrors, &outer.mirrors);
+    inherit(&mut own.mirror_percentage, &outer.mirror_percentage);
+    inherit(&mut own.mirror_percent, &outer.mirror_percent);
+    inherit(&mut own.cors, &outer.cors);
+    inherit(&mut own.headers, &outer.headers);
+    Some(merged)
+}
+
+fn inherit<T: Clone>(own: &mut Option<T>, outer: &Option<T>) {
+    if own.is_none() {
+        own.clone_from(outer);
+    }
+}
+
+type Matches = Option<At<Vec<At<MatchSpec>>>>;
+
+/// Each match of the delegate joined with each of the root that it does not contradict.
+fn merge_matches(root: &HttpRoute, delegate: &HttpRoute, report: &mut Report) -> Option<Matches> {
+    let list = |route: &HttpRoute| route.spec.matches.clone().filter(|matches| !matches.value.is_empty());
+    let (roots, own) = match (list(root), list(delegate)) {
+        (None, own) => return Some(own),
+        (roots, None) => return Some(roots),
+        (Some(roots), Some(own)) => (roots, own),
+    };
+    let mut merged = Vec::new();
+    if roots.value.len().saturating_mul(own.value.len()) > MERGED_MAX {
+        report
+            .error(
+                own.place,
+                format!(
+                    "these matches and those of the route that delegates here make more than {MERGED_MAX}"
+                ),
+            )
+            .hint("write fewer");
+        return None;
+    }
+    for inner in &own.value {
+        let before = merged.len();
+        let mut reason = "";
+        for outer in &roots.value {
+            match conflict(&outer.value, &inner.value) {
+                Some(why) => reason = why,
+                None => merged.push(At { value: join(&outer.value, &inner.value), place: inner.place }),
+            }
+        }
+        if merged.len() == before {
+            let message = format!("this match contradicts the route that delegates here: {reason}");
+            report
+                .objection(inner.place, message)
+                .hint("Istio leaves the whole route out; give `--lenient` to do the same");
+            return None;
+        }
+    }
+    Some(Some(At { value: merged, place: own.place }))
+}
+
+/// Why two matches cannot be joined, if they can't.
+fn conflict(root: &MatchSpec, inner: &MatchSpec) -> Option<&'static str> {
+    for (outer, own, why) in [
+        (&root.uri, &inner.uri, "`uri` is not within it"),
+        (&root.scheme, &inner.scheme, "`scheme` is not within it"),
+        (&root.method, &inner.method, "`method` is not within it"),
+        (&root.authority, &inner.authority, "`authority` is not within it"),
+    ] {
+        if tests_conflict(outer.as_ref(), own.as_ref()) {
+            return Some(why);
+        }
+    }
+    for (outer, own, why) in [
+        (&root.headers, &inner.headers, "a test of `headers` is not within it"),
+        (&root.without_headers, &inner.without_headers, "a test of `withoutHeaders` is not within it"),
+        (&root.query, &inner.query, "a test of `queryParams` is not within it"),
+    ] {
+        let own = own.iter().flat_map(|own| &own.value.0);
+        for entry in own {
+            let other = outer.as_ref().and_then(|outer| test_of(&outer.value, &entry.name.value.0));
+            if tests_conflict(other, entry.value.as_ref()) {
+                return Some(why);
+            }
+        }
+    }
+    let ignores = |spec: &MatchSpec| spec.ignores_case.as_ref().is_some_and(|flag| flag.value);
+    if ignores(root) != ignores(inner) {
+        return Some("`ignoreUriCase` differs");
+    }
+    let names = |spec: &MatchSpec| -> Vec<Arc<str>> {
+        let gateways = spec.gateways.iter().flat_map(|gateways| &gateways.value);
+        gateways.map(|gateway| gateway.value.0.clone()).collect()
+    };
+    let (outer, own) = (names(root), names(inner));
+    if !outer.is_empty() && own.iter().any(|gateway| !outer.contains(gateway)) {
+        return Some("one of its `gateways` is not among those of the other");
+    }
+    let ports = root.port.as_ref().zip(inner.port.as_ref());
+    ports.filter(|(outer, own)| outer.value != own.value).map(|_| "`port` differs")
+}
+
+fn test_of<'t>(tests: &'t Tests, name: &str) -> Option<&'t At<TextMatchSpec>> {
+    tests.0.iter().find(|entry| *entry.name.value.0 == *name).and_then(|entry| entry.value.as_ref())
+}
+
+fn tests_conflict(root: Option<&At<TextMatchSpec>>, inner: Option<&At<TextMatchSpec>>) -> bool {
+    let (Some(root), Some(inner)) = (root, inner) else { return false };
+    let text = |text: &Option<At<ApiText>>| text.as_ref().map_or("", |text| &*text.value.0).to_owned();
+    let parts = |spec: &TextMatchSpec| (text(&spec.exact), text(&spec.prefix), text(&spec.regex));
+    let (exact, prefix, regex) = parts(&root.value);
+    let (own_exact, own_prefix, own_regex) = parts(&inner.value);
+    if !regex.is_empty() || !own_regex.is_empty() {
+        return true;
+    }
+    if !exact.is_empty() {
+        return !own_prefix.is_empty() || own_exact != exact;
+    }
+    if prefix.is_empty() {
+        return true;
+    }
+    if !own_prefix.is_empty() {
+        return !own_prefix.starts_with(&prefix);
+    }
+    own_exact.is_empty() || !own_exact.starts_with(&prefix)
+}
+
+/// Both matches in one: what the delegate says goes before what the root says.
+fn join(root: &MatchSpec, inner: &MatchSpec) -> MatchSpec {
+    let mut joined = inner.clone();
+    inherit(&mut joined.uri, &root.uri);
+    inherit(&mut joined.scheme, &root.scheme);
+    inherit(&mut joined.method, &root.method);
+    inherit(&mut joined.authority, &root.authority);
+    inherit(&mut joined.port, &root.port);
+    inherit(&mut joined.gateways, &root.gateways);
+    inherit(&mut joined.source_labels, &root.source_labels);
+    inherit(&mut joined.source_namespace, &root.source_namespace);
+    joined.headers = join_tests(root.headers.as_ref(), inner.headers.as_ref());
+    joined.without_headers = join_tests(root.without_headers.as_ref(), inner.without_headers.as_ref());
+    joined.query = join_tests(root.query.as_ref(), inner.query.as_ref());
+    joined
+}
+
+fn join_tests(root: Option<&At<Tests>>, inner: Option<&At<Tests>>) -> Option<At<Tests>> {
+    let (Some(root), Some(inner)) = (root, inner) else { return root.or(inner).cloned() };
+    let mut all = inner.value.0.clone();
+    let others = root.value.0.iter().filter(|entry| test_of(&inner.value, &entry.name.value.0).is_none());
+    all.extend(others.cloned());
+    Some(At { value: Named(all), place: inner.place })
+}
+
+/// Most matches that all delegates together make of their own and those that delegate to them.
+const MERGED_MAX: usize = 100_000;

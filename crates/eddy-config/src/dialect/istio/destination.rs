@@ -1,0 +1,205 @@
+//! Destinations: from the name of a host to a cluster.
+
+use std::sync::Arc;
+
+use eddy_upstream::{Balance, ClusterConfig};
+
+use super::entry::{Entries, read_entries};
+use super::spec::DestinationSpec;
+use super::subset::{DestinationRules, Subset, read_rules};
+use crate::check::Draft;
+use crate::dialect::kubernetes::{ApiText, Backend, Manifests, PortOrName, Unresolved};
+use crate::problem::{Place, Report, shown};
+use crate::read::At;
+use crate::value::ObjectName;
+
+/// Finds clusters for destinations.
+#[derive(Debug)]
+pub(super) struct Destinations<'m, 'o, 't> {
+    manifests: &'m Manifests<'o, 't>,
+    entries: Entries,
+    rules: DestinationRules,
+}
+
+/// What a destination stands for.
+struct Wanted<'w> {
+    /// Its name in full.
+    host: &'w str,
+    port: u16,
+    subset: Option<&'w At<ApiText>>,
+    place: Place,
+}
+
+impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
+    /// Reads ServiceEntries and DestinationRules; what is wrong with them goes to `report`.
+    pub(super) fn read(manifests: &'m Manifests<'o, 't>, report: &mut Report) -> Self {
+        let entries = read_entries(manifests.objects, report);
+        Self { manifests, entries, rules: read_rules(manifests.objects, report) }
+    }
+
+    /// The cluster of a destination; none where there is no such thing, which is noted.
+    pub(super) fn find(
+        &self,
+        spec: &DestinationSpec,
+        place: Place,
+        namespace: &Arc<str>,
+        listener_port: u16,
+        draft: &mut Draft<'_, '_>,
+        report: &mut Report,
+    ) -> Option<usize> {
+        let written = spec.host.as_ref()?;
+        let host = full_name(&written.value.0, namespace);
+        let port =
+            spec.port.as_ref().and_then(|port| port.value.number.as_ref()).map(|port| port.value.to_u16());
+        let subset = spec.subset.as_ref().filter(|subset| !subset.value.0.is_empty());
+        let service = service_of(&host);
+        let only_port = || match &service {
+            Some(service) if self.manifests.backends.knows(service) => {
+                self.manifests.backends.only_port(service)
+            }
+            Some(_) | None => self.entries.only_port(&host),
+        };
+        // Where nothing else says so, a destination has the port that the request came in at.
+        let port = port.or_else(only_port).unwrap_or(listener_port);
+        let wanted = Wanted { host: &host, port, subset, place };
+        if self.entries.has(&host)
+            && !service.as_ref().is_some_and(|service| self.manifests.backends.knows(service))
+        {
+            return self.entry(&wanted, draft, report);
+        }
+        let Some(service) = service else {
+            let hint = if written.value.0.contains('.') {
+                "to a name with a dot Istio adds nothing: write `name`, or `name.namespace.svc.cluster.local`"
+            } else {
+                ANSWERED_503
+            };
+            let message = format!("there is no Service or ServiceEntry `{}`", shown(&written.value.0));
+            report.warning(written.place, message).hint(hint);
+            return None;
+        };
+        self.service(&service, &wanted, draft, report)
+    }
+
+    fn service(
+        &self,
+        service: &ObjectName,
+        wanted: &Wanted<'_>,
+        draft: &mut Draft<'_, '_>,
+        report: &mut Report,
+    ) -> Option<usize> {
+        let port = PortOrName::Number(wanted.port);
+        let mut backend = match self.manifests.backends.find(service, &port) {
+            Ok(backend) => backend,
+            Err(why) => {
+                let name = format!("{}/{}", shown(&service.namespace), shown(&service.name));
+                let message = match why {
+                    Unresolved::Service => format!("there is no Service `{name}`"),
+                    Unresolved::Port => format!("the Service `{name}` has no port {}", wanted.port),
+                };
+                report.warning(wanted.place, message).hint(ANSWERED_503);
+                return None;
+            }
+        };
+        let mut balance = self.rules.balance(wanted.host);
+        if let Some(written) = wanted.subset {
+            let subset = self.subset(wanted, written, report)?;
+            balance = subset.balance.unwrap_or(balance);
+            let known = self.manifests.backends.find_labelled(service, &port, &subset.labels);
+            backend = match known {
+                Some(endpoints) => Backend {
+                    cluster: ClusterConfig::new(
+                        &format!("{}/{}", backend.cluster.name, subset.name),
+                        endpoints,
+                    ),
+                    ..backend
+                },
+                None => self.by_name(service, subset, &port, written.place, report).unwrap_or(backend),
+            };
+        }
+        backend.cluster.balance = balance;
+        Some(self.manifests.add(backend, draft, report))
+    }
+
+    /// A Service of the name `service-subset` has the endpoints of a subset where no labels are known.
+    fn by_name(
+        &self,
+        service: &ObjectName,
+        subset: &Subset,
+        port: &PortOrName,
+        place: Place,
+        report: &mut Report,
+    ) -> Option<Backend> {
+        let name = format!("{}-{}", service.name, subset.name);
+        let own = ObjectName { namespace: service.namespace.clone(), name: name.into() };
+        if let Ok(backend) = self.manifests.backends.find(&own, port) {
+            return Some(backend);
+        }
+        report
+            .objection(
+                place,
+                format!("which endpoints are the subset `{}` is not known: nothing tells their labels", shown(&subset.name)),
+            )
+            .hint(format!(
+                "add the Pods of `{}` to the manifests, or a Service `{}`; with `--lenient` eddy takes all endpoints",
+                service.name, own.name
+            ));
+        None
+    }
+
+    fn entry(&self, wanted: &Wanted<'_>, draft: &mut Draft<'_, '_>, report: &mut Report) -> Option<usize> {
+        let mut balance = self.rules.balance(wanted.host);
+        let subset = match wanted.subset {
+            Some(written) => Some(self.subset(wanted, written, report)?),
+            None => None,
+        };
+        let labels = subset.map_or(&[][..], |subset| &subset.labels);
+        let Some(mut cluster) = self.entries.find(wanted.host, wanted.port, labels) else {
+            let message = format!("the ServiceEntry of `{}` has no port {}", shown(wanted.host), wanted.port);
+            report.warning(wanted.place, message).hint(ANSWERED_503);
+            return None;
+        };
+        if let Some(subset) = subset {
+            cluster.name = format!("{}/{}", cluster.name, subset.name).into();
+            balance = subset.balance.unwrap_or(balance);
+        }
+        if cluster.endpoints.is_empty() {
+            report
+                .warning(wanted.place, format!("no endpoints are known of `{}`", shown(&cluster.name)))
+                .hint(ANSWERED_503);
+        }
+        cluster.balance = balance;
+        Some(draft.cluster(cluster, wanted.place))
+    }
+
+    fn subset(&self, wanted: &Wanted<'_>, written: &At<ApiText>, report: &mut Report) -> Option<&Subset> {
+        let found = self.rules.subset(wanted.host, &written.value.0);
+        if found.is_none() {
+            let message = format!(
+                "no DestinationRule of `{}` has a subset `{}`",
+                shown(wanted.host),
+                shown(&written.value.0)
+            );
+            report.warning(written.place, message).hint(ANSWERED_503);
+        }
+        found
+    }
+}
+
+/// A name in full: a short one stands for a Service of the namespace.
+pub(super) fn full_name(host: &str, namespace: &str) -> String {
+    let host = host.to_ascii_lowercase();
+    if host.contains('.') || host == "*" { host } else { format!("{host}.{namespace}.svc.{DOMAIN}") }
+}
+
+/// The Service that a full name stands for.
+fn service_of(host: &str) -> Option<ObjectName> {
+    let (name, rest) = host.split_once('.')?;
+    let (namespace, domain) = rest.split_once('.')?;
+    domain.starts_with("svc.").then(|| ObjectName { namespace: namespace.into(), name: name.into() })
+}
+
+/// What Istio balances by where nothing is said.
+pub(super) const DEFAULT_BALANCE: Balance = Balance::LeastRequest;
+const ANSWERED_503: &str = "requests to it are answered 503";
+/// The domain of a cluster, as Istio and most clusters have it.
+const DOMAIN: &str = "cluster.local";

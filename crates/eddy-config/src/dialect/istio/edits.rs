@@ -1,0 +1,157 @@
+//! Changes of fields, as they come one after the other in Envoy.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use eddy_http::{EditFault, FieldEdits};
+
+use super::spec::{EditsSpec, HeadersSpec};
+use crate::problem::{Place, Report, shown};
+
+/// What a route or destination changes of requests and responses.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Edits {
+    pub(super) request: Changes,
+    pub(super) response: Changes,
+    /// The host that upstreams see, which is no field here.
+    pub(super) host: Option<Arc<str>>,
+}
+
+/// Changes of the fields of a message: some are removed, then others are put.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Changes {
+    removed: Vec<Change>,
+    put: Vec<Change>,
+}
+
+#[derive(Clone, Debug)]
+struct Change {
+    kind: ChangeKind,
+    name: Arc<str>,
+    value: Arc<str>,
+    place: Place,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ChangeKind {
+    Remove,
+    Set,
+    Add,
+}
+
+impl Edits {
+    /// Reads changes; what is wrong with them goes to `report`.
+    pub(super) fn read(spec: &HeadersSpec, report: &mut Report) -> Self {
+        let mut edits = Self::default();
+        if let Some(request) = &spec.request {
+            edits.request = Changes::read(&request.value, &mut edits.host, report);
+        }
+        if let Some(response) = &spec.response {
+            // A response has no host.
+            edits.response = Changes::read(&response.value, &mut None, report);
+        }
+        edits
+    }
+}
+
+impl Changes {
+    fn read(spec: &EditsSpec, host: &mut Option<Arc<str>>, report: &mut Report) -> Self {
+        let mut changes = Self::default();
+        for name in spec.remove.iter().flat_map(|names| &names.value) {
+            if !is_part_of_the_line(&name.value.0) {
+                let name = Change {
+                    kind: ChangeKind::Remove,
+                    name: name.value.0.clone(),
+                    value: "".into(),
+                    place: name.place,
+                };
+                changes.removed.push(name);
+            }
+        }
+        for (fields, kind) in [(&spec.set, ChangeKind::Set), (&spec.add, ChangeKind::Add)] {
+            for entry in fields.iter().flat_map(|fields| &fields.value.0) {
+                let (name, Some(value)) = (&entry.name.value.0, &entry.value) else { continue };
+                if is_host(name) {
+                    // One that is set goes before one that is added.
+                    if kind == ChangeKind::Set || host.is_none() {
+                        *host = Some(Arc::clone(&value.value.0));
+                    }
+                } else if !is_part_of_the_line(name) {
+                    let Some(text) = plain(&value.value.0, name, value.place, report) else { continue };
+                    changes.put.push(Change {
+                        kind,
+                        name: name.clone(),
+                        value: text,
+                        place: entry.name.place,
+                    });
+                }
+            }
+        }
+        changes
+    }
+
+    /// These changes and those of the only destination: all that is removed, then all that is set, then all that is added.
+    pub(super) fn with(&self, destination: &Self) -> Self {
+        let removed = self.removed.iter().chain(&destination.removed).cloned().collect();
+        let mut put: Vec<Change> = self.put.iter().chain(&destination.put).cloned().collect();
+        put.sort_by_key(|change| change.kind == ChangeKind::Add);
+        Self { removed, put }
+    }
+
+    /// These changes after those of one destination of several, which are made first.
+    pub(super) fn after(&self, destination: &Self) -> Self {
+        let own = destination.removed.iter().chain(&destination.put).chain(&self.removed);
+        Self { removed: Vec::new(), put: own.chain(&self.put).cloned().collect() }
+    }
+
+    /// The same in the form that has no order: what comes to nothing is left out.
+    pub(super) fn to_field_edits(&self, report: &mut Report) -> FieldEdits {
+        let all: Vec<&Change> = self.removed.iter().chain(&self.put).collect();
+        // What comes before the last change that clears a field does nothing.
+        let clearing = all.iter().enumerate().filter(|(_, change)| change.kind != ChangeKind::Add);
+        let cleared: HashMap<String, usize> =
+            clearing.map(|(at, change)| (change.name.to_ascii_lowercase(), at)).collect();
+        let mut edits = FieldEdits::new();
+        for (at, change) in all.into_iter().enumerate() {
+            if cleared.get(&change.name.to_ascii_lowercase()).is_some_and(|last| *last > at) {
+                continue;
+            }
+            let outcome = match change.kind {
+                ChangeKind::Remove => edits.remove(&change.name),
+                ChangeKind::Set => edits.set(&change.name, &change.value),
+                ChangeKind::Add => edits.add(&change.name, &change.value),
+            };
+            note(outcome, change.place, report);
+        }
+        edits
+    }
+}
+
+fn note(outcome: Result<(), EditFault>, place: Place, report: &mut Report) {
+    if let Err(fault) = outcome {
+        report.error(place, fault.to_string());
+    }
+}
+
+/// A text as it is sent; none for one that is made of a request, which is noted.
+fn plain(text: &Arc<str>, name: &str, place: Place, report: &mut Report) -> Option<Arc<str>> {
+    if !text.contains('%') {
+        return Some(Arc::clone(text));
+    }
+    if text.replace("%%", "").contains('%') {
+        report
+            .objection(place, format!("eddy puts no `%...%` into `{}`", shown(name)))
+            .hint("write a text, and `%%` for a `%`; a filter can put what a request has");
+        return None;
+    }
+    Some(text.replace("%%", "%").into())
+}
+
+fn is_host(name: &str) -> bool {
+    name.eq_ignore_ascii_case("host") || name.eq_ignore_ascii_case(":authority")
+}
+
+/// Whether a name stands for no field; Istio passes over changes of these.
+fn is_part_of_the_line(name: &str) -> bool {
+    name.starts_with(':') || is_host(name)
+}

@@ -1,0 +1,119 @@
+//! ServiceEntries: names and their endpoints.
+
+use std::collections::HashMap;
+
+use eddy_upstream::{ClusterConfig, EndpointConfig};
+
+use super::gateway::GROUP;
+use super::spec::{EntryEndpointSpec, EntryPortSpec, EntrySpec};
+use super::subset::{LabelPair, has_labels, pairs};
+use crate::dialect::kubernetes::{Object, Objects};
+use crate::problem::{Report, shown};
+use crate::read::{At, Word};
+use crate::value::Endpoint;
+
+/// The endpoints of ServiceEntries, by host.
+#[derive(Debug, Default)]
+pub(super) struct Entries(HashMap<String, Vec<EntryPort>>);
+
+/// A port of a ServiceEntry.
+#[derive(Debug)]
+struct EntryPort {
+    number: u16,
+    /// Names its cluster.
+    name: String,
+    endpoints: Vec<(EndpointConfig, Vec<LabelPair>)>,
+}
+
+impl Entries {
+    /// Whether there is one for a host.
+    pub(super) fn has(&self, host: &str) -> bool {
+        self.0.contains_key(host)
+    }
+
+    /// The port of a host that has but one.
+    pub(super) fn only_port(&self, host: &str) -> Option<u16> {
+        match self.0.get(host).map(Vec::as_slice) {
+            Some([only]) => Some(only.number),
+            Some(_) | None => None,
+        }
+    }
+
+    /// The endpoints of a host and port that have some labels.
+    pub(super) fn find(&self, host: &str, port: u16, labels: &[LabelPair]) -> Option<ClusterConfig> {
+        let port = self.0.get(host)?.iter().find(|known| known.number == port)?;
+        let own = port.endpoints.iter().filter(|(_, own)| has_labels(own, labels));
+        let endpoints = own.map(|(endpoint, _)| endpoint.clone()).collect();
+        Some(ClusterConfig::new(&port.name, endpoints))
+    }
+}
+
+/// Reads all ServiceEntries; of two for the same host and port the first counts.
+pub(super) fn read_entries(objects: &Objects<'_>, report: &mut Report) -> Entries {
+    let mut entries = Entries::default();
+    for object in objects.of(GROUP, "ServiceEntry") {
+        read_entry(object, &mut entries, report);
+    }
+    entries
+}
+
+fn read_entry(object: &Object<'_>, entries: &mut Entries, report: &mut Report) {
+    let Some(spec) = object.needed_part::<EntrySpec>("spec", report) else { return };
+    let EntrySpec { hosts, ports, resolution, endpoints } = spec.value;
+    let resolution = resolution.map_or_else(|| (object.place, "NONE".into()), |at| (at.place, at.value.0));
+    if !matches!(&*resolution.1, "STATIC" | "DNS" | "DNS_ROUND_ROBIN") {
+        report
+            .objection(resolution.0, format!("eddy has no resolution `{}`", shown(&resolution.1)))
+            .hint("write `STATIC` with `endpoints`, or `DNS`");
+        return;
+    }
+    let endpoints: Vec<_> = endpoints.into_iter().flat_map(|endpoints| endpoints.value).collect();
+    let ports: Vec<_> = ports.into_iter().flat_map(|ports| ports.value).collect();
+    for host in hosts.into_iter().flat_map(|hosts| hosts.value) {
+        let name = host.value.0.to_ascii_lowercase();
+        let known = entries.0.entry(name.clone()).or_default();
+        for At { value: port, .. } in &ports {
+            let Some(number) = port.number.as_ref().map(|number| number.value.to_u16()) else { continue };
+            let own = endpoints.iter().filter_map(|endpoint| endpoint_of(endpoint, port, number, report));
+            let mut list: Vec<_> = own.collect();
+            // Without endpoints the name itself is asked for.
+            if endpoints.is_empty() && !name.starts_with('*') {
+                list.extend(parse_endpoint(&name, number, 1).map(|endpoint| (endpoint, Vec::new())));
+            }
+            if known.iter().all(|other| other.number != number) {
+                let name = format!("{}/{name}:{number}", object.metadata.namespace);
+                known.push(EntryPort { number, name, endpoints: list });
+            }
+        }
+    }
+}
+
+fn endpoint_of(
+    endpoint: &At<EntryEndpointSpec>,
+    port: &EntryPortSpec,
+    number: u16,
+    report: &mut Report,
+) -> Option<(EndpointConfig, Vec<LabelPair>)> {
+    let spec = &endpoint.value;
+    let address = spec.address.as_ref()?;
+    let name: &str = port.name.as_ref().map_or("", |name| &name.value.0);
+    let mut named = spec.ports.iter().flat_map(|ports| &ports.value.0);
+    let own = named.find(|entry| *entry.name.value.0 == *name).and_then(|entry| entry.value.as_ref());
+    let target = own.or(port.target.as_ref()).map_or(number, |port| port.value.to_u16());
+    let weight = spec.weight.as_ref().map_or(1, |weight| weight.value.to_u32().max(1));
+    let Some(parsed) = parse_endpoint(&address.value.0, target, weight) else {
+        report.error(address.place, format!("`{}` is no address and no name", shown(&address.value.0)));
+        return None;
+    };
+    Some((parsed, pairs(spec.labels.as_ref())))
+}
+
+fn parse_endpoint(host: &str, port: u16, weight: u32) -> Option<EndpointConfig> {
+    let text = match host.strip_prefix("unix://") {
+        Some(path) => format!("unix:{path}"),
+        None if host.contains(':') => format!("[{host}]:{port}"),
+        None => format!("{host}:{port}"),
+    };
+    let Endpoint(address) = Endpoint::parse(&text).ok()?;
+    Some(EndpointConfig { weight, ..EndpointConfig::new(address) })
+}

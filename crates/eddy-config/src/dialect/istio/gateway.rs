@@ -1,0 +1,145 @@
+//! Gateways: ports, and the hosts that VirtualServices can have there.
+
+use super::spec::{GatewaySpec, ServerSpec};
+use super::subset::{LabelPair, pairs};
+use crate::dialect::kubernetes::Object;
+use crate::problem::{Place, Report, shown};
+use crate::read::At;
+use crate::value::ObjectName;
+
+/// A port of a Gateway.
+#[derive(Clone, Debug)]
+pub(super) struct Server {
+    /// The Gateway.
+    pub(super) gateway: ObjectName,
+    /// The labels of the proxies that it is for, sorted.
+    pub(super) selector: Vec<LabelPair>,
+    pub(super) port: u16,
+    /// The hosts, and the namespaces whose VirtualServices may have them.
+    pub(super) hosts: Vec<ServerHost>,
+    /// Whether requests are redirected to `https`.
+    pub(super) redirects_to_https: bool,
+    pub(super) place: Place,
+}
+
+/// A host of a Gateway.
+#[derive(Clone, Debug)]
+pub(super) struct ServerHost {
+    /// The namespace; none for any.
+    pub(super) namespace: Option<String>,
+    /// The host, perhaps with `*` in front.
+    pub(super) host: String,
+}
+
+/// The servers of a Gateway that eddy has; what is wrong with it goes to `report`.
+pub(super) fn read_gateway(object: &Object<'_>, report: &mut Report) -> Vec<Server> {
+    let Some(spec) = object.needed_part::<GatewaySpec>("spec", report) else { return Vec::new() };
+    let gateway = ObjectName::of(&object.metadata);
+    let mut selector = pairs(spec.value.selector.as_ref());
+    selector.sort();
+    let servers = spec.value.servers.into_iter().flat_map(|servers| servers.value);
+    servers.filter_map(|server| read_server(server, &gateway, &selector, report)).collect()
+}
+
+fn read_server(
+    server: At<ServerSpec>,
+    gateway: &ObjectName,
+    selector: &[LabelPair],
+    report: &mut Report,
+) -> Option<Server> {
+    let At { value: ServerSpec { port, hosts, tls }, place } = server;
+    let port = port?.value;
+    let protocol = port.protocol?;
+    match &*protocol.value.0.to_ascii_uppercase() {
+        "HTTP" => {}
+        "HTTP2" | "GRPC" => {
+            report.warning(protocol.place, "eddy speaks HTTP/1.1 to clients").hint("write `protocol: HTTP`");
+        }
+        "HTTPS" | "TLS" => {
+            report
+                .objection(protocol.place, "eddy has no TLS listener yet: nobody would answer at this port")
+                .hint(
+                    "end TLS in front of eddy and write `HTTP`, or give `--lenient` to leave this port out",
+                );
+            return None;
+        }
+        "TCP" | "MONGO" => {
+            report
+                .objection(
+                    protocol.place,
+                    format!("eddy serves no `{}` from manifests", shown(&protocol.value.0)),
+                )
+                .hint("give `--lenient` to leave this port out");
+            return None;
+        }
+        other => {
+            let message = format!("expected a protocol such as `HTTP`, found `{}`", shown(other));
+            report.error(protocol.place, message);
+            return None;
+        }
+    }
+    let hosts =
+        hosts?.value.into_iter().filter_map(|host| read_host(&host.value.0, host.place, gateway, report));
+    Some(Server {
+        gateway: gateway.clone(),
+        selector: selector.to_vec(),
+        port: port.number?.value.to_u16(),
+        hosts: hosts.collect(),
+        redirects_to_https: tls.and_then(|tls| tls.value.https_redirect).is_some_and(|flag| flag.value),
+        place,
+    })
+}
+
+/// `namespace/host`, or a host alone.
+fn read_host(text: &str, place: Place, gateway: &ObjectName, report: &mut Report) -> Option<ServerHost> {
+    let (namespace, host) = match text.split_once('/') {
+        Some((".", host)) => (Some(gateway.namespace.to_string()), host),
+        Some(("*", host)) => (None, host),
+        Some((namespace, host)) => (Some(namespace.to_owned()), host),
+        None => (None, text),
+    };
+    let host = check_host(host, place, report)?;
+    Some(ServerHost { namespace, host })
+}
+
+/// The host in lower case; notes what is none.
+pub(super) fn check_host(host: &str, place: Place, report: &mut Report) -> Option<String> {
+    let bare = host.strip_prefix("*.").unwrap_or(host);
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let is_name = !bare.is_empty()
+        && bare.len() <= 253
+        && bare
+            .trim_end_matches('.')
+            .split('.')
+            .all(|label| !label.is_empty() && label.bytes().all(is_letter));
+    if host != "*" && !is_name {
+        let message = format!("`{}` is not a host: it is a name, `*`, or a name after `*.`", shown(host));
+        report.error(place, message);
+        return None;
+    }
+    Some(host.to_ascii_lowercase())
+}
+
+/// The narrower of two hosts, if one is within the other.
+pub(super) fn intersection<'h>(one: &'h str, other: &'h str) -> Option<&'h str> {
+    if is_within(one, other) {
+        Some(one)
+    } else if is_within(other, one) {
+        Some(other)
+    } else {
+        None
+    }
+}
+
+/// Whether every host that the first stands for is one of the second's.
+fn is_within(one: &str, other: &str) -> bool {
+    match (one.strip_prefix('*'), other.strip_prefix('*')) {
+        (Some(one), Some(other)) => one.len() >= other.len() && one.ends_with(other),
+        (None, Some(other)) => one.ends_with(other),
+        (Some(_), None) => false,
+        (None, None) => one == other,
+    }
+}
+
+/// The group of Istio's API for traffic.
+pub(crate) const GROUP: &str = "networking.istio.io";

@@ -1,0 +1,162 @@
+//! What holds on the way of a route's requests: retries, faults on purpose, and who of other sites may ask.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use eddy_filter::builtin::{Abort, CorsConfig, Delay, FaultConfig, Listed, OriginPattern, Share};
+
+use super::spec::{CorsSpec, FaultSpec, PercentSpec, RetriesSpec, TextMatchSpec};
+use crate::config::RetryConfig;
+use crate::dialect::envoy::translated;
+use crate::dialect::kubernetes::ApiText;
+use crate::problem::{Place, Report, shown};
+use crate::read::At;
+use crate::value::Number;
+
+/// A percentage in millionths, written one way or the other.
+pub(super) fn share_of(exact: Option<&At<PercentSpec>>, whole: Option<&At<Number<0, 100>>>) -> Option<u32> {
+    let exact = exact.map(|percent| percent.value.value.as_ref().map_or(0, |value| value.value.0));
+    exact.or_else(|| whole.map(|percent| percent.value.to_u32() * 10_000))
+}
+
+/// Faults on purpose; without a percentage none, as in Istio.
+pub(super) fn fault(spec: &FaultSpec, report: &mut Report) -> FaultConfig {
+    let mut config = FaultConfig::default();
+    if let Some(At { value: delay, place }) = &spec.delay {
+        let share = Share(share_of(delay.percentage.as_ref(), delay.percent.as_ref()).unwrap_or(0));
+        match &delay.fixed {
+            Some(time) => config.delay = Some(Delay { time: time.value.0, share }),
+            None => {
+                report.error(*place, "a delay needs the key `fixedDelay`");
+            }
+        }
+    }
+    if let Some(At { value: abort, place }) = &spec.abort {
+        let share = Share(share_of(abort.percentage.as_ref(), None).unwrap_or(0));
+        match (&abort.status, &abort.grpc) {
+            (Some(status), _) => config.abort = Some(Abort { status: status.value.to_u16(), share }),
+            (None, Some(grpc)) => {
+                report
+                    .objection(grpc.place, "eddy ends requests with a status of HTTP alone")
+                    .hint("write `httpStatus`, or give `--lenient` to pass over it");
+            }
+            (None, None) => {
+                report.error(*place, "an abort needs the key `httpStatus`");
+            }
+        }
+    }
+    config
+}
+
+/// When a request is tried again, and the longest time of each attempt.
+pub(super) fn retries(
+    spec: Option<&At<RetriesSpec>>,
+    report: &mut Report,
+) -> (RetryConfig, Option<Duration>) {
+    let Some(At { value: spec, .. }) = spec else {
+        // What Istio does where nothing is said.
+        return (RetryConfig { attempts: 2, ..RetryConfig::default() }, None);
+    };
+    let attempts = spec.attempts.as_ref().map_or(0, |attempts| attempts.value.to_u32());
+    if let Some(attempts) = spec.attempts.as_ref().filter(|_| attempts > ATTEMPTS_MAX.into()) {
+        report.warning(attempts.place, format!("eddy tries again {ATTEMPTS_MAX} times at most"));
+    }
+    let mut retry = RetryConfig {
+        attempts: u8::try_from(attempts).unwrap_or(ATTEMPTS_MAX).min(ATTEMPTS_MAX),
+        ..RetryConfig::default()
+    };
+    if let Some(on) = &spec.on {
+        for reason in on.value.0.split(',').map(str::trim).filter(|reason| !reason.is_empty()) {
+            add_reason(reason, on.place, &mut retry, report);
+        }
+        retry.statuses.sort_unstable();
+        retry.statuses.dedup();
+    }
+    let timeout = spec.per_try_timeout.as_ref().map(|timeout| timeout.value.0);
+    (retry, timeout.filter(|timeout| !timeout.is_zero()))
+}
+
+fn add_reason(reason: &str, place: Place, retry: &mut RetryConfig, report: &mut Report) {
+    match reason {
+        "5xx" => {
+            retry.statuses.extend(500..600);
+            retry.on_reset = true;
+        }
+        "gateway-error" => {
+            retry.statuses.extend([502, 503, 504]);
+            retry.on_reset = true;
+        }
+        "reset" => retry.on_reset = true,
+        "retriable-4xx" => retry.statuses.push(409),
+        // A link that was never made is tried again anyway; numbers stand for themselves.
+        "connect-failure" | "refused-stream" | "reset-before-request" | "retriable-status-codes" => {}
+        _ => match reason.parse::<u16>() {
+            Ok(status @ 400..=599) => retry.statuses.push(status),
+            Ok(_) | Err(_) => {
+                report
+                    .objection(place, format!("eddy does not try again on `{}`", shown(reason)))
+                    .hint("it knows 5xx, gateway-error, reset, connect-failure, retriable-4xx and statuses");
+            }
+        },
+    }
+}
+
+/// Who of other sites may ask; what is wrong with it goes to `report`.
+pub(super) fn cors(spec: &CorsSpec, report: &mut Report) -> CorsConfig {
+    let listed = |names: Option<&At<Vec<At<ApiText>>>>| {
+        let names: Vec<Arc<str>> =
+            names.into_iter().flat_map(|names| &names.value).map(|name| name.value.0.clone()).collect();
+        if names.iter().any(|name| &**name == "*") { Listed::All } else { Listed::Names(names) }
+    };
+    let mut config = CorsConfig {
+        methods: listed(spec.methods.as_ref()),
+        request_fields: listed(spec.headers.as_ref()),
+        exposed_fields: listed(spec.exposed.as_ref()),
+        has_credentials: spec.credentials.as_ref().is_some_and(|flag| flag.value),
+        max_age: spec.max_age.as_ref().map_or(BROWSERS_OWN_AGE, |age| age.value.0),
+        ..CorsConfig::default()
+    };
+    for origin in spec.origins.iter().flat_map(|origins| &origins.value) {
+        config.origins.extend(origin_of(&origin.value, origin.place, report));
+    }
+    if spec.origins.is_none() {
+        let plain = spec.origin.iter().flat_map(|origins| &origins.value);
+        config.origins.extend(plain.filter_map(|origin| read_origin(&origin.value.0, origin.place, report)));
+    }
+    if let Some(unmatched) = spec.unmatched.as_ref().filter(|unmatched| &*unmatched.value.0 == "FORWARD") {
+        report.warning(unmatched.place, "eddy answers preflights of other sites with 403 itself");
+    }
+    config
+}
+
+fn origin_of(spec: &TextMatchSpec, place: Place, report: &mut Report) -> Option<OriginPattern> {
+    match (&spec.exact, &spec.prefix, &spec.regex) {
+        (Some(exact), ..) => read_origin(&exact.value.0, exact.place, report),
+        (None, Some(prefix), _) => {
+            let expression = format!("{}.*", regex_syntax::escape(&prefix.value.0));
+            read_origin(&format!("~{expression}"), prefix.place, report)
+        }
+        (None, None, Some(regex)) => {
+            read_origin(&format!("~{}", translated(&regex.value.0)), regex.place, report)
+        }
+        (None, None, None) => {
+            report.error(place, "an origin has one of the keys `exact`, `prefix` and `regex`");
+            None
+        }
+    }
+}
+
+fn read_origin(text: &str, place: Place, report: &mut Report) -> Option<OriginPattern> {
+    match OriginPattern::parse(text) {
+        Ok(pattern) => Some(pattern),
+        Err(error) => {
+            report.error(place, format!("`{}` {error}", shown(text.trim_start_matches('~'))));
+            None
+        }
+    }
+}
+
+/// Most attempts beside the first.
+const ATTEMPTS_MAX: u8 = 10;
+/// How long browsers remember the answer to a preflight that doesn't say.
+const BROWSERS_OWN_AGE: Duration = Duration::from_secs(5);

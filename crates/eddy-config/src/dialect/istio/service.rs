@@ -1,0 +1,160 @@
+//! VirtualServices: what they are bound to, who sees them, and their routes.
+
+use std::sync::Arc;
+
+use super::destination::full_name;
+use super::gateway::check_host;
+use super::spec::{HttpRouteSpec, MatchSpec, VirtualServiceSpec};
+use crate::dialect::kubernetes::{ApiText, Object};
+use crate::problem::{Place, Report};
+use crate::read::At;
+use crate::value::ObjectName;
+
+/// A VirtualService.
+#[derive(Clone, Debug)]
+pub(super) struct VirtualService {
+    pub(super) name: ObjectName,
+    pub(super) created: Option<i64>,
+    pub(super) hosts: Vec<String>,
+    /// The Gateways it is bound to.
+    pub(super) gateways: Vec<ObjectName>,
+    pub(super) export: Export,
+    pub(super) routes: Vec<HttpRoute>,
+    /// Whether it is one that others send on to.
+    pub(super) is_delegate: bool,
+    pub(super) place: Place,
+}
+
+/// A route, and the namespace in which its destinations are looked for.
+#[derive(Clone, Debug)]
+pub(super) struct HttpRoute {
+    pub(super) spec: HttpRouteSpec,
+    pub(super) namespace: Arc<str>,
+    /// The file and line are those of this place.
+    pub(super) place: Place,
+    /// What names of its rules begin with.
+    pub(super) label: String,
+}
+
+/// Who sees a VirtualService.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Export {
+    /// Everybody.
+    All,
+    /// These namespaces; `.` is its own.
+    To(Vec<String>),
+}
+
+impl VirtualService {
+    /// Its place among those that a namespace sees: private ones, those exported there by name, then those for all;
+    /// none where it is not seen.
+    pub(super) fn tier(&self, namespace: &str) -> Option<u8> {
+        match &self.export {
+            Export::All => Some(2),
+            Export::To(to) if *self.name.namespace == *namespace && to.iter().any(|to| to == ".") => Some(0),
+            Export::To(to) if to.iter().any(|to| to == namespace) => Some(1),
+            Export::To(_) => None,
+        }
+    }
+}
+
+/// Reads a VirtualService; what is wrong with it goes to `report`.
+pub(super) fn read_service(object: &Object<'_>, report: &mut Report) -> VirtualService {
+    let spec = object.needed_part::<VirtualServiceSpec>("spec", report);
+    let spec = spec.map_or_else(VirtualServiceSpec::default, |spec| spec.value);
+    let name = ObjectName::of(&object.metadata);
+    for (key, place) in [("tls", spec.tls.map(|tls| tls.place)), ("tcp", spec.tcp.map(|tcp| tcp.place))] {
+        if let Some(place) = place {
+            report
+                .objection(place, format!("eddy has no `{key}` routes from manifests"))
+                .hint("take them out, or give `--lenient` to pass over them");
+        }
+    }
+    let hosts = spec.hosts.into_iter().flat_map(|hosts| hosts.value);
+    let hosts = hosts.filter_map(|host| check_host(&host.value.0, host.place, report));
+    let hosts: Vec<String> = hosts.map(|host| full_name(&host, &name.namespace)).collect();
+    let gateways: Vec<At<_>> = spec.gateways.into_iter().flat_map(|gateways| gateways.value).collect();
+    let is_delegate = hosts.is_empty();
+    if is_delegate && !gateways.is_empty() {
+        report
+            .error(object.metadata.place, "a VirtualService with `gateways` needs `hosts`")
+            .hint("one that others delegate to has neither");
+    }
+    let bound: Vec<ObjectName> =
+        gateways.iter().filter_map(|gateway| gateway_name(&gateway.value.0, &name.namespace)).collect();
+    if bound.is_empty() && !is_delegate {
+        report
+            .warning(
+                object.metadata.place,
+                "this VirtualService is for the mesh alone: eddy, which is a gateway, serves none of it",
+            )
+            .hint("name a Gateway under `gateways`");
+    }
+    let export: Vec<String> =
+        spec.export_to.into_iter().flat_map(|export| export.value).map(|to| to.value.0.to_string()).collect();
+    let export =
+        if export.is_empty() || export.iter().any(|to| to == "*") { Export::All } else { Export::To(export) };
+    let is_for_gateways = !bound.is_empty() || is_delegate;
+    let routes = spec.http.into_iter().flat_map(|http| http.value).enumerate().map(|(number, mut route)| {
+        let matches = route.value.matches.iter_mut().flat_map(|matches| &mut matches.value);
+        matches.for_each(|spec| check_source(&mut spec.value, &name.namespace, is_for_gateways, report));
+        let own = route.value.name.as_ref().map(|name| name.value.0.to_string());
+        let own = own.unwrap_or_else(|| number.to_string());
+        HttpRoute {
+            namespace: name.namespace.clone(),
+            place: route.place,
+            label: format!("{}/{}/{own}", name.namespace, name.name),
+            spec: route.value,
+        }
+    });
+    VirtualService {
+        created: object.metadata.created,
+        hosts,
+        gateways: bound,
+        export,
+        routes: routes.collect(),
+        is_delegate,
+        place: object.metadata.place,
+        name,
+    }
+}
+
+/// Gives the Gateways of a match their namespaces, and refuses what asks for the proxy at which the request comes in.
+fn check_source(spec: &mut MatchSpec, namespace: &Arc<str>, is_for_gateways: bool, report: &mut Report) {
+    let gateways = spec.gateways.iter_mut().flat_map(|gateways| &mut gateways.value);
+    let mut has_gateways = false;
+    for gateway in gateways {
+        has_gateways = true;
+        if let Some(name) = gateway_name(&gateway.value.0, namespace) {
+            gateway.value = ApiText(format!("{}/{}", name.namespace, name.name).into());
+        }
+    }
+    // Beside `gateways` neither counts.
+    if has_gateways || !is_for_gateways {
+        return;
+    }
+    let labels = spec.source_labels.as_ref().map(|labels| labels.place);
+    let source = spec.source_namespace.as_ref().map(|namespace| namespace.place);
+    for (key, place) in [("sourceLabels", labels), ("sourceNamespace", source)] {
+        if let Some(place) = place {
+            report
+                .objection(place, format!("`{key}` asks who the proxy is that a request comes to, which eddy can't say"))
+                .hint("add `gateways: [mesh]` to a match for sidecars alone; with `--lenient` eddy leaves the match out");
+        }
+    }
+}
+
+/// The Gateway that a name means in a namespace; none for the mesh.
+pub(super) fn gateway_name(text: &str, namespace: &Arc<str>) -> Option<ObjectName> {
+    if text == "mesh" {
+        return None;
+    }
+    let (namespace, name) = match (text.split_once('/'), text.split_once('.')) {
+        (Some((".", name)), _) => (Arc::clone(namespace), name),
+        (Some((namespace, name)), _) => (namespace.into(), name),
+        // The old way: `name.namespace.svc.cluster.local`.
+        (None, Some((name, rest))) => (rest.split('.').next().unwrap_or_default().into(), name),
+        (None, None) => (Arc::clone(namespace), text),
+    };
+    Some(ObjectName { namespace, name: name.into() })
+}

@@ -1,0 +1,112 @@
+//! ServiceEntries and DestinationRules as written: what names of destinations stand for.
+
+use super::Labels;
+use crate::dialect::kubernetes::{ApiText, Label};
+use crate::read::{Any, At, Named};
+use crate::value::Number;
+
+object! {
+    /// The spec of a ServiceEntry.
+    EntrySpec as "the spec of a ServiceEntry" {
+        /// Its names.
+        required hosts "hosts": Vec<At<ApiText>>;
+        /// Its ports.
+        optional ports "ports": Vec<At<EntryPortSpec>>;
+        /// How its endpoints are found.
+        optional resolution "resolution": ApiText;
+        /// Its endpoints.
+        optional endpoints "endpoints": Vec<At<EntryEndpointSpec>>;
+        passed "addresses" "location" "exportTo" "subjectAltNames" "workloadSelector";
+    }
+}
+
+object! {
+    /// A port of a ServiceEntry.
+    EntryPortSpec as "a port of a ServiceEntry" {
+        /// Its number.
+        required number "number": Number<1, 65_535>;
+        /// The port of the endpoints.
+        optional target "targetPort": Number<1, 65_535>;
+        /// Its name.
+        optional name "name": ApiText;
+        passed "protocol";
+    }
+}
+
+object! {
+    /// An endpoint of a ServiceEntry.
+    EntryEndpointSpec as "an endpoint of a ServiceEntry" {
+        /// An address or a name.
+        required address "address": ApiText;
+        /// Ports by the names of the entry's.
+        optional ports "ports": Named<Label, Number<1, 65_535>>;
+        /// Its share.
+        optional weight "weight": Number<0, 1_000>;
+        /// What subsets know it by.
+        optional labels "labels": Labels;
+        passed "locality" "network" "serviceAccount";
+    }
+}
+
+object! {
+    /// The spec of a DestinationRule.
+    DestinationRuleSpec as "the spec of a DestinationRule" {
+        /// The name that it is for.
+        required host "host": ApiText;
+        /// How all its endpoints are used.
+        optional policy "trafficPolicy": PolicySpec;
+        /// Parts of its endpoints.
+        optional subsets "subsets": Vec<At<SubsetSpec>>;
+        passed "exportTo" "workloadSelector";
+    }
+}
+
+object! {
+    /// A part of the endpoints.
+    SubsetSpec as "a subset" {
+        /// Its name.
+        required name "name": ApiText;
+        /// The labels that its endpoints have.
+        optional labels "labels": Labels;
+        /// How they are used.
+        optional policy "trafficPolicy": PolicySpec;
+    }
+}
+
+object! {
+    /// How endpoints are used.
+    PolicySpec as "a traffic policy" {
+        /// Which of them is asked.
+        optional balancer "loadBalancer": BalancerSpec;
+        /// TLS towards them.
+        optional tls "tls": ClientTlsSpec;
+        /// Limits of links.
+        optional pool "connectionPool": Any;
+        /// When one is left out.
+        optional ejection "outlierDetection": Any;
+        refused "portLevelSettings" "eddy has one policy for all ports of a destination";
+        refused "tunnel" "eddy makes no tunnels";
+        refused "proxyProtocol" "eddy sends no header of the PROXY protocol";
+        refused "retryBudget" "eddy has one of its own, a part of the requests that are under way";
+    }
+}
+
+object! {
+    /// Which endpoint is asked.
+    BalancerSpec as "a load balancer" {
+        /// One of the names of Istio.
+        optional simple "simple": ApiText;
+        passed "warmup" "warmupDurationSecs" "localityLbSetting";
+        refused "consistentHash" "no key of a request chooses among endpoints of manifests";
+    }
+}
+
+object! {
+    /// TLS towards endpoints.
+    ClientTlsSpec as "`tls` of a traffic policy" {
+        /// What is done.
+        required mode "mode": ApiText;
+        passed "clientCertificate" "privateKey" "caCertificates" "credentialName" "subjectAltNames" "sni"
+            "insecureSkipVerify" "caCrl";
+    }
+}

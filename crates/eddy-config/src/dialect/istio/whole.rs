@@ -1,0 +1,258 @@
+//! From Gateways and VirtualServices to route tables.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use eddy_route::normalise::{EnvoyPaths, EscapedSlashes, Normaliser};
+use eddy_route::{CATCH_ALL_RANK, Claim, Dialect, Origin, PathPattern, RouteTable, Rule};
+
+use super::action::{ActionMaker, RuleFilters};
+use super::answer::to_https;
+use super::delegate::unite_delegates;
+use super::destination::Destinations;
+use super::gateway::{GROUP, Server, intersection, read_gateway};
+use super::rule::{host_pattern, is_catch_all, is_for, rule_of};
+use super::service::{VirtualService, read_service};
+use crate::check::{Draft, RulePlaces};
+use crate::config::{Action, ActionKind, ListenAddress};
+use crate::dialect::kubernetes::Manifests;
+use crate::problem::{Place, Report, shown};
+use crate::value::ObjectName;
+
+/// Adds what VirtualServices say; what is wrong with them goes to `report`.
+pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, report: &mut Report) {
+    let mut gateways: Vec<_> = manifests.objects.of(GROUP, "Gateway").collect();
+    gateways.sort_by_key(|gateway| {
+        let metadata = &gateway.metadata;
+        (metadata.created, metadata.name.clone(), metadata.namespace.clone())
+    });
+    let servers: Vec<Server> =
+        gateways.into_iter().flat_map(|gateway| read_gateway(gateway, report)).collect();
+    let services = manifests.objects.of(GROUP, "VirtualService");
+    let mut services: Vec<VirtualService> = services.map(|service| read_service(service, report)).collect();
+    // Oldest first, then by name before namespace: so Istio puts them.
+    services.sort_by(|a, b| {
+        (a.created, &a.name.name, &a.name.namespace).cmp(&(b.created, &b.name.name, &b.name.namespace))
+    });
+    let services = unite_delegates(services, report);
+    let destinations = Destinations::read(manifests, report);
+    note_unbound(&services, &servers, report);
+    let mut by_address: BTreeMap<ListenAddress, Vec<&Server>> = BTreeMap::new();
+    for server in &servers {
+        for address in manifests.settings.addresses(Some(&server.gateway), &[], server.port) {
+            by_address.entry(address).or_default().push(server);
+        }
+    }
+    let mut filters = RuleFilters::default();
+    for (address, servers) in by_address {
+        note_others(&servers, &address, report);
+        let actions = ActionMaker { destinations: &destinations, filters };
+        let mut maker = Maker { services: &services, actions, served: HashSet::new(), rules: Vec::new() };
+        for server in &servers {
+            maker.server(server, draft, report);
+        }
+        filters = maker.actions.filters;
+        let (rules, places) = maker.into_rules(&servers, draft);
+        let name = format!("istio/{address}");
+        let mut table = RouteTable::new(&name, Dialect::Istio);
+        table.rules = rules;
+        let table = draft.table(table, places);
+        let place = servers.first().map_or_else(Place::default, |server| server.place);
+        draft.serve(address.to_string().into(), &address, table, place, report);
+        draft.normalise(&address, table, NORMALISER);
+        for filter in [filters.cors, filters.fault].into_iter().flatten() {
+            draft.use_filter(&address, filter);
+        }
+    }
+}
+
+/// Notes Gateways that are for other proxies than the first one at an address.
+fn note_others(servers: &[&Server], address: &ListenAddress, report: &mut Report) {
+    let Some((first, others)) = servers.split_first() else { return };
+    for server in others.iter().filter(|server| server.selector != first.selector) {
+        let (name, own) = (&first.gateway, &server.gateway);
+        report
+            .warning(
+                server.place,
+                format!("its `selector` is not that of `{}/{}`: eddy serves both at {address}", name.namespace, name.name),
+            )
+            .hint(format!(
+                "give it an address of its own: in eddy.yaml `kubernetes: {{gateways: {{{}/{}: {{address: 127.0.0.2}}}}}}`",
+                own.namespace, own.name
+            ));
+    }
+}
+
+/// Notes VirtualServices that no server has a host for.
+fn note_unbound(services: &[VirtualService], servers: &[Server], report: &mut Report) {
+    for service in services.iter().filter(|service| !service.gateways.is_empty()) {
+        let bound: Vec<&Server> =
+            servers.iter().filter(|server| service.gateways.contains(&server.gateway)).collect();
+        if bound.is_empty() {
+            let names: Vec<String> =
+                service.gateways.iter().map(|name| format!("`{}/{}`", name.namespace, name.name)).collect();
+            report
+                .warning(
+                    service.place,
+                    format!(
+                        "no server of {} is here: this VirtualService serves nothing",
+                        shown(&names.join(", "))
+                    ),
+                )
+                .hint("name a Gateway of the same manifests, with its namespace");
+        } else if bound.iter().all(|server| hosts_of(service, server).is_empty()) {
+            report
+                .warning(service.place, "none of its hosts is one that its Gateways have for this namespace: it serves nothing")
+                .hint("a host of a Gateway may name the namespaces for which it is, as in `team-a/*.example.com`");
+        } else if bound.iter().all(|server| service.tier(&server.gateway.namespace).is_none()) {
+            report
+                .warning(
+                    service.place,
+                    "its `exportTo` hides this VirtualService from its Gateways: it serves nothing",
+                )
+                .hint("eddy takes the namespace of a Gateway for that of its proxies");
+        }
+    }
+}
+
+/// The hosts that a VirtualService has at a server.
+fn hosts_of<'h>(service: &'h VirtualService, server: &'h Server) -> Vec<&'h str> {
+    let own = server
+        .hosts
+        .iter()
+        .filter(|host| host.namespace.as_ref().is_none_or(|namespace| *namespace == *service.name.namespace));
+    let pairs = own.flat_map(|host| service.hosts.iter().filter_map(|other| intersection(&host.host, other)));
+    let mut hosts: Vec<&str> = Vec::new();
+    for host in pairs {
+        if !hosts.contains(&host) {
+            hosts.push(host);
+        }
+    }
+    hosts
+}
+
+/// Gathers the rules of an address.
+struct Maker<'s, 'd, 'm, 'o, 't> {
+    services: &'s [VirtualService],
+    actions: ActionMaker<'d, 'm, 'o, 't>,
+    /// Which host of which VirtualService there is for a Gateway already; another server of it adds none.
+    served: HashSet<(&'s ObjectName, &'s ObjectName, &'s str)>,
+    rules: Vec<(Rule, RulePlaces)>,
+}
+
+impl<'s> Maker<'s, '_, '_, '_, '_> {
+    /// The routes of all VirtualServices that are bound to a server: private ones first, then those exported to its
+    /// namespace, then those for all.
+    fn server(&mut self, server: &'s Server, draft: &mut Draft<'_, '_>, report: &mut Report) {
+        let bound = self.services.iter().filter(|service| service.gateways.contains(&server.gateway));
+        let mut tiers: Vec<(u8, &VirtualService)> =
+            bound.filter_map(|service| Some((service.tier(&server.gateway.namespace)?, service))).collect();
+        tiers.sort_by_key(|(tier, _)| *tier);
+        for (tier, service) in tiers {
+            let mut hosts = hosts_of(service, server);
+            hosts.retain(|host| self.served.insert((&server.gateway, &service.name, *host)));
+            if !hosts.is_empty() {
+                self.service(service, tier, server, &hosts, draft, report);
+            }
+        }
+    }
+
+    fn service(
+        &mut self,
+        service: &VirtualService,
+        tier: u8,
+        server: &Server,
+        hosts: &[&str],
+        draft: &mut Draft<'_, '_>,
+        report: &mut Report,
+    ) {
+        let mut is_cut = false;
+        for route in &service.routes {
+            let at = route.spec.matches.as_ref().map_or(route.place, |matches| matches.place);
+            if is_cut {
+                report
+                    .warning(at, "a route before this one is for every request: Istio leaves this one out, and so does eddy")
+                    .hint("put it before that route");
+                break;
+            }
+            let matches = route.spec.matches.as_ref().map_or(&[][..], |matches| &matches.value);
+            let options: Vec<_> =
+                if matches.is_empty() { vec![None] } else { matches.iter().map(Some).collect() };
+            is_cut = matches.is_empty();
+            let mut done = None;
+            for (number, option) in options.into_iter().enumerate() {
+                if option.is_some_and(|option| !is_for(&option.value, server, &service.name.namespace)) {
+                    continue;
+                }
+                let made = match &done {
+                    Some(made) => made,
+                    None => {
+                        let Some(made) = self.actions.make(route, server.port, draft, report) else { return };
+                        done.insert(made)
+                    }
+                };
+                let own = option.and_then(|option| option.value.name.as_ref());
+                let own = own.map_or_else(|| number.to_string(), |name| name.value.0.to_string());
+                let place = option.map_or(route.place, |option| option.place);
+                let file = draft.sources.get(place.source as usize).map(|source| source.path.clone());
+                let origin = Origin { file: file.unwrap_or_else(|| "".into()), line: place.line };
+                let (mut rule, mut places) =
+                    rule_of(option, format!("{}.{own}", route.label), origin, place, report);
+                rule.hosts = hosts.iter().map(|host| host_pattern(host)).collect();
+                rule.action = made.action;
+                rule.rewrite.clone_from(&made.rewrite);
+                places.rewrite = made.rewrite_place;
+                rule.claim = Some(claim_of(&service.name, service.created));
+                rule.rank = Some(i32::from(tier));
+                is_cut |= is_catch_all(&rule);
+                self.rules.push((rule, places));
+                if is_cut {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The rules in the order in which they are tried: those for every request of a host last, and before all of them
+    /// redirects of hosts that are for `https` alone.
+    fn into_rules(self, servers: &[&Server], draft: &mut Draft<'_, '_>) -> (Vec<Rule>, Vec<RulePlaces>) {
+        let (last, mut rules): (Vec<_>, Vec<_>) =
+            self.rules.into_iter().partition(|(rule, _)| is_catch_all(rule));
+        rules.extend(last.into_iter().map(|(mut rule, places)| {
+            rule.rank = rule.rank.map(|tier| CATCH_ALL_RANK + tier);
+            (rule, places)
+        }));
+        let mut redirects: Vec<(Rule, RulePlaces)> = Vec::new();
+        for server in servers.iter().filter(|server| server.redirects_to_https) {
+            let bound = self.services.iter().filter(|service| service.gateways.contains(&server.gateway));
+            let bound = bound.filter(|service| service.tier(&server.gateway.namespace).is_some());
+            let own = server.hosts.iter().map(|host| host.host.as_str());
+            let hosts: BTreeSet<&str> =
+                own.chain(bound.flat_map(|service| hosts_of(service, server))).collect();
+            let file = draft.sources.get(server.place.source as usize).map(|source| source.path.clone());
+            let origin = Origin { file: file.unwrap_or_else(|| "".into()), line: server.place.line };
+            let name = format!("{}/{}/https-redirect", server.gateway.namespace, server.gateway.name);
+            let mut rule = Rule::new(&name, origin);
+            rule.hosts = hosts.into_iter().map(host_pattern).collect();
+            rule.claim = Some(claim_of(&server.gateway, None));
+            rule.rank = Some(-1);
+            rule.path = PathPattern::Any;
+            rule.action = draft.action(Action::new(ActionKind::Redirect(to_https())));
+            let places = RulePlaces { rule: server.place, conditions: Default::default(), rewrite: None };
+            redirects.push((rule, places));
+        }
+        redirects.into_iter().chain(rules).unzip()
+    }
+}
+
+/// What a rule ranks by: its object, and when that was made.
+fn claim_of(object: &ObjectName, created: Option<i64>) -> Claim {
+    let object = format!("{}/{}", object.namespace, object.name).into();
+    Claim { is_grpc: false, path_len: 0, method_len: 0, created, object }
+}
+
+/// What Istio's gateways do by default: dot segments go, slashes and escapes stay.
+const NORMALISER: Normaliser = Normaliser::Envoy(EnvoyPaths {
+    normalizes: true,
+    merges_slashes: false,
+    escaped_slashes: EscapedSlashes::Kept,
+});
