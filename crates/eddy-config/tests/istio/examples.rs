@@ -1,0 +1,280 @@
+//! Examples of Istio's documentation, each written down anew, with requests and their answers; and the page that lists them.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use eddy_config::{Action, ActionKind};
+use eddy_filter::builtin::BuiltinConfig;
+
+use crate::eddy::{Answer, Eddy, Told};
+
+/// Examples of the documentation that are left out, and why.
+const LEFT_OUT: &[(&str, &str)] = &[
+    ("Gateway: `tls` (simple, mutual, passthrough), certificates by `credentialName`", TLS),
+    ("Gateway: a server of protocol `TLS`, `TCP` or `MONGO`", "eddy serves requests of HTTP from manifests"),
+    ("VirtualService: `tls` with `sniHosts`", "eddy has no routes of connections from manifests"),
+    (
+        "VirtualService: `tcp`, and traffic shifting of TCP",
+        "eddy has no routes of connections from manifests",
+    ),
+    (
+        "VirtualService: `sourceLabels`, `sourceNamespace`",
+        "they ask for the workload whose sidecar it is; refused by name",
+    ),
+    ("VirtualService: `@request.auth.claims`", "eddy knows no claims of tokens; refused by name"),
+    (
+        "VirtualService: `gateways: [mesh]` and examples without a Gateway",
+        "for sidecars alone; those below have a Gateway added",
+    ),
+    (
+        "DestinationRule: `consistentHash`",
+        "no key of a request chooses among endpoints of manifests; refused by name",
+    ),
+    (
+        "DestinationRule: `connectionPool`, `outlierDetection`",
+        "eddy's own limits hold, which is told; `clusters` of eddy.yaml sets them",
+    ),
+    ("DestinationRule: `tls`", "eddy takes no TLS towards endpoints from manifests; refused by name"),
+    ("DestinationRule: `portLevelSettings`", "one policy holds for all ports; refused by name"),
+    (
+        "ServiceEntry: `resolution: NONE`, `addresses`, `workloadSelector`",
+        "a gateway has no original destination; workloads are not looked for",
+    ),
+    (
+        "Sidecar, EnvoyFilter, WorkloadEntry, WorkloadGroup, ProxyConfig",
+        "they configure other proxies; told as passed over",
+    ),
+    (
+        "Telemetry, AuthorizationPolicy, RequestAuthentication, PeerAuthentication, WasmPlugin",
+        "not of the API for traffic; told as passed over",
+    ),
+    ("fault: `grpcStatus`", "eddy ends requests with a status of HTTP; refused by name"),
+];
+
+const TLS: &str = "eddy takes no certificates from these manifests";
+
+/// An example: where it stands, what it shows, its manifests, and requests with their answers.
+pub(crate) struct Example {
+    pub(crate) section: &'static str,
+    pub(crate) shows: &'static str,
+    pub(crate) manifests: String,
+    pub(crate) asked: Vec<(&'static str, &'static str)>,
+}
+
+/// All examples, in their order.
+pub(crate) fn all() -> Vec<Example> {
+    include_str!("examples.txt").split("\n=== ").skip(1).map(example).collect()
+}
+
+fn example(text: &'static str) -> Example {
+    let (title, rest) = text.split_once('\n').unwrap();
+    let (section, shows) = title.split_once(" | ").unwrap();
+    let (manifests, asked) = rest.split_once("\n>>>\n").unwrap();
+    let mut manifests: String = manifests.lines().map(written_out).collect();
+    if !manifests.contains("kind: Gateway") {
+        manifests.push_str(GATEWAY);
+    }
+    manifests.push_str(&services());
+    let lines = asked.lines().map(str::trim).filter(|line| !line.is_empty());
+    Example { section, shows, manifests, asked: lines.map(|line| line.split_once(" => ").unwrap()).collect() }
+}
+
+/// `$vs NAME SPEC` is a VirtualService bound to the Gateway `gateway`; `$subsets HOST` a DestinationRule with the subsets `v1`,
+/// `v2` and `v3`, each of the Pods of that version.
+fn written_out(line: &str) -> String {
+    let object = |kind: &str, name: &str, spec: &str| {
+        format!(
+            "{{apiVersion: networking.istio.io/v1, kind: {kind}, metadata: {{name: {name}}}, spec: {spec}}}\n"
+        )
+    };
+    if let Some((name, spec)) = line.strip_prefix("$vs ").and_then(|rest| rest.split_once(" {")) {
+        return object("VirtualService", name, &format!("{{gateways: [gateway], {spec}"));
+    }
+    if let Some(host) = line.strip_prefix("$subsets ") {
+        let subsets: String = (1..=3)
+            .map(|version| format!("{{name: v{version}, labels: {{version: v{version}}}}}, "))
+            .collect();
+        return format!(
+            "---\n{}",
+            object("DestinationRule", "subsets", &format!("{{host: {host}, subsets: [{subsets}]}}"))
+        );
+    }
+    format!("{line}\n")
+}
+
+/// The Gateway of examples that have none of their own.
+const GATEWAY: &str = "
+---
+{apiVersion: networking.istio.io/v1, kind: Gateway, metadata: {name: gateway}, spec: {servers: [{port: {number: 80, name: http, protocol: HTTP}, hosts: ['*']}]}}
+";
+
+/// The Services of all examples; of `reviews` there are Pods of three versions.
+fn services() -> String {
+    let mut out = String::new();
+    for (namespace, names) in [
+        ("default", &["reviews", "ratings", "productpage", "details", "httpbin", "helloworld", "mirror"][..]),
+        ("prod", &["reviews", "ratings"]),
+        ("bookinfo", &["productpage", "reviews"]),
+    ] {
+        for name in names {
+            let _ = write!(
+                out,
+                "---\n{{apiVersion: v1, kind: Service, metadata: {{name: {name}, namespace: {namespace}}}, spec: {{ports: [{{name: http, port: 80, targetPort: 8080}}]}}}}\n\
+                 ---\n{{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {{name: {name}-1, namespace: {namespace}, labels: {{kubernetes.io/service-name: {name}}}}}, \
+                 addressType: IPv4, ports: [{{name: http, port: 8080}}], endpoints: ["
+            );
+            for version in 1..=3 {
+                let _ = write!(
+                    out,
+                    "{{addresses: [10.0.0.{version}], targetRef: {{kind: Pod, name: {name}-v{version}}}}}, "
+                );
+            }
+            out.push_str("]}\n");
+            for version in 1..=3 {
+                let _ = writeln!(
+                    out,
+                    "---\n{{apiVersion: v1, kind: Pod, metadata: {{name: {name}-v{version}, namespace: {namespace}, labels: {{app: {name}, version: v{version}}}}}}}"
+                );
+            }
+        }
+    }
+    out
+}
+
+/// `PORT METHOD host target[; Field: value]*` as port and request; the port may be missing.
+fn request(line: &str) -> (u16, String) {
+    let mut parts = line.split("; ");
+    let mut words: Vec<&str> = parts.next().unwrap().split(' ').collect();
+    let port = words[0].parse().ok();
+    if port.is_some() {
+        words.remove(0);
+    }
+    let [method, host, target] = words[..] else { panic!("{line}") };
+    let fields: String = parts.map(|field| format!("{field}\r\n")).collect();
+    (port.unwrap_or(80), format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\n{fields}\r\n"))
+}
+
+/// The answer in words, with what the route says of the way.
+fn said(eddy: &Eddy, told: &Told<'_>) -> String {
+    let mut out = match &told.answer {
+        Answer::None => "404".to_owned(),
+        Answer::Refused => "400".to_owned(),
+        Answer::Text { status, body } => format!("{status} {body}").trim_end().to_owned(),
+        Answer::Redirect { status, location } => format!("{status} {location}"),
+        Answer::Sent { to, target, host, fields, response } => {
+            let to: Vec<String> = to
+                .iter()
+                .map(|(name, weight)| match to.len() {
+                    1 => short(name),
+                    _ => format!("{} {weight}", short(name)),
+                })
+                .collect();
+            let mut out = format!("{} {target} {host}", to.join(" | "));
+            for (name, value) in fields {
+                let _ = write!(out, " {name}={value}");
+            }
+            let own = response
+                .iter()
+                .filter(|field| !crate::eddy::UPSTREAM_FIELDS.contains(&(&*field.0, &*field.1)));
+            for (name, value) in own {
+                let _ = write!(out, " response:{name}={value}");
+            }
+            out
+        }
+    };
+    if let Some(action) = told.action {
+        out.push_str(&policies(eddy, action));
+    }
+    out
+}
+
+/// A Service of the namespace `default` and port 80 by its name alone.
+fn short(cluster: &str) -> String {
+    cluster.trim_start_matches("default/").replacen(":80", "", 1)
+}
+
+fn policies(eddy: &Eddy, action: &Action) -> String {
+    let mut out = String::new();
+    if let Some(timeout) = action.timeout {
+        let _ = write!(out, ", timeout {timeout:?}");
+    }
+    if action.retry.attempts != 2 && matches!(action.kind, ActionKind::Cluster(_) | ActionKind::Split(_)) {
+        let _ = write!(out, ", {} retries", action.retry.attempts);
+    }
+    if !action.retry.statuses.is_empty() {
+        let _ = write!(out, " on {} statuses", action.retry.statuses.len());
+    }
+    if let Some(timeout) = action.attempt_timeout {
+        let _ = write!(out, ", each {timeout:?}");
+    }
+    for mirror in &action.mirrors {
+        let _ = write!(
+            out,
+            ", copied to {} {}%",
+            short(&eddy.config.clusters[mirror.cluster].name),
+            f64::from(mirror.numerator) * 100.0 / f64::from(mirror.denominator)
+        );
+    }
+    for builtin in action.filters.iter().filter_map(|filter| filter.builtin.as_deref()) {
+        if let BuiltinConfig::Cors(cors) = builtin {
+            let (origins, credentials, age) = (&cors.origins, cors.has_credentials, cors.max_age);
+            let _ = write!(out, ", cors for {origins:?} credentials {credentials} age {age:?}");
+        } else if let BuiltinConfig::Fault(fault) = builtin {
+            let percent = |share: eddy_filter::builtin::Share| f64::from(share.0) / 10_000.0;
+            if let Some(delay) = fault.delay {
+                let _ = write!(out, ", delay {:?} of {}%", delay.time, percent(delay.share));
+            }
+            if let Some(abort) = fault.abort {
+                let _ = write!(out, ", abort {} of {}%", abort.status, percent(abort.share));
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn documented_examples_answer_as_they_say() {
+    let examples = all();
+    assert!(examples.len() >= 40, "{} examples", examples.len());
+    let mut wrong = Vec::new();
+    for Example { section, shows, manifests, asked } in examples {
+        let eddy = Eddy::of(&manifests);
+        assert!(!asked.is_empty(), "{section} | {shows}");
+        for (line, expected) in asked {
+            let (port, text) = request(line);
+            let answer = said(&eddy, &eddy.ask(port, &text));
+            if answer != expected {
+                wrong.push(format!(
+                    "{section} | {shows}\n  {line}\n  expected {expected}\n  answer   {answer}"
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn the_page_of_examples_is_as_it_should_be() {
+    let examples = all();
+    let mut page = format!(
+        "# Examples of Istio's documentation\n\n\
+         This page is made by a test. {} examples after those of <https://istio.io/latest/docs/> are written down anew with\n\
+         requests and the answers that the text promises (`crates/eddy-config/tests/istio/examples.txt`), and eddy gives these answers. What\n\
+         Istio's own proxy does with generated manifests is compared beside them, request by request.\n\n\
+         | section | what it shows | requests |\n|---|---|---|\n",
+        examples.len()
+    );
+    for Example { section, shows, asked, .. } in &examples {
+        let _ = writeln!(page, "| {section} | {shows} | {} |", asked.len());
+    }
+    page.push_str("\n## Left out\n\n| example | why |\n|---|---|\n");
+    for (example, why) in LEFT_OUT {
+        let _ = writeln!(page, "| {example} | {why} |");
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/istio-examples.md");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(page, expected, "docs/reference/istio-examples.md is not as it was; UPDATE=1 accepts it");
+}

@@ -1,0 +1,195 @@
+//! Istio's Gateways and VirtualServices in eddy: examples of the documentation, what is refused and where, broken manifests, and
+//! what comes of generated ones by a second way: the routes that Istio would give its gateway, on the real Envoy.
+//!
+//! What Envoy said is kept in `recorded/`, and stands in for it where it is not installed. `EDDY_REQUIRE_PEERS=1` makes its
+//! absence a failure, `UPDATE=1` records anew.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
+#![expect(clippy::print_stdout, reason = "a test says what it compared")]
+
+mod draw;
+mod eddy;
+mod examples;
+mod generate;
+mod guide;
+mod hostile;
+mod lowering;
+mod messages;
+mod order;
+mod peer;
+#[path = "../nginx/recorded.rs"]
+mod recorded;
+
+use std::collections::BTreeMap;
+
+use eddy::{Answer, Eddy};
+use eddy_config::Leniency;
+use generate::{Case, Maker};
+use recorded::Recorded;
+
+/// How many groups of hosts are compared: the usual number, or `EDDY_ISTIO_GROUPS`.
+fn groups(usual: usize) -> usize {
+    let groups = std::env::var_os("EDDY_ISTIO_GROUPS");
+    groups.and_then(|groups| groups.to_str()?.parse().ok()).unwrap_or(usual)
+}
+
+/// What eddy answers, in the words for both; none where its parser refuses the request.
+fn ours(eddy: &Eddy, request: &str) -> Option<String> {
+    Some(match eddy.ask(80, request).answer {
+        Answer::None => "404".to_owned(),
+        Answer::Refused => return None,
+        Answer::Text { status: 503, body } if body.starts_with("no endpoints") => "503".to_owned(),
+        Answer::Text { status, body } => format!("{status} {body}"),
+        Answer::Redirect { status, location } => format!("{status} {location}"),
+        Answer::Sent { to, target, host, fields, response } => {
+            let (cluster, _) = &to[0];
+            if cluster == "503" {
+                return Some("503".to_owned());
+            }
+            format!("200 {} {target} {host}{} |{}", istio_name(cluster), in_order(fields), in_order(response))
+        }
+    })
+}
+
+/// What Envoy answers, in the same words.
+fn theirs(reply: &peer::Reply) -> String {
+    if let Some(location) = reply.field("location") {
+        return format!("{} {location}", reply.status);
+    }
+    let Some(cluster) = reply.field("x-cluster").filter(|cluster| *cluster != "-") else {
+        return format!("{} {}", reply.status, reply.body).trim_end().to_owned();
+    };
+    if reply.status == 503 {
+        return "503".to_owned();
+    }
+    let mut words = reply.body.split(' ');
+    let (target, host) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let pair = |field: &str| field.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let fields = words.filter_map(pair).collect();
+    let own = reply.fields.iter().filter(|(name, _)| name.starts_with("x-t-")).cloned().collect();
+    format!("{} {cluster} {target} {host}{} |{}", reply.status, in_order(fields), in_order(own))
+}
+
+/// Fields by name; those of one name stay in their order.
+fn in_order(mut fields: Vec<(String, String)>) -> String {
+    fields.sort_by(|(a, _), (b, _)| a.cmp(b));
+    fields.iter().map(|(name, value)| format!(" {name}={value}")).collect()
+}
+
+/// A cluster of eddy's as Istio names it.
+fn istio_name(cluster: &str) -> String {
+    let (namespace, rest) = cluster.split_once('/').unwrap();
+    let (name, port) = rest.split_once(':').unwrap();
+    format!("outbound|{port}||{name}.{namespace}.svc.cluster.local")
+}
+
+/// Names a request to a case in few letters (FNV-1a).
+fn key(case: &str, request: &str) -> String {
+    let bytes = case.bytes().chain(request.bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{hash:016x}")
+}
+
+/// Whether they differ in the `:80` that Envoy leaves behind the host when it sends all of a host to `https`, where nobody
+/// would speak TLS.
+fn keeps_the_port(ours: &str, theirs: &str) -> bool {
+    theirs.starts_with("301 https://") && theirs.replacen(":80/", "/", 1) == ours
+}
+
+/// Puts the requests of a case to both, and tells where they differ; how many pairs were compared.
+fn compare(case: &Case, recorded: &mut Recorded, shown: &mut BTreeMap<String, usize>) -> usize {
+    let manifests = case.manifests();
+    let eddy = Eddy::read(&manifests, Leniency::Lenient)
+        .unwrap_or_else(|problems| panic!("{}", eddy::told(&problems)));
+    let mut envoy = peer::program().map(|program| {
+        let clusters = case.clusters();
+        peer::Envoy::start(&program, &lowering::routes(&case.objects, 80, &clusters), &clusters)
+    });
+    let (mut compared, mut refused, mut different) = (0, 0, Vec::new());
+    for request in &case.requests {
+        let key = key(&manifests, request);
+        let theirs = match &mut envoy {
+            Some(envoy) => {
+                let answer = theirs(&envoy.ask(request));
+                recorded.note(&key, &answer);
+                answer
+            }
+            None => recorded
+                .find(&key)
+                .unwrap_or_else(|| panic!("no answer is recorded for {request}"))
+                .to_owned(),
+        };
+        let Some(ours) = ours(&eddy, request) else {
+            refused += 1;
+            continue;
+        };
+        compared += 1;
+        *shown.entry(theirs.chars().take(3).collect()).or_default() += 1;
+        if ours != theirs && !keeps_the_port(&ours, &theirs) {
+            different.push(format!("{}\n  eddy  {ours}\n  Envoy {theirs}\n", request.escape_debug()));
+        }
+    }
+    let told: Vec<&str> = different.iter().take(8).map(String::as_str).collect();
+    assert!(
+        different.is_empty(),
+        "{} of {compared} differ:\n{}\n{manifests}",
+        different.len(),
+        told.join("\n")
+    );
+    assert!(refused * 20 < compared, "eddy refuses {refused} requests");
+    compared
+}
+
+#[test]
+fn generated_manifests_answer_as_envoy_does_with_the_routes_of_istio() {
+    let mut maker = Maker::new(0x2545_f491_4f6c_dd1d);
+    let mut recorded = Recorded::open("istio/recorded/generated.txt");
+    let mut shown = BTreeMap::new();
+    let compared = compare(&maker.case(120), &mut recorded, &mut shown);
+    recorded.close(peer::program().is_some());
+    println!("{compared} pairs; {shown:?}; {:?}", maker.counts);
+    assert!(compared > 3000, "{compared} pairs");
+    for kind in [
+        "exact",
+        "prefix",
+        "regex",
+        "ignoreUriCase",
+        "headers",
+        "withoutHeaders",
+        "queryParams",
+        "method",
+        "authority",
+        "scheme",
+        "port",
+        "gateways",
+        "delegate",
+        "exportTo",
+        "redirect",
+        "direct response",
+        "rewrite",
+        "rewrite by expression",
+        "rewrite of the host",
+        "shares",
+        "changes of fields",
+        "changes of a destination",
+        "host with a namespace",
+    ] {
+        assert!(maker.counts.get(kind).is_some_and(|count| *count >= 10), "{kind} is rare");
+    }
+    assert!(shown["200"] * 3 > compared, "few requests come through");
+}
+
+/// The long form: as many groups as `EDDY_ISTIO_GROUPS` says, from other seeds.
+#[test]
+#[ignore = "takes minutes, and needs the real Envoy"]
+fn many_generated_manifests_answer_as_envoy_does() {
+    assert!(peer::program().is_some(), "this compares with the real Envoy alone");
+    let (mut compared, mut shown) = (0, BTreeMap::new());
+    for seed in 1..=groups(2000).div_ceil(200) as u64 {
+        let case = Maker::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)).case(200);
+        compared += compare(&case, &mut Recorded::open(""), &mut shown);
+    }
+    println!("{compared} pairs, 0 unexplained differences; {shown:?}");
+}
