@@ -12,11 +12,12 @@ use eddy_http::{HeadLimits, Http2Limits};
 use eddy_route::RouteTable;
 use eddy_route::nginx::Sites;
 use eddy_route::normalise::Normaliser;
-use eddy_upstream::ClusterConfig;
+use eddy_tls::WrittenPath;
+use eddy_upstream::{ClusterConfig, ClusterTlsConfig};
 
 pub use crate::action::{Action, ActionKind, Mirror, Redirect, Respond, RetryConfig, Share, WeightedCluster};
 use crate::forward::{Forwarding, ProxyProtocolConfig};
-use crate::tls::{ListenerTlsConfig, WrittenPath};
+use crate::tls::ListenerTlsConfig;
 
 /// A whole configuration, checked.
 #[derive(Clone, Debug)]
@@ -419,7 +420,15 @@ pub struct QuarantineConfig {
 impl Config {
     /// Every file that TLS needs.
     pub fn tls_files(&self) -> impl Iterator<Item = &WrittenPath> {
-        self.listeners.iter().filter_map(|listener| listener.tls.as_ref()).flat_map(ListenerTlsConfig::files)
+        let listeners = self.listeners.iter().filter_map(|listener| listener.tls.as_ref());
+        let clusters = self.clusters.iter().filter_map(|cluster| cluster.tls.as_ref());
+        listeners.flat_map(ListenerTlsConfig::files).chain(clusters.flat_map(ClusterTlsConfig::files))
+    }
+
+    /// Whether anything is spoken over TLS.
+    pub fn has_tls(&self) -> bool {
+        self.listeners.iter().any(|listener| listener.tls.is_some())
+            || self.clusters.iter().any(|cluster| cluster.tls.is_some())
     }
 
     /// Whether it is made of other files as well, that are no libraries: what holds may then change though the text has
@@ -433,7 +442,7 @@ impl Config {
             FilterKind::Native { .. } | FilterKind::Go { .. } => false,
         };
         let mut rules = self.actions.iter().flat_map(|action| &action.filters);
-        self.tls_files().next().is_some()
+        self.has_tls()
             || self.filters.iter().any(|filter| has_file(&filter.kind))
             || rules.any(|rule| {
                 rule.builtin.as_ref().is_some_and(|builtin| builtin.file().is_some())
@@ -457,7 +466,8 @@ impl Config {
         let of_rules = rules.filter_map(|rule| of_script(rule.lua.as_ref()?));
         let mut files: Vec<PathBuf> = self.filters.iter().filter_map(of_filter).chain(of_rules).collect();
         files.extend(self.included.iter().cloned());
-        files.extend(self.tls_files().map(|file| file.path.clone()));
+        let tls = self.tls_files().filter(|file| file.text.is_none());
+        files.extend(tls.map(|file| file.path.clone()));
         files.sort();
         files.dedup();
         files

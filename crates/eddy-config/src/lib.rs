@@ -31,7 +31,7 @@ pub use dialect::nginx::{directives_page, is_pattern, matches_pattern};
 pub use forward::{Forward, Forwarding, ProxyProtocolConfig, ProxyVersion};
 pub use problem::{Colour, Problem, Severity, SourceText, render, to_json};
 pub use reference::{reference_page, schema};
-pub use tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig, WrittenPath};
+pub use tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
 
 /// Whether a text is a manifest of Kubernetes: an object with `apiVersion` and `kind`, or several.
 pub fn is_manifest(source: &SourceText) -> bool {

@@ -1,13 +1,8 @@
 //! The part of the checked configuration that is about TLS.
 
-use std::fmt;
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_tls::TlsVersion;
-
-use crate::problem::{Problem, Severity};
+use eddy_tls::{TlsVersion, WrittenPath};
 
 /// How a listener is served over TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,36 +43,6 @@ pub struct ClientCertificatesConfig {
     pub authorities: WrittenPath,
     /// Whether clients without a certificate are served as well. Default no.
     pub is_optional: bool,
-}
-
-/// A file, and where the configuration names it, for problems that show when it is read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrittenPath {
-    /// The file; a relative path was taken from where the configuration file lies.
-    pub path: PathBuf,
-    /// The configuration file.
-    pub file: Arc<str>,
-    /// Line of the name in it, from 1.
-    pub line: u32,
-    /// Column in characters, from 1.
-    pub column: u32,
-    /// Length of the name, characters.
-    pub length: u32,
-}
-
-impl WrittenPath {
-    /// A problem with the file, at the place where it is named.
-    pub fn problem(&self, severity: Severity, message: impl fmt::Display, hint: Option<String>) -> Problem {
-        Problem {
-            path: Arc::clone(&self.file),
-            line: self.line,
-            column: self.column,
-            length: self.length,
-            severity,
-            message: format!("`{}`: {message}", self.path.display()),
-            hint,
-        }
-    }
 }
 
 impl ListenerTlsConfig {

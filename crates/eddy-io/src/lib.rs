@@ -25,4 +25,4 @@ pub use proxy_header::{
 pub use socket::{BACKLOG, Share, descriptors_max, duplicate, listen_tcp, listen_unix};
 pub use stream::{Listener, Peer, Stream};
 pub use timer::{TICK_MS, Timer, Timers};
-pub use tls::{HandshakeFault, HandshakeFaultKind, TlsFacts, TlsStream};
+pub use tls::{HandshakeFault, HandshakeFaultKind, TlsFacts, TlsStream, is_alert};

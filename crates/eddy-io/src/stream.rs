@@ -244,11 +244,15 @@ impl Stream {
         }
     }
 
-    /// Whether nothing has arrived and the peer has not closed, as far as the loop has been told.
+    /// Whether nothing has arrived and the peer has not closed, as far as the loop has been told. What the protocol of a
+    /// stream inside of TLS says by itself is taken in and does not count.
     ///
     /// # Cost
-    /// No system call.
-    pub fn is_quiet(&self) -> bool {
+    /// No system call, unless something has arrived inside of TLS.
+    pub fn is_quiet(&mut self) -> bool {
+        if let Self::Tls(stream) = self {
+            return stream.is_quiet();
+        }
         self.poll_readable(&mut Context::from_waker(Waker::noop())).is_pending()
     }
 
@@ -278,13 +282,16 @@ impl Stream {
         matches!(ready, Poll::Ready(Ok(ready)) if ready.is_read_closed())
     }
 
-    /// Whether nothing has arrived and the peer has not closed, asking the kernel.
+    /// As [`Self::is_quiet`], asking the kernel.
     ///
     /// # Cost
     /// One system call.
-    pub fn is_quiet_now(&self) -> bool {
+    pub fn is_quiet_now(&mut self) -> bool {
+        if let Self::Tls(stream) = self {
+            return stream.is_quiet_now();
+        }
         let mut byte = [std::mem::MaybeUninit::uninit()];
-        let peeked = SockRef::from(self).peek(&mut byte);
+        let peeked = SockRef::from(&*self).peek(&mut byte);
         matches!(peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
 

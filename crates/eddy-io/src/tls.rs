@@ -5,10 +5,11 @@ use std::io::{self, IoSlice, Read, Write};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
+use rustix::net::RecvFlags;
 use rustls::pki_types::ServerName;
 use rustls::{
-    ClientConfig, ClientConnection, Connection, HandshakeKind, ProtocolVersion, ServerConfig,
-    ServerConnection,
+    CertificateError, ClientConfig, ClientConnection, Connection, HandshakeKind, ProtocolVersion,
+    ServerConfig, ServerConnection,
 };
 
 use crate::buffer::{Buffer, Fill};
@@ -23,6 +24,8 @@ pub struct TlsStream {
     session: Connection,
     /// Bytes that were decrypted and not read yet.
     plaintext: usize,
+    /// Whether the peer has said that nothing more will come.
+    is_ended: bool,
     /// Bytes that were encrypted, while the stream below has not taken all of them; they count as written once it has.
     owed: usize,
 }
@@ -60,8 +63,14 @@ pub enum HandshakeFaultKind {
     Closed,
     /// Both sides have nothing in common, or the name asked for is not served.
     Incompatible,
-    /// The peer's certificate is missing, or is not taken.
+    /// The peer's certificate is missing, or is not taken for another reason than those below.
     Certificate,
+    /// The peer's certificate is for another name.
+    Name,
+    /// No authority that is taken has issued the peer's certificate.
+    Authority,
+    /// The peer's certificate holds no longer, or not yet.
+    Expired,
     /// The peer ended it by an alert.
     Alert,
     /// The peer breaks the protocol, or speaks another one.
@@ -69,6 +78,11 @@ pub enum HandshakeFaultKind {
 }
 
 impl HandshakeFault {
+    /// There is no name that the other side could be asked for.
+    pub fn nameless() -> Self {
+        Self::Protocol(rustls::Error::UnsupportedNameType)
+    }
+
     /// Its kind.
     pub fn kind(&self) -> HandshakeFaultKind {
         use rustls::Error;
@@ -77,9 +91,9 @@ impl HandshakeFault {
             Self::Protocol(Error::PeerIncompatible(_) | Error::NoApplicationProtocol | Error::General(_)) => {
                 HandshakeFaultKind::Incompatible
             }
+            Self::Protocol(Error::InvalidCertificate(error)) => kind_of_certificate(error),
             Self::Protocol(
-                Error::InvalidCertificate(_)
-                | Error::NoCertificatesPresented
+                Error::NoCertificatesPresented
                 | Error::UnsupportedNameType
                 | Error::InvalidCertRevocationList(_),
             ) => HandshakeFaultKind::Certificate,
@@ -99,7 +113,7 @@ impl TlsStream {
     /// Some 20 KiB for as long as the stream lives.
     pub fn accept(under: Stream, config: &Arc<ServerConfig>) -> Result<Self, rustls::Error> {
         let session = ServerConnection::new(Arc::clone(config))?;
-        Ok(Self { under, session: Connection::Server(session), plaintext: 0, owed: 0 })
+        Ok(Self { under, session: Connection::Server(session), plaintext: 0, is_ended: false, owed: 0 })
     }
 
     /// Takes the client's part over a stream that was just connected; the server must be `name`.
@@ -115,7 +129,7 @@ impl TlsStream {
         name: ServerName<'static>,
     ) -> Result<Self, rustls::Error> {
         let session = ClientConnection::new(Arc::clone(config), name)?;
-        Ok(Self { under, session: Connection::Client(session), plaintext: 0, owed: 0 })
+        Ok(Self { under, session: Connection::Client(session), plaintext: 0, is_ended: false, owed: 0 })
     }
 
     /// Takes the handshake as far as it goes.
@@ -155,12 +169,55 @@ impl TlsStream {
             server_name,
             protocol: self.session.alpn_protocol().map(<[u8]>::to_vec),
             peer_certificate: certificates.first().map(|certificate| certificate.to_vec()),
-            is_resumed: self.session.handshake_kind() == Some(HandshakeKind::Resumed),
+            is_resumed: self.is_resumed(),
         }
+    }
+
+    /// Whether a session of before was taken up again; to be asked after the handshake.
+    pub fn is_resumed(&self) -> bool {
+        self.session.handshake_kind() == Some(HandshakeKind::Resumed)
     }
 
     pub(crate) fn under(&self) -> &Stream {
         &self.under
+    }
+
+    /// Whether the peer has nothing to say and has not closed, as far as the loop has been told; what the protocol says by
+    /// itself, such as tickets for sessions to come, is taken in.
+    pub(crate) fn is_quiet(&mut self) -> bool {
+        let mut cx = Context::from_waker(Waker::noop());
+        for _ in 0..RECORDS_AT_ONCE {
+            if self.has_more() {
+                return false;
+            }
+            match self.poll_receive(&mut cx) {
+                // What the protocol answers goes out with the next data, or now if there is room.
+                Poll::Pending => return !matches!(self.poll_send(&mut cx), Poll::Ready(Err(_))),
+                Poll::Ready(Ok(1..)) => {}
+                Poll::Ready(Ok(0) | Err(_)) => return false,
+            }
+        }
+        false
+    }
+
+    /// As [`Self::is_quiet`], asking the kernel.
+    pub(crate) fn is_quiet_now(&mut self) -> bool {
+        for _ in 0..RECORDS_AT_ONCE {
+            if self.has_more() {
+                return false;
+            }
+            match self.session.read_tls(&mut Kernel(&self.under)) {
+                Ok(1..) if self.process().is_ok() => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
+                Ok(_) | Err(_) => return false,
+            }
+        }
+        false
+    }
+
+    /// Whether there is something to read, or an end to be seen.
+    fn has_more(&self) -> bool {
+        self.has_plaintext() || self.is_ended
     }
 
     /// Whether bytes that were decrypted wait to be read.
@@ -244,11 +301,8 @@ impl TlsStream {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
             Err(error) => return Poll::Ready(Err(HandshakeFault::Stream(error))),
         };
-        match self.session.process_new_packets() {
-            Ok(state) => {
-                self.plaintext = state.plaintext_bytes_to_read();
-                Poll::Ready(Ok(count))
-            }
+        match self.process() {
+            Ok(()) => Poll::Ready(Ok(count)),
             Err(error) => {
                 // The alert tells the peer why, if it can still hear it.
                 let _ = self.poll_send(cx);
@@ -256,6 +310,37 @@ impl TlsStream {
             }
         }
     }
+
+    /// Decrypts what has been read from the stream below.
+    fn process(&mut self) -> Result<(), rustls::Error> {
+        let state = self.session.process_new_packets()?;
+        self.plaintext = state.plaintext_bytes_to_read();
+        self.is_ended |= state.peer_has_closed();
+        Ok(())
+    }
+}
+
+fn kind_of_certificate(error: &CertificateError) -> HandshakeFaultKind {
+    use CertificateError as Bad;
+    if matches!(error, Bad::NotValidForName | Bad::NotValidForNameContext { .. }) {
+        HandshakeFaultKind::Name
+    } else if matches!(error, Bad::UnknownIssuer) {
+        HandshakeFaultKind::Authority
+    } else if matches!(
+        error,
+        Bad::Expired | Bad::ExpiredContext { .. } | Bad::NotValidYet | Bad::NotValidYetContext { .. }
+    ) {
+        HandshakeFaultKind::Expired
+    } else {
+        HandshakeFaultKind::Certificate
+    }
+}
+
+/// Whether what ended a stream inside of TLS was an alert of the peer's, as after a certificate that it does not take
+/// (with TLS 1.3 it says so after the handshake).
+pub fn is_alert(error: &io::Error) -> bool {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    matches!(inner, Some(rustls::Error::AlertReceived(_)))
 }
 
 impl fmt::Debug for TlsStream {
@@ -307,6 +392,16 @@ impl Write for Below<'_, '_, '_> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// What a socket below has, whatever the loop has been told of it.
+struct Kernel<'s>(&'s Stream);
+
+impl Read for Kernel<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let (count, _) = rustix::net::recv(self.0, into, RecvFlags::DONTWAIT)?;
+        Ok(count)
     }
 }
 

@@ -8,7 +8,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use eddy_io::{Buffer, Fill, HandshakeFault, Listener, Share, Stream, TlsStream, listen_tcp};
+use eddy_io::{
+    Buffer, Fill, HandshakeFault, HandshakeFaultKind, Listener, Share, Stream, TlsStream, is_alert,
+    listen_tcp,
+};
 use rcgen::KeyPair;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject;
@@ -150,6 +153,40 @@ fn bytes_that_were_decrypted_make_a_stream_readable() {
 }
 
 #[test]
+fn what_the_protocol_says_by_itself_leaves_a_stream_quiet() {
+    run(async {
+        for looks_now in [false, true] {
+            let (mut server, mut client) = connected().await;
+            let is_quiet =
+                |stream: &mut Stream| if looks_now { stream.is_quiet_now() } else { stream.is_quiet() };
+            // The server's tickets have arrived, and nobody has read them.
+            poll_fn(|cx| client.poll_readable(cx)).await.unwrap();
+            assert!(is_quiet(&mut client));
+            assert!(is_quiet(&mut client), "once they are taken in as well");
+            // What is said afterwards is heard, in both directions.
+            let mut received = Vec::new();
+            for (from, to) in [(0, 1), (1, 0)] {
+                let pair = [&mut server, &mut client];
+                write_all(pair[from], b"hello", &[]).await.unwrap();
+                poll_fn(|cx| pair[to].poll_readable(cx)).await.unwrap();
+                assert!(!is_quiet(pair[to]));
+                read_some(pair[to], &mut received).await.unwrap();
+                assert!(is_quiet(pair[to]));
+            }
+            assert_eq!(received, b"hellohello");
+            // An end is no quiet, said or not.
+            server.shutdown_write().unwrap();
+            poll_fn(|cx| client.poll_readable(cx)).await.unwrap();
+            assert!(!is_quiet(&mut client));
+            assert!(!is_quiet(&mut client));
+            socket2::SockRef::from(&client).shutdown(std::net::Shutdown::Write).unwrap();
+            poll_fn(|cx| server.poll_readable(cx)).await.unwrap();
+            assert!(!is_quiet(&mut server));
+        }
+    });
+}
+
+#[test]
 fn a_stream_that_is_cut_off_does_not_end_well() {
     run(async {
         let (mut server, client) = connected().await;
@@ -167,6 +204,8 @@ fn a_client_that_does_not_trust_the_server_says_so() {
         let (one, other) = (one.unwrap_err(), other.unwrap_err());
         assert!(matches!(&one, HandshakeFault::Protocol(rustls::Error::AlertReceived(_))), "{one}");
         assert!(matches!(&other, HandshakeFault::Protocol(rustls::Error::InvalidCertificate(_))), "{other}");
+        assert_eq!((one.kind(), other.kind()), (HandshakeFaultKind::Alert, HandshakeFaultKind::Name));
+        assert!(is_alert(&one.into()) && !is_alert(&other.into()));
     });
 }
 

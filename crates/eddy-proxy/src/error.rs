@@ -34,6 +34,12 @@ pub enum ProxyError {
         /// The listener.
         listener: Arc<str>,
     },
+    /// Endpoints of a cluster are to be spoken to over TLS, and nothing was made ready for it.
+    #[error("nothing was made ready for TLS towards the endpoints of cluster \"{cluster}\"")]
+    ClusterTlsMissing {
+        /// The cluster.
+        cluster: Arc<str>,
+    },
     /// No listening socket was given for an address.
     #[error("no listening socket was given for \"{address}\"")]
     SocketMissing {

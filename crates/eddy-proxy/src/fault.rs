@@ -1,6 +1,7 @@
 //! Why an exchange ends badly: whose side it was on, whether it may be tried again, and the answer.
 
 use eddy_http::{ChunkFault, HeadFault};
+use eddy_io::HandshakeFaultKind;
 use eddy_route::normalise::PathFault;
 
 /// Why an exchange ended without a whole answer from its endpoint.
@@ -40,6 +41,10 @@ pub enum Fault {
     ConnectFailed,
     /// No link could be established in time.
     ConnectTimeout,
+    /// The endpoint was reached, and the handshake of TLS with it came to nothing.
+    Handshake(HandshakeFaultKind),
+    /// The endpoint ended a fresh link by an alert of TLS, most often because it does not take eddy's certificate.
+    TlsAlert,
     /// A link that had been used before closed before the first byte of an answer.
     LinkStale,
     /// A fresh link closed before the first byte of an answer.
@@ -129,6 +134,8 @@ impl Fault {
             Self::NoEndpoint
             | Self::ConnectFailed
             | Self::ConnectTimeout
+            | Self::Handshake(_)
+            | Self::TlsAlert
             | Self::LinkStale
             | Self::LinkClosed
             | Self::FirstByteTimeout
@@ -149,9 +156,9 @@ impl Fault {
     /// RFC 9110 §9.2.2: a proxy must not repeat a non-idempotent request by itself.
     pub fn retry(self) -> RetryClass {
         match self {
-            Self::ConnectFailed | Self::ConnectTimeout => RetryClass::Unseen,
+            Self::ConnectFailed | Self::ConnectTimeout | Self::Handshake(_) => RetryClass::Unseen,
             Self::LinkStale => RetryClass::MaybeSeen,
-            Self::LinkClosed => RetryClass::ByReset,
+            Self::LinkClosed | Self::TlsAlert => RetryClass::ByReset,
             Self::RetryStatus(status) => RetryClass::ByStatus(status),
             Self::RequestHead(_)
             | Self::RequestChunk(_)
@@ -213,6 +220,8 @@ impl Fault {
             | Self::FilterReset
             | Self::FilterReply => 500,
             Self::ConnectFailed
+            | Self::Handshake(_)
+            | Self::TlsAlert
             | Self::LinkStale
             | Self::LinkClosed
             | Self::ResponseHead(_)
@@ -238,8 +247,23 @@ impl Fault {
             Self::RequestHead(fault) => fault.reason(),
             Self::RequestChunk(fault) => fault.reason(),
             Self::RequestPath(fault) => fault.reason(),
+            Self::Handshake(kind) => handshake_reason(kind),
             other => other.label(),
         }
+    }
+}
+
+/// A word for what ended a handshake with an endpoint.
+fn handshake_reason(kind: HandshakeFaultKind) -> &'static str {
+    match kind {
+        HandshakeFaultKind::Closed => "tls_closed",
+        HandshakeFaultKind::Incompatible => "tls_incompatible",
+        HandshakeFaultKind::Certificate => "tls_certificate",
+        HandshakeFaultKind::Name => "tls_name",
+        HandshakeFaultKind::Authority => "tls_authority",
+        HandshakeFaultKind::Expired => "tls_expired",
+        HandshakeFaultKind::Alert => "tls_alert",
+        HandshakeFaultKind::Protocol => "tls_protocol",
     }
 }
 
@@ -288,6 +312,8 @@ label_kinds! {
     LinksExhausted: "links_exhausted",
     ConnectFailed: "connect_failed",
     ConnectTimeout: "connect_timeout",
+    Handshake: "tls_handshake",
+    TlsAlert: "tls_alert",
     LinkStale: "link_stale",
     LinkClosed: "link_closed",
     FirstByteTimeout: "first_byte_timeout",

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{Sender, channel as command_channel};
 use tokio::sync::oneshot;
 
 use crate::access::{AccessWriter, Sink};
-use crate::control::{Names, watch};
+use crate::control::{HealthChecks, Names, ToCheck, watch};
 use crate::error::ProxyError;
 use crate::host::FilterHost;
 use crate::plan::{Plan, PlanView, Ready};
@@ -55,6 +55,7 @@ struct State {
     plan: Arc<Plan>,
     sockets: Arc<SocketTable>,
     names: Names,
+    health: HealthChecks,
 }
 
 struct WorkerHandle {
@@ -82,6 +83,7 @@ impl Gateway {
         let pressure = Arc::<Pressure>::default();
         let memory_percent_max = Arc::new(AtomicU8::new(config.limits.memory_percent_max));
         let control = start_control(&pressure, &memory_percent_max)?;
+        let health = HealthChecks::new(control.handle.clone());
         let names = Names::new(control.resolver, control.handle);
         let addresses = config.listeners.iter().map(|listener| &listener.address);
         let sockets = Arc::new(SocketTable::default().succeed(addresses, sockets)?);
@@ -93,7 +95,13 @@ impl Gateway {
             host: Arc::clone(&host),
             pipes: Arc::default(),
             memory_percent_max,
-            state: Mutex::new(State { config: Arc::clone(&config), plan: Arc::clone(&plan), sockets, names }),
+            state: Mutex::new(State {
+                config: Arc::clone(&config),
+                plan: Arc::clone(&plan),
+                sockets,
+                names,
+                health,
+            }),
             _control_stop: control.stop,
         };
         gateway.direct_records(&config);
@@ -218,6 +226,10 @@ impl Gateway {
     /// What each worker is told so that it follows `plan`, and where its answer will come.
     fn prepare(&self, plan: &Arc<Plan>, state: &mut State) -> (Vec<Apply>, Vec<Answer>) {
         let endpoints = state.names.follow(&plan.clusters);
+        let tls = plan.cluster_tls.iter().map(Option::as_ref);
+        let parts = plan.clusters.iter().zip(tls).zip(&endpoints);
+        let to_check = parts.map(|((cluster, tls), sets)| ToCheck { cluster, tls, sets });
+        let unwell = state.health.follow(to_check);
         self.host.know(&plan.filters);
         self.host.set_clusters(plan.clusters.iter().map(|cluster| Arc::clone(&cluster.name)).collect());
         let parts = self.stats.for_plan(plan).into_iter().enumerate();
@@ -229,6 +241,7 @@ impl Gateway {
                     series,
                     sockets: Arc::clone(&state.sockets),
                     endpoints: endpoints.clone(),
+                    unwell: unwell.clone(),
                     done,
                 };
                 (apply, Answer { index, answer })

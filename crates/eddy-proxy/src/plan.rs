@@ -6,7 +6,7 @@ use std::time::Duration;
 use eddy_config::{ActionKind, Config, Forwarding, ListenAddress, ListenerConfig, Serve, SitesAt};
 use eddy_filter::FilterSet;
 use eddy_route::{RouteTable, Router};
-use eddy_tls::ServerTls;
+use eddy_tls::{ClientTls, ServerTls};
 use eddy_upstream::ClusterConfig;
 
 use crate::access::AccessPlan;
@@ -22,6 +22,8 @@ pub(crate) struct Plan {
     pub(crate) listeners: Vec<ListenerPlan>,
     /// By index, as in the configuration.
     pub(crate) clusters: Vec<Arc<ClusterConfig>>,
+    /// By the clusters' index, what their endpoints are shown and have to show over TLS.
+    pub(crate) cluster_tls: Vec<Option<ClientTls>>,
     /// The filters, ready to be entered.
     pub(crate) filters: FilterSet,
     /// How access records are written, if they are.
@@ -35,6 +37,8 @@ pub struct Ready {
     pub filters: FilterSet,
     /// What listeners show to clients of TLS, by the listeners' index; those behind the last have none.
     pub tls: Vec<Option<ServerTls>>,
+    /// What clusters show to their endpoints and ask of them, by the clusters' index; those behind the last have none.
+    pub cluster_tls: Vec<Option<ClientTls>>,
 }
 
 /// How a listener is served over TLS.
@@ -102,7 +106,8 @@ impl Plan {
     ///
     /// # Errors
     /// [`ProxyError::Routes`] when the tables of a listener cannot be compiled together; [`ProxyError::Filters`] when its
-    /// filters make no chain; [`ProxyError::TlsMissing`] when it is to be served over TLS and nothing was made ready for it.
+    /// filters make no chain; [`ProxyError::TlsMissing`] when it is to be served over TLS and nothing was made ready for it;
+    /// [`ProxyError::ClusterTlsMissing`] when a cluster is.
     pub(crate) fn build(config: Arc<Config>, ready: &Ready) -> Result<Self, ProxyError> {
         let tls = ready.tls.iter().map(Option::as_ref).chain(std::iter::repeat(None));
         let listeners = config
@@ -112,8 +117,9 @@ impl Plan {
             .map(|(listener, tls)| build_listener(listener, &config, &ready.filters, tls))
             .collect::<Result<_, _>>()?;
         let clusters = config.clusters.iter().cloned().map(Arc::new).collect();
+        let cluster_tls = cluster_tls(&config, ready)?;
         let access = config.access_log.as_ref().map(AccessPlan::new);
-        Ok(Self { config, listeners, clusters, filters: ready.filters.clone(), access })
+        Ok(Self { config, listeners, clusters, cluster_tls, filters: ready.filters.clone(), access })
     }
 }
 
@@ -128,6 +134,17 @@ impl ListenerPlan {
         let (_, first) = self.site_rules.iter().find(|(number, _)| *number == sites)?;
         Some(first + place as usize)
     }
+}
+
+fn cluster_tls(config: &Config, ready: &Ready) -> Result<Vec<Option<ClientTls>>, ProxyError> {
+    let made = ready.cluster_tls.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+    let clusters = config.clusters.iter().zip(made);
+    let each = clusters.map(|(cluster, made)| match (&cluster.tls, made) {
+        (None, _) => Ok(None),
+        (Some(_), Some(made)) => Ok(Some(made.clone())),
+        (Some(_), None) => Err(ProxyError::ClusterTlsMissing { cluster: Arc::clone(&cluster.name) }),
+    });
+    each.collect()
 }
 
 fn build_listener(

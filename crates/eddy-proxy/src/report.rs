@@ -31,6 +31,9 @@ pub struct EndpointView {
     pub address: String,
     /// Its share of the requests relative to the others.
     pub weight: u32,
+    /// Why health checks find it not well, so that it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unwell: Option<String>,
     /// Exchanges going on.
     pub active: u64,
     /// Workers that leave it out because it failed.
@@ -83,6 +86,7 @@ pub(crate) fn view(cluster: &WorkerCluster) -> ClusterView {
     let endpoints = state.endpoints().iter().map(|endpoint| EndpointView {
         address: endpoint.address().to_string(),
         weight: endpoint.weight(),
+        unwell: endpoint.unwell().map(|why| why.to_string()),
         active: endpoint.active().into(),
         ejected_by: endpoint.is_ejected().into(),
         selections: endpoint.stats().selections,

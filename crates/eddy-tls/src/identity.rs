@@ -6,11 +6,14 @@ use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
+use sha2::{Digest, Sha256};
 use thiserror::Error;
 use x509_cert::Certificate;
 use x509_cert::der::Decode;
 use x509_cert::ext::pkix::SubjectAltName;
 use x509_cert::ext::pkix::name::GeneralName;
+
+use crate::authorities::Fingerprint;
 
 /// A chain of certificates and its key, which belong together.
 #[derive(Clone, Debug)]
@@ -18,6 +21,7 @@ pub struct Identity {
     pub(crate) key: Arc<CertifiedKey>,
     names: Vec<String>,
     validity: Validity,
+    print: Fingerprint,
 }
 
 /// From when until when a certificate holds, seconds since 1970.
@@ -76,6 +80,24 @@ impl Identity {
     /// # Cost
     /// Some 100 µs, with a key of RSA a millisecond.
     pub fn from_pem(chain: &[u8], key: &[u8], ocsp: Option<Vec<u8>>) -> Result<Self, IdentityError> {
+        let identity = Self::of_client(chain, key)?;
+        if identity.names.is_empty() {
+            return Err(IdentityError::Nameless);
+        }
+        let mut certified = CertifiedKey::clone(&identity.key);
+        certified.ocsp = ocsp;
+        Ok(Self { key: Arc::new(certified), ..identity })
+    }
+
+    /// The identity of a client: as [`Self::from_pem`], but its certificate need not be for a host.
+    ///
+    /// # Errors
+    /// Each [`IdentityError`] but [`IdentityError::Nameless`].
+    ///
+    /// # Cost
+    /// As [`Self::from_pem`].
+    pub fn of_client(chain: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
+        let print = Sha256::new().chain_update(Sha256::digest(chain)).chain_update(key).finalize().into();
         let chain = chain_of(chain)?;
         let mut certificates = Vec::with_capacity(chain.len());
         for (number, certificate) in (1..).zip(&chain) {
@@ -84,9 +106,6 @@ impl Identity {
         }
         let first = certificates.first().ok_or(IdentityError::NoCertificate)?;
         let names = names_of(first).map_err(|error| IdentityError::Certificate(1, error))?;
-        if names.is_empty() {
-            return Err(IdentityError::Nameless);
-        }
         let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| {
             if matches!(error, pem::Error::NoItemsFound) {
                 IdentityError::NoKey
@@ -95,21 +114,25 @@ impl Identity {
             }
         })?;
         let signing = aws_lc_rs::sign::any_supported_type(&key).map_err(IdentityError::Key)?;
-        let mut certified = CertifiedKey::new(chain, signing);
+        let certified = CertifiedKey::new(chain, signing);
         match certified.keys_match() {
             Ok(()) | Err(rustls::Error::InconsistentKeys(rustls::InconsistentKeys::Unknown)) => {}
             Err(_) => return Err(IdentityError::Mismatch),
         }
-        certified.ocsp = ocsp;
         // The chain holds no longer than the shortest of its certificates.
         let validity = certificates.iter().map(validity_of).reduce(Validity::both);
         let validity = validity.ok_or(IdentityError::NoCertificate)?;
-        Ok(Self { key: Arc::new(certified), names, validity })
+        Ok(Self { key: Arc::new(certified), names, validity, print })
     }
 
     /// The hosts that the certificate is for, in lower case: names, perhaps with `*.` in front, and addresses.
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// The same for the same chain and key, and for no others.
+    pub fn print(&self) -> &Fingerprint {
+        &self.print
     }
 
     /// When the whole chain holds.

@@ -6,10 +6,11 @@ use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{ProducesTickets, VerifierBuilderError, WebPkiClientVerifier};
 use rustls::version::{TLS12, TLS13};
-use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion};
+use rustls::{ServerConfig, SupportedProtocolVersion};
 use thiserror::Error;
 
-use crate::identity::{Identity, IdentityError, chain_of};
+use crate::authorities::Authorities;
+use crate::identity::{Identity, IdentityError};
 use crate::names::Names;
 
 /// A version of TLS.
@@ -22,11 +23,21 @@ pub enum TlsVersion {
     Tls13,
 }
 
+impl TlsVersion {
+    /// The versions from this one on, as the library names them.
+    pub(crate) fn and_above(self) -> &'static [&'static SupportedProtocolVersion] {
+        match self {
+            Self::Tls12 => &FROM_12,
+            Self::Tls13 => &FROM_13,
+        }
+    }
+}
+
 /// How clients show who they are.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientCertificates<'a> {
-    /// The authorities whose certificates are taken, in PEM.
-    pub authorities: &'a [u8],
+    /// The authorities whose certificates are taken.
+    pub authorities: &'a Authorities,
     /// Whether a client without one is served as well.
     pub is_optional: bool,
 }
@@ -63,8 +74,14 @@ pub enum TlsError {
     /// One of the authorities is none.
     #[error("certificate {0} in it is not that of an authority: {1}")]
     Authority(usize, rustls::Error),
-    /// There is no way to check clients by them.
-    #[error("clients cannot be checked by it: {0}")]
+    /// There is no authority whose certificates could be taken.
+    #[error("there is no authority in it whose certificates could be taken")]
+    NoAuthority,
+    /// Nothing can have this name.
+    #[error("`{0}` is neither a host nor an address")]
+    Name(String),
+    /// There is no way to check others by them.
+    #[error("nobody can be checked by it: {0}")]
     Verifier(VerifierBuilderError),
     /// The library refuses the settings.
     #[error(transparent)]
@@ -78,10 +95,7 @@ impl ServerTls {
     /// Each [`TlsError`].
     pub fn new(settings: &ServerSettings<'_>) -> Result<Self, TlsError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
-        let versions: &[&SupportedProtocolVersion] = match settings.version_min {
-            TlsVersion::Tls12 => &[&TLS13, &TLS12],
-            TlsVersion::Tls13 => &[&TLS13],
-        };
+        let versions = settings.version_min.and_above();
         let builder =
             ServerConfig::builder_with_provider(Arc::clone(&provider)).with_protocol_versions(versions)?;
         let builder = match settings.clients {
@@ -107,12 +121,11 @@ fn verifier(
     clients: ClientCertificates<'_>,
     provider: Arc<CryptoProvider>,
 ) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
-    let mut roots = RootCertStore::empty();
-    let authorities = chain_of(clients.authorities).map_err(TlsError::Authorities)?;
-    for (number, authority) in (1..).zip(authorities) {
-        roots.add(authority).map_err(|error| TlsError::Authority(number, error))?;
-    }
-    let builder = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+    let roots = Arc::clone(&clients.authorities.roots);
+    let builder = WebPkiClientVerifier::builder_with_provider(roots, provider);
     let builder = if clients.is_optional { builder.allow_unauthenticated() } else { builder };
     builder.build().map_err(TlsError::Verifier)
 }
+
+static FROM_12: [&SupportedProtocolVersion; 2] = [&TLS13, &TLS12];
+static FROM_13: [&SupportedProtocolVersion; 1] = [&TLS13];

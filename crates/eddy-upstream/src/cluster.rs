@@ -10,6 +10,7 @@ use crate::budget::Budget;
 use crate::config::ClusterConfig;
 use crate::eject::{self, Change};
 use crate::endpoint::{EndpointId, EndpointSet, EndpointState, ResolvedAddress, Tried};
+use crate::health::UnwellSet;
 use crate::rng::Rng;
 
 /// The state of a cluster on one worker; no other thread sees it.
@@ -25,6 +26,8 @@ pub struct ClusterState {
     budget: Budget,
     /// How many of `endpoints` are ejected.
     out: usize,
+    /// What health checks say.
+    unwell: Arc<UnwellSet>,
 }
 
 /// One exchange's stay at an endpoint, from `ClusterState::select` to `ClusterState::release`.
@@ -60,6 +63,7 @@ impl ClusterState {
             slots: Vec::new(),
             slots_free: Vec::new(),
             out: 0,
+            unwell: Arc::default(),
         };
         let gone = state.update(set, now, rng);
         debug_assert!(gone.is_empty());
@@ -192,6 +196,7 @@ impl ClusterState {
             let endpoint = known.remove(&member.address).map(|endpoint| EndpointState {
                 weight: member.weight,
                 terms: member.terms.clone(),
+                host: member.host.clone(),
                 ..endpoint
             });
             kept.push((member, endpoint));
@@ -218,7 +223,24 @@ impl ClusterState {
         self.rebuild(now, rng);
     }
 
+    /// Takes over what health checks say.
+    ///
+    /// When too few endpoints are well, all are used: more likely the checks are wrong.
+    ///
+    /// # Cost
+    /// Linear in the endpoints.
+    pub fn set_unwell(&mut self, unwell: Arc<UnwellSet>) {
+        self.unwell = unwell;
+        let well = self.endpoints.iter().filter(|one| self.unwell.why(&one.address).is_none()).count();
+        let percent = self.config.health.as_ref().map_or(0, |health| usize::from(health.panic_percent));
+        let is_panic = well * 100 < percent * self.endpoints.len();
+        for endpoint in &mut self.endpoints {
+            endpoint.unwell = self.unwell.why(&endpoint.address).filter(|_| !is_panic).cloned();
+        }
+    }
+
     fn rebuild(&mut self, now: Duration, rng: &mut Rng) {
+        self.set_unwell(Arc::clone(&self.unwell));
         self.balancer = Balancer::new(self.config.balance, &self.endpoints, rng);
         self.out = self.endpoints.iter().filter(|endpoint| endpoint.is_ejected()).count();
         let config = self.config.ejection;

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::health::HealthConfig;
+use crate::tls::ClusterTlsConfig;
+
 /// A cluster: a name, the endpoints behind it and how requests are spread over them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterConfig {
@@ -14,6 +17,8 @@ pub struct ClusterConfig {
     pub endpoints: Vec<EndpointConfig>,
     /// How an endpoint is chosen.
     pub balance: Balance,
+    /// What of a request is the key, for balancing that goes by one; where a rule has its own key, that goes first.
+    pub key: Option<BalanceKey>,
     /// Longest time to establish a link. Default 5 s.
     pub connect_timeout: Duration,
     /// Longest wait for the first byte of a response head after the request was sent. Default 60 s.
@@ -30,6 +35,10 @@ pub struct ClusterConfig {
     pub retry_budget: RetryBudget,
     /// How names are resolved.
     pub dns: DnsConfig,
+    /// How endpoints are spoken to over TLS, if they are.
+    pub tls: Option<ClusterTlsConfig>,
+    /// How they are asked how they are, if they are.
+    pub health: Option<HealthConfig>,
 }
 
 /// One endpoint of a cluster as configured; a name may stand for many addresses.
@@ -92,6 +101,19 @@ pub enum Balance {
     ClientAddress,
 }
 
+/// What of a request is the key that balancing goes by. A request without it goes to endpoints in turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BalanceKey {
+    /// The first value of a field.
+    Header(Arc<str>),
+    /// The value of a cookie.
+    Cookie(Arc<str>),
+    /// The client's address, all of it.
+    Address,
+    /// The path as the endpoint is sent it, without the query.
+    Path,
+}
+
 /// Limits of the pool of idle links that a worker keeps for an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolConfig {
@@ -147,6 +169,7 @@ impl ClusterConfig {
             name: name.into(),
             endpoints,
             balance: Balance::default(),
+            key: None,
             connect_timeout: Duration::from_secs(5),
             first_byte_timeout: Duration::from_secs(60),
             read_idle_timeout: Duration::from_secs(60),
@@ -155,6 +178,8 @@ impl ClusterConfig {
             ejection: EjectionConfig::default(),
             retry_budget: RetryBudget::default(),
             dns: DnsConfig::default(),
+            tls: None,
+            health: None,
         }
     }
 

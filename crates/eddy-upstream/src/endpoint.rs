@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::config::{EjectionConfig, EndpointTerms};
 use crate::eject::Ejection;
+use crate::health::Unwell;
 
 /// Where an endpoint is, once its name has been resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -28,6 +29,8 @@ pub struct ResolvedEndpoint {
     pub weight: u32,
     /// What else holds for it.
     pub terms: EndpointTerms,
+    /// The name that its address was found under; of several names for one address, the first.
+    pub host: Option<Arc<str>>,
 }
 
 /// The endpoints of a cluster at one time; never changes, replaced as a whole.
@@ -59,7 +62,10 @@ pub struct EndpointState {
     pub(crate) address: ResolvedAddress,
     pub(crate) weight: u32,
     pub(crate) terms: EndpointTerms,
+    pub(crate) host: Option<Arc<str>>,
     pub(crate) active: u32,
+    /// Why it is not well, as health checks say, and it is left out for it.
+    pub(crate) unwell: Option<Unwell>,
     pub(crate) ejection: Ejection,
     pub(crate) stats: EndpointStats,
 }
@@ -140,7 +146,14 @@ impl Tried {
 impl ResolvedEndpoint {
     /// An endpoint that nothing else holds for.
     pub fn new(address: ResolvedAddress, weight: u32) -> Self {
-        Self { address, weight, terms: EndpointTerms::default() }
+        Self { address, weight, terms: EndpointTerms::default(), host: None }
+    }
+}
+
+impl ResolvedEndpoint {
+    /// What it calls itself, see [`EndpointState::own_name`].
+    pub fn own_name(&self) -> Option<String> {
+        own_name(self.host.as_deref(), &self.address)
     }
 }
 
@@ -151,7 +164,9 @@ impl EndpointState {
             address: endpoint.address.clone(),
             weight: endpoint.weight,
             terms: endpoint.terms.clone(),
+            host: endpoint.host.clone(),
             active: 0,
+            unwell: None,
             ejection: Ejection::default(),
             stats: EndpointStats::default(),
         }
@@ -165,6 +180,16 @@ impl EndpointState {
     /// Where the endpoint is.
     pub fn address(&self) -> &ResolvedAddress {
         &self.address
+    }
+
+    /// What it calls itself: the name that its address was found under, else the address; nothing behind a Unix socket.
+    pub fn own_name(&self) -> Option<String> {
+        own_name(self.host.as_deref(), &self.address)
+    }
+
+    /// Why it is left out, as health checks say; `None` when they find it well, or nobody asks it.
+    pub fn unwell(&self) -> Option<&Unwell> {
+        self.unwell.as_ref()
     }
 
     /// Its share of the requests relative to the others.
@@ -202,9 +227,9 @@ impl EndpointState {
         self.ejection.is_out()
     }
 
-    /// Whether a balancer may choose it: not ejected, or due to be tried again.
+    /// Whether a balancer may choose it: well, and not ejected, or due to be tried again.
     pub fn is_available(&self, now: Duration) -> bool {
-        self.ejection.is_available(now)
+        self.unwell.is_none() && self.ejection.is_available(now)
     }
 }
 
@@ -214,6 +239,14 @@ impl fmt::Display for ResolvedAddress {
             Self::Tcp(address) => address.fmt(f),
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
         }
+    }
+}
+
+fn own_name(host: Option<&str>, address: &ResolvedAddress) -> Option<String> {
+    match (host, address) {
+        (Some(host), _) => Some(host.to_owned()),
+        (None, ResolvedAddress::Tcp(address)) => Some(address.ip().to_string()),
+        (None, ResolvedAddress::Unix(_)) => None,
     }
 }
 

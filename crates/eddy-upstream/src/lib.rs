@@ -6,16 +6,20 @@ pub mod balance;
 mod budget;
 mod cluster;
 mod config;
+mod connect;
 pub mod eject;
 mod endpoint;
+pub mod health;
 mod link;
 mod pool;
 pub mod resolve;
 mod rng;
+mod tls;
 
 pub use budget::Budget;
 pub use cluster::{ClusterState, Lease};
 pub use config::*;
+pub use connect::{connect, shake_hands};
 pub use endpoint::{
     EndpointId, EndpointSet, EndpointState, EndpointStats, ResolvedAddress, ResolvedEndpoint, TRIED_MAX,
     Tried,
@@ -23,6 +27,7 @@ pub use endpoint::{
 pub use link::{Link, LinkPlace};
 pub use pool::{LinkCount, LinkPool, LinkPools};
 pub use rng::Rng;
+pub use tls::{ClusterTlsConfig, IdentityFiles};
 
 #[cfg(test)]
 mod tests;

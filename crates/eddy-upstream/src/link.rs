@@ -12,8 +12,10 @@ pub struct Link {
     pub stream: Stream,
     requests: u64,
     idle_since_ms: u64,
+    /// Whether it carries no exchange.
+    is_at_rest: bool,
     /// Counted while the link lives, so that a limit on links holds whoever has it.
-    _place: LinkPlace,
+    place: LinkPlace,
 }
 
 /// A place among the links that an endpoint may have; given back when dropped.
@@ -22,16 +24,18 @@ pub struct Link {
 #[derive(Debug)]
 pub struct LinkPlace {
     open: Rc<Cell<u32>>,
+    /// See [`crate::LinkPools::renew`].
+    era: u32,
 }
 
 impl LinkPlace {
     /// A place, if fewer than `open_max` are taken.
-    pub(crate) fn take(open: &Rc<Cell<u32>>, open_max: u32) -> Option<Self> {
+    pub(crate) fn take(open: &Rc<Cell<u32>>, open_max: u32, era: u32) -> Option<Self> {
         if open.get() >= open_max {
             return None;
         }
         open.set(open.get() + 1);
-        Some(Self { open: Rc::clone(open) })
+        Some(Self { open: Rc::clone(open), era })
     }
 }
 
@@ -44,7 +48,7 @@ impl Drop for LinkPlace {
 impl Link {
     /// A link over a stream that was just connected.
     pub fn new(stream: Stream, place: LinkPlace) -> Self {
-        Self { stream, requests: 0, idle_since_ms: 0, _place: place }
+        Self { stream, requests: 0, idle_since_ms: 0, is_at_rest: false, place }
     }
 
     /// Whether the link has carried an exchange before.
@@ -61,10 +65,30 @@ impl Link {
     pub(crate) fn rest(&mut self, now_ms: u64) {
         self.requests += 1;
         self.idle_since_ms = now_ms;
+        self.is_at_rest = true;
+    }
+
+    /// Begins to carry another exchange.
+    pub(crate) fn wake(&mut self) {
+        self.is_at_rest = false;
+    }
+
+    /// The era it is of.
+    pub(crate) fn era(&self) -> u32 {
+        self.place.era
     }
 
     /// When the link became idle.
     pub(crate) fn idle_since_ms(&self) -> u64 {
         self.idle_since_ms
+    }
+}
+
+/// Whoever is at the other end of TLS is told that nothing more will come, unless what was under way is cut off.
+impl Drop for Link {
+    fn drop(&mut self) {
+        if self.is_at_rest {
+            self.stream.say_end();
+        }
     }
 }

@@ -12,6 +12,8 @@ use crate::link::{Link, LinkPlace};
 pub struct LinkPools {
     /// Indexed by the slot of the endpoint's id.
     pools: Vec<(u32, LinkPool)>,
+    /// How often endpoints have come to be spoken to in another way.
+    era: u32,
 }
 
 impl LinkPools {
@@ -22,12 +24,13 @@ impl LinkPools {
     pub fn at(&mut self, id: EndpointId) -> &mut LinkPool {
         let slot = id.slot as usize;
         if self.pools.len() <= slot {
-            self.pools.resize_with(slot + 1, Default::default);
+            let era = self.era;
+            self.pools.resize_with(slot + 1, || (0, LinkPool::new(era)));
         }
         let (generation, pool) = &mut self.pools[slot];
         if *generation != id.generation {
             *generation = id.generation;
-            *pool = LinkPool::default();
+            *pool = LinkPool::new(self.era);
         }
         pool
     }
@@ -40,6 +43,17 @@ impl LinkPools {
     /// Closes every idle link.
     pub fn clear(&mut self) {
         self.pools.iter_mut().for_each(|(_, pool)| pool.clear());
+    }
+
+    /// Closes every idle link, and each of the others when its exchange is over: endpoints are spoken to in another way
+    /// from now on. Links of the era that is returned are kept again.
+    pub fn renew(&mut self) -> u32 {
+        self.era = self.era.wrapping_add(1);
+        for (_, pool) in &mut self.pools {
+            pool.clear();
+            pool.era = self.era;
+        }
+        self.era
     }
 
     /// How many links are idle and how many there are in all.
@@ -65,36 +79,43 @@ pub struct LinkCount {
 pub struct LinkPool {
     idle: Vec<Link>,
     open: Rc<Cell<u32>>,
+    /// Of which era links are kept.
+    era: u32,
 }
 
 impl LinkPool {
+    fn new(era: u32) -> Self {
+        Self { era, ..Self::default() }
+    }
+
     /// The most recently used idle link on which nothing has happened since.
     ///
     /// Those found closed, talking out of turn or idle for too long are dropped on the way.
     pub fn take(&mut self, config: &PoolConfig, now_ms: u64) -> Option<Link> {
-        while let Some(link) = self.idle.pop() {
+        while let Some(mut link) = self.idle.pop() {
             if !is_stale(&link, config, now_ms) && link.stream.is_quiet() {
+                link.wake();
                 return Some(link);
             }
         }
         None
     }
 
-    /// Keeps a link that has carried an exchange to its end, unless none are kept.
+    /// Keeps a link that has carried an exchange to its end, unless none are kept, or it is of another era.
     ///
     /// One above `idle_max` is kept as well until a sweep finds that nobody took it for a while: when work comes in
     /// bursts, to close what the next burst connects again costs more than the work.
     pub fn put(&mut self, mut link: Link, config: &PoolConfig, now_ms: u64) {
         link.rest(now_ms);
         let is_worn = config.requests_max > 0 && link.requests() >= config.requests_max;
-        if !is_worn && config.idle_max > 0 {
+        if !is_worn && config.idle_max > 0 && link.era() == self.era {
             self.idle.push(link);
         }
     }
 
-    /// A place for a new link, if the endpoint has fewer than `links_max`.
-    pub fn place(&self, links_max: u32) -> Option<LinkPlace> {
-        LinkPlace::take(&self.open, links_max)
+    /// A place for a new link of this era (see [`LinkPools::renew`]), if the endpoint has fewer than `links_max`.
+    pub fn place(&self, links_max: u32, era: u32) -> Option<LinkPlace> {
+        LinkPlace::take(&self.open, links_max, era)
     }
 
     /// Closes every idle link.
@@ -108,7 +129,7 @@ impl LinkPool {
     /// # Cost
     /// Linear in the idle links, no system call but the closes.
     pub fn sweep(&mut self, config: &PoolConfig, now_ms: u64) {
-        self.idle.retain(|link| !is_stale(link, config, now_ms) && link.stream.is_quiet());
+        self.idle.retain_mut(|link| !is_stale(link, config, now_ms) && link.stream.is_quiet());
         // Those used longest ago are at the bottom.
         let excess = self.idle.len().saturating_sub(config.idle_max as usize);
         let is_unused = |link: &Link| now_ms.saturating_sub(link.idle_since_ms()) >= EXCESS_KEPT_MS;

@@ -15,6 +15,7 @@ pub mod others;
 pub mod peer;
 pub mod place;
 pub mod secure;
+pub mod secure_origin;
 pub mod site;
 pub mod wasm;
 pub mod wire;

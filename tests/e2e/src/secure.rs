@@ -58,6 +58,17 @@ impl Authority {
         self.sign(CertificateParams::new(hosts)?)
     }
 
+    /// A certificate for hosts that held until the beginning of a year.
+    ///
+    /// # Errors
+    /// When no key can be made.
+    pub fn issue_until(&self, hosts: &[&str], year: i32) -> Result<Issued> {
+        let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
+        let mut params = CertificateParams::new(hosts)?;
+        params.not_after = rcgen::date_time_ymd(year, 1, 1);
+        self.sign(params)
+    }
+
     /// A certificate for a client.
     ///
     /// # Errors

@@ -3,19 +3,26 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use eddy_upstream::health::{HealthConfig, HttpProbe, Probe};
 use eddy_upstream::{
-    ClusterConfig, DnsConfig, EjectionConfig, EndpointAddress, EndpointConfig, PoolConfig, RetryBudget,
+    Balance, BalanceKey, ClusterConfig, DnsConfig, EjectionConfig, EndpointAddress, EndpointConfig,
+    PoolConfig, RetryBudget,
 };
 
 use super::names::Names;
-use crate::problem::{Place, Report};
+use super::tls::check_cluster_tls;
+use crate::problem::{Place, Report, SourceText};
 use crate::read::{At, Either, Named};
-use crate::spec::{ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, PoolSpec, RetryBudgetSpec};
+use crate::spec::{
+    BalanceKeySpec, ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, HealthSpec, HttpProbeSpec, PoolSpec,
+    RetryBudgetSpec,
+};
 use crate::value::{Endpoint, Name, Number, Time};
 
 /// Checks the clusters and defines their names.
 pub(super) fn check_clusters(
     specs: Option<At<Named<Name, ClusterSpec>>>,
+    sources: &[SourceText],
     names: &mut Names,
     report: &mut Report,
 ) -> Vec<ClusterConfig> {
@@ -24,13 +31,18 @@ pub(super) fn check_clusters(
     for entry in entries {
         names.define(&entry.name);
         if let Some(spec) = entry.value {
-            clusters.push(check_cluster(&entry.name, spec, report));
+            clusters.push(check_cluster(&entry.name, spec, sources, report));
         }
     }
     clusters
 }
 
-fn check_cluster(name: &At<Name>, spec: At<ClusterSpec>, report: &mut Report) -> ClusterConfig {
+fn check_cluster(
+    name: &At<Name>,
+    spec: At<ClusterSpec>,
+    sources: &[SourceText],
+    report: &mut Report,
+) -> ClusterConfig {
     let At { value: spec, place } = spec;
     let endpoints = spec.endpoints.map_or_else(Vec::new, |endpoints| {
         if endpoints.value.is_empty() {
@@ -43,6 +55,7 @@ fn check_cluster(name: &At<Name>, spec: At<ClusterSpec>, report: &mut Report) ->
     if let Some(balance) = spec.balance {
         cluster.balance = balance.value;
     }
+    cluster.key = check_key(spec.key, cluster.balance, place, report);
     set_time(&mut cluster.connect_timeout, spec.connect_timeout);
     set_time(&mut cluster.first_byte_timeout, spec.first_byte_timeout);
     set_time(&mut cluster.read_idle_timeout, spec.read_idle_timeout);
@@ -51,6 +64,8 @@ fn check_cluster(name: &At<Name>, spec: At<ClusterSpec>, report: &mut Report) ->
     cluster.ejection = check_ejection(spec.ejection, report);
     cluster.retry_budget = check_retry_budget(spec.retry_budget);
     cluster.dns = check_dns(spec.dns, report);
+    cluster.health = spec.health.map(|health| check_health(health, report));
+    cluster.tls = spec.tls.map(|tls| check_cluster_tls(tls, &cluster.endpoints, sources, report));
     if cluster.pool.idle_max > cluster.links_max {
         let message = format!(
             "the pool keeps {} idle links, but there are at most {} links",
@@ -114,6 +129,67 @@ fn check_ejection(spec: Option<At<EjectionSpec>>, report: &mut Report) -> Ejecti
         ejection.time_max = ejection.base_time;
     }
     ejection
+}
+
+fn check_key(
+    spec: Option<At<BalanceKeySpec>>,
+    balance: Balance,
+    cluster: Place,
+    report: &mut Report,
+) -> Option<BalanceKey> {
+    let is_by_key = matches!(balance, Balance::Hash | Balance::Ring);
+    let Some(At { value: spec, place }) = spec else {
+        if is_by_key {
+            report
+                .error(cluster, "`hash` and `ring` go by a key of the request, and there is no `key`")
+                .hint("for example `key: {header: x-user}`, or `balance: client_address`");
+        }
+        return None;
+    };
+    if !is_by_key {
+        report.warning(place, "nothing goes by this key").hint("write `balance: ring`, or leave `key` out");
+    }
+    let refused = [&spec.address, &spec.path].into_iter().flatten().find(|said| !said.value);
+    if let Some(refused) = refused {
+        report.error(refused.place, "a key is `true` or left out");
+    }
+    match (spec.header, spec.cookie, spec.address) {
+        (Some(header), _, _) => Some(BalanceKey::Header(header.value.0.as_str().into())),
+        (_, Some(cookie), _) => Some(BalanceKey::Cookie(cookie.value.0.as_str().into())),
+        (_, _, Some(_)) => Some(BalanceKey::Address),
+        (None, None, None) => spec.path.map(|_| BalanceKey::Path),
+    }
+}
+
+fn check_health(spec: At<HealthSpec>, report: &mut Report) -> HealthConfig {
+    let At { value: spec, place } = spec;
+    let mut health = HealthConfig::default();
+    if let Some(At { value: http, .. }) = spec.http {
+        health.probe = check_probe(http);
+    }
+    set_time(&mut health.interval, spec.interval);
+    set_time(&mut health.timeout, spec.timeout);
+    set_number(&mut health.healthy_after, spec.healthy);
+    set_number(&mut health.unhealthy_after, spec.unhealthy);
+    if let Some(percent) = spec.panic_percent {
+        health.panic_percent = percent.value.to_u8();
+    }
+    if health.timeout > health.interval {
+        report
+            .warning(place, "an answer may take longer than it is until the next question")
+            .hint("make `timeout` shorter or `interval` longer");
+    }
+    health
+}
+
+fn check_probe(spec: HttpProbeSpec) -> Probe {
+    // What is missing was noted by the reader.
+    let mut http = HttpProbe::new(spec.path.as_ref().map_or("/", |path| &path.value.0));
+    http.host = spec.host.map(|host| host.value.0);
+    if let Some(statuses) = spec.statuses {
+        http.statuses = statuses.value.iter().map(|status| status.value.to_u16()).collect();
+    }
+    Probe::Http(http)
 }
 
 fn check_retry_budget(spec: Option<At<RetryBudgetSpec>>) -> RetryBudget {

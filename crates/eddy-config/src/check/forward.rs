@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use eddy_route::Origin;
+use eddy_upstream::ClusterConfig;
 
 use super::names::Names;
+use crate::config::{ListenerConfig, Serve};
 use crate::forward::{Forward, Forwarding, ProxyProtocolConfig};
-use crate::problem::{Report, SourceText};
+use crate::problem::{Place, Report, SourceText};
 use crate::read::{At, OneOrMany};
 use crate::spec::{ForwardSpec, ListenerSpec, ProxyProtocolSpec};
 
@@ -44,6 +46,29 @@ pub(super) fn check_forward(
     let file = sources.get(specs.place.source as usize).map(|source| source.path.clone());
     let origin = Origin { file: file.unwrap_or_else(|| "".into()), line: specs.place.line };
     Some(Arc::new(Forwarding { ways: checked, origin }))
+}
+
+/// Notes clusters that connections cannot be passed on to: TLS of eddy's would come on top of whatever is passed on.
+pub(super) fn check_ends(
+    listeners: &[ListenerConfig],
+    clusters: &[ClusterConfig],
+    sources: &[SourceText],
+    report: &mut Report,
+) {
+    for listener in listeners {
+        let Serve::Forward(forwarding) = &listener.serve else { continue };
+        let mut ends = forwarding.ways.iter().filter_map(|way| clusters.get(way.cluster));
+        let Some(cluster) = ends.find(|cluster| cluster.tls.is_some()) else { continue };
+        let Origin { file, line } = &forwarding.origin;
+        let source = sources.iter().position(|source| source.path == *file).unwrap_or_default();
+        let place =
+            Place { source: u32::try_from(source).unwrap_or_default(), line: *line, column: 1, length: 1 };
+        let message =
+            format!("connections are passed on as they are, and the cluster `{}` has `tls`", cluster.name);
+        report
+            .error(place, message)
+            .hint("name a cluster without `tls`; what clients say over TLS goes on as it is");
+    }
 }
 
 /// Notes what a listener that passes connections on can't do, as it sees no requests.

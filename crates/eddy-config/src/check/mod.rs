@@ -28,5 +28,6 @@ pub(crate) use condition::ConditionPlaces;
 pub(crate) use draft::Draft;
 pub(crate) use gateway::DRAIN_TIMEOUT;
 pub(crate) use table::RulePlaces;
+pub(crate) use tls::written_place;
 pub(crate) use whole::embedded_files;
 pub use whole::{Checked, Leniency, check, check_with, version_of};

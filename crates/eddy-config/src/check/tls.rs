@@ -1,14 +1,18 @@
-//! TLS: which files, and how.
+//! TLS: which files, and how, towards clients and towards endpoints.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use eddy_tls::{ServerCheck, WrittenPath, WrittenPlace, is_server_name};
+use eddy_upstream::{ClusterTlsConfig, EndpointAddress, EndpointConfig, IdentityFiles};
 
 use super::cluster::set_time;
 use super::filter::folder_of;
-use crate::problem::{Report, SourceText};
+use crate::problem::{Place, Report, SourceText, shown};
 use crate::read::At;
-use crate::spec::{CertificateSpec, ClientCertificatesSpec, ListenerTlsSpec};
-use crate::tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig, WrittenPath};
-use crate::value::FilePath;
+use crate::spec::{CertificateSpec, ClientCertificatesSpec, ClusterTlsSpec, IdentitySpec, ListenerTlsSpec};
+use crate::tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
+use crate::value::{FilePath, ServerCheckName};
 
 /// Checks what is said of a listener's TLS; the files are read by others.
 pub(super) fn check_tls(
@@ -60,14 +64,71 @@ fn check_clients(spec: &ClientCertificatesSpec, sources: &[SourceText]) -> Optio
     })
 }
 
-fn written(path: &At<FilePath>, sources: &[SourceText]) -> WrittenPath {
-    let source = sources.get(path.place.source as usize);
+/// Checks what is said of TLS towards the endpoints of a cluster.
+pub(super) fn check_cluster_tls(
+    spec: At<ClusterTlsSpec>,
+    endpoints: &[EndpointConfig],
+    sources: &[SourceText],
+    report: &mut Report,
+) -> ClusterTlsConfig {
+    let At { value: spec, place } = spec;
+    let mut tls = ClusterTlsConfig::new(written_place(place, sources));
+    tls.server_name = spec.server_name.map(|name| name.value.0);
+    tls.sends_name = spec.send_name.is_none_or(|sends| sends.value);
+    tls.authorities = spec.authorities.as_ref().map(|path| written(path, sources));
+    tls.identity = spec.certificate.as_ref().and_then(|files| check_identity(&files.value, sources));
+    tls.version_min = spec.version_min.map(|version| version.value.0).unwrap_or_default();
+    if let Some(At { value: ServerCheckName(check), place }) = spec.verify {
+        tls.check = check;
+        if check == ServerCheck::Nothing {
+            report
+                .warning(place, "nobody checks who the endpoints are: whoever stands in between can read and change everything")
+                .hint("name the authority that issues their certificates with `authorities`, and leave `verify` out");
+        }
+    }
+    check_names(&tls, endpoints, place, report);
+    tls
+}
+
+/// Notes endpoints that no certificate can be for.
+fn check_names(tls: &ClusterTlsConfig, endpoints: &[EndpointConfig], place: Place, report: &mut Report) {
+    if tls.server_name.is_some() {
+        return;
+    }
+    for endpoint in endpoints {
+        let nameless = match &endpoint.address {
+            EndpointAddress::Unix(path) => format!("unix:{}", path.display()),
+            EndpointAddress::Name { host, .. } if !is_server_name(host) => host.to_string(),
+            EndpointAddress::Name { .. } | EndpointAddress::Socket(_) => continue,
+        };
+        report
+            .error(place, format!("no certificate can be for the endpoint `{}`", shown(&nameless)))
+            .hint("say with `server_name` what its certificate is for");
+    }
+}
+
+fn check_identity(spec: &IdentitySpec, sources: &[SourceText]) -> Option<IdentityFiles> {
+    // What is missing was noted by the reader.
+    let (chain, key) = (spec.chain.as_ref()?, spec.key.as_ref()?);
+    Some(IdentityFiles { chain: written(chain, sources), key: written(key, sources) })
+}
+
+pub(super) fn written(path: &At<FilePath>, sources: &[SourceText]) -> WrittenPath {
     WrittenPath {
         path: folder_of(path.place, sources).join(&path.value.0),
-        file: source.map_or_else(|| "".into(), |source| source.path.clone()),
-        line: path.place.line,
-        column: path.place.column,
-        length: path.place.length,
+        text: None,
+        place: written_place(path.place, sources),
+    }
+}
+
+/// A place, for problems that show later.
+pub(crate) fn written_place(place: Place, sources: &[SourceText]) -> WrittenPlace {
+    let source = sources.get(place.source as usize);
+    WrittenPlace {
+        file: source.map_or_else(|| "".into(), |source| Arc::clone(&source.path)),
+        line: place.line,
+        column: place.column,
+        length: place.length,
     }
 }
 

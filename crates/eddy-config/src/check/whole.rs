@@ -11,7 +11,7 @@ use super::merge::unite;
 use super::names::Names;
 use super::shown::shown_text;
 use super::table::check_tables;
-use super::{advice, gateway, routes};
+use super::{advice, forward, gateway, routes};
 use crate::config::Config;
 use crate::dialect::Kind;
 use crate::dialect::envoy::check_envoy;
@@ -190,7 +190,7 @@ fn check_spec(
 ) -> Option<(Config, Vec<ObjectStatus>)> {
     let Read { spec, objects, shown } = read;
     let mut cluster_names = Names::new("cluster");
-    let clusters = check_clusters(spec.clusters, &mut cluster_names, report);
+    let clusters = check_clusters(spec.clusters, sources, &mut cluster_names, report);
     let mut filters = check_filters(spec.filters, sources, report);
     let mut table_names = Names::new("route table");
     let mut embedder = Embedder::new(sources, leniency, clusters);
@@ -229,6 +229,7 @@ fn check_spec(
     let access_log = spec.access_log.and_then(|log| gateway::check_access_log(log.value));
     let limits = gateway::check_limits(spec.limits.map(|limits| limits.value), report);
     routes::check_routes(&listeners, &tables, report);
+    forward::check_ends(&listeners, &clusters, sources, report);
     if report.has_errors() {
         return None;
     }

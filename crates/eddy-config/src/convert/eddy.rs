@@ -2,7 +2,7 @@
 
 use eddy_http::FieldEdits;
 use eddy_route::{CaselessPath, HostPattern, PathPattern, PathRewrite, Rule, ValueMatch, ValueTest};
-use eddy_upstream::{Balance, ClusterConfig, EndpointAddress};
+use eddy_upstream::{Balance, BalanceKey, ClusterConfig, EndpointAddress};
 use serde_json::{Map, Value, json};
 
 use super::named::Named;
@@ -319,6 +319,8 @@ fn cluster_value(cluster: &ClusterConfig) -> Value {
     let default = ClusterConfig::new("", Vec::new());
     let mut own = json!({"endpoints": endpoints});
     let balance = match cluster.balance {
+        Balance::Hash if cluster.key.is_some() => Some("hash"),
+        Balance::Ring if cluster.key.is_some() => Some("ring"),
         Balance::RoundRobin | Balance::Hash | Balance::Ring => None,
         Balance::LeastRequest => Some("least_request"),
         Balance::Random => Some("random"),
@@ -326,6 +328,14 @@ fn cluster_value(cluster: &ClusterConfig) -> Value {
     };
     if let Some(balance) = balance {
         own["balance"] = balance.into();
+    }
+    if let Some(key) = &cluster.key {
+        own["key"] = match key {
+            BalanceKey::Header(name) => json!({"header": &**name}),
+            BalanceKey::Cookie(name) => json!({"cookie": &**name}),
+            BalanceKey::Address => json!({"address": true}),
+            BalanceKey::Path => json!({"path": true}),
+        };
     }
     let times = [
         ("connect_timeout", cluster.connect_timeout, default.connect_timeout),
@@ -353,7 +363,7 @@ fn unsaid_of_action(action: &Action) -> impl Iterator<Item = &'static str> {
 /// What eddy.yaml cannot say of a cluster.
 fn unsaid(cluster: &ClusterConfig) -> Vec<&'static str> {
     let mut reasons = Vec::new();
-    if matches!(cluster.balance, Balance::Hash | Balance::Ring) {
+    if matches!(cluster.balance, Balance::Hash | Balance::Ring) && cluster.key.is_none() {
         reasons.push("the key that balancing goes by is not said; endpoints are taken in turn");
     }
     if cluster.endpoints.iter().any(|endpoint| endpoint.terms.tier > 0) {

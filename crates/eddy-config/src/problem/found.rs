@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use eddy_tls::{WrittenPath, WrittenPlace};
 use serde::Serialize;
 
 /// A text that was read, and the name its problems are reported under.
@@ -60,6 +61,30 @@ impl SourceText {
 }
 
 impl Problem {
+    /// A problem with what TLS needs, at the place where it is named.
+    pub fn about(
+        named: &WrittenPath,
+        severity: Severity,
+        message: impl fmt::Display,
+        hint: Option<String>,
+    ) -> Self {
+        let message = format!("`{}`: {message}", named.path.display());
+        Self { message, ..Self::at(&named.place, severity, String::new(), hint) }
+    }
+
+    /// A problem at a place that was written down.
+    pub fn at(place: &WrittenPlace, severity: Severity, message: String, hint: Option<String>) -> Self {
+        Self {
+            path: Arc::clone(&place.file),
+            line: place.line,
+            column: place.column,
+            length: place.length,
+            severity,
+            message,
+            hint,
+        }
+    }
+
     /// An error of a file as a whole, such as one that can't be read.
     pub fn of_file(path: &str, message: String, hint: Option<String>) -> Self {
         Self { path: path.into(), line: 0, column: 0, length: 0, severity: Severity::Error, message, hint }

@@ -1,5 +1,7 @@
 //! Every default and example can be read, and the defaults told are those that hold.
 
+use eddy_upstream::ClusterTlsConfig;
+
 use crate::problem::{Report, SourceText};
 use crate::read::{Count, Group, KeyInfo, MappingInfo, Shape, Value};
 use crate::spec::GatewaySpec;
@@ -153,6 +155,11 @@ fn the_defaults_that_are_told_are_those_that_hold() {
     {
         forget_places(tls);
     }
+    for tls in
+        written.clusters.iter_mut().chain(&mut left.clusters).filter_map(|cluster| cluster.tls.as_mut())
+    {
+        forget_cluster_places(tls);
+    }
     // Ranks are optional, with 0 for none.
     for rule in written.tables.iter_mut().flat_map(|table| &mut table.rules) {
         rule.rank = rule.rank.filter(|rank| *rank != 0);
@@ -160,13 +167,21 @@ fn the_defaults_that_are_told_are_those_that_hold() {
     assert_eq!(format!("{written:#?}"), format!("{left:#?}"));
 }
 
+fn forget_cluster_places(tls: &mut ClusterTlsConfig) {
+    tls.place.column = 0;
+    tls.authorities.iter_mut().for_each(|file| file.place.column = 0);
+    if let Some(own) = &mut tls.identity {
+        [&mut own.chain, &mut own.key].into_iter().for_each(|file| file.place.column = 0);
+    }
+}
+
 fn forget_places(tls: &mut ListenerTlsConfig) {
     let of_certificate = |files: &mut CertificateFiles| {
         let files = [&mut files.chain, &mut files.key].into_iter().chain(&mut files.ocsp);
-        files.for_each(|file| file.column = 0);
+        files.for_each(|file| file.place.column = 0);
     };
     tls.certificates.iter_mut().for_each(of_certificate);
     if let Some(clients) = &mut tls.clients {
-        clients.authorities.column = 0;
+        clients.authorities.place.column = 0;
     }
 }

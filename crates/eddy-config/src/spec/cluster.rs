@@ -2,8 +2,9 @@
 
 use eddy_upstream::Balance;
 
+use super::tls::ClusterTlsSpec;
 use crate::read::{At, Either};
-use crate::value::{Endpoint, Number, Time};
+use crate::value::{Endpoint, FieldName, HostAndPort, Number, ParameterName, PathText, Time};
 
 mapping! {
     /// A cluster: endpoints that answer alike, and how requests are spread over them.
@@ -13,6 +14,8 @@ mapping! {
         required endpoints: Vec<At<Either<Endpoint, EndpointSpec>>>, example "[127.0.0.1:9000, 'users.internal:80']";
         /// How an endpoint is chosen.
         optional balance: Balance, default "round_robin", example "least_request";
+        /// What of a request the balancing goes by, for `hash` and `ring`. A request without it goes to endpoints in turn.
+        optional key: BalanceKeySpec, otherwise "there is none", example "{header: x-user}";
         /// Longest time to establish a link.
         optional connect_timeout: Time<1, 600_000>, default "5s", example "1s";
         /// Longest wait for the first byte of a response after the request was sent. Beyond it the answer is 504.
@@ -29,6 +32,25 @@ mapping! {
         optional retry_budget: RetryBudgetSpec, otherwise "its defaults", example "{percent: 10}";
         /// How names of endpoints are resolved.
         optional dns: DnsSpec, otherwise "its defaults", example "{refresh_max: 1m}";
+        /// Ask endpoints how they are, whether requests go there or not; `{}` only connects to them.
+        optional health: HealthSpec, otherwise "eddy learns from requests alone", example "{http: {path: /healthz}}";
+        /// Speak to the endpoints over TLS; `{}` does so with every default.
+        optional tls: ClusterTlsSpec, otherwise "endpoints are spoken to in the clear", example "{authorities: internal.pem}";
+    }
+}
+
+mapping! {
+    /// What of a request the balancing goes by.
+    BalanceKeySpec as "a key" {
+        /// The first value of this field.
+        optional header: FieldName, example "x-user";
+        /// The value of this cookie.
+        optional cookie: ParameterName, example "session";
+        /// The client's address: `true`.
+        optional address: bool, example "true";
+        /// The path as the endpoint is sent it, without the query: `true`.
+        optional path: bool, example "true";
+        group One of header cookie address path;
     }
 }
 
@@ -67,6 +89,38 @@ mapping! {
         optional time_max: Time<1, 86_400_000>, default "300s", example "1m";
         /// Most endpoints left out at once, percent; one endpoint always stays.
         optional percent_max: Number<0, 100>, default "50", example "30";
+    }
+}
+
+mapping! {
+    /// Endpoints are asked how they are; those that are not well are left out until they are well again.
+    ///
+    /// The first answer of an endpoint decides by itself. Each endpoint is asked once for the whole process, not by each worker.
+    HealthSpec as "health" {
+        /// The request that endpoints are asked by.
+        optional http: HttpProbeSpec, otherwise "an endpoint that can be connected to is well", example "{path: /healthz}";
+        /// From an answer to the next question, a tenth more or less.
+        optional interval: Time<100, 3_600_000>, default "10s", example "5s";
+        /// Longest wait for an answer, connecting and all.
+        optional timeout: Time<1, 600_000>, default "2s", example "500ms";
+        /// Good answers in a row after which requests go to an endpoint again.
+        optional healthy: Number<1, 1000>, default "2", example "1";
+        /// Bad answers in a row after which they don't.
+        optional unhealthy: Number<1, 1000>, default "3", example "2";
+        /// When fewer endpoints than this are well, percent, all of them are used: more likely the checks are wrong.
+        optional panic_percent: Number<0, 100>, default "50", example "30";
+    }
+}
+
+mapping! {
+    /// A request whose answer tells how an endpoint is.
+    HttpProbeSpec as "http of health" {
+        /// The path of the GET.
+        required path: PathText, example "/healthz";
+        /// The host that is asked for.
+        optional host: HostAndPort, otherwise "the name or address of the endpoint", example "users.internal";
+        /// The statuses of an endpoint that is well.
+        optional statuses: Vec<At<Number<200, 599>>>, default "[200]", example "[200, 204]";
     }
 }
 

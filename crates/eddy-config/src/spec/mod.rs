@@ -20,7 +20,10 @@ pub(crate) use builtin::{
     BasicAuthSpec, BodyLimitSpec, ClientSpec, CorsSpec, FaultSpec, HeadersSpec, IpAccessSpec, RateLimitSpec,
     RequestIdSpec,
 };
-pub(crate) use cluster::{ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, PoolSpec, RetryBudgetSpec};
+pub(crate) use cluster::{
+    BalanceKeySpec, ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, HealthSpec, HttpProbeSpec, PoolSpec,
+    RetryBudgetSpec,
+};
 pub(crate) use filter::{FilterSpec, GoSpec, NativeSpec, RuleFilterSpec};
 pub(crate) use gateway::{AccessLogSpec, AdminSpec, GatewayLimitsSpec, GatewaySpec, LogSpec, QuarantineSpec};
 pub(crate) use kubernetes::KubernetesSpec;
@@ -32,5 +35,7 @@ pub(crate) use rule::{
     EditsSpec, MatchSpec, PathSpec, RedirectSpec, RespondSpec, RetrySpec, RuleSpec, TableSpec, ValueSpec,
     WeightedSpec,
 };
-pub(crate) use tls::{CertificateSpec, ClientCertificatesSpec, ListenerTlsSpec};
+pub(crate) use tls::{
+    CertificateSpec, ClientCertificatesSpec, ClusterTlsSpec, IdentitySpec, ListenerTlsSpec,
+};
 pub(crate) use wasm::WasmSpec;

@@ -1,7 +1,7 @@
-//! The keys of TLS.
+//! The keys of TLS, towards clients and towards endpoints.
 
 use crate::read::At;
-use crate::value::{FilePath, Time, TlsVersionName};
+use crate::value::{FilePath, ServerCheckName, ServerName, Time, TlsVersionName};
 
 mapping! {
     /// TLS towards clients.
@@ -43,5 +43,38 @@ mapping! {
         required authorities: FilePath, example "clients.pem";
         /// Serve clients without a certificate as well; one that is shown has to be valid all the same.
         optional optional: bool, default "false", example "true";
+    }
+}
+
+mapping! {
+    /// TLS towards endpoints.
+    ///
+    /// Files are read when eddy starts and at each reload, and are watched like the configuration. An endpoint that doesn't show
+    /// what is asked of it counts as one that can't be connected to.
+    ClusterTlsSpec as "tls of a cluster" {
+        /// The name that endpoints are asked for and that their certificates have to be for: a host, or an address.
+        optional server_name: ServerName, otherwise "what stands in each endpoint's address", example "users.internal";
+        /// Tell endpoints the name (SNI), so that one that has several certificates can choose.
+        optional send_name: bool, default "true", example "false";
+        /// The authorities whose certificates are taken: a PEM file.
+        optional authorities: FilePath, otherwise "those of the machine", example "internal.pem";
+        /// The certificate that endpoints are shown when they ask for one, and its key.
+        optional certificate: IdentitySpec, otherwise "endpoints are shown none", example "{chain: eddy.crt, key: eddy.key}";
+        /// What an endpoint has to show: `full`, a certificate that an authority has issued for the name; `authority`, one for
+        /// whatever name; `none`, any, which lets whoever stands in between read and change everything.
+        optional verify: ServerCheckName, default "full", example "authority";
+        /// The least version of TLS.
+        optional version_min: TlsVersionName, default "tls1.2", example "tls1.3";
+    }
+}
+
+mapping! {
+    /// A chain of certificates and its key, as PEM files, that endpoints are shown.
+    IdentitySpec as "a certificate for endpoints" {
+        /// The chain: eddy's own certificate first, then those between it and the authority. A relative path is taken from
+        /// where the configuration file lies.
+        required chain: FilePath, example "eddy.crt";
+        /// The private key of the first certificate, not encrypted.
+        required key: FilePath, example "eddy.key";
     }
 }

@@ -1,7 +1,7 @@
 //! Words of which there are only a few, each with its meaning.
 
 use eddy_route::RegexRank;
-use eddy_tls::TlsVersion;
+use eddy_tls::{ServerCheck, TlsVersion};
 use eddy_upstream::Balance;
 
 use crate::config::LogFormat;
@@ -29,6 +29,10 @@ pub(crate) enum DialectName {
     /// NGINX's.
     Nginx,
 }
+
+/// What an endpoint has to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ServerCheckName(pub(crate) ServerCheck);
 
 /// A version of TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +143,16 @@ impl Word for ProxyVersionName {
     }
 }
 
+impl Word for ServerCheckName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, SERVER_CHECKS)
+    }
+
+    fn info() -> WordInfo {
+        info(SERVER_CHECKS, WordKind::Text)
+    }
+}
+
 pub(super) fn choose<T: Copy>(text: &str, meanings: &[Meaning<T>]) -> Result<T, Misfit> {
     if let Some((_, value, _)) = meanings.iter().find(|(word, ..)| *word == text) {
         return Ok(*value);
@@ -170,6 +184,16 @@ const BALANCES: &[Meaning<Balance>] = &[
         Balance::ClientAddress,
         "the same network of clients to the same endpoint: the first three bytes of an IPv4 address, all of an IPv6 one",
     ),
+    (
+        "hash",
+        Balance::Hash,
+        "the same `key` to the same endpoint; another number of endpoints moves most keys",
+    ),
+    (
+        "ring",
+        Balance::Ring,
+        "the same `key` to the same endpoint; another number of endpoints moves few keys",
+    ),
 ];
 
 const FORMATS: &[Meaning<LogFormat>] =
@@ -198,6 +222,16 @@ const TLS_VERSIONS: &[Meaning<TlsVersionName>] = &[
 const PROXY_VERSIONS: &[Meaning<ProxyVersionName>] = &[
     ("v1", ProxyVersionName(ProxyVersion::V1), "a line of text, which every proxy understands"),
     ("v2", ProxyVersionName(ProxyVersion::V2), "binary, shorter and quicker to read"),
+];
+
+const SERVER_CHECKS: &[Meaning<ServerCheckName>] = &[
+    ("full", ServerCheckName(ServerCheck::Full), "a certificate that an authority has issued for the name"),
+    (
+        "authority",
+        ServerCheckName(ServerCheck::Authority),
+        "a certificate that an authority has issued, for whatever name",
+    ),
+    ("none", ServerCheckName(ServerCheck::Nothing), "any certificate"),
 ];
 
 const REDIRECT_STATUSES: &[Meaning<RedirectStatus>] = &[

@@ -1,15 +1,20 @@
 //! Host names and host patterns.
 
-use std::net::Ipv6Addr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
 use eddy_route::HostPattern;
+use eddy_tls::is_server_name;
 
 use crate::read::{Misfit, Word, WordInfo};
 
 /// A host, perhaps with a port, as it may stand in a `Host` field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HostAndPort(pub(crate) Arc<str>);
+
+/// A name that a certificate may be for: a host, or an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServerName(pub(crate) Arc<str>);
 
 impl Word for HostPattern {
     fn parse(text: &str) -> Result<Self, Misfit> {
@@ -54,6 +59,24 @@ impl Word for HostAndPort {
             pattern: Some(r"^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$"),
             ..WordInfo::text(what)
         }
+    }
+}
+
+impl Word for ServerName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        if let Ok(address) = text.parse::<IpAddr>() {
+            return Ok(Self(address.to_string().into()));
+        }
+        let host = parse_host(text)?;
+        if !is_server_name(&host) {
+            return Err(Misfit::reason("is not a name that a certificate can be for"));
+        }
+        Ok(Self(host.into()))
+    }
+
+    fn info() -> WordInfo {
+        let what = "a host such as `users.internal`, or an address";
+        WordInfo { pattern: Some(r"^([A-Za-z0-9._-]+|\[?[0-9A-Fa-f:.]+\]?)$"), ..WordInfo::text(what) }
     }
 }
 

@@ -12,13 +12,15 @@ mod text;
 mod wasm;
 
 pub(crate) use address::{AdminAddress, Endpoint};
-pub(crate) use choice::{DialectName, Level, ProxyVersionName, RedirectStatus, Scheme, TlsVersionName};
+pub(crate) use choice::{
+    DialectName, Level, ProxyVersionName, RedirectStatus, Scheme, ServerCheckName, TlsVersionName,
+};
 pub(crate) use duration::Time;
 pub(crate) use filter::{
     FailureName, FieldNameOrAll, FilePath, IdFormatName, LuaLibraryName, MethodOrAll, OriginText, Percent,
     RateFieldsName, RateKeyName, UserName,
 };
-pub(crate) use host::HostAndPort;
+pub(crate) use host::{HostAndPort, ServerName};
 pub(crate) use kubernetes::{DomainName, IpText, ObjectName, PortKey, ServiceName};
 pub(crate) use number::{Number, Rank};
 pub(crate) use size::Size;

@@ -44,8 +44,8 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "ngx_http_proxy_module#proxy_cookie_domain, _flags, _path",
         "refused: cookies are passed on as they are",
     ),
-    ("ngx_http_proxy_module#proxy_pass (`https`)", TLS),
-    ("ngx_http_proxy_module#proxy_ssl and all about it", TLS),
+    ("ngx_http_proxy_module#proxy_pass (`https`)", SECURE),
+    ("ngx_http_proxy_module#proxy_ssl and all about it", SECURE),
     ("ngx_http_proxy_module#proxy_store", FILES),
     ("ngx_http_rewrite_module#if (`limit_rate`, `$invalid_referer`)", "neither is there in eddy"),
     ("ngx_http_upstream_module#hash, ip_hash, server", "tried endpoint by endpoint in `upstreams.rs`"),
@@ -57,6 +57,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
 
 const FILES: &str = "eddy serves no files";
 const TLS: &str = "eddy has no TLS yet";
+const SECURE: &str = "tried with endpoints that speak TLS, in the end-to-end tests";
 
 #[test]
 fn the_page_of_examples_is_as_it_should_be() {

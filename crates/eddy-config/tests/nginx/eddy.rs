@@ -78,6 +78,7 @@ impl Eddy {
         let members = cluster.endpoints.iter().map(|endpoint| {
             let EndpointAddress::Socket(address) = &endpoint.address else { panic!("{endpoint:?}") };
             ResolvedEndpoint {
+                host: None,
                 address: ResolvedAddress::Tcp(*address),
                 weight: endpoint.weight,
                 terms: endpoint.terms.clone(),

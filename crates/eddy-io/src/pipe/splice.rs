@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn not_a_byte_more_is_read_than_may_be() {
         block_on(async {
-            let ((source, mut sender), (sink, mut taker)) = (pair(), pair());
+            let ((mut source, mut sender), (sink, mut taker)) = (pair(), pair());
             sender.write_all(&pattern(1000)).unwrap();
             let mut left = 600;
             let (moved, end) = relay(&source, &sink, &pool(), &mut left).await;
@@ -226,7 +226,6 @@ mod tests {
             assert!(got == pattern(1000)[..600]);
             assert!(!source.is_quiet(), "there is more");
             let mut rest = crate::Buffer::with_capacity(1024);
-            let mut source = source;
             poll_fn(|cx| source.poll_fill(cx, &mut rest)).await.unwrap();
             assert!(rest.held() == &pattern(1000)[600..]);
             // A source that had no more than could be read is known to be empty.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::future::{Future, poll_fn};
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::rc::Rc;
@@ -16,6 +16,7 @@ use eddy_io::{Peer, Stream, TICK_MS};
 use eddy_upstream::{Balance, Link, ResolvedAddress};
 
 use crate::exchange::drive::Drive;
+use crate::exchange::key::key_of;
 use crate::exchange::phase::Phase;
 use crate::exchange::pump::Framing;
 use crate::exchange::state::Exchange;
@@ -45,9 +46,14 @@ pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
             Some(_) | None => wished.or_else(|| {
                 let key = match cluster.config.balance {
                     Balance::ClientAddress => address_key.bytes(),
-                    Balance::Hash | Balance::Ring => {
-                        exchange.site.as_ref().map_or(b"".as_slice(), |site| &site.key)
-                    }
+                    Balance::Hash | Balance::Ring => match (&exchange.site, &cluster.config.key) {
+                        (Some(site), _) if !site.key.is_empty() => site.key.as_slice(),
+                        (_, None) => b"".as_slice(),
+                        (_, Some(key)) => {
+                            let fields = exchange.head.fields(&exchange.head_bytes);
+                            key_of(key, &fields, &exchange.target, &drive.down.client.peer_text)
+                        }
+                    },
                     Balance::RoundRobin | Balance::LeastRequest | Balance::Random => b"",
                 };
                 let mut rng = drive.worker.rng.borrow_mut();
@@ -192,7 +198,7 @@ pub(crate) fn fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
     Phase::Reply
 }
 
-async fn obtain(drive: &mut Drive<'_>) -> Result<Link, Fault> {
+async fn obtain(drive: &Drive<'_>) -> Result<Link, Fault> {
     let stay = drive.exchange.stay.as_ref().ok_or(Fault::NoEndpoint)?;
     let is_repeatable = drive.exchange.head.method.is_idempotent() && drive.exchange.head.body.is_empty();
     let wanted = if is_repeatable { LinkWanted::Any } else { LinkWanted::Quiet };
@@ -201,32 +207,31 @@ async fn obtain(drive: &mut Drive<'_>) -> Result<Link, Fault> {
         Some(TakenLink::Place(place)) => place,
         None => return Err(Fault::LinksExhausted),
     };
-    let cluster = Rc::clone(stay.cluster());
-    let address = stay.address.clone();
-    let timeout_ms = millis(cluster.config.connect_timeout);
-    match connect(drive, &address, timeout_ms).await {
+    let series = &stay.cluster().series;
+    match connect(drive, stay).await {
         Ok(stream) => {
-            cluster.series.connects.increment();
+            series.connects.increment();
             Ok(Link::new(stream, place))
         }
         Err(fault) => {
             if fault.blames_endpoint() {
-                cluster.series.connects_failed.increment();
+                series.connects_failed.increment();
             }
             Err(fault)
         }
     }
 }
 
-async fn connect(drive: &mut Drive<'_>, address: &ResolvedAddress, timeout_ms: u64) -> Result<Stream, Fault> {
+async fn connect(drive: &Drive<'_>, stay: &Stay) -> Result<Stream, Fault> {
     let timers = &drive.worker.timers;
+    let timeout_ms = millis(stay.cluster().config.connect_timeout);
     // The worker's clock may be a tick behind.
     let connect_due_ms = timers.now_ms().saturating_add(timeout_ms).saturating_add(TICK_MS);
     let exchange_due_ms = drive.exchange.due_ms.min(drive.exchange.attempt_due_ms);
     let timer = &drive.down.timer;
     timer.arm_at(connect_due_ms.min(exchange_due_ms));
-    let mut connecting = pin!(drive.worker.connect(address));
-    let connected: Option<io::Result<Stream>> = poll_fn(|cx| {
+    let mut connecting = pin!(drive.worker.connect(stay));
+    let connected: Option<Result<Stream, Fault>> = poll_fn(|cx| {
         timer.register(cx);
         match connecting.as_mut().poll(cx) {
             Poll::Ready(connected) => Poll::Ready(Some(connected)),
@@ -236,8 +241,7 @@ async fn connect(drive: &mut Drive<'_>, address: &ResolvedAddress, timeout_ms: u
     })
     .await;
     match connected {
-        Some(Ok(stream)) => Ok(stream),
-        Some(Err(_)) => Err(Fault::ConnectFailed),
+        Some(connected) => connected,
         None if connect_due_ms <= exchange_due_ms => Err(Fault::ConnectTimeout),
         None if drive.exchange.attempt_due_ms < drive.exchange.due_ms => Err(Fault::AttemptTimeout),
         None => Err(Fault::ExchangeTimeout),

@@ -12,6 +12,7 @@ mod due;
 mod filter;
 mod finish;
 mod head;
+mod key;
 mod mirror;
 mod phase;
 mod pump;

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use eddy_filter::Phase;
-use eddy_io::{BUFFER_BYTES_SMALL, Fill, SpliceFault};
+use eddy_io::{BUFFER_BYTES_SMALL, Fill, SpliceFault, is_alert};
 use eddy_upstream::{ClusterConfig, Link};
 
 use crate::exchange::answer::{self, Answer};
@@ -434,7 +434,10 @@ impl Transfer<'_, '_> {
                 Ok(true)
             }
             Poll::Ready(Ok(Fill::End)) => self.end_of_response().map(|()| true),
-            Poll::Ready(Err(_)) => Err(self.broken_link()),
+            Poll::Ready(Err(error)) => match self.broken_link() {
+                Fault::LinkClosed if is_alert(&error) => Err(Fault::TlsAlert),
+                fault => Err(fault),
+            },
             Poll::Pending => {
                 if input.is_empty() {
                     exchange.release_input(&worker.buffers);

@@ -12,6 +12,7 @@ use eddy_io::{Buffer, Fill};
 use eddy_upstream::{Link, Tried};
 
 use crate::exchange::BodyReader;
+use crate::fault::Fault;
 use crate::outbound::Order;
 use crate::outbound::serve::Reason;
 use crate::worker::{LinkWanted, Stay, TakenLink, Worker, WorkerCluster, now};
@@ -151,7 +152,7 @@ async fn obtain(worker: &Worker, stay: &Stay, wanted: LinkWanted) -> Result<Link
         None => return Err(Broken::Failed("links_exhausted")),
     };
     let cluster = stay.cluster();
-    let connecting = worker.connect(&stay.address);
+    let connecting = worker.connect(stay);
     match tokio::time::timeout(cluster.config.connect_timeout, connecting).await {
         Ok(Ok(stream)) => {
             cluster.series.connects.increment();
@@ -160,7 +161,10 @@ async fn obtain(worker: &Worker, stay: &Stay, wanted: LinkWanted) -> Result<Link
         failed => {
             cluster.series.connects_failed.increment();
             stay.failed(worker.timers.now_ms());
-            Err(Broken::Failed(if failed.is_err() { "connect_timeout" } else { "connect_failed" }))
+            Err(Broken::Failed(match failed {
+                Ok(Err(fault)) => fault.reason(),
+                Ok(Ok(_)) | Err(_) => Fault::ConnectTimeout.reason(),
+            }))
         }
     }
 }

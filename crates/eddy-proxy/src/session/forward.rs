@@ -191,12 +191,11 @@ async fn connect(down: &Downstream, stay: &Stay, worker: &Worker) -> Result<Stre
     let timeout_ms = millis(stay.cluster().config.connect_timeout);
     // The worker's clock may be a tick behind.
     down.timer.arm(timeout_ms.saturating_add(TICK_MS));
-    let mut connecting = pin!(worker.connect(&stay.address));
+    let mut connecting = pin!(worker.connect(stay));
     poll_fn(|cx| {
         down.timer.register(cx);
         match connecting.as_mut().poll(cx) {
-            Poll::Ready(Ok(stream)) => Poll::Ready(Ok(stream)),
-            Poll::Ready(Err(_)) => Poll::Ready(Err(Fault::ConnectFailed)),
+            Poll::Ready(connected) => Poll::Ready(connected),
             Poll::Pending if down.timer.is_expired() => Poll::Ready(Err(Fault::ConnectTimeout)),
             Poll::Pending => Poll::Pending,
         }

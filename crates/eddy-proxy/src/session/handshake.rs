@@ -63,7 +63,7 @@ pub(crate) async fn shake_hands(
         }
         Some(Err(fault)) => {
             tracing::debug!(client = &*client.peer_text, "a handshake failed: {fault}");
-            HandshakeFailure::of(&fault)
+            HandshakeFailure::of_client(&fault)
         }
         None => HandshakeFailure::Timeout,
     };

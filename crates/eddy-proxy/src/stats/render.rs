@@ -139,7 +139,8 @@ fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
         all,
         |one| &one.unannounced,
     );
-    render_handshakes(out, all);
+    let help = "Handshakes of TLS, by outcome.";
+    handshakes(out, "eddy_tls_handshakes_total", help, by, all, |one| &one.handshakes);
     render_http2(out, all);
     counters(
         out,
@@ -161,20 +162,26 @@ fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
     histograms(out, "eddy_request_duration_seconds", help, by, all, |one| &one.duration);
 }
 
-/// Listeners without TLS have nothing to tell.
-fn render_handshakes(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
-    let name = "eddy_tls_handshakes_total";
-    head(out, name, "counter", "Handshakes of TLS, by outcome.");
+/// Who speaks no TLS has nothing to tell.
+fn handshakes<T>(
+    out: &mut String,
+    name: &str,
+    help: &str,
+    label: &str,
+    all: &Labelled<'_, T>,
+    of: fn(&T) -> &HandshakeSeries,
+) {
+    head(out, name, "counter", help);
     let outcomes = ["full", "resumed"].into_iter().chain(HANDSHAKE_FAILURE_LABELS);
-    for (listener, workers) in all {
+    for (value, workers) in all {
         for (index, outcome) in outcomes.clone().enumerate() {
-            let count = |series: &Arc<ListenerSeries>| {
-                let HandshakeSeries { full, resumed, failed } = &series.handshakes;
+            let count = |series: &Arc<T>| {
+                let HandshakeSeries { full, resumed, failed } = of(series);
                 [full, resumed].into_iter().chain(failed).nth(index).map_or(0, Counter::value)
             };
             let count: u64 = workers.iter().map(count).sum();
             if count > 0 {
-                sample(out, name, &[("listener", listener), ("outcome", outcome)], count);
+                sample(out, name, &[(label, value), ("outcome", outcome)], count);
             }
         }
     }
@@ -215,14 +222,14 @@ fn render_clusters(out: &mut String, all: &Labelled<'_, ClusterSeries>) {
     counters(out, "eddy_cluster_connects_total", "Links established.", by, all, |one| &one.connects);
     let help = "Links that could not be established.";
     counters(out, "eddy_cluster_connects_failed_total", help, by, all, |one| &one.connects_failed);
+    let help = "Handshakes of TLS with endpoints, by outcome.";
+    handshakes(out, "eddy_cluster_tls_handshakes_total", help, by, all, |one| &one.handshakes);
     gauges(out, "eddy_cluster_links", "Links open.", by, all, |one| &one.links);
     gauges(out, "eddy_cluster_links_idle", "Links waiting for an exchange.", by, all, |one| &one.links_idle);
     let help = "Endpoints left out because they failed, most of any worker.";
-    head(out, "eddy_cluster_endpoints_ejected", "gauge", help);
-    for (name, workers) in all {
-        let most = workers.iter().map(|series| series.ejected.value()).max().unwrap_or(0);
-        sample(out, "eddy_cluster_endpoints_ejected", &[(by, name)], most);
-    }
+    most(out, "eddy_cluster_endpoints_ejected", help, by, all, |one| &one.ejected);
+    let help = "Endpoints left out because health checks find them not well.";
+    most(out, "eddy_cluster_endpoints_unwell", help, by, all, |one| &one.unwell);
     let help = "Time from sending a request to the first byte of the answer.";
     histograms(out, "eddy_cluster_first_byte_seconds", help, by, all, |one| &one.first_byte);
 }
@@ -309,6 +316,22 @@ fn gauges<T>(
     head(out, name, "gauge", help);
     for (value, workers) in all {
         sample(out, name, &[(label, value)], workers.iter().map(|series| of(series).value()).sum());
+    }
+}
+
+/// Gauges of which each worker has its own view; the largest is told.
+fn most<T>(
+    out: &mut String,
+    name: &str,
+    help: &str,
+    label: &str,
+    all: &Labelled<'_, T>,
+    of: fn(&T) -> &Gauge,
+) {
+    head(out, name, "gauge", help);
+    for (value, workers) in all {
+        let most = workers.iter().map(|series| of(series).value()).max().unwrap_or(0);
+        sample(out, name, &[(label, value)], most);
     }
 }
 

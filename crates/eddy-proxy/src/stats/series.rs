@@ -32,7 +32,7 @@ pub struct ListenerSeries {
     pub bytes_in: Counter,
     /// Bytes of bodies given to clients, and of connections that were passed on.
     pub bytes_out: Counter,
-    /// Handshakes of TLS, where it is served over TLS.
+    /// Handshakes of TLS with clients, where it is served over TLS.
     pub handshakes: HandshakeSeries,
     /// What is spoken over HTTP/2.
     pub http2: Http2Series,
@@ -75,7 +75,7 @@ pub struct HandshakeSeries {
 /// Why a handshake came to nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandshakeFailure {
-    /// The client left.
+    /// The other side left.
     Closed,
     /// It took too long.
     Timeout,
@@ -83,25 +83,53 @@ pub enum HandshakeFailure {
     Overload,
     /// Both sides have no version, suite, group, protocol or name in common.
     Incompatible,
-    /// The client's certificate is missing, or is not taken.
+    /// The other side's certificate is missing, or is not taken.
     Certificate,
-    /// The client ended it by an alert: most often it doesn't trust the certificate.
+    /// An endpoint's certificate is for another name.
+    Name,
+    /// No authority that is taken has issued an endpoint's certificate.
+    Authority,
+    /// An endpoint's certificate holds no longer, or not yet.
+    Expired,
+    /// The other side ended it by an alert: most often it doesn't take the certificate.
     Alert,
-    /// The client breaks the protocol, or speaks another one.
+    /// The other side breaks the protocol, or speaks another one.
     Protocol,
 }
 
 /// The metric label of each [`HandshakeFailure`].
-pub(crate) const HANDSHAKE_FAILURE_LABELS: [&str; 7] =
-    ["closed", "timeout", "overload", "incompatible", "certificate", "alert", "protocol"];
+pub(crate) const HANDSHAKE_FAILURE_LABELS: [&str; 10] = [
+    "closed",
+    "timeout",
+    "overload",
+    "incompatible",
+    "certificate",
+    "name",
+    "authority",
+    "expired",
+    "alert",
+    "protocol",
+];
 
 impl HandshakeFailure {
-    /// The failure that a fault is.
-    pub(crate) fn of(fault: &HandshakeFault) -> Self {
-        match fault.kind() {
+    /// The failure that a fault of a client is.
+    pub(crate) fn of_client(fault: &HandshakeFault) -> Self {
+        match Self::of_endpoint(fault.kind()) {
+            // Its certificate is not taken; why is the client's business.
+            Self::Name | Self::Authority | Self::Expired => Self::Certificate,
+            other => other,
+        }
+    }
+
+    /// The failure that a fault of an endpoint is.
+    pub(crate) fn of_endpoint(kind: HandshakeFaultKind) -> Self {
+        match kind {
             HandshakeFaultKind::Closed => Self::Closed,
             HandshakeFaultKind::Incompatible => Self::Incompatible,
             HandshakeFaultKind::Certificate => Self::Certificate,
+            HandshakeFaultKind::Name => Self::Name,
+            HandshakeFaultKind::Authority => Self::Authority,
+            HandshakeFaultKind::Expired => Self::Expired,
             HandshakeFaultKind::Alert => Self::Alert,
             HandshakeFaultKind::Protocol => Self::Protocol,
         }
@@ -149,12 +177,16 @@ pub struct ClusterSeries {
     pub connects: Counter,
     /// Links that could not be established.
     pub connects_failed: Counter,
+    /// Handshakes of TLS with endpoints, where these are spoken to over TLS.
+    pub handshakes: HandshakeSeries,
     /// Links open now.
     pub links: Gauge,
     /// Links that wait for an exchange now.
     pub links_idle: Gauge,
     /// Endpoints left out now because they failed.
     pub ejected: Gauge,
+    /// Endpoints left out now because health checks find them not well.
+    pub unwell: Gauge,
     /// How long endpoints took to begin their answer.
     pub first_byte: Histogram,
 }

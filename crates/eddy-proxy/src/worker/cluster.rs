@@ -1,10 +1,13 @@
 //! A cluster on one worker: whom to ask, and the links to them.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use eddy_io::HandshakeFault;
+use eddy_tls::ClientTls;
 use eddy_upstream::eject::Change;
+use eddy_upstream::health::UnwellSet;
 use eddy_upstream::{
     ClusterConfig, ClusterState, EndpointSet, Lease, Link, LinkPlace, LinkPools, ResolvedAddress, Rng,
 };
@@ -17,8 +20,21 @@ use crate::worker::state::now;
 pub(crate) struct WorkerCluster {
     pub(crate) config: Arc<ClusterConfig>,
     pub(crate) series: Arc<ClusterSeries>,
+    /// What endpoints are shown and have to show over TLS.
+    pub(crate) tls: Option<ClientTls>,
     state: Rc<RefCell<ClusterState>>,
     pools: Rc<RefCell<LinkPools>>,
+    /// Of which era its new links are.
+    era: u32,
+    /// When a handshake that failed was last told of.
+    told_ms: Cell<Option<u64>>,
+}
+
+/// What a plan says of a cluster.
+pub(crate) struct ClusterParts {
+    pub(crate) config: Arc<ClusterConfig>,
+    pub(crate) tls: Option<ClientTls>,
+    pub(crate) series: Arc<ClusterSeries>,
 }
 
 /// Which kept links an attempt may have.
@@ -50,27 +66,32 @@ pub(crate) struct Stay {
 
 impl WorkerCluster {
     /// A cluster as it is first seen.
-    pub(crate) fn new(
-        config: Arc<ClusterConfig>,
-        series: Arc<ClusterSeries>,
-        set: Arc<EndpointSet>,
-        now_ms: u64,
-        rng: &mut Rng,
-    ) -> Self {
-        let state = ClusterState::new(Arc::clone(&config), set, now(now_ms), rng);
-        Self { config, series, state: Rc::new(RefCell::new(state)), pools: Rc::default() }
+    pub(crate) fn new(parts: ClusterParts, set: Arc<EndpointSet>, now_ms: u64, rng: &mut Rng) -> Self {
+        let state = ClusterState::new(Arc::clone(&parts.config), set, now(now_ms), rng);
+        Self::with(parts, Rc::new(RefCell::new(state)), Rc::default(), 0)
     }
 
-    /// The same cluster under another configuration: health and links stay.
-    pub(crate) fn succeed(
-        &self,
-        config: Arc<ClusterConfig>,
-        series: Arc<ClusterSeries>,
-        now_ms: u64,
-        rng: &mut Rng,
+    fn with(
+        parts: ClusterParts,
+        state: Rc<RefCell<ClusterState>>,
+        pools: Rc<RefCell<LinkPools>>,
+        era: u32,
     ) -> Self {
-        self.state.borrow_mut().reconfigure(Arc::clone(&config), now(now_ms), rng);
-        Self { config, series, state: Rc::clone(&self.state), pools: Rc::clone(&self.pools) }
+        let ClusterParts { config, tls, series } = parts;
+        Self { config, series, tls, state, pools, era, told_ms: Cell::new(None) }
+    }
+
+    /// The same cluster under another configuration: health stays, and so do links unless endpoints have to show something
+    /// else from now on.
+    pub(crate) fn succeed(&self, parts: ClusterParts, now_ms: u64, rng: &mut Rng) -> Self {
+        self.state.borrow_mut().reconfigure(Arc::clone(&parts.config), now(now_ms), rng);
+        let is_same = match (&self.tls, &parts.tls) {
+            (None, None) => true,
+            (Some(before), Some(after)) => before.is_same(after),
+            (None, Some(_)) | (Some(_), None) => false,
+        };
+        let era = if is_same { self.era } else { self.pools.borrow_mut().renew() };
+        Self::with(parts, Rc::clone(&self.state), Rc::clone(&self.pools), era)
     }
 
     /// Takes over another set of endpoints and closes the idle links to those that have gone.
@@ -78,6 +99,11 @@ impl WorkerCluster {
         let gone = self.state.borrow_mut().update(set, now(now_ms), rng);
         let mut pools = self.pools.borrow_mut();
         gone.into_iter().for_each(|id| pools.at(id).clear());
+    }
+
+    /// Takes over what health checks say.
+    pub(crate) fn set_unwell(&self, unwell: Arc<UnwellSet>) {
+        self.state.borrow_mut().set_unwell(unwell);
     }
 
     /// The health of the endpoints and the budget of retries.
@@ -90,6 +116,16 @@ impl WorkerCluster {
         &self.pools
     }
 
+    /// Writes to the log why a handshake came to nothing, once a second.
+    pub(crate) fn tell_handshake(&self, endpoint: &ResolvedAddress, fault: &HandshakeFault, now_ms: u64) {
+        if self.told_ms.get().is_some_and(|told_ms| now_ms.saturating_sub(told_ms) < TELL_EVERY_MS) {
+            return;
+        }
+        self.told_ms.set(Some(now_ms));
+        let cluster = &self.config.name;
+        tracing::warn!(%cluster, %endpoint, "a handshake of TLS with an endpoint came to nothing: {fault}");
+    }
+
     /// Closes links that have been idle for too long and tells the gauges what is left.
     pub(crate) fn sweep(&self, now_ms: u64) {
         let mut pools = self.pools.borrow_mut();
@@ -97,8 +133,11 @@ impl WorkerCluster {
         let count = pools.count();
         self.series.links.set(count.open);
         self.series.links_idle.set(count.idle);
-        let ejected = self.state.borrow().endpoints().iter().filter(|endpoint| endpoint.is_ejected()).count();
+        let state = self.state.borrow();
+        let ejected = state.endpoints().iter().filter(|endpoint| endpoint.is_ejected()).count();
         self.series.ejected.set(ejected as u64);
+        let unwell = state.endpoints().iter().filter(|endpoint| endpoint.unwell().is_some()).count();
+        self.series.unwell.set(unwell as u64);
     }
 }
 
@@ -111,17 +150,18 @@ impl Stay {
         let cluster = &self.cluster;
         let mut pools = cluster.pools.borrow_mut();
         let pool = pools.at(self.lease().endpoint());
-        while let Some(link) = pool.take(&cluster.config.pool, now_ms) {
+        while let Some(mut link) = pool.take(&cluster.config.pool, now_ms) {
             if wanted == LinkWanted::Any || link.stream.is_quiet_now() {
                 return Some(TakenLink::Kept(link));
             }
         }
-        pool.place(cluster.config.links_max).map(TakenLink::Place)
+        pool.place(cluster.config.links_max, cluster.era).map(TakenLink::Place)
     }
 
     /// Room for a link that is not shared with exchanges; `None` where the endpoint has as many as it may have.
     pub(crate) fn take_place(&self) -> Option<LinkPlace> {
-        self.cluster.pools.borrow_mut().at(self.lease().endpoint()).place(self.cluster.config.links_max)
+        let cluster = &self.cluster;
+        cluster.pools.borrow_mut().at(self.lease().endpoint()).place(cluster.config.links_max, cluster.era)
     }
 
     /// Begins a stay that `lease` stands for; `None` when its endpoint has gone in the meantime.
@@ -133,6 +173,11 @@ impl Stay {
             return None;
         };
         Some(Self { cluster: Rc::clone(cluster), lease: Some(lease), address })
+    }
+
+    /// What the endpoint calls itself, see [`eddy_upstream::EndpointState::own_name`].
+    pub(crate) fn own_name(&self) -> Option<String> {
+        self.cluster.state.borrow().endpoint(self.lease().endpoint())?.own_name()
     }
 
     /// The cluster.
@@ -176,3 +221,6 @@ impl Drop for Stay {
         }
     }
 }
+
+/// How often handshakes that fail are written to the log, milliseconds.
+const TELL_EVERY_MS: u64 = 1000;

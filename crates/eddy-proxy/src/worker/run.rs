@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use eddy_io::monotonic_ms;
+use eddy_upstream::health::UnwellSet;
 use eddy_upstream::{EndpointSet, Rng};
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::mpsc::Receiver;
@@ -39,6 +40,8 @@ pub(crate) struct Apply {
     pub(crate) sockets: Arc<SocketTable>,
     /// By cluster, its endpoints now and as they change.
     pub(crate) endpoints: Vec<watch::Receiver<Arc<EndpointSet>>>,
+    /// By cluster, which of its endpoints are not well now and as they change.
+    pub(crate) unwell: Vec<watch::Receiver<Arc<UnwellSet>>>,
     /// Told when the plan is in force, or why it is not.
     pub(crate) done: Sender<Result<(), ProxyError>>,
 }
@@ -96,7 +99,7 @@ async fn serve(start: Start) {
         accepting: RefCell::default(),
         following: RefCell::default(),
     });
-    state.follow_endpoints(first.endpoints);
+    state.follow_endpoints(first.endpoints, first.unwell);
     tokio::task::spawn_local(tick(Rc::clone(&state)));
     tokio::task::spawn_local(hear_filters(Rc::clone(&state.worker)));
     tokio::task::spawn_local(crowd::call(Rc::clone(&state.worker)));
@@ -140,14 +143,14 @@ impl Loop {
         let worker = &self.worker;
         match command {
             Command::Apply(apply) => {
-                let Apply { plan, series, sockets, endpoints, done } = apply;
+                let Apply { plan, series, sockets, endpoints, unwell, done } = apply;
                 let now_ms = monotonic_ms();
                 let previous = worker.plan();
                 let mut rng = worker.rng.borrow_mut();
                 let next = WorkerPlan::new(plan, series, &endpoints, Some(&previous), now_ms, &mut rng);
                 drop(rng);
                 worker.follow(Rc::new(next));
-                self.follow_endpoints(endpoints);
+                self.follow_endpoints(endpoints, unwell);
                 self.sockets.replace(sockets);
                 let _ = done.send(self.listen());
                 worker.turned.notify_waiters();
@@ -208,11 +211,27 @@ impl Loop {
         result
     }
 
-    /// Keeps the endpoints of each cluster as they are told to be.
-    fn follow_endpoints(&self, endpoints: Vec<watch::Receiver<Arc<EndpointSet>>>) {
+    /// Keeps the endpoints of each cluster, and what is known of how they are, as they are told to be.
+    fn follow_endpoints(
+        &self,
+        endpoints: Vec<watch::Receiver<Arc<EndpointSet>>>,
+        unwell: Vec<watch::Receiver<Arc<UnwellSet>>>,
+    ) {
         let plan = self.worker.plan();
         let mut following = self.following.borrow_mut();
         following.drain(..).for_each(|task| task.abort());
+        for (cluster, mut unwell) in plan.clusters.iter().map(Rc::clone).zip(unwell) {
+            cluster.set_unwell(Arc::clone(&unwell.borrow_and_update()));
+            if cluster.config.health.is_none() {
+                continue;
+            }
+            let task = async move {
+                while unwell.changed().await.is_ok() {
+                    cluster.set_unwell(Arc::clone(&unwell.borrow_and_update()));
+                }
+            };
+            following.push(tokio::task::spawn_local(task).abort_handle());
+        }
         for (cluster, mut sets) in plan.clusters.iter().map(Rc::clone).zip(endpoints) {
             if !cluster.config.has_names() {
                 continue;

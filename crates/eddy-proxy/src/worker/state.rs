@@ -17,7 +17,7 @@ use crate::exchange::{Crossing, Exchange, FilterChain};
 use crate::host::FilterHost;
 use crate::plan::{ListenerPlan, Plan};
 use crate::stats::{PlanSeries, WorkerSeries};
-use crate::worker::cluster::WorkerCluster;
+use crate::worker::cluster::{ClusterParts, WorkerCluster};
 use crate::worker::crowd::Crowd;
 use crate::worker::date::DateCache;
 use crate::worker::overload::Pressure;
@@ -189,18 +189,20 @@ impl WorkerPlan {
         now_ms: u64,
         rng: &mut Rng,
     ) -> Self {
-        let parts = plan.clusters.iter().zip(&series.clusters).zip(endpoints);
-        let clusters = parts.map(|((config, series), endpoints)| {
+        let tls = plan.cluster_tls.iter().cloned();
+        let parts = plan.clusters.iter().zip(tls).zip(&series.clusters).zip(endpoints);
+        let clusters = parts.map(|(((config, tls), series), endpoints)| {
             let known = previous.and_then(|previous| {
                 previous.clusters.iter().find(|cluster| {
                     cluster.config.name == config.name && cluster.config.endpoints == config.endpoints
                 })
             });
+            let parts = ClusterParts { config: Arc::clone(config), tls, series: Arc::clone(series) };
             Rc::new(match known {
-                Some(cluster) => cluster.succeed(Arc::clone(config), Arc::clone(series), now_ms, rng),
+                Some(cluster) => cluster.succeed(parts, now_ms, rng),
                 None => {
                     let set = Arc::clone(&endpoints.borrow());
-                    WorkerCluster::new(Arc::clone(config), Arc::clone(series), set, now_ms, rng)
+                    WorkerCluster::new(parts, set, now_ms, rng)
                 }
             })
         });

@@ -35,7 +35,7 @@ pub use request::SiteRequest;
 pub use sites::Sites;
 pub use spec::{
     Address, ErrorPage, FieldText, Hand, LastTry, MapForm, MapRow, MapSpec, PlaceKind, PlaceSpec, ProxyHand,
-    RedirectForm, RedirectRule, ServerSpec, SitesSpec, Upstream,
+    RedirectForm, RedirectRule, ServerSpec, SitesSpec, Upstream, UpstreamScheme,
 };
 pub use step::{RewriteEnd, RewriteStep, Step, Test};
 pub use target::BadTarget;

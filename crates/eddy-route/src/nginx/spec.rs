@@ -154,6 +154,33 @@ pub enum RedirectForm {
     Pattern(Arc<SearchPattern>),
 }
 
+/// How an upstream is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpstreamScheme {
+    /// In the clear.
+    Http,
+    /// Over TLS.
+    Https,
+}
+
+impl UpstreamScheme {
+    /// What an address begins with.
+    pub fn start(self) -> &'static str {
+        match self {
+            Self::Http => "http://",
+            Self::Https => "https://",
+        }
+    }
+
+    /// The port of an address that names none.
+    pub fn port(self) -> &'static str {
+        match self {
+            Self::Http => "80",
+            Self::Https => "443",
+        }
+    }
+}
+
 /// Where `proxy_pass` leads.
 #[derive(Debug)]
 pub enum Upstream {
@@ -170,6 +197,8 @@ pub enum Upstream {
     Computed {
         /// The value.
         address: TextTemplate,
+        /// The scheme that it begins with.
+        scheme: UpstreamScheme,
         /// The upstreams it may name, with what the caller does then.
         choices: Vec<(Box<str>, u32)>,
     },

@@ -7,7 +7,7 @@ use super::request::SiteRequest;
 use super::run::{Go, Run};
 use super::search::Means;
 use super::sites::Sites;
-use super::spec::{FieldText, Hand, Upstream};
+use super::spec::{FieldText, Hand, Upstream, UpstreamScheme};
 use super::text::TextTemplate;
 use super::walk::{Outcome, Walk};
 use crate::request::RouteScratch;
@@ -148,13 +148,15 @@ impl<'s> Run<'_, 's> {
     pub(crate) fn compute_upstream(
         &mut self,
         address: &'s TextTemplate,
+        scheme: UpstreamScheme,
         choices: &'s [(Box<str>, u32)],
     ) -> Go {
         let address = self.text_of(address);
-        let rest = address.strip_prefix(b"http://").unwrap_or_default();
+        let rest = address.strip_prefix(scheme.start().as_bytes()).unwrap_or_default();
         let end = memchr::memchr2(b'/', b'?', rest).unwrap_or(rest.len());
         let (host, uri) = rest.split_at(end);
-        let plain = host.strip_suffix(b":80").unwrap_or(host);
+        let plain = host.strip_suffix(scheme.port().as_bytes()).and_then(|rest| rest.strip_suffix(b":"));
+        let plain = plain.unwrap_or(host);
         let found = choices.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(plain));
         let walk = &mut *self.walk;
         walk.upstream_host.clear();

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use super::address_hash::AddressHash;
 use super::eligible::{Ejected, Eligible};
-use super::key_hash::KeyHash;
+use super::keyed::{By, Keyed};
 use super::least_request::LeastRequest;
 use super::random::Random;
 use super::ring::Ring;
@@ -26,9 +25,7 @@ enum Kind {
     RoundRobin(RoundRobin),
     LeastRequest(LeastRequest),
     Random(Random),
-    Hash(KeyHash),
-    Ring(Ring),
-    ClientAddress(AddressHash),
+    Keyed(Keyed),
 }
 
 impl Balancer {
@@ -38,9 +35,9 @@ impl Balancer {
             Balance::RoundRobin => Kind::RoundRobin(RoundRobin::new(endpoints, rng)),
             Balance::LeastRequest => Kind::LeastRequest(LeastRequest::new(endpoints)),
             Balance::Random => Kind::Random(Random::new(endpoints)),
-            Balance::Hash => Kind::Hash(KeyHash::new(endpoints, rng)),
-            Balance::Ring => Kind::Ring(Ring::new(endpoints, rng)),
-            Balance::ClientAddress => Kind::ClientAddress(AddressHash::new(endpoints, rng)),
+            Balance::Hash => Kind::Keyed(Keyed::new(By::Hash, endpoints, rng)),
+            Balance::Ring => Kind::Keyed(Keyed::new(By::Ring(Ring::new(endpoints)), endpoints, rng)),
+            Balance::ClientAddress => Kind::Keyed(Keyed::new(By::ClientAddress, endpoints, rng)),
         };
         let mut tiers: Vec<u8> = endpoints.iter().map(|endpoint| endpoint.terms().tier).collect();
         tiers.sort_unstable();
@@ -89,9 +86,7 @@ impl Kind {
             Self::RoundRobin(balancer) => balancer.pick(endpoints, group),
             Self::LeastRequest(balancer) => balancer.pick(endpoints, group, rng),
             Self::Random(balancer) => balancer.pick(endpoints, group, rng),
-            Self::Hash(balancer) => balancer.pick(endpoints, key, group),
-            Self::Ring(balancer) => balancer.pick(endpoints, key, group),
-            Self::ClientAddress(balancer) => balancer.pick(endpoints, key, group),
+            Self::Keyed(balancer) => balancer.pick(endpoints, key, group),
         }
     }
 }

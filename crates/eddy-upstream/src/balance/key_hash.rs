@@ -2,45 +2,25 @@
 
 use super::crc::Crc;
 use super::eligible::Eligible;
-use super::round_robin::RoundRobin;
 use super::share::{TRIES_MAX, shared};
 use crate::endpoint::EndpointState;
-use crate::rng::Rng;
 
-/// Spreads keys over endpoints by weight. A key whose endpoint is left out goes to the one of another number made of it,
-/// so that the keys of a failing endpoint are spread over all others.
+/// The endpoint of a key by weight. A key whose endpoint is left out goes to the one of another number made of it, so that
+/// the keys of a failing endpoint are spread over all others.
 ///
 /// # Source
 /// `hash` of NGINX's upstreams, itself that of Perl's Cache::Memcached: `(crc32([count] key) >> 16) & 0x7fff`, summed up.
-#[derive(Clone, Debug)]
-pub(super) struct KeyHash {
-    turn: RoundRobin,
-}
-
-impl KeyHash {
-    pub(super) fn new(endpoints: &[EndpointState], rng: &mut Rng) -> Self {
-        Self { turn: RoundRobin::new(endpoints, rng) }
-    }
-
-    pub(super) fn pick(
-        &mut self,
-        endpoints: &[EndpointState],
-        key: &[u8],
-        group: &Eligible<'_>,
-    ) -> Option<usize> {
-        if !key.is_empty() && endpoints.len() > 1 {
-            let mut number = 0;
-            for count in 0..TRIES_MAX {
-                let crc = if count == 0 { Crc::new() } else { with_number(count) };
-                number += u64::from((crc.with(key).value() >> 16) & 0x7fff);
-                let index = shared(endpoints, number)?;
-                if group.admits(endpoints.get(index)?) {
-                    return Some(index);
-                }
-            }
+pub(super) fn choose(endpoints: &[EndpointState], key: &[u8], group: &Eligible<'_>) -> Option<usize> {
+    let mut number = 0;
+    for count in 0..TRIES_MAX {
+        let crc = if count == 0 { Crc::new() } else { with_number(count) };
+        number += u64::from((crc.with(key).value() >> 16) & 0x7fff);
+        let index = shared(endpoints, number)?;
+        if group.admits(endpoints.get(index)?) {
+            return Some(index);
         }
-        self.turn.pick(endpoints, group)
     }
+    None
 }
 
 /// The checksum of a number below 100 in decimal digits.

@@ -6,6 +6,7 @@ mod crc;
 mod draw;
 mod eligible;
 mod key_hash;
+mod keyed;
 mod least_request;
 mod random;
 mod ring;

@@ -2,10 +2,8 @@
 
 use super::crc::Crc;
 use super::eligible::Eligible;
-use super::round_robin::RoundRobin;
 use super::share::TRIES_MAX;
 use crate::endpoint::{EndpointState, ResolvedAddress};
-use crate::rng::Rng;
 
 /// Points on a ring, 160 for each unit of weight; a key belongs to the first point at or behind its own.
 ///
@@ -15,7 +13,6 @@ use crate::rng::Rng;
 #[derive(Clone, Debug)]
 pub(super) struct Ring {
     points: Vec<Point>,
-    turn: RoundRobin,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +22,7 @@ struct Point {
 }
 
 impl Ring {
-    pub(super) fn new(endpoints: &[EndpointState], rng: &mut Rng) -> Self {
+    pub(super) fn new(endpoints: &[EndpointState]) -> Self {
         let mut points = Vec::new();
         for (endpoint, state) in endpoints.iter().enumerate() {
             let name = match (&state.terms().label, state.address()) {
@@ -43,29 +40,25 @@ impl Ring {
         // Of endpoints that meet at a point the first has it.
         points.sort_by_key(|point| point.at);
         points.dedup_by_key(|point| point.at);
-        Self { points, turn: RoundRobin::new(endpoints, rng) }
+        Self { points }
     }
 
-    pub(super) fn pick(
-        &mut self,
+    /// The endpoint of a key, or the next on the ring that is admitted.
+    pub(super) fn choose(
+        &self,
         endpoints: &[EndpointState],
         key: &[u8],
         group: &Eligible<'_>,
     ) -> Option<usize> {
-        if !key.is_empty() && endpoints.len() > 1 {
-            let own = Crc::new().with(key).value();
-            let from = self.points.partition_point(|point| point.at < own);
-            let behind = (0..TRIES_MAX as usize).filter_map(|step| {
-                let at = (from + step).checked_rem(self.points.len())?;
-                self.points.get(at)
-            });
-            let mut admitted = behind
-                .filter(|point| endpoints.get(point.endpoint).is_some_and(|endpoint| group.admits(endpoint)));
-            if let Some(point) = admitted.next() {
-                return Some(point.endpoint);
-            }
-        }
-        self.turn.pick(endpoints, group)
+        let own = Crc::new().with(key).value();
+        let from = self.points.partition_point(|point| point.at < own);
+        let behind = (0..TRIES_MAX as usize).filter_map(|step| {
+            let at = (from + step).checked_rem(self.points.len())?;
+            self.points.get(at)
+        });
+        let mut admitted = behind
+            .filter(|point| endpoints.get(point.endpoint).is_some_and(|endpoint| group.admits(endpoint)));
+        admitted.next().map(|point| point.endpoint)
     }
 }
 

@@ -154,10 +154,15 @@ impl Members {
                     name.addresses.iter().map(socket).collect()
                 }
             };
-            addresses.into_iter().map(|address| ResolvedEndpoint {
+            let host = match &endpoint.address {
+                EndpointAddress::Name { host, .. } => Some(Arc::clone(host)),
+                EndpointAddress::Socket(_) | EndpointAddress::Unix(_) => None,
+            };
+            addresses.into_iter().map(move |address| ResolvedEndpoint {
                 address,
                 weight: endpoint.weight,
                 terms: endpoint.terms.clone(),
+                host: host.clone(),
             })
         });
         EndpointSet::new(members)

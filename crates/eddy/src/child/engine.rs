@@ -13,7 +13,6 @@ use eddy_guest::Graveyard;
 use eddy_io::{SharedPage, WORKERS_MAX};
 use eddy_proxy::{FilterHost, Gateway, Ready};
 use eddy_source::{CompanionsLook, FileSource, Rejected};
-use eddy_tls::TicketKeys;
 
 use super::last_words::LastWords;
 use super::load::{Loaded, linked, linked_as, load, log_problems, pack, unmade, unpack, vetted};
@@ -31,7 +30,7 @@ use crate::control::{
 use crate::filters::{FilterMaker, FilterNames, held, needs_new_process, version};
 use crate::log::Log;
 use crate::notify::Notifier;
-use crate::tls::make_tls;
+use crate::tls::{KeptTls, make_tls};
 
 /// What the engine works with.
 pub(super) struct Engine {
@@ -57,8 +56,8 @@ pub(super) struct Engine {
     pub(super) graveyard: Graveyard,
     /// Filters that must not be entered.
     pub(super) quarantined: Vec<Quarantined>,
-    /// The keys of session tickets.
-    pub(super) tickets: TicketKeys,
+    /// What of TLS outlives a reload.
+    pub(super) kept_tls: KeptTls,
 }
 
 /// An engine whose gateway serves.
@@ -146,7 +145,7 @@ impl Engine {
         let last_tried = Tried {
             version: version_of(&loaded.sources),
             problems: 0,
-            companions: self.source.accompany(config.companions()),
+            companions: self.source.accompany(loaded.companions()),
         };
         let keys = keys_of(&config);
         let workers = worker_count(&config);
@@ -157,13 +156,13 @@ impl Engine {
         let filters =
             maker.make(&config).map_err(|problems| StartError::Config(unmade(&problems, &loaded)))?;
         self.tell_names(&names, &filters, &loaded);
-        let tls = make_tls(&config, &loaded.tls, &mut self.tickets)
+        let tls = make_tls(&config, &loaded.tls.parts, &mut self.kept_tls)
             .map_err(|problems| StartError::Config(Rejected { problems, sources: loaded.sources.clone() }))?;
         let quarantined = quarantined_in(&config, &maker);
         let mut taken = self.acquire(&keys, workers).map_err(StartError::Other)?;
         let admin_socket = taken.admin;
         let page = Arc::clone(&self.page);
-        let ready = Ready { filters, tls };
+        let ready = Ready { filters, tls: tls.listeners, cluster_tls: tls.clusters };
         let gateway = Gateway::start(Arc::clone(&config), &ready, Arc::clone(&host), taken.sockets, page);
         let gateway = Arc::new(gateway.context("the gateway cannot start").map_err(StartError::Other)?);
         let force = InForce { config, bound: std::mem::take(&mut taken.bound), quarantined };
@@ -262,8 +261,10 @@ impl Engine {
     /// Leaves the texts in force with the parent, should this process die while the files are broken.
     fn keep_last_good(&self, loaded: &Loaded) {
         if self.parent.is_some() {
-            match memory_file("eddy-last-good", &pack(&loaded.sources, loaded.bundle.as_deref(), &loaded.tls))
-            {
+            match memory_file(
+                "eddy-last-good",
+                &pack(&loaded.sources, loaded.bundle.as_deref(), Some(&loaded.tls.files)),
+            ) {
                 Ok(file) => self.tell(&ToParent::LastGood, Some(&file)),
                 Err(error) => tracing::warn!(%error, "the configuration in force cannot be kept"),
             }
@@ -395,7 +396,7 @@ impl Running {
             }
         };
         self.engine.tell_names(&self.names, &filters, &loaded);
-        let tls = match make_tls(&loaded.config, &loaded.tls, &mut self.engine.tickets) {
+        let tls = match make_tls(&loaded.config, &loaded.tls.parts, &mut self.engine.kept_tls) {
             Ok(tls) => tls,
             Err(problems) => {
                 log_problems(&problems);
@@ -403,7 +404,8 @@ impl Running {
                 return Reload::Rejected(problems.len());
             }
         };
-        match self.put_in_force(&loaded, &Ready { filters, tls }) {
+        let ready = Ready { filters, tls: tls.listeners, cluster_tls: tls.clusters };
+        match self.put_in_force(&loaded, &ready) {
             Ok(()) => Reload::Accepted(version),
             Err(error) => {
                 tracing::error!("{error:#}");
@@ -537,7 +539,7 @@ impl Tried {
             Ok(loaded) => Self {
                 version: version_of(&loaded.sources),
                 problems: 0,
-                companions: source.accompany(loaded.config.companions()),
+                companions: source.accompany(loaded.companions()),
             },
             Err(rejected) => Self {
                 version: version_of(&rejected.sources),

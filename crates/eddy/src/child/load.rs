@@ -9,7 +9,7 @@ use eddy_source::{FileSource, Rejected};
 
 use crate::bundle::Target;
 use crate::filters::{FilterProblem, folders_of, link_packages, name_library, probe, problems_of};
-use crate::tls::{TlsFiles, advise, read_tls};
+use crate::tls::{ReadTls, TlsFiles, advise};
 
 /// A configuration that can be used.
 #[derive(Debug)]
@@ -24,8 +24,17 @@ pub(crate) struct Loaded {
     pub(crate) folders: BTreeMap<Arc<str>, PathBuf>,
     /// The library of its Go packages, once they are linked.
     pub(crate) bundle: Option<PathBuf>,
-    /// What its certificates and keys are.
-    pub(crate) tls: TlsFiles,
+    /// Its certificates and keys.
+    pub(crate) tls: ReadTls,
+}
+
+impl Loaded {
+    /// The files that are watched beside the texts.
+    pub(super) fn companions(&self) -> Vec<PathBuf> {
+        let mut files = self.config.companions();
+        files.extend(self.tls.files.unnamed().cloned());
+        files
+    }
 }
 
 /// Reads and checks the files of `source`.
@@ -37,11 +46,11 @@ pub(super) fn load(source: &FileSource) -> Result<Loaded, Rejected> {
     let mut warnings = loaded.checked.warnings;
     let config = loaded.checked.config;
     let sources = loaded.sources;
-    let tls = match read_tls(&config) {
+    let tls = match ReadTls::read(&config) {
         Ok(tls) => tls,
         Err(problems) => return Err(Rejected { problems, sources }),
     };
-    warnings.extend(advise(&config, &tls));
+    warnings.extend(advise(&config, &tls.parts));
     let folders = folders_of(&config);
     Ok(Loaded { config: Arc::new(config), sources, warnings, folders, bundle: None, tls })
 }
@@ -95,8 +104,9 @@ pub(super) fn unmade(problems: &[FilterProblem], loaded: &Loaded) -> Rejected {
     Rejected { problems, sources: loaded.sources.clone() }
 }
 
-/// The texts, the library of their Go packages, certificates and keys as bytes that [`unpack`] understands.
-pub(crate) fn pack(sources: &[SourceText], bundle: Option<&Path>, tls: &TlsFiles) -> Vec<u8> {
+/// The texts, the library of their Go packages, certificates and keys as bytes that [`unpack`] understands; for a trial of
+/// filters without the latter.
+pub(crate) fn pack(sources: &[SourceText], bundle: Option<&Path>, tls: Option<&TlsFiles>) -> Vec<u8> {
     let texts: Vec<(&str, &str, bool)> =
         sources.iter().map(|source| (&*source.path, &*source.text, source.is_included)).collect();
     serde_json::to_vec(&(texts, bundle, tls)).unwrap_or_default()
@@ -104,7 +114,7 @@ pub(crate) fn pack(sources: &[SourceText], bundle: Option<&Path>, tls: &TlsFiles
 
 /// The configuration that [`pack`] kept, if it still is one; another version of eddy may have written it.
 pub(crate) fn unpack(bytes: &[u8]) -> Option<Loaded> {
-    let (texts, bundle, tls): (Vec<(String, String, bool)>, Option<PathBuf>, TlsFiles) =
+    let (texts, bundle, tls): (Vec<(String, String, bool)>, Option<PathBuf>, Option<TlsFiles>) =
         serde_json::from_slice(bytes).ok()?;
     let source = |(path, text, is_included): &(String, String, bool)| SourceText {
         is_included: *is_included,
@@ -116,6 +126,10 @@ pub(crate) fn unpack(bytes: &[u8]) -> Option<Loaded> {
     if let Some(library) = &bundle {
         name_library(&mut config, library);
     }
+    let tls = match tls {
+        Some(files) => ReadTls::of(&config, files).ok()?,
+        None => ReadTls::default(),
+    };
     Some(Loaded { config: Arc::new(config), sources, warnings: Vec::new(), folders, bundle, tls })
 }
 
@@ -142,7 +156,7 @@ mod tests {
         let legacy = SourceText::new("legacy.conf", "http { server { return 200; } }").included();
         let sources = vec![SourceText::new("eddy.yaml", text), legacy];
         let checked = eddy_config::check(&sources).unwrap();
-        let kept = unpack(&pack(&sources, None, &TlsFiles::default())).unwrap();
+        let kept = unpack(&pack(&sources, None, Some(&TlsFiles::default()))).unwrap();
         assert_eq!(kept.sources, sources);
         assert_eq!(kept.config.version, checked.config.version);
         assert!(unpack(b"something else").is_none());

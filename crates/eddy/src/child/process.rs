@@ -14,7 +14,6 @@ use eddy_config::{Leniency, LogConfig, LogFormat, render};
 use eddy_guest::Graveyard;
 use eddy_io::SharedPage;
 use eddy_source::{FileSource, Watcher};
-use eddy_tls::TicketKeys;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tracing::level_filters::LevelFilter;
 
@@ -27,6 +26,7 @@ use crate::log::{Log, LogSettings};
 use crate::notify::Notifier;
 use crate::signals::{Request, Signals};
 use crate::terminal;
+use crate::tls::KeptTls;
 
 /// What a gateway process needs to begin.
 #[derive(Debug)]
@@ -149,7 +149,7 @@ impl Process {
             log: options.log,
             log_choice: options.log_choice,
             quarantined: welcome.quarantined,
-            tickets: TicketKeys::default(),
+            kept_tls: KeptTls::default(),
             graveyard: Graveyard::new(move || {
                 // Without an engine the process is ending.
                 let _ = burials.send(Order::Bury);

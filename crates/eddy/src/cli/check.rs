@@ -12,7 +12,7 @@ use super::start::Failure;
 use crate::bundle::Target;
 use crate::filters;
 use crate::terminal::{colour_of, print, print_error};
-use crate::tls::{advise, read_tls};
+use crate::tls::{ReadTls, advise};
 
 /// Reads and checks, and shows what there is to show.
 ///
@@ -58,8 +58,8 @@ pub(super) fn run(arguments: &Check) -> Result<(), Failure> {
 /// What there is to say once filters were tried out, too.
 fn with_filters(loaded: Loaded) -> Outcome {
     let Loaded { mut checked, mut sources } = loaded;
-    match read_tls(&checked.config) {
-        Ok(files) => checked.warnings.extend(advise(&checked.config, &files)),
+    match ReadTls::read(&checked.config) {
+        Ok(tls) => checked.warnings.extend(advise(&checked.config, &tls.parts)),
         Err(problems) => {
             return (checked.warnings.into_iter().chain(problems).collect(), sources, None, Vec::new());
         }

@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use super::problem::FilterProblem;
 use crate::child::pack;
 use crate::control::{Channel, Received, memory_file};
-use crate::tls::TlsFiles;
 
 /// From the process that tries.
 #[derive(Debug, Serialize, Deserialize)]
@@ -63,7 +62,7 @@ struct Probe {
 impl Probe {
     fn start(sources: &[SourceText], bundle: Option<&Path>) -> io::Result<Self> {
         let (channel, stdin) = Channel::pair()?;
-        let texts = memory_file("eddy-probe", &pack(sources, bundle, &TlsFiles::default()))?;
+        let texts = memory_file("eddy-probe", &pack(sources, bundle, None))?;
         channel.send(&(), &[texts.as_fd()])?;
         let said = File::from(memory_file("eddy-probe-said", &[])?);
         let process = Command::new("/proc/self/exe")

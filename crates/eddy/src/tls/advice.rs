@@ -5,42 +5,51 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use eddy_config::{Config, ListenerConfig, ListenerTlsConfig, Problem, Serve, Severity};
 use eddy_route::HostPattern;
-use eddy_tls::{Identity, Validity};
+use eddy_tls::{Identity, Validity, WrittenPath};
 use jiff::Timestamp;
 
-use super::files::TlsFiles;
+use super::parts::TlsParts;
 
 /// What there is to say of certificates that can be used.
-pub(crate) fn advise(config: &Config, files: &TlsFiles) -> Vec<Problem> {
+pub(crate) fn advise(config: &Config, parts: &TlsParts) -> Vec<Problem> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
     let mut problems = Vec::new();
-    for listener in &config.listeners {
-        let Some(tls) = &listener.tls else { continue };
-        let mut names = BTreeSet::new();
-        for certificate in &tls.certificates {
-            let read = Identity::from_pem(files.get(&certificate.chain), files.get(&certificate.key), None);
-            let Ok(identity) = read else { continue };
-            if let Some((message, hint)) = validity(identity.validity(), now) {
-                problems.push(certificate.chain.problem(Severity::Warning, message, Some(hint.to_owned())));
-            }
-            names.extend(identity.names().iter().cloned());
+    for (listener, parts) in config.listeners.iter().zip(&parts.listeners) {
+        let (Some(tls), Some(parts)) = (&listener.tls, parts) else { continue };
+        for (files, identity) in tls.certificates.iter().zip(&parts.identities) {
+            problems.extend(age(identity, &files.chain, "clients", now));
         }
+        let names = parts.identities.iter().flat_map(|identity| identity.names().iter().cloned()).collect();
         problems.extend(strangers(config, listener, tls, &names));
+    }
+    for (cluster, parts) in config.clusters.iter().zip(&parts.clusters) {
+        let files = cluster.tls.as_ref().and_then(|tls| tls.identity.as_ref());
+        let identity = parts.as_ref().and_then(|parts| parts.identity.as_ref());
+        if let (Some(files), Some(identity)) = (files, identity) {
+            problems.extend(age(identity, &files.chain, "endpoints", now));
+        }
     }
     problems.dedup();
     problems
 }
 
-/// What is wrong with when a chain holds.
+/// What is wrong with the age of a chain that `others` are shown.
+fn age(identity: &Identity, chain: &WrittenPath, others: &str, now: u64) -> Option<Problem> {
+    let (message, hint) = validity(identity.validity(), now)?;
+    let hint = hint.replace("OTHERS", others);
+    Some(Problem::about(chain, Severity::Warning, message, Some(hint)))
+}
+
+/// What is wrong with when a chain holds, and what to do; `OTHERS` stands for those who are shown it.
 fn validity(validity: Validity, now: u64) -> Option<(String, &'static str)> {
     let Validity { not_before, not_after } = validity;
     if not_after < now {
         let message = format!("the certificate, or one behind it, has expired: {}", date(not_after));
-        return Some((message, "clients refuse it; renew it"));
+        return Some((message, "OTHERS refuse it; renew it"));
     }
     if not_before > now {
         let message = format!("the certificate, or one behind it, does not hold before {}", date(not_before));
-        return Some((message, "clients refuse it until then; is the clock of this machine right?"));
+        return Some((message, "OTHERS refuse it until then; is the clock of this machine right?"));
     }
     (not_after - now < SOON_S).then(|| {
         let message = format!("the certificate, or one behind it, expires soon: {}", date(not_after));
@@ -75,7 +84,8 @@ fn strangers(
     };
     let message = format!("no certificate of listener `{}` is for the host `{first}`{more}", listener.name);
     let hint = "clients refuse what they are shown for it; add a certificate for it";
-    Some(tls.certificates.first()?.chain.problem(Severity::Warning, message, Some(hint.to_owned())))
+    let first = &tls.certificates.first()?.chain;
+    Some(Problem::about(first, Severity::Warning, message, Some(hint.to_owned())))
 }
 
 fn is_covered(host: &str, names: &BTreeSet<String>) -> bool {

@@ -5,15 +5,17 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use eddy_config::{Config, Problem, Severity, WrittenPath};
-use eddy_tls::TicketKeys;
+use eddy_config::{Config, Problem, Severity};
+use eddy_tls::{ServerCheck, WrittenPath};
 use serde::{Deserialize, Serialize};
-
-use super::make::make_tls;
 
 /// The files that a configuration names for TLS, as they were read; kept with it, for the day when they are broken.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct TlsFiles(BTreeMap<PathBuf, Vec<u8>>);
+pub(crate) struct TlsFiles {
+    files: BTreeMap<PathBuf, Vec<u8>>,
+    /// Which of them has the authorities of the machine, where they are asked for.
+    machine: Option<PathBuf>,
+}
 
 impl TlsFiles {
     /// Reads them.
@@ -26,42 +28,77 @@ impl TlsFiles {
             if files.contains_key(&file.path) {
                 continue;
             }
-            match read(&file.path) {
+            let found = match &file.text {
+                Some(text) => Ok(text.0.to_vec()),
+                None => read(&file.path),
+            };
+            match found {
                 Ok(bytes) => {
                     files.insert(file.path.clone(), bytes);
                 }
                 Err(error) => {
                     let hint = "name an existing file that eddy may read; a relative path is taken from where the configuration file lies";
-                    problems.push(file.problem(
-                        Severity::Error,
-                        format_args!("it cannot be read: {error}"),
-                        Some(hint.to_owned()),
-                    ));
+                    let message = format_args!("it cannot be read: {error}");
+                    problems.push(Problem::about(file, Severity::Error, message, Some(hint.to_owned())));
                 }
             }
         }
-        if problems.is_empty() { Ok(Self(files)) } else { Err(problems) }
+        let machine = match read_machine(config) {
+            Ok(found) => found.map(|(path, bytes)| {
+                files.insert(path.clone(), bytes);
+                path
+            }),
+            Err(problem) => {
+                problems.push(problem);
+                None
+            }
+        };
+        if problems.is_empty() { Ok(Self { files, machine }) } else { Err(problems) }
     }
 
     /// What a file holds; nothing for one that was not read.
     pub(super) fn get(&self, file: &WrittenPath) -> &[u8] {
-        self.0.get(&file.path).map_or(&[], Vec::as_slice)
+        self.files.get(&file.path).map_or(&[], Vec::as_slice)
     }
-}
 
-/// Reads the files of certificates and keys, and finds out whether they do.
-///
-/// # Errors
-/// Each that does not, at the place where it is named.
-pub(crate) fn read_tls(config: &Config) -> Result<TlsFiles, Vec<Problem>> {
-    let files = TlsFiles::read(config)?;
-    make_tls(config, &files, &mut TicketKeys::default()).map(|_| files)
+    /// What the file with the authorities of the machine holds, and which it is, where they are asked for.
+    pub(super) fn machine(&self) -> Option<(&Path, &[u8])> {
+        let path = self.machine.as_deref()?;
+        Some((path, self.files.get(path)?))
+    }
+
+    /// The files to be watched: what the configuration doesn't name of them.
+    pub(crate) fn unnamed(&self) -> Option<&PathBuf> {
+        self.machine.as_ref()
+    }
 }
 
 /// The keys are nobody's to see.
 impl std::fmt::Debug for TlsFiles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_set().entries(self.0.keys()).finish()
+        f.debug_set().entries(self.files.keys()).finish()
+    }
+}
+
+/// The authorities of the machine, where a cluster asks for them.
+fn read_machine(config: &Config) -> Result<Option<(PathBuf, Vec<u8>)>, Problem> {
+    let mut asking = config.clusters.iter().filter_map(|cluster| cluster.tls.as_ref());
+    let asking = asking.find(|tls| tls.authorities.is_none() && tls.check != ServerCheck::Nothing);
+    let Some(asking) = asking else { return Ok(None) };
+    let said = std::env::var_os("SSL_CERT_FILE").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let usual = || MACHINE_FILES.iter().map(PathBuf::from).find(|path| path.is_file());
+    let problem = |message: String| {
+        let hint =
+            "name the authorities with `authorities`, or install those of the system (`ca-certificates`)";
+        Problem::at(&asking.place, Severity::Error, message, Some(hint.to_owned()))
+    };
+    let path = said.or_else(usual);
+    let path = path.ok_or_else(|| problem("this machine has no file of authorities".to_owned()))?;
+    match read(&path) {
+        Ok(bytes) => Ok(Some((path, bytes))),
+        Err(error) => {
+            Err(problem(format!("the machine's authorities, `{}`, cannot be read: {error}", path.display())))
+        }
     }
 }
 
@@ -76,3 +113,11 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 /// A store of all public authorities has some 200 KiB.
 const FILE_BYTES_MAX: u64 = 4 << 20;
+/// Where distributions keep the authorities that the machine trusts; `SSL_CERT_FILE` goes before them, as with OpenSSL.
+const MACHINE_FILES: [&str; 5] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];

@@ -1,59 +1,76 @@
-//! From files to what listeners show.
+//! From what was read to what listeners show, and clusters ask for.
 
 use std::collections::HashMap;
-use std::path::Path;
 
-use eddy_config::{CertificateFiles, Config, ListenerConfig, ListenerTlsConfig, Problem, Serve, Severity};
-use eddy_tls::{ClientCertificates, Identity, ServerSettings, ServerTls, TicketKeys};
+use eddy_config::{Config, ListenerConfig, ListenerTlsConfig, Problem, Serve, Severity};
+use eddy_tls::{
+    Authorities, ClientCertificates, ClientSettings, ClientTls, Fingerprint, Identity, ServerSettings,
+    ServerTls, TicketKeys, WrittenPath,
+};
+use eddy_upstream::{ClusterConfig, ClusterTlsConfig};
+use sha2::{Digest, Sha256};
 
-use super::files::TlsFiles;
+use super::parts::{ClusterParts, ListenerParts, TlsParts};
 
-/// Makes the TLS of all listeners, or of none.
+/// What goes on from one configuration to the next, as long as nothing that it depends on changes.
+#[derive(Debug, Default)]
+pub(crate) struct KeptTls {
+    /// The keys under which clients carry their sessions.
+    tickets: TicketKeys,
+    /// What clusters ask for, with the sessions and links under it, by what it was made of.
+    clusters: HashMap<Fingerprint, ClientTls>,
+}
+
+/// What listeners show and clusters ask for, by their index.
+#[derive(Debug)]
+pub(crate) struct MadeTls {
+    pub(crate) listeners: Vec<Option<ServerTls>>,
+    pub(crate) clusters: Vec<Option<ClientTls>>,
+}
+
+/// Makes the TLS of all listeners and clusters, or of none.
 ///
 /// # Errors
-/// Every file that does not do, at the place where it is named.
+/// Settings that the library refuses, at the place where they are.
 pub(crate) fn make_tls(
     config: &Config,
-    files: &TlsFiles,
-    tickets: &mut TicketKeys,
-) -> Result<Vec<Option<ServerTls>>, Vec<Problem>> {
-    let mut maker =
-        Maker { files, tickets, identities: HashMap::new(), usages: Vec::new(), problems: Vec::new() };
-    let made: Vec<Option<ServerTls>> =
-        config.listeners.iter().map(|listener| maker.listener(listener)).collect();
-    let Maker { usages, problems, .. } = maker;
+    parts: &TlsParts,
+    kept: &mut KeptTls,
+) -> Result<MadeTls, Vec<Problem>> {
+    let mut maker = Maker { kept, usages: Vec::new(), prints: Vec::new(), problems: Vec::new() };
+    let listeners = config.listeners.iter().zip(&parts.listeners);
+    let listeners = listeners.map(|(listener, parts)| maker.listener(listener, parts.as_ref()?)).collect();
+    let clusters = config.clusters.iter().zip(&parts.clusters);
+    let clusters = clusters.map(|(cluster, parts)| maker.cluster(cluster, parts.as_ref()?)).collect();
+    let Maker { kept, usages, prints, problems } = maker;
     if !problems.is_empty() {
         return Err(problems);
     }
-    tickets.keep(|usage| usages.iter().any(|used| used == usage));
-    Ok(made)
+    kept.tickets.keep(|usage| usages.iter().any(|used| used == usage));
+    kept.clusters.retain(|print, _| prints.contains(print));
+    Ok(MadeTls { listeners, clusters })
 }
 
 struct Maker<'m> {
-    files: &'m TlsFiles,
-    tickets: &'m mut TicketKeys,
-    /// By the files of the chain and the key: listeners often share theirs.
-    identities: HashMap<(&'m Path, &'m Path), Identity>,
+    kept: &'m mut KeptTls,
     /// What session tickets are used for.
     usages: Vec<String>,
+    /// What clusters are made of.
+    prints: Vec<Fingerprint>,
     problems: Vec<Problem>,
 }
 
-impl<'m> Maker<'m> {
-    fn listener(&mut self, listener: &'m ListenerConfig) -> Option<ServerTls> {
+impl Maker<'_> {
+    fn listener(&mut self, listener: &ListenerConfig, parts: &ListenerParts) -> Option<ServerTls> {
         let tls = listener.tls.as_ref()?;
-        let identities: Vec<Option<Identity>> =
-            tls.certificates.iter().map(|files| self.identity(files)).collect();
-        let identities: Vec<Identity> = identities.into_iter().collect::<Option<_>>()?;
-        let clients = tls.clients.as_ref().map(|clients| ClientCertificates {
-            authorities: self.files.get(&clients.authorities),
-            is_optional: clients.is_optional,
-        });
+        let is_optional = tls.clients.as_ref().is_some_and(|clients| clients.is_optional);
+        let clients =
+            parts.clients.as_ref().map(|authorities| ClientCertificates { authorities, is_optional });
         let usage = usage(listener, clients);
-        let tickets = self.tickets.take(&usage);
+        let tickets = self.kept.tickets.take(&usage);
         self.usages.push(usage);
         let settings = tickets.map(|tickets| ServerSettings {
-            identities: &identities,
+            identities: &parts.identities,
             is_strict: tls.is_strict,
             version_min: tls.version_min,
             clients,
@@ -64,29 +81,35 @@ impl<'m> Maker<'m> {
         match made {
             Ok(made) => Some(made),
             Err(error) => {
-                self.problems.push(place_of(tls)?.problem(Severity::Error, error, None));
+                self.problems.push(Problem::about(place_of(tls)?, Severity::Error, error, None));
                 None
             }
         }
     }
 
-    fn identity(&mut self, files: &'m CertificateFiles) -> Option<Identity> {
-        let CertificateFiles { chain, key, ocsp } = files;
-        let names = (chain.path.as_path(), key.path.as_path());
-        if let Some(known) = self.identities.get(&names).filter(|_| ocsp.is_none()) {
+    fn cluster(&mut self, cluster: &ClusterConfig, parts: &ClusterParts) -> Option<ClientTls> {
+        let tls = cluster.tls.as_ref()?;
+        let print = print(cluster, tls, parts);
+        self.prints.push(print);
+        if let Some(known) = self.kept.clusters.get(&print) {
             return Some(known.clone());
         }
-        let response = ocsp.as_ref().map(|ocsp| self.files.get(ocsp).to_vec());
-        match Identity::from_pem(self.files.get(chain), self.files.get(key), response) {
-            Ok(identity) => {
-                if ocsp.is_none() {
-                    self.identities.insert(names, identity.clone());
-                }
-                Some(identity)
+        let made = ClientTls::new(&ClientSettings {
+            server_name: tls.server_name.as_deref(),
+            sends_name: tls.sends_name,
+            check: tls.check,
+            authorities: parts.authorities.as_ref(),
+            identity: parts.identity.as_ref(),
+            version_min: tls.version_min,
+            protocols: TO_ENDPOINTS,
+        });
+        match made {
+            Ok(made) => {
+                self.kept.clusters.insert(print, made.clone());
+                Some(made)
             }
             Err(error) => {
-                let file = if error.is_of_key() { key } else { chain };
-                self.problems.push(file.problem(Severity::Error, error, None));
+                self.problems.push(Problem::at(&tls.place, Severity::Error, error.to_string(), None));
                 None
             }
         }
@@ -106,12 +129,24 @@ fn usage(listener: &ListenerConfig, clients: Option<ClientCertificates<'_>>) -> 
     match clients {
         None => format!("{name} serves everybody"),
         Some(ClientCertificates { authorities, is_optional }) => {
-            format!("{name} asks, {is_optional}, {}", String::from_utf8_lossy(authorities))
+            format!("{name} asks, {is_optional}, {:?}", authorities.print())
         }
     }
 }
 
+/// Tells what a cluster's TLS is made of apart from anything else; a session with an endpoint says whom it has shown to be,
+/// and to whom, so that it goes on only under the same.
+fn print(cluster: &ClusterConfig, tls: &ClusterTlsConfig, parts: &ClusterParts) -> Fingerprint {
+    let said = (&cluster.name, &tls.server_name, tls.sends_name, tls.check, tls.version_min);
+    let authorities = parts.authorities.as_ref().map(Authorities::print);
+    let identity = parts.identity.as_ref().map(Identity::print);
+    Sha256::digest(format!("{said:?} {authorities:?} {identity:?}")).into()
+}
+
 /// The file to name where what is wrong is of no certificate: that of the authorities.
-fn place_of(tls: &ListenerTlsConfig) -> Option<&eddy_config::WrittenPath> {
+fn place_of(tls: &ListenerTlsConfig) -> Option<&WrittenPath> {
     tls.clients.as_ref().map(|clients| &clients.authorities).or_else(|| tls.files().next())
 }
+
+/// What is spoken to endpoints.
+const TO_ENDPOINTS: &[&[u8]] = &[b"http/1.1"];

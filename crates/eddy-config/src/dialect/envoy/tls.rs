@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_tls::TlsVersion;
+use eddy_tls::{TlsVersion, WrittenPath, WrittenPlace};
 
 use super::reader::Reader;
 use crate::problem::shown;
-use crate::tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig, WrittenPath};
+use crate::tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
 use crate::yaml::Node;
 
 impl Reader<'_> {
@@ -93,10 +93,13 @@ impl Reader<'_> {
         let path = self.word(source, "filename")?;
         Some(WrittenPath {
             path: PathBuf::from(path),
-            file: Arc::clone(file),
-            line: written.place.line,
-            column: written.place.column,
-            length: written.place.length,
+            text: None,
+            place: WrittenPlace {
+                file: Arc::clone(file),
+                line: written.place.line,
+                column: written.place.column,
+                length: written.place.length,
+            },
         })
     }
 }

@@ -216,21 +216,21 @@ static PROXY: &[Known] = &[
     known("proxy_set_body", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("the client's body is sent; a filter can change it")),
     known("proxy_set_header", HTTP | SERVER | LOCATION, (2, 2), Use::Read("eddy writes `Connection`, `Content-Length`, `Transfer-Encoding`, `TE`, `Upgrade` and `Expect` itself")),
     known("proxy_socket_keepalive", HTTP | SERVER | LOCATION, (1, 1), Use::Idle(KERNEL)),
-    known("proxy_ssl_certificate", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle(TLS)),
-    known("proxy_ssl_certificate_cache", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle(TLS)),
-    known("proxy_ssl_certificate_key", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle(TLS)),
-    known("proxy_ssl_ciphers", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle(TLS)),
-    known("proxy_ssl_conf_command", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle(TLS)),
-    known("proxy_ssl_crl", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle(TLS)),
-    known("proxy_ssl_key_log", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle(TLS)),
-    known("proxy_ssl_name", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle(TLS)),
-    known("proxy_ssl_password_file", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle(TLS)),
-    known("proxy_ssl_protocols", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle(TLS)),
-    known("proxy_ssl_server_name", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle(TLS)),
-    known("proxy_ssl_session_reuse", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle(TLS)),
-    known("proxy_ssl_trusted_certificate", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle(TLS)),
-    known("proxy_ssl_verify", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle(TLS)),
-    known("proxy_ssl_verify_depth", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle(TLS)),
+    known("proxy_ssl_certificate", HTTP | SERVER | LOCATION, (1, 1), Use::Read("a file without variables")),
+    known("proxy_ssl_certificate_cache", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle("certificates are read once, and again when they change")),
+    known("proxy_ssl_certificate_key", HTTP | SERVER | LOCATION, (1, 1), Use::Read("a file without variables, not encrypted")),
+    known("proxy_ssl_ciphers", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle(SUITES)),
+    known("proxy_ssl_conf_command", HTTP | SERVER | LOCATION, (2, 2), Use::Refused("eddy does not have OpenSSL")),
+    known("proxy_ssl_crl", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("eddy reads no lists of revoked certificates: they would be taken")),
+    known("proxy_ssl_key_log", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("the keys of connections are written nowhere")),
+    known("proxy_ssl_name", HTTP | SERVER | LOCATION, (1, 1), Use::Read("a name without variables, or `$proxy_host`")),
+    known("proxy_ssl_password_file", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("keys must not be encrypted")),
+    known("proxy_ssl_protocols", HTTP | SERVER | LOCATION, (1, 9), Use::Read("`TLSv1.2` and `TLSv1.3`; those before are never spoken")),
+    known("proxy_ssl_server_name", HTTP | SERVER | LOCATION, (1, 1), Use::Read("")),
+    known("proxy_ssl_session_reuse", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("sessions are taken up again where upstreams let them")),
+    known("proxy_ssl_trusted_certificate", HTTP | SERVER | LOCATION, (1, 1), Use::Read("")),
+    known("proxy_ssl_verify", HTTP | SERVER | LOCATION, (1, 1), Use::Read("with a warning while it is off")),
+    known("proxy_ssl_verify_depth", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("a chain may be of any length, up to six between the upstream and its authority")),
     known("proxy_store", HTTP | SERVER | LOCATION, (1, 1), Use::Refused(FILES)),
     known("proxy_store_access", HTTP | SERVER | LOCATION, (1, 9), Use::Idle(FILES)),
     known("proxy_temp_file_write_size", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("bodies are streamed and never put into files")),
@@ -354,6 +354,7 @@ static OTHER: &[Known] = &[
 
 const FILES: &str = "eddy serves no files; put a server for files behind `proxy_pass`";
 const TLS: &str = "eddy has no TLS yet; end TLS in front of it";
+const SUITES: &str = "suites without known weaknesses only";
 const CACHE: &str = "eddy has no cache";
 const BUFFERS: &str = "bodies are streamed through buffers of fixed size";
 const TABLES: &str = "tables size themselves";

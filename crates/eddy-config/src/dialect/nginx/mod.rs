@@ -18,6 +18,7 @@ mod server;
 mod targets;
 mod tree;
 mod upstream;
+mod upstream_tls;
 mod value;
 mod whole;
 mod word;

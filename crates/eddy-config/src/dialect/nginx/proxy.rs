@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use eddy_route::nginx::{Hand, ProxyHand, RedirectForm, RedirectRule, TextTemplate, Upstream};
+use eddy_route::nginx::{
+    Hand, ProxyHand, RedirectForm, RedirectRule, TextTemplate, Upstream, UpstreamScheme,
+};
 use eddy_upstream::{ClusterConfig, EndpointConfig};
 
-use super::reader::Reader;
+use super::reader::{ClusterKey, Reader};
 use super::scope::{Redirects, Scope};
 use super::tree::Word;
 use super::upstream::{UpstreamGroup, with_port};
@@ -87,16 +89,10 @@ impl Reader<'_> {
 
     /// An upstream without variables, and the URI.
     fn fixed(&mut self, word: &Word, scope: &Scope) -> Option<(Upstream, Option<Box<str>>)> {
-        let Some(rest) = strip_scheme(&word.text) else {
-            let is_tls = word.text.starts_with("https://");
-            let message =
-                if is_tls { "eddy has no TLS to upstreams yet" } else { "`proxy_pass` needs an address" };
-            let hint = "write `http://host:port`".to_owned();
-            if is_tls {
-                self.refuse(word.place, message.to_owned(), hint);
-            } else {
-                self.report.error(word.place, message).hint(hint);
-            }
+        let Some((scheme, rest)) = split_scheme(&word.text) else {
+            self.report
+                .error(word.place, "`proxy_pass` needs an address")
+                .hint("write `http://host:port` or `https://host:port`");
             return None;
         };
         let (host, uri) = match rest.strip_prefix("unix:") {
@@ -111,12 +107,12 @@ impl Reader<'_> {
             uri if uri.starts_with('/') => Some(uri.into()),
             uri => Some(format!("/{uri}").into()),
         };
-        let action = self.action_of(host, word.place, scope)?;
-        let plain = host.strip_suffix(":80").unwrap_or(host);
+        let action = self.action_of(host, scheme, word.place, scope)?;
+        let plain = without_port(host, scheme);
         let (shown_host, port) = match plain.rsplit_once(':') {
             _ if plain.starts_with("unix:") => ("localhost", ""),
             Some((_, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => (plain, port),
-            _ => (plain, "80"),
+            _ => (plain, scheme.port()),
         };
         let upstream = Upstream::Fixed { action, host: shown_host.into(), port: port.into() };
         Some((upstream, uri))
@@ -125,16 +121,21 @@ impl Reader<'_> {
     /// An upstream that variables name: one of the configuration's.
     fn computed(&mut self, word: &Word, scope: &Scope) -> Option<Upstream> {
         let address = self.text(word)?;
+        let (scheme, rest) = match split_scheme(&word.text) {
+            Some((scheme, rest)) => (scheme, Some(rest)),
+            // What a variable holds begins with `http://`.
+            None => (UpstreamScheme::Http, None),
+        };
         let mut names = self.targets.choices.get(&word.text).cloned().unwrap_or_else(|| {
             let mut names: Vec<String> = self.groups.keys().cloned().collect();
             names.sort();
             names.extend(self.addresses.clone());
             names
         });
-        let literal = strip_scheme(&word.text).and_then(|rest| rest.split(['/', '?', '$']).next());
+        let literal = rest.and_then(|rest| rest.split(['/', '?', '$']).next());
         // What follows the host may only be a URI.
         let is_whole = |literal: &str| {
-            let rest = word.text.get(7 + literal.len()..).unwrap_or_default();
+            let rest = rest.and_then(|rest| rest.get(literal.len()..)).unwrap_or_default();
             !rest.starts_with('$') || rest.starts_with("$request_uri") || rest.starts_with("$uri")
         };
         if let Some(literal) = literal.filter(|literal| !literal.is_empty() && is_whole(literal)) {
@@ -143,8 +144,8 @@ impl Reader<'_> {
         names.dedup();
         let mut choices = Vec::with_capacity(names.len());
         for name in names {
-            if let Some(action) = self.action_of(&name, word.place, scope) {
-                let plain = name.strip_suffix(":80").unwrap_or(&name);
+            if let Some(action) = self.action_of(&name, scheme, word.place, scope) {
+                let plain = without_port(&name, scheme);
                 choices.push((plain.into(), action));
             }
         }
@@ -153,16 +154,16 @@ impl Reader<'_> {
                 .warning(word.place, "no upstream is known that these variables could name")
                 .hint("name it in an `upstream`, or as `host:port` in a `set` or `map`");
         }
-        Some(Upstream::Computed { address, choices })
+        Some(Upstream::Computed { address, scheme, choices })
     }
 
     /// What is done with requests for a name or address under the settings of a block.
-    fn action_of(&mut self, host: &str, place: Place, scope: &Scope) -> Option<u32> {
+    fn action_of(&mut self, host: &str, scheme: UpstreamScheme, place: Place, scope: &Scope) -> Option<u32> {
         let kind = match self.targets.splits.get(host).cloned() {
-            None => ActionKind::Cluster(self.cluster(host, place, scope)?),
+            None => ActionKind::Cluster(self.cluster(host, scheme, place, scope)?),
             Some(shares) => {
                 let shares = shares.into_iter().filter_map(|(name, weight)| {
-                    let cluster = self.cluster(&name, place, scope)?;
+                    let cluster = self.cluster(&name, scheme, place, scope)?;
                     Some(WeightedCluster { cluster, weight })
                 });
                 ActionKind::Weighted(shares.collect())
@@ -171,19 +172,25 @@ impl Reader<'_> {
         Some(self.action(kind, scope))
     }
 
-    /// The cluster for a name or address under the timeouts of a block.
-    fn cluster(&mut self, host: &str, place: Place, scope: &Scope) -> Option<usize> {
+    /// The cluster for a name or address under the settings of a block.
+    fn cluster(&mut self, host: &str, scheme: UpstreamScheme, place: Place, scope: &Scope) -> Option<usize> {
         let lower = host.to_ascii_lowercase();
-        let key = (lower.clone(), scope.connect_timeout, scope.read_timeout);
+        let is_secure = scheme == UpstreamScheme::Https;
+        let key = ClusterKey {
+            host: lower.clone(),
+            connect_timeout: scope.connect_timeout,
+            read_timeout: scope.read_timeout,
+            tls: is_secure.then(|| scope.upstream_tls.key()),
+        };
         if let Some(cluster) = self.cluster_keys.get(&key) {
             return Some(*cluster);
         }
         let group = match self.groups.get(&lower) {
             Some(group) => group.clone(),
-            None => self.single(host, place)?,
+            None => self.single(host, scheme, place)?,
         };
-        // The same endpoints under other timeouts are another cluster.
-        let count = self.cluster_keys.keys().filter(|(name, _, _)| *name == lower).count();
+        // The same endpoints under other settings are another cluster.
+        let count = self.cluster_keys.keys().filter(|key| key.host == lower).count();
         let name = if count == 0 { group.name.clone() } else { format!("{}#{}", group.name, count + 1) };
         let mut cluster = ClusterConfig::new(&name, group.endpoints);
         cluster.balance = group.balance;
@@ -193,6 +200,7 @@ impl Reader<'_> {
         cluster.first_byte_timeout = scope.read_timeout;
         cluster.read_idle_timeout = scope.read_timeout;
         cluster.pool.idle_max = cluster.pool.idle_max.min(cluster.links_max);
+        cluster.tls = is_secure.then(|| self.cluster_tls(&scope.upstream_tls, host, place));
         self.clusters.push(cluster);
         self.hash_keys.push(group.key);
         self.cluster_keys.insert(key, self.clusters.len() - 1);
@@ -200,8 +208,8 @@ impl Reader<'_> {
     }
 
     /// A group of one address that has no name.
-    fn single(&mut self, host: &str, place: Place) -> Option<UpstreamGroup> {
-        match Endpoint::parse(&with_port(host)) {
+    fn single(&mut self, host: &str, scheme: UpstreamScheme, place: Place) -> Option<UpstreamGroup> {
+        match Endpoint::parse(&with_port(host, scheme.port())) {
             Ok(Endpoint(address)) => {
                 let mut group = UpstreamGroup::new(host);
                 group.endpoints.push(EndpointConfig::new(address));
@@ -251,8 +259,10 @@ impl Reader<'_> {
     }
 
     fn gather_address(&mut self, text: &str) {
-        let address = strip_scheme(text).and_then(|rest| rest.split('/').next());
-        let address = address.map_or_else(|| text.to_owned(), with_port);
+        let address = match split_scheme(text) {
+            Some((scheme, rest)) => with_port(rest.split('/').next().unwrap_or_default(), scheme.port()),
+            None => text.to_owned(),
+        };
         let is_address = !address.contains('$') && Endpoint::parse(&address).is_ok();
         if is_address && !self.addresses.contains(&address) {
             self.addresses.push(address);
@@ -260,10 +270,18 @@ impl Reader<'_> {
     }
 }
 
-/// What follows `http://`.
-fn strip_scheme(text: &str) -> Option<&str> {
-    let scheme = text.get(..7)?;
-    scheme.eq_ignore_ascii_case("http://").then(|| text.get(7..)).flatten()
+/// The scheme of an address, and what follows it.
+fn split_scheme(text: &str) -> Option<(UpstreamScheme, &str)> {
+    [UpstreamScheme::Http, UpstreamScheme::Https].into_iter().find_map(|scheme| {
+        let (start, rest) = text.split_at_checked(scheme.start().len())?;
+        start.eq_ignore_ascii_case(scheme.start()).then_some((scheme, rest))
+    })
+}
+
+/// A host without the port that its scheme has anyway.
+fn without_port(host: &str, scheme: UpstreamScheme) -> &str {
+    let plain = host.strip_suffix(scheme.port()).and_then(|rest| rest.strip_suffix(':'));
+    plain.unwrap_or(host)
 }
 
 /// `proxy_redirect default`: what the upstream names by the address of `proxy_pass` is named by the location.

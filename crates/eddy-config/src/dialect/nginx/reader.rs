@@ -1,6 +1,7 @@
 //! What all blocks are read with: the report, the variables, and what has been read so far.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,8 +32,8 @@ pub(super) struct Reader<'r> {
     pub(super) clusters: Vec<ClusterConfig>,
     /// What balancing by hash goes by, for each cluster.
     pub(super) hash_keys: Vec<Option<TextTemplate>>,
-    /// The clusters by what they lead to and their timeouts.
-    pub(super) cluster_keys: HashMap<(String, Duration, Duration), usize>,
+    /// The clusters by what they lead to and how.
+    pub(super) cluster_keys: HashMap<ClusterKey, usize>,
     /// The groups by name in lower case.
     pub(super) groups: HashMap<String, UpstreamGroup>,
     /// Addresses that variables may hold.
@@ -41,6 +42,19 @@ pub(super) struct Reader<'r> {
     pub(super) first_uses: HashMap<u32, Place>,
     /// What `proxy_pass` may name beside upstreams.
     pub(super) targets: Targets,
+    /// Where relative paths are taken from.
+    pub(super) folder: PathBuf,
+}
+
+/// Tells a cluster apart from others.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ClusterKey {
+    /// What it leads to, in lower case.
+    pub(super) host: String,
+    pub(super) connect_timeout: Duration,
+    pub(super) read_timeout: Duration,
+    /// How upstreams are spoken to over TLS, if they are.
+    pub(super) tls: Option<String>,
 }
 
 impl<'r> Reader<'r> {
@@ -65,6 +79,7 @@ impl<'r> Reader<'r> {
             addresses: Vec::new(),
             first_uses: HashMap::new(),
             targets: Targets::default(),
+            folder: PathBuf::new(),
         }
     }
 

@@ -8,6 +8,7 @@ use eddy_route::nginx::{ErrorPage, FieldText, LetterCase, RedirectForm, Redirect
 
 use super::reader::Reader;
 use super::tree::{Directive, Word};
+use super::upstream_tls::UpstreamTls;
 use crate::config::RetryConfig;
 
 /// The settings of a block.
@@ -16,6 +17,8 @@ pub(super) struct Scope {
     pub(super) connect_timeout: Duration,
     pub(super) read_timeout: Duration,
     pub(super) retry: RetryConfig,
+    /// `proxy_ssl_...`.
+    pub(super) upstream_tls: UpstreamTls,
     /// `proxy_set_header`; a block that has one has none of those outside.
     pub(super) proxy_fields: Arc<[FieldText]>,
     pub(super) answer_fields: Arc<[FieldText]>,
@@ -54,6 +57,7 @@ impl Default for Scope {
             connect_timeout: Duration::from_secs(60),
             read_timeout: Duration::from_secs(60),
             retry: RetryConfig { attempts: TRIES_MAX, on_reset: true, statuses: Vec::new() },
+            upstream_tls: UpstreamTls::default(),
             proxy_fields: Arc::default(),
             answer_fields: Arc::default(),
             hidden: FieldEdits::new(),
@@ -98,6 +102,7 @@ impl Scope {
                 }
                 ("proxy_redirect", how) => reader.redirect(how, redirects.get_or_insert_default()),
                 ("proxy_next_upstream", conditions) => scope.retry = reader.retry(conditions, &scope.retry),
+                ("proxy_ssl_protocols", versions) => scope.upstream_tls.set_versions(versions, reader),
                 (_, [word]) => scope.set(&directive.name.text, word, reader),
                 ("keepalive_timeout", [word, ..]) => scope.set("keepalive_timeout", word, reader),
                 ("access_log", [word, ..]) => scope.access_log = Some(word.clone()),
@@ -159,6 +164,7 @@ impl Scope {
                 let message = format!("eddy does not have `{name} {}`", word.text);
                 reader.refuse(word.place, message, "leave it out".to_owned());
             }
+            name if name.starts_with("proxy_ssl_") => self.upstream_tls.set(name, word, reader),
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use eddy_route::nginx::TextTemplate;
+use eddy_route::nginx::{TextTemplate, UpstreamScheme};
 use eddy_upstream::{Balance, EjectionConfig, EndpointConfig, PoolConfig};
 
 use super::block;
@@ -113,7 +113,8 @@ impl Reader<'_> {
     }
 
     fn endpoint(&mut self, address: &Word, parameters: &[Word], group: &mut UpstreamGroup) {
-        let Ok(Endpoint(parsed)) = Endpoint::parse(&with_port(&address.text)) else {
+        let Ok(Endpoint(parsed)) = Endpoint::parse(&with_port(&address.text, UpstreamScheme::Http.port()))
+        else {
             self.misfit::<()>(address, "an endpoint such as `10.0.0.1:8080` or `unix:/run/app.sock`");
             return;
         };
@@ -188,12 +189,12 @@ impl Reader<'_> {
     }
 }
 
-/// An address with the port 80 where it names none.
-pub(super) fn with_port(address: &str) -> String {
+/// An address with this port where it names none.
+pub(super) fn with_port(address: &str, port: &str) -> String {
     let has_port = address.starts_with("unix:")
         || match address.rsplit_once(':') {
             Some((host, port)) => !host.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()),
             None => false,
         };
-    if has_port { address.to_owned() } else { format!("{address}:80") }
+    if has_port { address.to_owned() } else { format!("{address}:{port}") }
 }

@@ -38,6 +38,8 @@ pub(crate) fn check_nginx(
         return None;
     }
     let mut reader = Reader::new(sources, actions_before, leniency, report);
+    let first = sources.get(root).and_then(|source| Path::new(&*source.path).parent());
+    reader.folder = first.map(Path::to_path_buf).unwrap_or_default();
     let mut frame = Frame::default();
     reader.main(&directives, &mut frame);
     reader.check_variables();

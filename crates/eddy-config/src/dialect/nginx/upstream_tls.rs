@@ -1,0 +1,144 @@
+//! `proxy_ssl_...`: TLS towards upstreams.
+
+use std::sync::Arc;
+
+use eddy_tls::{ServerCheck, TlsVersion, WrittenPath, is_server_name};
+use eddy_upstream::{ClusterTlsConfig, IdentityFiles};
+
+use super::reader::Reader;
+use super::tree::Word;
+use crate::check::written_place;
+use crate::problem::{Place, shown};
+
+/// The settings of a block.
+#[derive(Clone, Debug, Default)]
+pub(super) struct UpstreamTls {
+    /// `proxy_ssl_name`; without it the upstream is named as `proxy_pass` names it.
+    name: Option<Word>,
+    sends_name: bool,
+    verifies: bool,
+    authorities: Option<Word>,
+    chain: Option<Word>,
+    key: Option<Word>,
+    version_min: TlsVersion,
+}
+
+impl UpstreamTls {
+    /// Takes a setting of one argument.
+    pub(super) fn set(&mut self, name: &str, word: &Word, reader: &mut Reader<'_>) {
+        let set = |target: &mut bool, flag: Option<bool>| *target = flag.unwrap_or(*target);
+        match name {
+            "proxy_ssl_server_name" => set(&mut self.sends_name, reader.flag(word)),
+            "proxy_ssl_verify" => set(&mut self.verifies, reader.flag(word)),
+            "proxy_ssl_name" if word.text == "$proxy_host" => self.name = None,
+            "proxy_ssl_name" => self.name = reader.without_variables(word),
+            "proxy_ssl_trusted_certificate" => self.authorities = reader.without_variables(word),
+            "proxy_ssl_certificate" => self.chain = reader.without_variables(word),
+            "proxy_ssl_certificate_key" => self.key = reader.without_variables(word),
+            _ => {}
+        }
+    }
+
+    /// Takes `proxy_ssl_protocols`.
+    pub(super) fn set_versions(&mut self, words: &[Word], reader: &mut Reader<'_>) {
+        let has = |version: &str| words.iter().any(|word| word.text == version);
+        for word in words {
+            match word.text.as_str() {
+                "TLSv1.2" | "TLSv1.3" => {}
+                "SSLv2" | "SSLv3" | "TLSv1" | "TLSv1.1" => {
+                    let message = format!("eddy does not speak {}, which can be broken", word.text);
+                    reader.report.warning(word.place, message).hint("leave it out");
+                }
+                _ => {
+                    reader.misfit::<()>(word, "a version such as `TLSv1.3`");
+                }
+            }
+        }
+        self.version_min =
+            if has("TLSv1.2") || !has("TLSv1.3") { TlsVersion::Tls12 } else { TlsVersion::Tls13 };
+        if let Some(word) = words.first().filter(|_| !has("TLSv1.3")) {
+            reader
+                .report
+                .warning(word.place, "eddy offers TLSv1.3 to upstreams as well")
+                .hint("add `TLSv1.3`");
+        }
+    }
+
+    /// Tells these settings apart from others.
+    pub(super) fn key(&self) -> String {
+        let text = |word: &Option<Word>| word.as_ref().map(|word| word.text.clone());
+        let names = [text(&self.name), text(&self.authorities), text(&self.chain), text(&self.key)];
+        format!("{names:?} {} {} {:?}", self.sends_name, self.verifies, self.version_min)
+    }
+}
+
+impl Reader<'_> {
+    /// TLS towards an upstream that `proxy_pass` names at `place`.
+    pub(super) fn cluster_tls(&mut self, tls: &UpstreamTls, host: &str, place: Place) -> ClusterTlsConfig {
+        let mut cluster = ClusterTlsConfig::new(written_place(place, self.sources));
+        cluster.server_name = self.upstream_name(tls, host);
+        cluster.sends_name = tls.sends_name;
+        cluster.version_min = tls.version_min;
+        cluster.authorities = tls.authorities.as_ref().map(|word| self.written(word));
+        cluster.identity = match (&tls.chain, &tls.key) {
+            (Some(chain), Some(key)) => {
+                Some(IdentityFiles { chain: self.written(chain), key: self.written(key) })
+            }
+            (Some(only), None) | (None, Some(only)) => {
+                self.report
+                    .error(only.place, "`proxy_ssl_certificate` and `proxy_ssl_certificate_key` go together");
+                None
+            }
+            (None, None) => None,
+        };
+        if !tls.verifies {
+            cluster.check = ServerCheck::Nothing;
+            self.report
+                .warning(
+                    place,
+                    "nobody checks who the upstream is: `proxy_ssl_verify` is off unless it is turned on",
+                )
+                .hint("add `proxy_ssl_verify on; proxy_ssl_trusted_certificate authorities.pem;`");
+        } else if tls.authorities.is_none() {
+            self.report
+                .error(place, "`proxy_ssl_verify` needs `proxy_ssl_trusted_certificate`")
+                .hint("name the file of the authorities, such as `/etc/ssl/certs/ca-certificates.crt`");
+        } else if cluster.server_name.is_none() {
+            self.report
+                .error(place, format!("no certificate can be for `{}`", shown(host)))
+                .hint("say with `proxy_ssl_name` what it is for");
+        }
+        cluster
+    }
+
+    /// The name that an upstream is asked for; `None` where it is none, so that each endpoint is asked for its own.
+    fn upstream_name(&self, tls: &UpstreamTls, host: &str) -> Option<Arc<str>> {
+        let text = tls.name.as_ref().map_or(host, |word| word.text.as_str());
+        let text = if text.starts_with("unix:") { "localhost" } else { text };
+        let bare = match text.rsplit_once(':') {
+            Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+            _ => text,
+        };
+        let name = bare.trim_end_matches('.').to_ascii_lowercase();
+        is_server_name(&name).then(|| name.into())
+    }
+
+    /// A file that a directive names; a relative path is taken from the folder of the first file.
+    fn written(&self, word: &Word) -> WrittenPath {
+        WrittenPath {
+            path: self.folder.join(&word.text),
+            text: None,
+            place: written_place(word.place, self.sources),
+        }
+    }
+
+    /// A word that has to be known before the first request.
+    fn without_variables(&mut self, word: &Word) -> Option<Word> {
+        if word.text.contains('$') {
+            let message = format!("`{}` is not known before a request comes", shown(&word.text));
+            self.refuse(word.place, message, "write it out".to_owned());
+            return None;
+        }
+        Some(word.clone())
+    }
+}

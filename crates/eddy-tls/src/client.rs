@@ -1,0 +1,310 @@
+//! What endpoints are shown, and what they have to show.
+
+use std::sync::Arc;
+
+use rustls::ClientConfig;
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{
+    CryptoProvider, WebPkiSupportedAlgorithms, aws_lc_rs, verify_tls12_signature, verify_tls13_signature,
+};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::sign::SingleCertAndKey;
+use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
+
+use crate::authorities::Authorities;
+use crate::identity::Identity;
+use crate::server::{TlsError, TlsVersion};
+
+/// What an endpoint has to show before anything is said to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ServerCheck {
+    /// A certificate that an authority has issued, for the name that it was asked for.
+    #[default]
+    Full,
+    /// A certificate that an authority has issued, for whatever name.
+    Authority,
+    /// Any certificate: whoever stands in between reads and writes along.
+    Nothing,
+}
+
+/// What a cluster's TLS is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct ClientSettings<'a> {
+    /// The name that endpoints are asked for; by default each one's own.
+    pub server_name: Option<&'a str>,
+    /// Whether they are told it (SNI).
+    pub sends_name: bool,
+    /// What they have to show.
+    pub check: ServerCheck,
+    /// Whose certificates are taken; nobody's matter where nothing is checked.
+    pub authorities: Option<&'a Authorities>,
+    /// What eddy shows of itself where it is asked.
+    pub identity: Option<&'a Identity>,
+    /// The least version.
+    pub version_min: TlsVersion,
+    /// The protocols that are offered to be spoken inside, the preferred one first.
+    pub protocols: &'a [&'a [u8]],
+}
+
+/// What the endpoints of a cluster are shown and have to show, ready for use; shared by all workers, and with it the
+/// sessions that can be taken up again.
+#[derive(Clone, Debug)]
+pub struct ClientTls {
+    config: Arc<ClientConfig>,
+    name: Option<ServerName<'static>>,
+}
+
+impl ClientTls {
+    /// Makes the settings ready.
+    ///
+    /// Of sessions the library keeps those of the last 256 names.
+    ///
+    /// # Errors
+    /// [`TlsError::NoAuthority`], [`TlsError::Name`], [`TlsError::Verifier`] or [`TlsError::Settings`].
+    pub fn new(settings: &ClientSettings<'_>) -> Result<Self, TlsError> {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let verifier = verifier(settings, &provider)?;
+        let name = match settings.server_name {
+            Some(name) => Some(server_name(name).ok_or_else(|| TlsError::Name(name.to_owned()))?),
+            None => None,
+        };
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_protocol_versions(settings.version_min.and_above())?
+            .dangerous()
+            .with_custom_certificate_verifier(verifier);
+        let mut config = match settings.identity {
+            Some(identity) => {
+                let own = SingleCertAndKey::from(Arc::clone(&identity.key));
+                builder.with_client_cert_resolver(Arc::new(own))
+            }
+            None => builder.with_no_client_auth(),
+        };
+        config.alpn_protocols = settings.protocols.iter().map(|name| name.to_vec()).collect();
+        config.enable_sni = settings.sends_name;
+        Ok(Self { config: Arc::new(config), name })
+    }
+
+    /// The library's form of it.
+    pub fn config(&self) -> &Arc<ClientConfig> {
+        &self.config
+    }
+
+    /// The name that an endpoint is asked for which calls itself `own`: a host or an address. `None` where that is no name.
+    pub fn name_for(&self, own: Option<&str>) -> Option<ServerName<'static>> {
+        self.name.clone().or_else(|| server_name(own?))
+    }
+
+    /// Whether both are one: what was said under one may go on under the other.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.config, &other.config) && self.name == other.name
+    }
+}
+
+/// Whether a certificate can be for a name: a host or an address.
+pub fn is_server_name(name: &str) -> bool {
+    server_name(name).is_some()
+}
+
+fn server_name(name: &str) -> Option<ServerName<'static>> {
+    let name = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(name);
+    ServerName::try_from(name.to_owned()).ok()
+}
+
+fn verifier(
+    settings: &ClientSettings<'_>,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ServerCertVerifier>, TlsError> {
+    if settings.check == ServerCheck::Nothing {
+        return Ok(Arc::new(Anybody(provider.signature_verification_algorithms)));
+    }
+    let authorities = settings.authorities.ok_or(TlsError::NoAuthority)?;
+    let roots = Arc::clone(&authorities.roots);
+    let full = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(provider))
+        .build()
+        .map_err(TlsError::Verifier)?;
+    match settings.check {
+        ServerCheck::Authority => Ok(Arc::new(AnyName(full))),
+        ServerCheck::Full | ServerCheck::Nothing => Ok(full),
+    }
+}
+
+/// Takes a certificate of an authority whatever it is for.
+#[derive(Debug)]
+struct AnyName(Arc<WebPkiServerVerifier>);
+
+impl ServerCertVerifier for AnyName {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        // The name is looked at last: who fails by it alone is all right in everything else.
+        match self.0.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
+            Err(Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) => Ok(ServerCertVerified::assertion()),
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.0.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.0.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_verify_schemes()
+    }
+}
+
+/// Takes any certificate whose key the endpoint has.
+#[derive(Debug)]
+struct Anybody(WebPkiSupportedAlgorithms);
+
+impl ServerCertVerifier for Anybody {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, certificate, signed, &self.0)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, certificate, signed, &self.0)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
+    use rustls::pki_types::pem::PemObject;
+
+    struct World {
+        issuer: CertifiedIssuer<'static, KeyPair>,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let mut params = CertificateParams::new(Vec::new()).unwrap();
+            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+            params.distinguished_name.push(DnType::CommonName, "authority");
+            Self { issuer: CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap() }
+        }
+
+        /// A certificate for `a.test` that ends in this year.
+        fn issue(&self, year: i32) -> CertificateDer<'static> {
+            let mut params = CertificateParams::new(vec!["a.test".to_owned()]).unwrap();
+            params.not_before = date_time_ymd(2020, 1, 1);
+            params.not_after = date_time_ymd(year, 1, 1);
+            let signed = params.signed_by(&KeyPair::generate().unwrap(), &self.issuer).unwrap();
+            CertificateDer::from_pem_slice(signed.pem().as_bytes()).unwrap()
+        }
+
+        fn tls(&self, check: ServerCheck) -> Arc<dyn ServerCertVerifier> {
+            let authorities = Authorities::from_pem(self.issuer.pem().as_bytes()).unwrap();
+            let settings = ClientSettings { authorities: Some(&authorities), check, ..SETTINGS };
+            verifier(&settings, &Arc::new(aws_lc_rs::default_provider())).unwrap()
+        }
+    }
+
+    const SETTINGS: ClientSettings<'static> = ClientSettings {
+        server_name: None,
+        sends_name: true,
+        check: ServerCheck::Full,
+        authorities: None,
+        identity: None,
+        version_min: TlsVersion::Tls12,
+        protocols: &[],
+    };
+
+    #[test]
+    fn what_is_not_checked_is_what_was_said_and_no_more() {
+        let (world, other) = (World::new(), World::new());
+        let (good, expired, strange) = (world.issue(2099), world.issue(2021), other.issue(2099));
+        for (check, expected) in [
+            (ServerCheck::Full, [true, false, false, false, false]),
+            (ServerCheck::Authority, [true, true, false, false, false]),
+            (ServerCheck::Nothing, [true; 5]),
+        ] {
+            let verifier = world.tls(check);
+            let cases = [
+                (&good, "a.test"),
+                (&good, "b.test"),
+                (&expired, "a.test"),
+                (&expired, "b.test"),
+                (&strange, "a.test"),
+            ];
+            for ((certificate, name), expected) in cases.into_iter().zip(expected) {
+                let name = server_name(name).unwrap();
+                let verified = verifier.verify_server_cert(certificate, &[], &name, &[], UnixTime::now());
+                assert_eq!(verified.is_ok(), expected, "{check:?} {name:?} {verified:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_authorities_nobody_is_trusted() {
+        assert!(matches!(ClientTls::new(&SETTINGS), Err(TlsError::NoAuthority)));
+        assert!(ClientTls::new(&ClientSettings { check: ServerCheck::Nothing, ..SETTINGS }).is_ok());
+        assert!(matches!(Authorities::from_pem(b""), Err(TlsError::Authorities(_))));
+        assert!(matches!(
+            Authorities::of_machine(b"-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"),
+            Err(TlsError::NoAuthority)
+        ));
+    }
+
+    #[test]
+    fn an_endpoint_is_asked_for_its_own_name_unless_another_is_said() {
+        let nothing = ClientSettings { check: ServerCheck::Nothing, ..SETTINGS };
+        let own = ClientTls::new(&nothing).unwrap();
+        let named = ClientTls::new(&ClientSettings { server_name: Some("b.test"), ..nothing }).unwrap();
+        for (own_name, expected) in [("a.test", "a.test"), ("127.0.0.1", "127.0.0.1"), ("[::1]", "::1")] {
+            assert_eq!(own.name_for(Some(own_name)).unwrap().to_str(), expected);
+            assert_eq!(named.name_for(Some(own_name)).unwrap().to_str(), "b.test");
+        }
+        assert!(own.name_for(Some("no name")).is_none() && own.name_for(None).is_none());
+        let bad = ClientTls::new(&ClientSettings { server_name: Some("no name"), ..nothing });
+        assert!(matches!(bad, Err(TlsError::Name(name)) if name == "no name"));
+        assert!(own.is_same(&own.clone()) && !own.is_same(&ClientTls::new(&nothing).unwrap()));
+    }
+}

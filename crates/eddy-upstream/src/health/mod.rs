@@ -1,0 +1,10 @@
+//! Active health checks: endpoints are asked how they are, whether requests go there or not.
+
+mod checks;
+mod config;
+mod probe;
+mod state;
+
+pub use checks::Checks;
+pub use config::{HealthConfig, HttpProbe, Probe};
+pub use state::{Unwell, UnwellSet};

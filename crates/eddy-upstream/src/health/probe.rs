@@ -1,0 +1,109 @@
+//! One question to an endpoint.
+
+use std::future::poll_fn;
+use std::io;
+use std::task::{Poll, ready};
+
+use eddy_http::{HeadLimits, Method, ResponseHead};
+use eddy_io::{Buffer, Fill, Stream};
+use eddy_tls::ClientTls;
+
+use super::config::{HttpProbe, Probe};
+use crate::connect::{connect, shake_hands};
+use crate::endpoint::ResolvedEndpoint;
+
+/// Most bytes of an answer that are looked at for its head.
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+/// Most interim responses before the final one.
+const INTERIM_MAX: usize = 16;
+
+/// Asks an endpoint how it is.
+///
+/// # Errors
+/// Why it is not well, for people.
+pub(super) async fn ask(
+    endpoint: &ResolvedEndpoint,
+    probe: &Probe,
+    tls: Option<&ClientTls>,
+) -> Result<(), String> {
+    let stream = connect(&endpoint.address).await.map_err(|error| format!("no connection: {error}"))?;
+    let own_name = endpoint.own_name();
+    let mut stream = match tls {
+        None => stream,
+        Some(tls) => {
+            let shaken = shake_hands(stream, tls, own_name.as_deref()).await;
+            Stream::Tls(Box::new(shaken.map_err(|fault| format!("no handshake of TLS: {fault}"))?))
+        }
+    };
+    let answer = match probe {
+        Probe::Connect => Ok(()),
+        Probe::Http(http) => get(&mut stream, http, &host_of(http, endpoint)).await,
+    };
+    stream.say_end();
+    answer
+}
+
+/// The host that is asked for.
+fn host_of(http: &HttpProbe, endpoint: &ResolvedEndpoint) -> String {
+    match (&http.host, &endpoint.host) {
+        (Some(host), _) => host.to_string(),
+        (None, Some(name)) => name.to_string(),
+        (None, None) => match &endpoint.address {
+            crate::ResolvedAddress::Tcp(address) => address.to_string(),
+            crate::ResolvedAddress::Unix(_) => "localhost".to_owned(),
+        },
+    }
+}
+
+async fn get(stream: &mut Stream, http: &HttpProbe, host: &str) -> Result<(), String> {
+    let request = format!(
+        "GET {} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: eddy-health-check\r\nConnection: close\r\n\r\n",
+        http.target
+    );
+    write(stream, request.as_bytes()).await.map_err(|error| format!("it takes no request: {error}"))?;
+    let status = status(stream).await?;
+    if http.statuses.contains(&status) { Ok(()) } else { Err(format!("status {status}")) }
+}
+
+async fn write(stream: &mut Stream, bytes: &[u8]) -> io::Result<()> {
+    let mut sent = 0;
+    poll_fn(|cx| {
+        while let Some(rest) = bytes.get(sent..).filter(|rest| !rest.is_empty()) {
+            sent += ready!(stream.poll_write(cx, rest))?;
+        }
+        Poll::Ready(Ok(()))
+    })
+    .await
+}
+
+/// Reads the head of the answer.
+async fn status(stream: &mut Stream) -> Result<u16, String> {
+    let mut buffer = Buffer::with_capacity(4096);
+    let mut head = ResponseHead::new();
+    let limits = HeadLimits::default();
+    let mut interims = 0;
+    loop {
+        match head.parse_start(buffer.held(), &limits, Method::Get) {
+            Ok(Some(length)) if head.is_interim() && interims < INTERIM_MAX => {
+                interims += 1;
+                buffer.consume(length);
+                continue;
+            }
+            Ok(Some(_)) => return Ok(head.status),
+            Ok(None) => {}
+            Err(fault) => return Err(format!("its answer breaks the rules: {}", fault.reason())),
+        }
+        if buffer.room().is_empty() {
+            let capacity = buffer.capacity() * 2;
+            if capacity > HEAD_BYTES_MAX {
+                return Err("the head of its answer does not end".to_owned());
+            }
+            buffer.grow(capacity);
+        }
+        match poll_fn(|cx| stream.poll_fill(cx, &mut buffer)).await {
+            Ok(Fill::Bytes(_)) => {}
+            Ok(Fill::End) => return Err("it ends without an answer".to_owned()),
+            Err(error) => return Err(format!("it ends without an answer: {error}")),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Certificates, keys and authorities, read once for whatever is made of them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use eddy_config::{CertificateFiles, Config, ListenerTlsConfig, Problem, Severity};
+use eddy_tls::{Authorities, Identity, IdentityError, ServerCheck, TlsError, WrittenPath};
+use eddy_upstream::{ClusterTlsConfig, IdentityFiles};
+
+use super::files::TlsFiles;
+
+/// What files hold, ready for use, listener by listener and cluster by cluster.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TlsParts {
+    /// By the listeners' index.
+    pub(super) listeners: Vec<Option<ListenerParts>>,
+    /// By the clusters' index.
+    pub(super) clusters: Vec<Option<ClusterParts>>,
+}
+
+/// What a listener's TLS is made of.
+#[derive(Clone, Debug)]
+pub(super) struct ListenerParts {
+    /// In the order of the configuration.
+    pub(super) identities: Vec<Identity>,
+    /// Whose certificates clients may show.
+    pub(super) clients: Option<Authorities>,
+}
+
+/// What a cluster's TLS is made of.
+#[derive(Clone, Debug)]
+pub(super) struct ClusterParts {
+    /// What endpoints are shown.
+    pub(super) identity: Option<Identity>,
+    /// Whose certificates endpoints may show.
+    pub(super) authorities: Option<Authorities>,
+}
+
+impl TlsParts {
+    /// Reads what the files hold.
+    ///
+    /// # Errors
+    /// Every file that does not do, at the place where it is named.
+    pub(crate) fn parse(config: &Config, files: &TlsFiles) -> Result<Self, Vec<Problem>> {
+        let mut parser =
+            Parser { files, identities: HashMap::new(), authorities: HashMap::new(), problems: Vec::new() };
+        let listeners = config.listeners.iter().map(|one| parser.listener(one.tls.as_ref()?)).collect();
+        let clusters = config.clusters.iter().map(|one| parser.cluster(one.tls.as_ref()?)).collect();
+        if parser.problems.is_empty() { Ok(Self { listeners, clusters }) } else { Err(parser.problems) }
+    }
+}
+
+struct Parser<'f> {
+    files: &'f TlsFiles,
+    /// By the files of the chain and the key: listeners often share theirs.
+    identities: HashMap<(PathBuf, PathBuf), Identity>,
+    authorities: HashMap<PathBuf, Authorities>,
+    problems: Vec<Problem>,
+}
+
+impl Parser<'_> {
+    fn listener(&mut self, tls: &ListenerTlsConfig) -> Option<ListenerParts> {
+        let identities: Vec<Option<Identity>> =
+            tls.certificates.iter().map(|files| self.identity(files)).collect();
+        let clients = match &tls.clients {
+            Some(clients) => Some(self.authorities(&clients.authorities)?),
+            None => None,
+        };
+        Some(ListenerParts { identities: identities.into_iter().collect::<Option<_>>()?, clients })
+    }
+
+    fn cluster(&mut self, tls: &ClusterTlsConfig) -> Option<ClusterParts> {
+        let identity = match &tls.identity {
+            Some(IdentityFiles { chain, key }) => {
+                let read = Identity::of_client(self.files.get(chain), self.files.get(key));
+                Some(self.noted(read, chain, key)?)
+            }
+            None => None,
+        };
+        let authorities = match &tls.authorities {
+            Some(named) => Some(self.authorities(named)?),
+            None if tls.check == ServerCheck::Nothing => None,
+            None => Some(self.of_machine(tls)?),
+        };
+        Some(ClusterParts { identity, authorities })
+    }
+
+    fn identity(&mut self, files: &CertificateFiles) -> Option<Identity> {
+        let CertificateFiles { chain, key, ocsp } = files;
+        let names = (chain.path.clone(), key.path.clone());
+        if let Some(known) = self.identities.get(&names).filter(|_| ocsp.is_none()) {
+            return Some(known.clone());
+        }
+        let response = ocsp.as_ref().map(|ocsp| self.files.get(ocsp).to_vec());
+        let read = Identity::from_pem(self.files.get(chain), self.files.get(key), response);
+        let identity = self.noted(read, chain, key)?;
+        if ocsp.is_none() {
+            self.identities.insert(names, identity.clone());
+        }
+        Some(identity)
+    }
+
+    fn noted(
+        &mut self,
+        read: Result<Identity, IdentityError>,
+        chain: &WrittenPath,
+        key: &WrittenPath,
+    ) -> Option<Identity> {
+        read.map_err(|error| {
+            let file = if error.is_of_key() { key } else { chain };
+            self.problems.push(Problem::about(file, Severity::Error, error, None));
+        })
+        .ok()
+    }
+
+    fn authorities(&mut self, named: &WrittenPath) -> Option<Authorities> {
+        let read = Authorities::from_pem;
+        let found = known_or(&mut self.authorities, &named.path, self.files.get(named), read);
+        found.map_err(|error| self.problems.push(Problem::about(named, Severity::Error, error, None))).ok()
+    }
+
+    fn of_machine(&mut self, tls: &ClusterTlsConfig) -> Option<Authorities> {
+        // Files that were kept by another version of eddy need not have them.
+        let (path, text) = self.files.machine().unwrap_or((Path::new("the machine's authorities"), &[]));
+        let found = known_or(&mut self.authorities, path, text, Authorities::of_machine);
+        let message = |error| format!("`{}`: {error}", path.display());
+        found
+            .map_err(|error| {
+                self.problems.push(Problem::at(&tls.place, Severity::Error, message(error), None));
+            })
+            .ok()
+    }
+}
+
+fn known_or(
+    known: &mut HashMap<PathBuf, Authorities>,
+    path: &Path,
+    text: &[u8],
+    read: impl FnOnce(&[u8]) -> Result<Authorities, TlsError>,
+) -> Result<Authorities, TlsError> {
+    if let Some(known) = known.get(path) {
+        return Ok(known.clone());
+    }
+    let read = read(text)?;
+    known.insert(path.to_owned(), read.clone());
+    Ok(read)
+}

@@ -1,0 +1,130 @@
+//! An endpoint inside of TLS: shakes hands, and passes on what is said inside, both ways, to another.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Result, ensure};
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, SupportedProtocolVersion};
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
+
+use crate::place;
+use crate::secure::{Authority, Issued};
+use crate::wire::within;
+
+/// A running endpoint; ends when it goes out of scope.
+#[derive(Debug)]
+pub struct SecureOrigin {
+    address: SocketAddr,
+    shaken: Arc<Mutex<Vec<Shaken>>>,
+    task: JoinHandle<()>,
+}
+
+/// A handshake that ended well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shaken {
+    /// The name that was asked for (SNI).
+    pub server_name: Option<String>,
+    /// Whether a certificate was shown.
+    pub has_certificate: bool,
+    /// Whether a session of before was taken up.
+    pub is_resumed: bool,
+    /// The protocol that is spoken inside (ALPN).
+    pub protocol: Option<String>,
+}
+
+impl SecureOrigin {
+    /// An endpoint in front of `behind` that shows `own` and asks for certificates of `clients`, if there are any.
+    ///
+    /// # Errors
+    /// When nobody can listen, or what was issued cannot be read.
+    pub async fn before(
+        behind: SocketAddr,
+        own: &Issued,
+        clients: Option<&Authority>,
+        versions: &[&'static SupportedProtocolVersion],
+    ) -> Result<Self> {
+        let acceptor = TlsAcceptor::from(Arc::new(server_config(own, clients, versions)?));
+        let listener = TcpListener::bind(place::free_address()?).await?;
+        let address = listener.local_addr()?;
+        let shaken = Arc::<Mutex<Vec<Shaken>>>::default();
+        let seen = Arc::clone(&shaken);
+        let task = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(relay(stream, acceptor.clone(), behind, Arc::clone(&seen)));
+            }
+        });
+        Ok(Self { address, shaken, task })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The handshakes so far.
+    pub fn shaken(&self) -> Vec<Shaken> {
+        self.shaken.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for SecureOrigin {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn relay(
+    stream: TcpStream,
+    acceptor: TlsAcceptor,
+    behind: SocketAddr,
+    seen: Arc<Mutex<Vec<Shaken>>>,
+) -> Result<()> {
+    stream.set_nodelay(true)?;
+    let mut stream = within("a handshake", acceptor.accept(stream)).await??;
+    let session = stream.get_ref().1;
+    let protocol = session.alpn_protocol().map(|name| String::from_utf8_lossy(name).into_owned());
+    let shaken = Shaken {
+        server_name: session.server_name().map(str::to_owned),
+        has_certificate: session.peer_certificates().is_some(),
+        is_resumed: session.handshake_kind() == Some(rustls::HandshakeKind::Resumed),
+        protocol,
+    };
+    seen.lock().unwrap_or_else(PoisonError::into_inner).push(shaken);
+    let mut behind = TcpStream::connect(behind).await?;
+    behind.set_nodelay(true)?;
+    copy_bidirectional(&mut stream, &mut behind).await?;
+    Ok(())
+}
+
+fn server_config(
+    own: &Issued,
+    clients: Option<&Authority>,
+    versions: &[&'static SupportedProtocolVersion],
+) -> Result<ServerConfig> {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder =
+        ServerConfig::builder_with_provider(Arc::clone(&provider)).with_protocol_versions(versions)?;
+    let builder = match clients {
+        None => builder.with_no_client_auth(),
+        Some(authority) => {
+            let mut roots = RootCertStore::empty();
+            roots.add(CertificateDer::from_pem_slice(authority.pem().as_bytes())?)?;
+            let roots = Arc::new(roots);
+            builder.with_client_cert_verifier(
+                WebPkiClientVerifier::builder_with_provider(roots, provider).build()?,
+            )
+        }
+    };
+    let chain: Vec<_> = CertificateDer::pem_slice_iter(own.chain.as_bytes()).collect::<Result<_, _>>()?;
+    ensure!(!chain.is_empty(), "there is no certificate");
+    let mut config = builder.with_single_cert(chain, PrivateKeyDer::from_pem_slice(own.key.as_bytes())?)?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(config)
+}

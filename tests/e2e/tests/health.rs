@@ -1,0 +1,158 @@
+//! Active health checks: who is asked what, and who gets requests.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result, ensure};
+use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::origin::{Script, TapOrigin, response};
+use eddy_e2e::place;
+use eddy_e2e::secure::Authority;
+use eddy_e2e::secure_origin::SecureOrigin;
+use eddy_e2e::wire::get;
+use rustls::version::TLS13;
+
+/// An origin that says how it is.
+struct Patient {
+    origin: TapOrigin,
+    is_well: Arc<AtomicBool>,
+}
+
+impl Patient {
+    async fn new(name: &'static str, is_well: bool) -> Result<Self> {
+        let is_well = Arc::new(AtomicBool::new(is_well));
+        let asked_well = Arc::clone(&is_well);
+        let origin = TapOrigin::with(move |asked| {
+            let is_check = &*asked.request.target == b"/healthz";
+            let status = if is_check && !asked_well.load(Ordering::Relaxed) { 503 } else { 200 };
+            Script::send(response(status, "", name))
+        })
+        .await?;
+        Ok(Self { origin, is_well })
+    }
+
+    fn set_well(&self, is_well: bool) {
+        self.is_well.store(is_well, Ordering::Relaxed);
+    }
+
+    /// How many requests came that are no checks.
+    fn served(&self) -> usize {
+        self.origin.log().requests().iter().filter(|request| &*request.target != b"/healthz").count()
+    }
+}
+
+fn config(endpoints: &str, health: &str) -> String {
+    format!(
+        "workers: 1\nadmin: {{address: ADMIN}}\nlisteners: [{{address: LISTEN, routes: site}}]\n\
+         routes: {{site: [{{cluster: one}}]}}\nclusters:\n  one: {{endpoints: {endpoints}, health: {health}}}\n"
+    )
+}
+
+async fn start(config: &str, endpoints: &[(&str, &TapOrigin)]) -> Result<Gateway> {
+    let substitutes =
+        endpoints.iter().map(|(word, origin)| ((*word).to_owned(), origin.address().to_string())).collect();
+    Gateway::launch(config, Launch { substitutes, ..Launch::default() }).await
+}
+
+const UNWELL: &str = "eddy_cluster_endpoints_unwell{cluster=\"one\"}";
+const QUICK: &str = "{http: {path: /healthz, host: check.test}, interval: 100ms, unhealthy: 2, healthy: 2}";
+
+#[tokio::test]
+async fn who_is_not_well_gets_no_requests_until_it_is() -> Result<()> {
+    let (a, b) = (Patient::new("a", true).await?, Patient::new("b", false).await?);
+    let gateway =
+        start(&config("[FIRST, SECOND]", QUICK), &[("FIRST", &a.origin), ("SECOND", &b.origin)]).await?;
+    // The first answer decides.
+    gateway.until_metric(UNWELL, 1.0).await?;
+    for _ in 0..10 {
+        ensure!(gateway.exchange(get("/", "")).await?.text() == "a");
+    }
+    ensure!(b.served() == 0);
+    let shown = gateway.admin("/clusters").await?.text();
+    ensure!(shown.contains("status 503"), "{shown}");
+    let check = b.origin.log().until_requests(1).await?.pop().context("a check")?;
+    ensure!(check.host() == b"check.test", "{check:?}");
+    ensure!(check.fields.text("user-agent") == "eddy-health-check", "{check:?}");
+    b.set_well(true);
+    gateway.until_metric(UNWELL, 0.0).await?;
+    for _ in 0..10 {
+        ensure!(gateway.exchange(get("/", "")).await?.status == 200);
+    }
+    ensure!(b.served() == 5, "{}", b.served());
+    a.set_well(false);
+    gateway.until_metric(UNWELL, 1.0).await?;
+    ensure!(gateway.exchange(get("/", "")).await?.text() == "b");
+    gateway.lines().until("a health check finds an endpoint well again", 1).await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn when_too_few_are_well_all_are_used() -> Result<()> {
+    let a = Patient::new("a", true).await?;
+    let (b, c) = (Patient::new("b", true).await?, Patient::new("c", false).await?);
+    let words = [("FIRST", &a.origin), ("SECOND", &b.origin), ("THIRD", &c.origin)];
+    let gateway = start(&config("[FIRST, SECOND, THIRD]", QUICK), &words).await?;
+    // Two of three are well: the third is left out.
+    gateway.until_metric(UNWELL, 1.0).await?;
+    b.set_well(false);
+    gateway.lines().until("a health check finds an endpoint not well", 2).await?;
+    // One of three: nobody is.
+    gateway.until_metric(UNWELL, 0.0).await?;
+    let before = (a.served(), b.served(), c.served());
+    for _ in 0..9 {
+        ensure!(gateway.exchange(get("/", "")).await?.status == 200);
+    }
+    let after = (a.served() - before.0, b.served() - before.1, c.served() - before.2);
+    ensure!(after == (3, 3, 3), "{after:?}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn what_is_known_outlives_a_reload() -> Result<()> {
+    let (a, b) = (Patient::new("a", true).await?, Patient::new("b", false).await?);
+    let words = [("FIRST", &a.origin), ("SECOND", &b.origin)];
+    let gateway = start(&config("[FIRST, SECOND]", QUICK), &words).await?;
+    gateway.until_metric(UNWELL, 1.0).await?;
+    // Another interval: everybody is asked anew, and what was known stands until there are answers enough.
+    let slow = QUICK.replace("interval: 100ms", "interval: 10m");
+    gateway.write_config(&config("[FIRST, SECOND]", &slow))?;
+    gateway.lines().until("configuration reloaded", 1).await?;
+    b.set_well(true);
+    for _ in 0..6 {
+        ensure!(gateway.exchange(get("/", "")).await?.text() == "a");
+    }
+    // Without checks nobody is left out.
+    gateway.write_config(
+        &config("[FIRST, SECOND]", "{interval: 10m}").replace(", health: {interval: 10m}", ""),
+    )?;
+    gateway.lines().until("configuration reloaded", 2).await?;
+    for _ in 0..6 {
+        gateway.exchange(get("/", "")).await?;
+    }
+    ensure!(b.served() == 3, "{}", b.served());
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_check_may_only_connect_and_speaks_tls_where_requests_do() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let authority = Authority::new("servers")?;
+    let folder = place::TempDir::new("authority")?;
+    std::fs::write(folder.join("ca.pem"), authority.pem())?;
+    let good =
+        SecureOrigin::before(origin.address(), &authority.issue(&["a.test"])?, None, &[&TLS13]).await?;
+    let other =
+        SecureOrigin::before(origin.address(), &authority.issue(&["b.test"])?, None, &[&TLS13]).await?;
+    let gone = place::free_address()?;
+    let endpoints = format!("['{}', '{}', '{gone}']", good.address(), other.address());
+    let tls = format!("{{server_name: a.test, authorities: {}}}", folder.join("ca.pem").display());
+    let health = "{interval: 100ms, panic_percent: 0}";
+    let gateway = start(&config(&endpoints, &format!("{health}, tls: {tls}")), &[]).await?;
+    gateway.until_metric(UNWELL, 2.0).await?;
+    let shown = gateway.admin("/clusters").await?.text();
+    ensure!(shown.contains("no handshake of TLS: ") && shown.contains("no connection: "), "{shown}");
+    for _ in 0..6 {
+        ensure!(gateway.exchange(get("/", "")).await?.status == 200);
+    }
+    gateway.stop().await
+}

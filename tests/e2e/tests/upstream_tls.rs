@@ -1,0 +1,420 @@
+//! TLS towards endpoints: who is trusted, who is shown what, which links are kept, and what comes through.
+
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Result, ensure};
+use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::origin::{Script, Step, TapOrigin, response};
+use eddy_e2e::place::{self, TempDir};
+use eddy_e2e::secure::{Authority, Issued};
+use eddy_e2e::secure_origin::SecureOrigin;
+use eddy_e2e::wire::{Client, get, within};
+use rustls::version::{TLS12, TLS13};
+
+/// Clusters by what is said of their TLS; each has a rule for its name.
+const CLUSTERS: &[(&str, &str, &str)] = &[
+    ("full", "GOOD", "{server_name: a.test, authorities: CERTS/servers.pem}"),
+    ("quiet", "GOOD", "{server_name: a.test, authorities: CERTS/servers.pem, send_name: false}"),
+    ("name", "GOOD", "{server_name: b.test, authorities: CERTS/servers.pem}"),
+    ("anyname", "GOOD", "{server_name: b.test, authorities: CERTS/servers.pem, verify: authority}"),
+    ("stranger", "GOOD", "{server_name: a.test, authorities: CERTS/others.pem}"),
+    ("machine", "GOOD", "{server_name: a.test}"),
+    ("anybody", "GOOD", "{server_name: b.test, verify: none}"),
+    ("expired", "EXPIRED", "{server_name: a.test, authorities: CERTS/servers.pem, verify: authority}"),
+    ("plain", "ORIGIN", "{server_name: a.test, authorities: CERTS/servers.pem}"),
+    ("old", "OLD", "{server_name: a.test, authorities: CERTS/servers.pem, version_min: tls1.3}"),
+    ("address", "ADDRESSED", "{authorities: CERTS/servers.pem}"),
+];
+
+/// An authority, endpoints with its certificates, and an origin behind them.
+struct Place {
+    origin: TapOrigin,
+    good: SecureOrigin,
+    expired: SecureOrigin,
+    old: SecureOrigin,
+    addressed: SecureOrigin,
+    servers: Authority,
+    others: Authority,
+    /// Where the certificates lie.
+    folder: TempDir,
+}
+
+impl Place {
+    async fn new() -> Result<Self> {
+        let origin = TapOrigin::with(|asked| match &*asked.request.target {
+            b"/full/echo" => Script::steps([Step::Send(response(200, "", &asked.request.body))]),
+            _ => Script::send(response(200, "", "served")),
+        })
+        .await?;
+        let (servers, others) = (Authority::new("servers")?, Authority::new("others")?);
+        let behind = origin.address();
+        let both = [&TLS13, &TLS12];
+        let a = servers.issue(&["a.test"])?;
+        let good = SecureOrigin::before(behind, &a, None, &both).await?;
+        let late = servers.issue_until(&["a.test"], 2021)?;
+        let expired = SecureOrigin::before(behind, &late, None, &both).await?;
+        let old = SecureOrigin::before(behind, &a, None, &[&TLS12]).await?;
+        let addressed = SecureOrigin::before(behind, &a, None, &both).await?;
+        let folder = TempDir::new("authorities")?;
+        std::fs::write(folder.join("servers.pem"), servers.pem())?;
+        std::fs::write(folder.join("others.pem"), others.pem())?;
+        Ok(Self { origin, good, expired, old, addressed, servers, others, folder })
+    }
+
+    fn substitutes(&self) -> Vec<(String, String)> {
+        let addresses = [
+            ("GOOD", self.good.address()),
+            ("EXPIRED", self.expired.address()),
+            ("OLD", self.old.address()),
+            ("ADDRESSED", self.addressed.address()),
+            ("ORIGIN", self.origin.address()),
+        ];
+        let mut words: Vec<(String, String)> =
+            addresses.iter().map(|(word, address)| ((*word).to_owned(), address.to_string())).collect();
+        words.push(("CERTS".to_owned(), self.folder.path().display().to_string()));
+        words
+    }
+
+    async fn start(&self, config: &str) -> Result<Gateway> {
+        let environment =
+            vec![("SSL_CERT_FILE".to_owned(), self.folder.join("others.pem").display().to_string())];
+        let launch = Launch { substitutes: self.substitutes(), environment, ..Launch::default() };
+        Gateway::launch(config, launch).await
+    }
+}
+
+const FRAME: &str = "\
+workers: 1
+admin: {address: ADMIN}
+access_log: {file: stdout, format: json}
+listeners: [{address: LISTEN, routes: site}]
+";
+
+/// A configuration with all of [`CLUSTERS`].
+fn all() -> String {
+    let rule = |name: &str| format!("    - {{match: {{path: {{prefix: /{name}}}}}, cluster: {name}}}\n");
+    let cluster = |(name, endpoint, tls): &(&str, &str, &str)| {
+        format!("  {name}: {{endpoints: ['{endpoint}'], ejection: {{failures: 0}}, tls: {tls}}}\n")
+    };
+    let rules: String = CLUSTERS.iter().map(|(name, ..)| rule(name)).collect();
+    let clusters: String = CLUSTERS.iter().map(cluster).collect();
+    format!("{FRAME}routes:\n  site:\n{rules}clusters:\n{clusters}")
+}
+
+/// One cluster behind every path.
+fn one(cluster: &str) -> String {
+    format!("{FRAME}routes: {{site: [{{cluster: one}}]}}\nclusters:\n  one: {{{cluster}}}\n")
+}
+
+fn outcome(cluster: &str, outcome: &str) -> String {
+    format!("eddy_cluster_tls_handshakes_total{{cluster=\"{cluster}\",outcome=\"{outcome}\"}}")
+}
+
+#[tokio::test]
+async fn an_endpoint_has_to_show_what_is_asked_of_it() -> Result<()> {
+    let place = Place::new().await?;
+    let gateway = place.start(&all()).await?;
+    for cluster in ["full", "quiet", "anyname", "anybody"] {
+        let answer = gateway.exchange(get(&format!("/{cluster}"), "")).await?;
+        ensure!(answer.status == 200 && answer.text() == "served", "{cluster}: {answer:?}");
+        ensure!(gateway.metric(&outcome(cluster, "full")).await? > 0.0, "{cluster}");
+    }
+    let served = place.origin.log().requests().len();
+    for (cluster, word) in [
+        ("name", "name"),
+        ("stranger", "authority"),
+        ("machine", "authority"),
+        ("expired", "expired"),
+        ("plain", "protocol"),
+        ("old", "alert"),
+        ("address", "name"),
+    ] {
+        let answer = gateway.exchange(get(&format!("/{cluster}"), "")).await?;
+        ensure!(answer.status == 502, "{cluster}: {answer:?}");
+        ensure!(gateway.metric(&outcome(cluster, word)).await? > 0.0, "{cluster}: {word}");
+        gateway.lines().until(&format!("\"reason\":\"tls_{word}\""), 1).await?;
+        let failed = format!("eddy_cluster_connects_failed_total{{cluster=\"{cluster}\"}}");
+        ensure!(gateway.metric(&failed).await? > 0.0, "{cluster}");
+    }
+    ensure!(place.origin.log().requests().len() == served, "nothing was said to any of them");
+    gateway.lines().until("a handshake of TLS with an endpoint came to nothing", 7).await?;
+    let names: Vec<Option<String>> =
+        place.good.shaken().into_iter().map(|shaken| shaken.server_name).collect();
+    let [a, b] = ["a.test", "b.test"].map(|name| Some(name.to_owned()));
+    ensure!(names[..2] == [a, None] && names.contains(&b), "{names:?}");
+    ensure!(place.good.shaken().iter().all(|one| one.protocol.as_deref() == Some("http/1.1")));
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn eddy_shows_who_it_is_where_it_is_asked() -> Result<()> {
+    let place = Place::new().await?;
+    let clients = Authority::new("clients")?;
+    let own = clients.issue_client("eddy")?;
+    own.write(place.folder.path(), "own")?;
+    place.others.issue_client("eddy")?.write(place.folder.path(), "forged")?;
+    let a = place.servers.issue(&["a.test"])?;
+    for versions in [[&TLS13], [&TLS12]] {
+        let asking = SecureOrigin::before(place.origin.address(), &a, Some(&clients), &versions).await?;
+        let tls = "server_name: a.test, authorities: CERTS/servers.pem";
+        for (certificate, is_let_in) in [
+            (", certificate: {chain: CERTS/own.crt, key: CERTS/own.key}", true),
+            (", certificate: {chain: CERTS/forged.crt, key: CERTS/forged.key}", false),
+            ("", false),
+        ] {
+            let cluster = format!("endpoints: ['{}'], tls: {{{tls}{certificate}}}", asking.address());
+            let gateway = place.start(&one(&cluster)).await?;
+            let answer = gateway.exchange(get("/", "")).await?;
+            ensure!(answer.status == if is_let_in { 200 } else { 502 }, "{certificate}: {answer:?}");
+            if !is_let_in {
+                gateway.lines().until("\"reason\":\"tls_alert\"", 1).await?;
+            }
+            gateway.stop().await?;
+        }
+        ensure!(asking.shaken().iter().all(|shaken| shaken.has_certificate));
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn links_are_kept_and_sessions_taken_up_again() -> Result<()> {
+    let place = Place::new().await?;
+    let tls = "tls: {server_name: a.test, authorities: CERTS/servers.pem}";
+    let gateway = place.start(&one(&format!("endpoints: ['GOOD'], {tls}"))).await?;
+    let mut client = gateway.client().await?;
+    for _ in 0..5 {
+        // What cannot be repeated goes over a link that is seen to be open.
+        let post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi";
+        ensure!(client.exchange(post).await?.status == 200);
+    }
+    ensure!(place.good.shaken().len() == 1, "{:?}", place.good.shaken());
+    gateway.stop().await?;
+    for endpoint in ["GOOD", "OLD"] {
+        let cluster = format!("endpoints: ['{endpoint}'], pool: {{idle: 0}}, {tls}");
+        let gateway = place.start(&one(&cluster)).await?;
+        for _ in 0..3 {
+            ensure!(gateway.exchange(get("/", "")).await?.status == 200);
+        }
+        ensure!(gateway.metric(&outcome("one", "full")).await? == 1.0, "{endpoint}");
+        ensure!(gateway.metric(&outcome("one", "resumed")).await? == 2.0, "{endpoint}");
+        // Another reload of the same goes on with the same sessions.
+        gateway.write_config(&one(&format!("{cluster}, connect_timeout: 4s")))?;
+        gateway.lines().until("configuration reloaded", 1).await?;
+        ensure!(gateway.exchange(get("/", "")).await?.status == 200);
+        ensure!(gateway.metric(&outcome("one", "resumed")).await? == 3.0, "{endpoint}");
+        gateway.stop().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn whom_is_trusted_no_longer_is_spoken_to_no_longer() -> Result<()> {
+    let place = Place::new().await?;
+    let cluster = "endpoints: ['GOOD'], ejection: {failures: 0}, tls: {server_name: a.test, authorities: CERTS/trusted.pem}";
+    let trust = |authority: &Authority| -> Result<()> {
+        let next = place.folder.join("next");
+        std::fs::write(&next, authority.pem())?;
+        Ok(std::fs::rename(next, place.folder.join("trusted.pem"))?)
+    };
+    trust(&place.servers)?;
+    let gateway = place.start(&one(cluster)).await?;
+    ensure!(gateway.exchange(get("/", "")).await?.status == 200);
+    trust(&place.others)?;
+    gateway.lines().until("configuration reloaded", 1).await?;
+    let answer = gateway.exchange(get("/", "")).await?;
+    ensure!(answer.status == 502, "the link of before is not used: {answer:?}");
+    gateway.lines().until("\"reason\":\"tls_authority\"", 1).await?;
+    trust(&place.servers)?;
+    gateway.lines().until("configuration reloaded", 2).await?;
+    ensure!(gateway.exchange(get("/", "")).await?.status == 200);
+    ensure!(place.good.shaken().len() == 2 && !place.good.shaken()[1].is_resumed);
+    // One that can't be used changes nothing.
+    std::fs::write(place.folder.join("trusted.pem"), "nobody")?;
+    gateway.lines().until("configuration rejected", 1).await?;
+    ensure!(gateway.exchange(get("/", "")).await?.status == 200);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn an_endpoint_that_fails_handshakes_is_left_out() -> Result<()> {
+    let place = Place::new().await?;
+    let cluster = "endpoints: ['GOOD', 'EXPIRED'], ejection: {failures: 2}, tls: {server_name: a.test, authorities: CERTS/servers.pem}";
+    let gateway = place.start(&one(cluster)).await?;
+    for _ in 0..12 {
+        let answer = gateway.exchange("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi").await?;
+        ensure!(answer.status == 200, "nothing was said to the other: {answer:?}");
+    }
+    gateway.until_metric("eddy_cluster_endpoints_ejected{cluster=\"one\"}", 1.0).await?;
+    ensure!(gateway.metric(&outcome("one", "expired")).await? == 2.0);
+    ensure!(place.origin.log().requests().len() == 12);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn bodies_come_through_whole_in_both_directions() -> Result<()> {
+    let place = Place::new().await?;
+    let gateway = place.start(&all()).await?;
+    let mut client = gateway.client().await?;
+    // Around what a record holds, and what buffers hold.
+    for size in [0, 1, 4095, 4096, 4097, 16_383, 16_384, 16_385, 32_768, 65_536, 70_001, 3_000_000] {
+        let body: Vec<u8> =
+            (0..size).map(|number: u32| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        let mut request =
+            format!("POST /full/echo HTTP/1.1\r\nHost: a\r\nContent-Length: {size}\r\n\r\n").into_bytes();
+        request.extend_from_slice(&body);
+        let answer = client.exchange(request).await?;
+        ensure!(answer.status == 200 && answer.body == body, "{size}: {}", answer.status);
+    }
+    ensure!(place.good.shaken().len() == 1, "over one link");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_filter_asks_over_tls_as_well() -> Result<()> {
+    let place = Place::new().await?;
+    let frame = FRAME.replace("routes: site}", "routes: site, filters: [ask]}");
+    let config = format!(
+        "{frame}routes: {{site: [{{respond: {{status: 200, body: answered}}}}]}}\n\
+         filters:\n  ask:\n    lua:\n      source: |\n        function envoy_on_request(h)\n          \
+         local headers, body = h:httpCall('one', {{[':method'] = 'GET', [':path'] = '/', [':authority'] = 'a'}}, nil, 3000)\n          \
+         h:respond({{[':status'] = headers[':status']}}, body)\n        end\n\
+         clusters:\n  one: {{endpoints: ['GOOD'], tls: {{server_name: a.test, authorities: CERTS/servers.pem}}}}\n"
+    );
+    let gateway = place.start(&config).await?;
+    let answer = gateway.exchange(get("/", "")).await?;
+    ensure!(answer.status == 200 && answer.text() == "served", "{answer:?}");
+    ensure!(place.good.shaken().len() == 1);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn an_nginx_conf_leads_to_upstreams_inside_of_tls() -> Result<()> {
+    let place = Place::new().await?;
+    let config = "\
+events {}
+http {
+    upstream a.test { server GOOD; }
+    access_log off;
+    server {
+        listen LISTEN;
+        location / { proxy_pass https://a.test; }
+        location /checked/ {
+            proxy_ssl_verify on;
+            proxy_ssl_trusted_certificate CERTS/servers.pem;
+            proxy_ssl_server_name on;
+            proxy_pass https://a.test/;
+        }
+        location /strange/ {
+            proxy_ssl_verify on;
+            proxy_ssl_trusted_certificate CERTS/others.pem;
+            proxy_pass https://a.test;
+        }
+        location /named/ {
+            proxy_ssl_verify on;
+            proxy_ssl_trusted_certificate CERTS/servers.pem;
+            proxy_ssl_name b.test;
+            proxy_pass https://a.test;
+        }
+        location /computed/ {
+            set $where a.test;
+            proxy_ssl_verify on;
+            proxy_ssl_trusted_certificate CERTS/servers.pem;
+            proxy_pass https://$where;
+        }
+    }
+}
+";
+    let launch = Launch { substitutes: place.substitutes(), file: Some("nginx.conf"), ..Launch::default() };
+    let gateway = Gateway::launch(config, launch).await?;
+    for (path, status) in
+        [("/", 200), ("/checked/", 200), ("/strange/", 502), ("/named/", 502), ("/computed/", 200)]
+    {
+        let answer = gateway.exchange(get(path, "")).await?;
+        ensure!(answer.status == status, "{path}: {answer:?}");
+    }
+    let asked: Vec<_> = place.origin.log().requests().iter().map(|one| one.host().to_vec()).collect();
+    ensure!(asked == [b"a.test", b"a.test", b"a.test"], "{asked:?}");
+    let names: Vec<_> = place.good.shaken().into_iter().map(|shaken| shaken.server_name).collect();
+    ensure!(names.iter().flatten().collect::<Vec<_>>() == ["a.test"], "{names:?}");
+    ensure!(names.contains(&None), "NGINX tells no name unless it is told to: {names:?}");
+    gateway.stop().await
+}
+
+/// The real NGINX as an endpoint that asks who comes.
+struct Nginx {
+    process: Child,
+    address: SocketAddr,
+    _folder: TempDir,
+}
+
+impl Nginx {
+    /// `None` where it is not installed.
+    async fn start(own: &Issued, clients: &Authority) -> Result<Option<Self>> {
+        if !std::path::Path::new(NGINX).exists() {
+            ensure!(place::variable("EDDY_REQUIRE_PEERS").is_none(), "nginx is required and not installed");
+            eprintln!("nginx is not installed; it was not asked");
+            return Ok(None);
+        }
+        let folder = TempDir::new("nginx")?;
+        own.write(folder.path(), "own")?;
+        std::fs::write(folder.join("clients.pem"), clients.pem())?;
+        let address = place::free_address()?;
+        let shown = folder.path().display();
+        let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+        let temp: String = kinds.iter().map(|kind| format!("{kind}_temp_path {shown}/{kind}; ")).collect();
+        let config = format!(
+            "daemon off; master_process off; pid {shown}/pid; events {{}} http {{ access_log off; {temp} server {{ \
+             listen {address} ssl; ssl_protocols TLSv1.2 TLSv1.3; ssl_certificate {shown}/own.crt; ssl_certificate_key {shown}/own.key; \
+             ssl_client_certificate {shown}/clients.pem; ssl_verify_client on; keepalive_timeout 60; \
+             location / {{ return 200 \"$ssl_protocol $ssl_server_name $ssl_client_s_dn $ssl_session_reused $request_length\"; }} }} }}"
+        );
+        std::fs::write(folder.join("nginx.conf"), config)?;
+        let process = Command::new(NGINX)
+            .args(["-p", &shown.to_string(), "-c", "nginx.conf", "-e", "stderr"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let nginx = Self { process, address, _folder: folder };
+        within("nginx", async {
+            while Client::connect(address).await.is_err() {
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            }
+        })
+        .await?;
+        Ok(Some(nginx))
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        // It is this test's own, and nobody waits for what it says.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+const NGINX: &str = "/usr/sbin/nginx";
+
+#[tokio::test]
+async fn the_real_nginx_takes_eddy_for_what_it_shows() -> Result<()> {
+    let place = Place::new().await?;
+    let clients = Authority::new("clients")?;
+    clients.issue_client("eddy")?.write(place.folder.path(), "own")?;
+    let Some(nginx) = Nginx::start(&place.servers.issue(&["a.test"])?, &clients).await? else {
+        return Ok(());
+    };
+    let tls = "tls: {server_name: a.test, authorities: CERTS/servers.pem, certificate: {chain: CERTS/own.crt, key: CERTS/own.key}}";
+    for (pool, reused) in [("", [".", "."]), ("pool: {idle: 0}, ", [".", "r"])] {
+        let gateway = place.start(&one(&format!("endpoints: ['{}'], {pool}{tls}", nginx.address))).await?;
+        for reused in reused {
+            let answer = gateway.exchange(get("/", "")).await?;
+            let said = answer.text();
+            ensure!(answer.status == 200, "{answer:?}");
+            ensure!(said.starts_with("TLSv1.3 a.test CN=eddy"), "{said}");
+            ensure!(said.contains(&format!("CN=eddy {reused} ")), "{said}");
+        }
+        gateway.stop().await?;
+    }
+    Ok(())
+}
