@@ -124,6 +124,7 @@ impl FieldList {
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "most fields mean nothing to the framing")]
     fn add_regular(&mut self, name: &[u8], value: &[u8]) {
         match FieldId::from_name(name) {
             // They would say something of a connection of HTTP/1.

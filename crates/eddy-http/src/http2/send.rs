@@ -57,8 +57,8 @@ impl Http2 {
         while sent < total {
             let has_room = !self.is_full();
             let Some(stream) = open(&mut self.streams, id) else { return Err(Gone) };
-            let window = stream.send_window.min(self.send_window).clamp(0, FRAME_BYTES_MAX as i64);
-            let count = usize::try_from(window).unwrap_or(0).min(total - sent);
+            let window = usize::try_from(stream.send_window.min(self.send_window)).unwrap_or(0);
+            let count = window.min(FRAME_BYTES_MAX).min(total - sent);
             if count == 0 || !has_room {
                 // The stream's own window wakes it by itself.
                 if (stream.send_window > 0 || !has_room) && !self.stalled.contains(&id) {

@@ -26,8 +26,11 @@ enum Shape {
 
 use Shape::{Host, Routes, Whole};
 
+/// An example that is left out, and why.
+type LeftOut = (String, String);
+
 /// The questions of all examples, and for each the answer that is expected and where it comes from.
-pub(crate) fn all() -> Result<(Vec<Questions>, Vec<(String, String)>)> {
+pub(crate) fn all() -> Result<(Vec<Questions>, Vec<LeftOut>)> {
     let (mut hosts, mut requests, mut expected) = (Vec::new(), Vec::new(), Vec::new());
     let mut wholes = Vec::new();
     for (number, example) in EXAMPLES.iter().enumerate() {

@@ -3,8 +3,6 @@
 //! Both run as programs with the same file. What Envoy said is kept in `recorded/`, and stands in for it where it is not
 //! installed. `EDDY_REQUIRE_PEERS=1` makes its absence a failure, `UPDATE=1` records anew.
 
-#![expect(clippy::print_stdout, reason = "a test says what it compared")]
-
 mod actions;
 mod coverage;
 mod documented;

@@ -32,13 +32,9 @@ impl Table {
 
     /// The field with this index: the known ones first, then those that were sent, the latest first.
     pub(super) fn get(&self, index: usize) -> Option<(&[u8], &[u8])> {
-        let own = match index.checked_sub(KNOWN.len() + 1) {
-            None => {
-                return KNOWN
-                    .get(index.checked_sub(1)?)
-                    .map(|(name, value)| (name.as_bytes(), value.as_bytes()));
-            }
-            Some(own) => own,
+        let Some(own) = index.checked_sub(KNOWN.len() + 1) else {
+            let (name, value) = KNOWN.get(index.checked_sub(1)?)?;
+            return Some((name.as_bytes(), value.as_bytes()));
         };
         let entry = self.entries.get(own)?;
         entry.text.split_at_checked(entry.name_bytes)
