@@ -350,6 +350,7 @@ struct Nginx {
 
 impl Nginx {
     /// `None` where it is not installed.
+    #[expect(clippy::print_stderr, reason = "what was not compared is told")]
     async fn start(own: &Issued, clients: &Authority) -> Result<Option<Self>> {
         if !std::path::Path::new(NGINX).exists() {
             ensure!(place::variable("EDDY_REQUIRE_PEERS").is_none(), "nginx is required and not installed");

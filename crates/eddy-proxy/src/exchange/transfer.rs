@@ -434,10 +434,10 @@ impl Transfer<'_, '_> {
                 Ok(true)
             }
             Poll::Ready(Ok(Fill::End)) => self.end_of_response().map(|()| true),
-            Poll::Ready(Err(error)) => match self.broken_link() {
-                Fault::LinkClosed if is_alert(&error) => Err(Fault::TlsAlert),
-                fault => Err(fault),
-            },
+            Poll::Ready(Err(error)) => {
+                let fault = self.broken_link();
+                Err(if fault == Fault::LinkClosed && is_alert(&error) { Fault::TlsAlert } else { fault })
+            }
             Poll::Pending => {
                 if input.is_empty() {
                     exchange.release_input(&worker.buffers);

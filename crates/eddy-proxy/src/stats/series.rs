@@ -114,11 +114,10 @@ pub(crate) const HANDSHAKE_FAILURE_LABELS: [&str; 10] = [
 impl HandshakeFailure {
     /// The failure that a fault of a client is.
     pub(crate) fn of_client(fault: &HandshakeFault) -> Self {
-        match Self::of_endpoint(fault.kind()) {
-            // Its certificate is not taken; why is the client's business.
-            Self::Name | Self::Authority | Self::Expired => Self::Certificate,
-            other => other,
-        }
+        let failure = Self::of_endpoint(fault.kind());
+        // Where its certificate is not taken, why is the client's business.
+        let is_of_certificate = matches!(failure, Self::Name | Self::Authority | Self::Expired);
+        if is_of_certificate { Self::Certificate } else { failure }
     }
 
     /// The failure that a fault of an endpoint is.

@@ -114,9 +114,11 @@ pub(crate) fn pack(sources: &[SourceText], bundle: Option<&Path>, tls: Option<&T
 
 /// The configuration that [`pack`] kept, if it still is one; another version of eddy may have written it.
 pub(crate) fn unpack(bytes: &[u8]) -> Option<Loaded> {
-    let (texts, bundle, tls): (Vec<(String, String, bool)>, Option<PathBuf>, Option<TlsFiles>) =
+    /// A source: its path, its text, and whether another includes it.
+    type Kept = (String, String, bool);
+    let (texts, bundle, tls): (Vec<Kept>, Option<PathBuf>, Option<TlsFiles>) =
         serde_json::from_slice(bytes).ok()?;
-    let source = |(path, text, is_included): &(String, String, bool)| SourceText {
+    let source = |(path, text, is_included): &Kept| SourceText {
         is_included: *is_included,
         ..SourceText::new(path, text)
     };

@@ -121,7 +121,8 @@ impl Parser<'_> {
 
     fn of_machine(&mut self, tls: &ClusterTlsConfig) -> Option<Authorities> {
         // Files that were kept by another version of eddy need not have them.
-        let (path, text) = self.files.machine().unwrap_or((Path::new("the machine's authorities"), &[]));
+        let (path, text) =
+            self.files.machine().unwrap_or_else(|| (Path::new("the machine's authorities"), &[]));
         let found = known_or(&mut self.authorities, path, text, Authorities::of_machine);
         let message = |error| format!("`{}`: {error}", path.display());
         found
