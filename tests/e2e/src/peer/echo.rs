@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use crate::place::TempDir;
 
-/// Answers every request with its method, target and host, and its fields whose names begin with `x-t-`, in their order.
+/// Answers every request with its method, target and host, and its fields whose names begin with `x-t-`, by name.
 ///
 /// Its threads end with their connections, the one that accepts with the process.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ fn serve(stream: &UnixStream) -> std::io::Result<()> {
         let first = first?;
         let mut words = first.split(' ');
         let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        let (mut host, mut own) = (String::new(), String::new());
+        let (mut host, mut own) = (String::new(), Vec::new());
         loop {
             let Some(line) = lines.next() else { return Ok(()) };
             let line = line?;
@@ -56,9 +56,12 @@ fn serve(stream: &UnixStream) -> std::io::Result<()> {
             if name == "host" {
                 value.clone_into(&mut host);
             } else if name.starts_with("x-t-") {
-                own.push_str(&format!(" {name}={value}"));
+                own.push((name, value.to_owned()));
             }
         }
+        // Among fields of different names no order counts.
+        own.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let own: String = own.iter().map(|(name, value)| format!(" {name}={value}")).collect();
         let body = format!("{method} {target} {host}{own}");
         let sent = if method == "HEAD" { "" } else { &body };
         output.write_all(

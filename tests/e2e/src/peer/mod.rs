@@ -3,7 +3,6 @@
 mod crowd;
 mod echo;
 mod envoy;
-
 mod recorded;
 
 pub use crowd::{Crowd, Reply};

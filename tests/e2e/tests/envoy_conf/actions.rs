@@ -10,7 +10,7 @@ pub(crate) const CLUSTERS: [&str; 2] = ["one", "two"];
 /// Gives a route something to do; the name of the kind.
 pub(crate) fn act(draw: &mut Draw, route: &mut Value, number: usize, templates: &[&str]) -> &'static str {
     if draw.percent(20) {
-        fields(draw, route, number);
+        fields(draw, route, "", number);
     }
     match draw.below(100) {
         0..65 => {
@@ -65,7 +65,7 @@ fn forward(draw: &mut Draw, number: usize, templates: &[&str]) -> Value {
         // Weights that leave nothing to chance.
         let mut two = json!({"name": "two", "weight": 7});
         if draw.percent(30) {
-            fields(draw, &mut two, number);
+            fields(draw, &mut two, "share-", number);
         }
         json!({"weighted_clusters": {"clusters": [{"name": "one", "weight": 0}, two]}})
     } else {
@@ -81,7 +81,9 @@ fn forward(draw: &mut Draw, number: usize, templates: &[&str]) -> Value {
         return own;
     }
     match draw.below(4) {
-        0 => own["prefix_rewrite"] = format!("{}{number}", draw.of(&["/p", "/p/", "/"])).into(),
+        0 if templates.is_empty() => {
+            own["prefix_rewrite"] = format!("{}{number}", draw.of(&["/p", "/p/", "/"])).into();
+        }
         1 => own["regex_rewrite"] = replacement(draw),
         _ => {}
     }
@@ -95,7 +97,7 @@ fn replacement(draw: &mut Draw) -> Value {
     let (expression, substitution) = *draw.of(&[
         ("a", "z"),
         ("^/(.)(.*)$", r"/\2/of/\1"),
-        ("/b", ""),
+        ("/b", "/"),
         ("^/(a+)", r"/<\1>"),
         ("(?i)/A", "/y"),
         ("[ab]+", r"\0-"),
@@ -104,13 +106,13 @@ fn replacement(draw: &mut Draw) -> Value {
     json!({"pattern": {"regex": expression}, "substitution": substitution})
 }
 
-/// Fields that are added and removed, at one level.
-pub(crate) fn fields(draw: &mut Draw, owner: &mut Value, number: usize) {
-    let name = *draw.of(&["x-t-a", "x-t-b", "X-T-C"]);
+/// Fields that are added and removed at one level, which has names of its own: Envoy goes level by level, eddy does not.
+pub(crate) fn fields(draw: &mut Draw, owner: &mut Value, level: &str, number: usize) {
+    let name = format!("x-t-{level}{}", draw.of(&["a", "b", "C"]));
     let header = json!({"key": name, "value": format!("v{number}%%")});
     let how = *draw.of(&["APPEND_IF_EXISTS_OR_ADD", "OVERWRITE_IF_EXISTS_OR_ADD"]);
     let added = json!([{"header": header, "append_action": how}]);
-    let removed = json!([*draw.of(&["x-t-a", "x-t-b", "x"])]);
+    let removed = json!([format!("x-t-{level}{}", draw.of(&["a", "b"]))]);
     match draw.below(4) {
         0 => owner["request_headers_to_remove"] = removed,
         1 | 2 => owner["request_headers_to_add"] = added,

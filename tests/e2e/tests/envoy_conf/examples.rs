@@ -428,7 +428,7 @@ pub(crate) const EXAMPLES: &[Example] = &[
         shape: Host(
             r#"{"request_headers_to_add": [{"header": {"key": "x-t-host", "value": "h"}}], "routes": [{"match": {"prefix": "/"}, "request_headers_to_add": [{"header": {"key": "x-t-share", "value": "50%%"}}], "request_headers_to_remove": ["x-t-gone"], "to": {}}]}"#,
         ),
-        asks: "/ x-t-gone=1 => 200 GET / e40.test x-t-share=50% x-t-host=h",
+        asks: "/ x-t-gone=1 => 200 GET / e40.test x-t-host=h x-t-share=50%",
     },
     Example {
         section: "base.proto#HeaderValueOption.append_action",

@@ -74,7 +74,7 @@ impl Maker<'_> {
             own.extend(more.clone());
         }
         if self.draw.percent(50) {
-            fields(self.draw, &mut own, 0);
+            fields(self.draw, &mut own, "whole-", 0);
         }
         Questions { config: bootstrap(&own, settings, &CLUSTERS), requests }
     }
@@ -95,7 +95,7 @@ impl Maker<'_> {
             }
         }
         if self.draw.percent(15) {
-            fields(self.draw, &mut own, 0);
+            fields(self.draw, &mut own, "host-", 0);
         }
         own
     }
