@@ -28,6 +28,9 @@ pub struct CertificateFiles {
     pub key: WrittenPath,
     /// An OCSP response, DER.
     pub ocsp: Option<WrittenPath>,
+    /// The hosts that it is shown for instead of those that it names: `*.` in front stands for any number of labels, `*`
+    /// for every host. Default those that it names.
+    pub hosts: Option<Vec<String>>,
 }
 
 impl CertificateFiles {
@@ -46,9 +49,22 @@ pub struct ClientCertificatesConfig {
 }
 
 impl ListenerTlsConfig {
+    /// These certificates, and else what holds unless the configuration says otherwise.
+    pub fn new(certificates: Vec<CertificateFiles>) -> Self {
+        Self {
+            certificates,
+            is_strict: false,
+            version_min: TlsVersion::default(),
+            clients: None,
+            handshake_timeout: HANDSHAKE_TIMEOUT,
+        }
+    }
+
     /// Every file that is named.
     pub fn files(&self) -> impl Iterator<Item = &WrittenPath> {
         let clients = self.clients.iter().map(|clients| &clients.authorities);
         self.certificates.iter().flat_map(CertificateFiles::all).chain(clients)
     }
 }
+
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);

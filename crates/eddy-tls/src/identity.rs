@@ -20,6 +20,8 @@ use crate::authorities::Fingerprint;
 pub struct Identity {
     pub(crate) key: Arc<CertifiedKey>,
     names: Vec<String>,
+    /// The hosts that it is shown for whatever its names are; none for those of its names.
+    shown_for: Option<Vec<String>>,
     validity: Validity,
     print: Fingerprint,
 }
@@ -122,7 +124,7 @@ impl Identity {
         // The chain holds no longer than the shortest of its certificates.
         let validity = certificates.iter().map(validity_of).reduce(Validity::both);
         let validity = validity.ok_or(IdentityError::NoCertificate)?;
-        Ok(Self { key: Arc::new(certified), names, validity, print })
+        Ok(Self { key: Arc::new(certified), names, shown_for: None, validity, print })
     }
 
     /// The hosts that the certificate is for, in lower case: names, perhaps with `*.` in front, and addresses.
@@ -133,6 +135,17 @@ impl Identity {
     /// The same for the same chain and key, and for no others.
     pub fn print(&self) -> &Fingerprint {
         &self.print
+    }
+
+    /// The same identity, shown for these hosts instead of those that it names: in lower case, `*.` in front for any number
+    /// of labels, `*` for every host.
+    pub fn shown_for(self, hosts: Vec<String>) -> Self {
+        Self { shown_for: Some(hosts), ..self }
+    }
+
+    /// The hosts that it is shown for instead of those that it names.
+    pub(crate) fn other_hosts(&self) -> Option<&[String]> {
+        self.shown_for.as_deref()
     }
 
     /// When the whole chain holds.

@@ -8,14 +8,18 @@ use rustls::sign::CertifiedKey;
 
 use crate::identity::Identity;
 
-/// The identities of a listener by name: exact names first, then `*.` with one label in its place, then the first
-/// identity of all.
+/// The identities of a listener by name: exact names first, then `*.` with one label in its place, then the longest domain
+/// that an identity is to be shown below, then those for every host, then the first identity of all.
 #[derive(Debug)]
 pub struct Names {
     /// By name; of several identities for one name the first that the client can check is shown.
     exact: HashMap<String, Vec<Arc<CertifiedKey>>>,
     /// By what stands behind `*.`.
     wildcard: HashMap<String, Vec<Arc<CertifiedKey>>>,
+    /// By the domain that it is shown below, whatever its names are.
+    below: HashMap<String, Vec<Arc<CertifiedKey>>>,
+    /// Those that are shown for every host, whatever their names are.
+    every: Vec<Arc<CertifiedKey>>,
     /// What is shown to clients that ask for no name, or for one that no identity has; all of them, in their order.
     all: Vec<Arc<CertifiedKey>>,
     /// Whether those are turned away who ask for a name that no identity has.
@@ -25,9 +29,20 @@ pub struct Names {
 impl Names {
     /// The names of these identities, in their order.
     pub fn new(identities: &[Identity], is_strict: bool) -> Self {
-        let mut names = Self { exact: HashMap::new(), wildcard: HashMap::new(), all: Vec::new(), is_strict };
+        let mut names = Self {
+            exact: HashMap::new(),
+            wildcard: HashMap::new(),
+            below: HashMap::new(),
+            every: Vec::new(),
+            all: Vec::new(),
+            is_strict,
+        };
         for identity in identities {
             names.all.push(Arc::clone(&identity.key));
+            if let Some(hosts) = identity.other_hosts() {
+                hosts.iter().for_each(|host| names.show_for(host, &identity.key));
+                continue;
+            }
             for name in identity.names() {
                 let (table, name) = match name.strip_prefix("*.") {
                     Some(parent) => (&mut names.wildcard, parent),
@@ -39,14 +54,36 @@ impl Names {
         names
     }
 
+    fn show_for(&mut self, host: &str, key: &Arc<CertifiedKey>) {
+        let list = match host.strip_prefix('*') {
+            None => self.exact.entry(host.to_owned()).or_default(),
+            Some("") => &mut self.every,
+            Some(parent) => self.below.entry(parent.trim_start_matches('.').to_owned()).or_default(),
+        };
+        list.push(Arc::clone(key));
+    }
+
+    /// Those that are shown below the longest domain that a name is in.
+    fn find_below(&self, name: &str) -> Option<&Vec<Arc<CertifiedKey>>> {
+        let mut rest = name;
+        while let Some((_, parent)) = rest.split_once('.') {
+            if let Some(found) = self.below.get(parent) {
+                return Some(found);
+            }
+            rest = parent;
+        }
+        None
+    }
+
     /// The identities for a name, the preferred one first; empty where a client is to be turned away.
     fn find(&self, name: Option<&str>) -> &[Arc<CertifiedKey>] {
         let Some(name) = name else { return &self.all };
         // rustls gives names in lower case and without a dot at the end, and refuses what is no name.
         let exact = self.exact.get(name);
         let found = exact.or_else(|| self.wildcard.get(name.split_once('.')?.1));
-        match found {
+        match found.or_else(|| self.find_below(name)) {
             Some(found) => found,
+            None if !self.every.is_empty() => &self.every,
             None if self.is_strict => &[],
             None => &self.all,
         }
@@ -97,5 +134,31 @@ mod tests {
             assert_eq!(which(&strict, Some(name)), [] as [usize; 0], "{name}");
         }
         assert_eq!(which(&strict, None), [0, 1, 2]);
+    }
+
+    #[test]
+    fn an_identity_can_be_shown_for_other_hosts_than_it_names() {
+        let shown = |hosts: &[&str]| {
+            identity(&["own.test"]).shown_for(hosts.iter().map(|host| (*host).to_owned()).collect())
+        };
+        let mut all = vec![shown(&["*.b.test"]), shown(&["a.test", "x.b.test"]), shown(&["*.y.b.test"])];
+        let which = |all: &[Identity], name: &str| -> Vec<usize> {
+            let names = Names::new(all, true);
+            let place = |key: &Arc<CertifiedKey>| all.iter().position(|one| Arc::ptr_eq(&one.key, key));
+            names.find(Some(name)).iter().filter_map(place).collect()
+        };
+        for (name, expected) in [
+            ("a.test", Some(1)),
+            ("x.b.test", Some(1)),
+            ("z.x.b.test", Some(0)),
+            ("b.test", None),
+            ("q.y.b.test", Some(2)),
+            ("own.test", None),
+        ] {
+            assert_eq!(which(&all, name), expected.into_iter().collect::<Vec<_>>(), "{name}");
+        }
+        all.push(shown(&["*"]));
+        assert_eq!(which(&all, "own.test"), [3]);
+        assert_eq!(which(&all, "a.test"), [1]);
     }
 }

@@ -18,6 +18,7 @@ use crate::config::{
 use crate::dialect::gateway_api::ObjectStatus;
 use crate::problem::{Place, Report, SourceText};
 use crate::read::At;
+use crate::tls::ListenerTlsConfig;
 use crate::value::Name;
 
 /// Listeners, tables, actions and clusters so far.
@@ -142,15 +143,49 @@ impl Draft<'_, '_> {
         place: Place,
         report: &mut Report,
     ) {
+        self.serve_by(name, address, table, None, place, report);
+    }
+
+    /// The same over TLS; certificates come after those that are shown there already.
+    pub(crate) fn serve_tls(
+        &mut self,
+        name: Arc<str>,
+        address: &ListenAddress,
+        table: usize,
+        tls: ListenerTlsConfig,
+        place: Place,
+        report: &mut Report,
+    ) {
+        self.serve_by(name, address, table, Some(tls), place, report);
+    }
+
+    fn serve_by(
+        &mut self,
+        name: Arc<str>,
+        address: &ListenAddress,
+        table: usize,
+        tls: Option<ListenerTlsConfig>,
+        place: Place,
+        report: &mut Report,
+    ) {
         let is_same = |listener: &ListenerConfig| {
             // Any free port is another each time.
             let is_free = matches!(address, ListenAddress::Tcp(address) if address.port() == 0);
             listener.address == *address && (!is_free || listener.name == name)
         };
         if let Some(listener) = self.listeners.iter_mut().find(|listener| is_same(listener)) {
-            match &mut listener.serve {
-                Serve::Routes(tables) => tables.push(table),
-                Serve::Sites(_) | Serve::Demo | Serve::Forward(_) => {
+            match (&mut listener.serve, &mut listener.tls, tls) {
+                (Serve::Routes(tables), None, None) => tables.push(table),
+                (Serve::Routes(tables), Some(known), Some(tls)) => {
+                    tables.push(table);
+                    known.certificates.extend(tls.certificates);
+                    known.is_strict &= tls.is_strict;
+                }
+                (Serve::Routes(_), known, _) => {
+                    let spoken = if known.is_some() { "over TLS" } else { "without TLS" };
+                    report.error(place, format!("something listens at `{address}` {spoken} already"));
+                }
+                (Serve::Sites(_) | Serve::Demo | Serve::Forward(_), ..) => {
                     report
                         .error(place, format!("something that has no routes listens at `{address}` already"));
                 }
@@ -164,7 +199,7 @@ impl Draft<'_, '_> {
             name,
             address: address.clone(),
             serve: Serve::Routes(vec![table]),
-            tls: None,
+            tls,
             proxy_protocol: None,
             limits: HttpLimits::default(),
             timeouts: HttpTimeouts::default(),

@@ -67,9 +67,15 @@ impl Writer {
             }
             Form::Mapping { entries, .. } => {
                 let is_secret = trust == Trust::MayBeSecret && is_secret_pair(entries);
+                let is_object = is_object_of_secrets(entries);
                 for (entry, number) in entries.iter().zip(0..) {
                     self.begin_line(indent, after, number);
-                    let trust = if is_secret && entry.key.text == "value" { Trust::None } else { trust };
+                    let key = &*entry.key.text;
+                    let is_value = is_secret && key == "value";
+                    // Of a Secret only what names it may be seen, whatever else somebody has put there.
+                    let is_hidden =
+                        is_value || is_object && !matches!(key, "apiVersion" | "kind" | "metadata" | "type");
+                    let trust = if is_hidden { Trust::None } else { trust };
                     self.entry(entry, indent, trust);
                 }
             }
@@ -166,6 +172,14 @@ fn is_secret_pair(entries: &[Entry<'_>]) -> bool {
     })
 }
 
+/// Whether these are the keys of a Secret of Kubernetes.
+fn is_object_of_secrets(entries: &[Entry<'_>]) -> bool {
+    entries.iter().any(|entry| match &entry.value.form {
+        Form::Text { text, .. } => entry.key.text == "kind" && text == "Secret",
+        Form::List(_) | Form::Mapping { .. } | Form::Refused => false,
+    })
+}
+
 /// Whether a field or parameter with this name is known to carry secrets, or likely to.
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
@@ -233,6 +247,10 @@ mod tests {
         check(
             "basic_auth: {users: {alice: p}, realm: r}\nclusters: {users: {x: y}}",
             "basic_auth:\n  users: (hidden)\n  realm: r\nclusters:\n  users:\n    x: y\n",
+        );
+        check(
+            "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ntype: kubernetes.io/tls\ndata: {tls.key: eA==}\nstringData: {a: b}",
+            "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\ntype: kubernetes.io/tls\ndata: (hidden)\nstringData: (hidden)\n",
         );
         check(
             "clusters: {token-service: {endpoints: [a]}}",

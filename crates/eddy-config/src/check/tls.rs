@@ -1,7 +1,6 @@
 //! TLS: which files, and how, towards clients and towards endpoints.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use eddy_tls::{ServerCheck, WrittenPath, WrittenPlace, is_server_name};
 use eddy_upstream::{ClusterTlsConfig, EndpointAddress, EndpointConfig, IdentityFiles};
@@ -21,8 +20,6 @@ pub(super) fn check_tls(
     report: &mut Report,
 ) -> Option<ListenerTlsConfig> {
     let spec = &spec.value;
-    let mut handshake_timeout = HANDSHAKE_TIMEOUT;
-    set_time(&mut handshake_timeout, spec.handshake_timeout);
     let certificates = spec.certificates.as_ref()?;
     if certificates.value.is_empty() {
         report
@@ -39,13 +36,14 @@ pub(super) fn check_tls(
     };
     let files: Option<Vec<_>> =
         certificates.value.iter().map(|certificate| check_files(&certificate.value, sources)).collect();
-    Some(ListenerTlsConfig {
-        certificates: files?,
+    let mut tls = ListenerTlsConfig {
         is_strict: spec.strict_names.as_ref().is_some_and(|strict| strict.value),
         version_min: spec.version_min.as_ref().map(|version| version.value.0).unwrap_or_default(),
         clients,
-        handshake_timeout,
-    })
+        ..ListenerTlsConfig::new(files?)
+    };
+    set_time(&mut tls.handshake_timeout, spec.handshake_timeout);
+    Some(tls)
 }
 
 fn check_files(spec: &CertificateSpec, sources: &[SourceText]) -> Option<CertificateFiles> {
@@ -54,6 +52,7 @@ fn check_files(spec: &CertificateSpec, sources: &[SourceText]) -> Option<Certifi
         chain: written(spec.chain.as_ref()?),
         key: written(spec.key.as_ref()?),
         ocsp: spec.ocsp.as_ref().map(written),
+        hosts: None,
     })
 }
 
@@ -132,6 +131,5 @@ pub(crate) fn written_place(place: Place, sources: &[SourceText]) -> WrittenPlac
     }
 }
 
-const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Most certificates of a listener; each is some 10 KiB.
 const CERTIFICATES_MAX: usize = 10_000;

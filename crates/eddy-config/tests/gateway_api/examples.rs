@@ -1,70 +1,246 @@
-//! The examples of the Gateway API's own site (`examples/` of sigs.k8s.io/gateway-api v1.4.1): each is taken, or left out for
-//! a reason that is told. And the examples of the guide.
+//! The examples of the Gateway API's own site (`examples/` of sigs.k8s.io/gateway-api v1.4.1): each is taken and asked, or
+//! left out for a reason that is told. And the examples of the guide.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use eddy_config::Leniency;
+use eddy_config::{ActionKind, Config, Leniency, Redirect};
 
-use crate::world::{check, told};
+use crate::certificate::secret;
+use crate::world::{Outcome, ask, check, told};
 
-/// Examples that are left out, by the beginning of their names, and what eddy says of them.
-const LEFT_OUT: &[(&str, &str)] = &[
-    ("standard/cross-namespace-routing/gateway", "`HTTPS` can't be served"),
-    ("standard/grpc-routing/gateway", "`HTTPS` can't be served"),
-    ("standard/http-redirect-rewrite/gateway-redirect-http-https", "`HTTPS` can't be served"),
-    ("standard/simple-http-https/gateway", "`HTTPS` can't be served"),
-    ("standard/tls-", "can't be served"),
-    ("standard/wildcard-tls-gateway", "can't be served"),
+/// Examples that eddy does not take, by the beginning of their names, and what it says of them.
+const REFUSED: &[(&str, &str)] = &[
     ("experimental/backend-tls", "`tls` can't be had"),
     ("experimental/basic-tcp", "`TCP` can't be served"),
     ("experimental/frontend-cert-validation", "can't be had"),
-    ("experimental/v1alpha2/tls-routing/gateway", "`TLS` can't be served"),
-    ("experimental/v1alpha3/tls-routing/gateway", "`TLS` can't be served"),
+    ("experimental/v1alpha2/tls-routing/gateway", "can't pass TLS through"),
+    ("experimental/v1alpha3/tls-routing/gateway", "can't pass TLS through"),
 ];
 
+/// Examples that are taken, and that no request shows anything of.
+const NOT_ASKED: &[(&str, &str)] = &[
+    ("standard/0-namespaces", "namespaces alone"),
+    ("standard/backendtlspolicy/", "a BackendTLSPolicy alone, which is passed over with a warning"),
+    ("standard/cross-namespace-routing/0-namespaces", "namespaces alone"),
+    ("standard/cross-namespace-routing/gateway", "a Gateway without routes"),
+    ("standard/gateway-addresses", "a Gateway without routes, at addresses that no machine has"),
+    ("standard/http-redirect-rewrite/gateway-redirect-http-https", "a Gateway without routes"),
+    ("standard/http-route-attachment/gateway-", "a Gateway without routes"),
+    ("standard/multicluster/0-namespaces", "namespaces alone"),
+    ("standard/multicluster/httproute-gamma", "its parent is a ServiceImport: it is attached to nothing"),
+    ("standard/reference-grant", "a ReferenceGrant alone"),
+    ("standard/simple-gateway/gateway", "a Gateway without routes"),
+    ("standard/simple-http-https/gateway", "a Gateway without routes"),
+    ("standard/tls-", "Gateways without routes"),
+    ("standard/wildcard-tls-gateway", "a Gateway without routes"),
+    ("experimental/destination-port-matching-tcp", "a TCPRoute alone, which is passed over with a warning"),
+    ("experimental/v1alpha2/tls-routing/tls-route", "a TLSRoute alone, which is passed over with a warning"),
+    ("experimental/v1alpha3/tls-routing/tls-route", "a TLSRoute alone, which is passed over with a warning"),
+];
+
+/// The examples are of the classes of another controller.
+const SETTINGS: &str = "kubernetes: {controllers: [acme.io/gateway-controller]}\n";
+
+fn reason(list: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
+    list.iter().find(|(begin, _)| name.starts_with(begin)).map(|(_, reason)| *reason)
+}
+
+/// The parts of a file that begin with `=== NAME`.
+fn sections(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.split("=== ").skip(1).map(|section| section.split_once('\n').unwrap())
+}
+
 #[test]
-fn documented_examples_are_taken_or_left_out_for_a_reason() {
-    let text = include_str!("examples.txt");
-    let (mut taken, mut left_out) = (0, 0);
-    let mut wrong = Vec::new();
-    for example in text.split("=== ").skip(1) {
-        let (name, manifests) = example.split_once('\n').unwrap();
-        let others = surroundings(manifests);
-        let outcome = check(&[(name, manifests), ("others.yaml", &others)], Leniency::Strict);
-        let reason =
-            LEFT_OUT.iter().find(|(left_out, _)| name.starts_with(left_out)).map(|(_, reason)| *reason);
-        match (outcome, reason) {
-            (Ok(_), None) => taken += 1,
-            (Err(problems), Some(reason)) if told(&problems).contains(reason) => left_out += 1,
-            (Ok(_), Some(_)) => wrong.push(format!("{name} is taken")),
-            (Err(problems), _) => wrong.push(format!("{name}:\n{}", told(&problems))),
+fn documented_examples_answer_as_they_say_or_are_left_out_for_a_reason() {
+    let mut answers: BTreeMap<&str, &str> = sections(include_str!("answers.txt")).collect();
+    let (mut wrong, mut asked, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    let secret = secret("SECRET", &["example.com"]);
+    for (name, manifests) in sections(include_str!("examples.txt")) {
+        let manifests = attached(manifests);
+        let others = surroundings(&manifests, &secret);
+        let texts = [("eddy.yaml", SETTINGS), (name, &manifests), ("others.yaml", &others)];
+        let outcome = check(&texts, Leniency::Strict);
+        let lines = answers.remove(name);
+        match (outcome, reason(REFUSED, name), lines) {
+            (Ok(checked), None, Some(lines)) => {
+                for line in lines.lines() {
+                    wrong.extend(differs(&checked.config, line).map(|told| format!("{name}: {told}")));
+                }
+                asked.push((name, lines.lines().count()));
+            }
+            (Ok(_), None, None) => match reason(NOT_ASKED, name) {
+                Some(reason) => left_out.push((name, reason)),
+                None => wrong.push(format!("{name} is asked nothing, and nothing says why")),
+            },
+            (Err(problems), Some(reason), None) if told(&problems).contains(reason) => {
+                left_out.push((name, reason));
+            }
+            (Err(problems), ..) => wrong.push(format!("{name}:\n{}", told(&problems))),
+            (Ok(_), Some(_), _) => wrong.push(format!("{name} is taken")),
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(taken >= 40 && left_out > 0, "{taken} taken, {left_out} left out");
+    assert!(answers.is_empty(), "no such examples: {:?}", answers.keys());
+    assert!(asked.len() >= 40, "{} examples are asked", asked.len());
+    check_page(&asked, &left_out);
 }
 
-/// A Gateway for each parent that an example names and does not have.
-fn surroundings(manifests: &str) -> String {
-    let mut out = "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: one-more}, spec: {gatewayClassName: eddy, listeners: [{name: http, port: 8099, protocol: HTTP}]}}\n".to_owned();
-    let mut names: Vec<&str> = manifests
-        .split("parentRefs:")
-        .skip(1)
-        .filter_map(|rest| rest.split("name: ").nth(1)?.split([',', '}', '\n']).next())
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    for (number, name) in names.into_iter().enumerate() {
-        let is_there = manifests.contains(&format!("kind: Gateway\nmetadata: {{name: {name}"));
-        if !is_there {
-            out += &format!(
-                "---\n{{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {{name: {name}}}, spec: {{gatewayClassName: eddy, listeners: [{{name: http, port: {}, protocol: HTTP, allowedRoutes: {{namespaces: {{from: All}}}}}}]}}}}\n",
-                8100 + number
-            );
+fn check_page(asked: &[(&str, usize)], left_out: &[(&str, &str)]) {
+    let requests: usize = asked.iter().map(|(_, count)| count).sum();
+    let mut page = format!(
+        "# Examples of the Gateway API\n\n\
+         This page is made by a test (`crates/eddy-config/tests/gateway_api`): {} of the examples of the API's own site \
+         (`examples/` of <https://github.com/kubernetes-sigs/gateway-api>, v1.4.1) are sent {requests} requests. What they \
+         name and do not have, as Services, Secrets and Gateways, is put beside them.\n\n\
+         | example | requests |\n|---|--:|\n",
+        asked.len()
+    );
+    for (name, count) in asked {
+        let _ = writeln!(page, "| {name} | {count} |");
+    }
+    page.push_str("\n## Left out\n\n| example | why |\n|---|---|\n");
+    for (name, reason) in left_out {
+        let _ = writeln!(page, "| {name} | {reason} |");
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/gateway-api-examples.md");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, &page).unwrap();
+    }
+    let published = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(
+        page, published,
+        "docs/reference/gateway-api-examples.md is not as it was; UPDATE=1 accepts it"
+    );
+}
+
+/// What is otherwise than a line of `answers.txt` says, if anything is.
+fn differs(config: &Config, line: &str) -> Option<String> {
+    let (asked, expected) = line.split_once(" => ").unwrap();
+    let mut words = asked.split(' ');
+    let (authority, target) = (words.next().unwrap(), words.next().unwrap());
+    let (mut method, mut fields) = ("GET", String::new());
+    for word in words {
+        match word.split_once('=') {
+            Some((name, value)) => fields += &format!("{name}: {value}\r\n"),
+            None => method = word,
         }
     }
+    let (host, port) = authority.split_once(':').unwrap_or((authority, ""));
+    let is_meant = |address: &str| match port {
+        "" => !address.ends_with(":8099"),
+        port => address.ends_with(&format!(":{port}")),
+    };
+    let addresses = config.listeners.iter().map(|listener| listener.address.to_string());
+    let address = addresses.into_iter().find(|address| is_meant(address));
+    let Some(address) = address else { return Some(format!("{line}\n  nothing listens there")) };
+    let head = format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\n{fields}");
+    let outcome = ask(config, &address, &head);
+    let answer = answer(config, &outcome, host, target.split('?').next().unwrap());
+    (answer != expected).then(|| format!("{line}\n  {answer}"))
+}
+
+/// What becomes of a request: where it goes, with which host and path if they are others, and who gets a copy.
+fn answer(config: &Config, outcome: &Outcome, host: &str, path: &str) -> String {
+    let mut text = outcome.does.clone();
+    let Some(action) = outcome.action.map(|index| &config.actions[index]) else { return text };
+    if let ActionKind::Redirect(Redirect { scheme, host: to, port, status, .. }) = &action.kind {
+        let to = to.as_deref().unwrap_or(host);
+        let port = port.map_or(String::new(), |port| format!(":{port}"));
+        let path = outcome.path.as_deref().unwrap_or(path);
+        return format!("{status} -> {}://{to}{port}{path}", scheme.as_deref().unwrap_or("http"));
+    }
+    for mirror in &action.mirrors {
+        text += &format!(" and {}", config.clusters[mirror.cluster].name);
+    }
+    for other in [&action.host_rewrite.as_ref().map(ToString::to_string), &outcome.path].into_iter().flatten()
+    {
+        text += &format!(" {other}");
+    }
+    text
+}
+
+/// The manifests with a Gateway as the parent of each route that names none.
+fn attached(manifests: &str) -> String {
+    let documents = manifests.trim_end().split("\n---\n").map(|document| {
+        let is_route = document.lines().any(|line| matches!(line, "kind: HTTPRoute" | "kind: GRPCRoute"));
+        if is_route && !document.contains("parentRefs:") {
+            document.replacen("\nspec:\n", "\nspec:\n  parentRefs:\n  - {name: surrounding}\n", 1)
+        } else {
+            document.to_owned()
+        }
+    });
+    documents.collect::<Vec<_>>().join("\n---\n") + "\n"
+}
+
+/// What an example names and does not have: Gateways, Services and Secrets; and a Gateway, so that something listens.
+fn surroundings(manifests: &str, secret: &str) -> String {
+    let gateway = |name: &str, namespace: &str, listeners: &str| {
+        format!(
+            "---\n{{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {{name: {name}, namespace: {namespace}}}, spec: {{gatewayClassName: eddy, listeners: [{listeners}]}}}}\n"
+        )
+    };
+    let mut out = gateway("one-more", "default", "{name: http, port: 8099, protocol: HTTP}");
+    let (mut gateways, mut services, mut secrets) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
+    secrets.insert(("default".to_owned(), "surrounding".to_owned()));
+    for document in manifests.split("\n---\n") {
+        let own = document.split("metadata:").nth(1).and_then(|rest| rest.lines().next());
+        let own = own.and_then(|line| value(line, "namespace")).unwrap_or("default");
+        let mut list = "";
+        for line in document.lines() {
+            let item = line.trim_start();
+            if !item.starts_with("- {") {
+                list = item.trim_start_matches("- ");
+            }
+            let item = list.strip_prefix("backendRef: ").unwrap_or(item);
+            let Some(name) = value(item, "name") else { continue };
+            let is_ours =
+                value(item, "group").is_none_or(|group| matches!(group, "''" | "gateway.networking.k8s.io"));
+            let place = (value(item, "namespace").unwrap_or(own).to_owned(), name.to_owned());
+            match list.split(':').next() {
+                _ if !is_ours => {}
+                Some("parentRefs") => drop(gateways.insert(place)),
+                Some("certificateRefs") => drop(secrets.insert(place)),
+                Some("backendRefs" | "backendRef") => {
+                    let ports: &mut BTreeSet<&str> = services.entry(place).or_default();
+                    ports.extend(value(item, "port"));
+                }
+                _ => {}
+            }
+        }
+    }
+    gateways.retain(|(_, name)| !manifests.contains(&format!("kind: Gateway\nmetadata: {{name: {name}")));
+    for (number, (namespace, name)) in gateways.iter().enumerate() {
+        secrets.insert((namespace.clone(), "surrounding".to_owned()));
+        let (plain, secure) = (8100 + number, 8200 + number);
+        let open = "allowedRoutes: {namespaces: {from: All}}";
+        let listeners = format!(
+            "{{name: http, port: {plain}, protocol: HTTP, {open}}}, {{name: https, port: {secure}, protocol: HTTPS, {open}, tls: {{certificateRefs: [{{name: surrounding}}]}}}}"
+        );
+        out += &gateway(name, namespace, &listeners);
+    }
+    for ((namespace, name), ports) in services {
+        let ports: Vec<String> =
+            ports.iter().map(|port| format!("{{name: p{port}, port: {port}}}")).collect();
+        let _ = writeln!(
+            out,
+            "---\n{{apiVersion: v1, kind: Service, metadata: {{name: {name}, namespace: {namespace}}}, spec: {{ports: [{}]}}}}",
+            ports.join(", ")
+        );
+    }
+    for (namespace, name) in secrets {
+        out += &secret.replace("SECRET", &format!("{name}, namespace: {namespace}"));
+    }
     out
+}
+
+/// The value of a key in a mapping on one line.
+fn value<'l>(line: &'l str, key: &str) -> Option<&'l str> {
+    let at = line.find(&format!("{key}: "))?;
+    let rest = line.get(at + key.len() + 2..)?;
+    rest.split([',', '}']).next().filter(|value| !value.is_empty())
 }
 
 #[test]
@@ -73,7 +249,7 @@ fn examples_of_the_guide_are_taken() {
     let text = fs::read_to_string(guide).unwrap();
     let blocks: Vec<&str> =
         text.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
-    let [manifests, settings] = blocks.as_slice() else { panic!("{} examples", blocks.len()) };
+    let [manifests, settings, ..] = blocks.as_slice() else { panic!("{} examples", blocks.len()) };
     let checked = check(&[("a.yaml", manifests)], Leniency::Strict)
         .unwrap_or_else(|problems| panic!("{}", told(&problems)));
     assert_eq!(told(&checked.warnings), "");

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
 
+#[path = "../kubernetes/certificate.rs"]
+mod certificate;
+mod certificates;
 mod conformance;
 mod examples;
 mod hostile;

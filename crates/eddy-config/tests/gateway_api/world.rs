@@ -11,6 +11,10 @@ pub(crate) struct Outcome {
     pub(crate) rule: Option<String>,
     /// The cluster, or of several those with their weights; else the status.
     pub(crate) does: String,
+    /// What it does, by its place in the configuration.
+    pub(crate) action: Option<usize>,
+    /// The path for the endpoint or the redirect, where the rule says another.
+    pub(crate) path: Option<String>,
 }
 
 /// Checks texts with their names.
@@ -59,11 +63,18 @@ pub(crate) fn ask(config: &Config, address: &str, head: &str) -> Outcome {
     let found = router.lookup(&request, &mut scratch);
     assert!(router.agrees(found, &request, &mut scratch), "the index and the scan disagree: {head}");
     match found {
-        Some(found) => Outcome {
-            rule: Some(found.rule.name.to_string()),
-            does: text_of(config, &config.actions[found.rule.action as usize]),
-        },
-        None => Outcome { rule: None, does: "404".to_owned() },
+        Some(found) => {
+            let mut rewritten = Vec::new();
+            let is_rewritten = found.rewrite(path, &mut scratch, &mut rewritten) == Ok(true);
+            let action = found.rule.action as usize;
+            Outcome {
+                rule: Some(found.rule.name.to_string()),
+                does: text_of(config, &config.actions[action]),
+                action: Some(action),
+                path: is_rewritten.then(|| String::from_utf8(rewritten).unwrap()),
+            }
+        }
+        None => Outcome { rule: None, does: "404".to_owned(), action: None, path: None },
     }
 }
 

@@ -428,6 +428,29 @@ pub(crate) fn of_ingress_nginx() -> Vec<Example> {
             answers: &[("balance.test /a", "200 default-web-80 /a balance.test")],
         },
         Example {
+            source: "annotations: upstream-hash-by",
+            ingresses: vec![ingress(
+                "hash",
+                "hash.test",
+                &[("upstream-hash-by", "$request_uri")],
+                &["/ P web"],
+            )],
+            answers: &[("hash.test /a?b", "200 default-web-80 /a?b hash.test")],
+        },
+        Example {
+            source: "annotations: proxy-redirect-from and proxy-redirect-to",
+            ingresses: vec![ingress(
+                "redirect",
+                "redirect.test",
+                &[
+                    ("proxy-redirect-from", "http://inner.test/"),
+                    ("proxy-redirect-to", "http://redirect.test/"),
+                ],
+                &["/ P web"],
+            )],
+            answers: &[("redirect.test /a", "200 default-web-80 /a redirect.test")],
+        },
+        Example {
             source: "annotations: service-upstream",
             ingresses: vec![ingress(
                 "service",

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use eddy_config::{ActionKind, Config, SourceText, check};
-use eddy_http::{HeadLimits, RequestHead, Version};
+use eddy_http::{HeadLimits, RequestHead};
 use eddy_route::RouteScratch;
-use eddy_route::nginx::{Outcome, SiteRequest, Sites, Walk};
+use eddy_route::nginx::{Outcome, Sites, Walk};
+
+use crate::site::site_request;
 
 pub(crate) struct Eddy {
     config: Config,
@@ -24,22 +26,7 @@ impl Eddy {
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).ok()?;
         let sites: &Arc<Sites> = self.config.sites.first().unwrap();
-        let request = SiteRequest {
-            host: head.host.of(bytes),
-            path: head.path.of(bytes),
-            query: head.query.map(|query| query.of(bytes)),
-            target: head.target.of(bytes),
-            method: head.method_name(bytes),
-            protocol: if head.version == Version::Http11 { "HTTP/1.1" } else { "HTTP/1.0" },
-            is_tls: false,
-            fields: head.fields(bytes),
-            body_bytes: None,
-            remote_address: b"unix:",
-            remote_port: 0,
-            local_address: b"unix:",
-            local_port: 80,
-            id: 0,
-        };
+        let request = site_request(&head, bytes);
         let (mut walk, mut scratch, mut out) = (Walk::default(), RouteScratch::new(), Vec::new());
         let outcome = sites.walk(0, &request, &mut walk, &mut scratch);
         let shown = |bytes: &[u8]| bytes.escape_ascii().to_string();

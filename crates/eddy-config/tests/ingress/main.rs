@@ -4,14 +4,19 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
 #![expect(clippy::print_stdout, reason = "a test says what it compared")]
 
+#[path = "../kubernetes/certificate.rs"]
+mod certificate;
 mod controller;
 mod documented;
 mod eddy;
 mod generate;
 mod objects;
+mod page;
 #[path = "../nginx/peer.rs"]
 mod peer;
 mod plain;
+#[path = "../nginx/site.rs"]
+mod site;
 
 use documented::{Example, ingress, of_ingress_nginx};
 use eddy::Eddy;
@@ -88,7 +93,11 @@ fn what_eddy_does_not_have_is_refused_with_a_reason() {
         ("whitelist-source-range", "10.0.0.0/8", "would be let in"),
         ("backend-protocol", "GRPC", "does not speak `GRPC`"),
         ("affinity", "cookie", "has no sessions"),
-        ("ssl-passthrough", "true", "no certificates and keys"),
+        ("ssl-passthrough", "true", "of Ingresses ends in eddy"),
+        ("auth-tls-secret", "default/ca", "asked for no certificate"),
+        ("proxy-ssl-secret", "default/own", "asked without TLS"),
+        ("custom-http-errors", "404", "without `default-backend`"),
+        ("upstream-hash-by-subset", "true", "not to one of several"),
         ("enable-modsecurity", "true", "ModSecurity"),
         ("limit-rps", "5", "would not be limited"),
         ("rewrite-targets", "/", "no annotation `rewrite-targets`"),

@@ -33,36 +33,141 @@ fn plain(name: &str, host: &str, paths: &[&str]) -> Ingress {
     Ingress { class: "eddy", ..ingress(name, host, &[], paths) }
 }
 
+/// An example of the page <https://kubernetes.io/docs/concepts/services-networking/ingress/>: what it shows, its Ingresses,
+/// and which Service answers a host and path.
+pub(crate) struct Shown {
+    pub(crate) source: &'static str,
+    pub(crate) ingresses: Vec<Ingress>,
+    pub(crate) answers: &'static [(&'static str, &'static str, &'static str)],
+}
+
+/// The examples of that page, beside its table of paths.
+pub(crate) fn shown() -> Vec<Shown> {
+    let two = |name: &str, first: &Ingress, second: &Ingress| Ingress {
+        name: name.into(),
+        rules: [first.rules.clone(), second.rules.clone()].concat(),
+        ..first.clone()
+    };
+    vec![
+        Shown {
+            source: "the Ingress resource",
+            ingresses: vec![plain("minimal-ingress", "", &["/testpath P test"])],
+            answers: &[("any.test", "/testpath/1", "test"), ("any.test", "/", "-")],
+        },
+        Shown {
+            source: "hostname wildcards",
+            ingresses: vec![two(
+                "ingress-wildcard-host",
+                &plain("", "foo.bar.com", &["/bar P service1"]),
+                &plain("", "*.foo.com", &["/foo P service2"]),
+            )],
+            answers: &[
+                ("foo.bar.com", "/bar", "service1"),
+                ("foo.bar.com", "/foo", "-"),
+                ("a.foo.com", "/foo/1", "service2"),
+                ("a.b.foo.com", "/foo", "-"),
+            ],
+        },
+        Shown {
+            source: "Ingress backed by a single Service",
+            ingresses: vec![Ingress {
+                name: "test-ingress".into(),
+                class: "eddy",
+                default: Some("test".into()),
+                ..Ingress::default()
+            }],
+            answers: &[("any.test", "/any", "test")],
+        },
+        Shown {
+            source: "simple fanout",
+            ingresses: vec![plain(
+                "simple-fanout-example",
+                "foo.bar.com",
+                &["/foo P service1", "/bar P service2"],
+            )],
+            answers: &[
+                ("foo.bar.com", "/foo", "service1"),
+                ("foo.bar.com", "/bar/1", "service2"),
+                ("foo.bar.com", "/", "-"),
+                ("bar.foo.com", "/foo", "-"),
+            ],
+        },
+        Shown {
+            source: "name based virtual hosting",
+            ingresses: vec![two(
+                "name-virtual-host-ingress",
+                &plain("", "foo.bar.com", &["/ P service1"]),
+                &plain("", "bar.foo.com", &["/ P service2"]),
+            )],
+            answers: &[
+                ("foo.bar.com", "/", "service1"),
+                ("bar.foo.com", "/", "service2"),
+                ("other.foo.com", "/", "-"),
+            ],
+        },
+        Shown {
+            source: "name based virtual hosting, with a rule for all other hosts",
+            ingresses: vec![two(
+                "name-virtual-host-ingress-no-third-host",
+                &two(
+                    "",
+                    &plain("", "first.bar.com", &["/ P service1"]),
+                    &plain("", "second.bar.com", &["/ P service2"]),
+                ),
+                &plain("", "", &["/ P service3"]),
+            )],
+            answers: &[
+                ("first.bar.com", "/", "service1"),
+                ("second.bar.com", "/", "service2"),
+                ("third.bar.com", "/", "service3"),
+            ],
+        },
+    ]
+}
+
+#[test]
+fn examples_of_the_kubernetes_page_answer_as_they_say() {
+    for Shown { source, ingresses, answers } in shown() {
+        for (host, path, expected) in answers {
+            assert_eq!(answer(&ingresses, host, path), *expected, "{source}: {host}{path}");
+        }
+    }
+}
+
+/// The table of paths of that page, and what the conformance features add: paths with their types and Services, a request, and
+/// the Service that answers.
+pub(crate) const PATHS: &[(&[&str], &str, &str)] = &[
+    (&["/ P a"], "/anything", "a"),
+    (&["/foo E a"], "/foo", "a"),
+    (&["/foo E a"], "/bar", "-"),
+    (&["/foo E a"], "/foo/", "-"),
+    (&["/foo/ E a"], "/foo", "-"),
+    (&["/foo P a"], "/foo", "a"),
+    (&["/foo P a"], "/foo/", "a"),
+    (&["/foo/ P a"], "/foo", "a"),
+    (&["/foo/ P a"], "/foo/", "a"),
+    (&["/aaa/bb P a"], "/aaa/bbb", "-"),
+    (&["/aaa/bbb P a"], "/aaa/bbb", "a"),
+    (&["/aaa/bbb/ P a"], "/aaa/bbb", "a"),
+    (&["/aaa/bbb P a"], "/aaa/bbb/", "a"),
+    (&["/aaa/bbb P a"], "/aaa/bbb/ccc", "a"),
+    (&["/aaa/bbb P a"], "/aaa/bbbxyz", "-"),
+    (&["/ P a", "/aaa P b"], "/aaa/ccc", "b"),
+    (&["/ P a", "/aaa P b"], "/ccc", "a"),
+    (&["/aaa P a"], "/ccc", "-"),
+    (&["/foo P a", "/foo E b"], "/foo", "b"),
+    (&["/foo E a"], "/FOO", "-"),
+    (&["/foo P a"], "/FOO", "-"),
+    (&["/ P a", "/aaa P b", "/aaa/bbb P c"], "/aaa/bbb", "c"),
+    (&["/foo I a"], "/foo/bar", "a"),
+];
+
 #[test]
 fn paths_match_as_the_table_of_the_kubernetes_page_says() {
-    for (paths, request, expected) in [
-        (&["/ P a"][..], "/anything", "a"),
-        (&["/foo E a"], "/foo", "a"),
-        (&["/foo E a"], "/bar", "-"),
-        (&["/foo E a"], "/foo/", "-"),
-        (&["/foo/ E a"], "/foo", "-"),
-        (&["/foo P a"], "/foo", "a"),
-        (&["/foo P a"], "/foo/", "a"),
-        (&["/foo/ P a"], "/foo", "a"),
-        (&["/foo/ P a"], "/foo/", "a"),
-        (&["/aaa/bb P a"], "/aaa/bbb", "-"),
-        (&["/aaa/bbb P a"], "/aaa/bbb", "a"),
-        (&["/aaa/bbb/ P a"], "/aaa/bbb", "a"),
-        (&["/aaa/bbb P a"], "/aaa/bbb/", "a"),
-        (&["/aaa/bbb P a"], "/aaa/bbb/ccc", "a"),
-        (&["/aaa/bbb P a"], "/aaa/bbbxyz", "-"),
-        (&["/ P a", "/aaa P b"], "/aaa/ccc", "b"),
-        (&["/ P a", "/aaa P b"], "/ccc", "a"),
-        (&["/aaa P a"], "/ccc", "-"),
-        (&["/foo P a", "/foo E b"], "/foo", "b"),
-        (&["/foo E a"], "/FOO", "-"),
-        (&["/foo P a"], "/FOO", "-"),
-        (&["/ P a", "/aaa P b", "/aaa/bbb P c"], "/aaa/bbb", "c"),
-        (&["/foo I a"], "/foo/bar", "a"),
-    ] {
+    for (paths, request, expected) in PATHS {
         assert_eq!(
             answer(&[plain("web", "a.test", paths)], "a.test", request),
-            expected,
+            *expected,
             "{paths:?} {request}"
         );
     }

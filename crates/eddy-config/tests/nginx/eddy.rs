@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_config::{ActionKind, Config, SourceText, check};
-use eddy_http::{HeadLimits, RequestHead, Version};
+use eddy_http::{HeadLimits, RequestHead};
 use eddy_route::RouteScratch;
 use eddy_route::nginx::{Outcome, SiteExplanation, SiteRequest, Sites, Walk};
 use eddy_upstream::{
     Balance, ClusterState, EndpointAddress, EndpointSet, ResolvedAddress, ResolvedEndpoint, Rng, Tried,
 };
+
+use crate::site::site_request;
 
 pub(crate) struct Eddy {
     config: Config,
@@ -151,23 +153,4 @@ fn told(
         Outcome::Close => "closed".to_owned(),
     };
     Some(answer.trim_end().to_owned())
-}
-
-fn site_request<'a>(head: &'a RequestHead, bytes: &'a [u8]) -> SiteRequest<'a> {
-    SiteRequest {
-        host: head.host.of(bytes),
-        path: head.path.of(bytes),
-        query: head.query.map(|query| query.of(bytes)),
-        target: head.target.of(bytes),
-        method: head.method_name(bytes),
-        protocol: if head.version == Version::Http11 { "HTTP/1.1" } else { "HTTP/1.0" },
-        is_tls: false,
-        fields: head.fields(bytes),
-        body_bytes: None,
-        remote_address: b"unix:",
-        remote_port: 0,
-        local_address: b"unix:",
-        local_port: 80,
-        id: 0,
-    }
 }

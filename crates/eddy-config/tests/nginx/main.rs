@@ -13,6 +13,7 @@ mod generate;
 mod mutated;
 mod peer;
 mod recorded;
+mod site;
 mod upstreams;
 
 use eddy::Eddy;

@@ -86,7 +86,15 @@ impl Parser<'_> {
     }
 
     fn identity(&mut self, files: &CertificateFiles) -> Option<Identity> {
-        let CertificateFiles { chain, key, ocsp } = files;
+        let identity = self.read(files)?;
+        Some(match &files.hosts {
+            Some(hosts) => identity.shown_for(hosts.clone()),
+            None => identity,
+        })
+    }
+
+    fn read(&mut self, files: &CertificateFiles) -> Option<Identity> {
+        let CertificateFiles { chain, key, ocsp, .. } = files;
         let names = (chain.path.clone(), key.path.clone());
         if let Some(known) = self.identities.get(&names).filter(|_| ocsp.is_none()) {
             return Some(known.clone());

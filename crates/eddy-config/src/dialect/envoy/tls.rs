@@ -29,7 +29,9 @@ impl Reader<'_> {
             let key = self.file(certificate, "private_key", file);
             let ocsp = self.file(certificate, "ocsp_staple", file);
             match (chain, key) {
-                (Some(chain), Some(key)) => certificates.push(CertificateFiles { chain, key, ocsp }),
+                (Some(chain), Some(key)) => {
+                    certificates.push(CertificateFiles { chain, key, ocsp, hosts: None })
+                }
                 _ => {
                     self.report
                         .error(

@@ -22,6 +22,15 @@ pub(super) struct RefFault {
     pub(super) message: String,
 }
 
+/// How requests come in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entrance {
+    /// The port of the listener.
+    pub(super) port: u16,
+    /// Whether it is over TLS.
+    pub(super) is_secure: bool,
+}
+
 /// Makes actions of the rules of routes.
 #[derive(Debug)]
 pub(super) struct ActionMaker<'m, 'o, 't> {
@@ -45,12 +54,12 @@ pub(super) struct RuleDone {
 }
 
 impl ActionMaker<'_, '_, '_> {
-    /// Makes the action of a rule for a listener's port; references that can't be resolved go to `faults`.
+    /// Makes the action of a rule at a listener; references that can't be resolved go to `faults`.
     pub(super) fn make(
         &mut self,
         route: &Route,
         rule: &RouteRule,
-        port: u16,
+        entrance: Entrance,
         draft: &mut Draft<'_, '_>,
         faults: &mut Vec<RefFault>,
         report: &mut Report,
@@ -62,7 +71,7 @@ impl ActionMaker<'_, '_, '_> {
         };
         let kind = match &filters.redirect {
             _ if filters.is_unserved => failing(),
-            Some(redirect) => ActionKind::Redirect(redirect_of(redirect, port)),
+            Some(redirect) => ActionKind::Redirect(redirect_of(redirect, entrance)),
             None => self.backends(route, rule, draft, faults, report),
         };
         let mut action = self.around(kind, rule);
@@ -162,7 +171,7 @@ impl ActionMaker<'_, '_, '_> {
             fail("InvalidKind", format!("requests can go to Services, not to a {kind}"));
             return None;
         }
-        if !self.grants.allow(route.kind.name(), &route.name.namespace, service) {
+        if !self.grants.allow(route.kind.name(), &route.name.namespace, "Service", service) {
             fail(
                 "RefNotPermitted",
                 format!(
@@ -223,18 +232,20 @@ pub(super) fn respond(status: u16, body: &str) -> ActionKind {
     })
 }
 
-/// Where a redirect leads that a listener at `port` answers.
-fn redirect_of(redirect: &RouteRedirect, port: u16) -> Redirect {
+/// Where a redirect leads that a listener answers.
+fn redirect_of(redirect: &RouteRedirect, entrance: Entrance) -> Redirect {
+    let scheme = redirect.scheme.unwrap_or(if entrance.is_secure { "https" } else { "http" });
+    let usual = if scheme == "https" { 443 } else { 80 };
     let port = match (redirect.scheme, redirect.port) {
-        (Some("https"), Some(443)) | (Some("http") | None, Some(80)) => None,
         (_, Some(port)) => Some(port),
         // The one that belongs to the scheme.
         (Some(_), None) => None,
-        (None, None) => (port != 80).then_some(port),
+        (None, None) => Some(entrance.port),
     };
+    let port = port.filter(|port| *port != usual);
     Redirect {
         status: redirect.status,
-        scheme: Some(redirect.scheme.unwrap_or("http").into()),
+        scheme: Some(scheme.into()),
         host: redirect.host.clone(),
         port,
         strip_query: false,

@@ -141,7 +141,7 @@ impl Try<'_> {
                     RouteKind::Grpc => listener.takes_grpc,
                 };
                 takes_kind
-                    && listener.takes_from(
+                    && listener.from.takes(
                         &self.route.name.namespace,
                         &gateway.name.namespace,
                         self.manifests,

@@ -7,11 +7,13 @@ use eddy_route::HostPattern;
 
 use super::GROUP;
 use super::host::read_host;
+use super::namespace::From;
 use super::seniority::Seniority;
 use super::spec::{
-    AddressSpec, AllowedRoutesSpec, GatewayClassSpec, GatewaySpec, ListenerSpec, NamespacesSpec, SelectorSpec,
+    AddressSpec, AllowedRoutesSpec, GatewayClassSpec, GatewaySpec, ListenerSpec, ListenerTlsSpec,
 };
-use crate::dialect::kubernetes::{Manifests, Object};
+use super::tls::{Certificates, Shown};
+use crate::dialect::kubernetes::Object;
 use crate::problem::{Place, Report, shown};
 use crate::read::At;
 use crate::value::ObjectName;
@@ -42,6 +44,8 @@ pub(super) struct Listener {
     pub(super) port: u16,
     /// What is spoken there.
     pub(super) protocol: Arc<str>,
+    /// What it shows, where that is HTTPS.
+    pub(super) tls: Option<Shown>,
     /// The namespaces whose routes may attach.
     pub(super) from: From,
     /// Whether routes of each kind may attach.
@@ -63,38 +67,17 @@ pub(super) struct Listener {
 pub(super) enum ListenerFault {
     /// Its protocol is not spoken here.
     Protocol,
+    /// None of its certificates can be had.
+    Certificate,
+    /// Something else is spoken at its address already.
+    OtherProtocol(String),
     /// Another Gateway has it already.
     Hostname(String),
 }
 
-/// The namespaces whose routes may attach.
-#[derive(Debug)]
-pub(super) enum From {
-    /// That of the Gateway.
-    Same,
-    /// All.
-    All,
-    /// Those whose labels pass.
-    Selector(Vec<LabelTest>),
-}
-
-/// What must hold of a label.
-#[derive(Debug)]
-pub(super) struct LabelTest {
-    key: Arc<str>,
-    kind: LabelTestKind,
-}
-
-#[derive(Debug)]
-enum LabelTestKind {
-    In(Vec<Arc<str>>),
-    NotIn(Vec<Arc<str>>),
-    Exists,
-    Absent,
-}
-
 /// Reads the Gateways that are ours, the oldest first.
-pub(super) fn read_gateways(manifests: &Manifests<'_, '_>, report: &mut Report) -> Vec<Gateway> {
+pub(super) fn read_gateways(certificates: Certificates<'_, '_, '_>, report: &mut Report) -> Vec<Gateway> {
+    let manifests = certificates.manifests;
     let mut classes: Vec<(Arc<str>, Arc<str>)> = Vec::new();
     for object in manifests.objects.of(GROUP, "GatewayClass") {
         let Some(spec) = object.needed_part::<GatewayClassSpec>("spec", report) else { continue };
@@ -119,14 +102,19 @@ pub(super) fn read_gateways(manifests: &Manifests<'_, '_>, report: &mut Report) 
             report.warning(class.place, message).hint(hint);
             continue;
         }
-        gateways.push(Gateway::of(object, spec.value, report));
+        gateways.push(Gateway::of(object, spec.value, certificates, report));
     }
     gateways.sort_by(|a, b| a.seniority.cmp(&b.seniority));
     gateways
 }
 
 impl Gateway {
-    fn of(object: &Object<'_>, spec: GatewaySpec, report: &mut Report) -> Self {
+    fn of(
+        object: &Object<'_>,
+        spec: GatewaySpec,
+        certificates: Certificates<'_, '_, '_>,
+        report: &mut Report,
+    ) -> Self {
         let mut gateway = Self {
             name: ObjectName::of(&object.metadata),
             seniority: Seniority::of(&object.metadata),
@@ -143,7 +131,8 @@ impl Gateway {
                 report.error(place, format!("a Gateway has 1 to {LISTENERS_MAX} listeners"));
             }
             for listener in listeners {
-                gateway.listeners.extend(Listener::of(listener, &gateway.listeners, report));
+                let listener = Listener::of(listener, &gateway, certificates, report);
+                gateway.listeners.extend(listener);
             }
         }
         gateway
@@ -170,14 +159,19 @@ impl Gateway {
 }
 
 impl Listener {
-    fn of(spec: At<ListenerSpec>, others: &[Self], report: &mut Report) -> Option<Self> {
+    fn of(
+        spec: At<ListenerSpec>,
+        gateway: &Gateway,
+        certificates: Certificates<'_, '_, '_>,
+        report: &mut Report,
+    ) -> Option<Self> {
         let At { value: spec, place } = spec;
         let (name, port, protocol) = (spec.name?, spec.port?.value.to_u16(), spec.protocol?);
         let hostname = match &spec.hostname {
             Some(hostname) if !hostname.value.0.is_empty() => read_host(hostname, report)?,
             Some(_) | None => HostPattern::Any,
         };
-        for other in others {
+        for other in &gateway.listeners {
             if other.name == name.value.0 {
                 report.error(
                     name.place,
@@ -191,16 +185,28 @@ impl Listener {
             }
         }
         let mut fault = None;
-        if &*protocol.value.0 != "HTTP" {
-            let message = format!(
-                "a listener of the protocol `{}` can't be served: of Gateways, eddy has those of HTTP so far",
-                shown(&protocol.value.0)
-            );
-            report
-                .objection(protocol.place, message)
-                .hint("leave it out, or put what ends TLS before eddy and write `protocol: HTTP`");
-            fault = Some(ListenerFault::Protocol);
-        }
+        let tls = match (&*protocol.value.0, spec.tls) {
+            ("HTTP", Some(tls)) => {
+                report
+                    .error(tls.place, "a listener for HTTP has no `tls`")
+                    .hint("write `protocol: HTTPS`, or leave `tls` out");
+                None
+            }
+            ("HTTP", None) => None,
+            ("HTTPS", tls) => {
+                let shown = certificates.read(tls, &gateway.name.namespace, &hostname, report);
+                if shown.certificates.is_empty() {
+                    report.warning(place, "this listener is not served: it has no certificate to show");
+                    fault = Some(ListenerFault::Certificate);
+                }
+                Some(shown)
+            }
+            (other, tls) => {
+                note_protocol(other, tls.as_ref(), protocol.place, report);
+                fault = Some(ListenerFault::Protocol);
+                None
+            }
+        };
         let allowed = spec.allowed.map_or_else(AllowedRoutesSpec::default, |allowed| allowed.value);
         let from = From::of(allowed.namespaces, report);
         let mut listener = Self {
@@ -208,6 +214,7 @@ impl Listener {
             hostname,
             port,
             protocol: protocol.value.0,
+            tls,
             from,
             takes_http: allowed.kinds.is_none(),
             takes_grpc: allowed.kinds.is_none(),
@@ -232,86 +239,24 @@ impl Listener {
         }
         Some(listener)
     }
-
-    /// Whether routes of a namespace may attach.
-    pub(super) fn takes_from(&self, namespace: &str, own: &str, manifests: &Manifests<'_, '_>) -> bool {
-        match &self.from {
-            From::All => true,
-            From::Same => namespace == own,
-            From::Selector(tests) => tests.iter().all(|test| {
-                // Kubernetes gives each namespace its name as a label.
-                let value = if &*test.key == "kubernetes.io/metadata.name" {
-                    Some(namespace)
-                } else {
-                    manifests.objects.label_of_namespace(namespace, &test.key)
-                };
-                let is_one_of = |values: &[Arc<str>]| {
-                    value.is_some_and(|value| values.iter().any(|other| **other == *value))
-                };
-                match &test.kind {
-                    LabelTestKind::In(values) => is_one_of(values),
-                    LabelTestKind::NotIn(values) => !is_one_of(values),
-                    LabelTestKind::Exists => value.is_some(),
-                    LabelTestKind::Absent => value.is_none(),
-                }
-            }),
-        }
-    }
 }
 
-impl From {
-    fn of(spec: Option<At<NamespacesSpec>>, report: &mut Report) -> Self {
-        let Some(At { value: NamespacesSpec { from, selector }, place }) = spec else { return Self::Same };
-        match from.as_ref().map(|from| &*from.value.0) {
-            Some("Same") | None => Self::Same,
-            Some("All") => Self::All,
-            Some("Selector") => match selector {
-                Some(selector) => Self::Selector(tests_of(selector.value, report)),
-                None => {
-                    report.error(place, "`from: Selector` needs the key `selector`");
-                    Self::Selector(Vec::new())
-                }
-            },
-            Some(other) => {
-                let place = from.as_ref().map_or(place, |from| from.place);
-                report
-                    .error(place, format!("expected `Same`, `All` or `Selector`, found `{}`", shown(other)));
-                Self::Same
-            }
-        }
+/// Says why a protocol is not served.
+fn note_protocol(protocol: &str, tls: Option<&At<ListenerTlsSpec>>, place: Place, report: &mut Report) {
+    let mode = tls.and_then(|tls| tls.value.mode.as_ref()).map(|mode| &*mode.value.0);
+    if let ("TLS", Some("Passthrough")) = (protocol, mode) {
+        report
+            .objection(place, "a Gateway can't pass TLS through (`Passthrough`): eddy has those of HTTP and HTTPS")
+            .hint("leave it out; a listener of eddy.yaml with `forward` passes connections on by the name that is asked for");
+        return;
     }
-}
-
-fn tests_of(spec: SelectorSpec, report: &mut Report) -> Vec<LabelTest> {
-    let mut tests = Vec::new();
-    for entry in spec.labels.into_iter().flat_map(|labels| labels.value.0) {
-        let Some(value) = entry.value else { continue };
-        tests.push(LabelTest { key: entry.name.value.0, kind: LabelTestKind::In(vec![value.value.0]) });
-    }
-    for At { value: expression, .. } in spec.expressions.into_iter().flat_map(|expressions| expressions.value)
-    {
-        let (Some(key), Some(operator)) = (expression.key, expression.operator) else { continue };
-        let values = expression
-            .values
-            .into_iter()
-            .flat_map(|values| values.value)
-            .map(|value| value.value.0)
-            .collect();
-        let kind = match &*operator.value.0 {
-            "In" => LabelTestKind::In(values),
-            "NotIn" => LabelTestKind::NotIn(values),
-            "Exists" => LabelTestKind::Exists,
-            "DoesNotExist" => LabelTestKind::Absent,
-            other => {
-                let message =
-                    format!("expected `In`, `NotIn`, `Exists` or `DoesNotExist`, found `{}`", shown(other));
-                report.error(operator.place, message);
-                continue;
-            }
-        };
-        tests.push(LabelTest { key: key.value.0, kind });
-    }
-    tests
+    let message = format!(
+        "a listener of the protocol `{}` can't be served: of Gateways, eddy has those of HTTP and HTTPS",
+        shown(protocol)
+    );
+    report
+        .objection(place, message)
+        .hint("leave it out, or write `protocol: HTTPS` with a certificate where requests of HTTP come");
 }
 
 /// What GatewayClasses call eddy.

@@ -14,13 +14,14 @@ pub(super) struct Grants {
     list: Vec<Grant>,
 }
 
-/// Routes of a kind and namespace may refer to Services of another.
+/// Objects of a kind and namespace may refer to those of another kind in another.
 #[derive(Debug)]
 struct Grant {
     kind: Arc<str>,
     from: Arc<str>,
+    to_kind: Arc<str>,
     to: Arc<str>,
-    /// The one Service; all of the namespace without one.
+    /// The one object; all of the namespace without one.
     name: Option<Arc<str>>,
 }
 
@@ -39,13 +40,15 @@ impl Grants {
                 })
                 .collect();
             for to in spec.value.to.into_iter().flat_map(|to| to.value) {
-                let is_service = to.value.group.is_some_and(|group| group.value.0.is_empty())
-                    && to.value.kind.is_some_and(|kind| &*kind.value.0 == "Service");
+                // Services and Secrets are of the core of Kubernetes, which has no group.
+                let is_core = to.value.group.is_some_and(|group| group.value.0.is_empty());
+                let Some(to_kind) = to.value.kind.filter(|_| is_core) else { continue };
                 let name = to.value.name.map(|name| name.value.0).filter(|name| !name.is_empty());
-                for (kind, namespace) in from.iter().filter(|_| is_service) {
+                for (kind, namespace) in &from {
                     grants.list.push(Grant {
                         kind: Arc::clone(kind),
                         from: Arc::clone(namespace),
+                        to_kind: Arc::clone(&to_kind.value.0),
                         to: object.metadata.namespace.clone(),
                         name: name.clone(),
                     });
@@ -55,14 +58,15 @@ impl Grants {
         grants
     }
 
-    /// Whether a route of this kind and namespace may refer to a Service.
-    pub(super) fn allow(&self, kind: &str, from: &str, service: &ObjectName) -> bool {
-        *from == *service.namespace
+    /// Whether an object of this kind and namespace may refer to one of the core of Kubernetes.
+    pub(super) fn allow(&self, kind: &str, from: &str, to_kind: &str, to: &ObjectName) -> bool {
+        *from == *to.namespace
             || self.list.iter().any(|grant| {
                 *grant.kind == *kind
                     && *grant.from == *from
-                    && grant.to == service.namespace
-                    && grant.name.as_ref().is_none_or(|name| *name == service.name)
+                    && *grant.to_kind == *to_kind
+                    && grant.to == to.namespace
+                    && grant.name.as_ref().is_none_or(|name| *name == to.name)
             })
     }
 }

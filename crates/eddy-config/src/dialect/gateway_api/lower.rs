@@ -6,22 +6,25 @@ use std::sync::Arc;
 use eddy_route::{Claim, Dialect, HostPattern, Origin, PathPattern, RouteTable, Rule};
 
 use super::GROUP;
-use super::action::{ActionMaker, RefFault, RuleDone, respond};
-use super::attach::{Attachment, ListenerId, ParentOutcome, attach, is_reached, place_of};
+use super::action::{ActionMaker, Entrance, RefFault, RuleDone, respond};
+use super::attach::{Attachment, ListenerId, attach, is_reached, place_of};
+use super::condition::{gateway_statuses, route_statuses};
 use super::gateway::{Gateway, ListenerFault, read_gateways};
 use super::grant::Grants;
 use super::host::host_text;
 use super::route::{Route, RouteKind, RouteMatch, RouteRule};
-use super::status::{Condition, ObjectStatus, PartStatus};
+use super::tls::Certificates;
 use crate::check::{ConditionPlaces, Draft, RulePlaces};
 use crate::config::{Action, ListenAddress};
 use crate::dialect::kubernetes::Manifests;
 use crate::problem::{Place, Report};
+use crate::tls::{CertificateFiles, ListenerTlsConfig};
 
 /// Adds what objects of the Gateway API say; what is wrong with them goes to `report`.
 pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, report: &mut Report) {
-    let mut gateways = read_gateways(manifests, report);
     let grants = Grants::read(manifests, report);
+    let certificates = Certificates { manifests, grants: &grants, sources: draft.sources };
+    let mut gateways = read_gateways(certificates, report);
     let mut routes: Vec<Route> = Vec::new();
     for (kind, name) in [(RouteKind::Http, "HTTPRoute"), (RouteKind::Grpc, "GRPCRoute")] {
         routes.extend(manifests.objects.of(GROUP, name).filter_map(|object| Route::of(object, kind, report)));
@@ -75,6 +78,18 @@ fn sockets(
             let mut conflict = None;
             for address in addresses {
                 let listeners = sockets.entry(address.clone()).or_default();
+                let is_other = |id: &&ListenerId| {
+                    gateways[id.gateway].listeners[id.listener].tls.is_some() != listener.tls.is_some()
+                };
+                if let Some(other) = listeners.iter().find(is_other) {
+                    let other = &gateways[other.gateway].listeners[other.listener];
+                    let message = format!(
+                        "the listener `{}` speaks {} at {address} already",
+                        other.name, other.protocol
+                    );
+                    conflict = Some(ListenerFault::OtherProtocol(message));
+                    continue;
+                }
                 let other = listeners.iter().find(|id| {
                     gateways[id.gateway].listeners[id.listener].hostname == listener.hostname
                         && id.gateway != number
@@ -82,23 +97,27 @@ fn sockets(
                 match other {
                     Some(other) => {
                         let other = &gateways[other.gateway];
-                        conflict = Some(format!(
+                        conflict = Some(ListenerFault::Hostname(format!(
                             "the Gateway `{}/{}` has {} at {address} already",
                             other.name.namespace,
                             other.name.name,
                             host_text(&listener.hostname)
-                        ));
+                        )));
                     }
                     None => listeners.push(ListenerId { gateway: number, listener: index }),
                 }
             }
-            if let Some(message) = conflict {
+            if let Some(fault) = conflict {
                 let name = &gateway.name;
+                let (ListenerFault::Hostname(message) | ListenerFault::OtherProtocol(message)) = &fault
+                else {
+                    continue;
+                };
                 report.warning(listener.place, format!("this listener is not served: {message}")).hint(format!(
                     "have this Gateway listen elsewhere: in eddy.yaml `kubernetes: {{gateways: {{{}/{}: {{address: 127.0.0.2}}}}}}`",
                     name.namespace, name.name
                 ));
-                gateways[number].listeners[index].fault = Some(ListenerFault::Hostname(message));
+                gateways[number].listeners[index].fault = Some(fault);
             }
         }
     }
@@ -124,9 +143,9 @@ impl Lowering<'_, '_, '_, '_, '_, '_> {
         table.reading.is_closed = !self.maker.manifests.settings.has_host_fallthrough();
         let mut places = Vec::new();
         for (route, faults) in faults.iter_mut().enumerate() {
-            let (hosts, port) = self.hosts(route, listeners);
+            let (hosts, entrance) = self.hosts(route, listeners);
             if !hosts.is_empty() {
-                self.route(route, &hosts, port, &mut table, &mut places, faults);
+                self.route(route, &hosts, entrance, &mut table, &mut places, faults);
             }
         }
         self.bar(listeners, &mut table, &mut places);
@@ -140,43 +159,60 @@ impl Lowering<'_, '_, '_, '_, '_, '_> {
         };
         let place = place_of(*first, self.gateways);
         let index = self.draft.table(table, places);
-        self.draft.serve(name.into(), address, index, place, self.report);
+        match self.tls(listeners) {
+            Some(tls) => self.draft.serve_tls(name.into(), address, index, tls, place, self.report),
+            None => self.draft.serve(name.into(), address, index, place, self.report),
+        }
     }
 
-    /// The hosts that a route serves at these listeners, and the port of one of them.
-    fn hosts(&self, route: usize, listeners: &[ListenerId]) -> (Vec<HostPattern>, u16) {
+    /// How listeners at an address are served over TLS, if they are.
+    fn tls(&self, listeners: &[ListenerId]) -> Option<ListenerTlsConfig> {
+        let of = |id: &ListenerId| &self.gateways[id.gateway].listeners[id.listener];
+        let shown = listeners.iter().filter_map(|id| of(id).tls.as_ref());
+        let certificates: Vec<CertificateFiles> =
+            shown.flat_map(|shown| shown.certificates.iter().cloned()).collect();
+        if certificates.is_empty() {
+            return None;
+        }
+        // Who asks for a host that no listener has is turned away.
+        let is_strict = listeners.iter().all(|id| of(id).hostname != HostPattern::Any);
+        Some(ListenerTlsConfig { is_strict, ..ListenerTlsConfig::new(certificates) })
+    }
+
+    /// The hosts that a route serves at these listeners, and how requests come in at one of them.
+    fn hosts(&self, route: usize, listeners: &[ListenerId]) -> (Vec<HostPattern>, Entrance) {
         let all: Vec<HostPattern> = listeners
             .iter()
             .map(|id| self.gateways[id.gateway].listeners[id.listener].hostname.clone())
             .collect();
-        let (mut hosts, mut port): (Vec<HostPattern>, u16) = (Vec::new(), 80);
+        let (mut hosts, mut entrance) = (Vec::new(), Entrance { port: 80, is_secure: false });
         for attachment in
             self.attachments.iter().filter(|one| one.route == route && listeners.contains(&one.listener))
         {
             let listener =
                 &self.gateways[attachment.listener.gateway].listeners[attachment.listener.listener];
-            port = listener.port;
+            entrance = Entrance { port: listener.port, is_secure: listener.tls.is_some() };
             for host in &attachment.hosts {
                 if is_reached(host, &listener.hostname, &all) && !hosts.contains(host) {
                     hosts.push(host.clone());
                 }
             }
         }
-        (hosts, port)
+        (hosts, entrance)
     }
 
     fn route(
         &mut self,
         number: usize,
         hosts: &[HostPattern],
-        port: u16,
+        entrance: Entrance,
         table: &mut RouteTable,
         places: &mut Vec<RulePlaces>,
         faults: &mut Vec<RefFault>,
     ) {
         let route = &self.routes[number];
         for rule in &route.rules {
-            let done = self.maker.make(route, rule, port, self.draft, faults, self.report);
+            let done = self.maker.make(route, rule, entrance, self.draft, faults, self.report);
             for (index, matched) in rule.matches.iter().enumerate() {
                 let label = if rule.matches.len() == 1 {
                     rule.label.clone()
@@ -260,92 +296,4 @@ impl Lowering<'_, '_, '_, '_, '_, '_> {
         let file = self.draft.sources.get(place.source as usize).map(|source| source.path.clone());
         Origin { file: file.unwrap_or_else(|| "".into()), line: place.line }
     }
-}
-
-fn gateway_statuses(gateways: &[Gateway]) -> Vec<ObjectStatus> {
-    let status = |gateway: &Gateway| {
-        let is_served = gateway.listeners.iter().any(|listener| listener.fault.is_none());
-        let is_whole = gateway.listeners.iter().all(|listener| listener.fault.is_none());
-        let accepted = match &gateway.address_fault {
-            Some(message) => Condition::fails("Accepted", "UnsupportedAddress", message),
-            None if is_whole => Condition::holds("Accepted"),
-            None => Condition { status: is_served, ..Condition::fails("Accepted", "ListenersNotValid", "") },
-        };
-        let programmed = if is_served {
-            Condition::holds("Programmed")
-        } else {
-            Condition::fails("Programmed", "Invalid", "no listener is served")
-        };
-        let mut parts =
-            vec![PartStatus { part: None, conditions: vec![accepted, programmed], attached_routes: None }];
-        for listener in &gateway.listeners {
-            let (accepted, programmed, conflicted) = match &listener.fault {
-                None => (Condition::holds("Accepted"), Condition::holds("Programmed"), None),
-                Some(ListenerFault::Protocol) => (
-                    Condition::fails(
-                        "Accepted",
-                        "UnsupportedProtocol",
-                        format!("`{}` is not spoken here", listener.protocol),
-                    ),
-                    Condition::fails("Programmed", "Invalid", ""),
-                    None,
-                ),
-                Some(ListenerFault::Hostname(message)) => (
-                    Condition::fails("Accepted", "HostnameConflict", ""),
-                    Condition::fails("Programmed", "Invalid", ""),
-                    Some(Condition {
-                        kind: "Conflicted",
-                        status: true,
-                        reason: "HostnameConflict",
-                        message: message.clone(),
-                    }),
-                ),
-            };
-            let resolved = match &listener.wrong_kind {
-                Some(message) => Condition::fails("ResolvedRefs", "InvalidRouteKinds", message),
-                None => Condition::holds("ResolvedRefs"),
-            };
-            parts.push(PartStatus {
-                part: Some(format!("listener {}", listener.name)),
-                conditions: [accepted, programmed, resolved].into_iter().chain(conflicted).collect(),
-                attached_routes: Some(listener.attached),
-            });
-        }
-        ObjectStatus {
-            kind: "Gateway",
-            namespace: gateway.name.namespace.clone(),
-            name: gateway.name.name.clone(),
-            parts,
-        }
-    };
-    gateways.iter().map(status).collect()
-}
-
-fn route_statuses(
-    routes: &[Route],
-    gateways: &[Gateway],
-    outcomes: Vec<Vec<ParentOutcome>>,
-    faults: &[Vec<RefFault>],
-) -> Vec<ObjectStatus> {
-    let mut statuses = Vec::with_capacity(routes.len());
-    for ((route, outcomes), faults) in routes.iter().zip(outcomes).zip(faults) {
-        let resolved = match faults.first() {
-            Some(fault) => Condition::fails("ResolvedRefs", fault.reason, fault.message.clone()),
-            None => Condition::holds("ResolvedRefs"),
-        };
-        let parts =
-            outcomes.into_iter().filter(|outcome| outcome.gateway.is_none_or(|index| index < gateways.len()));
-        let parts = parts.map(|outcome| PartStatus {
-            part: Some(outcome.parent),
-            conditions: vec![outcome.accepted, resolved.clone()],
-            attached_routes: None,
-        });
-        statuses.push(ObjectStatus {
-            kind: route.kind.name(),
-            namespace: route.name.namespace.clone(),
-            name: route.name.name.clone(),
-            parts: parts.collect(),
-        });
-    }
-    statuses
 }

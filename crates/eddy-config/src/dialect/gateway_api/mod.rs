@@ -1,20 +1,23 @@
 //! The Gateway API: GatewayClass, Gateway, HTTPRoute, GRPCRoute and ReferenceGrant, from manifests to tables.
 //!
 //! `gateway` and `route` make objects ready, `attach` finds which listeners a route is attached to and for which hosts,
-//! `action` makes what rules do, `lower` makes a table for each address, `status` tells what a cluster would show.
+//! `action` makes what rules do, `lower` makes a table for each address, `condition` tells what a cluster would show.
 
 mod action;
 mod attach;
+mod condition;
 mod filter;
 mod gateway;
 mod grant;
 mod host;
 mod lower;
 mod matching;
+mod namespace;
 mod route;
 mod seniority;
 mod spec;
 mod status;
+mod tls;
 
 pub(crate) use gateway::CONTROLLER;
 pub(crate) use lower::add;

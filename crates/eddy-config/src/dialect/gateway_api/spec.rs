@@ -30,7 +30,7 @@ object! {
         passed "infrastructure";
         refused "allowedListeners" "ListenerSets are not read";
         refused "backendTLS" "backends are reached without TLS so far";
-        refused "tls" "listeners of Gateways are without TLS so far";
+        refused "tls" "clients are asked for no certificates so far";
     }
 }
 
@@ -57,7 +57,35 @@ object! {
         required protocol "protocol": ApiText;
         /// Which routes may attach.
         optional allowed "allowedRoutes": AllowedRoutesSpec;
-        passed "tls";
+        /// Its certificates.
+        optional tls "tls": ListenerTlsSpec;
+    }
+}
+
+object! {
+    /// The TLS of a listener.
+    ListenerTlsSpec as "tls of a listener" {
+        /// `Terminate` or `Passthrough`.
+        optional mode "mode": ApiText;
+        /// The Secrets with its certificates.
+        optional certificates "certificateRefs": Vec<At<SecretRefSpec>>;
+        /// What implementations add.
+        optional options "options": Named<Label, ApiText>;
+        refused "frontendValidation" "clients are asked for no certificates so far";
+    }
+}
+
+object! {
+    /// A Secret.
+    SecretRefSpec as "a certificateRef" {
+        /// Its group.
+        optional group "group": ApiText;
+        /// Its kind.
+        optional kind "kind": ApiText;
+        /// Its namespace.
+        optional namespace "namespace": ApiText;
+        /// Its name.
+        required name "name": ApiText;
     }
 }
 

@@ -6,6 +6,7 @@ mod nginx;
 mod plain;
 mod read;
 mod spec;
+mod tls;
 mod whole;
 
 pub use nginx::annotations_page;

@@ -17,8 +17,18 @@ pub(super) struct Ingress {
     /// Where requests go that no path is for.
     pub(super) default_backend: Option<Backend>,
     pub(super) rules: Vec<HostRule>,
-    /// Where `tls` is written, if it is.
-    pub(super) tls: Option<Place>,
+    /// Hosts that have a certificate.
+    pub(super) tls: Vec<HostTls>,
+}
+
+/// Hosts that have a certificate.
+#[derive(Clone, Debug)]
+pub(super) struct HostTls {
+    /// The hosts; none for those that the certificate names.
+    pub(super) hosts: Vec<At<String>>,
+    /// The Secret with certificate and key, in the namespace of the Ingress.
+    pub(super) secret: Option<At<String>>,
+    pub(super) place: Place,
 }
 
 /// An annotation.

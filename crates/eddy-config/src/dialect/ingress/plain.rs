@@ -3,25 +3,25 @@
 use eddy_route::{Dialect, HostPattern, Origin, PathPattern, RouteTable, Rule};
 
 use super::model::{Backend, Ingress, PathKind};
+use super::whole::Addresses;
 use crate::check::{ConditionPlaces, Draft, RulePlaces};
-use crate::config::{Action, ActionKind, ListenAddress, Respond};
+use crate::config::{Action, ActionKind, Respond};
 use crate::dialect::kubernetes::{Manifests, Unresolved};
 use crate::problem::{Place, Report, shown};
 use crate::read::At;
+use crate::tls::ListenerTlsConfig;
 use crate::value::ObjectName;
 
-/// Adds a table of these Ingresses at some addresses; what is wrong with them goes to `report`.
+/// Adds a table of these Ingresses, given the oldest first, at some addresses; what is wrong with them goes to `report`.
 pub(super) fn add_plain(
-    mut ingresses: Vec<Ingress>,
-    addresses: &[ListenAddress],
+    ingresses: &[Ingress],
+    addresses: &Addresses,
     manifests: &Manifests<'_, '_>,
     draft: &mut Draft<'_, '_>,
     report: &mut Report,
 ) {
-    // Of two rules for the same host, path and type the older Ingress' counts.
-    ingresses.sort_by(|a, b| (a.created, &a.namespace, &a.name).cmp(&(b.created, &b.namespace, &b.name)));
     let mut maker = Maker { manifests, draft, rules: Vec::new(), places: Vec::new() };
-    for ingress in &ingresses {
+    for ingress in ingresses {
         maker.ingress(ingress, report);
     }
     let Maker { rules, places, .. } = maker;
@@ -29,8 +29,12 @@ pub(super) fn add_plain(
     table.rules = rules;
     let table = draft.table(table, places);
     let place = ingresses.first().map_or_else(Place::default, |ingress| ingress.place);
-    for address in addresses {
+    for address in &addresses.plain {
         draft.serve(address.to_string().into(), address, table, place, report);
+    }
+    for address in addresses.secure() {
+        let tls = ListenerTlsConfig::new(addresses.certificates.clone());
+        draft.serve_tls(address.to_string().into(), address, table, tls, place, report);
     }
 }
 

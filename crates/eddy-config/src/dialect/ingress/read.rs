@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use eddy_route::HostPattern;
 
-use super::model::{Annotation, Backend, HostRule, Ingress, PathKind, PathRule};
-use super::spec::{BackendSpec, IngressSpec, PathSpec, RuleSpec, ServiceBackendSpec};
+use super::model::{Annotation, Backend, HostRule, HostTls, Ingress, PathKind, PathRule};
+use super::spec::{BackendSpec, IngressSpec, PathSpec, RuleSpec, ServiceBackendSpec, TlsSpec};
 use crate::dialect::kubernetes::{ApiText, Object, PortOrName};
 use crate::problem::{Place, Report, shown};
 use crate::read::{At, Misfit, Word};
@@ -41,9 +41,19 @@ pub(super) fn read_ingress(object: &Object<'_>, report: &mut Report) -> (Ingress
         annotations: annotations.collect(),
         default_backend: spec.default_backend.and_then(|backend| read_backend(backend, report)),
         rules: rules.into_iter().filter_map(|rule| read_rule(rule, report)).collect(),
-        tls: spec.tls.filter(|tls| !tls.value.is_empty()).map(|tls| tls.place),
+        tls: spec.tls.into_iter().flat_map(|tls| tls.value).map(|tls| read_tls(tls, report)).collect(),
     };
     (ingress, class)
+}
+
+fn read_tls(tls: At<TlsSpec>, report: &mut Report) -> HostTls {
+    let At { value: TlsSpec { hosts, secret }, place } = tls;
+    let hosts = hosts.into_iter().flat_map(|hosts| hosts.value);
+    HostTls {
+        hosts: hosts.filter_map(|host| check_host(text(host), report)).collect(),
+        secret: secret.map(text).filter(|secret| !secret.value.is_empty()),
+        place,
+    }
 }
 
 fn read_rule(rule: At<RuleSpec>, report: &mut Report) -> Option<HostRule> {

@@ -7,16 +7,18 @@ use super::model::{Backend, Ingress};
 use super::nginx::{Wanted, lower};
 use super::plain::{add_plain, note_unresolved};
 use super::read::{note_resource, read_ingress};
+use super::tls::certificates;
 use crate::check::Draft;
 use crate::config::ListenAddress;
 use crate::dialect::kubernetes::{Backends, Manifests, Unresolved};
 use crate::dialect::nginx::make;
 use crate::problem::Report;
+use crate::tls::{CertificateFiles, ListenerTlsConfig};
 use crate::value::ObjectName;
 
 /// Adds what Ingresses say; what is wrong with them goes to `report`.
 pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, report: &mut Report) {
-    let Manifests { objects, backends, settings } = manifests;
+    let Manifests { objects, backends, secrets, settings } = manifests;
     let classes = Classes::read(objects, report);
     let (mut plain, mut nginx) = (Vec::new(), Vec::new());
     for object in objects.of("networking.k8s.io", "Ingress") {
@@ -27,27 +29,25 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
             Flavour::Nginx => nginx.push(ingress),
         }
     }
-    let addresses = settings.addresses(None, &[], PORT);
+    let addresses = |certificates| Addresses {
+        plain: settings.addresses(None, &[], PORT),
+        secure: settings.addresses(None, &[], TLS_PORT),
+        certificates,
+    };
     if !plain.is_empty() {
-        add_plain(plain, &addresses, manifests, draft, report);
+        // Of two rules for the same host, path and type the older Ingress' counts.
+        plain.sort_by(|a, b| (a.created, &a.namespace, &a.name).cmp(&(b.created, &b.namespace, &b.name)));
+        let addresses = addresses(certificates(&plain, secrets, draft.sources, report));
+        add_plain(&plain, &addresses, manifests, draft, report);
     }
     if !nginx.is_empty() {
+        let addresses = addresses(certificates(&nginx, secrets, draft.sources, report));
         add_nginx(&nginx, &addresses, backends, draft, report);
     }
 }
 
 /// Notes what eddy does not have of an Ingress of any flavour.
 fn note_unserved(ingress: &Ingress, report: &mut Report) {
-    if let Some(place) = ingress.tls {
-        report
-            .objection(
-                place,
-                "eddy takes no certificates from manifests yet: these hosts would be served without TLS",
-            )
-            .hint(
-                "end TLS in front of eddy and take `tls` out, or give `--lenient` to serve them as they are",
-            );
-    }
     let paths = ingress.rules.iter().filter_map(|rule| rule.paths.as_ref()).flatten();
     for backend in paths.map(|path| &path.backend).chain(&ingress.default_backend) {
         if let Backend::Resource(place) = backend {
@@ -58,7 +58,7 @@ fn note_unserved(ingress: &Ingress, report: &mut Report) {
 
 fn add_nginx(
     ingresses: &[Ingress],
-    addresses: &[ListenAddress],
+    addresses: &Addresses,
     backends: &Backends,
     draft: &mut Draft<'_, '_>,
     report: &mut Report,
@@ -71,8 +71,9 @@ fn add_nginx(
             Vec::new()
         }
     };
-    let listens: Vec<String> = addresses.iter().map(ToString::to_string).collect();
-    let (directives, targets) = lower(ingresses, &listens, &mut resolve, report);
+    let secure = addresses.secure();
+    let listens: Vec<String> = addresses.plain.iter().chain(secure).map(ToString::to_string).collect();
+    let (directives, targets) = lower(ingresses, &listens, &addresses.certificates, &mut resolve, report);
     for (service, why) in unresolved {
         note_unresolved(&service, why, report);
     }
@@ -81,7 +82,10 @@ fn add_nginx(
     }
     let place = ingresses.first().map(|ingress| ingress.place).unwrap_or_default();
     let parts = draft.take_parts();
-    if let Some(made) = make(&directives, targets, parts, draft.sources, report) {
+    if let Some(mut made) = make(&directives, targets, parts, draft.sources, report) {
+        for listener in made.listeners.iter_mut().filter(|listener| secure.contains(&listener.address)) {
+            listener.tls = Some(ListenerTlsConfig::new(addresses.certificates.clone()));
+        }
         draft.put_sites(made.sites, made.listeners, (made.actions, made.clusters), place, report);
     }
 }
@@ -101,5 +105,24 @@ fn endpoints(wanted: &Wanted<'_>, backends: &Backends) -> Result<Vec<String>, Un
     Ok(backend.cluster.endpoints.iter().map(written).collect())
 }
 
+/// Where Ingresses are served, and what is shown there.
+#[derive(Debug)]
+pub(super) struct Addresses {
+    /// Without TLS.
+    pub(super) plain: Vec<ListenAddress>,
+    secure: Vec<ListenAddress>,
+    /// The certificates.
+    pub(super) certificates: Vec<CertificateFiles>,
+}
+
+impl Addresses {
+    /// Those over TLS: none where there is no certificate to show.
+    pub(super) fn secure(&self) -> &[ListenAddress] {
+        if self.certificates.is_empty() { &[] } else { &self.secure }
+    }
+}
+
 /// The port that Ingresses are served at.
 const PORT: u16 = 80;
+/// The same over TLS.
+const TLS_PORT: u16 = 443;

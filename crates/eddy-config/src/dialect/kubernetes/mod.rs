@@ -10,6 +10,7 @@ mod backend;
 mod document;
 mod metadata;
 mod object;
+mod secret;
 mod service;
 mod settings;
 mod slice;
@@ -20,6 +21,7 @@ pub(crate) use backend::{Backend, Backends, Unresolved};
 pub(crate) use document::read_objects;
 pub(crate) use metadata::{Metadata, name_fault};
 pub(crate) use object::{Object, Objects};
+pub(crate) use secret::{SecretFault, Secrets};
 pub(crate) use value::{ApiText, Label, PortOrName};
 pub(crate) use whole::{Manifests, add};
 

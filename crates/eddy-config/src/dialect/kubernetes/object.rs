@@ -29,6 +29,13 @@ pub(crate) const KINDS: &[ObjectKind] = &[
     ObjectKind { group: "", name: "Pod", versions: &["v1"], is_namespaced: true, keys: &["spec"] },
     ObjectKind { group: "", name: "Namespace", versions: &["v1"], is_namespaced: false, keys: &["spec"] },
     ObjectKind {
+        group: "",
+        name: "Secret",
+        versions: &["v1"],
+        is_namespaced: true,
+        keys: &["type", "data", "stringData", "immutable"],
+    },
+    ObjectKind {
         group: "discovery.k8s.io",
         name: "EndpointSlice",
         versions: &["v1"],

@@ -2,6 +2,7 @@
 
 use super::backend::{Backend, Backends, Unresolved};
 use super::object::Objects;
+use super::secret::Secrets;
 use super::settings::Settings;
 use super::value::PortOrName;
 use crate::check::Draft;
@@ -17,6 +18,8 @@ pub(crate) struct Manifests<'o, 't> {
     pub(crate) objects: &'o Objects<'t>,
     /// What is behind Services.
     pub(crate) backends: Backends,
+    /// The certificates.
+    pub(crate) secrets: Secrets,
     /// Where to listen.
     pub(crate) settings: Settings,
 }
@@ -29,7 +32,8 @@ pub(crate) fn add(
     report: &mut Report,
 ) {
     let backends = Backends::read(objects, spec, report);
-    let manifests = Manifests { objects, backends, settings: Settings::of(spec) };
+    let secrets = Secrets::read(objects, report);
+    let manifests = Manifests { objects, backends, secrets, settings: Settings::of(spec) };
     gateway_api::add(&manifests, draft, report);
     ingress::add(&manifests, draft, report);
     istio::add(&manifests, draft, report);

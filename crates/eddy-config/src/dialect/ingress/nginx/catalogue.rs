@@ -29,7 +29,9 @@ const fn known(name: &'static str, use_: Use) -> Known {
 }
 
 const BUFFERS: &str = "eddy's buffers are bounded by itself";
-const TLS: &str = "eddy takes no certificates and keys from manifests yet";
+const CLIENT_TLS: &str = "clients of Ingresses are asked for no certificate";
+const UPSTREAM_TLS: &str = "endpoints of Ingresses are asked without TLS";
+const SUITES: &str = "TLS is 1.2 or newer, with the suites that are safe";
 const AUTH: &str = "nobody would ask who comes: put a filter for authentication before eddy's rules, or keep this Ingress where it is";
 const EXTERNAL: &str = "eddy asks no other service whether a request may pass";
 const RATE: &str = "eddy's `rate_limit` filter is not written as annotations; requests would not be limited";
@@ -38,7 +40,7 @@ const SNIPPET: &str = "pieces of configuration can say anything; write what it d
 const WAF: &str = "eddy has no ModSecurity";
 const CORS: &str = "";
 const MIRROR: &str = "eddy does not mirror requests of this dialect yet";
-const HASH: &str = "eddy has no balancing by hash yet";
+const SUBSET: &str = "a key goes to one endpoint, not to one of several";
 const TELEMETRY: &str = "eddy sends no traces yet";
 
 /// Every annotation of ingress-nginx 1.15, by name.
@@ -68,12 +70,12 @@ pub(super) const KNOWN: &[Known] = &[
     known("auth-signin", Use::Refused(EXTERNAL)),
     known("auth-signin-redirect-param", Use::Idle(EXTERNAL)),
     known("auth-snippet", Use::Refused(SNIPPET)),
-    known("auth-tls-error-page", Use::Idle(TLS)),
-    known("auth-tls-match-cn", Use::Refused(TLS)),
-    known("auth-tls-pass-certificate-to-upstream", Use::Idle(TLS)),
-    known("auth-tls-secret", Use::Refused(TLS)),
-    known("auth-tls-verify-client", Use::Refused(TLS)),
-    known("auth-tls-verify-depth", Use::Idle(TLS)),
+    known("auth-tls-error-page", Use::Idle(CLIENT_TLS)),
+    known("auth-tls-match-cn", Use::Refused(CLIENT_TLS)),
+    known("auth-tls-pass-certificate-to-upstream", Use::Idle(CLIENT_TLS)),
+    known("auth-tls-secret", Use::Refused(CLIENT_TLS)),
+    known("auth-tls-verify-client", Use::Refused(CLIENT_TLS)),
+    known("auth-tls-verify-depth", Use::Idle(CLIENT_TLS)),
     known("auth-type", Use::Refused(AUTH)),
     known("auth-url", Use::Refused(EXTERNAL)),
     known(
@@ -102,13 +104,18 @@ pub(super) const KNOWN: &[Known] = &[
     known("cors-expose-headers", Use::Read(CORS)),
     known("cors-max-age", Use::Read(CORS)),
     known("custom-headers", Use::Refused("it names a ConfigMap; eddy reads none")),
-    known("custom-http-errors", Use::Refused("answers of upstreams are passed on as they are")),
+    known(
+        "custom-http-errors",
+        Use::Read(
+            "with `default-backend`, whose Service answers instead; refused without, as eddy has no pages of its own",
+        ),
+    ),
     known("default-backend", Use::Read("it answers where the Service of a path has no endpoints")),
     known(
         "denylist-source-range",
         Use::Refused("clients of these addresses would be let in; use an `ip_access` filter of eddy.yaml"),
     ),
-    known("disable-proxy-intercept-errors", Use::Idle("answers of upstreams are passed on as they are")),
+    known("disable-proxy-intercept-errors", Use::Read("it turns `custom-http-errors` off")),
     known("enable-access-log", Use::Warned("the access log is a listener's in eddy")),
     known(
         "enable-cors",
@@ -123,7 +130,9 @@ pub(super) const KNOWN: &[Known] = &[
     known("fastcgi-params-configmap", Use::Refused("eddy does not speak FastCGI")),
     known(
         "force-ssl-redirect",
-        Use::Read("every request is redirected to `https`, as eddy listens for Ingresses without TLS alone"),
+        Use::Read(
+            "every request without TLS is redirected to `https`, whether the host has a certificate or not",
+        ),
     ),
     known("from-to-www-redirect", Use::Read("")),
     known("http2-push-preload", Use::Idle("browsers have given up on pushes")),
@@ -159,17 +168,20 @@ pub(super) const KNOWN: &[Known] = &[
     known("proxy-next-upstream-timeout", Use::Idle("retries are bounded by a budget of the cluster")),
     known("proxy-next-upstream-tries", Use::Read("")),
     known("proxy-read-timeout", Use::Read("")),
-    known("proxy-redirect-from", Use::Read("`off` and `default`: `Location` is passed on as it is")),
-    known("proxy-redirect-to", Use::Read("`off` and `default`")),
+    known("proxy-redirect-from", Use::Read("as the directive `proxy_redirect`, with `proxy-redirect-to`")),
+    known(
+        "proxy-redirect-to",
+        Use::Read("without `proxy-redirect-from` it means nothing, as with ingress-nginx"),
+    ),
     known("proxy-request-buffering", Use::Idle("requests are streamed")),
     known("proxy-send-timeout", Use::Idle("`proxy-read-timeout` bounds the silence of an upstream")),
-    known("proxy-ssl-ciphers", Use::Idle(TLS)),
-    known("proxy-ssl-name", Use::Idle(TLS)),
-    known("proxy-ssl-protocols", Use::Idle(TLS)),
-    known("proxy-ssl-secret", Use::Refused(TLS)),
-    known("proxy-ssl-server-name", Use::Idle(TLS)),
-    known("proxy-ssl-verify", Use::Idle(TLS)),
-    known("proxy-ssl-verify-depth", Use::Idle(TLS)),
+    known("proxy-ssl-ciphers", Use::Idle(UPSTREAM_TLS)),
+    known("proxy-ssl-name", Use::Idle(UPSTREAM_TLS)),
+    known("proxy-ssl-protocols", Use::Idle(UPSTREAM_TLS)),
+    known("proxy-ssl-secret", Use::Refused(UPSTREAM_TLS)),
+    known("proxy-ssl-server-name", Use::Idle(UPSTREAM_TLS)),
+    known("proxy-ssl-verify", Use::Idle(UPSTREAM_TLS)),
+    known("proxy-ssl-verify-depth", Use::Idle(UPSTREAM_TLS)),
     known("relative-redirects", Use::Read("")),
     known(
         "rewrite-target",
@@ -194,19 +206,29 @@ pub(super) const KNOWN: &[Known] = &[
     known("session-cookie-path", Use::Idle(SESSION)),
     known("session-cookie-samesite", Use::Idle(SESSION)),
     known("session-cookie-secure", Use::Idle(SESSION)),
-    known("ssl-ciphers", Use::Idle(TLS)),
-    known("ssl-passthrough", Use::Refused(TLS)),
-    known("ssl-prefer-server-ciphers", Use::Idle(TLS)),
+    known("ssl-ciphers", Use::Idle(SUITES)),
+    known(
+        "ssl-passthrough",
+        Use::Refused(
+            "TLS of Ingresses ends in eddy; a listener of eddy.yaml with `forward` passes connections on",
+        ),
+    ),
+    known("ssl-prefer-server-ciphers", Use::Idle(SUITES)),
     known(
         "ssl-redirect",
-        Use::Idle("it redirects hosts with a certificate, and eddy takes none from manifests yet"),
+        Use::Read("hosts in the `tls` of an Ingress are redirected to `https`, unless it is `false`"),
     ),
     known("stream-snippet", Use::Refused(SNIPPET)),
     known("temporal-redirect", Use::Read("")),
     known("temporal-redirect-code", Use::Read("")),
-    known("upstream-hash-by", Use::Refused(HASH)),
-    known("upstream-hash-by-subset", Use::Idle(HASH)),
-    known("upstream-hash-by-subset-size", Use::Idle(HASH)),
+    known(
+        "upstream-hash-by",
+        Use::Read(
+            "as `hash ... consistent`: a key keeps its endpoint, though it may be another than with ingress-nginx",
+        ),
+    ),
+    known("upstream-hash-by-subset", Use::Refused(SUBSET)),
+    known("upstream-hash-by-subset-size", Use::Idle(SUBSET)),
     known("upstream-vhost", Use::Read("")),
     known("use-port-in-redirects", Use::Read("")),
     known("use-regex", Use::Read("all paths of the host become expressions, as with ingress-nginx")),

@@ -5,7 +5,10 @@
 
 mod canary;
 mod catalogue;
+mod cors;
+mod errors;
 mod page;
+mod secure;
 mod servers;
 mod settings;
 mod upstreams;

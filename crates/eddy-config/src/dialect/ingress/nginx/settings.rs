@@ -14,6 +14,8 @@ pub(super) struct Settings {
     pub(super) rewrite_target: Option<At<String>>,
     pub(super) uses_regex: bool,
     pub(super) forces_https: bool,
+    /// Whether requests without TLS are served though there is a certificate.
+    pub(super) stays_http: bool,
     pub(super) keeps_last_slash: bool,
     pub(super) redirect: Option<RedirectTo>,
     pub(super) has_relative_redirects: bool,
@@ -23,7 +25,11 @@ pub(super) struct Settings {
     pub(super) host: Option<At<String>>,
     pub(super) forwarded_prefix: Option<At<String>>,
     pub(super) default_backend: Option<At<String>>,
+    /// Statuses of answers that the default backend gives instead.
+    pub(super) http_errors: Vec<u16>,
     pub(super) is_least_loaded: bool,
+    /// What endpoints are chosen by.
+    pub(super) hash: Option<At<String>>,
     pub(super) cors: Option<Cors>,
     pub(super) canary: Option<Canary>,
     /// Directives for each location: a name and its arguments.
@@ -71,6 +77,7 @@ impl Settings {
             redirect: None,
             has_relative_redirects: false,
             redirects_www: false,
+            http_errors: Vec::new(),
             ..self.clone()
         }
     }
@@ -127,6 +134,7 @@ impl<'i> Reader<'_, 'i> {
             rewrite_target: self.text("rewrite-target"),
             uses_regex: self.flag("use-regex"),
             forces_https: self.flag("force-ssl-redirect"),
+            stays_http: self.annotation("ssl-redirect").is_some() && !self.flag("ssl-redirect"),
             keeps_last_slash: self.flag("preserve-trailing-slash"),
             redirect: self.redirect(),
             has_relative_redirects: self.flag("relative-redirects"),
@@ -136,7 +144,9 @@ impl<'i> Reader<'_, 'i> {
             host: self.text("upstream-vhost"),
             forwarded_prefix: self.text("x-forwarded-prefix"),
             default_backend: self.text("default-backend"),
+            http_errors: self.http_errors(),
             is_least_loaded: false,
+            hash: self.text("upstream-hash-by").filter(|key| !key.value.is_empty()),
             cors: self.cors(),
             canary: self.canary(),
             directives: Vec::new(),
@@ -148,7 +158,6 @@ impl<'i> Reader<'_, 'i> {
             }
         }
         self.check_protocol();
-        self.check_redirect_rewrite();
         self.directives(&mut settings.directives);
         settings
     }
@@ -174,6 +183,16 @@ impl<'i> Reader<'_, 'i> {
             let words = conditions.value.split_whitespace();
             let words = words.map(|word| At { value: word.to_owned(), place: conditions.place }).collect();
             directives.push(("proxy_next_upstream", words));
+        }
+        let from = self.text("proxy-redirect-from").filter(|from| !from.value.is_empty());
+        let to = self.text("proxy-redirect-to").filter(|to| !matches!(to.value.as_str(), "" | "off"));
+        match (from, to) {
+            (Some(from), _) if matches!(from.value.as_str(), "off" | "default") => {
+                directives.push(("proxy_redirect", vec![from]));
+            }
+            (Some(from), Some(to)) => directives.push(("proxy_redirect", vec![from, to])),
+            // As with ingress-nginx, one alone means nothing.
+            (Some(_) | None, _) => {}
         }
         if let Some(version) = self.text("proxy-http-version") {
             directives.push(("proxy_http_version", vec![version]));
@@ -275,15 +294,26 @@ impl<'i> Reader<'_, 'i> {
         }
     }
 
-    fn check_redirect_rewrite(&mut self) {
-        for name in ["proxy-redirect-from", "proxy-redirect-to"] {
-            let Some(text) = self.text(name) else { continue };
-            if !matches!(text.value.as_str(), "off" | "default" | "") {
-                self.report
-                    .objection(text.place, format!("eddy does not rewrite `Location`, as `{name}` asks for"))
-                    .hint("take it out, or give `--lenient` to pass over it");
+    /// The statuses of `custom-http-errors`; it needs a Service that answers instead.
+    fn http_errors(&mut self) -> Vec<u16> {
+        let mut statuses = Vec::new();
+        for word in self.list("custom-http-errors") {
+            match word.value.parse() {
+                Ok(status @ 300..=599) if !statuses.contains(&status) => statuses.push(status),
+                Ok(300..=599) => {}
+                Ok(_) | Err(_) => self.misfit(&word, "a status from 300 to 599"),
             }
         }
+        let annotation = self.annotation("custom-http-errors").filter(|_| !statuses.is_empty());
+        if let (Some(annotation), None) = (annotation, self.annotation("default-backend")) {
+            let message =
+                "`custom-http-errors` without `default-backend`: eddy has no pages of its own for errors";
+            self.report
+                .objection(annotation.place, message)
+                .hint("name the Service that answers with `default-backend`, or give `--lenient` to pass answers on as they are");
+            statuses.clear();
+        }
+        if self.flag("disable-proxy-intercept-errors") { Vec::new() } else { statuses }
     }
 
     fn annotation(&self, name: &str) -> Option<&'i Annotation> {
@@ -322,6 +352,11 @@ impl<'i> Reader<'_, 'i> {
     fn misfit(&mut self, text: &At<String>, wanted: &str) {
         self.report.error(text.place, format!("`{}` is not {wanted}", shown(&text.value)));
     }
+}
+
+/// The name among the upstreams of a Service that `default-backend` names.
+pub(super) fn default_backend_name(namespace: &str, service: &str) -> String {
+    format!("custom-default-backend-{namespace}-{service}")
 }
 
 /// A switch as Go reads it.

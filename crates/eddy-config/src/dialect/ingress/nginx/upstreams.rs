@@ -21,6 +21,8 @@ pub(super) struct Upstream {
     /// The canaries of this one; only the first counts.
     pub(super) alternatives: Vec<String>,
     pub(super) is_least_loaded: bool,
+    /// What endpoints are chosen by, before all else.
+    pub(super) hash: Option<At<String>>,
     pub(super) place: Place,
 }
 
@@ -71,6 +73,7 @@ pub(super) fn gather(ingresses: &[(&Ingress, Settings)], resolve: Resolve<'_>) -
                 canary: settings.canary.clone(),
                 alternatives: Vec::new(),
                 is_least_loaded: settings.is_least_loaded,
+                hash: settings.hash.clone(),
                 place: service.place,
             };
             upstreams.insert(name, upstream);

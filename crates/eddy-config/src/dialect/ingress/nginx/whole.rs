@@ -8,6 +8,7 @@ use super::write::Writer;
 use crate::dialect::ingress::model::Ingress;
 use crate::dialect::nginx::{Directive, Targets};
 use crate::problem::Report;
+use crate::tls::CertificateFiles;
 
 /// Whether an Ingress has annotations of ingress-nginx's.
 pub(in crate::dialect::ingress) fn speaks_nginx(ingress: &Ingress) -> bool {
@@ -18,6 +19,7 @@ pub(in crate::dialect::ingress) fn speaks_nginx(ingress: &Ingress) -> bool {
 pub(in crate::dialect::ingress) fn lower(
     ingresses: &[Ingress],
     listens: &[String],
+    certificates: &[CertificateFiles],
     resolve: Resolve<'_>,
     report: &mut Report,
 ) -> (Vec<Directive>, Targets) {
@@ -31,6 +33,7 @@ pub(in crate::dialect::ingress) fn lower(
         ingresses: &read,
         upstreams: &upstreams,
         listens,
+        certificates,
         resolve,
         targets: Targets::default(),
         extra: Vec::new(),

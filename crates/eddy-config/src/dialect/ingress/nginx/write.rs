@@ -1,13 +1,16 @@
 //! The configuration of NGINX that ingress-nginx would write, as directives that know where in the manifests they come from.
 
 use super::canary::choice;
+use super::cors::cors_lines;
+use super::errors::{intercept, page};
+use super::secure::{has_certificate, redirect_without_slash, to_https, to_https_unless_there};
 use super::servers::{ANY_HOST, Location, Server, Servers, is_rewritten, settings_of};
-use super::settings::{Cors, Settings};
+use super::settings::{Settings, default_backend_name};
 use super::upstreams::{Upstreams, Wanted};
 use crate::dialect::ingress::model::{Ingress, PathKind};
 use crate::dialect::nginx::{Directive, Targets, Word};
 use crate::problem::Place;
-use crate::read::At;
+use crate::tls::CertificateFiles;
 
 /// What directives are written from.
 pub(super) struct Writer<'w> {
@@ -15,6 +18,8 @@ pub(super) struct Writer<'w> {
     pub(super) upstreams: &'w Upstreams,
     /// Where all servers listen.
     pub(super) listens: &'w [String],
+    /// What is shown there over TLS; none where nothing is.
+    pub(super) certificates: &'w [CertificateFiles],
     /// Asks for the endpoints of Services.
     pub(super) resolve: &'w mut dyn FnMut(&Wanted<'_>) -> Vec<String>,
     /// Names that `proxy_pass` may have beside those of upstreams.
@@ -29,7 +34,11 @@ impl Writer<'_> {
         let place = self.ingresses.first().map(|(ingress, _)| ingress.place).unwrap_or_default();
         let mut http = frame(place);
         for (name, upstream) in self.upstreams.iter().filter(|(_, upstream)| !upstream.endpoints.is_empty()) {
-            http.push(group(name, &upstream.endpoints, upstream.is_least_loaded, upstream.place));
+            let balance = match &upstream.hash {
+                Some(key) => Some(line(key.place, "hash", &[&key.value, "consistent"])),
+                None => upstream.is_least_loaded.then(|| line(upstream.place, "least_conn", &[])),
+            };
+            http.push(group(name, &upstream.endpoints, balance, upstream.place));
         }
         let mut written = Vec::new();
         for (host, server) in servers {
@@ -53,6 +62,7 @@ impl Writer<'_> {
             let settings = settings_of(location, self.ingresses);
             settings.uses_regex || is_rewritten(location, &settings)
         });
+        let has_certificate = has_certificate(host, self.certificates);
         for location in &server.locations {
             if let Some(root) = &settings_of(location, self.ingresses).app_root {
                 let address = format!("$scheme://$http_host{}", root.value);
@@ -66,9 +76,10 @@ impl Writer<'_> {
                     words(location.place, &[&location.path])
                 }
             };
-            let inner = self.location(location);
+            let inner = self.location(location, has_certificate);
             block_.push(block(location.place, "location", arguments, inner));
         }
+        block_.extend(self.error_pages(server));
         block(place, "server", Vec::new(), block_)
     }
 
@@ -98,7 +109,7 @@ impl Writer<'_> {
         Some(block(place, "server", Vec::new(), inner))
     }
 
-    fn location(&mut self, location: &Location) -> Vec<Directive> {
+    fn location(&mut self, location: &Location, has_certificate: bool) -> Vec<Directive> {
         let place = location.place;
         let settings = settings_of(location, self.ingresses);
         let port = if settings.names_port_in_redirects { "on" } else { "off" };
@@ -123,13 +134,14 @@ impl Writer<'_> {
             let pattern = format!("(?i){}", location.path);
             inner.push(line(target.place, "rewrite", &[&pattern, &target.value, "break"]));
         }
-        if settings.forces_https {
-            inner.extend(if settings.keeps_last_slash {
-                vec![line(place, "return", &["308", "https://$host$request_uri"])]
-            } else {
-                redirect_without_slash(place, "https://$host").to_vec()
-            });
+        let keeps_slash = settings.keeps_last_slash;
+        // Without a certificate nobody ever comes over TLS.
+        if self.certificates.is_empty() && settings.forces_https {
+            inner.extend(to_https(place, keeps_slash));
             return inner;
+        }
+        if settings.forces_https || has_certificate && !settings.stays_http {
+            inner.extend(to_https_unless_there(place, keeps_slash));
         }
         let Some(pass) = self.pass(location, &settings) else {
             let status = if location.upstream.is_some() { "503" } else { "404" };
@@ -137,6 +149,11 @@ impl Writer<'_> {
             return inner;
         };
         inner.extend(self.own_fields(location, &settings, target.is_some()));
+        if self.default_backend(location, &settings).is_some() {
+            let namespace = location.ingress.and_then(|index| self.ingresses.get(index));
+            let namespace = namespace.map(|(ingress, _)| ingress.namespace.as_str()).unwrap_or_default();
+            inner.extend(intercept(place, &settings, namespace));
+        }
         inner.push(line(place, "proxy_pass", &[&format!("http://{pass}")]));
         inner.extend(cors.into_iter().flatten());
         inner
@@ -157,6 +174,11 @@ impl Writer<'_> {
             });
         }
         // The annotation's own Service answers in the place of one without endpoints.
+        self.default_backend(location, settings)
+    }
+
+    /// The upstream of the Service that `default-backend` names; nothing where it has no endpoint.
+    fn default_backend(&mut self, location: &Location, settings: &Settings) -> Option<String> {
         let service = settings.default_backend.as_ref()?;
         let namespace = &self.ingresses.get(location.ingress?)?.0.namespace;
         let wanted = Wanted { namespace, service, port: None };
@@ -164,17 +186,39 @@ impl Writer<'_> {
         if endpoints.is_empty() {
             return None;
         }
-        let name = format!("custom-default-backend-{namespace}-{}", service.value);
+        let name = default_backend_name(namespace, &service.value);
         if !self.extra.iter().any(|known| known.arguments.first().is_some_and(|word| word.text == name)) {
-            self.extra.push(group(&name, &endpoints, false, service.place));
+            self.extra.push(group(&name, &endpoints, None, service.place));
         }
         Some(name)
+    }
+
+    /// The places in a server where answers instead of errors come from.
+    fn error_pages(&mut self, server: &Server) -> Vec<Directive> {
+        let mut known: Vec<(String, u16)> = Vec::new();
+        let mut pages = Vec::new();
+        for location in &server.locations {
+            let settings = settings_of(location, self.ingresses).into_owned();
+            if settings.http_errors.is_empty() {
+                continue;
+            }
+            let Some(upstream) = self.default_backend(location, &settings) else { continue };
+            for status in &settings.http_errors {
+                let key = (upstream.clone(), *status);
+                if !known.contains(&key) {
+                    pages.push(page(location.place, &upstream, *status));
+                    known.push(key);
+                }
+            }
+        }
+        pages
     }
 
     /// The fields of the request where they are not those of all, and variables that their values name.
     fn own_fields(&self, location: &Location, settings: &Settings, is_rewritten: bool) -> Vec<Directive> {
         let prefix = settings.forwarded_prefix.as_ref().filter(|_| is_rewritten);
-        if settings.host.is_none() && prefix.is_none() {
+        let has_pages = !settings.http_errors.is_empty();
+        if settings.host.is_none() && prefix.is_none() && !has_pages {
             return Vec::new();
         }
         let mut lines = Vec::new();
@@ -191,7 +235,8 @@ impl Writer<'_> {
                 ("$service_port", port),
                 ("$proxy_upstream_name", upstream),
             ] {
-                if names(variable) {
+                // Pages for errors tell them to the Service that answers instead.
+                if has_pages || names(variable) {
                     lines.push(line(location.place, "set", &[variable, value]));
                 }
             }
@@ -228,11 +273,8 @@ fn frame(place: Place) -> Vec<Directive> {
     lines
 }
 
-fn group(name: &str, endpoints: &[String], is_least_loaded: bool, place: Place) -> Directive {
-    let mut inner: Vec<Directive> = Vec::new();
-    if is_least_loaded {
-        inner.push(line(place, "least_conn", &[]));
-    }
+fn group(name: &str, endpoints: &[String], balance: Option<Directive>, place: Place) -> Directive {
+    let mut inner: Vec<Directive> = balance.into_iter().collect();
     inner.extend(endpoints.iter().map(|endpoint| line(place, "server", &[endpoint])));
     inner.push(line(place, "keepalive", &["320"]));
     inner.push(line(place, "keepalive_requests", &["10000"]));
@@ -245,57 +287,6 @@ fn server_name(host: &str) -> String {
         Some(rest) => format!(r"~^(?<subdomain>[\w-]+)\.{}$", rest.replace('.', r"\.")),
         None => host.to_owned(),
     }
-}
-
-/// Redirects to an address with the request's target, but for a `/` at its end.
-fn redirect_without_slash(place: Place, address: &str) -> [Directive; 2] {
-    let inner = line(place, "return", &["308", &format!("{address}$redirected")]);
-    let condition = words(place, &["($request_uri", "~", "^(?<redirected>.*)/$)"]);
-    [
-        block(place, "if", condition, vec![inner]),
-        line(place, "return", &["308", &format!("{address}$request_uri")]),
-    ]
-}
-
-/// What answers preflight requests, put before all else; the result goes behind it.
-fn cors_lines(cors: &Cors, inner: &mut Vec<Directive>) -> Vec<Directive> {
-    let place = cors.place;
-    let is_any = cors.origins.is_empty() || cors.origins.iter().any(|origin| origin.value == "*");
-    let origin = if is_any { "*" } else { "$http_origin" };
-    let age = cors.max_age.to_string();
-    let mut fields = vec![("Access-Control-Allow-Origin", origin)];
-    if cors.allows_credentials {
-        fields.push(("Access-Control-Allow-Credentials", "true"));
-    }
-    fields.push(("Access-Control-Allow-Methods", &cors.methods));
-    fields.push(("Access-Control-Allow-Headers", &cors.headers));
-    if !cors.exposed.is_empty() {
-        fields.push(("Access-Control-Expose-Headers", &cors.exposed));
-    }
-    fields.push(("Access-Control-Max-Age", &age));
-    let lines: Vec<Directive> =
-        fields.iter().map(|(name, value)| line(place, "add_header", &[name, value, "always"])).collect();
-    let mut preflight = lines.clone();
-    preflight.push(line(place, "return", &["204"]));
-    if is_any {
-        inner.push(block(place, "if", words(place, &["($request_method", "=", "OPTIONS)"]), preflight));
-        return lines;
-    }
-    inner.push(line(place, "set", &["$cors", ""]));
-    let condition = words(place, &["($http_origin", "~*", &format!("{})", origin_pattern(&cors.origins))]);
-    inner.push(block(place, "if", condition, vec![line(place, "set", &["$cors", "true"])]));
-    let options = words(place, &["($request_method", "=", "OPTIONS)"]);
-    inner.push(block(place, "if", options, vec![line(place, "set", &["$cors", "${cors}options"])]));
-    inner.push(block(place, "if", words(place, &["($cors", "=", "true)"]), lines));
-    inner.push(block(place, "if", words(place, &["($cors", "=", "trueoptions)"]), preflight));
-    Vec::new()
-}
-
-/// An expression for some origins, in which `*.` stands for one label.
-fn origin_pattern(origins: &[At<String>]) -> String {
-    let one = |origin: &str| origin.replace('.', r"\.").replace(r"*\.", r"[A-Za-z0-9-]+\.");
-    let all: Vec<String> = origins.iter().map(|origin| one(&origin.value)).collect();
-    format!("^({})$", all.join("|"))
 }
 
 /// The fields that ingress-nginx sets.

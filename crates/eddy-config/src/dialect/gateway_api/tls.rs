@@ -1,0 +1,132 @@
+//! TLS of listeners: which certificates they show, and why some can't be had.
+
+use std::sync::Arc;
+
+use eddy_route::HostPattern;
+
+use super::action::RefFault;
+use super::grant::Grants;
+use super::spec::{ListenerTlsSpec, SecretRefSpec};
+use crate::dialect::kubernetes::{Manifests, SecretFault};
+use crate::problem::{Report, SourceText, shown};
+use crate::read::At;
+use crate::tls::CertificateFiles;
+use crate::value::ObjectName;
+
+/// What reads certificates of listeners.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Certificates<'m, 'o, 't> {
+    /// The objects.
+    pub(super) manifests: &'m Manifests<'o, 't>,
+    /// What may refer to what.
+    pub(super) grants: &'m Grants,
+    /// What is read.
+    pub(super) sources: &'m [SourceText],
+}
+
+/// What a listener shows.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    /// The certificates that can be had.
+    pub(super) certificates: Vec<CertificateFiles>,
+    /// Why others can't.
+    pub(super) fault: Option<RefFault>,
+}
+
+impl Certificates<'_, '_, '_> {
+    /// The certificates of a listener for HTTPS of a Gateway in this namespace; what is wrong goes to `report`.
+    pub(super) fn read(
+        self,
+        tls: Option<At<ListenerTlsSpec>>,
+        namespace: &Arc<str>,
+        hostname: &HostPattern,
+        report: &mut Report,
+    ) -> Shown {
+        let mut shown = Shown::default();
+        let refs = tls.and_then(|tls| {
+            note_mode(&tls, report);
+            note_options(&tls, report);
+            tls.value.certificates
+        });
+        if refs.as_ref().is_none_or(|refs| refs.value.is_empty()) {
+            shown.fail("InvalidCertificateRef", "no certificate is named".to_owned());
+        }
+        for reference in refs.into_iter().flat_map(|refs| refs.value) {
+            let place = reference.place;
+            match self.certificate(reference.value, namespace) {
+                Ok(certificate) => {
+                    let hosts = Some(vec![shown_for(hostname)]);
+                    shown.certificates.push(CertificateFiles { hosts, ..certificate });
+                }
+                Err(fault) => {
+                    report
+                        .warning(place, fault.message.clone())
+                        .hint("the listener shows those of its certificates that are there, and is not served where none is");
+                    shown.fail(fault.reason, fault.message);
+                }
+            }
+        }
+        shown
+    }
+
+    fn certificate(self, spec: SecretRefSpec, namespace: &Arc<str>) -> Result<CertificateFiles, RefFault> {
+        let fail = |reason, message| Err(RefFault { reason, message });
+        let group = spec.group.as_ref().map_or("", |group| &*group.value.0);
+        let kind = spec.kind.as_ref().map_or("Secret", |kind| &*kind.value.0);
+        let name = spec.name.map(|name| name.value.0).unwrap_or_default();
+        let namespace_of = spec.namespace.map_or_else(|| Arc::clone(namespace), |own| own.value.0);
+        let name = ObjectName { namespace: namespace_of, name };
+        if !group.is_empty() || kind != "Secret" {
+            let message = format!("certificates are in Secrets, not in a `{}`", shown(kind));
+            return fail("InvalidCertificateRef", message);
+        }
+        if !self.grants.allow("Gateway", namespace, "Secret", &name) {
+            let message = format!(
+                "no ReferenceGrant lets a Gateway of `{namespace}` refer to the Secret `{}/{}`",
+                name.namespace, name.name
+            );
+            return fail("RefNotPermitted", message);
+        }
+        let found = self.manifests.secrets.certificate(&name, self.sources);
+        found.or_else(|fault: SecretFault| fail("InvalidCertificateRef", fault.told(&name)))
+    }
+}
+
+impl Shown {
+    fn fail(&mut self, reason: &'static str, message: String) {
+        self.fault.get_or_insert(RefFault { reason, message });
+    }
+}
+
+fn note_mode(tls: &At<ListenerTlsSpec>, report: &mut Report) {
+    let Some(mode) = &tls.value.mode else { return };
+    match &*mode.value.0 {
+        "Terminate" => {}
+        "Passthrough" => {
+            report
+                .error(mode.place, "a listener for HTTPS has its TLS end here: it can't be passed through")
+                .hint("write `mode: Terminate`");
+        }
+        other => {
+            report.error(mode.place, format!("expected `Terminate`, found `{}`", shown(other)));
+        }
+    }
+}
+
+fn note_options(tls: &At<ListenerTlsSpec>, report: &mut Report) {
+    let Some(options) = tls.value.options.as_ref().filter(|options| !options.value.0.is_empty()) else {
+        return;
+    };
+    report
+        .objection(options.place, "eddy has no `options` for the TLS of listeners")
+        .hint("leave them out: TLS is 1.2 or newer, with the suites that are safe");
+}
+
+/// A hostname as certificates are shown for it.
+fn shown_for(hostname: &HostPattern) -> String {
+    match hostname {
+        HostPattern::Exact(name) => name.clone(),
+        HostPattern::Suffix(name) => format!("*.{name}"),
+        _ => "*".to_owned(),
+    }
+}

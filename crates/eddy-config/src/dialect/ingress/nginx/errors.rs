@@ -1,0 +1,45 @@
+//! Pages for errors that a Service of their own answers: `custom-http-errors`.
+
+use super::settings::{Settings, default_backend_name};
+use super::write::{block, line, words};
+use crate::dialect::nginx::Directive;
+use crate::problem::Place;
+
+/// The lines of a location that leave answers with these statuses to the Service that `default-backend` names.
+pub(super) fn intercept(place: Place, settings: &Settings, namespace: &str) -> Vec<Directive> {
+    let Some(service) = settings.default_backend.as_ref().filter(|_| !settings.http_errors.is_empty()) else {
+        return Vec::new();
+    };
+    let mut lines = vec![line(place, "proxy_intercept_errors", &["on"])];
+    for status in &settings.http_errors {
+        let page = page_name(&default_backend_name(namespace, &service.value), *status);
+        lines.push(line(place, "error_page", &[&status.to_string(), "=", &page]));
+    }
+    lines
+}
+
+/// The place in a server where such answers come from: asked for `/`, and told what went wrong.
+pub(super) fn page(place: Place, upstream: &str, status: u16) -> Directive {
+    let status_text = status.to_string();
+    let mut inner = vec![line(place, "proxy_intercept_errors", &["off"])];
+    let fields = [
+        ("X-Code", status_text.as_str()),
+        ("X-Format", "$http_accept"),
+        ("X-Original-URI", "$request_uri"),
+        ("X-Namespace", "$namespace"),
+        ("X-Ingress-Name", "$ingress_name"),
+        ("X-Service-Name", "$service_name"),
+        ("X-Service-Port", "$service_port"),
+        ("X-Request-ID", "$req_id"),
+        ("X-Forwarded-For", "$remote_addr"),
+        ("Host", "$http_host"),
+    ];
+    inner.extend(fields.iter().map(|(name, value)| line(place, "proxy_set_header", &[name, value])));
+    inner.push(line(place, "rewrite", &["(.*)", "/", "break"]));
+    inner.push(line(place, "proxy_pass", &[&format!("http://{upstream}")]));
+    block(place, "location", words(place, &[&page_name(upstream, status)]), inner)
+}
+
+fn page_name(upstream: &str, status: u16) -> String {
+    format!("@custom_{upstream}_{status}")
+}

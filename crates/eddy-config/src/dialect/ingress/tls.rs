@@ -1,0 +1,55 @@
+//! Certificates of Ingresses.
+
+use super::model::{HostTls, Ingress};
+use crate::dialect::kubernetes::Secrets;
+use crate::problem::{Report, SourceText};
+use crate::tls::CertificateFiles;
+use crate::value::ObjectName;
+
+/// The certificates of Ingresses, each for its hosts; those that can't be had go to `report`.
+pub(super) fn certificates<'i>(
+    ingresses: impl IntoIterator<Item = &'i Ingress>,
+    secrets: &Secrets,
+    sources: &[SourceText],
+    report: &mut Report,
+) -> Vec<CertificateFiles> {
+    let mut certificates: Vec<CertificateFiles> = Vec::new();
+    for ingress in ingresses {
+        for tls in &ingress.tls {
+            let certificate = certificate(ingress, tls, secrets, sources, report);
+            certificates.extend(certificate.filter(|certificate| !certificates.contains(certificate)));
+        }
+    }
+    certificates
+}
+
+fn certificate(
+    ingress: &Ingress,
+    tls: &HostTls,
+    secrets: &Secrets,
+    sources: &[SourceText],
+    report: &mut Report,
+) -> Option<CertificateFiles> {
+    let Some(secret) = &tls.secret else {
+        report
+            .objection(tls.place, "`tls` without a `secretName`: eddy has no certificate of its own to show")
+            .hint("name a Secret of the type `kubernetes.io/tls`, or give `--lenient` to do without");
+        return None;
+    };
+    let name =
+        ObjectName { namespace: ingress.namespace.as_str().into(), name: secret.value.as_str().into() };
+    match secrets.certificate(&name, sources) {
+        Ok(mut certificate) => {
+            // Beside those that it names.
+            let hosts = certificate.hosts.get_or_insert_default();
+            hosts.extend(tls.hosts.iter().map(|host| host.value.clone()));
+            Some(certificate)
+        }
+        Err(fault) => {
+            report.objection(secret.place, fault.told(&name)).hint(
+                "put it among the manifests, with `tls.crt` and `tls.key`, or give `--lenient` to do without",
+            );
+            None
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Secrets: certificates and their keys.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use base64ct::{Base64, Encoding};
+use eddy_tls::{Identity, InlineText, WrittenPath};
+
+use super::object::{Object, Objects};
+use super::value::{ApiText, Label};
+use crate::check::written_place;
+use crate::problem::{Place, Report, SourceText};
+use crate::read::{Named, Shape, Value, WordInfo};
+use crate::tls::CertificateFiles;
+use crate::value::ObjectName;
+use crate::yaml::{Form, Node};
+
+/// The Secrets.
+#[derive(Debug, Default)]
+pub(crate) struct Secrets {
+    known: HashMap<ObjectName, Secret>,
+}
+
+/// A Secret, as far as it is a certificate and its key.
+#[derive(Debug)]
+struct Secret {
+    chain: Option<InlineText>,
+    key: Option<InlineText>,
+    place: Place,
+}
+
+/// Why a Secret is no certificate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SecretFault {
+    /// There is no such Secret.
+    Missing,
+    /// What it holds does not do.
+    Broken(String),
+}
+
+impl Secrets {
+    /// Reads the Secrets; what is wrong with them goes to `report`.
+    pub(super) fn read(objects: &Objects<'_>, report: &mut Report) -> Self {
+        let mut known = HashMap::new();
+        for object in objects.of("", "Secret") {
+            known.insert(ObjectName::of(&object.metadata), Secret::read(object, report));
+        }
+        Self { known }
+    }
+
+    /// The certificate and key that a Secret holds, which belong together; for the hosts that the certificate names.
+    ///
+    /// # Errors
+    /// There is no such Secret, or it holds something else.
+    ///
+    /// # Cost
+    /// That of [`Identity::from_pem`].
+    pub(crate) fn certificate(
+        &self,
+        name: &ObjectName,
+        sources: &[SourceText],
+    ) -> Result<CertificateFiles, SecretFault> {
+        let secret = self.known.get(name).ok_or(SecretFault::Missing)?;
+        let part = |part: &'static str, content: &Option<InlineText>| {
+            let content =
+                content.clone().ok_or_else(|| SecretFault::Broken(format!("it has no `{part}`")))?;
+            Ok(secret.written(name, part, content, sources))
+        };
+        let chain = part(CHAIN, &secret.chain)?;
+        let key = part(KEY, &secret.key)?;
+        let bytes = |content: &Option<InlineText>| content.clone().map_or_else(|| [].into(), |text| text.0);
+        let identity = Identity::from_pem(&bytes(&secret.chain), &bytes(&secret.key), None);
+        let identity = identity.map_err(|error| {
+            let part = if error.is_of_key() { KEY } else { CHAIN };
+            SecretFault::Broken(format!("of its `{part}`: {error}"))
+        })?;
+        Ok(CertificateFiles { chain, key, ocsp: None, hosts: Some(identity.names().to_vec()) })
+    }
+}
+
+impl SecretFault {
+    /// The fault with the Secret's name.
+    pub(crate) fn told(&self, name: &ObjectName) -> String {
+        let ObjectName { namespace, name } = name;
+        match self {
+            Self::Missing => format!("there is no Secret `{namespace}/{name}`"),
+            Self::Broken(why) => {
+                format!("the Secret `{namespace}/{name}` is no certificate with its key: {why}")
+            }
+        }
+    }
+}
+
+impl Secret {
+    fn read(object: &Object<'_>, report: &mut Report) -> Self {
+        object.part::<ApiText>("type", report);
+        let mut secret = Self { chain: None, key: None, place: object.metadata.place };
+        // What stands in `stringData` goes before `data`, as an API server writes it there.
+        let encoded = object.part::<Named<Label, Encoded>>("data", report);
+        for entry in encoded.into_iter().flat_map(|data| data.value.0) {
+            secret.put(&entry.name.value.0, entry.value.map(|value| value.value.0));
+        }
+        let plain = object.part::<Named<Label, Plain>>("stringData", report);
+        for entry in plain.into_iter().flat_map(|data| data.value.0) {
+            secret.put(&entry.name.value.0, entry.value.map(|value| value.value.0));
+        }
+        secret
+    }
+
+    fn put(&mut self, part: &str, content: Option<InlineText>) {
+        match part {
+            CHAIN => self.chain = content,
+            KEY => self.key = content,
+            _ => {}
+        }
+    }
+
+    fn written(
+        &self,
+        name: &ObjectName,
+        part: &str,
+        content: InlineText,
+        sources: &[SourceText],
+    ) -> WrittenPath {
+        WrittenPath {
+            path: PathBuf::from(format!("{part} of Secret {}/{}", name.namespace, name.name)),
+            text: Some(content),
+            place: written_place(self.place, sources),
+        }
+    }
+}
+
+/// Bytes in Base64; messages never show them.
+struct Encoded(InlineText);
+
+impl Value for Encoded {
+    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
+        let Form::Text { text, .. } = &node.form else {
+            report.error(node.place, "expected Base64 of what is kept secret");
+            return None;
+        };
+        // Lines may be broken anywhere, as an API server takes them.
+        let joined: String = text.chars().filter(|character| !matches!(character, '\n' | '\r')).collect();
+        let Ok(bytes) = Base64::decode_vec(&joined) else {
+            report
+                .error(node.place, "this is no Base64")
+                .hint("encode it with `base64 -w0`, or write it as it is under `stringData`");
+            return None;
+        };
+        Some(Self(InlineText(bytes.into())))
+    }
+
+    fn shape() -> Shape {
+        Shape::Word(WordInfo::text("Base64"))
+    }
+
+    fn fits(node: &Node<'_>) -> bool {
+        matches!(node.form, Form::Text { .. })
+    }
+}
+
+/// A text; messages never show it.
+struct Plain(InlineText);
+
+impl Value for Plain {
+    fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
+        let Form::Text { text, .. } = &node.form else {
+            report.error(node.place, "expected a text");
+            return None;
+        };
+        Some(Self(InlineText(text.as_bytes().into())))
+    }
+
+    fn shape() -> Shape {
+        Shape::Word(WordInfo::text("a text"))
+    }
+
+    fn fits(node: &Node<'_>) -> bool {
+        matches!(node.form, Form::Text { .. })
+    }
+}
+
+const CHAIN: &str = "tls.crt";
+const KEY: &str = "tls.key";

@@ -1,0 +1,246 @@
+//! Manifests of Kubernetes in the program as it runs: Ingresses of both flavours, and certificates in Secrets.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::origin::{Script, TapOrigin, response};
+use eddy_e2e::place::{self, TempDir};
+use eddy_e2e::secure::{Authority, Issued, SecureClient};
+use eddy_e2e::wire::{Client, Response};
+use rustls::ClientConfig;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::version::{TLS12, TLS13};
+
+/// A gateway in front of manifests, and the Services `web`, `shop` and `next`, each an origin that tells its name.
+struct Cluster {
+    gateway: Gateway,
+    plain: SocketAddr,
+    secure: SocketAddr,
+    authority: Authority,
+    _services: Vec<TapOrigin>,
+    folder: TempDir,
+}
+
+const SERVICES: [&str; 3] = ["web", "shop", "next"];
+
+impl Cluster {
+    /// Starts it with what `manifests` makes of an authority.
+    async fn start(manifests: impl FnOnce(&Authority) -> Result<String>) -> Result<Self> {
+        let authority = Authority::new("cluster")?;
+        let mut text = manifests(&authority)?;
+        let (mut services, mut endpoints) = (Vec::new(), Vec::new());
+        for name in SERVICES {
+            let answer = move |target: String| response(200, "", format!("{name} {target}"));
+            let origin =
+                TapOrigin::with(move |asked| Script::send(answer(asked.request.target_text()))).await?;
+            endpoints.push(format!("default/{name}: ['{}']", origin.address()));
+            text += &format!(
+                "---\napiVersion: v1\nkind: Service\nmetadata: {{name: {name}}}\nspec: {{ports: [{{port: 80}}]}}\n"
+            );
+            services.push(origin);
+        }
+        let (plain, secure) = (place::free_address()?, place::free_address()?);
+        let folder = TempDir::new("manifests")?;
+        std::fs::write(folder.join("site.yaml"), text)?;
+        let config = format!(
+            "admin: {{address: ADMIN}}\nkubernetes:\n  listen: {{80: '{plain}', 443: '{secure}'}}\n  endpoints: {{{}}}\n",
+            endpoints.join(", ")
+        );
+        let arguments = vec![folder.path().into()];
+        let gateway = Gateway::launch(&config, Launch { arguments, ..Launch::default() }).await?;
+        Ok(Self { gateway, plain, secure, authority, _services: services, folder })
+    }
+
+    async fn get(&self, host: &str, target: &str) -> Result<Response> {
+        Client::connect(self.plain).await?.exchange(request(host, target)).await
+    }
+
+    fn trust(&self) -> Result<Arc<ClientConfig>> {
+        self.authority.trust(None, &[&TLS13, &TLS12])
+    }
+
+    async fn open(&self, host: &str) -> Result<SecureClient> {
+        SecureClient::connect(self.secure, &self.trust()?, host).await
+    }
+}
+
+fn request(host: &str, target: &str) -> String {
+    format!("GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n")
+}
+
+/// A Secret with a certificate, as `kubectl create secret tls` makes it.
+fn secret(name: &str, issued: &Issued) -> String {
+    let encoded = |text: &str| data_encoding::BASE64.encode(text.as_bytes());
+    format!(
+        "---\napiVersion: v1\nkind: Secret\nmetadata: {{name: {name}}}\ntype: kubernetes.io/tls\ndata:\n  tls.crt: {}\n  tls.key: {}\n",
+        encoded(&issued.chain),
+        encoded(&issued.key)
+    )
+}
+
+const INGRESS: &str = "\
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  name: site
+  annotations: {ANNOTATIONS}
+spec:
+  ingressClassName: CLASS
+  tls: [{hosts: [secure.test], secretName: secure}]
+  defaultBackend: {service: {name: next, port: {number: 80}}}
+  rules:
+  - host: secure.test
+    http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}
+  - host: plain.test
+    http:
+      paths:
+      - {path: /shop, pathType: Prefix, backend: {service: {name: shop, port: {number: 80}}}}
+      - {path: /shop/exact, pathType: Exact, backend: {service: {name: web, port: {number: 80}}}}
+";
+
+fn ingress(class: &str, annotations: &str, authority: &Authority) -> Result<String> {
+    let text = INGRESS.replace("CLASS", class).replace("ANNOTATIONS", annotations);
+    Ok(text + &secret("secure", &authority.issue(&["secure.test"])?))
+}
+
+async fn expect(cluster: &Cluster, host: &str, target: &str, status: u16, body: &str) -> Result<()> {
+    let answer = cluster.get(host, target).await?;
+    ensure!((answer.status, answer.text().as_str()) == (status, body), "{host}{target}: {answer:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn ingresses_are_served_as_the_api_says() -> Result<()> {
+    let cluster = Cluster::start(|authority| ingress("eddy", "", authority)).await?;
+    for (host, target, body) in [
+        ("plain.test", "/shop", "shop /shop"),
+        ("plain.test", "/shop/1?a=b", "shop /shop/1?a=b"),
+        ("plain.test", "/shop/exact", "web /shop/exact"),
+        ("plain.test", "/shop/exact/1", "shop /shop/exact/1"),
+        ("plain.test", "/shopping", "next /shopping"),
+        ("other.test", "/", "next /"),
+        // The API does not ask that requests without TLS be refused.
+        ("secure.test", "/a", "web /a"),
+    ] {
+        expect(&cluster, host, target, 200, body).await?;
+    }
+    let mut client = cluster.open("secure.test").await?;
+    ensure!(client.exchange(request("secure.test", "/a")).await?.text() == "web /a");
+    cluster.gateway.stop().await
+}
+
+#[tokio::test]
+async fn ingresses_are_served_as_ingress_nginx_does() -> Result<()> {
+    let cluster = Cluster::start(|authority| ingress("nginx", "", authority)).await?;
+    expect(&cluster, "plain.test", "/shop/1", 200, "shop /shop/1").await?;
+    expect(&cluster, "plain.test", "/shopping", 200, "next /shopping").await?;
+    // A host with a certificate is redirected to it, the slash at the end dropped.
+    for (target, location) in
+        [("/a?b", "https://secure.test/a?b"), ("/a/", "https://secure.test/a"), ("/", "https://secure.test")]
+    {
+        let answer = cluster.get("secure.test", target).await?;
+        ensure!(answer.status == 308 && answer.fields.text("location") == location, "{target}: {answer:?}");
+    }
+    let mut client = cluster.open("secure.test").await?;
+    for target in ["/a", "/a/"] {
+        let answer = client.exchange(request("secure.test", target)).await?;
+        ensure!(answer.text() == format!("web {target}"), "{target}: {answer:?}");
+    }
+    cluster.gateway.stop().await
+}
+
+#[tokio::test]
+async fn ssl_redirect_can_be_turned_off_and_asked_for_without_a_certificate() -> Result<()> {
+    let off = "nginx.ingress.kubernetes.io/ssl-redirect: 'false'";
+    let cluster = Cluster::start(|authority| ingress("nginx", off, authority)).await?;
+    expect(&cluster, "secure.test", "/a/", 200, "web /a/").await?;
+    cluster.gateway.stop().await?;
+    let forced = "nginx.ingress.kubernetes.io/force-ssl-redirect: 'true', nginx.ingress.kubernetes.io/preserve-trailing-slash: 'true'";
+    let cluster = Cluster::start(|authority| ingress("nginx", forced, authority)).await?;
+    let answer = cluster.get("plain.test", "/shop/").await?;
+    ensure!(answer.fields.text("location") == "https://plain.test/shop/", "{answer:?}");
+    cluster.gateway.stop().await
+}
+
+const GATEWAY: &str = "\
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: web}
+spec:
+  gatewayClassName: eddy
+  listeners:
+  - {name: http, port: 80, protocol: HTTP}
+  - {name: one, port: 443, protocol: HTTPS, hostname: one.a.test, tls: {certificateRefs: [{name: one}]}}
+  - {name: below, port: 443, protocol: HTTPS, hostname: '*.a.test', tls: {certificateRefs: [{name: below}]}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: one}
+spec:
+  parentRefs: [{name: web, sectionName: one}]
+  rules: [{backendRefs: [{name: shop, port: 80}]}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: below}
+spec:
+  parentRefs: [{name: web, sectionName: below}]
+  rules: [{backendRefs: [{name: next, port: 80}]}]
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: to-https}
+spec:
+  parentRefs: [{name: web, sectionName: http}]
+  rules: [{filters: [{type: RequestRedirect, requestRedirect: {scheme: https}}]}]
+";
+
+#[tokio::test]
+async fn the_listener_decides_which_certificate_is_shown() -> Result<()> {
+    let mut issued = Vec::new();
+    let cluster = Cluster::start(|authority| {
+        // Both are for both hosts, so that only the listener can tell them apart.
+        issued = vec![
+            authority.issue(&["one.a.test", "*.a.test"])?,
+            authority.issue(&["one.a.test", "*.a.test"])?,
+        ];
+        Ok(GATEWAY.to_owned() + &secret("one", &issued[0]) + &secret("below", &issued[1]))
+    })
+    .await?;
+    for (host, which, body) in [("one.a.test", 0, "shop /a"), ("two.a.test", 1, "next /a")] {
+        let mut client = cluster.open(host).await?;
+        let shown = CertificateDer::from_pem_slice(issued[which].chain.as_bytes())?;
+        ensure!(client.server_certificate() == shown.as_ref(), "{host}");
+        let answer = client.exchange(request(host, "/a")).await?;
+        ensure!(answer.text() == body, "{host}: {answer:?}");
+    }
+    let stranger = cluster.open("one.example").await.err().context("no listener has this host")?;
+    // It is turned away, rather than shown a certificate that is not for it.
+    let why = format!("{stranger:#}");
+    ensure!(!why.contains("NotValidForName") && !why.contains("not valid for name"), "{why}");
+    let answer = cluster.get("one.a.test", "/a?b").await?;
+    ensure!(answer.status == 302 && answer.fields.text("location") == "https://one.a.test/a?b", "{answer:?}");
+    // A renewed certificate is taken in with the manifest.
+    let renewed = cluster.authority.issue(&["one.a.test"])?;
+    let text = GATEWAY.to_owned() + &secret("one", &renewed) + &secret("below", &issued[1]);
+    let text = text
+        + &SERVICES.map(|name| format!("---\napiVersion: v1\nkind: Service\nmetadata: {{name: {name}}}\nspec: {{ports: [{{port: 80}}]}}\n")).concat();
+    std::fs::write(cluster.folder.join(".next"), text)?;
+    std::fs::rename(cluster.folder.join(".next"), cluster.folder.join("site.yaml"))?;
+    cluster.gateway.lines().until("configuration reloaded", 1).await?;
+    let shown = CertificateDer::from_pem_slice(renewed.chain.as_bytes())?;
+    ensure!(cluster.open("one.a.test").await?.server_certificate() == shown.as_ref());
+    cluster.gateway.stop().await
+}
+
+#[tokio::test]
+async fn the_admin_listener_shows_no_keys() -> Result<()> {
+    let cluster = Cluster::start(|authority| ingress("eddy", "", authority)).await?;
+    let shown = cluster.gateway.admin("/config").await?.text();
+    ensure!(shown.contains("kind: Secret") && shown.contains("data: (hidden)"), "{shown}");
+    ensure!(!shown.contains("tls.key"), "{shown}");
+    cluster.gateway.stop().await
+}
