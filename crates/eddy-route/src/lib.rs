@@ -18,6 +18,7 @@ pub mod normalise;
 mod order;
 mod reference;
 mod request;
+mod retell;
 mod router;
 mod rule;
 mod survey;
@@ -31,6 +32,7 @@ pub use explain::{
 };
 pub use order::{CATCH_ALL_RANK, Step};
 pub use request::{RouteRequest, RouteScratch};
+pub use retell::{OtherDialect, Retold, Unsaid, retell};
 pub use router::{Found, Router};
 pub use rule::{
     CaselessPath, Claim, Dialect, Fraction, HostForm, HostPattern, Missing, Origin, PathForm, PathPattern,

@@ -60,6 +60,18 @@ struct Outlook {
     living: HashSet<Place>,
     /// Rules that some listener can never use, and why.
     dead: BTreeMap<Place, Dead>,
+    /// Rules that a listener could do without, and why.
+    redundant: BTreeMap<Place, Redundant>,
+    /// Rules that some listener, or some host, could not do without.
+    needed: HashSet<Place>,
+}
+
+struct Redundant {
+    rule: String,
+    /// The rule that would do the same.
+    other: String,
+    /// A request that shows it.
+    example: Option<String>,
 }
 
 struct Dead {
@@ -77,11 +89,25 @@ impl Outlook {
             .flatten()
             .map(|places| places.rule)
             .collect();
-        for ranked in router.ordered() {
+        let actions = &tables.actions;
+        let alike = |a: u32, b: u32| {
+            actions.get(a as usize).zip(actions.get(b as usize)).is_some_and(|(a, b)| a == b)
+        };
+        for ranked in router.ordered_by(&alike) {
             let Some(&place) = places.get(ranked.rule.index as usize) else { continue };
             match ranked.dead {
                 Some(reason) => drop(self.dead.insert(place, Dead { rule: ranked.rule.rule, reason })),
-                None => drop(self.living.insert(place)),
+                None => {
+                    self.living.insert(place);
+                    match ranked.redundant {
+                        Some(other) => {
+                            let example = ranked.example.map(|example| example.to_string());
+                            let redundant = Redundant { rule: ranked.rule.rule, other, example };
+                            self.redundant.entry(place).or_insert(redundant);
+                        }
+                        None => drop(self.needed.insert(place)),
+                    }
+                }
             }
         }
     }
@@ -93,6 +119,20 @@ impl Outlook {
                 report
                     .warning(*place, format!("the rule `{rule}` can never win: {reason}"))
                     .hint("`eddy routes` shows the order of all rules");
+            }
+        }
+        for (place, Redundant { rule, other, example }) in &self.redundant {
+            // Of two rules that are told of, people would take out both.
+            if self.dead.values().any(|dead| dead.rule == *other) {
+                continue;
+            }
+            // A rule that stands for several, as with several hosts, may be needed for one of them.
+            if *place != Place::default() && !self.needed.contains(place) {
+                let example =
+                    example.as_ref().map_or_else(String::new, |example| format!(", such as {example}"));
+                report
+                    .warning(*place, format!("the rule `{rule}` is redundant: without it `{other}` does the same with its requests{example}"))
+                    .hint("take it out, unless it is there for its name");
             }
         }
     }

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use eddy_config::Leniency;
+use eddy_route::OtherDialect;
 use tracing::level_filters::LevelFilter;
 
 use super::duration::parse_duration;
+use crate::explain::parse_dialect;
 
 /// An L7 gateway: routes HTTP by rules that explain themselves.
 #[derive(Debug, Parser)]
@@ -47,7 +49,8 @@ pub(super) enum Command {
 
 #[derive(Debug, Args)]
 pub(super) struct Run {
-    /// Files, or directories of *.yaml files; several are united. An nginx.conf stands alone, with what it includes
+    /// Files, or directories of *.yaml files; several are united: eddy's own, and manifests of Kubernetes. An nginx.conf
+    /// stands alone, with what it includes, and so does a configuration of Envoy's
     #[arg(value_name = "CONFIG", required = true)]
     pub(super) configs: Vec<PathBuf>,
 
@@ -68,7 +71,8 @@ pub(super) struct Run {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct DialectArguments {
-    /// Pass over what an nginx.conf has and eddy has not, with a warning
+    /// Pass over what another program's configuration has and eddy has not, with a warning: an nginx.conf, Envoy's,
+    /// manifests of Kubernetes
     #[arg(long)]
     pub(super) lenient: bool,
 }
@@ -93,7 +97,8 @@ pub(super) struct LogArguments {
 
 #[derive(Debug, Args)]
 pub(super) struct Check {
-    /// Files, or directories of *.yaml files; several are united. An nginx.conf stands alone, with what it includes
+    /// Files, or directories of *.yaml files; several are united: eddy's own, and manifests of Kubernetes. An nginx.conf
+    /// stands alone, with what it includes, and so does a configuration of Envoy's
     #[arg(value_name = "CONFIG", required = true)]
     pub(super) configs: Vec<PathBuf>,
 
@@ -107,7 +112,8 @@ pub(super) struct Check {
 
 #[derive(Debug, Args)]
 pub(super) struct Explain {
-    /// Files, or directories of *.yaml files; several are united. An nginx.conf stands alone, with what it includes
+    /// Files, or directories of *.yaml files; several are united: eddy's own, and manifests of Kubernetes. An nginx.conf
+    /// stands alone, with what it includes, and so does a configuration of Envoy's
     #[arg(value_name = "CONFIG", required = true)]
     pub(super) configs: Vec<PathBuf>,
 
@@ -131,6 +137,11 @@ pub(super) struct Explain {
     #[arg(long, value_name = "RULE")]
     pub(super) why_not: Option<String>,
 
+    /// Say which rule would win if all were written in this dialect: eddy, envoy, gateway-api, ingress, istio or nginx;
+    /// may be given several times
+    #[arg(long = "as", value_name = "DIALECT", action = ArgAction::Append, value_parser = parse_dialect)]
+    pub(super) others: Vec<OtherDialect>,
+
     #[command(flatten)]
     pub(super) dialect: DialectArguments,
 
@@ -145,7 +156,8 @@ pub(super) struct Explain {
 
 #[derive(Debug, Args)]
 pub(super) struct Routes {
-    /// Files, or directories of *.yaml files; several are united. An nginx.conf stands alone, with what it includes
+    /// Files, or directories of *.yaml files; several are united: eddy's own, and manifests of Kubernetes. An nginx.conf
+    /// stands alone, with what it includes, and so does a configuration of Envoy's
     #[arg(value_name = "CONFIG", required = true)]
     pub(super) configs: Vec<PathBuf>,
 
@@ -168,7 +180,8 @@ pub(super) struct Routes {
 
 #[derive(Debug, Args)]
 pub(super) struct Convert {
-    /// Files, or directories of *.yaml files; several are united. An nginx.conf stands alone, with what it includes
+    /// Files, or directories of *.yaml files; several are united: eddy's own, and manifests of Kubernetes. An nginx.conf
+    /// stands alone, with what it includes, and so does a configuration of Envoy's
     #[arg(value_name = "CONFIG", required = true)]
     pub(super) configs: Vec<PathBuf>,
 
@@ -242,7 +255,8 @@ pub(super) enum Language {
 
 #[derive(Debug, Args)]
 pub(super) struct FilterBuild {
-    /// Files, or directories of *.yaml files; several are united. An nginx.conf stands alone, with what it includes
+    /// Files, or directories of *.yaml files; several are united: eddy's own, and manifests of Kubernetes. An nginx.conf
+    /// stands alone, with what it includes, and so does a configuration of Envoy's
     #[arg(value_name = "CONFIG", required = true)]
     pub(super) configs: Vec<PathBuf>,
 
@@ -313,6 +327,9 @@ Examples:
   eddy routes eddy.yaml                       the rules in the order they are tried
   eddy filter new --lang go hello             a filter of your own, ready to run
 
+CONFIG is an eddy.yaml, an nginx.conf, a configuration of Envoy's, or manifests of Kubernetes
+with Gateways, HTTPRoutes, GRPCRoutes or Ingresses.
+
 Exit codes:
   0  all is well
   1  the configuration or the input is wrong
@@ -334,7 +351,9 @@ Colour is used on a terminal only, and never when NO_COLOR is set.
 Examples:
   eddy run eddy.yaml
   eddy run conf.d/ --log-level debug
-  eddy run nginx.conf
+  eddy run nginx.conf                 NGINX's servers and locations
+  eddy run envoy.yaml                 Envoy's listeners, routes and clusters
+  eddy run manifests/ eddy.yaml       Gateways, HTTPRoutes and Ingresses of Kubernetes
   eddy run eddy.yaml --json 2>> /var/log/eddy.log
   pkill -HUP -o -x eddy";
 
@@ -344,6 +363,7 @@ Exit code 1 if there is an error; warnings alone are well.
 Examples:
   eddy check eddy.yaml
   eddy check base.yaml site.yaml
+  eddy check manifests/
   eddy check eddy.yaml --json | jq '.problems[].message'";
 
 const AFTER_EXPLAIN: &str = "\
@@ -354,6 +374,7 @@ Examples:
   eddy explain eddy.yaml www.example.com/user -X POST -H 'content-type: application/json'
   eddy explain eddy.yaml http://localhost/a --why-not catch-all
   eddy explain eddy.yaml http://localhost/a --all
+  eddy explain manifests/ http://localhost/a --as envoy --as nginx    who would win there
   eddy explain eddy.yaml /healthz --json";
 
 const AFTER_ROUTES: &str = "\

@@ -19,6 +19,7 @@ pub(super) fn run(arguments: &Explain) -> Result<(), Failure> {
         listener: arguments.listener.clone(),
         why_not: arguments.why_not.clone(),
         all: arguments.all,
+        others: arguments.others.clone(),
     };
     let answers = explain(&config, &question, |number, ask| {
         let listener = config.listeners.get(number);

@@ -7,11 +7,12 @@ use eddy_config::{Action, ActionKind, Config, ListenAddress, ListenerConfig, Ser
 use eddy_http::{RequestHead, Version};
 use eddy_route::nginx::{SiteExplanation, SiteRequest};
 use eddy_route::normalise::Normal;
-use eddy_route::{Candidate, Explanation, RouteRequest, RouteScratch, Router};
+use eddy_route::{Candidate, Explanation, OtherDialect, RouteRequest, RouteScratch, Router};
 use serde::Serialize;
 
 use super::Question;
 use super::asked::Asked;
+use super::other::OtherAnswer;
 
 /// What the listeners do. Its JSON form is stable: fields may be added, never renamed.
 #[derive(Serialize)]
@@ -38,6 +39,9 @@ struct ListenerAnswer {
     site: Option<SiteExplanation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why_not: Option<Vec<Candidate>>,
+    /// What other dialects would make of it, where that was asked.
+    #[serde(rename = "as", skip_serializing_if = "Vec::is_empty")]
+    others: Vec<OtherAnswer>,
 }
 
 /// Which candidates are shown.
@@ -75,7 +79,7 @@ pub(crate) fn explain(
             answer = Some(ListenerAnswer { site, ..ListenerAnswer::default() });
         } else {
             with_router(number, &mut |router| {
-                answer = Some(explain_rules(config, router, listener, &asked));
+                answer = Some(explain_rules(config, router, listener, &asked, &question.others));
             })?;
         }
         let Some(mut answer) = answer else { continue };
@@ -96,6 +100,11 @@ pub(crate) fn explain(
     if let (Some(_), true) = (&question.why_not, is_site) {
         return Err(anyhow!(
             "an nginx.conf has no rules to ask after; the explanation lists the locations that fit as well"
+        ));
+    }
+    if is_site && !question.others.is_empty() {
+        return Err(anyhow!(
+            "an nginx.conf is not told in another dialect: write it as an eddy.yaml with `eddy convert`, and ask that"
         ));
     }
     if let Some(name) = &question.why_not
@@ -138,6 +147,7 @@ impl ListenerAnswer {
                 let _ = writeln!(out, "{label:<12}{value}");
             }
         }
+        self.others.iter().for_each(|other| other.write(&mut out));
         out
     }
 }
@@ -147,6 +157,7 @@ fn explain_rules(
     router: &Router,
     listener: &ListenerConfig,
     asked: &Asked,
+    others: &[OtherDialect],
 ) -> ListenerAnswer {
     let Asked { bytes, head, .. } = asked;
     let mut answer = ListenerAnswer::default();
@@ -175,7 +186,14 @@ fn explain_rules(
     };
     answer.explanation = Some(router.explain(&request).with_sent_path(sent));
     let mut scratch = RouteScratch::new();
-    if let Some(found) = router.lookup(&request, &mut scratch) {
+    let found = router.lookup(&request, &mut scratch);
+    if let Serve::Routes(tables) = &listener.serve {
+        let here = found.as_ref().map(|found| &*found.rule.name);
+        let tables = || tables.iter().filter_map(|index| config.tables.get(*index));
+        let of = |other: &OtherDialect| OtherAnswer::of(tables(), *other, &request, here);
+        answer.others = others.iter().map(of).collect();
+    }
+    if let Some(found) = found {
         let action = usize::try_from(found.rule.action).ok().and_then(|index| config.actions.get(index));
         answer.action = action.map(|action| action_text(config, action));
         if let Some(ActionKind::Sites(at)) = action.map(|action| &action.kind) {

@@ -2,7 +2,8 @@
 
 mod answer;
 mod asked;
+mod other;
 mod question;
 
 pub(crate) use answer::{action_text, explain, named};
-pub(crate) use question::Question;
+pub(crate) use question::{Question, parse_dialect};

@@ -1,6 +1,7 @@
 //! What is asked.
 
 use anyhow::bail;
+use eddy_route::OtherDialect;
 
 /// A request, and what is wanted to be known of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub(crate) struct Question {
     pub(crate) why_not: Option<String>,
     /// Every rule and its reason.
     pub(crate) all: bool,
+    /// Other dialects, whose winners are to be told as well.
+    pub(crate) others: Vec<OtherDialect>,
 }
 
 impl Question {
@@ -41,6 +44,7 @@ impl Question {
                 "listener" => question.listener = Some(value),
                 "why_not" => question.why_not = Some(value),
                 "all" => question.all = true,
+                "as" => question.others.push(parse_dialect(&value).map_err(anyhow::Error::msg)?),
                 "format" if value == "json" => is_json = true,
                 "format" if value == "text" => is_json = false,
                 "format" => bail!("there is no format \"{value}\"; ask for text or json"),
@@ -52,6 +56,17 @@ impl Question {
         }
         Ok((question, is_json))
     }
+}
+
+/// The dialect of a name.
+///
+/// # Errors
+/// There is none; the message names those that there are.
+pub(crate) fn parse_dialect(name: &str) -> Result<OtherDialect, String> {
+    OtherDialect::parse(name).ok_or_else(|| {
+        let names = OtherDialect::ALL.map(OtherDialect::name).join(", ");
+        format!("there is no dialect \"{name}\"; there are {names}")
+    })
 }
 
 /// A value as forms write it: `+` for a space, escapes decoded; what begins no escape stays.
@@ -80,21 +95,24 @@ fn hex(digit: u8) -> Option<u8> {
 }
 
 const USAGE: &str = "write `/explain?url=http://HOST/PATH`, with `&method=`, `&header=name:value`, `&listener=`, \
-                     `&why_not=RULE`, `&all` and `&format=json` where they are wanted";
+                     `&why_not=RULE`, `&as=DIALECT`, `&all` and `&format=json` where they are wanted";
 
 #[cfg(test)]
 mod tests {
+    use eddy_route::OtherDialect;
+
     use super::Question;
 
     #[test]
     fn a_query_asks_what_the_command_line_asks() {
-        let query = b"url=http://a.test/b%3Fc%3Dd&method=POST&header=accept:+text/html&header=x-a:%20%2B&all&format=json";
+        let query = b"url=http://a.test/b%3Fc%3Dd&method=POST&header=accept:+text/html&header=x-a:%20%2B&all&as=envoy&format=json";
         let (question, is_json) = Question::of_query(query).unwrap();
         let expected = Question {
             url: "http://a.test/b?c=d".to_owned(),
             method: "POST".to_owned(),
             fields: vec!["accept: text/html".to_owned(), "x-a: +".to_owned()],
             all: true,
+            others: vec![OtherDialect::Envoy],
             ..Question::default()
         };
         assert_eq!((question, is_json), (expected, true));
@@ -105,9 +123,13 @@ mod tests {
 
     #[test]
     fn what_cannot_be_asked_is_told() {
-        for (query, told) in
-            [("", "url="), ("url=/a&x=1", "\"x\""), ("url=/a&format=xml", "\"xml\""), ("method=GET", "url=")]
-        {
+        for (query, told) in [
+            ("", "url="),
+            ("url=/a&x=1", "\"x\""),
+            ("url=/a&format=xml", "\"xml\""),
+            ("url=/a&as=caddy", "there are eddy"),
+            ("method=GET", "url="),
+        ] {
             let error = Question::of_query(query.as_bytes()).unwrap_err().to_string();
             assert!(error.contains(told), "{query}: {error}");
         }

@@ -16,10 +16,22 @@ clusters:
   users: {endpoints: ['127.0.0.1:9001']}
 ";
 
+/// Rules that other dialects order otherwise, or can't say.
+const SPECIAL: &str = "\
+listeners: [{name: web, address: '127.0.0.1:8080', routes: site}]
+routes:
+  site:
+    - {name: all, match: {host: example.com}, respond: {status: 200}}
+    - {name: some, match: {host: example.com, path: {regex: '/u.*'}}, respond: {status: 201}}
+    - {name: users, match: {host: example.com, path: '/users/'}, respond: {status: 202}}
+    - {name: one, match: {host: example.com, path: {template: '/users/{id}'}}, respond: {status: 203}}
+";
+
 fn run(arguments: &[&str]) -> (Output, Directory) {
     let directory = Directory::new();
     directory.write("eddy.yaml", CONFIG);
     directory.write("old.yaml", &CONFIG.replace("exact: /healthz", "exact: /health"));
+    directory.write("special.yaml", SPECIAL);
     directory.write("broken.yaml", "listeners:\n  - {adress: '127.0.0.1:8080', routes: nowhere}\n");
     (run_to_end(arguments, directory.path()), directory)
 }
@@ -116,6 +128,10 @@ fn explain_names_winner_and_losers() {
     golden("explain-rewrite.txt", &check(&["explain", "eddy.yaml", "/other", "-X", "POST"], 0));
     golden("explain-refused.txt", &check(&["explain", "eddy.yaml", "example.com/a/../b"], 0));
     golden("explain-all.txt", &check(&["explain", "eddy.yaml", "/healthz", "--all"], 0));
+    let others = ["eddy", "envoy", "gateway-api", "ingress", "istio", "nginx"].map(|name| ["--as", name]);
+    let asked = [&["explain", "special.yaml", "http://example.com/users/7"], others.as_flattened()].concat();
+    golden("explain-as.txt", &check(&asked, 0));
+    check(&["explain", "eddy.yaml", "/user/1", "--as", "caddy"], 2);
     golden("explain-why-not.txt", &check(&["explain", "eddy.yaml", "/user/1", "--why-not", "rest"], 0));
     let text = check(&["explain", "eddy.yaml", "/user/1", "--json"], 0);
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();

@@ -34,6 +34,8 @@ fn the_plan_in_force_says_what_the_command_says() {
         ("url=/nothing&all", vec!["/nothing", "--all"]),
         ("url=/user/1&why_not=rest", vec!["/user/1", "--why-not", "rest"]),
         ("url=/user/1&format=json", vec!["/user/1", "--json"]),
+        ("url=/user/1&as=envoy&as=nginx", vec!["/user/1", "--as", "envoy", "--as", "nginx"]),
+        ("url=/user/1&as=ingress&format=json", vec!["/user/1", "--as", "ingress", "--json"]),
     ] {
         let page = get(eddy.admin(), &format!("/explain?{query}"));
         let output = run_to_end(&[&["explain", config], &arguments[..]].concat(), &eddy.path("."));
@@ -45,6 +47,7 @@ fn the_plan_in_force_says_what_the_command_says() {
         ("?url=/a&method=G%20T", "no request"),
         ("?url=/a&listener=other", "there is no listener \"other\""),
         ("?url=/a&why_not=other", "there is no rule \"other\""),
+        ("?url=/a&as=caddy", "there is no dialect \"caddy\""),
     ] {
         let page = get(eddy.admin(), &format!("/explain{query}"));
         assert_eq!((page.status, page.text.contains(told)), (400, true), "{query}: {}", page.text);

@@ -1,0 +1,115 @@
+//! Whether a dialect can say a rule, and how.
+
+use super::OtherDialect;
+use crate::rule::{Claim, HostPattern, Missing, PathPattern, Rule, ValueMatch, ValueTest};
+
+/// A rule as a dialect says it; its place in the files is `index`.
+///
+/// # Errors
+/// What the dialect has no words for.
+pub(super) fn said(rule: &Rule, index: usize, other: OtherDialect) -> Result<Rule, &'static str> {
+    let mut rule = rule.clone();
+    rule.hosts = rule.hosts.into_iter().map(|host| said_host(host, other)).collect::<Result<_, _>>()?;
+    rule.path = said_path(rule.path, other)?;
+    if rule.fraction.is_some() && other != OtherDialect::Envoy {
+        return Err("a share of the requests");
+    }
+    if matches!(other, OtherDialect::Ingress | OtherDialect::Nginx) {
+        let has_more = !rule.methods.is_empty() || !rule.headers.is_empty() || !rule.query.is_empty();
+        if has_more {
+            return Err("a condition on more than host and path");
+        }
+    }
+    rule.headers.iter().try_for_each(|test| said_value(test, other))?;
+    rule.query.iter().try_for_each(|test| said_value(test, other))?;
+    rule.claim = (other == OtherDialect::GatewayApi).then(|| claim_of(&rule));
+    rule.rank = match other {
+        OtherDialect::Nginx => Some(nginx_rank(&rule.path, index)),
+        OtherDialect::Eddy => rule.rank,
+        OtherDialect::Envoy | OtherDialect::GatewayApi | OtherDialect::Ingress | OtherDialect::Istio => None,
+    };
+    // What is sent on does not decide who wins.
+    rule.rewrite = None;
+    Ok(rule)
+}
+
+fn said_host(host: HostPattern, other: OtherDialect) -> Result<HostPattern, &'static str> {
+    match (host, other) {
+        (host @ (HostPattern::Any | HostPattern::Exact(_)), _) => Ok(host),
+        (HostPattern::Suffix(_), OtherDialect::Ingress) => {
+            Err("a wildcard that stands for any number of labels")
+        }
+        // `*` stands for at least one byte there, which may be of one label or several.
+        (HostPattern::Suffix(name), OtherDialect::Envoy | OtherDialect::Istio) => {
+            Ok(HostPattern::ByteSuffix(format!(".{}", name.trim_start_matches("*."))))
+        }
+        (host @ HostPattern::Suffix(_), _) => Ok(host),
+        (host @ HostPattern::OneLabel(_), OtherDialect::Ingress | OtherDialect::Nginx) => Ok(host),
+        (HostPattern::OneLabel(_), _) => Err("a wildcard that stands for one label"),
+        (host @ (HostPattern::ByteSuffix(_) | HostPattern::BytePrefix(_)), OtherDialect::Envoy) => Ok(host),
+        (HostPattern::ByteSuffix(_) | HostPattern::BytePrefix(_), _) => {
+            Err("a wildcard that is not whole labels in front")
+        }
+    }
+}
+
+fn said_path(path: PathPattern, other: OtherDialect) -> Result<PathPattern, &'static str> {
+    use OtherDialect::{Eddy, Envoy, GatewayApi, Ingress, Istio, Nginx};
+    match (path, other) {
+        (PathPattern::Any, GatewayApi | Ingress) => Ok(PathPattern::Prefix("/".to_owned())),
+        (path @ (PathPattern::Any | PathPattern::Exact(_) | PathPattern::Prefix(_)), _) => Ok(path),
+        (PathPattern::Regex(_), Ingress) => Err("an expression for the path"),
+        (path @ PathPattern::Regex(_), _) => Ok(path),
+        (path @ PathPattern::BytePrefix(_), Envoy | Istio | Nginx) => Ok(path),
+        (PathPattern::BytePrefix(_), Eddy | GatewayApi | Ingress) => {
+            Err("a prefix that ends within a segment")
+        }
+        (path @ PathPattern::Caseless(_), Envoy | Istio) => Ok(path),
+        (PathPattern::Caseless(_), Eddy | GatewayApi | Ingress | Nginx) => {
+            Err("a path in which letter case does not count")
+        }
+        (path @ PathPattern::Search(_), Envoy | Istio | Nginx) => Ok(path),
+        (PathPattern::Search(_), Eddy | GatewayApi | Ingress) => {
+            Err("an expression that is searched for in the path")
+        }
+        (path @ PathPattern::Template(_), Eddy | Envoy) => Ok(path),
+        (PathPattern::Template(_), GatewayApi | Ingress | Istio | Nginx) => Err("a template of the path"),
+    }
+}
+
+fn said_value(value: &ValueMatch, other: OtherDialect) -> Result<(), &'static str> {
+    let ValueMatch { test, is_caseless, is_inverted, missing, .. } = value;
+    let is_plain = !is_caseless && !is_inverted && *missing == Missing::Fails;
+    let can_be_said = match other {
+        OtherDialect::Envoy => true,
+        OtherDialect::Eddy => is_plain && !matches!(test, ValueTest::Range(..)),
+        OtherDialect::GatewayApi => is_plain && matches!(test, ValueTest::Exact(_) | ValueTest::Regex(_)),
+        OtherDialect::Istio => !is_caseless && !matches!(test, ValueTest::Range(..)),
+        OtherDialect::Ingress | OtherDialect::Nginx => false,
+    };
+    if can_be_said { Ok(()) } else { Err("such a test of a field or parameter") }
+}
+
+/// What a rule of the Gateway API ranks by, had it been written in one route.
+fn claim_of(rule: &Rule) -> Claim {
+    Claim {
+        is_grpc: false,
+        path_len: u32::try_from(rule.path.text_len()).unwrap_or(u32::MAX),
+        method_len: 0,
+        created: None,
+        object: "".into(),
+    }
+}
+
+/// NGINX takes an exact path first, then the first expression in the order of the file, then the longest prefix.
+fn nginx_rank(path: &PathPattern, index: usize) -> i32 {
+    match path {
+        PathPattern::Exact(_) => 0,
+        PathPattern::Regex(_) | PathPattern::Search(_) => i32::try_from(index + 1).unwrap_or(i32::MAX - 1),
+        PathPattern::Any
+        | PathPattern::Prefix(_)
+        | PathPattern::BytePrefix(_)
+        | PathPattern::Caseless(_)
+        | PathPattern::Template(_) => i32::MAX,
+    }
+}
