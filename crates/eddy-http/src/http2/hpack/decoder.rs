@@ -1,12 +1,16 @@
 //! Fields out of their compressed form.
 
 use super::table::Table;
-use super::{Unreadable, huffman, integer};
+use super::{huffman, integer};
 
 /// How much of what was sent is remembered, bytes: what both sides begin with.
 const TABLE_BYTES_MAX: usize = 4096;
 /// Capacity above which memory is freed after a block.
 const KEPT_BYTES_MAX: usize = 8 * 1024;
+
+/// The compressed fields cannot be read; nothing after them can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct Unreadable;
 
 /// Reads blocks of fields, one after the other.
 #[derive(Debug)]

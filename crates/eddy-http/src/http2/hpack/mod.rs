@@ -13,11 +13,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(super) use decoder::Decoder;
+pub(super) use decoder::{Decoder, Unreadable};
 pub(super) use encoder::{encode_field, encode_status};
 #[cfg(test)]
 pub(super) use huffman::encode as huffman_encode;
-
-/// The compressed fields cannot be read; nothing after them can.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Unreadable;

@@ -1,9 +1,11 @@
 //! ServiceEntries and DestinationRules as written: what names of destinations stand for.
 
-use super::Labels;
 use crate::dialect::kubernetes::{ApiText, Label};
 use crate::read::{Any, At, Named};
 use crate::value::Number;
+
+/// Labels.
+pub(in super::super) type Labels = Named<Label, ApiText>;
 
 object! {
     /// The spec of a ServiceEntry.

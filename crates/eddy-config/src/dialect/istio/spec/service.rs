@@ -1,14 +1,17 @@
 //! VirtualServices as written: what they match, and where requests go.
 
+use super::Labels;
 use super::policy::{
     CorsSpec, DirectResponseSpec, FaultSpec, HeadersSpec, MirrorSpec, PercentSpec, RedirectSpec, RetriesSpec,
     RewriteSpec,
 };
-use super::{Labels, Tests};
 use crate::dialect::istio::value::GoTime;
-use crate::dialect::kubernetes::ApiText;
-use crate::read::{Any, At};
+use crate::dialect::kubernetes::{ApiText, Label};
+use crate::read::{Any, At, Named};
 use crate::value::Number;
+
+/// Tests by name.
+pub(in super::super) type Tests = Named<Label, TextMatchSpec>;
 
 object! {
     /// The spec of a VirtualService.
