@@ -127,6 +127,9 @@ fn shown_for(hostname: &HostPattern) -> String {
     match hostname {
         HostPattern::Exact(name) => name.clone(),
         HostPattern::Suffix(name) => format!("*.{name}"),
-        _ => "*".to_owned(),
+        HostPattern::Any
+        | HostPattern::OneLabel(_)
+        | HostPattern::ByteSuffix(_)
+        | HostPattern::BytePrefix(_) => "*".to_owned(),
     }
 }
