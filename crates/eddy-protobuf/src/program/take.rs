@@ -8,24 +8,21 @@ use super::rule::integer;
 use super::store::{Cell, IN_MESSAGE};
 use crate::fault::{Fault, FaultKind};
 use crate::schema::{Kind, Label};
-use crate::wire::{FIXED32, FIXED64, GROUP_START, Item, Items, LENGTH, Read, read_varint};
+use crate::wire::{FIXED32, FIXED64, GROUP_START, Item, Items, LENGTH, Read, front, read_varint};
 
 impl Engine {
     /// Goes on with what the last piece has left open; answers with how much was read.
     pub(super) fn go_on(&mut self, program: &Program, rest: &[u8]) -> Result<usize, Fault> {
-        let piece = |left: u64| usize::try_from(left).map_or(rest, |left| rest.get(..left).unwrap_or(rest));
         match self.ongoing {
             Ongoing::None => Ok(0),
             Ongoing::Skip { left } => {
-                let bytes = piece(left).len();
-                let left = left - bytes as u64;
+                let (piece, left) = front(rest, left);
                 self.ongoing = if left == 0 { Ongoing::None } else { Ongoing::Skip { left } };
-                Ok(bytes)
+                Ok(piece.len())
             }
             Ongoing::Whole { left, node, op, head } => {
-                let piece = piece(left);
+                let (piece, left) = front(rest, left);
                 self.scratch.extend_from_slice(piece);
-                let left = left - piece.len() as u64;
                 if left > 0 {
                     self.ongoing = Ongoing::Whole { left, node, op, head };
                     return Ok(piece.len());

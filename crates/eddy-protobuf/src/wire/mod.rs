@@ -1,5 +1,6 @@
 //! The wire form: varints, tags, and messages that lie whole in memory.
 
+mod front;
 mod items;
 mod joint;
 mod types;
@@ -7,6 +8,7 @@ mod utf8;
 mod varint;
 mod write;
 
+pub(crate) use front::front;
 pub(crate) use items::{Item, Items};
 pub(crate) use joint::Joint;
 pub(crate) use types::{

@@ -40,6 +40,8 @@ impl Parser {
     }
 
     fn field_mask(&mut self, text: &[u8]) -> Result<(), Fault> {
+        // White space around the list is none of it, as all that Unicode counts as such; text is UTF-8 here.
+        let text = std::str::from_utf8(text).map_or(text, |text| text.trim().as_bytes());
         if text.is_empty() {
             return Ok(());
         }

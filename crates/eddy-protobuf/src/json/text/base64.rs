@@ -1,7 +1,7 @@
-//! Base64: written with padding in the standard alphabet, read in that and the one for URLs, with padding or without.
+//! Base64: written with padding in the standard alphabet, read in that or the one for URLs, with padding or without.
 
 /// Appends bytes, of which all but the last piece are a multiple of three.
-pub(in crate::json) fn write_base64(out: &mut Vec<u8>, bytes: &[u8]) {
+pub(crate) fn write_base64(out: &mut Vec<u8>, bytes: &[u8]) {
     let (groups, rest) = bytes.as_chunks::<3>();
     out.reserve(bytes.len().div_ceil(3) * 4);
     for [one, two, three] in groups {
@@ -27,7 +27,7 @@ fn letter(bits: u32) -> u8 {
 }
 
 /// Appends what Base64 stands for; none if it is not that.
-pub(in crate::json) fn decode_base64(out: &mut Vec<u8>, text: &[u8]) -> Option<()> {
+pub(crate) fn decode_base64(out: &mut Vec<u8>, text: &[u8]) -> Option<()> {
     let padding = text.iter().rev().take_while(|byte| **byte == b'=').count();
     // With padding the whole is a multiple of four.
     if padding > 2 || padding > 0 && !text.len().is_multiple_of(4) {
@@ -36,12 +36,12 @@ pub(in crate::json) fn decode_base64(out: &mut Vec<u8>, text: &[u8]) -> Option<(
     let letters = text.get(..text.len() - padding)?;
     let (groups, rest) = letters.as_chunks::<4>();
     out.reserve(letters.len() / 4 * 3 + 2);
+    let mut seen = 0;
     for group in groups {
         let [one, two, three, four] = group.map(value);
-        if (one | two | three | four) == NO_VALUE {
-            return None;
-        }
-        let bits = u32::from(one) << 18 | u32::from(two) << 12 | u32::from(three) << 6 | u32::from(four);
+        seen |= one | two | three | four;
+        let [one, two, three, four] = [one, two, three, four].map(|value| u32::from(value & LETTER));
+        let bits = one << 18 | two << 12 | three << 6 | four;
         let [_, first, second, third] = bits.to_be_bytes();
         out.extend_from_slice(&[first, second, third]);
     }
@@ -50,11 +50,13 @@ pub(in crate::json) fn decode_base64(out: &mut Vec<u8>, text: &[u8]) -> Option<(
         *place = value(*letter);
     }
     let [one, two, three] = values;
-    if (one | two | three) == NO_VALUE || rest.len() == 1 {
+    seen |= one | two | three;
+    // A text is of one alphabet; what is of none has the marks of both.
+    if seen & OF_BOTH == OF_BOTH || rest.len() == 1 {
         return None;
     }
-    let [_, first, second, _] =
-        (u32::from(one) << 18 | u32::from(two) << 12 | u32::from(three) << 6).to_be_bytes();
+    let [one, two, three] = values.map(|value| u32::from(value & LETTER));
+    let [_, first, second, _] = (one << 18 | two << 12 | three << 6).to_be_bytes();
     out.extend_from_slice([first, second].get(..rest.len().saturating_sub(1))?);
     Some(())
 }
@@ -65,6 +67,13 @@ fn value(letter: u8) -> u8 {
 }
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/// The bits of a letter's value that are its own.
+const LETTER: u8 = 63;
+/// Marks the letters that only the standard alphabet has.
+const OF_STANDARD: u8 = 0x40;
+/// Marks the letters that only the alphabet for URLs has.
+const OF_URL: u8 = 0x80;
+const OF_BOTH: u8 = OF_STANDARD | OF_URL;
 /// All bits, so that it shows through whatever it is combined with.
 const NO_VALUE: u8 = 0xff;
 const VALUES: [u8; 256] = values();
@@ -77,8 +86,10 @@ const fn values() -> [u8; 256] {
         values[ALPHABET[at] as usize] = at as u8;
         at += 1;
     }
-    values[b'-' as usize] = 62;
-    values[b'_' as usize] = 63;
+    values[b'+' as usize] = 62 | OF_STANDARD;
+    values[b'/' as usize] = 63 | OF_STANDARD;
+    values[b'-' as usize] = 62 | OF_URL;
+    values[b'_' as usize] = 63 | OF_URL;
     values
 }
 
@@ -104,8 +115,12 @@ mod tests {
     }
 
     #[test]
-    fn both_alphabets_are_read_and_nothing_else() {
+    fn either_alphabet_is_read_and_nothing_else() {
         assert_eq!(decoded(b"-_8="), decoded(b"+/8="));
+        assert_eq!(decoded(b"-_8AAAA="), decoded(b"+/8AAAA="));
+        for text in ["-/8=", "+_8=", "-AAAA+8=", "AAAA+AAAAA-="] {
+            assert_eq!(decoded(text.as_bytes()), None, "{text}");
+        }
         assert_eq!(decoded(b"-_"), Some(vec![0xfb]));
         for text in ["A", "AA=", "A===", "====", "AA=A", "AAAA=", "A A=", "AA*A", "AAAAA"] {
             assert_eq!(decoded(text.as_bytes()), None, "{text}");

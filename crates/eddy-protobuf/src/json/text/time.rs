@@ -113,6 +113,7 @@ fn read_timestamp(text: &[u8]) -> Option<(i64, i32)> {
 pub(in crate::json) fn parse_duration(text: &[u8]) -> Result<(i64, i32), FaultKind> {
     let (is_negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
         _ => (false, text),
     };
     let (seconds, nanos) = read_duration(digits).ok_or(FaultKind::JsonDuration)?;
@@ -267,9 +268,10 @@ mod tests {
             write_duration(&mut out, seconds, nanos).unwrap();
             assert_eq!(out, format!("\"{text}\"").into_bytes());
         }
-        for text in ["", "s", "1", "1 s", "1.s", ".5s", "1.0000000001s", "+1s", "01s", "1e3s"] {
+        for text in ["", "s", "1", "1 s", "1.s", ".5s", "1.0000000001s", "+-1s", "01s", "1e3s"] {
             assert_eq!(parse_duration(text.as_bytes()), Err(FaultKind::JsonDuration), "{text}");
         }
+        assert_eq!(parse_duration(b"+0.000001s"), Ok((0, 1000)));
         assert_eq!(parse_duration(b"315576000001s"), Err(FaultKind::DurationRange));
         assert_eq!(write_duration(&mut Vec::new(), 1, -1), Err(FaultKind::DurationRange));
     }

@@ -4,6 +4,7 @@ use super::machine::{Head, Machine, Stop};
 use crate::fault::{Fault, FaultKind};
 use crate::json::text::{write_base64, write_escaped};
 use crate::schema::Schema;
+use crate::wire::front;
 
 /// What the next bytes belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,18 +40,16 @@ pub(super) enum Held {
 impl Machine {
     /// Goes on with what the last piece has left open; answers with how much was read.
     pub(super) fn go_on(&mut self, schema: &Schema, rest: &[u8], offset: u64) -> Result<usize, Stop> {
-        let piece = |left: u64| usize::try_from(left).map_or(rest, |left| rest.get(..left).unwrap_or(rest));
         match self.ongoing {
             Ongoing::None => Ok(0),
             Ongoing::Skip { left } => {
-                let bytes = piece(left).len();
-                let left = left - bytes as u64;
+                let (piece, left) = front(rest, left);
                 self.ongoing = if left == 0 { Ongoing::None } else { Ongoing::Skip { left } };
-                Ok(bytes)
+                Ok(piece.len())
             }
             Ongoing::Text { left, form } => {
-                let piece = piece(left);
-                let is_last = piece.len() as u64 == left;
+                let (piece, behind) = front(rest, left);
+                let is_last = behind == 0;
                 let bytes = self.write_text(piece, form, is_last, offset)?;
                 self.ongoing = if is_last {
                     self.out.push(b'"');
@@ -61,9 +60,8 @@ impl Machine {
                 Ok(bytes)
             }
             Ongoing::Held { left, what } => {
-                let piece = piece(left);
+                let (piece, left) = front(rest, left);
                 self.held.extend_from_slice(piece);
-                let left = left - piece.len() as u64;
                 if left > 0 {
                     self.ongoing = Ongoing::Held { left, what };
                     return Ok(piece.len());
