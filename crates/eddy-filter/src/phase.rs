@@ -40,6 +40,11 @@ impl Phase {
         matches!(self, Self::ResponseHead | Self::ResponseBody | Self::ResponseTrailers)
     }
 
+    /// Whether it is one of trailers.
+    pub fn is_of_trailers(self) -> bool {
+        matches!(self, Self::RequestTrailers | Self::ResponseTrailers)
+    }
+
     /// A word for metrics and pages.
     pub fn name(self) -> &'static str {
         match self {
@@ -99,6 +104,10 @@ pub enum Verdict {
     Fault = 4,
     /// End the exchange without an answer, or without the rest of it.
     Reset = 5,
+    /// Keep the head back and go on with the body piece by piece: what the filter leaves of the pieces waits with the
+    /// head until it says [`Verdict::Continue`], or the body ends. For filters that come with eddy; guests have no
+    /// number for it.
+    Hold = 6,
 }
 
 impl Verdict {

@@ -20,7 +20,7 @@ pub struct View<'a> {
     pub request: RequestView<'a>,
     /// The response, from [`Phase::ResponseHead`] on.
     pub response: Option<ResponseView<'a>>,
-    /// The trailers, in their phases.
+    /// The trailers, in their phases; and with the last piece of a body, or the whole of it, where some follow.
     pub trailers: Fields<'a>,
     /// The body's data, in its phases.
     pub body: &'a [u8],

@@ -974,6 +974,95 @@ fn a_filter_can_collect_the_whole_and_change_the_head_then() {
 }
 
 #[test]
+fn a_head_can_wait_while_its_filter_is_shown_the_pieces() {
+    let chunks = |end: &str| {
+        format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n3\r\ndef\r\n{end}")
+    };
+    let (origin, seen) = start_origin(&[&chunks("0\r\n\r\n"), &chunks("0\r\nx-end: 1\r\n\r\n")]);
+    // Releases the request at its second piece, the response at its end.
+    let holder = |view: &View<'_>, said: &mut Said<'_>| match view.phase {
+        Phase::RequestHead | Phase::ResponseHead => Verdict::Hold,
+        Phase::RequestBody => {
+            assert!(!view.is_buffered);
+            said.edit(&Edit::BodySet(&view.body.to_ascii_uppercase()));
+            *said.state += view.body.len() as u64;
+            if *said.state <= 3 { Verdict::Hold } else { Verdict::Continue }
+        }
+        _ => {
+            if view.trailers.first_named(b"x-end").is_some() {
+                said.edit(&Edit::Status(404));
+                said.edit(&Edit::BodySet(b"gone"));
+            } else if view.is_end {
+                said.edit(&Edit::Set { name: b"x-end", value: b"2" });
+            }
+            Verdict::Hold
+        }
+    };
+    let place = Setup::default()
+        .hook(BODIES_AND_HEADS, |view, said| {
+            if view.phase == Phase::ResponseHead {
+                let end = view.response.unwrap().fields.first_named(b"x-end").unwrap_or(b"none").to_vec();
+                said.edit(&Edit::Set { name: b"x-seen", value: &end });
+            }
+            if view.phase == Phase::ResponseBody {
+                assert!(view.is_buffered);
+                said.edit(&Edit::BodyAppend(b"!"));
+            }
+            Verdict::Continue
+        })
+        .hook(BODIES_AND_HEADS, holder)
+        .start(origin);
+    let post = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n";
+    let answer = place.ask(post);
+    assert_eq!(dechunk(body_of(&seen.recv_timeout(PATIENCE).unwrap())), "ABCDEF");
+    // What was seen at the end is in the head, before the filter behind is shown it.
+    assert_status(&answer, 200);
+    assert!(answer.contains("x-seen: 2\r\n") && answer.contains("Content-Length: 7\r\n"), "{answer}");
+    assert_eq!(body_of(&answer), "abcdef!");
+    let answer = place.ask(post);
+    assert_status(&answer, 404);
+    assert!(answer.contains("abcdefgone!") && answer.contains("x-end: 1"), "{answer}");
+    // A message without a body has nothing to wait for.
+    assert_status(&place.ask(GET), 404);
+}
+
+#[test]
+fn a_body_is_given_to_a_message_without_one() {
+    let empty = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    let none = "HTTP/1.1 204 No Content\r\n\r\n";
+    let (origin, seen) = start_origin(&[empty, OK, none]);
+    let place = Setup::default()
+        .hook(BODIES_AND_HEADS, |view, said| {
+            match view.phase {
+                Phase::ResponseBody if !view.response.unwrap().is_local => {
+                    assert_eq!((view.body, view.is_buffered), (b"made".as_slice(), true));
+                    said.edit(&Edit::BodyAppend(b"!"));
+                }
+                Phase::RequestBody => panic!("it stands before the one that makes the body"),
+                _ => {}
+            }
+            Verdict::Continue
+        })
+        .hook(HEADS, |view, said| {
+            if view.phase == Phase::RequestHead {
+                said.edit(&Edit::Method(b"POST"));
+            }
+            if !view.response.is_some_and(|response| response.is_local) {
+                said.edit(&Edit::BodySet(b"made"));
+            }
+            Verdict::Continue
+        })
+        .start(origin);
+    let answer = place.ask(GET);
+    let request = seen.recv_timeout(PATIENCE).unwrap();
+    assert!(request.starts_with("POST /a?b ") && request.contains("Content-Length: 4\r\n"), "{request}");
+    assert_eq!((body_of(&request), body_of(&answer)), ("made", "made!"));
+    // Where there is a body it can't be set with the head, and where none may be, neither.
+    assert_status(&place.ask(GET), 500);
+    assert_status(&place.ask(GET), 500);
+}
+
+#[test]
 fn what_is_collected_has_a_limit() {
     let policy = FilterPolicy { body_bytes_max: 1000, ..FilterPolicy::default() };
     let (origin, _seen) = start_origin(&[&OK.replace("hello", &"x".repeat(2000)).replace(": 5", ": 2000")]);

@@ -1,6 +1,6 @@
 //! The effect of changes on a message.
 
-use eddy_http::{EditFault, FieldsEditor, RequestHead, ResponseHead};
+use eddy_http::{EditFault, FieldId, FieldsEditor, RequestHead, ResponseHead};
 use thiserror::Error;
 
 use super::record::Edit;
@@ -32,6 +32,13 @@ pub enum EditRefused {
 /// # Errors
 /// [`EditRefused`]; the message is then as it was.
 pub fn apply_to_fields(edit: &Edit<'_>, head: &mut Head<'_>) -> Result<(), EditRefused> {
+    // No field of its own: the writer says so to the next hop, as HTTP asks for.
+    if let (Edit::Set { name, value: b"trailers" }, Head::Request(head, _)) = (edit, &mut *head)
+        && FieldId::from_name(name) == FieldId::Te
+    {
+        head.accepts_trailers = true;
+        return Ok(());
+    }
     if let Edit::Set { .. } | Edit::Add { .. } | Edit::Remove { .. } = edit {
         return Ok(match head {
             Head::Request(head, bytes) => change(edit, &mut head.edit(bytes)),

@@ -233,7 +233,7 @@ fn call_of(view: &View<'_>, about: *const abi::About) -> abi::Call {
         method: method_of(view.request.method),
         request: head_of(view.request.fields),
         response: head_of(response.fields),
-        trailers: head_of(view.trailers),
+        trailers: if view.phase.is_of_trailers() { head_of(view.trailers) } else { abi::Head::EMPTY },
         method_name: abi::Text::of(view.request.method_name),
         target: abi::Text::of(view.request.target),
         authority: abi::Text::of(view.request.authority),

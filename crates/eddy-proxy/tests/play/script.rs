@@ -129,6 +129,7 @@ impl Hook {
         match self.rng.below(200) {
             0..=29 => Verdict::Pause,
             30..=39 if !view.is_buffered => Verdict::Buffer,
+            50..=69 => Verdict::Hold,
             40..=43 => self.reply(step, edits),
             44 => Verdict::Fault,
             45 => Verdict::Reset,

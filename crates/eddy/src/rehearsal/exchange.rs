@@ -216,7 +216,10 @@ impl<'a> Exchange<'a> {
                 return Ok(Progress::Failed);
             }
             match verdict {
-                Verdict::Continue => break self.tell_unawaited(answers).map(|()| Progress::Through),
+                // Scripts have no way to hold.
+                Verdict::Continue | Verdict::Hold => {
+                    break self.tell_unawaited(answers).map(|()| Progress::Through);
+                }
                 Verdict::Buffer => break self.tell_unawaited(answers).map(|()| Progress::Collect),
                 Verdict::Reply => break self.tell_unawaited(answers).map(|()| Progress::Replied),
                 Verdict::Pause => {

@@ -1,7 +1,7 @@
 //! Carries out what filters said beside their verdicts.
 
 use eddy_filter::{Edit, EditLog, Head, Phase, Verdict, apply_to_body, apply_to_fields};
-use eddy_http::{FieldId, FieldsEditor};
+use eddy_http::{FieldId, FieldsEditor, ResponseBody};
 
 use crate::exchange::drive::Drive;
 use crate::exchange::filter::chain::FilterChain;
@@ -126,12 +126,30 @@ fn change(
     if phase == Phase::Log && !matches!(edit, Edit::Metadata { .. }) {
         return Ok(());
     }
+    if let (Edit::BodySet(body), Phase::RequestHead | Phase::ResponseHead) = (edit, phase) {
+        return set_absent_body(drive.exchange, phase, place, body);
+    }
     let before = body_len(drive.exchange, phase);
     carry_out(drive.exchange, phase, edit, is_rerouted)?;
     if body_len(drive.exchange, phase) != before {
         drive.exchange.filtering.way(direction_of(phase)).resized_by = Some(place);
     }
     drive.exchange.filtering.changed |= 1 << place;
+    Ok(())
+}
+
+/// Gives a message that has no body one, which the steps behind are shown as a whole.
+fn set_absent_body(exchange: &mut Exchange, phase: Phase, place: u8, body: &[u8]) -> Result<(), Refusal> {
+    let can_have_body = phase == Phase::RequestHead || exchange.response.body != ResponseBody::None;
+    let way = exchange.filtering.way(direction_of(phase));
+    if !way.is_ended || way.is_whole || !can_have_body {
+        return Err("a body is set with the head only where there is none and may be one".to_owned());
+    }
+    way.collected.clear();
+    way.collected.extend_from_slice(body);
+    way.is_whole = true;
+    way.whole_passed = Some(place);
+    exchange.filtering.changed |= 1 << place;
     Ok(())
 }
 

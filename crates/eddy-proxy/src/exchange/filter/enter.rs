@@ -72,6 +72,8 @@ pub(crate) enum Outcome {
     Paused,
     /// The step wants the whole body.
     Buffer(u8),
+    /// The step wants the head to wait while it is shown the body.
+    Hold(u8),
     /// The step answers.
     Replied(u8),
     /// A filter failed that must not.
@@ -298,6 +300,7 @@ fn cross(
                 Outcome::Paused
             }
             Some((Verdict::Buffer, place)) => Outcome::Buffer(place),
+            Some((Verdict::Hold, place)) => Outcome::Hold(place),
             Some((Verdict::Reply, place)) => Outcome::Replied(place),
             Some((Verdict::Fault, _)) => Outcome::Failed(Fault::FilterFailed),
             Some((Verdict::Reset, _)) => Outcome::Failed(Fault::FilterReset),
@@ -494,11 +497,8 @@ fn view<'a>(
             status: exchange.response.status,
             is_local: exchange.is_local,
         }),
-        trailers: if matches!(phase, Phase::RequestTrailers | Phase::ResponseTrailers) {
-            Fields::new(&way.trailers.bytes, &way.trailers.fields)
-        } else {
-            Fields::default()
-        },
+        // Those of a body are known when it has ended.
+        trailers: Fields::new(&way.trailers.bytes, &way.trailers.fields),
         body: match (is_body, is_buffered) {
             (false, _) => &[],
             (true, true) => &way.collected,

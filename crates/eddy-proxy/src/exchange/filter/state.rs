@@ -105,6 +105,8 @@ pub(crate) struct Way {
     pub(crate) resized_by: Option<u8>,
     /// The step that collects the body; the head waits there too unless it is done.
     pub(crate) hold: Option<u8>,
+    /// Whether that step is shown the pieces, and what it leaves of them is collected.
+    pub(crate) is_hold_shown: bool,
     /// The first step that is shown the whole body: the one that first collected it.
     pub(crate) whole_from: Option<u8>,
     /// What was collected.

@@ -64,6 +64,7 @@ pub(crate) fn poll(drive: &mut Drive<'_>, cx: &Context<'_>, wait: Wait, directio
         None => match resumed.verdict {
             Verdict::Continue | Verdict::Pause | Verdict::Fault => Outcome::Through,
             Verdict::Buffer => Outcome::Buffer(wait.step),
+            Verdict::Hold => Outcome::Hold(wait.step),
             Verdict::Reply => Outcome::Replied(wait.step),
             Verdict::Reset => Outcome::Failed(Fault::FilterReset),
         },

@@ -184,7 +184,7 @@ fn show_whole(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Re
         }
         Outcome::Through => way.whole_passed = Some(beyond(direction)),
         // There is nothing left to collect: it has been shown what it wants.
-        Outcome::Buffer(step) => {
+        Outcome::Buffer(step) | Outcome::Hold(step) => {
             way.whole_passed = Some(step);
             return Ok(Taken::GoOn);
         }
@@ -224,10 +224,26 @@ fn take_piece(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Re
         return Ok(Taken::Stop(progress));
     }
     let way = drive.exchange.filtering.way(direction);
-    let range = Range { after: way.piece_passed, before: way.hold, ..Range::ALL };
+    let range = Range {
+        after: way.piece_passed,
+        before: way.hold.filter(|_| !way.is_hold_shown),
+        through: way.hold.filter(|_| way.is_hold_shown),
+        ..Range::ALL
+    };
     let is_end = way.is_last && !way.has_trailers();
     let outcome = enter(drive, phases.body, range, is_end, false);
     let way = drive.exchange.filtering.way(direction);
+    if let Some(step) = way.hold.filter(|_| way.is_hold_shown) {
+        let is_held = matches!(outcome, Outcome::Hold(holder) if holder == step);
+        if is_held && !way.is_last {
+            collect(drive, direction, step)?;
+        } else if is_held || matches!(outcome, Outcome::Through) {
+            release(way, step);
+        } else {
+            settle_body(way, outcome)?;
+        }
+        return Ok(Taken::GoOn);
+    }
     if !matches!(outcome, Outcome::Through) {
         settle_body(way, outcome)?;
         return Ok(Taken::GoOn);
@@ -252,6 +268,21 @@ fn take_piece(drive: &mut Drive<'_>, direction: Direction, phases: Phases) -> Re
         pump.finish(Fields::new(&way.trailers.bytes, &way.trailers.fields));
     }
     Ok(Taken::Stop(Progress::Output))
+}
+
+/// Lets head and body go on behind the step that held them: what was collected in front of the piece that is on its way.
+fn release(way: &mut Way, step: u8) {
+    way.hold = None;
+    way.is_hold_shown = false;
+    way.collected.append(&mut way.piece);
+    if way.is_last {
+        way.is_whole = true;
+        way.has_piece = false;
+        way.whole_passed = Some(step);
+    } else {
+        std::mem::swap(&mut way.collected, &mut way.piece);
+        way.piece_passed = Some(step);
+    }
 }
 
 /// Ends a message that is not as long as its head, which is on its way, has announced: the fault is that of the filter
@@ -352,7 +383,7 @@ fn show_trailers(drive: &mut Drive<'_>, direction: Direction, phases: Phases) ->
             Ok(true)
         }
         // There is nothing left to collect.
-        Outcome::Buffer(step) => {
+        Outcome::Buffer(step) | Outcome::Hold(step) => {
             way.trailers_passed = Some(step);
             Ok(false)
         }
@@ -374,6 +405,15 @@ fn settle_head(way: &mut Way, outcome: Outcome) -> Result<(), Fault> {
             }
             Ok(())
         }
+        Outcome::Hold(step) => {
+            way.head_passed = Some(step);
+            // Nobody has to wait for what is there, or will never come.
+            if !way.is_ended {
+                way.hold = Some(step);
+                way.is_hold_shown = true;
+            }
+            Ok(())
+        }
         // Where an answer cannot be given any more, the message goes on behind the filter.
         Outcome::Replied(step) => {
             way.head_passed = Some(step);
@@ -389,6 +429,7 @@ fn settle_body(way: &mut Way, outcome: Outcome) -> Result<(), Fault> {
     match outcome {
         Outcome::Buffer(step) if !way.is_whole => {
             way.hold = Some(step);
+            way.is_hold_shown = false;
             way.whole_from = Some(step);
             // The piece has passed the steps before it, and is the first of what is collected.
             way.piece_passed = None;
@@ -397,7 +438,8 @@ fn settle_body(way: &mut Way, outcome: Outcome) -> Result<(), Fault> {
             way.is_whole = way.is_last;
             Ok(())
         }
-        Outcome::Replied(step) => {
+        // It has nothing to hold: it goes on.
+        Outcome::Replied(step) | Outcome::Hold(step) => {
             let passed = if way.is_whole { &mut way.whole_passed } else { &mut way.piece_passed };
             *passed = Some(step);
             Ok(())
