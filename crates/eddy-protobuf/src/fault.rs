@@ -67,6 +67,9 @@ pub enum FaultKind {
     /// A compressed frame where none is allowed.
     #[error("a frame is compressed, which is not supported here")]
     FrameCompressed,
+    /// Another number of messages than the method has.
+    #[error("a call has another number of messages than its method")]
+    MessageCount,
     /// A rule of the program does not hold; its number in the order they were added.
     #[error("rule {0} does not hold")]
     Rule(u16),

@@ -6,7 +6,9 @@
 //!   message, run by a [`Walk`];
 //! * [`ToJson`] and [`FromJson`], which convert between the wire and the JSON form of protobuf;
 //! * [`canonical`], which writes a message the way a serializer would;
-//! * [`Frames`], which takes the framing of gRPC apart.
+//! * [`Frames`], which takes the framing of gRPC apart;
+//! * [`HttpIndex`], which knows the methods as `google.api.http` has them, with [`CallRequest`] and [`CallResponse`], which
+//!   make messages in frames of the bodies of such requests, and back.
 //!
 //! All take messages in pieces as they arrive, keep what they hold within named limits ([`Limits`]), use buffers again so that
 //! nothing is allocated a message once they have grown, and answer malformed input with a [`Fault`] that has its offset.
@@ -20,6 +22,8 @@
 mod canonical;
 mod fault;
 mod frames;
+mod grpc;
+mod http;
 mod json;
 mod limits;
 mod program;
@@ -29,7 +33,13 @@ mod wire;
 pub use canonical::canonical;
 pub use fault::{Fault, FaultKind};
 pub use frames::{Compressed, FrameEvent, Frames};
-pub use json::{Duplicates, EnumForm, FromJson, FromJsonOptions, Names, ToJson, ToJsonOptions, Unknown};
+pub use grpc::{CallRequest, CallResponse, RpcStatus, StreamForm};
+pub use http::{
+    BindError, Body, Found, HttpIndex, HttpIndexOptions, HttpRoute, HttpRuleError, HttpRuleProblem,
+};
+pub use json::{
+    Duplicates, EnumForm, FromJson, FromJsonOptions, Names, Required, ToJson, ToJsonOptions, Unknown,
+};
 pub use limits::Limits;
 pub use program::{
     Edit, Mask, Program, ProgramBuilder, ProgramError, RuleTest, Slot, Span, Value, Values, Walk,

@@ -49,3 +49,17 @@ fn from_json() {
 fn frames() {
     replay("grpc_frames", fuzz::frames);
 }
+
+#[test]
+fn requests_with_json() {
+    replay("http_request", |data| {
+        fuzz::http::request(data);
+    });
+}
+
+#[test]
+fn responses_with_json() {
+    replay("http_response", |data| {
+        fuzz::http::response(data);
+    });
+}

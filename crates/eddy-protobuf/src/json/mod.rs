@@ -6,6 +6,8 @@ mod read;
 mod text;
 mod write;
 
-pub use options::{Duplicates, EnumForm, FromJsonOptions, Names, ToJsonOptions, Unknown};
+pub use options::{Duplicates, EnumForm, FromJsonOptions, Names, Required, ToJsonOptions, Unknown};
 pub use read::FromJson;
 pub use write::ToJson;
+
+pub(crate) use text::{decode_base64, write_base64, write_text};

@@ -38,6 +38,8 @@ pub struct FromJsonOptions {
     pub unknown: Unknown,
     /// What becomes of fields and keys that come twice.
     pub duplicates: Duplicates,
+    /// What becomes of messages without a field that is required.
+    pub required: Required,
 }
 
 /// Fields and names of enums that are not known.
@@ -48,6 +50,16 @@ pub enum Unknown {
     Refuse,
     /// They are passed over.
     Ignore,
+}
+
+/// Required fields, as proto2 has them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Required {
+    /// A message without one is refused.
+    #[default]
+    Check,
+    /// They may be missing: the rest of the message comes from elsewhere.
+    Pass,
 }
 
 /// Fields and keys that come twice.

@@ -1,5 +1,7 @@
 //! What must hold for any bytes: one function a fuzz target, also run over the kept inputs.
 
+pub(crate) mod http;
+
 use std::sync::{Arc, LazyLock};
 
 use eddy_protobuf::{

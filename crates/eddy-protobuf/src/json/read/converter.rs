@@ -21,6 +21,8 @@ pub struct FromJson {
     message: MessageId,
     limits: Limits,
     parser: Parser,
+    /// What stands before the value, where that is one field's: a brace and the key.
+    key: Option<Box<[u8]>>,
     /// The beginning of a token that ended too soon.
     carried: Vec<u8>,
     state: State,
@@ -38,7 +40,32 @@ impl FromJson {
     /// For messages of one type.
     pub fn new(schema: Arc<Schema>, message: MessageId, options: FromJsonOptions, limits: Limits) -> Self {
         let parser = Parser::new(options, limits);
-        Self { schema, message, limits, parser, carried: Vec::new(), state: State::Idle }
+        Self { schema, message, limits, parser, key: None, carried: Vec::new(), state: State::Idle }
+    }
+
+    /// For messages of which the text is the value of one field, and nothing but that is set; `field` is its index in
+    /// [`crate::Message::fields`]. With another index it is as if it were for whole messages.
+    pub fn of_field(
+        schema: Arc<Schema>,
+        message: MessageId,
+        field: u16,
+        options: FromJsonOptions,
+        limits: Limits,
+    ) -> Self {
+        let key = schema.message(message).field(field).map(|field| {
+            // The key of an object has a comma before it.
+            [&b"{"[..], field.json_key.get(1..).unwrap_or_default()].concat().into()
+        });
+        Self { key, ..Self::new(schema, message, options, limits) }
+    }
+
+    fn begin(&mut self) -> Result<(), Fault> {
+        self.reset();
+        self.parser.begin(self.message);
+        match &self.key {
+            Some(key) => self.parser.begin_field(&self.schema, key),
+            None => Ok(()),
+        }
     }
 
     /// The message of a JSON text.
@@ -46,9 +73,9 @@ impl FromJson {
     /// # Errors
     /// [`Fault`] where the text is no JSON, or not that of such a message.
     pub fn convert(&mut self, json: &[u8]) -> Result<&[u8], Fault> {
-        self.reset();
-        self.parser.begin(self.message);
+        self.begin()?;
         let used = self.parser.run(&self.schema, json, true)?;
+        self.parser.end_field(&self.schema)?;
         if !self.parser.is_done() {
             return Err(Fault::new(self.parser.base, FaultKind::Truncated));
         }
@@ -67,8 +94,7 @@ impl FromJson {
     pub fn push(&mut self, piece: &[u8]) -> Result<usize, Fault> {
         match self.state {
             State::Idle => {
-                self.reset();
-                self.parser.begin(self.message);
+                self.begin()?;
                 self.state = State::Reading;
             }
             State::Complete | State::Failed => return Err(Fault::new(self.parser.base, FaultKind::Ended)),
@@ -97,7 +123,7 @@ impl FromJson {
         }
         let rest = piece.get(at..).unwrap_or_default();
         let used = self.parser.run(&self.schema, rest, false)?;
-        if self.parser.is_done() {
+        if self.parser.is_done() || self.parser.is_halted() {
             return Ok(at + used);
         }
         self.carry(rest.get(used..).unwrap_or_default())?;
@@ -134,6 +160,7 @@ impl FromJson {
         if !self.carried.is_empty() {
             self.run_carried()?;
         }
+        self.parser.end_field(&self.schema)?;
         if !self.parser.is_done() {
             return Err(Fault::new(self.parser.base, FaultKind::Truncated));
         }
@@ -143,7 +170,7 @@ impl FromJson {
 
     /// Whether the value has ended, so that what comes next is another.
     pub fn is_done(&self) -> bool {
-        self.state == State::Reading && self.parser.is_done()
+        self.state == State::Reading && (self.parser.is_done() || self.parser.is_halted())
     }
 
     /// Forgets what was pushed.

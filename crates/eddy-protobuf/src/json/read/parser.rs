@@ -48,6 +48,8 @@ pub(super) struct Parser {
     pub(super) capture: Capture,
     /// Offset of the window.
     pub(super) base: u64,
+    /// How many frames there are around a value that is read alone.
+    pub(super) halt: usize,
 }
 
 impl Parser {
@@ -65,6 +67,7 @@ impl Parser {
             text: Vec::new(),
             capture: Capture::default(),
             base: 0,
+            halt: usize::MAX,
         }
     }
 
@@ -77,6 +80,7 @@ impl Parser {
         self.capture.clear();
         self.maps = 0;
         self.base = 0;
+        self.halt = usize::MAX;
         self.top = Frame::new(Role::Outermost, message);
         self.expect = Expect::Value;
     }
@@ -84,6 +88,28 @@ impl Parser {
     /// Whether the message has ended.
     pub(super) fn is_done(&self) -> bool {
         self.expect == Expect::End
+    }
+
+    /// Makes ready for the value of one field, `key` being all that stands before it.
+    pub(super) fn begin_field(&mut self, schema: &Schema, key: &[u8]) -> Result<(), Fault> {
+        self.run(schema, key, false)?;
+        self.halt = self.stack.len();
+        self.base = 0;
+        Ok(())
+    }
+
+    /// Whether the value that is read alone has ended.
+    pub(super) fn is_halted(&self) -> bool {
+        self.expect == Expect::NextMember && self.stack.len() == self.halt
+    }
+
+    /// Ends the message around a value that was read alone.
+    pub(super) fn end_field(&mut self, schema: &Schema) -> Result<(), Fault> {
+        if self.is_halted() {
+            self.halt = usize::MAX;
+            self.leave(schema)?;
+        }
+        Ok(())
     }
 
     /// Reads from the front of a window; answers with how much was read, which is all but the beginning of a token, or all up
@@ -101,7 +127,7 @@ impl Parser {
             }
             let rest = window.get(at..).unwrap_or_default();
             self.base = base + at as u64;
-            if rest.is_empty() || self.expect == Expect::End {
+            if rest.is_empty() || self.expect == Expect::End || self.is_halted() {
                 return Ok(at);
             }
             match self.step(schema, rest, is_last)? {

@@ -6,6 +6,7 @@ use super::parser::Parser;
 use super::scalar::Presence;
 use super::token::Token;
 use crate::fault::{Fault, FaultKind};
+use crate::json::Required;
 use crate::schema::{Field, Kind, Label, MessageId, Schema, Special};
 use crate::wire::{GROUP_START, LENGTH, open_length, write_tag};
 
@@ -247,7 +248,7 @@ impl Parser {
     /// Ends a message, which must have what it requires.
     pub(super) fn check_required(&self, schema: &Schema) -> Result<(), Fault> {
         let message = schema.message(self.top.message);
-        if !message.has_required {
+        if !message.has_required || self.options.required == Required::Pass {
             return Ok(());
         }
         let is_missing = |(index, field): &(u16, &Field)| field.is_required && !self.is_noted(*index);

@@ -47,6 +47,14 @@ pub(in crate::json) fn write_escaped(out: &mut Vec<u8>, text: &[u8], is_last: bo
     write_special(out, text, is_last)
 }
 
+/// Appends text as a string of JSON, in quotes.
+pub(crate) fn write_text(out: &mut Vec<u8>, text: &str) {
+    out.push(b'"');
+    // A `str` is UTF-8 to its end.
+    let _ = write_escaped(out, text.as_bytes(), true);
+    out.push(b'"');
+}
+
 fn write_special(out: &mut Vec<u8>, text: &[u8], is_last: bool) -> Result<usize, usize> {
     let whole = match valid_chunk(text, is_last) {
         Chunk::Valid(bytes) => bytes,

@@ -1,0 +1,181 @@
+//! The messages of a call, made of the body, path and query of a request.
+
+use std::sync::Arc;
+
+use crate::fault::{Fault, FaultKind};
+use crate::frames::Frames;
+use crate::http::{BindError, Body, HttpIndex, HttpRoute};
+use crate::json::{FromJson, FromJsonOptions, Required};
+use crate::limits::Limits;
+
+/// Makes messages in frames of the body of a request, as it comes.
+///
+/// For a method that takes a stream, the body is an array of messages, or messages one behind the other with or without
+/// white space between; each has a frame as soon as it is complete. What path and query tell is in every message.
+#[derive(Debug)]
+pub struct CallRequest {
+    json: FromJson,
+    body: Body,
+    is_stream: bool,
+    limits: Limits,
+    /// What path and query tell, as a message on the wire.
+    bound: Vec<u8>,
+    state: State,
+    /// Bytes of the body before the value that is read.
+    base: u64,
+    /// Bytes of the body so far.
+    offset: u64,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Nothing came but white space.
+    Start,
+    /// The rest of a value.
+    Value { is_in_array: bool },
+    /// A value or the end of the array.
+    FirstElement,
+    /// A value.
+    Element,
+    /// A comma or the end of the array.
+    Comma,
+    /// A value, or nothing: values stand one behind the other.
+    Between,
+    /// Nothing but white space.
+    End,
+}
+
+impl CallRequest {
+    /// For a request of `route`, whose path has matched.
+    ///
+    /// # Errors
+    /// [`BindError`] where path or query tell what can't be.
+    pub fn new(
+        index: &HttpIndex,
+        route: &HttpRoute,
+        (path, query): (&[u8], &[u8]),
+        options: FromJsonOptions,
+        limits: Limits,
+    ) -> Result<Self, BindError> {
+        let mut bound = Vec::new();
+        index.bind(route, path, query, &limits, &mut bound)?;
+        // A field that is required may be told by the path.
+        let options = FromJsonOptions { required: Required::Pass, ..options };
+        let schema = Arc::clone(index.schema());
+        let json = match route.body {
+            Body::Field(field) => FromJson::of_field(schema, route.input, field, options, limits),
+            Body::None | Body::Whole => FromJson::new(schema, route.input, options, limits),
+        };
+        Ok(Self {
+            json,
+            body: route.body,
+            is_stream: route.is_client_streaming,
+            limits,
+            bound,
+            state: State::Start,
+            base: 0,
+            offset: 0,
+        })
+    }
+
+    /// Takes the next piece of the body, and appends the frames that are complete.
+    ///
+    /// # Errors
+    /// [`Fault`] where the body is not what the method takes; its offset counts from the beginning of the body.
+    pub fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+        let mut rest = piece;
+        while let Some(byte) = rest.first() {
+            let used = match self.state {
+                State::Value { is_in_array } => self.push_value(rest, is_in_array, out)?,
+                _ if byte.is_ascii_whitespace() => 1,
+                _ => self.mark(*byte)?,
+            };
+            self.offset += used as u64;
+            rest = rest.get(used..).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    /// Reads a mark around values; answers with 0 where a value begins instead.
+    fn mark(&mut self, byte: u8) -> Result<usize, Fault> {
+        let (state, used) = match (self.state, byte) {
+            // A method without a body takes none.
+            (State::Start, _) if self.body == Body::None => return Err(self.fault(FaultKind::JsonTrailing)),
+            (State::Start, b'[') if self.is_stream => (State::FirstElement, 1),
+            (State::Start | State::Between, _) => (State::Value { is_in_array: false }, 0),
+            (State::FirstElement | State::Comma, b']') => (State::End, 1),
+            (State::FirstElement | State::Element, _) => (State::Value { is_in_array: true }, 0),
+            (State::Comma, b',') => (State::Element, 1),
+            (State::Comma, _) => return Err(self.fault(FaultKind::JsonSyntax)),
+            (State::End | State::Value { .. }, _) => return Err(self.fault(FaultKind::JsonTrailing)),
+        };
+        self.state = state;
+        self.base = self.offset;
+        Ok(used)
+    }
+
+    fn push_value(&mut self, rest: &[u8], is_in_array: bool, out: &mut Vec<u8>) -> Result<usize, Fault> {
+        let used = self.json.push(rest).map_err(|fault| self.placed(fault))?;
+        if self.json.is_done() {
+            // What comes behind a message that comes alone may still be white space only.
+            self.end_value(out)?;
+            self.state = match (self.is_stream, is_in_array) {
+                (false, _) => State::End,
+                (true, true) => State::Comma,
+                (true, false) => State::Between,
+            };
+        }
+        Ok(used)
+    }
+
+    fn end_value(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
+        let base = self.base;
+        let message = self.json.finish().map_err(|fault| Fault { offset: fault.offset + base, ..fault })?;
+        frame(&self.limits, out, message, &self.bound).map_err(|kind| Fault::new(self.offset, kind))?;
+        self.json.reset();
+        Ok(())
+    }
+
+    /// Ends the body, and appends the frame that is due.
+    ///
+    /// # Errors
+    /// As [`CallRequest::push`]; [`FaultKind::Truncated`] if the body ends too soon.
+    pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
+        match self.state {
+            // Without a body, a message is what path and query tell; a stream may be empty, unless it has to tell that.
+            State::Start if !self.is_stream || self.body == Body::None => {
+                frame(&self.limits, out, &[], &self.bound).map_err(|kind| Fault::new(self.offset, kind))?;
+            }
+            State::Value { is_in_array: false } => self.end_value(out)?,
+            State::Start | State::Between | State::End => {}
+            State::Value { is_in_array: true } | State::FirstElement | State::Element | State::Comma => {
+                return Err(self.fault(FaultKind::Truncated));
+            }
+        }
+        self.state = State::End;
+        Ok(())
+    }
+
+    fn fault(&self, kind: FaultKind) -> Fault {
+        Fault::new(self.offset, kind)
+    }
+
+    fn placed(&self, fault: Fault) -> Fault {
+        Fault { offset: fault.offset + self.base, ..fault }
+    }
+}
+
+/// Appends a message that lies in two parts.
+fn frame(limits: &Limits, out: &mut Vec<u8>, message: &[u8], bound: &[u8]) -> Result<(), FaultKind> {
+    let length = message.len() + bound.len();
+    // All frames of a piece together, too: what the path tells may be much larger than a message of the body.
+    if out.len() + length > limits.message_bytes_max {
+        return Err(FaultKind::MessageTooLarge);
+    }
+    let length = u32::try_from(length).map_err(|_| FaultKind::MessageTooLarge)?;
+    out.extend_from_slice(&Frames::head(length, false));
+    out.extend_from_slice(message);
+    out.extend_from_slice(bound);
+    Ok(())
+}

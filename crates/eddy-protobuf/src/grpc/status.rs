@@ -1,0 +1,184 @@
+//! How a call ended.
+
+use std::sync::{Arc, LazyLock};
+
+use crate::json::{ToJson, ToJsonOptions, decode_base64, write_base64, write_text};
+use crate::limits::Limits;
+use crate::schema::{Schema, Special};
+use crate::wire::{Item, Items};
+
+/// What `google.rpc.Status` tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RpcStatus {
+    /// The code; 0 is well.
+    pub code: u32,
+    /// A text for developers.
+    pub message: String,
+    /// More, each a type's URL and a message of it.
+    pub details: Vec<(String, Vec<u8>)>,
+}
+
+impl RpcStatus {
+    /// A status with a code and a text.
+    pub fn new(code: u32, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), details: Vec::new() }
+    }
+
+    /// The status that trailers tell: the values of `grpc-status`, `grpc-message` and `grpc-status-details-bin`. A code
+    /// that is no number is 2, `UNKNOWN`; details that can't be read are left out.
+    ///
+    /// # Spec
+    /// [gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md), Status.
+    pub fn from_trailers(code: &[u8], message: Option<&[u8]>, details: Option<&[u8]>) -> Self {
+        let code = std::str::from_utf8(code).ok().and_then(|code| code.trim().parse().ok());
+        let mut status = Self::new(code.unwrap_or(UNKNOWN), plain(message.unwrap_or_default()));
+        let mut bytes = Vec::new();
+        if let Some(details) = details
+            && details.len() <= DETAILS_BYTES_MAX
+            && decode_base64(&mut bytes, details).is_some()
+        {
+            status.read_details(&bytes);
+        }
+        status
+    }
+
+    /// Takes the details of a `google.rpc.Status` on the wire, as far as they can be read.
+    fn read_details(&mut self, status: &[u8]) {
+        let mut items = Items::new(status, 1);
+        while let Ok(Some((number, item))) = items.next() {
+            let (DETAILS, Item::Bytes(any)) = (number, item) else { continue };
+            let mut detail = (String::new(), Vec::new());
+            let mut fields = Items::new(any, 1);
+            while let Ok(Some((number, item))) = fields.next() {
+                match (number, item) {
+                    (1, Item::Bytes(url)) => detail.0 = String::from_utf8_lossy(url).into_owned(),
+                    (2, Item::Bytes(value)) => detail.1 = value.to_vec(),
+                    _ => {}
+                }
+            }
+            if !detail.0.is_empty() && self.details.len() < DETAILS_MAX {
+                self.details.push(detail);
+            }
+        }
+    }
+
+    /// Its JSON. Details of types that `schema` does not know, nor `google/rpc/error_details.proto`, stand as Base64.
+    pub fn to_json(&self, schema: &Arc<Schema>, options: ToJsonOptions, limits: Limits) -> Vec<u8> {
+        let mut out = format!("{{\"code\":{},\"message\":", self.code).into_bytes();
+        write_text(&mut out, &self.message);
+        if !self.details.is_empty() {
+            out.extend_from_slice(b",\"details\":[");
+            for (at, (url, value)) in self.details.iter().enumerate() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                write_detail(&mut out, schema, (url, value), options, limits);
+            }
+            out.push(b']');
+        }
+        out.push(b'}');
+        out
+    }
+
+    /// The status of HTTP that says the same.
+    ///
+    /// # Spec
+    /// [google/rpc/code.proto](https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto)
+    pub fn http_status(&self) -> u16 {
+        match self.code {
+            0 => 200,
+            // CANCELLED: the client closed the request.
+            1 => 499,
+            // INVALID_ARGUMENT, FAILED_PRECONDITION, OUT_OF_RANGE
+            3 | 9 | 11 => 400,
+            // DEADLINE_EXCEEDED
+            4 => 504,
+            // NOT_FOUND
+            5 => 404,
+            // ALREADY_EXISTS, ABORTED
+            6 | 10 => 409,
+            // PERMISSION_DENIED
+            7 => 403,
+            // RESOURCE_EXHAUSTED
+            8 => 429,
+            // UNIMPLEMENTED
+            12 => 501,
+            // UNAVAILABLE
+            14 => 503,
+            // UNAUTHENTICATED
+            16 => 401,
+            // UNKNOWN, INTERNAL, DATA_LOSS, and what nobody knows.
+            _ => 500,
+        }
+    }
+}
+
+fn write_detail(
+    out: &mut Vec<u8>,
+    schema: &Arc<Schema>,
+    (url, value): (&str, &[u8]),
+    options: ToJsonOptions,
+    limits: Limits,
+) {
+    out.extend_from_slice(b"{\"@type\":");
+    write_text(out, url);
+    let known = [schema, &*ERROR_DETAILS]
+        .into_iter()
+        .find_map(|schema| Some((schema, schema.find_by_url(url.as_bytes())?)));
+    let written = known.and_then(|(schema, id)| {
+        let mut json = ToJson::new(Arc::clone(schema), id, options, limits);
+        let json = json.convert(value).ok()?;
+        match schema.message(id).special {
+            Special::None => match json {
+                b"{}" => {}
+                _ => {
+                    out.push(b',');
+                    out.extend_from_slice(json.get(1..json.len() - 1).unwrap_or_default());
+                }
+            },
+            _ => {
+                out.extend_from_slice(b",\"value\":");
+                out.extend_from_slice(json);
+            }
+        }
+        Some(())
+    });
+    if written.is_none() {
+        out.extend_from_slice(b",\"value\":\"");
+        write_base64(out, value);
+        out.push(b'"');
+    }
+    out.push(b'}');
+}
+
+/// The text that is percent-encoded; what encodes nothing stands for itself.
+fn plain(text: &[u8]) -> String {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((byte, behind)) = rest.split_first() {
+        let hex = behind.get(..2).and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+        match hex.filter(|_| *byte == b'%' && behind.first() != Some(&b'+')) {
+            Some(value) => {
+                out.push(value);
+                rest = behind.get(2..).unwrap_or_default();
+            }
+            None => {
+                out.push(*byte);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Details that services use without declaring them.
+static ERROR_DETAILS: LazyLock<Arc<Schema>> = LazyLock::new(|| {
+    Arc::new(Schema::from_descriptors(include_bytes!("error_details.binpb")).unwrap_or_default())
+});
+
+/// `google.rpc.Status.details`.
+const DETAILS: u32 = 3;
+const UNKNOWN: u32 = 2;
+/// Most bytes of encoded details that are looked at; heads are not much larger.
+const DETAILS_BYTES_MAX: usize = 64 * 1024;
+const DETAILS_MAX: usize = 64;

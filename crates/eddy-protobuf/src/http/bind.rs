@@ -1,0 +1,209 @@
+//! Fields that the path and query of a request tell, as a message on the wire.
+
+use std::sync::Arc;
+
+use super::error::BindError;
+use super::index::HttpIndexOptions;
+use super::percent::{Within, decode};
+use super::route::{Body, HttpRoute};
+use super::template::Variable;
+use crate::json::{Duplicates, FromJson, FromJsonOptions, Required, write_text};
+use crate::limits::Limits;
+use crate::schema::{Field, Kind, Label, MessageId, Schema, Special};
+
+/// Appends what path and query tell. The path comes last: of a field that both would tell, it is the one that counts.
+pub(super) fn bind(
+    schema: &Arc<Schema>,
+    route: &HttpRoute,
+    (path, query): (&[u8], &[u8]),
+    options: &HttpIndexOptions,
+    limits: &Limits,
+    out: &mut Vec<u8>,
+) -> Result<(), BindError> {
+    if route.variables.is_empty() && query.is_empty() {
+        return Ok(());
+    }
+    // Zeros are written, too: they are in the place of what a body says.
+    let json = FromJsonOptions {
+        duplicates: Duplicates::Merge,
+        required: Required::Pass,
+        ..FromJsonOptions::default()
+    };
+    let json = FromJson::new(Arc::clone(schema), route.input, json, *limits);
+    let mut binding = Binding { schema, route, options, json, text: Vec::new(), singular: Vec::new() };
+    for (at, pair) in query.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()).enumerate() {
+        if at >= PARAMETERS_MAX {
+            return Err(BindError::TooMany);
+        }
+        binding.parameter(pair, out)?;
+    }
+    for bound in &route.variables {
+        let name = &bound.variable.field;
+        let part = part_of(path, &bound.variable, route.has_verb);
+        let within = if bound.variable.is_multi { Within::Segments } else { Within::Segment };
+        let value = decode(part, within).ok_or_else(|| BindError::Encoding("path".to_owned()))?;
+        binding.put(name, &bound.fields, &value, out)?;
+    }
+    Ok(())
+}
+
+struct Binding<'r> {
+    schema: &'r Schema,
+    route: &'r HttpRoute,
+    options: &'r HttpIndexOptions,
+    json: FromJson,
+    /// The JSON of one field.
+    text: Vec<u8>,
+    /// Fields that are told already, and are not repeated.
+    singular: Vec<Box<[u16]>>,
+}
+
+impl Binding<'_> {
+    fn parameter(&mut self, pair: &[u8], out: &mut Vec<u8>) -> Result<(), BindError> {
+        let (name, value) = match pair.iter().position(|byte| *byte == b'=') {
+            Some(at) => (pair.get(..at).unwrap_or_default(), pair.get(at + 1..).unwrap_or_default()),
+            None => (pair, &[][..]),
+        };
+        let name = decode(name, Within::Query).ok_or_else(|| BindError::Encoding("query".to_owned()))?;
+        if self.options.ignored_parameters.contains(&name) {
+            return Ok(());
+        }
+        // With the whole message as the body there is nothing left for a query.
+        let found = if self.route.body == Body::Whole { None } else { self.resolve(&name)? };
+        let Some(fields) = found else {
+            return match self.options.ignores_unknown_parameters {
+                true => Ok(()),
+                false => Err(BindError::Unknown(name)),
+            };
+        };
+        let is_of_body = matches!(self.route.body, Body::Field(body) if fields.first() == Some(&body));
+        if is_of_body || self.route.variables.iter().any(|bound| bound.fields == fields) {
+            return Err(BindError::ToldElsewhere(name));
+        }
+        let value = decode(value, Within::Query).ok_or_else(|| BindError::Encoding("query".to_owned()))?;
+        let is_repeated = self.last(&fields).is_some_and(|field| field.label == Label::Repeated);
+        if !is_repeated && self.singular.contains(&fields) {
+            return Err(BindError::Twice(name));
+        }
+        self.put(&name, &fields, &value, out)?;
+        if !is_repeated {
+            self.singular.push(fields);
+        }
+        Ok(())
+    }
+
+    /// The indexes of the field that a parameter names; none if there is no such field.
+    fn resolve(&self, name: &str) -> Result<Option<Box<[u16]>>, BindError> {
+        let mut message = Some(self.route.input);
+        let mut is_below_list = false;
+        let mut indexes = Vec::new();
+        for part in name.split('.') {
+            let Some(of) = message else { return Ok(None) };
+            let Some((index, field)) = self.schema.message(of).by_name(part.as_bytes()) else {
+                return Ok(None);
+            };
+            if is_below_list || field.label == Label::Map {
+                return Err(BindError::Kind(name.to_owned()));
+            }
+            is_below_list = field.label == Label::Repeated;
+            message = field.kind.message();
+            indexes.push(index);
+        }
+        match message {
+            Some(message) if !self.schema.message(message).special.is_told_by_text() => {
+                Err(BindError::Kind(name.to_owned()))
+            }
+            _ => Ok(Some(indexes.into())),
+        }
+    }
+
+    fn last(&self, fields: &[u16]) -> Option<&Field> {
+        let mut message = Some(self.route.input);
+        let mut last = None;
+        for index in fields {
+            last = self.schema.message(message?).field(*index);
+            message = last.and_then(|field| field.kind.message());
+        }
+        last
+    }
+
+    /// Writes one value by way of its JSON, so that there is one set of rules for what a field can have.
+    fn put(&mut self, name: &str, fields: &[u16], value: &str, out: &mut Vec<u8>) -> Result<(), BindError> {
+        self.text.clear();
+        let mut message: Option<MessageId> = Some(self.route.input);
+        for index in fields {
+            let field = message.and_then(|message| self.schema.message(message).field(*index));
+            let Some(field) = field else { return Err(BindError::Unknown(name.to_owned())) };
+            self.text.push(b'{');
+            // The key of an object has a comma before it.
+            self.text.extend_from_slice(field.json_key.get(1..).unwrap_or_default());
+            message = field.kind.message();
+        }
+        let Some(field) = self.last(fields) else { return Err(BindError::Unknown(name.to_owned())) };
+        let is_list = field.label == Label::Repeated;
+        let is_bare = is_bare(self.schema, field.kind, value);
+        if is_list {
+            self.text.push(b'[');
+        }
+        if is_bare {
+            self.text.extend_from_slice(value.as_bytes());
+        } else {
+            write_text(&mut self.text, value);
+        }
+        if is_list {
+            self.text.push(b']');
+        }
+        self.text.extend(fields.iter().map(|_| b'}'));
+        let message = self
+            .json
+            .convert(&self.text)
+            .map_err(|fault| BindError::Value { name: name.to_owned(), kind: fault.kind })?;
+        if out.len() + message.len() > BOUND_BYTES_MAX {
+            return Err(BindError::TooMany);
+        }
+        out.extend_from_slice(message);
+        Ok(())
+    }
+}
+
+impl Special {
+    /// Whether a plain text tells such a message.
+    pub(super) fn is_told_by_text(self) -> bool {
+        matches!(self, Self::Timestamp | Self::Duration | Self::FieldMask | Self::Wrapper)
+    }
+}
+
+/// Whether a value stands in JSON without quotes: truth values, and enums by their number. All others can have quotes.
+fn is_bare(schema: &Schema, kind: Kind, value: &str) -> bool {
+    match kind {
+        Kind::Bool => matches!(value, "true" | "false"),
+        Kind::Enum(_) => value.parse::<i32>().is_ok() && !value.starts_with('+'),
+        Kind::Message(id) | Kind::Group(id) if schema.message(id).special == Special::Wrapper => {
+            let inner = schema.message(id).by_number(1).map(|(_, field)| field.kind);
+            inner.is_some_and(|inner| inner == Kind::Bool && is_bare(schema, inner, value))
+        }
+        _ => false,
+    }
+}
+
+/// The part of a path that tells a variable.
+fn part_of<'p>(path: &'p [u8], variable: &Variable, has_verb: bool) -> &'p [u8] {
+    let path = path.strip_prefix(b"/").unwrap_or(path);
+    // A template with a verb has matched by it, so there is a colon.
+    let colon = path.iter().rposition(|byte| *byte == b':').filter(|_| has_verb);
+    let path = colon.and_then(|colon| path.get(..colon)).unwrap_or(path);
+    let start_of = |segment: usize| match segment {
+        0 => 0,
+        _ => {
+            let slash = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').nth(segment - 1);
+            slash.map_or(path.len() + 1, |(at, _)| at + 1)
+        }
+    };
+    let from = start_of(variable.from);
+    let to = variable.to.map_or(path.len(), |to| start_of(to) - 1);
+    path.get(from..to).unwrap_or_default()
+}
+
+const PARAMETERS_MAX: usize = 1024;
+/// Most bytes of all fields that path and query tell.
+const BOUND_BYTES_MAX: usize = 64 * 1024;

@@ -1,0 +1,146 @@
+//! From the options of methods to routes.
+
+use std::sync::Arc;
+
+use super::error::{HttpRuleError, HttpRuleProblem};
+use super::index::HttpIndexOptions;
+use super::route::{Body, Bound, HttpRoute};
+use super::rule::Rule;
+use super::template::Template;
+use super::trie::Trie;
+use crate::schema::{Field, Label, Message, MessageId, Method, Schema, Service};
+
+/// Routes in the making.
+pub(super) struct Loading<'s> {
+    schema: &'s Schema,
+    routes: Vec<Arc<HttpRoute>>,
+    trie: Trie,
+    errors: Vec<HttpRuleError>,
+}
+
+impl<'s> Loading<'s> {
+    pub(super) fn new(schema: &'s Schema) -> Self {
+        Self { schema, routes: Vec::new(), trie: Trie::default(), errors: Vec::new() }
+    }
+
+    /// Reads the services that are wanted.
+    pub(super) fn services(&mut self, options: &HttpIndexOptions) {
+        for name in &options.services {
+            if self.schema.find_service(name).is_none() {
+                let known: Vec<&str> = self.schema.services().iter().map(Service::name).collect();
+                let problem = HttpRuleProblem::ServiceMissing { known: known.join(", ") };
+                self.errors.push(HttpRuleError { method: name.clone(), path: String::new(), problem });
+            }
+        }
+        let is_wanted = |service: &&Service| {
+            options.services.is_empty() || options.services.iter().any(|name| **name == *service.name())
+        };
+        for service in self.schema.services().iter().filter(is_wanted) {
+            for method in service.methods() {
+                self.method(service, method, options.has_methods_without_rule);
+            }
+        }
+    }
+
+    pub(super) fn finish(self) -> Result<(Vec<Arc<HttpRoute>>, Trie), Vec<HttpRuleError>> {
+        if self.errors.is_empty() { Ok((self.routes, self.trie)) } else { Err(self.errors) }
+    }
+
+    fn method(&mut self, service: &Service, method: &Method, has_default: bool) {
+        let path = format!("/{}/{}", service.name(), method.name);
+        let rule = match Rule::find(&method.options) {
+            Ok(Some(rule)) => rule,
+            Ok(None) if has_default => Rule { method: "POST", path: &path, body: "*", ..Rule::default() },
+            Ok(None) => return,
+            Err(fault) => return self.report(service, method, "", HttpRuleProblem::Malformed(fault)),
+        };
+        for (depth, rule) in std::iter::once((0, &rule)).chain(rule.additional.iter().map(|rule| (1, rule))) {
+            let is_nested = depth > 0 && !rule.additional.is_empty();
+            let added = if is_nested { Err(HttpRuleProblem::Nested) } else { self.rule(&path, method, rule) };
+            if let Err(problem) = added {
+                self.report(service, method, rule.path, problem);
+            }
+        }
+    }
+
+    fn report(&mut self, service: &Service, method: &Method, path: &str, problem: HttpRuleProblem) {
+        let method = format!("{}.{}", service.name(), method.name);
+        self.errors.push(HttpRuleError { method, path: path.to_owned(), problem });
+    }
+
+    fn rule(&mut self, path: &str, method: &Method, rule: &Rule<'_>) -> Result<(), HttpRuleProblem> {
+        if rule.path.is_empty() || rule.method.is_empty() {
+            return Err(HttpRuleProblem::PathMissing);
+        }
+        let template = Template::parse(rule.path)?;
+        let body = match rule.body {
+            "" => Body::None,
+            "*" => Body::Whole,
+            name => Body::Field(self.field(method.input, name)?.0),
+        };
+        let response_body = match rule.response_body {
+            "" => None,
+            name => Some(self.field(method.output, name)?.0),
+        };
+        let variables: Box<[Bound]> = template
+            .variables
+            .iter()
+            .map(|variable| {
+                let fields = self.variable(method.input, &variable.field)?;
+                Ok(Bound { variable: variable.clone(), fields })
+            })
+            .collect::<Result<_, _>>()?;
+        let is_body =
+            |bound: &&Bound| matches!((body, &*bound.fields), (Body::Field(body), [field]) if *field == body);
+        if let Some(bound) = variables.iter().find(is_body) {
+            return Err(HttpRuleProblem::BodyInPath(bound.variable.field.to_string()));
+        }
+        self.trie.insert(&template, rule.method, self.routes.len()).map_err(|other| {
+            let other = self.routes.get(other).map_or("", |route| &*route.path);
+            HttpRuleProblem::Conflict(other.to_owned())
+        })?;
+        self.routes.push(Arc::new(HttpRoute {
+            path: path.into(),
+            method: rule.method.into(),
+            template: rule.path.into(),
+            input: method.input,
+            output: method.output,
+            is_client_streaming: method.is_client_streaming,
+            is_server_streaming: method.is_server_streaming,
+            body,
+            response_body,
+            variables,
+            has_verb: template.verb.is_some(),
+        }));
+        Ok(())
+    }
+
+    fn field(&self, message: MessageId, name: &str) -> Result<(u16, &'s Field), HttpRuleProblem> {
+        let message: &Message = self.schema.message(message);
+        message.by_name(name.as_bytes()).ok_or_else(|| HttpRuleProblem::FieldMissing {
+            field: name.to_owned(),
+            message: message.name().to_owned(),
+        })
+    }
+
+    /// The indexes of a field that a part of a path tells.
+    fn variable(&self, input: MessageId, path: &str) -> Result<Box<[u16]>, HttpRuleProblem> {
+        let mut message = Some(input);
+        let mut indexes = Vec::new();
+        for name in path.split('.') {
+            let of = message.ok_or_else(|| HttpRuleProblem::FieldKind(path.to_owned()))?;
+            let (index, field) = self.field(of, name)?;
+            if field.label != Label::Singular {
+                return Err(HttpRuleProblem::FieldKind(path.to_owned()));
+            }
+            message = field.kind.message();
+            indexes.push(index);
+        }
+        match message {
+            Some(message) if !self.schema.message(message).special.is_told_by_text() => {
+                Err(HttpRuleProblem::FieldKind(path.to_owned()))
+            }
+            _ => Ok(indexes.into()),
+        }
+    }
+}

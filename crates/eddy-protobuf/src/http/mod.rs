@@ -1,0 +1,16 @@
+//! Methods as HTTP requests: what `google.api.http` says of them, which request is of which method, and the fields that
+//! path and query set.
+
+mod bind;
+mod error;
+mod index;
+mod load;
+mod percent;
+mod route;
+mod rule;
+mod template;
+mod trie;
+
+pub use error::{BindError, HttpRuleError, HttpRuleProblem};
+pub use index::{Found, HttpIndex, HttpIndexOptions};
+pub use route::{Body, HttpRoute};

@@ -1,0 +1,80 @@
+//! The option `google.api.http` as it lies in descriptors.
+
+use crate::fault::{Fault, FaultKind};
+use crate::wire::{Item, Items};
+
+/// One way to call a method.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Rule<'d> {
+    /// The method of HTTP; `*` for any. Empty where the rule names no path.
+    pub(super) method: &'d str,
+    pub(super) path: &'d str,
+    pub(super) body: &'d str,
+    pub(super) response_body: &'d str,
+    pub(super) additional: Vec<Self>,
+}
+
+impl<'d> Rule<'d> {
+    /// The rule of a method with these `MethodOptions`, if it has one.
+    ///
+    /// # Errors
+    /// [`Fault`] where the options are malformed.
+    pub(super) fn find(options: &'d [u8]) -> Result<Option<Self>, Fault> {
+        let mut items = Items::new(options, 1);
+        let mut rule: Option<Self> = None;
+        while let Some((number, item)) = items.next()? {
+            if let (HTTP, Item::Bytes(bytes)) = (number, item) {
+                // An option that comes in several parts is merged.
+                rule.get_or_insert_default().read(bytes, 0)?;
+            }
+        }
+        Ok(rule)
+    }
+
+    fn read(&mut self, bytes: &'d [u8], depth: u8) -> Result<(), Fault> {
+        let mut items = Items::new(bytes, 1);
+        while let Some((number, item)) = items.next()? {
+            let Item::Bytes(bytes) = item else { continue };
+            match number {
+                2..=6 => {
+                    self.method = METHODS.get(number as usize - 2).copied().unwrap_or_default();
+                    self.path = text(bytes)?;
+                }
+                7 => self.body = text(bytes)?,
+                8 => self.read_custom(bytes)?,
+                // What is deeper is a problem anyhow, and told by the first level.
+                11 if depth < DEPTH_MAX => {
+                    let mut rule = Self::default();
+                    rule.read(bytes, depth + 1)?;
+                    self.additional.push(rule);
+                }
+                12 => self.response_body = text(bytes)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A `CustomHttpPattern`.
+    fn read_custom(&mut self, bytes: &'d [u8]) -> Result<(), Fault> {
+        let mut items = Items::new(bytes, 1);
+        while let Some((number, item)) = items.next()? {
+            match (number, item) {
+                (1, Item::Bytes(kind)) => self.method = text(kind)?,
+                (2, Item::Bytes(path)) => self.path = text(path)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn text(bytes: &[u8]) -> Result<&str, Fault> {
+    std::str::from_utf8(bytes).map_err(|_| Fault::new(0, FaultKind::Utf8))
+}
+
+/// The extension `google.api.http` of `MethodOptions`.
+const HTTP: u32 = 72_295_728;
+/// The methods of a rule's fields from 2 on.
+const METHODS: [&str; 5] = ["GET", "PUT", "POST", "DELETE", "PATCH"];
+const DEPTH_MAX: u8 = 2;

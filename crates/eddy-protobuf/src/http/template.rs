@@ -1,0 +1,219 @@
+//! Templates of paths: `/v1/{name=shelves/*}/books/{book.id}:verb`.
+
+use super::error::HttpRuleProblem;
+use super::percent::{Within, decode};
+
+/// A template, taken apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Template {
+    pub(super) segments: Vec<Segment>,
+    pub(super) variables: Vec<Variable>,
+    /// What stands behind the last colon.
+    pub(super) verb: Option<Box<str>>,
+}
+
+/// A part of a path between slashes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Segment {
+    /// This one, decoded.
+    Literal(Box<str>),
+    /// `*`: any that is not empty.
+    One,
+    /// `**`: any number of them, up to the end.
+    Rest,
+}
+
+/// A field that some segments tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Variable {
+    /// Names of the field and those it is in, with dots between.
+    pub(super) field: Box<str>,
+    /// The first of its segments.
+    pub(super) from: usize,
+    /// The first that is not its any more; none if it has all up to the end.
+    pub(super) to: Option<usize>,
+    /// Whether its template is more than `*`.
+    pub(super) is_multi: bool,
+}
+
+/// Reads a template from the front.
+struct Parser<'t> {
+    text: &'t str,
+    at: usize,
+    template: Template,
+}
+
+impl Template {
+    /// Takes a template apart.
+    ///
+    /// # Errors
+    /// [`HttpRuleProblem::Template`], [`HttpRuleProblem::FieldTwice`].
+    ///
+    /// # Spec
+    /// [google/api/http.proto](https://github.com/googleapis/googleapis/blob/master/google/api/http.proto), Path template syntax.
+    pub(super) fn parse(text: &str) -> Result<Self, HttpRuleProblem> {
+        let mut parser = Parser { text, at: 0, template: Self::default() };
+        if !parser.takes('/') {
+            return Err(parser.problem("it begins with a slash"));
+        }
+        parser.segments(false)?;
+        if parser.takes(':') {
+            let verb = parser.rest();
+            if verb.is_empty() || verb.contains(['/', '{', '}', '*', ':']) {
+                return Err(parser.problem("what follows the colon is one word at the end"));
+            }
+            parser.template.verb = Some(verb.into());
+            parser.at = text.len();
+        }
+        if parser.at < text.len() {
+            return Err(parser.problem("there is a mark that has no place here"));
+        }
+        let variables = &parser.template.variables;
+        let twice = variables
+            .iter()
+            .enumerate()
+            .find(|(at, variable)| variables.iter().take(*at).any(|other| other.field == variable.field));
+        match twice {
+            Some((_, variable)) => Err(HttpRuleProblem::FieldTwice(variable.field.to_string())),
+            None => Ok(parser.template),
+        }
+    }
+}
+
+impl<'t> Parser<'t> {
+    fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn takes(&mut self, mark: char) -> bool {
+        let is_there = self.rest().starts_with(mark);
+        self.at += if is_there { mark.len_utf8() } else { 0 };
+        is_there
+    }
+
+    fn problem(&self, what: &'static str) -> HttpRuleProblem {
+        HttpRuleProblem::Template { what, at: self.at }
+    }
+
+    /// One segment or more, with slashes between.
+    fn segments(&mut self, is_within: bool) -> Result<(), HttpRuleProblem> {
+        loop {
+            if self.template.segments.last() == Some(&Segment::Rest) {
+                return Err(self.problem("nothing but a verb follows `**`"));
+            }
+            self.segment(is_within)?;
+            if !self.takes('/') {
+                return Ok(());
+            }
+        }
+    }
+
+    fn segment(&mut self, is_within: bool) -> Result<(), HttpRuleProblem> {
+        if self.takes('{') {
+            if is_within {
+                return Err(self.problem("there is a variable within a variable"));
+            }
+            return self.variable();
+        }
+        if self.takes('*') {
+            let segment = if self.takes('*') { Segment::Rest } else { Segment::One };
+            self.template.segments.push(segment);
+            return Ok(());
+        }
+        let rest = self.rest();
+        let length = rest.find(['/', '{', '}', '*', ':', '=']).unwrap_or(rest.len());
+        let literal = rest.get(..length).unwrap_or_default();
+        if literal.is_empty() {
+            return Err(self.problem("a segment is empty"));
+        }
+        let literal = decode(literal.as_bytes(), Within::Segment);
+        let literal = literal.ok_or_else(|| self.problem("a percent sign encodes nothing"))?;
+        self.at += length;
+        self.template.segments.push(Segment::Literal(literal.into()));
+        Ok(())
+    }
+
+    /// A variable behind its opening brace.
+    fn variable(&mut self) -> Result<(), HttpRuleProblem> {
+        let rest = self.rest();
+        let length = rest.find(['=', '}']).unwrap_or(rest.len());
+        let field: Box<str> = rest.get(..length).unwrap_or_default().into();
+        let is_name = |name: &str| {
+            name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
+        if !field.split('.').all(is_name) {
+            return Err(self.problem("a variable is a field, or several with dots between"));
+        }
+        self.at += length;
+        let from = self.template.segments.len();
+        if self.takes('=') {
+            self.segments(true)?;
+        } else {
+            self.template.segments.push(Segment::One);
+        }
+        if !self.takes('}') {
+            return Err(self.problem("a variable ends with a brace"));
+        }
+        let segments = &self.template.segments;
+        let is_open = segments.last() == Some(&Segment::Rest);
+        let is_multi = segments.len() - from > 1 || is_open;
+        let to = (!is_open).then_some(segments.len());
+        self.template.variables.push(Variable { field, from, to, is_multi });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_taken_apart() {
+        let template = Template::parse("/v1/{name=shelves/*}/books/{book.id}:move").unwrap();
+        let literal = |text: &str| Segment::Literal(text.into());
+        let segments = [literal("v1"), literal("shelves"), Segment::One, literal("books"), Segment::One];
+        assert_eq!(template.segments, segments);
+        assert_eq!(template.verb.as_deref(), Some("move"));
+        let [name, id] = template.variables.as_slice() else { panic!("{template:?}") };
+        assert_eq!((&*name.field, name.from, name.to, name.is_multi), ("name", 1, Some(3), true));
+        assert_eq!((&*id.field, id.from, id.to, id.is_multi), ("book.id", 4, Some(5), false));
+        let template = Template::parse("/a%20b/{rest=**}").unwrap();
+        assert_eq!(template.segments, [literal("a b"), Segment::Rest]);
+        assert_eq!(template.variables.first().map(|rest| (rest.to, rest.is_multi)), Some((None, true)));
+    }
+
+    #[test]
+    fn what_is_no_template_is_refused() {
+        for text in [
+            "",
+            "v1",
+            "/",
+            "/v1/",
+            "/v1//a",
+            "/{",
+            "/{}",
+            "/{a",
+            "/{a=}",
+            "/{a={b}}",
+            "/{a.}",
+            "/{1a}",
+            "/**/a",
+            "/{a=**}/b",
+            "/a:",
+            "/a:b/c",
+            "/a:b:c",
+            "/a}",
+            "/a*",
+            "/*a",
+            "/%zz",
+            "/a=b",
+            "/{a=**/b}",
+            "/{a}b",
+        ] {
+            let problem = Template::parse(text);
+            assert!(matches!(problem, Err(HttpRuleProblem::Template { .. })), "{text}: {problem:?}");
+        }
+        assert_eq!(Template::parse("/{a}/{a}"), Err(HttpRuleProblem::FieldTwice("a".to_owned())));
+    }
+}

@@ -1,0 +1,123 @@
+//! Rules, read from descriptors.
+
+use eddy_protobuf::{Found, HttpIndexOptions};
+
+use crate::descriptors::{Rule, index};
+use crate::{library, library_with, route};
+
+fn problems(rules: &[Rule<'_>]) -> Vec<String> {
+    index(rules).unwrap_err().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn what_cannot_be_is_told_with_its_method() {
+    let get = |path| Rule(2, path, "", "", &[]);
+    let check = |rule: Rule<'_>, expected: &str| assert_eq!(problems(&[rule]), [expected]);
+    check(get("/{b}"), "t.S.M0 (/{b}): \"b\" is no field of t.M");
+    check(get("/{m.x}"), "t.S.M0 (/{m.x}): \"x\" is no field of t.M");
+    check(get("/{r}"), "t.S.M0 (/{r}): the field \"r\" can't stand in a path: it is repeated, or a message");
+    check(get("/{m}"), "t.S.M0 (/{m}): the field \"m\" can't stand in a path: it is repeated, or a message");
+    check(
+        get("/{a.n}"),
+        "t.S.M0 (/{a.n}): the field \"a.n\" can't stand in a path: it is repeated, or a message",
+    );
+    check(get("/{a}/{a}"), "t.S.M0 (/{a}/{a}): the field \"a\" stands in the path twice");
+    check(get("a"), "t.S.M0 (a): the path is no template: it begins with a slash (at byte 0)");
+    check(Rule(0, "", "*", "", &[]), "t.S.M0: a rule has no path");
+    check(Rule(4, "/a", "b", "", &[]), "t.S.M0 (/a): \"b\" is no field of t.M");
+    check(Rule(4, "/a", "", "b", &[]), "t.S.M0 (/a): \"b\" is no field of t.M");
+    check(
+        Rule(4, "/{a}", "a", "", &[]),
+        "t.S.M0 (/{a}): the field \"a\" is in the path, so it can't be the body",
+    );
+    let nested = [Rule(2, "/b", "", "", &[Rule(2, "/c", "", "", &[])])];
+    check(
+        Rule(2, "/a", "", "", &nested),
+        "t.S.M0 (/b): a binding of additional_bindings has additional_bindings itself",
+    );
+    let conflicts = problems(&[
+        get("/{a}/x"),
+        get("/{m.a}/x"),
+        get("/y/{a=**}"),
+        Rule(8, "/y/**", "", "", &[]),
+        get("/y/**"),
+    ]);
+    assert_eq!(
+        conflicts,
+        [
+            "t.S.M1 (/{m.a}/x): the same requests are those of /t.S/M0",
+            "t.S.M4 (/y/**): the same requests are those of /t.S/M2"
+        ],
+    );
+    // All problems at once.
+    assert_eq!(problems(&[get("/{b}"), get("/ok"), get("x")]).len(), 2);
+}
+
+#[test]
+fn services_are_chosen_by_name() {
+    let descriptors = include_bytes!("../../../../examples/transcoding/library.binpb");
+    let schema = eddy_protobuf::Schema::from_descriptors(descriptors).unwrap();
+    let options =
+        HttpIndexOptions { services: vec!["library.v1.Libary".to_owned()], ..HttpIndexOptions::default() };
+    let errors = eddy_protobuf::HttpIndex::new(schema.into(), options).unwrap_err();
+    assert_eq!(
+        errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["library.v1.Libary: the descriptors have no such service; they have: library.v1.Library"],
+    );
+}
+
+#[test]
+fn what_is_spelled_out_goes_first() {
+    let get = |path| Rule(2, path, "", "", &[]);
+    let index = index(&[
+        get("/a/{a}"),
+        get("/a/b"),
+        get("/a/{a=**}"),
+        get("/a/{a}/c"),
+        get("/a/b/d"),
+        get("/{a=**}:go"),
+        get("/a/{a}:go"),
+        Rule(4, "/a/b/c", "*", "", &[]),
+    ])
+    .unwrap();
+    let check = |path: &str, expected: Option<&str>| {
+        let found = match index.find("GET", path.as_bytes()) {
+            Found::Route(route) => Some(&*route.template),
+            Found::Methods(_) | Found::None => None,
+        };
+        assert_eq!(found, expected, "{path}");
+    };
+    check("/a/b", Some("/a/b"));
+    check("/a/%62", Some("/a/b"));
+    check("/a/x", Some("/a/{a}"));
+    check("/a/", Some("/a/{a=**}"));
+    check("/a", Some("/a/{a=**}"));
+    check("/a/b/d", Some("/a/b/d"));
+    // Back from where another branch would not go on.
+    check("/a/b/c", Some("/a/{a}/c"));
+    check("/a/b/e/f", Some("/a/{a=**}"));
+    check("/x/y:go", Some("/{a=**}:go"));
+    check("/a/x:go", Some("/a/{a}:go"));
+    check("/a/x:stop", Some("/a/{a}"));
+    check("/a/:go", Some("/a/{a}"));
+    check("/b", None);
+    check("a/b", None);
+    check("", None);
+}
+
+#[test]
+fn methods_of_other_paths_are_named() {
+    let index = library();
+    let Found::Methods(methods) = index.find("POST", b"/v1/shelves/1/books/2") else { panic!() };
+    assert_eq!(methods, ["DELETE", "GET", "PATCH", "PUT"]);
+    assert!(matches!(index.find("GET", b"/v2"), Found::None));
+    assert_eq!(&*route(&index, "PURGE", "/v1/cache").path, "/library.v1.Library/PurgeCache");
+    assert!(matches!(index.find("POST", b"/library.v1.Library/CountBooks"), Found::None));
+    let index =
+        library_with(HttpIndexOptions { has_methods_without_rule: true, ..HttpIndexOptions::default() });
+    assert_eq!(
+        &*route(&index, "POST", "/library.v1.Library/CountBooks").path,
+        "/library.v1.Library/CountBooks"
+    );
+    assert!(matches!(index.find("POST", b"/library.v1.Library/GetBook"), Found::None));
+}

@@ -1,0 +1,11 @@
+//! Responses of gRPC that become JSON.
+
+#![no_main]
+
+#[path = "../../crates/eddy-protobuf/tests/fuzz/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "each target runs one of the bodies")]
+mod fuzz;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    fuzz::http::response(data);
+});
