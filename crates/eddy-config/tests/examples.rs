@@ -73,6 +73,7 @@ fn filters() {
     assert_eq!(kinds("protected"), ["ip_access", "rate_limit", "basic_auth", "body_limit"]);
     assert_eq!(kinds("browser"), ["request_id", "cors", "headers"]);
     assert_eq!(kinds("chaos"), ["fault"]);
+    assert_eq!(kinds("../transcoding/eddy"), ["grpc_json"]);
     let relative = ["Package(\"filters/./go/basic-auth\")", "filters/./c/build/libheader_get_set.so"];
     assert_eq!(kinds("go"), relative);
     let script = |name: &str| format!("File(\"filters/lua/{name}.lua\")");

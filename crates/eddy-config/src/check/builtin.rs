@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use eddy_filter::builtin::{
     Abort, BasicAuthConfig, BodyLimitConfig, BuiltinConfig, ClientConfig, CorsConfig, Delay, FaultConfig,
-    FieldCondition, FieldRules, HeadersConfig, IpAccessConfig, IpBlock, Listed, OriginPattern, PasswordForm,
-    RateFields, RateKey, RateLimitConfig, RequestIdConfig, Share, Template,
+    FieldCondition, FieldRules, GrpcJsonConfig, HeadersConfig, IpAccessConfig, IpBlock, Listed,
+    OriginPattern, PasswordForm, RateFields, RateKey, RateLimitConfig, RequestIdConfig, Share, Template,
 };
 use eddy_http::FieldEdits;
 
@@ -15,10 +15,10 @@ use crate::config::AddressBlock;
 use crate::problem::{Place, Report};
 use crate::read::{Apart, At, OneOrMany, Value};
 use crate::spec::{
-    BasicAuthSpec, BodyLimitSpec, ClientSpec, CorsSpec, EditsSpec, FaultSpec, HeadersSpec, IpAccessSpec,
-    RateLimitSpec, RequestIdSpec,
+    BasicAuthSpec, BodyLimitSpec, ClientSpec, CorsSpec, EditsSpec, FaultSpec, GrpcJsonSpec, HeadersSpec,
+    IpAccessSpec, RateLimitSpec, RequestIdSpec,
 };
-use crate::value::{FieldName, RateKeyName};
+use crate::value::{FieldName, RateKeyName, Text};
 use crate::yaml::{Form, Node};
 
 /// What a built-in filter's configuration stands in.
@@ -46,6 +46,7 @@ pub(super) fn read_builtin(
         "request_id" => Some(BuiltinConfig::RequestId(request_id(read(node, report)?, report))),
         "rate_limit" => rate_limit(read(node, report)?, report).map(BuiltinConfig::RateLimit),
         "body_limit" => Some(BuiltinConfig::BodyLimit(body_limit(&read(node, report)?))),
+        "grpc_json" => grpc_json(read(node, report)?, around).map(BuiltinConfig::GrpcJson),
         _ => fault(read(node, report)?, around, report).map(BuiltinConfig::Fault),
     }
 }
@@ -278,6 +279,30 @@ fn body_limit(spec: &BodyLimitSpec) -> BodyLimitConfig {
         request_bytes_max: spec.request.map(|bytes| bytes.value.0),
         response_bytes_max: spec.response.map(|bytes| bytes.value.0),
     }
+}
+
+fn grpc_json(spec: GrpcJsonSpec, around: Surroundings<'_>) -> Option<GrpcJsonConfig> {
+    let mut config = GrpcJsonConfig::new(around.folder.join(spec.descriptors?.value.0));
+    let texts = |texts: Option<At<Vec<At<Text<256>>>>>| -> Vec<Arc<str>> {
+        texts.into_iter().flat_map(|texts| texts.value).map(|text| text.value.0.into()).collect()
+    };
+    config.services = texts(spec.services);
+    config.ignored_parameters = texts(spec.ignore_parameters);
+    config.has_methods_without_rule = spec.auto.is_some_and(|auto| auto.value);
+    config.is_rerouted = spec.reroute.is_some_and(|reroute| reroute.value);
+    if let Some(unknown) = spec.unknown_requests {
+        config.unknown_requests = unknown.value.0;
+    }
+    config.unknown_parameters = spec.unknown_parameters.map(|unknown| unknown.value.0).unwrap_or_default();
+    config.unknown_fields = spec.unknown_fields.map(|unknown| unknown.value.0).unwrap_or_default();
+    config.stream = spec.stream.map(|stream| stream.value.0).unwrap_or_default();
+    config.names = spec.names.map(|names| names.value.0).unwrap_or_default();
+    config.enums = spec.enums.map(|enums| enums.value.0).unwrap_or_default();
+    config.prints_defaults = spec.defaults.is_some_and(|defaults| defaults.value);
+    if let Some(bytes) = spec.message_bytes_max {
+        config.message_bytes_max = usize::try_from(bytes.value.0).unwrap_or(config.message_bytes_max);
+    }
+    Some(config)
 }
 
 fn fault(spec: FaultSpec, around: Surroundings<'_>, report: &mut Report) -> Option<FaultConfig> {

@@ -139,6 +139,7 @@ fn builtin_of(spec: &FilterSpec) -> Option<(&'static str, Node<'static>)> {
         ("rate_limit", spec.rate_limit.as_ref().map(|at| &at.value.node)),
         ("body_limit", spec.body_limit.as_ref().map(|at| &at.value.node)),
         ("fault", spec.fault.as_ref().map(|at| &at.value.node)),
+        ("grpc_json", spec.grpc_json.as_ref().map(|at| &at.value.node)),
     ];
     nodes.into_iter().find_map(|(kind, node)| node.map(|node| (kind, Node::clone(node))))
 }

@@ -4,8 +4,9 @@ use super::EditsSpec;
 use crate::config::AddressBlock;
 use crate::read::{Apart, At, Named};
 use crate::value::{
-    FieldName, FieldNameOrAll, FilePath, IdFormatName, MethodOrAll, Number, OriginText, Percent,
-    RateFieldsName, RateKeyName, Size, Text, Time, UserName,
+    EnumFormName, FieldName, FieldNameOrAll, FilePath, IdFormatName, JsonNamesName, MethodOrAll, Number,
+    OriginText, Percent, RateFieldsName, RateKeyName, Size, StreamFormName, Text, Time, UnknownName,
+    UnknownRequestsName, UserName,
 };
 
 mapping! {
@@ -197,5 +198,41 @@ mapping! {
         required status: Number<200, 599>, example "503";
         /// How many of the requests.
         optional percent: Percent, default "100", example "0.1";
+    }
+}
+
+mapping! {
+    /// Makes calls of gRPC of requests with JSON, and JSON of what they are answered with, as the option
+    /// `google.api.http` of the methods says. The endpoint gets `POST /package.Service/Method` with
+    /// `content-type: application/grpc`; requests that are gRPC already go on as they are.
+    GrpcJsonSpec as "grpc_json" {
+        /// A `FileDescriptorSet`, as `protoc --include_imports --descriptor_set_out` writes it. It is read when the
+        /// configuration is. A relative path begins where the configuration file lies.
+        required descriptors: FilePath, example "./library.binpb";
+        /// Full names of the services.
+        optional services: Vec<At<Text<256>>>, otherwise "all of the descriptors", example "[library.v1.Library]";
+        /// Whether methods without `google.api.http` are called with `POST /package.Service/Method`, the message as the body.
+        optional auto: bool, default "false", example "true";
+        /// What becomes of requests that are none of a method.
+        optional unknown_requests: UnknownRequestsName, default "pass", example "refuse";
+        /// What becomes of query parameters that are no field.
+        optional unknown_parameters: UnknownName, default "refuse", example "ignore";
+        /// What becomes of members of JSON, and names of enums, that the message does not have.
+        optional unknown_fields: UnknownName, default "refuse", example "ignore";
+        /// Query parameters that are for somebody else.
+        optional ignore_parameters: Vec<At<Text<256>>>, default "[]", example "[key, alt]";
+        /// How the messages of a stream stand in a response. A client that accepts `application/x-ndjson` or
+        /// `text/event-stream` gets that.
+        optional stream: StreamFormName, default "array", example "lines";
+        /// Which names fields have in responses; in requests both are read.
+        optional names: JsonNamesName, default "json", example "declared";
+        /// How enums stand in responses; in requests both are read.
+        optional enums: EnumFormName, default "names", example "numbers";
+        /// Whether fields that have their default stand in responses.
+        optional defaults: bool, default "false", example "true";
+        /// Largest message, on the wire or as JSON. Beyond it the answer is 413, or 502 for one of the endpoint's.
+        optional message_bytes_max: Size<1024, 8_388_608>, default "4MiB", example "1MiB";
+        /// Whether the rule is looked up again, by the path of the method in gRPC.
+        optional reroute: bool, default "false", example "true";
     }
 }

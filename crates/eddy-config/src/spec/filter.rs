@@ -1,8 +1,8 @@
 //! The keys of a filter, and what a rule may say of one.
 
 use super::builtin::{
-    BasicAuthSpec, BodyLimitSpec, CorsSpec, FaultSpec, HeadersSpec, IpAccessSpec, RateLimitSpec,
-    RequestIdSpec,
+    BasicAuthSpec, BodyLimitSpec, CorsSpec, FaultSpec, GrpcJsonSpec, HeadersSpec, IpAccessSpec,
+    RateLimitSpec, RequestIdSpec,
 };
 use super::lua::{LuaRuleSpec, LuaSpec};
 use super::wasm::WasmSpec;
@@ -37,6 +37,8 @@ mapping! {
         optional body_limit: Deferred<BodyLimitSpec>, example "{request: 10MiB}";
         /// Delays and refuses requests, to see how clients bear it.
         optional fault: Deferred<FaultSpec>, example "{abort: {status: 503, percent: 1}}";
+        /// Makes calls of gRPC of requests with JSON, and JSON of what they are answered with.
+        optional grpc_json: Deferred<GrpcJsonSpec>, example "{descriptors: ./library.binpb}";
         /// The configuration of a filter in Go or another language: any value, which the filter gets as JSON. A text in
         /// quotes stays a text; without quotes the types of YAML 1.2 hold. A filter in Wasm gets a text as it is.
         optional config: Any, otherwise "the filter gets `null`, or nothing in Wasm", example "{username: eddy, tries: 3}";
@@ -52,7 +54,7 @@ mapping! {
         optional body_bytes_max: Size<0, 1_073_741_824>, default "1MiB", example "10MiB";
         /// Whether the filter is left out, but for rules that say `disabled: false`.
         optional disabled: bool, default "false", example "true";
-        group One of go native lua wasm basic_auth headers cors ip_access request_id rate_limit body_limit fault;
+        group One of go native lua wasm basic_auth headers cors ip_access request_id rate_limit body_limit fault grpc_json;
     }
 }
 

@@ -5,6 +5,7 @@ mod choice;
 mod duration;
 mod filter;
 mod host;
+mod json;
 mod kubernetes;
 mod number;
 mod size;
@@ -21,6 +22,7 @@ pub(crate) use filter::{
     RateFieldsName, RateKeyName, UserName,
 };
 pub(crate) use host::{HostAndPort, ServerName};
+pub(crate) use json::{EnumFormName, JsonNamesName, StreamFormName, UnknownName, UnknownRequestsName};
 pub(crate) use kubernetes::{DomainName, IpText, ObjectName, PortKey, ServiceName};
 pub(crate) use number::{Number, Rank};
 pub(crate) use size::Size;

@@ -6,6 +6,7 @@ use super::basic_auth::BasicAuthConfig;
 use super::body_limit::BodyLimitConfig;
 use super::cors::CorsConfig;
 use super::fault::FaultConfig;
+use super::grpc_json::GrpcJsonConfig;
 use super::headers::HeadersConfig;
 use super::ip_access::IpAccessConfig;
 use super::rate_limit::RateLimitConfig;
@@ -30,6 +31,8 @@ pub enum BuiltinConfig {
     BodyLimit(BodyLimitConfig),
     /// Delays and refuses requests, for tests.
     Fault(FaultConfig),
+    /// Makes calls of gRPC of requests with JSON.
+    GrpcJson(GrpcJsonConfig),
 }
 
 impl BuiltinConfig {
@@ -37,6 +40,7 @@ impl BuiltinConfig {
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::BasicAuth(config) => config.file.as_deref(),
+            Self::GrpcJson(config) => Some(&config.descriptors),
             Self::Headers(_)
             | Self::Cors(_)
             | Self::IpAccess(_)
@@ -58,6 +62,7 @@ impl BuiltinConfig {
             Self::RateLimit(_) => "rate_limit",
             Self::BodyLimit(_) => "body_limit",
             Self::Fault(_) => "fault",
+            Self::GrpcJson(_) => "grpc_json",
         }
     }
 }

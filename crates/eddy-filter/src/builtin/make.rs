@@ -9,6 +9,7 @@ use super::body_limit::BodyLimit;
 use super::config::BuiltinConfig;
 use super::cors::Cors;
 use super::fault::FaultFilter;
+use super::grpc_json::GrpcJson;
 use super::headers::HeadersFilter;
 use super::ip_access::IpAccess;
 use super::library::{Builtin, BuiltinLibrary};
@@ -70,6 +71,7 @@ pub fn make(
         BuiltinConfig::RateLimit(config) => Box::new(RateLimit::new(config, context)),
         BuiltinConfig::BodyLimit(config) => Box::new(BodyLimit::new(config, context)),
         BuiltinConfig::Fault(config) => Box::new(FaultFilter::new(config, context)),
+        BuiltinConfig::GrpcJson(config) => Box::new(GrpcJson::new(config, context)?),
     };
     let info = FilterInfo { interest: filter.interest(), keeps_length: filter.keeps_length() };
     Ok((Arc::new(BuiltinLibrary::new(filter)), info))

@@ -35,6 +35,8 @@ pub(crate) struct Stage {
     pub(crate) exchange: u64,
     request: (RequestHead, Vec<u8>),
     response: Option<(ResponseHead, Vec<u8>)>,
+    /// Trailers, as the fields of a head.
+    trailers: Option<(ResponseHead, Vec<u8>)>,
 }
 
 /// What a filter said.
@@ -65,15 +67,19 @@ impl Stage {
             exchange: 1,
             request: (head, bytes),
             response: None,
+            trailers: None,
         }
+    }
+
+    /// Trailers, from here on.
+    pub(crate) fn trailers(mut self, text: &str) -> Self {
+        self.trailers = Some(response_head(&format!("HTTP/1.1 200 OK\n{text}")));
+        self
     }
 
     /// The response to it.
     pub(crate) fn response(mut self, text: &str) -> Self {
-        let bytes = format!("{}\n\n", text.trim()).replace('\n', "\r\n").into_bytes();
-        let mut head = ResponseHead::new();
-        head.parse(&bytes, &HeadLimits::default(), Method::Get).unwrap();
-        self.response = Some((head, bytes));
+        self.response = Some(response_head(text));
         self
     }
 
@@ -137,7 +143,7 @@ impl Stage {
                 is_tls: false,
             },
             response,
-            trailers: Fields::default(),
+            trailers: self.trailers.as_ref().map_or_else(Fields::default, |(head, bytes)| head.fields(bytes)),
             body: &self.body,
             about: About {
                 peer: b"192.0.2.1:4711",
@@ -160,6 +166,13 @@ impl Stage {
     }
 }
 
+fn response_head(text: &str) -> (ResponseHead, Vec<u8>) {
+    let bytes = format!("{}\n\n", text.trim()).replace('\n', "\r\n").into_bytes();
+    let mut head = ResponseHead::new();
+    head.parse(&bytes, &HeadLimits::default(), Method::Get).unwrap();
+    (head, bytes)
+}
+
 /// The changes of a log, one a line.
 pub(crate) fn spell(edits: &EditLog) -> Vec<String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -173,11 +186,11 @@ pub(crate) fn spell(edits: &EditLog) -> Vec<String> {
             format!("metadata {}/{} {}", text(space), text(key), text(value))
         }
         Edit::ReplyGrpc(status) => format!("grpc {status}"),
-        Edit::Method(_)
-        | Edit::Target(_)
-        | Edit::Authority(_)
-        | Edit::Status(_)
-        | Edit::BodySet(_)
+        Edit::Method(name) => format!("method {}", text(name)),
+        Edit::Target(target) => format!("target {}", text(target)),
+        Edit::Status(status) => format!("status {status}"),
+        Edit::BodySet(body) => format!("body {}", body.escape_ascii()),
+        Edit::Authority(_)
         | Edit::BodyAppend(_)
         | Edit::BodyPrepend(_)
         | Edit::BodyDrain(_)

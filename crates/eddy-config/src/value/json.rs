@@ -1,0 +1,106 @@
+//! Words of `grpc_json`.
+
+use eddy_filter::builtin::{EnumForm, Names, StreamForm, Unknown, UnknownRequests};
+
+use super::choice::{Meaning, choose, info};
+use crate::read::{Misfit, Word, WordInfo, WordKind};
+
+/// What becomes of requests that are of no method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UnknownRequestsName(pub(crate) UnknownRequests);
+
+/// What becomes of what is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UnknownName(pub(crate) Unknown);
+
+/// How several messages stand in a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StreamFormName(pub(crate) StreamForm);
+
+/// Which names fields have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct JsonNamesName(pub(crate) Names);
+
+/// How enums stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EnumFormName(pub(crate) EnumForm);
+
+impl Word for UnknownRequestsName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, UNKNOWN_REQUESTS)
+    }
+
+    fn info() -> WordInfo {
+        info(UNKNOWN_REQUESTS, WordKind::Text)
+    }
+}
+
+impl Word for UnknownName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, UNKNOWN)
+    }
+
+    fn info() -> WordInfo {
+        info(UNKNOWN, WordKind::Text)
+    }
+}
+
+impl Word for StreamFormName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, STREAM_FORMS)
+    }
+
+    fn info() -> WordInfo {
+        info(STREAM_FORMS, WordKind::Text)
+    }
+}
+
+impl Word for JsonNamesName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, JSON_NAMES)
+    }
+
+    fn info() -> WordInfo {
+        info(JSON_NAMES, WordKind::Text)
+    }
+}
+
+impl Word for EnumFormName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, ENUM_FORMS)
+    }
+
+    fn info() -> WordInfo {
+        info(ENUM_FORMS, WordKind::Text)
+    }
+}
+
+const UNKNOWN_REQUESTS: &[Meaning<UnknownRequestsName>] = &[
+    ("pass", UnknownRequestsName(UnknownRequests::Pass), "they go on as they are"),
+    (
+        "refuse",
+        UnknownRequestsName(UnknownRequests::Refuse),
+        "the answer is 404, or 405 where the path is known",
+    ),
+];
+
+const UNKNOWN: &[Meaning<UnknownName>] = &[
+    ("refuse", UnknownName(Unknown::Refuse), "the answer is 400"),
+    ("ignore", UnknownName(Unknown::Ignore), "they are passed over"),
+];
+
+const STREAM_FORMS: &[Meaning<StreamFormName>] = &[
+    ("array", StreamFormName(StreamForm::Array), "as the elements of an array"),
+    ("lines", StreamFormName(StreamForm::Lines), "each on a line of its own, as `application/x-ndjson`"),
+    ("events", StreamFormName(StreamForm::Events), "as the events of a `text/event-stream`"),
+];
+
+const JSON_NAMES: &[Meaning<JsonNamesName>] = &[
+    ("json", JsonNamesName(Names::Json), "those of JSON, in camel case unless `json_name` says otherwise"),
+    ("declared", JsonNamesName(Names::Declared), "those of the declaration"),
+];
+
+const ENUM_FORMS: &[Meaning<EnumFormName>] = &[
+    ("names", EnumFormName(EnumForm::Names), "by their names"),
+    ("numbers", EnumFormName(EnumForm::Numbers), "by their numbers"),
+];

@@ -1,0 +1,181 @@
+//! The filter.
+
+use std::sync::Arc;
+
+use eddy_http::{FieldId, Fields};
+use eddy_protobuf::{
+    Duplicates, FromJsonOptions, HttpIndex, HttpIndexOptions, Limits, RpcStatus, Schema, ToJsonOptions,
+    Unknown,
+};
+
+use super::calls;
+use super::config::GrpcJsonConfig;
+use crate::builtin::library::{Answer, Builtin};
+use crate::builtin::make::{BuiltinContext, Counter};
+use crate::edit::Edit;
+use crate::filter::LoadError;
+use crate::phase::{Interest, Phase, Verdict};
+use crate::view::View;
+
+/// Makes calls of gRPC of requests with JSON, and JSON of what they are answered with.
+#[derive(Debug)]
+pub(crate) struct GrpcJson {
+    pub(super) index: HttpIndex,
+    pub(super) config: GrpcJsonConfig,
+    pub(super) limits: Limits,
+    pub(super) read: FromJsonOptions,
+    pub(super) print: ToJsonOptions,
+    pub(super) counters: Counters,
+}
+
+/// What is counted.
+#[derive(Debug)]
+pub(super) struct Counters {
+    /// Requests that became calls.
+    pub(super) calls: Counter,
+    /// Requests that were refused: no method, or not what it takes.
+    pub(super) refused: Counter,
+    /// Responses that were not what the method answers with.
+    pub(super) failed: Counter,
+}
+
+impl GrpcJson {
+    /// The filter with this configuration.
+    ///
+    /// # Errors
+    /// [`LoadError::Refused`] when the descriptors can't be read, or have rules that can't be used.
+    pub(crate) fn new(config: &GrpcJsonConfig, context: &BuiltinContext) -> Result<Self, LoadError> {
+        let name = config.descriptors.display();
+        let refused =
+            |why: String| LoadError::Refused { message: format!("the descriptors in {name}: {why}") };
+        let bytes = context.services.read(&config.descriptors).map_err(refused)?;
+        let schema = Schema::from_descriptors(&bytes).map_err(|error| refused(error.to_string()))?;
+        let options = HttpIndexOptions {
+            services: config.services.iter().map(ToString::to_string).collect(),
+            has_methods_without_rule: config.has_methods_without_rule,
+            ignored_parameters: config.ignored_parameters.iter().map(ToString::to_string).collect(),
+            ignores_unknown_parameters: config.unknown_parameters == Unknown::Ignore,
+        };
+        let index = HttpIndex::new(Arc::new(schema), options).map_err(|errors| {
+            let mut lines: Vec<String> = errors.iter().take(ERRORS_SHOWN).map(ToString::to_string).collect();
+            if errors.len() > ERRORS_SHOWN {
+                lines.push(format!("and {} more", errors.len() - ERRORS_SHOWN));
+            }
+            refused(lines.join("; "))
+        })?;
+        if index.routes().is_empty() {
+            return Err(refused(
+                "no method has a rule (google.api.http); `auto: true` calls methods by their path in gRPC"
+                    .to_owned(),
+            ));
+        }
+        Ok(Self {
+            index,
+            limits: Limits { message_bytes_max: config.message_bytes_max, ..Limits::default() },
+            read: FromJsonOptions {
+                unknown: config.unknown_fields,
+                duplicates: Duplicates::Refuse,
+                ..FromJsonOptions::default()
+            },
+            print: ToJsonOptions {
+                names: config.names,
+                enums: config.enums,
+                prints_defaults: config.prints_defaults,
+            },
+            counters: Counters {
+                calls: context.counter("calls"),
+                refused: context.counter("refused"),
+                failed: context.counter("failed"),
+            },
+            config: config.clone(),
+        })
+    }
+
+    /// Answers with a status, as JSON.
+    pub(super) fn answer(
+        &self,
+        http: u16,
+        status: &RpcStatus,
+        details: &str,
+        answer: &mut Answer<'_>,
+    ) -> Verdict {
+        let body = self.status_json(status);
+        let verdict = answer.reply(http, &String::from_utf8_lossy(&body), details);
+        answer.reply_field("content-type", JSON);
+        verdict
+    }
+
+    /// The JSON of a status.
+    pub(super) fn status_json(&self, status: &RpcStatus) -> Vec<u8> {
+        status.to_json(self.index.schema(), self.print, self.limits)
+    }
+}
+
+impl Builtin for GrpcJson {
+    fn kind(&self) -> &'static str {
+        "grpc_json"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::of(&[
+            Phase::RequestHead,
+            Phase::RequestBody,
+            Phase::ResponseHead,
+            Phase::ResponseBody,
+            Phase::ResponseTrailers,
+        ])
+    }
+
+    fn keeps_length(&self) -> bool {
+        // Where it changes a body, it takes the length out of the head.
+        true
+    }
+
+    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        if view.phase == Phase::RequestHead {
+            return self.request_head(view, answer);
+        }
+        let state = *answer.state;
+        let Some(mut call) = calls::take(state) else { return Verdict::Continue };
+        let verdict = match view.phase {
+            Phase::RequestBody => self.request_body(&mut call, view, answer),
+            Phase::ResponseHead => self.response_head(&mut call, view, answer),
+            Phase::ResponseBody => self.response_body(&mut call, view, answer),
+            Phase::ResponseTrailers => response_trailers(&call, answer),
+            Phase::RequestHead | Phase::RequestTrailers | Phase::Log | Phase::End => Verdict::Continue,
+        };
+        calls::put(state, call);
+        verdict
+    }
+
+    fn ended(&self, state: u64) {
+        calls::forget(state);
+    }
+}
+
+/// The trailers have been told in another way.
+fn response_trailers(call: &super::call::Call, answer: &mut Answer<'_>) -> Verdict {
+    if call.response.is_some() {
+        for name in STATUS_FIELDS {
+            answer.edit(&Edit::Remove { name: name.as_bytes() });
+        }
+    }
+    Verdict::Continue
+}
+
+/// Whether a piece is the last of its body.
+pub(super) fn is_last(view: &View<'_>) -> bool {
+    view.is_end || !view.trailers.is_empty()
+}
+
+/// Whether fields say that the body is of gRPC.
+pub(super) fn is_grpc(fields: Fields<'_>) -> bool {
+    let kind = fields.first(FieldId::ContentType).and_then(|kind| kind.strip_prefix(b"application/grpc"));
+    // Not that of gRPC-Web, which is framed in another way.
+    kind.is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';')))
+}
+
+/// The fields that tell how a call ended.
+pub(super) const STATUS_FIELDS: [&str; 3] = ["grpc-status", "grpc-message", "grpc-status-details-bin"];
+pub(super) const JSON: &[u8] = b"application/json";
+const ERRORS_SHOWN: usize = 16;

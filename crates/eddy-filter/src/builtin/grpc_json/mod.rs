@@ -1,0 +1,16 @@
+//! JSON over HTTP for services that speak gRPC.
+
+mod call;
+mod calls;
+mod config;
+mod filter;
+mod request;
+mod response;
+
+pub use config::{GrpcJsonConfig, UnknownRequests};
+pub use eddy_protobuf::{EnumForm, Names, StreamForm, Unknown};
+
+pub(crate) use filter::GrpcJson;
+
+#[cfg(test)]
+mod tests;

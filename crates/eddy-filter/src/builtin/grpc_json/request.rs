@@ -1,0 +1,160 @@
+//! From a request with JSON to a call.
+
+use eddy_http::{FieldId, Fields, Method};
+use eddy_protobuf::{Body, CallRequest, Fault, FaultKind, Found, HttpRoute, RpcStatus, StreamForm};
+
+use super::call::Call;
+use super::calls;
+use super::config::UnknownRequests;
+use super::filter::{GrpcJson, is_grpc, is_last};
+use crate::builtin::library::Answer;
+use crate::edit::Edit;
+use crate::phase::Verdict;
+use crate::view::View;
+
+impl GrpcJson {
+    /// Looks for the method that a request is for, and makes its head that of a call.
+    pub(super) fn request_head(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        let request = &view.request;
+        if matches!(request.method, Method::Head | Method::Connect | Method::Trace) || is_grpc(request.fields)
+        {
+            return Verdict::Continue;
+        }
+        let (path, query) = split(request.target);
+        let method = std::str::from_utf8(request.method_name).unwrap_or_default();
+        let route = match self.index.find(method, path) {
+            Found::Route(route) => route,
+            _ if self.config.unknown_requests == UnknownRequests::Pass => return Verdict::Continue,
+            Found::Methods(methods) => {
+                let verdict = self.refuse(405, "the path is for other methods", answer);
+                answer.reply_field("allow", methods.join(", ").as_bytes());
+                return verdict;
+            }
+            Found::None => return self.refuse(404, "no method has this path", answer),
+        };
+        if !view.is_end
+            && let Err(why) = check_body(route, request.fields)
+        {
+            return self.refuse(415, why, answer);
+        }
+        let call = CallRequest::new(&self.index, route, (path, query), self.read, self.limits);
+        let mut call = match call {
+            Ok(call) => call,
+            Err(error) => return self.refuse(400, &error.to_string(), answer),
+        };
+        self.counters.calls.count(answer.worker);
+        answer.edit(&Edit::Method(b"POST"));
+        answer.edit(&Edit::Target(route.path.as_bytes()));
+        for (name, value) in
+            [("content-type", "application/grpc"), ("te", "trailers"), ("grpc-accept-encoding", "identity")]
+        {
+            answer.edit(&Edit::Set { name: name.as_bytes(), value: value.as_bytes() });
+        }
+        // What the endpoint compresses can't be converted; lengths are others now.
+        for name in ["accept-encoding", "content-length"] {
+            answer.edit(&Edit::Remove { name: name.as_bytes() });
+        }
+        if self.config.is_rerouted {
+            answer.edit(&Edit::ClearRoute);
+        }
+        let is_whole = view.is_end;
+        if is_whole {
+            let mut body = Vec::new();
+            if let Err(fault) = call.finish(&mut body) {
+                return self.refuse_body(&fault, answer);
+            }
+            answer.edit(&Edit::BodySet(&body));
+        }
+        *answer.state = calls::keep(Call {
+            route: Some(route.clone()),
+            form: form(request.fields, self.config.stream),
+            request: (!is_whole).then_some(call),
+            ..Call::default()
+        });
+        if is_whole { Verdict::Continue } else { Verdict::Hold }
+    }
+
+    /// Makes messages of a piece of the body. The head waits for the first of them: until then the client can be told what
+    /// is wrong with it, and no endpoint is asked.
+    pub(super) fn request_body(&self, call: &mut Call, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        let Some(request) = &mut call.request else { return Verdict::Continue };
+        let mut out = Vec::new();
+        let mut made = request.push(view.body, &mut out);
+        let is_last = is_last(view);
+        if is_last && made.is_ok() {
+            made = request.finish(&mut out);
+            call.request = None;
+        }
+        if let Err(fault) = made {
+            return self.refuse_body(&fault, answer);
+        }
+        answer.edit(&Edit::BodySet(&out));
+        // The frame of a call with one message comes at its end.
+        if is_last || !out.is_empty() { Verdict::Continue } else { Verdict::Hold }
+    }
+
+    fn refuse_body(&self, fault: &Fault, answer: &mut Answer<'_>) -> Verdict {
+        let status = if fault.kind == FaultKind::MessageTooLarge { 413 } else { 400 };
+        let why = format!("the body is not what the method takes: {}", fault.describe(self.index.schema()));
+        self.refuse(status, &why, answer)
+    }
+
+    fn refuse(&self, status: u16, why: &str, answer: &mut Answer<'_>) -> Verdict {
+        self.counters.refused.count(answer.worker);
+        let code = match status {
+            404 => NOT_FOUND,
+            405 => UNIMPLEMENTED,
+            413 => RESOURCE_EXHAUSTED,
+            _ => INVALID_ARGUMENT,
+        };
+        self.answer(status, &RpcStatus::new(code, why), "grpc_json", answer)
+    }
+}
+
+/// Path and query of a target.
+fn split(target: &[u8]) -> (&[u8], &[u8]) {
+    match target.iter().position(|byte| *byte == b'?') {
+        Some(at) => (target.get(..at).unwrap_or_default(), target.get(at + 1..).unwrap_or_default()),
+        None => (target, &[]),
+    }
+}
+
+/// Looks whether a body can be read.
+fn check_body(route: &HttpRoute, fields: Fields<'_>) -> Result<(), &'static str> {
+    let coding = fields.first_named(b"content-encoding").unwrap_or_default();
+    if !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity") {
+        return Err("a body that is compressed can't be read");
+    }
+    let kind = fields.first(FieldId::ContentType).unwrap_or_default();
+    let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii().to_ascii_lowercase();
+    let is_json = kind == b"application/json" || kind.ends_with(b"+json");
+    let is_stream = route.is_client_streaming && LINES.contains(&kind.as_slice());
+    if route.body == Body::None || kind.is_empty() || is_json || is_stream {
+        Ok(())
+    } else {
+        Err("the content type of the body is not application/json")
+    }
+}
+
+/// How the client wants several messages.
+fn form(fields: Fields<'_>, default: StreamForm) -> StreamForm {
+    let wishes = fields.all(FieldId::Accept).flat_map(|value| value.split(|byte| *byte == b','));
+    for wish in wishes {
+        let kind =
+            wish.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii().to_ascii_lowercase();
+        if kind == b"text/event-stream" {
+            return StreamForm::Events;
+        }
+        if LINES.contains(&kind.as_slice()) {
+            return StreamForm::Lines;
+        }
+    }
+    default
+}
+
+/// Kinds of JSON line by line.
+const LINES: [&[u8]; 3] = [b"application/x-ndjson", b"application/jsonl", b"application/json-lines"];
+const INVALID_ARGUMENT: u32 = 3;
+const NOT_FOUND: u32 = 5;
+const RESOURCE_EXHAUSTED: u32 = 8;
+const UNIMPLEMENTED: u32 = 12;

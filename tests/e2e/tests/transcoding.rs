@@ -1,0 +1,276 @@
+//! A service that speaks gRPC behind the gateway, called with JSON: the program as it runs, with the example's configuration.
+//!
+//! The service frames messages as gRPC does and tells in trailers how a call ended, over HTTP/1.1.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use eddy_e2e::gateway::Gateway;
+use eddy_e2e::origin::{Event, Gate, Script, Step, TapOrigin};
+use eddy_e2e::place;
+use eddy_e2e::wire::{End, Framing, Request, Response, get};
+
+/// The configuration of the example, with what stands in for its addresses.
+fn example(extra: &str) -> Result<String> {
+    let folder = place::tree().join("examples/transcoding");
+    let text = std::fs::read_to_string(folder.join("eddy.yaml")).context("the example's configuration")?;
+    Ok(text
+        .replace("127.0.0.1:8080", "LISTEN")
+        .replace("127.0.0.1:50051", "ORIGIN")
+        .replace("./library.binpb", &folder.join("library.binpb").display().to_string())
+        .replace("unknown_requests: refuse", &format!("unknown_requests: refuse\n{extra}"))
+        + "\nadmin: {address: ADMIN}\nworkers: 1\nlimits: {queue_delay: 0s}\ndrain_timeout: 300ms\n")
+}
+
+async fn gateway(origin: &TapOrigin, extra: &str) -> Result<Gateway> {
+    Gateway::start(&example(extra)?, &[("ORIGIN", &origin.address())]).await
+}
+
+fn frame(message: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(message.len()).unwrap_or_default().to_be_bytes();
+    [&[0][..], &length, message].concat()
+}
+
+/// A message with one text in field 2, `title` of a book and `theme` of a shelf.
+fn text_2(text: &str) -> Vec<u8> {
+    [&[0x12, u8::try_from(text.len()).unwrap_or_default()], text.as_bytes()].concat()
+}
+
+fn chunk(bytes: &[u8]) -> Vec<u8> {
+    [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat()
+}
+
+const HEAD: &str =
+    "HTTP/1.1 200 OK\r\nContent-Type: application/grpc\r\nX-Own: 1\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+/// The answer of a call: messages, then how it ended.
+fn answer(messages: &[&[u8]], trailers: &str) -> Vec<u8> {
+    let body: Vec<u8> = messages.iter().flat_map(|message| chunk(&frame(message))).collect();
+    [HEAD.as_bytes(), &body, format!("0\r\n{trailers}\r\n").as_bytes()].concat()
+}
+
+const WELL: &str = "grpc-status: 0\r\n";
+
+/// What the library does: it answers shelves with their name as the theme.
+fn library(request: &Request) -> Script {
+    let method = request.target_text();
+    let message = request.body.get(5..).unwrap_or_default();
+    Script::send(match method.rsplit('/').next().unwrap_or_default() {
+        "GetShelf" if message.ends_with(b"/none") => {
+            answer(&[], "grpc-status: 5\r\ngrpc-message: no%20shelf\r\nx-more: 2\r\n")
+        }
+        // A response without a body has all in its head.
+        "GetShelf" if message.ends_with(b"/early") => {
+            "HTTP/1.1 200 OK\r\nContent-Type: application/grpc\r\ngrpc-status: 16\r\nContent-Length: 0\r\n\r\n".into()
+        }
+        "GetShelf" if message.ends_with(b"/silent") => answer(&[b"\x12\x01x"], ""),
+        "GetShelf" if message.ends_with(b"/page") => {
+            "HTTP/1.1 503 No\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nno".into()
+        }
+        "ImportBooks" => {
+            let count = frames(&request.body).len();
+            answer(&[&[0x08, u8::try_from(count).unwrap_or_default()]], WELL)
+        }
+        "CreateBook" => answer(&[frames(&request.body).concat().get(2..).unwrap_or_default()], WELL),
+        _ => answer(&[message], WELL),
+    })
+}
+
+/// The messages of a body.
+fn frames(mut body: &[u8]) -> Vec<Vec<u8>> {
+    let mut messages = Vec::new();
+    while let Some(([_, length @ ..], rest)) = body.split_first_chunk::<5>() {
+        let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX);
+        let Some((message, rest)) = rest.split_at_checked(length) else { break };
+        messages.push(message.to_vec());
+        body = rest;
+    }
+    messages
+}
+
+fn post(target: &str, body: &str) -> String {
+    format!(
+        "POST {target} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+fn assert_json(response: &Response, status: u16, body: &str) -> Result<()> {
+    ensure!(
+        response.status == status && response.text() == body,
+        "{status} {body}: {response:?} {}",
+        response.text()
+    );
+    ensure!(response.fields.text("content-type") == "application/json", "{response:?}");
+    ensure!(
+        response.fields.count("grpc-status") + response.trailers.count("grpc-status") == 0,
+        "{response:?}"
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn requests_with_json_are_calls_of_grpc() -> Result<()> {
+    let origin = TapOrigin::with(|asked| library(asked.request)).await?;
+    let gateway = gateway(&origin, "").await?;
+    // A request without a body becomes one with a message.
+    let response = gateway.exchange(&get("/v1/shelves/a%20b", "Accept-Encoding: gzip\r\n")).await?;
+    assert_json(&response, 200, r#"{"name":"shelves/a b"}"#)?;
+    ensure!(response.framing == Framing::Length(22) && response.fields.text("x-own") == "1", "{response:?}");
+    let seen = origin.log().until_requests(1).await?;
+    ensure!(seen[0].method == b"POST" && seen[0].target == b"/library.v1.Library/GetShelf", "{seen:?}");
+    ensure!(
+        seen[0].framing == Framing::Length(18) && seen[0].body == frame(b"\n\x0bshelves/a b"),
+        "{seen:?}"
+    );
+    let fields = &seen[0].fields;
+    ensure!(fields.text("content-type") == "application/grpc" && fields.text("te") == "trailers", "{seen:?}");
+    ensure!(fields.text("accept-encoding").is_empty(), "{seen:?}");
+
+    let response = gateway.exchange(&post("/v1/shelves/1/books", r#"{"title": "Utopia"}"#)).await?;
+    ensure!(response.status == 200, "{response:?}");
+    let seen = origin.log().until_requests(2).await?;
+    let expected = frame(b"\x1a\x08\x12\x06Utopia\n\x09shelves/1");
+    ensure!(seen[1].target == b"/library.v1.Library/CreateBook" && seen[1].body == expected, "{seen:?}");
+
+    // The link is used again, and so is the client's connection.
+    let mut client = gateway.client().await?;
+    for number in 0..5 {
+        let response = client.exchange(&get(&format!("/v1/shelves/{number}"), "")).await?;
+        assert_json(&response, 200, &format!(r#"{{"name":"shelves/{number}"}}"#))?;
+    }
+    ensure!(origin.log().connections() == 1, "{:?}", origin.log());
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn how_a_call_ended_is_the_status() -> Result<()> {
+    let origin = TapOrigin::with(|asked| library(asked.request)).await?;
+    let gateway = gateway(&origin, "").await?;
+    let response = gateway.exchange(&get("/v1/shelves/none", "")).await?;
+    assert_json(&response, 404, r#"{"code":5,"message":"no shelf"}"#)?;
+    ensure!(response.trailers.text("x-more") == "2", "{response:?}");
+    let response = gateway.exchange(&get("/v1/shelves/early", "")).await?;
+    assert_json(&response, 401, r#"{"code":16,"message":""}"#)?;
+    let response = gateway.exchange(&get("/v1/shelves/silent", "")).await?;
+    assert_json(&response, 500, r#"{"code":13,"message":"the endpoint has not told how the call ended"}"#)?;
+    let response = gateway.exchange(&get("/v1/shelves/page", "")).await?;
+    ensure!(response.status == 503 && response.body == b"no", "{response:?}");
+    ensure!(origin.log().requests().len() == 4);
+
+    // What the client does wrong reaches nobody.
+    for (request, status) in [
+        (get("/v1/shelves/1?x=1", ""), 400),
+        (get("/v2", ""), 404),
+        (post("/v1/shelves/1", "{}"), 405),
+        (post("/v1/shelves/1/books", r#"{"title": 1}"#), 400),
+        (post("/v1/shelves/1/books", "{}").replace("application/json", "text/plain"), 415),
+    ] {
+        let response = gateway.exchange(&request).await?;
+        ensure!(
+            response.status == status && response.text().starts_with("{\"code\":"),
+            "{request} {response:?}"
+        );
+    }
+    ensure!(origin.log().requests().len() == 4, "{:?}", origin.log());
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn streams_pass_message_by_message() -> Result<()> {
+    let (first, second, end) = (Gate::default(), Gate::default(), Gate::default());
+    let gates = (first.clone(), second.clone(), end.clone());
+    let origin = TapOrigin::with(move |_| {
+        let message = |text: &str| Step::Send(chunk(&frame(&text_2(text))));
+        Script::steps([
+            Step::Send(HEAD.into()),
+            Step::AwaitGate(gates.0.clone()),
+            message("a"),
+            Step::AwaitGate(gates.1.clone()),
+            message("b"),
+            Step::AwaitGate(gates.2.clone()),
+            Step::Send(b"0\r\ngrpc-status: 14\r\n\r\n".to_vec()),
+        ])
+    })
+    .await?;
+    let gateway = gateway(&origin, "").await?;
+    let mut client = gateway.client().await?;
+    client.send(get("/v1/shelves/1/books:watch", "Accept: application/x-ndjson\r\n")).await?;
+    origin.log().until_requests(1).await?;
+    first.open();
+    client.until_unused(b"{\"title\":\"a\"}\n\r\n").await?;
+    second.open();
+    client.until_unused(b"{\"title\":\"b\"}\n\r\n").await?;
+    end.open();
+    let response = client.get_answer().await?;
+    ensure!(
+        response.status == 200 && response.fields.text("content-type") == "application/x-ndjson",
+        "{response:?}"
+    );
+    let expected = "{\"title\":\"a\"}\n{\"title\":\"b\"}\n{\"error\":{\"code\":14,\"message\":\"\"}}\n";
+    ensure!(response.text() == expected, "{response:?}");
+    // An array, all at once now.
+    let response = gateway.exchange(&get("/v1/shelves/1/books:watch", "")).await?;
+    assert_json(&response, 200, r#"[{"title":"a"},{"title":"b"},{"error":{"code":14,"message":""}}]"#)?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_stream_of_requests_goes_on_while_it_comes() -> Result<()> {
+    let origin = TapOrigin::with(|_| Script::send(answer(&[&[0x08, 0x02]], WELL))).await?;
+    let gateway = gateway(&origin, "").await?;
+    let mut client = gateway.client().await?;
+    let head = "POST /v1/books:import HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+    client.send(head).await?;
+    client.send(chunk(br#"[{"title":"a"},"#)).await?;
+    // The head went with the first message.
+    origin
+        .log()
+        .until("head", |events| events.iter().any(|event| matches!(event, Event::Head { .. })))
+        .await?;
+    client.send(chunk(br#"{"title":"b"}]"#)).await?;
+    client.send("0\r\n\r\n").await?;
+    assert_json(&client.get_answer().await?, 200, r#"{"count":"2"}"#)?;
+    let seen = origin.log().until_requests(1).await?;
+    ensure!(frames(&seen[0].body) == [text_2("a"), text_2("b")], "{seen:?}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_large_message_passes_and_one_that_is_too_large_does_not() -> Result<()> {
+    let title = "x".repeat(3 << 20);
+    let length = title.len();
+    let origin = TapOrigin::with(move |asked| {
+        let book = frames(&asked.request.body).concat();
+        // The book is the field 3 of the request: one byte of tag, four of length.
+        Script::send(answer(&[book.get(5..5 + length + 5).unwrap_or_default()], WELL))
+    })
+    .await?;
+    let gateway = gateway(&origin, "").await?;
+    let body = format!(r#"{{"title":"{title}"}}"#);
+    let response = gateway.exchange(&post("/v1/shelves/1/books", &body)).await?;
+    ensure!(
+        response.status == 200 && response.body == body.as_bytes(),
+        "{} {}",
+        response.status,
+        response.body.len()
+    );
+    let body = format!(r#"{{"title":"{title}{title}"}}"#);
+    let response = gateway.exchange(&post("/v1/shelves/1/books", &body)).await?;
+    ensure!(response.status == 413 && response.text().contains("too large"), "{}", response.status);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_message_that_breaks_off_is_not_taken_for_whole() -> Result<()> {
+    // More than waits for the end, then another status than well: the client must see that something is missing.
+    let message = [&[0x12, 0x80, 0x80, 0x80, 0x01][..], "x".repeat(1 << 21).as_bytes()].concat();
+    let origin = TapOrigin::with(move |_| Script::send(answer(&[&message], "grpc-status: 13\r\n"))).await?;
+    let gateway = gateway(&origin, "").await?;
+    let mut client = gateway.client().await?;
+    client.send(get("/v1/shelves/1", "")).await?;
+    let (end, rest) = client.end_within(Duration::from_secs(20)).await?;
+    ensure!(!rest.ends_with(b"0\r\n\r\n"), "{end:?} {}", rest.len());
+    ensure!(matches!(end, End::Closed | End::Reset), "{end:?}");
+    gateway.stop().await
+}
