@@ -98,8 +98,9 @@ fn decode_slashes(path: &mut Vec<u8>, action: EscapedSlashes) -> Result<(), Path
     })
 }
 
-/// Decodes what needs no escape, and resolves dot segments.
+/// Decodes what needs no escape, and resolves dot segments, with parameters or without.
 fn resolve(path: &mut Vec<u8>) -> Result<(), PathFault> {
+    cut_parameters_of_dots(path);
     rewrite(path, |piece, escaped| match escaped {
         Some(0) => Err(PathFault::EncodedNul),
         Some(byte) if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => Ok(Some(byte)),
@@ -134,6 +135,19 @@ fn resolve(path: &mut Vec<u8>) -> Result<(), PathFault> {
     }
     path.truncate(to);
     Ok(())
+}
+
+/// Makes `..;x` the dot segment that an endpoint may take it for, where its dots are not escaped.
+fn cut_parameters_of_dots(path: &mut Vec<u8>) {
+    if memchr::memmem::find(path, b".;").is_none() {
+        return;
+    }
+    let segments = path.split(|byte| *byte == b'/').map(|segment| match segment {
+        [b'.', b'.', b';', ..] => b"..".as_slice(),
+        [b'.', b';', ..] => b".",
+        whole => whole,
+    });
+    *path = segments.collect::<Vec<_>>().join(&b'/');
 }
 
 #[cfg(test)]
@@ -176,6 +190,12 @@ mod tests {
             ("/a;p/b", "/a;p/b"),
             ("/%zz", "/%zz"),
             ("/a/...", "/a/..."),
+            ("/a/..;p", "/"),
+            ("/a/..;", "/"),
+            ("/a/.;p/b", "/a/b"),
+            ("/a/..;p/b", "/b"),
+            ("/a/...;p", "/a/...;p"),
+            ("/a/%2e%2e;p", "/a/..;p"),
         ] {
             check(path, settings, Ok(expected));
         }
