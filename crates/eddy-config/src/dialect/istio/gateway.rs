@@ -51,13 +51,11 @@ fn read_server(
     let port = port?.value;
     let protocol = port.protocol?;
     match &*protocol.value.0.to_ascii_uppercase() {
-        "HTTP" => {}
-        "HTTP2" | "GRPC" => {
-            report.warning(protocol.place, "eddy speaks HTTP/1.1 to clients").hint("write `protocol: HTTP`");
-        }
+        // Clients of either version are served at one port.
+        "HTTP" | "HTTP2" | "GRPC" => {}
         "HTTPS" | "TLS" => {
             report
-                .objection(protocol.place, "eddy has no TLS listener yet: nobody would answer at this port")
+                .objection(protocol.place, "eddy takes no certificates from these manifests: nobody would answer at this port")
                 .hint(
                     "end TLS in front of eddy and write `HTTP`, or give `--lenient` to leave this port out",
                 );
