@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use super::registry::{Source, absent, has_go};
 
 /// The last release, of 2018: HTTP/2 has not changed for it since.
-const H2SPEC: &str = "github.com/summerwind/h2spec/cmd/h2spec@v2.2.1";
+const H2SPEC: &str = "github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible";
 
 /// Builds h2spec into `folder`; nothing where it cannot be had.
 ///
