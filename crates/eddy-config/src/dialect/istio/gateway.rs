@@ -55,7 +55,10 @@ fn read_server(
         "HTTP" | "HTTP2" | "GRPC" => {}
         "HTTPS" | "TLS" => {
             report
-                .objection(protocol.place, "eddy takes no certificates from these manifests: nobody would answer at this port")
+                .objection(
+                    protocol.place,
+                    "eddy takes no certificates from these manifests: nobody would answer at this port",
+                )
                 .hint(
                     "end TLS in front of eddy and write `HTTP`, or give `--lenient` to leave this port out",
                 );
