@@ -25,6 +25,11 @@ pub trait Library: Send + Sync + fmt::Debug {
 
     /// Tells of something that happened for a filter, on a worker's thread.
     fn event(&self, event: &Event<'_>);
+
+    /// Whether its filters come with eddy, and may do what the contract has not.
+    fn is_own(&self) -> bool {
+        false
+    }
 }
 
 /// Keeps something of a library alive; what it frees at the end is the library's matter.

@@ -66,6 +66,10 @@ impl fmt::Debug for Closures {
 }
 
 impl Library for Closures {
+    fn is_own(&self) -> bool {
+        true
+    }
+
     fn name(&self) -> &str {
         "closures"
     }

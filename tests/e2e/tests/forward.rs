@@ -167,10 +167,11 @@ async fn silence_has_an_end_and_an_endpoint_that_is_down_another() -> Result<()>
         let end = within("the end of a silent connection", client.read(&mut byte)).await?;
         ensure!(!matches!(end, Ok(1..)), "{end:?}");
     }
-    let mut client = connect(closed).await?;
-    let mut byte = [0];
-    let end = within("the end of a connection to nobody", client.read(&mut byte)).await?;
-    ensure!(!matches!(end, Ok(1..)), "{end:?}");
+    // The end may come before the kernel has told that there is a connection.
+    if let Ok(mut client) = connect(closed).await {
+        let end = within("the end of a connection to nobody", client.read(&mut [0])).await?;
+        ensure!(!matches!(end, Ok(1..)), "{end:?}");
+    }
     ensure!(gateway.metric("eddy_faults_total{listener=\"").await? >= 5.0);
     Ok(())
 }

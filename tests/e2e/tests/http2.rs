@@ -313,7 +313,7 @@ async fn a_client_that_reads_nothing_holds_little() -> Result<()> {
         }
         clients.push(client);
     }
-    gateway.until_metric("eddy_worker_exchanges", 200.0).await?;
+    // An answer or two may fit into the sockets' buffers, the others wait.
     origin.log().until_requests(200).await?;
     tokio::time::sleep(Duration::from_millis(300)).await;
     let held = memory(&gateway)?.saturating_sub(before);

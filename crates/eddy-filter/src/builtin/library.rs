@@ -101,6 +101,10 @@ impl BuiltinLibrary {
 }
 
 impl Library for BuiltinLibrary {
+    fn is_own(&self) -> bool {
+        true
+    }
+
     fn name(&self) -> &str {
         self.filter.kind()
     }

@@ -126,7 +126,9 @@ fn change(
     if phase == Phase::Log && !matches!(edit, Edit::Metadata { .. }) {
         return Ok(());
     }
-    if let (Edit::BodySet(body), Phase::RequestHead | Phase::ResponseHead) = (edit, phase) {
+    if let (Edit::BodySet(body), Phase::RequestHead | Phase::ResponseHead) = (edit, phase)
+        && is_own(drive, place)
+    {
         return set_absent_body(drive.exchange, phase, place, body);
     }
     let before = body_len(drive.exchange, phase);
@@ -136,6 +138,13 @@ fn change(
     }
     drive.exchange.filtering.changed |= 1 << place;
     Ok(())
+}
+
+/// Whether the filter comes with eddy.
+fn is_own(drive: &Drive<'_>, place: u8) -> bool {
+    let chain = drive.plan.chain(drive.index, drive.exchange.filtering.chain);
+    let step = chain.and_then(|chain| chain.chain.steps().get(usize::from(place)));
+    step.is_some_and(|step| step.filter.library.is_own())
 }
 
 /// Gives a message that has no body one, which the steps behind are shown as a whole.
