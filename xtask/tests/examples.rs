@@ -7,8 +7,13 @@ use std::path::{Path, PathBuf};
 use eddy_config::{SourceText, check};
 
 /// Every folder of `examples/` that is a configuration; a new one is added here and gets an end-to-end test.
-const EXAMPLES: [&str; 4] =
-    ["examples/api-gateway", "examples/canary", "examples/edge", "examples/quickstart"];
+const EXAMPLES: [&str; 5] = [
+    "examples/api-gateway",
+    "examples/canary",
+    "examples/edge",
+    "examples/quickstart",
+    "examples/transcoding",
+];
 
 #[test]
 fn every_example_is_known() {
