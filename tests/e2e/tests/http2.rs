@@ -274,9 +274,9 @@ listeners:
     let gateway = Gateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
     let mut failed = Vec::new();
     for (address, more) in [(gateway.address(), vec![]), (secure, vec!["-t", "-k"])] {
-        let port = address.port().to_string();
+        let (host, port) = (address.ip().to_string(), address.port().to_string());
         // The answer comes at the end of the request, so that all that a case sends finds its stream open.
-        let arguments = ["-h", "127.0.0.1", "-p", &port, "-P", "/echo", "--strict", "-o", "5"];
+        let arguments = ["-h", &host, "-p", &port, "-P", "/echo", "--strict", "-o", "5"];
         let mut command = Command::new(&h2spec);
         command.args(arguments).args(more).stdin(Stdio::null()).kill_on_drop(true);
         let heard = within_for(Duration::from_secs(120), "h2spec", command.output()).await??;
