@@ -23,7 +23,7 @@ use crate::exchange::state::Exchange;
 use crate::exchange::{filter, mirror};
 use crate::fault::{Fault, RetryClass, Side};
 use crate::session::SecureClient;
-use crate::worker::{LinkWanted, Stay, TakenLink, WorkerCluster, now};
+use crate::worker::{LinkWanted, Stay, TakenLink, WorkerCluster, millis, now};
 
 /// Chooses an endpoint, another one than before if there is one.
 pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
@@ -335,10 +335,6 @@ pub(super) fn write_request(
         tracing::error!(?fault, "the request about to be sent is not what was meant; it was not sent");
         Fault::Egress
     })
-}
-
-fn millis(duration: std::time::Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Writes the host that stands for an endpoint: its address, or `localhost` behind a Unix socket.

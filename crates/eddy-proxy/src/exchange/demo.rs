@@ -11,6 +11,7 @@ use crate::exchange::phase::Phase;
 use crate::exchange::reply::flush;
 use crate::exchange::state::{Drip, LocalBody};
 use crate::fault::Fault;
+use crate::worker::millis;
 
 /// Pieces of the slow body, unless the query says otherwise, and the most there can be.
 const PIECES: u32 = 5;
@@ -66,7 +67,7 @@ pub(crate) fn prepare(drive: &mut Drive<'_>) -> Phase {
 pub(crate) async fn collect(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let grace = drive.listener().config.timeouts.body_grace;
     let Drive { down, exchange, .. } = drive;
-    down.timer.arm(u64::try_from(grace.as_millis()).unwrap_or(u64::MAX));
+    down.timer.arm(millis(grace));
     if exchange.head.expects_continue && down.input.is_empty() && !exchange.upload.reader.is_done() {
         exchange.answer.push_continue();
         flush(drive).await?;

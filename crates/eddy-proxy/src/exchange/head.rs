@@ -12,6 +12,7 @@ use crate::exchange::phase::Phase;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 use crate::session::Wire;
+use crate::worker::millis;
 
 /// Reads and parses the head; `None` when the client leaves before a head has begun.
 ///
@@ -22,7 +23,7 @@ pub(crate) async fn read(drive: &mut Drive<'_>) -> Option<Phase> {
         let head = stream.take_head();
         return Some(accept_framed(drive, head, &limits));
     }
-    let timeout_ms = u64::try_from(drive.listener().config.timeouts.head.as_millis()).unwrap_or(u64::MAX);
+    let timeout_ms = millis(drive.listener().config.timeouts.head);
     let mut is_timed = false;
     loop {
         let Drive { down, exchange, worker, .. } = drive;

@@ -9,7 +9,7 @@ use crate::exchange::phase::Phase;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 use crate::plan::Handler;
-use crate::worker::Waited;
+use crate::worker::{Waited, millis};
 
 /// Applies the limits of the listener and the gateway, and derives the path that everything later goes by.
 pub(crate) fn apply(drive: &mut Drive<'_>) -> Phase {
@@ -69,7 +69,7 @@ fn check(drive: &mut Drive<'_>) -> Result<(), Fault> {
 
 /// Sets the time by which the exchange must be over; the earlier one counts.
 pub(crate) fn set_due(drive: &mut Drive<'_>, timeout: std::time::Duration) {
-    let timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+    let timeout_ms = millis(timeout);
     // The worker's clock may be a tick behind.
     let due_ms = drive.worker.timers.now_ms().saturating_add(timeout_ms).saturating_add(TICK_MS);
     drive.exchange.due_ms = drive.exchange.due_ms.min(due_ms);

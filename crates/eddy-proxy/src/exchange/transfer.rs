@@ -23,6 +23,7 @@ use crate::exchange::site;
 use crate::fault::Fault;
 use crate::session::RateGuard;
 use crate::stats::count_status;
+use crate::worker::millis;
 
 /// How long an exchange goes on for a client that has closed its side, milliseconds: enough for one that says
 /// all it has to say at once and shuts down, not enough to work for one that has left.
@@ -583,8 +584,4 @@ impl Transfer<'_, '_> {
             }
         }
     }
-}
-
-fn millis(duration: std::time::Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

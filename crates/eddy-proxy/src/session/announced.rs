@@ -9,13 +9,16 @@ use eddy_io::{
 };
 
 /// Why a connection that has to begin with a header is closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unannounced {
     /// What it begins with is no header.
+    #[error(transparent)]
     Refused(ProxyHeaderFault),
     /// It did not come in time.
+    #[error("the PROXY header did not come in time")]
     Late,
     /// The proxy has gone.
+    #[error("the proxy left before it had sent a PROXY header")]
     Gone,
 }
 

@@ -22,7 +22,7 @@ use crate::session::relay::{Relay, RelayEnd};
 use crate::session::serve::Parting;
 use crate::session::wire::Wire;
 use crate::stats::ListenerSeries;
-use crate::worker::{Stay, Worker, WorkerCluster, WorkerPlan, now};
+use crate::worker::{Stay, Worker, WorkerCluster, WorkerPlan, millis, now};
 
 /// Endpoints that are tried before a client is turned away.
 const ATTEMPTS_MAX: usize = 3;
@@ -222,8 +222,4 @@ fn announcement(down: &Downstream, listener: &ListenerPlan, version: ProxyVersio
     let mut buffer = Buffer::with_capacity(bytes.len());
     buffer.append(&bytes);
     buffer
-}
-
-fn millis(duration: std::time::Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

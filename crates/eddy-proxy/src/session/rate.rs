@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::worker::millis;
+
 /// Watches the rate of a body, counting only the time spent waiting for the peer.
 ///
 /// # Source
@@ -19,7 +21,7 @@ pub(crate) struct RateGuard {
 impl RateGuard {
     /// A guard that wants `rate_min` bytes a second after `grace`; 0 for no guard.
     pub(crate) fn new(rate_min: u32, grace: Duration) -> Self {
-        let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+        let grace_ms = millis(grace);
         Self { rate_min, grace_ms, spent_us: 0, waiting_since_ms: None }
     }
 

@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use eddy_io::{
     BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, PipePool, Splice, SpliceFault, Spliced, Stream, Timer,
@@ -168,14 +168,9 @@ impl Way {
                 return Poll::Pending;
             }
             if !self.buffer.is_empty() {
-                match sink.poll_write(cx, self.buffer.held()) {
-                    Poll::Ready(Ok(count)) => {
-                        self.buffer.consume(count);
-                        self.note(count, turn);
-                    }
-                    Poll::Ready(Err(_)) => return Poll::Ready(Err(Broken::Sink)),
-                    Poll::Pending => return Poll::Pending,
-                }
+                let count = ready!(sink.poll_write(cx, self.buffer.held())).map_err(|_| Broken::Sink)?;
+                self.buffer.consume(count);
+                self.note(count, turn);
                 continue;
             }
             if self.is_ended {
@@ -184,20 +179,8 @@ impl Way {
                 let _ = sink.shutdown_write();
                 continue;
             }
-            let step = if self.may_splice(source, sink) {
-                match self.poll_splice(cx, source, sink, turn) {
-                    Poll::Ready(Ok(false)) => self.poll_fill(cx, source, turn),
-                    Poll::Ready(Ok(true)) => Poll::Ready(Ok(())),
-                    Poll::Ready(Err(broken)) => Poll::Ready(Err(broken)),
-                    Poll::Pending => Poll::Pending,
-                }
-            } else {
-                self.poll_fill(cx, source, turn)
-            };
-            match step {
-                Poll::Ready(Ok(())) => {}
-                Poll::Ready(Err(broken)) => return Poll::Ready(Err(broken)),
-                Poll::Pending => return Poll::Pending,
+            if !(self.may_splice(source, sink) && ready!(self.poll_splice(cx, source, sink, turn))?) {
+                ready!(self.poll_fill(cx, source, turn))?;
             }
         }
     }
@@ -220,22 +203,21 @@ impl Way {
         sink: &Stream,
         turn: &mut Turn<'_>,
     ) -> Poll<Result<bool, Broken>> {
-        // A pipe is given back with what it holds, so nothing is left in it at the end of a turn but what waits for the sink.
-        let spliced = self.splice.poll(cx, source, sink, turn.pipes, &mut u64::MAX.clone());
-        Poll::Ready(match spliced {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(Ok(Spliced::Bytes(count))) => {
+        // The source says where its bytes end.
+        let mut left = u64::MAX;
+        Poll::Ready(match ready!(self.splice.poll(cx, source, sink, turn.pipes, &mut left)) {
+            Ok(Spliced::Bytes(count)) => {
                 turn.spliced.add(count as u64);
                 self.note(count, turn);
                 Ok(true)
             }
-            Poll::Ready(Ok(Spliced::End)) => {
+            Ok(Spliced::End) => {
                 self.is_ended = true;
                 Ok(true)
             }
-            Poll::Ready(Ok(Spliced::NoPipe | Spliced::Done)) => Ok(false),
-            Poll::Ready(Err(SpliceFault::Source(_))) => Err(Broken::Source),
-            Poll::Ready(Err(SpliceFault::Sink(_))) => Err(Broken::Sink),
+            Ok(Spliced::NoPipe | Spliced::Done) => Ok(false),
+            Err(SpliceFault::Source(_)) => Err(Broken::Source),
+            Err(SpliceFault::Sink(_)) => Err(Broken::Sink),
         })
     }
 
@@ -247,10 +229,8 @@ impl Way {
     ) -> Poll<Result<(), Broken>> {
         if self.buffer.capacity() == 0 {
             // No buffer is held while there is nothing to put into it.
-            match source.poll_readable(cx) {
-                Poll::Ready(_) => self.buffer = self.buffer_of(turn.buffers),
-                Poll::Pending => return Poll::Pending,
-            }
+            let _ = ready!(source.poll_readable(cx));
+            self.buffer = self.buffer_of(turn.buffers);
         }
         match source.poll_fill(cx, &mut self.buffer) {
             Poll::Ready(Ok(Fill::Bytes(_))) => Poll::Ready(Ok(())),

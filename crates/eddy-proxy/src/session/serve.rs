@@ -1,7 +1,6 @@
 //! The life of a client's connection: passed on as it is, or one exchange after the other, or many at once.
 
 use std::rc::Rc;
-use std::time::Duration;
 
 use eddy_io::{Peer, Stream, TlsStream};
 
@@ -15,7 +14,7 @@ use crate::session::handshake::shake_hands;
 use crate::session::http2::{begins_framed, serve_framed};
 use crate::session::wire::Wire;
 use crate::stats::ListenerSeries;
-use crate::worker::{ListenerHandle, Worker, WorkerPlan};
+use crate::worker::{ListenerHandle, Worker, WorkerPlan, millis};
 
 /// Serves a connection until one side ends it.
 pub(crate) async fn serve(place: Place, mut stream: Stream, mut peer: Peer) {
@@ -26,7 +25,7 @@ pub(crate) async fn serve(place: Place, mut stream: Stream, mut peer: Peer) {
         match Box::pin(announced(&mut stream, peer, &timer, timeout_ms)).await {
             Ok(client) => peer = client,
             Err(why) => {
-                tracing::debug!(%peer, "a connection is closed: {why:?}");
+                tracing::debug!(%peer, "a connection is closed: {why}");
                 place.series.iter().for_each(|series| series.unannounced.increment());
                 return;
             }
@@ -135,10 +134,6 @@ fn open(worker: &Worker, handle: &ListenerHandle, stream: Stream) -> Option<Open
     };
     let stream = TlsStream::accept(stream, tls.server.config()).ok()?;
     Some(Opened { stream: Stream::Tls(Box::new(stream)), handshake_ms: Some(millis(tls.handshake_timeout)) })
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// How long to wait for the next request, milliseconds; `None` when there is to be none.

@@ -17,4 +17,4 @@ pub(crate) use overload::Pressure;
 pub(crate) use run::{Apply, Command, Start, run};
 pub(crate) use sockets::SocketTable;
 pub use sockets::Sockets;
-pub(crate) use state::{ListenerHandle, Parts, Worker, WorkerPlan, now};
+pub(crate) use state::{ListenerHandle, Parts, Worker, WorkerPlan, millis, now};

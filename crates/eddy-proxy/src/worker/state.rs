@@ -234,6 +234,11 @@ pub(crate) fn share(limit: u32, workers: usize) -> u32 {
     limit.div_ceil(u32::try_from(workers).unwrap_or(u32::MAX).max(1)).max(1)
 }
 
+/// A time in whole milliseconds, as timers want it.
+pub(crate) fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Milliseconds of the worker's clock as the upstream side wants them.
 pub(crate) fn now(now_ms: u64) -> Duration {
     Duration::from_millis(now_ms)

@@ -12,7 +12,7 @@ use tokio::time::MissedTickBehavior;
 use crate::exchange::flush_ended;
 use crate::worker::accept::{Turn, accept};
 use crate::worker::run::Loop;
-use crate::worker::state::Worker;
+use crate::worker::state::{Worker, millis};
 
 /// After how long a silent worker's connections are taken over by the others, milliseconds.
 pub(crate) const SILENT_MS: u64 = 100;
@@ -69,7 +69,7 @@ fn measure(worker: &Worker, since_last_ms: u64) {
     let lag_ms = since_last_ms.saturating_sub(TICK_MS);
     worker.series.lag_ms.set(lag_ms);
     let lag_max = worker.plan().plan.config.limits.queue_delay_max;
-    worker.crowd.on_tick(lag_ms, u64::try_from(lag_max.as_millis()).unwrap_or(u64::MAX));
+    worker.crowd.on_tick(lag_ms, millis(lag_max));
 }
 
 /// Takes over the queues of workers that have fallen silent, and gives them back when they are heard again.

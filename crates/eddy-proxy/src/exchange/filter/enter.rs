@@ -19,7 +19,7 @@ use crate::fault::Fault;
 use crate::host::{FilterHost, Slots};
 use crate::plan::ListenerPlan;
 use crate::stats::FilterSeries;
-use crate::worker::{Worker, WorkerPlan};
+use crate::worker::{Worker, WorkerPlan, millis};
 
 /// One crossing in so many is timed; a power of two.
 const SAMPLE_EVERY: u32 = 64;
@@ -385,7 +385,7 @@ fn pause(
     // The worker's clock may be a tick behind, and no pause ends early.
     let now_ms = drive.worker.timers.now_ms().saturating_add(TICK_MS);
     let timeout = chain.chain.steps().get(usize::from(place)).map(|step| step.filter.policy.pause_timeout);
-    let timeout_ms = timeout.map_or(0, |timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+    let timeout_ms = timeout.map_or(0, millis);
     if let Some(series) = series(plan, chain, place) {
         series.paused.increment();
     }

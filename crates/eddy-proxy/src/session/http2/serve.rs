@@ -16,7 +16,7 @@ use crate::session::http2::connection::Connection;
 use crate::session::http2::stream::FramedStream;
 use crate::session::wire::Wire;
 use crate::stats::ListenerSeries;
-use crate::worker::{ListenerHandle, Ticket, Waited, Worker, WorkerPlan};
+use crate::worker::{ListenerHandle, Ticket, Waited, Worker, WorkerPlan, millis};
 
 /// How long a client has to take what it is told last, milliseconds; and to hear of the end before it is told which
 /// request was the last.
@@ -273,7 +273,6 @@ impl Serving {
     fn patience(&self) -> Option<(u64, u64)> {
         let plan = self.connection.worker.plan();
         let timeouts = &listener_of(&plan, &self.connection.handle)?.config.timeouts;
-        let millis = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         Some((millis(timeouts.head), millis(timeouts.idle)))
     }
 }
