@@ -208,10 +208,15 @@ impl FilterTarget {
         )
     }
 
-    /// Whether responses keep the length that the origin tells. eddy sends chunks behind a module in Wasm that is entered for
-    /// bodies, which it might change, and every module of the kits is.
-    pub fn keeps_length(&self) -> bool {
-        !matches!((self.kind, self.tongue), (Kind::Eddy, Tongue::Wasm | Tongue::WasmGo))
+    /// Whether responses keep the length that the origin tells. eddy sends chunks behind a filter that is entered for bodies and
+    /// doesn't promise to leave their length alone: every module of proxy-wasm's kits is, and nothing written for Envoy's Go filter
+    /// can promise it.
+    pub fn keeps_length(&self, is_body_entered: bool) -> bool {
+        match (self.kind, self.tongue) {
+            (Kind::Eddy, Tongue::Wasm | Tongue::WasmGo) => false,
+            (Kind::Eddy, Tongue::GoEnvoy) => !is_body_entered,
+            _ => true,
+        }
     }
 
     /// The configuration of its one process.

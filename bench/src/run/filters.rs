@@ -171,6 +171,9 @@ fn caveat(target: FilterTarget) -> Option<&'static str> {
         (Kind::Eddy, Tongue::Wasm | Tongue::WasmGo) => Some(
             "responses behind a module in Wasm leave eddy in chunks, as a module that is entered for bodies might change them",
         ),
+        (Kind::Eddy, Tongue::GoEnvoy) => Some(
+            "responses of `body-10k` behind a filter written for Envoy's Go API leave eddy in chunks, as it might change them",
+        ),
         (Kind::Envoy, Tongue::Builtin) => Some(
             "`envoy-builtin`: basic authentication compares a SHA-1 of the password, the only form that Envoy takes",
         ),

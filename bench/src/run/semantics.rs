@@ -38,7 +38,7 @@ pub(super) fn check(instance: &Instance, scenario: &FilterScenario) -> Result<()
     if has("passthrough") || has("body") {
         is_entered(instance, scenario, filtered).with_context(sides)?;
     }
-    if FilterTarget::named(&instance.target.name)?.keeps_length() {
+    if FilterTarget::named(&instance.target.name)?.keeps_length(has("body")) {
         tells_length(filtered).with_context(sides)?;
     }
     answers_alike(bare, &scenario.bare_request()).context("the bare listener").with_context(sides)?;

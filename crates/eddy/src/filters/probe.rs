@@ -147,7 +147,11 @@ impl Probe {
             },
             (None, code) => format!("exit code {}", code.unwrap_or(-1)),
         };
-        (format!("the process dies while its library is opened or the filter is made, by {how}"), said)
+        let what = match self.making {
+            Some(_) => "the process dies while its library is opened or the filter is made",
+            None => "the process in which filters are tried out dies before it makes one",
+        };
+        (format!("{what}, by {how}"), said)
     }
 
     /// The line of standard error that says most: the first of a Go panic, or the last one.

@@ -28,7 +28,7 @@ pub(crate) struct ScriptLine {
 }
 
 impl FilterProblem {
-    /// A problem of the filter with this name.
+    /// A problem of the filter with this name; of none of them where it is empty.
     pub(crate) fn new(filter: &str, message: impl Into<String>, hint: Option<&str>) -> Self {
         Self {
             filter: filter.to_owned(),
@@ -53,7 +53,11 @@ impl FilterProblem {
 
     /// The problem at the place where the filter is configured.
     pub(crate) fn in_sources(&self, sources: &[SourceText]) -> Problem {
-        let message = format!("filter \"{}\": {}", self.filter, self.message);
+        let message = if self.filter.is_empty() {
+            self.message.clone()
+        } else {
+            format!("filter \"{}\": {}", self.filter, self.message)
+        };
         if let Some(ScriptLine { path, line }) = &self.script {
             return Problem {
                 path: path.as_str().into(),
@@ -132,5 +136,7 @@ mod tests {
         );
         let other = FilterProblem::new("other", "no", None);
         assert_eq!(other.in_sources(&sources).to_string(), "a.yaml: error: filter \"other\": no");
+        let none = FilterProblem::new("", "no", None);
+        assert_eq!(none.in_sources(&sources).to_string(), "a.yaml: error: no");
     }
 }
