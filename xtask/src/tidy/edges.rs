@@ -1,7 +1,7 @@
 //! Which crate may import which: the picture in ARCHITECTURE.md, as a table.
 
 use super::Problem;
-use crate::metadata::{Package, Workspace};
+use crate::metadata::{Import, Package, Workspace};
 
 /// Every problem with what packages import.
 pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
@@ -19,7 +19,8 @@ fn check_package(package: &Package) -> Vec<Problem> {
         );
         return vec![Problem::of(&package.manifest, message)];
     };
-    let local = package.imports.iter().filter(|import| import.is_local);
+    let is_for_tests = |import: &&Import| import.is_dev && FOR_TESTS.contains(&import.name.as_str());
+    let local = package.imports.iter().filter(|import| import.is_local && !is_for_tests(import));
     let wrong = local.filter(|import| !allowed.contains(&import.name.as_str()));
     wrong
         .map(|import| Problem::of(&package.manifest, message(&package.name, &import.name, allowed)))
@@ -45,6 +46,9 @@ fn listed(names: &[&str]) -> String {
 
 /// Crates that may import every other: the program, and what is no part of the product.
 const FREE: [&str; 1] = ["eddy"];
+
+/// What tests of any crate may use: other programs to compare with.
+const FOR_TESTS: [&str; 1] = ["eddy-e2e"];
 
 /// From the highest row to the lowest; a crate imports lower rows only.
 const ALLOWED: [(&str, &[&str]); 13] = [

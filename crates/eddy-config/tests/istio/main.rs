@@ -16,7 +16,6 @@ mod hostile;
 mod lowering;
 mod messages;
 mod order;
-mod peer;
 #[path = "../nginx/recorded.rs"]
 mod recorded;
 
@@ -24,8 +23,10 @@ use std::collections::BTreeMap;
 
 use eddy::{Answer, Eddy};
 use eddy_config::Leniency;
+use eddy_e2e::peer::{self, Echo, Envoy};
 use generate::{Case, Maker};
 use recorded::Recorded;
+use serde_json::json;
 
 /// How many groups of hosts are compared: the usual number, or `EDDY_ISTIO_GROUPS`.
 fn groups(usual: usize) -> usize {
@@ -62,7 +63,7 @@ fn theirs(reply: &peer::Reply) -> String {
     if reply.status == 503 {
         return "503".to_owned();
     }
-    let mut words = reply.body.split(' ');
+    let mut words = reply.body.split(' ').skip(1);
     let (target, host) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let pair = |field: &str| field.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
     let fields = words.filter_map(pair).collect();
@@ -98,21 +99,34 @@ fn keeps_the_port(ours: &str, theirs: &str) -> bool {
     theirs.starts_with("301 https://") && theirs.replacen(":80/", "/", 1) == ours
 }
 
+/// What the real Envoy answers to the requests of a case, with the routes that Istio would give it; nothing where it is not
+/// installed.
+fn envoy_says(case: &Case) -> Option<Vec<String>> {
+    let program = Envoy::find().unwrap()?;
+    let clusters = case.clusters();
+    let routes = lowering::routes(&case.objects, 80, &clusters);
+    let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
+    let config = peer::bootstrap(&routes, &json!({"normalize_path": true}), &names);
+    let upstream = Echo::with_fields(&eddy::UPSTREAM_FIELDS).unwrap();
+    let envoy = Envoy::start(&program, &config, &upstream).unwrap();
+    let requests: Vec<Vec<u8>> = case.requests.iter().map(|request| request.as_bytes().to_vec()).collect();
+    let replies =
+        envoy.clients().ask_all(&requests).unwrap_or_else(|error| panic!("{error:#}: {}", envoy.log()));
+    Some(replies.iter().map(theirs).collect())
+}
+
 /// Puts the requests of a case to both, and tells where they differ; how many pairs were compared.
 fn compare(case: &Case, recorded: &mut Recorded, shown: &mut BTreeMap<String, usize>) -> usize {
     let manifests = case.manifests();
     let eddy = Eddy::read(&manifests, Leniency::Lenient)
         .unwrap_or_else(|problems| panic!("{}", eddy::told(&problems)));
-    let mut envoy = peer::program().map(|program| {
-        let clusters = case.clusters();
-        peer::Envoy::start(&program, &lowering::routes(&case.objects, 80, &clusters), &clusters)
-    });
+    let mut envoy = envoy_says(case).map(Vec::into_iter);
     let (mut compared, mut refused, mut different) = (0, 0, Vec::new());
     for request in &case.requests {
         let key = key(&manifests, request);
         let theirs = match &mut envoy {
-            Some(envoy) => {
-                let answer = theirs(&envoy.ask(request));
+            Some(answers) => {
+                let answer = answers.next().unwrap();
                 recorded.note(&key, &answer);
                 answer
             }
@@ -148,7 +162,7 @@ fn generated_manifests_answer_as_envoy_does_with_the_routes_of_istio() {
     let mut recorded = Recorded::open("istio/recorded/generated.txt");
     let mut shown = BTreeMap::new();
     let compared = compare(&maker.case(120), &mut recorded, &mut shown);
-    recorded.close(peer::program().is_some());
+    recorded.close(Envoy::find().unwrap().is_some());
     println!("{compared} pairs; {shown:?}; {:?}", maker.counts);
     assert!(compared > 3000, "{compared} pairs");
     for kind in [
@@ -185,7 +199,7 @@ fn generated_manifests_answer_as_envoy_does_with_the_routes_of_istio() {
 #[test]
 #[ignore = "takes minutes, and needs the real Envoy"]
 fn many_generated_manifests_answer_as_envoy_does() {
-    assert!(peer::program().is_some(), "this compares with the real Envoy alone");
+    assert!(Envoy::find().unwrap().is_some(), "this compares with the real Envoy alone");
     let (mut compared, mut shown) = (0, BTreeMap::new());
     for seed in 1..=groups(2000).div_ceil(200) as u64 {
         let case = Maker::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)).case(200);

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context, Result};
@@ -23,12 +24,23 @@ impl Echo {
     /// # Errors
     /// When the file system refuses.
     pub fn start() -> Result<Self> {
+        Self::with_fields(&[])
+    }
+
+    /// The same, with these fields in every answer.
+    ///
+    /// # Errors
+    /// When the file system refuses.
+    pub fn with_fields(fields: &[(&str, &str)]) -> Result<Self> {
+        let fields: String = fields.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let fields: Arc<str> = fields.into();
         let echo = Self { directory: TempDir::new("echo")? };
         let listener = UnixListener::bind(echo.path()).context("cannot listen")?;
         thread::spawn(move || {
             while let Ok((stream, _)) = listener.accept() {
                 // A peer that leaves early is none of a test's business.
-                thread::spawn(move || serve(&stream));
+                let fields = Arc::clone(&fields);
+                thread::spawn(move || serve(&stream, &fields));
             }
         });
         Ok(echo)
@@ -40,7 +52,7 @@ impl Echo {
     }
 }
 
-fn serve(stream: &UnixStream) -> std::io::Result<()> {
+fn serve(stream: &UnixStream, fields: &str) -> std::io::Result<()> {
     let mut lines = BufReader::new(stream).lines();
     let mut output = stream;
     while let Some(first) = lines.next() {
@@ -65,7 +77,7 @@ fn serve(stream: &UnixStream) -> std::io::Result<()> {
         let body = format!("{method} {target} {host}{own}");
         let sent = if method == "HEAD" { "" } else { &body };
         output.write_all(
-            format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{sent}", body.len()).as_bytes(),
+            format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: {}\r\n\r\n{sent}", body.len()).as_bytes(),
         )?;
     }
     Ok(())

@@ -110,7 +110,8 @@ impl Drop for Envoy {
 
 fn write(directory: &TempDir, config: &str, upstream: &Path) -> Result<PathBuf> {
     let file = directory.join("envoy.json");
-    let own = config.replace("DIR", &directory.path().display().to_string());
+    // With the slash: words of Envoy's have the letters, too.
+    let own = config.replace("DIR/", &format!("{}/", directory.path().display()));
     fs::write(&file, own.replace("ECHO", &upstream.display().to_string()))?;
     Ok(file)
 }

@@ -1,0 +1,77 @@
+//! The real NGINX, on addresses of a test's own.
+
+use std::fs::{self, File};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::others::{Source, absent};
+use crate::place::TempDir;
+
+/// A running NGINX; it is ended when it goes out of scope.
+#[derive(Debug)]
+pub struct Nginx {
+    process: Child,
+    folder: TempDir,
+}
+
+impl Nginx {
+    /// Starts the program with these directives of `http`, in which `DIR` stands for `folder`, and waits until it listens at
+    /// `address`; nothing where it is not installed, which is said.
+    ///
+    /// # Errors
+    /// When it refuses the configuration; when it is not there and `EDDY_REQUIRE_PEERS` says that it must be.
+    pub fn start(http: &str, folder: TempDir, address: SocketAddr) -> Result<Option<Self>> {
+        if !Path::new(PROGRAM).exists() {
+            absent("NGINX is not installed; it was not asked", Source::Registry)?;
+            return Ok(None);
+        }
+        let shown = folder.path().display().to_string();
+        let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+        let temp: String = kinds.iter().map(|kind| format!("{kind}_temp_path {shown}/{kind}; ")).collect();
+        let own = http.replace("DIR", &shown);
+        let config = format!(
+            "daemon off; master_process off; pid {shown}/pid; events {{}} http {{ access_log off; {temp}\n{own}\n}}\n"
+        );
+        let file = folder.join("peer.conf");
+        fs::write(&file, config)?;
+        let process = Command::new(PROGRAM)
+            .args(["-p", &shown, "-e", "stderr", "-c"])
+            .arg(&file)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(File::create(folder.join("log"))?)
+            .spawn()
+            .context("cannot start NGINX")?;
+        let mut nginx = Self { process, folder };
+        let begun = Instant::now();
+        while TcpStream::connect(address).is_err() {
+            if nginx.process.try_wait()?.is_some() || begun.elapsed() > START_MAX {
+                let log = fs::read_to_string(nginx.folder.join("log")).unwrap_or_default();
+                bail!("NGINX does not start: {log}");
+            }
+            // It tells nobody that it is ready.
+            thread::park_timeout(POLL);
+        }
+        Ok(Some(nginx))
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Where distributions install it.
+const PROGRAM: &str = "/usr/sbin/nginx";
+
+/// Longest until it answers.
+const START_MAX: Duration = Duration::from_secs(60);
+
+const POLL: Duration = Duration::from_millis(10);
