@@ -1,0 +1,154 @@
+//! Ingresses and HTTPRoutes by a second way: routes of the real Envoy that follow the text of the API, written from the same
+//! objects without any of eddy's code, and asked the same requests.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
+#![expect(clippy::print_stdout, reason = "a test says what it compared")]
+
+mod gateway;
+mod ingress;
+mod random;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use eddy_config::{ActionKind, Config, Serve, SourceText, check};
+use eddy_e2e::peer::{Echo, Questions, Reply, bootstrap, envoy_says};
+use eddy_http::{HeadLimits, RequestHead};
+use eddy_route::{RouteRequest, RouteScratch, RouteTable, Router};
+use random::Random;
+use serde_json::{Value, json};
+
+/// Objects, and requests to them.
+struct Case {
+    manifests: String,
+    /// Virtual hosts of Envoy's that do the same; no two cases have one in common.
+    hosts: Vec<Value>,
+    requests: Vec<String>,
+}
+
+/// The Service that answers a request in eddy, or the status.
+struct Eddy {
+    config: Config,
+    router: Router,
+}
+
+impl Eddy {
+    fn of(manifests: &str) -> Self {
+        let checked = check(&[SourceText::new("manifests.yaml", manifests)]);
+        let config = checked.unwrap_or_else(|problems| panic!("{problems:#?}\n{manifests}")).config;
+        let [listener] = config.listeners.as_slice() else { panic!("{} listeners", config.listeners.len()) };
+        let Serve::Routes(indexes) = &listener.serve else { panic!("no routes") };
+        let tables: Vec<RouteTable> = indexes.iter().map(|index| config.tables[*index].clone()).collect();
+        let router = Router::build(&tables).unwrap_or_else(|errors| panic!("{errors:?}\n{manifests}"));
+        Self { config, router }
+    }
+
+    fn ask(&self, text: &str) -> String {
+        let bytes = text.as_bytes();
+        let mut head = RequestHead::new();
+        head.parse(bytes, &HeadLimits::default()).unwrap_or_else(|fault| panic!("{fault:?}: {text}"));
+        let request = RouteRequest {
+            host: head.host.of(bytes),
+            authority: head.authority.of(bytes),
+            path: head.path.of(bytes),
+            query: head.query.map_or(b"".as_slice(), |query| query.of(bytes)),
+            target: head.target.of(bytes),
+            scheme: b"http",
+            method: head.method_name(bytes),
+            fields: head.fields(bytes),
+            random: 0,
+        };
+        let mut scratch = RouteScratch::new();
+        let found = self.router.lookup(&request, &mut scratch);
+        assert!(self.router.agrees(found, &request, &mut scratch), "the index and the scan disagree: {text}");
+        let Some(found) = found else { return "404".to_owned() };
+        match &self.config.actions[found.rule.action as usize].kind {
+            ActionKind::Cluster(cluster) => {
+                let name = &self.config.clusters[*cluster].name;
+                name.trim_start_matches("default/").trim_end_matches(":80").to_owned()
+            }
+            ActionKind::Respond(respond) => respond.status.to_string(),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// The Service that a virtual host of Envoy's answers for, or the status.
+fn shown(reply: &Reply) -> String {
+    match reply.body.split_once("x-t-service=") {
+        Some((_, service)) if reply.status == 200 => service.to_owned(),
+        Some(_) | None => reply.status.to_string(),
+    }
+}
+
+/// Compares the answers to all requests of some cases; `name` is that of the file with Envoy's.
+fn compare(name: &str, cases: &[Case]) {
+    let hosts: Vec<&Value> = cases.iter().flat_map(|case| &case.hosts).collect();
+    let routes = json!({"name": "site", "virtual_hosts": hosts, "ignore_port_in_host_matching": true});
+    let all: Vec<&String> = cases.iter().flat_map(|case| &case.requests).collect();
+    let questions = Questions {
+        config: bootstrap(&routes, &json!({}), &["echo"]),
+        requests: all.iter().map(|request| request.as_bytes().to_vec()).collect(),
+    };
+    let recorded =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/manifests_on_envoy/recorded").join(name);
+    let theirs = envoy_says(Some(&recorded), &[questions], &Echo::start().unwrap(), shown).unwrap();
+    assert_eq!(theirs.len(), all.len());
+    let mut theirs = theirs.iter();
+    let (mut different, mut kinds) = (Vec::new(), BTreeMap::new());
+    for case in cases {
+        let eddy = Eddy::of(&case.manifests);
+        for request in &case.requests {
+            let (ours, envoy) = (eddy.ask(request), theirs.next().unwrap());
+            let kind = if *envoy == "404" { "404" } else { "a Service" };
+            *kinds.entry(kind).or_insert(0_usize) += 1;
+            if ours != *envoy {
+                different.push(format!("{request}  eddy  {ours}\n  envoy {envoy}\n{}", case.manifests));
+            }
+        }
+    }
+    println!("{name}: {} pairs; {kinds:?}", all.len());
+    let shown: Vec<&str> = different.iter().take(3).map(String::as_str).collect();
+    assert!(different.is_empty(), "{} of {} differ:\n{}", different.len(), all.len(), shown.join("\n"));
+    assert!(all.len() >= 3000, "{} pairs", all.len());
+    assert!(kinds.values().all(|count| count * 10 > all.len()), "{kinds:?}");
+}
+
+/// A route of Envoy's that answers for a Service.
+fn route(matched: Value, service: &str) -> Value {
+    // The upstream tells the field that it is sent; of its own answers Envoy gives but a few on one connection.
+    let field = json!({"header": {"key": "x-t-service", "value": service}});
+    json!({"match": matched, "route": {"cluster": "echo"}, "request_headers_to_add": [field]})
+}
+
+/// How Envoy says a prefix of whole segments.
+fn prefix(path: &str) -> Value {
+    match path.trim_end_matches('/') {
+        "" => json!({"prefix": "/"}),
+        path => json!({"path_separated_prefix": path}),
+    }
+}
+
+/// Services of these names.
+fn services<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let service = |name| {
+        format!(
+            "---\n{{apiVersion: v1, kind: Service, metadata: {{name: {name}}}, spec: {{ports: [{{port: 80}}]}}}}\n"
+        )
+    };
+    names.into_iter().map(service).collect()
+}
+
+#[test]
+fn ingresses_answer_as_the_text_of_the_api_says() {
+    let mut random = Random::new(0x51ed_270b);
+    let cases: Vec<Case> = (0..60).map(|number| ingress::case(number, &mut random)).collect();
+    compare("ingress.txt", &cases);
+}
+
+#[test]
+fn http_routes_answer_as_the_text_of_the_api_says() {
+    let mut random = Random::new(0x9e37_79b9);
+    let cases: Vec<Case> = (0..60).map(|number| gateway::case(number, &mut random)).collect();
+    compare("gateway.txt", &cases);
+}

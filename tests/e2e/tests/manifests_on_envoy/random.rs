@@ -1,0 +1,42 @@
+//! Numbers that are the same in every run.
+
+/// A generator of numbers (xorshift64*, Marsaglia and Vigna).
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed | 1)
+    }
+
+    /// A number below `limit`.
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        let number = self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33;
+        usize::try_from(number).unwrap() % limit
+    }
+
+    /// One of some.
+    pub(crate) fn one<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
+        of[self.below(of.len())]
+    }
+
+    /// Whether one of so many is drawn.
+    pub(crate) fn rarely(&mut self, of: usize) -> bool {
+        self.below(of) == 0
+    }
+
+    /// A path of up to three segments, perhaps with a slash at its end.
+    pub(crate) fn path(&mut self) -> String {
+        let mut path = String::new();
+        for _ in 0..self.below(4) {
+            path.push('/');
+            path.push_str(self.one(&["a", "ab", "b", "A"]));
+        }
+        if path.is_empty() || self.rarely(4) {
+            path.push('/');
+        }
+        path
+    }
+}
