@@ -451,3 +451,63 @@ fn what_cannot_be_said_is_named_with_its_place() {
         assert!(is_told, "line {line}, {word}: {told:#?}");
     }
 }
+
+const SECURE: &str = "\
+listeners:
+  - address: 127.0.0.1:8443
+    routes: site
+    tls:
+      certificates: [{chain: a.crt, key: a.key}, {chain: b.crt, key: b.key, ocsp: b.ocsp}]
+      strict_names: true
+      clients: {authorities: clients.pem, optional: true}
+      handshake_timeout: 2s
+routes:
+  site:
+    - cluster: users
+clusters:
+  users:
+    endpoints: [127.0.0.1:9001]
+    links: 7
+    pool: {idle: 3, requests: 9}
+    ejection: {failures: 0}
+    retry_budget: {floor: 1}
+    dns: {refresh_max: 1m}
+    health: {http: {path: /healthz, host: users.test}, interval: 5s}
+    tls: {server_name: users.test, authorities: own.pem, certificate: {chain: c.crt, key: c.key}, verify: authority}
+";
+
+#[test]
+fn tls_health_and_limits_of_clusters_are_said_or_named() {
+    let config = checked("eddy.yaml", SECURE);
+    let converted = convert(&config, Target::Eddy);
+    assert_eq!(converted.losses, []);
+    golden("secure.yaml", &converted.text);
+    let again = convert(&checked("eddy.yaml", &converted.text), Target::Eddy);
+    assert_eq!(again.text, converted.text);
+    let converted = convert(&config, Target::GatewayApi);
+    let told: Vec<&str> = converted.losses.iter().map(|loss| loss.reason.as_str()).collect();
+    for word in ["TLS of the listener `127.0.0.1:8443`", "TLS towards its endpoints", "how they are"] {
+        assert!(told.iter().any(|told| told.contains(word)), "{word}: {told:#?}");
+    }
+}
+
+#[test]
+fn certificates_that_eddy_yaml_cannot_show_so_are_named() {
+    let server = |name: &str| {
+        format!(
+            "server {{\n listen 443 ssl;\n server_name {name};\n ssl_certificate {name}.crt; ssl_certificate_key {name}.key;\n location / {{ return 200; }}\n }}\n"
+        )
+    };
+    let text = format!("events {{}}\nhttp {{\n{}}}\n", server("a.test"));
+    let converted = convert(&checked("nginx.conf", &text), Target::Eddy);
+    assert_eq!(converted.losses, []);
+    assert!(converted.text.contains("chain: a.test.crt"), "{}", converted.text);
+    let text = format!("events {{}}\nhttp {{\n{}{}}}\n", server("a.test"), server("b.test"));
+    let converted = convert(&checked("nginx.conf", &text), Target::Eddy);
+    let [loss] = converted.losses.as_slice() else { panic!("{:#?}", converted.losses) };
+    assert_eq!(
+        (loss.origin.line, loss.reason.contains("for the hosts that it names itself")),
+        (6, true),
+        "{loss:?}"
+    );
+}

@@ -2,10 +2,12 @@
 
 use eddy_http::FieldEdits;
 use eddy_route::{CaselessPath, HostPattern, PathPattern, PathRewrite, Rule, ValueMatch, ValueTest};
-use eddy_upstream::{Balance, BalanceKey, ClusterConfig, EndpointAddress};
+use eddy_upstream::ClusterConfig;
 use serde_json::{Map, Value, json};
 
+use super::cluster::{cluster_value, unsaid};
 use super::named::Named;
+use super::tls::{listener_tls_value, unsaid_of_listener_tls};
 use super::whole::{Loss, Plain, PlainRule};
 use super::yaml::block;
 use crate::config::{Action, ActionKind, RetryConfig};
@@ -25,6 +27,12 @@ pub(super) fn write(plain: &Plain<'_>, losses: &mut Vec<Loss>) -> String {
         let mut own = json!({"address": listener.address.to_string(), "routes": names});
         if listener.name != listener.address.to_string() {
             own["name"] = listener.name.clone().into();
+        }
+        if let Some(tls) = listener.tls {
+            match unsaid_of_listener_tls(tls) {
+                Some(reason) => listener.lose_tls(reason, writer.losses),
+                None => own["tls"] = listener_tls_value(tls),
+            }
         }
         listeners.push(own);
     }
@@ -298,58 +306,6 @@ fn add_edits(key: &str, edits: &FieldEdits, own: &mut Map<String, Value>) {
     own.insert(key.to_owned(), value.into());
 }
 
-fn cluster_value(cluster: &ClusterConfig) -> Value {
-    let endpoints: Vec<Value> = cluster
-        .endpoints
-        .iter()
-        .filter(|endpoint| !endpoint.terms.is_down)
-        .map(|endpoint| {
-            let address = match &endpoint.address {
-                EndpointAddress::Socket(address) => address.to_string(),
-                EndpointAddress::Name { host, port } => format!("{host}:{port}"),
-                EndpointAddress::Unix(path) => format!("unix:{}", path.display()),
-            };
-            if endpoint.weight == 1 {
-                address.into()
-            } else {
-                json!({"address": address, "weight": endpoint.weight})
-            }
-        })
-        .collect();
-    let default = ClusterConfig::new("", Vec::new());
-    let mut own = json!({"endpoints": endpoints});
-    let balance = match cluster.balance {
-        Balance::Hash if cluster.key.is_some() => Some("hash"),
-        Balance::Ring if cluster.key.is_some() => Some("ring"),
-        Balance::RoundRobin | Balance::Hash | Balance::Ring => None,
-        Balance::LeastRequest => Some("least_request"),
-        Balance::Random => Some("random"),
-        Balance::ClientAddress => Some("client_address"),
-    };
-    if let Some(balance) = balance {
-        own["balance"] = balance.into();
-    }
-    if let Some(key) = &cluster.key {
-        own["key"] = match key {
-            BalanceKey::Header(name) => json!({"header": &**name}),
-            BalanceKey::Cookie(name) => json!({"cookie": &**name}),
-            BalanceKey::Address => json!({"address": true}),
-            BalanceKey::Path => json!({"path": true}),
-        };
-    }
-    let times = [
-        ("connect_timeout", cluster.connect_timeout, default.connect_timeout),
-        ("first_byte_timeout", cluster.first_byte_timeout, default.first_byte_timeout),
-        ("read_idle_timeout", cluster.read_idle_timeout, default.read_idle_timeout),
-    ];
-    for (key, time, usual) in times {
-        if time != usual {
-            own[key] = format!("{}ms", time.as_millis()).into();
-        }
-    }
-    own
-}
-
 /// What eddy.yaml cannot say of an action.
 fn unsaid_of_action(action: &Action) -> impl Iterator<Item = &'static str> {
     let reasons = [
@@ -358,19 +314,4 @@ fn unsaid_of_action(action: &Action) -> impl Iterator<Item = &'static str> {
         (action.attempt_timeout.is_some(), "the longest time of one attempt is left out"),
     ];
     reasons.into_iter().filter(|(is_there, _)| *is_there).map(|(_, reason)| reason)
-}
-
-/// What eddy.yaml cannot say of a cluster.
-fn unsaid(cluster: &ClusterConfig) -> Vec<&'static str> {
-    let mut reasons = Vec::new();
-    if matches!(cluster.balance, Balance::Hash | Balance::Ring) && cluster.key.is_none() {
-        reasons.push("the key that balancing goes by is not said; endpoints are taken in turn");
-    }
-    if cluster.endpoints.iter().any(|endpoint| endpoint.terms.tier > 0) {
-        reasons.push("`backup` is not said; all endpoints are alike");
-    }
-    if cluster.endpoints.iter().any(|endpoint| endpoint.terms.active_max.is_some()) {
-        reasons.push("limits of connections are not said");
-    }
-    reasons
 }

@@ -12,7 +12,7 @@ use eddy_route::{
 };
 
 use super::named::Named;
-use super::whole::{Loss, PlainRule};
+use super::whole::{Loss, PlainRule, hosts_of, takes_all};
 use crate::config::{Action, ActionKind, Config, Respond};
 
 /// The rules of a table, whatever its dialect, as rules of eddy's.
@@ -292,10 +292,6 @@ fn literal(path: &PathPattern) -> Option<&str> {
     }
 }
 
-fn hosts_of(rule: &Rule) -> Vec<HostPattern> {
-    if rule.hosts.is_empty() { vec![HostPattern::Any] } else { rule.hosts.clone() }
-}
-
 /// Whether requests for a host can be for another, too, which is less specific.
 fn is_below(host: &HostPattern, other: &HostPattern) -> bool {
     let ends_in = |host: &str, suffix: &str| {
@@ -311,26 +307,6 @@ fn is_below(host: &HostPattern, other: &HostPattern) -> bool {
         ) => ends_in(host.trim_start_matches("*."), suffix),
         (HostPattern::BytePrefix(_) | HostPattern::ByteSuffix(_), HostPattern::Suffix(_)) => true,
     }
-}
-
-/// Whether a rule takes all requests for a host.
-fn takes_all(rule: &Rule, host: &HostPattern) -> bool {
-    let is_for_all = match &rule.path {
-        PathPattern::Any => true,
-        PathPattern::Prefix(prefix) => prefix == "/",
-        PathPattern::Exact(_)
-        | PathPattern::BytePrefix(_)
-        | PathPattern::Caseless(_)
-        | PathPattern::Regex(_)
-        | PathPattern::Search(_)
-        | PathPattern::Template(_) => false,
-    };
-    is_for_all
-        && rule.methods.is_empty()
-        && rule.headers.is_empty()
-        && rule.query.is_empty()
-        && rule.fraction.is_none()
-        && hosts_of(rule).contains(host)
 }
 
 fn text_of(host: &HostPattern) -> String {

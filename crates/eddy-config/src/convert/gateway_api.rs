@@ -8,7 +8,7 @@ use eddy_upstream::{Balance, ClusterConfig, EndpointAddress};
 use serde_json::{Value, json};
 
 use super::named::Named;
-use super::whole::{Loss, Plain, PlainListener, PlainRule};
+use super::whole::{Loss, Plain, PlainListener, PlainRule, hosts_of, takes_all};
 use super::yaml::block;
 use crate::config::{Action, ActionKind, ListenAddress, Redirect, RetryConfig};
 
@@ -48,7 +48,7 @@ impl Writer<'_> {
         self.losses.push(Loss { origin: rule.origin.clone(), reason });
     }
 
-    fn listener(&mut self, number: usize, listener: &PlainListener) {
+    fn listener(&mut self, number: usize, listener: &PlainListener<'_>) {
         let name = format!("eddy-{}", number + 1);
         let rules: Vec<&PlainRule> = listener.tables.iter().flat_map(|table| &table.rules).collect();
         let port = match &listener.address {
@@ -67,6 +67,7 @@ impl Writer<'_> {
                 "listeners": [{"name": "http", "port": port, "protocol": "HTTP"}]
             }
         }));
+        listener.lose_tls("it is left out: certificates are in Secrets there", self.losses);
         self.check_hosts(&rules);
         // Rules of the same hosts stand in one route, so that their order decides between those that are alike.
         let mut groups: Vec<(Vec<String>, Vec<Value>)> = Vec::new();
@@ -107,12 +108,10 @@ impl Writer<'_> {
 
     /// Notes hosts whose requests fall to rules of less specific ones in eddy, and do not there.
     fn check_hosts(&mut self, rules: &[&PlainRule]) {
-        let all =
-            |rule: &Rule| if rule.hosts.is_empty() { vec![HostPattern::Any] } else { rule.hosts.clone() };
         for wide in rules {
-            for host in all(&wide.rule) {
-                let narrow = rules.iter().flat_map(|narrow| all(&narrow.rule)).find(|narrow| {
-                    is_within(narrow, &host) && !rules.iter().any(|rule| is_closing(&rule.rule, narrow))
+            for host in hosts_of(&wide.rule) {
+                let narrow = rules.iter().flat_map(|narrow| hosts_of(&narrow.rule)).find(|narrow| {
+                    is_within(narrow, &host) && !rules.iter().any(|rule| takes_all(&rule.rule, narrow))
                 });
                 if let Some(narrow) = narrow.as_ref().and_then(host_text) {
                     let reason = format!(
@@ -351,6 +350,12 @@ impl Writer<'_> {
         if cluster.balance != Balance::RoundRobin {
             lose("how endpoints are chosen is left out");
         }
+        if cluster.tls.is_some() {
+            lose("TLS towards its endpoints is left out");
+        }
+        if cluster.health.is_some() {
+            lose("asking its endpoints how they are is left out");
+        }
         let mut spec = json!({"ports": [{"name": "http", "port": 80}]});
         if let Some((host, port)) = &external {
             if by_port.is_empty() && cluster.endpoints.len() == 1 {
@@ -417,25 +422,6 @@ fn is_within(narrow: &HostPattern, wide: &HostPattern) -> bool {
         }
         _ => false,
     }
-}
-
-/// Whether a rule takes all requests for a host.
-fn is_closing(rule: &Rule, host: &HostPattern) -> bool {
-    let is_for_all = match &rule.path {
-        PathPattern::Any => true,
-        PathPattern::Prefix(prefix) => prefix == "/",
-        PathPattern::Exact(_)
-        | PathPattern::BytePrefix(_)
-        | PathPattern::Caseless(_)
-        | PathPattern::Regex(_)
-        | PathPattern::Search(_)
-        | PathPattern::Template(_) => false,
-    };
-    is_for_all
-        && rule.methods.is_empty()
-        && rule.headers.is_empty()
-        && rule.query.is_empty()
-        && rule.hosts.contains(host)
 }
 
 /// Most rules of a route.

@@ -3,11 +3,13 @@
 //! What is kept is which requests go where, and with which path, host and fields; for paths that are read alike in all
 //! dialects, without escapes, double slashes and dot segments, and for hosts without a port and a final dot.
 
+mod cluster;
 mod eddy;
 mod foreign;
 mod gateway_api;
 mod named;
 mod sites;
+mod tls;
 mod whole;
 mod yaml;
 

@@ -1,9 +1,10 @@
 //! What is converted, and what comes of it.
 
-use eddy_route::{Dialect, Origin, Reading, Rule};
+use eddy_route::{Dialect, HostPattern, Origin, PathPattern, Reading, Rule};
 use eddy_upstream::ClusterConfig;
 
 use crate::config::{Action, ActionKind, Config, ListenAddress, Serve};
+use crate::tls::ListenerTlsConfig;
 
 /// The language that routes are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,15 +50,25 @@ pub fn convert(config: &Config, target: Target) -> Converted {
 
 /// A configuration as rules alone.
 pub(super) struct Plain<'c> {
-    pub(super) listeners: Vec<PlainListener>,
+    pub(super) listeners: Vec<PlainListener<'c>>,
     pub(super) clusters: &'c [ClusterConfig],
 }
 
 /// A listener and its tables, the first first.
-pub(super) struct PlainListener {
+pub(super) struct PlainListener<'c> {
     pub(super) name: String,
     pub(super) address: ListenAddress,
+    pub(super) tls: Option<&'c ListenerTlsConfig>,
     pub(super) tables: Vec<PlainTable>,
+}
+
+impl PlainListener<'_> {
+    /// Notes that its TLS is not said, or not exactly.
+    pub(super) fn lose_tls(&self, reason: &str, losses: &mut Vec<Loss>) {
+        let Some(first) = self.tls.and_then(|tls| tls.files().next()) else { return };
+        let origin = Origin { file: first.place.file.clone(), line: first.place.line };
+        losses.push(Loss { origin, reason: format!("TLS of the listener `{}`: {reason}", self.name) });
+    }
 }
 
 /// Rules of eddy's own dialect.
@@ -96,6 +107,7 @@ impl<'c> Plain<'c> {
             listeners.push(PlainListener {
                 name: listener.name.to_string(),
                 address: listener.address.clone(),
+                tls: listener.tls.as_ref(),
                 tables,
             });
         }
@@ -127,3 +139,31 @@ fn plain_table(
     }
     PlainTable { name, rules }
 }
+
+/// The hosts of a rule; any host where it names none.
+pub(super) fn hosts_of(rule: &Rule) -> Vec<HostPattern> {
+    if rule.hosts.is_empty() { vec![HostPattern::Any] } else { rule.hosts.clone() }
+}
+
+/// Whether a rule takes all requests for a host, so that none of them comes to rules of less specific hosts.
+pub(super) fn takes_all(rule: &Rule, host: &HostPattern) -> bool {
+    let is_for_all = match &rule.path {
+        PathPattern::Any => true,
+        PathPattern::Prefix(prefix) => prefix == "/",
+        PathPattern::Exact(_)
+        | PathPattern::BytePrefix(_)
+        | PathPattern::Caseless(_)
+        | PathPattern::Regex(_)
+        | PathPattern::Search(_)
+        | PathPattern::Template(_) => false,
+    };
+    is_for_all
+        && rule.methods.is_empty()
+        && rule.headers.is_empty()
+        && rule.query.is_empty()
+        && rule.fraction.is_none()
+        && hosts_of(rule).contains(host)
+}
+
+#[cfg(test)]
+mod tests;

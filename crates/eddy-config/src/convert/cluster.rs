@@ -1,0 +1,157 @@
+//! Clusters, in the words of eddy.yaml.
+
+use std::time::Duration;
+
+use eddy_upstream::health::{HealthConfig, Probe};
+use eddy_upstream::{
+    Balance, BalanceKey, ClusterConfig, DnsConfig, EjectionConfig, EndpointAddress, EndpointConfig,
+    PoolConfig, RetryBudget,
+};
+use serde_json::{Value, json};
+
+use super::tls::{cluster_tls_value, unsaid_of_cluster_tls};
+
+/// A cluster as eddy.yaml says it; what stands there unless it says so is left out.
+pub(super) fn cluster_value(cluster: &ClusterConfig) -> Value {
+    let usual = ClusterConfig::new("", Vec::new());
+    let endpoints = cluster.endpoints.iter().filter(|endpoint| !endpoint.terms.is_down);
+    let mut own = json!({"endpoints": endpoints.map(endpoint_value).collect::<Vec<_>>()});
+    if let Some(balance) = balance_word(cluster) {
+        own["balance"] = balance.into();
+    }
+    if let Some(key) = &cluster.key {
+        own["key"] = match key {
+            BalanceKey::Header(name) => json!({"header": &**name}),
+            BalanceKey::Cookie(name) => json!({"cookie": &**name}),
+            BalanceKey::Address => json!({"address": true}),
+            BalanceKey::Path => json!({"path": true}),
+        };
+    }
+    put(&mut own, "connect_timeout", cluster.connect_timeout, usual.connect_timeout, time);
+    put(&mut own, "first_byte_timeout", cluster.first_byte_timeout, usual.first_byte_timeout, time);
+    put(&mut own, "read_idle_timeout", cluster.read_idle_timeout, usual.read_idle_timeout, time);
+    put(&mut own, "links", cluster.links_max, usual.links_max, |links| links.into());
+    for (key, part) in [
+        ("pool", pool_value(&cluster.pool)),
+        ("ejection", ejection_value(&cluster.ejection)),
+        ("retry_budget", retry_budget_value(&cluster.retry_budget)),
+        ("dns", dns_value(&cluster.dns)),
+    ] {
+        put(&mut own, key, part, json!({}), |part| part);
+    }
+    if let Some(health) = &cluster.health {
+        own["health"] = health_value(health);
+    }
+    if let Some(tls) = cluster.tls.as_ref().filter(|tls| unsaid_of_cluster_tls(tls).is_none()) {
+        own["tls"] = cluster_tls_value(tls);
+    }
+    own
+}
+
+/// What eddy.yaml cannot say of a cluster.
+pub(super) fn unsaid(cluster: &ClusterConfig) -> Vec<&'static str> {
+    let mut reasons = Vec::new();
+    if matches!(cluster.balance, Balance::Hash | Balance::Ring) && cluster.key.is_none() {
+        reasons.push("the key that balancing goes by is not said; endpoints are taken in turn");
+    }
+    if cluster.endpoints.iter().any(|endpoint| endpoint.terms.tier > 0) {
+        reasons.push("`backup` is not said; all endpoints are alike");
+    }
+    if cluster.endpoints.iter().any(|endpoint| endpoint.terms.active_max.is_some()) {
+        reasons.push("limits of connections are not said");
+    }
+    reasons.extend(cluster.tls.as_ref().and_then(unsaid_of_cluster_tls));
+    reasons
+}
+
+/// Puts a value under a key, unless it is the usual one.
+pub(super) fn put<T: PartialEq>(
+    own: &mut Value,
+    key: &str,
+    value: T,
+    usual: T,
+    to_value: impl FnOnce(T) -> Value,
+) {
+    if value != usual {
+        own[key] = to_value(value);
+    }
+}
+
+/// A time in the words of eddy.yaml.
+pub(super) fn time(time: Duration) -> Value {
+    format!("{}ms", time.as_millis()).into()
+}
+
+fn endpoint_value(endpoint: &EndpointConfig) -> Value {
+    let address = match &endpoint.address {
+        EndpointAddress::Socket(address) => address.to_string(),
+        EndpointAddress::Name { host, port } => format!("{host}:{port}"),
+        EndpointAddress::Unix(path) => format!("unix:{}", path.display()),
+    };
+    if endpoint.weight == 1 { address.into() } else { json!({"address": address, "weight": endpoint.weight}) }
+}
+
+fn balance_word(cluster: &ClusterConfig) -> Option<&'static str> {
+    match cluster.balance {
+        Balance::Hash if cluster.key.is_some() => Some("hash"),
+        Balance::Ring if cluster.key.is_some() => Some("ring"),
+        Balance::RoundRobin | Balance::Hash | Balance::Ring => None,
+        Balance::LeastRequest => Some("least_request"),
+        Balance::Random => Some("random"),
+        Balance::ClientAddress => Some("client_address"),
+    }
+}
+
+fn pool_value(pool: &PoolConfig) -> Value {
+    let (mut own, usual) = (json!({}), PoolConfig::default());
+    put(&mut own, "idle", pool.idle_max, usual.idle_max, Value::from);
+    put(&mut own, "idle_timeout", pool.idle_timeout, usual.idle_timeout, time);
+    put(&mut own, "requests", pool.requests_max, usual.requests_max, Value::from);
+    own
+}
+
+fn ejection_value(ejection: &EjectionConfig) -> Value {
+    let (mut own, usual) = (json!({}), EjectionConfig::default());
+    put(&mut own, "failures", ejection.failures.min(FAILURES_MAX), usual.failures, Value::from);
+    put(&mut own, "base_time", ejection.base_time.min(BASE_TIME_MAX), usual.base_time, time);
+    put(&mut own, "time_max", ejection.time_max.min(DAY), usual.time_max, time);
+    put(&mut own, "percent_max", ejection.percent_max.min(100), usual.percent_max, Value::from);
+    own
+}
+
+fn retry_budget_value(budget: &RetryBudget) -> Value {
+    let (mut own, usual) = (json!({}), RetryBudget::default());
+    put(&mut own, "percent", budget.percent, usual.percent, Value::from);
+    put(&mut own, "floor", budget.floor_per_second, usual.floor_per_second, Value::from);
+    own
+}
+
+fn dns_value(dns: &DnsConfig) -> Value {
+    let (mut own, usual) = (json!({}), DnsConfig::default());
+    put(&mut own, "refresh_min", dns.refresh_min, usual.refresh_min, time);
+    put(&mut own, "refresh_max", dns.refresh_max, usual.refresh_max, time);
+    put(&mut own, "timeout", dns.timeout, usual.timeout, time);
+    put(&mut own, "stale_max", dns.stale_max, usual.stale_max, time);
+    own
+}
+
+fn health_value(health: &HealthConfig) -> Value {
+    let (mut own, usual) = (json!({}), HealthConfig::default());
+    if let Probe::Http(http) = &health.probe {
+        own["http"] = json!({"path": &*http.target, "statuses": http.statuses});
+        if let Some(host) = &http.host {
+            own["http"]["host"] = host.to_string().into();
+        }
+    }
+    put(&mut own, "interval", health.interval, usual.interval, time);
+    put(&mut own, "timeout", health.timeout, usual.timeout, time);
+    put(&mut own, "healthy", health.healthy_after, usual.healthy_after, Value::from);
+    put(&mut own, "unhealthy", health.unhealthy_after, usual.unhealthy_after, Value::from);
+    put(&mut own, "panic_percent", health.panic_percent, usual.panic_percent, Value::from);
+    own
+}
+
+/// The most that eddy.yaml takes.
+const FAILURES_MAX: u32 = 1000;
+const BASE_TIME_MAX: Duration = Duration::from_secs(3600);
+const DAY: Duration = Duration::from_secs(86_400);
