@@ -72,7 +72,7 @@ pub(super) struct Run {
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct DialectArguments {
     /// Pass over what another program's configuration has and eddy has not, with a warning: an nginx.conf, Envoy's,
-    /// manifests of Kubernetes
+    /// manifests of Kubernetes and Istio
     #[arg(long)]
     pub(super) lenient: bool,
 }
@@ -328,7 +328,7 @@ Examples:
   eddy filter new --lang go hello             a filter of your own, ready to run
 
 CONFIG is an eddy.yaml, an nginx.conf, a configuration of Envoy's, or manifests of Kubernetes
-with Gateways, HTTPRoutes, GRPCRoutes or Ingresses.
+with Gateways, HTTPRoutes, GRPCRoutes, Ingresses, or Istio's Gateways and VirtualServices.
 
 Exit codes:
   0  all is well
@@ -354,6 +354,7 @@ Examples:
   eddy run nginx.conf                 NGINX's servers and locations
   eddy run envoy.yaml                 Envoy's listeners, routes and clusters
   eddy run manifests/ eddy.yaml       Gateways, HTTPRoutes and Ingresses of Kubernetes
+  eddy run istio/                     Istio's Gateways and VirtualServices
   eddy run eddy.yaml --json 2>> /var/log/eddy.log
   pkill -HUP -o -x eddy";
 
