@@ -82,6 +82,14 @@ impl<'s> Embedder<'s> {
         self.included.extend(included(self.sources, root));
         let Some(read) = read else { return };
         let Some(listener) = choose(&read.listeners, address, file.place, report) else { return };
+        if listener.tls.is_some() {
+            report
+                .warning(
+                    file.place,
+                    "certificates of the file are not shown: listeners are those of eddy.yaml",
+                )
+                .hint("name them there: `tls: {certificates: [{chain: site.crt, key: site.key}]}`");
+        }
         let Config { actions, clusters, sites, .. } = &read;
         let (clusters_before, sites_before) = (self.clusters.len(), self.sites.len());
         for cluster in clusters {

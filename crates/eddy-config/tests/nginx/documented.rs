@@ -25,7 +25,8 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ),
     ("ngx_http_core_module#limit_except", "refused: it is `if ($request_method ...)`"),
     ("ngx_http_core_module#limit_rate", "the rate of a client is not limited in eddy"),
-    ("ngx_http_core_module#listen (`ssl`, `quic`, `proxy_protocol`)", TLS),
+    ("ngx_http_core_module#listen (`quic`, `proxy_protocol`)", "refused, each with its reason"),
+    ("ngx_http_ssl_module", "tried beside the real NGINX in the end-to-end tests"),
     ("ngx_http_core_module#open_file_cache", FILES),
     ("ngx_http_core_module#resolver", "names are resolved by the system's name servers"),
     ("ngx_http_core_module#root", FILES),
@@ -56,7 +57,6 @@ const LEFT_OUT: &[(&str, &str)] = &[
 ];
 
 const FILES: &str = "eddy serves no files";
-const TLS: &str = "eddy has no TLS yet";
 const SECURE: &str = "tried with endpoints that speak TLS, in the end-to-end tests";
 
 #[test]

@@ -11,6 +11,8 @@ use crate::config::ListenAddress;
 pub(super) struct Listen {
     pub(super) address: ListenAddress,
     pub(super) is_default: bool,
+    /// Whether the address is served over TLS; one `listen` that says so is enough.
+    pub(super) is_tls: bool,
 }
 
 impl Reader<'_> {
@@ -23,18 +25,23 @@ impl Reader<'_> {
                 "an address such as `8080`, `127.0.0.1:8080`, `[::]:80` or `unix:/run/eddy.sock`",
             );
         };
-        let mut is_default = false;
+        let (mut is_default, mut is_tls) = (false, false);
         for parameter in parameters {
             let name = parameter.text.split('=').next().unwrap_or_default();
             match name {
                 "default_server" | "default" => is_default = true,
-                "ssl" | "quic" | "proxy_protocol" => {
-                    let message = format!("eddy does not have `{name}` for a listener yet");
-                    self.refuse(
-                        parameter.place,
-                        message,
-                        "leave it out, and end TLS in front of eddy".to_owned(),
-                    );
+                "ssl" => is_tls = true,
+                "quic" => {
+                    let message = "eddy does not have `quic` for a listener".to_owned();
+                    let hint = "leave it out: clients speak HTTP/2 or HTTP/1.1 over TLS then";
+                    self.refuse(parameter.place, message, hint.to_owned());
+                }
+                "proxy_protocol" => {
+                    let message =
+                        "eddy does not have `proxy_protocol` for a listener of an nginx.conf".to_owned();
+                    let hint =
+                        "name this file as a table in an eddy.yaml, whose listeners have `proxy_protocol`";
+                    self.refuse(parameter.place, message, hint.to_owned());
                 }
                 "http3" | "spdy" => {
                     self.report.warning(parameter.place, "eddy speaks HTTP/1.1 and HTTP/2 to clients");
@@ -48,7 +55,7 @@ impl Reader<'_> {
                 }
             }
         }
-        Some(Listen { address: listen, is_default })
+        Some(Listen { address: listen, is_default, is_tls })
     }
 }
 

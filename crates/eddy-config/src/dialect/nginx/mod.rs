@@ -15,6 +15,7 @@ mod proxy;
 mod reader;
 mod scope;
 mod server;
+mod server_tls;
 mod targets;
 mod tree;
 mod upstream;

@@ -7,6 +7,7 @@ use eddy_http::FieldEdits;
 use eddy_route::nginx::{ErrorPage, FieldText, LetterCase, RedirectForm, RedirectRule};
 
 use super::reader::Reader;
+use super::server_tls::ServerTls;
 use super::tree::{Directive, Word};
 use super::upstream_tls::UpstreamTls;
 use crate::config::RetryConfig;
@@ -19,6 +20,8 @@ pub(super) struct Scope {
     pub(super) retry: RetryConfig,
     /// `proxy_ssl_...`.
     pub(super) upstream_tls: UpstreamTls,
+    /// `ssl_...`.
+    pub(super) tls: ServerTls,
     /// `proxy_set_header`; a block that has one has none of those outside.
     pub(super) proxy_fields: Arc<[FieldText]>,
     pub(super) answer_fields: Arc<[FieldText]>,
@@ -40,6 +43,8 @@ pub(super) struct Scope {
     pub(super) head_bytes_max: Option<u64>,
     /// `access_log`: a file, or `off`.
     pub(super) access_log: Option<Word>,
+    /// `http2`: whether clients may speak HTTP/2, which they may where nothing is said.
+    pub(super) has_http2: bool,
 }
 
 /// What becomes of addresses in answers of upstreams.
@@ -58,6 +63,7 @@ impl Default for Scope {
             read_timeout: Duration::from_secs(60),
             retry: RetryConfig { attempts: TRIES_MAX, on_reset: true, statuses: Vec::new() },
             upstream_tls: UpstreamTls::default(),
+            tls: ServerTls::default(),
             proxy_fields: Arc::default(),
             answer_fields: Arc::default(),
             hidden: FieldEdits::new(),
@@ -76,6 +82,7 @@ impl Default for Scope {
             requests_max: None,
             head_bytes_max: None,
             access_log: None,
+            has_http2: true,
         }
     }
 }
@@ -87,6 +94,7 @@ impl Scope {
         let (mut proxy_fields, mut answer_fields, mut error_pages) = (Vec::new(), Vec::new(), Vec::new());
         let mut redirects: Option<Vec<Option<RedirectRule>>> = None;
         let mut hidden = FieldEdits::new();
+        let (mut chains, mut keys) = (Vec::new(), Vec::new());
         for directive in directives {
             let arguments = directive.arguments.as_slice();
             match (directive.name.text.as_str(), arguments) {
@@ -103,6 +111,9 @@ impl Scope {
                 ("proxy_redirect", how) => reader.redirect(how, redirects.get_or_insert_default()),
                 ("proxy_next_upstream", conditions) => scope.retry = reader.retry(conditions, &scope.retry),
                 ("proxy_ssl_protocols", versions) => scope.upstream_tls.set_versions(versions, reader),
+                ("ssl_protocols", versions) => scope.tls.set_versions(versions, reader),
+                ("ssl_certificate", [file]) => chains.extend(reader.certificate_file(file)),
+                ("ssl_certificate_key", [file]) => keys.extend(reader.certificate_file(file)),
                 (_, [word]) => scope.set(&directive.name.text, word, reader),
                 ("keepalive_timeout", [word, ..]) => scope.set("keepalive_timeout", word, reader),
                 ("access_log", [word, ..]) => scope.access_log = Some(word.clone()),
@@ -116,6 +127,8 @@ impl Scope {
         replace_if_any(&mut scope.proxy_fields, proxy_fields);
         replace_if_any(&mut scope.answer_fields, answer_fields);
         replace_if_any(&mut scope.error_pages, error_pages);
+        replace_if_any(&mut scope.tls.chains, chains);
+        replace_if_any(&mut scope.tls.keys, keys);
         if let Some(rules) = redirects {
             scope.redirects = Redirects::Own(rules.into());
         }
@@ -165,6 +178,8 @@ impl Scope {
                 reader.refuse(word.place, message, "leave it out".to_owned());
             }
             name if name.starts_with("proxy_ssl_") => self.upstream_tls.set(name, word, reader),
+            name if name.starts_with("ssl_") => self.tls.set(name, word, reader),
+            "http2" => set(&mut self.has_http2, reader.flag(word)),
             _ => {}
         }
     }

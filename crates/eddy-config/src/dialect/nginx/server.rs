@@ -8,13 +8,14 @@ use super::location::{Outer, place_of};
 use super::reader::Reader;
 use super::scope::Scope;
 use super::tree::{Directive, Word};
-use crate::problem::shown;
+use crate::problem::{Place, shown};
 
 /// A server that was read, with what does not belong to its places.
 pub(super) struct ServerRead {
     pub(super) index: u32,
     pub(super) listens: Vec<Listen>,
     pub(super) scope: Scope,
+    pub(super) place: Place,
 }
 
 impl Reader<'_> {
@@ -58,7 +59,7 @@ impl Reader<'_> {
         }
         self.spec.servers.push(ServerSpec { names, place, locations, merges_slashes: scope.merges_slashes });
         let index = u32::try_from(self.spec.servers.len() - 1).unwrap_or(u32::MAX);
-        ServerRead { index, listens, scope }
+        ServerRead { index, listens, scope, place: directive.name.place }
     }
 
     fn server_name(&mut self, word: &Word) -> Option<ServerName> {

@@ -41,27 +41,7 @@ impl UpstreamTls {
 
     /// Takes `proxy_ssl_protocols`.
     pub(super) fn set_versions(&mut self, words: &[Word], reader: &mut Reader<'_>) {
-        let has = |version: &str| words.iter().any(|word| word.text == version);
-        for word in words {
-            match word.text.as_str() {
-                "TLSv1.2" | "TLSv1.3" => {}
-                "SSLv2" | "SSLv3" | "TLSv1" | "TLSv1.1" => {
-                    let message = format!("eddy does not speak {}, which can be broken", word.text);
-                    reader.report.warning(word.place, message).hint("leave it out");
-                }
-                _ => {
-                    reader.misfit::<()>(word, "a version such as `TLSv1.3`");
-                }
-            }
-        }
-        self.version_min =
-            if has("TLSv1.2") || !has("TLSv1.3") { TlsVersion::Tls12 } else { TlsVersion::Tls13 };
-        if let Some(word) = words.first().filter(|_| !has("TLSv1.3")) {
-            reader
-                .report
-                .warning(word.place, "eddy offers TLSv1.3 to upstreams as well")
-                .hint("add `TLSv1.3`");
-        }
+        self.version_min = reader.version_min(words, "upstreams");
     }
 
     /// Tells these settings apart from others.
@@ -73,6 +53,28 @@ impl UpstreamTls {
 }
 
 impl Reader<'_> {
+    /// The least of the versions that are spoken to upstreams or clients, as `to` says.
+    pub(super) fn version_min(&mut self, words: &[Word], to: &str) -> TlsVersion {
+        let has = |version: &str| words.iter().any(|word| word.text == version);
+        for word in words {
+            match word.text.as_str() {
+                "TLSv1.2" | "TLSv1.3" => {}
+                "SSLv2" | "SSLv3" | "TLSv1" | "TLSv1.1" => {
+                    let message = format!("eddy does not speak {}, which can be broken", word.text);
+                    self.report.warning(word.place, message).hint("leave it out");
+                }
+                _ => {
+                    self.misfit::<()>(word, "a version such as `TLSv1.3`");
+                }
+            }
+        }
+        if let Some(word) = words.first().filter(|_| !has("TLSv1.3")) {
+            let message = format!("eddy offers TLSv1.3 to {to} as well");
+            self.report.warning(word.place, message).hint("add `TLSv1.3`");
+        }
+        if has("TLSv1.2") || !has("TLSv1.3") { TlsVersion::Tls12 } else { TlsVersion::Tls13 }
+    }
+
     /// TLS towards an upstream that `proxy_pass` names at `place`.
     pub(super) fn cluster_tls(&mut self, tls: &UpstreamTls, host: &str, place: Place) -> ClusterTlsConfig {
         let mut cluster = ClusterTlsConfig::new(written_place(place, self.sources));
@@ -124,7 +126,7 @@ impl Reader<'_> {
     }
 
     /// A file that a directive names; a relative path is taken from the folder of the first file.
-    fn written(&self, word: &Word) -> WrittenPath {
+    pub(super) fn written(&self, word: &Word) -> WrittenPath {
         WrittenPath {
             path: self.folder.join(&word.text),
             text: None,
@@ -133,7 +135,7 @@ impl Reader<'_> {
     }
 
     /// A word that has to be known before the first request.
-    fn without_variables(&mut self, word: &Word) -> Option<Word> {
+    pub(super) fn without_variables(&mut self, word: &Word) -> Option<Word> {
         if word.text.contains('$') {
             let message = format!("`{}` is not known before a request comes", shown(&word.text));
             self.refuse(word.place, message, "write it out".to_owned());

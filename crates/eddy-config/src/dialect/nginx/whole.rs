@@ -44,10 +44,11 @@ pub(crate) fn check_nginx(
     reader.main(&directives, &mut frame);
     reader.check_variables();
     reader.check_names();
+    let listeners = reader.listeners(&frame.servers);
     if reader.report.has_errors() {
         return None;
     }
-    Some(reader.config(frame, sources, root))
+    Some(reader.config(frame, listeners, sources, root))
 }
 
 /// What directives that were made by another dialect come to.
@@ -78,10 +79,10 @@ pub(in crate::dialect) fn make(
     reader.main(directives, &mut frame);
     reader.check_variables();
     reader.check_names();
+    let listeners = reader.listeners(&frame.servers);
     if reader.report.has_errors() {
         return None;
     }
-    let listeners = reader.listeners(&frame.servers);
     let Reader { spec, actions, clusters, .. } = reader;
     Some(Made { listeners, sites: Sites::build(spec), actions, clusters })
 }
@@ -215,15 +216,18 @@ impl Reader<'_> {
         let mut listeners: Vec<ListenerConfig> = Vec::new();
         let mut by_address: HashMap<ListenAddress, usize> = HashMap::new();
         let mut has_default: Vec<bool> = Vec::new();
+        let mut is_tls: Vec<bool> = Vec::new();
         for server in servers {
             for listen in &server.listens {
                 let at = *by_address.entry(listen.address.clone()).or_insert_with(|| {
                     let text: Arc<str> = listen.address.to_string().into();
                     spec.addresses.push(Address { text, servers: Vec::new(), default: server.index });
                     has_default.push(false);
+                    is_tls.push(false);
                     listeners.push(listener(&listen.address, spec.addresses.len() - 1, &server.scope));
                     listeners.len() - 1
                 });
+                is_tls[at] |= listen.is_tls;
                 let address = &mut spec.addresses[at];
                 if !address.servers.contains(&server.index) {
                     address.servers.push(server.index);
@@ -235,11 +239,27 @@ impl Reader<'_> {
                 }
             }
         }
+        // What was noted before is about what this would be made of.
+        if self.report.has_errors() {
+            return listeners;
+        }
+        let addresses = std::mem::take(&mut self.spec.addresses);
+        for ((listener, address), is_tls) in listeners.iter_mut().zip(&addresses).zip(is_tls) {
+            if is_tls {
+                listener.tls = self.listener_tls(address, servers);
+            }
+        }
+        self.spec.addresses = addresses;
         listeners
     }
 
-    fn config(mut self, frame: Frame, sources: &[SourceText], root: usize) -> Config {
-        let listeners = self.listeners(&frame.servers);
+    fn config(
+        self,
+        frame: Frame,
+        listeners: Vec<ListenerConfig>,
+        sources: &[SourceText],
+        root: usize,
+    ) -> Config {
         let Self { spec, actions, clusters, .. } = self;
         let workers = u32::from(frame.workers.unwrap_or(1));
         let mut limits = GatewayLimits::default();
@@ -290,11 +310,13 @@ fn listener(address: &ListenAddress, index: usize, scope: &Scope) -> ListenerCon
     let mut timeouts = HttpTimeouts::default();
     timeouts.head = scope.head_timeout.unwrap_or(timeouts.head);
     timeouts.idle = scope.idle_timeout.unwrap_or(timeouts.idle);
+    let mut http2 = Http2Config::default();
+    (http2.over_tls, http2.in_cleartext) = (scope.has_http2, scope.has_http2);
     // What clients say of where they come from is passed on, and nothing added, unless the configuration says so.
     let everybody = ["0.0.0.0", "::"].map(|address| address.parse());
     let trusted = everybody.into_iter().flatten().map(|address| AddressBlock { address, prefix_bits: 0 });
     ListenerConfig {
-        http2: Http2Config::default(),
+        http2,
         normaliser: eddy_route::normalise::Normaliser::Eddy,
         name: address.to_string().into(),
         address: address.clone(),

@@ -1,0 +1,247 @@
+//! `ssl_...`: TLS towards clients.
+//!
+//! Which certificate a client is shown, NGINX decides by the server that has the name which the client asks for, whatever the
+//! certificate is for; where no server has it, by the default server of the address.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use eddy_route::nginx::{Address, NameForm, ServerSpec};
+use eddy_tls::TlsVersion;
+
+use super::reader::Reader;
+use super::server::ServerRead;
+use super::tree::Word;
+use crate::problem::{Place, shown};
+use crate::tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
+
+/// The settings of a block.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ServerTls {
+    /// `ssl_certificate`; a block that has one has none of those outside.
+    pub(super) chains: Arc<[Word]>,
+    /// `ssl_certificate_key`, in the order of the chains; the same.
+    pub(super) keys: Arc<[Word]>,
+    /// `ssl_stapling_file`.
+    ocsp: Option<Word>,
+    version_min: TlsVersion,
+    /// `ssl_client_certificate`.
+    authorities: Option<Word>,
+    /// Whether and how clients are asked for a certificate.
+    clients: Clients,
+    /// `ssl_reject_handshake`: whether clients that ask for a name of this server are turned away.
+    is_rejecting: bool,
+}
+
+/// `ssl_verify_client`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Clients {
+    /// Clients are not asked.
+    #[default]
+    Unasked,
+    /// They need not show one.
+    Optional,
+    /// They have to show one.
+    Required,
+}
+
+impl ServerTls {
+    /// Takes a setting of one argument.
+    pub(super) fn set(&mut self, name: &str, word: &Word, reader: &mut Reader<'_>) {
+        match name {
+            "ssl_stapling_file" => self.ocsp = reader.without_variables(word),
+            "ssl_client_certificate" => self.authorities = reader.without_variables(word),
+            "ssl_reject_handshake" => self.is_rejecting = reader.flag(word).unwrap_or_default(),
+            "ssl_verify_client" => {
+                self.clients = match word.text.as_str() {
+                    "on" => Clients::Required,
+                    "off" => Clients::Unasked,
+                    "optional" => Clients::Optional,
+                    "optional_no_ca" => {
+                        let message = "eddy takes no certificate that nobody has checked".to_owned();
+                        reader.refuse(word.place, message, "write `optional`".to_owned());
+                        Clients::Unasked
+                    }
+                    _ => reader.misfit(word, "`on`, `off` or `optional`").unwrap_or_default(),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes `ssl_protocols`.
+    pub(super) fn set_versions(&mut self, words: &[Word], reader: &mut Reader<'_>) {
+        self.version_min = reader.version_min(words, "clients");
+    }
+
+    /// Whether both show the same certificates.
+    fn shows_same(&self, other: &Self) -> bool {
+        let texts = |words: &[Word]| words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
+        texts(&self.chains) == texts(&other.chains) && texts(&self.keys) == texts(&other.keys)
+    }
+
+    /// Whether both ask clients for the same certificates.
+    fn asks_same(&self, other: &Self) -> bool {
+        let text = |tls: &Self| tls.authorities.as_ref().map(|word| word.text.clone());
+        self.clients == other.clients && (self.clients == Clients::Unasked || text(self) == text(other))
+    }
+}
+
+impl Reader<'_> {
+    /// A file of a certificate or key.
+    pub(super) fn certificate_file(&mut self, word: &Word) -> Option<Word> {
+        // What stands behind it may be a key: nobody's to see.
+        if let Some(kind) = ["data:", "engine:", "store:"].into_iter().find(|kind| word.text.starts_with(kind)) {
+            let message = format!("certificates and keys are files here, not `{kind}`");
+            self.refuse(word.place, message, "name a PEM file".to_owned());
+            return None;
+        }
+        self.without_variables(word)
+    }
+
+    /// How an address is served over TLS; what is wrong is noted.
+    pub(super) fn listener_tls(
+        &mut self,
+        address: &Address,
+        servers: &[ServerRead],
+    ) -> Option<ListenerTlsConfig> {
+        let find = |index: &u32| servers.iter().find(|server| server.index == *index);
+        let default = find(&address.default)?;
+        let own = &default.scope.tls;
+        if own.chains.is_empty() && !own.is_rejecting {
+            self.report
+                .error(
+                    default.place,
+                    format!("no certificate is for the server that answers at {}", address.text),
+                )
+                .hint("name one: `ssl_certificate site.crt; ssl_certificate_key site.key;`");
+            return None;
+        }
+        let mut taken: HashSet<String> = HashSet::new();
+        // The default server's certificates come first, for its own names and those that nobody has.
+        let mut groups: Vec<(&ServerRead, Vec<String>)> = Vec::new();
+        if !own.is_rejecting {
+            groups.push((default, vec!["*".to_owned()]));
+        }
+        for server in address.servers.iter().filter_map(find) {
+            let tls = &server.scope.tls;
+            let hosts = self.spec.servers.get(server.index as usize).map(hosts_of).unwrap_or_default();
+            let is_as_default = !own.is_rejecting && (tls.chains.is_empty() || tls.shows_same(own));
+            if !is_as_default && let Some(unsaid) = hosts.unsaid {
+                let message = format!("a certificate cannot be chosen by the name `{}`", shown(&unsaid));
+                self.refuse(
+                    server.place,
+                    message,
+                    "give the server names without expressions, or its own address".to_owned(),
+                );
+            }
+            if !tls.asks_same(own) {
+                let message =
+                    "the servers of an address ask clients for the same certificates in eddy".to_owned();
+                let hint = "put `ssl_verify_client` and `ssl_client_certificate` into `http`, or give the server its own address";
+                self.refuse(server.place, message, hint.to_owned());
+            }
+            let hosts: Vec<String> =
+                hosts.names.into_iter().filter(|host| taken.insert(host.clone())).collect();
+            if tls.is_rejecting {
+                if server.index != default.index {
+                    let message = "eddy turns clients away by the default server alone".to_owned();
+                    self.refuse(server.place, message, "leave `ssl_reject_handshake` to that".to_owned());
+                }
+                continue;
+            }
+            let same = if is_as_default {
+                groups.first_mut()
+            } else {
+                groups.iter_mut().find(|(other, _)| other.scope.tls.shows_same(tls))
+            };
+            match same {
+                Some((_, known)) => known.extend(hosts),
+                None => groups.push((server, hosts)),
+            }
+        }
+        let mut certificates = Vec::new();
+        for (server, hosts) in groups {
+            certificates.extend(self.certificates(server, &hosts));
+        }
+        if certificates.is_empty() {
+            if !self.report.has_errors() {
+                let message = format!("no server at {} has a certificate", address.text);
+                self.report.error(default.place, message).hint("without one nobody can be served over TLS");
+            }
+            return None;
+        }
+        let clients = self.clients(own, default.place);
+        Some(ListenerTlsConfig {
+            is_strict: own.is_rejecting,
+            version_min: own.version_min,
+            clients,
+            ..ListenerTlsConfig::new(certificates)
+        })
+    }
+
+    /// The certificates of a server, each shown for these hosts.
+    fn certificates(&mut self, server: &ServerRead, hosts: &[String]) -> Vec<CertificateFiles> {
+        let tls = &server.scope.tls;
+        if tls.chains.len() != tls.keys.len() {
+            let place = tls.chains.first().map_or(server.place, |word| word.place);
+            self.report
+                .error(
+                    place,
+                    format!("there are {} certificates and {} keys", tls.chains.len(), tls.keys.len()),
+                )
+                .hint("to each `ssl_certificate` belongs an `ssl_certificate_key`, in the same order");
+            return Vec::new();
+        }
+        if let Some(ocsp) = tls.ocsp.as_ref().filter(|_| tls.chains.len() > 1) {
+            self.report
+                .error(ocsp.place, "one `ssl_stapling_file` cannot be for several certificates")
+                .hint("leave it out, or leave one certificate");
+        }
+        let pairs = tls.chains.iter().zip(tls.keys.iter());
+        let files = pairs.map(|(chain, key)| CertificateFiles {
+            chain: self.written(chain),
+            key: self.written(key),
+            ocsp: tls.ocsp.as_ref().map(|ocsp| self.written(ocsp)),
+            hosts: Some(hosts.to_vec()),
+        });
+        files.collect()
+    }
+
+    fn clients(&mut self, tls: &ServerTls, place: Place) -> Option<ClientCertificatesConfig> {
+        if tls.clients == Clients::Unasked {
+            return None;
+        }
+        let Some(authorities) = &tls.authorities else {
+            self.report
+                .error(place, "`ssl_verify_client` needs `ssl_client_certificate`")
+                .hint("name the file of the authorities whose certificates clients may show");
+            return None;
+        };
+        let authorities = self.written(authorities);
+        Some(ClientCertificatesConfig { authorities, is_optional: tls.clients == Clients::Optional })
+    }
+}
+
+/// The hosts of a server.
+#[derive(Default)]
+struct Hosts {
+    /// Those by which a certificate can be chosen: names, and `*.` with a domain behind it for any number of labels.
+    names: Vec<String>,
+    /// A name by which none can be.
+    unsaid: Option<String>,
+}
+
+fn hosts_of(server: &ServerSpec) -> Hosts {
+    let mut hosts = Hosts::default();
+    for name in &server.names {
+        match &name.form {
+            NameForm::Exact(host) if host.is_empty() => {}
+            NameForm::Exact(host) => hosts.names.push(host.to_string()),
+            NameForm::Leading(end) => hosts.names.push(format!("*.{}", end.trim_start_matches('.'))),
+            NameForm::Domain(domain) => hosts.names.extend([domain.to_string(), format!("*.{domain}")]),
+            NameForm::Trailing(_) | NameForm::Pattern(_) => hosts.unsaid = Some(name.text.to_string()),
+        }
+    }
+    hosts
+}

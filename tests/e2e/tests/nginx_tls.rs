@@ -1,0 +1,176 @@
+//! TLS of an `nginx.conf`: who is shown which certificate, beside the real NGINX, and who is turned away.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::peer::Nginx;
+use eddy_e2e::place::{self, TempDir};
+use eddy_e2e::secure::{Authority, Issued, SecureClient};
+use rustls::ClientConfig;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::version::{TLS12, TLS13};
+
+/// Servers that show certificates by their names: of the server, of `http`, or that of the default server.
+const SERVERS: &str = "\
+    ssl_certificate DIR/common.crt;
+    ssl_certificate_key DIR/common.key;
+    ssl_session_tickets on;
+    server {
+        listen HERE ssl default_server;
+        server_name first.test;
+        ssl_certificate DIR/first.crt;
+        ssl_certificate_key DIR/first.key;
+        return 200 \"first $scheme $https\";
+    }
+    server {
+        listen HERE ssl;
+        server_name one.test .two.test;
+        ssl_certificate DIR/second.crt;
+        ssl_certificate_key DIR/second.key;
+        return 200 second;
+    }
+    server { listen HERE; server_name *.wild.test; return 200 wild; }
+    server {
+        listen HERE;
+        server_name own.wild.test one.test;
+        ssl_certificate DIR/first.crt;
+        ssl_certificate_key DIR/first.key;
+        return 200 own;
+    }
+";
+
+/// The name that a client asks for, the certificate that it is shown, and who answers.
+const SHOWN: [(&str, &str, &str); 9] = [
+    ("first.test", "first", "first https on"),
+    ("nobody.test", "first", "first https on"),
+    ("one.test", "second", "second"),
+    ("two.test", "second", "second"),
+    ("a.two.test", "second", "second"),
+    ("b.a.two.test", "second", "second"),
+    ("a.wild.test", "common", "wild"),
+    ("b.a.wild.test", "common", "wild"),
+    ("own.wild.test", "first", "own"),
+];
+
+/// Certificates that are each for all names, so that what is shown is the choice of the server alone.
+struct Certificates {
+    authority: Authority,
+    clients: Authority,
+    issued: Vec<(&'static str, Issued)>,
+}
+
+impl Certificates {
+    fn new() -> Result<Self> {
+        let authority = Authority::new("servers")?;
+        let names = SHOWN.map(|(name, ..)| name);
+        let issue = |name| Ok((name, authority.issue(&names)?));
+        let issued = ["common", "first", "second"].into_iter().map(issue).collect::<Result<_>>()?;
+        Ok(Self { issued, authority, clients: Authority::new("clients")? })
+    }
+
+    /// A folder with all of them.
+    fn folder(&self) -> Result<TempDir> {
+        let folder = TempDir::new("certificates")?;
+        self.issued.iter().try_for_each(|(name, issued)| issued.write(folder.path(), name))?;
+        std::fs::write(folder.join("clients.pem"), self.clients.pem())?;
+        Ok(folder)
+    }
+
+    fn trust(&self, own: Option<&Issued>) -> Result<Arc<ClientConfig>> {
+        self.authority.trust(own, &[&TLS13, &TLS12])
+    }
+
+    /// Which certificate a client is shown that asks for a name, and who answers.
+    async fn ask(&self, address: SocketAddr, name: &str) -> Result<(&'static str, String)> {
+        let mut client = SecureClient::connect(address, &self.trust(None)?, name).await?;
+        let shown = client.server_certificate().to_vec();
+        let answer = client.exchange(format!("GET / HTTP/1.1\r\nHost: {name}\r\n\r\n")).await?;
+        for (own, issued) in &self.issued {
+            if CertificateDer::from_pem_slice(issued.chain.as_bytes())?.as_ref() == shown {
+                return Ok((*own, answer.text()));
+            }
+        }
+        anyhow::bail!("{name}: a certificate of somebody else's")
+    }
+}
+
+/// A gateway with these directives of `http`, in which `DIR` stands for the folder of the certificates.
+async fn gateway(http: &str, folder: &TempDir) -> Result<Gateway> {
+    let http = http.replace("HERE", "LISTEN").replace("DIR", &folder.path().display().to_string());
+    let config = format!("worker_processes 1;\nevents {{}}\nhttp {{\n{http}}}\n");
+    Gateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await
+}
+
+#[tokio::test]
+async fn the_server_of_the_name_decides_which_certificate_is_shown_as_in_nginx() -> Result<()> {
+    let certificates = Certificates::new()?;
+    let folder = certificates.folder()?;
+    let gateway = gateway(SERVERS, &folder).await?;
+    let there = place::free_address()?;
+    let peer = Nginx::start(&SERVERS.replace("HERE", &there.to_string()), certificates.folder()?, there)?;
+    for (name, certificate, text) in SHOWN {
+        let expected = (certificate, text.to_owned());
+        let ours = certificates.ask(gateway.address(), name).await?;
+        ensure!(ours == expected, "{name}: {ours:?}");
+        if peer.is_some() {
+            let theirs = certificates.ask(there, name).await?;
+            ensure!(theirs == expected, "{name}, NGINX: {theirs:?}");
+        }
+    }
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn names_of_no_server_are_turned_away_where_that_is_asked_for() -> Result<()> {
+    let certificates = Certificates::new()?;
+    let folder = certificates.folder()?;
+    let http = "\
+        server { listen HERE ssl default_server; ssl_reject_handshake on; }
+        server { listen HERE ssl; server_name one.test; ssl_certificate DIR/second.crt; ssl_certificate_key DIR/second.key; return 200 one; }
+    ";
+    let gateway = gateway(http, &folder).await?;
+    let there = place::free_address()?;
+    let peer = Nginx::start(&http.replace("HERE", &there.to_string()), certificates.folder()?, there)?;
+    for address in [Some(gateway.address()), peer.is_some().then_some(there)].into_iter().flatten() {
+        let served = certificates.ask(address, "one.test").await?;
+        ensure!(served == ("second", "one".to_owned()), "{served:?}");
+        let refused = certificates.ask(address, "two.test").await;
+        let refused = format!("{:#}", refused.err().context("nobody has the name")?);
+        ensure!(refused.contains("UnrecognizedName") || refused.contains("unrecognized"), "{refused}");
+    }
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn clients_show_certificates_where_they_are_asked_to() -> Result<()> {
+    let certificates = Certificates::new()?;
+    let folder = certificates.folder()?;
+    let http = "\
+        server {
+            listen HERE ssl;
+            ssl_certificate DIR/first.crt; ssl_certificate_key DIR/first.key;
+            ssl_client_certificate DIR/clients.pem; ssl_verify_client on;
+            ssl_protocols TLSv1.3;
+            return 200 known;
+        }
+    ";
+    let gateway = gateway(http, &folder).await?;
+    let known = certificates.clients.issue_client("alice")?;
+    let request = "GET / HTTP/1.1\r\nHost: one.test\r\n\r\n";
+    for (own, is_served) in [(Some(&known), true), (None, false)] {
+        let config = certificates.trust(own)?;
+        let served = async {
+            let mut client = SecureClient::connect(gateway.address(), &config, "one.test").await?;
+            client.exchange(request).await
+        };
+        let served = served.await;
+        let is_known = served.as_ref().is_ok_and(|answer| answer.status == 200 && answer.text() == "known");
+        ensure!(is_known == is_served, "{served:?}");
+    }
+    let old = certificates.authority.trust(Some(&known), &[&TLS12])?;
+    ensure!(SecureClient::connect(gateway.address(), &old, "one.test").await.is_err(), "1.3 alone is spoken");
+    gateway.stop().await
+}
