@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use eddy_config::{ActionKind, Config, Leniency, Problem, Severity, SourceText, check_with};
 use eddy_http::{Field, FieldId, Fields, Span};
 use eddy_route::{RouteRequest, RouteScratch, Router};
+use eddy_tls::ServerCheck;
+use eddy_upstream::{Balance, BalanceKey};
 
 /// A request: target, host and fields.
 struct Ask<'a> {
@@ -482,7 +484,8 @@ fn listeners_end_tls() {
         let found = problems(text, Leniency::Strict);
         assert!(found.iter().any(|problem| problem.contains(expected)), "{expected}: {found:#?}");
     };
-    says(&text.replace("tls_certificates:", "tls_session_ticket_keys:"), "without a certificate");
+    let certificates = "            tls_certificates: [{certificate_chain: {filename: /etc/site.crt}, private_key: {filename: /etc/site.key}}]\n";
+    says(&text.replace(certificates, ""), "without a certificate");
     says(
         &text.replace(
             "validation_context: {trusted_ca",
@@ -491,6 +494,123 @@ fn listeners_end_tls() {
         "eddy has no `crl` here",
     );
     says(&text.replace("private_key", "pkcs12"), "a `certificate_chain` and a `private_key`");
+}
+
+/// The bootstrap file with this `transport_socket` of its cluster.
+fn towards_endpoints(context: &str) -> String {
+    let kind = "'@type': type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext";
+    let socket = format!(
+        "    transport_socket: {{name: tls, typed_config: {{{kind}, {context}}}}}\n    lb_policy: LEAST_REQUEST\n"
+    );
+    BOOTSTRAP.replace("    lb_policy: LEAST_REQUEST\n", &socket)
+}
+
+#[test]
+fn clusters_speak_tls_and_check_what_envoy_checks() {
+    let trusted = "trusted_ca: {filename: /etc/ca.pem}";
+    let named = "match_typed_subject_alt_names: [{san_type: DNS, matcher: {exact: a.test}}]";
+    for (context, name, sends_name, check, warning) in [
+        (format!("sni: a.test, common_tls_context: {{validation_context: {{{trusted}, {named}}}}}"), Some("a.test"), true, ServerCheck::Full, None),
+        (format!("common_tls_context: {{validation_context: {{{trusted}, {named}}}}}"), Some("a.test"), false, ServerCheck::Full, None),
+        (format!("sni: a.test, auto_sni_san_validation: true, common_tls_context: {{validation_context: {{{trusted}}}}}"), Some("a.test"), true, ServerCheck::Full, None),
+        (format!("auto_host_sni: true, auto_sni_san_validation: true, common_tls_context: {{validation_context: {{{trusted}}}}}"), None, true, ServerCheck::Full, None),
+        ("sni: a.test, auto_sni_san_validation: true, common_tls_context: {validation_context: {system_root_certs: {}}}".to_owned(), Some("a.test"), true, ServerCheck::Full, None),
+        (format!("sni: a.test, common_tls_context: {{validation_context: {{{trusted}}}}}"), Some("a.test"), true, ServerCheck::Authority, Some("whatever name")),
+        (format!("sni: a.test, common_tls_context: {{validation_context: {{{trusted}, trust_chain_verification: ACCEPT_UNTRUSTED}}}}"), Some("a.test"), true, ServerCheck::Nothing, Some("nobody checks")),
+        ("sni: a.test".to_owned(), Some("a.test"), true, ServerCheck::Nothing, Some("nobody checks")),
+    ] {
+        let text = towards_endpoints(&context);
+        let config = config(&text);
+        let tls = config.clusters[0].tls.as_ref().unwrap();
+        assert_eq!((tls.server_name.as_deref(), tls.sends_name, tls.check), (name, sends_name, check), "{context}");
+        let found = problems(&text, Leniency::Strict);
+        assert_eq!(found.iter().any(|problem| warning.is_some_and(|warning| problem.contains(warning))), warning.is_some(), "{context}: {found:#?}");
+    }
+    let own = "common_tls_context: {tls_params: {tls_minimum_protocol_version: TLSv1_3}, tls_certificates: [{certificate_chain: {filename: /etc/own.crt}, private_key: {filename: /etc/own.key}}]}";
+    let config = config(&towards_endpoints(own));
+    let tls = config.clusters[0].tls.as_ref().unwrap();
+    assert_eq!(tls.identity.as_ref().unwrap().key.path, PathBuf::from("/etc/own.key"));
+    assert_eq!(tls.version_min, eddy_tls::TlsVersion::Tls13);
+}
+
+#[test]
+fn what_of_tls_towards_endpoints_eddy_has_not_is_named() {
+    let says = |context: &str, expected: &str| {
+        let found = problems(&towards_endpoints(context), Leniency::Strict);
+        assert!(
+            found.iter().any(|problem| problem.contains("error") && problem.contains(expected)),
+            "{expected}: {found:#?}"
+        );
+    };
+    let context = |more: &str| {
+        format!(
+            "sni: a.test, common_tls_context: {{validation_context: {{trusted_ca: {{filename: a}}, {more}}}}}"
+        )
+    };
+    says(&context("crl: {filename: b}"), "eddy has no `crl` here");
+    says(
+        &context("match_typed_subject_alt_names: [{san_type: DNS, matcher: {exact: b.test}}]"),
+        "and not `b.test` instead",
+    );
+    says(
+        &context("match_typed_subject_alt_names: [{san_type: DNS, matcher: {suffix: test}}]"),
+        "which has to be written out",
+    );
+    says(
+        &context("match_typed_subject_alt_names: [{san_type: URI, matcher: {exact: a.test}}]"),
+        "hosts and addresses alone",
+    );
+    says(
+        &context(
+            "match_typed_subject_alt_names: [{san_type: DNS, matcher: {exact: a.test}}, {san_type: DNS, matcher: {exact: b.test}}]",
+        ),
+        "not for one of several",
+    );
+    says(
+        "common_tls_context: {tls_certificate_sds_secret_configs: [{name: a}]}",
+        "eddy has no `tls_certificate_sds_secret_configs` here",
+    );
+    says("snii: a.test", "there is no `snii`");
+}
+
+#[test]
+fn clusters_are_balanced_by_the_key_of_their_routes() {
+    let with = |policy: &str, balance: &str| {
+        BOOTSTRAP.replace("LEAST_REQUEST", balance).replace(
+            "                  cluster: service\n",
+            &format!("                  cluster: service\n                  hash_policy: [{policy}]\n"),
+        )
+    };
+    for (policy, key) in [
+        ("{header: {header_name: X-User}}", BalanceKey::Header("x-user".into())),
+        ("{cookie: {name: Session, path: /}, terminal: true}", BalanceKey::Cookie("Session".into())),
+        ("{connection_properties: {source_ip: true}}", BalanceKey::Address),
+    ] {
+        for balance in ["RING_HASH", "MAGLEV"] {
+            let config = config(&with(policy, balance));
+            assert_eq!(
+                (config.clusters[0].balance, config.clusters[0].key.as_ref()),
+                (Balance::Ring, Some(&key))
+            );
+        }
+        // Elsewhere it does nothing, as in Envoy.
+        let plain = config(&with(policy, "RANDOM"));
+        assert_eq!((plain.clusters[0].balance, plain.clusters[0].key.as_ref()), (Balance::Random, None));
+    }
+    // Without a key an endpoint is drawn.
+    assert_eq!(config(&BOOTSTRAP.replace("LEAST_REQUEST", "RING_HASH")).clusters[0].balance, Balance::Random);
+    let says = |text: &str, expected: &str| {
+        let found = problems(text, Leniency::Strict);
+        assert!(found.iter().any(|problem| problem.contains(expected)), "{expected}: {found:#?}");
+    };
+    says(&with("{cookie: {name: a, ttl: 60s}}", "RING_HASH"), "gives clients no cookie");
+    says(&with("{header: {header_name: ':path'}}", "RING_HASH"), "no field that eddy balances by");
+    says(&with("{header: {header_name: a}}, {header: {header_name: b}}", "RING_HASH"), "balances by one key");
+    let two = with("{header: {header_name: a}}", "RING_HASH").replace(
+        "              routes:\n",
+        "              routes:\n              - {match: {path: /other}, route: {cluster: service}}\n",
+    );
+    says(&two, "another route has requests to `service` balanced by another key");
 }
 
 #[test]
@@ -522,8 +642,10 @@ fn what_is_wrong_is_told_with_its_place() {
         "of which only one can be",
     );
     says(
-        &routes("  - {match: {prefix: /}, route: {cluster: a, hash_policy: [{terminal: true}]}}\n"),
-        "eddy has no `hash_policy` here",
+        &routes(
+            "  - {match: {prefix: /}, route: {cluster: a, hash_policy: [{query_parameter: {name: q}}]}}\n",
+        ),
+        "by a field, a cookie or the client's address",
     );
     says("virtual_hosts:\n- {name: a, domains: [x, X], routes: []}\n", "stands in line 2 already");
     says(

@@ -1,15 +1,15 @@
 //! TLS towards endpoints: who is trusted, who is shown what, which links are kept, and what comes through.
 
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
 
 use anyhow::{Result, ensure};
 use eddy_e2e::gateway::{Gateway, Launch};
 use eddy_e2e::origin::{Script, Step, TapOrigin, response};
+use eddy_e2e::peer::Nginx;
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::secure::{Authority, Issued};
 use eddy_e2e::secure_origin::SecureOrigin;
-use eddy_e2e::wire::{Client, get, within};
+use eddy_e2e::wire::{Client, get};
 use rustls::version::{TLS12, TLS13};
 
 /// Clusters by what is said of their TLS; each has a rule for its name.
@@ -341,73 +341,104 @@ http {
     gateway.stop().await
 }
 
-/// The real NGINX as an endpoint that asks who comes.
-struct Nginx {
-    process: Child,
-    address: SocketAddr,
-    _folder: TempDir,
-}
-
-impl Nginx {
-    /// `None` where it is not installed.
-    #[expect(clippy::print_stderr, reason = "what was not compared is told")]
-    async fn start(own: &Issued, clients: &Authority) -> Result<Option<Self>> {
-        if !std::path::Path::new(NGINX).exists() {
-            ensure!(place::variable("EDDY_REQUIRE_PEERS").is_none(), "nginx is required and not installed");
-            eprintln!("nginx is not installed; it was not asked");
-            return Ok(None);
-        }
-        let folder = TempDir::new("nginx")?;
-        own.write(folder.path(), "own")?;
-        std::fs::write(folder.join("clients.pem"), clients.pem())?;
-        let address = place::free_address()?;
-        let shown = folder.path().display();
-        let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-        let temp: String = kinds.iter().map(|kind| format!("{kind}_temp_path {shown}/{kind}; ")).collect();
-        let config = format!(
-            "daemon off; master_process off; pid {shown}/pid; events {{}} http {{ access_log off; {temp} server {{ \
-             listen {address} ssl; ssl_protocols TLSv1.2 TLSv1.3; ssl_certificate {shown}/own.crt; ssl_certificate_key {shown}/own.key; \
-             ssl_client_certificate {shown}/clients.pem; ssl_verify_client on; keepalive_timeout 60; \
-             location / {{ return 200 \"$ssl_protocol $ssl_server_name $ssl_client_s_dn $ssl_session_reused $request_length\"; }} }} }}"
-        );
-        std::fs::write(folder.join("nginx.conf"), config)?;
-        let process = Command::new(NGINX)
-            .args(["-p", &shown.to_string(), "-c", "nginx.conf", "-e", "stderr"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let nginx = Self { process, address, _folder: folder };
-        within("nginx", async {
-            while Client::connect(address).await.is_err() {
-                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-            }
+#[tokio::test]
+async fn a_configuration_of_envoys_leads_to_endpoints_inside_of_tls() -> Result<()> {
+    let place = Place::new().await?;
+    let endpoint = place.good.address();
+    let trusted = |authority: &str| format!("trusted_ca: {{filename: CERTS/{authority}.pem}}");
+    let named = |name: &str| {
+        format!("match_typed_subject_alt_names: [{{san_type: DNS, matcher: {{exact: {name}}}}}]")
+    };
+    let contexts = [
+        (
+            "full",
+            format!(
+                "sni: a.test, common_tls_context: {{validation_context: {{{}, {}}}}}",
+                trusted("servers"),
+                named("a.test")
+            ),
+            200,
+        ),
+        (
+            "other",
+            format!(
+                "sni: b.test, common_tls_context: {{validation_context: {{{}, {}}}}}",
+                trusted("servers"),
+                named("b.test")
+            ),
+            502,
+        ),
+        (
+            "anyname",
+            format!("sni: b.test, common_tls_context: {{validation_context: {{{}}}}}", trusted("servers")),
+            200,
+        ),
+        (
+            "stranger",
+            format!("sni: a.test, common_tls_context: {{validation_context: {{{}}}}}", trusted("others")),
+            502,
+        ),
+        ("unchecked", "{}".to_owned(), 200),
+    ];
+    let routes: String = contexts
+        .iter()
+        .map(|(name, ..)| format!("{{match: {{prefix: /{name}}}, route: {{cluster: {name}}}}}, "))
+        .collect();
+    let clusters: String = contexts
+        .iter()
+        .map(|(name, context, _)| {
+            let context = if context == "{}" { String::new() } else { format!(", {context}") };
+            format!(
+                "  - name: {name}\n    transport_socket: {{name: tls, typed_config: {{'@type': {TLS_CONTEXT}{context}}}}}\n    \
+                 load_assignment: {{endpoints: [{{lb_endpoints: [{{endpoint: {{address: {{socket_address: {{address: {}, port_value: {}}}}}}}}}]}}]}}\n",
+                endpoint.ip(),
+                endpoint.port()
+            )
         })
-        .await?;
-        Ok(Some(nginx))
+        .collect();
+    let listen = place::free_address()?;
+    let config = format!(
+        "static_resources:\n  listeners:\n  - name: web\n    address: {{socket_address: {{address: {}, port_value: {}}}}}\n    filter_chains:\n    - filters:\n      - name: manager\n        typed_config:\n          \
+         '@type': {MANAGER}\n          route_config: {{virtual_hosts: [{{name: all, domains: ['*'], routes: [{routes}]}}]}}\n  clusters:\n{clusters}",
+        listen.ip(),
+        listen.port()
+    );
+    let launch = Launch { substitutes: place.substitutes(), file: Some("envoy.json"), ..Launch::default() };
+    let gateway = Gateway::launch(&config, launch).await?;
+    for (name, _, status) in &contexts {
+        let answer = Client::connect(listen).await?.exchange(get(&format!("/{name}"), "")).await?;
+        ensure!(answer.status == *status, "{name}: {answer:?}");
     }
+    let names: Vec<_> = place.good.shaken().into_iter().map(|shaken| shaken.server_name).collect();
+    ensure!(names.contains(&Some("a.test".to_owned())) && names.contains(&None), "{names:?}");
+    gateway.stop().await
 }
 
-impl Drop for Nginx {
-    fn drop(&mut self) {
-        // It is this test's own, and nobody waits for what it says.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+/// The real NGINX as an endpoint that asks who comes, and where it is; `None` where it is not installed.
+fn asking_nginx(own: &Issued, clients: &Authority) -> Result<Option<(Nginx, SocketAddr)>> {
+    let folder = TempDir::new("nginx")?;
+    own.write(folder.path(), "own")?;
+    std::fs::write(folder.join("clients.pem"), clients.pem())?;
+    let address = place::free_address()?;
+    let http = format!(
+        "server {{ listen {address} ssl; ssl_protocols TLSv1.2 TLSv1.3; ssl_certificate DIR/own.crt; ssl_certificate_key DIR/own.key; \
+         ssl_client_certificate DIR/clients.pem; ssl_verify_client on; keepalive_timeout 60; \
+         location / {{ return 200 \"$ssl_protocol $ssl_server_name $ssl_client_s_dn $ssl_session_reused $request_length\"; }} }}"
+    );
+    Ok(Nginx::start(&http, folder, address)?.map(|nginx| (nginx, address)))
 }
-
-const NGINX: &str = "/usr/sbin/nginx";
 
 #[tokio::test]
 async fn the_real_nginx_takes_eddy_for_what_it_shows() -> Result<()> {
     let place = Place::new().await?;
     let clients = Authority::new("clients")?;
     clients.issue_client("eddy")?.write(place.folder.path(), "own")?;
-    let Some(nginx) = Nginx::start(&place.servers.issue(&["a.test"])?, &clients).await? else {
+    let Some((_nginx, address)) = asking_nginx(&place.servers.issue(&["a.test"])?, &clients)? else {
         return Ok(());
     };
     let tls = "tls: {server_name: a.test, authorities: CERTS/servers.pem, certificate: {chain: CERTS/own.crt, key: CERTS/own.key}}";
     for (pool, reused) in [("", [".", "."]), ("pool: {idle: 0}, ", [".", "r"])] {
-        let gateway = place.start(&one(&format!("endpoints: ['{}'], {pool}{tls}", nginx.address))).await?;
+        let gateway = place.start(&one(&format!("endpoints: ['{address}'], {pool}{tls}"))).await?;
         for reused in reused {
             let answer = gateway.exchange(get("/", "")).await?;
             let said = answer.text();
@@ -419,3 +450,8 @@ async fn the_real_nginx_takes_eddy_for_what_it_shows() -> Result<()> {
     }
     Ok(())
 }
+
+const TLS_CONTEXT: &str = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext";
+
+const MANAGER: &str =
+    "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";

@@ -94,6 +94,18 @@ impl Reader<'_> {
                 .hint("write `cluster` or `weighted_clusters`; eddy takes no name from a request");
             return None;
         };
+        let key = self.hash_key(node);
+        let named: Vec<usize> = match &kind {
+            ActionKind::Cluster(cluster) => vec![*cluster],
+            ActionKind::Weighted(shares) => shares.iter().map(|share| share.cluster).collect(),
+            ActionKind::Split(_)
+            | ActionKind::Respond(_)
+            | ActionKind::Redirect(_)
+            | ActionKind::Sites(_) => Vec::new(),
+        };
+        for cluster in named {
+            frame.keys.entry(cluster).or_default().push((key.clone(), node.place));
+        }
         let mut action = plain_action(kind);
         // What Envoy waits for the whole answer by default; none at all with 0.
         let timeout = self.duration(node, "timeout").unwrap_or(Duration::from_secs(15));

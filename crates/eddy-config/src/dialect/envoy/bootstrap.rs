@@ -27,10 +27,14 @@ pub(super) struct Manager<'n, 't> {
 
 impl Reader<'_> {
     /// The clusters, by name and in order.
-    pub(super) fn clusters(&mut self, node: &Node<'_>) -> (HashMap<Arc<str>, usize>, Vec<ClusterConfig>) {
+    pub(super) fn clusters(
+        &mut self,
+        node: &Node<'_>,
+        file: &Arc<str>,
+    ) -> (HashMap<Arc<str>, usize>, Vec<ClusterConfig>) {
         let (mut names, mut clusters): (HashMap<Arc<str>, usize>, Vec<ClusterConfig>) = Default::default();
         for node in self.list(node, "clusters") {
-            let Some(cluster) = self.cluster_config(node) else { continue };
+            let Some(cluster) = self.cluster_config(node, file) else { continue };
             if names.insert(Arc::clone(&cluster.name), clusters.len()).is_some() {
                 self.report.error(node.place, format!("there are two clusters `{}`", shown(&cluster.name)));
             }
@@ -39,13 +43,15 @@ impl Reader<'_> {
         (names, clusters)
     }
 
-    fn cluster_config(&mut self, node: &Node<'_>) -> Option<ClusterConfig> {
+    fn cluster_config(&mut self, node: &Node<'_>, file: &Arc<str>) -> Option<ClusterConfig> {
         self.pass(node, &["alt_stat_name", "metadata"]);
         self.pass_by(
             node,
             &[
                 ("dns_lookup_family", "addresses of both families are asked"),
                 ("respect_dns_ttl", "names are looked up again when their records expire"),
+                ("ring_hash_lb_config", "the ring is eddy's own"),
+                ("maglev_lb_config", "keys are spread over a ring"),
             ],
         );
         let Some(name) = self.word(node, "name") else {
@@ -77,12 +83,18 @@ impl Reader<'_> {
             None | Some("ROUND_ROBIN" | "0") => Balance::RoundRobin,
             Some("LEAST_REQUEST" | "1") => Balance::LeastRequest,
             Some("RANDOM" | "3") => Balance::Random,
+            Some("RING_HASH" | "2" | "MAGLEV" | "5") => Balance::Ring,
             Some(other) => {
                 let (message, place) = (format!("eddy has no `lb_policy: {}`", shown(other)), node.place);
-                self.report.objection(place, message).hint("it has ROUND_ROBIN, LEAST_REQUEST and RANDOM");
+                self.report
+                    .objection(place, message)
+                    .hint("it has ROUND_ROBIN, LEAST_REQUEST, RANDOM, RING_HASH and MAGLEV");
                 Balance::RoundRobin
             }
         };
+        if let Some(socket) = self.get(node, "transport_socket") {
+            cluster.tls = self.upstream_tls(socket, &cluster.endpoints, file);
+        }
         // Without `outlier_detection`, Envoy leaves no endpoint out.
         cluster.ejection.failures = 0;
         if let Some(detection) = self.get(node, "outlier_detection") {

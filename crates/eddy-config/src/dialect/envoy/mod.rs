@@ -7,6 +7,7 @@ mod action;
 mod api;
 mod bootstrap;
 mod edits;
+mod hash;
 mod matching;
 mod re2;
 mod reader;
@@ -18,6 +19,7 @@ mod template;
 mod tests;
 mod tls;
 mod tree;
+mod upstream_tls;
 mod whole;
 
 pub(crate) use re2::translated;

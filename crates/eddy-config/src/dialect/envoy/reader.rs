@@ -197,7 +197,6 @@ fn advice(name: &str) -> &'static str {
         "health_checks" | "healthChecks" => {
             "endpoints that fail are left out without being asked: see `outlier_detection`"
         }
-        "hash_policy" | "hashPolicy" => "leave it out, or balance by `RANDOM` or `LEAST_REQUEST`",
         "rds" | "vhds" | "scoped_routes" | "eds_cluster_config" | "dynamic_resources" => {
             "eddy takes routes and clusters from files: write them here"
         }

@@ -7,6 +7,7 @@ use eddy_http::FieldEdits;
 use eddy_route::{Dialect, HostPattern, Origin, PathForm, RouteTable, Rule, ValueMatch, ValueTest};
 
 use super::action::Levels;
+use super::hash::RouteKeys;
 use super::reader::{Reader, text};
 use crate::config::{Action, ActionKind, Redirect, RetryConfig, Share};
 use crate::problem::{Place, shown};
@@ -45,6 +46,8 @@ pub(super) struct Frame<'f> {
     /// The clusters by name; a route may name one that is not there where `may_add` says so.
     pub(super) clusters: &'f mut HashMap<Arc<str>, usize>,
     pub(super) may_add: bool,
+    /// What chooses among the endpoints of each cluster, as the routes to it say.
+    pub(super) keys: &'f mut RouteKeys,
     /// Actions before those of this configuration.
     pub(super) first_action: usize,
 }

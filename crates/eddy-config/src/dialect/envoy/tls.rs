@@ -1,4 +1,4 @@
-//! How a listener is served over TLS.
+//! How a listener is served over TLS, and what both sides say alike.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use eddy_tls::{TlsVersion, WrittenPath, WrittenPlace};
 
 use super::reader::Reader;
-use crate::problem::shown;
+use crate::problem::{Place, shown};
 use crate::tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
 use crate::yaml::Node;
 
@@ -23,25 +23,7 @@ impl Reader<'_> {
         };
         // Which of these protocols are spoken, the listener says.
         self.pass(common, &["alpn_protocols"]);
-        let mut certificates = Vec::new();
-        for certificate in self.list(common, "tls_certificates") {
-            let chain = self.file(certificate, "certificate_chain", file);
-            let key = self.file(certificate, "private_key", file);
-            let ocsp = self.file(certificate, "ocsp_staple", file);
-            match (chain, key) {
-                (Some(chain), Some(key)) => {
-                    certificates.push(CertificateFiles { chain, key, ocsp, hosts: None })
-                }
-                _ => {
-                    self.report
-                        .error(
-                            certificate.place,
-                            "a certificate has a `certificate_chain` and a `private_key`",
-                        )
-                        .hint("each is a file: `{filename: /etc/site.pem}`");
-                }
-            }
-        }
+        let certificates = self.certificates(common, file);
         if certificates.is_empty() {
             self.report
                 .error(common.place, "without a certificate nobody can be served over TLS")
@@ -67,7 +49,32 @@ impl Reader<'_> {
         })
     }
 
-    fn version_min(&mut self, node: &Node<'_>) -> TlsVersion {
+    /// The certificates and keys of a `CommonTlsContext`.
+    pub(super) fn certificates(&mut self, node: &Node<'_>, file: &Arc<str>) -> Vec<CertificateFiles> {
+        let mut certificates = Vec::new();
+        for certificate in self.list(node, "tls_certificates") {
+            let chain = self.file(certificate, "certificate_chain", file);
+            let key = self.file(certificate, "private_key", file);
+            let ocsp = self.file(certificate, "ocsp_staple", file);
+            match (chain, key) {
+                (Some(chain), Some(key)) => {
+                    certificates.push(CertificateFiles { chain, key, ocsp, hosts: None })
+                }
+                _ => {
+                    self.report
+                        .error(
+                            certificate.place,
+                            "a certificate has a `certificate_chain` and a `private_key`",
+                        )
+                        .hint("each is a file: `{filename: /etc/site.pem}`");
+                }
+            }
+        }
+        certificates
+    }
+
+    /// The least version of a `CommonTlsContext`.
+    pub(super) fn version_min(&mut self, node: &Node<'_>) -> TlsVersion {
         let Some(parameters) = self.get(node, "tls_params") else { return TlsVersion::default() };
         match self.text(parameters, "tls_maximum_protocol_version") {
             None | Some("TLS_AUTO" | "0" | "TLSv1_3" | "4") => {}
@@ -89,21 +96,17 @@ impl Reader<'_> {
     }
 
     /// The file that a `DataSource` names. A relative path is taken from where eddy runs, as Envoy does.
-    fn file(&mut self, node: &Node<'_>, name: &str, file: &Arc<str>) -> Option<WrittenPath> {
+    pub(super) fn file(&mut self, node: &Node<'_>, name: &str, file: &Arc<str>) -> Option<WrittenPath> {
         let source = self.get(node, name)?;
         let written = self.get(source, "filename")?;
         let path = self.word(source, "filename")?;
-        Some(WrittenPath {
-            path: PathBuf::from(path),
-            text: None,
-            place: WrittenPlace {
-                file: Arc::clone(file),
-                line: written.place.line,
-                column: written.place.column,
-                length: written.place.length,
-            },
-        })
+        Some(WrittenPath { path: PathBuf::from(path), text: None, place: written_place(written.place, file) })
     }
+}
+
+/// A place in a file, for problems that show later.
+pub(super) fn written_place(place: Place, file: &Arc<str>) -> WrittenPlace {
+    WrittenPlace { file: Arc::clone(file), line: place.line, column: place.column, length: place.length }
 }
 
 const DOWNSTREAM: &str = "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext";

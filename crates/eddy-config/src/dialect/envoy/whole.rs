@@ -7,6 +7,7 @@ use eddy_route::{RouteTable, Router};
 use eddy_upstream::ClusterConfig;
 
 use super::bootstrap::{BEGINNING, default_listener};
+use super::hash::{RouteKeys, give_keys};
 use super::reader::Reader;
 use super::routes::{Frame, Routes};
 use super::shape;
@@ -76,8 +77,13 @@ struct Whole {
 impl Whole {
     fn routes_alone(&mut self, root: &Node<'_>, reader: &mut Reader<'_>) {
         let mut names = HashMap::new();
-        let mut frame =
-            Frame { file: self.file.clone(), clusters: &mut names, may_add: true, first_action: 0 };
+        let mut frame = Frame {
+            file: self.file.clone(),
+            clusters: &mut names,
+            may_add: true,
+            keys: &mut RouteKeys::new(),
+            first_action: 0,
+        };
         let routes = reader.routes(root, &mut frame);
         self.add(routes, root, reader.report);
         let mut clusters: Vec<(Arc<str>, usize)> = names.into_iter().collect();
@@ -99,13 +105,15 @@ impl Whole {
             reader.report.error(root.place, "there are no `static_resources`");
             return;
         };
-        let (mut names, clusters) = reader.clusters(resources);
+        let (mut names, clusters) = reader.clusters(resources, &self.file);
         self.clusters = clusters;
+        let mut keys = RouteKeys::new();
         for manager in reader.listeners(resources, &self.file) {
             let mut frame = Frame {
                 file: self.file.clone(),
                 clusters: &mut names,
                 may_add: false,
+                keys: &mut keys,
                 first_action: self.actions.len(),
             };
             let mut routes = reader.routes(manager.routes, &mut frame);
@@ -114,6 +122,7 @@ impl Whole {
             self.add(routes, manager.routes, reader.report);
             self.listeners.push(ListenerConfig { serve: Serve::Routes(vec![table]), ..manager.config });
         }
+        give_keys(&mut self.clusters, &keys, reader.report);
         if self.listeners.is_empty() && !reader.report.has_errors() {
             reader.report.error(resources.place, "nothing to listen on: there are no `listeners`");
         }

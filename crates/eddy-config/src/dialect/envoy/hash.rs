@@ -1,0 +1,86 @@
+//! What of a request chooses among the endpoints of a cluster.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use eddy_upstream::{Balance, BalanceKey, ClusterConfig};
+
+use super::reader::{Reader, elements};
+use crate::problem::{Place, Report, shown};
+use crate::yaml::Node;
+
+/// The keys that routes give the clusters they name, by the cluster's index; a route without one gives none.
+pub(super) type RouteKeys = HashMap<usize, Vec<(Option<BalanceKey>, Place)>>;
+
+impl Reader<'_> {
+    /// The key of a route's `hash_policy`; what eddy does not have is noted.
+    pub(super) fn hash_key(&mut self, node: &Node<'_>) -> Option<BalanceKey> {
+        let list = self.get(node, "hash_policy")?;
+        let mut keys = Vec::new();
+        for policy in elements(list) {
+            // Where one key is all there is, nothing comes behind it.
+            self.pass(policy, &["terminal"]);
+            if let Some(header) = self.get(policy, "header") {
+                let name = self.word(header, "header_name").unwrap_or_default();
+                if name.is_empty() || name.starts_with(':') {
+                    self.report
+                        .objection(
+                            header.place,
+                            format!("`{}` is no field that eddy balances by", shown(name)),
+                        )
+                        .hint("name a field of the request");
+                    continue;
+                }
+                keys.push(BalanceKey::Header(name.to_ascii_lowercase().into()));
+            } else if let Some(cookie) = self.get(policy, "cookie") {
+                let name: Arc<str> = self.word(cookie, "name").unwrap_or_default().into();
+                self.pass(cookie, &["path"]);
+                if self.get(cookie, "ttl").is_some() {
+                    self.report
+                        .objection(cookie.place, "eddy gives clients no cookie to be balanced by")
+                        .hint("leave `ttl` out: the endpoint's own cookie counts");
+                }
+                keys.push(BalanceKey::Cookie(name));
+            } else if let Some(properties) = self.get(policy, "connection_properties")
+                && self.is_true(properties, "source_ip")
+            {
+                keys.push(BalanceKey::Address);
+            } else {
+                self.report
+                    .objection(policy.place, "eddy balances by a field, a cookie or the client's address")
+                    .hint("write `header`, `cookie` or `connection_properties: {source_ip: true}`");
+            }
+        }
+        if keys.len() > 1 {
+            self.report
+                .objection(list.place, "eddy balances by one key, and these are put together")
+                .hint("leave one of them");
+        }
+        keys.into_iter().next()
+    }
+}
+
+/// Gives clusters that are balanced by a key the one that their routes name.
+pub(super) fn give_keys(clusters: &mut [ClusterConfig], keys: &RouteKeys, report: &mut Report) {
+    for (index, cluster) in clusters.iter_mut().enumerate() {
+        if cluster.balance != Balance::Ring {
+            continue;
+        }
+        let own = keys.get(&index).map(Vec::as_slice).unwrap_or_default();
+        let first = own.iter().find_map(|(key, _)| key.as_ref());
+        let other = own.iter().find(|(key, _)| key.as_ref() != first);
+        if let Some((_, place)) = other.filter(|_| first.is_some()) {
+            report
+                .objection(
+                    *place,
+                    format!("another route has requests to `{}` balanced by another key, or this one by none", shown(&cluster.name)),
+                )
+                .hint("in eddy the key belongs to the cluster: write the same `hash_policy`, or define another cluster");
+        }
+        cluster.key = first.cloned();
+        if cluster.key.is_none() {
+            // Envoy draws an endpoint for requests that have no key.
+            cluster.balance = Balance::Random;
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! How the endpoints of a cluster are spoken to over TLS.
+//!
+//! Envoy checks nothing of an endpoint's certificate where no authority is named, and no name where none is given to match;
+//! eddy does the same, and warns.
+
+use std::sync::Arc;
+
+use eddy_tls::{ServerCheck, is_server_name};
+use eddy_upstream::{ClusterTlsConfig, EndpointAddress, EndpointConfig, IdentityFiles};
+
+use super::reader::Reader;
+use super::tls::written_place;
+use crate::problem::{Place, shown};
+use crate::yaml::Node;
+
+impl Reader<'_> {
+    /// The `transport_socket` of a cluster; `None` if it is cleartext, or none that eddy has, which was noted.
+    pub(super) fn upstream_tls(
+        &mut self,
+        node: &Node<'_>,
+        endpoints: &[EndpointConfig],
+        file: &Arc<str>,
+    ) -> Option<ClusterTlsConfig> {
+        self.pass(node, &["name"]);
+        let (config, kind) =
+            self.get(node, "typed_config").and_then(|config| self.typed(config, &[UPSTREAM, CLEARTEXT]))?;
+        if kind == 1 {
+            return None;
+        }
+        self.pass(config, &["max_session_keys", "enforce_rsa_key_usage"]);
+        self.pass_by(config, &[("allow_renegotiation", "connections are never negotiated anew")]);
+        let mut tls = ClusterTlsConfig::new(written_place(node.place, file));
+        let written = self.word(config, "sni").map(str::to_ascii_lowercase);
+        let is_of_host = self.is_true(config, "auto_host_sni");
+        let checks_sent = self.is_true(config, "auto_sni_san_validation");
+        let name = written.clone().filter(|_| !is_of_host);
+        tls.sends_name = is_of_host || name.is_some();
+        tls.server_name = name.as_deref().map(Arc::from);
+        let common = self.get(config, "common_tls_context");
+        let mut names = Vec::new();
+        if let Some(common) = common {
+            // Which of these protocols are spoken, the cluster says.
+            self.pass(common, &["alpn_protocols"]);
+            tls.version_min = self.version_min(common);
+            let mut certificates = self.certificates(common, file).into_iter();
+            tls.identity = certificates.next().map(|own| IdentityFiles { chain: own.chain, key: own.key });
+            if certificates.next().is_some() {
+                self.report
+                    .objection(common.place, "eddy shows endpoints one certificate")
+                    .hint("leave one of `tls_certificates`");
+            }
+        }
+        let context = common.and_then(|common| self.get(common, "validation_context"));
+        let mut is_checked = false;
+        if let Some(context) = context {
+            tls.authorities = self.file(context, "trusted_ca", file);
+            // Those of the machine are what holds where no others are named.
+            let has_machine = self.get(context, "system_root_certs").is_some();
+            let takes_all =
+                matches!(self.text(context, "trust_chain_verification"), Some("ACCEPT_UNTRUSTED" | "1"));
+            is_checked = (tls.authorities.is_some() || has_machine) && !takes_all;
+            names = self.names_to_match(context);
+        }
+        let place = context.map_or(node.place, |context| context.place);
+        tls.check = match (is_checked, checks_sent || !names.is_empty()) {
+            (true, true) => ServerCheck::Full,
+            (true, false) => {
+                self.report
+                    .warning(place, "whatever name an endpoint's certificate is for, it is taken")
+                    .hint("say with `match_typed_subject_alt_names` or `auto_sni_san_validation` what it has to be for");
+                ServerCheck::Authority
+            }
+            (false, _) => {
+                self.report
+                    .warning(place, "nobody checks who the endpoints are: whoever stands in between can read and change everything")
+                    .hint("name the authorities: `validation_context: {trusted_ca: {filename: /etc/ssl/certs/ca-certificates.crt}}`");
+                ServerCheck::Nothing
+            }
+        };
+        if tls.check == ServerCheck::Full && !checks_sent {
+            self.take_name(&mut tls, &names, is_of_host, place);
+        }
+        self.check_endpoint_names(&mut tls, endpoints, place);
+        Some(tls)
+    }
+
+    /// The names of which a certificate has to be for one; what eddy does not have is noted.
+    fn names_to_match(&mut self, context: &Node<'_>) -> Vec<(String, Place)> {
+        let mut names = Vec::new();
+        for matcher in self.list(context, "match_typed_subject_alt_names") {
+            let kind = self.text(matcher, "san_type");
+            if !matches!(kind, Some("DNS" | "2" | "IP_ADDRESS" | "4")) {
+                self.report
+                    .objection(matcher.place, "eddy looks for hosts and addresses alone in certificates")
+                    .hint("write `san_type: DNS`");
+            }
+            if let Some(test) = self.get(matcher, "matcher") {
+                names.extend(self.exact_name(test));
+            }
+        }
+        for test in self.list(context, "match_subject_alt_names") {
+            names.extend(self.exact_name(test));
+        }
+        names
+    }
+
+    fn exact_name(&mut self, test: &Node<'_>) -> Option<(String, Place)> {
+        self.pass(test, &["ignore_case"]);
+        let name = self.word(test, "exact").map(str::to_ascii_lowercase);
+        match name.filter(|name| is_server_name(name)) {
+            Some(name) => Some((name, test.place)),
+            None => {
+                self.report
+                    .objection(
+                        test.place,
+                        "eddy checks that a certificate is for one name, which has to be written out",
+                    )
+                    .hint("write `exact` with a host or an address");
+                None
+            }
+        }
+    }
+
+    /// Has endpoints show a certificate for the name that is to be matched, which is the name that they are asked for.
+    fn take_name(
+        &mut self,
+        tls: &mut ClusterTlsConfig,
+        names: &[(String, Place)],
+        is_of_host: bool,
+        place: Place,
+    ) {
+        let [(name, _)] = names else {
+            self.report
+                .objection(place, "eddy checks that a certificate is for one name, not for one of several")
+                .hint("leave one of them");
+            return;
+        };
+        let is_other = tls.server_name.as_deref().is_some_and(|sent| sent != name);
+        if is_other || is_of_host {
+            self.report
+                .objection(
+                    place,
+                    format!(
+                        "eddy checks the name that endpoints are asked for, and not `{}` instead",
+                        shown(name)
+                    ),
+                )
+                .hint(format!("write `sni: {}`", shown(name)));
+        }
+        tls.server_name = Some(name.as_str().into());
+    }
+
+    /// Gives endpoints that have no name of their own one to be asked for, where none is checked; else notes them.
+    fn check_endpoint_names(
+        &mut self,
+        tls: &mut ClusterTlsConfig,
+        endpoints: &[EndpointConfig],
+        place: Place,
+    ) {
+        let is_nameless = |endpoint: &EndpointConfig| match &endpoint.address {
+            EndpointAddress::Unix(_) => true,
+            EndpointAddress::Name { host, .. } => !is_server_name(host),
+            EndpointAddress::Socket(_) => false,
+        };
+        if tls.server_name.is_some() || !endpoints.iter().any(is_nameless) {
+            return;
+        }
+        if tls.check == ServerCheck::Full {
+            self.report
+                .error(place, "no certificate can be for an endpoint without a name")
+                .hint("say with `sni` what its certificate is for");
+        }
+        tls.server_name = Some("localhost".into());
+        tls.sends_name = false;
+    }
+}
+
+const UPSTREAM: &str = "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext";
+const CLEARTEXT: &str = "envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer";
