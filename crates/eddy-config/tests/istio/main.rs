@@ -7,6 +7,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
 #![expect(clippy::print_stdout, reason = "a test says what it compared")]
 
+#[path = "../kubernetes/certificate.rs"]
+mod certificate;
 mod draw;
 mod eddy;
 mod examples;
@@ -18,6 +20,7 @@ mod messages;
 mod order;
 #[path = "../nginx/recorded.rs"]
 mod recorded;
+mod secure;
 
 use std::collections::BTreeMap;
 

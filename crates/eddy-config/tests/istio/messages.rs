@@ -49,7 +49,15 @@ fn what_eddy_does_not_have_is_refused_by_name_and_passed_over_where_leniency_is_
             gateway(
                 "{port: {number: 443, protocol: HTTPS}, hosts: ['*'], tls: {mode: SIMPLE, credentialName: a}}",
             ),
-            "no certificates from these manifests",
+            "there is no Secret `default/a`",
+        ),
+        (
+            gateway("{port: {number: 443, protocol: HTTPS}, hosts: ['*'], tls: {mode: PASSTHROUGH}}"),
+            "of mode `PASSTHROUGH`",
+        ),
+        (
+            gateway("{port: {number: 443, protocol: TLS}, hosts: ['*'], tls: {mode: PASSTHROUGH}}"),
+            "serves no `TLS`",
         ),
         (gateway("{port: {number: 3306, protocol: TCP}, hosts: ['*']}"), "serves no `TCP`"),
         (

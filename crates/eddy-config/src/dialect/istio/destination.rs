@@ -9,7 +9,7 @@ use super::spec::DestinationSpec;
 use super::subset::{DestinationRules, Subset, read_rules};
 use crate::check::Draft;
 use crate::dialect::kubernetes::{ApiText, Backend, Manifests, PortOrName, Unresolved};
-use crate::problem::{Place, Report, shown};
+use crate::problem::{Place, Report, SourceText, shown};
 use crate::read::At;
 use crate::value::ObjectName;
 
@@ -32,9 +32,13 @@ struct Wanted<'w> {
 
 impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
     /// Reads ServiceEntries and DestinationRules; what is wrong with them goes to `report`.
-    pub(super) fn read(manifests: &'m Manifests<'o, 't>, report: &mut Report) -> Self {
+    pub(super) fn read(
+        manifests: &'m Manifests<'o, 't>,
+        sources: &[SourceText],
+        report: &mut Report,
+    ) -> Self {
         let entries = read_entries(manifests.objects, report);
-        Self { manifests, entries, rules: read_rules(manifests.objects, report) }
+        Self { manifests, entries, rules: read_rules(manifests, sources, report) }
     }
 
     /// The cluster of a destination; none where there is no such thing, which is noted.
@@ -100,10 +104,11 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
                 return None;
             }
         };
-        let mut balance = self.rules.balance(wanted.host);
-        if let Some(written) = wanted.subset {
-            let subset = self.subset(wanted, written, report)?;
-            balance = subset.balance.unwrap_or(balance);
+        let subset = match wanted.subset {
+            Some(written) => Some((self.subset(wanted, written, report)?, written)),
+            None => None,
+        };
+        if let Some((subset, written)) = subset {
             let known = self.manifests.backends.find_labelled(service, &port, &subset.labels);
             backend = match known {
                 Some(endpoints) => Backend {
@@ -116,7 +121,7 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
                 None => self.by_name(service, subset, &port, written.place, report).unwrap_or(backend),
             };
         }
-        backend.cluster.balance = balance;
+        self.rules.apply(wanted.host, subset.map(|(subset, _)| subset), &mut backend.cluster);
         Some(self.manifests.add(backend, draft, report))
     }
 
@@ -147,7 +152,6 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
     }
 
     fn entry(&self, wanted: &Wanted<'_>, draft: &mut Draft<'_, '_>, report: &mut Report) -> Option<usize> {
-        let mut balance = self.rules.balance(wanted.host);
         let subset = match wanted.subset {
             Some(written) => Some(self.subset(wanted, written, report)?),
             None => None,
@@ -160,14 +164,13 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
         };
         if let Some(subset) = subset {
             cluster.name = format!("{}/{}", cluster.name, subset.name).into();
-            balance = subset.balance.unwrap_or(balance);
         }
         if cluster.endpoints.is_empty() {
             report
                 .warning(wanted.place, format!("no endpoints are known of `{}`", shown(&cluster.name)))
                 .hint(ANSWERED_503);
         }
-        cluster.balance = balance;
+        self.rules.apply(wanted.host, subset, &mut cluster);
         Some(draft.cluster(cluster, wanted.place))
     }
 

@@ -1,9 +1,11 @@
 //! Gateways: ports, and the hosts that VirtualServices can have there.
 
+use super::credentials::Credentials;
+use super::server_tls::ServerTls;
 use super::spec::{GatewaySpec, ServerSpec};
 use super::subset::{LabelPair, pairs};
-use crate::dialect::kubernetes::Object;
-use crate::problem::{Place, Report, shown};
+use crate::dialect::kubernetes::{Object, Secrets};
+use crate::problem::{Place, Report, SourceText, shown};
 use crate::read::At;
 use crate::value::ObjectName;
 
@@ -19,6 +21,8 @@ pub(super) struct Server {
     pub(super) hosts: Vec<ServerHost>,
     /// Whether requests are redirected to `https`.
     pub(super) redirects_to_https: bool,
+    /// What is shown to clients, where they come over TLS.
+    pub(super) tls: Option<ServerTls>,
     pub(super) place: Place,
 }
 
@@ -32,39 +36,36 @@ pub(super) struct ServerHost {
 }
 
 /// The servers of a Gateway that eddy has; what is wrong with it goes to `report`.
-pub(super) fn read_gateway(object: &Object<'_>, report: &mut Report) -> Vec<Server> {
+pub(super) fn read_gateway(
+    object: &Object<'_>,
+    secrets: &Secrets,
+    sources: &[SourceText],
+    report: &mut Report,
+) -> Vec<Server> {
     let Some(spec) = object.needed_part::<GatewaySpec>("spec", report) else { return Vec::new() };
     let gateway = ObjectName::of(&object.metadata);
+    let credentials = Credentials { secrets, sources, namespace: &object.metadata.namespace };
     let mut selector = pairs(spec.value.selector.as_ref());
     selector.sort();
     let servers = spec.value.servers.into_iter().flat_map(|servers| servers.value);
-    servers.filter_map(|server| read_server(server, &gateway, &selector, report)).collect()
+    servers.filter_map(|server| read_server(server, &gateway, &selector, credentials, report)).collect()
 }
 
 fn read_server(
     server: At<ServerSpec>,
     gateway: &ObjectName,
     selector: &[LabelPair],
+    credentials: Credentials<'_>,
     report: &mut Report,
 ) -> Option<Server> {
     let At { value: ServerSpec { port, hosts, tls }, place } = server;
     let port = port?.value;
     let protocol = port.protocol?;
-    match &*protocol.value.0.to_ascii_uppercase() {
+    let is_secure = match &*protocol.value.0.to_ascii_uppercase() {
         // Clients of either version are served at one port.
-        "HTTP" | "HTTP2" | "GRPC" => {}
-        "HTTPS" | "TLS" => {
-            report
-                .objection(
-                    protocol.place,
-                    "eddy takes no certificates from these manifests: nobody would answer at this port",
-                )
-                .hint(
-                    "end TLS in front of eddy and write `HTTP`, or give `--lenient` to leave this port out",
-                );
-            return None;
-        }
-        "TCP" | "MONGO" => {
+        "HTTP" | "HTTP2" | "GRPC" => false,
+        "HTTPS" => true,
+        "TCP" | "TLS" | "MONGO" => {
             report
                 .objection(
                     protocol.place,
@@ -78,15 +79,23 @@ fn read_server(
             report.error(protocol.place, message);
             return None;
         }
-    }
-    let hosts =
-        hosts?.value.into_iter().filter_map(|host| read_host(&host.value.0, host.place, gateway, report));
+    };
+    let hosts: Vec<ServerHost> = hosts?
+        .value
+        .into_iter()
+        .filter_map(|host| read_host(&host.value.0, host.place, gateway, report))
+        .collect();
+    let own =
+        if is_secure { Some(credentials.server_tls(tls.as_ref(), &hosts, place, report)?) } else { None };
+    let is_redirecting = tls.and_then(|tls| tls.value.https_redirect).is_some_and(|flag| flag.value);
     Some(Server {
         gateway: gateway.clone(),
         selector: selector.to_vec(),
         port: port.number?.value.to_u16(),
-        hosts: hosts.collect(),
-        redirects_to_https: tls.and_then(|tls| tls.value.https_redirect).is_some_and(|flag| flag.value),
+        hosts,
+        // Who comes over TLS is there already.
+        redirects_to_https: is_redirecting && own.is_none(),
+        tls: own,
         place,
     })
 }

@@ -6,6 +6,7 @@
 
 mod action;
 mod answer;
+mod credentials;
 mod delegate;
 mod destination;
 mod edits;
@@ -13,9 +14,11 @@ mod entry;
 mod gateway;
 mod policy;
 mod rule;
+mod server_tls;
 mod service;
 mod spec;
 mod subset;
+mod upstream_tls;
 mod value;
 mod whole;
 

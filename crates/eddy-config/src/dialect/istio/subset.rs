@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use eddy_upstream::Balance;
+use eddy_upstream::{Balance, BalanceKey, ClusterConfig, ClusterTlsConfig};
 
+use super::credentials::Credentials;
 use super::destination::{DEFAULT_BALANCE, full_name};
 use super::gateway::GROUP;
-use super::spec::{DestinationRuleSpec, Labels, PolicySpec, SubsetSpec};
-use crate::dialect::kubernetes::{Object, Objects};
-use crate::problem::{Place, Report, shown};
+use super::spec::{DestinationRuleSpec, HashSpec, Labels, PolicySpec, SubsetSpec};
+use crate::dialect::kubernetes::{Manifests, Object};
+use crate::problem::{Place, Report, SourceText, shown};
 use crate::read::At;
 
 /// A label and its value.
@@ -22,8 +23,22 @@ pub(super) struct DestinationRules(HashMap<String, DestinationRule>);
 /// What all DestinationRules of a host say.
 #[derive(Debug, Default)]
 struct DestinationRule {
-    balance: Option<Balance>,
+    policy: Policy,
     subsets: Vec<Subset>,
+}
+
+/// How endpoints are used, as far as a policy says.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Policy {
+    balance: Option<Choice>,
+    tls: Option<ClusterTlsConfig>,
+}
+
+/// Which endpoint is asked.
+#[derive(Clone, Debug)]
+struct Choice {
+    balance: Balance,
+    key: Option<BalanceKey>,
 }
 
 /// A part of the endpoints of a host.
@@ -31,13 +46,18 @@ struct DestinationRule {
 pub(super) struct Subset {
     pub(super) name: Arc<str>,
     pub(super) labels: Vec<LabelPair>,
-    pub(super) balance: Option<Balance>,
+    policy: Policy,
 }
 
 impl DestinationRules {
-    /// Which endpoint of a host is asked.
-    pub(super) fn balance(&self, host: &str) -> Balance {
-        self.of(host).and_then(|rule| rule.balance).unwrap_or(DEFAULT_BALANCE)
+    /// Has a cluster use the endpoints of a host, or of a subset of it, as the rules say; what a subset says goes first.
+    pub(super) fn apply(&self, host: &str, subset: Option<&Subset>, cluster: &mut ClusterConfig) {
+        let policies =
+            || subset.map(|subset| &subset.policy).into_iter().chain(self.of(host).map(|rule| &rule.policy));
+        let choice = policies().find_map(|policy| policy.balance.clone());
+        cluster.balance = choice.as_ref().map_or(DEFAULT_BALANCE, |choice| choice.balance);
+        cluster.key = choice.and_then(|choice| choice.key);
+        cluster.tls = policies().find_map(|policy| policy.tls.clone());
     }
 
     /// A subset of a host.
@@ -54,21 +74,35 @@ impl DestinationRules {
 }
 
 /// Reads all DestinationRules; those of one host are joined, and of what two say the first counts.
-pub(super) fn read_rules(objects: &Objects<'_>, report: &mut Report) -> DestinationRules {
+pub(super) fn read_rules(
+    manifests: &Manifests<'_, '_>,
+    sources: &[SourceText],
+    report: &mut Report,
+) -> DestinationRules {
     let mut rules = DestinationRules::default();
-    for object in objects.of(GROUP, "DestinationRule") {
-        read_rule(object, &mut rules, report);
+    for object in manifests.objects.of(GROUP, "DestinationRule") {
+        let credentials =
+            Credentials { secrets: &manifests.secrets, sources, namespace: &object.metadata.namespace };
+        read_rule(object, credentials, &mut rules, report);
     }
     rules
 }
 
-fn read_rule(object: &Object<'_>, rules: &mut DestinationRules, report: &mut Report) {
+fn read_rule(
+    object: &Object<'_>,
+    credentials: Credentials<'_>,
+    rules: &mut DestinationRules,
+    report: &mut Report,
+) {
     let Some(spec) = object.needed_part::<DestinationRuleSpec>("spec", report) else { return };
     let DestinationRuleSpec { host, policy, subsets } = spec.value;
     let Some(host) = host else { return };
-    let rule = rules.0.entry(full_name(&host.value.0, &object.metadata.namespace)).or_default();
-    let balance = policy.as_ref().and_then(|policy| balance_of(policy, report));
-    rule.balance = rule.balance.or(balance);
+    let host = full_name(&host.value.0, &object.metadata.namespace);
+    let own =
+        policy.as_ref().map(|policy| read_policy(policy, &host, credentials, report)).unwrap_or_default();
+    let rule = rules.0.entry(host.clone()).or_default();
+    rule.policy.balance = rule.policy.balance.take().or(own.balance);
+    rule.policy.tls = rule.policy.tls.take().or(own.tls);
     for At { value: SubsetSpec { name, labels, policy }, place } in
         subsets.into_iter().flat_map(|list| list.value)
     {
@@ -77,8 +111,9 @@ fn read_rule(object: &Object<'_>, rules: &mut DestinationRules, report: &mut Rep
             note_twice(&before.name, place, report);
             continue;
         }
-        let balance = policy.as_ref().and_then(|policy| balance_of(policy, report));
-        rule.subsets.push(Subset { name: name.value.0, labels: pairs(labels.as_ref()), balance });
+        let policy =
+            policy.as_ref().map(|policy| read_policy(policy, &host, credentials, report)).unwrap_or_default();
+        rule.subsets.push(Subset { name: name.value.0, labels: pairs(labels.as_ref()), policy });
     }
 }
 
@@ -101,18 +136,14 @@ pub(super) fn has_labels(there: &[LabelPair], wanted: &[LabelPair]) -> bool {
     wanted.iter().all(|label| there.contains(label))
 }
 
-/// Which endpoint is asked by a policy, if it says so; what eddy does otherwise goes to `report`.
-fn balance_of(policy: &At<PolicySpec>, report: &mut Report) -> Option<Balance> {
+/// What a policy says; what eddy does otherwise goes to `report`.
+fn read_policy(
+    policy: &At<PolicySpec>,
+    host: &str,
+    credentials: Credentials<'_>,
+    report: &mut Report,
+) -> Policy {
     let PolicySpec { balancer, tls, pool, ejection } = &policy.value;
-    let mode = tls.as_ref().and_then(|tls| tls.value.mode.as_ref());
-    if let Some(mode) = mode.filter(|mode| !matches!(&*mode.value.0, "DISABLE" | "ISTIO_MUTUAL")) {
-        report.objection(mode.place, "eddy takes no TLS towards endpoints from manifests").hint(
-            "write the cluster with its `tls` into eddy.yaml; with `--lenient` eddy speaks without TLS",
-        );
-    }
-    if let Some(mode) = mode.filter(|mode| &*mode.value.0 == "ISTIO_MUTUAL") {
-        report.warning(mode.place, "eddy is not in the mesh: it speaks to these endpoints without TLS");
-    }
     let others =
         [("connectionPool", "pool"), ("outlierDetection", "ejection")].into_iter().zip([pool, ejection]);
     for ((key, own), place) in others.filter_map(|(names, part)| Some((names, part.as_ref()?.place))) {
@@ -120,8 +151,11 @@ fn balance_of(policy: &At<PolicySpec>, report: &mut Report) -> Option<Balance> {
             .warning(place, format!("eddy has limits of its own, and takes no `{key}` from manifests"))
             .hint(format!("write the cluster with its `{own}` into eddy.yaml"));
     }
-    let simple = balancer.as_ref()?.value.simple.as_ref()?;
-    match &*simple.value.0 {
+    let tls = tls.as_ref().and_then(|tls| credentials.upstream_tls(tls, host, report));
+    let Some(At { value: balancer, .. }) = balancer else { return Policy { balance: None, tls } };
+    let hash = balancer.hash.as_ref().and_then(|hash| key_of(hash, report));
+    let keyed = hash.map(|key| Choice { balance: Balance::Ring, key: Some(key) });
+    let simple = balancer.simple.as_ref().and_then(|simple| match &*simple.value.0 {
         "UNSPECIFIED" => None,
         "LEAST_REQUEST" | "LEAST_CONN" => Some(Balance::LeastRequest),
         "ROUND_ROBIN" => Some(Balance::RoundRobin),
@@ -132,5 +166,30 @@ fn balance_of(policy: &At<PolicySpec>, report: &mut Report) -> Option<Balance> {
                 .hint("write `LEAST_REQUEST`, `ROUND_ROBIN` or `RANDOM`");
             None
         }
+    });
+    let balance = keyed.or_else(|| simple.map(|balance| Choice { balance, key: None }));
+    Policy { balance, tls }
+}
+
+/// The key of a consistent hash; what eddy does not have goes to `report`.
+fn key_of(hash: &At<HashSpec>, report: &mut Report) -> Option<BalanceKey> {
+    let HashSpec { header, cookie, address } = &hash.value;
+    let header = header.as_ref().map(|header| BalanceKey::Header(header.value.0.to_ascii_lowercase().into()));
+    let cookie = cookie.as_ref().and_then(|cookie| {
+        if let Some(ttl) = &cookie.value.ttl {
+            report
+                .objection(ttl.place, "eddy gives clients no cookie to be balanced by")
+                .hint("the endpoint's own cookie counts: give `--lenient`, and requests without one go to endpoints in turn");
+        }
+        cookie.value.name.as_ref().map(|name| BalanceKey::Cookie(name.value.0.clone()))
+    });
+    let address = address.as_ref().filter(|address| address.value).map(|_| BalanceKey::Address);
+    let mut keys = [header, cookie, address].into_iter().flatten();
+    let (first, second) = (keys.next(), keys.next());
+    if first.is_none() || second.is_some() {
+        report
+            .error(hash.place, "a consistent hash goes by one key")
+            .hint("write one of `httpHeaderName`, `httpCookie` and `useSourceIp: true`");
     }
+    first
 }

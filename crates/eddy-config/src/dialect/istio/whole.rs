@@ -11,6 +11,7 @@ use super::delegate::unite_delegates;
 use super::destination::Destinations;
 use super::gateway::{GROUP, Server, intersection, read_gateway};
 use super::rule::{host_pattern, is_catch_all, is_for, rule_of};
+use super::server_tls::listener_tls;
 use super::service::{VirtualService, read_service};
 use crate::check::{Draft, RulePlaces};
 use crate::config::{Action, ActionKind, ListenAddress};
@@ -25,8 +26,11 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
         let metadata = &gateway.metadata;
         (metadata.created, metadata.name.clone(), metadata.namespace.clone())
     });
-    let servers: Vec<Server> =
-        gateways.into_iter().flat_map(|gateway| read_gateway(gateway, report)).collect();
+    let sources = draft.sources;
+    let servers: Vec<Server> = gateways
+        .into_iter()
+        .flat_map(|gateway| read_gateway(gateway, &manifests.secrets, sources, report))
+        .collect();
     let services = manifests.objects.of(GROUP, "VirtualService");
     let mut services: Vec<VirtualService> = services.map(|service| read_service(service, report)).collect();
     // Oldest first, then by name before namespace: so Istio puts them.
@@ -34,7 +38,7 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
         (a.created, &a.name.name, &a.name.namespace).cmp(&(b.created, &b.name.name, &b.name.namespace))
     });
     let services = unite_delegates(services, report);
-    let destinations = Destinations::read(manifests, report);
+    let destinations = Destinations::read(manifests, sources, report);
     note_unbound(&services, &servers, report);
     let mut by_address: BTreeMap<ListenAddress, Vec<&Server>> = BTreeMap::new();
     for server in &servers {
@@ -57,7 +61,11 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
         table.rules = rules;
         let table = draft.table(table, places);
         let place = servers.first().map_or_else(Place::default, |server| server.place);
-        draft.serve(address.to_string().into(), &address, table, place, report);
+        let listener = address.to_string().into();
+        match listener_tls(&servers, report) {
+            Some(tls) => draft.serve_tls(listener, &address, table, tls, place, report),
+            None => draft.serve(listener, &address, table, place, report),
+        }
         draft.normalise(&address, table, NORMALISER);
         for filter in [filters.cors, filters.fault].into_iter().flatten() {
             draft.use_filter(&address, filter);

@@ -1,4 +1,4 @@
-//! Secrets: certificates and their keys.
+//! Secrets: certificates, their keys, and authorities.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -26,6 +26,7 @@ pub(crate) struct Secrets {
 struct Secret {
     chain: Option<InlineText>,
     key: Option<InlineText>,
+    authorities: Option<InlineText>,
     place: Place,
 }
 
@@ -78,6 +79,15 @@ impl Secrets {
     }
 }
 
+impl Secrets {
+    /// The authorities that a Secret holds, if it does.
+    pub(crate) fn authorities(&self, name: &ObjectName, sources: &[SourceText]) -> Option<WrittenPath> {
+        let secret = self.known.get(name)?;
+        let content = secret.authorities.clone()?;
+        Some(secret.written(name, AUTHORITIES, content, sources))
+    }
+}
+
 impl SecretFault {
     /// The fault with the Secret's name.
     pub(crate) fn told(&self, name: &ObjectName) -> String {
@@ -94,7 +104,7 @@ impl SecretFault {
 impl Secret {
     fn read(object: &Object<'_>, report: &mut Report) -> Self {
         object.part::<ApiText>("type", report);
-        let mut secret = Self { chain: None, key: None, place: object.metadata.place };
+        let mut secret = Self { chain: None, key: None, authorities: None, place: object.metadata.place };
         // What stands in `stringData` goes before `data`, as an API server writes it there.
         let encoded = object.part::<Named<Label, Encoded>>("data", report);
         for entry in encoded.into_iter().flat_map(|data| data.value.0) {
@@ -111,6 +121,7 @@ impl Secret {
         match part {
             CHAIN => self.chain = content,
             KEY => self.key = content,
+            AUTHORITIES | OTHER_AUTHORITIES => self.authorities = content,
             _ => {}
         }
     }
@@ -182,3 +193,6 @@ impl Value for Plain {
 
 const CHAIN: &str = "tls.crt";
 const KEY: &str = "tls.key";
+const AUTHORITIES: &str = "ca.crt";
+/// What Istio calls them, too.
+const OTHER_AUTHORITIES: &str = "cacert";

@@ -98,8 +98,34 @@ object! {
     BalancerSpec as "a load balancer" {
         /// One of the names of Istio.
         optional simple "simple": ApiText;
+        /// A key of the request instead.
+        optional hash "consistentHash": HashSpec;
         passed "warmup" "warmupDurationSecs" "localityLbSetting";
-        refused "consistentHash" "no key of a request chooses among endpoints of manifests";
+    }
+}
+
+object! {
+    /// What of a request chooses among endpoints.
+    HashSpec as "a consistent hash" {
+        /// The first value of a field.
+        optional header "httpHeaderName": ApiText;
+        /// A cookie.
+        optional cookie "httpCookie": HashCookieSpec;
+        /// The client's address.
+        optional address "useSourceIp": bool;
+        passed "ringHash" "maglev" "minimumRingSize";
+        refused "httpQueryParameterName" "eddy balances by a field, a cookie or the client's address";
+    }
+}
+
+object! {
+    /// A cookie that chooses among endpoints.
+    HashCookieSpec as "a cookie" {
+        /// Its name.
+        required name "name": ApiText;
+        /// How long one lasts that the proxy gives.
+        optional ttl "ttl": ApiText;
+        passed "path" "attributes";
     }
 }
 
@@ -108,7 +134,20 @@ object! {
     ClientTlsSpec as "`tls` of a traffic policy" {
         /// What is done.
         required mode "mode": ApiText;
-        passed "clientCertificate" "privateKey" "caCertificates" "credentialName" "subjectAltNames" "sni"
-            "insecureSkipVerify" "caCrl";
+        /// The file of eddy's own chain.
+        optional chain "clientCertificate": ApiText;
+        /// The file of its key.
+        optional key "privateKey": ApiText;
+        /// The file of the authorities; `system` for those of the machine.
+        optional authorities "caCertificates": ApiText;
+        /// The Secret that has all three.
+        optional secret "credentialName": ApiText;
+        /// What certificates have to be for.
+        optional names "subjectAltNames": Vec<At<ApiText>>;
+        /// What endpoints are asked for.
+        optional server_name "sni": ApiText;
+        /// Whether certificates are taken as they are.
+        optional takes_all "insecureSkipVerify": bool;
+        refused "caCrl" "eddy reads no lists of revoked certificates: they would be taken";
     }
 }

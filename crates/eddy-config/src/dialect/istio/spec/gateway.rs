@@ -44,8 +44,28 @@ object! {
     ServerTlsSpec as "`tls` of a Gateway" {
         /// Whether requests without TLS are redirected.
         optional https_redirect "httpsRedirect": bool;
-        passed "mode" "serverCertificate" "privateKey" "caCertificates" "credentialName" "credentialNames" "subjectAltNames"
-            "verifyCertificateSpki" "verifyCertificateHash" "minProtocolVersion" "maxProtocolVersion" "cipherSuites"
-            "caCrl" "tlsCertificates" "caCertCredentialName";
+        /// Whether it ends here, and whether clients show certificates.
+        optional mode "mode": ApiText;
+        /// The Secret of the certificate and key.
+        optional secret "credentialName": ApiText;
+        /// The Secrets of several.
+        optional secrets "credentialNames": Vec<At<ApiText>>;
+        /// The file of the chain.
+        optional chain "serverCertificate": ApiText;
+        /// The file of the key.
+        optional key "privateKey": ApiText;
+        /// The file of the authorities of clients.
+        optional authorities "caCertificates": ApiText;
+        /// The least version.
+        optional version_min "minProtocolVersion": ApiText;
+        /// The highest version.
+        optional version_max "maxProtocolVersion": ApiText;
+        passed "cipherSuites";
+        refused "subjectAltNames" "every certificate that an authority has issued for clients is taken";
+        refused "verifyCertificateSpki" "certificates of clients are checked by their authority";
+        refused "verifyCertificateHash" "certificates of clients are checked by their authority";
+        refused "caCrl" "eddy reads no lists of revoked certificates: they would be taken";
+        refused "tlsCertificates" "name Secrets with `credentialNames`";
+        refused "caCertCredentialName" "put `ca.crt` into the Secret `NAME-cacert`, or into that of the certificate";
     }
 }

@@ -6,9 +6,10 @@ mod policy;
 mod service;
 
 pub(super) use entry::{
-    DestinationRuleSpec, EntryEndpointSpec, EntryPortSpec, EntrySpec, Labels, PolicySpec, SubsetSpec,
+    ClientTlsSpec, DestinationRuleSpec, EntryEndpointSpec, EntryPortSpec, EntrySpec, HashSpec, Labels,
+    PolicySpec, SubsetSpec,
 };
-pub(super) use gateway::{GatewaySpec, ServerSpec};
+pub(super) use gateway::{GatewaySpec, ServerSpec, ServerTlsSpec};
 pub(super) use policy::{
     CorsSpec, DirectResponseSpec, EditsSpec, FaultSpec, HeadersSpec, PercentSpec, RedirectSpec, RetriesSpec,
 };

@@ -1,0 +1,173 @@
+//! TLS towards clients, as the servers of Gateways say it.
+
+use eddy_tls::TlsVersion;
+
+use super::credentials::Credentials;
+use super::gateway::{Server, ServerHost};
+use super::spec::ServerTlsSpec;
+use crate::problem::{Place, Report, shown};
+use crate::read::At;
+use crate::tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
+
+/// What a server shows, and asks for.
+#[derive(Clone, Debug)]
+pub(super) struct ServerTls {
+    certificates: Vec<CertificateFiles>,
+    clients: Option<ClientCertificatesConfig>,
+    version_min: TlsVersion,
+}
+
+impl Credentials<'_> {
+    /// The TLS of a server for HTTPS; `None` if there is none to be had, which goes to `report`.
+    pub(super) fn server_tls(
+        self,
+        tls: Option<&At<ServerTlsSpec>>,
+        hosts: &[ServerHost],
+        place: Place,
+        report: &mut Report,
+    ) -> Option<ServerTls> {
+        let Some(At { value: spec, place }) = tls else {
+            report
+                .error(place, "a server for HTTPS says under `tls` which certificate it shows")
+                .hint("for example `tls: {mode: SIMPLE, credentialName: site}`");
+            return None;
+        };
+        let mode = spec.mode.as_ref().map_or("SIMPLE", |mode| &*mode.value.0);
+        let asks = match mode {
+            "SIMPLE" => None,
+            "MUTUAL" => Some(false),
+            "OPTIONAL_MUTUAL" => Some(true),
+            "PASSTHROUGH" | "AUTO_PASSTHROUGH" | "ISTIO_MUTUAL" => {
+                let place = spec.mode.as_ref().map_or(*place, |mode| mode.place);
+                report
+                    .objection(place, format!("eddy has no servers of mode `{mode}` from manifests: nobody would answer at this port"))
+                    .hint("a listener of eddy.yaml with `forward` passes TLS on; give `--lenient` to leave this port out");
+                return None;
+            }
+            other => {
+                let place = spec.mode.as_ref().map_or(*place, |mode| mode.place);
+                let message =
+                    format!("expected a mode such as `SIMPLE` or `MUTUAL`, found `{}`", shown(other));
+                report.error(place, message);
+                return None;
+            }
+        };
+        let mut certificates = self.shown(spec, *place, report)?;
+        let hosts: Vec<String> = hosts.iter().map(|host| host.host.clone()).collect();
+        certificates.iter_mut().for_each(|certificate| certificate.hosts = Some(hosts.clone()));
+        let clients = match asks {
+            Some(is_optional) => Some(self.clients(spec, is_optional, *place, report)?),
+            None => None,
+        };
+        Some(ServerTls { certificates, clients, version_min: version_min(spec, report) })
+    }
+
+    /// The certificates that a server names; `None` where one of them can't be had.
+    fn shown(self, spec: &ServerTlsSpec, place: Place, report: &mut Report) -> Option<Vec<CertificateFiles>> {
+        let many = spec.secrets.iter().flat_map(|secrets| &secrets.value);
+        let mut shown = Vec::new();
+        for secret in spec.secret.iter().chain(many) {
+            match self.certificate(&secret.value) {
+                Ok(certificate) => shown.push(certificate),
+                Err(fault) => {
+                    report.objection(secret.place, fault).hint(
+                        "put it among the manifests, in the namespace of the Gateway, with `tls.crt` and `tls.key`; `--lenient` leaves this port out",
+                    );
+                    return None;
+                }
+            }
+        }
+        if let (Some(chain), Some(key)) = (&spec.chain, &spec.key) {
+            shown.push(CertificateFiles {
+                chain: self.file(chain),
+                key: self.file(key),
+                ocsp: None,
+                hosts: None,
+            });
+        }
+        if shown.is_empty() {
+            report.error(place, "without a certificate nobody can be served over TLS").hint(
+                "name a Secret with `credentialName`, or files with `serverCertificate` and `privateKey`",
+            );
+            return None;
+        }
+        Some(shown)
+    }
+
+    fn clients(
+        self,
+        spec: &ServerTlsSpec,
+        is_optional: bool,
+        place: Place,
+        report: &mut Report,
+    ) -> Option<ClientCertificatesConfig> {
+        let of_secret = spec.secret.as_ref().and_then(|secret| self.authorities(&secret.value));
+        let Some(authorities) = of_secret.or_else(|| spec.authorities.as_ref().map(|file| self.file(file)))
+        else {
+            report
+                .objection(place, "clients are to show certificates, and no authority is known")
+                .hint("put `ca.crt` into the Secret of the certificate, or into one beside it that is called `NAME-cacert`");
+            return None;
+        };
+        Some(ClientCertificatesConfig { authorities, is_optional })
+    }
+}
+
+fn version_min(spec: &ServerTlsSpec, report: &mut Report) -> TlsVersion {
+    if let Some(most) =
+        spec.version_max.as_ref().filter(|most| !matches!(&*most.value.0, "TLS_AUTO" | "TLSV1_3"))
+    {
+        report.warning(most.place, "TLS 1.3 is always spoken").hint("leave it out");
+    }
+    match spec.version_min.as_ref().map(|least| (least.place, &*least.value.0)) {
+        Some((_, "TLSV1_3")) => TlsVersion::Tls13,
+        None | Some((_, "TLS_AUTO" | "TLSV1_2")) => TlsVersion::Tls12,
+        Some((place, _)) => {
+            report.warning(place, "TLS 1.2 is the least that eddy speaks");
+            TlsVersion::Tls12
+        }
+    }
+}
+
+/// The TLS of an address at which these servers are; `None` where they are served in the clear. What does not fit together
+/// goes to `report`.
+///
+/// As in Istio, a client that asks for a name of no server is turned away.
+pub(super) fn listener_tls(servers: &[&Server], report: &mut Report) -> Option<ListenerTlsConfig> {
+    let first = servers.first()?;
+    let mut certificates = Vec::new();
+    let mut version_min = TlsVersion::Tls12;
+    for server in servers {
+        let (Some(own), Some(other)) = (&server.tls, &first.tls) else {
+            if server.tls.is_some() != first.tls.is_some() {
+                report
+                    .error(
+                        server.place,
+                        "servers for HTTP and HTTPS are at one port: one of them could not be reached",
+                    )
+                    .hint("give one of them another port, or its Gateway another address");
+            }
+            continue;
+        };
+        let asked = |tls: &ServerTls| {
+            tls.clients.as_ref().map(|clients| (clients.authorities.path.clone(), clients.is_optional))
+        };
+        if asked(own) != asked(other) {
+            report
+                .objection(
+                    server.place,
+                    "the servers of a port ask clients for the same certificates in eddy",
+                )
+                .hint("write the same `mode` and authorities, or give its Gateway another address");
+        }
+        certificates.extend(own.certificates.iter().cloned());
+        version_min = version_min.max(own.version_min);
+    }
+    let tls = first.tls.as_ref()?;
+    Some(ListenerTlsConfig {
+        is_strict: true,
+        version_min,
+        clients: tls.clients.clone(),
+        ..ListenerTlsConfig::new(certificates)
+    })
+}

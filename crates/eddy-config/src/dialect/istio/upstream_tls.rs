@@ -1,0 +1,114 @@
+//! TLS towards endpoints, as DestinationRules say it.
+
+use std::sync::Arc;
+
+use eddy_tls::{ServerCheck, is_server_name};
+use eddy_upstream::{ClusterTlsConfig, IdentityFiles};
+
+use super::credentials::Credentials;
+use super::spec::ClientTlsSpec;
+use crate::problem::{Report, shown};
+use crate::read::At;
+
+impl Credentials<'_> {
+    /// TLS towards the endpoints of a host; `None` where they are spoken to in the clear.
+    pub(super) fn upstream_tls(
+        self,
+        spec: &At<ClientTlsSpec>,
+        host: &str,
+        report: &mut Report,
+    ) -> Option<ClusterTlsConfig> {
+        let mode = spec.value.mode.as_ref()?;
+        let shows_own = match &*mode.value.0 {
+            "DISABLE" => return None,
+            "ISTIO_MUTUAL" => {
+                report
+                    .warning(mode.place, "eddy is not in the mesh: it speaks to these endpoints without TLS");
+                return None;
+            }
+            "SIMPLE" => false,
+            "MUTUAL" => true,
+            other => {
+                let message = format!(
+                    "expected `SIMPLE`, `MUTUAL`, `ISTIO_MUTUAL` or `DISABLE`, found `{}`",
+                    shown(other)
+                );
+                report.error(mode.place, message);
+                return None;
+            }
+        };
+        let mut tls = ClusterTlsConfig::new(self.written(spec.place));
+        let of_secret = spec.value.secret.as_ref().and_then(|secret| self.authorities(&secret.value));
+        let file = spec.value.authorities.as_ref().filter(|file| &*file.value.0 != "system");
+        tls.authorities = of_secret.or_else(|| file.map(|file| self.file(file)));
+        if shows_own {
+            tls.identity = self.identity(spec, report);
+        }
+        if spec.value.takes_all.as_ref().is_some_and(|takes_all| takes_all.value) {
+            tls.check = ServerCheck::Nothing;
+            report
+                .warning(spec.place, "nobody checks who the endpoints are: whoever stands in between can read and change everything")
+                .hint("name the authority with `caCertificates` or `credentialName`, and leave `insecureSkipVerify` out");
+        }
+        tls.server_name = self.name(spec, host, report);
+        Some(tls)
+    }
+
+    /// The name that endpoints are asked for, and that their certificates have to be for.
+    fn name(self, spec: &At<ClientTlsSpec>, host: &str, report: &mut Report) -> Option<Arc<str>> {
+        let ClientTlsSpec { server_name, names, .. } = &spec.value;
+        let names = names.as_ref().map(|names| names.value.as_slice()).unwrap_or_default();
+        let asked = server_name.as_ref().or(names.first());
+        let Some(asked) = asked else {
+            report
+                .warning(
+                    spec.place,
+                    format!(
+                        "endpoints are asked for `{}`, not for the host of each request as Istio does",
+                        shown(host)
+                    ),
+                )
+                .hint("write `sni`");
+            return is_server_name(host).then(|| host.into());
+        };
+        let name = asked.value.0.to_ascii_lowercase();
+        if !is_server_name(&name) {
+            report.error(asked.place, format!("`{}` is no name of a server", shown(&name)));
+            return None;
+        }
+        if let Some(other) = names.iter().find(|other| !other.value.0.eq_ignore_ascii_case(&name)) {
+            report
+                .objection(
+                    other.place,
+                    format!(
+                        "eddy checks the name that endpoints are asked for, `{}`, and no other",
+                        shown(&name)
+                    ),
+                )
+                .hint("write the same as `sni`, and no other in `subjectAltNames`");
+        }
+        Some(name.into())
+    }
+
+    /// What eddy shows of itself; where there is nothing to be shown, that goes to `report`.
+    fn identity(self, spec: &At<ClientTlsSpec>, report: &mut Report) -> Option<IdentityFiles> {
+        if let Some(secret) = &spec.value.secret {
+            return match self.certificate(&secret.value) {
+                Ok(files) => Some(IdentityFiles { chain: files.chain, key: files.key }),
+                Err(fault) => {
+                    report
+                        .error(secret.place, fault)
+                        .hint("put it among the manifests, with `tls.crt` and `tls.key`");
+                    None
+                }
+            };
+        }
+        let (Some(chain), Some(key)) = (&spec.value.chain, &spec.value.key) else {
+            report
+                .error(spec.place, "`MUTUAL` needs a certificate and its key")
+                .hint("write `credentialName`, or `clientCertificate` and `privateKey`");
+            return None;
+        };
+        Some(IdentityFiles { chain: self.file(chain), key: self.file(key) })
+    }
+}

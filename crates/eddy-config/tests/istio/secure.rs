@@ -1,0 +1,174 @@
+//! TLS of Gateways and DestinationRules, and keys by which requests are spread.
+
+use eddy_config::{Leniency, SourceText, check_with};
+use eddy_tls::{ServerCheck, TlsVersion};
+use eddy_upstream::{Balance, BalanceKey, ClusterTlsConfig};
+
+use crate::certificate::secret;
+use crate::eddy::told;
+
+const ROUTES: &str = "\
+{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {ports: [{port: 80}]}}\n---\n\
+{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: web-1, labels: {kubernetes.io/service-name: web}}, addressType: IPv4, ports: [{port: 80}], endpoints: [{addresses: [10.0.0.1]}]}\n---\n\
+{apiVersion: networking.istio.io/v1, kind: VirtualService, metadata: {name: web}, spec: {hosts: ['*.test'], gateways: [gateway], http: [{route: [{destination: {host: web}}]}]}}\n---\n";
+
+/// A Gateway with these servers, and routes for all of them.
+fn gateway(servers: &str) -> String {
+    format!(
+        "{ROUTES}{{apiVersion: networking.istio.io/v1, kind: Gateway, metadata: {{name: gateway}}, spec: {{servers: [{servers}]}}}}\n"
+    )
+}
+
+fn https(host: &str, tls: &str) -> String {
+    format!("{{port: {{number: 443, name: '{host}', protocol: HTTPS}}, hosts: ['{host}'], tls: {{{tls}}}}}")
+}
+
+fn said(text: &str, leniency: Leniency) -> (Option<eddy_config::Config>, String) {
+    match check_with(&[SourceText::new("a.yaml", text)], leniency) {
+        Ok(checked) => (Some(checked.config), told(&checked.warnings)),
+        Err(problems) => (None, told(&problems)),
+    }
+}
+
+fn taken(text: &str) -> eddy_config::Config {
+    let (config, problems) = said(text, Leniency::Strict);
+    config.unwrap_or_else(|| panic!("{problems}\n{text}"))
+}
+
+#[test]
+fn servers_for_https_show_the_certificates_of_their_secrets_for_their_hosts() {
+    let servers = [
+        https("one.test", "mode: SIMPLE, credentialName: one"),
+        https("default/*.test", "mode: SIMPLE, credentialNames: [below, one], minProtocolVersion: TLSV1_3"),
+    ];
+    let text = gateway(&servers.join(", ")) + &secret("one", &["one.test"]) + &secret("below", &["*.test"]);
+    let config = taken(&text);
+    let [listener] = config.listeners.as_slice() else { panic!("{:?}", config.listeners) };
+    let tls = listener.tls.as_ref().unwrap();
+    let shown: Vec<(String, String)> = tls
+        .certificates
+        .iter()
+        .map(|one| (one.chain.path.display().to_string(), one.hosts.clone().unwrap_or_default().join(" ")))
+        .collect();
+    let expected = [("one", "one.test"), ("below", "*.test"), ("one", "*.test")];
+    let expected =
+        expected.map(|(name, host)| (format!("tls.crt of Secret default/{name}"), host.to_owned()));
+    assert_eq!(shown, expected);
+    assert_eq!((tls.is_strict, tls.version_min, tls.clients.is_some()), (true, TlsVersion::Tls13, false));
+    assert!(!config.shown.contains("BEGIN"));
+}
+
+#[test]
+fn clients_show_certificates_at_servers_that_ask_for_them() {
+    let authority = "---\n{apiVersion: v1, kind: Secret, metadata: {name: one-cacert}, stringData: {ca.crt: authority}}\n";
+    for (mode, is_optional) in [("MUTUAL", false), ("OPTIONAL_MUTUAL", true)] {
+        let text = gateway(&https("one.test", &format!("mode: {mode}, credentialName: one")))
+            + &secret("one", &["one.test"]);
+        let config = taken(&(text.clone() + authority));
+        let clients = config.listeners[0].tls.as_ref().unwrap().clients.as_ref().unwrap();
+        assert_eq!(clients.authorities.path.display().to_string(), "ca.crt of Secret default/one-cacert");
+        assert_eq!(clients.is_optional, is_optional);
+        let (config, problems) = said(&text, Leniency::Strict);
+        assert!(config.is_none() && problems.contains("no authority is known"), "{problems}");
+    }
+}
+
+#[test]
+fn what_of_tls_cannot_be_had_is_told() {
+    let one = || secret("one", &["one.test"]);
+    let plain = "{port: {number: 443, name: plain, protocol: HTTP}, hosts: ['two.test']}";
+    for (servers, expected) in [
+        (https("one.test", "mode: SIMPLE"), "without a certificate nobody can be served"),
+        (https("one.test", "mode: NONE, credentialName: one"), "expected a mode such as `SIMPLE`"),
+        (
+            "{port: {number: 443, protocol: HTTPS}, hosts: [one.test]}".to_owned(),
+            "which certificate it shows",
+        ),
+        (
+            https("one.test", "mode: SIMPLE, credentialName: one") + ", " + plain,
+            "HTTP and HTTPS are at one port",
+        ),
+        (
+            https("one.test", "mode: SIMPLE, credentialName: one")
+                + ", "
+                + &https("two.test", "mode: MUTUAL, serverCertificate: a, privateKey: b, caCertificates: c"),
+            "ask clients for the same certificates",
+        ),
+        (https("one.test", "mode: SIMPLE, credentialName: one, caCrl: a"), "`caCrl` can't be had"),
+    ] {
+        let (config, problems) = said(&(gateway(&servers) + &one()), Leniency::Strict);
+        assert!(config.is_none() && problems.contains(expected), "{expected}:\n{problems}");
+    }
+}
+
+/// The cluster of the Service `web` under a traffic policy, and what is said.
+fn cluster(policy: &str, more: &str) -> (Option<eddy_upstream::ClusterConfig>, String) {
+    let text = gateway("{port: {number: 80, name: http, protocol: HTTP}, hosts: ['*']}")
+        + &format!(
+            "---\n{{apiVersion: networking.istio.io/v1, kind: DestinationRule, metadata: {{name: web}}, spec: {{host: web, trafficPolicy: {{{policy}}}}}}}\n{more}"
+        );
+    let (config, problems) = said(&text, Leniency::Strict);
+    (config.and_then(|config| config.clusters.into_iter().next()), problems)
+}
+
+fn tls(policy: &str, more: &str) -> ClusterTlsConfig {
+    let (cluster, problems) = cluster(&format!("tls: {{{policy}}}"), more);
+    cluster.and_then(|cluster| cluster.tls).unwrap_or_else(|| panic!("{problems}"))
+}
+
+#[test]
+fn destination_rules_say_how_endpoints_are_spoken_to_over_tls() {
+    let simple = tls("mode: SIMPLE, sni: Up.test, caCertificates: /etc/ca.pem", "");
+    assert_eq!(
+        (simple.server_name.as_deref(), simple.sends_name, simple.check),
+        (Some("up.test"), true, ServerCheck::Full)
+    );
+    assert_eq!(simple.authorities.unwrap().path.display().to_string(), "/etc/ca.pem");
+    let system = tls("mode: SIMPLE, subjectAltNames: [up.test], caCertificates: system", "");
+    assert_eq!((system.server_name.as_deref(), system.authorities), (Some("up.test"), None));
+    let own = secret("own", &["eddy.test"]);
+    let mutual = tls("mode: MUTUAL, credentialName: own, sni: up.test, insecureSkipVerify: true", &own);
+    assert_eq!(mutual.identity.unwrap().chain.path.display().to_string(), "tls.crt of Secret default/own");
+    assert_eq!(mutual.check, ServerCheck::Nothing);
+    let files = tls("mode: MUTUAL, clientCertificate: /c, privateKey: /k, sni: up.test", "");
+    assert_eq!(files.identity.unwrap().key.path.display().to_string(), "/k");
+    for (policy, expected) in [
+        ("mode: MUTUAL, sni: up.test", "needs a certificate and its key"),
+        ("mode: MUTUAL, credentialName: none, sni: up.test", "there is no Secret `default/none`"),
+        ("mode: SIMPLE, sni: 'a b'", "is no name of a server"),
+        ("mode: SIMPLE, sni: a.test, subjectAltNames: [b.test]", "and no other"),
+        ("mode: OTHER", "expected `SIMPLE`"),
+        ("mode: SIMPLE, caCrl: a", "`caCrl` can't be had"),
+    ] {
+        let (cluster, problems) = cluster(&format!("tls: {{{policy}}}"), "");
+        assert!(cluster.is_none() && problems.contains(expected), "{expected}:\n{problems}");
+    }
+    let (named, problems) = cluster("tls: {mode: SIMPLE}", "");
+    let name = named.unwrap().tls.unwrap().server_name;
+    assert_eq!(name.as_deref(), Some("web.default.svc.cluster.local"));
+    assert!(problems.contains("not for the host of each request"), "{problems}");
+    let (mesh, problems) = cluster("tls: {mode: ISTIO_MUTUAL}", "");
+    assert!(mesh.unwrap().tls.is_none() && problems.contains("not in the mesh"), "{problems}");
+}
+
+#[test]
+fn a_consistent_hash_goes_by_one_key() {
+    for (hash, key) in [
+        ("httpHeaderName: X-User", BalanceKey::Header("x-user".into())),
+        ("httpCookie: {name: Session}, minimumRingSize: 1024", BalanceKey::Cookie("Session".into())),
+        ("useSourceIp: true, maglev: {}", BalanceKey::Address),
+    ] {
+        let (cluster, problems) = cluster(&format!("loadBalancer: {{consistentHash: {{{hash}}}}}"), "");
+        let cluster = cluster.unwrap_or_else(|| panic!("{problems}"));
+        assert_eq!((cluster.balance, cluster.key), (Balance::Ring, Some(key)));
+    }
+    for (hash, expected) in [
+        ("httpHeaderName: a, useSourceIp: true", "goes by one key"),
+        ("minimumRingSize: 1", "goes by one key"),
+        ("httpQueryParameterName: q", "`httpQueryParameterName` can't be had"),
+        ("httpCookie: {name: a, ttl: 0s}", "gives clients no cookie"),
+    ] {
+        let (cluster, problems) = cluster(&format!("loadBalancer: {{consistentHash: {{{hash}}}}}"), "");
+        assert!(cluster.is_none() && problems.contains(expected), "{expected}:\n{problems}");
+    }
+}
