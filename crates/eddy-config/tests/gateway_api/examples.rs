@@ -23,7 +23,7 @@ const REFUSED: &[(&str, &str)] = &[
 /// Examples that are taken, and that no request shows anything of.
 const NOT_ASKED: &[(&str, &str)] = &[
     ("standard/0-namespaces", "namespaces alone"),
-    ("standard/backendtlspolicy/", "a BackendTLSPolicy alone, which is passed over with a warning"),
+    ("standard/backendtlspolicy/", "a BackendTLSPolicy alone"),
     ("standard/cross-namespace-routing/0-namespaces", "namespaces alone"),
     ("standard/cross-namespace-routing/gateway", "a Gateway without routes"),
     ("standard/gateway-addresses", "a Gateway without routes, at addresses that no machine has"),

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
 
+mod backend_tls;
 #[path = "../kubernetes/certificate.rs"]
 mod certificate;
 mod certificates;

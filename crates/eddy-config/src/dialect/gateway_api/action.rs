@@ -5,6 +5,7 @@ use std::sync::Arc;
 use eddy_http::FieldEdits;
 use eddy_route::PathRewrite;
 
+use super::backend_tls::BackendTls;
 use super::filter::{Filters, RouteRedirect};
 use super::grant::Grants;
 use super::route::{BackendRef, Route, RouteRule};
@@ -38,6 +39,8 @@ pub(super) struct ActionMaker<'m, 'o, 't> {
     pub(super) manifests: &'m Manifests<'o, 't>,
     /// What may refer to what.
     pub(super) grants: &'m Grants,
+    /// Which Services are spoken to over TLS.
+    pub(super) tls: &'m BackendTls,
     /// The filter for what other origins may do, once one is needed.
     pub(super) cors: Option<usize>,
 }
@@ -183,7 +186,7 @@ impl ActionMaker<'_, '_, '_> {
             return None;
         }
         let port = PortOrName::Number(backend.port);
-        match self.manifests.backends.find(service, &port) {
+        let mut found = match self.manifests.backends.find(service, &port) {
             Ok(found) if found.is_external_name => {
                 fail(
                     "UnsupportedValue",
@@ -198,7 +201,7 @@ impl ActionMaker<'_, '_, '_> {
                 fail("UnsupportedProtocol", format!("{what} speaks `{protocol}`, which eddy doesn't"));
                 return None;
             }
-            Ok(_) => {}
+            Ok(found) => found,
             Err(Unresolved::Service) => {
                 fail("BackendNotFound", format!("there is no {}", what.replacen("the ", "", 1)));
                 return None;
@@ -207,8 +210,17 @@ impl ActionMaker<'_, '_, '_> {
                 fail("BackendNotFound", format!("{what} has no port {}", backend.port));
                 return None;
             }
+        };
+        match self.tls.of(service, found.port_name.as_deref()) {
+            Some(Ok(tls)) => found.cluster.tls = Some(tls.clone()),
+            // Nothing may be sent in the clear that was to be sent over TLS.
+            Some(Err(fault)) => {
+                fail(fault.reason, fault.message.clone());
+                return None;
+            }
+            None => {}
         }
-        self.manifests.cluster(service, &port, draft, report).ok()
+        Some(self.manifests.add(found, draft, report))
     }
 }
 

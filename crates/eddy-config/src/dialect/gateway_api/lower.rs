@@ -8,6 +8,7 @@ use eddy_route::{Claim, Dialect, HostPattern, Origin, PathPattern, RouteTable, R
 use super::GROUP;
 use super::action::{ActionMaker, Entrance, RefFault, RuleDone, respond};
 use super::attach::{Attachment, ListenerId, attach, is_reached, place_of};
+use super::backend_tls::BackendTls;
 use super::condition::{gateway_statuses, route_statuses};
 use super::gateway::{Gateway, ListenerFault, read_gateways};
 use super::grant::Grants;
@@ -42,7 +43,8 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
         gateways[attachment.listener.gateway].listeners[attachment.listener.listener].attached += 1;
     }
     let mut faults: Vec<Vec<RefFault>> = routes.iter().map(|_| Vec::new()).collect();
-    let maker = ActionMaker { manifests, grants: &grants, cors: None };
+    let tls = BackendTls::read(manifests, draft.sources, report);
+    let maker = ActionMaker { manifests, grants: &grants, tls: &tls, cors: None };
     let mut lowering =
         Lowering { routes: &routes, gateways: &gateways, attachments: &attachments, maker, draft, report };
     for (address, listeners) in &sockets {

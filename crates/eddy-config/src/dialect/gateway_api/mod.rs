@@ -1,10 +1,11 @@
-//! The Gateway API: GatewayClass, Gateway, HTTPRoute, GRPCRoute and ReferenceGrant, from manifests to tables.
+//! The Gateway API: GatewayClass, Gateway, HTTPRoute, GRPCRoute, ReferenceGrant and BackendTLSPolicy, from manifests to tables.
 //!
 //! `gateway` and `route` make objects ready, `attach` finds which listeners a route is attached to and for which hosts,
 //! `action` makes what rules do, `lower` makes a table for each address, `condition` tells what a cluster would show.
 
 mod action;
 mod attach;
+mod backend_tls;
 mod condition;
 mod filter;
 mod gateway;

@@ -90,6 +90,67 @@ object! {
 }
 
 object! {
+    /// How a Service is spoken to over TLS.
+    BackendTlsPolicySpec as "the spec of a BackendTLSPolicy" {
+        /// The Services.
+        required targets "targetRefs": Vec<At<PolicyTargetSpec>>;
+        /// What endpoints have to show.
+        required validation "validation": BackendValidationSpec;
+        refused "options" "TLS is 1.2 or newer, with the suites that are safe";
+    }
+}
+
+object! {
+    /// What a policy is for.
+    PolicyTargetSpec as "a targetRef" {
+        /// Its group.
+        optional group "group": ApiText;
+        /// Its kind.
+        required kind "kind": ApiText;
+        /// Its name.
+        required name "name": ApiText;
+        /// The name of a port.
+        optional section "sectionName": ApiText;
+    }
+}
+
+object! {
+    /// What endpoints have to show.
+    BackendValidationSpec as "validation of a BackendTLSPolicy" {
+        /// The ConfigMaps with the authorities.
+        optional authorities "caCertificateRefs": Vec<At<AuthoritiesRefSpec>>;
+        /// `System` for those of the machine.
+        optional well_known "wellKnownCACertificates": ApiText;
+        /// What endpoints are asked for, and have to show.
+        required hostname "hostname": ApiText;
+        /// What certificates have to be for instead.
+        optional names "subjectAltNames": Vec<At<AltNameSpec>>;
+    }
+}
+
+object! {
+    /// A ConfigMap.
+    AuthoritiesRefSpec as "a caCertificateRef" {
+        /// Its kind.
+        required kind "kind": ApiText;
+        /// Its name.
+        required name "name": ApiText;
+        passed "group";
+    }
+}
+
+object! {
+    /// What a certificate has to be for.
+    AltNameSpec as "a subjectAltName" {
+        /// `Hostname` or `URI`.
+        required kind "type": ApiText;
+        /// A host.
+        optional hostname "hostname": ApiText;
+        passed "uri";
+    }
+}
+
+object! {
     /// Which routes may attach to a listener.
     AllowedRoutesSpec as "allowedRoutes" {
         /// From which namespaces.

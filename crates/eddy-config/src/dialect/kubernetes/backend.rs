@@ -34,6 +34,8 @@ pub(crate) struct Backend {
     pub(crate) cluster: ClusterConfig,
     /// What is spoken there, where the Service says so.
     pub(crate) app_protocol: Option<Arc<str>>,
+    /// The name of the port, where the Service gives it one.
+    pub(crate) port_name: Option<Arc<str>>,
     /// Where the Service is written, if it is.
     pub(crate) place: Option<Place>,
     /// Whether the Service only stands for a name elsewhere.
@@ -96,7 +98,13 @@ impl Backends {
         let Some(known) = known else {
             let (Some(endpoints), Some(number)) = (given, number) else { return Err(Unresolved::Service) };
             let cluster = ClusterConfig::new(&name_of(service, number), endpoints.to_vec());
-            return Ok(Backend { cluster, app_protocol: None, place: None, is_external_name: false });
+            return Ok(Backend {
+                cluster,
+                app_protocol: None,
+                port_name: None,
+                place: None,
+                is_external_name: false,
+            });
         };
         let is_external_name = known.external_name.is_some();
         if found.is_none() && !is_external_name {
@@ -112,6 +120,7 @@ impl Backends {
         Ok(Backend {
             cluster: ClusterConfig::new(&name_of(service, number), endpoints),
             app_protocol: found.and_then(|found| found.app_protocol.clone()),
+            port_name: found.map(|found| found.name.clone()).filter(|name| !name.is_empty()),
             place: Some(known.place),
             is_external_name,
         })

@@ -36,6 +36,13 @@ pub(crate) const KINDS: &[ObjectKind] = &[
         keys: &["type", "data", "stringData", "immutable"],
     },
     ObjectKind {
+        group: "",
+        name: "ConfigMap",
+        versions: &["v1"],
+        is_namespaced: true,
+        keys: &["data", "binaryData", "immutable"],
+    },
+    ObjectKind {
         group: "discovery.k8s.io",
         name: "EndpointSlice",
         versions: &["v1"],
@@ -88,6 +95,13 @@ pub(crate) const KINDS: &[ObjectKind] = &[
         group: gateway_api::GROUP,
         name: "ReferenceGrant",
         versions: &["v1", "v1beta1"],
+        is_namespaced: true,
+        keys: &["spec"],
+    },
+    ObjectKind {
+        group: gateway_api::GROUP,
+        name: "BackendTLSPolicy",
+        versions: &["v1", "v1alpha3"],
         is_namespaced: true,
         keys: &["spec"],
     },

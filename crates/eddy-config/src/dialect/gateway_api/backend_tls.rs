@@ -1,0 +1,175 @@
+//! BackendTLSPolicies: which Services are spoken to over TLS, and what their endpoints have to show.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use eddy_tls::{Authorities, InlineText, WrittenPath, is_server_name};
+use eddy_upstream::ClusterTlsConfig;
+
+use super::GROUP;
+use super::action::RefFault;
+use super::spec::{BackendTlsPolicySpec, BackendValidationSpec};
+use crate::check::written_place;
+use crate::dialect::kubernetes::{ApiText, Label, Manifests, Object};
+use crate::problem::{Place, Report, SourceText, shown};
+use crate::read::{At, Named};
+use crate::value::ObjectName;
+
+/// All policies, the older before the younger.
+#[derive(Debug, Default)]
+pub(super) struct BackendTls {
+    policies: Vec<Policy>,
+}
+
+/// What a policy says of a Service, or of a port of it.
+#[derive(Debug)]
+struct Policy {
+    service: ObjectName,
+    /// The name of the port; all ports without one.
+    section: Option<Arc<str>>,
+    /// TLS, or why there is none to be had, so that nothing may be sent.
+    tls: Result<ClusterTlsConfig, RefFault>,
+}
+
+impl BackendTls {
+    /// Reads the policies; what is wrong with them goes to `report`.
+    pub(super) fn read(manifests: &Manifests<'_, '_>, sources: &[SourceText], report: &mut Report) -> Self {
+        let mut objects: Vec<&Object<'_>> = manifests.objects.of(GROUP, "BackendTLSPolicy").collect();
+        objects.sort_by_key(|object| {
+            let metadata = &object.metadata;
+            (metadata.created.unwrap_or(i64::MAX), metadata.namespace.clone(), metadata.name.clone())
+        });
+        let mut policies = Vec::new();
+        for object in objects {
+            let Some(spec) = object.needed_part::<BackendTlsPolicySpec>("spec", report) else { continue };
+            let BackendTlsPolicySpec { targets, validation } = spec.value;
+            let Some(validation) = validation else { continue };
+            let namespace = &object.metadata.namespace;
+            let tls = tls_of(&validation, namespace, manifests, sources, report);
+            for target in targets.into_iter().flat_map(|targets| targets.value) {
+                let (kind, name) = (target.value.kind, target.value.name);
+                let group = target.value.group.map(|group| group.value.0).unwrap_or_default();
+                let (Some(kind), Some(name)) = (kind, name) else { continue };
+                if !group.is_empty() || &*kind.value.0 != "Service" {
+                    report
+                        .warning(
+                            target.place,
+                            "a BackendTLSPolicy is for Services: this target has no effect",
+                        )
+                        .hint("write `group: ''` and `kind: Service`");
+                    continue;
+                }
+                policies.push(Policy {
+                    service: ObjectName { namespace: Arc::clone(namespace), name: name.value.0 },
+                    section: target.value.section.map(|section| section.value.0),
+                    tls: tls.clone(),
+                });
+            }
+        }
+        Self { policies }
+    }
+
+    /// What holds for a port of a Service: the policy for the port, else the one for the Service; of several the oldest.
+    pub(super) fn of(
+        &self,
+        service: &ObjectName,
+        port: Option<&str>,
+    ) -> Option<&Result<ClusterTlsConfig, RefFault>> {
+        let own = || self.policies.iter().filter(|policy| policy.service == *service);
+        let of_port = own().find(|policy| policy.section.is_some() && policy.section.as_deref() == port);
+        of_port.or_else(|| own().find(|policy| policy.section.is_none())).map(|policy| &policy.tls)
+    }
+}
+
+/// The TLS of a policy, or why there is none to be had.
+fn tls_of(
+    spec: &At<BackendValidationSpec>,
+    namespace: &Arc<str>,
+    manifests: &Manifests<'_, '_>,
+    sources: &[SourceText],
+    report: &mut Report,
+) -> Result<ClusterTlsConfig, RefFault> {
+    let At { value: spec, place } = spec;
+    let mut tls = ClusterTlsConfig::new(written_place(*place, sources));
+    let hostname = spec.hostname.as_ref().map(|name| name.value.0.to_ascii_lowercase()).unwrap_or_default();
+    if !is_server_name(&hostname) {
+        report.error(*place, format!("`{}` is no name of a server", shown(&hostname)));
+    }
+    if let Some(names) = &spec.names {
+        let others = names.value.iter().filter(|name| {
+            name.value.hostname.as_ref().is_none_or(|own| !own.value.0.eq_ignore_ascii_case(&hostname))
+        });
+        for other in others {
+            report
+                .objection(other.place, "eddy checks the name that endpoints are asked for, and no other")
+                .hint("leave `subjectAltNames` out, or write the `hostname`");
+        }
+    }
+    tls.server_name = Some(hostname.as_str().into());
+    match (&spec.authorities, &spec.well_known) {
+        (None, Some(well_known)) if &*well_known.value.0 == "System" => Ok(tls),
+        (Some(references), None) if !references.value.is_empty() => {
+            if let Some(second) = references.value.get(1) {
+                report
+                    .objection(second.place, "eddy reads the authorities of one ConfigMap")
+                    .hint("put them into one");
+            }
+            let Some(first) = references.value.first() else { return Ok(tls) };
+            let name = first.value.name.as_ref().map(|name| name.value.0.clone()).unwrap_or_default();
+            let kind = first.value.kind.as_ref().map_or("", |kind| &*kind.value.0);
+            let found = match kind {
+                "ConfigMap" => authorities(
+                    &ObjectName { namespace: Arc::clone(namespace), name },
+                    manifests,
+                    sources,
+                    report,
+                ),
+                other => Err(RefFault {
+                    reason: "InvalidKind",
+                    message: format!("authorities are in ConfigMaps, not in a `{}`", shown(other)),
+                }),
+            };
+            tls.authorities = Some(found.map_err(|fault| noted(fault, first.place, report))?);
+            Ok(tls)
+        }
+        _ => {
+            let message = "a BackendTLSPolicy names authorities by `caCertificateRefs` or `wellKnownCACertificates: System`";
+            let fault = RefFault { reason: "NoValidCACertificate", message: message.to_owned() };
+            Err(noted(fault, *place, report))
+        }
+    }
+}
+
+fn noted(fault: RefFault, place: Place, report: &mut Report) -> RefFault {
+    report.warning(place, fault.message.clone()).hint("requests to the Service are answered 500");
+    fault
+}
+
+/// The authorities that a ConfigMap holds.
+fn authorities(
+    name: &ObjectName,
+    manifests: &Manifests<'_, '_>,
+    sources: &[SourceText],
+    report: &mut Report,
+) -> Result<WrittenPath, RefFault> {
+    let fail = |message: String| Err(RefFault { reason: "InvalidCACertificateRef", message });
+    let shown_name = format!("ConfigMap `{}/{}`", name.namespace, name.name);
+    let object =
+        manifests.objects.of("", "ConfigMap").find(|object| ObjectName::of(&object.metadata) == *name);
+    let Some(object) = object else { return fail(format!("there is no {shown_name}")) };
+    let data = object.part::<Named<Label, ApiText>>("data", report);
+    let mut entries = data.into_iter().flat_map(|data| data.value.0);
+    let entry = entries.find(|entry| &*entry.name.value.0 == AUTHORITIES).and_then(|entry| entry.value);
+    let Some(text) = entry else { return fail(format!("the {shown_name} has no `{AUTHORITIES}`")) };
+    let bytes: Arc<[u8]> = text.value.0.as_bytes().into();
+    if let Err(error) = Authorities::from_pem(&bytes) {
+        return fail(format!("the `{AUTHORITIES}` of the {shown_name} is not usable: {error}"));
+    }
+    Ok(WrittenPath {
+        path: PathBuf::from(format!("{AUTHORITIES} of ConfigMap {}/{}", name.namespace, name.name)),
+        text: Some(InlineText(bytes)),
+        place: written_place(text.place, sources),
+    })
+}
+
+const AUTHORITIES: &str = "ca.crt";

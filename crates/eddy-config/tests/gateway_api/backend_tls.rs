@@ -1,0 +1,109 @@
+//! BackendTLSPolicies: what Services are asked to show, and what is answered where that can't be told.
+
+use eddy_config::{ActionKind, Checked, Leniency};
+use eddy_tls::ServerCheck;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
+
+use crate::world::{check, told};
+
+/// A Gateway, a route to the port 443 of a Service, and these policies.
+fn with(policies: &str) -> String {
+    format!(
+        "{{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {{name: web}}, spec: {{gatewayClassName: eddy, listeners: [{{name: http, port: 80, protocol: HTTP}}]}}}}\n\
+         ---\n{{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {{name: all}}, spec: {{parentRefs: [{{name: web}}], rules: [{{backendRefs: [{{name: web, port: 443}}]}}]}}}}\n\
+         ---\n{{apiVersion: v1, kind: Service, metadata: {{name: web}}, spec: {{ports: [{{name: tls, port: 443}}, {{name: plain, port: 80}}]}}}}\n\
+         ---\n{{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {{name: web-1, labels: {{kubernetes.io/service-name: web}}}}, addressType: IPv4, ports: [{{name: tls, port: 8443}}], endpoints: [{{addresses: [10.0.0.1]}}]}}\n{policies}"
+    )
+}
+
+fn policy(name: &str, target: &str, validation: &str) -> String {
+    format!(
+        "---\n{{apiVersion: gateway.networking.k8s.io/v1, kind: BackendTLSPolicy, metadata: {{name: {name}}}, spec: {{targetRefs: [{{group: '', kind: Service, name: web{target}}}], validation: {{{validation}}}}}}}\n"
+    )
+}
+
+/// A ConfigMap with an authority.
+fn authority() -> String {
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let pem = params.self_signed(&KeyPair::generate().unwrap()).unwrap().pem();
+    let lines: String = pem.lines().map(|line| format!("    {line}\n")).collect();
+    format!(
+        "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: authority}}\ndata:\n  other: text\n  ca.crt: |\n{lines}"
+    )
+}
+
+fn taken(text: &str) -> Checked {
+    check(&[("a.yaml", text)], Leniency::Strict)
+        .unwrap_or_else(|problems| panic!("{}\n{text}", told(&problems)))
+}
+
+#[test]
+fn services_are_spoken_to_as_their_policies_say() {
+    let own = "caCertificateRefs: [{group: '', kind: ConfigMap, name: authority}], hostname: Up.test";
+    let checked = taken(&with(&(policy("own", "", own) + &authority())));
+    let tls = checked.config.clusters[0].tls.as_ref().unwrap();
+    assert_eq!(
+        (tls.server_name.as_deref(), tls.sends_name, tls.check),
+        (Some("up.test"), true, ServerCheck::Full)
+    );
+    assert_eq!(
+        tls.authorities.as_ref().unwrap().path.display().to_string(),
+        "ca.crt of ConfigMap default/authority"
+    );
+    let system = "wellKnownCACertificates: System, hostname: up.test";
+    let checked = taken(&with(&policy("own", ", sectionName: tls", system)));
+    assert!(checked.config.clusters[0].tls.as_ref().unwrap().authorities.is_none());
+    // A policy for another port is none for this one, and one for the port goes before one for the Service.
+    let checked = taken(&with(&policy("own", ", sectionName: plain", system)));
+    assert!(checked.config.clusters[0].tls.is_none());
+    let both = policy("a", "", "wellKnownCACertificates: System, hostname: all.test")
+        + &policy("b", ", sectionName: tls", system);
+    let checked = taken(&with(&both));
+    assert_eq!(checked.config.clusters[0].tls.as_ref().unwrap().server_name.as_deref(), Some("up.test"));
+}
+
+#[test]
+fn nothing_is_sent_in_the_clear_where_authorities_are_missing() {
+    for (validation, reason) in [
+        (
+            "caCertificateRefs: [{group: '', kind: ConfigMap, name: none}], hostname: up.test",
+            "there is no ConfigMap `default/none`",
+        ),
+        (
+            "caCertificateRefs: [{group: '', kind: ConfigMap, name: empty}], hostname: up.test",
+            "has no `ca.crt`",
+        ),
+        (
+            "caCertificateRefs: [{group: '', kind: ConfigMap, name: broken}], hostname: up.test",
+            "is not usable",
+        ),
+        ("caCertificateRefs: [{group: '', kind: Secret, name: a}], hostname: up.test", "not in a `Secret`"),
+        ("hostname: up.test", "names authorities by"),
+    ] {
+        let maps = "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: empty}, data: {a: b}}\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: broken}, data: {ca.crt: nothing}}\n";
+        let checked = taken(&with(&(policy("own", "", validation) + maps)));
+        assert!(checked.config.clusters.is_empty(), "{reason}");
+        let status = checked.config.actions.iter().find_map(|action| match &action.kind {
+            ActionKind::Respond(respond) if respond.status == 500 => Some(500),
+            _ => None,
+        });
+        assert_eq!(status, Some(500), "{reason}");
+        assert!(told(&checked.warnings).contains(reason), "{reason}: {}", told(&checked.warnings));
+    }
+}
+
+#[test]
+fn what_of_a_policy_eddy_has_not_is_refused() {
+    let system = "wellKnownCACertificates: System, hostname: up.test";
+    for (validation, expected) in [
+        (format!("{system}, subjectAltNames: [{{type: Hostname, hostname: other.test}}]"), "and no other"),
+        (format!("{system}, subjectAltNames: [{{type: URI, uri: 'spiffe://a'}}]"), "and no other"),
+        ("wellKnownCACertificates: System, hostname: 'a b'".to_owned(), "no name of a server"),
+        ("wellKnownCACertificates: System".to_owned(), "`hostname`"),
+    ] {
+        let problems =
+            check(&[("a.yaml", &with(&policy("own", "", &validation)))], Leniency::Strict).unwrap_err();
+        assert!(told(&problems).contains(expected), "{expected}: {}", told(&problems));
+    }
+}
