@@ -70,12 +70,13 @@ fn nginx_pairs(root: &Path) -> Result<Vec<Outcome>> {
     Ok(vec![step.skip("NGINX is not installed")])
 }
 
-/// A million requests to generated routes, put to eddy and to the real Envoy.
-fn envoy_pairs() -> Step {
+/// A million requests to generated routes, put to eddy and to the real Envoy; one that was ended goes on.
+fn envoy_pairs(root: &Path) -> Step {
     let words = ["cargo", "test", "--quiet", "--profile", "quick", "-p", "eddy-e2e", "--test", "envoy_conf"];
     let options = ["many_generated", "--", "--ignored", "--show-output"];
     Step::new("Envoy: a million pairs of requests", &[&words[..], &options].concat())
         .with("EDDY_ENVOY_PAIRS", "1000000")
+        .with("EDDY_ENVOY_LEDGER", &root.join("tests/nightly/envoy.txt").display().to_string())
 }
 
 /// Hooks, resumes, replies and resets in random orders, ten million steps each.
@@ -126,7 +127,7 @@ impl Nightly {
         );
         let mut outcomes = run_all(root, &[build, corpus, routes, protobuf])?;
         outcomes.extend(nginx_pairs(root)?);
-        outcomes.extend(run_all(root, &[envoy_pairs()])?);
+        outcomes.extend(run_all(root, &[envoy_pairs(root)])?);
         outcomes.extend(run_all(root, &random_orders())?);
         outcomes.extend(self.fuzz(root)?);
         outcomes.extend(run_all(root, &[Step::new("planted faults", &["cargo", "xtask", "mutants"])])?);

@@ -8,27 +8,37 @@ use eddy_config::{SourceText, check};
 use eddy_e2e::peer::Questions;
 use eddy_http::{HeadLimits, RequestHead};
 use eddy_route::normalise::Normal;
-use eddy_route::{PathPattern, RouteRequest, RouteScratch, Router};
+use eddy_route::{PathPattern, RouteRequest, RouteScratch, Router, Rule, ValueMatch, ValueTest};
+use serde_json::Value;
 
-/// What became of requests.
+/// Requests by what became of them; a request counts for each kind of thing that the route has which takes it.
 #[derive(Debug, Default)]
 pub(crate) struct Coverage {
     asked: usize,
-    /// Requests that a second route would take, too.
-    contested: usize,
-    /// Requests by the kind of path of the route that took them.
-    by_path: BTreeMap<&'static str, usize>,
-    by_header: usize,
-    by_query: usize,
+    counts: BTreeMap<String, usize>,
 }
 
 impl Coverage {
+    /// What was counted before, as [`Coverage::lines`] wrote it.
+    pub(crate) fn of_lines(lines: &BTreeMap<String, usize>) -> Self {
+        let mut counts = lines.clone();
+        Self { asked: counts.remove(ASKED).unwrap_or_default(), counts }
+    }
+
+    /// All counts.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = (&str, usize)> {
+        let counts = self.counts.iter().map(|(kind, count)| (kind.as_str(), *count));
+        std::iter::once((ASKED, self.asked)).chain(counts)
+    }
+
+    /// Counts the requests of a configuration.
     pub(crate) fn add(&mut self, questions: &Questions) -> Result<()> {
         let checked = check(&[SourceText::new("envoy.json", &questions.config)])
             .map_err(|problems| anyhow!("{problems:?}"))?;
         let config = checked.config;
         let router = Router::build(&config.tables).map_err(|errors| anyhow!("{errors:?}"))?;
         let normaliser = config.listeners.first().context("no listener")?.normaliser;
+        let trees = trees(&questions.config)?;
         let (mut scratch, mut normal, mut head) = (RouteScratch::new(), Vec::new(), RequestHead::new());
         for bytes in &questions.requests {
             if head.parse(bytes, &HeadLimits::default()).is_err() {
@@ -52,38 +62,128 @@ impl Coverage {
                 fields: head.fields(bytes),
             };
             self.asked += 1;
+            let host = String::from_utf8_lossy(request.host).to_ascii_lowercase();
+            if let Some(depth) = trees.get(&host) {
+                self.count(if *depth > 1 { "matcher in a matcher" } else { "matcher" });
+            }
             let Some(found) = router.lookup(&request, &mut scratch) else {
-                *self.by_path.entry("no route").or_default() += 1;
+                self.count("no route");
                 continue;
             };
             let rule = &config.tables[found.rule.table as usize].rules[found.rule.index as usize];
-            *self.by_path.entry(kind(&rule.path)).or_default() += 1;
-            self.by_header += usize::from(!rule.headers.is_empty() || !rule.methods.is_empty());
-            self.by_query += usize::from(!rule.query.is_empty());
-            self.contested += usize::from(router.deciding_step(&request, &mut scratch).is_some());
+            self.count_rule(rule);
+            if router.deciding_step(&request, &mut scratch).is_some() {
+                self.count("two routes or more");
+            }
         }
         Ok(())
     }
 
-    /// Whether the requests are worth their while.
-    pub(crate) fn check(&self) -> Result<()> {
-        let percent = |count: usize| count * 100 / self.asked.max(1);
-        ensure!(percent(self.contested) >= 10, "{self}");
-        for kind in ["exact", "prefix by byte", "prefix by segment", "expression", "any case", "no route"] {
-            ensure!(percent(self.by_path.get(kind).copied().unwrap_or_default()) >= 1, "{kind}: {self}");
+    fn count_rule(&mut self, rule: &Rule) {
+        self.count(path_kind(&rule.path));
+        let tests = || rule.headers.iter().chain(&rule.query);
+        let has = |is: fn(&ValueMatch) -> bool| tests().any(is);
+        let fields = |prefix: &str| rule.headers.iter().any(|test| test.name.starts_with(prefix));
+        let is_field = |test: &ValueMatch| !test.name.starts_with(':') && !test.name.starts_with("cookie:");
+        for (kind, is_there) in [
+            ("field", rule.headers.iter().any(is_field)),
+            ("parameter of the query", !rule.query.is_empty()),
+            ("cookie", fields("cookie:")),
+            ("part of the request as a field", fields(":")),
+            ("method", !rule.methods.is_empty()),
+            ("fraction", rule.fraction.is_some()),
+            ("inverted test", has(|test| test.is_inverted)),
+            ("test in any case", has(|test| test.is_caseless)),
+            ("test for presence", has(|test| test.test == ValueTest::Present)),
+            ("test for absence", has(|test| test.test == ValueTest::Absent)),
+            ("test for a value", has(|test| matches!(test.test, ValueTest::Exact(_)))),
+            ("test for a beginning", has(|test| matches!(test.test, ValueTest::Prefix(_)))),
+            ("test for an end", has(|test| matches!(test.test, ValueTest::Suffix(_)))),
+            ("test for a part", has(|test| matches!(test.test, ValueTest::Contains(_)))),
+            ("test by an expression", has(|test| matches!(test.test, ValueTest::Regex(_)))),
+            ("test for a number", has(|test| matches!(test.test, ValueTest::Range(..)))),
+        ] {
+            if is_there {
+                self.count(kind);
+            }
         }
-        ensure!(percent(self.by_header) >= 1 && percent(self.by_query) >= 1, "{self}");
+    }
+
+    fn count(&mut self, kind: &str) {
+        match self.counts.get_mut(kind) {
+            Some(count) => *count += 1,
+            None => drop(self.counts.insert(kind.to_owned(), 1)),
+        }
+    }
+
+    /// Whether the requests are worth their while: each kind of thing takes its share of them.
+    pub(crate) fn check(&self) -> Result<()> {
+        for (kind, permille) in LEAST {
+            let count = self.counts.get(*kind).copied().unwrap_or_default();
+            ensure!(count * 1000 >= self.asked * permille, "{kind}: less than {permille} of 1,000; {self}");
+        }
         Ok(())
     }
 }
 
-fn kind(path: &PathPattern) -> &'static str {
+/// The least that each kind of thing has to be seen, in a thousandth of the requests.
+const LEAST: &[(&str, usize)] = &[
+    ("two routes or more", 100),
+    ("no route", 10),
+    ("exact path", 10),
+    ("prefix by byte", 10),
+    ("prefix by segment", 10),
+    ("expression", 10),
+    ("path in any case", 10),
+    ("template", 10),
+    ("matcher", 20),
+    ("matcher in a matcher", 10),
+    ("field", 10),
+    ("parameter of the query", 10),
+    ("cookie", 5),
+    ("part of the request as a field", 5),
+    ("inverted test", 5),
+    ("test in any case", 5),
+    ("test for presence", 2),
+    ("test for absence", 2),
+    ("test for a value", 5),
+    ("test for a beginning", 2),
+    ("test for an end", 2),
+    ("test for a part", 2),
+    ("test by an expression", 2),
+    ("test for a number", 1),
+];
+
+/// How deep matchers stand in each other, for each virtual host that has one.
+fn trees(config: &str) -> Result<BTreeMap<String, usize>> {
+    fn depth(value: &Value) -> usize {
+        match value {
+            Value::Object(members) => members
+                .iter()
+                .map(|(key, value)| usize::from(key == "matcher") + depth(value))
+                .max()
+                .unwrap_or_default(),
+            Value::Array(elements) => elements.iter().map(depth).max().unwrap_or_default(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+        }
+    }
+    let config: Value = serde_json::from_str(config)?;
+    let chain = &config["static_resources"]["listeners"][0]["filter_chains"][0];
+    let hosts = &chain["filters"][0]["typed_config"]["route_config"]["virtual_hosts"];
+    let named = hosts.as_array().into_iter().flatten().filter_map(|host| {
+        let depth = depth(host);
+        Some((host["name"].as_str()?.to_owned(), depth)).filter(|_| depth > 0)
+    });
+    Ok(named.collect())
+}
+
+fn path_kind(path: &PathPattern) -> &'static str {
     match path {
         PathPattern::Any => "any path",
-        PathPattern::Exact(_) => "exact",
+        PathPattern::Exact(_) => "exact path",
         PathPattern::Prefix(_) => "prefix by segment",
         PathPattern::BytePrefix(_) => "prefix by byte",
-        PathPattern::Caseless(_) => "any case",
+        PathPattern::Caseless(_) => "path in any case",
         PathPattern::Regex(_) => "expression",
         PathPattern::Search(_) => "search",
         PathPattern::Template(_) => "template",
@@ -92,14 +192,15 @@ fn kind(path: &PathPattern) -> &'static str {
 
 impl fmt::Display for Coverage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let percent = |count: usize| count * 100 / self.asked.max(1);
-        write!(
-            out,
-            "of the requests {} % fit two routes or more, {} % are taken by a test of a field, {} % by one of the query",
-            percent(self.contested),
-            percent(self.by_header),
-            percent(self.by_query)
-        )?;
-        self.by_path.iter().try_for_each(|(kind, count)| write!(out, ", {} % {kind}", percent(*count)))
+        write!(out, "of the requests")?;
+        for (number, (kind, count)) in self.counts.iter().enumerate() {
+            let permille = count * 1000 / self.asked.max(1);
+            let comma = if number == 0 { "" } else { "," };
+            write!(out, "{comma} {}.{} % {kind}", permille / 10, permille % 10)?;
+        }
+        Ok(())
     }
 }
+
+/// What the number of all requests is called.
+const ASKED: &str = "requests counted";

@@ -9,6 +9,7 @@ mod documented;
 mod draw;
 mod examples;
 mod generate;
+mod ledger;
 mod matches;
 mod tree;
 
@@ -20,6 +21,7 @@ use eddy_e2e::gateway::{Gateway, Launch};
 use eddy_e2e::peer::{Crowd, Echo, Envoy, Questions, Reply, envoy_says, recorded_answers};
 use eddy_e2e::place::variable;
 use examples::EXAMPLES;
+use ledger::Ledger;
 
 fn recorded(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/envoy_conf/recorded").join(name)
@@ -84,8 +86,17 @@ fn has_port_to_strip(config: &str, request: &str) -> bool {
         && request.lines().any(|line| line.starts_with("Host: ") && line.matches(':').count() > 1)
 }
 
-/// Puts the questions to both and tells where they differ; how many pairs were compared.
-async fn compare(recorded: Option<&Path>, all: &[Questions]) -> Result<usize> {
+/// How many requests were put to both.
+#[derive(Clone, Copy, Debug, Default)]
+struct Compared {
+    /// Those whose answers had to be the same.
+    pairs: usize,
+    /// Those that eddy answers otherwise on purpose, as the list of divergences says.
+    left_out: usize,
+}
+
+/// Puts the questions to both and tells where they differ.
+async fn compare(recorded: Option<&Path>, all: &[Questions]) -> Result<Compared> {
     let upstream = Echo::start()?;
     let theirs = envoy_says(recorded, all, &upstream, shown)?;
     let ours = eddy_says(all, &upstream).await?;
@@ -99,14 +110,15 @@ async fn compare(recorded: Option<&Path>, all: &[Questions]) -> Result<usize> {
         })
         .collect();
     ensure!(theirs.len() == requests.len(), "{} answers to {} requests", theirs.len(), requests.len());
-    let (mut compared, mut different) = (0, Vec::new());
+    let (mut compared, mut different) = (Compared::default(), Vec::new());
     for (((questions, request), theirs), ours) in requests.iter().zip(&theirs).zip(&ours) {
         let config = &questions.config;
         let is_known = has_parameters_for_template(config, request) || has_port_to_strip(config, request);
         if is_known || is_stricter(request, ours) || is_grpc_answer(request, theirs) {
+            compared.left_out += 1;
             continue;
         }
-        compared += 1;
+        compared.pairs += 1;
         if ours != theirs {
             different.push(format!(
                 "{}\n  eddy  {ours}\n  Envoy {theirs}\n  {}",
@@ -116,7 +128,7 @@ async fn compare(recorded: Option<&Path>, all: &[Questions]) -> Result<usize> {
         }
     }
     let told: Vec<&str> = different.iter().take(8).map(String::as_str).collect();
-    ensure!(different.is_empty(), "{} of {compared} differ:\n{}", different.len(), told.join("\n"));
+    ensure!(different.is_empty(), "{} of {} differ:\n{}", different.len(), compared.pairs, told.join("\n"));
     Ok(compared)
 }
 
@@ -167,8 +179,8 @@ async fn recorded_answers_stand_in_where_envoy_is_not_installed() -> Result<()> 
 async fn generated_routes_answer_as_envoys_do() -> Result<()> {
     let generated = generate::generate(SEED, HOSTS);
     let compared = compare(Some(&recorded("generated.txt")), &generated.questions).await?;
-    println!("{compared} pairs; {:?}", generated.counts);
-    ensure!(compared >= 20_000, "{compared} pairs");
+    println!("{} pairs, {} left out; {:?}", compared.pairs, compared.left_out, generated.counts);
+    ensure!(compared.pairs >= 20_000, "{} pairs", compared.pairs);
     let mut coverage = Coverage::default();
     generated.questions.iter().try_for_each(|questions| coverage.add(questions))?;
     println!("{coverage}");
@@ -176,6 +188,8 @@ async fn generated_routes_answer_as_envoys_do() -> Result<()> {
 }
 
 /// The long form: as many pairs as `EDDY_ENVOY_PAIRS` says, from other seeds, and how much of what can happen they show.
+///
+/// With a file in `EDDY_ENVOY_LEDGER` a run that was ended goes on where it was.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes minutes, and needs the real Envoy"]
 async fn many_generated_routes_answer_as_envoys_do() -> Result<()> {
@@ -184,15 +198,21 @@ async fn many_generated_routes_answer_as_envoys_do() -> Result<()> {
     }
     let wanted =
         variable("EDDY_ENVOY_PAIRS").map_or(Ok(40_000), |count| count.parse()).context("no number")?;
-    let (mut compared, mut seed, mut coverage) = (0, 0x9e37_79b9_7f4a_7c15_u64, Coverage::default());
-    while compared < wanted {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    let mut ledger = Ledger::open(wanted)?;
+    while ledger.compared.pairs < wanted {
+        let seed = ledger.seed;
         let generated = generate::generate(seed, 400);
-        compared += compare(None, &generated.questions).await.with_context(|| format!("seed {seed:#x}"))?;
-        generated.questions.iter().try_for_each(|questions| coverage.add(questions))?;
+        let compared =
+            compare(None, &generated.questions).await.with_context(|| format!("seed {seed:#x}"))?;
+        ledger.compared.pairs += compared.pairs;
+        ledger.compared.left_out += compared.left_out;
+        generated.questions.iter().try_for_each(|questions| ledger.coverage.add(questions))?;
+        ledger.turn()?;
+        eprintln!("{} of {wanted} pairs, 0 unexplained differences; seed {seed:#x}", ledger.compared.pairs);
     }
-    println!("{compared} pairs, 0 unexplained differences; {coverage}");
-    coverage.check()
+    let Compared { pairs, left_out } = ledger.compared;
+    println!("{pairs} pairs, 0 unexplained differences, {left_out} left out; {}", ledger.coverage);
+    ledger.coverage.check()
 }
 
 const SEED: u64 = 0x2545_f491_4f6c_dd1d;
