@@ -65,9 +65,16 @@ bench-filters: ## what filters cost in eddy and in the peers, in each of their l
 	EDDY=$${EDDY:-$(TARGET)/release/eddy} EDDY_NATIVE_LIBRARIES=$${EDDY_NATIVE_LIBRARIES:-$(TARGET)/release} \
 		$(TARGET)/release/eddy-bench filters
 
-bench-routes: ## what a lookup of a route costs, by kind and number of rules
+TABLES := $(foreach count,10 1000 10000,table-$(count)-first table-$(count)-last table-$(count)-miss)
+COMMA := ,
+EMPTY :=
+
+bench-routes: ## what a lookup of a route costs, by kind and number of rules, and tables served by eddy, nginx and Envoy
 	$(CARGO) bench -p eddy-route --bench lookup -- --json $(CURDIR)/bench/results/routes.json
 	$(CARGO) run --profile quick -p eddy-bench -- report bench/results/routes.json --into docs/guide/routing.md
+	$(CARGO) build --release -p eddy -p eddy-bench
+	EDDY=$${EDDY:-$(TARGET)/release/eddy} TARGETS=eddy,nginx,envoy NAME=tables \
+		SCENARIOS=$(subst $(EMPTY) $(EMPTY),$(COMMA),$(strip $(TABLES))) $(TARGET)/release/eddy-bench run
 
 bench-protobuf: ## what fields, redaction and JSON of protobuf messages cost, beside going through objects
 	$(CARGO) bench -p eddy-protobuf --bench protobuf -- --json $(CURDIR)/bench/results/protobuf.json

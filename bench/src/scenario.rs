@@ -34,7 +34,7 @@ pub enum Work {
     Reload,
 }
 
-/// All scenarios, in the order of tables.
+/// All scenarios that are measured where none are named, in the order of tables.
 pub fn all() -> Vec<Scenario> {
     let plain = Setup::default();
     let get = |bytes| Request::Get { prefix: String::new(), bytes };
@@ -60,12 +60,40 @@ pub fn all() -> Vec<Scenario> {
     ]
 }
 
-/// The scenarios of these names, in the order of tables; all of them when there are no names.
+/// Tables of three sizes: the first route, the last, and a path that none is for. They are measured where they are named.
+fn tables() -> Vec<Scenario> {
+    let hit = |count: usize, index: usize, name, title| {
+        let request = Request::Get { prefix: format!("/route-{index}"), bytes: SMALL_BYTES };
+        Scenario {
+            name,
+            title,
+            work: Work::Traffic { setup: Setup { routes: count, ..Setup::default() }, request },
+        }
+    };
+    let miss = |count: usize, name, title| {
+        let setup = Setup { routes: count, ..Setup::default() };
+        Scenario { name, title, work: Work::Traffic { setup, request: Request::Miss } }
+    };
+    vec![
+        hit(10, 0, "table-10-first", "GET, the first of 10 routes"),
+        hit(10, 9, "table-10-last", "GET, the last of 10 routes"),
+        miss(10, "table-10-miss", "GET, none of 10 routes"),
+        hit(1_000, 0, "table-1000-first", "GET, the first of 1,000 routes"),
+        hit(1_000, 999, "table-1000-last", "GET, the last of 1,000 routes"),
+        miss(1_000, "table-1000-miss", "GET, none of 1,000 routes"),
+        hit(10_000, 0, "table-10000-first", "GET, the first of 10,000 routes"),
+        hit(10_000, 9_999, "table-10000-last", "GET, the last of 10,000 routes"),
+        miss(10_000, "table-10000-miss", "GET, none of 10,000 routes"),
+    ]
+}
+
+/// The scenarios of these names, in the order of tables; all of them but [`tables`] when there are no names.
 ///
 /// # Errors
 /// A name that is none.
 pub fn named(names: &[String]) -> Result<Vec<Scenario>> {
-    let all = all();
+    let all: Vec<Scenario> =
+        if names.is_empty() { all() } else { all().into_iter().chain(tables()).collect() };
     for name in names {
         all.iter().find(|scenario| scenario.name == name).with_context(|| {
             let known: Vec<&str> = all.iter().map(|scenario| scenario.name).collect();
@@ -99,6 +127,20 @@ mod tests {
     fn unknown_names_are_refused() {
         let failure = named(&["got".to_owned()]).unwrap_err().to_string();
         assert!(failure.starts_with("unknown scenario `got`; there are get, "), "{failure}");
+    }
+
+    #[test]
+    fn tables_are_measured_where_they_are_named() {
+        assert!(named(&[]).unwrap().iter().all(|scenario| !scenario.name.starts_with("table-")));
+        let chosen = named(&["table-1000-miss".to_owned(), "table-10-first".to_owned()]).unwrap();
+        let [first, miss] = chosen.as_slice() else { panic!("{chosen:?}") };
+        let traffic = |scenario: &Scenario| match &scenario.work {
+            Work::Traffic { setup, request } => (setup.routes, request.path()),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(traffic(first), (10, "/route-0/128".to_owned()));
+        assert_eq!(traffic(miss), (1000, "/routeless/128".to_owned()));
+        assert_eq!(tables().len(), 9);
     }
 
     #[test]

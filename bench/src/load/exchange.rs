@@ -24,6 +24,8 @@ pub enum Request {
         /// Bytes of the request's body.
         bytes: usize,
     },
+    /// `GET` of a path that no route of the target is for.
+    Miss,
     /// `GET` as above with further fields, some filters' business.
     Varied {
         /// Bytes of the response's body.
@@ -86,6 +88,7 @@ impl Request {
             Self::Get { prefix, bytes } => format!("{prefix}/{bytes}"),
             Self::GetOnce { bytes } | Self::Varied { bytes, .. } => format!("/{bytes}"),
             Self::Post { .. } => "/count".to_owned(),
+            Self::Miss => "/routeless/128".to_owned(),
         }
     }
 
@@ -97,6 +100,11 @@ impl Request {
             Self::Get { bytes, .. } => Exchange {
                 requests: vec![format!("GET {path} HTTP/1.1\r\n{common}\r\n").into_bytes()],
                 expected: Expected::success(pattern::body(*bytes)),
+                is_once: false,
+            },
+            Self::Miss => Exchange {
+                requests: vec![format!("GET {path} HTTP/1.1\r\n{common}\r\n").into_bytes()],
+                expected: Expected { status: 404, body: None },
                 is_once: false,
             },
             Self::GetOnce { bytes } => Exchange {
@@ -144,6 +152,13 @@ mod tests {
         let exchange = Request::GetOnce { bytes: 8 }.exchange(([127, 0, 0, 1], 80).into());
         assert!(exchange.request(7).ends_with(b"Connection: close\r\n\r\n"));
         assert!(exchange.is_once);
+    }
+
+    #[test]
+    fn a_miss_is_answered_by_the_target_itself() {
+        let exchange = Request::Miss.exchange(([127, 0, 0, 1], 80).into());
+        assert!(exchange.request(0).starts_with(b"GET /routeless/128 HTTP/1.1\r\n"));
+        assert_eq!((exchange.expected.status, exchange.expected.body), (404, None));
     }
 
     #[test]

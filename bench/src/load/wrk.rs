@@ -26,6 +26,7 @@ pub fn run(
     command.args(["-H", "User-Agent: eddy-bench", "-H", "Accept: */*"]);
     match request {
         Request::Get { .. } => {}
+        Request::Miss => bail!("wrk takes 404 for an error; leave misses to our own generator"),
         Request::GetOnce { .. } => {
             command.args(["-H", "Connection: close"]);
         }
