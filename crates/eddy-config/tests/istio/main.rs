@@ -5,7 +5,6 @@
 //! absence a failure, `UPDATE=1` records anew.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
-#![expect(clippy::print_stdout, reason = "a test says what it compared")]
 
 #[path = "../kubernetes/certificate.rs"]
 mod certificate;

@@ -184,6 +184,8 @@ fn path_kind(path: &PathPattern) -> &'static str {
         PathPattern::Prefix(_) => "prefix by segment",
         PathPattern::BytePrefix(_) => "prefix by byte",
         PathPattern::Caseless(_) => "path in any case",
+        // Envoy's templates become expressions for the letters that it allows in a segment.
+        PathPattern::Regex(text) if text.contains("[a-zA-Z0-9") => "template",
         PathPattern::Regex(_) => "expression",
         PathPattern::Search(_) => "search",
         PathPattern::Template(_) => "template",

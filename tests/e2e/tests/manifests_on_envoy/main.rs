@@ -68,7 +68,10 @@ impl Eddy {
                 name.trim_start_matches("default/").trim_end_matches(":80").to_owned()
             }
             ActionKind::Respond(respond) => respond.status.to_string(),
-            other => panic!("{other:?}"),
+            other @ (ActionKind::Weighted(_)
+            | ActionKind::Split(_)
+            | ActionKind::Redirect(_)
+            | ActionKind::Sites(_)) => panic!("{other:?}"),
         }
     }
 }

@@ -58,7 +58,7 @@ impl Credentials<'_> {
     fn name(self, spec: &At<ClientTlsSpec>, host: &str, report: &mut Report) -> Option<Arc<str>> {
         let ClientTlsSpec { server_name, names, .. } = &spec.value;
         let names = names.as_ref().map(|names| names.value.as_slice()).unwrap_or_default();
-        let asked = server_name.as_ref().or(names.first());
+        let asked = server_name.as_ref().or_else(|| names.first());
         let Some(asked) = asked else {
             report
                 .warning(

@@ -91,7 +91,9 @@ impl Reader<'_> {
     /// A file of a certificate or key.
     pub(super) fn certificate_file(&mut self, word: &Word) -> Option<Word> {
         // What stands behind it may be a key: nobody's to see.
-        if let Some(kind) = ["data:", "engine:", "store:"].into_iter().find(|kind| word.text.starts_with(kind)) {
+        if let Some(kind) =
+            ["data:", "engine:", "store:"].into_iter().find(|kind| word.text.starts_with(kind))
+        {
             let message = format!("certificates and keys are files here, not `{kind}`");
             self.refuse(word.place, message, "name a PEM file".to_owned());
             return None;
