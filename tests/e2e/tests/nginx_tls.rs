@@ -140,7 +140,7 @@ async fn names_of_no_server_are_turned_away_where_that_is_asked_for() -> Result<
         let refused = certificates.ask(address, "two.test").await;
         let refused = format!("{:#}", refused.err().context("nobody has the name")?);
         // Each says it by an alert of its own.
-        ensure!(refused.contains("UnrecognizedName") || refused.contains("AccessDenied"), "{refused}");
+        ensure!(refused.contains("UnrecognisedName") || refused.contains("AccessDenied"), "{refused}");
     }
     gateway.stop().await
 }
