@@ -36,7 +36,8 @@ pub use head::{
     ResponseBody, ResponseHead, TargetForm,
 };
 pub use http2::{
-    ABUSE_LABELS, Abuse, ErrorCode, FramedHead, Gone, Http2, Http2Fault, Http2Limits, Reading, Spoken, spoken,
+    ABUSE_LABELS, Abuse, ErrorCode, FramedHead, Gone, Http2, Http2Fault, Http2Limits, Loss, Opened, Reading,
+    Spoken, spoken,
 };
 pub use method::{METHOD_BYTES_MAX, Method, Version};
 pub use span::Span;

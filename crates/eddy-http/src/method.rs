@@ -38,7 +38,7 @@ pub enum Version {
     /// HTTP/1.1 (RFC 9112).
     #[default]
     Http11,
-    /// HTTP/2 (RFC 9113), of a client whose head came in frames.
+    /// HTTP/2 (RFC 9113): the head came in frames.
     Http2,
 }
 

@@ -49,6 +49,14 @@ pub enum Fault {
     LinkStale,
     /// A fresh link closed before the first byte of an answer.
     LinkClosed,
+    /// The endpoint has taken its leave from the link before it looked at the request.
+    LinkLeft,
+    /// The endpoint does not speak what it was to be spoken to in.
+    LinkProtocol,
+    /// The endpoint says that it did not work on the request.
+    StreamRefused,
+    /// The endpoint gave the request up before the first byte of an answer.
+    StreamReset,
     /// The answer did not begin in time.
     FirstByteTimeout,
     /// The attempt took longer than the rule lets one take.
@@ -57,6 +65,8 @@ pub enum Fault {
     ResponseHead(HeadFault),
     /// The answer's chunked body breaks a rule or a limit.
     ResponseChunk(ChunkFault),
+    /// The frames of the answer, or of the link as a whole, break a rule or a limit.
+    ResponseFrames,
     /// The link closed in the middle of the answer.
     ResponseCut,
     /// The endpoint fell silent in the middle of the exchange.
@@ -138,10 +148,15 @@ impl Fault {
             | Self::TlsAlert
             | Self::LinkStale
             | Self::LinkClosed
+            | Self::LinkLeft
+            | Self::LinkProtocol
+            | Self::StreamRefused
+            | Self::StreamReset
             | Self::FirstByteTimeout
             | Self::AttemptTimeout
             | Self::ResponseHead(_)
             | Self::ResponseChunk(_)
+            | Self::ResponseFrames
             | Self::ResponseCut
             | Self::UpstreamIdle
             | Self::InterimFlood
@@ -156,9 +171,14 @@ impl Fault {
     /// RFC 9110 §9.2.2: a proxy must not repeat a non-idempotent request by itself.
     pub fn retry(self) -> RetryClass {
         match self {
-            Self::ConnectFailed | Self::ConnectTimeout | Self::Handshake(_) => RetryClass::Unseen,
+            Self::ConnectFailed
+            | Self::ConnectTimeout
+            | Self::Handshake(_)
+            | Self::LinkLeft
+            | Self::LinkProtocol
+            | Self::StreamRefused => RetryClass::Unseen,
             Self::LinkStale => RetryClass::MaybeSeen,
-            Self::LinkClosed | Self::TlsAlert => RetryClass::ByReset,
+            Self::LinkClosed | Self::TlsAlert | Self::StreamReset => RetryClass::ByReset,
             Self::RetryStatus(status) => RetryClass::ByStatus(status),
             Self::RequestHead(_)
             | Self::RequestChunk(_)
@@ -179,6 +199,7 @@ impl Fault {
             | Self::AttemptTimeout
             | Self::ResponseHead(_)
             | Self::ResponseChunk(_)
+            | Self::ResponseFrames
             | Self::ResponseCut
             | Self::UpstreamIdle
             | Self::InterimFlood
@@ -194,11 +215,16 @@ impl Fault {
 
     /// Whether the fault counts against its endpoint's health.
     pub fn blames_endpoint(self) -> bool {
-        // A stale link is the ordinary end of an idle connection; a status has been judged as it came.
+        // A stale link is the ordinary end of an idle connection, a farewell that of a busy one; a status has been judged as it
+        // came.
         self.side() == Side::Upstream
             && !matches!(
                 self,
-                Self::LinkStale | Self::NoEndpoint | Self::RetryStatus(_) | Self::Intercepted(_)
+                Self::LinkStale
+                    | Self::LinkLeft
+                    | Self::NoEndpoint
+                    | Self::RetryStatus(_)
+                    | Self::Intercepted(_)
             )
     }
 
@@ -224,8 +250,13 @@ impl Fault {
             | Self::TlsAlert
             | Self::LinkStale
             | Self::LinkClosed
+            | Self::LinkLeft
+            | Self::LinkProtocol
+            | Self::StreamRefused
+            | Self::StreamReset
             | Self::ResponseHead(_)
             | Self::ResponseChunk(_)
+            | Self::ResponseFrames
             | Self::ResponseCut
             | Self::InterimFlood
             | Self::FilterBody => 502,
@@ -316,10 +347,15 @@ label_kinds! {
     TlsAlert: "tls_alert",
     LinkStale: "link_stale",
     LinkClosed: "link_closed",
+    LinkLeft: "link_left",
+    LinkProtocol: "link_protocol",
+    StreamRefused: "stream_refused",
+    StreamReset: "stream_reset",
     FirstByteTimeout: "first_byte_timeout",
     AttemptTimeout: "attempt_timeout",
     ResponseHead: "response_head",
     ResponseChunk: "response_chunk",
+    ResponseFrames: "response_frames",
     ResponseCut: "response_cut",
     UpstreamIdle: "upstream_idle",
     InterimFlood: "interim_flood",

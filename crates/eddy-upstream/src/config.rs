@@ -15,6 +15,8 @@ pub struct ClusterConfig {
     pub name: Arc<str>,
     /// Where requests go; at least one.
     pub endpoints: Vec<EndpointConfig>,
+    /// What endpoints are spoken to in.
+    pub protocol: LinkProtocol,
     /// How an endpoint is chosen.
     pub balance: Balance,
     /// What of a request is the key, for balancing that goes by one; where a rule has its own key, that goes first.
@@ -81,6 +83,18 @@ pub enum EndpointAddress {
     },
     /// A Unix socket.
     Unix(PathBuf),
+}
+
+/// What endpoints are spoken to in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum LinkProtocol {
+    /// HTTP/1.1: a link carries one request at a time.
+    #[default]
+    Http1,
+    /// HTTP/2: a link carries many. In the clear endpoints have to know it; over TLS they have to agree.
+    Http2,
+    /// Over TLS HTTP/2 where an endpoint agrees, else HTTP/1.1.
+    Auto,
 }
 
 /// How an endpoint is chosen for a request.
@@ -168,6 +182,7 @@ impl ClusterConfig {
         Self {
             name: name.into(),
             endpoints,
+            protocol: LinkProtocol::default(),
             balance: Balance::default(),
             key: None,
             connect_timeout: Duration::from_secs(5),
@@ -193,6 +208,17 @@ impl EndpointConfig {
     /// An endpoint of weight 1 that nothing else holds for.
     pub fn new(address: EndpointAddress) -> Self {
         Self { address, weight: 1, terms: EndpointTerms::default() }
+    }
+}
+
+impl LinkProtocol {
+    /// What is offered in a handshake of TLS, the preferred one first.
+    pub fn offered(self) -> &'static [&'static [u8]] {
+        match self {
+            Self::Http1 => &[b"http/1.1"],
+            Self::Http2 => &[b"h2"],
+            Self::Auto => &[b"h2", b"http/1.1"],
+        }
     }
 }
 

@@ -64,6 +64,11 @@ impl Link {
     /// Counts an exchange as carried, and the link as idle since `now_ms`.
     pub(crate) fn rest(&mut self, now_ms: u64) {
         self.requests += 1;
+        self.wait(now_ms);
+    }
+
+    /// Counts the link as idle since `now_ms`.
+    pub(crate) fn wait(&mut self, now_ms: u64) {
         self.idle_since_ms = now_ms;
         self.is_at_rest = true;
     }

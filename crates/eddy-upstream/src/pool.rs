@@ -113,6 +113,14 @@ impl LinkPool {
         }
     }
 
+    /// Keeps a link that was just established, and carries nothing yet.
+    pub fn put_fresh(&mut self, mut link: Link, now_ms: u64) {
+        link.wait(now_ms);
+        if link.era() == self.era {
+            self.idle.push(link);
+        }
+    }
+
     /// A place for a new link of this era (see [`LinkPools::renew`]), if the endpoint has fewer than `links_max`.
     pub fn place(&self, links_max: u32, era: u32) -> Option<LinkPlace> {
         LinkPlace::take(&self.open, links_max, era)

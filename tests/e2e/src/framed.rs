@@ -16,6 +16,7 @@ pub mod kind {
     pub const PRIORITY: u8 = 2;
     pub const RST_STREAM: u8 = 3;
     pub const SETTINGS: u8 = 4;
+    pub const PUSH_PROMISE: u8 = 5;
     pub const PING: u8 = 6;
     pub const GOAWAY: u8 = 7;
     pub const WINDOW_UPDATE: u8 = 8;
@@ -139,7 +140,7 @@ impl FramedClient {
     /// When nothing comes in time.
     pub async fn next(&mut self) -> Result<Option<Frame>> {
         loop {
-            if let Some(frame) = self.take() {
+            if let Some(frame) = take_frame(&mut self.input) {
                 return Ok(Some(frame));
             }
             match within("a frame", self.stream.read_buf(&mut self.input)).await? {
@@ -163,12 +164,13 @@ impl FramedClient {
         }
         anyhow::bail!("the end came before {what}; before it (type, stream, bytes) {before:?}")
     }
+}
 
-    fn take(&mut self) -> Option<Frame> {
-        let [a, b, c, kind, flags, s @ ..] = *self.input.first_chunk::<9>()?;
-        let end = 9 + (usize::from(a) << 16 | usize::from(b) << 8 | usize::from(c));
-        let payload = self.input.get(9..end)?.to_vec();
-        self.input.drain(..end);
-        Some(Frame { kind, flags, stream: u32::from_be_bytes(s), payload })
-    }
+/// Takes the frame that `input` begins with away, if it is all there.
+pub fn take_frame(input: &mut Vec<u8>) -> Option<Frame> {
+    let [a, b, c, kind, flags, s @ ..] = *input.first_chunk::<9>()?;
+    let end = 9 + (usize::from(a) << 16 | usize::from(b) << 8 | usize::from(c));
+    let payload = input.get(9..end)?.to_vec();
+    input.drain(..end);
+    Some(Frame { kind, flags, stream: u32::from_be_bytes(s), payload })
 }

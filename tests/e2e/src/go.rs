@@ -12,6 +12,8 @@ use crate::place::tree;
 /// What a package is built into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Into {
+    /// A program for this machine.
+    Program,
     /// A library for this machine.
     Library,
     /// A module of Wasm.
@@ -31,7 +33,10 @@ pub fn build(folder: &str, package: &str, into: Into, file: &Path) -> Result<Opt
         return Ok(None);
     }
     let mut go = Command::new("go");
-    go.current_dir(tree().join(folder)).args(["build", "-buildmode=c-shared", "-o"]).arg(file);
+    go.current_dir(tree().join(folder)).args(["build", "-o"]).arg(file);
+    if into != Into::Program {
+        go.arg("-buildmode=c-shared");
+    }
     if into == Into::Module {
         go.envs([("GOOS", "wasip1"), ("GOARCH", "wasm"), ("GOWORK", "off")]).arg("-ldflags=-s -w");
     }

@@ -6,6 +6,7 @@ pub mod differential;
 pub mod drive;
 pub mod evil;
 pub mod framed;
+pub mod framed_origin;
 pub mod gateway;
 pub mod go;
 pub mod journal;

@@ -50,7 +50,21 @@ impl SecureOrigin {
         clients: Option<&Authority>,
         versions: &[&'static SupportedProtocolVersion],
     ) -> Result<Self> {
-        let acceptor = TlsAcceptor::from(Arc::new(server_config(own, clients, versions)?));
+        Self::start(behind, server_config(own, clients, versions)?).await
+    }
+
+    /// The same, asking for no certificate, where these protocols are taken to be spoken inside (ALPN).
+    ///
+    /// # Errors
+    /// As [`Self::before`].
+    pub async fn speaking(behind: SocketAddr, own: &Issued, protocols: &[&[u8]]) -> Result<Self> {
+        let mut config = server_config(own, None, rustls::ALL_VERSIONS)?;
+        config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+        Self::start(behind, config).await
+    }
+
+    async fn start(behind: SocketAddr, config: ServerConfig) -> Result<Self> {
+        let acceptor = TlsAcceptor::from(Arc::new(config));
         let listener = TcpListener::bind(place::free_address()?).await?;
         let address = listener.local_addr()?;
         let shaken = Arc::<Mutex<Vec<Shaken>>>::default();

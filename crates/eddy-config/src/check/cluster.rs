@@ -6,7 +6,7 @@ use std::time::Duration;
 use eddy_upstream::health::{HealthConfig, HttpProbe, Probe};
 use eddy_upstream::{
     Balance, BalanceKey, ClusterConfig, DnsConfig, EjectionConfig, EndpointAddress, EndpointConfig,
-    PoolConfig, RetryBudget,
+    LinkProtocol, PoolConfig, RetryBudget,
 };
 
 use super::names::Names;
@@ -66,6 +66,17 @@ fn check_cluster(
     cluster.dns = check_dns(spec.dns, report);
     cluster.health = spec.health.map(|health| check_health(health, report));
     cluster.tls = spec.tls.map(|tls| check_cluster_tls(tls, &cluster.endpoints, sources, report));
+    if let Some(protocol) = spec.protocol {
+        cluster.protocol = protocol.value;
+        if protocol.value == LinkProtocol::Auto && cluster.tls.is_none() {
+            report
+                .warning(
+                    protocol.place,
+                    "what is spoken is agreed on by TLS, and there is none: HTTP/1.1 is spoken",
+                )
+                .hint("write `protocol: http2` if the endpoints speak it in the clear, else leave it out");
+        }
+    }
     if cluster.pool.idle_max > cluster.links_max {
         let message = format!(
             "the pool keeps {} idle links, but there are at most {} links",

@@ -5,7 +5,7 @@ use std::time::Duration;
 use eddy_upstream::health::{HealthConfig, Probe};
 use eddy_upstream::{
     Balance, BalanceKey, ClusterConfig, DnsConfig, EjectionConfig, EndpointAddress, EndpointConfig,
-    PoolConfig, RetryBudget,
+    LinkProtocol, PoolConfig, RetryBudget,
 };
 use serde_json::{Value, json};
 
@@ -44,6 +44,13 @@ pub(super) fn cluster_value(cluster: &ClusterConfig) -> Value {
     }
     if let Some(tls) = cluster.tls.as_ref().filter(|tls| unsaid_of_cluster_tls(tls).is_none()) {
         own["tls"] = cluster_tls_value(tls);
+    }
+    match cluster.protocol {
+        LinkProtocol::Http1 => {}
+        LinkProtocol::Http2 => own["protocol"] = "http2".into(),
+        // Without TLS there is nothing to agree by.
+        LinkProtocol::Auto if own.get("tls").is_none() => {}
+        LinkProtocol::Auto => own["protocol"] = "auto".into(),
     }
     own
 }

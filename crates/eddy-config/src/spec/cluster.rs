@@ -1,6 +1,6 @@
 //! The keys of a cluster.
 
-use eddy_upstream::Balance;
+use eddy_upstream::{Balance, LinkProtocol};
 
 use super::tls::ClusterTlsSpec;
 use crate::read::{At, Either};
@@ -12,6 +12,9 @@ mapping! {
         /// Where requests go; at least one. A name may stand for several addresses and is resolved again when its
         /// records expire.
         required endpoints: Vec<At<Either<Endpoint, EndpointSpec>>>, example "[127.0.0.1:9000, 'users.internal:80']";
+        /// What endpoints are spoken to in. Over TLS `http2` and `auto` are agreed on in the handshake (ALPN); in the clear
+        /// endpoints have to know it ("prior knowledge").
+        optional protocol: LinkProtocol, default "http1", example "http2";
         /// How an endpoint is chosen.
         optional balance: Balance, default "round_robin", example "least_request";
         /// What of a request the balancing goes by, for `hash` and `ring`. A request without it goes to endpoints in turn.
@@ -24,7 +27,7 @@ mapping! {
         optional read_idle_timeout: Time<1, 86_400_000>, default "60s", example "30s";
         /// Limits of the pool of idle links.
         optional pool: PoolSpec, otherwise "its defaults", example "{idle: 32}";
-        /// Most links to one endpoint from one worker, idle and busy.
+        /// Most links to one endpoint from one worker, idle and busy. One of HTTP/2 carries up to 100 requests at once.
         optional links: Number<1, 1_000_000>, default "1024", example "256";
         /// When an endpoint is left out for a while because it fails.
         optional ejection: EjectionSpec, otherwise "its defaults", example "{failures: 3}";

@@ -2,7 +2,7 @@
 
 use eddy_route::RegexRank;
 use eddy_tls::{ServerCheck, TlsVersion};
-use eddy_upstream::Balance;
+use eddy_upstream::{Balance, LinkProtocol};
 
 use crate::config::LogFormat;
 use crate::forward::ProxyVersion;
@@ -52,6 +52,16 @@ impl Word for Balance {
 
     fn info() -> WordInfo {
         info(BALANCES, WordKind::Text)
+    }
+}
+
+impl Word for LinkProtocol {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, PROTOCOLS)
+    }
+
+    fn info() -> WordInfo {
+        info(PROTOCOLS, WordKind::Text)
     }
 }
 
@@ -194,6 +204,12 @@ const BALANCES: &[Meaning<Balance>] = &[
         Balance::Ring,
         "the same `key` to the same endpoint; another number of endpoints moves few keys",
     ),
+];
+
+const PROTOCOLS: &[Meaning<LinkProtocol>] = &[
+    ("http1", LinkProtocol::Http1, "HTTP/1.1, one request at a time on a link"),
+    ("http2", LinkProtocol::Http2, "HTTP/2, many requests at once on a link; endpoints must speak it"),
+    ("auto", LinkProtocol::Auto, "over TLS HTTP/2 with endpoints that agree, HTTP/1.1 with the others"),
 ];
 
 const FORMATS: &[Meaning<LogFormat>] =

@@ -127,6 +127,34 @@ impl ResponseHead {
         Ok(end)
     }
 
+    /// Takes note that the head, parsed before, has come in frames; `has_body` says whether anything followed it there.
+    pub fn note_framed(&mut self, has_body: bool) {
+        self.version = Version::Http2;
+        // Frames tell of that.
+        self.keep_alive = true;
+        if !has_body && self.body == ResponseBody::UntilClose {
+            self.body = ResponseBody::Length(0);
+        }
+    }
+
+    /// [`Self::body`] as it is read: of one in frames the end tells itself, and there may be trailers behind it, whatever length was
+    /// announced.
+    pub fn body_read(&self) -> ResponseBody {
+        match self.body {
+            ResponseBody::Length(1..) if self.version == Version::Http2 => ResponseBody::UntilClose,
+            body => body,
+        }
+    }
+
+    /// [`Self::body`] as a client of this version is sent it. That there is none is told by frames on both sides alike.
+    pub fn body_towards(&self, client: Version) -> ResponseBody {
+        let is_untold = self.version == Version::Http2 && self.content_length.is_none();
+        if is_untold && client == Version::Http2 && self.body == ResponseBody::Length(0) {
+            return ResponseBody::UntilClose;
+        }
+        self.body.towards(client)
+    }
+
     /// The places of the fields.
     pub(crate) fn places(&self) -> &[Field] {
         &self.fields

@@ -34,17 +34,17 @@ pub enum ErrorCode {
     EnhanceYourCalm = 0xb,
 }
 
-/// Why a connection can't go on. The client has been told by a `GOAWAY`, which is to be written.
+/// Why a connection can't go on. The peer has been told by a `GOAWAY`, which is to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Http2Fault {
-    /// The client breaks the protocol.
+    /// The peer breaks the protocol.
     Protocol(ErrorCode),
-    /// The client has used up its budget.
+    /// The peer has used up its budget.
     Abuse(Abuse),
 }
 
 impl Http2Fault {
-    /// What the client is told.
+    /// What the peer is told.
     pub fn code(self) -> ErrorCode {
         match self {
             Self::Protocol(code) => code,
@@ -56,8 +56,8 @@ impl Http2Fault {
 impl fmt::Display for Http2Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Protocol(code) => write!(f, "the client breaks the protocol: {code:?}"),
-            Self::Abuse(abuse) => write!(f, "the client asks for too much work: {}", abuse.label()),
+            Self::Protocol(code) => write!(f, "the peer breaks the protocol: {code:?}"),
+            Self::Abuse(abuse) => write!(f, "the peer asks for too much work: {}", abuse.label()),
         }
     }
 }

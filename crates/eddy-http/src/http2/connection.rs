@@ -8,8 +8,9 @@ use super::frame::{self, STREAM_MAX, write_frame};
 use super::hpack::Decoder;
 use super::limits::Http2Limits;
 use super::meter::Meter;
+use super::preface::PREFACE;
 use super::settings::{PeerSettings, WINDOW, write_own};
-use super::stream::{FramedHead, Gone, Reading, Side, Stream};
+use super::stream::{FramedHead, Gone, Loss, Reading, Side, Stream};
 
 /// Once so much waits to be written, streams wait with their data, and nothing more is to be read.
 const OUTPUT_BYTES_MAX: usize = 64 * 1024;
@@ -20,11 +21,15 @@ const KEPT_BYTES_MAX: usize = 4 * 1024;
 /// What the ping says whose return tells that the client has heard of the end.
 pub(super) const LEAVING: [u8; 8] = *b"eddy.bye";
 
-/// A connection of HTTP/2 from the server's side.
+/// A connection of HTTP/2, from the server's side ([`Self::new`]) or the client's ([`Self::client`]).
 ///
-/// It does no I/O and knows no task. Whoever drives it reads for it ([`Self::receive`]) unless it [`Self::is_full`], writes
-/// [`Self::output`], begins an exchange for each [`Self::next_opened`] stream and wakes those that are
-/// [`Self::next_woken`]. An exchange [`Self::take_head`]s, reads and writes its stream and [`Self::finish`]es it.
+/// It does no I/O and knows no task. Whoever drives it reads for it ([`Self::receive`]), at the server's side unless it
+/// [`Self::is_full`], writes [`Self::output`] and wakes those streams that are [`Self::next_woken`]. A server begins an exchange
+/// for each [`Self::next_opened`] stream, which [`Self::take_head`]s; a client's exchange [`Self::open`]s one. Both read and write
+/// their stream and [`Self::finish`] it.
+///
+/// A client must read on even while it can't write: else two who wait for each other to read would do so for ever. What that
+/// adds to the output, the budget bounds.
 ///
 /// What it holds is bounded by its [`Http2Limits`]: bodies by the windows, heads by the number of streams, what is to be
 /// written by the answers to one piece that was read beyond 64 KiB.
@@ -34,6 +39,7 @@ pub(super) const LEAVING: [u8; 8] = *b"eddy.bye";
 #[derive(Debug)]
 pub struct Http2 {
     pub(super) limits: Http2Limits,
+    pub(super) role: Role,
     pub(super) stage: Stage,
     pub(super) peer: PeerSettings,
     pub(super) decoder: Decoder,
@@ -44,6 +50,8 @@ pub struct Http2 {
     pub(super) streams: BTreeMap<u32, Stream>,
     /// The last stream that the client has opened.
     pub(super) last: u32,
+    /// The last stream that the server looks at, once it has taken its leave from us.
+    pub(super) goaway: Option<u32>,
     pub(super) ended: VecDeque<Ended>,
     pub(super) send_window: i64,
     pub(super) recv_window: i64,
@@ -60,16 +68,26 @@ pub struct Http2 {
     pub(super) meter: Meter,
     pub(super) leaving: Leaving,
     opened: VecDeque<u32>,
-    woken: VecDeque<u32>,
+    pub(super) woken: VecDeque<u32>,
     /// Streams that wait for the window of the connection, or for room.
     pub(super) stalled: Vec<u32>,
+}
+
+/// Which side of the connection is ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Server,
+    /// The scheme of what it asks for: `http` or `https`.
+    Client {
+        scheme: &'static str,
+    },
 }
 
 /// What comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     Preface,
-    /// The client's settings, which come first.
+    /// The peer's settings, which come first.
     Settings,
     Frames,
     /// Nothing: the connection has ended.
@@ -88,6 +106,7 @@ pub(super) struct Block {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     Request,
+    Answer,
     Trailers,
     /// It is read, since what follows cannot be read without, and forgotten.
     Nothing,
@@ -99,7 +118,7 @@ pub(super) enum Purpose {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ended {
     pub(super) stream: u32,
-    /// Whether we ended it while the client might still be sending.
+    /// Whether we ended it while the peer might still be sending.
     pub(super) is_cut: bool,
 }
 
@@ -114,13 +133,24 @@ pub(super) enum Leaving {
 }
 
 impl Http2 {
-    /// A connection that was just opened; what we tell of ourselves is to be written.
+    /// The server's side of a connection that was just opened; what we tell of ourselves is to be written.
     pub fn new(limits: Http2Limits, now_ms: u64) -> Self {
-        let mut out = Vec::new();
-        write_own(&mut out, &limits);
+        Self::with(Role::Server, Stage::Preface, Vec::new(), limits, now_ms)
+    }
+
+    /// The client's side of a connection that was just opened, to ask for what has this scheme; the preface and what we tell of
+    /// ourselves are to be written. Of the limits, `streams_max` is how many requests are sent at once, if the server takes as
+    /// many.
+    pub fn client(scheme: &'static str, limits: Http2Limits, now_ms: u64) -> Self {
+        Self::with(Role::Client { scheme }, Stage::Settings, PREFACE.to_vec(), limits, now_ms)
+    }
+
+    fn with(role: Role, stage: Stage, mut out: Vec<u8>, limits: Http2Limits, now_ms: u64) -> Self {
+        write_own(&mut out, &limits, role);
         Self {
             limits,
-            stage: Stage::Preface,
+            role,
+            stage,
             peer: PeerSettings::default(),
             decoder: Decoder::new(),
             fields: FieldList::default(),
@@ -128,6 +158,7 @@ impl Http2 {
             block_bytes: Vec::new(),
             streams: BTreeMap::new(),
             last: 0,
+            goaway: None,
             ended: VecDeque::new(),
             send_window: WINDOW.into(),
             recv_window: limits.connection_window.max(WINDOW).into(),
@@ -200,14 +231,19 @@ impl Http2 {
 
     /// Whether nothing more comes and nothing more is to be done but to write what there is.
     pub fn is_over(&self) -> bool {
-        self.stage == Stage::Over || (matches!(self.leaving, Leaving::Last(_)) && self.streams.is_empty())
+        let is_last = matches!(self.leaving, Leaving::Last(_)) || self.goaway.is_some();
+        self.stage == Stage::Over || (is_last && self.streams.is_empty())
     }
 
-    /// Begins the end: the client is told, and once it has heard it is told which request was the last.
+    /// Begins the end: the peer is told. A client is, once it has heard, told which request was the last; a server, once all of
+    /// ours are answered.
     ///
     /// # Spec
     /// RFC 9113 §6.8
     pub fn leave(&mut self) {
+        if self.role != Role::Server {
+            return self.leave_as_client();
+        }
         if self.stage != Stage::Over && self.leaving == Leaving::No {
             self.leaving = Leaving::Told;
             self.write_goaway(STREAM_MAX, ErrorCode::NoError);
@@ -227,16 +263,23 @@ impl Http2 {
     pub fn end(&mut self, code: ErrorCode) {
         if self.stage != Stage::Over {
             self.stage = Stage::Over;
-            self.write_goaway(self.last, code);
+            self.write_goaway(if self.role == Role::Server { self.last } else { 0 }, code);
         }
-        self.cut();
+        self.lose_all(Loss::Broken);
     }
 
-    /// Takes note that the stream of bytes has ended: nobody waits for an answer.
+    /// Takes note that the stream of bytes has ended: nobody waits for an answer, and none comes.
     pub fn cut(&mut self) {
         self.stage = Stage::Over;
+        self.lose_all(Loss::Cut);
+    }
+
+    fn lose_all(&mut self, loss: Loss) {
         for (id, stream) in &mut self.streams {
-            stream.end_both(Side::Client);
+            match self.role {
+                Role::Server => stream.end_both(Side::Peer),
+                Role::Client { .. } => stream.lose(loss),
+            }
             self.woken.push_back(*id);
         }
     }
@@ -246,27 +289,31 @@ impl Http2 {
         self.streams.get_mut(&id).map(|stream| std::mem::take(&mut stream.head))
     }
 
-    /// Reads what has come of a body.
+    /// Reads what has come of a body; of an answer, its heads before it, as text.
     ///
     /// # Errors
-    /// When the client has taken its request back.
+    /// When the client has taken its request back, or ours was lost.
     pub fn read(&mut self, id: u32, room: &mut [u8]) -> Result<Reading, Gone> {
-        let stream = self.streams.get_mut(&id).filter(|stream| stream.reset.is_none()).ok_or(Gone)?;
+        let stream = self.streams.get_mut(&id).ok_or(Gone)?;
         let unread = stream.unread();
+        if stream.reset.is_some() && unread.is_empty() {
+            return Err(Gone);
+        }
         let count = unread.len().min(room.len());
         if count == 0 {
-            return Ok(if stream.is_recv_ended { Reading::End } else { Reading::Nothing });
+            let is_end = stream.is_recv_ended && unread.is_empty();
+            return Ok(if is_end { Reading::End } else { Reading::Nothing });
         }
         if let (Some(room), Some(unread)) = (room.get_mut(..count), unread.get(..count)) {
             room.copy_from_slice(unread);
         }
-        stream.consume(count);
-        self.release_stream(id, count);
-        self.release(count);
+        let of_data = stream.consume(count);
+        self.release_stream(id, of_data);
+        self.release(of_data);
         Ok(Reading::Bytes(count))
     }
 
-    /// Whether a body can be read: there is some of it, or its end, or the client is gone.
+    /// Whether a body can be read: there is some of it, or its end, or the peer is gone.
     pub fn is_readable(&self, id: u32) -> bool {
         self.streams.get(&id).is_none_or(|stream| {
             stream.reset.is_some() || stream.is_recv_ended || !stream.unread().is_empty()
@@ -283,18 +330,22 @@ impl Http2 {
         self.streams.get(&id).is_none_or(|stream| stream.reset.is_some())
     }
 
-    /// Lets a stream go. One that was not answered to its end is reset with `code`, and so is one that is still being
-    /// sent, with [`ErrorCode::NoError`] where the answer is whole (RFC 9113 §8.1).
+    /// Lets a stream go. One whose answer is not whole is reset with `code`. So is one that is still being sent: by a server with
+    /// [`ErrorCode::NoError`] where the answer is whole (RFC 9113 §8.1).
     pub fn finish(&mut self, id: u32, code: ErrorCode) {
         let Some(stream) = self.streams.remove(&id) else { return };
         self.stalled.retain(|stalled| *stalled != id);
-        self.release(stream.unread().len());
+        self.release(stream.unread_data());
         match stream.reset {
-            Some(Side::Client) => return self.note_ended(id, false),
+            Some(Side::Peer) => self.note_ended(id, false),
             // It was noted when it was reset.
-            Some(Side::Server) => return,
-            None => {}
+            Some(Side::Own) => {}
+            None if self.role == Role::Server => self.finish_answer(id, &stream, code),
+            None => self.finish_request(id, &stream, code),
         }
+    }
+
+    fn finish_answer(&mut self, id: u32, stream: &Stream, code: ErrorCode) {
         if stream.is_send_ended {
             self.meter.answered();
         }
@@ -310,7 +361,7 @@ impl Http2 {
         write_frame(&mut self.out, frame::RST_STREAM, 0, id, &(code as u32).to_be_bytes());
     }
 
-    fn write_goaway(&mut self, last: u32, code: ErrorCode) {
+    pub(super) fn write_goaway(&mut self, last: u32, code: ErrorCode) {
         let [a, b, c, d] = last.to_be_bytes();
         let [e, f, g, h] = (code as u32).to_be_bytes();
         write_frame(&mut self.out, frame::GOAWAY, 0, 0, &[a, b, c, d, e, f, g, h]);
@@ -337,7 +388,7 @@ impl Http2 {
         self.woken.extend(self.stalled.drain(..));
     }
 
-    /// Lets the client send as much more on the connection, once it is worth a frame.
+    /// Lets the peer send as much more on the connection, once it is worth a frame.
     pub(super) fn release(&mut self, count: usize) {
         self.unreleased += u32::try_from(count).unwrap_or(u32::MAX);
         if self.stage != Stage::Over && self.unreleased >= self.limits.connection_window / 2 {
@@ -351,7 +402,8 @@ impl Http2 {
     pub(super) fn release_stream(&mut self, id: u32, count: usize) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         stream.unreleased += u32::try_from(count).unwrap_or(u32::MAX);
-        if !stream.is_recv_ended && stream.unreleased >= self.limits.stream_window / 2 {
+        let is_open = !stream.is_recv_ended && stream.reset.is_none();
+        if is_open && stream.unreleased >= self.limits.stream_window / 2 {
             let more = std::mem::take(&mut stream.unreleased);
             stream.recv_window += i64::from(more);
             write_frame(&mut self.out, frame::WINDOW_UPDATE, 0, id, &more.to_be_bytes());

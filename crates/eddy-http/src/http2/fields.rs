@@ -4,6 +4,7 @@ use super::stream::FramedHead;
 use crate::field::FieldId;
 use crate::head::{HeadFault, HeadLimits};
 use crate::octet::{is_tchar, is_text};
+use crate::status::status_reason;
 
 /// What a field costs beside its text (RFC 9113 §6.5.2).
 const FIELD_BYTES: usize = 32;
@@ -20,6 +21,7 @@ pub(super) struct FieldList {
     scheme: Vec<u8>,
     authority: Vec<u8>,
     path: Vec<u8>,
+    status: Vec<u8>,
     /// The other fields as lines.
     lines: Vec<u8>,
     cookie: Vec<u8>,
@@ -43,6 +45,7 @@ enum Pseudo {
     Path = 8,
     /// Of an extended `CONNECT` (RFC 8441), which was not offered.
     Protocol = 16,
+    Status = 32,
 }
 
 /// A request's head as it came.
@@ -53,6 +56,23 @@ pub(super) struct Arrived {
     pub(super) length: Option<u64>,
 }
 
+/// An answer's head as it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Answered {
+    pub(super) status: u16,
+    /// The announced length of the body.
+    pub(super) length: Option<u64>,
+}
+
+/// Why the head of an answer is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unanswered {
+    /// It breaks the rules of HTTP/2.
+    Malformed,
+    /// It is more than is read.
+    Head(HeadFault),
+}
+
 /// The message breaks the rules of HTTP/2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Malformed;
@@ -60,8 +80,8 @@ pub(super) struct Malformed;
 impl FieldList {
     /// Makes ready for another block.
     pub(super) fn clear(&mut self) {
-        let Self { method, scheme, authority, path, lines, cookie, .. } = self;
-        for vector in [method, scheme, authority, path, lines, cookie] {
+        let Self { method, scheme, authority, path, status, lines, cookie, .. } = self;
+        for vector in [method, scheme, authority, path, status, lines, cookie] {
             vector.clear();
             vector.shrink_to(KEPT_BYTES_MAX);
         }
@@ -110,6 +130,7 @@ impl FieldList {
             b":authority" => (Pseudo::Authority, &mut self.authority),
             b":path" => (Pseudo::Path, &mut self.path),
             b":protocol" => (Pseudo::Protocol, &mut self.scheme),
+            b":status" => (Pseudo::Status, &mut self.status),
             _ => {
                 self.is_malformed = true;
                 return;
@@ -183,7 +204,7 @@ impl FieldList {
                 && !self.path.is_empty()
         };
         // Of a head that was not kept as a whole, what is there tells nothing of what was not.
-        if self.is_malformed || (!is_complete && self.fault.is_none()) {
+        if self.is_malformed || self.has(Pseudo::Status) || (!is_complete && self.fault.is_none()) {
             return Err(Malformed);
         }
         if is_ended && self.length.is_some_and(|length| length > 0) {
@@ -233,6 +254,48 @@ impl FieldList {
         text.extend_from_slice(b"\r\n");
     }
 
+    /// Writes the head of an answer as text behind `out`; `is_ended` where nothing follows, `is_for_head` where it answers a
+    /// `HEAD`.
+    ///
+    /// # Errors
+    /// When it breaks the rules of HTTP/2, or is more than the limits of a head; what was written is of no use then.
+    ///
+    /// # Spec
+    /// RFC 9113 §8.1, §8.1.1, §8.3.2, §8.6
+    pub(super) fn write_answer(
+        &mut self,
+        out: &mut Vec<u8>,
+        is_ended: bool,
+        is_for_head: bool,
+    ) -> Result<Answered, Unanswered> {
+        if let Some(fault) = self.fault {
+            return Err(Unanswered::Head(fault));
+        }
+        let status = parse_status(&self.status).filter(|_| self.seen == Pseudo::Status as u8);
+        let status = status.filter(|_| !self.is_malformed).ok_or(Unanswered::Malformed)?;
+        let is_interim = status < 200;
+        let is_bodiless = is_for_head || matches!(status, 204 | 304);
+        let length = if is_bodiless { Some(0) } else { self.length };
+        let is_short = is_ended && length.is_some_and(|length| length > 0);
+        // A switch of protocols is none of HTTP/2; an interim answer is followed by another.
+        if status == 101 || (is_interim && is_ended) || is_short {
+            return Err(Unanswered::Malformed);
+        }
+        let host = self.host.as_deref().unwrap_or_default();
+        let reason = status_reason(status).as_bytes();
+        out.reserve(self.lines.len() + self.cookie.len() + host.len() + reason.len() + 40);
+        for piece in [b"HTTP/1.1 ", self.status.as_slice(), b" ", reason, b"\r\n", &self.lines] {
+            out.extend_from_slice(piece);
+        }
+        for (name, value) in [(b"host".as_slice(), host), (b"cookie", &self.cookie)] {
+            if !value.is_empty() {
+                write_field(out, name, value);
+            }
+        }
+        out.extend_from_slice(b"\r\n");
+        Ok(Answered { status, length })
+    }
+
     /// Writes trailers as the end of a chunked body, which the parser of chunks reads.
     ///
     /// # Errors
@@ -252,6 +315,15 @@ impl FieldList {
 fn is_value(value: &[u8]) -> bool {
     let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     !is_blank(value.first()) && !is_blank(value.last()) && value.iter().all(|byte| is_text(*byte))
+}
+
+fn parse_status(value: &[u8]) -> Option<u16> {
+    match value {
+        [b'1'..=b'9', b, c] if b.is_ascii_digit() && c.is_ascii_digit() => {
+            str::from_utf8(value).ok()?.parse().ok()
+        }
+        _ => None,
+    }
 }
 
 fn parse_length(value: &[u8]) -> Option<u64> {

@@ -1,11 +1,11 @@
-//! What a client of HTTP/2 may cost: frames are counted before anybody acts on them.
+//! What a peer of HTTP/2 may cost: frames are counted before anybody acts on them.
 
 use super::frame::{self, FLAG_END_STREAM, FLAG_PADDED, FrameHead};
 
 /// Counts the frames of a connection against its budget, from the preface on.
 ///
 /// Each frame that asks for work without being a request or its body has a price; what is left of the budget grows with
-/// time and with answers that the client takes. So one budget bounds all ways to keep a server busy, those that nobody has
+/// time and with answers that are whole. So one budget bounds all ways to keep a server busy, those that nobody has
 /// thought of yet included.
 ///
 /// # Cost
@@ -49,7 +49,7 @@ const REFILL_DIVISOR: u32 = 5;
 /// What an answer that was taken to its end earns.
 const EARNED_BY_ANSWER: u32 = 4;
 /// How many bytes that were written earn as much as a `WINDOW_UPDATE` costs.
-const BYTES_EARNING: usize = 4 * 1024;
+const BYTES_EARNING: usize = 1024;
 
 /// A `CONTINUATION` of this length is no attempt to send as many as possible.
 const FULL_BYTES: usize = 1024;
@@ -105,7 +105,7 @@ impl Meter {
         self.spend(5, Abuse::Resets)
     }
 
-    /// Takes note of an answer that was sent to its end.
+    /// Takes note of an answer that was sent, or has come, to its end.
     pub(super) fn answered(&mut self) {
         self.earn(EARNED_BY_ANSWER);
     }

@@ -1,9 +1,10 @@
-//! HTTP/2 from the server's side, without I/O: bytes in, requests and bytes out.
+//! HTTP/2 from either side, without I/O: bytes in, messages and bytes out.
 //!
-//! [`Http2`] is a connection. It is fed what the client sends, tells which requests have come, and keeps what is to be
-//! written; the bodies of its streams are read and written through it. Heads come out as the text that all heads of eddy
-//! are, to be read by [`crate::RequestHead::parse_framed`], and go in as such.
+//! [`Http2`] is a connection. It is fed what the peer sends, tells which requests have come or what of answers, and keeps what
+//! is to be written; the bodies of its streams are read and written through it. Heads come out as the text that all heads of
+//! eddy are, to be read by [`crate::RequestHead::parse_framed`] or [`crate::ResponseHead`], and go in as such.
 
+mod client;
 mod code;
 mod connection;
 mod fields;
@@ -18,11 +19,14 @@ mod settings;
 mod stream;
 
 #[cfg(test)]
+mod client_tests;
+#[cfg(test)]
 mod tests;
 
+pub use client::Opened;
 pub use code::{ErrorCode, Http2Fault};
 pub use connection::Http2;
 pub use limits::Http2Limits;
 pub use meter::{ABUSE_LABELS, Abuse};
 pub use preface::{Spoken, spoken};
-pub use stream::{FramedHead, Gone, Reading};
+pub use stream::{FramedHead, Gone, Loss, Reading};

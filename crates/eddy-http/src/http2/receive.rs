@@ -1,24 +1,24 @@
-//! What the client sends.
+//! What the peer sends.
 
 use super::code::{ErrorCode, Http2Fault, Refused};
-use super::connection::{Block, Http2, LEAVING, Leaving, Purpose, Stage};
+use super::connection::{Block, Http2, LEAVING, Leaving, Purpose, Role, Stage};
 use super::frame::{
     self, FLAG_ACK, FLAG_END_HEADERS, FLAG_END_STREAM, FLAG_PADDED, FLAG_PRIORITY, FRAME_BYTES_MAX,
     FRAME_HEAD_BYTES, FrameHead, STREAM_MAX, number, write_frame,
 };
 use super::preface::PREFACE;
 use super::settings::write_ack;
-use super::stream::{Side, Stream, Unwanted};
+use super::stream::{Loss, Side, Stream, Unwanted};
 
 /// The memory that a block of fields came in is freed above this.
 const KEPT_BYTES_MAX: usize = 8 * 1024;
 
 impl Http2 {
-    /// Takes what the client has sent, as far as frames are whole; answers with how much that is. The rest is to come
+    /// Takes what the peer has sent, as far as frames are whole; answers with how much that is. The rest is to come
     /// again with more behind it: a frame, its head counted, is at most 16 KiB and nine bytes.
     ///
     /// # Errors
-    /// Why the connection has ended. The output tells the client.
+    /// Why the connection has ended. The output tells the peer.
     ///
     /// # Cost
     /// Copies bodies and heads once.
@@ -57,7 +57,9 @@ impl Http2 {
         }
         let end = FRAME_HEAD_BYTES + head.length;
         let Some(payload) = bytes.get(FRAME_HEAD_BYTES..end) else { return Ok(0) };
-        self.meter.frame(&head, payload.first().copied()).map_err(Http2Fault::Abuse)?;
+        if !self.is_due(&head) {
+            self.meter.frame(&head, payload.first().copied()).map_err(Http2Fault::Abuse)?;
+        }
         match self.frame(&head, payload) {
             Ok(()) => {}
             Err(Refused::Connection(code)) => return Err(Http2Fault::Protocol(code)),
@@ -67,6 +69,12 @@ impl Http2 {
             }
         }
         Ok(end)
+    }
+
+    /// Whether there is at most one such frame for each request of ours, so that it costs the peer nothing.
+    fn is_due(&self, head: &FrameHead) -> bool {
+        let is_live = || self.streams.get(&head.stream).is_some_and(|stream| stream.reset.is_none());
+        self.role != Role::Server && head.kind == frame::RST_STREAM && is_live()
     }
 
     fn frame(&mut self, head: &FrameHead, payload: &[u8]) -> Result<(), Refused> {
@@ -94,12 +102,10 @@ impl Http2 {
             frame::PRIORITY => self.priority(head, payload),
             frame::RST_STREAM => self.rst_stream(head, payload),
             frame::SETTINGS => self.settings(head, payload),
-            // A client never pushes.
+            // A client never pushes, and a server was told that it may not.
             frame::PUSH_PROMISE => Err(Refused::PROTOCOL),
             frame::PING => self.ping(head, payload),
-            // What we may still open is nothing anyway.
-            frame::GOAWAY if payload.len() < 8 => Err(Refused::FRAME_SIZE),
-            frame::GOAWAY => Ok(()),
+            frame::GOAWAY => self.goaway(payload),
             frame::WINDOW_UPDATE => self.window_update(head, payload),
             frame::CONTINUATION => self.continuation(head, payload),
             // What nobody knows is to be let be (RFC 9113 §5.5).
@@ -118,7 +124,16 @@ impl Http2 {
             self.release(payload.len());
             return self.after_end(id);
         };
-        match stream.receive(data, payload.len(), head.has(FLAG_END_STREAM)) {
+        // An answer begins with its head.
+        let received = match self.role {
+            Role::Client { .. } if stream.reset.is_none() && !stream.is_answered => {
+                Err(Unwanted::Refused(ErrorCode::Protocol))
+            }
+            Role::Client { .. } | Role::Server => {
+                stream.receive(data, payload.len(), head.has(FLAG_END_STREAM))
+            }
+        };
+        match received {
             Ok(()) => {
                 let padding = payload.len() - data.len();
                 self.release_stream(id, padding);
@@ -146,7 +161,9 @@ impl Http2 {
             // It crossed our end of the stream.
             Some(ended) if ended.is_cut => Ok(()),
             Some(_) => Err(Refused::Connection(ErrorCode::StreamClosed)),
-            // Too long ago to tell, or passed over.
+            // Too long ago to tell: those who share the connection are not to suffer for it.
+            None if self.role != Role::Server && !id.is_multiple_of(2) => Ok(()),
+            // The same, or passed over.
             None => Err(Refused::Connection(ErrorCode::StreamClosed)),
         }
     }
@@ -173,6 +190,10 @@ impl Http2 {
         if id.is_multiple_of(2) {
             return Err(Refused::PROTOCOL);
         }
+        if id > self.last && self.role != Role::Server {
+            // Nobody has asked.
+            return Err(Refused::PROTOCOL);
+        }
         if id > self.last {
             return Ok(match self.leaving {
                 // The client will send it again elsewhere.
@@ -180,15 +201,19 @@ impl Http2 {
                 Leaving::No | Leaving::Told => Purpose::Request,
             });
         }
-        match self.streams.get(&id).map(|stream| stream.reset) {
-            Some(Some(Side::Client)) => return Err(Refused::Connection(ErrorCode::StreamClosed)),
-            Some(Some(Side::Server)) => return Ok(Purpose::Nothing),
-            Some(None) => return Ok(Purpose::Trailers),
-            None => {}
+        if let Some(stream) = self.streams.get(&id) {
+            return match stream.reset {
+                Some(Side::Peer) => Err(Refused::Connection(ErrorCode::StreamClosed)),
+                Some(Side::Own) => Ok(Purpose::Nothing),
+                None if self.role != Role::Server && !stream.is_answered => Ok(Purpose::Answer),
+                None => Ok(Purpose::Trailers),
+            };
         }
         match self.ended.iter().find(|ended| ended.stream == id) {
             Some(ended) if ended.is_cut => Ok(Purpose::Nothing),
             Some(_) => Err(Refused::Connection(ErrorCode::StreamClosed)),
+            // Too long ago to tell.
+            None if self.role != Role::Server => Ok(Purpose::Nothing),
             // Streams are opened in their order.
             None => Err(Refused::PROTOCOL),
         }
@@ -222,21 +247,24 @@ impl Http2 {
         let done = match purpose {
             Purpose::Nothing => Ok(()),
             Purpose::Reset(code) => Err(Refused::Stream(id, code)),
-            Purpose::Request => self.open(id, ends_stream),
+            Purpose::Request => self.accept(id, ends_stream),
+            Purpose::Answer => self.answer(id, ends_stream),
             Purpose::Trailers => self.trail(id, ends_stream),
         };
         self.fields.clear();
         done
     }
 
-    fn open(&mut self, id: u32, is_ended: bool) -> Result<(), Refused> {
+    fn accept(&mut self, id: u32, is_ended: bool) -> Result<(), Refused> {
         if self.streams.len() >= self.limits.streams_max as usize {
             return Err(Refused::Stream(id, ErrorCode::RefusedStream));
         }
         let arrived =
             self.fields.write_request(is_ended).map_err(|_| Refused::Stream(id, ErrorCode::Protocol))?;
-        let send_window = i64::from(self.peer.stream_window);
-        let stream = Stream::new(arrived.head, arrived.length, self.limits.stream_window, send_window);
+        let mut stream = Stream::new(self.limits.stream_window, self.peer.stream_window);
+        stream.is_recv_ended = !arrived.head.has_body;
+        stream.head = arrived.head;
+        stream.owed = arrived.length;
         self.streams.insert(id, stream);
         self.note_opened(id);
         Ok(())
@@ -278,10 +306,13 @@ impl Http2 {
         if payload.len() != 4 {
             return Err(Refused::FRAME_SIZE);
         }
-        if head.stream > self.last {
+        if head.stream > self.last || head.stream.is_multiple_of(2) {
             return Err(Refused::PROTOCOL);
         }
-        self.drop_stream(head.stream, Side::Client);
+        match self.role {
+            Role::Server => self.drop_stream(head.stream, Side::Peer),
+            Role::Client { .. } => self.take_reset(head.stream, number(payload)),
+        }
         if let Some(ended) = self.ended.iter_mut().find(|ended| ended.stream == head.stream) {
             // Nothing crosses our end of it any more.
             ended.is_cut = false;
@@ -294,7 +325,7 @@ impl Http2 {
             return if payload.is_empty() { Ok(()) } else { Err(Refused::FRAME_SIZE) };
         }
         let before = self.peer.stream_window;
-        self.peer.take(payload)?;
+        self.peer.take(payload, self.role)?;
         let more = i64::from(self.peer.stream_window) - i64::from(before);
         if more != 0 {
             for stream in self.streams.values_mut() {
@@ -336,7 +367,7 @@ impl Http2 {
             self.wake_stalled();
             return Ok(());
         }
-        if id > self.last {
+        if id > self.last || id.is_multiple_of(2) {
             return Err(Refused::PROTOCOL);
         }
         let Some(stream) = self.streams.get_mut(&id).filter(|stream| stream.reset.is_none()) else {
@@ -355,15 +386,18 @@ impl Http2 {
 
     /// Resets a stream of which something cannot be taken.
     fn reset(&mut self, id: u32, code: ErrorCode) {
-        self.drop_stream(id, Side::Server);
+        if let Some(stream) = self.streams.get_mut(&id) {
+            stream.loss.get_or_insert(Loss::Broken);
+        }
+        self.drop_stream(id, Side::Own);
         self.write_reset(id, code);
         self.note_ended(id, true);
     }
 
     /// Ends a stream for its exchange, which counts among the streams until it has let go.
-    fn drop_stream(&mut self, id: u32, by: Side) {
+    pub(super) fn drop_stream(&mut self, id: u32, by: Side) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
-        let unread = stream.unread().len();
+        let unread = stream.unread_data();
         stream.end_both(by);
         self.release(unread);
         self.wake(id);

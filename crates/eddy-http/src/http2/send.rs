@@ -1,4 +1,4 @@
-//! What the client is sent.
+//! What the peer is sent.
 
 use super::connection::{Http2, Stage};
 use super::frame::{self, FLAG_END_HEADERS, FLAG_END_STREAM, FRAME_BYTES_MAX, write_frame, write_frame_head};
@@ -21,24 +21,12 @@ impl Http2 {
         let status = lines.next().and_then(status_of).unwrap_or(500);
         let mut block = std::mem::take(&mut self.sent_block);
         encode_status(&mut block, status, is_first);
-        let mut name = std::mem::take(&mut self.sent_name);
-        for line in lines.by_ref() {
-            if line.is_empty() {
-                break;
-            }
-            let Some((before, value)) = split_line(line) else { continue };
-            name.clear();
-            name.extend(before.iter().map(u8::to_ascii_lowercase));
-            if !is_of_connection(&name) {
-                encode_field(&mut block, &name, value);
-            }
-        }
+        encode_lines(&mut block, &mut self.sent_name, &mut lines);
         let length = text.len() - lines.0.len();
         if status >= 200 {
             stream.is_answered = true;
             stream.is_send_ended = ends;
         }
-        self.sent_name = name;
         self.write_block(id, block, ends && status >= 200);
         Ok(length)
     }
@@ -82,7 +70,7 @@ impl Http2 {
         Ok(sent)
     }
 
-    /// Ends the answer, with `trailers` as [`crate::write_trailers`] writes them; empty for none.
+    /// Ends the message, with `trailers` as [`crate::write_trailers`] writes them; empty for none.
     ///
     /// # Errors
     /// When nobody waits for it.
@@ -112,7 +100,7 @@ impl Http2 {
     }
 
     /// Writes a block of fields in as many frames as it takes, and keeps its memory for the next.
-    fn write_block(&mut self, id: u32, mut block: Vec<u8>, ends: bool) {
+    pub(super) fn write_block(&mut self, id: u32, mut block: Vec<u8>, ends: bool) {
         self.has_sent_block = true;
         let mut pieces = block.chunks(FRAME_BYTES_MAX).peekable();
         let mut kind = frame::HEADERS;
@@ -131,6 +119,21 @@ impl Http2 {
     }
 }
 
+/// Puts the lines of a head, up to its end, into their compressed form; `name` is memory for the work.
+pub(super) fn encode_lines(block: &mut Vec<u8>, name: &mut Vec<u8>, lines: &mut Lines<'_>) {
+    for line in lines.by_ref() {
+        if line.is_empty() {
+            break;
+        }
+        let Some((before, value)) = split_line(line) else { continue };
+        name.clear();
+        name.extend(before.iter().map(u8::to_ascii_lowercase));
+        if !is_left_out(name) {
+            encode_field(block, name, value);
+        }
+    }
+}
+
 /// A stream that can still be written to.
 fn open(streams: &mut std::collections::BTreeMap<u32, Stream>, id: u32) -> Option<&mut Stream> {
     streams.get_mut(&id).filter(|stream| stream.reset.is_none() && !stream.is_send_ended)
@@ -141,7 +144,7 @@ fn window_of(count: usize) -> i64 {
 }
 
 /// The lines of a text of our own.
-struct Lines<'t>(&'t [u8]);
+pub(super) struct Lines<'t>(pub(super) &'t [u8]);
 
 impl<'t> Iterator for Lines<'t> {
     type Item = &'t [u8];
@@ -154,7 +157,7 @@ impl<'t> Iterator for Lines<'t> {
     }
 }
 
-fn split_line(line: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(super) fn split_line(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let colon = memchr::memchr(b':', line)?;
     let (name, rest) = line.split_at_checked(colon)?;
     Some((name, rest.strip_prefix(b": ")?))
@@ -165,9 +168,12 @@ fn status_of(line: &[u8]) -> Option<u16> {
     str::from_utf8(line.get(9..12)?).ok()?.parse().ok()
 }
 
-/// Whether a field says something of a connection of HTTP/1 (RFC 9113 §8.2.2).
-fn is_of_connection(name: &[u8]) -> bool {
-    matches!(name, b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding" | b"upgrade")
+/// Whether a field says something of a connection of HTTP/1 (RFC 9113 §8.2.2), or what `:authority` says.
+fn is_left_out(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding" | b"upgrade" | b"host"
+    )
 }
 
 /// Capacity above which memory is freed after a block.

@@ -1,6 +1,7 @@
 //! What each side tells the other of itself.
 
 use super::code::{ErrorCode, Refused};
+use super::connection::Role;
 use super::frame::{self, FLAG_ACK, FRAME_BYTES_MAX, STREAM_MAX, write_frame};
 use super::limits::Http2Limits;
 
@@ -10,26 +11,30 @@ const MAX_CONCURRENT_STREAMS: u16 = 0x3;
 const INITIAL_WINDOW_SIZE: u16 = 0x4;
 const MAX_FRAME_SIZE: u16 = 0x5;
 const MAX_HEADER_LIST_SIZE: u16 = 0x6;
+/// How many streams a peer takes at once that has not said it (RFC 9113 §6.5.2 would have it take at least so many).
+const STREAMS_UNTOLD: u32 = 100;
 /// Longest frame that any side may ask for.
 const MAX_FRAME_SIZE_MAX: u32 = (1 << 24) - 1;
 /// The window of a connection until it is told otherwise.
 pub(super) const WINDOW: u32 = 65_535;
 
-/// What the client tells of itself.
+/// What the peer tells of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PeerSettings {
     /// What may be sent on a new stream.
     pub(super) stream_window: u32,
+    /// How many streams it takes at once.
+    pub(super) streams_max: u32,
 }
 
 impl Default for PeerSettings {
     fn default() -> Self {
-        Self { stream_window: WINDOW }
+        Self { stream_window: WINDOW, streams_max: STREAMS_UNTOLD }
     }
 }
 
 impl PeerSettings {
-    /// Takes note of what the client tells. Longer frames than usual are never sent, and nothing that we send is
+    /// Takes note of what the peer tells. Longer frames than usual are never sent, and nothing that we send is
     /// remembered, so what it allows of that matters to nobody.
     ///
     /// # Errors
@@ -37,7 +42,7 @@ impl PeerSettings {
     ///
     /// # Spec
     /// RFC 9113 §6.5.2
-    pub(super) fn take(&mut self, payload: &[u8]) -> Result<(), Refused> {
+    pub(super) fn take(&mut self, payload: &[u8], role: Role) -> Result<(), Refused> {
         let (settings, rest) = payload.as_chunks::<6>();
         if !rest.is_empty() {
             return Err(Refused::FRAME_SIZE);
@@ -45,7 +50,8 @@ impl PeerSettings {
         for [i0, i1, v0, v1, v2, v3] in settings {
             let value = u32::from_be_bytes([*v0, *v1, *v2, *v3]);
             match u16::from_be_bytes([*i0, *i1]) {
-                ENABLE_PUSH if value > 1 => return Err(Refused::PROTOCOL),
+                // A server may say that there is none (RFC 9113 §6.5.2).
+                ENABLE_PUSH if value > u32::from(role == Role::Server) => return Err(Refused::PROTOCOL),
                 INITIAL_WINDOW_SIZE if value > STREAM_MAX => {
                     return Err(Refused::Connection(ErrorCode::FlowControl));
                 }
@@ -53,11 +59,8 @@ impl PeerSettings {
                 MAX_FRAME_SIZE if !(16_384..=MAX_FRAME_SIZE_MAX).contains(&value) => {
                     return Err(Refused::PROTOCOL);
                 }
-                HEADER_TABLE_SIZE
-                | ENABLE_PUSH
-                | MAX_CONCURRENT_STREAMS
-                | MAX_FRAME_SIZE
-                | MAX_HEADER_LIST_SIZE => {}
+                MAX_CONCURRENT_STREAMS => self.streams_max = value,
+                HEADER_TABLE_SIZE | ENABLE_PUSH | MAX_FRAME_SIZE | MAX_HEADER_LIST_SIZE => {}
                 // What nobody knows is to be let be.
                 _ => {}
             }
@@ -67,9 +70,12 @@ impl PeerSettings {
 }
 
 /// Writes what we tell of ourselves, and the window of the connection.
-pub(super) fn write_own(out: &mut Vec<u8>, limits: &Http2Limits) {
+pub(super) fn write_own(out: &mut Vec<u8>, limits: &Http2Limits, role: Role) {
     let settings = [
-        (MAX_CONCURRENT_STREAMS, limits.streams_max),
+        match role {
+            Role::Server => (MAX_CONCURRENT_STREAMS, limits.streams_max),
+            Role::Client { .. } => (ENABLE_PUSH, 0),
+        },
         (INITIAL_WINDOW_SIZE, limits.stream_window),
         (MAX_HEADER_LIST_SIZE, limits.head.head_bytes_max),
     ];
@@ -85,7 +91,7 @@ pub(super) fn write_own(out: &mut Vec<u8>, limits: &Http2Limits) {
     }
 }
 
-/// Writes that the client's settings were taken.
+/// Writes that the peer's settings were taken.
 pub(super) fn write_ack(out: &mut Vec<u8>) {
     write_frame(out, frame::SETTINGS, FLAG_ACK, 0, &[]);
 }

@@ -1,4 +1,4 @@
-//! One stream: a request and its answer.
+//! One stream: a request and its answer, seen from either side.
 
 use super::code::ErrorCode;
 use crate::head::HeadFault;
@@ -29,11 +29,28 @@ pub enum Reading {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gone;
 
+/// What became of a request that was sent and is not answered, or not to the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// The server says that it has not looked at it: it may be sent again, whatever it is.
+    Refused,
+    /// The server has taken its leave before it looked at it: the same, and the server is well.
+    Left,
+    /// The server has given it up.
+    Reset,
+    /// The head of the answer is none that is taken.
+    Head(HeadFault),
+    /// The answer, or the connection as a whole, breaks the protocol.
+    Broken,
+    /// The connection has ended.
+    Cut,
+}
+
 /// Who has reset a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
-    Client,
-    Server,
+    Peer,
+    Own,
 }
 
 /// Why data is not wanted.
@@ -41,7 +58,7 @@ pub(super) enum Side {
 pub(super) enum Unwanted {
     /// We have ended the stream; the data crossed that.
     Late,
-    /// The client itself has ended it.
+    /// The peer itself has ended it.
     Closed,
     /// It breaks a rule.
     Refused(ErrorCode),
@@ -50,45 +67,73 @@ pub(super) enum Unwanted {
 /// The state of a stream that an exchange has, or will have.
 #[derive(Debug)]
 pub(super) struct Stream {
-    /// Until the exchange takes it.
+    /// The head of a request that has come, until its exchange takes it.
     pub(super) head: FramedHead,
-    /// What has come of the body and was not read; those before `body_start` were.
+    /// What has come of the body and was not read; those before `body_start` were. Heads of answers stand before it.
     pub(super) body: Vec<u8>,
     pub(super) body_start: usize,
+    /// How much of what was not read is heads, which no window counts.
+    pub(super) head_bytes: usize,
     /// Trailers, as the end of a chunked body.
     pub(super) trailers: Vec<u8>,
-    /// Whether the client has ended its side.
+    /// Whether the peer has ended its side.
     pub(super) is_recv_ended: bool,
     /// By whom the stream was reset, if it was: nothing comes or goes any more.
     pub(super) reset: Option<Side>,
-    /// Data that the client has announced and not sent, where it has announced any.
+    /// What became of our request, if it was lost.
+    pub(super) loss: Option<Loss>,
+    /// Data that the peer has announced and not sent, where it has announced any.
     pub(super) owed: Option<u64>,
-    /// What the client may still send.
+    /// What the peer may still send.
     pub(super) recv_window: i64,
-    /// What was read, and is to be told to the client.
+    /// What was read, and is to be told to the peer.
     pub(super) unreleased: u32,
     /// What we may still send.
     pub(super) send_window: i64,
+    /// Whether the final head of the answer was sent, or has come.
     pub(super) is_answered: bool,
+    /// Whether our request is one whose answer has no body (`HEAD`).
+    pub(super) is_for_head: bool,
+    /// Whether anything was to follow the final head of the answer that has come.
+    pub(super) has_body: bool,
     /// Whether we have ended our side.
     pub(super) is_send_ended: bool,
 }
 
 impl Stream {
-    pub(super) fn new(head: FramedHead, length: Option<u64>, recv_window: u32, send_window: i64) -> Self {
+    /// A stream on which nothing has come or gone.
+    pub(super) fn new(recv_window: u32, send_window: u32) -> Self {
         Self {
-            is_recv_ended: !head.has_body,
-            head,
+            head: FramedHead::default(),
             body: Vec::new(),
             body_start: 0,
+            head_bytes: 0,
             trailers: Vec::new(),
+            is_recv_ended: false,
             reset: None,
-            owed: length,
+            loss: None,
+            owed: None,
             recv_window: recv_window.into(),
             unreleased: 0,
-            send_window,
+            send_window: send_window.into(),
             is_answered: false,
+            is_for_head: false,
+            has_body: true,
             is_send_ended: false,
+        }
+    }
+
+    /// How much of what has come and was not read is data, which the windows count.
+    pub(super) fn unread_data(&self) -> usize {
+        self.unread().len().saturating_sub(self.head_bytes)
+    }
+
+    /// Takes note of a request that the peer has given up, unless its answer is there as a whole. What has come is still read.
+    pub(super) fn lose(&mut self, loss: Loss) {
+        self.is_send_ended = true;
+        if !self.is_recv_ended {
+            self.loss.get_or_insert(loss);
+            self.reset.get_or_insert(Side::Peer);
         }
     }
 
@@ -97,8 +142,10 @@ impl Stream {
         self.body.get(self.body_start..).unwrap_or_default()
     }
 
-    /// Takes `count` bytes of the body away.
-    pub(super) fn consume(&mut self, count: usize) {
+    /// Takes `count` bytes away; how many of them were data.
+    pub(super) fn consume(&mut self, count: usize) -> usize {
+        let of_heads = count.min(self.head_bytes);
+        self.head_bytes -= of_heads;
         self.body_start += count;
         if self.body_start >= self.body.len() {
             self.body.clear();
@@ -106,6 +153,7 @@ impl Stream {
             // A stream at rest holds nothing.
             self.body.shrink_to(0);
         }
+        count - of_heads
     }
 
     /// Puts data behind what has come; `frame_bytes` is what it counts, `ends` whether it is the last.
@@ -114,8 +162,8 @@ impl Stream {
     /// Why it is not wanted; nothing of it is kept then.
     pub(super) fn receive(&mut self, data: &[u8], frame_bytes: usize, ends: bool) -> Result<(), Unwanted> {
         match self.reset {
-            Some(Side::Server) => return Err(Unwanted::Late),
-            Some(Side::Client) => return Err(Unwanted::Closed),
+            Some(Side::Own) => return Err(Unwanted::Late),
+            Some(Side::Peer) => return Err(Unwanted::Closed),
             None if self.is_recv_ended => return Err(Unwanted::Refused(ErrorCode::StreamClosed)),
             None => {}
         }
@@ -137,7 +185,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Ends the client's side by trailers; whether all that was announced has come.
+    /// Ends the peer's side by trailers; whether all that was announced has come.
     pub(super) fn end(&mut self) -> bool {
         self.is_recv_ended = true;
         self.owed.is_none_or(|owed| owed == 0)
@@ -148,5 +196,6 @@ impl Stream {
         self.reset.get_or_insert(by);
         self.body = Vec::new();
         self.body_start = 0;
+        self.head_bytes = 0;
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use eddy_http::FieldId;
+use eddy_http::{FieldId, Version};
 use eddy_upstream::ResolvedAddress;
 
 use crate::exchange::Drive;
@@ -27,6 +27,8 @@ pub(crate) struct Record<'a> {
     pub(crate) step: Option<&'a str>,
     pub(crate) cluster: &'a str,
     pub(crate) endpoint: Option<&'a ResolvedAddress>,
+    /// What was spoken with the endpoint; `-` if there was no link.
+    pub(crate) endpoint_version: &'static str,
     pub(crate) attempts: u8,
     /// Why it ended badly; `-` if it did not.
     pub(crate) reason: &'a str,
@@ -76,6 +78,7 @@ impl<'a> Record<'a> {
             step: drive.plan.plan.access.as_ref().and_then(|access| access.has_step.then_some(exchange.step)),
             cluster: cluster.map_or("-", |cluster| &cluster.config.name),
             endpoint: exchange.endpoint.as_ref(),
+            endpoint_version: exchange.endpoint_version.map_or("-", Version::name),
             attempts: exchange.attempts,
             reason: match exchange.fault {
                 Some(fault) => fault.reason(),
@@ -107,7 +110,8 @@ impl<'a> Record<'a> {
             Some(endpoint) => put(out, format_args!(" endpoint={endpoint}")),
             None => out.extend_from_slice(b" endpoint=-"),
         }
-        put(out, format_args!(" attempts={} reason={} id=", self.attempts, self.reason));
+        put(out, format_args!(" by={} attempts={}", self.endpoint_version, self.attempts));
+        put(out, format_args!(" reason={} id=", self.reason));
         text(out, or_dash(self.request_id.as_bytes()));
         out.extend_from_slice(b" referer=\"");
         text(out, self.referer);
@@ -146,10 +150,11 @@ impl<'a> Record<'a> {
                 self.status, self.bytes_in, self.bytes_out, self.duration_us, self.attempts
             ),
         );
-        let texts: [(&str, &[u8]); 7] = [
+        let texts: [(&str, &[u8]); 8] = [
             ("listener", self.listener.as_bytes()),
             ("rule", self.rule.as_bytes()),
             ("cluster", self.cluster.as_bytes()),
+            ("endpoint_version", self.endpoint_version.as_bytes()),
             ("request_id", self.request_id.as_bytes()),
             ("referer", self.referer),
             ("user_agent", self.user_agent),
@@ -232,6 +237,7 @@ mod tests {
             step: Some("path"),
             cluster: "c",
             endpoint: None,
+            endpoint_version: "-",
             attempts: 1,
             reason: "-",
             request_id: "",

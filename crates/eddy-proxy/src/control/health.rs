@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use eddy_tls::ClientTls;
 use eddy_upstream::health::{Checks, HealthConfig, UnwellSet};
-use eddy_upstream::{ClusterConfig, EndpointSet};
+use eddy_upstream::{ClusterConfig, EndpointSet, LinkProtocol};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
@@ -17,6 +17,7 @@ pub(crate) struct HealthChecks {
 
 struct Checked {
     config: HealthConfig,
+    protocol: LinkProtocol,
     tls: Option<ClientTls>,
     sets: watch::Receiver<Arc<EndpointSet>>,
     checks: Checks,
@@ -65,7 +66,7 @@ impl HealthChecks {
         let known = before.map(|before| Arc::clone(&before.checks.subscribe().borrow())).unwrap_or_default();
         let (tls, sets) = (wanted.tls.cloned(), wanted.sets.clone());
         let checks = Checks::start(wanted.cluster, config, tls.clone(), sets.clone(), known, &self.handle);
-        Checked { config: config.clone(), tls, sets, checks }
+        Checked { config: config.clone(), protocol: wanted.cluster.protocol, tls, sets, checks }
     }
 }
 
@@ -76,6 +77,9 @@ impl Checked {
             (Some(one), Some(other)) => one.is_same(other),
             (None, Some(_)) | (Some(_), None) => false,
         };
-        self.config == *config && is_same_tls && self.sets.same_channel(wanted.sets)
+        self.config == *config
+            && self.protocol == wanted.cluster.protocol
+            && is_same_tls
+            && self.sets.same_channel(wanted.sets)
     }
 }

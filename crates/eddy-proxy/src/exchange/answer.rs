@@ -24,8 +24,9 @@ pub(crate) enum Answer {
     Final,
 }
 
-/// Reads one head from what the endpoint sent.
-pub(crate) fn read(drive: &mut Drive<'_>) -> Result<Answer, Fault> {
+/// Reads one head from what the endpoint sent; of one that came in frames, `framed_body` says whether anything followed the
+/// final one.
+pub(crate) fn read(drive: &mut Drive<'_>, framed_body: Option<bool>) -> Result<Answer, Fault> {
     let limits = HeadLimits::default();
     let exchange = &mut *drive.exchange;
     let Some(length) = look(exchange, &limits).map_err(Fault::ResponseHead)? else {
@@ -36,6 +37,9 @@ pub(crate) fn read(drive: &mut Drive<'_>) -> Result<Answer, Fault> {
         return Ok(Answer::Incomplete);
     };
     exchange.response_scanner.reset();
+    if let Some(has_body) = framed_body {
+        exchange.response.note_framed(has_body);
+    }
     if !exchange.response.is_interim() {
         exchange.response_bytes = length;
         return Ok(Answer::Final);
@@ -83,7 +87,7 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool, is_filtered: bool)
     let version = drive.exchange.head.version;
     let body = match is_filtered {
         true => filter::response_framing(drive, version),
-        false => drive.exchange.response.body.towards(version),
+        false => drive.exchange.response.body_towards(version),
     };
     let exchange = &mut *drive.exchange;
     exchange.keeps_alive = keep_alive && body != ResponseBody::UntilClose;
@@ -135,7 +139,7 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool, is_filtered: bool)
     let Exchange { filtering, answer, .. } = exchange;
     if !is_filtered {
         exchange.response_input.consume(exchange.response_bytes);
-        answer.reader.begin_response(exchange.response.body);
+        answer.reader.begin_response(exchange.response.body_read());
         return Ok(());
     }
     filtering.response.seal();

@@ -10,20 +10,22 @@ use std::task::Poll;
 
 use eddy_config::{Action, RetryConfig};
 use eddy_http::{
-    FieldEdits, ForwardedClient, ForwardedPolicy, RequestBody, RequestId, RequestWrite, write_request_head,
+    FieldEdits, ForwardedClient, ForwardedPolicy, RequestBody, RequestId, RequestWrite, Version,
+    write_request_head,
 };
-use eddy_io::{Peer, Stream, TICK_MS};
-use eddy_upstream::{Balance, Link, ResolvedAddress};
+use eddy_io::{Peer, TICK_MS};
+use eddy_upstream::{Balance, LinkProtocol, ResolvedAddress};
 
 use crate::exchange::drive::Drive;
 use crate::exchange::key::key_of;
 use crate::exchange::phase::Phase;
-use crate::exchange::pump::Framing;
+use crate::exchange::pump::{BodyCopy, Framing};
 use crate::exchange::state::Exchange;
 use crate::exchange::{filter, mirror};
 use crate::fault::{Fault, RetryClass, Side};
+use crate::link::Upstream;
 use crate::session::SecureClient;
-use crate::worker::{LinkWanted, Stay, TakenLink, WorkerCluster, millis, now};
+use crate::worker::{LinkWanted, Stay, WorkerCluster, millis, now};
 
 /// Chooses an endpoint, another one than before if there is one.
 pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
@@ -108,8 +110,9 @@ impl AddressKey {
 /// Obtains a link, kept or new, and writes the request's head for it.
 pub(crate) async fn link(drive: &mut Drive<'_>) -> Phase {
     match obtain(drive).await {
-        Ok(link) => {
-            drive.exchange.link = Some(link);
+        Ok(upstream) => {
+            drive.exchange.endpoint_version = Some(upstream.version());
+            drive.exchange.upstream = Some(upstream);
             match write_head(drive) {
                 Ok(()) => Phase::Transfer,
                 Err(fault) => fail(drive, fault),
@@ -152,6 +155,10 @@ pub(crate) fn claim_retry(drive: &mut Drive<'_>, fault: Fault) -> bool {
     if !may_retry(drive, fault) {
         return false;
     }
+    // What no endpoint has looked at is asked for the first time.
+    if fault == Fault::LinkLeft {
+        return true;
+    }
     let Some(cluster) = cluster(drive) else { return false };
     let now = now(drive.worker.timers.now_ms());
     let is_granted = cluster.state().borrow_mut().budget().try_retry(now);
@@ -166,9 +173,11 @@ fn may_retry(drive: &Drive<'_>, fault: Fault) -> bool {
     let exchange = &*drive.exchange;
     let default = RetryConfig::default();
     let retry = action(drive).map_or(&default, |action| &action.retry);
-    // A stale link is no failure of the endpoint, so it takes nothing from what the rule allows.
-    let allowed = retry.attempts.saturating_add(u8::from(fault == Fault::LinkStale));
-    let is_consumed = exchange.upload.data_bytes > 0 && !exchange.filtering.has_whole_request();
+    // A link that has come to its end is no failure of the endpoint, so it takes nothing from what the rule allows.
+    let leaves = if fault == Fault::LinkLeft { LEAVES_MAX } else { 0 };
+    let allowed = retry.attempts.saturating_add(leaves.max(u8::from(fault == Fault::LinkStale)));
+    let is_kept = exchange.filtering.has_whole_request() || exchange.upload.can_repeat();
+    let is_consumed = exchange.upload.data_bytes > 0 && !is_kept;
     if exchange.attempts > allowed || exchange.is_answered || is_consumed {
         return false;
     }
@@ -198,51 +207,43 @@ pub(crate) fn fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
     Phase::Reply
 }
 
-async fn obtain(drive: &Drive<'_>) -> Result<Link, Fault> {
+/// Obtains a link within the time that there is for it.
+async fn obtain(drive: &Drive<'_>) -> Result<Upstream, Fault> {
     let stay = drive.exchange.stay.as_ref().ok_or(Fault::NoEndpoint)?;
     let is_repeatable = drive.exchange.head.method.is_idempotent() && drive.exchange.head.body.is_empty();
     let wanted = if is_repeatable { LinkWanted::Any } else { LinkWanted::Quiet };
-    let place = match stay.take_link(wanted, drive.worker.timers.now_ms()) {
-        Some(TakenLink::Kept(link)) => return Ok(link),
-        Some(TakenLink::Place(place)) => place,
-        None => return Err(Fault::LinksExhausted),
-    };
-    let series = &stay.cluster().series;
-    match connect(drive, stay).await {
-        Ok(stream) => {
-            series.connects.increment();
-            Ok(Link::new(stream, place))
-        }
-        Err(fault) => {
-            if fault.blames_endpoint() {
-                series.connects_failed.increment();
-            }
-            Err(fault)
-        }
-    }
-}
-
-async fn connect(drive: &Drive<'_>, stay: &Stay) -> Result<Stream, Fault> {
     let timers = &drive.worker.timers;
-    let timeout_ms = millis(stay.cluster().config.connect_timeout);
+    let config = &stay.cluster().config;
     // The worker's clock may be a tick behind.
-    let connect_due_ms = timers.now_ms().saturating_add(timeout_ms).saturating_add(TICK_MS);
+    let connect_due_ms = match config.protocol {
+        LinkProtocol::Http1 => {
+            timers.now_ms().saturating_add(millis(config.connect_timeout)).saturating_add(TICK_MS)
+        }
+        // A link that is shared has a time of its own, and may have begun before.
+        LinkProtocol::Http2 | LinkProtocol::Auto => u64::MAX,
+    };
     let exchange_due_ms = drive.exchange.due_ms.min(drive.exchange.attempt_due_ms);
     let timer = &drive.down.timer;
-    timer.arm_at(connect_due_ms.min(exchange_due_ms));
-    let mut connecting = pin!(drive.worker.connect(stay));
-    let connected: Option<Result<Stream, Fault>> = poll_fn(|cx| {
-        timer.register(cx);
-        match connecting.as_mut().poll(cx) {
-            Poll::Ready(connected) => Poll::Ready(Some(connected)),
-            Poll::Pending if timer.is_expired() => Poll::Ready(None),
-            Poll::Pending => Poll::Pending,
+    let mut is_timed = false;
+    let mut obtaining = pin!(drive.worker.obtain(stay, wanted));
+    let obtained: Option<Result<Upstream, Fault>> = poll_fn(|cx| match obtaining.as_mut().poll(cx) {
+        Poll::Ready(obtained) => Poll::Ready(Some(obtained)),
+        Poll::Pending => {
+            if !is_timed {
+                timer.arm_at(connect_due_ms.min(exchange_due_ms));
+                is_timed = true;
+            }
+            timer.register(cx);
+            if timer.is_expired() { Poll::Ready(None) } else { Poll::Pending }
         }
     })
     .await;
-    match connected {
-        Some(connected) => connected,
-        None if connect_due_ms <= exchange_due_ms => Err(Fault::ConnectTimeout),
+    match obtained {
+        Some(obtained) => obtained,
+        None if connect_due_ms <= exchange_due_ms => {
+            stay.cluster().series.connects_failed.increment();
+            Err(Fault::ConnectTimeout)
+        }
         None if drive.exchange.attempt_due_ms < drive.exchange.due_ms => Err(Fault::AttemptTimeout),
         None => Err(Fault::ExchangeTimeout),
     }
@@ -251,22 +252,32 @@ async fn connect(drive: &Drive<'_>, stay: &Stay) -> Result<Stream, Fault> {
 /// Writes the head that the endpoint is sent, and makes ready for the body.
 fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let body = filter::request_framing(drive);
+    let before = drive.exchange.upload.copy.take();
     drive.exchange.upload.restart();
     let mut out = std::mem::take(&mut drive.exchange.upload.out);
     let written = write_request(drive, body, &mut out);
     drive.exchange.upload.out = out;
     written?;
     let exchange = &mut *drive.exchange;
-    match body {
-        RequestBody::Chunked => exchange.upload.set_framing(Framing::Chunked, None),
-        RequestBody::Length(length) => exchange.upload.set_framing(Framing::Plain, Some(length)),
-        RequestBody::None => exchange.upload.set_framing(Framing::Plain, None),
+    exchange.upload.end_head();
+    let announced = if let RequestBody::Length(length) = body { Some(length) } else { None };
+    let framing = match body {
+        _ if exchange.endpoint_version == Some(Version::Http2) => Framing::Frames,
+        RequestBody::Chunked => Framing::Chunked,
+        RequestBody::Length(_) | RequestBody::None => Framing::Plain,
+    };
+    exchange.upload.set_framing(framing, announced);
+    // Who shares a link with others may be sent away when its body has gone.
+    if framing == Framing::Frames && !body.is_empty() {
+        exchange.upload.copy = Some(BodyCopy::to_repeat());
     }
     mirror::begin(drive);
     let Exchange { filtering, upload, .. } = &mut *drive.exchange;
     filtering.request.seal();
     if filtering.request.is_whole {
         filter::write_whole(&filtering.request, upload);
+    } else if let Some(before) = before {
+        upload.push_data(&before.bytes);
     }
     Ok(())
 }
@@ -366,3 +377,6 @@ fn make_request_id(drive: &mut Drive<'_>, name: &str, is_trusted: bool) {
         }
     }
 }
+
+/// How often one request is sent again because the link that it was sent by had come to its end.
+const LEAVES_MAX: u8 = 10;

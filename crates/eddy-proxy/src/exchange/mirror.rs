@@ -37,14 +37,14 @@ pub(super) fn begin(drive: &mut Drive<'_>) {
     }
     if exchange.mirroring.is_some() {
         // What an attempt before has copied, this one sends again.
-        exchange.upload.copy = Some(BodyCopy::default());
+        exchange.upload.copy = Some(BodyCopy::for_others());
     }
 }
 
 /// Sends the copies of a request that has been sent.
 pub(super) fn send(drive: &mut Drive<'_>) {
     let Some(mirroring) = drive.exchange.mirroring.take() else { return };
-    let copy = drive.exchange.upload.copy.take().unwrap_or_default();
+    let copy = drive.exchange.upload.copy.take().unwrap_or_else(BodyCopy::for_others);
     let count = mirroring.clusters.len() as u64;
     let worker = Rc::clone(drive.worker);
     if copy.is_too_large {
@@ -60,6 +60,7 @@ pub(super) fn send(drive: &mut Drive<'_>) {
         worker.series.mirrors_dropped.add(count);
         return;
     }
+    let head_bytes = request.len();
     request.extend_from_slice(&copy.bytes);
     let request: Rc<[u8]> = request.into();
     let method = drive.exchange.head.method;
@@ -69,7 +70,7 @@ pub(super) fn send(drive: &mut Drive<'_>) {
             continue;
         }
         let has_body = !copy.bytes.is_empty();
-        let copied = Copied { cluster, method, has_body, request: Rc::clone(&request) };
+        let copied = Copied { cluster, method, has_body, request: Rc::clone(&request), head_bytes };
         tokio::task::spawn_local(outbound::mirror(Rc::clone(&worker), copied));
     }
 }

@@ -28,5 +28,5 @@ pub(crate) use body::BodyReader;
 pub(crate) use drive::{Drive, Next, drive};
 pub use filter::BadChain;
 pub(crate) use filter::{Crossing, FailureKind, FilterChain, FilterChains, build_chains, flush_ended};
-pub(crate) use pump::Pump;
+pub(crate) use pump::{Framing, Pump};
 pub(crate) use state::Exchange;

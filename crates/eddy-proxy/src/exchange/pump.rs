@@ -7,13 +7,15 @@ use eddy_http::{CHUNK_END, CONTINUE, ChunkFault, Fields, write_chunk_header, wri
 use eddy_io::{Buffer, Stream};
 
 use crate::exchange::body::BodyReader;
-use crate::session::FramedStream;
+use crate::framed::FramedStream;
 
 /// Data up to this size is copied behind its head or chunk header, which costs less than a gathering write;
 /// larger data is written from where it was read.
 const COPY_BYTES_MAX: usize = 2 * 1024;
-/// Most bytes of a body that are copied.
-const COPY_OF_BODY_BYTES_MAX: usize = 1024 * 1024;
+/// Most bytes of a body that are copied for others.
+const COPY_FOR_OTHERS_BYTES_MAX: usize = 1024 * 1024;
+/// Most bytes of a body that are kept to be sent again.
+const COPY_TO_REPEAT_BYTES_MAX: usize = 64 * 1024;
 /// How much is staged before it is written.
 const STAGE_BYTES_MAX: usize = 16 * 1024;
 
@@ -78,16 +80,27 @@ pub(crate) struct Pump {
 }
 
 /// A copy of a body, up to a limit.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct BodyCopy {
     pub(crate) bytes: Vec<u8>,
+    bytes_max: usize,
     /// Whether there was more, so that it is of no use.
     pub(crate) is_too_large: bool,
 }
 
 impl BodyCopy {
+    /// A copy that is sent elsewhere.
+    pub(crate) fn for_others() -> Self {
+        Self { bytes: Vec::new(), bytes_max: COPY_FOR_OTHERS_BYTES_MAX, is_too_large: false }
+    }
+
+    /// A copy that is sent again to another endpoint, where the first has not looked at the request.
+    pub(crate) fn to_repeat() -> Self {
+        Self { bytes_max: COPY_TO_REPEAT_BYTES_MAX, ..Self::for_others() }
+    }
+
     fn add(&mut self, data: &[u8]) {
-        if self.is_too_large || self.bytes.len() + data.len() > COPY_OF_BODY_BYTES_MAX {
+        if self.is_too_large || self.bytes.len() + data.len() > self.bytes_max {
             self.is_too_large = true;
             self.bytes = Vec::new();
         } else {
@@ -105,7 +118,7 @@ impl Pump {
         self.copy = None;
     }
 
-    /// Forgets the head that was written, to write one elsewhere; only while no data has been found in the body.
+    /// Forgets the head that was written, to write one elsewhere; what has been found of the body is to be staged again.
     pub(crate) fn restart(&mut self) {
         self.out.clear();
         self.heads = 0;
@@ -117,6 +130,11 @@ impl Pump {
         self.is_finished = false;
         self.tail.clear();
         self.is_end_told = false;
+    }
+
+    /// Whether all that was found of the body can be staged again.
+    pub(crate) fn can_repeat(&self) -> bool {
+        self.copy.as_ref().is_some_and(|copy| !copy.is_too_large)
     }
 
     /// Sets how the end of the body is told, and the length that was announced, if one was.
@@ -139,6 +157,20 @@ impl Pump {
     pub(crate) fn has_output(&self) -> bool {
         let owes_end = self.framing == Framing::Frames && self.is_finished && !self.is_end_told;
         self.sent < self.out.len() || self.ready > 0 || owes_end
+    }
+
+    /// Whether a head is staged that has not been written.
+    pub(crate) fn has_head(&self) -> bool {
+        self.heads > 0
+    }
+
+    /// Stages a whole message whose head has this length; `framing` tells its end, or the head does.
+    pub(crate) fn stage_whole(&mut self, message: &[u8], head_bytes: usize, framing: Framing) {
+        self.restart();
+        self.out.extend_from_slice(message);
+        self.heads = head_bytes;
+        self.framing = framing;
+        self.is_finished = true;
     }
 
     /// Whether so much is staged that it is to be written before more is.
@@ -280,7 +312,7 @@ impl Pump {
     /// As [`Self::poll_write`], as frames of a stream: a head, or data, or the end.
     ///
     /// # Errors
-    /// When the client is gone.
+    /// When the peer is gone.
     pub(crate) fn poll_frames(
         &mut self,
         cx: &Context<'_>,

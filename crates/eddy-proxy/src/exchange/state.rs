@@ -3,16 +3,17 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use eddy_http::{HeadScanner, RequestHead, ResponseHead};
+use eddy_http::{HeadScanner, RequestHead, ResponseHead, Version};
 use eddy_io::{Buffer, BufferPool};
 use eddy_route::normalise::Normaliser;
-use eddy_upstream::{Link, ResolvedAddress, Tried};
+use eddy_upstream::{ResolvedAddress, Tried};
 
 use crate::exchange::filter::Filtering;
 use crate::exchange::mirror::Mirroring;
 use crate::exchange::pump::Pump;
 use crate::exchange::site::SiteState;
 use crate::fault::Fault;
+use crate::link::Upstream;
 use crate::worker::Stay;
 
 /// The state of an exchange.
@@ -45,9 +46,11 @@ pub(crate) struct Exchange {
     pub(crate) tried: Tried,
     pub(crate) attempts: u8,
     pub(crate) stay: Option<Stay>,
-    pub(crate) link: Option<Link>,
+    pub(crate) upstream: Option<Upstream>,
     /// The endpoint of the last attempt, for the record.
     pub(crate) endpoint: Option<ResolvedAddress>,
+    /// What was spoken with it, once there was a link.
+    pub(crate) endpoint_version: Option<Version>,
     /// Request head and body on their way to the endpoint.
     pub(crate) upload: Pump,
     /// What was read from the endpoint.
@@ -143,8 +146,9 @@ impl Default for Exchange {
             tried: Tried::new(),
             attempts: 0,
             stay: None,
-            link: None,
+            upstream: None,
             endpoint: None,
+            endpoint_version: None,
             upload: Pump::default(),
             response_input: Buffer::default(),
             response_scanner: HeadScanner::for_responses(),
@@ -181,7 +185,7 @@ impl Exchange {
         self.tried = Tried::new();
         self.attempts = 0;
         self.stay = None;
-        self.link = None;
+        self.upstream = None;
         self.upload.clear();
         self.answer.clear();
         self.response_scanner.reset();
@@ -201,6 +205,7 @@ impl Exchange {
         self.is_head_whole = false;
         self.is_continued = false;
         self.endpoint = None;
+        self.endpoint_version = None;
         self.response_bytes = 0;
         self.request_id.clear();
         self.release_input(buffers);
@@ -233,7 +238,7 @@ impl Exchange {
 
     /// Ends the attempt: closes the link and leaves the endpoint.
     pub(crate) fn end_attempt(&mut self, buffers: &BufferPool) {
-        self.link = None;
+        self.upstream = None;
         self.stay = None;
         self.response_scanner.reset();
         self.release_input(buffers);

@@ -8,8 +8,9 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use eddy_filter::Phase;
+use eddy_http::Version;
 use eddy_io::{BUFFER_BYTES_SMALL, Fill, SpliceFault, is_alert};
-use eddy_upstream::{ClusterConfig, Link};
+use eddy_upstream::ClusterConfig;
 
 use crate::exchange::answer::{self, Answer};
 use crate::exchange::attempt::{claim_retry, fail, note_failure, retry_or_fail};
@@ -21,6 +22,7 @@ use crate::exchange::mirror;
 use crate::exchange::phase;
 use crate::exchange::site;
 use crate::fault::Fault;
+use crate::link::Upstream;
 use crate::session::RateGuard;
 use crate::stats::count_status;
 use crate::worker::millis;
@@ -35,14 +37,14 @@ const INTERIM_MAX: u8 = 16;
 
 /// Moves both messages; then gives the link back, tries again or answers the fault.
 pub(crate) async fn run(drive: &mut Drive<'_>) -> phase::Phase {
-    let Some(link) = drive.exchange.link.take() else { return fail(drive, Fault::LinkClosed) };
+    let Some(upstream) = drive.exchange.upstream.take() else { return fail(drive, Fault::LinkClosed) };
     let Some(stay) = &drive.exchange.stay else { return fail(drive, Fault::NoEndpoint) };
     let cluster = Arc::clone(&stay.cluster().config);
     let timeouts = drive.listener().config.timeouts;
     let now_ms = drive.worker.timers.now_ms();
     let mut transfer = Transfer {
         drive,
-        link,
+        upstream,
         cluster,
         stage: Stage::Head,
         waits: Waits::default(),
@@ -65,7 +67,7 @@ pub(crate) async fn run(drive: &mut Drive<'_>) -> phase::Phase {
 
 struct Transfer<'a, 'd> {
     drive: &'a mut Drive<'d>,
-    link: Link,
+    upstream: Upstream,
     cluster: Arc<ClusterConfig>,
     stage: Stage,
     waits: Waits,
@@ -153,8 +155,11 @@ impl Transfer<'_, '_> {
                     Step::NeedsInput => {}
                 }
             }
-            // Staged before it is written, so that a head and a small body leave in one call.
-            if is_filtered {
+            // Staged before it is written, so that a head and a small body leave in one call. A stream that can't be had is not
+            // to cost the body, though.
+            if self.is_to_open() {
+                // Its head goes first.
+            } else if is_filtered {
                 if self.stage_filtered_upload(cx)? == Progress::Waiting {
                     let Self { drive, waits, .. } = &mut *self;
                     waits.filter_ms = drive.exchange.filtering.request.wakes_ms(waits.filter_ms);
@@ -169,7 +174,7 @@ impl Transfer<'_, '_> {
             let Drive { down, exchange, worker, .. } = &mut *self.drive;
             let upload = &mut exchange.upload;
             if upload.has_output() {
-                match upload.poll_write(cx, &mut self.link.stream, &mut down.input) {
+                match self.upstream.poll_request(cx, upload, &mut down.input) {
                     Poll::Ready(Ok(_)) => self.upstream_moved_ms = worker.timers.now_ms(),
                     // An endpoint may answer early and take no more; what it said decides.
                     Poll::Ready(Err(_)) => self.is_upload_broken = true,
@@ -215,7 +220,9 @@ impl Transfer<'_, '_> {
     /// copied.
     fn poll_bulk_upload(&mut self, cx: &mut Context<'_>) -> Result<Step, Fault> {
         let Drive { down, exchange, worker, .. } = &mut *self.drive;
-        let Some(client) = down.plain_stream() else { return Ok(Step::NeedsInput) };
+        let (Some(client), Some(endpoint)) = (down.plain_stream(), self.upstream.plain_stream()) else {
+            return Ok(Step::NeedsInput);
+        };
         if !down.input.is_empty() {
             return Ok(Step::NeedsInput);
         }
@@ -224,7 +231,7 @@ impl Transfer<'_, '_> {
             return Ok(Step::Waits);
         }
         let before = exchange.upload.data_bytes;
-        let moved = self.upload.poll(cx, &mut exchange.upload, client, &self.link.stream, &worker.pipes);
+        let moved = self.upload.poll(cx, &mut exchange.upload, client, endpoint, &worker.pipes);
         let now_ms = worker.timers.now_ms();
         if exchange.upload.data_bytes > before {
             self.client_guard_in.moved(exchange.upload.data_bytes - before, now_ms);
@@ -252,6 +259,12 @@ impl Transfer<'_, '_> {
             }
             Ok(Moved::Cut) | Err(SpliceFault::Source(_)) => return Err(Fault::ClientGone),
         })
+    }
+
+    /// Whether a request with a body is to begin a stream.
+    fn is_to_open(&self) -> bool {
+        let upload = &self.drive.exchange.upload;
+        upload.has_head() && !upload.reader.is_done() && self.upstream.version() == Version::Http2
     }
 
     /// Stages what has come of the request's body.
@@ -325,13 +338,17 @@ impl Transfer<'_, '_> {
         let Drive { down, exchange, worker, .. } = &mut *self.drive;
         let is_open =
             self.stage == Stage::Body && !self.is_body_filtered && exchange.response_input.is_empty();
-        let Some(client) = down.plain_stream().filter(|_| is_open) else { return Ok(Step::NeedsInput) };
+        let (Some(client), Some(endpoint), true) =
+            (down.plain_stream(), self.upstream.plain_stream(), is_open)
+        else {
+            return Ok(Step::NeedsInput);
+        };
         if self.turn_left == 0 {
             cx.waker().wake_by_ref();
             return Ok(Step::Waits);
         }
         let before = exchange.answer.data_bytes;
-        let moved = self.download.poll(cx, &mut exchange.answer, &self.link.stream, client, &worker.pipes);
+        let moved = self.download.poll(cx, &mut exchange.answer, endpoint, client, &worker.pipes);
         let now_ms = worker.timers.now_ms();
         if exchange.answer.data_bytes > before {
             self.upstream_moved_ms = now_ms;
@@ -362,7 +379,7 @@ impl Transfer<'_, '_> {
     /// Turns bytes that were read from the endpoint into output.
     fn advance(&mut self, cx: &Context<'_>) -> Result<Step, Fault> {
         match self.stage {
-            Stage::Head => match answer::read(self.drive)? {
+            Stage::Head => match answer::read(self.drive, self.upstream.framed_body())? {
                 Answer::Incomplete => Ok(Step::NeedsInput),
                 Answer::Interim => {
                     self.interims += 1;
@@ -419,17 +436,7 @@ impl Transfer<'_, '_> {
     fn poll_response(&mut self, cx: &mut Context<'_>) -> Result<bool, Fault> {
         let Drive { exchange, worker, .. } = &mut *self.drive;
         let input = &mut exchange.response_input;
-        if input.capacity() == 0 {
-            // No buffer is held while there is nothing to put into it.
-            match self.link.stream.poll_readable(cx) {
-                Poll::Ready(_) => *input = worker.buffers.take_large(),
-                Poll::Pending => {
-                    self.waits.upstream_to_send = true;
-                    return Ok(false);
-                }
-            }
-        }
-        match self.link.stream.poll_fill(cx, input) {
+        match self.upstream.poll_fill(cx, input, &worker.buffers) {
             Poll::Ready(Ok(Fill::Bytes(_))) => {
                 self.upstream_moved_ms = worker.timers.now_ms();
                 Ok(true)
@@ -450,18 +457,15 @@ impl Transfer<'_, '_> {
     }
 
     fn end_of_response(&mut self) -> Result<(), Fault> {
-        let may_end = self.stage != Stage::Head && self.drive.exchange.answer.reader.end_of_stream();
+        let body = &mut self.drive.exchange.answer.reader;
+        let may_end = self.stage != Stage::Head && self.upstream.end_body(body);
         if may_end { Ok(()) } else { Err(self.broken_link()) }
     }
 
     /// What it means that the link ended here.
     fn broken_link(&self) -> Fault {
         let has_begun = self.stage != Stage::Head || !self.drive.exchange.response_input.is_empty();
-        match (has_begun || self.interims > 0, self.link.is_reused()) {
-            (true, _) => Fault::ResponseCut,
-            (false, true) => Fault::LinkStale,
-            (false, false) => Fault::LinkClosed,
-        }
+        if has_begun || self.interims > 0 { Fault::ResponseCut } else { self.upstream.broken() }
     }
 
     /// The head of the final response has come: tells the counters, and whether the rule would rather try again.
@@ -550,7 +554,7 @@ impl Transfer<'_, '_> {
     }
 
     fn end(self, result: Result<(), Fault>) -> phase::Phase {
-        let Self { drive, link, .. } = self;
+        let Self { drive, upstream, upstream_moved_ms, .. } = self;
         match result {
             Ok(()) => {
                 let exchange = &mut *drive.exchange;
@@ -558,7 +562,7 @@ impl Transfer<'_, '_> {
                     && exchange.upload.is_finished()
                     && !self.is_upload_broken
                     && exchange.response_input.is_empty();
-                if let (true, Some(stay)) = (is_clean, &exchange.stay) {
+                if let (true, Some(stay), Upstream::Link(link)) = (is_clean, &exchange.stay, upstream) {
                     let cluster = stay.cluster();
                     let id = stay.lease().endpoint();
                     let now_ms = drive.worker.timers.now_ms();
@@ -568,18 +572,24 @@ impl Transfer<'_, '_> {
                 phase::Phase::Finish
             }
             Err(Fault::FilterReply) => {
-                drop(link);
+                drop(upstream);
                 drive.exchange.end_attempt(&drive.worker.buffers);
                 filter::answer(drive)
             }
             Err(fault) if drive.exchange.is_answered => {
+                if fault == Fault::UpstreamIdle {
+                    upstream.distrust(upstream_moved_ms);
+                }
                 drive.exchange.fault = Some(fault);
                 note_failure(drive, fault);
                 drive.exchange.end_attempt(&drive.worker.buffers);
                 phase::Phase::Finish
             }
             Err(fault) => {
-                drop(link);
+                if matches!(fault, Fault::FirstByteTimeout | Fault::UpstreamIdle) {
+                    upstream.distrust(upstream_moved_ms);
+                }
+                drop(upstream);
                 retry_or_fail(drive, fault)
             }
         }

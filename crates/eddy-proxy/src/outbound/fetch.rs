@@ -1,21 +1,23 @@
 //! One request and its whole answer, over a link of a cluster.
 
 use std::future::poll_fn;
+use std::io;
 use std::rc::Rc;
 use std::task::{Poll, ready};
 
 use eddy_http::{
     ForwardedClient, ForwardedPolicy, HeadLimits, Method, RequestBody, RequestHead, RequestWrite,
-    ResponseHead, write_request_head,
+    ResponseHead, Version, write_request_head,
 };
 use eddy_io::{Buffer, Fill};
-use eddy_upstream::{Link, Tried};
+use eddy_upstream::Tried;
 
-use crate::exchange::BodyReader;
+use crate::exchange::{BodyReader, Framing, Pump};
 use crate::fault::Fault;
+use crate::link::Upstream;
 use crate::outbound::Order;
 use crate::outbound::serve::Reason;
-use crate::worker::{LinkWanted, Stay, TakenLink, Worker, WorkerCluster, now};
+use crate::worker::{LinkWanted, Stay, Worker, WorkerCluster, now};
 
 /// Largest body of an answer, bytes.
 const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -36,12 +38,15 @@ pub(super) struct Sent<'r> {
     pub(super) method: Method,
     /// Whether it may be sent again.
     pub(super) is_repeatable: bool,
+    /// Head and body.
     pub(super) bytes: &'r [u8],
+    /// How long the head is.
+    pub(super) head_bytes: usize,
 }
 
 /// How an attempt ended without an answer.
 pub(super) enum Broken {
-    /// A link that had been used before closed before the first byte of an answer.
+    /// A link that had been used before closed before the first byte of an answer, or before the request was looked at.
     Stale,
     /// Anything else.
     Failed(Reason),
@@ -60,7 +65,8 @@ pub(super) async fn fetch(worker: &Rc<Worker>, order: &Order) -> Result<Answer, 
     let request = write(worker, order)?;
     let mut tried = Tried::new();
     let is_repeatable = order.method.is_idempotent() && order.body.is_empty();
-    let sent = Sent { method: order.method, is_repeatable, bytes: &request };
+    let head_bytes = request.len() - order.body.len();
+    let sent = Sent { method: order.method, is_repeatable, bytes: &request, head_bytes };
     loop {
         match attempt(worker, &cluster, &sent, &mut tried).await {
             Ok(answer) => return Ok(answer),
@@ -118,9 +124,9 @@ pub(super) async fn attempt(
     let lease = cluster.state().borrow_mut().select(now(now_ms), &mut worker.rng.borrow_mut(), tried);
     let stay = lease.and_then(|lease| Stay::begin(cluster, lease)).ok_or(Broken::Failed("no_endpoint"))?;
     let wanted = if sent.is_repeatable { LinkWanted::Any } else { LinkWanted::Quiet };
-    let mut link = obtain(worker, &stay, wanted).await?;
+    let mut upstream = obtain(worker, &stay, wanted).await?;
     let mut input = worker.buffers.take_large();
-    let read = converse(&mut link, sent, &mut input).await;
+    let read = converse(worker, &mut upstream, sent, &mut input).await;
     let is_empty = input.is_empty();
     worker.buffers.put(input);
     let now_ms = worker.timers.now_ms();
@@ -131,7 +137,7 @@ pub(super) async fn attempt(
             } else {
                 stay.succeeded(now_ms)
             }
-            if answer.head.keep_alive && is_empty {
+            if let (true, true, Upstream::Link(link)) = (answer.head.keep_alive, is_empty, upstream) {
                 let id = stay.lease().endpoint();
                 cluster.pools().borrow_mut().at(id).put(link, &cluster.config.pool, now_ms);
             }
@@ -145,49 +151,57 @@ pub(super) async fn attempt(
     }
 }
 
-async fn obtain(worker: &Worker, stay: &Stay, wanted: LinkWanted) -> Result<Link, Broken> {
-    let place = match stay.take_link(wanted, worker.timers.now_ms()) {
-        Some(TakenLink::Kept(link)) => return Ok(link),
-        Some(TakenLink::Place(place)) => place,
-        None => return Err(Broken::Failed("links_exhausted")),
+async fn obtain(worker: &Rc<Worker>, stay: &Stay, wanted: LinkWanted) -> Result<Upstream, Broken> {
+    let limit = stay.cluster().config.connect_timeout;
+    let fault = match tokio::time::timeout(limit, worker.obtain(stay, wanted)).await {
+        Ok(Ok(upstream)) => return Ok(upstream),
+        Ok(Err(fault)) => fault,
+        Err(_) => {
+            stay.cluster().series.connects_failed.increment();
+            Fault::ConnectTimeout
+        }
     };
-    let cluster = stay.cluster();
-    let connecting = worker.connect(stay);
-    match tokio::time::timeout(cluster.config.connect_timeout, connecting).await {
-        Ok(Ok(stream)) => {
-            cluster.series.connects.increment();
-            Ok(Link::new(stream, place))
-        }
-        failed => {
-            cluster.series.connects_failed.increment();
-            stay.failed(worker.timers.now_ms());
-            Err(Broken::Failed(match failed {
-                Ok(Err(fault)) => fault.reason(),
-                Ok(Ok(_)) | Err(_) => Fault::ConnectTimeout.reason(),
-            }))
-        }
+    if fault.blames_endpoint() {
+        stay.failed(worker.timers.now_ms());
+    }
+    Err(Broken::Failed(fault.reason()))
+}
+
+/// Why there is no byte of an answer.
+fn unanswered(upstream: &Upstream) -> Broken {
+    match upstream.broken() {
+        Fault::LinkStale | Fault::LinkLeft => Broken::Stale,
+        fault => Broken::Failed(fault.reason()),
     }
 }
 
 /// Writes the request and reads the answer.
-async fn converse(link: &mut Link, sent: &Sent<'_>, input: &mut Buffer) -> Result<Answer, Broken> {
-    let Sent { method, bytes: request, .. } = *sent;
-    let is_reused = link.is_reused();
-    let unanswered = move || if is_reused { Broken::Stale } else { Broken::Failed("link_closed") };
-    let mut sent = 0;
+async fn converse(
+    worker: &Worker,
+    upstream: &mut Upstream,
+    sent: &Sent<'_>,
+    input: &mut Buffer,
+) -> Result<Answer, Broken> {
+    let mut upload = Pump::default();
+    let framing = if upstream.version() == Version::Http2 { Framing::Frames } else { Framing::Plain };
+    upload.stage_whole(sent.bytes, sent.head_bytes, framing);
     let written = poll_fn(|cx| {
-        while sent < request.len() {
-            let rest = request.get(sent..).unwrap_or_default();
-            sent += ready!(link.stream.poll_write_two(cx, rest, &[]))?;
+        while upload.has_output() {
+            ready!(upstream.poll_request(cx, &mut upload, &mut Buffer::default()))?;
         }
-        Poll::Ready(std::io::Result::Ok(()))
+        Poll::Ready(io::Result::Ok(()))
     });
-    written.await.map_err(|_| unanswered())?;
+    let written = written.await;
+    written.map_err(|_| unanswered(upstream))?;
+    let method = sent.method;
     let mut head = ResponseHead::new();
     let limits = HeadLimits::default();
     let mut interims = 0;
     let head_bytes = loop {
         let parsed = head.parse_start(input.held(), &limits, method);
+        if let Some(has_body) = upstream.framed_body() {
+            head.note_framed(has_body);
+        }
         match parsed.map_err(|_| Broken::Failed("response_head"))? {
             Some(length) if head.is_interim() => {
                 interims += 1;
@@ -203,14 +217,18 @@ async fn converse(link: &mut Link, sent: &Sent<'_>, input: &mut Buffer) -> Resul
             }
             None => {
                 let was_empty = input.is_empty();
-                if !fill(link, input).await? {
-                    return Err(if was_empty { unanswered() } else { Broken::Failed("response_cut") });
+                if fill(worker, upstream, input).await != Filled::Bytes {
+                    return Err(if was_empty {
+                        unanswered(upstream)
+                    } else {
+                        Broken::Failed("response_cut")
+                    });
                 }
             }
         }
     };
     let mut reader = BodyReader::default();
-    reader.begin_response(head.body);
+    reader.begin_response(head.body_read());
     let mut body = Vec::new();
     while !reader.is_done() {
         let piece = reader.next(input.held()).map_err(|_| Broken::Failed("response_chunk"))?;
@@ -221,22 +239,36 @@ async fn converse(link: &mut Link, sent: &Sent<'_>, input: &mut Buffer) -> Resul
             if body.len() > ANSWER_BYTES_MAX {
                 return Err(Broken::Failed("response_too_large"));
             }
-        } else if !reader.is_done() && !fill(link, input).await? && !reader.end_of_stream() {
-            return Err(Broken::Failed("response_cut"));
+        } else if !reader.is_done() {
+            let may_go_on = match fill(worker, upstream, input).await {
+                Filled::Bytes => true,
+                Filled::End => upstream.end_body(&mut reader),
+                Filled::Broken => false,
+            };
+            if !may_go_on {
+                return Err(Broken::Failed("response_cut"));
+            }
         }
     }
     Ok(Answer { head, head_bytes, body })
 }
 
-/// Reads more; false at the end of the stream.
-async fn fill(link: &mut Link, input: &mut Buffer) -> Result<bool, Broken> {
+/// What reading more has brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Filled {
+    Bytes,
+    End,
+    Broken,
+}
+
+async fn fill(worker: &Worker, upstream: &mut Upstream, input: &mut Buffer) -> Filled {
     if input.room().is_empty() {
         let capacity = input.capacity();
         input.grow(capacity * 2);
     }
-    match poll_fn(|cx| link.stream.poll_fill(cx, input)).await {
-        Ok(Fill::Bytes(_)) => Ok(true),
-        Ok(Fill::End) => Ok(false),
-        Err(_) => Ok(false),
+    match poll_fn(|cx| upstream.poll_fill(cx, input, &worker.buffers)).await {
+        Ok(Fill::Bytes(_)) => Filled::Bytes,
+        Ok(Fill::End) => Filled::End,
+        Err(_) => Filled::Broken,
     }
 }

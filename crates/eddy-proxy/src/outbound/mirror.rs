@@ -18,14 +18,16 @@ pub(crate) struct Copied {
     pub(crate) has_body: bool,
     /// Head and body.
     pub(crate) request: Rc<[u8]>,
+    /// How long the head is.
+    pub(crate) head_bytes: usize,
 }
 
 /// Sends a copy; how that went is counted and nothing else.
 pub(crate) async fn mirror(worker: Rc<Worker>, copied: Copied) {
-    let Copied { cluster, method, has_body, request } = copied;
+    let Copied { cluster, method, has_body, request, head_bytes } = copied;
     worker.mirrors.set(worker.mirrors.get() + 1);
     let is_repeatable = method.is_idempotent() && !has_body;
-    let sent = Sent { method, is_repeatable, bytes: &request };
+    let sent = Sent { method, is_repeatable, bytes: &request, head_bytes };
     let mut tried = Tried::new();
     let outcome = timeout(TIMEOUT, async {
         loop {

@@ -190,7 +190,7 @@ impl Downstream {
     pub(crate) fn poll_fill(&mut self, cx: &mut Context<'_>, pool: &BufferPool) -> Poll<io::Result<Fill>> {
         let stream = match &mut self.wire {
             Wire::Connection(stream) => stream,
-            Wire::Framed(stream) => return stream.poll_fill(cx, &mut self.input, pool),
+            Wire::Framed(stream) => return stream.poll_fill(cx, &mut self.input, || pool.take_small()),
         };
         if self.input.capacity() == 0 {
             ready!(stream.poll_readable(cx))?;

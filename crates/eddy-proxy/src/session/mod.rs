@@ -13,7 +13,6 @@ mod wire;
 
 pub(crate) use downstream::Downstream;
 pub(crate) use handshake::SecureClient;
-pub(crate) use http2::FramedStream;
 pub(crate) use rate::RateGuard;
 pub(crate) use serve::{Place, serve};
 pub(crate) use wire::Wire;

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use eddy_io::Stream;
 
-use crate::session::http2::FramedStream;
+use crate::framed::FramedStream;
 
 /// What a request comes by and its answer goes by.
 #[derive(Debug)]

@@ -224,6 +224,12 @@ fn render_clusters(out: &mut String, all: &Labelled<'_, ClusterSeries>) {
     counters(out, "eddy_cluster_connects_failed_total", help, by, all, |one| &one.connects_failed);
     let help = "Handshakes of TLS with endpoints, by outcome.";
     handshakes(out, "eddy_cluster_tls_handshakes_total", help, by, all, |one| &one.handshakes);
+    let help = "Links of HTTP/2 established, which exchanges share.";
+    counters(out, "eddy_cluster_http2_links_total", help, by, all, |one| &one.http2_links);
+    let help = "Links of HTTP/2 that ended because the endpoint broke the protocol.";
+    counters(out, "eddy_cluster_http2_links_broken_total", help, by, all, |one| &one.http2_links_broken);
+    let help = "Requests sent on links of HTTP/2.";
+    counters(out, "eddy_cluster_http2_requests_total", help, by, all, |one| &one.http2_requests);
     gauges(out, "eddy_cluster_links", "Links open.", by, all, |one| &one.links);
     gauges(out, "eddy_cluster_links_idle", "Links waiting for an exchange.", by, all, |one| &one.links_idle);
     let help = "Endpoints left out because they failed, most of any worker.";

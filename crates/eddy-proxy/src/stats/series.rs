@@ -178,6 +178,12 @@ pub struct ClusterSeries {
     pub connects_failed: Counter,
     /// Handshakes of TLS with endpoints, where these are spoken to over TLS.
     pub handshakes: HandshakeSeries,
+    /// Links of HTTP/2 established, which exchanges share.
+    pub http2_links: Counter,
+    /// Those that ended because the endpoint broke the protocol.
+    pub http2_links_broken: Counter,
+    /// Requests sent on them.
+    pub http2_requests: Counter,
     /// Links open now.
     pub links: Gauge,
     /// Links that wait for an exchange now.

@@ -4,14 +4,17 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use eddy_http::Http2Fault;
 use eddy_io::HandshakeFault;
 use eddy_tls::ClientTls;
 use eddy_upstream::eject::Change;
 use eddy_upstream::health::UnwellSet;
 use eddy_upstream::{
-    ClusterConfig, ClusterState, EndpointSet, Lease, Link, LinkPlace, LinkPools, ResolvedAddress, Rng,
+    ClusterConfig, ClusterState, EndpointSet, Lease, Link, LinkPlace, LinkPools, LinkProtocol,
+    ResolvedAddress, Rng,
 };
 
+use crate::link::{EndpointKey, Found, LinkStream, Opening, SharedLinks};
 use crate::stats::ClusterSeries;
 use crate::worker::state::now;
 
@@ -24,9 +27,11 @@ pub(crate) struct WorkerCluster {
     pub(crate) tls: Option<ClientTls>,
     state: Rc<RefCell<ClusterState>>,
     pools: Rc<RefCell<LinkPools>>,
+    /// Links that exchanges share.
+    shared: Rc<RefCell<SharedLinks>>,
     /// Of which era its new links are.
     era: u32,
-    /// When a handshake that failed was last told of.
+    /// When an endpoint that can't be spoken to was last told of.
     told_ms: Cell<Option<u64>>,
 }
 
@@ -51,8 +56,14 @@ pub(crate) enum LinkWanted {
 pub(crate) enum TakenLink {
     /// A link that was used before.
     Kept(Link),
+    /// A stream of a link that is shared.
+    Stream(LinkStream),
+    /// A link that is being established, and will be shared.
+    Opening(Rc<Opening>),
     /// Room for a new one.
     Place(LinkPlace),
+    /// Room for a new one that is to be shared, if the endpoint will have it.
+    SharedPlace(LinkPlace),
 }
 
 /// One attempt's stay at an endpoint; ends when dropped.
@@ -68,17 +79,18 @@ impl WorkerCluster {
     /// A cluster as it is first seen.
     pub(crate) fn new(parts: ClusterParts, set: Arc<EndpointSet>, now_ms: u64, rng: &mut Rng) -> Self {
         let state = ClusterState::new(Arc::clone(&parts.config), set, now(now_ms), rng);
-        Self::with(parts, Rc::new(RefCell::new(state)), Rc::default(), 0)
+        Self::with(parts, Rc::new(RefCell::new(state)), Rc::default(), Rc::default(), 0)
     }
 
     fn with(
         parts: ClusterParts,
         state: Rc<RefCell<ClusterState>>,
         pools: Rc<RefCell<LinkPools>>,
+        shared: Rc<RefCell<SharedLinks>>,
         era: u32,
     ) -> Self {
         let ClusterParts { config, tls, series } = parts;
-        Self { config, series, tls, state, pools, era, told_ms: Cell::new(None) }
+        Self { config, series, tls, state, pools, shared, era, told_ms: Cell::new(None) }
     }
 
     /// The same cluster under another configuration: health stays, and so do links unless endpoints have to show something
@@ -90,15 +102,23 @@ impl WorkerCluster {
             (Some(before), Some(after)) => before.is_same(after),
             (None, Some(_)) | (Some(_), None) => false,
         };
-        let era = if is_same { self.era } else { self.pools.borrow_mut().renew() };
-        Self::with(parts, Rc::clone(&self.state), Rc::clone(&self.pools), era)
+        let era = if is_same {
+            self.era
+        } else {
+            self.shared.borrow_mut().clear();
+            self.pools.borrow_mut().renew()
+        };
+        Self::with(parts, Rc::clone(&self.state), Rc::clone(&self.pools), Rc::clone(&self.shared), era)
     }
 
     /// Takes over another set of endpoints and closes the idle links to those that have gone.
     pub(crate) fn update(&self, set: Arc<EndpointSet>, now_ms: u64, rng: &mut Rng) {
         let gone = self.state.borrow_mut().update(set, now(now_ms), rng);
-        let mut pools = self.pools.borrow_mut();
-        gone.into_iter().for_each(|id| pools.at(id).clear());
+        let (mut pools, mut shared) = (self.pools.borrow_mut(), self.shared.borrow_mut());
+        for id in gone {
+            pools.at(id).clear();
+            shared.remove(id);
+        }
     }
 
     /// Takes over what health checks say.
@@ -111,28 +131,63 @@ impl WorkerCluster {
         &self.state
     }
 
-    /// The links.
+    /// The links that an exchange has to itself, and the places of all.
     pub(crate) fn pools(&self) -> &RefCell<LinkPools> {
         &self.pools
     }
 
+    /// The links that exchanges share.
+    pub(crate) fn shared(&self) -> &RefCell<SharedLinks> {
+        &self.shared
+    }
+
+    /// Closes every link that waits for an exchange.
+    pub(crate) fn clear_idle(&self) {
+        self.pools.borrow_mut().clear();
+        self.shared.borrow_mut().clear_idle();
+    }
+
     /// Writes to the log why a handshake came to nothing, once a second.
     pub(crate) fn tell_handshake(&self, endpoint: &ResolvedAddress, fault: &HandshakeFault, now_ms: u64) {
-        if self.told_ms.get().is_some_and(|told_ms| now_ms.saturating_sub(told_ms) < TELL_EVERY_MS) {
-            return;
+        if self.is_to_tell(now_ms) {
+            let cluster = &self.config.name;
+            tracing::warn!(%cluster, %endpoint, "a handshake of TLS with an endpoint came to nothing: {fault}");
         }
-        self.told_ms.set(Some(now_ms));
-        let cluster = &self.config.name;
-        tracing::warn!(%cluster, %endpoint, "a handshake of TLS with an endpoint came to nothing: {fault}");
+    }
+
+    /// The same of an endpoint that does not speak HTTP/2.
+    pub(crate) fn tell_strange(&self, endpoint: &ResolvedAddress, now_ms: u64) {
+        if self.is_to_tell(now_ms) {
+            let cluster = &self.config.name;
+            tracing::warn!(%cluster, %endpoint, "an endpoint does not speak HTTP/2, which `protocol` says it does");
+        }
+    }
+
+    /// The same of one that breaks the rules of it.
+    pub(crate) fn tell_broken(&self, endpoint: &ResolvedAddress, fault: Http2Fault, now_ms: u64) {
+        if self.is_to_tell(now_ms) {
+            let cluster = &self.config.name;
+            tracing::warn!(%cluster, %endpoint, "a link of HTTP/2 was ended: {fault}");
+        }
+    }
+
+    fn is_to_tell(&self, now_ms: u64) -> bool {
+        let is_early = |told_ms| now_ms.saturating_sub(told_ms) < TELL_EVERY_MS;
+        let is_due = !self.told_ms.get().is_some_and(is_early);
+        if is_due {
+            self.told_ms.set(Some(now_ms));
+        }
+        is_due
     }
 
     /// Closes links that have been idle for too long and tells the gauges what is left.
     pub(crate) fn sweep(&self, now_ms: u64) {
         let mut pools = self.pools.borrow_mut();
         pools.sweep(&self.config.pool, now_ms);
+        let shared_idle = self.shared.borrow_mut().sweep(&self.config.pool, now_ms);
         let count = pools.count();
         self.series.links.set(count.open);
-        self.series.links_idle.set(count.idle);
+        self.series.links_idle.set(count.idle + shared_idle);
         let state = self.state.borrow();
         let ejected = state.endpoints().iter().filter(|endpoint| endpoint.is_ejected()).count();
         self.series.ejected.set(ejected as u64);
@@ -142,20 +197,45 @@ impl WorkerCluster {
 }
 
 impl Stay {
-    /// A link to the endpoint, kept or to be made; `None` where it has as many as it may have.
+    /// A link to the endpoint, kept, shared or to be made; `None` where it has as many as it may have.
     ///
     /// # Cost
-    /// No system call for [`LinkWanted::Any`], else one for each kept link that is looked at.
+    /// No system call for [`LinkWanted::Any`], else one for each kept link that is looked at. Linear in the links that are
+    /// shared.
     pub(crate) fn take_link(&self, wanted: LinkWanted, now_ms: u64) -> Option<TakenLink> {
         let cluster = &self.cluster;
+        let is_shared = match cluster.config.protocol {
+            LinkProtocol::Http1 => false,
+            LinkProtocol::Http2 => true,
+            // In the clear there is nothing to agree by.
+            LinkProtocol::Auto => cluster.tls.is_some(),
+        };
+        let mut is_declined = !is_shared;
+        if is_shared {
+            match cluster.shared.borrow_mut().find(self.key(), now_ms) {
+                Found::Stream(stream) => {
+                    cluster.series.http2_requests.increment();
+                    return Some(TakenLink::Stream(stream));
+                }
+                Found::Opening(opening) => return Some(TakenLink::Opening(opening)),
+                Found::Declined => is_declined = true,
+                Found::Nothing => {}
+            }
+        }
         let mut pools = cluster.pools.borrow_mut();
         let pool = pools.at(self.lease().endpoint());
-        while let Some(mut link) = pool.take(&cluster.config.pool, now_ms) {
+        while is_declined && let Some(mut link) = pool.take(&cluster.config.pool, now_ms) {
             if wanted == LinkWanted::Any || link.stream.is_quiet_now() {
                 return Some(TakenLink::Kept(link));
             }
         }
-        pool.place(cluster.config.links_max, cluster.era).map(TakenLink::Place)
+        let place = pool.place(cluster.config.links_max, cluster.era)?;
+        Some(if is_declined { TakenLink::Place(place) } else { TakenLink::SharedPlace(place) })
+    }
+
+    /// The endpoint, as it is spoken to now.
+    pub(crate) fn key(&self) -> EndpointKey {
+        EndpointKey { id: self.lease().endpoint(), era: self.cluster.era }
     }
 
     /// Room for a link that is not shared with exchanges; `None` where the endpoint has as many as it may have.

@@ -1,18 +1,77 @@
 //! New connections to endpoints.
 
 use std::io;
+use std::rc::Rc;
 
-use eddy_io::Stream;
+use eddy_io::{HandshakeFaultKind, Stream};
 use eddy_tls::ClientTls;
-use eddy_upstream::{ResolvedAddress, connect, shake_hands};
+use eddy_upstream::{Link, LinkPlace, LinkProtocol, ResolvedAddress, connect, shake_hands};
 use rustix::io::Errno;
 
 use crate::fault::Fault;
+use crate::link::{Opening, Upstream};
 use crate::stats::HandshakeFailure;
-use crate::worker::cluster::Stay;
+use crate::worker::cluster::{LinkWanted, Stay, TakenLink, WorkerCluster};
 use crate::worker::state::Worker;
 
 impl Worker {
+    /// Obtains what a request goes to the endpoint of a stay by: a link that was kept, a stream of one that is shared, or a new
+    /// link. How long that may take is the caller's to say.
+    ///
+    /// # Errors
+    /// [`Fault::LinksExhausted`], or why there is no link, which has been counted.
+    ///
+    /// # Cost
+    /// That of [`Stay::take_link`] where there is one.
+    pub(crate) async fn obtain(self: &Rc<Self>, stay: &Stay, wanted: LinkWanted) -> Result<Upstream, Fault> {
+        match stay.take_link(wanted, self.timers.now_ms()) {
+            Some(TakenLink::Kept(link)) => Ok(Upstream::Link(link)),
+            Some(TakenLink::Stream(stream)) => Ok(Upstream::Stream(stream)),
+            Some(TakenLink::Place(place)) => self.open(stay, place).await,
+            // In a box: most exchanges need no room for it.
+            Some(TakenLink::Opening(opening)) => Box::pin(self.join(stay, wanted, opening)).await,
+            Some(TakenLink::SharedPlace(place)) => {
+                let opening = Opening::begin(self, stay, place);
+                Box::pin(self.join(stay, wanted, opening)).await
+            }
+            None => Err(Fault::LinksExhausted),
+        }
+    }
+
+    /// Waits for a link that is being established; or for another one, where others have taken what it has room for.
+    async fn join(
+        self: &Rc<Self>,
+        stay: &Stay,
+        wanted: LinkWanted,
+        mut opening: Rc<Opening>,
+    ) -> Result<Upstream, Fault> {
+        loop {
+            opening.wait().await?;
+            opening = match stay.take_link(wanted, self.timers.now_ms()) {
+                Some(TakenLink::Kept(link)) => return Ok(Upstream::Link(link)),
+                Some(TakenLink::Stream(stream)) => return Ok(Upstream::Stream(stream)),
+                Some(TakenLink::Place(place)) => return self.open(stay, place).await,
+                Some(TakenLink::Opening(opening)) => opening,
+                Some(TakenLink::SharedPlace(place)) => Opening::begin(self, stay, place),
+                None => return Err(Fault::LinksExhausted),
+            };
+        }
+    }
+
+    async fn open(&self, stay: &Stay, place: LinkPlace) -> Result<Upstream, Fault> {
+        let series = &stay.cluster().series;
+        match self.connect(stay).await {
+            Ok(stream) => {
+                series.connects.increment();
+                Ok(Upstream::Link(Link::new(stream, place)))
+            }
+            Err(fault) => {
+                series.connects_failed.increment();
+                Err(fault)
+            }
+        }
+    }
+
     /// Connects to the endpoint of a stay, and shakes hands where its cluster speaks TLS. How long that may take is the
     /// caller's to say.
     ///
@@ -22,11 +81,21 @@ impl Worker {
     /// # Cost
     /// System calls; with TLS that of [`shake_hands`].
     pub(crate) async fn connect(&self, stay: &Stay) -> Result<Stream, Fault> {
-        let stream = self.reach(&stay.address).await.map_err(|_| Fault::ConnectFailed)?;
-        match &stay.cluster().tls {
+        self.connect_to(stay.cluster(), &stay.address, || stay.own_name()).await
+    }
+
+    /// The same for an endpoint of a cluster, which calls itself what `own_name` says.
+    pub(crate) async fn connect_to(
+        &self,
+        cluster: &WorkerCluster,
+        address: &ResolvedAddress,
+        own_name: impl FnOnce() -> Option<String>,
+    ) -> Result<Stream, Fault> {
+        let stream = self.reach(address).await.map_err(|_| Fault::ConnectFailed)?;
+        match &cluster.tls {
             None => Ok(stream),
             // In a box: most exchanges need no room for it.
-            Some(tls) => Box::pin(self.secure(stream, tls, stay)).await,
+            Some(tls) => Box::pin(self.secure(stream, tls, cluster, address, own_name())).await,
         }
     }
 
@@ -44,10 +113,26 @@ impl Worker {
     }
 
     /// Takes the client's part in a handshake.
-    async fn secure(&self, under: Stream, tls: &ClientTls, stay: &Stay) -> Result<Stream, Fault> {
-        let cluster = stay.cluster();
+    async fn secure(
+        &self,
+        under: Stream,
+        tls: &ClientTls,
+        cluster: &WorkerCluster,
+        address: &ResolvedAddress,
+        own_name: Option<String>,
+    ) -> Result<Stream, Fault> {
         let series = &cluster.series.handshakes;
-        match shake_hands(under, tls, stay.own_name().as_deref()).await {
+        match shake_hands(under, tls, own_name.as_deref()).await {
+            // It takes the handshake, and has no word for what is to be spoken inside.
+            Ok(stream)
+                if cluster.config.protocol == LinkProtocol::Http2
+                    && stream.facts().protocol.as_deref() != Some(b"h2") =>
+            {
+                let kind = HandshakeFaultKind::Incompatible;
+                series.failed[HandshakeFailure::of_endpoint(kind) as usize].increment();
+                cluster.tell_strange(address, self.timers.now_ms());
+                Err(Fault::Handshake(kind))
+            }
             Ok(stream) => {
                 if stream.is_resumed() { &series.resumed } else { &series.full }.increment();
                 Ok(Stream::Tls(Box::new(stream)))
@@ -55,7 +140,7 @@ impl Worker {
             Err(fault) => {
                 let kind = fault.kind();
                 series.failed[HandshakeFailure::of_endpoint(kind) as usize].increment();
-                cluster.tell_handshake(&stay.address, &fault, self.timers.now_ms());
+                cluster.tell_handshake(address, &fault, self.timers.now_ms());
                 Err(Fault::Handshake(kind))
             }
         }

@@ -11,7 +11,7 @@ mod sockets;
 mod state;
 mod tick;
 
-pub(crate) use cluster::{LinkWanted, Stay, TakenLink, WorkerCluster};
+pub(crate) use cluster::{LinkWanted, Stay, WorkerCluster};
 pub(crate) use crowd::{Ticket, Waited};
 pub(crate) use overload::Pressure;
 pub(crate) use run::{Apply, Command, Start, run};

@@ -165,7 +165,7 @@ impl Worker {
     /// Linear in the connections of the worker.
     pub(crate) fn free_descriptors(&self, connections: usize) {
         for cluster in &self.plan().clusters {
-            cluster.pools().borrow_mut().clear();
+            cluster.clear_idle();
         }
         self.close_idle(connections, 0);
     }

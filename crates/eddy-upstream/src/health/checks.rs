@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout};
 use super::config::HealthConfig;
 use super::probe::ask;
 use super::state::{Checkup, Turn, UnwellSet};
-use crate::config::ClusterConfig;
+use crate::config::{ClusterConfig, LinkProtocol};
 use crate::endpoint::{EndpointSet, ResolvedAddress, ResolvedEndpoint};
 use crate::rng::Rng;
 
@@ -31,6 +31,7 @@ pub struct Checks {
 struct Shared {
     cluster: Arc<str>,
     config: HealthConfig,
+    protocol: LinkProtocol,
     tls: Option<ClientTls>,
     unwell: watch::Sender<Arc<UnwellSet>>,
     turns: Semaphore,
@@ -53,6 +54,7 @@ impl Checks {
         let shared = Arc::new(Shared {
             cluster: Arc::clone(&cluster.name),
             config: config.clone(),
+            protocol: cluster.protocol,
             tls,
             unwell: sender,
             turns: Semaphore::new(ASKED_AT_ONCE),
@@ -103,12 +105,12 @@ async fn watch_over(shared: Arc<Shared>, endpoint: ResolvedEndpoint) {
     let was_unwell = shared.unwell.borrow().why(&endpoint.address).is_some();
     let mut checkup = Checkup::new(was_unwell);
     let mut rng = Rng::from_entropy();
-    let Shared { config, tls, turns, .. } = &*shared;
+    let Shared { config, protocol, tls, turns, .. } = &*shared;
     loop {
         let answer = {
             // The semaphore is never closed.
             let _turn = turns.acquire().await;
-            let asking = timeout(config.timeout, ask(&endpoint, &config.probe, tls.as_ref()));
+            let asking = timeout(config.timeout, ask(&endpoint, &config.probe, *protocol, tls.as_ref()));
             asking.await.unwrap_or_else(|_| Err("no answer in time".to_owned()))
         };
         let turn = checkup.on_answer(answer.is_ok(), config);

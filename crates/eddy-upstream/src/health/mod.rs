@@ -2,6 +2,7 @@
 
 mod checks;
 mod config;
+mod conversation;
 mod probe;
 mod state;
 

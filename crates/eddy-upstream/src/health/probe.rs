@@ -1,14 +1,14 @@
 //! One question to an endpoint.
 
 use std::future::poll_fn;
-use std::io;
-use std::task::{Poll, ready};
 
 use eddy_http::{HeadLimits, Method, ResponseHead};
 use eddy_io::{Buffer, Fill, Stream};
 use eddy_tls::ClientTls;
 
 use super::config::{HttpProbe, Probe};
+use super::conversation::Conversation;
+use crate::config::LinkProtocol;
 use crate::connect::{connect, shake_hands};
 use crate::endpoint::ResolvedEndpoint;
 
@@ -24,6 +24,7 @@ const INTERIM_MAX: usize = 16;
 pub(super) async fn ask(
     endpoint: &ResolvedEndpoint,
     probe: &Probe,
+    protocol: LinkProtocol,
     tls: Option<&ClientTls>,
 ) -> Result<(), String> {
     let stream = connect(&endpoint.address).await.map_err(|error| format!("no connection: {error}"))?;
@@ -37,7 +38,10 @@ pub(super) async fn ask(
     };
     let answer = match probe {
         Probe::Connect => Ok(()),
-        Probe::Http(http) => get(&mut stream, http, &host_of(http, endpoint)).await,
+        Probe::Http(http) => {
+            let mut conversation = Conversation::new(&mut stream, protocol, tls.is_some())?;
+            get(&mut conversation, http, &host_of(http, endpoint)).await
+        }
     };
     stream.say_end();
     answer
@@ -55,29 +59,19 @@ fn host_of(http: &HttpProbe, endpoint: &ResolvedEndpoint) -> String {
     }
 }
 
-async fn get(stream: &mut Stream, http: &HttpProbe, host: &str) -> Result<(), String> {
+async fn get(conversation: &mut Conversation<'_>, http: &HttpProbe, host: &str) -> Result<(), String> {
     let request = format!(
         "GET {} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: eddy-health-check\r\nConnection: close\r\n\r\n",
         http.target
     );
-    write(stream, request.as_bytes()).await.map_err(|error| format!("it takes no request: {error}"))?;
-    let status = status(stream).await?;
+    let asked = poll_fn(|cx| conversation.poll_ask(cx, request.as_bytes())).await;
+    asked.map_err(|error| format!("it takes no request: {error}"))?;
+    let status = status(conversation).await?;
     if http.statuses.contains(&status) { Ok(()) } else { Err(format!("status {status}")) }
 }
 
-async fn write(stream: &mut Stream, bytes: &[u8]) -> io::Result<()> {
-    let mut sent = 0;
-    poll_fn(|cx| {
-        while let Some(rest) = bytes.get(sent..).filter(|rest| !rest.is_empty()) {
-            sent += ready!(stream.poll_write(cx, rest))?;
-        }
-        Poll::Ready(Ok(()))
-    })
-    .await
-}
-
 /// Reads the head of the answer.
-async fn status(stream: &mut Stream) -> Result<u16, String> {
+async fn status(conversation: &mut Conversation<'_>) -> Result<u16, String> {
     let mut buffer = Buffer::with_capacity(4096);
     let mut head = ResponseHead::new();
     let limits = HeadLimits::default();
@@ -100,7 +94,7 @@ async fn status(stream: &mut Stream) -> Result<u16, String> {
             }
             buffer.grow(capacity);
         }
-        match poll_fn(|cx| stream.poll_fill(cx, &mut buffer)).await {
+        match poll_fn(|cx| conversation.poll_fill(cx, &mut buffer)).await {
             Ok(Fill::Bytes(_)) => {}
             Ok(Fill::End) => return Err("it ends without an answer".to_owned()),
             Err(error) => return Err(format!("it ends without an answer: {error}")),

@@ -101,7 +101,7 @@ impl Maker<'_> {
             authorities: parts.authorities.as_ref(),
             identity: parts.identity.as_ref(),
             version_min: tls.version_min,
-            protocols: TO_ENDPOINTS,
+            protocols: cluster.protocol.offered(),
         });
         match made {
             Ok(made) => {
@@ -137,7 +137,8 @@ fn usage(listener: &ListenerConfig, clients: Option<ClientCertificates<'_>>) -> 
 /// Tells what a cluster's TLS is made of apart from anything else; a session with an endpoint says whom it has shown to be,
 /// and to whom, so that it goes on only under the same.
 fn print(cluster: &ClusterConfig, tls: &ClusterTlsConfig, parts: &ClusterParts) -> Fingerprint {
-    let said = (&cluster.name, &tls.server_name, tls.sends_name, tls.check, tls.version_min);
+    let said =
+        (&cluster.name, cluster.protocol, &tls.server_name, tls.sends_name, tls.check, tls.version_min);
     let authorities = parts.authorities.as_ref().map(Authorities::print);
     let identity = parts.identity.as_ref().map(Identity::print);
     Sha256::digest(format!("{said:?} {authorities:?} {identity:?}")).into()
@@ -147,6 +148,3 @@ fn print(cluster: &ClusterConfig, tls: &ClusterTlsConfig, parts: &ClusterParts) 
 fn place_of(tls: &ListenerTlsConfig) -> Option<&WrittenPath> {
     tls.clients.as_ref().map(|clients| &clients.authorities).or_else(|| tls.files().next())
 }
-
-/// What is spoken to endpoints.
-const TO_ENDPOINTS: &[&[u8]] = &[b"http/1.1"];

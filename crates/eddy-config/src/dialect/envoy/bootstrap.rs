@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_route::normalise::{EnvoyPaths, EscapedSlashes, Normaliser};
-use eddy_upstream::{Balance, ClusterConfig, EjectionConfig, EndpointAddress, EndpointConfig};
+use eddy_upstream::{Balance, ClusterConfig, EjectionConfig, EndpointAddress, EndpointConfig, LinkProtocol};
 
 use super::reader::Reader;
 use crate::config::{
@@ -79,6 +79,7 @@ impl Reader<'_> {
         if let Some(timeout) = self.duration(node, "connect_timeout") {
             cluster.connect_timeout = timeout;
         }
+        cluster.protocol = self.protocol(node);
         cluster.balance = match self.text(node, "lb_policy") {
             None | Some("ROUND_ROBIN" | "0") => Balance::RoundRobin,
             Some("LEAST_REQUEST" | "1") => Balance::LeastRequest,
@@ -111,6 +112,35 @@ impl Reader<'_> {
             };
         }
         Some(cluster)
+    }
+
+    /// What the endpoints of a cluster are spoken to in, in the old way or the new.
+    fn protocol(&mut self, node: &Node<'_>) -> LinkProtocol {
+        if self.get(node, "http2_protocol_options").is_some() {
+            return LinkProtocol::Http2;
+        }
+        let options = self.get(node, "typed_extension_protocol_options");
+        let Some(entry) = options.and_then(|options| options.entry(PROTOCOL_OPTIONS)) else {
+            return LinkProtocol::Http1;
+        };
+        self.take(&entry.key);
+        let Some((options, _)) = self.typed(&entry.value, &[PROTOCOL_OPTIONS]) else {
+            return LinkProtocol::Http1;
+        };
+        if let Some(explicit) = self.get(options, "explicit_http_config") {
+            // HTTP/1 has nothing to be set.
+            let _ = self.get(explicit, "http_protocol_options");
+            if self.get(explicit, "http2_protocol_options").is_some() {
+                return LinkProtocol::Http2;
+            }
+        }
+        if let Some(auto) = self.get(options, "auto_config") {
+            for version in ["http_protocol_options", "http2_protocol_options"] {
+                let _ = self.get(auto, version);
+            }
+            return LinkProtocol::Auto;
+        }
+        LinkProtocol::Http1
     }
 
     fn endpoint(&mut self, node: &Node<'_>) -> Option<EndpointConfig> {
@@ -327,3 +357,6 @@ pub(super) const BEGINNING: Place = Place { source: 0, line: 1, column: 1, lengt
 const MANAGER: &str = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 
 const ROUTER: &str = "envoy.extensions.filters.http.router.v3.Router";
+
+/// The extension that says what is spoken.
+const PROTOCOL_OPTIONS: &str = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";

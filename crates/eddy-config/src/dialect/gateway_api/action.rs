@@ -268,7 +268,7 @@ fn redirect_of(redirect: &RouteRedirect, entrance: Entrance) -> Redirect {
 
 /// Whether eddy speaks what a Service names.
 fn is_spoken(protocol: &str) -> bool {
-    matches!(protocol, "http" | "HTTP" | "kubernetes.io/ws" | "ws" | "tcp")
+    matches!(protocol, "http" | "HTTP" | "kubernetes.io/h2c" | "kubernetes.io/ws" | "ws" | "tcp")
 }
 
 /// One change after the other.

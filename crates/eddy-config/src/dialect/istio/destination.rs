@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use eddy_upstream::{Balance, ClusterConfig};
 
-use super::entry::{Entries, read_entries};
+use super::entry::{Entries, protocol_of, read_entries};
 use super::spec::DestinationSpec;
 use super::subset::{DestinationRules, Subset, read_rules};
 use crate::check::Draft;
@@ -104,6 +104,8 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
                 return None;
             }
         };
+        let spoken = backend.app_protocol.as_deref().or(backend.port_name.as_deref());
+        let protocol = protocol_of(spoken.unwrap_or_default());
         let subset = match wanted.subset {
             Some(written) => Some((self.subset(wanted, written, report)?, written)),
             None => None,
@@ -121,6 +123,7 @@ impl<'m, 'o, 't> Destinations<'m, 'o, 't> {
                 None => self.by_name(service, subset, &port, written.place, report).unwrap_or(backend),
             };
         }
+        backend.cluster.protocol = protocol;
         self.rules.apply(wanted.host, subset.map(|(subset, _)| subset), &mut backend.cluster);
         Some(self.manifests.add(backend, draft, report))
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use eddy_upstream::{ClusterConfig, EndpointConfig};
+use eddy_upstream::{ClusterConfig, EndpointConfig, LinkProtocol};
 
 use super::gateway::GROUP;
 use super::spec::{EntryEndpointSpec, EntryPortSpec, EntrySpec};
@@ -22,6 +22,7 @@ struct EntryPort {
     number: u16,
     /// Names its cluster.
     name: String,
+    protocol: LinkProtocol,
     endpoints: Vec<(EndpointConfig, Vec<LabelPair>)>,
 }
 
@@ -44,7 +45,7 @@ impl Entries {
         let port = self.0.get(host)?.iter().find(|known| known.number == port)?;
         let own = port.endpoints.iter().filter(|(_, own)| has_labels(own, labels));
         let endpoints = own.map(|(endpoint, _)| endpoint.clone()).collect();
-        Some(ClusterConfig::new(&port.name, endpoints))
+        Some(ClusterConfig { protocol: port.protocol, ..ClusterConfig::new(&port.name, endpoints) })
     }
 }
 
@@ -82,9 +83,19 @@ fn read_entry(object: &Object<'_>, entries: &mut Entries, report: &mut Report) {
             }
             if known.iter().all(|other| other.number != number) {
                 let name = format!("{}/{name}:{number}", object.metadata.namespace);
-                known.push(EntryPort { number, name, endpoints: list });
+                let said = port.protocol.as_ref().map_or("", |protocol| &protocol.value.0);
+                known.push(EntryPort { number, name, protocol: protocol_of(said), endpoints: list });
             }
         }
+    }
+}
+
+/// What endpoints are spoken to in by a protocol's name, or that of a port, which begins with one.
+pub(super) fn protocol_of(name: &str) -> LinkProtocol {
+    let protocol = name.split('-').next().unwrap_or_default().to_ascii_lowercase();
+    match &*protocol {
+        "http2" | "grpc" | "kubernetes.io/h2c" => LinkProtocol::Http2,
+        _ => LinkProtocol::Http1,
     }
 }
 

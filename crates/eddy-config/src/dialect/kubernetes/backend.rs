@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use eddy_upstream::{ClusterConfig, EndpointAddress, EndpointConfig};
+use eddy_upstream::{ClusterConfig, EndpointAddress, EndpointConfig, LinkProtocol};
 
 use super::metadata::Metadata;
 use super::object::Objects;
@@ -117,9 +117,14 @@ impl Backends {
             (None, None, Some(found)) => self.endpoints(service, known, found, &|_| true),
             (None, None, None) => Vec::new(),
         };
+        let mut cluster = ClusterConfig::new(&name_of(service, number), endpoints);
+        let app_protocol = found.and_then(|found| found.app_protocol.clone());
+        if app_protocol.as_deref() == Some("kubernetes.io/h2c") {
+            cluster.protocol = LinkProtocol::Http2;
+        }
         Ok(Backend {
-            cluster: ClusterConfig::new(&name_of(service, number), endpoints),
-            app_protocol: found.and_then(|found| found.app_protocol.clone()),
+            cluster,
+            app_protocol,
             port_name: found.map(|found| found.name.clone()).filter(|name| !name.is_empty()),
             place: Some(known.place),
             is_external_name,

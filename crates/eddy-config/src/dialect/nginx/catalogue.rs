@@ -337,7 +337,7 @@ static OTHER: &[Known] = &[
     known("fastcgi_pass", LOCATION | IF, (1, 1), Use::Refused("eddy speaks HTTP to upstreams")),
     known("uwsgi_pass", LOCATION | IF, (1, 1), Use::Refused("eddy speaks HTTP to upstreams")),
     known("scgi_pass", LOCATION | IF, (1, 1), Use::Refused("eddy speaks HTTP to upstreams")),
-    known("grpc_pass", LOCATION | IF, (1, 1), Use::Refused("eddy speaks HTTP/1.1 to upstreams")),
+    known("grpc_pass", LOCATION | IF, (1, 1), Use::Refused("upstreams of an nginx.conf are spoken to over HTTP/1.1; `protocol: http2` of a cluster in eddy.yaml does it")),
     known("memcached_pass", LOCATION | IF, (1, 1), Use::Refused("eddy speaks HTTP to upstreams")),
     known("mirror", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("eddy mirrors no requests")),
     known("sub_filter", HTTP | SERVER | LOCATION, (2, 2), Use::Refused("write a filter")),

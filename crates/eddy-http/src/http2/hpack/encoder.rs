@@ -26,10 +26,47 @@ pub(in super::super) fn encode_status(out: &mut Vec<u8>, status: u16, is_first: 
     integer::write(out, 0x80, 7, index);
 }
 
+/// What a request begins with.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Asked<'a> {
+    pub(in super::super) method: &'a [u8],
+    pub(in super::super) scheme: &'static str,
+    /// Empty where the request names no host.
+    pub(in super::super) authority: &'a [u8],
+    pub(in super::super) path: &'a [u8],
+}
+
+/// Writes what a request begins with; `is_first` as with [`encode_status`].
+pub(in super::super) fn encode_asked(out: &mut Vec<u8>, asked: &Asked<'_>, is_first: bool) {
+    if is_first {
+        out.push(0x20);
+    }
+    match asked.method {
+        b"GET" => integer::write(out, 0x80, 7, 2),
+        b"POST" => integer::write(out, 0x80, 7, 3),
+        other => write_known(out, 2, other),
+    }
+    integer::write(out, 0x80, 7, if asked.scheme == "https" { 7 } else { 6 });
+    if !asked.authority.is_empty() {
+        write_known(out, 1, asked.authority);
+    }
+    match asked.path {
+        b"/" => integer::write(out, 0x80, 7, 4),
+        other => write_known(out, 4, other),
+    }
+}
+
+/// Writes a field whose name has this index.
+fn write_known(out: &mut Vec<u8>, index: usize, value: &[u8]) {
+    integer::write(out, 0, 4, index);
+    write_text(out, value);
+}
+
 /// Writes a field; its name is in lower case.
 pub(in super::super) fn encode_field(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
-    // What a cookie says is for nobody's table on the way.
-    let first = if name == b"set-cookie" { 0x10 } else { 0 };
+    // What tells who somebody is, is for nobody's table on the way.
+    let is_secret = matches!(name, b"set-cookie" | b"cookie" | b"authorization" | b"proxy-authorization");
+    let first = if is_secret { 0x10 } else { 0 };
     match names::index(name) {
         Some(index) => integer::write(out, first, 4, index),
         None => {

@@ -24,7 +24,7 @@ pub(crate) fn begin_response(drive: &mut Drive<'_>) -> bool {
     exchange.filtering.response_head.extend_from_slice(head);
     exchange.response_input.consume(exchange.response_bytes);
     exchange.response_bytes = 0;
-    exchange.answer.reader.begin_response(exchange.response.body);
+    exchange.answer.reader.begin_response(exchange.response.body_read());
     let has_body = !exchange.answer.reader.is_done();
     exchange.filtering.response.begin(has_body);
     if let Some(endpoint) = &exchange.endpoint {
@@ -71,5 +71,5 @@ pub(crate) fn framing(drive: &Drive<'_>, version: Version) -> ResponseBody {
     if has_length && (is_open || changes_bodies(drive, Phase::ResponseBody)) {
         return ResponseBody::Chunked.towards(version);
     }
-    body.towards(version)
+    exchange.response.body_towards(version)
 }

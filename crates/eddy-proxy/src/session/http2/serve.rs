@@ -10,10 +10,10 @@ use eddy_http::{ErrorCode, Http2Fault, Http2Limits};
 use eddy_io::{Buffer, Fill, Stream, TICK_MS, Timer};
 
 use crate::exchange::drive;
+use crate::framed::FramedStream;
 use crate::plan::ListenerPlan;
 use crate::session::downstream::Downstream;
 use crate::session::http2::connection::Connection;
-use crate::session::http2::stream::FramedStream;
 use crate::session::wire::Wire;
 use crate::stats::ListenerSeries;
 use crate::worker::{ListenerHandle, Ticket, Waited, Worker, WorkerPlan, millis};
@@ -56,7 +56,7 @@ pub(crate) async fn serve_framed(
     let ending = ending.await;
     let Serving { connection, mut stream, timer, input, .. } = serving;
     worker.buffers.put(input);
-    connection.drive(|state| state.cut());
+    connection.framed.drive(|state| state.cut());
     match ending {
         Ending::Gone => {}
         Ending::Left => stream.say_end(),
@@ -112,10 +112,10 @@ struct Serving {
 impl Serving {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Ending> {
         let connection = Rc::clone(&self.connection);
-        connection.register(cx);
+        connection.framed.register(cx);
         self.timer.register(cx);
         if self.is_to_leave() {
-            connection.drive(|state| state.leave());
+            connection.framed.drive(|state| state.leave());
         }
         let mut fault = self.take();
         for _ in 0..READS_AT_ONCE {
@@ -123,14 +123,14 @@ impl Serving {
             if let Poll::Ready(Err(_)) = written {
                 return Poll::Ready(Ending::Gone);
             }
-            if written.is_ready() && connection.look(|state| state.is_over()) {
+            if written.is_ready() && connection.framed.look(|state| state.is_over()) {
                 return Poll::Ready(if fault.is_err() || self.has_failed() {
                     Ending::Failed
                 } else {
                     Ending::Left
                 });
             }
-            if connection.look(|state| state.is_full() || state.is_over()) {
+            if connection.framed.look(|state| state.is_full() || state.is_over()) {
                 return self.poll_deadline();
             }
             match self.poll_read(cx) {
@@ -152,7 +152,7 @@ impl Serving {
         let Self { connection, input, .. } = self;
         let worker = &connection.worker;
         let now_ms = worker.timers.now_ms();
-        let taken = connection.drive(|state| state.receive(input.held(), now_ms));
+        let taken = connection.framed.drive(|state| state.receive(input.held(), now_ms));
         match taken {
             Ok(count) => input.consume(count),
             Err(fault) => {
@@ -167,7 +167,7 @@ impl Serving {
         if input.is_empty() && input.capacity() > 0 {
             worker.buffers.put(std::mem::take(input));
         }
-        while let Some(id) = connection.drive(|state| state.next_opened()) {
+        while let Some(id) = connection.framed.drive(|state| state.next_opened()) {
             connection.requests.set(connection.requests.get() + 1);
             let exchange = exchange(Rc::clone(connection), id, self.waited);
             tokio::task::spawn_local(exchange);
@@ -178,9 +178,9 @@ impl Serving {
     /// Writes what there is; ready once all is written.
     fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
         let Self { connection, stream, .. } = self;
-        while connection.look(|state| !state.output().is_empty()) {
-            let written = ready!(connection.look(|state| stream.poll_write(cx, state.output())))?;
-            connection.drive(|state| state.written(written));
+        while connection.framed.look(|state| !state.output().is_empty()) {
+            let written = ready!(connection.framed.look(|state| stream.poll_write(cx, state.output())))?;
+            connection.framed.drive(|state| state.written(written));
         }
         Poll::Ready(Ok(()))
     }
@@ -226,9 +226,9 @@ impl Serving {
         let connection = Rc::clone(&self.connection);
         let worker = &connection.worker;
         let now_ms = worker.timers.now_ms();
-        let is_over = connection.look(|state| state.is_over());
+        let is_over = connection.framed.look(|state| state.is_over());
         let is_first = connection.requests.get() == 0;
-        let phase = connection.look(|state| match () {
+        let phase = connection.framed.look(|state| match () {
             () if is_over => Phase::Over,
             () if state.is_in_block() => Phase::Head,
             () if state.has_streams() => Phase::Busy,
@@ -254,8 +254,10 @@ impl Serving {
         if now_ms >= due_ms || (is_shed && phase == Phase::Quiet) {
             match phase {
                 Phase::Over => return Poll::Ready(Ending::Gone),
-                Phase::Head => connection.act(|state| state.end(ErrorCode::NoError)),
-                Phase::Quiet | Phase::Leaving | Phase::Busy => connection.act(|state| state.leave_now()),
+                Phase::Head => connection.framed.act(|state| state.end(ErrorCode::NoError)),
+                Phase::Quiet | Phase::Leaving | Phase::Busy => {
+                    connection.framed.act(|state| state.leave_now())
+                }
             }
             // It is written by the next round.
             return Poll::Pending;
@@ -281,7 +283,7 @@ impl Serving {
 async fn exchange(connection: Rc<Connection>, id: u32, waited: Waited) {
     let _panics = Panics(&connection.worker);
     let Connection { worker, handle, client, series, .. } = &*connection;
-    let stream = FramedStream::new(Rc::clone(&connection), id);
+    let stream = FramedStream::new(Rc::clone(&connection.framed), id);
     let mut down = Downstream::new(Wire::Framed(stream), Rc::clone(client), worker.timers.timer());
     down.waited = waited;
     series.http2.requests.increment();

@@ -31,7 +31,8 @@ object! {
         optional target "targetPort": Number<1, 65_535>;
         /// Its name.
         optional name "name": ApiText;
-        passed "protocol";
+        /// What is spoken there.
+        optional protocol "protocol": ApiText;
     }
 }
 

@@ -1,0 +1,183 @@
+//! The client's half: requests that are sent, and what comes of them.
+
+use super::code::{ErrorCode, Refused};
+use super::connection::{Http2, Leaving, Role, Stage};
+use super::fields::Unanswered;
+use super::frame::{STREAM_MAX, number};
+use super::hpack::{Asked, encode_asked};
+use super::send::{Lines, encode_lines, split_line};
+use super::stream::{Gone, Loss, Stream};
+
+/// A request whose head was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// Its stream.
+    pub stream: u32,
+    /// How long its head was as text.
+    pub length: usize,
+}
+
+impl Http2 {
+    /// Whether requests may be sent at all: neither side has taken its leave.
+    pub fn may_open(&self) -> bool {
+        self.stage != Stage::Over
+            && self.leaving == Leaving::No
+            && self.goaway.is_none()
+            && self.last < STREAM_MAX - 2
+    }
+
+    /// How many requests may be under way at once.
+    pub fn streams_max(&self) -> u32 {
+        self.limits.streams_max.min(self.peer.streams_max)
+    }
+
+    /// Whether the server has told of itself, as all do first.
+    pub fn is_settled(&self) -> bool {
+        self.stage == Stage::Frames
+    }
+
+    /// Sends the head that `text` begins with, as eddy writes heads towards an endpoint, on a stream of its own. `ends` says that
+    /// nothing follows it.
+    ///
+    /// # Errors
+    /// When no request may be sent, or as many as may are under way. The server has seen nothing of it.
+    ///
+    /// # Cost
+    /// Two passes over the head; no allocation but for the stream once as much was sent before.
+    pub fn open(&mut self, text: &[u8], ends: bool) -> Result<Opened, Gone> {
+        let Role::Client { scheme } = self.role else { return Err(Gone) };
+        if !self.may_open() || self.streams.len() >= self.streams_max() as usize {
+            return Err(Gone);
+        }
+        let mut lines = Lines(text);
+        let Some((method, path)) = lines.next().and_then(asked_of) else { return Err(Gone) };
+        let asked = Asked { method, scheme, authority: authority_of(Lines(lines.0)), path };
+        let mut block = std::mem::take(&mut self.sent_block);
+        encode_asked(&mut block, &asked, !self.has_sent_block);
+        encode_lines(&mut block, &mut self.sent_name, &mut lines);
+        let id = if self.last == 0 { 1 } else { self.last + 2 };
+        self.last = id;
+        let mut stream = Stream::new(self.limits.stream_window, self.peer.stream_window);
+        stream.is_for_head = method == b"HEAD";
+        stream.is_send_ended = ends;
+        self.streams.insert(id, stream);
+        self.write_block(id, block, ends);
+        Ok(Opened { stream: id, length: text.len() - lines.0.len() })
+    }
+
+    /// What became of a request that was lost.
+    pub fn loss(&self, id: u32) -> Loss {
+        self.streams.get(&id).and_then(|stream| stream.loss).unwrap_or(Loss::Cut)
+    }
+
+    /// Whether anything was to follow the final head of the answer, once that has been read.
+    pub fn has_body(&self, id: u32) -> bool {
+        self.streams.get(&id).is_none_or(|stream| stream.has_body)
+    }
+
+    /// Takes the head of an answer, interim or final.
+    pub(super) fn answer(&mut self, id: u32, is_ended: bool) -> Result<(), Refused> {
+        let Some(stream) = self.streams.get_mut(&id) else { return Ok(()) };
+        let before = stream.body.len();
+        let answered = self.fields.write_answer(&mut stream.body, is_ended, stream.is_for_head);
+        let answered = answered.map_err(|unanswered| {
+            if let Unanswered::Head(fault) = unanswered {
+                stream.loss = Some(Loss::Head(fault));
+            }
+            Refused::Stream(id, ErrorCode::Protocol)
+        })?;
+        stream.head_bytes += stream.body.len() - before;
+        // Interim answers that nobody reads must not pile up.
+        if stream.head_bytes > 2 * self.limits.head.head_bytes_max as usize {
+            return Err(Refused::Stream(id, ErrorCode::EnhanceYourCalm));
+        }
+        if answered.status >= 200 {
+            stream.is_answered = true;
+            stream.owed = answered.length;
+            stream.has_body = !is_ended;
+            stream.is_recv_ended = is_ended;
+        }
+        self.wake(id);
+        Ok(())
+    }
+
+    /// Takes note that the server has reset a stream. One that has brought its whole answer only takes no more of the request.
+    ///
+    /// # Spec
+    /// RFC 9113 §8.1, §8.7
+    pub(super) fn take_reset(&mut self, id: u32, code: Option<u32>) {
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        let is_refused = code == Some(ErrorCode::RefusedStream as u32) && !stream.is_answered;
+        stream.lose(if is_refused { Loss::Refused } else { Loss::Reset });
+        self.wake(id);
+    }
+
+    /// Takes note that the other side takes its leave. What a server has not looked at can be sent again elsewhere.
+    ///
+    /// # Spec
+    /// RFC 9113 §6.8
+    pub(super) fn goaway(&mut self, payload: &[u8]) -> Result<(), Refused> {
+        if payload.len() < 8 {
+            return Err(Refused::FRAME_SIZE);
+        }
+        let Role::Client { .. } = self.role else {
+            // What we may still open is nothing anyway.
+            return Ok(());
+        };
+        let last = payload.get(..4).and_then(number).unwrap_or_default();
+        // It never grows, and is a stream of ours.
+        if self.goaway.is_some_and(|before| last > before) || (last > 0 && last.is_multiple_of(2)) {
+            return Err(Refused::PROTOCOL);
+        }
+        self.goaway = Some(last);
+        let beyond = (std::ops::Bound::Excluded(last), std::ops::Bound::Unbounded);
+        for (id, stream) in self.streams.range_mut(beyond) {
+            stream.lose(Loss::Left);
+            self.woken.push_back(*id);
+        }
+        Ok(())
+    }
+
+    /// Sends no more requests, and tells the server once all are answered.
+    pub(super) fn leave_as_client(&mut self) {
+        if self.stage != Stage::Over && self.leaving == Leaving::No {
+            self.leaving = Leaving::Last(0);
+            self.say_goodbye();
+        }
+    }
+
+    /// Lets a stream go as a client: the server is told where its answer is not wanted any more, or no more of the request comes.
+    pub(super) fn finish_request(&mut self, id: u32, stream: &Stream, code: ErrorCode) {
+        if stream.is_recv_ended {
+            self.meter.answered();
+        }
+        // Of an answer that is there but for its end there is nothing to be called off.
+        let is_whole = stream.is_recv_ended || (stream.is_answered && stream.owed == Some(0));
+        let is_cut = !stream.is_recv_ended || !stream.is_send_ended;
+        if self.stage != Stage::Over && !(is_whole && stream.is_send_ended) {
+            self.write_reset(id, code);
+        }
+        self.note_ended(id, is_cut);
+        self.say_goodbye();
+    }
+
+    fn say_goodbye(&mut self) {
+        if self.stage != Stage::Over && self.leaving == Leaving::Last(0) && self.streams.is_empty() {
+            self.write_goaway(0, ErrorCode::NoError);
+        }
+    }
+}
+
+/// Method and target in `GET / HTTP/1.1`.
+fn asked_of(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let line = line.strip_suffix(b" HTTP/1.1")?;
+    let space = memchr::memchr(b' ', line)?;
+    let (method, rest) = line.split_at_checked(space)?;
+    Some((method, rest.get(1..)?))
+}
+
+/// The value of `Host`; empty where there is none.
+fn authority_of<'t>(lines: Lines<'t>) -> &'t [u8] {
+    let mut fields = lines.take_while(|line| !line.is_empty()).filter_map(split_line);
+    fields.find(|(name, _)| name.eq_ignore_ascii_case(b"host")).map_or(b"", |(_, value)| value)
+}

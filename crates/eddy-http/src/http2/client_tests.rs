@@ -1,0 +1,507 @@
+//! The client's half, frame by frame.
+
+use super::frame::{self, FrameHead, write_frame};
+use super::hpack::Decoder;
+use super::{Abuse, ErrorCode, Gone, Http2, Http2Fault, Http2Limits, Loss, Reading};
+use crate::head::HeadFault;
+
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const GET: &[u8] = b"GET /a?b HTTP/1.1\r\nHost: x.example\r\n\r\n";
+const POST: &[u8] = b"POST /a HTTP/1.1\r\nHost: x.example\r\nTransfer-Encoding: chunked\r\n\r\n";
+const ENDS: u8 = 0x5;
+const OPEN: u8 = 0x4;
+
+/// A server that says what it likes.
+struct Server {
+    client: Http2,
+    decoder: Decoder,
+}
+
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_frame(&mut out, kind, flags, stream, payload);
+    out
+}
+
+fn block(fields: &[(&str, &str)]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (name, value) in fields {
+        out.push(0);
+        for text in [name, value] {
+            assert!(text.len() < 127);
+            out.push(u8::try_from(text.len()).unwrap());
+            out.extend_from_slice(text.as_bytes());
+        }
+    }
+    out
+}
+
+fn goaway(last: u32, code: u32) -> Vec<u8> {
+    frame(frame::GOAWAY, 0, 0, &[last.to_be_bytes(), code.to_be_bytes()].concat())
+}
+
+fn reset(stream: u32, code: u32) -> Vec<u8> {
+    frame(frame::RST_STREAM, 0, stream, &code.to_be_bytes())
+}
+
+fn head(stream: u32, flags: u8, fields: &[(&str, &str)]) -> Vec<u8> {
+    frame(frame::HEADERS, flags, stream, &block(fields))
+}
+
+impl Server {
+    fn new(limits: Http2Limits) -> Self {
+        let mut server = Self { client: Http2::client("http", limits, 0), decoder: Decoder::new() };
+        assert!(server.client.output().starts_with(PREFACE));
+        server.client.written(PREFACE.len());
+        assert!(!server.client.is_settled());
+        server.says(&frame(frame::SETTINGS, 0, 0, &[])).unwrap();
+        assert!(server.client.is_settled());
+        server.hears();
+        server
+    }
+
+    fn says(&mut self, bytes: &[u8]) -> Result<(), Http2Fault> {
+        let taken = self.client.receive(bytes, 0)?;
+        assert_eq!(taken, bytes.len(), "whole frames are taken");
+        Ok(())
+    }
+
+    /// The frames that are to be written, in words.
+    fn hears(&mut self) -> Vec<String> {
+        let mut words = Vec::new();
+        let out = self.client.output().to_vec();
+        self.client.written(out.len());
+        let mut rest = out.as_slice();
+        while let Some(head) = FrameHead::parse(rest) {
+            let payload = &rest[9..9 + head.length];
+            rest = &rest[9 + head.length..];
+            let word = |at: usize| u32::from_be_bytes(payload[at..at + 4].try_into().unwrap());
+            let (stream, flags) = (head.stream, head.flags);
+            words.push(match head.kind {
+                frame::DATA => format!("data {stream} {} end={}", payload.len(), flags & 1),
+                frame::HEADERS => {
+                    let mut text = format!("head {stream} end={}", flags & 1);
+                    let decoded = self.decoder.decode(payload, |name, value| {
+                        text +=
+                            &format!(" {}={}", str::from_utf8(name).unwrap(), str::from_utf8(value).unwrap());
+                    });
+                    decoded.unwrap();
+                    text
+                }
+                frame::RST_STREAM => format!("reset {stream} {}", word(0)),
+                frame::SETTINGS => format!("settings ack={}", flags & 1),
+                frame::PING => format!("ping ack={}", flags & 1),
+                frame::GOAWAY => format!("goaway {} {}", word(0), word(4)),
+                frame::WINDOW_UPDATE => format!("window {stream} {}", word(0)),
+                other => format!("frame {other}"),
+            });
+        }
+        words
+    }
+
+    fn asks(&mut self, text: &[u8], ends: bool) -> u32 {
+        let opened = self.client.open(text, ends).unwrap();
+        assert_eq!(opened.length, text.len());
+        self.hears();
+        opened.stream
+    }
+
+    /// All that can be read of an answer now, and what is after it.
+    fn reads(&mut self, stream: u32) -> Result<(String, Reading), Gone> {
+        let mut all = Vec::new();
+        let mut room = [0; 1000];
+        loop {
+            match self.client.read(stream, &mut room)? {
+                Reading::Bytes(count) => all.extend_from_slice(&room[..count]),
+                after => return Ok((String::from_utf8(all).unwrap(), after)),
+            }
+        }
+    }
+}
+
+fn server() -> Server {
+    Server::new(Http2Limits::default())
+}
+
+#[test]
+fn a_request_goes_as_frames_and_its_answer_comes_as_text() {
+    let mut client = Http2::client("https", Http2Limits::default(), 0);
+    let own = client.output()[PREFACE.len()..].to_vec();
+    let settings = [0, 2, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0, 6, 0, 1, 0, 0];
+    assert!(own.starts_with(&frame(frame::SETTINGS, 0, 0, &settings)), "no pushes are taken: {own:?}");
+    client.written(client.output().len());
+    let text = b"PUT /a?b HTTP/1.1\r\nX-A: b\r\nHost: x.example:1\r\nTE: trailers\r\nConnection: TE\r\nTransfer-Encoding: chunked\r\nCookie: c\r\n\r\nbody";
+    let opened = client.open(text, false).unwrap();
+    let mut server = Server { client, decoder: Decoder::new() };
+    assert_eq!((&text[opened.length..], opened.stream), (b"body".as_slice(), 1));
+    let words =
+        "head 1 end=0 :method=PUT :scheme=https :authority=x.example:1 :path=/a?b x-a=b te=trailers cookie=c";
+    assert_eq!(server.hears(), [words]);
+    assert_eq!(server.client.send_data(1, b"bo", b"dy", false), Ok(4));
+    server.client.send_end(1, b"0\r\nX-Sum: 1\r\n\r\n").unwrap();
+    assert_eq!(server.hears(), ["data 1 4 end=0", "head 1 end=1 x-sum=1"]);
+    server.says(&frame(frame::SETTINGS, 0, 0, &[])).unwrap();
+    server.says(&head(1, OPEN, &[(":status", "103"), ("link", "</a>")])).unwrap();
+    server.says(&head(1, OPEN, &[(":status", "200"), ("x-y", "z"), ("content-length", "5")])).unwrap();
+    server.says(&frame(frame::DATA, 0, 1, b"hello")).unwrap();
+    let heads = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nx-y: z\r\ncontent-length: 5\r\n\r\n";
+    assert_eq!(server.reads(1), Ok((format!("{heads}hello"), Reading::Nothing)));
+    server.says(&head(1, ENDS, &[("grpc-status", "0")])).unwrap();
+    assert_eq!(server.reads(1), Ok((String::new(), Reading::End)));
+    assert_eq!(server.client.trailers(1), b"0\r\ngrpc-status: 0\r\n\r\n");
+    assert!(server.client.has_body(1));
+    server.client.finish(1, ErrorCode::Cancel);
+    assert_eq!(server.hears(), ["settings ack=1"]);
+    assert_eq!(server.client.open(GET, true).unwrap().stream, 3);
+}
+
+#[test]
+fn an_answer_without_a_body_is_known_by_its_head() {
+    for (text, fields) in [
+        (GET, vec![(":status", "200")]),
+        (GET, vec![(":status", "304"), ("content-length", "9")]),
+        (b"HEAD / HTTP/1.1\r\nHost: a\r\n\r\n", vec![(":status", "200"), ("content-length", "9")]),
+    ] {
+        let mut server = server();
+        let id = server.asks(text, true);
+        server.says(&head(id, ENDS, &fields)).unwrap();
+        assert!(!server.client.has_body(id));
+        assert_eq!(server.reads(id).unwrap().1, Reading::End, "{fields:?}");
+    }
+}
+
+#[test]
+fn answers_that_break_the_rules_are_reset() {
+    let good = [(":status", "200")];
+    let with = |more: &[(&'static str, &'static str)]| [good.as_slice(), more].concat();
+    let cases = [
+        head(1, ENDS, &[]),
+        head(1, ENDS, &[(":status", "20")]),
+        head(1, ENDS, &[(":status", "099")]),
+        head(1, ENDS, &[(":status", "2xx")]),
+        head(1, OPEN, &[(":status", "101")]),
+        head(1, ENDS, &[(":status", "103")]),
+        head(1, ENDS, &with(&[(":status", "200")])),
+        head(1, ENDS, &with(&[(":path", "/")])),
+        head(1, ENDS, &[("a", "b"), (":status", "200")]),
+        head(1, ENDS, &with(&[("A", "b")])),
+        head(1, ENDS, &with(&[("a", "b\r\nc: d")])),
+        head(1, ENDS, &with(&[("a", "\0")])),
+        head(1, ENDS, &with(&[("connection", "close")])),
+        head(1, ENDS, &with(&[("transfer-encoding", "chunked")])),
+        head(1, ENDS, &with(&[("content-length", "1")])),
+        head(1, ENDS, &with(&[("content-length", "0"), ("content-length", "0")])),
+        frame(frame::DATA, 0, 1, b"x"),
+        [head(1, OPEN, &good), head(1, OPEN, &[("a", "b")])].concat(),
+        [head(1, OPEN, &good), head(1, ENDS, &[(":status", "200")])].concat(),
+        [head(1, OPEN, &with(&[("content-length", "2")])), frame(frame::DATA, 1, 1, b"x")].concat(),
+        [head(1, OPEN, &with(&[("content-length", "2")])), frame(frame::DATA, 0, 1, b"xyz")].concat(),
+        [head(1, OPEN, &[(":status", "204")]), frame(frame::DATA, 0, 1, b"x")].concat(),
+    ];
+    for (index, case) in cases.iter().enumerate() {
+        let mut server = server();
+        server.asks(GET, true);
+        server.says(case).unwrap();
+        assert_eq!(server.hears(), ["reset 1 1"], "{index}");
+        assert_eq!((server.reads(1), server.client.loss(1)), (Err(Gone), Loss::Broken), "{index}");
+        server.client.finish(1, ErrorCode::Cancel);
+        // What crosses that is let be.
+        server.says(&frame(frame::DATA, 1, 1, b"late")).unwrap();
+        assert_eq!(server.hears(), Vec::<String>::new(), "{index}");
+    }
+}
+
+#[test]
+fn what_no_server_may_say_ends_the_connection() {
+    let cases = [
+        frame(frame::PUSH_PROMISE, OPEN, 1, &[0, 0, 0, 2]),
+        head(2, ENDS, &[(":status", "200")]),
+        head(3, ENDS, &[(":status", "200")]),
+        frame(frame::DATA, 0, 3, b"x"),
+        frame(frame::RST_STREAM, 0, 2, &[0; 4]),
+        reset(3, 0),
+        frame(frame::WINDOW_UPDATE, 0, 3, &[0, 0, 0, 1]),
+        frame(frame::SETTINGS, 0, 0, &[0, 2, 0, 0, 0, 1]),
+        frame(frame::SETTINGS, 0, 0, &[0, 5, 0, 0, 0, 1]),
+        frame(frame::GOAWAY, 0, 0, &[0; 7]),
+        goaway(2, 0),
+        [goaway(1, 0), goaway(3, 0)].concat(),
+        frame(frame::PING, 0, 0, &[0; 7]),
+        frame(frame::HEADERS, OPEN, 1, &[0xff, 0xff]),
+    ];
+    for (index, case) in cases.iter().enumerate() {
+        let mut server = server();
+        server.asks(GET, true);
+        server.client.receive(case, 0).unwrap_err();
+        assert!(server.hears().last().unwrap().starts_with("goaway 0 "), "{index}");
+        assert!(server.client.is_over() && !server.client.may_open(), "{index}");
+        assert_eq!(server.client.loss(1), Loss::Broken, "{index}");
+    }
+    let mut strange = Http2::client("http", Http2Limits::default(), 0);
+    strange.receive(b"HTTP/1.1 400 Bad Request\r\n\r\n", 0).unwrap_err();
+    assert!(!strange.is_settled());
+}
+
+#[test]
+fn as_many_requests_go_at_once_as_the_server_takes() {
+    let mut server = server();
+    server.says(&frame(frame::SETTINGS, 0, 0, &[0, 3, 0, 0, 0, 2])).unwrap();
+    assert_eq!(server.client.streams_max(), 2);
+    let ids = [server.asks(GET, true), server.asks(GET, true)];
+    assert_eq!(ids, [1, 3]);
+    assert_eq!(server.client.open(GET, true), Err(Gone));
+    server.says(&head(1, ENDS, &[(":status", "204")])).unwrap();
+    server.client.finish(1, ErrorCode::Cancel);
+    assert_eq!(server.asks(GET, true), 5);
+}
+
+#[test]
+fn what_the_server_has_not_looked_at_is_known() {
+    let mut server = server();
+    for _ in 0..4 {
+        server.asks(GET, true);
+    }
+    server.says(&reset(1, 7)).unwrap();
+    server.says(&reset(3, 2)).unwrap();
+    server.says(&goaway(5, 0)).unwrap();
+    let losses = [1, 3, 7].map(|id| server.client.loss(id));
+    assert_eq!(losses, [Loss::Refused, Loss::Reset, Loss::Left]);
+    assert!(!server.client.may_open() && !server.client.is_over());
+    assert_eq!(server.client.open(GET, true), Err(Gone));
+    server.says(&head(5, ENDS, &[(":status", "204")])).unwrap();
+    assert_eq!(server.reads(5).unwrap().1, Reading::End);
+    for id in [1, 3, 5, 7] {
+        assert_eq!(server.reads(id).is_err(), id != 5);
+        server.client.finish(id, ErrorCode::Cancel);
+    }
+    assert!(server.client.is_over());
+    assert_eq!(server.hears(), Vec::<String>::new(), "nothing is left to be called off");
+    // A refusal after the answer has begun is none.
+    let mut server = self::server();
+    server.asks(GET, true);
+    server.says(&head(1, OPEN, &[(":status", "200")])).unwrap();
+    server.says(&reset(1, 7)).unwrap();
+    assert_eq!(server.client.loss(1), Loss::Reset);
+}
+
+#[test]
+fn a_whole_answer_is_read_whatever_becomes_of_the_rest() {
+    type End = fn(&mut Server);
+    let ends: [End; 3] = [
+        |server| server.says(&reset(1, 0)).unwrap(),
+        |server| server.client.cut(),
+        |server| server.client.end(ErrorCode::Protocol),
+    ];
+    for end in ends {
+        let mut server = server();
+        server.asks(POST, false);
+        server.says(&head(1, OPEN, &[(":status", "413")])).unwrap();
+        server.says(&frame(frame::DATA, 1, 1, b"no")).unwrap();
+        end(&mut server);
+        assert_eq!(server.client.send_data(1, b"more", &[], false), Err(Gone));
+        assert_eq!(
+            server.reads(1),
+            Ok(("HTTP/1.1 413 Content Too Large\r\n\r\nno".to_owned(), Reading::End))
+        );
+        server.hears();
+        server.client.finish(1, ErrorCode::Cancel);
+        assert_eq!(server.hears(), Vec::<String>::new());
+    }
+    let mut server = server();
+    server.asks(GET, true);
+    server.says(&head(1, OPEN, &[(":status", "200")])).unwrap();
+    server.client.cut();
+    assert_eq!((server.reads(1), server.client.loss(1)), (Err(Gone), Loss::Cut));
+}
+
+#[test]
+fn what_is_not_wanted_any_more_is_called_off() {
+    let mut server = server();
+    server.asks(GET, true);
+    server.client.finish(1, ErrorCode::Cancel);
+    server.asks(POST, false);
+    server.says(&head(3, ENDS, &[(":status", "200")])).unwrap();
+    server.client.finish(3, ErrorCode::Cancel);
+    assert_eq!(server.hears(), ["reset 3 8"]);
+    // All of it is there but the end: that comes by itself.
+    server.asks(GET, true);
+    server.says(&head(5, OPEN, &[(":status", "200"), ("content-length", "2")])).unwrap();
+    server.says(&frame(frame::DATA, 0, 5, b"ab")).unwrap();
+    server.client.finish(5, ErrorCode::Cancel);
+    assert_eq!(server.hears(), Vec::<String>::new());
+    server.says(&frame(frame::DATA, 1, 5, b"")).unwrap();
+    // Nobody suffers for what was called off long ago.
+    for _ in 0..300 {
+        let id = server.asks(GET, true);
+        server.says(&head(id, ENDS, &[(":status", "204")])).unwrap();
+        server.client.finish(id, ErrorCode::Cancel);
+    }
+    server.says(&frame(frame::DATA, 1, 1, b"late")).unwrap();
+    server.says(&head(1, ENDS, &[(":status", "200")])).unwrap();
+}
+
+#[test]
+fn leaving_waits_for_the_last_answer() {
+    let mut server = server();
+    server.asks(GET, true);
+    server.client.leave();
+    assert!(!server.client.may_open() && !server.client.is_over());
+    assert_eq!(server.hears(), Vec::<String>::new());
+    server.says(&head(1, ENDS, &[(":status", "204")])).unwrap();
+    server.client.finish(1, ErrorCode::Cancel);
+    assert_eq!(server.hears(), ["goaway 0 0"]);
+    assert!(server.client.is_over());
+}
+
+#[test]
+fn an_answer_is_held_up_to_its_window() {
+    let mut server = server();
+    server.asks(GET, true);
+    server.says(&head(1, OPEN, &[(":status", "200")])).unwrap();
+    let piece = vec![b'7'; 16 * 1024];
+    (0..4).for_each(|_| server.says(&frame(frame::DATA, 0, 1, &piece)).unwrap());
+    assert_eq!(server.hears(), Vec::<String>::new(), "nobody has read, so nothing more may come");
+    let (read, _) = server.reads(1).unwrap();
+    assert_eq!(read.len(), "HTTP/1.1 200 OK\r\n\r\n".len() + 64 * 1024);
+    // The head is of no window.
+    let given: u32 =
+        server.hears().iter().filter_map(|word| word.strip_prefix("window 1 ")?.parse::<u32>().ok()).sum();
+    assert!((32 * 1024..=64 * 1024).contains(&given), "{given}");
+    (0..5).for_each(|_| server.says(&frame(frame::DATA, 0, 1, &piece)).unwrap());
+    assert_eq!(server.hears(), ["reset 1 3"]);
+}
+
+#[test]
+fn a_hostile_server_runs_out_of_budget() {
+    for (flood, abuse) in [
+        (frame(frame::PING, 0, 0, &[0; 8]), Abuse::Pings),
+        (frame(frame::SETTINGS, 0, 0, &[]), Abuse::Settings),
+        (frame(frame::DATA, 0, 1, &[]), Abuse::EmptyData),
+        (frame(frame::WINDOW_UPDATE, 0, 0, &[0, 0, 0, 1]), Abuse::WindowUpdates),
+        (reset(1, 8), Abuse::Resets),
+        (goaway(0x7fff_ffff, 0), Abuse::Others),
+        (frame(0x42, 0, 0, &[]), Abuse::Others),
+        (head(1, OPEN, &[(":status", "103")]), Abuse::Resets),
+    ] {
+        let mut server = server();
+        server.asks(GET, true);
+        let mut count = 0;
+        if abuse == Abuse::EmptyData {
+            server.says(&head(1, OPEN, &[(":status", "200")])).unwrap();
+        }
+        let fault = loop {
+            match server.client.receive(&flood, 0) {
+                Ok(_) => count += 1,
+                Err(fault) => break fault,
+            }
+            server.reads(1).ok();
+        };
+        assert_eq!(fault, Http2Fault::Abuse(abuse));
+        assert!(count <= 1000, "{abuse:?} {count}");
+        assert_eq!(server.hears().last().unwrap(), "goaway 0 11");
+    }
+    // But what we ask for may be refused as often as it is asked.
+    let mut server = server();
+    for _ in 0..5_000 {
+        let id = server.asks(GET, true);
+        server.says(&reset(id, 7)).unwrap();
+        server.client.finish(id, ErrorCode::Cancel);
+    }
+}
+
+#[test]
+fn heads_without_measure_are_not_gathered() {
+    let mut server = server();
+    server.asks(GET, true);
+    let many: Vec<_> = std::iter::repeat_n(("a", "b"), 129).collect();
+    server.says(&head(1, ENDS, &[[(":status", "200")].as_slice(), &many].concat())).unwrap();
+    assert_eq!(server.client.loss(1), Loss::Head(HeadFault::TooManyFields));
+    // Nor interim ones that nobody reads.
+    let mut server = self::server();
+    server.asks(GET, true);
+    let long = "x".repeat(120);
+    let interim: Vec<_> =
+        [(":status", "103")].into_iter().chain(std::iter::repeat_n(("link", &*long), 120)).collect();
+    let mut count = 0;
+    while !server.client.is_gone(1) {
+        server.says(&head(1, OPEN, &interim)).unwrap();
+        count += 1;
+    }
+    assert!(count < 12, "{count}");
+    assert_eq!(server.hears(), ["reset 1 11"]);
+}
+
+/// Bytes of a server, cut and changed at random, never make a panic, nor frames that are none.
+#[test]
+fn no_bytes_make_it_panic() {
+    let mut state = 7_u64;
+    let mut random = move |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let (mut faults, mut answers) = (0, 0);
+    for _ in 0..20_000 {
+        let mut bytes = frame(frame::SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 9]);
+        for _ in 0..random(8) + 1 {
+            let stream = u32::try_from(random(3) * 2 + random(8) / 7 + 1).unwrap();
+            // Mostly what a server says, with a wrong word in between.
+            let kind = match random(4) {
+                0 => u8::try_from(random(11)).unwrap(),
+                1 => frame::DATA,
+                _ => frame::HEADERS,
+            };
+            let flags = if random(4) == 0 {
+                u8::try_from(random(64)).unwrap()
+            } else {
+                [1, 4, 5, 0][usize::try_from(random(2)).unwrap() + usize::from(kind == frame::HEADERS)]
+            };
+            let payload = match random(5) {
+                _ if kind == frame::HEADERS && random(4) > 0 => block(&[(":status", "200"), ("a", "b")]),
+                0 | 1 => block(&[(":status", if random(3) == 0 { "103" } else { "200" }), ("a", "b")]),
+                2 => vec![0; usize::try_from(random(12)).unwrap()],
+                3 => vec![0, 0, 0, 8],
+                _ => (0..random(20)).map(|_| u8::try_from(random(256)).unwrap()).collect(),
+            };
+            let of_connection = matches!(kind, 4 | 6 | 7);
+            bytes.extend(frame(kind, flags, if of_connection { 0 } else { stream }, &payload));
+        }
+        if random(4) == 0 {
+            let at = usize::try_from(random(bytes.len() as u64)).unwrap();
+            bytes[at] = u8::try_from(random(256)).unwrap();
+        }
+        let mut client = Http2::client("http", Http2Limits { streams_max: 3, ..Http2Limits::default() }, 0);
+        client.written(PREFACE.len());
+        for text in [GET, POST, GET] {
+            client.open(text, random(2) == 0).unwrap();
+        }
+        let (mut start, mut end) = (0, 0);
+        while end < bytes.len() {
+            end = (end + usize::try_from(random(60)).unwrap() + 1).min(bytes.len());
+            match client.receive(&bytes[start..end], 0) {
+                Ok(taken) => start += taken,
+                Err(_) => {
+                    faults += 1;
+                    break;
+                }
+            }
+            while let Some(id) = client.next_woken() {
+                let mut room = [0; 50];
+                if let Ok(Reading::Bytes(count)) = client.read(id, &mut room) {
+                    answers += usize::from(room[..count].starts_with(b"HTTP/1.1 "));
+                }
+                let _ = client.send_data(id, b"abc", b"def", random(2) == 0);
+                if random(3) == 0 {
+                    client.finish(id, ErrorCode::Cancel);
+                }
+            }
+        }
+        let out = client.output().to_vec();
+        let mut rest = out.as_slice();
+        while let Some(head) = FrameHead::parse(rest) {
+            assert!(head.kind <= frame::CONTINUATION && head.length <= 16 * 1024);
+            rest = &rest[9 + head.length..];
+        }
+        assert!(rest.is_empty(), "whole frames are written");
+    }
+    assert!((2_000..20_000).contains(&faults) && answers > 1_000, "{faults} {answers}");
+}

@@ -1,0 +1,78 @@
+//! What the task of a connection over HTTP/2 and its exchanges share.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::task::{Context, Waker};
+
+use eddy_http::Http2;
+
+/// A connection over HTTP/2, from either side: the state of the protocol, and who waits for it.
+pub(crate) struct Framed {
+    state: RefCell<Http2>,
+    /// The task that reads and writes.
+    task: RefCell<Option<Waker>>,
+    /// The tasks of exchanges that wait for their streams; at most one for each stream.
+    waiting: RefCell<HashMap<u32, Waker>>,
+}
+
+impl Framed {
+    /// A connection in this state.
+    pub(crate) fn new(state: Http2) -> Self {
+        Self { state: RefCell::new(state), task: RefCell::new(None), waiting: RefCell::default() }
+    }
+
+    /// Looks at the state of the protocol.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&Http2) -> T) -> T {
+        look(&self.state.borrow())
+    }
+
+    /// Does something to the state of the protocol as the connection's own task, then wakes the exchanges for which
+    /// something has changed.
+    pub(crate) fn drive<T>(&self, act: impl FnOnce(&mut Http2) -> T) -> T {
+        let mut state = self.state.borrow_mut();
+        let done = act(&mut state);
+        let mut waiting = self.waiting.borrow_mut();
+        while let Some(id) = state.next_woken() {
+            if let Some(waker) = waiting.remove(&id) {
+                waker.wake();
+            }
+        }
+        done
+    }
+
+    /// Does something to the state of the protocol as an exchange: the connection's task is woken where there is
+    /// something to be written then, or nobody left to write.
+    pub(crate) fn act<T>(&self, act: impl FnOnce(&mut Http2) -> T) -> T {
+        let done = self.drive(act);
+        if self.look(|state| !state.output().is_empty() || !state.has_streams()) {
+            self.wake();
+        }
+        done
+    }
+
+    /// Wakes the connection's task.
+    pub(crate) fn wake(&self) {
+        if let Some(task) = &*self.task.borrow() {
+            task.wake_by_ref();
+        }
+    }
+
+    /// Makes the current task the one that reads and writes.
+    pub(crate) fn register(&self, cx: &Context<'_>) {
+        let mut task = self.task.borrow_mut();
+        match &mut *task {
+            Some(waker) => waker.clone_from(cx.waker()),
+            none => *none = Some(cx.waker().clone()),
+        }
+    }
+
+    /// Wakes the current task once something of a stream changes.
+    pub(super) fn wait(&self, id: u32, cx: &Context<'_>) {
+        self.waiting.borrow_mut().insert(id, cx.waker().clone());
+    }
+
+    /// Forgets who waits for a stream.
+    pub(super) fn forget(&self, id: u32) {
+        self.waiting.borrow_mut().remove(&id);
+    }
+}

@@ -1,0 +1,188 @@
+//! How a link of HTTP/2 is established: once for all who wait for it.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use eddy_http::{Http2, Http2Limits};
+use eddy_io::Stream;
+use eddy_upstream::{Link, LinkPlace, LinkProtocol, ResolvedAddress};
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+use crate::fault::Fault;
+use crate::link::registry::EndpointKey;
+use crate::link::serve::{Ended, Serving};
+use crate::link::shared::SharedLink;
+use crate::worker::{Stay, Worker, WorkerCluster};
+
+/// Most requests at once on a link, if its endpoint takes as many.
+const STREAMS_MAX: u32 = 100;
+/// How much of an answer's body may come before its exchange takes it, bytes.
+const STREAM_WINDOW: u32 = 64 * 1024;
+
+/// A link that is being established.
+#[derive(Debug, Default)]
+pub(crate) struct Opening {
+    outcome: Cell<Option<Result<(), Fault>>>,
+    /// How many wait for it.
+    waiting: Cell<u32>,
+    ended: Notify,
+}
+
+impl Opening {
+    /// Whether there will be a stream for one more.
+    pub(super) fn has_room(&self) -> bool {
+        self.waiting.get() < STREAMS_MAX
+    }
+
+    /// Waits for the link, or for the endpoint's choice of HTTP/1.
+    ///
+    /// # Errors
+    /// Why there is no link.
+    pub(crate) async fn wait(&self) -> Result<(), Fault> {
+        let _waiting = Waiting::begin(&self.waiting);
+        loop {
+            if let Some(outcome) = self.outcome.get() {
+                return outcome;
+            }
+            self.ended.notified().await;
+        }
+    }
+
+    fn end(&self, outcome: Result<(), Fault>) {
+        self.outcome.set(Some(outcome));
+        self.ended.notify_waiters();
+    }
+
+    /// Begins to establish a link in this place; it goes on whoever waits for it.
+    pub(crate) fn begin(worker: &Rc<Worker>, stay: &Stay, place: LinkPlace) -> Rc<Self> {
+        let key = stay.key();
+        let opening = Rc::new(Self::default());
+        let cluster = Rc::clone(stay.cluster());
+        cluster.shared().borrow_mut().begin(key, &opening);
+        let task = Task {
+            worker: Rc::clone(worker),
+            cluster,
+            address: stay.address.clone(),
+            own_name: stay.own_name(),
+            key,
+            opening: Rc::clone(&opening),
+        };
+        tokio::task::spawn_local(task.run(place));
+        opening
+    }
+}
+
+/// Counts one who waits.
+struct Waiting<'c>(&'c Cell<u32>);
+
+impl<'c> Waiting<'c> {
+    fn begin(count: &'c Cell<u32>) -> Self {
+        count.set(count.get() + 1);
+        Self(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}
+
+/// The task of a link, from before it is established.
+struct Task {
+    worker: Rc<Worker>,
+    cluster: Rc<WorkerCluster>,
+    address: ResolvedAddress,
+    own_name: Option<String>,
+    key: EndpointKey,
+    opening: Rc<Opening>,
+}
+
+impl Task {
+    async fn run(self, place: LinkPlace) {
+        let established = timeout(self.cluster.config.connect_timeout, self.establish()).await;
+        let Self { worker, cluster, address, key, opening, .. } = self;
+        let now_ms = worker.timers.now_ms();
+        match established.unwrap_or(Err(Fault::ConnectTimeout)) {
+            Err(fault) => {
+                cluster.series.connects_failed.increment();
+                cluster.shared().borrow_mut().fail(key, &opening);
+                opening.end(Err(fault));
+            }
+            Ok(Established::Declined(stream)) => {
+                cluster.series.connects.increment();
+                cluster.shared().borrow_mut().decline(key, &opening, now_ms);
+                cluster.pools().borrow_mut().at(key.id).put_fresh(Link::new(stream, place), now_ms);
+                opening.end(Ok(()));
+            }
+            Ok(Established::Framed(link, mut serving)) => {
+                cluster.series.connects.increment();
+                cluster.series.http2_links.increment();
+                cluster.shared().borrow_mut().establish(key, &opening, &link);
+                opening.end(Ok(()));
+                // Whoever waited has no need of it any more.
+                drop(opening);
+                if let Ended::Broken(fault) = serving.run().await {
+                    cluster.series.http2_links_broken.increment();
+                    cluster.tell_broken(&address, fault, worker.timers.now_ms());
+                }
+                serving.close();
+            }
+        }
+    }
+
+    /// Connects, and waits for the endpoint to tell of itself where HTTP/2 is spoken.
+    async fn establish(&self) -> Result<Established, Fault> {
+        let Self { worker, cluster, address, own_name, .. } = self;
+        let stream = worker.connect_to(cluster, address, || own_name.clone()).await?;
+        if !is_framed(cluster.config.protocol, &stream) {
+            return Ok(Established::Declined(stream));
+        }
+        let scheme = if cluster.tls.is_some() { "https" } else { "http" };
+        let now_ms = worker.timers.now_ms();
+        let state = Http2::client(scheme, limits(), now_ms);
+        let link = Rc::new(SharedLink::new(state, cluster.config.pool.requests_max, now_ms));
+        let mut serving = Box::new(Serving::new(&link, worker, &cluster.config, stream));
+        match serving.settle().await {
+            Ok(()) => Ok(Established::Framed(link, serving)),
+            Err(ended) => {
+                serving.close();
+                if ended == Ended::Alert {
+                    return Err(Fault::TlsAlert);
+                }
+                cluster.tell_strange(address, worker.timers.now_ms());
+                Err(Fault::LinkProtocol)
+            }
+        }
+    }
+}
+
+/// What has come of an attempt to establish a link.
+enum Established {
+    /// The endpoint would rather speak HTTP/1 here.
+    Declined(Stream),
+    Framed(Rc<SharedLink>, Box<Serving>),
+}
+
+/// Whether HTTP/2 is what was agreed on, or need not be agreed on.
+fn is_framed(protocol: LinkProtocol, stream: &Stream) -> bool {
+    match protocol {
+        LinkProtocol::Http1 => false,
+        LinkProtocol::Http2 => true,
+        LinkProtocol::Auto => {
+            stream.tls_facts().is_some_and(|facts| facts.protocol.as_deref() == Some(b"h2"))
+        }
+    }
+}
+
+/// What a link may hold. Its window is as large as those of all of its streams: none of them, whose client may be slow, stops
+/// another.
+fn limits() -> Http2Limits {
+    Http2Limits {
+        streams_max: STREAMS_MAX,
+        stream_window: STREAM_WINDOW,
+        connection_window: STREAMS_MAX * STREAM_WINDOW,
+        ..Http2Limits::default()
+    }
+}

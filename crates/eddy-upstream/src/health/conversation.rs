@@ -1,0 +1,107 @@
+//! A request and its answer on a connection of their own, whatever is spoken there.
+
+use std::io;
+use std::task::{Context, Poll, ready};
+
+use eddy_http::{Gone, Http2, Http2Limits, Reading};
+use eddy_io::{BUFFER_BYTES_LARGE, Buffer, Fill, Stream};
+
+use crate::config::LinkProtocol;
+
+/// A request and its answer on a connection of their own.
+pub(super) struct Conversation<'s> {
+    stream: &'s mut Stream,
+    framed: Option<Framed>,
+    /// How much of the request was written.
+    sent: usize,
+}
+
+/// What HTTP/2 takes.
+struct Framed {
+    state: Http2,
+    /// The stream of the request; 0 before it was sent.
+    id: u32,
+    input: Buffer,
+}
+
+impl<'s> Conversation<'s> {
+    /// A connection that was just established, after its handshake if it is `is_secure`.
+    ///
+    /// # Errors
+    /// The endpoint speaks another protocol than it is to, in words.
+    pub(super) fn new(
+        stream: &'s mut Stream,
+        protocol: LinkProtocol,
+        is_secure: bool,
+    ) -> Result<Self, String> {
+        let has_agreed = || stream.tls_facts().is_some_and(|facts| facts.protocol.as_deref() == Some(b"h2"));
+        let is_framed = match protocol {
+            LinkProtocol::Http1 => false,
+            LinkProtocol::Http2 if is_secure && !has_agreed() => {
+                return Err("it does not speak HTTP/2".to_owned());
+            }
+            LinkProtocol::Http2 => true,
+            LinkProtocol::Auto => has_agreed(),
+        };
+        let framed = is_framed.then(|| Framed {
+            state: Http2::client(if is_secure { "https" } else { "http" }, Http2Limits::default(), 0),
+            id: 0,
+            input: Buffer::default(),
+        });
+        Ok(Self { stream, framed, sent: 0 })
+    }
+
+    /// Sends a request without a body.
+    pub(super) fn poll_ask(&mut self, cx: &mut Context<'_>, request: &[u8]) -> Poll<io::Result<()>> {
+        if let Some(framed) = &mut self.framed {
+            if framed.id == 0 {
+                framed.id = framed.state.open(request, true).map_err(|Gone| gone())?.stream;
+            }
+            return framed.poll_write(cx, self.stream);
+        }
+        while let Some(rest) = request.get(self.sent..).filter(|rest| !rest.is_empty()) {
+            self.sent += ready!(self.stream.poll_write(cx, rest))?;
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Reads more of the answer, its head as text.
+    pub(super) fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut Buffer) -> Poll<io::Result<Fill>> {
+        let Some(framed) = &mut self.framed else { return self.stream.poll_fill(cx, buffer) };
+        loop {
+            match framed.state.read(framed.id, buffer.room()).map_err(|Gone| gone())? {
+                Reading::Bytes(count) => {
+                    buffer.fill(count);
+                    return Poll::Ready(Ok(Fill::Bytes(count)));
+                }
+                Reading::End => return Poll::Ready(Ok(Fill::End)),
+                Reading::Nothing => {}
+            }
+            // What it is told need not be written before it answers.
+            if let Poll::Ready(Err(error)) = framed.poll_write(cx, self.stream) {
+                return Poll::Ready(Err(error));
+            }
+            framed.input.grow(BUFFER_BYTES_LARGE);
+            match ready!(self.stream.poll_fill(cx, &mut framed.input))? {
+                Fill::End => return Poll::Ready(Ok(Fill::End)),
+                Fill::Bytes(_) => {}
+            }
+            let taken = framed.state.receive(framed.input.held(), 0);
+            framed.input.consume(taken.map_err(io::Error::other)?);
+        }
+    }
+}
+
+impl Framed {
+    fn poll_write(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
+        while !self.state.output().is_empty() {
+            let written = ready!(stream.poll_write(cx, self.state.output()))?;
+            self.state.written(written);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+fn gone() -> io::Error {
+    io::ErrorKind::ConnectionReset.into()
+}

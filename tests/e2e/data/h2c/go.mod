@@ -1,0 +1,3 @@
+module eddy.test/h2c
+
+go 1.24
