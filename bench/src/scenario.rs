@@ -26,6 +26,8 @@ pub enum Work {
         /// What is sent.
         request: Request,
     },
+    /// What is passed on, in rounds, with all targets kept up.
+    Streams(Passage),
     /// Memory a connection at many idle ones.
     Idle,
     /// Time from the start of the program to its first answer.
@@ -34,12 +36,31 @@ pub enum Work {
     Reload,
 }
 
+/// What is passed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passage {
+    /// 1 GiB on a connection.
+    Bulk,
+    /// Messages of 100 bytes there and back, one under way on each connection.
+    Messages,
+    /// The same as messages of WebSockets.
+    WebSocket,
+}
+
+impl Scenario {
+    /// What is passed on and under which name, where that is what it is about.
+    pub fn passage(&self) -> Option<(&'static str, Passage)> {
+        if let Work::Streams(passage) = self.work { Some((self.name, passage)) } else { None }
+    }
+}
+
 /// All scenarios that are measured where none are named, in the order of tables.
 pub fn all() -> Vec<Scenario> {
     let plain = Setup::default();
     let get = |bytes| Request::Get { prefix: String::new(), bytes };
     let traffic =
         |name, title, setup, request| Scenario { name, title, work: Work::Traffic { setup, request } };
+    let streams = |name, title, passage| Scenario { name, title, work: Work::Streams(passage) };
     let routes = |count: usize| Setup { routes: count, ..plain };
     let last_of = |count: usize| Request::Get { prefix: format!("/route-{}", count - 1), bytes: SMALL_BYTES };
     let ten = Setup { has_metrics: true, ..routes(10) };
@@ -54,6 +75,9 @@ pub fn all() -> Vec<Scenario> {
         traffic("routes-100", "GET, the last of 100 routes", routes(100), last_of(100)),
         traffic("routes-10000", "GET, the last of 10,000 routes", routes(10_000), last_of(10_000)),
         traffic("log", "GET, access log written", Setup { has_log: true, ..plain }, get(SMALL_BYTES)),
+        streams("relay-1g", "1 GiB over TCP, passed on", Passage::Bulk),
+        streams("relay-100b", "100 bytes there and back over TCP, passed on", Passage::Messages),
+        streams("websocket", "100 bytes there and back by a WebSocket", Passage::WebSocket),
         Scenario { name: "idle", title: "memory a connection, idle connections", work: Work::Idle },
         Scenario { name: "start", title: "start to first answer", work: Work::Start },
         Scenario { name: "reload", title: "reload with 10,000 routes", work: Work::Reload },

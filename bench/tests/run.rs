@@ -117,6 +117,35 @@ fn a_short_run_gives_a_row_for_each_target() {
 }
 
 #[test]
+fn a_short_run_of_tunnels_gives_a_row_for_each() {
+    if !peers().contains(&"haproxy") {
+        println!("SKIPPED: HAProxy is not there (make bench-peers)");
+        return;
+    }
+    let folder = folder("tunnels");
+    let mut command = bench(&folder);
+    let scenarios = "relay-1g,relay-100b,websocket";
+    command.args(["run", "--targets", "haproxy", "--scenarios", scenarios, "--name", "tunnels"]);
+    let output = command.args(["--rounds", "1", "--seconds", "0.2"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{text}");
+    let json = std::fs::read_to_string(folder.join("results/tunnels.json")).unwrap();
+    let results: serde_json::Value = serde_json::from_str(&json).unwrap();
+    for (scenario, figures) in [
+        ("relay-1g", ["cpu_s_per_gb", "gb_per_s"]),
+        ("relay-100b", ["cpu_us", "rps"]),
+        ("websocket", ["cpu_us", "rps"]),
+    ] {
+        let is_it = |row: &&serde_json::Value| row["scenario"] == scenario;
+        let row = results["rows"].as_array().unwrap().iter().find(is_it).unwrap();
+        for figure in figures {
+            assert!(row[figure].as_f64().unwrap() > 0.0, "{scenario} {figure}: {row}");
+        }
+    }
+    await_nobody(&folder);
+}
+
+#[test]
 fn a_short_run_of_filters_compares_each_with_its_bare_listener() {
     let peers = peers();
     if !peers.contains(&"haproxy") {

@@ -6,6 +6,7 @@ mod generator;
 mod idle;
 mod response;
 mod schedule;
+mod talk;
 mod tally;
 pub mod wrk;
 
@@ -13,4 +14,5 @@ pub use exchange::{Answer, Exchange, Expected, Request};
 pub use generator::Generator;
 pub use idle::IdleConnections;
 pub use response::Mismatch;
+pub use talk::{Talk, Talkers, pull};
 pub use tally::Tally;

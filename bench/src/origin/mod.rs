@@ -2,6 +2,7 @@
 
 mod answer;
 mod connection;
+pub mod echo;
 mod server;
 
 pub use server::Origin;

@@ -28,6 +28,8 @@ pub struct Site {
     pub work: PathBuf,
     /// Where the origin is.
     pub origin: SocketAddr,
+    /// Where the far end of tunnels is.
+    pub far_end: SocketAddr,
     /// Open files that a process may have.
     pub files_max: u64,
     /// Workers of each target.
@@ -45,6 +47,8 @@ pub struct Instance {
     pub address: SocketAddr,
     /// Where it serves metrics, with a setup that has them.
     pub admin: SocketAddr,
+    /// Where it passes connections on, with a setup that does.
+    pub stream: SocketAddr,
     /// Where its listeners accept traffic, by name, with a setup that has several.
     pub listeners: BTreeMap<&'static str, SocketAddr>,
     process: Process,
@@ -138,11 +142,18 @@ impl Instance {
         }
         let first = listeners.first().map(|listener| listener.address);
         let address = first.map_or_else(|| site.ports.take(), Ok)?;
-        let admin = site.ports.take()?;
+        let (admin, stream) = (site.ports.take()?, site.ports.take()?);
         let folder = site.work.join(format!("{}-{}", target.name, address.port()));
         fs::create_dir_all(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
         let folder = fs::canonicalize(&folder)?;
         let mut values = values_of(setup, site, address, admin, &folder);
+        for (name, port_name, address) in
+            [("STREAM", "STREAM_PORT", stream), ("FAR_END", "FAR_END_PORT", site.far_end)]
+        {
+            values.names.insert(name, address.to_string());
+            values.names.insert(port_name, address.port().to_string());
+        }
+        values.names.insert("NGINX_MODULES", NGINX_MODULES.to_owned());
         values.names.extend(target.values.clone());
         values.listeners.clone_from(&listeners);
         let templates = read_templates(target, &site.templates)?;
@@ -161,8 +172,18 @@ impl Instance {
         let target = target.clone();
         let listeners = listeners.into_iter().map(|listener| (listener.name, listener.address)).collect();
         let generation = 1;
-        let instance =
-            Self { target, address, admin, listeners, process, folder, templates, values, generation };
+        let instance = Self {
+            target,
+            address,
+            admin,
+            stream,
+            listeners,
+            process,
+            folder,
+            templates,
+            values,
+            generation,
+        };
         Ok((instance, begun))
     }
 
@@ -263,6 +284,8 @@ fn guarded(command: &Command) -> Result<Command> {
 
 const READY_TIMEOUT: Duration = Duration::from_secs(20);
 const COMPLAINTS_MAX: usize = 5;
+/// Where Debian's packages put the modules of nginx.
+const NGINX_MODULES: &str = "/usr/lib/nginx/modules";
 const FILES_SPARE: u64 = 400;
 
 #[cfg(test)]

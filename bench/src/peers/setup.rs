@@ -9,6 +9,8 @@ pub struct Setup {
     pub has_log: bool,
     /// Metrics are collected and served.
     pub has_metrics: bool,
+    /// Connections are passed on at a listener of their own, and WebSockets at `/websocket`, to the far end of tunnels.
+    pub has_streams: bool,
     /// `/generation` answers with the number of times the configuration was loaded.
     pub has_generation: bool,
     /// The listeners of one process, where filters are measured; the first is where it is asked whether it is ready.
@@ -37,6 +39,7 @@ impl Setup {
         let others = [
             is_on(self.has_log, "log"),
             is_on(self.has_metrics, "metrics"),
+            is_on(self.has_streams, "streams"),
             is_on(self.has_generation, "reload"),
             is_on(!self.listeners.is_empty(), "filters"),
             self.tongue,
@@ -54,6 +57,7 @@ impl Setup {
             (self.routes > 0, "routes"),
             (self.has_log, "log"),
             (self.has_metrics, "metrics"),
+            (self.has_streams, "streams"),
             (self.has_generation, "generation"),
         ];
         flags.into_iter().filter_map(|(is_on, flag)| is_on.then_some(flag)).chain(self.tongue)

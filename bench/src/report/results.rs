@@ -236,8 +236,18 @@ pub const BARE_RPS: &str = "bare_rps";
 /// The larger share of the machine that others took in one of the windows of a pair.
 pub const FOREIGN: &str = "foreign_share";
 const FIELDS: &[&str] = &["rps", "cpu_us", "user_us", "sys_us", "p50_us", "p99_us"];
-const COMPARED: &[&str] =
-    &["cpu_us", "rps", "p50_us", "p99_us", "connection_bytes", "start_ms", "reload_ms", "reload_cpu_ms"];
+const COMPARED: &[&str] = &[
+    "cpu_us",
+    "rps",
+    "p50_us",
+    "p99_us",
+    "cpu_s_per_gb",
+    "gb_per_s",
+    "connection_bytes",
+    "start_ms",
+    "reload_ms",
+    "reload_cpu_ms",
+];
 
 #[cfg(test)]
 mod tests {

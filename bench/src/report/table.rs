@@ -24,6 +24,9 @@ pub fn markdown(results: &Results) -> String {
     section(&mut out, results, "Requests a second at saturation", "rps", &rps);
     let latency = |row: &Row| Some(format!("{} / {}", short(row.p50_us?), short(row.p99_us?)));
     section(&mut out, results, "Latency at a fixed rate, µs (p50 / p99; ratios of p99)", "p99_us", &latency);
+    let bulk =
+        |row: &Row| Some(format!("{:.3} ({:.2})", other(row, "cpu_s_per_gb")?, other(row, "gb_per_s")?));
+    section(&mut out, results, "CPU seconds a GB that is passed on (GB a second)", "cpu_s_per_gb", &bulk);
     let memory = |row: &Row| {
         let (bytes, base) = (other(row, "connection_bytes")?, other(row, "base_bytes")?);
         let cpu = other(row, "idle_cpu_us_per_s")? / 1e4;

@@ -11,6 +11,7 @@ mod reload;
 mod semantics;
 mod session;
 mod start;
+mod streams;
 mod traffic;
 mod whole;
 mod window;

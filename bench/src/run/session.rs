@@ -6,6 +6,7 @@ use super::origin::OriginProcess;
 use super::progress::Progress;
 use crate::measure::elf;
 use crate::measure::machine::Machine;
+use crate::origin::echo;
 use crate::peers::{Instance, Ports, Setup, Site, Target, version};
 use crate::report::results::{FOREIGN, Method, Results, Row, Samples, TargetFacts};
 use crate::settings::{GeneratorKind, Settings};
@@ -41,6 +42,7 @@ impl Session {
             templates: settings.folder.join("peers"),
             work,
             origin: origin.address,
+            far_end: echo::start()?,
             files_max,
             workers: settings.workers,
             ports: Ports::new(std::process::id()),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use eddy_http::FieldEdits;
 
 use crate::config::{RuleFilterConfig, SitesAt};
+use crate::upgrade::Upgrades;
 
 /// What a rule does with a request.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +29,8 @@ pub struct Action {
     pub filters: Vec<RuleFilterConfig>,
     /// Where copies of its requests go.
     pub mirrors: Vec<Mirror>,
+    /// What connections may become.
+    pub upgrades: Upgrades,
 }
 
 /// Where copies of requests go, whose answers nobody waits for.
@@ -54,6 +57,7 @@ impl Action {
             retry: RetryConfig::default(),
             filters: Vec::new(),
             mirrors: Vec::new(),
+            upgrades: Upgrades::default(),
         }
     }
 }

@@ -317,8 +317,12 @@ pub struct HttpTimeouts {
     pub body_rate_min: u32,
     /// How long a body may be slower than `body_rate_min`. Default 10 s.
     pub body_grace: Duration,
-    /// Longest time of a whole exchange; `None` for no limit. Default none.
+    /// Longest time of a whole exchange, or until a tunnel opens; `None` for no limit. Default none.
     pub exchange: Option<Duration>,
+    /// Longest silence on both ways of a tunnel. Default 10 min.
+    pub tunnel: Duration,
+    /// Longest time that a tunnel goes on under a configuration that was replaced. Default 1 h.
+    pub tunnel_reload: Duration,
 }
 
 /// What the upstream is told of the client.
@@ -502,6 +506,8 @@ impl Default for HttpTimeouts {
             body_rate_min: 1024,
             body_grace: Duration::from_secs(10),
             exchange: None,
+            tunnel: Duration::from_secs(600),
+            tunnel_reload: Duration::from_secs(3600),
         }
     }
 }

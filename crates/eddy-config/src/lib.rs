@@ -19,6 +19,7 @@ mod read;
 mod reference;
 mod spec;
 mod tls;
+mod upgrade;
 mod value;
 mod yaml;
 
@@ -32,6 +33,7 @@ pub use forward::{Forward, Forwarding, ProxyProtocolConfig, ProxyVersion};
 pub use problem::{Colour, Problem, Severity, SourceText, render, to_json};
 pub use reference::{reference_page, schema};
 pub use tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
+pub use upgrade::{Connect, Protocols, Upgrades, WEBSOCKET};
 
 /// Whether a text is a manifest of Kubernetes: an object with `apiVersion` and `kind`, or several.
 pub fn is_manifest(source: &SourceText) -> bool {

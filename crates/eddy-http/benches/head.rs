@@ -79,6 +79,7 @@ fn bench_request(bytes: &[u8], limits: &HeadLimits) {
         },
         via: Some("eddy"),
         request_id: Some(RequestId { name: "x-request-id", value: "0123456789abcdef", replace: true }),
+        upgrade: None,
     };
     show("write", || {
         out.clear();
@@ -116,6 +117,7 @@ fn bench_response(limits: &HeadLimits) {
         via: None,
         date: b"Sun, 06 Nov 1994 08:49:37 GMT",
         request_id: None,
+        switched: None,
     };
     let mut out = Vec::with_capacity(4096);
     show("write", || {

@@ -3,8 +3,10 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::head::{HeadFault, HeadLimits, RequestBody, RequestHead, ResponseBody, ResponseHead, Strictness};
-use crate::method::{Method, Version};
+use crate::head::{
+    Asked, HeadFault, HeadLimits, RequestBody, RequestHead, ResponseBody, ResponseHead, Strictness,
+};
+use crate::method::Version;
 
 /// Reads heads that are about to be sent with the same strict parser that reads those that come in.
 ///
@@ -31,6 +33,8 @@ pub enum EgressFault {
     Status,
     /// Its body would end elsewhere.
     Body,
+    /// It offers to switch protocols, or does not, against what was meant.
+    Switch,
 }
 
 impl Egress {
@@ -39,7 +43,7 @@ impl Egress {
         Self::default()
     }
 
-    /// Checks that `written` is exactly one request head and reads as meant.
+    /// Checks that `written` is exactly one request head and reads as meant: one that offers no switch of protocols.
     ///
     /// # Errors
     /// The first difference found; the head must not be sent.
@@ -65,10 +69,31 @@ impl Egress {
             return Err(EgressFault::Version);
         }
         let is_same = head.body == body || (head.body.is_empty() && body.is_empty());
-        if is_same { Ok(()) } else { Err(EgressFault::Body) }
+        if !is_same {
+            return Err(EgressFault::Body);
+        }
+        if head.has_upgrade { Err(EgressFault::Switch) } else { Ok(()) }
     }
 
-    /// Checks that `written` is exactly one response head and reads as meant by a client that sent this method.
+    /// As [`Self::check_request`], of one that offers to switch to `protocol` and to no other.
+    ///
+    /// # Errors
+    /// The first difference found; the head must not be sent.
+    pub fn check_upgrade(
+        &mut self,
+        written: &[u8],
+        method: &[u8],
+        target: &[u8],
+        protocol: &[u8],
+    ) -> Result<(), EgressFault> {
+        match self.check_request(written, method, target, RequestBody::None) {
+            Err(EgressFault::Switch) if self.request.upgrades(written).eq([protocol]) => Ok(()),
+            Err(fault) => Err(fault),
+            Ok(()) => Err(EgressFault::Switch),
+        }
+    }
+
+    /// Checks that `written` is exactly one response head and reads as meant by a client that has asked so.
     ///
     /// `body` is what is going to be sent: [`ResponseBody::None`] in answer to `HEAD`.
     ///
@@ -82,9 +107,9 @@ impl Egress {
         written: &[u8],
         status: u16,
         body: ResponseBody,
-        request_method: Method,
+        asked: impl Into<Asked>,
     ) -> Result<(), EgressFault> {
-        self.response.parse(written, &LIMITS, request_method).map_err(EgressFault::Head)?;
+        self.response.parse(written, &LIMITS, asked).map_err(EgressFault::Head)?;
         if self.response.status != status {
             return Err(EgressFault::Status);
         }
@@ -103,6 +128,7 @@ impl EgressFault {
             Self::Version => "egress_version",
             Self::Status => "egress_status",
             Self::Body => "egress_body",
+            Self::Switch => "egress_switch",
         }
     }
 }
@@ -117,7 +143,7 @@ impl Error for EgressFault {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Head(fault) => Some(fault),
-            Self::Method | Self::Target | Self::Version | Self::Status | Self::Body => None,
+            Self::Method | Self::Target | Self::Version | Self::Status | Self::Body | Self::Switch => None,
         }
     }
 }

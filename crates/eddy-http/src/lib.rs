@@ -2,7 +2,8 @@
 //!
 //! A head is scanned for its end ([`HeadScanner`]), parsed in place ([`RequestHead`], [`ResponseHead`]), written
 //! towards the next hop ([`write_request_head`], [`write_response_head`]) and read once more before it is sent
-//! ([`Egress`]). A chunked body is taken apart by [`ChunkDecoder`].
+//! ([`Egress`]). A chunked body is taken apart by [`ChunkDecoder`]. What a connection may become by an upgrade or
+//! `CONNECT` is read with the heads; the bytes behind that are nobody's here.
 //!
 //! Both sides are read strictly: what two readers could take for two different messages is refused, not mended.
 
@@ -21,6 +22,7 @@ mod method;
 mod octet;
 mod span;
 mod status;
+mod websocket;
 mod write;
 
 pub use chunk::{
@@ -32,7 +34,7 @@ pub use edits::{EDIT_BYTES_MAX, EDITS_MAX, EditFault, FieldEdits};
 pub use egress::{Egress, EgressFault};
 pub use field::{Field, FieldId, FieldRef, Fields};
 pub use head::{
-    FieldsEditor, HEAD_BYTES_EDITED_MAX, HeadFault, HeadLimits, HeadScanner, RequestBody, RequestHead,
+    Asked, FieldsEditor, HEAD_BYTES_EDITED_MAX, HeadFault, HeadLimits, HeadScanner, RequestBody, RequestHead,
     ResponseBody, ResponseHead, TargetForm,
 };
 pub use http2::{
@@ -42,7 +44,10 @@ pub use http2::{
 pub use method::{METHOD_BYTES_MAX, Method, Version};
 pub use span::Span;
 pub use status::status_reason;
+pub use websocket::{
+    WEBSOCKET_ACCEPT_BYTES, WEBSOCKET_KEY_BYTES, is_websocket_key, websocket_accept, websocket_key,
+};
 pub use write::{
-    CONTINUE, ForwardedClient, ForwardedPolicy, LocalReply, RequestId, RequestWrite, ResponseWrite,
+    CONTINUE, ForwardedClient, ForwardedPolicy, LocalReply, RequestId, RequestWrite, ResponseWrite, Switched,
     write_interim_head, write_local_head, write_request_head, write_response_head,
 };

@@ -97,6 +97,7 @@ impl Parts {
             },
             via: Some("eddy"),
             request_id: Some(RequestId { name: "x-my-id", value: "1", replace: false }),
+            upgrade: None,
         };
         write_request_head(&mut self.out, &write);
         self.egress.check_request(&self.out, b"POST", target, self.request.body).unwrap();
@@ -115,6 +116,7 @@ impl Parts {
             via: Some("eddy"),
             date: b"now",
             request_id: None,
+            switched: None,
         };
         write_response_head(&mut self.out, &write);
         self.egress.check_response(&self.out, 200, self.response.body, Method::Post).unwrap();

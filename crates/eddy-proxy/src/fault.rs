@@ -89,6 +89,10 @@ pub enum Fault {
     FilterReply,
     /// The rule closes the connection without an answer.
     RuleClose,
+    /// Nobody has said anything through a tunnel for too long.
+    TunnelIdle,
+    /// A tunnel has outlived its configuration for too long.
+    TunnelReload,
 }
 
 /// Whose doing a fault is.
@@ -140,7 +144,9 @@ impl Fault {
             | Self::FilterReset
             | Self::FilterBody
             | Self::FilterReply
-            | Self::RuleClose => Side::Gateway,
+            | Self::RuleClose
+            | Self::TunnelIdle
+            | Self::TunnelReload => Side::Gateway,
             Self::NoEndpoint
             | Self::ConnectFailed
             | Self::ConnectTimeout
@@ -209,7 +215,9 @@ impl Fault {
             | Self::FilterReset
             | Self::FilterBody
             | Self::FilterReply
-            | Self::RuleClose => RetryClass::Never,
+            | Self::RuleClose
+            | Self::TunnelIdle
+            | Self::TunnelReload => RetryClass::Never,
         }
     }
 
@@ -260,13 +268,14 @@ impl Fault {
             | Self::ResponseCut
             | Self::InterimFlood
             | Self::FilterBody => 502,
-            Self::Overload | Self::NoEndpoint | Self::LinksExhausted => 503,
+            Self::Overload | Self::NoEndpoint | Self::LinksExhausted | Self::TunnelReload => 503,
             Self::ExchangeTimeout
             | Self::ConnectTimeout
             | Self::FirstByteTimeout
             | Self::AttemptTimeout
             | Self::UpstreamIdle
-            | Self::FilterTimeout => 504,
+            | Self::FilterTimeout
+            | Self::TunnelIdle => 504,
             Self::RetryStatus(status) | Self::Intercepted(status) => status,
         }
     }
@@ -367,6 +376,8 @@ label_kinds! {
     FilterBody: "filter_body",
     FilterReply: "filter_reply",
     RuleClose: "rule_close",
+    TunnelIdle: "tunnel_idle",
+    TunnelReload: "tunnel_reload",
 }
 
 impl Fault {

@@ -10,6 +10,7 @@ use crate::config::{Action, ActionKind, Redirect, Respond, RetryConfig, RuleFilt
 use crate::problem::{Place, Report};
 use crate::read::{Apart, At};
 use crate::spec::{RedirectSpec, RespondSpec, RetrySpec, RuleSpec, WeightedSpec};
+use crate::upgrade::{Protocols, Upgrades};
 use crate::value::{HostAndPort, PathText};
 
 /// What a rule does, and how it changes the path.
@@ -32,6 +33,7 @@ pub(super) fn check_action(
     let request_edits = check_edits(spec.request_headers.take(), report);
     let response_edits = check_edits(spec.response_headers.take(), report);
     let retry = check_retry(spec.retry.take());
+    let upgrades = check_upgrades(&spec, report);
     let rewrite = match (&spec.rewrite, &spec.redirect) {
         (Some(At { value: Apart(rewrite), .. }), _) => {
             path_rewrite(rewrite.path.as_ref(), rewrite.prefix.as_ref())
@@ -50,6 +52,7 @@ pub(super) fn check_action(
         timeout: spec.timeout.map(|timeout| timeout.value.0),
         retry,
         filters,
+        upgrades,
         ..Action::new(kind)
     };
     let (rewrite, rewrite_place) = rewrite.unzip();
@@ -68,6 +71,8 @@ fn note_useless_keys(spec: &RuleSpec, report: &mut Report) {
         ("request_headers", spec.request_headers.as_ref().map(|at| at.place)),
         ("timeout", spec.timeout.map(|at| at.place)),
         ("retry", spec.retry.as_ref().map(|at| at.place)),
+        ("upgrades", spec.upgrades.as_ref().map(|at| at.place)),
+        ("connect", spec.connect.map(|at| at.place)),
     ];
     for (key, place) in useless {
         let Some(place) = place else { continue };
@@ -151,6 +156,25 @@ fn check_redirect(Apart(spec): &Apart<RedirectSpec>) -> Redirect {
 fn path_rewrite(path: Option<&At<PathText>>, prefix: Option<&At<PathText>>) -> Option<(PathRewrite, Place)> {
     let full = path.map(|path| (PathRewrite::Full(path.value.0.clone()), path.place));
     full.or_else(|| prefix.map(|prefix| (PathRewrite::Prefix(prefix.value.0.clone()), prefix.place)))
+}
+
+fn check_upgrades(spec: &RuleSpec, report: &mut Report) -> Upgrades {
+    let mut upgrades = Upgrades::default();
+    if let Some(names) = &spec.upgrades {
+        let mut protocols: Vec<Box<str>> = Vec::with_capacity(names.value.len());
+        for At { value: name, place } in &names.value {
+            if protocols.contains(&name.0) {
+                report.error(*place, format!("`{}` stands in this list already", name.0));
+            } else {
+                protocols.push(name.0.clone());
+            }
+        }
+        upgrades.protocols = Protocols::These(protocols);
+    }
+    if let Some(connect) = spec.connect {
+        upgrades.connect = connect.value.0;
+    }
+    upgrades
 }
 
 fn check_retry(spec: Option<At<Apart<RetrySpec>>>) -> RetryConfig {

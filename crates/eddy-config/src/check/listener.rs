@@ -222,6 +222,8 @@ fn check_timeouts(spec: Option<&At<TimeoutsSpec>>, is_public: bool, report: &mut
                 .hint("keep the default, or set `timeouts.exchange`");
         }
     }
+    set_time(&mut timeouts.tunnel, spec.tunnel);
+    set_time(&mut timeouts.tunnel_reload, spec.tunnel_reload);
     timeouts.exchange = spec.exchange.map(|exchange| exchange.value.0);
     timeouts
 }

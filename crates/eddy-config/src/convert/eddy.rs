@@ -11,6 +11,7 @@ use super::tls::{listener_tls_value, unsaid_of_listener_tls};
 use super::whole::{Loss, Plain, PlainRule};
 use super::yaml::block;
 use crate::config::{Action, ActionKind, RetryConfig};
+use crate::upgrade::{Connect, Protocols, Upgrades};
 
 /// Writes listeners, tables and the clusters that they use.
 pub(super) fn write(plain: &Plain<'_>, losses: &mut Vec<Loss>) -> String {
@@ -196,6 +197,33 @@ impl Writer<'_> {
                 retry["statuses"] = sayable.into();
             }
             own.insert("retry".to_owned(), retry);
+        }
+        self.upgrades(rule, &action.upgrades, own);
+    }
+
+    fn upgrades(&mut self, rule: &Rule, upgrades: &Upgrades, own: &mut Map<String, Value>) {
+        match &upgrades.protocols {
+            protocols if *protocols == Upgrades::default().protocols => {}
+            Protocols::These(names) => {
+                let names: Vec<Value> = names.iter().map(|name| name.to_string().into()).collect();
+                own.insert("upgrades".to_owned(), names.into());
+            }
+            Protocols::Any => self.lose(rule, "upgrades to protocols other than WebSocket are left out"),
+        }
+        let has_tunnels = *upgrades != Upgrades { idle_timeout: upgrades.idle_timeout, ..Upgrades::none() };
+        if has_tunnels && upgrades.idle_timeout.is_some() {
+            self.lose(
+                rule,
+                "the longest silence of its tunnels is left out: `timeouts.tunnel` of the listener holds",
+            );
+        }
+        let connect = match upgrades.connect {
+            Connect::Refuse => None,
+            Connect::Pass => Some("pass"),
+            Connect::Open => Some("open"),
+        };
+        if let Some(connect) = connect {
+            own.insert("connect".to_owned(), connect.into());
         }
     }
 }

@@ -119,8 +119,13 @@ mapping! {
         optional body_rate: Size<0, 1_073_741_824>, default "1KiB", example "4KiB";
         /// How long a body may be slower than `body_rate`.
         optional body_grace: Time<0, 3_600_000>, default "10s", example "5s";
-        /// Longest time of a whole exchange. A rule's `timeout` goes before it. Beyond it the answer is 504.
+        /// Longest time of a whole exchange. A rule's `timeout` goes before it. Beyond it the answer is 504. Of a tunnel it
+        /// is the time until it opens.
         optional exchange: Time<1, 86_400_000>, otherwise "there is no limit", example "1m";
+        /// Longest silence on both ways of a tunnel: a WebSocket, `CONNECT`. Beyond it the tunnel is closed.
+        optional tunnel: Time<10, 86_400_000>, default "10m", example "1h";
+        /// Longest time that a tunnel goes on after a reload, under the configuration that it began with.
+        optional tunnel_reload: Time<0, 604_800_000>, default "1h", example "5m";
     }
 }
 

@@ -6,8 +6,8 @@ use super::RuleFilterSpec;
 use crate::config::ListenAddress;
 use crate::read::{Apart, At, Either, Named, OneOrMany};
 use crate::value::{
-    ContentType, DialectName, FieldName, FilePath, HostAndPort, MethodName, Name, Number, ParameterName,
-    PathText, Rank, RedirectStatus, Scheme, Text, Time,
+    ConnectName, ContentType, DialectName, FieldName, FilePath, HostAndPort, MethodName, Name, Number,
+    ParameterName, PathText, Rank, RedirectStatus, Scheme, Text, Time, UpgradeName,
 };
 
 /// Longest text that a condition compares with.
@@ -57,6 +57,11 @@ mapping! {
         optional timeout: Time<1, 86_400_000>, otherwise "the listener's `timeouts.exchange`", example "5s";
         /// When a request is tried again at another endpoint.
         optional retry: Apart<RetrySpec>, otherwise "its defaults", example "{attempts: 2, statuses: [503]}";
+        /// The protocols that a client may switch to where the endpoint agrees, as in `Upgrade: websocket`. Requests to
+        /// switch to others are passed on as requests. What is said then is passed on as it is: filters don't see it.
+        optional upgrades: Vec<At<UpgradeName>>, default "[websocket]", example "[websocket, spdy/3.1]";
+        /// What becomes of `CONNECT`, by which clients ask for a tunnel.
+        optional connect: ConnectName, default "refuse", example "open";
         /// What this rule says of filters of the listener, by name.
         optional filters: Apart<Named<Name, RuleFilterSpec>>, otherwise "they are as configured", example "{auth: {disabled: true}}";
         group One of cluster clusters respond redirect;

@@ -10,6 +10,7 @@ mod kubernetes;
 mod number;
 mod size;
 mod text;
+mod upgrade;
 mod wasm;
 
 pub(crate) use address::{AdminAddress, Endpoint};
@@ -29,4 +30,5 @@ pub(crate) use size::Size;
 pub(crate) use text::{
     ContentType, FieldName, MethodName, Name, ParameterName, PathText, Pseudonym, Text, TimeZoneName,
 };
+pub(crate) use upgrade::{ConnectName, UpgradeName};
 pub(crate) use wasm::{IsolationName, VariableName};

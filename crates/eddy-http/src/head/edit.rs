@@ -270,6 +270,7 @@ mod tests {
             },
             via: None,
             request_id: None,
+            upgrade: None,
         };
         write_request_head(&mut out, &request);
         shown(&out)

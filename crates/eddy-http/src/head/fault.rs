@@ -64,14 +64,18 @@ pub enum HeadFault {
     TooManyOptions,
     /// An expectation other than `100-continue` (RFC 9110 §10.1.1).
     UnknownExpectation,
-    /// `CONNECT`, which eddy does not implement (RFC 9110 §9.1, §9.3.6).
+    /// `CONNECT`, of HTTP/2 the extended one too, where no rule takes it (RFC 9110 §9.3.6, RFC 8441).
     ConnectRefused,
     /// `TRACE` with a body (RFC 9110 §9.3.8).
     TraceWithBody,
     /// A status line that is malformed (RFC 9112 §4).
     BadStatusLine,
-    /// A switch of protocols that eddy did not ask for (RFC 9110 §15.2.2).
+    /// A switch of protocols that was not asked for, or to another one (RFC 9110 §15.2.2).
     UnaskedSwitch,
+    /// A switch of protocols that does not say which, or announces a body (RFC 9110 §7.8).
+    BadSwitch,
+    /// Success in answer to a request for a tunnel, without there being one (RFC 9110 §9.3.6).
+    NoTunnel,
 }
 
 impl HeadFault {
@@ -108,7 +112,9 @@ impl HeadFault {
             | Self::TooManyOptions
             | Self::TraceWithBody
             | Self::BadStatusLine
-            | Self::UnaskedSwitch => 400,
+            | Self::UnaskedSwitch
+            | Self::BadSwitch
+            | Self::NoTunnel => 400,
         }
     }
 
@@ -146,6 +152,8 @@ impl HeadFault {
             Self::TraceWithBody => "trace_with_body",
             Self::BadStatusLine => "bad_status_line",
             Self::UnaskedSwitch => "unasked_switch",
+            Self::BadSwitch => "bad_switch",
+            Self::NoTunnel => "no_tunnel",
         }
     }
 }

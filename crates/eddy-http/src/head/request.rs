@@ -79,6 +79,22 @@ impl RequestHead {
         self.method_span.of(bytes)
     }
 
+    /// The protocols that the client offers to switch to, in its order: none where the request has a body, which would
+    /// have to come first, or where the version knows no switching. `bytes` are those that were parsed.
+    ///
+    /// # Spec
+    /// [RFC 9110 §7.8](https://www.rfc-editor.org/rfc/rfc9110#section-7.8)
+    pub fn upgrades<'a>(&'a self, bytes: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+        let may_switch = self.has_upgrade && self.version != Version::Http10 && self.body.is_empty();
+        let offered = self.fields(bytes).all(FieldId::Upgrade).flat_map(list);
+        offered.filter(move |_| may_switch)
+    }
+
+    /// Whether success would make a tunnel of what the request came by: `CONNECT`, of HTTP/2 the extended one too.
+    pub fn wants_tunnel(&self) -> bool {
+        self.method == Method::Connect || (self.version == Version::Http2 && self.has_upgrade)
+    }
+
     /// The target in origin form (or `*`), as it is sent to an origin; `bytes` are those that were parsed.
     ///
     /// # Cost
@@ -135,7 +151,8 @@ impl RequestHead {
     }
 
     /// Reads the head that came in frames of HTTP/2, as [`crate::Http2`] lays it out. The frames tell where the body ends:
-    /// where a body follows and no length was announced, it is [`RequestBody::Chunked`] to whoever it goes on to.
+    /// where a body follows and no length was announced, it is [`RequestBody::Chunked`] to whoever it goes on to. What
+    /// follows a request for a tunnel is no body.
     ///
     /// # Errors
     /// Any [`HeadFault`]; the connection serves other requests all the same.
@@ -202,9 +219,7 @@ impl RequestHead {
         self.check_authority(bytes, seen, &target, strictness)?;
         self.check_body(bytes, seen)?;
         self.check_connection(bytes, seen)?;
-        if self.method == Method::Connect {
-            return Err(HeadFault::ConnectRefused);
-        }
+        self.check_connect()?;
         Ok(end)
     }
 
@@ -292,6 +307,20 @@ impl RequestHead {
                 return Err(HeadFault::UnknownExpectation);
             }
             self.expects_continue = self.version == Version::Http11 && !self.body.is_empty();
+        }
+        Ok(())
+    }
+
+    /// A tunnel leads to a port that is named, and what follows its request is no body (RFC 9110 §9.3.6).
+    fn check_connect(&self) -> Result<(), HeadFault> {
+        if self.method != Method::Connect {
+            return Ok(());
+        }
+        if self.authority == self.host {
+            return Err(HeadFault::BadTarget);
+        }
+        if self.version == Version::Http10 || self.body != RequestBody::None {
+            return Err(HeadFault::ConnectRefused);
         }
         Ok(())
     }

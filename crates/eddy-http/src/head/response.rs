@@ -7,6 +7,40 @@ use crate::method::{Method, Version};
 use crate::octet::find_text_end;
 use crate::span::Span;
 
+/// What a response answers, as far as that decides how it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The request's method.
+    pub method: Method,
+    /// Whether the request offers to switch protocols.
+    pub has_upgrade: bool,
+}
+
+impl Asked {
+    /// A request that offers to switch protocols.
+    pub fn upgrade(method: Method) -> Self {
+        Self { method, has_upgrade: true }
+    }
+
+    /// Whether nothing of HTTP follows a response with this status: what comes next belongs to a tunnel.
+    ///
+    /// # Spec
+    /// [RFC 9110 §7.8, §9.3.6](https://www.rfc-editor.org/rfc/rfc9110#section-9.3.6)
+    pub fn is_switched_by(self, status: u16) -> bool {
+        if self.method == Method::Connect {
+            (200..300).contains(&status)
+        } else {
+            self.has_upgrade && status == 101
+        }
+    }
+}
+
+impl From<Method> for Asked {
+    fn from(method: Method) -> Self {
+        Self { method, has_upgrade: false }
+    }
+}
+
 /// The head of a response, parsed; to be used again for the next.
 ///
 /// # Spec
@@ -42,14 +76,14 @@ impl ResponseHead {
 
     /// Whether another response follows for the same request (RFC 9110 §15.2).
     pub fn is_interim(&self) -> bool {
-        (100..200).contains(&self.status)
+        (100..200).contains(&self.status) && self.status != 101
     }
 
     /// Reads exactly one head, from its first byte to its empty line, as the answer to a request with this method.
     ///
     /// # Errors
     /// Any [`HeadFault`]; the client is then answered 502 and the connection closed. A switch of protocols (101)
-    /// is one, for eddy asks for none.
+    /// is one where it was not asked for.
     ///
     /// # Cost
     /// One pass; no allocation once as many fields were seen before.
@@ -57,12 +91,12 @@ impl ResponseHead {
         &mut self,
         bytes: &[u8],
         limits: &HeadLimits,
-        request_method: Method,
+        asked: impl Into<Asked>,
     ) -> Result<(), HeadFault> {
         if bytes.len() > limits.head_bytes_max as usize {
             return Err(HeadFault::HeadTooLarge);
         }
-        let end = self.parse_front(bytes, limits, request_method)?;
+        let end = self.parse_front(bytes, limits, asked.into())?;
         if end == bytes.len() { Ok(()) } else { Err(HeadFault::Excess) }
     }
 
@@ -80,10 +114,10 @@ impl ResponseHead {
         &mut self,
         bytes: &[u8],
         limits: &HeadLimits,
-        request_method: Method,
+        asked: impl Into<Asked>,
     ) -> Result<Option<usize>, HeadFault> {
         let window = bytes.get(..limits.head_bytes_max as usize).unwrap_or(bytes);
-        match self.parse_front(window, limits, request_method) {
+        match self.parse_front(window, limits, asked.into()) {
             Ok(end) => Ok(Some(end)),
             Err(HeadFault::Truncated) if window.len() == bytes.len() => Ok(None),
             Err(HeadFault::Truncated) => Err(HeadFault::HeadTooLarge),
@@ -92,23 +126,24 @@ impl ResponseHead {
     }
 
     /// Reads the head that `bytes` begin with; answers with its length.
-    fn parse_front(
-        &mut self,
-        bytes: &[u8],
-        limits: &HeadLimits,
-        request_method: Method,
-    ) -> Result<usize, HeadFault> {
+    fn parse_front(&mut self, bytes: &[u8], limits: &HeadLimits, asked: Asked) -> Result<usize, HeadFault> {
         let mut fields = std::mem::take(&mut self.fields);
         fields.clear();
         *self = Self { fields, ..Self::default() };
         let lines_start = self.parse_status_line(bytes)?;
         let (seen, end) = parse_lines(bytes, lines_start, &mut self.fields, limits.fields_max.into())?;
-        if self.status == 101 {
+        let is_switched = asked.is_switched_by(self.status);
+        if self.status == 101 && !is_switched {
             return Err(HeadFault::UnaskedSwitch);
         }
         let announced = parse_announced(bytes, &self.fields, seen, self.version)?;
         let options = parse_connection(bytes, &mut self.fields, seen)?;
-        self.body = body(self.status, announced, request_method);
+        let is_bodiless = matches!(announced, Announced::Nothing | Announced::Length(0));
+        let says_what = self.status != 101 || (options.has_upgrade && seen.has(FieldId::Upgrade));
+        if is_switched && !(is_bodiless && says_what) {
+            return Err(HeadFault::BadSwitch);
+        }
+        self.body = if is_switched { ResponseBody::None } else { body(self.status, announced, asked.method) };
         self.content_length = match announced {
             Announced::Length(length) => Some(length),
             Announced::Nothing | Announced::Chunked => None,
@@ -118,8 +153,10 @@ impl ResponseHead {
             Announced::Nothing | Announced::Length(0) => true,
             Announced::Length(_) | Announced::Chunked => self.status >= 200 && self.status != 204,
         };
-        self.keep_alive =
-            options.keeps_alive(self.version) && is_honest && self.body != ResponseBody::UntilClose;
+        self.keep_alive = options.keeps_alive(self.version)
+            && is_honest
+            && !is_switched
+            && self.body != ResponseBody::UntilClose;
         debug_assert!(
             !seen.has(FieldId::TransferEncoding) || self.content_length.is_none(),
             "one framing only"

@@ -30,6 +30,8 @@ pub enum ErrorCode {
     Cancel = 0x8,
     /// The compressed fields cannot be read.
     Compression = 0x9,
+    /// What a tunnel led to has broken off.
+    Connect = 0xa,
     /// The other side asks for too much.
     EnhanceYourCalm = 0xb,
 }

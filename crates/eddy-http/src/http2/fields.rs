@@ -22,6 +22,7 @@ pub(super) struct FieldList {
     authority: Vec<u8>,
     path: Vec<u8>,
     status: Vec<u8>,
+    protocol: Vec<u8>,
     /// The other fields as lines.
     lines: Vec<u8>,
     cookie: Vec<u8>,
@@ -43,7 +44,7 @@ enum Pseudo {
     Scheme = 2,
     Authority = 4,
     Path = 8,
-    /// Of an extended `CONNECT` (RFC 8441), which was not offered.
+    /// Of an extended `CONNECT` (RFC 8441).
     Protocol = 16,
     Status = 32,
 }
@@ -80,8 +81,8 @@ pub(super) struct Malformed;
 impl FieldList {
     /// Makes ready for another block.
     pub(super) fn clear(&mut self) {
-        let Self { method, scheme, authority, path, status, lines, cookie, .. } = self;
-        for vector in [method, scheme, authority, path, status, lines, cookie] {
+        let Self { method, scheme, authority, path, protocol, status, lines, cookie, .. } = self;
+        for vector in [method, scheme, authority, path, protocol, status, lines, cookie] {
             vector.clear();
             vector.shrink_to(KEPT_BYTES_MAX);
         }
@@ -129,7 +130,7 @@ impl FieldList {
             b":scheme" => (Pseudo::Scheme, &mut self.scheme),
             b":authority" => (Pseudo::Authority, &mut self.authority),
             b":path" => (Pseudo::Path, &mut self.path),
-            b":protocol" => (Pseudo::Protocol, &mut self.scheme),
+            b":protocol" => (Pseudo::Protocol, &mut self.protocol),
             b":status" => (Pseudo::Status, &mut self.status),
             _ => {
                 self.is_malformed = true;
@@ -139,10 +140,8 @@ impl FieldList {
         let bit = pseudo as u8;
         self.is_malformed |= self.has_regular || self.seen & bit != 0;
         self.seen |= bit;
-        if pseudo != Pseudo::Protocol {
-            place.clear();
-            place.extend_from_slice(value);
-        }
+        place.clear();
+        place.extend_from_slice(value);
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "most fields mean nothing to the framing")]
@@ -192,10 +191,13 @@ impl FieldList {
     /// When it breaks the rules of HTTP/2.
     ///
     /// # Spec
-    /// RFC 9113 §8.1.1, §8.3.1, §8.5; §8.2.3 for `Cookie`
+    /// RFC 9113 §8.1.1, §8.3.1, §8.5; §8.2.3 for `Cookie`; RFC 8441 §4
     pub(super) fn write_request(&mut self, is_ended: bool) -> Result<Arrived, Malformed> {
-        let is_connect = self.method == b"CONNECT" && !self.has(Pseudo::Protocol);
-        let is_complete = if is_connect {
+        let is_tunnel = self.method == b"CONNECT";
+        if self.has(Pseudo::Protocol) && !is_tunnel {
+            return Err(Malformed);
+        }
+        let is_complete = if is_tunnel && !self.has(Pseudo::Protocol) {
             self.has(Pseudo::Authority) && !self.has(Pseudo::Scheme) && !self.has(Pseudo::Path)
         } else {
             self.has(Pseudo::Method)
@@ -207,7 +209,8 @@ impl FieldList {
         if self.is_malformed || self.has(Pseudo::Status) || (!is_complete && self.fault.is_none()) {
             return Err(Malformed);
         }
-        if is_ended && self.length.is_some_and(|length| length > 0) {
+        // What goes through a tunnel has no length, and is none of a body's.
+        if self.length.is_some_and(|length| is_tunnel || (is_ended && length > 0)) {
             return Err(Malformed);
         }
         let fault = self.fault.or_else(|| self.find_fault());
@@ -215,22 +218,25 @@ impl FieldList {
         if fault.is_none() {
             self.write_text(&mut text);
         }
-        let head = FramedHead { text, fault, has_body: !is_ended };
+        let head = FramedHead { text, fault, has_body: !is_ended, is_tunnel };
         Ok(Arrived { head, length: self.length })
     }
 
     /// What is wrong with a head that keeps to the rules of HTTP/2.
     fn find_fault(&self) -> Option<HeadFault> {
-        if self.method == b"CONNECT" {
+        if self.has(Pseudo::Protocol) && self.protocol != b"websocket" {
             return Some(HeadFault::ConnectRefused);
         }
+        let has_path = self.has(Pseudo::Path);
         match &self.host {
             None if self.authority.is_empty() => Some(HeadFault::HostMissing),
             // Who reads the one must not find another in the other.
             Some(host) if self.has(Pseudo::Authority) && !host.eq_ignore_ascii_case(&self.authority) => {
                 Some(HeadFault::BadHost)
             }
-            Some(_) | None if !self.path.starts_with(b"/") && self.path != b"*" => Some(HeadFault::BadTarget),
+            Some(_) | None if has_path && !self.path.starts_with(b"/") && self.path != b"*" => {
+                Some(HeadFault::BadTarget)
+            }
             Some(_) | None => None,
         }
     }
@@ -241,12 +247,19 @@ impl FieldList {
             Some(_) | None => &self.authority,
         };
         text.reserve(
-            self.method.len() + self.path.len() + authority.len() + self.lines.len() + self.cookie.len() + 40,
+            self.method.len() + self.path.len() + authority.len() + self.lines.len() + self.cookie.len() + 80,
         );
-        for piece in [self.method.as_slice(), b" ", &self.path, b" HTTP/1.1\r\n"] {
+        let is_upgrade = self.has(Pseudo::Protocol);
+        let method: &[u8] = if is_upgrade { b"GET" } else { &self.method };
+        let target = if self.has(Pseudo::Path) { &self.path } else { &self.authority };
+        for piece in [method, b" ", target, b" HTTP/1.1\r\n"] {
             text.extend_from_slice(piece);
         }
         write_field(text, b"host", authority);
+        if is_upgrade {
+            write_field(text, b"connection", b"upgrade");
+            write_field(text, b"upgrade", &self.protocol);
+        }
         text.extend_from_slice(&self.lines);
         if !self.cookie.is_empty() {
             write_field(text, b"cookie", &self.cookie);

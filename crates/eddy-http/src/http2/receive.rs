@@ -263,6 +263,7 @@ impl Http2 {
             self.fields.write_request(is_ended).map_err(|_| Refused::Stream(id, ErrorCode::Protocol))?;
         let mut stream = Stream::new(self.limits.stream_window, self.peer.stream_window);
         stream.is_recv_ended = !arrived.head.has_body;
+        stream.is_tunnel = arrived.head.is_tunnel;
         stream.head = arrived.head;
         stream.owed = arrived.length;
         self.streams.insert(id, stream);
@@ -275,7 +276,10 @@ impl Http2 {
         if stream.is_recv_ended {
             return Err(Refused::Stream(id, ErrorCode::StreamClosed));
         }
-        let is_right = is_ended && self.fields.write_trailers(&mut stream.trailers).is_ok() && stream.end();
+        let is_right = is_ended
+            && !stream.is_tunnel
+            && self.fields.write_trailers(&mut stream.trailers).is_ok()
+            && stream.end();
         if !is_right {
             return Err(Refused::Stream(id, ErrorCode::Protocol));
         }

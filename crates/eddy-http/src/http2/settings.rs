@@ -11,6 +11,8 @@ const MAX_CONCURRENT_STREAMS: u16 = 0x3;
 const INITIAL_WINDOW_SIZE: u16 = 0x4;
 const MAX_FRAME_SIZE: u16 = 0x5;
 const MAX_HEADER_LIST_SIZE: u16 = 0x6;
+/// Extended `CONNECT` (RFC 8441 §3).
+const ENABLE_CONNECT_PROTOCOL: u16 = 0x8;
 /// How many streams a peer takes at once that has not said it (RFC 9113 §6.5.2 would have it take at least so many).
 const STREAMS_UNTOLD: u32 = 100;
 /// Longest frame that any side may ask for.
@@ -78,8 +80,9 @@ pub(super) fn write_own(out: &mut Vec<u8>, limits: &Http2Limits, role: Role) {
         },
         (INITIAL_WINDOW_SIZE, limits.stream_window),
         (MAX_HEADER_LIST_SIZE, limits.head.head_bytes_max),
+        (ENABLE_CONNECT_PROTOCOL, 1),
     ];
-    let mut payload = Vec::with_capacity(18);
+    let mut payload = Vec::with_capacity(6 * settings.len());
     for (id, value) in settings {
         payload.extend_from_slice(&id.to_be_bytes());
         payload.extend_from_slice(&value.to_be_bytes());

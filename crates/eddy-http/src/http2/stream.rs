@@ -10,8 +10,10 @@ pub struct FramedHead {
     pub text: Vec<u8>,
     /// Why it is not to be read.
     pub fault: Option<HeadFault>,
-    /// Whether a body or trailers follow.
+    /// Whether a body or trailers follow, or what is for a tunnel.
     pub has_body: bool,
+    /// Whether it asks for a tunnel: `CONNECT`, or an extended one, which reads as an upgrade of HTTP/1.1 without its key.
+    pub is_tunnel: bool,
 }
 
 /// What reading a body brought.
@@ -78,6 +80,8 @@ pub(super) struct Stream {
     pub(super) trailers: Vec<u8>,
     /// Whether the peer has ended its side.
     pub(super) is_recv_ended: bool,
+    /// Whether it is for a tunnel, which has no trailers.
+    pub(super) is_tunnel: bool,
     /// By whom the stream was reset, if it was: nothing comes or goes any more.
     pub(super) reset: Option<Side>,
     /// What became of our request, if it was lost.
@@ -105,6 +109,7 @@ impl Stream {
     pub(super) fn new(recv_window: u32, send_window: u32) -> Self {
         Self {
             head: FramedHead::default(),
+            is_tunnel: false,
             body: Vec::new(),
             body_start: 0,
             head_bytes: 0,

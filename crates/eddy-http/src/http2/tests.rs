@@ -158,6 +158,10 @@ fn heads_that_break_the_rules_are_reset() {
         GET[..1].to_vec(),
         vec![GET[0], GET[1], (":path", ""), GET[3]],
         vec![(":method", "CONNECT"), (":path", "/"), (":authority", "x")],
+        vec![(":method", "CONNECT"), (":authority", "x:1"), ("content-length", "0")],
+        with(&[(":protocol", "websocket")]),
+        vec![(":method", "CONNECT"), (":protocol", "websocket"), GET[3]],
+        vec![(":method", "CONNECT"), (":protocol", "websocket"), GET[1], GET[2], GET[3], ("upgrade", "x")],
     ];
     for (index, fields) in broken.iter().enumerate() {
         let mut client = client();
@@ -176,14 +180,39 @@ fn heads_that_are_not_taken_are_answered() {
         (GET[..3].to_vec(), HeadFault::HostMissing),
         (vec![GET[0], GET[1], (":path", "a"), GET[3]], HeadFault::BadTarget),
         (with(&many), HeadFault::TooManyFields),
-        (vec![(":method", "CONNECT"), (":authority", "x:1")], HeadFault::ConnectRefused),
         (
-            vec![(":method", "CONNECT"), (":protocol", "websocket"), GET[1], GET[2], GET[3]],
+            vec![(":method", "CONNECT"), (":protocol", "connect-udp"), GET[1], GET[2], GET[3]],
             HeadFault::ConnectRefused,
         ),
     ] {
         let head = client().asks(1, ENDS, &fields).unwrap();
         assert_eq!(head.fault, Some(fault), "{fields:?}");
+    }
+}
+
+#[test]
+fn a_request_for_a_tunnel_reads_as_one_of_http1() {
+    let websocket = [(":method", "CONNECT"), (":protocol", "websocket"), GET[1], GET[2], GET[3], ("a", "b")];
+    let connect = [(":method", "CONNECT"), (":authority", "x.example:1")];
+    let as_upgrade =
+        "GET /a?b HTTP/1.1\r\nhost: x.example\r\nconnection: upgrade\r\nupgrade: websocket\r\na: b\r\n\r\n";
+    let as_connect = "CONNECT x.example:1 HTTP/1.1\r\nhost: x.example:1\r\n\r\n";
+    for (fields, text) in [(websocket.as_slice(), as_upgrade), (connect.as_slice(), as_connect)] {
+        let mut client = client();
+        let head = client.asks(1, OPEN, fields).unwrap();
+        assert_eq!((str::from_utf8(&head.text), head.fault), (Ok(text), None));
+        assert!(head.has_body && head.is_tunnel);
+        let mut read = crate::RequestHead::new();
+        read.parse_framed(&head.text, &HeadLimits::default(), head.has_body && !head.is_tunnel).unwrap();
+        assert!(read.wants_tunnel() && read.body.is_empty());
+        let is_upgrade = read.method == crate::Method::Get;
+        assert!(read.upgrades(&head.text).eq(is_upgrade.then_some(b"websocket".as_slice())));
+        // What follows goes through the tunnel, and trailers are nobody's.
+        client.says(&frame(frame::DATA, 0, 1, b"hello")).unwrap();
+        let mut room = [0; 9];
+        assert_eq!(client.server.read(1, &mut room), Ok(Reading::Bytes(5)));
+        client.says(&frame(frame::HEADERS, ENDS, 1, &block(&[("a", "b")]))).unwrap();
+        assert_eq!(client.hears(), ["reset 1 1"]);
     }
 }
 

@@ -9,7 +9,7 @@ mod response;
 pub use forwarded::{ForwardedClient, ForwardedPolicy};
 pub use local::{LocalReply, write_local_head};
 pub use request::{RequestId, RequestWrite, write_request_head};
-pub use response::{CONTINUE, ResponseWrite, write_interim_head, write_response_head};
+pub use response::{CONTINUE, ResponseWrite, Switched, write_interim_head, write_response_head};
 
 #[cfg(test)]
 mod tests;

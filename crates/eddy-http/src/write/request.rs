@@ -28,6 +28,8 @@ pub struct RequestWrite<'a> {
     pub via: Option<&'a str>,
     /// The id given to the request, if any.
     pub request_id: Option<RequestId<'a>>,
+    /// The protocol that the upstream is asked to switch to, if it is; such a request has no body.
+    pub upgrade: Option<&'a [u8]>,
 }
 
 /// The id of a request and the field that carries it.
@@ -44,7 +46,7 @@ pub struct RequestId<'a> {
 /// Writes the head of a request towards the upstream, always as HTTP/1.1.
 ///
 /// Framing and `Host` are written anew. Left out are: fields that end at this hop and those that `Connection`
-/// nominates, `Expect` (eddy answers it itself), `Upgrade`, spellings that could pass for a field that eddy knows,
+/// nominates, `Expect` (eddy answers it itself), `Upgrade` but for the protocol that is asked for, spellings that could pass for a field that eddy knows,
 /// and what a peer that is not trusted says in forwarding fields.
 ///
 /// # Cost
@@ -123,8 +125,16 @@ fn write_framing(out: &mut Vec<u8>, request: &RequestWrite<'_>) {
         RequestBody::Length(length) => write_number_field(out, b"Content-Length", length),
         RequestBody::Chunked => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
     }
-    if request.head.accepts_trailers {
-        out.extend_from_slice(b"TE: trailers\r\nConnection: TE\r\n");
+    match request.upgrade {
+        Some(protocol) => {
+            debug_assert!(request.body.is_empty(), "a body would have to come before the switch");
+            out.extend_from_slice(b"Connection: Upgrade\r\n");
+            write_field(out, b"Upgrade", protocol);
+        }
+        None if request.head.accepts_trailers => {
+            out.extend_from_slice(b"TE: trailers\r\nConnection: TE\r\n");
+        }
+        None => {}
     }
     if let Some(hops) = request.head.max_forwards {
         write_number_field(out, b"Max-Forwards", hops.saturating_sub(1).into());

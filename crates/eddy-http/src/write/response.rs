@@ -28,12 +28,24 @@ pub struct ResponseWrite<'a> {
     pub date: &'a [u8],
     /// The id of the request, if the client is told of it.
     pub request_id: Option<RequestId<'a>>,
+    /// What the connection becomes with this response, if it becomes something else.
+    pub switched: Option<Switched<'a>>,
+}
+
+/// What a connection becomes behind a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switched<'a> {
+    /// A tunnel, as `CONNECT` asked for.
+    Tunnel,
+    /// Whatever this protocol makes of it.
+    To(&'a [u8]),
 }
 
 /// Writes the head of a final response towards the client.
 ///
 /// Framing and `Connection` are written anew; fields that end at this hop and those that `Connection` nominates are
-/// left out. The connection is announced closed where the body ends with it, whatever `keep_alive` says.
+/// left out. The connection is announced closed where the body ends with it, whatever `keep_alive` says. A switch of
+/// protocols is success to a client of HTTP/2, which asked for it by an extended `CONNECT` (RFC 8441).
 ///
 /// # Cost
 /// Appends to `out`; copies each kept line once. Allocates only where `out` must grow.
@@ -48,7 +60,13 @@ pub fn write_response_head(out: &mut Vec<u8>, response: &ResponseWrite<'_>) {
         "an HTTP/1.0 client knows no chunks"
     );
     out.reserve(response.bytes.len() + 256);
-    write_status_line(out, head.status, head.reason.of(response.bytes));
+    let is_framed = response.client_version == Version::Http2;
+    if matches!(response.switched, Some(Switched::To(_))) && is_framed {
+        write_status_line(out, 200, b"OK");
+    } else {
+        write_status_line(out, head.status, head.reason.of(response.bytes));
+    }
+    let has_no_key = response.switched.is_some() && is_framed;
     let mut id = response.request_id.map(IdState::new);
     let has_trailers = response.body == ResponseBody::Chunked
         || (response.client_version == Version::Http2 && response.body == ResponseBody::UntilClose);
@@ -56,18 +74,28 @@ pub fn write_response_head(out: &mut Vec<u8>, response: &ResponseWrite<'_>) {
     copy_fields(out, response.bytes, head.places(), |field| {
         has_date |= field.id == FieldId::Date;
         is_kept(field, has_trailers)
+            && !(has_no_key && field.name.of(response.bytes).eq_ignore_ascii_case(b"sec-websocket-accept"))
             && id.as_mut().is_none_or(|id| id.keeps(field, field.name.of(response.bytes)))
             && (response.edits.is_empty() || !response.edits.drops(field.id, field.name.of(response.bytes)))
     });
     if !has_date {
         write_field(out, b"Date", response.date);
     }
-    write_framing(out, response);
-    write_connection(
-        out,
-        response.client_version,
-        response.keep_alive && response.body != ResponseBody::UntilClose,
-    );
+    match response.switched {
+        None => {
+            write_framing(out, response);
+            write_connection(
+                out,
+                response.client_version,
+                response.keep_alive && response.body != ResponseBody::UntilClose,
+            );
+        }
+        Some(Switched::To(protocol)) if !is_framed => {
+            out.extend_from_slice(b"Connection: Upgrade\r\n");
+            write_field(out, b"Upgrade", protocol);
+        }
+        Some(Switched::To(_) | Switched::Tunnel) => {}
+    }
     if let Some(pseudonym) = response.via.filter(|_| !response.edits.decides("via")) {
         write_via(out, head.version.number(), pseudonym);
     }

@@ -3,14 +3,14 @@
 use std::rc::Rc;
 
 use eddy_http::{
-    FieldEdits, HeadFault, HeadLimits, RequestId, ResponseBody, ResponseWrite, Version, write_interim_head,
-    write_response_head,
+    FieldEdits, HeadFault, HeadLimits, RequestId, ResponseBody, ResponseWrite, Switched, Version,
+    write_interim_head, write_response_head,
 };
 
 use crate::exchange::drive::Drive;
 use crate::exchange::pump::Framing;
 use crate::exchange::state::Exchange;
-use crate::exchange::{filter, site};
+use crate::exchange::{filter, site, upgrade};
 use crate::fault::Fault;
 
 /// What reading a response's head brought.
@@ -42,6 +42,7 @@ pub(crate) fn read(drive: &mut Drive<'_>, framed_body: Option<bool>) -> Result<A
     }
     if !exchange.response.is_interim() {
         exchange.response_bytes = length;
+        upgrade::hear(exchange)?;
         return Ok(Answer::Final);
     }
     // A client of HTTP/1.0 knows no interim responses (RFC 9110 §15.2).
@@ -60,14 +61,14 @@ fn look(exchange: &mut Exchange, limits: &HeadLimits) -> Result<Option<usize>, H
     if held.is_empty() {
         return Ok(None);
     }
-    let method = exchange.head.method;
+    let asked = exchange.upgrade.asked(exchange.head.method);
     if !exchange.response_scanner.started()
-        && let Some(length) = exchange.response.parse_start(held, limits, method)?
+        && let Some(length) = exchange.response.parse_start(held, limits, asked)?
     {
         return Ok(Some(length));
     }
     let Some(length) = exchange.response_scanner.scan(held, limits)? else { return Ok(None) };
-    exchange.response.parse(held.get(..length).unwrap_or_default(), limits, method)?;
+    exchange.response.parse(held.get(..length).unwrap_or_default(), limits, asked)?;
     Ok(Some(length))
 }
 
@@ -84,6 +85,8 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool, is_filtered: bool)
     let date = drive.worker.date();
     let action = drive.exchange.action.and_then(|action| plan.plan.config.actions.get(action));
     let own_edits = site::before_answer(drive, is_filtered, action);
+    // What stands in place of an upstream's answer may be success.
+    upgrade::settle(drive.exchange)?;
     let version = drive.exchange.head.version;
     let body = match is_filtered {
         true => filter::response_framing(drive, version),
@@ -91,7 +94,12 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool, is_filtered: bool)
     };
     let exchange = &mut *drive.exchange;
     exchange.keeps_alive = keep_alive && body != ResponseBody::UntilClose;
-    exchange.status = exchange.response.status;
+    let switched = exchange.upgrade.switched();
+    let is_framed = version == Version::Http2;
+    exchange.status = match switched {
+        Some(Switched::To(_)) if is_framed => 200,
+        _ => exchange.response.status,
+    };
     let head_from = exchange.answer.out.len();
     let bytes = match is_filtered {
         true => &exchange.filtering.response_head,
@@ -115,11 +123,12 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool, is_filtered: bool)
             value: &exchange.request_id,
             replace: true,
         }),
+        switched,
     };
     write_response_head(&mut exchange.answer.out, &response);
     let written = exchange.answer.out.get(head_from..).unwrap_or_default();
-    let checked =
-        drive.worker.egress.borrow_mut().check_response(written, exchange.status, body, exchange.head.method);
+    let asked = exchange.upgrade.asked_by(exchange.head.method, version);
+    let checked = drive.worker.egress.borrow_mut().check_response(written, exchange.status, body, asked);
     if let Err(fault) = checked {
         drive.worker.series.egress_stopped.increment();
         tracing::error!(?fault, "the answer about to be sent is not what was meant; it was not sent");
@@ -128,6 +137,8 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool, is_filtered: bool)
     }
     exchange.answer.end_head();
     match body {
+        // What follows is no body, and has an end of its own.
+        _ if exchange.upgrade.is_done() => exchange.answer.set_framing(Framing::Plain, None),
         ResponseBody::Length(length) if version == Version::Http2 => {
             exchange.answer.set_framing(Framing::Frames, Some(length));
         }

@@ -10,7 +10,7 @@ use std::task::Poll;
 
 use eddy_config::{Action, RetryConfig};
 use eddy_http::{
-    FieldEdits, ForwardedClient, ForwardedPolicy, RequestBody, RequestId, RequestWrite, Version,
+    FieldEdits, ForwardedClient, ForwardedPolicy, RequestBody, RequestId, RequestWrite, TargetForm, Version,
     write_request_head,
 };
 use eddy_io::{Peer, TICK_MS};
@@ -21,7 +21,7 @@ use crate::exchange::key::key_of;
 use crate::exchange::phase::Phase;
 use crate::exchange::pump::{BodyCopy, Framing};
 use crate::exchange::state::Exchange;
-use crate::exchange::{filter, mirror};
+use crate::exchange::{filter, mirror, upgrade};
 use crate::fault::{Fault, RetryClass, Side};
 use crate::link::Upstream;
 use crate::session::SecureClient;
@@ -30,6 +30,9 @@ use crate::worker::{LinkWanted, Stay, WorkerCluster, millis, now};
 /// Chooses an endpoint, another one than before if there is one.
 pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
     let Some(cluster) = cluster(drive) else { return fail(drive, Fault::NoEndpoint) };
+    if let Err(fault) = upgrade::decide(drive, cluster.shares_links()) {
+        return fail(drive, fault);
+    }
     let now_ms = drive.worker.timers.now_ms();
     let address_key = AddressKey::of(drive.down.client.peer);
     let exchange = &mut *drive.exchange;
@@ -225,7 +228,11 @@ async fn obtain(drive: &Drive<'_>) -> Result<Upstream, Fault> {
     let exchange_due_ms = drive.exchange.due_ms.min(drive.exchange.attempt_due_ms);
     let timer = &drive.down.timer;
     let mut is_timed = false;
-    let mut obtaining = pin!(drive.worker.obtain(stay, wanted));
+    let is_alone = drive.exchange.upgrade.is_open();
+    let mut obtaining = pin!(async {
+        // What a tunnel leads to may be no server of HTTP.
+        if is_alone { drive.worker.obtain_alone(stay).await } else { drive.worker.obtain(stay, wanted).await }
+    });
     let obtained: Option<Result<Upstream, Fault>> = poll_fn(|cx| match obtaining.as_mut().poll(cx) {
         Poll::Ready(obtained) => Poll::Ready(Some(obtained)),
         Poll::Pending => {
@@ -254,10 +261,15 @@ fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let body = filter::request_framing(drive);
     let before = drive.exchange.upload.copy.take();
     drive.exchange.upload.restart();
-    let mut out = std::mem::take(&mut drive.exchange.upload.out);
-    let written = write_request(drive, body, &mut out);
-    drive.exchange.upload.out = out;
-    written?;
+    upgrade::check_body(drive.exchange, body)?;
+    if drive.exchange.upgrade.is_open() {
+        upgrade::open(drive.exchange, &drive.worker.buffers);
+    } else {
+        let mut out = std::mem::take(&mut drive.exchange.upload.out);
+        let written = write_request(drive, body, &mut out);
+        drive.exchange.upload.out = out;
+        written?;
+    }
     let exchange = &mut *drive.exchange;
     exchange.upload.end_head();
     let announced = if let RequestBody::Length(length) = body { Some(length) } else { None };
@@ -271,7 +283,10 @@ fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
     if framing == Framing::Frames && !body.is_empty() {
         exchange.upload.copy = Some(BodyCopy::to_repeat());
     }
-    mirror::begin(drive);
+    // Nobody else could take part in a tunnel.
+    if !drive.exchange.upgrade.is_asked() {
+        mirror::begin(drive);
+    }
     let Exchange { filtering, upload, .. } = &mut *drive.exchange;
     filtering.request.seal();
     if filtering.request.is_whole {
@@ -314,10 +329,14 @@ pub(super) fn write_request(
         }
         _ => exchange.head.authority.of(bytes),
     };
+    let target = match exchange.head.form {
+        TargetForm::Authority => exchange.head.authority.of(bytes),
+        TargetForm::Origin | TargetForm::Absolute | TargetForm::Asterisk => &exchange.target,
+    };
     let request = RequestWrite {
         bytes,
         head: &exchange.head,
-        target: &exchange.target,
+        target,
         host,
         body,
         edits: match action {
@@ -337,11 +356,16 @@ pub(super) fn write_request(
             value: &exchange.request_id,
             replace: !is_trusted,
         }),
+        upgrade: exchange.upgrade.protocol(),
     };
     write_request_head(out, &request);
     let mut egress = drive.worker.egress.borrow_mut();
     let method = exchange.head.method_name(bytes);
-    egress.check_request(out, method, &exchange.target, body).map_err(|fault| {
+    let checked = match request.upgrade {
+        Some(protocol) => egress.check_upgrade(out, method, target, protocol),
+        None => egress.check_request(out, method, target, body),
+    };
+    checked.map_err(|fault| {
         drive.worker.series.egress_stopped.increment();
         tracing::error!(?fault, "the request about to be sent is not what was meant; it was not sent");
         Fault::Egress

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::exchange::phase::Phase;
 use crate::exchange::state::Exchange;
-use crate::exchange::{attempt, filter, finish, head, reply, route, rules, transfer};
+use crate::exchange::{attempt, filter, finish, head, reply, route, rules, transfer, tunnel};
 use crate::plan::ListenerPlan;
 use crate::session::Downstream;
 use crate::worker::{ListenerHandle, Worker, WorkerPlan};
@@ -49,7 +49,7 @@ pub(crate) async fn drive(
 ) -> Next {
     let plan = worker.plan();
     let Some(index) = handle.index.get() else { return Next::Close };
-    let _count = Count::begin(worker);
+    let mut count = Some(Count::begin(worker));
     down.requests += 1;
     let mut drive = Drive { worker, down, exchange, plan, index };
     let mut phase = Phase::Head;
@@ -66,6 +66,12 @@ pub(crate) async fn drive(
             Phase::Endpoint => attempt::choose(&mut drive),
             Phase::Link => attempt::link(&mut drive).await,
             Phase::Transfer => transfer::run(&mut drive).await,
+            Phase::Tunnel => {
+                // It may last for days and asks for little: connections count it, not exchanges.
+                drop(count.take());
+                // Apart, so that exchanges that don't end so have no room for it.
+                Box::pin(tunnel::pass(&mut drive)).await
+            }
             Phase::Reply => reply::send(&mut drive).await,
             Phase::Finish => return finish::finish(&mut drive),
         };

@@ -15,7 +15,9 @@ pub(crate) fn finish(drive: &mut Drive<'_>) -> Next {
     let status = exchange.status;
     if let Some(series) = drive.plan.series.listeners.get(drive.index) {
         series.count(status, exchange.fault);
-        series.duration.observe(duration_us);
+        if !exchange.upgrade.is_done() {
+            series.duration.observe(duration_us);
+        }
         series.bytes_in.add(exchange.upload.data_bytes);
         series.bytes_out.add(exchange.answer.written_bytes);
     }
@@ -37,8 +39,12 @@ fn next(drive: &Drive<'_>) -> Next {
         // A fault after the answer had begun, unless it is the answer itself.
         Some(_) if exchange.is_cut() => Next::Abort,
         _ if exchange.keeps_alive => Next::KeepAlive,
-        // A client that asked for the end has nothing more to send.
-        _ if !exchange.head.keep_alive && exchange.fault.is_none() && exchange.upload.reader.is_done() => {
+        // A client that asked for the end has nothing more to send, unless it hoped for a tunnel.
+        _ if !exchange.head.keep_alive
+            && exchange.fault.is_none()
+            && exchange.upload.reader.is_done()
+            && (exchange.upgrade.is_done() || !exchange.head.wants_tunnel()) =>
+        {
             Next::Close
         }
         _ => Next::Linger,

@@ -10,6 +10,7 @@ use eddy_io::Fill;
 use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
 use crate::exchange::state::Exchange;
+use crate::exchange::upgrade;
 use crate::fault::Fault;
 use crate::session::Wire;
 use crate::worker::millis;
@@ -81,18 +82,22 @@ fn accept(drive: &mut Drive<'_>, length: usize) -> Phase {
     down.input.consume(length);
     down.release(&worker.buffers);
     exchange.is_head_whole = true;
+    if exchange.head.wants_tunnel() {
+        // What follows it may be meant for the tunnel, and is no request where there is none.
+        exchange.head.keep_alive = false;
+    }
     exchange.upload.reader.begin_request(exchange.head.body);
     Phase::Rules
 }
 
 /// Takes the head of a request that has come in frames.
 fn accept_framed(drive: &mut Drive<'_>, framed: FramedHead, limits: &HeadLimits) -> Phase {
-    let FramedHead { text, fault, has_body } = framed;
+    let FramedHead { text, fault, has_body, is_tunnel } = framed;
     let exchange = &mut *drive.exchange;
     exchange.started = Instant::now();
     exchange.head_bytes = text;
     let read = match fault {
-        None => exchange.head.parse_framed(&exchange.head_bytes, limits, has_body),
+        None => exchange.head.parse_framed(&exchange.head_bytes, limits, has_body && !is_tunnel),
         Some(fault) => Err(fault),
     };
     if let Err(fault) = read {
@@ -102,6 +107,9 @@ fn accept_framed(drive: &mut Drive<'_>, framed: FramedHead, limits: &HeadLimits)
         return refuse(drive, Fault::RequestHead(fault));
     }
     exchange.is_head_whole = true;
+    if exchange.head.has_upgrade {
+        upgrade::add_key(exchange, &mut drive.worker.rng.borrow_mut());
+    }
     exchange.upload.reader.begin_framed(exchange.head.body);
     Phase::Rules
 }

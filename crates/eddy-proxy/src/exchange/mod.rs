@@ -22,6 +22,8 @@ mod rules;
 mod site;
 mod state;
 mod transfer;
+mod tunnel;
+mod upgrade;
 
 pub(crate) use attempt::AddressKey;
 pub(crate) use body::BodyReader;

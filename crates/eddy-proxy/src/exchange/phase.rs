@@ -18,6 +18,8 @@ pub(crate) enum Phase {
     Link,
     /// Move the bodies and the response.
     Transfer,
+    /// Pass on what both sides say once the response has made a tunnel of their connections.
+    Tunnel,
     /// Answer without an endpoint: a fixed response, a redirect or a fault.
     Reply,
     /// Count, record, and say what becomes of the connection.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use eddy_http::{
-    FieldEdits, Fields, LocalReply, Method, ResponseBody, Version, status_reason, write_local_head,
+    FieldEdits, Fields, HeadFault, LocalReply, Method, ResponseBody, Version, status_reason, write_local_head,
 };
 
 use crate::exchange::answer::{self, may_keep_alive};
@@ -13,7 +13,7 @@ use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
 use crate::exchange::pump::Framing;
 use crate::exchange::state::{Exchange, LocalBody};
-use crate::exchange::{demo, filter, site};
+use crate::exchange::{demo, filter, site, upgrade};
 use crate::fault::Fault;
 use crate::session::RateGuard;
 
@@ -29,6 +29,14 @@ pub(crate) async fn send(drive: &mut Drive<'_>) -> Phase {
         if matches!(fault, Fault::ClientGone | Fault::ClientSlow | Fault::FilterReset | Fault::RuleClose) {
             return Phase::Finish;
         }
+    }
+    drive.exchange.upgrade.clear();
+    if upgrade::may_say(drive.exchange, drive.exchange.status).is_err() {
+        let fault = Fault::RequestHead(HeadFault::ConnectRefused);
+        drive.exchange.fault = Some(fault);
+        drive.exchange.status = fault.status();
+        drive.exchange.local.body = LocalBody::Status;
+        drive.exchange.local.location.clear();
     }
     if matches!(drive.exchange.local.body, LocalBody::Echo)
         && let Err(fault) = demo::collect(drive).await

@@ -3,7 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use eddy_config::{Action, ActionKind, Redirect};
+use eddy_config::{Action, ActionKind, Connect, Redirect};
+use eddy_http::{HeadFault, Method};
 use eddy_route::{RouteRequest, Step};
 use eddy_upstream::Rng;
 
@@ -17,7 +18,11 @@ use crate::plan::Handler;
 
 /// Looks the request up, and makes ready for the filters that go with its rule.
 pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
-    let begun = match find(drive) {
+    let found = find(drive);
+    if refuses_connect(drive) {
+        return fail(drive, Fault::RequestHead(HeadFault::ConnectRefused));
+    }
+    let begun = match found {
         // The listener's filters see a request that no rule matches, too, and those of the demo endpoint: one of them may answer it or change it.
         Ok(()) | Err(Fault::NoRule) => filter::begin(drive),
         Err(fault) => Err(fault),
@@ -26,6 +31,15 @@ pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
         Ok(()) => Phase::Filter,
         Err(fault) => fail(drive, fault),
     }
+}
+
+/// Whether the request is a `CONNECT` and its rule takes none; no filter sees such a one.
+fn refuses_connect(drive: &Drive<'_>) -> bool {
+    if drive.exchange.head.method != Method::Connect {
+        return false;
+    }
+    let action = drive.exchange.action.and_then(|action| drive.plan.plan.config.actions.get(action));
+    action.is_none_or(|action| action.upgrades.connect == Connect::Refuse)
 }
 
 /// Looks the request up again after a filter has changed it.

@@ -12,6 +12,7 @@ use crate::exchange::filter::Filtering;
 use crate::exchange::mirror::Mirroring;
 use crate::exchange::pump::Pump;
 use crate::exchange::site::SiteState;
+use crate::exchange::upgrade::Upgrade;
 use crate::fault::Fault;
 use crate::link::Upstream;
 use crate::worker::Stay;
@@ -65,6 +66,8 @@ pub(crate) struct Exchange {
     pub(crate) local: LocalAnswer,
     /// The way through servers and locations of NGINX's, once there was one.
     pub(crate) site: Option<Box<SiteState>>,
+    /// What becomes of what the request came by.
+    pub(crate) upgrade: Upgrade,
     /// Filters, and what they made of the messages.
     pub(crate) filtering: Filtering,
     /// Why the exchange ended badly, if it did.
@@ -157,6 +160,7 @@ impl Default for Exchange {
             answer: Pump::default(),
             local: LocalAnswer::default(),
             site: None,
+            upgrade: Upgrade::default(),
             filtering: Filtering::default(),
             fault: None,
             status: 0,
@@ -190,6 +194,7 @@ impl Exchange {
         self.answer.clear();
         self.response_scanner.reset();
         self.local.body = LocalBody::Status;
+        self.upgrade.clear();
         self.filtering.clear();
         if let Some(site) = &mut self.site {
             site.is_under_way = false;

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use eddy_filter::Phase;
-use eddy_http::Version;
+use eddy_http::{HeadFault, Version};
 use eddy_io::{BUFFER_BYTES_SMALL, Fill, SpliceFault, is_alert};
 use eddy_upstream::ClusterConfig;
 
@@ -389,6 +389,7 @@ impl Transfer<'_, '_> {
                     Ok(Step::Moved)
                 }
                 Answer::Final => {
+                    self.check_switch()?;
                     self.note_answer()?;
                     self.is_filtered = filter::begin_response(self.drive);
                     if self.is_filtered {
@@ -410,6 +411,16 @@ impl Transfer<'_, '_> {
             },
             Stage::Body => self.stage_body(cx),
         }
+    }
+
+    /// An endpoint that has not taken all of the request cannot have agreed to what it asks for.
+    fn check_switch(&self) -> Result<(), Fault> {
+        let exchange = &*self.drive.exchange;
+        let is_taken = exchange.upload.is_finished() && !self.is_upload_broken;
+        if exchange.upgrade.is_done() && !is_taken {
+            return Err(Fault::ResponseHead(HeadFault::BadSwitch));
+        }
+        Ok(())
     }
 
     fn stage_body(&mut self, cx: &Context<'_>) -> Result<Step, Fault> {
@@ -556,6 +567,10 @@ impl Transfer<'_, '_> {
     fn end(self, result: Result<(), Fault>) -> phase::Phase {
         let Self { drive, upstream, upstream_moved_ms, .. } = self;
         match result {
+            Ok(()) if drive.exchange.upgrade.is_done() => {
+                drive.exchange.upstream = Some(upstream);
+                phase::Phase::Tunnel
+            }
             Ok(()) => {
                 let exchange = &mut *drive.exchange;
                 let is_clean = exchange.response.keep_alive

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::io;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use eddy_http::{ErrorCode, FramedHead, Gone, Http2, Reading};
 use eddy_io::{Buffer, Fill};
@@ -55,13 +55,27 @@ impl FramedStream {
         input: &mut Buffer,
         take: impl FnOnce() -> Buffer,
     ) -> Poll<io::Result<Fill>> {
-        if !self.shared.look(|state| state.is_readable(self.id())) {
-            self.shared.wait(self.id(), cx);
-            return Poll::Pending;
-        }
+        ready!(self.poll_readable(cx));
         if input.capacity() == 0 {
             *input = take();
         }
+        self.poll_read(cx, input)
+    }
+
+    /// Waits until there is something to read, or the peer is gone.
+    pub(crate) fn poll_readable(&self, cx: &Context<'_>) -> Poll<()> {
+        if self.shared.look(|state| state.is_readable(self.id())) {
+            return Poll::Ready(());
+        }
+        self.shared.wait(self.id(), cx);
+        Poll::Pending
+    }
+
+    /// As [`Self::poll_fill`], into the room that `input` has.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn poll_read(&self, cx: &Context<'_>, input: &mut Buffer) -> Poll<io::Result<Fill>> {
         match self.act(|state| state.read(self.id(), input.room()))? {
             Reading::Bytes(count) => {
                 input.fill(count);
@@ -129,6 +143,11 @@ impl FramedStream {
     /// When the peer is gone, or takes no more.
     pub(crate) fn send_end(&self, trailers: &[u8]) -> io::Result<()> {
         self.act(|state| state.send_end(self.id(), trailers))
+    }
+
+    /// Has a message that is not whole end with this code.
+    pub(crate) fn end_with(&self, code: ErrorCode) {
+        self.code.set(code);
     }
 
     fn act<T>(&self, act: impl FnOnce(&mut Http2) -> Result<T, Gone>) -> io::Result<T> {

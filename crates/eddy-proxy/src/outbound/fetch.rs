@@ -105,6 +105,7 @@ fn write(worker: &Worker, order: &Order) -> Result<Vec<u8>, Reason> {
         client: ForwardedClient { address: b"", scheme: "http", certificate: "", is_trusted: false, policy },
         via: None,
         request_id: None,
+        upgrade: None,
     };
     write_request_head(&mut out, &request);
     let mut egress = worker.egress.borrow_mut();

@@ -109,7 +109,7 @@ async fn pass(
         RelayEnd::Complete => return Ok(()),
         RelayEnd::ClientGone => Fault::ClientGone,
         RelayEnd::UpstreamGone => Fault::ResponseCut,
-        RelayEnd::Idle => Fault::UpstreamIdle,
+        RelayEnd::Idle | RelayEnd::Due => Fault::UpstreamIdle,
     };
     // The endpoint must not take what was cut off for whole; one that has gone has nothing to be told.
     let _ = link.stream.reset_on_close();

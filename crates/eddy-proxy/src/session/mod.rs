@@ -6,6 +6,7 @@ mod downstream;
 mod forward;
 mod handshake;
 mod http2;
+mod leg;
 mod rate;
 mod relay;
 mod serve;
@@ -13,6 +14,8 @@ mod wire;
 
 pub(crate) use downstream::Downstream;
 pub(crate) use handshake::SecureClient;
+pub(crate) use leg::Leg;
 pub(crate) use rate::RateGuard;
+pub(crate) use relay::{Patience, Relay, RelayEnd};
 pub(crate) use serve::{Place, serve};
 pub(crate) use wire::Wire;

@@ -8,6 +8,7 @@ use eddy_io::{
     BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, PipePool, Splice, SpliceFault, Spliced, Stream, Timer,
 };
 
+use crate::session::leg::Leg;
 use crate::stats::Counter;
 use crate::worker::Worker;
 
@@ -29,6 +30,18 @@ pub(crate) enum RelayEnd {
     UpstreamGone,
     /// Nothing moved for too long.
     Idle,
+    /// Its time was over.
+    Due,
+}
+
+/// How long a relay goes on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience<'t> {
+    pub(crate) timer: &'t Timer,
+    /// Longest time in which nothing moves, milliseconds; 0 for no limit.
+    pub(crate) idle_ms: u64,
+    /// When it ends in any case, on the worker's clock.
+    pub(crate) due_ms: u64,
 }
 
 /// One of the two ways.
@@ -57,6 +70,8 @@ pub(crate) struct Relay {
     pub(crate) up: Way,
     /// To the client.
     pub(crate) down: Way,
+    /// How much had moved when it was last looked at, and when that was.
+    seen: Option<(u64, u64)>,
 }
 
 impl Relay {
@@ -65,51 +80,72 @@ impl Relay {
     /// An end is passed on as soon as what came before it: the other way may go on for as long as it likes.
     pub(crate) async fn run(
         &mut self,
-        client: &mut Stream,
-        endpoint: &mut Stream,
+        client: &mut impl Leg,
+        endpoint: &mut impl Leg,
         worker: &Rc<Worker>,
         timer: &Timer,
         idle_ms: u64,
     ) -> RelayEnd {
-        let mut moved_ms = worker.timers.now_ms();
-        let mut moved = 0;
-        let end = poll_fn(|cx| {
-            timer.register(cx);
-            let mut turn = Turn {
-                buffers: &worker.buffers,
-                pipes: &worker.pipes,
-                spliced: &worker.series.spliced,
-                left: TURN_BYTES_MAX,
-            };
-            let end = self.poll(cx, client, endpoint, &mut turn);
-            if end.is_ready() {
-                return end;
+        let patience = Patience { timer, idle_ms, due_ms: u64::MAX };
+        poll_fn(|cx| self.poll(cx, client, endpoint, worker, patience)).await
+    }
+
+    /// As [`Self::run`], as far as it goes now; how long it may go on is said anew each time.
+    pub(crate) fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        client: &mut impl Leg,
+        endpoint: &mut impl Leg,
+        worker: &Rc<Worker>,
+        patience: Patience<'_>,
+    ) -> Poll<RelayEnd> {
+        patience.timer.register(cx);
+        let mut turn = Turn {
+            buffers: &worker.buffers,
+            pipes: &worker.pipes,
+            spliced: &worker.series.spliced,
+            left: TURN_BYTES_MAX,
+        };
+        let mut end = self.poll_ways(cx, client, endpoint, &mut turn);
+        if end.is_pending() {
+            end = self.poll_patience(worker.timers.now_ms(), patience);
+        }
+        if end.is_ready() {
+            for way in [&mut self.up, &mut self.down] {
+                worker.buffers.put(std::mem::take(&mut way.buffer));
             }
-            let now_ms = worker.timers.now_ms();
-            let total = self.up.moved + self.down.moved;
-            if total != moved {
-                (moved, moved_ms) = (total, now_ms);
-            }
-            if idle_ms > 0 {
-                if now_ms.saturating_sub(moved_ms) >= idle_ms {
-                    return Poll::Ready(RelayEnd::Idle);
-                }
-                timer.arm_at(moved_ms.saturating_add(idle_ms));
-            }
-            Poll::Pending
-        })
-        .await;
-        for way in [&mut self.up, &mut self.down] {
-            worker.buffers.put(std::mem::take(&mut way.buffer));
         }
         end
     }
 
-    fn poll(
+    /// Sets the timer to what is due first, or tells that it has passed.
+    fn poll_patience(&mut self, now_ms: u64, patience: Patience<'_>) -> Poll<RelayEnd> {
+        let Patience { timer, idle_ms, due_ms } = patience;
+        let total = self.up.moved + self.down.moved;
+        let moved_ms = match self.seen {
+            Some((moved, moved_ms)) if moved == total => moved_ms,
+            Some(_) | None => now_ms,
+        };
+        self.seen = Some((total, moved_ms));
+        let idle_at_ms = if idle_ms > 0 { moved_ms.saturating_add(idle_ms) } else { u64::MAX };
+        if due_ms <= now_ms {
+            return Poll::Ready(RelayEnd::Due);
+        }
+        if idle_at_ms <= now_ms {
+            return Poll::Ready(RelayEnd::Idle);
+        }
+        let next_ms = idle_at_ms.min(due_ms);
+        if next_ms < u64::MAX {
+            timer.arm_at(next_ms);
+        }
+        Poll::Pending
+    }
+
+    fn poll_ways(
         &mut self,
         cx: &mut Context<'_>,
-        client: &mut Stream,
-        endpoint: &mut Stream,
+        client: &mut impl Leg,
+        endpoint: &mut impl Leg,
         turn: &mut Turn<'_>,
     ) -> Poll<RelayEnd> {
         let up = self.up.poll(cx, client, endpoint, turn);
@@ -156,8 +192,8 @@ impl Way {
     fn poll(
         &mut self,
         cx: &mut Context<'_>,
-        source: &mut Stream,
-        sink: &mut Stream,
+        source: &mut impl Leg,
+        sink: &mut impl Leg,
         turn: &mut Turn<'_>,
     ) -> Poll<Result<(), Broken>> {
         loop {
@@ -176,10 +212,15 @@ impl Way {
             if self.is_ended {
                 self.is_done = true;
                 // A sink that has closed already needs no telling.
-                let _ = sink.shutdown_write();
+                let _ = sink.end();
                 continue;
             }
-            if !(self.may_splice(source, sink) && ready!(self.poll_splice(cx, source, sink, turn))?) {
+            let is_bulk = self.splice.holds_bytes() || self.moved >= BULK_BYTES;
+            let is_spliced = match (source.plain(), sink.plain()) {
+                (Some(from), Some(to)) if is_bulk => ready!(self.poll_splice(cx, from, to, turn))?,
+                _ => false,
+            };
+            if !is_spliced {
                 ready!(self.poll_fill(cx, source, turn))?;
             }
         }
@@ -188,11 +229,6 @@ impl Way {
     fn note(&mut self, count: usize, turn: &mut Turn<'_>) {
         self.moved += count as u64;
         turn.moved(count);
-    }
-
-    /// Whether the bytes can stay in the kernel, and are enough of them for it.
-    fn may_splice(&self, source: &Stream, sink: &Stream) -> bool {
-        self.splice.holds_bytes() || (self.moved >= BULK_BYTES && source.is_plain() && sink.is_plain())
     }
 
     /// Moves bytes through a pipe; false where there is none.
@@ -224,7 +260,7 @@ impl Way {
     fn poll_fill(
         &mut self,
         cx: &mut Context<'_>,
-        source: &mut Stream,
+        source: &mut impl Leg,
         turn: &Turn<'_>,
     ) -> Poll<Result<(), Broken>> {
         if self.buffer.capacity() == 0 {

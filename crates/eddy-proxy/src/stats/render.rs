@@ -142,10 +142,13 @@ fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
     let help = "Handshakes of TLS, by outcome.";
     handshakes(out, "eddy_tls_handshakes_total", help, by, all, |one| &one.handshakes);
     render_http2(out, all);
+    let help = "Tunnels opened: WebSockets, and others by an upgrade or `CONNECT`.";
+    counters(out, "eddy_tunnels_opened_total", help, by, all, |one| &one.tunnels_opened);
+    gauges(out, "eddy_tunnels", "Tunnels open.", by, all, |one| &one.tunnels);
     counters(
         out,
         "eddy_body_bytes_in_total",
-        "Bytes of request bodies, and from clients whose connections are passed on.",
+        "Bytes of request bodies, and from clients by tunnels and connections that are passed on.",
         by,
         all,
         |one| &one.bytes_in,
@@ -153,7 +156,7 @@ fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
     counters(
         out,
         "eddy_body_bytes_out_total",
-        "Bytes of response bodies, and to clients whose connections are passed on.",
+        "Bytes of response bodies, and to clients by tunnels and connections that are passed on.",
         by,
         all,
         |one| &one.bytes_out,

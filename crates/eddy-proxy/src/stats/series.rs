@@ -26,11 +26,16 @@ pub struct ListenerSeries {
     pub requests: [Counter; 5],
     /// Exchanges ended by a fault, by [`Fault::index`].
     pub faults: FaultCounters,
-    /// How long exchanges took, from the end of the request's head to the last byte of the answer.
+    /// Tunnels opened.
+    pub tunnels_opened: Counter,
+    /// Tunnels open now.
+    pub tunnels: Gauge,
+    /// How long exchanges took, from the end of the request's head to the last byte of the answer; those that became a
+    /// tunnel are left out.
     pub duration: Histogram,
-    /// Bytes of bodies taken from clients, and of connections that were passed on.
+    /// Bytes of bodies taken from clients, and of tunnels and connections that were passed on.
     pub bytes_in: Counter,
-    /// Bytes of bodies given to clients, and of connections that were passed on.
+    /// Bytes of bodies given to clients, and of tunnels and connections that were passed on.
     pub bytes_out: Counter,
     /// Handshakes of TLS with clients, where it is served over TLS.
     pub handshakes: HandshakeSeries,

@@ -82,6 +82,16 @@ impl WorkerCluster {
         Self::with(parts, Rc::new(RefCell::new(state)), Rc::default(), Rc::default(), 0)
     }
 
+    /// Whether requests share links here, unless an endpoint declines that.
+    pub(crate) fn shares_links(&self) -> bool {
+        match self.config.protocol {
+            LinkProtocol::Http1 => false,
+            LinkProtocol::Http2 => true,
+            // In the clear there is nothing to agree by.
+            LinkProtocol::Auto => self.tls.is_some(),
+        }
+    }
+
     fn with(
         parts: ClusterParts,
         state: Rc<RefCell<ClusterState>>,
@@ -204,12 +214,7 @@ impl Stay {
     /// shared.
     pub(crate) fn take_link(&self, wanted: LinkWanted, now_ms: u64) -> Option<TakenLink> {
         let cluster = &self.cluster;
-        let is_shared = match cluster.config.protocol {
-            LinkProtocol::Http1 => false,
-            LinkProtocol::Http2 => true,
-            // In the clear there is nothing to agree by.
-            LinkProtocol::Auto => cluster.tls.is_some(),
-        };
+        let is_shared = cluster.shares_links();
         let mut is_declined = !is_shared;
         if is_shared {
             match cluster.shared.borrow_mut().find(self.key(), now_ms) {

@@ -58,6 +58,15 @@ impl Worker {
         }
     }
 
+    /// Makes a link that nothing but this request goes by.
+    ///
+    /// # Errors
+    /// As [`Self::obtain`].
+    pub(crate) async fn obtain_alone(&self, stay: &Stay) -> Result<Upstream, Fault> {
+        let place = stay.take_place().ok_or(Fault::LinksExhausted)?;
+        self.open(stay, place).await
+    }
+
     async fn open(&self, stay: &Stay, place: LinkPlace) -> Result<Upstream, Fault> {
         let series = &stay.cluster().series;
         match self.connect(stay).await {

@@ -17,7 +17,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ),
     (
         "arch_overview/http/upgrades (CONNECT, WebSocket)",
-        "`connect_matcher` and `upgrade_configs` are refused",
+        "`connect_matcher` is refused; `upgrade_configs` changes no route",
     ),
     (
         "base.proto#HeaderValueOption.append_action (ADD_IF_ABSENT, OVERWRITE_IF_EXISTS)",

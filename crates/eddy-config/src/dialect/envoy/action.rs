@@ -111,6 +111,7 @@ impl Reader<'_> {
         let timeout = self.duration(node, "timeout").unwrap_or(Duration::from_secs(15));
         action.timeout = (!timeout.is_zero()).then_some(timeout);
         action.host_rewrite = self.word(node, "host_rewrite_literal").map(Arc::from);
+        action.upgrades = self.upgrades(node, &frame.protocols);
         if let Some(policy) = self.get(node, "retry_policy").or(scope.retry) {
             action.retry = self.retry(policy);
             action.attempt_timeout = self.duration(policy, "per_try_timeout").filter(|time| !time.is_zero());

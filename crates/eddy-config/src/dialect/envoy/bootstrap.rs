@@ -23,6 +23,8 @@ pub(super) struct Manager<'n, 't> {
     pub(super) routes: &'n Node<'t>,
     /// Whether hosts lose their port before they are compared.
     pub(super) strips_port: bool,
+    /// The protocols that clients may switch to on routes that do not say otherwise.
+    pub(super) protocols: Vec<Box<str>>,
 }
 
 impl Reader<'_> {
@@ -321,7 +323,8 @@ impl Reader<'_> {
             has_access_log: false,
             filters: Vec::new(),
         };
-        Some(Manager { config, routes, strips_port })
+        let protocols = self.upgrade_protocols(node, &[]);
+        Some(Manager { config, routes, strips_port, protocols })
     }
 }
 

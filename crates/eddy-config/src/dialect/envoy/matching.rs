@@ -99,9 +99,9 @@ impl Reader<'_> {
         }
         if let Some(connect) = entry(node, "connect_matcher") {
             self.pass(node, &["connect_matcher"]);
-            self.report
-                .objection(connect.key.place, "eddy has no `connect_matcher`")
-                .hint("eddy makes no tunnels for CONNECT and answers it 405; leave the route out");
+            self.report.objection(connect.key.place, "eddy has no `connect_matcher`").hint(
+                "a rule of eddy.yaml makes tunnels for CONNECT, with `connect: open`; leave the route out",
+            );
             return None;
         }
         self.report

@@ -19,6 +19,7 @@ mod template;
 mod tests;
 mod tls;
 mod tree;
+mod upgrade;
 mod upstream_tls;
 mod whole;
 

@@ -11,6 +11,7 @@ use super::hash::RouteKeys;
 use super::reader::{Reader, text};
 use crate::config::{Action, ActionKind, Redirect, RetryConfig, Share};
 use crate::problem::{Place, shown};
+use crate::upgrade::Upgrades;
 use crate::yaml::Node;
 
 /// The table of a route configuration, and what its rules do.
@@ -50,6 +51,8 @@ pub(super) struct Frame<'f> {
     pub(super) keys: &'f mut RouteKeys,
     /// Actions before those of this configuration.
     pub(super) first_action: usize,
+    /// The protocols that clients may switch to on routes that do not say otherwise.
+    pub(super) protocols: Vec<Box<str>>,
 }
 
 impl Reader<'_> {
@@ -228,7 +231,11 @@ impl Routes {
 
 /// An action without edits, timeout and retries.
 pub(super) fn plain_action(kind: ActionKind) -> Action {
-    Action { retry: RetryConfig { attempts: 0, ..RetryConfig::default() }, ..Action::new(kind) }
+    Action {
+        retry: RetryConfig { attempts: 0, ..RetryConfig::default() },
+        upgrades: Upgrades::none(),
+        ..Action::new(kind)
+    }
 }
 
 /// The hosts of a domain: a `*` at its beginning or end stands for at least one byte.

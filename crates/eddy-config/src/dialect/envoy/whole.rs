@@ -83,6 +83,7 @@ impl Whole {
             may_add: true,
             keys: &mut RouteKeys::new(),
             first_action: 0,
+            protocols: Vec::new(),
         };
         let routes = reader.routes(root, &mut frame);
         self.add(routes, root, reader.report);
@@ -115,6 +116,7 @@ impl Whole {
                 may_add: false,
                 keys: &mut keys,
                 first_action: self.actions.len(),
+                protocols: manager.protocols,
             };
             let mut routes = reader.routes(manager.routes, &mut frame);
             routes.table.reading.host.keeps_port &= !manager.strips_port;

@@ -214,7 +214,7 @@ static PROXY: &[Known] = &[
     known("proxy_send_lowat", HTTP | SERVER | LOCATION, (1, 1), Use::Idle(KERNEL)),
     known("proxy_send_timeout", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("`proxy_read_timeout` bounds the silence of an upstream")),
     known("proxy_set_body", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("the client's body is sent; a filter can change it")),
-    known("proxy_set_header", HTTP | SERVER | LOCATION, (2, 2), Use::Read("eddy writes `Connection`, `Content-Length`, `Transfer-Encoding`, `TE`, `Upgrade` and `Expect` itself")),
+    known("proxy_set_header", HTTP | SERVER | LOCATION, (2, 2), Use::Read("eddy writes `Connection`, `Content-Length`, `Transfer-Encoding`, `TE`, `Upgrade` and `Expect` itself; `Upgrade $http_upgrade` with `Connection upgrade`, or a variable in its place, lets clients switch protocols")),
     known("proxy_socket_keepalive", HTTP | SERVER | LOCATION, (1, 1), Use::Idle(KERNEL)),
     known("proxy_ssl_certificate", HTTP | SERVER | LOCATION, (1, 1), Use::Read("a file without variables")),
     known("proxy_ssl_certificate_cache", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle("certificates are read once, and again when they change")),

@@ -239,7 +239,12 @@ impl Reader<'_> {
             retry.attempts = retry.attempts.min(others.max(u8::from(cluster.has_names())));
         }
         self.spec.hash_keys.push(hash_key);
-        self.actions.push(Action { response_edits: scope.hidden.clone(), retry, ..Action::new(kind) });
+        self.actions.push(Action {
+            response_edits: scope.hidden.clone(),
+            retry,
+            upgrades: scope.upgrades(),
+            ..Action::new(kind)
+        });
         u32::try_from(self.actions_before + self.actions.len() - 1).unwrap_or(u32::MAX)
     }
 

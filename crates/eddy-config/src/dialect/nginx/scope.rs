@@ -11,6 +11,7 @@ use super::server_tls::ServerTls;
 use super::tree::{Directive, Word};
 use super::upstream_tls::UpstreamTls;
 use crate::config::RetryConfig;
+use crate::upgrade::{Protocols, Upgrades};
 
 /// The settings of a block.
 #[derive(Clone, Debug)]
@@ -24,6 +25,8 @@ pub(super) struct Scope {
     pub(super) tls: ServerTls,
     /// `proxy_set_header`; a block that has one has none of those outside.
     pub(super) proxy_fields: Arc<[FieldText]>,
+    /// Whether they pass on that a client wants to switch protocols.
+    pub(super) passes_upgrades: bool,
     pub(super) answer_fields: Arc<[FieldText]>,
     pub(super) hidden: FieldEdits,
     pub(super) error_pages: Arc<[ErrorPage]>,
@@ -65,6 +68,7 @@ impl Default for Scope {
             upstream_tls: UpstreamTls::default(),
             tls: ServerTls::default(),
             proxy_fields: Arc::default(),
+            passes_upgrades: false,
             answer_fields: Arc::default(),
             hidden: FieldEdits::new(),
             error_pages: Arc::default(),
@@ -95,10 +99,14 @@ impl Scope {
         let mut redirects: Option<Vec<Option<RedirectRule>>> = None;
         let mut hidden = FieldEdits::new();
         let (mut chains, mut keys) = (Vec::new(), Vec::new());
+        let mut upgrade = UpgradeFields::default();
         for directive in directives {
             let arguments = directive.arguments.as_slice();
             match (directive.name.text.as_str(), arguments) {
-                ("proxy_set_header", [name, value]) => proxy_fields.extend(reader.proxy_field(name, value)),
+                ("proxy_set_header", [name, value]) => {
+                    upgrade.take(&name.text, &value.text);
+                    proxy_fields.extend(reader.proxy_field(name, value));
+                }
                 ("add_header", [name, value, rest @ ..]) => {
                     answer_fields.extend(reader.answer_field(name, value, rest.first()));
                 }
@@ -125,6 +133,9 @@ impl Scope {
             }
         }
         replace_if_any(&mut scope.proxy_fields, proxy_fields);
+        if upgrade.has_any {
+            scope.passes_upgrades = upgrade.has_protocol && upgrade.has_option;
+        }
         replace_if_any(&mut scope.answer_fields, answer_fields);
         replace_if_any(&mut scope.error_pages, error_pages);
         replace_if_any(&mut scope.tls.chains, chains);
@@ -136,6 +147,12 @@ impl Scope {
             scope.hidden = hidden;
         }
         scope
+    }
+
+    /// What connections may become: clients switch to whatever an upstream takes, where the fields pass it on.
+    pub(super) fn upgrades(&self) -> Upgrades {
+        let protocols = if self.passes_upgrades { Protocols::Any } else { Upgrades::none().protocols };
+        Upgrades { protocols, idle_timeout: Some(self.read_timeout), ..Upgrades::none() }
     }
 
     /// Settings of one argument.
@@ -185,6 +202,36 @@ impl Scope {
     }
 }
 
+/// What `proxy_set_header` of a block says of switching protocols.
+#[derive(Clone, Copy, Debug, Default)]
+struct UpgradeFields {
+    /// Whether there is any `proxy_set_header`: then none of outside hold.
+    has_any: bool,
+    has_protocol: bool,
+    has_option: bool,
+}
+
+impl UpgradeFields {
+    fn take(&mut self, name: &str, value: &str) {
+        self.has_any = true;
+        if name.eq_ignore_ascii_case("upgrade") {
+            self.has_protocol = passes_protocol(value);
+        } else if name.eq_ignore_ascii_case("connection") {
+            self.has_option = passes_option(value);
+        }
+    }
+}
+
+/// Whether a value of `Upgrade` is the client's.
+fn passes_protocol(value: &str) -> bool {
+    value.eq_ignore_ascii_case("$http_upgrade") || value.eq_ignore_ascii_case("${http_upgrade}")
+}
+
+/// Whether a value of `Connection` asks for a switch: it says so, or a variable does that follows the client.
+fn passes_option(value: &str) -> bool {
+    value.starts_with('$') || value.split(',').any(|option| option.trim().eq_ignore_ascii_case("upgrade"))
+}
+
 fn set<T>(target: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *target = value;
@@ -200,6 +247,10 @@ fn replace_if_any<T>(target: &mut Arc<[T]>, own: Vec<T>) {
 impl Reader<'_> {
     fn proxy_field(&mut self, name: &Word, value: &Word) -> Option<FieldText> {
         let lower = name.text.to_ascii_lowercase();
+        let is_upgrade = lower == "upgrade" && (value.text.is_empty() || passes_protocol(&value.text));
+        if is_upgrade || (lower == "connection" && passes_option(&value.text)) {
+            return None;
+        }
         if lower == "connection" && matches!(value.text.as_str(), "" | "close" | "keep-alive") {
             return None;
         }

@@ -298,8 +298,15 @@ fn expectations_are_met_or_refused() {
 
 #[test]
 fn connect_and_trace_with_a_body_are_refused() {
-    refuse("CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n", HeadFault::ConnectRefused);
-    refuse("CONNECT / HTTP/1.1\r\nHost: a\r\n\r\n", HeadFault::BadTarget);
+    assert!(accept("CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n").wants_tunnel());
+    for target in ["/", "a", "a:", "a:0", "a?b:1", "http://a:1", "a:1/", "u@a:1"] {
+        refuse(&format!("CONNECT {target} HTTP/1.1\r\nHost: a\r\n\r\n"), HeadFault::BadTarget);
+    }
+    for field in ["Content-Length: 0", "Content-Length: 5", "Transfer-Encoding: chunked"] {
+        let text = format!("CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n{field}\r\n\r\n");
+        refuse(&text, HeadFault::ConnectRefused);
+    }
+    refuse("CONNECT a:443 HTTP/1.0\r\nHost: a:443\r\n\r\n", HeadFault::ConnectRefused);
     assert_eq!(HeadFault::ConnectRefused.status(), 501);
     refuse("TRACE / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n", HeadFault::TraceWithBody);
     accept("TRACE / HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -410,4 +417,30 @@ fn a_head_is_fit_for_the_next_parse_after_any() {
     let fresh = parse(second).unwrap();
     assert_eq!(format!("{head:?}"), format!("{fresh:?}"));
     assert_eq!(head.method, Method::Get);
+}
+
+#[test]
+fn what_a_client_offers_to_switch_to_is_told_where_it_can_be_switched_to() {
+    let check = |line: &str, fields: &str, expected: &[&str]| {
+        let text = format!("{line}\r\nHost: a\r\n{fields}\r\n");
+        let head = accept(&text);
+        let offered: Vec<&str> =
+            head.upgrades(text.as_bytes()).map(|name| std::str::from_utf8(name).unwrap()).collect();
+        assert_eq!(offered, expected, "{text:?}");
+        assert!(!head.wants_tunnel(), "of HTTP/1.1 it is an offer");
+    };
+    let both = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
+    check("GET / HTTP/1.1", both, &["websocket"]);
+    check(
+        "GET / HTTP/1.1",
+        "Connection: a, UPGRADE\r\nUpgrade: b/1 ,, c\r\nUpgrade: d\r\n",
+        &["b/1", "c", "d"],
+    );
+    check("POST / HTTP/1.1", &format!("{both}Content-Length: 0\r\n"), &["websocket"]);
+    check("POST / HTTP/1.1", &format!("{both}Content-Length: 1\r\n"), &[]);
+    check("POST / HTTP/1.1", &format!("{both}Transfer-Encoding: chunked\r\n"), &[]);
+    check("GET / HTTP/1.0", both, &[]);
+    check("GET / HTTP/1.1", "Upgrade: websocket\r\n", &[]);
+    check("GET / HTTP/1.1", "Connection: Upgrade\r\n", &[]);
+    check("GET / HTTP/1.1", "Connection: close\r\nUpgrade: websocket\r\n", &[]);
 }

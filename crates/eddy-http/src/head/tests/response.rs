@@ -1,4 +1,4 @@
-use crate::head::{HeadFault, HeadLimits, ResponseBody, ResponseHead};
+use crate::head::{Asked, HeadFault, HeadLimits, ResponseBody, ResponseHead};
 use crate::method::{Method, Version};
 
 fn parse(text: &[u8], method: Method) -> Result<ResponseHead, HeadFault> {
@@ -155,4 +155,43 @@ fn a_body_without_length_is_sent_as_the_client_can_read_it() {
         assert_eq!(body.towards(Version::Http11), body);
         assert_eq!(body.towards(Version::Http10), body);
     }
+}
+
+#[test]
+fn a_switch_is_taken_from_whom_it_was_asked_of() {
+    let parse = |text: &str, asked: Asked| {
+        let mut head = ResponseHead::new();
+        let parsed = head.parse(text.as_bytes(), &HeadLimits::default(), asked);
+        parsed.map(|()| (head.status, head.body, head.keep_alive, head.is_interim()))
+    };
+    let upgrade = Asked::upgrade(Method::Get);
+    let both = "Connection: Upgrade\r\nUpgrade: x\r\n";
+    let switched = Ok((101, ResponseBody::None, false, false));
+    assert_eq!(parse(&format!("HTTP/1.1 101 S\r\n{both}\r\n"), upgrade), switched);
+    assert_eq!(parse(&format!("HTTP/1.1 101 S\r\n{both}Content-Length: 0\r\n\r\n"), upgrade), switched);
+    for fields in [
+        "",
+        "Connection: Upgrade\r\n",
+        "Upgrade: x\r\n",
+        "Connection: Upgrade\r\nUpgrade: x\r\nContent-Length: 1\r\n",
+        "Connection: Upgrade\r\nUpgrade: x\r\nTransfer-Encoding: chunked\r\n",
+    ] {
+        let text = format!("HTTP/1.1 101 S\r\n{fields}\r\n");
+        assert_eq!(parse(&text, upgrade), Err(HeadFault::BadSwitch), "{text:?}");
+        assert_eq!(parse(&text, Method::Get.into()), Err(HeadFault::UnaskedSwitch), "{text:?}");
+        assert_eq!(parse(&text, Method::Connect.into()), Err(HeadFault::UnaskedSwitch), "{text:?}");
+    }
+    // Any other answer ends as ever, and what may follow it is another response.
+    assert_eq!(
+        parse("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n", upgrade),
+        Ok((200, ResponseBody::Length(3), true, false))
+    );
+    assert_eq!(parse("HTTP/1.1 100 C\r\n\r\n", upgrade), Ok((100, ResponseBody::None, true, true)));
+    let tunnel = Method::Connect.into();
+    assert_eq!(parse("HTTP/1.1 204 x\r\n\r\n", tunnel), Ok((204, ResponseBody::None, false, false)));
+    assert_eq!(parse("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n", tunnel), Err(HeadFault::BadSwitch));
+    assert_eq!(
+        parse("HTTP/1.1 403 no\r\nContent-Length: 3\r\n\r\n", tunnel),
+        Ok((403, ResponseBody::Length(3), true, false))
+    );
 }

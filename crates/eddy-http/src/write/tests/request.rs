@@ -65,6 +65,7 @@ impl<'a> Way<'a> {
             client: self.client,
             via: self.via,
             request_id: self.request_id,
+            upgrade: None,
         };
         write_request_head(&mut out, &request);
         Egress::new().check_request(&out, head.method_name(bytes), target, head.body).unwrap();
@@ -234,4 +235,37 @@ fn edits_remove_then_set_then_add() {
     way.edits.remove("x-forwarded-host").unwrap();
     way.edits.remove("Via").unwrap();
     way.check("Via: 1.1 x|", "X-Forwarded-For: 192.0.2.1|X-Forwarded-Proto: https|");
+}
+
+#[test]
+fn one_protocol_is_offered_where_one_is_asked_for() {
+    let text = "GET /chat HTTP/1.1\r\nHost: a\r\nConnection: upgrade, x-hop\r\nUpgrade: h2c, websocket\r\nTE: trailers\r\nX-Hop: 1\r\nSec-WebSocket-Version: 13\r\n\r\n";
+    let mut head = RequestHead::new();
+    head.parse(text.as_bytes(), &HeadLimits::default()).unwrap();
+    let way = Way::default();
+    let mut out = Vec::new();
+    let request = RequestWrite {
+        bytes: text.as_bytes(),
+        head: &head,
+        target: b"/chat",
+        host: b"a",
+        body: head.body,
+        edits: &way.edits,
+        client: way.client,
+        via: None,
+        request_id: None,
+        upgrade: Some(b"websocket"),
+    };
+    write_request_head(&mut out, &request);
+    assert_eq!(
+        String::from_utf8_lossy(&out).replace("\r\n", "|"),
+        "GET /chat HTTP/1.1|Host: a|Sec-WebSocket-Version: 13|Connection: Upgrade|Upgrade: websocket||"
+    );
+    let mut egress = Egress::new();
+    egress.check_upgrade(&out, b"GET", b"/chat", b"websocket").unwrap();
+    egress.check_upgrade(&out, b"GET", b"/chat", b"h2c").unwrap_err();
+    egress.check_request(&out, b"GET", b"/chat", head.body).unwrap_err();
+    let plain = b"GET /chat HTTP/1.1\r\nHost: a\r\n\r\n";
+    egress.check_upgrade(plain, b"GET", b"/chat", b"websocket").unwrap_err();
+    egress.check_request(plain, b"GET", b"/chat", head.body).unwrap();
 }

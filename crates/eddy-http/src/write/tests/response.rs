@@ -1,9 +1,10 @@
 use crate::edits::FieldEdits;
 use crate::egress::Egress;
-use crate::head::{HeadLimits, ResponseBody, ResponseHead};
+use crate::head::{Asked, HeadLimits, ResponseBody, ResponseHead};
 use crate::method::{Method, Version};
 use crate::write::{
-    CONTINUE, LocalReply, RequestId, ResponseWrite, write_interim_head, write_local_head, write_response_head,
+    CONTINUE, LocalReply, RequestId, ResponseWrite, Switched, write_interim_head, write_local_head,
+    write_response_head,
 };
 
 /// Writes an answer for a client and checks what is written; line ends as `|`.
@@ -23,6 +24,7 @@ fn send(text: &str, method: Method, change: impl Fn(&mut ResponseWrite<'_>)) -> 
         via: None,
         date: b"",
         request_id: None,
+        switched: None,
     };
     change(&mut response);
     let mut out = Vec::new();
@@ -109,6 +111,7 @@ fn date_via_id_and_edits_are_added() {
         via: None,
         date: b"now",
         request_id: None,
+        switched: None,
     };
     write_response_head(&mut out, &response);
     assert_eq!(out, b"HTTP/1.1 200 OK\r\nDate: then\r\nContent-Length: 0\r\nx-a: b\r\n\r\n");
@@ -177,4 +180,37 @@ fn a_location_cannot_end_its_line() {
         ResponseBody::Length(0),
         "HTTP/1.1 302 Found|Content-Length: 0|Location: /a%0D%0ASet-Cookie:%20x%00%E4%20%7F%0d|Connection: close||",
     );
+}
+
+#[test]
+fn a_switch_says_what_to_and_is_success_where_frames_asked_for_it() {
+    let text = "HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Accept: k\r\nA: b\r\n\r\n";
+    let mut head = ResponseHead::new();
+    head.parse(text.as_bytes(), &HeadLimits::default(), Asked::upgrade(Method::Get)).unwrap();
+    let send = |client_version, keep_alive| {
+        let response = ResponseWrite {
+            bytes: text.as_bytes(),
+            head: &head,
+            edits: FieldEdits::none(),
+            body: head.body,
+            client_version,
+            keep_alive,
+            via: None,
+            date: b"now",
+            request_id: None,
+            switched: Some(Switched::To(b"websocket")),
+        };
+        let mut out = Vec::new();
+        write_response_head(&mut out, &response);
+        out
+    };
+    let out = send(Version::Http11, false);
+    let expected = "HTTP/1.1 101 Switching|Sec-WebSocket-Accept: k|A: b|Date: now|Connection: Upgrade|Upgrade: websocket||";
+    assert_eq!(String::from_utf8_lossy(&out).replace("\r\n", "|"), expected);
+    let mut egress = Egress::new();
+    egress.check_response(&out, 101, ResponseBody::None, Asked::upgrade(Method::Get)).unwrap();
+    egress.check_response(&out, 101, ResponseBody::None, Method::Get).unwrap_err();
+    let out = send(Version::Http2, true);
+    assert_eq!(String::from_utf8_lossy(&out).replace("\r\n", "|"), "HTTP/1.1 200 OK|A: b|Date: now||");
+    egress.check_response(&out, 200, ResponseBody::None, Method::Connect).unwrap();
 }

@@ -301,6 +301,8 @@ const FIELDS: &[(&str, &str)] = &[
     ("X-Forwarded-Scheme", "$scheme"),
     ("X-Scheme", "$scheme"),
     ("X-Original-Forwarded-For", "$http_x_forwarded_for"),
+    ("Upgrade", "$http_upgrade"),
+    ("Connection", "upgrade"),
 ];
 
 /// A word that stands at a place.

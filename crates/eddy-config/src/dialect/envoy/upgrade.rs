@@ -1,0 +1,40 @@
+//! `upgrade_configs`: what connections may become.
+
+use std::time::Duration;
+
+use super::reader::Reader;
+use crate::upgrade::{Protocols, Upgrades, is_http};
+use crate::yaml::Node;
+
+/// How long a tunnel of Envoy's may be silent by default (`stream_idle_timeout`).
+const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
+
+impl Reader<'_> {
+    /// What connections may become on a route, where its connection manager lets them switch to these protocols.
+    pub(super) fn upgrades(&mut self, node: &Node<'_>, around: &[Box<str>]) -> Upgrades {
+        let protocols = Protocols::These(self.upgrade_protocols(node, around));
+        Upgrades { protocols, idle_timeout: Some(IDLE_TIMEOUT), ..Upgrades::none() }
+    }
+
+    /// The protocols that a connection manager or a route allows, beside what holds around it.
+    pub(super) fn upgrade_protocols(&mut self, node: &Node<'_>, around: &[Box<str>]) -> Vec<Box<str>> {
+        let mut names = around.to_vec();
+        for config in self.list(node, "upgrade_configs") {
+            let name = self.word(config, "upgrade_type").unwrap_or_default().to_ascii_lowercase();
+            let is_enabled = self.text(config, "enabled") != Some("false");
+            // Only a route with a `connect_matcher` has it, and there is none of those here.
+            if name == "connect" {
+                self.pass(config, &["connect_config"]);
+                continue;
+            }
+            names.retain(|known| **known != name);
+            if is_enabled && is_http(name.as_bytes()) {
+                let message = format!("eddy never switches to `{name}`: it is HTTP by another way");
+                self.report.objection(config.place, message).hint("leave it out");
+            } else if is_enabled && !name.is_empty() {
+                names.push(name.into());
+            }
+        }
+        names
+    }
+}

@@ -1,0 +1,86 @@
+//! What a connection may become beside the requests on it.
+
+use std::time::Duration;
+
+/// What connections may become under a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upgrades {
+    /// The protocols that a client may switch to.
+    pub protocols: Protocols,
+    /// What becomes of `CONNECT`.
+    pub connect: Connect,
+    /// Longest silence on both ways of a tunnel; `None` for the listener's.
+    pub idle_timeout: Option<Duration>,
+}
+
+/// The protocols that a client may switch to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Protocols {
+    /// These, in lower case.
+    These(Vec<Box<str>>),
+    /// Whatever client and endpoint agree on, but for HTTP itself.
+    Any,
+}
+
+/// What becomes of `CONNECT`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Connect {
+    /// It is answered with 501.
+    #[default]
+    Refuse,
+    /// It is passed on to an endpoint of the cluster, which decides.
+    Pass,
+    /// The tunnel leads to an endpoint of the cluster, whatever port was asked for.
+    Open,
+}
+
+/// The protocol that clients switch to by default: its handshake proves that the endpoint means it.
+pub const WEBSOCKET: &str = "websocket";
+
+impl Default for Upgrades {
+    fn default() -> Self {
+        Self { protocols: Protocols::These(vec![WEBSOCKET.into()]), ..Self::none() }
+    }
+}
+
+impl Upgrades {
+    /// Connections stay what they are.
+    pub fn none() -> Self {
+        Self { protocols: Protocols::These(Vec::new()), connect: Connect::Refuse, idle_timeout: None }
+    }
+
+    /// Whether a client may switch to a protocol, in any case.
+    pub fn allow(&self, protocol: &[u8]) -> bool {
+        match &self.protocols {
+            Protocols::These(names) => {
+                names.iter().any(|name| protocol.eq_ignore_ascii_case(name.as_bytes()))
+            }
+            Protocols::Any => !is_http(protocol),
+        }
+    }
+}
+
+/// Whether it is HTTP by another way: requests that nobody would look at.
+pub(crate) fn is_http(protocol: &[u8]) -> bool {
+    let name = protocol.split(|byte| *byte == b'/').next().unwrap_or_default();
+    [b"h2c".as_slice(), b"h2", b"h3", b"http", b"https", b"tls"]
+        .iter()
+        .any(|http| name.eq_ignore_ascii_case(http))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn websocket_is_all_by_default_and_http_is_nothing_to_switch_to() {
+        let usual = Upgrades::default();
+        assert!(usual.allow(b"WebSocket") && !usual.allow(b"websocket/13") && !usual.allow(b""));
+        assert!(!Upgrades::none().allow(b"websocket"));
+        let any = Upgrades { protocols: Protocols::Any, ..Upgrades::none() };
+        assert!(any.allow(b"SPDY/3.1") && any.allow(b"websocket"));
+        for http in ["h2c", "H2C", "HTTP/2.0", "h2c/1", "TLS/1.0"] {
+            assert!(!any.allow(http.as_bytes()), "{http}");
+        }
+    }
+}

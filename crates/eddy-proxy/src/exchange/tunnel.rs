@@ -1,0 +1,108 @@
+//! Passes on what client and endpoint say to each other once their connections are a tunnel.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::rc::Rc;
+
+use crate::exchange::drive::Drive;
+use crate::exchange::phase::Phase;
+use crate::fault::Fault;
+use crate::link::Upstream;
+use crate::session::{Leg, Patience, Relay, RelayEnd, Wire};
+use crate::stats::ListenerSeries;
+use crate::worker::{Worker, WorkerPlan, millis};
+
+/// Passes bytes on until both sides have ended, or one breaks off, or nobody has said anything for too long, or the
+/// configuration has been replaced for too long.
+pub(crate) async fn pass(drive: &mut Drive<'_>) -> Phase {
+    // A link that is shared has no tunnels.
+    let Some(Upstream::Link(mut link)) = drive.exchange.upstream.take() else { return Phase::Finish };
+    let timeouts = drive.listener().config.timeouts;
+    let action = drive.exchange.action.and_then(|action| drive.plan.plan.config.actions.get(action));
+    let idle = action.and_then(|action| action.upgrades.idle_timeout).unwrap_or(timeouts.tunnel);
+    let term = Term {
+        plan: Rc::clone(&drive.plan),
+        idle_ms: millis(idle),
+        reload_ms: millis(timeouts.tunnel_reload),
+    };
+    let series = drive.plan.series.listeners.get(drive.index).cloned();
+    let _open = series.as_deref().map(Open::begin);
+    let Drive { down, exchange, worker, .. } = drive;
+    let mut relay = Relay::default();
+    relay.up.buffer = std::mem::take(&mut down.input);
+    relay.down.buffer = std::mem::take(&mut exchange.response_input);
+    let timer = &down.timer;
+    let end = match &mut down.wire {
+        Wire::Connection(stream) => term.run(&mut relay, stream, &mut link.stream, worker, timer).await,
+        Wire::Framed(stream) => term.run(&mut relay, stream, &mut link.stream, worker, timer).await,
+    };
+    exchange.upload.data_bytes += relay.up.moved;
+    exchange.answer.written_bytes += relay.down.moved;
+    exchange.fault = match end {
+        RelayEnd::Complete => None,
+        RelayEnd::ClientGone => Some(Fault::ClientGone),
+        RelayEnd::UpstreamGone => Some(Fault::ResponseCut),
+        RelayEnd::Idle => Some(Fault::TunnelIdle),
+        RelayEnd::Due => Some(Fault::TunnelReload),
+    };
+    if exchange.fault.is_some() {
+        // Neither side must take what was cut off for whole.
+        link.stream.cut();
+        match &down.wire {
+            Wire::Connection(stream) => stream.cut(),
+            Wire::Framed(stream) => stream.cut(),
+        }
+    }
+    drop(link);
+    exchange.end_attempt(&worker.buffers);
+    Phase::Finish
+}
+
+/// How long a tunnel goes on.
+struct Term {
+    /// The plan that it began with.
+    plan: Rc<WorkerPlan>,
+    idle_ms: u64,
+    reload_ms: u64,
+}
+
+impl Term {
+    async fn run(
+        &self,
+        relay: &mut Relay,
+        client: &mut impl Leg,
+        endpoint: &mut impl Leg,
+        worker: &Rc<Worker>,
+        timer: &eddy_io::Timer,
+    ) -> RelayEnd {
+        let mut told = pin!(worker.turned.notified());
+        let mut due_ms = u64::MAX;
+        poll_fn(|cx| {
+            while told.as_mut().poll(cx).is_ready() {
+                told.set(worker.turned.notified());
+            }
+            if due_ms == u64::MAX && !Rc::ptr_eq(&self.plan, &worker.plan()) {
+                due_ms = worker.timers.now_ms().saturating_add(self.reload_ms);
+            }
+            relay.poll(cx, client, endpoint, worker, Patience { timer, idle_ms: self.idle_ms, due_ms })
+        })
+        .await
+    }
+}
+
+/// Counts a tunnel while it is open.
+struct Open<'s>(&'s ListenerSeries);
+
+impl<'s> Open<'s> {
+    fn begin(series: &'s ListenerSeries) -> Self {
+        series.tunnels_opened.increment();
+        series.tunnels.increment();
+        Self(series)
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.tunnels.decrement();
+    }
+}

@@ -1,0 +1,86 @@
+//! What a relay moves bytes between: a connection, or a stream of one.
+
+use std::io;
+use std::task::{Context, Poll};
+
+use eddy_http::ErrorCode;
+use eddy_io::{Buffer, Fill, Stream};
+
+use crate::framed::FramedStream;
+
+/// One of the two ends of a relay.
+pub(crate) trait Leg {
+    /// The stream, where its bytes can stay in the kernel.
+    fn plain(&self) -> Option<&Stream>;
+
+    /// Waits until there may be something to read, without a buffer to read it into.
+    fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
+
+    /// Reads what there is room for in `buffer`, which must have some.
+    fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut Buffer) -> Poll<io::Result<Fill>>;
+
+    /// Writes some of `bytes` and tells how many.
+    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
+
+    /// Tells the peer that nothing more will be written.
+    ///
+    /// # Errors
+    /// When it is gone.
+    fn end(&mut self) -> io::Result<()>;
+
+    /// Makes the close that follows one that the peer can't take for an end; what the kernel says to that changes nothing.
+    fn cut(&self);
+}
+
+impl Leg for Stream {
+    fn plain(&self) -> Option<&Stream> {
+        self.is_plain().then_some(self)
+    }
+
+    fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Self::poll_readable(self, cx)
+    }
+
+    fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut Buffer) -> Poll<io::Result<Fill>> {
+        Self::poll_fill(self, cx, buffer)
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Self::poll_write(self, cx, bytes)
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.shutdown_write()
+    }
+
+    fn cut(&self) {
+        // A peer that has gone already has nothing to be told.
+        let _ = self.reset_on_close();
+    }
+}
+
+impl Leg for FramedStream {
+    fn plain(&self) -> Option<&Stream> {
+        None
+    }
+
+    fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Self::poll_readable(self, cx).map(Ok)
+    }
+
+    fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut Buffer) -> Poll<io::Result<Fill>> {
+        self.poll_read(cx, buffer)
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_send(cx, bytes, &[], false)
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.send_end(&[])
+    }
+
+    fn cut(&self) {
+        self.end_with(ErrorCode::Connect);
+    }
+}

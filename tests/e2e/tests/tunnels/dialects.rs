@@ -1,0 +1,193 @@
+//! Upgrades as configurations of other programs ask for them: which requests offer them to the upstream, and what comes of
+//! its agreement; those of NGINX beside NGINX itself, where it is installed.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Result, ensure};
+use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::others::{Source, absent};
+use eddy_e2e::place::{self, TempDir};
+use tokio::io::AsyncWriteExt;
+
+use crate::endpoint::{Endpoint, KEY, agreement, connect, field, pass, read_head, request};
+
+const NGINX: &str = "\
+worker_processes 1;
+events {}
+http {
+    map $http_upgrade $connection_upgrade { default upgrade; '' close; }
+    access_log off;
+    proxy_http_version 1.1;
+    server {
+        listen LISTEN;
+        location /plain { proxy_pass http://ENDPOINT; }
+        location /literal { proxy_pass http://ENDPOINT; proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection \"Upgrade\"; }
+        location /mapped { proxy_pass http://ENDPOINT; proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection $connection_upgrade; }
+        location /half { proxy_pass http://ENDPOINT; proxy_set_header Connection \"\"; proxy_set_header X-Other 1; }
+        location /outer {
+            proxy_set_header Upgrade $http_upgrade;
+            proxy_set_header Connection $connection_upgrade;
+            location /outer/inherits { proxy_pass http://ENDPOINT; }
+            location /outer/own { proxy_pass http://ENDPOINT; proxy_set_header X-Other 1; }
+        }
+    }
+}
+";
+
+/// Paths, and whether requests to them that offer a WebSocket offer it to the upstream.
+const NGINX_PLACES: &[(&str, bool)] = &[
+    ("/plain", false),
+    ("/literal", true),
+    ("/mapped", true),
+    ("/half", false),
+    ("/outer/inherits", true),
+    ("/outer/own", false),
+];
+
+/// Asks for a WebSocket at a path; whether it was offered to the endpoint, which then agrees, and became one.
+async fn is_offered(gateway: SocketAddr, endpoint: &Endpoint, path: &str) -> Result<bool> {
+    let mut client = connect(gateway).await?;
+    client.write_all(request("").replace("/chat", path).as_bytes()).await?;
+    let (mut server, head) = endpoint.asked().await?;
+    if field(&head, "upgrade").is_none() {
+        server.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await?;
+        ensure!(read_head(&mut client).await?.starts_with("HTTP/1.1 200 "));
+        return Ok(false);
+    }
+    ensure!(field(&head, "sec-websocket-key") == Some(KEY), "{head}");
+    server.write_all(agreement(KEY).as_bytes()).await?;
+    let answer = read_head(&mut client).await?;
+    ensure!(
+        answer.starts_with("HTTP/1.1 101 ") && field(&answer, "upgrade") == Some("websocket"),
+        "{answer}"
+    );
+    pass(&mut client, &mut server, b"up").await?;
+    pass(&mut server, &mut client, b"down").await?;
+    Ok(true)
+}
+
+/// NGINX itself; ended when it goes out of scope.
+struct Nginx {
+    process: Child,
+    address: SocketAddr,
+    _folder: TempDir,
+}
+
+impl Nginx {
+    fn start(endpoint: SocketAddr) -> Result<Option<Self>> {
+        let program = Path::new("/usr/sbin/nginx");
+        if !program.is_file() {
+            absent("NGINX is not installed (`bench/peers/install` does that)", Source::Registry)?;
+            return Ok(None);
+        }
+        let (folder, address) = (TempDir::new("nginx")?, place::free_address()?);
+        let text = NGINX.replace("LISTEN", &address.to_string()).replace("ENDPOINT", &endpoint.to_string());
+        let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+            .map(|name| format!("{name}_temp_path {}/{name};\n", folder.path().display()))
+            .concat();
+        let text =
+            text.replace("http {", &format!("pid {}/pid;\nhttp {{\n{temporary}", folder.path().display()));
+        std::fs::write(folder.join("nginx.conf"), text)?;
+        let process = Command::new(program)
+            .args(["-p", &folder.path().display().to_string(), "-c", "nginx.conf", "-e", "error.log", "-g"])
+            .arg("daemon off; master_process off;")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        Ok(Some(Self { process, address, _folder: folder }))
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        // Both only fail where it has ended by itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[tokio::test]
+async fn nginx_fields_pass_upgrades_on_where_they_stand() -> Result<()> {
+    let endpoint = Endpoint::start().await?;
+    let substitutes = vec![("ENDPOINT".to_owned(), endpoint.address()?.to_string())];
+    let launch = Launch { substitutes, file: Some("nginx.conf"), ..Launch::default() };
+    let gateway = Gateway::launch(NGINX, launch).await?;
+    let nginx = Nginx::start(endpoint.address()?)?;
+    if let Some(nginx) = &nginx {
+        // It tells nobody that it is ready.
+        while tokio::net::TcpStream::connect(nginx.address).await.is_err() {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    }
+    for (path, expected) in NGINX_PLACES {
+        let ours = is_offered(gateway.address(), &endpoint, path).await?;
+        ensure!(ours == *expected, "{path}: eddy {ours}");
+        if let Some(nginx) = &nginx {
+            let theirs = is_offered(nginx.address, &endpoint, path).await?;
+            ensure!(theirs == *expected, "{path}: NGINX {theirs}");
+        }
+    }
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn envoys_upgrade_configs_hold_for_manager_and_route() -> Result<()> {
+    let endpoint = Endpoint::start().await?;
+    let (host, port) = (endpoint.address()?.ip(), endpoint.address()?.port());
+    let config = format!(
+        "static_resources:
+  listeners:
+    - name: it
+      address: {{socket_address: {{address: LISTEN_HOST, port_value: LISTEN_PORT}}}}
+      filter_chains:
+        - filters:
+            - name: hcm
+              typed_config:
+                \"@type\": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
+                stat_prefix: it
+                upgrade_configs: MANAGER
+                http_filters:
+                  - {{name: router, typed_config: {{\"@type\": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}}}
+                route_config:
+                  virtual_hosts:
+                    - name: all
+                      domains: ['*']
+                      routes:
+                        - {{match: {{prefix: /on}}, route: {{cluster: it, upgrade_configs: [{{upgrade_type: WebSocket}}]}}}}
+                        - {{match: {{prefix: /off}}, route: {{cluster: it, upgrade_configs: [{{upgrade_type: websocket, enabled: false}}]}}}}
+                        - {{match: {{prefix: /}}, route: {{cluster: it}}}}
+  clusters:
+    - name: it
+      type: STATIC
+      load_assignment:
+        cluster_name: it
+        endpoints: [{{lb_endpoints: [{{endpoint: {{address: {{socket_address: {{address: {host}, port_value: {port}}}}}}}}}]}}]
+"
+    );
+    let listen = place::free_address()?;
+    for (manager, places) in [
+        ("[]", [("/on", true), ("/off", false), ("/", false)]),
+        ("[{upgrade_type: websocket}]", [("/on", true), ("/off", false), ("/", true)]),
+        (
+            "[{upgrade_type: websocket, enabled: false}, {upgrade_type: CONNECT}]",
+            [("/on", true), ("/off", false), ("/", false)],
+        ),
+    ] {
+        let text = config
+            .replace("LISTEN_HOST", &listen.ip().to_string())
+            .replace("LISTEN_PORT", &listen.port().to_string())
+            .replace("MANAGER", manager);
+        let gateway = Gateway::launch(&text, Launch { file: Some("envoy.yml"), ..Launch::default() }).await;
+        // Files of other dialects have no admin listener to be asked, whatever they are called.
+        let gateway = gateway?;
+        for (path, expected) in places {
+            let ours = is_offered(listen, &endpoint, path).await?;
+            ensure!(ours == expected, "{manager} {path}: {ours}");
+        }
+        gateway.stop().await?;
+    }
+    Ok(())
+}
