@@ -37,8 +37,8 @@ test: lint ## everything that CI runs
 GO_MODULES := sdk/go sdk/go-envoy examples/filters/go examples/filters/go-envoy tests/envoy-filters tests/filters/go
 
 test-go: ## what is written in Go: the kits, the example filters, filters written for Envoy
-	@test -z "$$(gofmt -l sdk/go sdk/go-envoy examples/filters tests/envoy-filters tests/filters bench/calls)" || \
-		{ echo 'gofmt would change:'; gofmt -l sdk/go sdk/go-envoy examples/filters tests/envoy-filters tests/filters bench/calls; exit 1; }
+	@test -z "$$(gofmt -l sdk/go sdk/go-envoy examples/filters tests/envoy-filters tests/filters tests/grpc bench/calls)" || \
+		{ echo 'gofmt would change:'; gofmt -l sdk/go sdk/go-envoy examples/filters tests/envoy-filters tests/filters tests/grpc bench/calls; exit 1; }
 	set -e; for module in $(GO_MODULES); do (cd $$module && go vet ./... && go test -short -timeout 4m ./...); done
 	cd sdk/go && go test -short -race -timeout 4m . ./raw ./eddytest
 

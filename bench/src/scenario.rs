@@ -160,7 +160,7 @@ mod tests {
         let [first, miss] = chosen.as_slice() else { panic!("{chosen:?}") };
         let traffic = |scenario: &Scenario| match &scenario.work {
             Work::Traffic { setup, request } => (setup.routes, request.path()),
-            other @ (Work::Idle | Work::Start | Work::Reload) => panic!("{other:?}"),
+            other @ (Work::Idle | Work::Start | Work::Reload | Work::Streams(_)) => panic!("{other:?}"),
         };
         assert_eq!(traffic(first), (10, "/route-0/128".to_owned()));
         assert_eq!(traffic(miss), (1000, "/routeless/128".to_owned()));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_http::FieldEdits;
+use eddy_http::{FieldEdits, GrpcStatuses};
 
 use crate::config::{RuleFilterConfig, SitesAt};
 use crate::upgrade::Upgrades;
@@ -138,10 +138,12 @@ pub struct RetryConfig {
     pub statuses: Vec<u16>,
     /// Whether an idempotent request without a body is tried again after its endpoint closed a fresh link without an answer. Default no.
     pub on_reset: bool,
+    /// Statuses of gRPC with which an endpoint ends a call, without an answer, that is tried again. Default none.
+    pub grpc_statuses: GrpcStatuses,
 }
 
 impl Default for RetryConfig {
     fn default() -> Self {
-        Self { attempts: 1, statuses: Vec::new(), on_reset: false }
+        Self { attempts: 1, statuses: Vec::new(), on_reset: false, grpc_statuses: GrpcStatuses::default() }
     }
 }

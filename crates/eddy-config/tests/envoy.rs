@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use eddy_config::{ActionKind, Config, Leniency, Problem, Severity, SourceText, check_with};
-use eddy_http::{Field, FieldId, Fields, Span};
+use eddy_http::{Field, FieldId, Fields, GrpcStatus, Span};
 use eddy_route::{RouteRequest, RouteScratch, Router};
 use eddy_tls::ServerCheck;
 use eddy_upstream::{Balance, BalanceKey};
@@ -690,6 +690,9 @@ static_resources:
           merge_slashes: true
           path_with_escaped_slashes_action: UNESCAPE_AND_FORWARD
           http_filters:
+          - name: envoy.filters.http.grpc_web
+            typed_config:
+              "@type": type.googleapis.com/envoy.extensions.filters.http.grpc_web.v3.GrpcWeb
           - name: envoy.filters.http.router
             typed_config:
               "@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router
@@ -704,7 +707,7 @@ static_resources:
               - match: {prefix: "/"}
                 route:
                   cluster: service
-                  retry_policy: {retry_on: "5xx,connect-failure", num_retries: 3}
+                  retry_policy: {retry_on: "5xx,connect-failure,unavailable", num_retries: 3}
   clusters:
   - name: service
     type: STRICT_DNS
@@ -730,6 +733,8 @@ fn a_bootstrap_file_is_read() {
     assert_eq!(cluster.connect_timeout, std::time::Duration::from_millis(500));
     let action = &config.actions[0];
     assert_eq!((action.retry.attempts, action.retry.statuses.len()), (3, 100));
+    assert_eq!(action.retry.grpc_statuses, [GrpcStatus::Unavailable].into_iter().collect());
+    assert_eq!((&*config.listeners[0].filters, &*config.filters[0].name), (&[0][..], "envoy-grpc-web"));
     assert_eq!(action.timeout, Some(std::time::Duration::from_secs(15)));
     assert!(!action.request_edits.is_empty());
     check(BOOTSTRAP, &["/a -> service"]);

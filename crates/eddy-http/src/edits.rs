@@ -195,7 +195,7 @@ impl FieldEdits {
     }
 
     /// Whether a field with this name, which eddy would write, is removed or replaced.
-    pub(crate) fn decides(&self, name: &str) -> bool {
+    pub fn decides(&self, name: &str) -> bool {
         self.edits.iter().any(|edit| edit.kind != EditKind::Add && edit.name.eq_ignore_ascii_case(name))
     }
 

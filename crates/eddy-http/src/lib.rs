@@ -5,6 +5,8 @@
 //! ([`Egress`]). A chunked body is taken apart by [`ChunkDecoder`]. What a connection may become by an upgrade or
 //! `CONNECT` is read with the heads; the bytes behind that are nobody's here.
 //!
+//! What a gateway has to know of gRPC are names and numbers in fields: [`GrpcKind`], [`GrpcStatus`], [`parse_grpc_timeout`].
+//!
 //! Both sides are read strictly: what two readers could take for two different messages is refused, not mended.
 
 #![forbid(unsafe_code)]
@@ -16,6 +18,7 @@ mod date;
 mod edits;
 mod egress;
 mod field;
+mod grpc;
 mod head;
 mod http2;
 mod method;
@@ -33,6 +36,10 @@ pub use date::{DATE_BYTES, format_date};
 pub use edits::{EDIT_BYTES_MAX, EDITS_MAX, EditFault, FieldEdits};
 pub use egress::{Egress, EgressFault};
 pub use field::{Field, FieldId, FieldRef, Fields};
+pub use grpc::{
+    BadGrpcTimeout, GRPC_END_LABELS, GrpcEnd, GrpcKind, GrpcStatus, GrpcStatuses, parse_grpc_timeout,
+    write_grpc_message,
+};
 pub use head::{
     Asked, FieldsEditor, HEAD_BYTES_EDITED_MAX, HeadFault, HeadLimits, HeadScanner, RequestBody, RequestHead,
     ResponseBody, ResponseHead, TargetForm,
@@ -48,6 +55,6 @@ pub use websocket::{
     WEBSOCKET_ACCEPT_BYTES, WEBSOCKET_KEY_BYTES, is_websocket_key, websocket_accept, websocket_key,
 };
 pub use write::{
-    CONTINUE, ForwardedClient, ForwardedPolicy, LocalReply, RequestId, RequestWrite, ResponseWrite, Switched,
-    write_interim_head, write_local_head, write_request_head, write_response_head,
+    CONTINUE, ForwardedClient, ForwardedPolicy, GrpcReply, LocalReply, RequestId, RequestWrite,
+    ResponseWrite, Switched, write_interim_head, write_local_head, write_request_head, write_response_head,
 };

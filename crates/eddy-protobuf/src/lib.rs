@@ -39,6 +39,7 @@ pub use http::{
 };
 pub use json::{
     Duplicates, EnumForm, FromJson, FromJsonOptions, Names, Required, ToJson, ToJsonOptions, Unknown,
+    decode_base64, write_base64,
 };
 pub use limits::Limits;
 pub use program::{

@@ -1,6 +1,6 @@
 //! Why an exchange ends badly: whose side it was on, whether it may be tried again, and the answer.
 
-use eddy_http::{ChunkFault, HeadFault};
+use eddy_http::{ChunkFault, GrpcStatus, HeadFault};
 use eddy_io::HandshakeFaultKind;
 use eddy_route::normalise::PathFault;
 
@@ -13,6 +13,8 @@ pub enum Fault {
     RequestChunk(ChunkFault),
     /// The request's path is not one that every reader would read alike.
     RequestPath(PathFault),
+    /// The deadline that a call of gRPC has of its own cannot be read.
+    GrpcTimeout,
     /// The head did not arrive in time.
     HeadTimeout,
     /// The client sends its body too slowly.
@@ -75,6 +77,8 @@ pub enum Fault {
     InterimFlood,
     /// The endpoint answered with a status that the rule tries again.
     RetryStatus(u16),
+    /// The endpoint ended the call of gRPC, without an answer, with a status that the rule tries again.
+    RetryGrpc(GrpcStatus),
     /// The endpoint answered with a status in whose place an error page stands.
     Intercepted(u16),
     /// A filter failed, and its policy is to be closed then.
@@ -119,6 +123,8 @@ pub enum RetryClass {
     ByReset,
     /// As `MaybeSeen`, and only where the rule retries this status.
     ByStatus(u16),
+    /// Its call of gRPC has ended: only where the rule retries this status of one.
+    ByGrpc(GrpcStatus),
 }
 
 impl Fault {
@@ -128,6 +134,7 @@ impl Fault {
             Self::RequestHead(_)
             | Self::RequestChunk(_)
             | Self::RequestPath(_)
+            | Self::GrpcTimeout
             | Self::HeadTimeout
             | Self::BodyTimeout
             | Self::BodyTooLarge
@@ -167,6 +174,7 @@ impl Fault {
             | Self::UpstreamIdle
             | Self::InterimFlood
             | Self::RetryStatus(_)
+            | Self::RetryGrpc(_)
             | Self::Intercepted(_) => Side::Upstream,
         }
     }
@@ -186,9 +194,11 @@ impl Fault {
             Self::LinkStale => RetryClass::MaybeSeen,
             Self::LinkClosed | Self::TlsAlert | Self::StreamReset => RetryClass::ByReset,
             Self::RetryStatus(status) => RetryClass::ByStatus(status),
+            Self::RetryGrpc(status) => RetryClass::ByGrpc(status),
             Self::RequestHead(_)
             | Self::RequestChunk(_)
             | Self::RequestPath(_)
+            | Self::GrpcTimeout
             | Self::HeadTimeout
             | Self::BodyTimeout
             | Self::BodyTooLarge
@@ -226,14 +236,28 @@ impl Fault {
         // A stale link is the ordinary end of an idle connection, a farewell that of a busy one; a status has been judged as it
         // came.
         self.side() == Side::Upstream
-            && !matches!(
-                self,
-                Self::LinkStale
-                    | Self::LinkLeft
-                    | Self::NoEndpoint
-                    | Self::RetryStatus(_)
-                    | Self::Intercepted(_)
-            )
+            && !matches!(self, Self::LinkStale | Self::LinkLeft | Self::NoEndpoint)
+            && !self.is_judged()
+    }
+
+    /// Whether the endpoint has answered, and was judged by that.
+    pub(crate) fn is_judged(self) -> bool {
+        matches!(self, Self::RetryStatus(_) | Self::RetryGrpc(_) | Self::Intercepted(_))
+    }
+
+    /// The status that a call of gRPC ends with.
+    ///
+    /// # Spec
+    /// [HTTP to gRPC status code mapping](https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md), but
+    /// for what is known better than HTTP tells it.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "each fault has a status")]
+    pub fn grpc_status(self) -> GrpcStatus {
+        match self {
+            Self::ExchangeTimeout | Self::AttemptTimeout => GrpcStatus::DeadlineExceeded,
+            Self::BodyTooLarge => GrpcStatus::ResourceExhausted,
+            Self::RetryGrpc(status) => status,
+            other => GrpcStatus::of_http(other.status()),
+        }
     }
 
     /// The status the client gets, if it gets one.
@@ -241,7 +265,7 @@ impl Fault {
         match self {
             Self::RequestHead(fault) => fault.status(),
             Self::RequestChunk(fault) => fault.status(),
-            Self::RequestPath(_) => 400,
+            Self::RequestPath(_) | Self::GrpcTimeout => 400,
             Self::HeadTimeout | Self::BodyTimeout => 408,
             Self::BodyTooLarge => 413,
             // Nobody hears these two; the access record shows them.
@@ -277,6 +301,8 @@ impl Fault {
             | Self::FilterTimeout
             | Self::TunnelIdle => 504,
             Self::RetryStatus(status) | Self::Intercepted(status) => status,
+            // Calls are told by another status, and have this one.
+            Self::RetryGrpc(_) => 200,
         }
     }
 
@@ -338,6 +364,7 @@ label_kinds! {
     RequestHead: "request_head",
     RequestChunk: "request_chunk",
     RequestPath: "request_path",
+    GrpcTimeout: "grpc_timeout",
     HeadTimeout: "head_timeout",
     BodyTimeout: "body_timeout",
     BodyTooLarge: "body_too_large",
@@ -369,6 +396,7 @@ label_kinds! {
     UpstreamIdle: "upstream_idle",
     InterimFlood: "interim_flood",
     RetryStatus: "retry_status",
+    RetryGrpc: "retry_grpc",
     Intercepted: "intercepted",
     FilterFailed: "filter_failed",
     FilterTimeout: "filter_timeout",

@@ -189,5 +189,8 @@ fn check_retry(spec: Option<At<Apart<RetrySpec>>>) -> RetryConfig {
     if let Some(on_reset) = spec.on_reset {
         retry.on_reset = on_reset.value;
     }
+    for status in spec.grpc_statuses.into_iter().flat_map(|statuses| statuses.value) {
+        retry.grpc_statuses.insert(status.value.0);
+    }
     retry
 }

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use eddy_filter::builtin::{
     Abort, BasicAuthConfig, BodyLimitConfig, BuiltinConfig, ClientConfig, CorsConfig, Delay, FaultConfig,
-    FieldCondition, FieldRules, GrpcJsonConfig, HeadersConfig, IpAccessConfig, IpBlock, Listed,
-    OriginPattern, PasswordForm, RateFields, RateKey, RateLimitConfig, RequestIdConfig, Share, Template,
+    FieldCondition, FieldRules, GrpcJsonConfig, GrpcWebConfig, HeadersConfig, IpAccessConfig, IpBlock,
+    Listed, OriginPattern, PasswordForm, RateFields, RateKey, RateLimitConfig, RequestIdConfig, Share,
+    Template,
 };
 use eddy_http::FieldEdits;
 
@@ -15,8 +16,8 @@ use crate::config::AddressBlock;
 use crate::problem::{Place, Report};
 use crate::read::{Apart, At, OneOrMany, Value};
 use crate::spec::{
-    BasicAuthSpec, BodyLimitSpec, ClientSpec, CorsSpec, EditsSpec, FaultSpec, GrpcJsonSpec, HeadersSpec,
-    IpAccessSpec, RateLimitSpec, RequestIdSpec,
+    BasicAuthSpec, BodyLimitSpec, ClientSpec, CorsSpec, EditsSpec, FaultSpec, GrpcJsonSpec, GrpcWebSpec,
+    HeadersSpec, IpAccessSpec, RateLimitSpec, RequestIdSpec,
 };
 use crate::value::{FieldName, RateKeyName, Text};
 use crate::yaml::{Form, Node};
@@ -47,6 +48,7 @@ pub(super) fn read_builtin(
         "rate_limit" => rate_limit(read(node, report)?, report).map(BuiltinConfig::RateLimit),
         "body_limit" => Some(BuiltinConfig::BodyLimit(body_limit(&read(node, report)?))),
         "grpc_json" => grpc_json(read(node, report)?, around).map(BuiltinConfig::GrpcJson),
+        "grpc_web" => Some(BuiltinConfig::GrpcWeb(grpc_web(&read(node, report)?))),
         _ => fault(read(node, report)?, around, report).map(BuiltinConfig::Fault),
     }
 }
@@ -279,6 +281,10 @@ fn body_limit(spec: &BodyLimitSpec) -> BodyLimitConfig {
         request_bytes_max: spec.request.map(|bytes| bytes.value.0),
         response_bytes_max: spec.response.map(|bytes| bytes.value.0),
     }
+}
+
+fn grpc_web(spec: &GrpcWebSpec) -> GrpcWebConfig {
+    GrpcWebConfig { has_text: spec.text.is_none_or(|text| text.value) }
 }
 
 fn grpc_json(spec: GrpcJsonSpec, around: Surroundings<'_>) -> Option<GrpcJsonConfig> {

@@ -140,6 +140,7 @@ fn builtin_of(spec: &FilterSpec) -> Option<(&'static str, Node<'static>)> {
         ("body_limit", spec.body_limit.as_ref().map(|at| &at.value.node)),
         ("fault", spec.fault.as_ref().map(|at| &at.value.node)),
         ("grpc_json", spec.grpc_json.as_ref().map(|at| &at.value.node)),
+        ("grpc_web", spec.grpc_web.as_ref().map(|at| &at.value.node)),
     ];
     nodes.into_iter().find_map(|(kind, node)| node.map(|node| (kind, Node::clone(node))))
 }

@@ -1,6 +1,6 @@
 //! Writes eddy.yaml.
 
-use eddy_http::FieldEdits;
+use eddy_http::{FieldEdits, GrpcStatus};
 use eddy_route::{CaselessPath, HostPattern, PathPattern, PathRewrite, Rule, ValueMatch, ValueTest};
 use eddy_upstream::ClusterConfig;
 use serde_json::{Map, Value, json};
@@ -195,6 +195,10 @@ impl Writer<'_> {
                 let sayable: Vec<u16> =
                     action.retry.statuses.iter().copied().filter(|status| *status >= 400).collect();
                 retry["statuses"] = sayable.into();
+            }
+            if !action.retry.grpc_statuses.is_empty() {
+                let names: Vec<&str> = action.retry.grpc_statuses.iter().map(GrpcStatus::name).collect();
+                retry["grpc_statuses"] = names.into();
             }
             own.insert("retry".to_owned(), retry);
         }

@@ -9,5 +9,6 @@ pub(crate) mod ingress;
 pub(crate) mod istio;
 mod kind;
 pub(crate) mod nginx;
+mod retry;
 
 pub(crate) use kind::Kind;

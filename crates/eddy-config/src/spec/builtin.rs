@@ -236,3 +236,14 @@ mapping! {
         optional reroute: bool, default "false", example "true";
     }
 }
+
+mapping! {
+    /// Makes calls of gRPC of those of gRPC-Web (`application/grpc-web`, `application/grpc-web-text`): the messages go on as
+    /// they are or decoded, and what they are answered with has its trailers in a last frame. What is no such call passes.
+    ///
+    /// Pages of other sites need the filter `cors` before it, with `expose: [grpc-status, grpc-message]`.
+    GrpcWebSpec as "grpc_web" {
+        /// Whether bodies in Base64 are taken. Otherwise the answer to them is 415, and none is written.
+        optional text: bool, default "true", example "false";
+    }
+}

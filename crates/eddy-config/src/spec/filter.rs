@@ -1,7 +1,7 @@
 //! The keys of a filter, and what a rule may say of one.
 
 use super::builtin::{
-    BasicAuthSpec, BodyLimitSpec, CorsSpec, FaultSpec, GrpcJsonSpec, HeadersSpec, IpAccessSpec,
+    BasicAuthSpec, BodyLimitSpec, CorsSpec, FaultSpec, GrpcJsonSpec, GrpcWebSpec, HeadersSpec, IpAccessSpec,
     RateLimitSpec, RequestIdSpec,
 };
 use super::lua::{LuaRuleSpec, LuaSpec};
@@ -39,6 +39,8 @@ mapping! {
         optional fault: Deferred<FaultSpec>, example "{abort: {status: 503, percent: 1}}";
         /// Makes calls of gRPC of requests with JSON, and JSON of what they are answered with.
         optional grpc_json: Deferred<GrpcJsonSpec>, example "{descriptors: ./library.binpb}";
+        /// Makes calls of gRPC of those of gRPC-Web, as browsers speak it.
+        optional grpc_web: Deferred<GrpcWebSpec>, example "{}";
         /// The configuration of a filter in Go or another language: any value, which the filter gets as JSON. A text in
         /// quotes stays a text; without quotes the types of YAML 1.2 hold. A filter in Wasm gets a text as it is.
         optional config: Any, otherwise "the filter gets `null`, or nothing in Wasm", example "{username: eddy, tries: 3}";
@@ -54,7 +56,7 @@ mapping! {
         optional body_bytes_max: Size<0, 1_073_741_824>, default "1MiB", example "10MiB";
         /// Whether the filter is left out, but for rules that say `disabled: false`.
         optional disabled: bool, default "false", example "true";
-        group One of go native lua wasm basic_auth headers cors ip_access request_id rate_limit body_limit fault grpc_json;
+        group One of go native lua wasm basic_auth headers cors ip_access request_id rate_limit body_limit fault grpc_json grpc_web;
     }
 }
 

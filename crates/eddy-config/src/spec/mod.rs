@@ -17,8 +17,8 @@ mod tls;
 mod wasm;
 
 pub(crate) use builtin::{
-    BasicAuthSpec, BodyLimitSpec, ClientSpec, CorsSpec, FaultSpec, GrpcJsonSpec, HeadersSpec, IpAccessSpec,
-    RateLimitSpec, RequestIdSpec,
+    BasicAuthSpec, BodyLimitSpec, ClientSpec, CorsSpec, FaultSpec, GrpcJsonSpec, GrpcWebSpec, HeadersSpec,
+    IpAccessSpec, RateLimitSpec, RequestIdSpec,
 };
 pub(crate) use cluster::{
     BalanceKeySpec, ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, HealthSpec, HttpProbeSpec, PoolSpec,

@@ -6,8 +6,8 @@ use super::RuleFilterSpec;
 use crate::config::ListenAddress;
 use crate::read::{Apart, At, Either, Named, OneOrMany};
 use crate::value::{
-    ConnectName, ContentType, DialectName, FieldName, FilePath, HostAndPort, MethodName, Name, Number,
-    ParameterName, PathText, Rank, RedirectStatus, Scheme, Text, Time, UpgradeName,
+    ConnectName, ContentType, DialectName, FieldName, FilePath, GrpcFailure, HostAndPort, MethodName, Name,
+    Number, ParameterName, PathText, Rank, RedirectStatus, Scheme, Text, Time, UpgradeName,
 };
 
 /// Longest text that a condition compares with.
@@ -198,7 +198,7 @@ mapping! {
 mapping! {
     /// When a request is tried again at another endpoint: only one that is idempotent and has no body, and only
     /// within the cluster's `retry_budget`. A failure to connect, and a kept link that closed before the first
-    /// byte, are always a reason.
+    /// byte, are always a reason. For a status of `grpc_statuses`, a call of gRPC is tried again, too.
     RetrySpec as "retry" {
         /// Attempts beside the first.
         optional attempts: Number<0, 10>, default "1", example "2";
@@ -206,5 +206,9 @@ mapping! {
         optional statuses: Vec<At<Number<400, 599>>>, default "[]", example "[502, 503]";
         /// Whether a fresh link that closed without an answer is a reason, too.
         optional on_reset: bool, default "false", example "true";
+        /// Statuses of gRPC that are a reason for a call, which is no idempotent request to HTTP: name those that its
+        /// methods bear. Only where the endpoint has ended the call without an answer, and has not been sent more than
+        /// 1 MiB of it.
+        optional grpc_statuses: Vec<At<GrpcFailure>>, default "[]", example "[unavailable]";
     }
 }

@@ -4,6 +4,7 @@ mod address;
 mod choice;
 mod duration;
 mod filter;
+mod grpc;
 mod host;
 mod json;
 mod kubernetes;
@@ -22,6 +23,7 @@ pub(crate) use filter::{
     FailureName, FieldNameOrAll, FilePath, IdFormatName, LuaLibraryName, MethodOrAll, OriginText, Percent,
     RateFieldsName, RateKeyName, UserName,
 };
+pub(crate) use grpc::GrpcFailure;
 pub(crate) use host::{HostAndPort, ServerName};
 pub(crate) use json::{EnumFormName, JsonNamesName, StreamFormName, UnknownName, UnknownRequestsName};
 pub(crate) use kubernetes::{DomainName, IpText, ObjectName, PortKey, ServiceName};

@@ -75,7 +75,10 @@ fn what_eddy_does_not_have_is_refused_by_name_and_passed_over_where_leniency_is_
         (of_match("headers: {'@request.auth.claims.group': {exact: a}}"), "no claims of tokens"),
         (route("headers: {request: {set: {x-a: '%REQ(x-b)%'}}}"), "puts no `%...%` into `x-a`"),
         (route("fault: {abort: {grpcStatus: UNAVAILABLE}}"), "a status of HTTP alone"),
-        (route("retries: {attempts: 1, retryOn: 'cancelled'}"), "does not try again on `cancelled`"),
+        (
+            route("retries: {attempts: 1, retryOn: 'retriable-headers'}"),
+            "does not try again on `retriable-headers`",
+        ),
         (
             format!(
                 "{}{SUBSETS}",

@@ -7,6 +7,7 @@ use super::body_limit::BodyLimitConfig;
 use super::cors::CorsConfig;
 use super::fault::FaultConfig;
 use super::grpc_json::GrpcJsonConfig;
+use super::grpc_web::GrpcWebConfig;
 use super::headers::HeadersConfig;
 use super::ip_access::IpAccessConfig;
 use super::rate_limit::RateLimitConfig;
@@ -33,6 +34,8 @@ pub enum BuiltinConfig {
     Fault(FaultConfig),
     /// Makes calls of gRPC of requests with JSON.
     GrpcJson(GrpcJsonConfig),
+    /// Makes calls of gRPC of those of gRPC-Web.
+    GrpcWeb(GrpcWebConfig),
 }
 
 impl BuiltinConfig {
@@ -47,7 +50,8 @@ impl BuiltinConfig {
             | Self::RequestId(_)
             | Self::RateLimit(_)
             | Self::BodyLimit(_)
-            | Self::Fault(_) => None,
+            | Self::Fault(_)
+            | Self::GrpcWeb(_) => None,
         }
     }
 
@@ -63,6 +67,7 @@ impl BuiltinConfig {
             Self::BodyLimit(_) => "body_limit",
             Self::Fault(_) => "fault",
             Self::GrpcJson(_) => "grpc_json",
+            Self::GrpcWeb(_) => "grpc_web",
         }
     }
 }

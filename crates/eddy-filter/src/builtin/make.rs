@@ -10,6 +10,7 @@ use super::config::BuiltinConfig;
 use super::cors::Cors;
 use super::fault::FaultFilter;
 use super::grpc_json::GrpcJson;
+use super::grpc_web::GrpcWeb;
 use super::headers::HeadersFilter;
 use super::ip_access::IpAccess;
 use super::library::{Builtin, BuiltinLibrary};
@@ -72,6 +73,7 @@ pub fn make(
         BuiltinConfig::BodyLimit(config) => Box::new(BodyLimit::new(config, context)),
         BuiltinConfig::Fault(config) => Box::new(FaultFilter::new(config, context)),
         BuiltinConfig::GrpcJson(config) => Box::new(GrpcJson::new(config, context)?),
+        BuiltinConfig::GrpcWeb(config) => Box::new(GrpcWeb::new(*config, context)),
     };
     let info = FilterInfo { interest: filter.interest(), keeps_length: filter.keeps_length() };
     Ok((Arc::new(BuiltinLibrary::new(filter)), info))

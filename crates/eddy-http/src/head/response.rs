@@ -177,10 +177,8 @@ impl ResponseHead {
     /// [`Self::body`] as it is read: of one in frames the end tells itself, and there may be trailers behind it, whatever length was
     /// announced.
     pub fn body_read(&self) -> ResponseBody {
-        match self.body {
-            ResponseBody::Length(1..) if self.version == Version::Http2 => ResponseBody::UntilClose,
-            body => body,
-        }
+        let is_framed = self.version == Version::Http2 && matches!(self.body, ResponseBody::Length(1..));
+        if is_framed { ResponseBody::UntilClose } else { self.body }
     }
 
     /// [`Self::body`] as a client of this version is sent it. That there is none is told by frames on both sides alike.

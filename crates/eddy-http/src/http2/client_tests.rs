@@ -111,10 +111,11 @@ impl Server {
         let mut all = Vec::new();
         let mut room = [0; 1000];
         loop {
-            match self.client.read(stream, &mut room)? {
-                Reading::Bytes(count) => all.extend_from_slice(&room[..count]),
-                after => return Ok((String::from_utf8(all).unwrap(), after)),
-            }
+            let reading = self.client.read(stream, &mut room)?;
+            let Reading::Bytes(count) = reading else {
+                return Ok((String::from_utf8(all).unwrap(), reading));
+            };
+            all.extend_from_slice(&room[..count]);
         }
     }
 }

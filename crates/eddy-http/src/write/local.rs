@@ -4,6 +4,7 @@ use super::line::{LINE_END, write_field, write_number_field};
 use super::request::{IdState, RequestId};
 use super::response::{write_connection, write_status_line};
 use crate::edits::FieldEdits;
+use crate::grpc::{GrpcKind, write_grpc_message};
 use crate::method::Version;
 use crate::octet::is_vchar;
 use crate::status::status_reason;
@@ -29,6 +30,20 @@ pub struct LocalReply<'a> {
     pub date: &'a [u8],
     /// The id of the request, if the client is told of it.
     pub request_id: Option<RequestId<'a>>,
+    /// How a call of gRPC is told its end; the head is then all of the answer, and says what type it has.
+    pub grpc: Option<GrpcReply<'a>>,
+}
+
+/// How a call of gRPC ends without an answer of its method.
+///
+/// # Spec
+/// [gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md), Trailers-Only
+#[derive(Clone, Copy, Debug)]
+pub struct GrpcReply<'a> {
+    /// The status.
+    pub code: u32,
+    /// A text for developers.
+    pub message: &'a [u8],
 }
 
 impl LocalReply<'_> {
@@ -44,6 +59,7 @@ impl LocalReply<'_> {
             version: Version::Http11,
             date: b"",
             request_id: None,
+            grpc: None,
         }
     }
 }
@@ -59,12 +75,24 @@ pub fn write_local_head(out: &mut Vec<u8>, reply: &LocalReply<'_>) {
     if !reply.date.is_empty() && !edits.decides("date") {
         write_field(out, b"Date", reply.date);
     }
-    if let Some(content_type) = reply.content_type.filter(|_| !edits.decides("content-type")) {
+    let content_type = match reply.grpc {
+        Some(_) => Some(GrpcKind::Plain.name()),
+        None => reply.content_type,
+    };
+    if let Some(content_type) = content_type.filter(|_| !edits.decides("content-type")) {
         write_field(out, b"Content-Type", content_type.as_bytes());
     }
     // Neither has a body, and a length would be taken for one or for that of another (RFC 9110 §8.6).
     if !matches!(reply.status, 204 | 304) {
         write_number_field(out, b"Content-Length", reply.body_len);
+    }
+    if let Some(GrpcReply { code, message }) = reply.grpc {
+        write_number_field(out, b"Grpc-Status", code.into());
+        if !message.is_empty() {
+            out.extend_from_slice(b"Grpc-Message: ");
+            write_grpc_message(out, message);
+            out.extend_from_slice(LINE_END);
+        }
     }
     if let Some(location) = reply.location.filter(|_| !edits.decides("location")) {
         out.extend_from_slice(b"Location: ");

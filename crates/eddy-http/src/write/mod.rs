@@ -7,7 +7,7 @@ mod request;
 mod response;
 
 pub use forwarded::{ForwardedClient, ForwardedPolicy};
-pub use local::{LocalReply, write_local_head};
+pub use local::{GrpcReply, LocalReply, write_local_head};
 pub use request::{RequestId, RequestWrite, write_request_head};
 pub use response::{CONTINUE, ResponseWrite, Switched, write_interim_head, write_response_head};
 

@@ -8,6 +8,7 @@ mod write;
 
 pub use options::{Duplicates, EnumForm, FromJsonOptions, Names, Required, ToJsonOptions, Unknown};
 pub use read::FromJson;
+pub use text::{decode_base64, write_base64};
 pub use write::ToJson;
 
-pub(crate) use text::{decode_base64, write_base64, write_text};
+pub(crate) use text::write_text;

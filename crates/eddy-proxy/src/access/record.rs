@@ -5,7 +5,7 @@ use std::io::Write;
 use eddy_http::{FieldId, Version};
 use eddy_upstream::ResolvedAddress;
 
-use crate::exchange::Drive;
+use crate::exchange::{Drive, grpc_end};
 use crate::session::SecureClient;
 
 /// An access record, borrowed from its exchange.
@@ -18,6 +18,8 @@ pub(crate) struct Record<'a> {
     pub(crate) target: &'a [u8],
     pub(crate) version: &'static str,
     pub(crate) status: u16,
+    /// How a call of gRPC ended; nothing of a request that is none.
+    pub(crate) grpc_status: Option<&'static str>,
     pub(crate) bytes_in: u64,
     pub(crate) bytes_out: u64,
     pub(crate) duration_us: u64,
@@ -70,6 +72,7 @@ impl<'a> Record<'a> {
             target: part(head.target),
             version: if is_whole { head.version.name() } else { "-" },
             status: exchange.status,
+            grpc_status: grpc_end(exchange).map(eddy_http::GrpcEnd::label),
             bytes_in: exchange.upload.data_bytes,
             bytes_out: exchange.answer.written_bytes,
             duration_us,
@@ -124,6 +127,9 @@ impl<'a> Record<'a> {
             out.push(b'"');
         }
         put(out, format_args!(" config={}", self.config));
+        if let Some(status) = self.grpc_status {
+            put(out, format_args!(" grpc_status={status}"));
+        }
         if let Some(step) = self.step {
             put(out, format_args!(" step={step}"));
         }
@@ -168,6 +174,9 @@ impl<'a> Record<'a> {
             if let Some(certificate) = certificate {
                 member(out, "tls_subject", certificate.subject.as_bytes());
             }
+        }
+        if let Some(status) = self.grpc_status {
+            member(out, "grpc_status", status.as_bytes());
         }
         if let Some(step) = self.step {
             member(out, "step", step.as_bytes());
@@ -229,6 +238,7 @@ mod tests {
             target,
             version: "HTTP/1.1",
             status: 200,
+            grpc_status: Some("14"),
             bytes_in: 1,
             bytes_out: 2,
             duration_us: 3,

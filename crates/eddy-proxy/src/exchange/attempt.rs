@@ -21,7 +21,7 @@ use crate::exchange::key::key_of;
 use crate::exchange::phase::Phase;
 use crate::exchange::pump::{BodyCopy, Framing};
 use crate::exchange::state::Exchange;
-use crate::exchange::{filter, mirror, upgrade};
+use crate::exchange::{filter, grpc, mirror, upgrade};
 use crate::fault::{Fault, RetryClass, Side};
 use crate::link::Upstream;
 use crate::session::SecureClient;
@@ -129,7 +129,8 @@ pub(crate) async fn link(drive: &mut Drive<'_>) -> Phase {
 pub(crate) fn retry_or_fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
     note_failure(drive, fault);
     // A status is only a fault once its retry has been claimed; else the endpoint's answer is the answer.
-    let is_claimed = matches!(fault, Fault::RetryStatus(_)) || claim_retry(drive, fault);
+    let is_claimed =
+        matches!(fault, Fault::RetryStatus(_) | Fault::RetryGrpc(_)) || claim_retry(drive, fault);
     if !is_claimed {
         return fail(drive, fault);
     }
@@ -144,7 +145,7 @@ pub(crate) fn retry_or_fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
 pub(crate) fn note_failure(drive: &Drive<'_>, fault: Fault) {
     if let Some(stay) = &drive.exchange.stay
         && fault.side() == Side::Upstream
-        && !matches!(fault, Fault::RetryStatus(_) | Fault::Intercepted(_))
+        && !fault.is_judged()
     {
         stay.cluster().series.failures.increment();
         if fault.blames_endpoint() {
@@ -179,8 +180,8 @@ fn may_retry(drive: &Drive<'_>, fault: Fault) -> bool {
     // A link that has come to its end is no failure of the endpoint, so it takes nothing from what the rule allows.
     let leaves = if fault == Fault::LinkLeft { LEAVES_MAX } else { 0 };
     let allowed = retry.attempts.saturating_add(leaves.max(u8::from(fault == Fault::LinkStale)));
-    let is_kept = exchange.filtering.has_whole_request() || exchange.upload.can_repeat();
-    let is_consumed = exchange.upload.data_bytes > 0 && !is_kept;
+    let is_at_hand = exchange.filtering.has_whole_request() || exchange.upload.can_repeat();
+    let is_consumed = exchange.upload.data_bytes > 0 && !is_at_hand;
     if exchange.attempts > allowed || exchange.is_answered || is_consumed {
         return false;
     }
@@ -191,6 +192,8 @@ fn may_retry(drive: &Drive<'_>, fault: Fault) -> bool {
         RetryClass::MaybeSeen => may_repeat,
         RetryClass::ByReset => may_repeat && retry.on_reset,
         RetryClass::ByStatus(status) => may_repeat && retry.statuses.contains(&status),
+        // Calls are POSTs with a body; who names their statuses says that they may be repeated.
+        RetryClass::ByGrpc(status) => retry.grpc_statuses.contains(status),
     }
 }
 
@@ -259,8 +262,10 @@ async fn obtain(drive: &Drive<'_>) -> Result<Upstream, Fault> {
 /// Writes the head that the endpoint is sent, and makes ready for the body.
 fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let body = filter::request_framing(drive);
-    let before = drive.exchange.upload.copy.take();
-    drive.exchange.upload.restart();
+    let Drive { down, exchange, .. } = &mut *drive;
+    // What an attempt before has taken from the client, this one sends again.
+    let taken = exchange.upload.take_copied(&mut down.input);
+    exchange.upload.restart();
     upgrade::check_body(drive.exchange, body)?;
     if drive.exchange.upgrade.is_open() {
         upgrade::open(drive.exchange, &drive.worker.buffers);
@@ -287,12 +292,13 @@ fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
     if !drive.exchange.upgrade.is_asked() {
         mirror::begin(drive);
     }
+    grpc::keep_request(drive);
     let Exchange { filtering, upload, .. } = &mut *drive.exchange;
     filtering.request.seal();
     if filtering.request.is_whole {
         filter::write_whole(&filtering.request, upload);
-    } else if let Some(before) = before {
-        upload.push_data(&before.bytes);
+    } else {
+        upload.push_data(&taken);
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use eddy_filter::EndReason;
 
 use crate::access::Record;
 use crate::exchange::drive::{Drive, Next};
-use crate::exchange::filter;
+use crate::exchange::{filter, grpc};
 use crate::fault::Fault;
 
 /// Counts and records the exchange and says what becomes of the client's connection.
@@ -15,6 +15,9 @@ pub(crate) fn finish(drive: &mut Drive<'_>) -> Next {
     let status = exchange.status;
     if let Some(series) = drive.plan.series.listeners.get(drive.index) {
         series.count(status, exchange.fault);
+        if let Some(end) = grpc::end(exchange) {
+            series.grpc_calls.count(end);
+        }
         if !exchange.upgrade.is_done() {
             series.duration.observe(duration_us);
         }

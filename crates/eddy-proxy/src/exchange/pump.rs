@@ -137,6 +137,13 @@ impl Pump {
         self.copy.as_ref().is_some_and(|copy| !copy.is_too_large)
     }
 
+    /// The data that was found so far, where it can be staged again; what the source still holds of it is taken out.
+    pub(crate) fn take_copied(&mut self, source: &mut Buffer) -> Vec<u8> {
+        let Some(copy) = self.copy.take_if(|copy| !copy.is_too_large) else { return Vec::new() };
+        source.consume(std::mem::take(&mut self.ready));
+        copy.bytes
+    }
+
     /// Sets how the end of the body is told, and the length that was announced, if one was.
     pub(crate) fn set_framing(&mut self, framing: Framing, announced: Option<u64>) {
         self.framing = framing;

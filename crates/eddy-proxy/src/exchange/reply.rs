@@ -5,7 +5,8 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use eddy_http::{
-    FieldEdits, Fields, HeadFault, LocalReply, Method, ResponseBody, Version, status_reason, write_local_head,
+    FieldEdits, Fields, GrpcReply, HeadFault, LocalReply, Method, ResponseBody, Version, status_reason,
+    write_local_head,
 };
 
 use crate::exchange::answer::{self, may_keep_alive};
@@ -13,7 +14,7 @@ use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
 use crate::exchange::pump::Framing;
 use crate::exchange::state::{Exchange, LocalBody};
-use crate::exchange::{demo, filter, site, upgrade};
+use crate::exchange::{demo, filter, grpc, site, upgrade};
 use crate::fault::Fault;
 use crate::session::RateGuard;
 
@@ -52,6 +53,7 @@ pub(crate) async fn send(drive: &mut Drive<'_>) -> Phase {
         // Part of an interim response is with the client; nothing can follow it but the end.
         return Phase::Finish;
     }
+    grpc::settle(drive);
     // What was staged of an endpoint's answer that turned out to be broken.
     drive.exchange.answer.clear();
     if let Err(fault) = write(drive).await {
@@ -64,7 +66,8 @@ pub(crate) async fn send(drive: &mut Drive<'_>) -> Phase {
         | LocalBody::Fixed { .. }
         | LocalBody::Scratch
         | LocalBody::Typed(_)
-        | LocalBody::Echo => None,
+        | LocalBody::Echo
+        | LocalBody::GrpcEnd(_) => None,
     };
     let sent = match (flush(drive).await, drip) {
         (Ok(()), Some(drip)) => demo::drip(drive, drip).await,
@@ -89,6 +92,7 @@ async fn write(drive: &mut Drive<'_>) -> Result<(), Fault> {
             drive.exchange.local.body = LocalBody::Status;
             drive.exchange.local.location.clear();
             drive.exchange.answer.clear();
+            grpc::settle(drive);
             write_plain(drive)
         }
         written => written,
@@ -122,6 +126,7 @@ fn write_plain(drive: &mut Drive<'_>) -> Result<(), Fault> {
         version,
         date: &date,
         request_id: None,
+        grpc: grpc_reply(&exchange.local.body, &exchange.scratch),
     };
     exchange.answer.out.clear();
     write_local_head(&mut exchange.answer.out, &reply);
@@ -137,7 +142,7 @@ fn write_plain(drive: &mut Drive<'_>) -> Result<(), Fault> {
             LocalBody::Status => status_text(status),
             LocalBody::Fixed { body, .. } => body,
             LocalBody::Scratch | LocalBody::Typed(_) | LocalBody::Echo => scratch,
-            LocalBody::Drip(_) => &[],
+            LocalBody::Drip(_) | LocalBody::GrpcEnd(_) => &[],
         };
         answer.out.extend_from_slice(body);
         answer.written_bytes += body.len() as u64;
@@ -150,21 +155,23 @@ fn write_plain(drive: &mut Drive<'_>) -> Result<(), Fault> {
 
 /// As [`write_plain`], by way of the filters: they see an answer of our own as they see one of an endpoint.
 async fn write_filtered(drive: &mut Drive<'_>) -> Result<(), Fault> {
-    let body = match &drive.exchange.local.body {
-        LocalBody::Status => status_text(drive.exchange.status).to_vec(),
-        LocalBody::Fixed { body, .. } => body.to_vec(),
+    let local = std::mem::take(&mut drive.exchange.local.body);
+    let (body, message) = match &local {
+        LocalBody::Status => (status_text(drive.exchange.status).to_vec(), Vec::new()),
+        LocalBody::Fixed { body, .. } => (body.to_vec(), Vec::new()),
         LocalBody::Scratch | LocalBody::Typed(_) | LocalBody::Echo | LocalBody::Drip(_) => {
-            std::mem::take(&mut drive.exchange.scratch)
+            (std::mem::take(&mut drive.exchange.scratch), Vec::new())
         }
+        LocalBody::GrpcEnd(_) => (Vec::new(), std::mem::take(&mut drive.exchange.scratch)),
     };
-    let content_type = content_type_of(&drive.exchange.local.body).to_owned();
     let location = std::mem::take(&mut drive.exchange.local.location);
     let has_body = drive.exchange.head.method != Method::Head && may_have_body(drive.exchange.status);
     let reply = LocalReply {
-        content_type: Some(&content_type),
+        content_type: Some(content_type_of(&local)),
         location: (!location.is_empty()).then_some(&location),
         body_len: body.len() as u64,
         keep_alive: true,
+        grpc: grpc_reply(&local, &message),
         ..LocalReply::new(drive.exchange.status)
     };
     filter::local(drive, &reply, if has_body { &body } else { &[] }).await?;
@@ -252,16 +259,24 @@ fn body_len(exchange: &Exchange) -> u64 {
         LocalBody::Fixed { body, .. } => body.len() as u64,
         LocalBody::Scratch | LocalBody::Typed(_) | LocalBody::Echo => exchange.scratch.len() as u64,
         LocalBody::Drip(drip) => demo::drip_bytes(*drip),
+        LocalBody::GrpcEnd(_) => 0,
     }
 }
 
 fn content_type_of(body: &LocalBody) -> &str {
     match body {
         LocalBody::Fixed { content_type, .. } | LocalBody::Typed(content_type) => content_type,
-        LocalBody::Status | LocalBody::Scratch | LocalBody::Echo | LocalBody::Drip(_) => {
-            "text/plain; charset=utf-8"
-        }
+        LocalBody::Status
+        | LocalBody::Scratch
+        | LocalBody::Echo
+        | LocalBody::Drip(_)
+        | LocalBody::GrpcEnd(_) => "text/plain; charset=utf-8",
     }
+}
+
+/// How a call of gRPC is told its end, where the answer is that.
+fn grpc_reply<'a>(body: &LocalBody, message: &'a [u8]) -> Option<GrpcReply<'a>> {
+    if let LocalBody::GrpcEnd(code) = body { Some(GrpcReply { code: *code, message }) } else { None }
 }
 
 fn status_text(status: u16) -> &'static [u8] {

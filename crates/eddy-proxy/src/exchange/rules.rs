@@ -5,6 +5,7 @@ use eddy_io::TICK_MS;
 use eddy_route::normalise::{Normal, PathFault};
 
 use crate::exchange::drive::Drive;
+use crate::exchange::grpc;
 use crate::exchange::phase::Phase;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
@@ -13,6 +14,7 @@ use crate::worker::{Waited, millis};
 
 /// Applies the limits of the listener and the gateway, and derives the path that everything later goes by.
 pub(crate) fn apply(drive: &mut Drive<'_>) -> Phase {
+    grpc::note_request(drive.exchange);
     match check(drive) {
         Ok(()) if is_for_us(&drive.exchange.head) => {
             let is_options = drive.exchange.head.method == Method::Options;
@@ -52,6 +54,7 @@ fn check(drive: &mut Drive<'_>) -> Result<(), Fault> {
         // The connection stays: opening another would cost more than the request.
         return Err(Fault::Overload);
     }
+    grpc::set_deadline(drive)?;
     let exchange = &mut *drive.exchange;
     exchange.normaliser = normaliser;
     if let (RequestBody::Length(length), Some(max)) = (exchange.head.body, body_bytes_max)

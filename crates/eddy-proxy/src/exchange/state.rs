@@ -9,6 +9,7 @@ use eddy_route::normalise::Normaliser;
 use eddy_upstream::{ResolvedAddress, Tried};
 
 use crate::exchange::filter::Filtering;
+use crate::exchange::grpc::GrpcCall;
 use crate::exchange::mirror::Mirroring;
 use crate::exchange::pump::Pump;
 use crate::exchange::site::SiteState;
@@ -70,6 +71,8 @@ pub(crate) struct Exchange {
     pub(crate) upgrade: Upgrade,
     /// Filters, and what they made of the messages.
     pub(crate) filtering: Filtering,
+    /// The call of gRPC that the exchange is, if it is one.
+    pub(crate) grpc: GrpcCall,
     /// Why the exchange ended badly, if it did.
     pub(crate) fault: Option<Fault>,
     /// The status that the client got, or would have.
@@ -95,6 +98,8 @@ pub(crate) struct Exchange {
 pub(crate) struct LocalAnswer {
     pub(crate) body: LocalBody,
     pub(crate) location: Vec<u8>,
+    /// The status that a filter has for a call of gRPC.
+    pub(crate) grpc_code: Option<u32>,
 }
 
 /// The body of a local answer.
@@ -118,6 +123,8 @@ pub(crate) enum LocalBody {
     Echo,
     /// The slow body of the demo endpoint.
     Drip(Drip),
+    /// None: a call of gRPC ends with this code, and the text in [`Exchange::scratch`].
+    GrpcEnd(u32),
 }
 
 /// A body sent piece by piece.
@@ -162,6 +169,7 @@ impl Default for Exchange {
             site: None,
             upgrade: Upgrade::default(),
             filtering: Filtering::default(),
+            grpc: GrpcCall::default(),
             fault: None,
             status: 0,
             is_answered: false,
@@ -195,7 +203,9 @@ impl Exchange {
         self.response_scanner.reset();
         self.local.body = LocalBody::Status;
         self.upgrade.clear();
+        self.local.grpc_code = None;
         self.filtering.clear();
+        self.grpc = GrpcCall::default();
         if let Some(site) = &mut self.site {
             site.is_under_way = false;
         }

@@ -18,6 +18,7 @@ use crate::exchange::bulk::{Bulk, Moved};
 use crate::exchange::drive::Drive;
 use crate::exchange::due::Due;
 use crate::exchange::filter::{self, Progress};
+use crate::exchange::grpc::{self, Judged};
 use crate::exchange::mirror;
 use crate::exchange::phase;
 use crate::exchange::site;
@@ -483,21 +484,23 @@ impl Transfer<'_, '_> {
     fn note_answer(&mut self) -> Result<(), Fault> {
         let drive = &mut *self.drive;
         let status = drive.exchange.response.status;
+        let Judged { is_failure, reason } = grpc::judge(drive.exchange);
         let now_ms = drive.worker.timers.now_ms();
         if let Some(stay) = &drive.exchange.stay {
             let series = &stay.cluster().series;
             let waited = self.begun.elapsed().as_micros();
             series.first_byte.observe(u64::try_from(waited).unwrap_or(u64::MAX));
             count_status(&series.responses, status);
-            if matches!(status, 502..=504) {
+            if is_failure {
                 stay.failed(now_ms);
             } else {
                 stay.succeeded(now_ms);
             }
         }
-        if claim_retry(drive, Fault::RetryStatus(status)) {
-            return Err(Fault::RetryStatus(status));
+        if claim_retry(drive, reason) {
+            return Err(reason);
         }
+        grpc::let_request_go(drive.exchange);
         if site::intercepts(drive, status) {
             return Err(Fault::Intercepted(status));
         }
@@ -532,7 +535,8 @@ impl Transfer<'_, '_> {
         let now_ms = self.drive.worker.timers.now_ms();
         let mut due = Due { at_ms: self.drive.exchange.due_ms, fault: Fault::ExchangeTimeout };
         due.sooner(self.drive.exchange.attempt_due_ms, Fault::AttemptTimeout);
-        if self.waits.client_to_send {
+        let is_call = self.drive.exchange.grpc.is_call();
+        if self.waits.client_to_send && !is_call {
             due.sooner(self.client_guard_in.deadline(now_ms), Fault::BodyTimeout);
         }
         if self.waits.client_to_take {
@@ -541,6 +545,9 @@ impl Transfer<'_, '_> {
         let idle_ms = self.upstream_moved_ms.saturating_add(millis(self.cluster.read_idle_timeout));
         if self.waits.upstream_to_take {
             due.sooner(idle_ms, Fault::UpstreamIdle);
+        } else if self.waits.client_to_send && is_call {
+            // A call's client may be silent for as long as its endpoint.
+            due.sooner(idle_ms, Fault::BodyTimeout);
         }
         if self.waits.upstream_to_send && !self.waits.client_to_send && !self.waits.upstream_to_take {
             match self.stage {

@@ -170,9 +170,11 @@ async fn obtain(worker: &Rc<Worker>, stay: &Stay, wanted: LinkWanted) -> Result<
 
 /// Why there is no byte of an answer.
 fn unanswered(upstream: &Upstream) -> Broken {
-    match upstream.broken() {
-        Fault::LinkStale | Fault::LinkLeft => Broken::Stale,
-        fault => Broken::Failed(fault.reason()),
+    let fault = upstream.broken();
+    if matches!(fault, Fault::LinkStale | Fault::LinkLeft) {
+        Broken::Stale
+    } else {
+        Broken::Failed(fault.reason())
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::{Arc, PoisonError};
 
 use eddy_filter::Phase;
-use eddy_http::ABUSE_LABELS;
+use eddy_http::{ABUSE_LABELS, GRPC_END_LABELS};
 
 use crate::fault::FAULT_LABELS;
 use crate::stats::counter::{BUCKETS, Counter, Gauge, Histogram};
@@ -145,6 +145,16 @@ fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
     let help = "Tunnels opened: WebSockets, and others by an upgrade or `CONNECT`.";
     counters(out, "eddy_tunnels_opened_total", help, by, all, |one| &one.tunnels_opened);
     gauges(out, "eddy_tunnels", "Tunnels open.", by, all, |one| &one.tunnels);
+    let name = "eddy_grpc_calls_total";
+    head(out, name, "counter", "Calls of gRPC ended, by status.");
+    for (listener, workers) in all {
+        for (index, status) in GRPC_END_LABELS.iter().enumerate() {
+            let count: u64 = workers.iter().map(|series| series.grpc_calls.value(index)).sum();
+            if count > 0 {
+                sample(out, name, &[("listener", listener), ("status", status)], count);
+            }
+        }
+    }
     counters(
         out,
         "eddy_body_bytes_in_total",

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use eddy_filter::Phase;
-use eddy_http::{ABUSE_LABELS, Http2Fault};
+use eddy_http::{ABUSE_LABELS, GRPC_END_LABELS, GrpcEnd, Http2Fault};
 use eddy_io::{HandshakeFault, HandshakeFaultKind};
 
 use crate::exchange::FailureKind;
@@ -41,6 +41,26 @@ pub struct ListenerSeries {
     pub handshakes: HandshakeSeries,
     /// What is spoken over HTTP/2.
     pub http2: Http2Series,
+    /// Calls of gRPC.
+    pub grpc_calls: GrpcSeries,
+}
+
+/// Calls of gRPC that have ended, by [`GrpcEnd::index`].
+#[derive(Debug, Default)]
+pub struct GrpcSeries([Counter; GRPC_END_LABELS.len()]);
+
+impl GrpcSeries {
+    /// Counts one.
+    pub fn count(&self, end: GrpcEnd) {
+        if let Some(counter) = self.0.get(end.index()) {
+            counter.increment();
+        }
+    }
+
+    /// How many ended in the way with this index.
+    pub fn value(&self, index: usize) -> u64 {
+        self.0.get(index).map_or(0, Counter::value)
+    }
 }
 
 /// What is spoken over HTTP/2.

@@ -4,12 +4,14 @@
 //! there.
 
 mod envoy;
+mod grpc;
 mod h2spec;
 mod registry;
 mod sdk_go;
 mod sdk_rust;
 
 pub use envoy::{BUILD_TIME_MAX, EnvoyFilter, envoy_filters};
+pub use grpc::{Conformance, grpc_conformance, grpc_peer};
 pub use h2spec::h2spec;
 pub use registry::{Source, absent};
 pub use sdk_go::go_sdk_examples;

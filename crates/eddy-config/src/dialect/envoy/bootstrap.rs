@@ -25,6 +25,8 @@ pub(super) struct Manager<'n, 't> {
     pub(super) strips_port: bool,
     /// The protocols that clients may switch to on routes that do not say otherwise.
     pub(super) protocols: Vec<Box<str>>,
+    /// Whether calls of gRPC-Web become calls of gRPC.
+    pub(super) takes_grpc_web: bool,
 }
 
 impl Reader<'_> {
@@ -266,13 +268,18 @@ impl Reader<'_> {
                 ("use_remote_address", "the client's address is always that of the connection"),
             ],
         );
+        let mut takes_grpc_web = false;
         for filter in self.list(node, "http_filters") {
             self.pass(filter, &["name"]);
             if let Some(config) = self.get(filter, "typed_config")
-                && let Some((router, _)) = self.typed(config, &[ROUTER])
+                && let Some((own, at)) = self.typed(config, &[ROUTER, GRPC_WEB])
             {
+                if at == 1 {
+                    takes_grpc_web = true;
+                    continue;
+                }
                 // eddy sends none of the fields that this suppresses.
-                self.pass(router, &["dynamic_stats", "suppress_envoy_headers", "start_child_span"]);
+                self.pass(own, &["dynamic_stats", "suppress_envoy_headers", "start_child_span"]);
             }
         }
         let escaped_slashes = match self.text(node, "path_with_escaped_slashes_action") {
@@ -324,7 +331,7 @@ impl Reader<'_> {
             filters: Vec::new(),
         };
         let protocols = self.upgrade_protocols(node, &[]);
-        Some(Manager { config, routes, strips_port, protocols })
+        Some(Manager { config, routes, strips_port, protocols, takes_grpc_web })
     }
 }
 
@@ -363,3 +370,4 @@ const ROUTER: &str = "envoy.extensions.filters.http.router.v3.Router";
 
 /// The extension that says what is spoken.
 const PROTOCOL_OPTIONS: &str = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+const GRPC_WEB: &str = "envoy.extensions.filters.http.grpc_web.v3.GrpcWeb";

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use eddy_filter::FilterPolicy;
+use eddy_filter::builtin::{BuiltinConfig, GrpcWebConfig};
 use eddy_route::{RouteTable, Router};
 use eddy_upstream::ClusterConfig;
 
@@ -13,7 +15,8 @@ use super::routes::{Frame, Routes};
 use super::shape;
 use crate::check::{Leniency, version_of};
 use crate::config::{
-    Action, AdminConfig, Config, GatewayLimits, ListenerConfig, LogConfig, LogFormat, QuarantineConfig, Serve,
+    Action, AdminConfig, Config, FilterConfig, FilterKind, GatewayLimits, ListenerConfig, LogConfig,
+    LogFormat, QuarantineConfig, Serve,
 };
 use crate::problem::{Place, Report, SourceText};
 use crate::yaml::{Node, has_outer_key, parse};
@@ -70,6 +73,7 @@ struct Whole {
     actions: Vec<Action>,
     clusters: Vec<ClusterConfig>,
     admin: Option<AdminConfig>,
+    filters: Vec<FilterConfig>,
     /// Where the rules of each table are written.
     places: Vec<Vec<Place>>,
 }
@@ -122,12 +126,30 @@ impl Whole {
             routes.table.reading.host.keeps_port &= !manager.strips_port;
             let table = self.tables.len();
             self.add(routes, manager.routes, reader.report);
-            self.listeners.push(ListenerConfig { serve: Serve::Routes(vec![table]), ..manager.config });
+            let filters = if manager.takes_grpc_web { vec![self.grpc_web()] } else { Vec::new() };
+            self.listeners.push(ListenerConfig {
+                serve: Serve::Routes(vec![table]),
+                filters,
+                ..manager.config
+            });
         }
         give_keys(&mut self.clusters, &keys, reader.report);
         if self.listeners.is_empty() && !reader.report.has_errors() {
             reader.report.error(resources.place, "nothing to listen on: there are no `listeners`");
         }
+    }
+
+    /// The one filter for gRPC-Web, by index.
+    fn grpc_web(&mut self) -> usize {
+        if self.filters.is_empty() {
+            self.filters.push(FilterConfig {
+                name: "envoy-grpc-web".into(),
+                kind: FilterKind::Builtin(BuiltinConfig::GrpcWeb(GrpcWebConfig::default())),
+                config: "null".into(),
+                policy: FilterPolicy::default(),
+            });
+        }
+        0
     }
 
     fn add(&mut self, routes: Routes, node: &Node<'_>, report: &mut Report) {
@@ -175,7 +197,7 @@ impl Whole {
             sites: Vec::new(),
             actions: self.actions,
             clusters: self.clusters,
-            filters: Vec::new(),
+            filters: self.filters,
             admin: self.admin,
             access_log: None,
             log: LogConfig { level: "info".into(), format: LogFormat::Text },

@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_filter::builtin::{Abort, CorsConfig, Delay, FaultConfig, Listed, OriginPattern, Share};
+use eddy_http::GrpcStatus;
 
 use super::spec::{CorsSpec, FaultSpec, PercentSpec, RetriesSpec, TextMatchSpec};
 use crate::config::RetryConfig;
 use crate::dialect::envoy::translated;
 use crate::dialect::kubernetes::ApiText;
+use crate::dialect::retry::{KNOWN, add_reason, tidy};
 use crate::problem::{Place, Report, shown};
 use crate::read::At;
 use crate::value::Number;
@@ -55,49 +57,42 @@ pub(super) fn retries(
 ) -> (RetryConfig, Option<Duration>) {
     let Some(At { value: spec, .. }) = spec else {
         // What Istio does where nothing is said.
-        return (RetryConfig { attempts: 2, ..RetryConfig::default() }, None);
+        return (RetryConfig { attempts: 2, ..by_default() }, None);
     };
     let attempts = spec.attempts.as_ref().map_or(0, |attempts| attempts.value.to_u32());
     if let Some(attempts) = spec.attempts.as_ref().filter(|_| attempts > ATTEMPTS_MAX.into()) {
         report.warning(attempts.place, format!("eddy tries again {ATTEMPTS_MAX} times at most"));
     }
-    let mut retry = RetryConfig {
-        attempts: u8::try_from(attempts).unwrap_or(ATTEMPTS_MAX).min(ATTEMPTS_MAX),
-        ..RetryConfig::default()
-    };
+    let mut retry = if spec.on.is_some() { RetryConfig::default() } else { by_default() };
+    retry.attempts = u8::try_from(attempts).unwrap_or(ATTEMPTS_MAX).min(ATTEMPTS_MAX);
     if let Some(on) = &spec.on {
-        for reason in on.value.0.split(',').map(str::trim).filter(|reason| !reason.is_empty()) {
-            add_reason(reason, on.place, &mut retry, report);
+        for reason in on.value.0.split(',').map(str::trim) {
+            add(reason, on.place, &mut retry, report);
         }
-        retry.statuses.sort_unstable();
-        retry.statuses.dedup();
+        tidy(&mut retry);
     }
     let timeout = spec.per_try_timeout.as_ref().map(|timeout| timeout.value.0);
     (retry, timeout.filter(|timeout| !timeout.is_zero()))
 }
 
-fn add_reason(reason: &str, place: Place, retry: &mut RetryConfig, report: &mut Report) {
-    match reason {
-        "5xx" => {
-            retry.statuses.extend(500..600);
-            retry.on_reset = true;
+/// The reasons to try again where none are given; that a link was never made is always one.
+fn by_default() -> RetryConfig {
+    let grpc_statuses = [GrpcStatus::Unavailable, GrpcStatus::Cancelled].into_iter().collect();
+    RetryConfig { grpc_statuses, ..RetryConfig::default() }
+}
+
+fn add(reason: &str, place: Place, retry: &mut RetryConfig, report: &mut Report) {
+    // Numbers stand for themselves.
+    if reason == "retriable-status-codes" || add_reason(retry, reason) {
+        return;
+    }
+    match reason.parse::<u16>() {
+        Ok(status @ 400..=599) => retry.statuses.push(status),
+        Ok(_) | Err(_) => {
+            report
+                .objection(place, format!("eddy does not try again on `{}`", shown(reason)))
+                .hint(format!("it knows statuses, {KNOWN}"));
         }
-        "gateway-error" => {
-            retry.statuses.extend([502, 503, 504]);
-            retry.on_reset = true;
-        }
-        "reset" => retry.on_reset = true,
-        "retriable-4xx" => retry.statuses.push(409),
-        // A link that was never made is tried again anyway; numbers stand for themselves.
-        "connect-failure" | "refused-stream" | "reset-before-request" | "retriable-status-codes" => {}
-        _ => match reason.parse::<u16>() {
-            Ok(status @ 400..=599) => retry.statuses.push(status),
-            Ok(_) | Err(_) => {
-                report
-                    .objection(place, format!("eddy does not try again on `{}`", shown(reason)))
-                    .hint("it knows 5xx, gateway-error, reset, connect-failure, retriable-4xx and statuses");
-            }
-        },
     }
 }
 

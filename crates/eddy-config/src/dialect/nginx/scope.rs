@@ -64,7 +64,7 @@ impl Default for Scope {
         Self {
             connect_timeout: Duration::from_secs(60),
             read_timeout: Duration::from_secs(60),
-            retry: RetryConfig { attempts: TRIES_MAX, on_reset: true, statuses: Vec::new() },
+            retry: RetryConfig { attempts: TRIES_MAX, on_reset: true, ..RetryConfig::default() },
             upstream_tls: UpstreamTls::default(),
             tls: ServerTls::default(),
             proxy_fields: Arc::default(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddy_http::{FieldId, Fields};
+use eddy_http::{FieldId, Fields, GrpcKind};
 use eddy_protobuf::{
     Duplicates, FromJsonOptions, HttpIndex, HttpIndexOptions, Limits, RpcStatus, Schema, ToJsonOptions,
     Unknown,
@@ -168,11 +168,9 @@ pub(super) fn is_last(view: &View<'_>) -> bool {
     view.is_end || !view.trailers.is_empty()
 }
 
-/// Whether fields say that the body is of gRPC.
+/// Whether fields say that the body is of gRPC itself.
 pub(super) fn is_grpc(fields: Fields<'_>) -> bool {
-    let kind = fields.first(FieldId::ContentType).and_then(|kind| kind.strip_prefix(b"application/grpc"));
-    // Not that of gRPC-Web, which is framed in another way.
-    kind.is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';')))
+    fields.first(FieldId::ContentType).and_then(GrpcKind::of) == Some(GrpcKind::Plain)
 }
 
 /// The fields that tell how a call ended.

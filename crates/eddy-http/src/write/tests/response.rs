@@ -3,8 +3,8 @@ use crate::egress::Egress;
 use crate::head::{Asked, HeadLimits, ResponseBody, ResponseHead};
 use crate::method::{Method, Version};
 use crate::write::{
-    CONTINUE, LocalReply, RequestId, ResponseWrite, Switched, write_interim_head, write_local_head,
-    write_response_head,
+    CONTINUE, GrpcReply, LocalReply, RequestId, ResponseWrite, Switched, write_interim_head,
+    write_local_head, write_response_head,
 };
 
 /// Writes an answer for a client and checks what is written; line ends as `|`.
@@ -167,6 +167,28 @@ fn local_answers_are_whole() {
         Method::Post,
         ResponseBody::Length(0),
         "HTTP/1.1 405 Method Not Allowed|Content-Length: 0|Connection: close|Content-Type: a/b|Allow: GET||",
+    );
+}
+
+#[test]
+fn calls_of_grpc_are_told_their_end_in_the_head() {
+    let reply = LocalReply {
+        content_type: Some("text/plain"),
+        grpc: Some(GrpcReply { code: 14, message: b"not there\r\nX: 100%" }),
+        ..LocalReply::new(200)
+    };
+    check_local(
+        reply,
+        Method::Post,
+        ResponseBody::Length(0),
+        "HTTP/1.1 200 OK|Content-Type: application/grpc|Content-Length: 0|Grpc-Status: 14|Grpc-Message: not there%0D%0AX: 100%25|Connection: close||",
+    );
+    let silent = LocalReply { grpc: Some(GrpcReply { code: 0, message: b"" }), ..LocalReply::new(200) };
+    check_local(
+        silent,
+        Method::Post,
+        ResponseBody::Length(0),
+        "HTTP/1.1 200 OK|Content-Type: application/grpc|Content-Length: 0|Grpc-Status: 0|Connection: close||",
     );
 }
 

@@ -1,7 +1,7 @@
 //! Base64: written with padding in the standard alphabet, read in that or the one for URLs, with padding or without.
 
 /// Appends bytes, of which all but the last piece are a multiple of three.
-pub(crate) fn write_base64(out: &mut Vec<u8>, bytes: &[u8]) {
+pub fn write_base64(out: &mut Vec<u8>, bytes: &[u8]) {
     let (groups, rest) = bytes.as_chunks::<3>();
     out.reserve(bytes.len().div_ceil(3) * 4);
     for [one, two, three] in groups {
@@ -27,7 +27,7 @@ fn letter(bits: u32) -> u8 {
 }
 
 /// Appends what Base64 stands for; none if it is not that.
-pub(crate) fn decode_base64(out: &mut Vec<u8>, text: &[u8]) -> Option<()> {
+pub fn decode_base64(out: &mut Vec<u8>, text: &[u8]) -> Option<()> {
     let padding = text.iter().rev().take_while(|byte| **byte == b'=').count();
     // With padding the whole is a multiple of four.
     if padding > 2 || padding > 0 && !text.len().is_multiple_of(4) {

@@ -6,7 +6,7 @@ mod number;
 mod string;
 mod time;
 
-pub(crate) use base64::{decode_base64, write_base64};
+pub use base64::{decode_base64, write_base64};
 pub(super) use mask::{read_mask_path, write_mask_path};
 pub(super) use number::{
     parse_double, parse_float, parse_signed, parse_unsigned, write_double, write_float, write_signed,

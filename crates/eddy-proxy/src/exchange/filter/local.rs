@@ -25,27 +25,8 @@ pub(crate) fn answer(drive: &mut Drive<'_>) -> Phase {
     exchange.local.location.clear();
     exchange.filtering.details.clear();
     exchange.filtering.details.extend_from_slice(&exchange.filtering.reply.details);
-    answer_grpc(drive);
+    exchange.local.grpc_code = exchange.filtering.reply.grpc_status;
     Phase::Reply
-}
-
-/// Says in gRPC's way what a reply says, where the request is gRPC and the filter gave a status for that.
-///
-/// # Spec
-/// gRPC over HTTP/2, Trailers-Only responses
-fn answer_grpc(drive: &mut Drive<'_>) {
-    let exchange = &mut *drive.exchange;
-    let content_type = exchange.head.fields(&exchange.head_bytes).first(FieldId::ContentType);
-    let is_grpc = content_type.is_some_and(|content_type| content_type.starts_with(b"application/grpc"));
-    let Some(status) = exchange.filtering.reply.grpc_status.filter(|_| is_grpc) else { return };
-    let reply = &mut exchange.filtering.reply;
-    let message: Vec<u8> =
-        exchange.scratch.iter().copied().filter(|byte| (0x20..0x7f).contains(byte)).collect();
-    reply.add(b"content-type", b"application/grpc");
-    reply.add(b"grpc-status", status.to_string().as_bytes());
-    reply.add(b"grpc-message", &message);
-    exchange.status = 200;
-    exchange.scratch.clear();
 }
 
 /// Whether filters have seen the request of an answer of our own, so that they see the answer.
@@ -77,9 +58,14 @@ fn build(drive: &mut Drive<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Result<(
     let mut fields = exchange.response.edit(&mut filtering.response_head);
     let mut has_content_type = false;
     for (name, value) in filtering.reply.fields() {
-        let is_content_type = FieldId::from_name(name) == FieldId::ContentType && !has_content_type;
+        let is_content_type = FieldId::from_name(name) == FieldId::ContentType;
+        // The end of a call has a type of its own.
+        if is_content_type && reply.grpc.is_some() {
+            continue;
+        }
+        let is_first = is_content_type && !has_content_type;
         has_content_type |= is_content_type;
-        let done = if is_content_type { fields.set(name, value) } else { fields.add(name, value) };
+        let done = if is_first { fields.set(name, value) } else { fields.add(name, value) };
         if let Err(refused) = done {
             tracing::error!(%refused, "a field of a filter's reply is refused");
             return Err(Fault::FilterFailed);

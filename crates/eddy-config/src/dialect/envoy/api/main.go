@@ -26,6 +26,7 @@ var roots = []string{
 	"envoy.config.route.v3.Route",
 	"envoy.config.route.v3.RouteList",
 	"envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
+	"envoy.extensions.filters.http.grpc_web.v3.GrpcWeb",
 	"envoy.extensions.filters.http.router.v3.Router",
 	"envoy.extensions.access_loggers.file.v3.FileAccessLog",
 	"envoy.extensions.access_loggers.stream.v3.StdoutAccessLog",

@@ -1,0 +1,64 @@
+//! When a request is tried again, in the words that Envoy has and Istio shares.
+
+use eddy_http::GrpcStatus;
+
+use crate::config::RetryConfig;
+
+/// Takes a reason to try again into account; whether it is one that eddy knows.
+pub(super) fn add_reason(retry: &mut RetryConfig, reason: &str) -> bool {
+    match reason {
+        "5xx" => {
+            retry.statuses.extend(500..600);
+            retry.on_reset = true;
+        }
+        "gateway-error" => {
+            retry.statuses.extend([502, 503, 504]);
+            retry.on_reset = true;
+        }
+        "reset" => retry.on_reset = true,
+        "retriable-4xx" => retry.statuses.push(409),
+        "cancelled" => retry.grpc_statuses.insert(GrpcStatus::Cancelled),
+        "deadline-exceeded" => retry.grpc_statuses.insert(GrpcStatus::DeadlineExceeded),
+        "internal" => retry.grpc_statuses.insert(GrpcStatus::Internal),
+        "resource-exhausted" => retry.grpc_statuses.insert(GrpcStatus::ResourceExhausted),
+        "unavailable" => retry.grpc_statuses.insert(GrpcStatus::Unavailable),
+        // A link that was never made is tried again anyway.
+        "connect-failure" | "refused-stream" | "reset-before-request" | "http3-post-connect-failure" | "" => {
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Puts the statuses in order, each once.
+pub(super) fn tidy(retry: &mut RetryConfig) {
+    retry.statuses.sort_unstable();
+    retry.statuses.dedup();
+}
+
+/// The reasons, for people.
+pub(super) const KNOWN: &str = "5xx, gateway-error, reset, connect-failure, retriable-4xx, and for gRPC cancelled, deadline-exceeded, internal, resource-exhausted and unavailable";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_mean_statuses_of_http_or_grpc() {
+        let check = |reasons: &str, statuses: &[u16], codes: &[u32], on_reset| {
+            let mut retry = RetryConfig::default();
+            for reason in reasons.split(',') {
+                assert!(add_reason(&mut retry, reason), "{reason}");
+            }
+            tidy(&mut retry);
+            let grpc: Vec<u32> = retry.grpc_statuses.iter().map(GrpcStatus::code).collect();
+            assert_eq!((&*retry.statuses, &*grpc, retry.on_reset), (statuses, codes, on_reset), "{reasons}");
+        };
+        check("gateway-error,retriable-4xx,gateway-error", &[409, 502, 503, 504], &[], true);
+        check("unavailable,cancelled,connect-failure", &[], &[1, 14], false);
+        check("deadline-exceeded,internal,resource-exhausted,reset", &[], &[4, 8, 13], true);
+        for unknown in ["retriable-headers", "UNAVAILABLE", "503"] {
+            assert!(!add_reason(&mut RetryConfig::default(), unknown), "{unknown}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What is known of a call between the phases of its exchange, in the one number that a filter may keep.
+
+use super::text::Held;
+
+/// A call of gRPC-Web.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct WebCall {
+    /// Whether the request is in Base64.
+    pub(super) has_text_request: bool,
+    /// Whether the client wants the response so.
+    pub(super) wants_text: bool,
+    /// Whether the response is of gRPC, and so to be changed.
+    pub(super) is_answered: bool,
+    /// What of the request's Base64 waits for more.
+    pub(super) held: Held,
+}
+
+impl WebCall {
+    /// The call that a number stands for; none for 0.
+    pub(super) fn unpack(state: u64) -> Option<Self> {
+        let [flags, one, two, three, count, ..] = state.to_le_bytes();
+        (flags & IS_CALL != 0).then_some(Self {
+            has_text_request: flags & HAS_TEXT_REQUEST != 0,
+            wants_text: flags & WANTS_TEXT != 0,
+            is_answered: flags & IS_ANSWERED != 0,
+            held: Held { bytes: [one, two, three], count },
+        })
+    }
+
+    /// The number that stands for the call; never 0.
+    pub(super) fn pack(self) -> u64 {
+        let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+        let flags = IS_CALL
+            | flag(self.has_text_request, HAS_TEXT_REQUEST)
+            | flag(self.wants_text, WANTS_TEXT)
+            | flag(self.is_answered, IS_ANSWERED);
+        let Held { bytes: [one, two, three], count } = self.held;
+        u64::from_le_bytes([flags, one, two, three, count, 0, 0, 0])
+    }
+}
+
+const IS_CALL: u8 = 1;
+const HAS_TEXT_REQUEST: u8 = 2;
+const WANTS_TEXT: u8 = 4;
+const IS_ANSWERED: u8 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_stands_for_a_call() {
+        assert_eq!(WebCall::unpack(0), None);
+        for bits in 0..8 {
+            let call = WebCall {
+                has_text_request: bits & 1 != 0,
+                wants_text: bits & 2 != 0,
+                is_answered: bits & 4 != 0,
+                held: Held { bytes: [b'a', b'b', bits], count: 2 },
+            };
+            assert_eq!(WebCall::unpack(call.pack()), Some(call));
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The filter.
+
+use eddy_http::{FieldId, Fields, GrpcKind, Method};
+use eddy_protobuf::write_base64;
+
+use super::call::WebCall;
+use super::text::BadBase64;
+use super::trailers::write_trailers;
+use crate::builtin::library::{Answer, Builtin};
+use crate::builtin::make::{BuiltinContext, Counter};
+use crate::edit::Edit;
+use crate::phase::{Interest, Phase, Verdict};
+use crate::view::View;
+
+/// The configuration of `grpc_web`, checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GrpcWebConfig {
+    /// Whether bodies in Base64 are taken.
+    pub has_text: bool,
+}
+
+impl Default for GrpcWebConfig {
+    fn default() -> Self {
+        Self { has_text: true }
+    }
+}
+
+/// Makes calls of gRPC of those of gRPC-Web, and back of what they are answered with.
+#[derive(Debug)]
+pub(crate) struct GrpcWeb {
+    config: GrpcWebConfig,
+    /// Calls of gRPC-Web.
+    calls: Counter,
+    /// Those of them that were refused: no Base64, or none is taken.
+    refused: Counter,
+}
+
+impl GrpcWeb {
+    /// The filter with this configuration.
+    pub(crate) fn new(config: GrpcWebConfig, context: &BuiltinContext) -> Self {
+        Self { config, calls: context.counter("calls"), refused: context.counter("refused") }
+    }
+
+    /// Makes the head of a request of gRPC-Web one of gRPC.
+    fn request_head(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        let request = &view.request;
+        let form = (request.method == Method::Post).then(|| form(request.fields)).flatten();
+        let Some((kind, suffix)) = form.filter(|(kind, _)| *kind != GrpcKind::Plain) else {
+            return Verdict::Continue;
+        };
+        self.calls.count(answer.worker);
+        let has_text_request = kind == GrpcKind::WebText;
+        if has_text_request && !self.config.has_text {
+            return self.refuse(415, "Base64 is not taken here\n", answer);
+        }
+        set_type(answer, GrpcKind::Plain, suffix);
+        answer.edit(&Edit::Set { name: b"te", value: b"trailers" });
+        if has_text_request {
+            answer.edit(&Edit::Remove { name: b"content-length" });
+        }
+        let wants_text = self.config.has_text && wants_text(request.fields).unwrap_or(has_text_request);
+        *answer.state = WebCall { has_text_request, wants_text, ..WebCall::default() }.pack();
+        // What is no Base64 from its beginning reaches no endpoint.
+        if has_text_request && !view.is_end { Verdict::Hold } else { Verdict::Continue }
+    }
+
+    fn request_body(&self, call: &mut WebCall, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        if !call.has_text_request {
+            return Verdict::Continue;
+        }
+        let mut out = Vec::with_capacity(view.body.len());
+        let mut decoded = call.held.decode(view.body, &mut out);
+        if decoded.is_ok() && is_last(view) {
+            decoded = call.held.finish();
+        }
+        match decoded {
+            Ok(()) => {
+                answer.edit(&Edit::BodySet(&out));
+                Verdict::Continue
+            }
+            Err(BadBase64) => self.refuse(400, "the body is no Base64\n", answer),
+        }
+    }
+
+    fn refuse(&self, status: u16, why: &str, answer: &mut Answer<'_>) -> Verdict {
+        self.refused.count(answer.worker);
+        answer.reply(status, why, "grpc_web")
+    }
+}
+
+impl Builtin for GrpcWeb {
+    fn kind(&self) -> &'static str {
+        "grpc_web"
+    }
+
+    fn interest(&self) -> Interest {
+        Interest::of(&[
+            Phase::RequestHead,
+            Phase::RequestBody,
+            Phase::ResponseHead,
+            Phase::ResponseBody,
+            Phase::ResponseTrailers,
+        ])
+    }
+
+    fn keeps_length(&self) -> bool {
+        // Where it changes a body, it takes the length out of the head.
+        true
+    }
+
+    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        if view.phase == Phase::RequestHead {
+            return self.request_head(view, answer);
+        }
+        let Some(mut call) = WebCall::unpack(*answer.state) else { return Verdict::Continue };
+        let verdict = match view.phase {
+            Phase::RequestBody => self.request_body(&mut call, view, answer),
+            Phase::ResponseHead => response_head(&mut call, view, answer),
+            Phase::ResponseBody => response_body(call, view, answer),
+            Phase::ResponseTrailers => response_trailers(call, view, answer),
+            Phase::RequestHead | Phase::RequestTrailers | Phase::Log | Phase::End => Verdict::Continue,
+        };
+        *answer.state = call.pack();
+        verdict
+    }
+}
+
+/// Makes the head of a response of gRPC one of gRPC-Web. Where there is no body, it tells how the call ended as it is.
+fn response_head(call: &mut WebCall, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    let Some(response) = view.response else { return Verdict::Continue };
+    // Pages of proxies between stay as they are.
+    let form = form(response.fields).filter(|(kind, _)| *kind == GrpcKind::Plain);
+    call.is_answered = form.is_some();
+    let Some((_, suffix)) = form else { return Verdict::Continue };
+    let kind = if call.wants_text { GrpcKind::WebText } else { GrpcKind::Web };
+    set_type(answer, kind, suffix);
+    if !view.is_end {
+        answer.edit(&Edit::Remove { name: b"content-length" });
+    }
+    Verdict::Continue
+}
+
+/// Puts the trailers behind the last piece of a body, and writes each piece as Base64 where that is wanted.
+fn response_body(call: WebCall, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    if !call.is_answered {
+        return Verdict::Continue;
+    }
+    let mut last = Vec::new();
+    if !view.trailers.is_empty() {
+        write_trailers(&mut last, view.trailers);
+    }
+    if call.wants_text {
+        let mut out = Vec::new();
+        // The client has each piece as it came, so each has padding of its own.
+        write_base64(&mut out, view.body);
+        write_base64(&mut out, &last);
+        answer.edit(&Edit::BodySet(&out));
+    } else if !last.is_empty() {
+        answer.edit(&Edit::BodyAppend(&last));
+    }
+    Verdict::Continue
+}
+
+/// The trailers have been told in another way.
+fn response_trailers(call: WebCall, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+    if call.is_answered {
+        for field in view.trailers.iter() {
+            answer.edit(&Edit::Remove { name: field.name });
+        }
+    }
+    Verdict::Continue
+}
+
+/// The form of gRPC that fields tell, and what follows its name.
+fn form(fields: Fields<'_>) -> Option<(GrpcKind, &[u8])> {
+    GrpcKind::split(fields.first(FieldId::ContentType)?)
+}
+
+/// Whether the client says that it wants Base64, or that it doesn't.
+fn wants_text(fields: Fields<'_>) -> Option<bool> {
+    let mut wishes = fields.all(FieldId::Accept).flat_map(|value| value.split(|byte| *byte == b','));
+    wishes.find_map(|wish| match GrpcKind::of(wish.trim_ascii())? {
+        GrpcKind::WebText => Some(true),
+        GrpcKind::Web => Some(false),
+        GrpcKind::Plain => None,
+    })
+}
+
+fn set_type(answer: &mut Answer<'_>, kind: GrpcKind, suffix: &[u8]) {
+    let value = [kind.name().as_bytes(), suffix].concat();
+    answer.edit(&Edit::Set { name: b"content-type", value: &value });
+}
+
+/// Whether a piece is the last of its body.
+fn is_last(view: &View<'_>) -> bool {
+    view.is_end || !view.trailers.is_empty()
+}

@@ -1,0 +1,72 @@
+//! Which forms of gRPC there are on the wire.
+
+/// A form of gRPC, by the type of content that names it.
+///
+/// # Spec
+/// [gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md),
+/// [gRPC-Web](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-WEB.md)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GrpcKind {
+    /// gRPC itself: messages in frames, and trailers.
+    Plain,
+    /// gRPC-Web: the trailers are the last frame.
+    Web,
+    /// gRPC-Web as Base64.
+    WebText,
+}
+
+impl GrpcKind {
+    /// The form that a type of content names; what it says of the messages (`+proto`) and its parameters don't matter.
+    pub fn of(content_type: &[u8]) -> Option<Self> {
+        Some(Self::split(content_type)?.0)
+    }
+
+    /// The form that a type of content names, and what follows the name: `+proto`, parameters, or nothing.
+    pub fn split(content_type: &[u8]) -> Option<(Self, &[u8])> {
+        // The longest name first: each begins with those behind it.
+        [Self::WebText, Self::Web, Self::Plain].into_iter().find_map(|kind| {
+            let (name, rest) = content_type.split_at_checked(kind.name().len())?;
+            let ends = matches!(rest.first(), None | Some(b'+' | b';' | b' ' | b'\t'));
+            (ends && name.eq_ignore_ascii_case(kind.name().as_bytes())).then_some((kind, rest))
+        })
+    }
+
+    /// The type of content.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "application/grpc",
+            Self::Web => "application/grpc-web",
+            Self::WebText => "application/grpc-web-text",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::GrpcKind;
+
+    #[test]
+    fn a_type_names_one_form_or_none() {
+        let check = |content_type: &str, expected: Option<(GrpcKind, &str)>| {
+            let split = GrpcKind::split(content_type.as_bytes());
+            assert_eq!(split, expected.map(|(kind, rest)| (kind, rest.as_bytes())), "{content_type}");
+        };
+        check("application/grpc", Some((GrpcKind::Plain, "")));
+        check("application/grpc+proto", Some((GrpcKind::Plain, "+proto")));
+        check("Application/gRPC;charset=x", Some((GrpcKind::Plain, ";charset=x")));
+        check("application/grpc-web", Some((GrpcKind::Web, "")));
+        check("application/grpc-web+proto", Some((GrpcKind::Web, "+proto")));
+        check("application/grpc-web-text", Some((GrpcKind::WebText, "")));
+        check("application/grpc-web-text+json; a=b", Some((GrpcKind::WebText, "+json; a=b")));
+        for none in [
+            "",
+            "application/grp",
+            "application/grpcx",
+            "application/grpc-webx",
+            "text/grpc",
+            "application/json",
+        ] {
+            check(none, None);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The text that tells a developer how a call ended.
+
+/// Most bytes of a text that are told: it stands in a head.
+const TEXT_BYTES_MAX: usize = 1024;
+
+/// Appends a text as the value of `grpc-message`, percent-encoded; of a long one the beginning.
+///
+/// # Spec
+/// gRPC over HTTP/2, Percent-Encoded. White space at either end is encoded, too, as no field keeps it.
+pub fn write_grpc_message(out: &mut Vec<u8>, text: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    let text = beginning(text);
+    let last = text.len().saturating_sub(1);
+    for (at, &byte) in text.iter().enumerate() {
+        let is_plain = matches!(byte, 0x21..=0x24 | 0x26..=0x7e) || byte == b' ' && at != 0 && at != last;
+        if is_plain {
+            out.push(byte);
+        } else {
+            out.push(b'%');
+            out.extend(DIGITS.get(usize::from(byte >> 4)));
+            out.extend(DIGITS.get(usize::from(byte & 0xf)));
+        }
+    }
+}
+
+/// As much of a text as is told, cut between two characters of UTF-8.
+fn beginning(text: &[u8]) -> &[u8] {
+    let Some(mut cut) = text.get(..TEXT_BYTES_MAX).filter(|_| text.len() > TEXT_BYTES_MAX) else {
+        return text;
+    };
+    let is_within = |byte: Option<&u8>| byte.is_some_and(|byte| byte & 0xc0 == 0x80);
+    if is_within(text.get(TEXT_BYTES_MAX)) {
+        while is_within(cut.last()) {
+            cut = cut.get(..cut.len() - 1).unwrap_or_default();
+        }
+        cut = cut.get(..cut.len().saturating_sub(1)).unwrap_or_default();
+    }
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TEXT_BYTES_MAX, write_grpc_message};
+
+    fn written(text: &[u8]) -> String {
+        let mut out = Vec::new();
+        write_grpc_message(&mut out, text);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn what_no_field_can_hold_is_encoded() {
+        assert_eq!(written(b"no shelf"), "no shelf");
+        assert_eq!(written(b" 100%\r\n"), "%20100%25%0D%0A");
+        assert_eq!(written("gr\u{fc}n\u{7f}".as_bytes()), "gr%C3%BCn%7F");
+        assert_eq!(written(b" "), "%20");
+        assert_eq!(written(b""), "");
+        assert_eq!(written(b"ab "), "ab%20");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_two_characters() {
+        assert_eq!(written(&vec![b'a'; 5000]).len(), TEXT_BYTES_MAX);
+        assert_eq!(written(&vec![b'a'; TEXT_BYTES_MAX]).len(), TEXT_BYTES_MAX);
+        let text = [&vec![b'a'; TEXT_BYTES_MAX - 1][..], "\u{20ac}\u{20ac}".as_bytes()].concat();
+        assert_eq!(written(&text), "a".repeat(TEXT_BYTES_MAX - 1));
+        // No character at all: nothing to be kept whole, and nothing that panics.
+        assert_eq!(written(&vec![0x80; 5000]), "");
+    }
+}

@@ -1,0 +1,187 @@
+//! What is different where a request is a call of gRPC: its own deadline, how it is told what eddy says itself, how it
+//! ended, and that it may be sent again.
+
+use eddy_http::{FieldId, GrpcEnd, GrpcKind, GrpcStatus, parse_grpc_timeout};
+
+use crate::exchange::drive::Drive;
+use crate::exchange::pump::BodyCopy;
+use crate::exchange::rules::set_due;
+use crate::exchange::state::{Exchange, LocalBody};
+use crate::fault::Fault;
+use crate::plan::Handler;
+
+/// What an exchange knows of the call that it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct GrpcCall {
+    /// The form in which the call came; nothing where the request is none.
+    kind: Option<GrpcKind>,
+    /// How it ended, as far as the head of the answer tells.
+    head_end: GrpcEnd,
+}
+
+impl GrpcCall {
+    /// Whether the request is a call, in whatever form.
+    pub(crate) fn is_call(&self) -> bool {
+        self.kind.is_some()
+    }
+}
+
+/// Takes note of whether the request is a call, as its client sent it.
+pub(crate) fn note_request(exchange: &mut Exchange) {
+    let content_type = exchange.head.fields(&exchange.head_bytes).first(FieldId::ContentType);
+    exchange.grpc.kind = content_type.and_then(GrpcKind::of);
+}
+
+/// Holds the exchange to the deadline that a call has of its own; the field goes on as it came.
+///
+/// # Errors
+/// [`Fault::GrpcTimeout`] where it cannot be read.
+pub(crate) fn set_deadline(drive: &mut Drive<'_>) -> Result<(), Fault> {
+    let exchange = &*drive.exchange;
+    if !exchange.grpc.is_call() {
+        return Ok(());
+    }
+    let fields = exchange.head.fields(&exchange.head_bytes);
+    let Some(value) = fields.first(FieldId::GrpcTimeout) else { return Ok(()) };
+    // Of two nobody knows which is meant.
+    if fields.all(FieldId::GrpcTimeout).nth(1).is_some() {
+        return Err(Fault::GrpcTimeout);
+    }
+    let timeout = parse_grpc_timeout(value).map_err(|_| Fault::GrpcTimeout)?;
+    set_due(drive, timeout);
+    Ok(())
+}
+
+/// What the head of an endpoint's answer says of the endpoint.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Judged {
+    /// Whether it could not do what it was asked for.
+    pub(crate) is_failure: bool,
+    /// Why the rule might ask another one.
+    pub(crate) reason: Fault,
+}
+
+/// Judges an endpoint by the head of its answer, and takes note of what that tells of how a call ended.
+pub(crate) fn judge(exchange: &mut Exchange) -> Judged {
+    if exchange.grpc.is_call() {
+        let bytes = exchange.response_input.held().get(..exchange.response_bytes).unwrap_or_default();
+        exchange.grpc.head_end = GrpcEnd::of(exchange.response.fields(bytes));
+    }
+    let status = exchange.response.status;
+    match exchange.grpc.head_end {
+        GrpcEnd::Status(end) => {
+            Judged { is_failure: end == GrpcStatus::Unavailable, reason: Fault::RetryGrpc(end) }
+        }
+        GrpcEnd::Untold | GrpcEnd::Other => {
+            Judged { is_failure: matches!(status, 502..=504), reason: Fault::RetryStatus(status) }
+        }
+    }
+}
+
+/// Lets go of what was kept of a request that nobody asks for again.
+pub(crate) fn let_request_go(exchange: &mut Exchange) {
+    if exchange.mirroring.is_none() {
+        exchange.upload.copy = None;
+    }
+}
+
+/// How the call ended; nothing where the request is none, or one of gRPC-Web that goes on as it is.
+pub(crate) fn end(exchange: &Exchange) -> Option<GrpcEnd> {
+    if !has_grpc_client(exchange) {
+        return None;
+    }
+    let is_told = exchange.grpc.head_end != GrpcEnd::Untold;
+    // Before an answer of the endpoint has begun, the reader still has the trailers of another.
+    if is_told || exchange.is_local || !exchange.is_answered {
+        return Some(exchange.grpc.head_end);
+    }
+    Some(GrpcEnd::of(exchange.answer.reader.trailers()))
+}
+
+/// Makes what eddy is about to say itself the end of a call, where the client speaks gRPC.
+///
+/// What is an answer of gRPC already stays as it is, and so do the answers of nginx's locations and the demo endpoint, which
+/// are whatever these say.
+///
+/// # Spec
+/// [gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md), Trailers-Only
+pub(crate) fn settle(drive: &mut Drive<'_>) {
+    let filter_code = drive.exchange.local.grpc_code.take();
+    if !is_to_be_told(drive) {
+        return;
+    }
+    let exchange = &mut *drive.exchange;
+    let code = filter_code.unwrap_or_else(|| {
+        let status = exchange.fault.map(Fault::grpc_status);
+        status.unwrap_or_else(|| GrpcStatus::of_http(exchange.status)).code()
+    });
+    let message = match &exchange.local.body {
+        LocalBody::Status => Some(eddy_http::status_reason(exchange.status).as_bytes()),
+        LocalBody::Fixed { body, .. } => Some(body.get(..TEXT_BYTES_MAX).unwrap_or(body)),
+        LocalBody::Scratch
+        | LocalBody::Typed(_)
+        | LocalBody::Echo
+        | LocalBody::Drip(_)
+        | LocalBody::GrpcEnd(_) => None,
+    };
+    if let Some(message) = message {
+        exchange.scratch.clear();
+        exchange.scratch.extend_from_slice(message);
+    }
+    exchange.scratch.truncate(exchange.scratch.trim_ascii_end().len());
+    exchange.grpc.head_end = GrpcEnd::of_code(code);
+    exchange.local.body = LocalBody::GrpcEnd(code);
+    exchange.status = 200;
+}
+
+/// Whether the answer at hand is one that a call has to be told in its own way.
+fn is_to_be_told(drive: &Drive<'_>) -> bool {
+    let exchange = &*drive.exchange;
+    let is_site = exchange.site.as_ref().is_some_and(|site| site.is_under_way);
+    if is_site || !has_grpc_client(exchange) {
+        return false;
+    }
+    let is_grpc = |content_type: &[u8]| GrpcKind::of(content_type).is_some();
+    let is_filters_own = exchange.filtering.reply.fields().any(|(name, value)| {
+        let name = FieldId::from_name(name);
+        name == FieldId::GrpcStatus || name == FieldId::ContentType && is_grpc(value)
+    });
+    let action = exchange.action.and_then(|action| drive.plan.plan.config.actions.get(action));
+    let is_rules_own = action.is_some_and(|action| action.response_edits.decides(FieldId::GrpcStatus.name()));
+    let is_own = match &exchange.local.body {
+        LocalBody::Echo | LocalBody::Drip(_) => true,
+        LocalBody::Fixed { content_type, .. } | LocalBody::Typed(content_type) => {
+            is_rules_own || is_grpc(content_type.as_bytes())
+        }
+        LocalBody::Scratch => is_filters_own || matches!(drive.listener().handler, Handler::Demo),
+        LocalBody::Status | LocalBody::GrpcEnd(_) => false,
+    };
+    !is_own
+}
+
+/// Whether who gets the answer speaks gRPC: the client, or a filter that makes gRPC-Web of it.
+fn has_grpc_client(exchange: &Exchange) -> bool {
+    match exchange.grpc.kind {
+        None => false,
+        Some(GrpcKind::Plain) => true,
+        Some(GrpcKind::Web | GrpcKind::WebText) => {
+            let content_type = exchange.head.fields(&exchange.head_bytes).first(FieldId::ContentType);
+            content_type.and_then(GrpcKind::of) == Some(GrpcKind::Plain)
+        }
+    }
+}
+
+/// Has the body of a call kept as it is sent, where the rule may try again for how a call ends.
+pub(crate) fn keep_request(drive: &mut Drive<'_>) {
+    let actions = &drive.plan.plan.config.actions;
+    let exchange = &mut *drive.exchange;
+    let retry = exchange.action.and_then(|action| actions.get(action)).map(|action| &action.retry);
+    let may_retry =
+        retry.is_some_and(|retry| !retry.grpc_statuses.is_empty() && exchange.attempts <= retry.attempts);
+    if exchange.grpc.is_call() && may_retry && exchange.mirroring.is_none() {
+        exchange.upload.copy = Some(BodyCopy::for_others());
+    }
+}
+
+/// Most bytes of an answer that are looked at for the text that a call is told.
+const TEXT_BYTES_MAX: usize = 4096;

@@ -1,0 +1,65 @@
+//! gRPC's own library, and the conformance tests of those who have another.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::registry::{Source, absent, has_go};
+use crate::place::tree;
+
+/// The programs of the conformance tests.
+#[derive(Clone, Debug)]
+pub struct Conformance {
+    /// The one that runs the cases, with clients of its own.
+    pub runner: PathBuf,
+    /// Services that do as the cases say, by the library that they are made with.
+    pub services: [(&'static str, PathBuf); 2],
+}
+
+/// Builds the service and client of `tests/grpc/peer` into `folder`; nothing where gRPC's library cannot be had.
+///
+/// # Errors
+/// When they do not build, or the library must be there and is not.
+pub fn grpc_peer(folder: &Path) -> Result<Option<PathBuf>> {
+    if !has_go(Source::Registry)? {
+        return Ok(None);
+    }
+    let module = tree().join("tests/grpc");
+    let output = Command::new("go").current_dir(&module).args(["mod", "download"]).output()?;
+    if !output.status.success() {
+        let why = String::from_utf8_lossy(&output.stderr).into_owned();
+        absent(&format!("gRPC's library cannot be had: {why}"), Source::Registry)?;
+        return Ok(None);
+    }
+    let peer = folder.join("peer");
+    let output =
+        Command::new("go").current_dir(&module).args(["build", "-o"]).arg(&peer).arg("./peer").output()?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(Some(peer))
+}
+
+/// Builds the conformance tests into `folder`; nothing where they cannot be had.
+///
+/// # Errors
+/// When they must be there and cannot be had.
+pub fn grpc_conformance(folder: &Path) -> Result<Option<Conformance>> {
+    if !has_go(Source::Registry)? {
+        return Ok(None);
+    }
+    let programs = PROGRAMS.map(|program| format!("{CONFORMANCE}/{program}@{VERSION}"));
+    let mut go = Command::new("go");
+    go.env("GOBIN", folder).env("GOFLAGS", "-mod=mod").arg("install").args(&programs).current_dir(folder);
+    let output = go.output().context("cannot run go")?;
+    if !output.status.success() {
+        let why = String::from_utf8_lossy(&output.stderr).into_owned();
+        absent(&format!("{CONFORMANCE}@{VERSION} cannot be had: {why}"), Source::Registry)?;
+        return Ok(None);
+    }
+    let [runner, connect, grpc] = PROGRAMS.map(|program| folder.join(program));
+    Ok(Some(Conformance { runner, services: [("connect", connect), ("grpc-go", grpc)] }))
+}
+
+const PROGRAMS: [&str; 3] = ["connectconformance", "referenceserver", "grpcserver"];
+const CONFORMANCE: &str = "connectrpc.com/conformance/cmd";
+const VERSION: &str = "v1.0.7";

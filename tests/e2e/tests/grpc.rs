@@ -1,0 +1,456 @@
+//! Calls of gRPC through the program as it runs: what it says itself, deadlines, retries, what it counts, and gRPC-Web.
+//!
+//! The services here frame messages as gRPC does, over HTTP/1.1, so that each byte is under the test's control. Real services
+//! and clients are asked in `grpc_peers.rs`.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use eddy_e2e::gateway::Gateway;
+use eddy_e2e::origin::{Event, Gate, Script, Step, TapOrigin};
+use eddy_e2e::place::free_address;
+use eddy_e2e::site::Site;
+use eddy_e2e::wire::{Request, Response};
+use tokio::process::Command;
+
+/// A message in its frame.
+fn frame(message: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(message.len()).unwrap_or_default().to_be_bytes();
+    [&[0][..], &length, message].concat()
+}
+
+fn chunk(bytes: &[u8]) -> Vec<u8> {
+    [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat()
+}
+
+const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/grpc+proto\r\nX-Own: 1\r\nTransfer-Encoding: chunked\r\n\r\n";
+const WELL: &str = "grpc-status: 0\r\n";
+
+/// The answer of a call: messages, then how it ended.
+fn answer(messages: &[&[u8]], trailers: &str) -> Vec<u8> {
+    let body: Vec<u8> = messages.iter().flat_map(|message| chunk(&frame(message))).collect();
+    [HEAD.as_bytes(), &body, format!("0\r\n{trailers}\r\n").as_bytes()].concat()
+}
+
+/// A call that ended without an answer.
+fn ended(code: u32) -> Vec<u8> {
+    format!("HTTP/1.1 200 OK\r\nContent-Type: application/grpc\r\nGrpc-Status: {code}\r\nGrpc-Message: why\r\nContent-Length: 0\r\n\r\n").into()
+}
+
+/// A call with one message.
+fn call(path: &str, fields: &str, message: &[u8]) -> Vec<u8> {
+    typed(path, "application/grpc", fields, &frame(message))
+}
+
+fn typed(path: &str, content_type: &str, fields: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: a\r\nContent-Type: {content_type}\r\nTE: trailers\r\nConnection: TE\r\n{fields}Content-Length: {}\r\n\r\n",
+        body.len()
+    );
+    [head.as_bytes(), body].concat()
+}
+
+#[track_caller]
+fn assert_ended(response: &Response, code: &str, message: &str) {
+    let fields = &response.fields;
+    let said = (fields.text("content-type"), fields.text("grpc-status"), fields.text("grpc-message"));
+    assert_eq!(response.status, 200, "{response:?}");
+    assert_eq!(said, ("application/grpc".to_owned(), code.to_owned(), message.to_owned()), "{response:?}");
+    assert!(response.body.is_empty() && fields.text("content-length") == "0", "{response:?}");
+    assert!(fields.count("content-type") == 1 && fields.count("grpc-status") == 1, "{response:?}");
+}
+
+#[tokio::test]
+async fn what_eddy_says_itself_is_told_in_the_way_of_grpc() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let gateway = Site::new()
+        .top("filters: {small: {body_limit: {request: 100}}, door: {basic_auth: {users: {a: b}}, disabled: true}}")
+        .listener("limits: {body_bytes: 1000}")
+        .listener("filters: [small, door]")
+        .with("NOBODY", free_address()?)
+        .another_cluster("nobody: {endpoints: [NOBODY]}")
+        .rule("{match: {path: /nobody}, cluster: nobody}")
+        .rule("{match: {path: /said}, respond: {status: 401, body: \"who are you, 100% sure?\\n\"}}")
+        .rule("{match: {path: /fine}, respond: {status: 200, body: fine}}")
+        .rule("{match: {path: /own}, respond: {status: 200, content_type: application/grpc+proto}}")
+        .rule("{match: {path: /edited}, respond: {status: 503}, response_headers: {set: {grpc-status: '8'}}}")
+        .rule("{match: {path: /moved}, redirect: {host: b.test}}")
+        .rule("{match: {path: /door}, cluster: origin, filters: {door: {disabled: false}}}")
+        .rule("{match: {path: /large}, cluster: origin, filters: {small: {disabled: true}}}")
+        .rule("{match: {path: /origin}, cluster: origin}")
+        .without_default_rule()
+        .before(&origin)
+        .await?;
+    let long = vec![0; 1001];
+    for (path, message, code, text) in [
+        ("/none", &b""[..], "12", "Not Found"),
+        ("/nobody", b"x", "14", "Bad Gateway"),
+        ("/said", b"x", "16", "who are you, 100%25 sure?"),
+        ("/fine", b"", "2", "fine"),
+        ("/moved", b"", "2", "Found"),
+        ("/door", b"", "16", "Unauthorized"),
+        ("/origin", &long[..500], "8", "the body is too large"),
+        ("/large", &long, "8", "Content Too Large"),
+    ] {
+        let response = gateway.exchange(&call(path, "", message)).await.context(path)?;
+        let text = if path == "/door" { response.fields.text("grpc-message") } else { text.to_owned() };
+        assert_ended(&response, code, &text);
+        if path == "/moved" {
+            ensure!(response.fields.text("location") == "http://b.test/moved", "{response:?}");
+        }
+    }
+    // Its own type, or what a rule says of the status, is left to the rule.
+    let response = gateway.exchange(&call("/own", "", b"")).await?;
+    ensure!(response.fields.text("content-type") == "application/grpc+proto", "{response:?}");
+    ensure!(response.fields.count("grpc-status") == 0, "{response:?}");
+    let response = gateway.exchange(&call("/edited", "", b"")).await?;
+    ensure!(response.status == 503 && response.fields.text("grpc-status") == "8", "{response:?}");
+    // Others are told in their own way.
+    for content_type in ["application/json", "application/grpc-web", "application/grpcx"] {
+        let response = gateway.exchange(&typed("/none", content_type, "", b"")).await?;
+        ensure!(response.status == 404 && response.text() == "Not Found", "{content_type}: {response:?}");
+        ensure!(response.fields.count("grpc-status") == 0, "{response:?}");
+    }
+    ensure!(origin.log().requests().is_empty());
+    // The same over HTTP/2: a head, and nothing behind it.
+    let url = format!("http://{}/none", gateway.address());
+    let mut curl = Command::new("curl");
+    curl.args(["-sS", "--max-time", "20", "--http2-prior-knowledge", "-D", "-", "-o", "/dev/null"]).args([
+        "-H",
+        "content-type: application/grpc",
+        "-H",
+        "te: trailers",
+        "-d",
+        "x",
+        &url,
+    ]);
+    let heard = String::from_utf8(curl.output().await?.stdout)?.to_ascii_lowercase();
+    for line in ["http/2 200", "content-type: application/grpc", "grpc-status: 12", "grpc-message: not found"]
+    {
+        ensure!(heard.lines().any(|own| own.trim_end() == line), "{line}: {heard}");
+    }
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_call_ends_with_its_deadline() -> Result<()> {
+    let gate = Gate::default();
+    let waits = gate.clone();
+    let origin = TapOrigin::with(move |asked| match asked.request.target_text().as_str() {
+        "/wait" => Script::steps([Step::AwaitGate(waits.clone())]),
+        _ => Script::send(answer(&[b"x"], WELL)),
+    })
+    .await?;
+    let gateway = Site::new()
+        .rule("{match: {path: /short}, cluster: origin, rewrite: {path: /wait}, timeout: 200ms}")
+        .before(&origin)
+        .await?;
+    let begun = Instant::now();
+    let response = gateway.exchange(&call("/wait", "Grpc-Timeout: 300m\r\n", b"x")).await?;
+    assert_ended(&response, "4", "Gateway Timeout");
+    ensure!((300..5_000).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
+    // The endpoint is told what the client said.
+    let head = |events: &[Event]| events.iter().any(|event| matches!(event, Event::Request { .. }));
+    origin.log().until("the request", head).await?;
+    let seen = origin.log().requests();
+    ensure!(seen[0].fields.text("grpc-timeout") == "300m", "{seen:?}");
+    // The rule's own time counts where it is shorter, and both are told alike.
+    let begun = Instant::now();
+    let response = gateway.exchange(&call("/short", "Grpc-Timeout: 10S\r\n", b"x")).await?;
+    assert_ended(&response, "4", "Gateway Timeout");
+    ensure!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    let response = gateway.exchange(&call("/well", "Grpc-Timeout: 99999999H\r\n", b"x")).await?;
+    ensure!(response.trailers.text("grpc-status") == "0", "{response:?}");
+    let before = origin.log().requests().len();
+    for bad in ["1", "S", "123456789S", "1s", "-1S", "1S, 1S", "1S\r\nGrpc-Timeout: 1S"] {
+        let response = gateway.exchange(&call("/well", &format!("Grpc-Timeout: {bad}\r\n"), b"x")).await?;
+        assert_ended(&response, "13", "Bad Request");
+    }
+    ensure!(origin.log().requests().len() == before);
+    // What is no call has no such deadline.
+    let response =
+        gateway.exchange(&typed("/well", "application/json", "Grpc-Timeout: 0n\r\n", b"{}")).await?;
+    ensure!(response.status == 200 && response.body == frame(b"x"), "{response:?}");
+    gate.open();
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_stream_may_be_silent_where_a_body_may_not() -> Result<()> {
+    let origin = TapOrigin::with(|_| Script::send(answer(&[b"x"], WELL))).await?;
+    let gateway = Site::new().listener("timeouts: {body_grace: 100ms}").before(&origin).await?;
+    let head = |content_type: &str| {
+        format!(
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: {content_type}\r\nTransfer-Encoding: chunked\r\n\r\n"
+        )
+    };
+    let mut stream = gateway.client().await?;
+    stream.send(head("application/grpc")).await?;
+    stream.send(chunk(&frame(b"one"))).await?;
+    let mut body = gateway.client().await?;
+    body.send(head("application/json")).await?;
+    body.send(chunk(b"{")).await?;
+    let response = body.get_answer().await?;
+    ensure!(response.status == 408, "{response:?}");
+    ensure!(stream.is_quiet_for(Duration::from_millis(500)).await, "the stream was ended");
+    stream.send(chunk(&frame(b"two"))).await?;
+    stream.send("0\r\n\r\n").await?;
+    let response = stream.get_answer().await?;
+    ensure!(response.trailers.text("grpc-status") == "0", "{response:?}");
+    ensure!(origin.log().requests().iter().any(|seen| seen.body == [frame(b"one"), frame(b"two")].concat()));
+    gateway.stop().await
+}
+
+/// A site with an endpoint that does what `first` says the first time of two, and answers well the second.
+async fn pair(first: impl Fn(&Request) -> Script + Send + Sync + 'static) -> Result<(TapOrigin, Gateway)> {
+    let count = AtomicUsize::new(0);
+    let origin = TapOrigin::with(move |asked| {
+        if count.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
+            first(asked.request)
+        } else {
+            Script::send(answer(&[b"well"], WELL))
+        }
+    })
+    .await?;
+    let gateway = Site::new()
+        .top("access_log: {file: stdout, format: json}")
+        .another_cluster("pair: {endpoints: [ORIGIN], retry_budget: {floor: 1000}, ejection: {failures: 0}}")
+        .rule("{match: {path: /retried}, cluster: pair, retry: {attempts: 1, grpc_statuses: [unavailable, cancelled]}}")
+        .rule("{match: {path: /plain}, cluster: pair, retry: {attempts: 1, statuses: [503], on_reset: true}}")
+        .before(&origin)
+        .await?;
+    Ok((origin, gateway))
+}
+
+#[tokio::test]
+async fn calls_are_tried_again_for_a_status_that_the_rule_names() -> Result<()> {
+    let (origin, gateway) = pair(|request| {
+        let code = request.fields.text("x-code").parse().unwrap_or(14);
+        Script::send(ended(code))
+    })
+    .await?;
+    let message = vec![b'm'; 100_000];
+    for (code, is_retried) in [(14, true), (1, true), (4, false), (13, false), (0, false), (99, false)] {
+        let before = origin.log().requests().len();
+        let response = gateway.exchange(&call("/retried", &format!("X-Code: {code}\r\n"), &message)).await?;
+        let seen = origin.log().requests();
+        ensure!(seen.len() == before + 1 + usize::from(is_retried), "{code}: {}", seen.len() - before);
+        ensure!(seen[before..].iter().all(|request| request.body == frame(&message)), "{code}");
+        if is_retried {
+            ensure!(
+                response.body == frame(b"well") && response.trailers.text("grpc-status") == "0",
+                "{response:?}"
+            );
+        } else {
+            ensure!(response.fields.text("grpc-status") == code.to_string(), "{response:?}");
+            // Each first one is asked first again.
+            let _ = gateway.exchange(&call("/plain", "", b"")).await?;
+        }
+    }
+    // A rule that names none passes them on, and what HTTP's statuses allow is not for calls.
+    let response = gateway.exchange(&call("/plain", "X-Code: 14\r\n", b"")).await?;
+    assert_ended(&response, "14", "why");
+    let _ = gateway.exchange(&call("/plain", "", b"")).await?;
+    // Beyond what is kept, nothing is tried again.
+    let response = gateway.exchange(&call("/retried", "X-Code: 14\r\n", &vec![0; 2 << 20])).await?;
+    assert_ended(&response, "14", "why");
+    gateway.until_metric("eddy_cluster_retries_total{cluster=\"pair\"}", 2.0).await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_call_that_is_still_coming_is_sent_again_from_its_beginning() -> Result<()> {
+    let refused = Gate::default();
+    let opens = refused.clone();
+    // The first one ends the call when it has seen the head, and takes no more of it.
+    let (origin, gateway) =
+        pair(move |_| Script::at_head([Step::Send(ended(14)), Step::Open(opens.clone()), Step::AwaitEnd]))
+            .await?;
+    let mut client = gateway.client().await?;
+    let messages: Vec<Vec<u8>> = (0..20).map(|at| frame(&vec![b'a' + at; 3000])).collect();
+    client
+        .send("POST /retried HTTP/1.1\r\nHost: a\r\nContent-Type: application/grpc\r\nTransfer-Encoding: chunked\r\n\r\n")
+        .await?;
+    for message in &messages[..10] {
+        client.send(chunk(message)).await?;
+    }
+    refused.opened().await;
+    for message in &messages[10..] {
+        client.send(chunk(message)).await?;
+    }
+    client.send("0\r\n\r\n").await?;
+    let response = client.get_answer().await?;
+    ensure!(response.body == frame(b"well") && response.trailers.text("grpc-status") == "0", "{response:?}");
+    let seen = origin.log().requests();
+    let whole = seen.last().context("a request")?;
+    ensure!(whole.body == messages.concat(), "{} bytes", whole.body.len());
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn how_calls_end_is_counted_and_told() -> Result<()> {
+    let origin = TapOrigin::with(|asked| match asked.request.target_text().as_str() {
+        "/ended" => Script::send(ended(5)),
+        "/silent" => Script::send(answer(&[b"x"], "")),
+        "/strange" => Script::send(answer(&[], "grpc-status: 77\r\n")),
+        "/page" => Script::send("HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\nno"),
+        _ => Script::send(answer(&[b"x"], "grpc-status: 9\r\ngrpc-message: no\r\nx-more: 1\r\n")),
+    })
+    .await?;
+    let gateway = Site::new()
+        .top("access_log: {file: stdout, format: json}")
+        .rule("{match: {path: /said}, respond: {status: 404}}")
+        .before(&origin)
+        .await?;
+    let mut client = gateway.client().await?;
+    for path in ["/trailers", "/ended", "/silent", "/strange", "/page", "/said", "/trailers"] {
+        let response = client.exchange(&call(path, "", b"x")).await?;
+        ensure!(path != "/trailers" || response.trailers.text("x-more") == "1", "{response:?}");
+    }
+    // The trailers of the call before are none of this one's, nor of a request that is no call.
+    client.exchange(&call("/silent", "", b"x")).await?;
+    client.exchange(&typed("/trailers", "application/json", "", b"{}")).await?;
+    for (status, count) in [("9", 2.0), ("5", 1.0), ("none", 3.0), ("other", 1.0), ("12", 1.0)] {
+        let series =
+            format!("eddy_grpc_calls_total{{listener=\"{}\",status=\"{status}\"}}", gateway.address());
+        gateway.until_metric(&series, count).await?;
+    }
+    let lines = gateway.lines();
+    for (word, count) in [
+        ("\"grpc_status\":\"9\"", 2),
+        ("\"grpc_status\":\"5\"", 1),
+        ("\"grpc_status\":\"none\"", 3),
+        ("\"grpc_status\":\"12\"", 1),
+        ("\"target\":\"/trailers\"", 3),
+    ] {
+        lines.until(word, count).await?;
+    }
+    ensure!(lines.count("grpc_status") == 8, "{}", lines.text());
+    gateway.stop().await
+}
+
+/// A service behind the filter for gRPC-Web, which answers with what it was sent.
+async fn web(options: &str) -> Result<(TapOrigin, Gateway)> {
+    let origin = TapOrigin::with(|asked| match asked.request.target_text().as_str() {
+        "/ended" => Script::send(ended(5)),
+        "/page" => Script::send("HTTP/1.1 503 No\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nno"),
+        _ => {
+            let body = chunk(&asked.request.body);
+            let trailers = "0\r\ngrpc-status: 0\r\nX-More-Bin: AAEC\r\n\r\n";
+            Script::send([HEAD.as_bytes(), &body, trailers.as_bytes()].concat())
+        }
+    })
+    .await?;
+    let gateway = Site::new()
+        .top(&format!("filters: {{web: {{grpc_web: {options}}}}}"))
+        .top("access_log: {file: stdout, format: json}")
+        .listener("filters: [web]")
+        .rule("{match: {path: /none}, respond: {status: 404}}")
+        .before(&origin)
+        .await?;
+    Ok((origin, gateway))
+}
+
+const WEB_TRAILERS: &[u8] = b"\x80\0\0\0\x20grpc-status:0\r\nx-more-bin:AAEC\r\n";
+
+#[tokio::test]
+async fn calls_of_grpc_web_reach_services_of_grpc() -> Result<()> {
+    let (origin, gateway) = web("{}").await?;
+    let response =
+        gateway.exchange(&typed("/echo", "application/grpc-web+proto", "", &frame(b"abc"))).await?;
+    ensure!(response.fields.text("content-type") == "application/grpc-web+proto", "{response:?}");
+    ensure!(
+        response.body == [&frame(b"abc"), WEB_TRAILERS].concat() && response.trailers.0.is_empty(),
+        "{response:?}"
+    );
+    let seen = origin.log().requests();
+    ensure!(seen[0].fields.text("content-type") == "application/grpc+proto", "{seen:?}");
+    ensure!(seen[0].fields.text("te") == "trailers" && seen[0].body == frame(b"abc"), "{seen:?}");
+
+    // Base64 of two parts, each with its padding.
+    let text = |bytes: &[u8]| data_encoding::BASE64.encode(bytes);
+    let body = format!("{}{}", text(&frame(b"abc")), text(&frame(b"")));
+    let response =
+        gateway.exchange(&typed("/echo", "application/grpc-web-text", "", body.as_bytes())).await?;
+    ensure!(response.fields.text("content-type") == "application/grpc-web-text+proto", "{response:?}");
+    ensure!(
+        decoded(&response.body)? == [&frame(b"abc")[..], &frame(b""), WEB_TRAILERS].concat(),
+        "{response:?}"
+    );
+    let seen = origin.log().requests();
+    ensure!(seen[1].body == [frame(b"abc"), frame(b"")].concat(), "{seen:?}");
+
+    // Without an answer, the head tells how the call ended; what eddy says itself, too.
+    for (path, code) in [("/ended", "5"), ("/none", "12")] {
+        let response = gateway.exchange(&typed(path, "application/grpc-web", "", &frame(b""))).await?;
+        ensure!(response.status == 200 && response.fields.text("grpc-status") == code, "{response:?}");
+        ensure!(
+            response.fields.text("content-type") == "application/grpc-web" && response.body.is_empty(),
+            "{response:?}"
+        );
+    }
+    let response = gateway.exchange(&typed("/page", "application/grpc-web", "", &frame(b""))).await?;
+    ensure!(response.status == 503 && response.body == b"no", "{response:?}");
+    // gRPC itself passes.
+    let response = gateway.exchange(&call("/echo", "", b"abc")).await?;
+    ensure!(response.body == frame(b"abc") && response.trailers.text("grpc-status") == "0", "{response:?}");
+    gateway.lines().until("\"grpc_status\":\"0\"", 3).await?;
+    gateway.stop().await
+}
+
+/// What Base64 stands for that was put together of parts.
+fn decoded(text: &[u8]) -> Result<Vec<u8>> {
+    let mut out = Vec::new();
+    for group in text.chunks(4) {
+        out.extend(data_encoding::BASE64.decode(group)?);
+    }
+    Ok(out)
+}
+
+#[tokio::test]
+async fn what_is_no_base64_is_told_of_and_reaches_nobody() -> Result<()> {
+    let (origin, gateway) = web("{}").await?;
+    for body in ["AAAAAAA*", "AAA", "====", "AAAA AAAA", "AAAAA"] {
+        let response =
+            gateway.exchange(&typed("/echo", "application/grpc-web-text", "", body.as_bytes())).await?;
+        let fields = &response.fields;
+        ensure!(fields.text("content-type") == "application/grpc-web-text", "{response:?}");
+        ensure!(
+            fields.text("grpc-status") == "13" && fields.text("grpc-message") == "the body is no Base64",
+            "{response:?}"
+        );
+    }
+    ensure!(origin.log().requests().is_empty(), "{:?}", origin.log());
+    let (_origin, gateway) = web("{text: false}").await?;
+    let response = gateway.exchange(&typed("/echo", "application/grpc-web-text", "", b"AAAA")).await?;
+    ensure!(response.status == 415, "{response:?}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn streams_of_grpc_web_pass_message_by_message() -> Result<()> {
+    let (first, end) = (Gate::default(), Gate::default());
+    let gates = (first.clone(), end.clone());
+    let origin = TapOrigin::with(move |_| {
+        Script::steps([
+            Step::Send(HEAD.into()),
+            Step::AwaitGate(gates.0.clone()),
+            Step::Send(chunk(&frame(b"one"))),
+            Step::AwaitGate(gates.1.clone()),
+            Step::Send(b"0\r\ngrpc-status: 0\r\nx-more-bin: AAEC\r\n\r\n".to_vec()),
+        ])
+    })
+    .await?;
+    let gateway =
+        Site::new().top("filters: {web: {grpc_web: {}}}").listener("filters: [web]").before(&origin).await?;
+    let mut client = gateway.client().await?;
+    client.send(typed("/stream", "application/grpc-web", "", &frame(b""))).await?;
+    origin.log().until_requests(1).await?;
+    first.open();
+    client.until_unused(b"one\r\n").await?;
+    end.open();
+    let response = client.get_answer().await?;
+    ensure!(response.body == [&frame(b"one"), WEB_TRAILERS].concat(), "{response:?}");
+    gateway.stop().await
+}

@@ -1,0 +1,163 @@
+//! Real gRPC through the program as it runs: gRPC's own library and its interoperability tests, and the conformance tests of those
+//! who have another library.
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::others;
+use eddy_e2e::place::{TempDir, free_address, tree};
+use eddy_e2e::wire::{within, within_for};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+
+/// A service of gRPC in a process of its own.
+struct Service {
+    _process: Child,
+    told: ChildStdin,
+    says: Lines<BufReader<ChildStdout>>,
+    address: SocketAddr,
+}
+
+impl Service {
+    async fn start(peer: &Path) -> Result<Self> {
+        let address = free_address()?;
+        let mut command = Command::new(peer);
+        command.arg("serve").arg(address.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.kill_on_drop(true).spawn()?;
+        let told = process.stdin.take().context("no standard input")?;
+        let says = BufReader::new(process.stdout.take().context("no standard output")?).lines();
+        let mut service = Self { _process: process, told, says, address };
+        service.heard("listening").await?;
+        Ok(service)
+    }
+
+    async fn heard(&mut self, word: &str) -> Result<()> {
+        let line = within(word, self.says.next_line()).await??;
+        ensure!(line.as_deref() == Some(word), "it says {line:?}, not {word}");
+        Ok(())
+    }
+
+    /// Says how the service `name` is from now on.
+    async fn tell(&mut self, name: &str, status: &str) -> Result<()> {
+        self.told.write_all(format!("{name} {status}\n").as_bytes()).await?;
+        self.heard("told").await
+    }
+}
+
+/// Puts a service through cases.
+async fn call(peer: &Path, address: SocketAddr, cases: &[&str]) -> Result<()> {
+    let mut command = Command::new(peer);
+    command.arg("call").arg(address.to_string()).args(cases).stdin(Stdio::null()).kill_on_drop(true);
+    let output = within_for(Duration::from_secs(120), "the calls", command.output()).await??;
+    let (well, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    ensure!(output.status.success(), "{cases:?}: {}\n{well}{said}", output.status);
+    ensure!(well.lines().count() == cases.len(), "{cases:?}: {well}");
+    Ok(())
+}
+
+const SITE: &str = "\
+workers: 2
+limits: {queue_delay: 0s}
+drain_timeout: 300ms
+admin: {address: ADMIN}
+access_log: {file: stdout, format: json}
+listeners: [{address: LISTEN, routes: site, limits: {body_bytes: 100MiB}}]
+routes:
+  site:
+    - match: {path: /grpc.testing, headers: {x-short: '1'}}
+      cluster: service
+      timeout: 300ms
+    - match: {path: /grpc.testing, headers: {x-fail-once: {prefix: not-}}}
+      cluster: service
+    - match: {path: {regex: '/grpc\\.testing\\..*'}}
+      cluster: service
+      retry: {attempts: 1, grpc_statuses: [unavailable]}
+clusters:
+  service: {endpoints: [SERVICE], protocol: http2, retry_budget: {floor: 1000}}
+";
+
+async fn gateway(config: &str, service: &Service) -> Result<Gateway> {
+    let substitutes = vec![("SERVICE".to_owned(), service.address.to_string())];
+    Gateway::launch(config, Launch { substitutes, ..Launch::default() }).await
+}
+
+#[tokio::test]
+async fn calls_of_every_kind_pass() -> Result<()> {
+    let folder = TempDir::new("grpc")?;
+    let Some(peer) = others::grpc_peer(folder.path())? else { return Ok(()) };
+    let service = Service::start(&peer).await?;
+    let gateway = gateway(SITE, &service).await?;
+    // gRPC's interoperability tests but for those of credentials, which are not HTTP's affair, and of what a client does by itself.
+    let interoperability = [
+        "empty_unary",
+        "large_unary",
+        "client_streaming",
+        "server_streaming",
+        "ping_pong",
+        "empty_stream",
+        "timeout_on_sleeping_server",
+        "cancel_after_begin",
+        "cancel_after_first_response",
+        "custom_metadata",
+        "status_code_and_message",
+        "special_status_message",
+        "unimplemented_method",
+    ];
+    call(&peer, gateway.address(), &interoperability).await?;
+    // No rule has the service that nobody implements.
+    let own = [
+        "unimplemented_service",
+        "big_messages",
+        "many_at_once",
+        "half_close",
+        "deadline_told",
+        "deadline_ended",
+        "no_rule",
+        "not_retried",
+        "retried",
+    ];
+    call(&peer, gateway.address(), &own).await?;
+    gateway.until_metric("eddy_cluster_retries_total{cluster=\"service\"}", 20.0).await?;
+    let listener = gateway.address();
+    for (status, least) in [("0", 600.0), ("2", 1.0), ("4", 1.0), ("12", 3.0), ("14", 1.0)] {
+        let counted = gateway
+            .metric(&format!("eddy_grpc_calls_total{{listener=\"{listener}\",status=\"{status}\"}}"))
+            .await?;
+        ensure!(counted >= least, "{counted} calls ended with {status}");
+    }
+    ensure!(gateway.metric("eddy_egress_stopped_total").await? == 0.0);
+    gateway.stop().await
+}
+
+/// Runs the conformance tests against a service behind a gateway.
+#[tokio::test]
+async fn the_conformance_tests_pass() -> Result<()> {
+    let folder = TempDir::new("conformance")?;
+    let Some(conformance) = others::grpc_conformance(folder.path())? else { return Ok(()) };
+    let settings = tree().join("tests/grpc/conformance");
+    for (name, service) in &conformance.services {
+        let mut command = Command::new(&conformance.runner);
+        command
+            .arg("--conf")
+            .arg(settings.join(format!("{name}.yaml")))
+            .arg("--known-failing")
+            .arg(format!("@{}", settings.join(format!("{name}-excluded.txt")).display()))
+            .args(["--mode", "server", "--"])
+            .arg(env!("CARGO_BIN_EXE_eddy-conformance"))
+            .arg(service)
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        let output =
+            within_for(Duration::from_secs(600), "the conformance tests", command.output()).await??;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let said = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "{name}: {}\n{text}\n{said}", output.status);
+        println!("{name}: {}", text.lines().rev().take(3).collect::<Vec<_>>().join(" "));
+        ensure!(text.contains(" passed, 0 failed"), "{name}: {text}");
+    }
+    Ok(())
+}
