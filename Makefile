@@ -37,8 +37,8 @@ test: lint ## everything that CI runs
 GO_MODULES := sdk/go sdk/go-envoy examples/filters/go examples/filters/go-envoy tests/envoy-filters tests/filters/go
 
 test-go: ## what is written in Go: the kits, the example filters, filters written for Envoy
-	@test -z "$$(gofmt -l sdk/go sdk/go-envoy examples/filters tests/envoy-filters tests/filters tests/grpc bench/calls)" || \
-		{ echo 'gofmt would change:'; gofmt -l sdk/go sdk/go-envoy examples/filters tests/envoy-filters tests/filters tests/grpc bench/calls; exit 1; }
+	@test -z "$$(gofmt -l sdk/go sdk/go-envoy examples/filters tests/envoy-filters tests/filters tests/grpc bench/calls bench/protobuf)" || \
+		{ echo 'gofmt would change:'; gofmt -l sdk/go sdk/go-envoy examples/filters tests/envoy-filters tests/filters tests/grpc bench/calls bench/protobuf; exit 1; }
 	set -e; for module in $(GO_MODULES); do (cd $$module && go vet ./... && go test -short -timeout 4m ./...); done
 	cd sdk/go && go test -short -race -timeout 4m . ./raw ./eddytest
 
@@ -76,9 +76,11 @@ bench-routes: ## what a lookup of a route costs, by kind and number of rules, an
 	EDDY=$${EDDY:-$(TARGET)/release/eddy} TARGETS=eddy,nginx,envoy NAME=tables \
 		SCENARIOS=$(subst $(EMPTY) $(EMPTY),$(COMMA),$(strip $(TABLES))) $(TARGET)/release/eddy-bench run
 
-bench-protobuf: ## what fields, redaction and JSON of protobuf messages cost, beside going through objects
+bench-protobuf: ## what fields, redaction and JSON of protobuf messages cost, beside going through objects, and codecs of Go
 	$(CARGO) bench -p eddy-protobuf --bench protobuf -- --json $(CURDIR)/bench/results/protobuf.json
 	$(CARGO) run --profile quick -p eddy-bench -- report bench/results/protobuf.json --into docs/guide/protobuf.md
+	cd bench/protobuf && go run ./generate && go run . -json $(CURDIR)/bench/results/protobuf-go.json
+	$(CARGO) run --profile quick -p eddy-bench -- report bench/results/protobuf-go.json --into docs/guide/protobuf.md
 
 bench-calls: ## what calls between Go and native code cost, with four versions of Go
 	cd bench/calls && go run ./run

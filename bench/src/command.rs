@@ -43,7 +43,7 @@ enum Action {
         file: PathBuf,
         /// Puts a summary into this document as well, between `<!-- bench:start -->` and `<!-- bench:end -->`
         /// (`filters:start` and `filters:end` for results of filters, which get a chart beside the document too, and
-        /// `routes:start` and `routes:end` for lookups of routes, `protobuf:start` and `protobuf:end` for messages).
+        /// `routes:start` and `routes:end` for lookups of routes, `protobuf:start` and `protobuf:end` for messages, `protobuf-go:start` and `protobuf-go:end` for codecs of Go).
         #[arg(long)]
         into: Option<PathBuf>,
     },

@@ -3,6 +3,7 @@
 //! `bench/README.md` says what is measured and why the comparison is fair.
 #![forbid(unsafe_code)]
 
+mod book;
 pub mod command;
 pub mod filters;
 pub mod load;

@@ -63,6 +63,7 @@ pub fn all() -> Vec<Scenario> {
     let streams = |name, title, passage| Scenario { name, title, work: Work::Streams(passage) };
     let routes = |count: usize| Setup { routes: count, ..plain };
     let last_of = |count: usize| Request::Get { prefix: format!("/route-{}", count - 1), bytes: SMALL_BYTES };
+    let transcoding = Setup { is_transcoding: true, ..plain };
     let ten = Setup { has_metrics: true, ..routes(10) };
     vec![
         traffic("get", "GET, 128 bytes, keep-alive", plain, get(SMALL_BYTES)),
@@ -78,6 +79,7 @@ pub fn all() -> Vec<Scenario> {
         streams("relay-1g", "1 GiB over TCP, passed on", Passage::Bulk),
         streams("relay-100b", "100 bytes there and back over TCP, passed on", Passage::Messages),
         streams("websocket", "100 bytes there and back by a WebSocket", Passage::WebSocket),
+        traffic("transcode", "JSON for a service that speaks gRPC", transcoding, Request::Book),
         Scenario { name: "idle", title: "memory a connection, idle connections", work: Work::Idle },
         Scenario { name: "start", title: "start to first answer", work: Work::Start },
         Scenario { name: "reload", title: "reload with 10,000 routes", work: Work::Reload },

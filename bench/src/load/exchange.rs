@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use crate::pattern;
+use crate::{book, pattern};
 
 /// A request of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub enum Request {
     },
     /// `GET` of a path that no route of the target is for.
     Miss,
+    /// `POST` of a book as JSON, answered with one.
+    Book,
     /// `GET` as above with further fields, some filters' business.
     Varied {
         /// Bytes of the response's body.
@@ -89,6 +91,7 @@ impl Request {
             Self::GetOnce { bytes } | Self::Varied { bytes, .. } => format!("/{bytes}"),
             Self::Post { .. } => "/count".to_owned(),
             Self::Miss => "/routeless/128".to_owned(),
+            Self::Book => book::PATH.to_owned(),
         }
     }
 
@@ -120,6 +123,15 @@ impl Request {
                 request.extend_from_slice(&pattern::body(*bytes));
                 let expected = Expected::success(bytes.to_string().into_bytes());
                 Exchange { requests: vec![request], expected, is_once: false }
+            }
+            Self::Book => {
+                let body = book::request_json();
+                let request = format!(
+                    "POST {path} HTTP/1.1\r\n{common}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+                    body.len()
+                );
+                let expected = Expected::success(book::response_json().into_bytes());
+                Exchange { requests: vec![request.into_bytes()], expected, is_once: false }
             }
             Self::Varied { bytes, fields, answer } => {
                 let request =

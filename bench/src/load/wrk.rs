@@ -31,6 +31,7 @@ pub fn run(
             command.args(["-H", "Connection: close"]);
         }
         Request::Post { .. } => bail!("wrk posts only with a script; leave `post-64k` to our own generator"),
+        Request::Book => bail!("wrk posts only with a script; leave `transcode` to our own generator"),
         Request::Varied { .. } => {
             bail!("wrk varies requests only with a script; leave filters to our own generator")
         }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use memchr::memmem;
 
-use crate::pattern;
+use crate::{book, pattern};
 
 /// A request as far as the origin cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,8 +13,10 @@ pub(super) struct Request {
     pub head_bytes: usize,
     /// What to answer.
     pub ask: Ask,
-    /// Bytes of the body that follows the head.
+    /// Bytes of the body that follows the head, where it tells.
     pub body_bytes: u64,
+    /// Whether the body comes in chunks, of which only calls are taken.
+    pub is_chunked: bool,
     /// The peer wants the connection closed after the answer.
     pub is_last: bool,
 }
@@ -30,6 +32,10 @@ pub(super) enum Ask {
     Head,
     /// `GET /any/path/mark`: a body with the bytes that filters look for, for checks of whether they do.
     Mark,
+    /// `POST` of a book as JSON, as a client of a gateway sends it: a book as JSON.
+    Book,
+    /// The call that it becomes: a book in a frame of gRPC, and trailers.
+    Call,
     /// Anything else: 400.
     Unknown,
 }
@@ -41,7 +47,7 @@ impl Request {
         let head = bytes.get(..head_bytes)?;
         let mut lines = head.split(|&byte| byte == b'\n');
         let ask = Ask::parse(lines.next().unwrap_or_default());
-        let mut request = Self { head_bytes, ask, body_bytes: 0, is_last: false };
+        let mut request = Self { head_bytes, ask, body_bytes: 0, is_chunked: false, is_last: false };
         for line in lines {
             request.read_field(line.trim_ascii_end());
         }
@@ -64,8 +70,12 @@ impl Request {
         } else if name.eq_ignore_ascii_case(b"connection") {
             self.is_last = value.eq_ignore_ascii_case(b"close");
         } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
-            // Every body of the benchmark has a length, and a target that changes the framing is to be seen.
-            self.ask = Ask::Unknown;
+            // Every body of the benchmark has a length, and a target that changes the framing is to be seen; the length of
+            // what a target makes itself is its own affair.
+            self.is_chunked = self.ask == Ask::Call;
+            if !self.is_chunked {
+                self.ask = Ask::Unknown;
+            }
         }
     }
 }
@@ -86,6 +96,8 @@ impl Ask {
                 let length = number(last).and_then(|length| usize::try_from(length).ok());
                 length.filter(|&length| length <= pattern::BODY_BYTES_MAX).map_or(Self::Unknown, Self::Bytes)
             }
+            b"POST" if path == book::PATH.as_bytes() => Self::Book,
+            b"POST" if path == book::METHOD.as_bytes() => Self::Call,
             b"POST" => Self::Count,
             _ => Self::Unknown,
         }
@@ -123,6 +135,8 @@ fn make(ask: Ask, body_bytes: u64) -> Vec<u8> {
     let (status, body) = match ask {
         Ask::Bytes(length) => ("200 OK", pattern::body(length)),
         Ask::Mark => ("200 OK", MARK.to_vec()),
+        Ask::Book => ("200 OK", book::response_json().into_bytes()),
+        Ask::Call => return book::answer(),
         Ask::Count => ("200 OK", body_bytes.to_string().into_bytes()),
         // The head is not known here; only a request that promised a body comes this way, and its head is gone.
         Ask::Unknown | Ask::Head => ("400 Bad Request", b"the origin serves GET /N and POST\n".to_vec()),
@@ -155,7 +169,8 @@ mod tests {
     use super::*;
 
     fn check(head: &str, ask: Ask, body_bytes: u64, is_last: bool) {
-        let expected = Request { head_bytes: head.len(), ask, body_bytes, is_last };
+        let is_chunked = false;
+        let expected = Request { head_bytes: head.len(), ask, body_bytes, is_chunked, is_last };
         assert_eq!(Request::parse(head.as_bytes()), Some(expected), "{head:?}");
     }
 

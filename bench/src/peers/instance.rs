@@ -232,6 +232,9 @@ fn ready_path(setup: Setup) -> &'static str {
 fn values_of(setup: Setup, site: &Site, address: SocketAddr, admin: SocketAddr, folder: &Path) -> Values {
     // A proxied exchange takes two files; what is left is for listeners, logs and the like.
     let connections_max = site.files_max.saturating_sub(FILES_SPARE) / 2;
+    let descriptors = site.templates.join(DESCRIPTORS);
+    // Envoy takes no path with two dots.
+    let descriptors = fs::canonicalize(&descriptors).unwrap_or(descriptors);
     let names = [
         ("ADDRESS", address.to_string()),
         ("PORT", address.port().to_string()),
@@ -244,6 +247,7 @@ fn values_of(setup: Setup, site: &Site, address: SocketAddr, admin: SocketAddr, 
         ("FILES_MAX", site.files_max.to_string()),
         ("CONNECTIONS_MAX", connections_max.to_string()),
         ("GENERATION", 1.to_string()),
+        ("DESCRIPTORS", descriptors.display().to_string()),
     ];
     let names = names.into_iter().collect();
     Values { names, flags: setup.flags().collect(), routes: setup.routes, listeners: Vec::new() }
@@ -282,6 +286,8 @@ fn guarded(command: &Command) -> Result<Command> {
     Ok(guarded)
 }
 
+/// The service of `transcode`, from the folder of templates on.
+const DESCRIPTORS: &str = "../../examples/transcoding/library.binpb";
 const READY_TIMEOUT: Duration = Duration::from_secs(20);
 const COMPLAINTS_MAX: usize = 5;
 /// Where Debian's packages put the modules of nginx.

@@ -38,6 +38,11 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
+    /// Whether it makes calls of gRPC of requests with JSON.
+    pub fn transcodes(self) -> bool {
+        matches!(self, Self::Eddy | Self::Envoy)
+    }
+
     /// The file that its command line names.
     pub fn main_file(self) -> &'static str {
         match self {

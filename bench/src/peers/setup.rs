@@ -11,6 +11,8 @@ pub struct Setup {
     pub has_metrics: bool,
     /// Connections are passed on at a listener of their own, and WebSockets at `/websocket`, to the far end of tunnels.
     pub has_streams: bool,
+    /// Requests with JSON become calls of gRPC; only some targets can do that.
+    pub is_transcoding: bool,
     /// `/generation` answers with the number of times the configuration was loaded.
     pub has_generation: bool,
     /// The listeners of one process, where filters are measured; the first is where it is asked whether it is ready.
@@ -40,6 +42,7 @@ impl Setup {
             is_on(self.has_log, "log"),
             is_on(self.has_metrics, "metrics"),
             is_on(self.has_streams, "streams"),
+            is_on(self.is_transcoding, "transcode"),
             is_on(self.has_generation, "reload"),
             is_on(!self.listeners.is_empty(), "filters"),
             self.tongue,
@@ -58,6 +61,7 @@ impl Setup {
             (self.has_log, "log"),
             (self.has_metrics, "metrics"),
             (self.has_streams, "streams"),
+            (self.is_transcoding, "transcode"),
             (self.has_generation, "generation"),
         ];
         flags.into_iter().filter_map(|(is_on, flag)| is_on.then_some(flag)).chain(self.tongue)

@@ -1,4 +1,5 @@
-//! What work on protobuf messages costs, as Markdown between two marks of a page; the figures are those of `make bench-protobuf`.
+//! What work on protobuf messages costs, in Rust or in Go, as Markdown between two marks of a page; the figures are those of
+//! `make bench-protobuf`.
 
 use std::fmt::Write;
 
@@ -7,7 +8,7 @@ use serde::Deserialize;
 
 use super::summary::replace_between;
 
-/// What the benchmark of messages wrote.
+/// What a benchmark of messages wrote.
 #[derive(Debug, Deserialize)]
 pub struct Protobuf {
     subject: Subject,
@@ -22,6 +23,7 @@ pub struct Protobuf {
 #[serde(rename_all = "snake_case")]
 enum Subject {
     Protobuf,
+    ProtobufGo,
 }
 
 /// One way of doing one thing with one message; times in nanoseconds a message.
@@ -40,7 +42,11 @@ struct Row {
 /// # Errors
 /// When the marks are not there, in their order.
 pub fn insert(document: &str, results: &Protobuf) -> Result<String> {
-    replace_between(document, START, END, &markdown(results))
+    let (start, end) = match results.subject {
+        Subject::Protobuf => ("<!-- protobuf:start -->", "<!-- protobuf:end -->"),
+        Subject::ProtobufGo => ("<!-- protobuf-go:start -->", "<!-- protobuf-go:end -->"),
+    };
+    replace_between(document, start, end, &markdown(results))
 }
 
 /// A line for each work and way, a column for each message, and what it was measured on.
@@ -65,10 +71,14 @@ fn markdown(results: &Protobuf) -> String {
         });
         let _ = writeln!(out, "| {work} | {by} |{}", cells.collect::<String>());
     }
-    let Protobuf { subject: Subject::Protobuf, cpu, kernel, load_average, .. } = results;
+    let Protobuf { subject, cpu, kernel, load_average, .. } = results;
+    let cores = match subject {
+        Subject::Protobuf => "One core",
+        Subject::ProtobufGo => "Cores",
+    };
     let _ = writeln!(
         out,
-        "\nOne core of {}, Linux {kernel}, other work on the machine: load average {load_average}.",
+        "\n{cores} of {}, Linux {kernel}, other work on the machine: load average {load_average}.",
         if cpu.is_empty() { "a CPU without a name" } else { cpu }
     );
     out
@@ -79,15 +89,14 @@ fn cell(row: &Row) -> String {
     if row.allocations == 0.0 { ns } else { format!("{ns} ({:.0})", row.allocations) }
 }
 
-const START: &str = "<!-- protobuf:start -->";
-const END: &str = "<!-- protobuf:end -->";
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::fixture::check_line as check;
     use crate::report::results::Results;
 
+    const START: &str = "<!-- protobuf:start -->";
+    const END: &str = "<!-- protobuf:end -->";
     const WRITTEN: &str = r#"{
         "subject": "protobuf", "cpu": "EPYC", "kernel": "6.1", "load_average": "0.50",
         "rows": [
@@ -109,6 +118,17 @@ mod tests {
         check(&text, "| to JSON | prost |  | 123457 (25) |");
         check(&text, "| one field | eddy | 15.3 |  |");
         assert!(insert("# Messages\n", &results).is_err());
+    }
+
+    #[test]
+    fn codecs_of_go_have_a_table_of_their_own() {
+        let results: Protobuf =
+            serde_json::from_str(&WRITTEN.replace("\"protobuf\"", "\"protobuf_go\"")).unwrap();
+        let page = format!("{START}\n{END}\n<!-- protobuf-go:start -->\n<!-- protobuf-go:end -->\n");
+        let text = insert(&page, &results).unwrap();
+        assert!(text.starts_with(&format!("{START}\n{END}\n")), "{text}");
+        check(&text, "| one field | eddy | 15.3 |  |");
+        assert!(insert(&format!("{START}\n{END}\n"), &results).is_err());
     }
 
     #[test]

@@ -74,7 +74,8 @@ impl Session {
     /// Starts every target with `setup`; one that does not start is a fault and is left out.
     pub(super) fn start_all(&mut self, setup: Setup) -> Vec<Instance> {
         let mut instances = Vec::new();
-        for target in self.targets.clone() {
+        let can = |target: &Target| !setup.is_transcoding || target.kind.transcodes();
+        for target in self.targets.clone().into_iter().filter(can) {
             match Instance::start(&target, setup, &mut self.site) {
                 Ok(instance) => instances.push(instance),
                 Err(error) => self.add_fault(&format!("{} ({}): {error:#}", target.name, setup.name())),

@@ -363,6 +363,19 @@ pub struct AccessLogConfig {
     pub time_zone: Arc<str>,
     /// Whether records name the step by which the rule won. Default no.
     pub has_step: bool,
+    /// What filters have noted and records have.
+    pub metadata: Vec<RecordedMetadata>,
+}
+
+/// A value that filters have noted, in records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedMetadata {
+    /// Its key in records.
+    pub name: Arc<str>,
+    /// Whose it is in the metadata.
+    pub space: Arc<str>,
+    /// Its key there.
+    pub key: Arc<str>,
 }
 
 /// Where access records go.

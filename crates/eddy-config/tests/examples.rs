@@ -74,6 +74,8 @@ fn filters() {
     assert_eq!(kinds("browser"), ["request_id", "cors", "headers"]);
     assert_eq!(kinds("chaos"), ["fault"]);
     assert_eq!(kinds("../transcoding/eddy"), ["grpc_json"]);
+    assert_eq!(kinds("../field-routing/eddy"), ["message_fields"]);
+    assert_eq!(kinds("../redaction/eddy"), ["redact"]);
     let relative = ["Package(\"filters/./go/basic-auth\")", "filters/./c/build/libheader_get_set.so"];
     assert_eq!(kinds("go"), relative);
     let script = |name: &str| format!("File(\"filters/lua/{name}.lua\")");

@@ -68,6 +68,11 @@ impl Metadata {
         Ok(())
     }
 
+    /// Whether there is room for so many more values, with so many bytes of namespaces, keys and values.
+    pub fn has_room(&self, entries: usize, bytes: usize) -> bool {
+        self.entries.len() + entries <= ENTRIES_MAX && self.bytes + bytes <= METADATA_BYTES_MAX
+    }
+
     /// The value noted for a key.
     pub fn get(&self, space: &[u8], key: &[u8]) -> Option<&[u8]> {
         self.iter()
@@ -115,6 +120,7 @@ mod tests {
         let mut metadata = Metadata::new();
         let large = vec![b'1'; METADATA_BYTES_MAX - 2];
         metadata.set(b"a", b"b", &large).unwrap();
+        assert!(metadata.has_room(0, 0) && !metadata.has_room(1, 3));
         assert_eq!(metadata.set(b"a", b"c", b"1"), Err(MetadataFull));
         metadata.set(b"a", b"b", b"1").unwrap();
         for index in 0..ENTRIES_MAX - 1 {

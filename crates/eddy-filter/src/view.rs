@@ -28,6 +28,13 @@ pub struct View<'a> {
     pub about: About<'a>,
 }
 
+impl View<'_> {
+    /// Whether a piece is the last of its body: nothing follows, or only trailers.
+    pub fn is_last_piece(&self) -> bool {
+        self.is_end || !self.trailers.is_empty()
+    }
+}
+
 /// The head of a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RequestView<'a> {

@@ -46,5 +46,6 @@ pub use program::{
     Edit, Mask, Program, ProgramBuilder, ProgramError, RuleTest, Slot, Span, Value, Values, Walk,
 };
 pub use schema::{
-    EnumId, Enumeration, Field, Kind, Label, Message, MessageId, Method, Schema, SchemaError, Service,
+    EnumId, Enumeration, Field, FieldOption, FieldOptionError, Kind, Label, Message, MessageId, Method,
+    Schema, SchemaError, Service,
 };

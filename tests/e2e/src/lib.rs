@@ -1,6 +1,7 @@
 //! Tools of the end-to-end tests: the real binary, an origin that keeps every byte, a raw client and the checkers.
 #![forbid(unsafe_code)]
 
+pub mod calls;
 pub mod conformance;
 pub mod corpus;
 pub mod differential;

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use eddy_e2e::calls::{HEAD, WELL, answer, chunk, field, frame, frames};
 use eddy_e2e::gateway::Gateway;
 use eddy_e2e::origin::{Event, Gate, Script, Step, TapOrigin};
 use eddy_e2e::place;
@@ -26,30 +27,10 @@ async fn gateway(origin: &TapOrigin, extra: &str) -> Result<Gateway> {
     Gateway::start(&example(extra)?, &[("ORIGIN", &origin.address())]).await
 }
 
-fn frame(message: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(message.len()).unwrap_or_default().to_be_bytes();
-    [&[0][..], &length, message].concat()
-}
-
 /// A message with one text in field 2, `title` of a book and `theme` of a shelf.
 fn text_2(text: &str) -> Vec<u8> {
-    [&[0x12, u8::try_from(text.len()).unwrap_or_default()], text.as_bytes()].concat()
+    field(2, text)
 }
-
-fn chunk(bytes: &[u8]) -> Vec<u8> {
-    [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat()
-}
-
-const HEAD: &str =
-    "HTTP/1.1 200 OK\r\nContent-Type: application/grpc\r\nX-Own: 1\r\nTransfer-Encoding: chunked\r\n\r\n";
-
-/// The answer of a call: messages, then how it ended.
-fn answer(messages: &[&[u8]], trailers: &str) -> Vec<u8> {
-    let body: Vec<u8> = messages.iter().flat_map(|message| chunk(&frame(message))).collect();
-    [HEAD.as_bytes(), &body, format!("0\r\n{trailers}\r\n").as_bytes()].concat()
-}
-
-const WELL: &str = "grpc-status: 0\r\n";
 
 /// What the library does: it answers shelves with their name as the theme.
 fn library(request: &Request) -> Script {
@@ -74,18 +55,6 @@ fn library(request: &Request) -> Script {
         "CreateBook" => answer(&[frames(&request.body).concat().get(2..).unwrap_or_default()], WELL),
         _ => answer(&[message], WELL),
     })
-}
-
-/// The messages of a body.
-fn frames(mut body: &[u8]) -> Vec<Vec<u8>> {
-    let mut messages = Vec::new();
-    while let Some(([_, length @ ..], rest)) = body.split_first_chunk::<5>() {
-        let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX);
-        let Some((message, rest)) = rest.split_at_checked(length) else { break };
-        messages.push(message.to_vec());
-        body = rest;
-    }
-    messages
 }
 
 fn post(target: &str, body: &str) -> String {

@@ -12,6 +12,7 @@ use eddy_filter::builtin::{
 };
 use eddy_http::FieldEdits;
 
+use super::messages::{message_fields, redact};
 use crate::config::AddressBlock;
 use crate::problem::{Place, Report};
 use crate::read::{Apart, At, OneOrMany, Value};
@@ -29,6 +30,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) folder: &'a Path,
     /// Longest time that the filter may let a message wait.
     pub(super) pause_timeout: Duration,
+    /// Largest body that waits with its head, bytes.
+    pub(super) body_bytes_max: u64,
 }
 
 /// Reads and checks the configuration of a filter of this kind.
@@ -49,6 +52,10 @@ pub(super) fn read_builtin(
         "body_limit" => Some(BuiltinConfig::BodyLimit(body_limit(&read(node, report)?))),
         "grpc_json" => grpc_json(read(node, report)?, around).map(BuiltinConfig::GrpcJson),
         "grpc_web" => Some(BuiltinConfig::GrpcWeb(grpc_web(&read(node, report)?))),
+        "message_fields" => {
+            message_fields(read(node, report)?, around, report).map(BuiltinConfig::MessageFields)
+        }
+        "redact" => redact(read(node, report)?, around, report).map(BuiltinConfig::Redact),
         _ => fault(read(node, report)?, around, report).map(BuiltinConfig::Fault),
     }
 }
@@ -128,7 +135,7 @@ fn headers(spec: HeadersSpec, report: &mut Report) -> HeadersConfig {
 }
 
 /// The name of a field that may be changed.
-fn checked_field(name: &At<FieldName>, report: &mut Report) -> Option<Arc<str>> {
+pub(super) fn checked_field(name: &At<FieldName>, report: &mut Report) -> Option<Arc<str>> {
     match FieldEdits::new().remove(&name.value.0) {
         Ok(()) => Some(name.value.0.as_str().into()),
         Err(fault) => {

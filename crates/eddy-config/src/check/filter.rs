@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_filter::builtin::BuiltinConfig;
-use eddy_filter::{CHAIN_FILTERS_MAX, FilterPolicy};
+use eddy_filter::{CHAIN_FILTERS_MAX, FailurePolicy, FilterPolicy};
 
 use super::builtin::{Surroundings, overlay, read_builtin};
 use super::json::json_of;
@@ -48,6 +48,7 @@ struct Known {
     /// The folder that relative paths of it begin in.
     folder: PathBuf,
     pause_timeout: Duration,
+    body_bytes_max: u64,
     lua: Option<KnownLua>,
 }
 
@@ -95,6 +96,7 @@ pub(super) fn check_filters(
             builtin: builtin_of(&spec),
             folder,
             pause_timeout: policy.pause_timeout,
+            body_bytes_max: policy.body_bytes_max,
             lua,
         };
         note_useless_keys(&spec, known.builtin.as_ref().map(|(kind, _)| *kind), report);
@@ -141,6 +143,8 @@ fn builtin_of(spec: &FilterSpec) -> Option<(&'static str, Node<'static>)> {
         ("fault", spec.fault.as_ref().map(|at| &at.value.node)),
         ("grpc_json", spec.grpc_json.as_ref().map(|at| &at.value.node)),
         ("grpc_web", spec.grpc_web.as_ref().map(|at| &at.value.node)),
+        ("message_fields", spec.message_fields.as_ref().map(|at| &at.value.node)),
+        ("redact", spec.redact.as_ref().map(|at| &at.value.node)),
     ];
     nodes.into_iter().find_map(|(kind, node)| node.map(|node| (kind, Node::clone(node))))
 }
@@ -174,6 +178,12 @@ fn note_useless_keys(spec: &FilterSpec, builtin: Option<&'static str>, report: &
         let message = "`blocking` means nothing together with `wasm`: a module has no means to block";
         report.error(blocking.place, message).hint("how long a call may compute is said by `wasm.cpu`");
     }
+    if let Some(policy) = spec.on_failure.filter(|policy| policy.value.0 == FailurePolicy::Open)
+        && builtin == Some("redact")
+    {
+        let message = "a filter that keeps something back is never left out: `redact` fails closed";
+        report.error(policy.place, message).hint("leave `on_failure` out");
+    }
     let Some(kind) = builtin.or_else(|| spec.lua.is_some().then_some("lua")) else { return };
     if let (Some(config), Some(_)) = (&spec.config, builtin) {
         let message = format!("`config` means nothing together with `{kind}`");
@@ -195,7 +205,11 @@ impl Known {
     }
 
     fn surroundings(&self) -> Surroundings<'_> {
-        Surroundings { folder: &self.folder, pause_timeout: self.pause_timeout }
+        Surroundings {
+            folder: &self.folder,
+            pause_timeout: self.pause_timeout,
+            body_bytes_max: self.body_bytes_max,
+        }
     }
 }
 

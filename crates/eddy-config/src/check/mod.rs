@@ -16,6 +16,7 @@ mod json;
 mod listener;
 mod lua;
 mod merge;
+mod messages;
 mod names;
 mod routes;
 mod shown;

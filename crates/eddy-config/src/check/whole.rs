@@ -226,7 +226,7 @@ fn check_spec(
             .hint("for example `listeners: [{address: 127.0.0.1:8080, routes: site}]`");
     }
     let admin = spec.admin.and_then(|admin| gateway::check_admin(&admin, &mut taken, report));
-    let access_log = spec.access_log.and_then(|log| gateway::check_access_log(log.value));
+    let access_log = spec.access_log.and_then(|log| gateway::check_access_log(log.value, report));
     let limits = gateway::check_limits(spec.limits.map(|limits| limits.value), report);
     routes::check_routes(&listeners, &tables, report);
     forward::check_ends(&listeners, &clusters, sources, report);

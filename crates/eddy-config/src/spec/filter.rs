@@ -5,6 +5,7 @@ use super::builtin::{
     RateLimitSpec, RequestIdSpec,
 };
 use super::lua::{LuaRuleSpec, LuaSpec};
+use super::messages::{MessageFieldsSpec, RedactSpec};
 use super::wasm::WasmSpec;
 use crate::read::{Any, Apart, Deferred};
 use crate::value::{FailureName, FilePath, Name, Size, Time};
@@ -41,6 +42,10 @@ mapping! {
         optional grpc_json: Deferred<GrpcJsonSpec>, example "{descriptors: ./library.binpb}";
         /// Makes calls of gRPC of those of gRPC-Web, as browsers speak it.
         optional grpc_web: Deferred<GrpcWebSpec>, example "{}";
+        /// Takes fields out of protobuf messages, for access records, headers and routes.
+        optional message_fields: Deferred<MessageFieldsSpec>, example "{descriptors: ./orders.binpb, request: {tenant: {path: customer.tenant}}}";
+        /// Takes out of protobuf messages what must not go on, or masks it.
+        optional redact: Deferred<RedactSpec>, example "{descriptors: ./accounts.binpb, options: [debug_redact]}";
         /// The configuration of a filter in Go or another language: any value, which the filter gets as JSON. A text in
         /// quotes stays a text; without quotes the types of YAML 1.2 hold. A filter in Wasm gets a text as it is.
         optional config: Any, otherwise "the filter gets `null`, or nothing in Wasm", example "{username: eddy, tries: 3}";
@@ -56,7 +61,7 @@ mapping! {
         optional body_bytes_max: Size<0, 1_073_741_824>, default "1MiB", example "10MiB";
         /// Whether the filter is left out, but for rules that say `disabled: false`.
         optional disabled: bool, default "false", example "true";
-        group One of go native lua wasm basic_auth headers cors ip_access request_id rate_limit body_limit fault grpc_json grpc_web;
+        group One of go native lua wasm basic_auth headers cors ip_access request_id rate_limit body_limit fault grpc_json grpc_web message_fields redact;
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{ClusterSpec, FilterSpec, KubernetesSpec, ListenerSpec, RuleSpec, TableSpec};
 use crate::config::{LogFormat, LogTarget};
 use crate::read::{At, Either, Named};
-use crate::value::{AdminAddress, Level, Name, Number, Time, TimeZoneName};
+use crate::value::{AdminAddress, Level, MetadataName, Name, Number, RecordKey, Time, TimeZoneName};
 
 mapping! {
     /// The whole configuration.
@@ -78,6 +78,9 @@ mapping! {
         /// `host`, `table`, `rank`, `path`, `method`, `headers`, `query`, `file_order`, or `only` where there is no other.
         /// Each record then costs a look at every rule of the host.
         optional step: bool, default "false", example "true";
+        /// What filters have noted of the exchange and records are to have, by the key that it gets there: `space.key` of
+        /// the metadata. A value is written as the JSON that it is; what nobody has noted is left out, as text it is `-`.
+        optional metadata: Named<RecordKey, MetadataName>, otherwise "none", example "{tenant: message_fields.tenant, user: auth.user}";
     }
 }
 

@@ -12,6 +12,7 @@ mod gateway;
 mod kubernetes;
 mod listener;
 mod lua;
+mod messages;
 mod rule;
 mod tls;
 mod wasm;
@@ -31,6 +32,9 @@ pub(crate) use listener::{
     ForwardSpec, ForwardedSpec, Http2Spec, ListenerLimitsSpec, ListenerSpec, ProxyProtocolSpec, TimeoutsSpec,
 };
 pub(crate) use lua::{LuaRuleSpec, LuaScriptSpec, LuaSpec};
+pub(crate) use messages::{
+    MessageFieldSpec, MessageFieldsSpec, MessagePathSpec, RedactSpec, RequestFieldSpec,
+};
 pub(crate) use rule::{
     EditsSpec, MatchSpec, PathSpec, RedirectSpec, RespondSpec, RetrySpec, RuleSpec, TableSpec, ValueSpec,
     WeightedSpec,

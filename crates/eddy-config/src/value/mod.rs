@@ -8,6 +8,7 @@ mod grpc;
 mod host;
 mod json;
 mod kubernetes;
+mod messages;
 mod number;
 mod size;
 mod text;
@@ -27,6 +28,9 @@ pub(crate) use grpc::GrpcFailure;
 pub(crate) use host::{HostAndPort, ServerName};
 pub(crate) use json::{EnumFormName, JsonNamesName, StreamFormName, UnknownName, UnknownRequestsName};
 pub(crate) use kubernetes::{DomainName, IpText, ObjectName, PortKey, ServiceName};
+pub(crate) use messages::{
+    AnyValuesName, DirectionsName, MetadataName, RecordKey, RedactEditName, UnreadableName, WhichMessageName,
+};
 pub(crate) use number::{Number, Rank};
 pub(crate) use size::Size;
 pub(crate) use text::{

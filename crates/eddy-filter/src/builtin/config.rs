@@ -10,7 +10,9 @@ use super::grpc_json::GrpcJsonConfig;
 use super::grpc_web::GrpcWebConfig;
 use super::headers::HeadersConfig;
 use super::ip_access::IpAccessConfig;
+use super::message_fields::MessageFieldsConfig;
 use super::rate_limit::RateLimitConfig;
+use super::redact::RedactConfig;
 use super::request_id::RequestIdConfig;
 
 /// The configuration of a built-in filter, checked.
@@ -36,6 +38,10 @@ pub enum BuiltinConfig {
     GrpcJson(GrpcJsonConfig),
     /// Makes calls of gRPC of those of gRPC-Web.
     GrpcWeb(GrpcWebConfig),
+    /// Takes fields out of messages for logs and routes.
+    MessageFields(MessageFieldsConfig),
+    /// Takes out of messages, or masks in them, what must not go on.
+    Redact(RedactConfig),
 }
 
 impl BuiltinConfig {
@@ -44,6 +50,8 @@ impl BuiltinConfig {
         match self {
             Self::BasicAuth(config) => config.file.as_deref(),
             Self::GrpcJson(config) => Some(&config.descriptors),
+            Self::MessageFields(config) => Some(&config.descriptors),
+            Self::Redact(config) => Some(&config.descriptors),
             Self::Headers(_)
             | Self::Cors(_)
             | Self::IpAccess(_)
@@ -68,6 +76,8 @@ impl BuiltinConfig {
             Self::Fault(_) => "fault",
             Self::GrpcJson(_) => "grpc_json",
             Self::GrpcWeb(_) => "grpc_web",
+            Self::MessageFields(_) => "message_fields",
+            Self::Redact(_) => "redact",
         }
     }
 }

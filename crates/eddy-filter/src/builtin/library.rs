@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::call::{Call, Ended};
-use crate::edit::{Edit, EditLog};
+use crate::edit::{Edit, EditError, EditLog};
 use crate::filter::Library;
 use crate::host::Event;
 use crate::phase::{Interest, Phase, Verdict};
@@ -61,6 +61,14 @@ impl Answer<'_> {
     pub fn edit(&mut self, edit: &Edit<'_>) {
         // A built-in filter's changes are small; what has no room for them is refused by the host all the same.
         let _ = self.edits.push(self.step, edit);
+    }
+
+    /// Puts bytes in the place of the piece, or of the whole body where it was collected.
+    ///
+    /// # Errors
+    /// [`EditError::TooLarge`]; the piece stays as it is then, and must not go on where it was to be changed.
+    pub fn set_body(&mut self, bytes: &[u8]) -> Result<(), EditError> {
+        self.edits.push(self.step, &Edit::BodySet(bytes))
     }
 
     /// Answers at once.

@@ -14,7 +14,9 @@ use super::grpc_web::GrpcWeb;
 use super::headers::HeadersFilter;
 use super::ip_access::IpAccess;
 use super::library::{Builtin, BuiltinLibrary};
+use super::message_fields::MessageFields;
 use super::rate_limit::RateLimit;
+use super::redact::Redact;
 use super::request_id::RequestIdFilter;
 use crate::filter::{FilterInfo, Library, LoadError};
 use crate::host::Host;
@@ -74,6 +76,8 @@ pub fn make(
         BuiltinConfig::Fault(config) => Box::new(FaultFilter::new(config, context)),
         BuiltinConfig::GrpcJson(config) => Box::new(GrpcJson::new(config, context)?),
         BuiltinConfig::GrpcWeb(config) => Box::new(GrpcWeb::new(*config, context)),
+        BuiltinConfig::MessageFields(config) => Box::new(MessageFields::new(config, context)?),
+        BuiltinConfig::Redact(config) => Box::new(Redact::new(config, context)?),
     };
     let info = FilterInfo { interest: filter.interest(), keeps_length: filter.keeps_length() };
     Ok((Arc::new(BuiltinLibrary::new(filter)), info))
@@ -89,8 +93,13 @@ impl BuiltinContext {
 impl Counter {
     /// Counts one, in the lane of a worker.
     pub(super) fn count(&self, worker: u16) {
-        if let Some(metric) = &self.0 {
-            metric.add(usize::from(worker), 1);
+        self.add(worker, 1);
+    }
+
+    /// Counts several, in the lane of a worker.
+    pub(super) fn add(&self, worker: u16, count: u64) {
+        if let Some(metric) = self.0.as_ref().filter(|_| count > 0) {
+            metric.add(usize::from(worker), count);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::compile::Compiling;
 use super::edit::{Edit, Mask, To};
 use super::error::ProgramError;
-use super::node::{Program, Rule, Slot};
+use super::node::{Program, Rule, Slot, SlotKind};
 use super::rule::{RuleTest, Test, compile};
 use super::tree::{End, Tree, field_problem};
 use crate::schema::{Field, Kind, Label, Message, MessageId, Schema};
@@ -16,7 +16,7 @@ pub struct ProgramBuilder<'s> {
     schema: &'s Schema,
     message: MessageId,
     tree: Tree,
-    slots: Vec<Kind>,
+    slots: Vec<SlotKind>,
     rules: Vec<Rule>,
     rule_count: u16,
     texts: Vec<Box<[u8]>>,
@@ -48,7 +48,8 @@ impl<'s> ProgramBuilder<'s> {
     /// [`ProgramError`] where there is no such field.
     pub fn extract(&mut self, path: &str) -> Result<Slot, ProgramError> {
         let slot = Slot(self.number(path, self.slots.len(), "fields that are extracted")?);
-        let End { leaf, field, message, .. } = self.tree.locate(self.schema, self.message, path)?;
+        let End { leaf, field, message, is_repeated, .. } =
+            self.tree.locate(self.schema, self.message, path)?;
         if matches!(field.kind, Kind::Group(_)) {
             let problem = "is a group, of which only fields can be extracted";
             return Err(field_problem(self.schema, path, message, &field.name, problem));
@@ -57,7 +58,7 @@ impl<'s> ProgramBuilder<'s> {
             return Ok(slot);
         }
         leaf.slot = Some(slot);
-        self.slots.push(field.kind);
+        self.slots.push(SlotKind { kind: field.kind, is_repeated });
         Ok(slot)
     }
 

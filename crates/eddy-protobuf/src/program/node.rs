@@ -10,8 +10,8 @@ pub struct Program {
     pub(super) message: MessageId,
     /// The first is that of the outermost message.
     pub(super) nodes: Box<[Node]>,
-    /// Types of what is in the slots.
-    pub(super) slots: Box<[Kind]>,
+    /// What is in the slots.
+    pub(super) slots: Box<[SlotKind]>,
     pub(super) rules: Box<[Rule]>,
     pub(super) texts: Box<[Box<[u8]>]>,
     pub(super) has_edits: bool,
@@ -34,11 +34,38 @@ impl Program {
     pub fn is_streamable(&self) -> bool {
         self.is_streamable
     }
+
+    /// The type of what is in a slot.
+    ///
+    /// # Panics
+    /// If `slot` is of another program that has more.
+    pub fn kind(&self, slot: Slot) -> Kind {
+        self.slot(slot).kind
+    }
+
+    /// Whether a slot can have several values: its field is repeated, or below one that is.
+    ///
+    /// # Panics
+    /// If `slot` is of another program that has more.
+    pub fn is_repeated(&self, slot: Slot) -> bool {
+        self.slot(slot).is_repeated
+    }
+
+    fn slot(&self, slot: Slot) -> SlotKind {
+        *self.slots.get(usize::from(slot.0)).expect("a slot of this program")
+    }
 }
 
 /// Where a walk puts the values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot(pub(super) u16);
+
+/// What is in a slot.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SlotKind {
+    pub(super) kind: Kind,
+    pub(super) is_repeated: bool,
+}
 
 /// A rule, and its number among all.
 #[derive(Debug)]

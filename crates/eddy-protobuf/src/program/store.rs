@@ -1,9 +1,8 @@
 //! Where values are kept while a message is walked.
 
-use super::node::{Program, Slot};
+use super::node::{Program, Slot, SlotKind};
 use crate::fault::FaultKind;
 use crate::limits::Limits;
-use crate::schema::Kind;
 
 /// A value, or where it is.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +36,7 @@ pub(super) struct Store {
 impl Store {
     /// For the slots of a program.
     pub(super) fn new(program: &Program) -> Self {
-        let cells = |kind: &Kind| Cells { has_bytes: !kind.is_packable(), ..Cells::default() };
+        let cells = |slot: &SlotKind| Cells { has_bytes: !slot.kind.is_packable(), ..Cells::default() };
         Self { slots: program.slots.iter().map(cells).collect(), held: Vec::new() }
     }
 

@@ -41,6 +41,8 @@ pub(super) struct End<'t, 's> {
     pub(super) is_of_key: bool,
     /// Whether there is a key anywhere in the path.
     pub(super) has_key: bool,
+    /// Whether the field, or one that the path goes through, can be there several times.
+    pub(super) is_repeated: bool,
 }
 
 impl Branch {
@@ -88,6 +90,7 @@ impl Tree {
         let mut tree = self;
         let mut message = root;
         let mut has_key = false;
+        let mut is_repeated = false;
         let mut steps = steps.into_iter().peekable();
         loop {
             let Some(Step::Field(name)) = steps.next() else {
@@ -107,9 +110,10 @@ impl Tree {
                 branch = branch.entry_mut(key);
                 (is_of_key, has_key) = (true, true);
             }
+            is_repeated |= field.label != Label::Singular;
             if steps.peek().is_none() {
                 let leaf = &mut branch.leaf;
-                return Ok(End { leaf, field, message, is_of_key, has_key });
+                return Ok(End { leaf, field, message, is_of_key, has_key, is_repeated });
             }
             message =
                 field.kind.message().ok_or_else(|| problem("is no message, so that nothing is in it"))?;

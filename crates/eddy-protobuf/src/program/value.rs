@@ -74,7 +74,7 @@ impl<'v> Values<'v> {
     }
 
     fn kind(&self, slot: Slot) -> Kind {
-        self.program.slots.get(usize::from(slot.0)).copied().unwrap_or(Kind::Bytes)
+        self.program.slots.get(usize::from(slot.0)).map_or(Kind::Bytes, |slot| slot.kind)
     }
 
     #[inline]

@@ -6,6 +6,7 @@ mod field;
 mod load;
 mod lookup;
 mod message;
+mod option;
 mod service;
 mod tables;
 
@@ -13,6 +14,7 @@ pub use enumeration::{EnumId, Enumeration};
 pub use error::SchemaError;
 pub use field::{Field, Kind, Label};
 pub use message::{Message, MessageId};
+pub use option::{FieldOption, FieldOptionError};
 pub use service::{Method, Service};
 pub use tables::Schema;
 

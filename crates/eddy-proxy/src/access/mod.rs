@@ -1,5 +1,6 @@
 //! The access log: one record an exchange, written without ever making a worker wait.
 
+mod noted;
 mod record;
 mod sink;
 mod write;

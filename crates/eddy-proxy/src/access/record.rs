@@ -5,6 +5,7 @@ use std::io::Write;
 use eddy_http::{FieldId, Version};
 use eddy_upstream::ResolvedAddress;
 
+use crate::access::noted::{Noted, push_json};
 use crate::exchange::{Drive, grpc_end};
 use crate::session::SecureClient;
 
@@ -39,6 +40,8 @@ pub(crate) struct Record<'a> {
     pub(crate) user_agent: &'a [u8],
     /// The configuration under which it ran.
     pub(crate) config: &'a str,
+    /// What filters have noted, where records have that.
+    pub(crate) noted: Option<Noted<'a>>,
 }
 
 /// A filter's word for why it answered, where it is one; else `-`.
@@ -91,6 +94,13 @@ impl<'a> Record<'a> {
             referer: fields.first(FieldId::Referer).unwrap_or_default(),
             user_agent: fields.first(FieldId::UserAgent).unwrap_or_default(),
             config: &drive.plan.plan.config.version,
+            noted: drive
+                .plan
+                .plan
+                .access
+                .as_ref()
+                .filter(|access| !access.metadata.is_empty())
+                .map(|access| Noted { recorded: &access.metadata, metadata: &exchange.filtering.metadata }),
         }
     }
 
@@ -132,6 +142,18 @@ impl<'a> Record<'a> {
         }
         if let Some(step) = self.step {
             put(out, format_args!(" step={step}"));
+        }
+        for (name, value) in self.noted.into_iter().flat_map(Noted::values) {
+            put(out, format_args!(" {name}="));
+            match value {
+                None => out.push(b'-'),
+                Some(value) if push_json(value, out) => {}
+                Some(value) => {
+                    out.push(b'"');
+                    text(out, value);
+                    out.push(b'"');
+                }
+            }
         }
         out.push(b'\n');
     }
@@ -180,6 +202,13 @@ impl<'a> Record<'a> {
         }
         if let Some(step) = self.step {
             member(out, "step", step.as_bytes());
+        }
+        for (name, value) in self.noted.into_iter().flat_map(Noted::values) {
+            let Some(value) = value else { continue };
+            put(out, format_args!(",\"{name}\":"));
+            if !push_json(value, out) {
+                json(out, value);
+            }
         }
         match self.endpoint {
             Some(endpoint) => put(out, format_args!(",\"endpoint\":\"{endpoint}\"}}\n")),
@@ -254,6 +283,7 @@ mod tests {
             referer: target,
             user_agent: target,
             config: "v",
+            noted: None,
         }
     }
 
@@ -273,6 +303,26 @@ mod tests {
         assert_eq!(value["target"], target);
         assert_eq!((&value["status"], &value["step"]), (&200.into(), &"path".into()));
         assert_eq!(value["endpoint"], "-");
+    }
+
+    #[test]
+    fn what_filters_have_noted_stands_in_the_record() {
+        let mut metadata = eddy_filter::Metadata::new();
+        metadata.set(b"fields", b"tenant", b"\"acme\"").unwrap();
+        metadata.set(b"fields", b"bad", b"}\n{").unwrap();
+        let recorded = [("tenant", "tenant"), ("broken", "bad"), ("none", "none")].map(|(name, key)| {
+            eddy_config::RecordedMetadata { name: name.into(), space: "fields".into(), key: key.into() }
+        });
+        let noted = Some(Noted { recorded: &recorded, metadata: &metadata });
+        let record = Record { noted, ..record(b"/") };
+        let (mut plain, mut object) = (Vec::new(), Vec::new());
+        record.write_text(&mut plain, "now");
+        record.write_json(&mut object, "now");
+        let plain = String::from_utf8(plain).unwrap();
+        assert!(plain.ends_with(" tenant=\"acme\" broken=\"}\\x0a{\" none=-\n"), "{plain}");
+        let value: serde_json::Value = serde_json::from_slice(&object).unwrap();
+        assert_eq!((&value["tenant"], &value["broken"]), (&"acme".into(), &"}\n{".into()));
+        assert!(value.get("none").is_none());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
-use eddy_config::{AccessLogConfig, LogFormat};
+use eddy_config::{AccessLogConfig, LogFormat, RecordedMetadata};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -19,6 +19,8 @@ const CHUNK_BYTES: usize = 32 * 1024;
 pub(crate) struct AccessPlan {
     /// Whether records name the step by which the rule won.
     pub(crate) has_step: bool,
+    /// What filters have noted and records have.
+    pub(crate) metadata: Vec<RecordedMetadata>,
     format: LogFormat,
     zone: TimeZone,
     zone_name: Arc<str>,
@@ -52,6 +54,7 @@ impl AccessPlan {
         let zone = TimeZone::get(&config.time_zone).unwrap_or(TimeZone::UTC);
         Self {
             has_step: config.has_step,
+            metadata: config.metadata.clone(),
             format: config.format,
             zone,
             zone_name: Arc::clone(&config.time_zone),

@@ -340,5 +340,11 @@ fn access_log(word: &Word) -> Option<AccessLogConfig> {
         "/dev/stderr" => LogTarget::Stderr,
         file => LogTarget::File(file.into()),
     };
-    Some(AccessLogConfig { target, format: LogFormat::Text, time_zone: "UTC".into(), has_step: false })
+    Some(AccessLogConfig {
+        target,
+        format: LogFormat::Text,
+        time_zone: "UTC".into(),
+        has_step: false,
+        metadata: Vec::new(),
+    })
 }

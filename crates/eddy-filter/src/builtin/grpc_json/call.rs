@@ -1,8 +1,16 @@
 //! What is known of a call between the phases of its exchange.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use eddy_protobuf::{CallRequest, CallResponse, HttpRoute, StreamForm};
+
+use crate::builtin::protobuf::Exchanges;
+
+thread_local! {
+    /// Calls that are under way on this worker.
+    pub(super) static CALLS: RefCell<Exchanges<Call>> = RefCell::default();
+}
 
 /// A call.
 #[derive(Default)]

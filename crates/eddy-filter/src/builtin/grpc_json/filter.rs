@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use eddy_http::{FieldId, Fields, GrpcKind};
 use eddy_protobuf::{
-    Duplicates, FromJsonOptions, HttpIndex, HttpIndexOptions, Limits, RpcStatus, Schema, ToJsonOptions,
-    Unknown,
+    Duplicates, FromJsonOptions, HttpIndex, HttpIndexOptions, Limits, RpcStatus, ToJsonOptions, Unknown,
 };
 
-use super::calls;
+use super::call::CALLS;
 use super::config::GrpcJsonConfig;
 use crate::builtin::library::{Answer, Builtin};
 use crate::builtin::make::{BuiltinContext, Counter};
+use crate::builtin::protobuf::{load, refused};
 use crate::edit::Edit;
 use crate::filter::LoadError;
 use crate::phase::{Interest, Phase, Verdict};
@@ -45,11 +45,7 @@ impl GrpcJson {
     /// # Errors
     /// [`LoadError::Refused`] when the descriptors can't be read, or have rules that can't be used.
     pub(crate) fn new(config: &GrpcJsonConfig, context: &BuiltinContext) -> Result<Self, LoadError> {
-        let name = config.descriptors.display();
-        let refused =
-            |why: String| LoadError::Refused { message: format!("the descriptors in {name}: {why}") };
-        let bytes = context.services.read(&config.descriptors).map_err(refused)?;
-        let schema = Schema::from_descriptors(&bytes).map_err(|error| refused(error.to_string()))?;
+        let schema = load(&config.descriptors, context)?;
         let options = HttpIndexOptions {
             services: config.services.iter().map(ToString::to_string).collect(),
             has_methods_without_rule: config.has_methods_without_rule,
@@ -61,13 +57,12 @@ impl GrpcJson {
             if errors.len() > ERRORS_SHOWN {
                 lines.push(format!("and {} more", errors.len() - ERRORS_SHOWN));
             }
-            refused(lines.join("; "))
+            refused(&config.descriptors, lines.join("; "))
         })?;
         if index.routes().is_empty() {
-            return Err(refused(
-                "no method has a rule (google.api.http); `auto: true` calls methods by their path in gRPC"
-                    .to_owned(),
-            ));
+            let why =
+                "no method has a rule (google.api.http); `auto: true` calls methods by their path in gRPC";
+            return Err(refused(&config.descriptors, why));
         }
         Ok(Self {
             index,
@@ -136,7 +131,9 @@ impl Builtin for GrpcJson {
             return self.request_head(view, answer);
         }
         let state = *answer.state;
-        let Some(mut call) = calls::take(state) else { return Verdict::Continue };
+        let Some(mut call) = CALLS.with_borrow_mut(|calls| calls.take(state)) else {
+            return Verdict::Continue;
+        };
         let verdict = match view.phase {
             Phase::RequestBody => self.request_body(&mut call, view, answer),
             Phase::ResponseHead => self.response_head(&mut call, view, answer),
@@ -144,12 +141,12 @@ impl Builtin for GrpcJson {
             Phase::ResponseTrailers => response_trailers(&call, answer),
             Phase::RequestHead | Phase::RequestTrailers | Phase::Log | Phase::End => Verdict::Continue,
         };
-        calls::put(state, call);
+        CALLS.with_borrow_mut(|calls| calls.put(state, call));
         verdict
     }
 
     fn ended(&self, state: u64) {
-        calls::forget(state);
+        CALLS.with_borrow_mut(|calls| calls.forget(state));
     }
 }
 
@@ -161,11 +158,6 @@ fn response_trailers(call: &super::call::Call, answer: &mut Answer<'_>) -> Verdi
         }
     }
     Verdict::Continue
-}
-
-/// Whether a piece is the last of its body.
-pub(super) fn is_last(view: &View<'_>) -> bool {
-    view.is_end || !view.trailers.is_empty()
 }
 
 /// Whether fields say that the body is of gRPC itself.

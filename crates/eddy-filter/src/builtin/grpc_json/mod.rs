@@ -1,7 +1,6 @@
 //! JSON over HTTP for services that speak gRPC.
 
 mod call;
-mod calls;
 mod config;
 mod filter;
 mod request;

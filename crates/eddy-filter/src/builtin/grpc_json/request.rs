@@ -3,10 +3,9 @@
 use eddy_http::{FieldId, Fields, Method};
 use eddy_protobuf::{Body, CallRequest, Fault, FaultKind, Found, HttpRoute, RpcStatus, StreamForm};
 
-use super::call::Call;
-use super::calls;
+use super::call::{CALLS, Call};
 use super::config::UnknownRequests;
-use super::filter::{GrpcJson, is_grpc, is_last};
+use super::filter::{GrpcJson, is_grpc};
 use crate::builtin::library::Answer;
 use crate::edit::Edit;
 use crate::phase::Verdict;
@@ -65,12 +64,13 @@ impl GrpcJson {
             }
             answer.edit(&Edit::BodySet(&body));
         }
-        *answer.state = calls::keep(Call {
+        let call = Call {
             route: Some(route.clone()),
             form: form(request.fields, self.config.stream),
             request: (!is_whole).then_some(call),
             ..Call::default()
-        });
+        };
+        *answer.state = CALLS.with_borrow_mut(|calls| calls.keep(Box::new(call)));
         if is_whole { Verdict::Continue } else { Verdict::Hold }
     }
 
@@ -80,7 +80,7 @@ impl GrpcJson {
         let Some(request) = &mut call.request else { return Verdict::Continue };
         let mut out = Vec::new();
         let mut made = request.push(view.body, &mut out);
-        let is_last = is_last(view);
+        let is_last = view.is_last_piece();
         if is_last && made.is_ok() {
             made = request.finish(&mut out);
             call.request = None;
@@ -88,7 +88,9 @@ impl GrpcJson {
         if let Err(fault) = made {
             return self.refuse_body(&fault, answer);
         }
-        answer.edit(&Edit::BodySet(&out));
+        if answer.set_body(&out).is_err() {
+            return Verdict::Reset;
+        }
         // The frame of a call with one message comes at its end.
         if is_last || !out.is_empty() { Verdict::Continue } else { Verdict::Hold }
     }

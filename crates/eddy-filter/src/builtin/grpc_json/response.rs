@@ -4,7 +4,7 @@ use eddy_http::Fields;
 use eddy_protobuf::{CallResponse, Fault, RpcStatus, StreamForm};
 
 use super::call::Call;
-use super::filter::{GrpcJson, JSON, STATUS_FIELDS, is_grpc, is_last};
+use super::filter::{GrpcJson, JSON, STATUS_FIELDS, is_grpc};
 use crate::builtin::library::Answer;
 use crate::edit::Edit;
 use crate::phase::Verdict;
@@ -44,7 +44,7 @@ impl GrpcJson {
         if let Err(fault) = response.push(view.body, &mut call.held) {
             return self.fail(call, &fault, answer);
         }
-        if is_last(view) {
+        if view.is_last_piece() {
             return self.end(call, status(view.trailers), answer);
         }
         let is_stream = call.route.as_ref().is_some_and(|route| route.is_server_streaming);
@@ -52,9 +52,7 @@ impl GrpcJson {
             call.is_released || is_stream && !call.held.is_empty() || call.held.len() > HELD_BYTES_MAX;
         if is_released {
             call.is_released = true;
-            answer.edit(&Edit::BodySet(&call.held));
-            call.held.clear();
-            return Verdict::Continue;
+            return hand_out(call, answer);
         }
         answer.edit(&Edit::BodySet(b""));
         Verdict::Hold
@@ -79,9 +77,7 @@ impl GrpcJson {
             // A part of the message is with the client, who must not take it for the whole.
             return Verdict::Reset;
         }
-        answer.edit(&Edit::BodySet(&call.held));
-        call.held.clear();
-        Verdict::Continue
+        hand_out(call, answer)
     }
 
     /// What the endpoint sent is not what the method answers with.
@@ -97,6 +93,13 @@ impl GrpcJson {
         );
         self.answer(502, &RpcStatus::new(INTERNAL, why), "grpc_json", answer)
     }
+}
+
+/// Lets the JSON go on that there is. More than a crossing can hand over ends the exchange, as the frames must not go on.
+fn hand_out(call: &mut Call, answer: &mut Answer<'_>) -> Verdict {
+    let handed = answer.set_body(&call.held);
+    call.held.clear();
+    if handed.is_ok() { Verdict::Continue } else { Verdict::Reset }
 }
 
 fn set(answer: &mut Answer<'_>, kind: &[u8]) {

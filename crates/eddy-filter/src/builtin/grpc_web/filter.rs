@@ -70,7 +70,7 @@ impl GrpcWeb {
         }
         let mut out = Vec::with_capacity(view.body.len());
         let mut decoded = call.held.decode(view.body, &mut out);
-        if decoded.is_ok() && is_last(view) {
+        if decoded.is_ok() && view.is_last_piece() {
             decoded = call.held.finish();
         }
         match decoded {
@@ -189,9 +189,4 @@ fn wants_text(fields: Fields<'_>) -> Option<bool> {
 fn set_type(answer: &mut Answer<'_>, kind: GrpcKind, suffix: &[u8]) {
     let value = [kind.name().as_bytes(), suffix].concat();
     answer.edit(&Edit::Set { name: b"content-type", value: &value });
-}
-
-/// Whether a piece is the last of its body.
-fn is_last(view: &View<'_>) -> bool {
-    view.is_end || !view.trailers.is_empty()
 }

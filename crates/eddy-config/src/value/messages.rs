@@ -1,0 +1,176 @@
+//! Words of the filters that look into protobuf messages, and of records of what they find.
+
+use eddy_filter::builtin::{AnyValues, Directions, Unreadable, WhichMessage};
+
+use super::choice::{Meaning, choose, info};
+use crate::read::{Misfit, Word, WordInfo, WordKind};
+
+/// The key under which a value is noted or recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct RecordKey(pub(crate) String);
+
+/// What filters have noted: whose it is, and its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MetadataName {
+    /// Whose.
+    pub(crate) space: String,
+    /// The key.
+    pub(crate) key: String,
+}
+
+/// What is done to a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RedactEditName {
+    /// It is left out.
+    Drop,
+    /// It is replaced.
+    Mask,
+    /// It is replaced by something as long.
+    SameLength,
+}
+
+/// Which messages are redacted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DirectionsName(pub(crate) Directions);
+
+/// What becomes of messages that can't be looked into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UnreadableName(pub(crate) Unreadable);
+
+/// What becomes of values of any type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AnyValuesName(pub(crate) AnyValues);
+
+/// From which of several messages fields are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WhichMessageName(pub(crate) WhichMessage);
+
+impl Word for RecordKey {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        let is_key = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic())
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if !is_key || text.len() > KEY_BYTES_MAX {
+            return Err(Misfit::reason(format!(
+                "is no key of a record: it begins with a letter and has at most {KEY_BYTES_MAX} letters, digits and `_`"
+            )));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    fn info() -> WordInfo {
+        WordInfo { pattern: Some("^[A-Za-z][A-Za-z0-9_]{0,63}$"), ..WordInfo::text("a key such as `tenant`") }
+    }
+}
+
+impl Word for MetadataName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        let Some((space, key)) =
+            text.split_once('.').filter(|(space, key)| !space.is_empty() && !key.is_empty())
+        else {
+            return Err(Misfit::reason("does not say whose value and which: write `space.key`"));
+        };
+        if text.len() > METADATA_NAME_BYTES_MAX {
+            return Err(Misfit::reason(format!("is too long: at most {METADATA_NAME_BYTES_MAX} bytes")));
+        }
+        Ok(Self { space: space.to_owned(), key: key.to_owned() })
+    }
+
+    fn info() -> WordInfo {
+        WordInfo {
+            pattern: Some(r"^[^.]+\..+$"),
+            ..WordInfo::text("what filters have noted, such as `message_fields.tenant`")
+        }
+    }
+}
+
+impl Word for RedactEditName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, REDACT_EDITS)
+    }
+
+    fn info() -> WordInfo {
+        info(REDACT_EDITS, WordKind::Text)
+    }
+}
+
+impl Word for DirectionsName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, DIRECTIONS)
+    }
+
+    fn info() -> WordInfo {
+        info(DIRECTIONS, WordKind::Text)
+    }
+}
+
+impl Word for UnreadableName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, UNREADABLE)
+    }
+
+    fn info() -> WordInfo {
+        info(UNREADABLE, WordKind::Text)
+    }
+}
+
+impl Word for AnyValuesName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, ANY_VALUES)
+    }
+
+    fn info() -> WordInfo {
+        info(ANY_VALUES, WordKind::Text)
+    }
+}
+
+impl Word for WhichMessageName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, WHICH_MESSAGE)
+    }
+
+    fn info() -> WordInfo {
+        info(WHICH_MESSAGE, WordKind::Text)
+    }
+}
+
+const REDACT_EDITS: &[Meaning<RedactEditName>] = &[
+    ("drop", RedactEditName::Drop, "they are left out"),
+    (
+        "mask",
+        RedactEditName::Mask,
+        "texts and bytes become `text`, numbers 0, enums their first value; messages and maps are left out",
+    ),
+    (
+        "same_length",
+        RedactEditName::SameLength,
+        "each byte of a text becomes `*`, all else 0 in as many bytes; messages and maps are left out",
+    ),
+];
+
+const DIRECTIONS: &[Meaning<DirectionsName>] = &[
+    ("both", DirectionsName(Directions::Both), "those of requests and responses"),
+    ("request", DirectionsName(Directions::Requests), "those of requests"),
+    ("response", DirectionsName(Directions::Responses), "those of responses"),
+];
+
+const UNREADABLE: &[Meaning<UnreadableName>] = &[
+    (
+        "refuse",
+        UnreadableName(Unreadable::Refuse),
+        "the answer is 400, 413 or 415, or 502 for a response; what has begun is cut off",
+    ),
+    ("pass", UnreadableName(Unreadable::Pass), "they go on as they are"),
+];
+
+const ANY_VALUES: &[Meaning<AnyValuesName>] = &[
+    ("drop", AnyValuesName(AnyValues::Drop), "they are left out, their types stay"),
+    ("pass", AnyValuesName(AnyValues::Pass), "they go on as they are"),
+];
+
+const WHICH_MESSAGE: &[Meaning<WhichMessageName>] = &[
+    ("first", WhichMessageName(WhichMessage::First), "from the first; the others pass unread"),
+    ("last", WhichMessageName(WhichMessage::Last), "from the last"),
+];
+
+const KEY_BYTES_MAX: usize = 64;
+const METADATA_NAME_BYTES_MAX: usize = 256;

@@ -1,0 +1,260 @@
+//! The filter.
+
+use std::cell::RefCell;
+
+use eddy_protobuf::{Fault, FaultKind, Schema, Values};
+
+use super::config::{MessageFieldsConfig, WhichMessage};
+use super::notes::Found;
+use super::plan::{Plan, Taking};
+use super::reading::Reading;
+use crate::builtin::library::{Answer, Builtin};
+use crate::builtin::make::{BuiltinContext, Counter};
+use crate::builtin::protobuf::{
+    CallTypes, Exchanges, Facts, Media, Unreadable, is_encoded, load, refused, visit,
+};
+use crate::edit::Edit;
+use crate::filter::LoadError;
+use crate::phase::{Interest, Phase, Verdict};
+use crate::view::View;
+
+/// Takes fields out of messages, for metadata and headers. Messages stay as they are.
+#[derive(Debug)]
+pub(crate) struct MessageFields {
+    pub(super) schema: Schema,
+    plan: Plan,
+    pub(super) config: MessageFieldsConfig,
+    counters: Counters,
+}
+
+/// What is counted.
+#[derive(Debug)]
+struct Counters {
+    /// Messages that were read.
+    read: Counter,
+    /// Bodies that could not be read, and values that there was no room for.
+    unreadable: Counter,
+    /// Requests that were refused for that.
+    refused: Counter,
+}
+
+/// What is known of an exchange between its phases.
+#[derive(Debug, Default)]
+struct Known {
+    /// What the method is made of that the request is for.
+    call: Option<CallTypes>,
+    request: Option<Reading>,
+    response: Option<Reading>,
+    /// Whether the request's head waits for its first message.
+    is_held: bool,
+}
+
+impl Facts for Known {
+    fn has_any(&self) -> bool {
+        self.call.is_some() || self.request.is_some() || self.response.is_some()
+    }
+}
+
+thread_local! {
+    /// Exchanges that are under way on this worker.
+    static EXCHANGES: RefCell<Exchanges<Known>> = RefCell::default();
+}
+
+impl MessageFields {
+    /// The filter with this configuration.
+    ///
+    /// # Errors
+    /// [`LoadError::Refused`] when the descriptors can't be read, or don't have the fields.
+    pub(crate) fn new(config: &MessageFieldsConfig, context: &BuiltinContext) -> Result<Self, LoadError> {
+        let schema = load(&config.descriptors, context)?;
+        Ok(Self {
+            plan: Plan::new(&schema, config).map_err(|why| refused(&config.descriptors, why))?,
+            schema,
+            config: config.clone(),
+            counters: Counters {
+                read: context.counter("messages"),
+                unreadable: context.counter("unreadable"),
+                refused: context.counter("refused"),
+            },
+        })
+    }
+
+    fn request_head(&self, known: &mut Known, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        self.remove_headers(view, answer);
+        let fields = view.request.fields;
+        let media = Media::of(fields);
+        let types = &self.plan.types;
+        known.call = types.of_target(view.request.target);
+        let body = types.of_request(media, known.call).filter(|_| !view.is_end);
+        let Some(taking) = body.and_then(|body| self.plan.request.get(&body.message)) else {
+            return Verdict::Continue;
+        };
+        if is_encoded(fields) {
+            return self.give_up(taking.has_header, "its body is compressed", 415, answer);
+        }
+        known.is_held = taking.has_header;
+        known.request = Some(Reading::new(taking, media == Media::Grpc, self.config.message_bytes_max));
+        if known.is_held { Verdict::Hold } else { Verdict::Continue }
+    }
+
+    /// Takes away what a client may have put into the headers: the rule was found with them.
+    fn remove_headers(&self, view: &View<'_>, answer: &mut Answer<'_>) {
+        let mut was_there = false;
+        for header in self.config.request.iter().filter_map(|field| field.header.as_deref()) {
+            if view.request.fields.first_named(header.as_bytes()).is_some() {
+                answer.edit(&Edit::Remove { name: header.as_bytes() });
+                was_there = true;
+            }
+        }
+        if was_there && self.config.is_rerouted {
+            answer.edit(&Edit::ClearRoute);
+        }
+    }
+
+    fn response_head(&self, known: &mut Known, view: &View<'_>, answer: &Answer<'_>) -> Verdict {
+        known.response = None;
+        let Some(response) = view.response.filter(|response| !response.is_local && !view.is_end) else {
+            return Verdict::Continue;
+        };
+        let media = Media::of(response.fields);
+        let body = self.plan.types.of_response(media, known.call);
+        let taking = body.and_then(|body| self.plan.response.get(&body.message));
+        match taking {
+            Some(_) if is_encoded(response.fields) => self.counters.unreadable.count(answer.worker),
+            Some(taking) => {
+                let is_framed = media == Media::Grpc;
+                known.response = Some(Reading::new(taking, is_framed, self.config.message_bytes_max));
+            }
+            None => {}
+        }
+        Verdict::Continue
+    }
+
+    /// Reads a piece of a response, which goes on as it is whatever comes of that.
+    fn response_body(&self, known: &mut Known, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        // What can't be read was counted.
+        let _ = self.read(&mut known.response, view, false, answer);
+        Verdict::Continue
+    }
+
+    fn request_body(&self, known: &mut Known, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        let is_held = known.is_held;
+        let found = match self.read(&mut known.request, view, is_held, answer) {
+            Ok(found) => found,
+            Err(fault) => {
+                known.is_held = false;
+                let status = if fault.kind == FaultKind::MessageTooLarge { 413 } else { 400 };
+                return self.give_up(is_held, &fault.to_string(), status, answer);
+            }
+        };
+        if found.is_none() && is_held && !view.is_last_piece() {
+            return Verdict::Hold;
+        }
+        if is_held && found.as_ref().is_some_and(|found| found.is_header_missing) {
+            let verdict = self.give_up(true, "a field is too long for a header", 400, answer);
+            if verdict == Verdict::Reply {
+                known.is_held = false;
+                return verdict;
+            }
+        }
+        let has_headers = found.is_some_and(|found| found.has_headers);
+        if std::mem::take(&mut known.is_held) && has_headers && self.config.is_rerouted {
+            answer.edit(&Edit::ClearRoute);
+        }
+        Verdict::Continue
+    }
+
+    /// Reads a piece; what came of its messages, if one ended in it.
+    fn read(
+        &self,
+        reading: &mut Option<Reading>,
+        view: &View<'_>,
+        has_headers: bool,
+        answer: &mut Answer<'_>,
+    ) -> Result<Option<Found>, Fault> {
+        let Some(under_way) = reading else { return Ok(None) };
+        let (mut piece, is_last) = (view.body, view.is_last_piece());
+        let mut found = None;
+        loop {
+            // Only the first message makes headers: with it the head goes on.
+            let has_headers = has_headers && found.is_none();
+            let show = |taking: &Taking, values: &Values<'_>, begin: u64| {
+                let own = self.show(taking, (values, begin), has_headers, view, answer);
+                self.counters.unreadable.add(answer.worker, own.left_out);
+                let first = found.get_or_insert_with(Found::default);
+                first.is_header_missing |= own.is_header_missing;
+                first.has_headers |= own.has_headers;
+            };
+            match under_way.next(&mut piece, is_last, show) {
+                Ok(true) if self.config.which == WhichMessage::Last => {}
+                Ok(is_read) => {
+                    let is_done = is_read || is_last;
+                    self.counters.read.add(answer.worker, std::mem::take(&mut under_way.messages));
+                    if is_done {
+                        *reading = None;
+                    }
+                    return Ok(found);
+                }
+                Err(fault) => {
+                    self.counters.unreadable.count(answer.worker);
+                    *reading = None;
+                    // What was found before stays.
+                    return if found.is_some() { Ok(found) } else { Err(fault) };
+                }
+            }
+        }
+    }
+
+    /// A message can't be read, or not all of it told.
+    fn give_up(&self, is_needed: bool, why: &str, status: u16, answer: &mut Answer<'_>) -> Verdict {
+        if !is_needed || self.config.unreadable == Unreadable::Pass {
+            return Verdict::Continue;
+        }
+        self.counters.refused.count(answer.worker);
+        let body = format!("the message that chooses the way can't be read: {why}\n");
+        let verdict = answer.reply(status, &body, "message_fields");
+        let code = if status == 413 { RESOURCE_EXHAUSTED } else { INVALID_ARGUMENT };
+        answer.edit(&Edit::ReplyGrpc(code));
+        verdict
+    }
+}
+
+impl Builtin for MessageFields {
+    fn kind(&self) -> &'static str {
+        "message_fields"
+    }
+
+    fn interest(&self) -> Interest {
+        let mut phases = vec![Phase::RequestHead];
+        if !self.config.request.is_empty() {
+            phases.push(Phase::RequestBody);
+        }
+        if !self.config.response.is_empty() {
+            phases.extend([Phase::ResponseHead, Phase::ResponseBody]);
+        }
+        Interest::of(&phases)
+    }
+
+    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        let mut number = *answer.state;
+        if number == 0 && matches!(view.phase, Phase::RequestBody | Phase::ResponseBody) {
+            return Verdict::Continue;
+        }
+        let verdict = visit(&EXCHANGES, &mut number, |known| match view.phase {
+            Phase::RequestHead => self.request_head(known, view, answer),
+            Phase::RequestBody => self.request_body(known, view, answer),
+            Phase::ResponseHead => self.response_head(known, view, answer),
+            Phase::ResponseBody => self.response_body(known, view, answer),
+            Phase::RequestTrailers | Phase::ResponseTrailers | Phase::Log | Phase::End => Verdict::Continue,
+        });
+        *answer.state = number;
+        verdict
+    }
+
+    fn ended(&self, state: u64) {
+        EXCHANGES.with_borrow_mut(|all| all.forget(state));
+    }
+}
+
+const INVALID_ARGUMENT: u32 = 3;
+const RESOURCE_EXHAUSTED: u32 = 8;

@@ -1,0 +1,15 @@
+//! Fields of protobuf messages for the access log, for headers, and by these for routes.
+
+mod config;
+mod filter;
+mod notes;
+mod plan;
+mod reading;
+mod value;
+
+pub use config::{MessageFieldsConfig, WantedField, WhichMessage};
+
+pub(crate) use filter::MessageFields;
+
+#[cfg(test)]
+mod tests;

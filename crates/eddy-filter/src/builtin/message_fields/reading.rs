@@ -1,0 +1,61 @@
+//! A body whose messages are read as it passes.
+
+use std::sync::Arc;
+
+use eddy_protobuf::{Compressed, Fault, Limits, Values, Walk};
+
+use super::plan::Taking;
+use crate::builtin::protobuf::{MessageEvent, MessageReader};
+
+/// A body on its way.
+#[derive(Debug)]
+pub(super) struct Reading {
+    pub(super) taking: Arc<Taking>,
+    reader: MessageReader,
+    walk: Walk,
+    /// Where in the body the message begins that is read.
+    begin: u64,
+    /// Messages that have been read.
+    pub(super) messages: u64,
+}
+
+impl Reading {
+    /// For a body in frames, or a body that is one message.
+    pub(super) fn new(taking: &Arc<Taking>, is_framed: bool, message_bytes_max: usize) -> Self {
+        let limits = Limits { message_bytes_max, held_bytes_max: message_bytes_max, ..Limits::default() };
+        let reader = if is_framed {
+            MessageReader::framed(Compressed::Refuse, &limits)
+        } else {
+            MessageReader::whole(&limits)
+        };
+        let walk = Walk::new(Arc::clone(&taking.program), limits);
+        Self { taking: Arc::clone(taking), reader, walk, begin: 0, messages: 0 }
+    }
+
+    /// Reads a piece up to the end of the next message; shows that message's values, and where in the body it begins.
+    ///
+    /// # Errors
+    /// [`Fault`] where it can't be read; then nothing of the body can be read any more.
+    pub(super) fn next(
+        &mut self,
+        piece: &mut &[u8],
+        is_last: bool,
+        shown: impl FnOnce(&Taking, &Values<'_>, u64),
+    ) -> Result<bool, Fault> {
+        while let Some(event) = self.reader.next(piece, is_last)? {
+            match event {
+                MessageEvent::Start { .. } => {
+                    self.walk.reset();
+                    self.begin = self.reader.offset();
+                }
+                MessageEvent::Data(data) => self.walk.push(data)?,
+                MessageEvent::End => {
+                    self.messages += 1;
+                    shown(&self.taking, &self.walk.finish()?, self.begin);
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+}

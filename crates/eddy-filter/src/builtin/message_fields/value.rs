@@ -1,0 +1,162 @@
+//! How a value stands in metadata and in a header.
+
+use base64ct::{Base64, Encoding};
+use eddy_protobuf::{Enumeration, Kind, Value};
+
+/// A value, and what is known of its field.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shown<'v> {
+    pub(super) value: Value<'v>,
+    pub(super) kind: Kind,
+    /// Of an enum, its names.
+    pub(super) names: Option<&'v Enumeration>,
+}
+
+impl Shown<'_> {
+    /// Appends the value as JSON in ASCII, a text cut behind `bytes_max` bytes.
+    ///
+    /// Integers are numbers whatever their size; what JSON has no number for is a text.
+    pub(super) fn push_json(self, bytes_max: usize, out: &mut Vec<u8>) {
+        match self.value {
+            Value::Text(text) => push_string(&cut(text, bytes_max), out),
+            Value::Bytes(bytes) => {
+                out.push(b'"');
+                push_base64(bytes.get(..bytes_max).unwrap_or(bytes), out);
+                out.push(b'"');
+            }
+            Value::Enum(number) if self.name_of(number).is_some() => {
+                push_string(self.name_of(number).unwrap_or_default(), out);
+            }
+            Value::Number(number) if !number.is_finite() => push_string(&self.plain(), out),
+            _ => out.extend_from_slice(self.plain().as_bytes()),
+        }
+    }
+
+    /// Appends the value as a header may hold it; whether it is no longer than `bytes_max` bytes before what is written for it.
+    ///
+    /// Of a text, bytes that a header can't hold, `%`, and blanks at its ends stand as `%` and two digits, so that no two texts look alike.
+    pub(super) fn push_header(self, bytes_max: usize, out: &mut Vec<u8>) -> bool {
+        match self.value {
+            Value::Text(text) => {
+                let last = text.len().saturating_sub(1);
+                for (at, byte) in text.iter().enumerate() {
+                    let is_blank = *byte == b' ' && at != 0 && at != last;
+                    if is_blank || byte.is_ascii_graphic() && *byte != b'%' {
+                        out.push(*byte);
+                    } else {
+                        out.extend_from_slice(format!("%{byte:02X}").as_bytes());
+                    }
+                }
+                text.len() <= bytes_max
+            }
+            Value::Bytes(bytes) => {
+                push_base64(bytes, out);
+                bytes.len() <= bytes_max
+            }
+            _ => {
+                out.extend_from_slice(self.plain().as_bytes());
+                true
+            }
+        }
+    }
+
+    /// What is neither a text nor bytes, as text.
+    fn plain(self) -> String {
+        match self.value {
+            Value::Signed(number) => number.to_string(),
+            Value::Unsigned(number) => number.to_string(),
+            Value::Number(number) if number.is_nan() => "NaN".to_owned(),
+            Value::Number(number) if number.is_infinite() => {
+                if number > 0.0 {
+                    "Infinity".to_owned()
+                } else {
+                    "-Infinity".to_owned()
+                }
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "it was a float before it was widened")]
+            Value::Number(number) if self.kind == Kind::Float => format!("{:?}", number as f32),
+            Value::Number(number) => format!("{number:?}"),
+            Value::Bool(value) => value.to_string(),
+            Value::Enum(number) => self.name_of(number).map_or_else(|| number.to_string(), ToOwned::to_owned),
+            // Those are refused when the filter is made.
+            Value::Text(_) | Value::Bytes(_) | Value::Message(_) => String::new(),
+        }
+    }
+
+    fn name_of(&self, number: i32) -> Option<&str> {
+        self.names?.name_of(number)
+    }
+}
+
+/// The first bytes of a text, up to the end of a character. What is no UTF-8 becomes U+FFFD.
+fn cut(text: &[u8], bytes_max: usize) -> String {
+    let cut = text.get(..bytes_max).unwrap_or(text);
+    let mut shown = String::from_utf8_lossy(cut).into_owned();
+    // A character that is cut through is no character.
+    if cut.len() < text.len() && shown.ends_with(char::REPLACEMENT_CHARACTER) {
+        shown.pop();
+    }
+    shown
+}
+
+fn push_base64(bytes: &[u8], out: &mut Vec<u8>) {
+    let start = out.len();
+    out.resize(start + Base64::encoded_len(bytes), 0);
+    // There is as much room as was asked for.
+    let _ = Base64::encode(bytes, out.get_mut(start..).unwrap_or_default());
+}
+
+/// Appends a JSON string in ASCII.
+fn push_string(text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    for unit in text.encode_utf16() {
+        match u8::try_from(unit) {
+            Ok(byte @ (b'"' | b'\\')) => out.extend_from_slice(&[b'\\', byte]),
+            Ok(byte @ 0x20..=0x7e) => out.push(byte),
+            _ => out.extend_from_slice(format!("\\u{unit:04x}").as_bytes()),
+        }
+    }
+    out.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(kind: Kind, value: Value<'_>, json: &str, header: &str) {
+        let shown = Shown { value, kind, names: None };
+        let (mut as_json, mut as_header) = (Vec::new(), Vec::new());
+        shown.push_json(8, &mut as_json);
+        let is_whole = shown.push_header(8, &mut as_header);
+        assert_eq!(String::from_utf8(as_json).unwrap(), json);
+        assert_eq!((String::from_utf8(as_header).unwrap().as_str(), is_whole), (header, true));
+    }
+
+    #[test]
+    fn values_stand_in_ascii() {
+        check(Kind::String, Value::Text(b"a b"), r#""a b""#, "a b");
+        check(Kind::String, Value::Text(b" %\r\n"), r#"" %\u000d\u000a""#, "%20%25%0D%0A");
+        check(Kind::String, Value::Text("ä😀".as_bytes()), r#""\u00e4\ud83d\ude00""#, "%C3%A4%F0%9F%98%80");
+        check(Kind::String, Value::Text(b"\xff\"\\"), r#""\ufffd\"\\""#, "%FF\"\\");
+        check(Kind::String, Value::Text(b""), r#""""#, "");
+        check(Kind::Bytes, Value::Bytes(b"\0\x01"), r#""AAE=""#, "AAE=");
+        check(Kind::Int64, Value::Signed(i64::MIN), "-9223372036854775808", "-9223372036854775808");
+        check(Kind::Uint64, Value::Unsigned(u64::MAX), "18446744073709551615", "18446744073709551615");
+        check(Kind::Float, Value::Number(f64::from(0.1_f32)), "0.1", "0.1");
+        check(Kind::Double, Value::Number(1e300), "1e300", "1e300");
+        check(Kind::Double, Value::Number(f64::NEG_INFINITY), r#""-Infinity""#, "-Infinity");
+        check(Kind::Bool, Value::Bool(true), "true", "true");
+        check(Kind::Int32, Value::Enum(7), "7", "7");
+    }
+
+    #[test]
+    fn a_long_value_is_cut_at_a_character_and_is_no_header() {
+        for (text, json) in [("123456789", r#""12345678""#), ("1234567ä", r#""1234567""#)] {
+            let shown = Shown { value: Value::Text(text.as_bytes()), kind: Kind::String, names: None };
+            let mut out = Vec::new();
+            shown.push_json(8, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), json);
+            assert!(!shown.push_header(8, &mut Vec::new()));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What a filter knows of the exchanges that are under way on a worker.
+
+use std::cell::RefCell;
+use std::thread::LocalKey;
+
+/// Facts of exchanges by number. As many as the worker has exchanges at once, whose number has a limit.
+///
+/// A filter has one for each of its kind and thread: an exchange stays on its worker, so nobody waits for anybody.
+#[derive(Debug)]
+pub(in crate::builtin) struct Exchanges<T> {
+    slots: Vec<Slot<T>>,
+    free: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct Slot<T> {
+    /// Counts who had the slot, so that nobody gets another's facts.
+    turn: u32,
+    facts: Option<Box<T>>,
+}
+
+impl<T> Default for Exchanges<T> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Exchanges<T> {
+    /// Keeps facts; the number is never 0.
+    pub(in crate::builtin) fn keep(&mut self, facts: Box<T>) -> u64 {
+        let at = self.free.pop().unwrap_or(self.slots.len());
+        if at == self.slots.len() {
+            self.slots.push(Slot { turn: 0, facts: None });
+        }
+        let Some(slot) = self.slots.get_mut(at) else { return 0 };
+        slot.turn = slot.turn.wrapping_add(1);
+        slot.facts = Some(facts);
+        u64::from(slot.turn) << 32 | (at as u64 + 1)
+    }
+
+    /// Takes facts out, to be put back.
+    pub(in crate::builtin) fn take(&mut self, number: u64) -> Option<Box<T>> {
+        self.slot(number)?.facts.take()
+    }
+
+    /// Puts facts back.
+    pub(in crate::builtin) fn put(&mut self, number: u64, facts: Box<T>) {
+        if let Some(slot) = self.slot(number) {
+            slot.facts = Some(facts);
+        }
+    }
+
+    /// Forgets facts.
+    pub(in crate::builtin) fn forget(&mut self, number: u64) {
+        if let Some(slot) = self.slot(number) {
+            slot.facts = None;
+            slot.turn = slot.turn.wrapping_add(1);
+            self.free.push(index(number));
+        }
+    }
+
+    fn slot(&mut self, number: u64) -> Option<&mut Slot<T>> {
+        self.slots.get_mut(index(number)).filter(|slot| u64::from(slot.turn) == number >> 32)
+    }
+}
+
+/// What a filter knows of an exchange.
+pub(in crate::builtin) trait Facts: Default + 'static {
+    /// Whether there is anything to be kept.
+    fn has_any(&self) -> bool;
+}
+
+/// Looks at the facts of an exchange and changes them; `number` names them, or is 0 if there are none yet.
+///
+/// # Cost
+/// An allocation where facts are kept for the first time.
+pub(in crate::builtin) fn visit<T: Facts, R>(
+    exchanges: &'static LocalKey<RefCell<Exchanges<T>>>,
+    number: &mut u64,
+    visitor: impl FnOnce(&mut T) -> R,
+) -> R {
+    let known = exchanges.with_borrow_mut(|exchanges| exchanges.take(*number));
+    if let Some(mut facts) = known {
+        let result = visitor(&mut facts);
+        exchanges.with_borrow_mut(|exchanges| exchanges.put(*number, facts));
+        return result;
+    }
+    let mut facts = T::default();
+    let result = visitor(&mut facts);
+    if facts.has_any() {
+        *number = exchanges.with_borrow_mut(|exchanges| exchanges.keep(Box::new(facts)));
+    }
+    result
+}
+
+/// The slot that a number names; one that there is not for 0.
+fn index(number: u64) -> usize {
+    usize::try_from(number & 0xffff_ffff).map_or(usize::MAX, |number| number.wrapping_sub(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_names_one_exchange_only() {
+        let mut exchanges = Exchanges::default();
+        let one = exchanges.keep(Box::new('a'));
+        let facts = exchanges.take(one).unwrap();
+        exchanges.put(one, facts);
+        exchanges.forget(one);
+        assert!(exchanges.take(one).is_none());
+        let two = exchanges.keep(Box::new('b'));
+        assert_eq!(two & 0xffff_ffff, one & 0xffff_ffff);
+        assert!(one != two && exchanges.take(one).is_none() && exchanges.take(two) == Some(Box::new('b')));
+        for number in [0, u64::MAX, 1 << 32] {
+            exchanges.forget(number);
+            assert!(exchanges.take(number).is_none());
+        }
+        exchanges.forget(two);
+    }
+}

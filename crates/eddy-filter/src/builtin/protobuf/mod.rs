@@ -1,0 +1,16 @@
+//! What filters that look into protobuf messages share: descriptors, where messages stand in bodies, what is known of exchanges.
+
+mod descriptors;
+mod exchanges;
+mod media;
+mod path;
+mod reader;
+mod types;
+
+pub use path::{MessagePath, Unreadable};
+
+pub(super) use descriptors::{load, refused};
+pub(super) use exchanges::{Exchanges, Facts, visit};
+pub(super) use media::{Media, is_encoded};
+pub(super) use reader::{MessageEvent, MessageReader};
+pub(super) use types::{BodyType, CallTypes, MessageTypes};

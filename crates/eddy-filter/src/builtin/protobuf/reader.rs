@@ -1,0 +1,150 @@
+//! Takes a body apart into messages, in whichever way they stand in it.
+
+use eddy_protobuf::{Compressed, Fault, FaultKind, FrameEvent, Frames, Limits};
+
+/// Takes a body apart as it arrives.
+#[derive(Debug)]
+pub(in crate::builtin) struct MessageReader {
+    form: Form,
+    /// Bytes of the body that were taken.
+    offset: u64,
+}
+
+#[derive(Debug)]
+enum Form {
+    /// Frames of gRPC.
+    Frames(Frames),
+    /// The body is one message.
+    Whole { is_begun: bool, is_ended: bool, bytes: usize, bytes_max: usize },
+}
+
+/// What a body holds next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::builtin) enum MessageEvent<'p> {
+    /// A message begins.
+    Start {
+        /// Its bytes, where a frame tells.
+        length: Option<u32>,
+        /// Whether they are compressed.
+        is_compressed: bool,
+    },
+    /// Bytes of the message.
+    Data(&'p [u8]),
+    /// The message ends.
+    End,
+}
+
+impl MessageReader {
+    /// For a body of frames; messages are as large as `limits` say at most.
+    pub(in crate::builtin) fn framed(compressed: Compressed, limits: &Limits) -> Self {
+        Self { form: Form::Frames(Frames::new(compressed, limits)), offset: 0 }
+    }
+
+    /// For a body that is a message.
+    pub(in crate::builtin) fn whole(limits: &Limits) -> Self {
+        let bytes_max = limits.message_bytes_max;
+        Self { form: Form::Whole { is_begun: false, is_ended: false, bytes: 0, bytes_max }, offset: 0 }
+    }
+
+    /// Whether messages stand in frames.
+    pub(in crate::builtin) fn is_framed(&self) -> bool {
+        matches!(self.form, Form::Frames(_))
+    }
+
+    /// Bytes of the body that were taken so far: when a message begins, those before it.
+    pub(in crate::builtin) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Takes the next event from the front of `piece`; none when the piece, and behind the last the body, is used up.
+    ///
+    /// # Errors
+    /// What [`Frames::next`] and [`Frames::finish`] find; [`FaultKind::MessageTooLarge`]. The offset counts from the
+    /// beginning of the body.
+    pub(in crate::builtin) fn next<'p>(
+        &mut self,
+        piece: &mut &'p [u8],
+        is_last: bool,
+    ) -> Result<Option<MessageEvent<'p>>, Fault> {
+        let before = piece.len();
+        let event = self.form.next(piece, is_last);
+        self.offset += (before - piece.len()) as u64;
+        event
+    }
+}
+
+impl Form {
+    fn next<'p>(&mut self, piece: &mut &'p [u8], is_last: bool) -> Result<Option<MessageEvent<'p>>, Fault> {
+        match self {
+            Self::Frames(frames) => match frames.next(piece)? {
+                Some(FrameEvent::Start { length, is_compressed }) => {
+                    Ok(Some(MessageEvent::Start { length: Some(length), is_compressed }))
+                }
+                Some(FrameEvent::Data(data)) => Ok(Some(MessageEvent::Data(data))),
+                Some(FrameEvent::End) => Ok(Some(MessageEvent::End)),
+                None if is_last => frames.finish().map(|()| None),
+                None => Ok(None),
+            },
+            Self::Whole { is_begun, is_ended, bytes, bytes_max } => {
+                if !*is_begun {
+                    *is_begun = true;
+                    return Ok(Some(MessageEvent::Start { length: None, is_compressed: false }));
+                }
+                if piece.is_empty() {
+                    return Ok(
+                        (is_last && !std::mem::replace(is_ended, is_last)).then_some(MessageEvent::End)
+                    );
+                }
+                let data = std::mem::take(piece);
+                *bytes += data.len();
+                if *bytes > *bytes_max {
+                    let offset = *bytes_max as u64;
+                    return Err(Fault { offset, kind: FaultKind::MessageTooLarge, field: None });
+                }
+                Ok(Some(MessageEvent::Data(data)))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events(reader: &mut MessageReader, pieces: &[&[u8]]) -> Result<String, Fault> {
+        let mut out = String::new();
+        for (index, piece) in pieces.iter().enumerate() {
+            let (mut rest, is_last) = (*piece, index + 1 == pieces.len());
+            while let Some(event) = reader.next(&mut rest, is_last)? {
+                match event {
+                    MessageEvent::Start { .. } => out.push('<'),
+                    MessageEvent::Data(data) => out.push_str(std::str::from_utf8(data).unwrap()),
+                    MessageEvent::End => out.push('>'),
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    #[test]
+    fn a_body_is_one_message_or_frames() {
+        let limits = Limits { message_bytes_max: 4, ..Limits::default() };
+        let whole = |pieces: &[&[u8]]| events(&mut MessageReader::whole(&limits), pieces);
+        assert_eq!(whole(&[b"ab", b"", b"cd"]), Ok("<abcd>".to_owned()));
+        assert_eq!(whole(&[b"ab", b""]), Ok("<ab>".to_owned()));
+        assert_eq!(whole(&[b""]), Ok("<>".to_owned()));
+        assert_eq!(whole(&[b"ab", b"cde"]).unwrap_err().kind, FaultKind::MessageTooLarge);
+        let framed =
+            |pieces: &[&[u8]]| events(&mut MessageReader::framed(Compressed::Refuse, &limits), pieces);
+        assert_eq!(framed(&[b"\0\0\0\0\x02a", b"b\0\0\0\0\0"]), Ok("<ab><>".to_owned()));
+        let mut reader = MessageReader::framed(Compressed::Refuse, &limits);
+        assert_eq!(
+            reader.next(&mut &b"\0\0\0\0\x02ab"[..], false).unwrap().map(|_| reader.offset()),
+            Some(5)
+        );
+        assert_eq!(framed(&[b""]), Ok(String::new()));
+        assert_eq!(framed(&[b"\0\0\0\0\x02a"]).unwrap_err().kind, FaultKind::Truncated);
+        assert_eq!(framed(&[b"\0\0\0\0\x05abcde"]).unwrap_err().kind, FaultKind::MessageTooLarge);
+        assert_eq!(framed(&[b"\x01\0\0\0\x01a"]).unwrap_err().kind, FaultKind::FrameCompressed);
+    }
+}

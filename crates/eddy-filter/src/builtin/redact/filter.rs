@@ -1,0 +1,284 @@
+//! The filter.
+
+use std::cell::RefCell;
+
+use eddy_http::Fields;
+use eddy_protobuf::Compressed;
+
+use super::body::RedactedBody;
+use super::config::RedactConfig;
+use super::policy::Policy;
+use super::refusal::Refusal;
+use crate::builtin::library::{Answer, Builtin};
+use crate::builtin::make::{BuiltinContext, Counter};
+use crate::builtin::protobuf::{
+    BodyType, CallTypes, Exchanges, Facts, Media, Unreadable, is_encoded, load, refused, visit,
+};
+use crate::edit::Edit;
+use crate::filter::LoadError;
+use crate::phase::{Interest, Phase, Verdict};
+use crate::view::View;
+
+/// Takes out of messages, or masks in them, what must not go on.
+#[derive(Debug)]
+pub(crate) struct Redact {
+    policy: Policy,
+    config: RedactConfig,
+    counters: Counters,
+}
+
+/// What is counted.
+#[derive(Debug)]
+struct Counters {
+    /// Messages that were redacted.
+    messages: Counter,
+    /// Messages and bodies that went on as they were, because they can't be looked into.
+    passed: Counter,
+    /// Exchanges that were ended for that.
+    refused: Counter,
+}
+
+/// What is known of an exchange between its phases.
+#[derive(Debug, Default)]
+struct Known {
+    /// What the method is made of that the request is for.
+    call: Option<CallTypes>,
+    request: Option<Passing>,
+    response: Option<Passing>,
+}
+
+/// A body on its way.
+#[derive(Debug)]
+struct Passing {
+    body: RedactedBody,
+    /// Whether the head waits for the message, so that a failure can still be told.
+    is_held: bool,
+}
+
+impl Facts for Known {
+    fn has_any(&self) -> bool {
+        self.call.is_some() || self.request.is_some() || self.response.is_some()
+    }
+}
+
+thread_local! {
+    /// Exchanges that are under way on this worker.
+    static EXCHANGES: RefCell<Exchanges<Known>> = RefCell::default();
+}
+
+impl Redact {
+    /// The filter with this configuration.
+    ///
+    /// # Errors
+    /// [`LoadError::Refused`] when the descriptors can't be read, or don't have what is to be redacted.
+    pub(crate) fn new(config: &RedactConfig, context: &BuiltinContext) -> Result<Self, LoadError> {
+        let schema = load(&config.descriptors, context)?;
+        Ok(Self {
+            policy: Policy::new(&schema, config).map_err(|why| refused(&config.descriptors, why))?,
+            config: config.clone(),
+            counters: Counters {
+                messages: context.counter("messages"),
+                passed: context.counter("passed"),
+                refused: context.counter("refused"),
+            },
+        })
+    }
+
+    fn request_head(&self, known: &mut Known, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        let fields = view.request.fields;
+        let media = Media::of(fields);
+        let types = &self.policy.types;
+        known.call = types.of_target(view.request.target);
+        if self.config.directions.has_responses() && self.config.compressed == Unreadable::Refuse {
+            self.ask_for_plain(media, known.call, answer);
+        }
+        if view.is_end || !self.config.directions.has_requests() {
+            return Verdict::Continue;
+        }
+        match self.begin(media, fields, types.of_request(media, known.call), answer) {
+            Ok(passing) => known.request = passing,
+            Err(refusal) => return self.refuse(&refusal, true, answer),
+        }
+        waiting(known.request.as_ref())
+    }
+
+    /// Asks the endpoint not to compress what is to be redacted.
+    fn ask_for_plain(&self, media: Media, call: Option<CallTypes>, answer: &mut Answer<'_>) {
+        let types = &self.policy.types;
+        let is_redacted = |media| {
+            let body = types.of_response(media, call);
+            body.is_some_and(|body| self.policy.program(body.message).is_some())
+        };
+        if media == Media::Grpc && is_redacted(Media::Grpc) {
+            answer.edit(&Edit::Set { name: b"grpc-accept-encoding", value: b"identity" });
+        }
+        if media != Media::Grpc && is_redacted(Media::Message) {
+            answer.edit(&Edit::Remove { name: b"accept-encoding" });
+        }
+    }
+
+    fn response_head(&self, known: &mut Known, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        known.response = None;
+        let Some(response) = view.response else { return Verdict::Continue };
+        if view.is_end || response.is_local || !self.config.directions.has_responses() {
+            return Verdict::Continue;
+        }
+        let media = Media::of(response.fields);
+        let body = self.policy.types.of_response(media, known.call);
+        match self.begin(media, response.fields, body, answer) {
+            Ok(passing) => known.response = passing,
+            Err(refusal) => return self.refuse(&refusal.of_response(), true, answer),
+        }
+        waiting(known.response.as_ref())
+    }
+
+    /// Makes ready for a body; none where nothing is redacted in it.
+    fn begin(
+        &self,
+        media: Media,
+        fields: Fields<'_>,
+        body: Option<BodyType>,
+        answer: &mut Answer<'_>,
+    ) -> Result<Option<Passing>, Refusal> {
+        let pass = |policy: Unreadable, why: &str| {
+            if policy == Unreadable::Refuse {
+                return Err(Refusal::of_form(why));
+            }
+            self.counters.passed.count(answer.worker);
+            Ok(None)
+        };
+        match (media, body) {
+            (Media::Other, _) => Ok(None),
+            (Media::Foreign, _) => pass(self.config.unknown, "messages in this form can't be redacted"),
+            (Media::Grpc, None) => {
+                pass(self.config.unknown, "messages of this method can't be redacted: it is not known")
+            }
+            (Media::Message, None) => {
+                pass(self.config.unknown, "messages can't be redacted here: their type is not known")
+            }
+            (Media::Grpc | Media::Message, Some(body)) => {
+                let Some(program) = self.policy.program(body.message) else { return Ok(None) };
+                if is_encoded(fields) {
+                    return pass(self.config.compressed, "a body that is compressed can't be redacted");
+                }
+                let compressed = match self.config.compressed {
+                    Unreadable::Refuse => Compressed::Refuse,
+                    Unreadable::Pass => Compressed::Pass,
+                };
+                let is_framed = media == Media::Grpc;
+                let bytes_max = self.config.message_bytes_max;
+                // What sums the body up no longer fits it.
+                DIGESTS.iter().for_each(|name| answer.edit(&Edit::Remove { name: name.as_bytes() }));
+                if !program.is_streamable() {
+                    answer.edit(&Edit::Remove { name: b"content-length" });
+                }
+                Ok(Some(Passing {
+                    is_held: !program.is_streamable() && !body.is_stream,
+                    body: RedactedBody::new(program, is_framed, compressed, bytes_max),
+                }))
+            }
+        }
+    }
+
+    /// Redacts a piece; the verdict, or why it can't go on.
+    fn pass_piece(
+        &self,
+        passing: &mut Passing,
+        view: &View<'_>,
+        answer: &mut Answer<'_>,
+    ) -> Result<Verdict, Refusal> {
+        let is_last = view.is_last_piece();
+        let mut out = Vec::new();
+        let before = (passing.body.redacted, passing.body.passed);
+        let pushed = passing.body.push(view.body, is_last, &mut out);
+        self.counters.messages.add(answer.worker, passing.body.redacted - before.0);
+        self.counters.passed.add(answer.worker, passing.body.passed - before.1);
+        pushed.map_err(|fault| Refusal::of_message(&fault))?;
+        answer.set_body(&out).map_err(|error| Refusal::of_size(&error))?;
+        passing.is_held &= out.is_empty() && !is_last;
+        Ok(waiting(Some(passing)))
+    }
+
+    /// Ends an exchange: with an answer where one can still be given.
+    fn refuse(&self, refusal: &Refusal, is_tellable: bool, answer: &mut Answer<'_>) -> Verdict {
+        self.counters.refused.count(answer.worker);
+        if !is_tellable {
+            return Verdict::Reset;
+        }
+        let verdict = answer.reply(refusal.http, &format!("{}\n", refusal.why), "redact");
+        answer.edit(&Edit::ReplyGrpc(refusal.grpc));
+        verdict
+    }
+}
+
+impl Builtin for Redact {
+    fn kind(&self) -> &'static str {
+        "redact"
+    }
+
+    fn interest(&self) -> Interest {
+        let directions = self.config.directions;
+        let mut phases = vec![Phase::RequestHead];
+        if directions.has_requests() {
+            phases.push(Phase::RequestBody);
+        }
+        if directions.has_responses() {
+            phases.extend([Phase::ResponseHead, Phase::ResponseBody]);
+        }
+        Interest::of(&phases)
+    }
+
+    fn keeps_length(&self) -> bool {
+        // Where it changes lengths, it takes the announced one out of the head.
+        true
+    }
+
+    fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
+        let mut number = *answer.state;
+        if number == 0 && matches!(view.phase, Phase::RequestBody | Phase::ResponseBody) {
+            return Verdict::Continue;
+        }
+        let verdict = visit(&EXCHANGES, &mut number, |known| match view.phase {
+            Phase::RequestHead => self.request_head(known, view, answer),
+            Phase::ResponseHead => self.response_head(known, view, answer),
+            Phase::RequestBody => self.body(&mut known.request, view, answer, Refusal::clone),
+            Phase::ResponseBody => self.body(&mut known.response, view, answer, Refusal::of_response),
+            Phase::RequestTrailers | Phase::ResponseTrailers | Phase::Log | Phase::End => Verdict::Continue,
+        });
+        *answer.state = number;
+        verdict
+    }
+
+    fn ended(&self, state: u64) {
+        EXCHANGES.with_borrow_mut(|all| all.forget(state));
+    }
+}
+
+impl Redact {
+    fn body(
+        &self,
+        passing: &mut Option<Passing>,
+        view: &View<'_>,
+        answer: &mut Answer<'_>,
+        told: impl FnOnce(&Refusal) -> Refusal,
+    ) -> Verdict {
+        let Some(under_way) = passing else { return Verdict::Continue };
+        // An answer that can't be given any more would let the message go on.
+        let is_tellable = under_way.is_held;
+        match self.pass_piece(under_way, view, answer) {
+            Ok(verdict) => verdict,
+            Err(refusal) => {
+                *passing = None;
+                self.refuse(&told(&refusal), is_tellable, answer)
+            }
+        }
+    }
+}
+
+/// The head waits for the message where it is held.
+fn waiting(passing: Option<&Passing>) -> Verdict {
+    if passing.is_some_and(|passing| passing.is_held) { Verdict::Hold } else { Verdict::Continue }
+}
+
+/// Fields that sum a body up.
+const DIGESTS: [&str; 4] = ["content-digest", "repr-digest", "digest", "content-md5"];

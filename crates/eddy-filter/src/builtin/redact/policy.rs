@@ -1,0 +1,186 @@
+//! From the configuration to a program for each message of a call.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use eddy_protobuf::{Edit, Field, Kind, Mask, MessageId, Program, ProgramBuilder, Schema};
+
+use super::config::{AnyValues, RedactConfig, RedactEdit};
+use crate::builtin::protobuf::{MessagePath, MessageTypes};
+
+/// What is done to which message.
+#[derive(Debug)]
+pub(super) struct Policy {
+    pub(super) types: MessageTypes,
+    /// Of messages that nothing is done to there is none.
+    programs: HashMap<MessageId, Arc<Program>>,
+}
+
+impl Policy {
+    /// The policy of a configuration.
+    ///
+    /// # Errors
+    /// What the schema does not have, or what can't be done, in a sentence.
+    pub(super) fn new(schema: &Schema, config: &RedactConfig) -> Result<Self, String> {
+        let names = [&config.request_message, &config.response_message].map(Option::as_deref);
+        let types = MessageTypes::new(schema, names[0], names[1])?;
+        let mut roots = BTreeSet::new();
+        if config.directions.has_requests() {
+            roots.extend(types.requests());
+        }
+        if config.directions.has_responses() {
+            roots.extend(types.responses());
+        }
+        if roots.is_empty() {
+            return Err(
+                "they have no service; say what bodies are with `request_message` and `response_message`"
+                    .to_owned(),
+            );
+        }
+        let everywhere = Everywhere::new(schema, config)?;
+        let mut paths: Vec<Places<'_>> = Vec::new();
+        for path in &config.paths {
+            paths.push(Places::new(schema, path, &roots)?);
+        }
+        let mut programs = HashMap::new();
+        for root in roots {
+            let mut builder = ProgramBuilder::new(schema, root);
+            for place in paths.iter().filter(|place| place.roots.contains(&root)) {
+                place.edit(schema, root, &config.edit, &mut builder)?;
+            }
+            let edited = builder.edit_everywhere(|message, field| match (message.name(), field.number()) {
+                // What it would be masked with is no message.
+                ANY_VALUE if everywhere.fields.contains(&ANY_VALUE) => Some(Edit::Drop),
+                place => everywhere.fields.contains(&place).then(|| edit_of(field, &config.edit)),
+            });
+            edited.map_err(|error| error.to_string())?;
+            let program = builder.build().map_err(|error| error.to_string())?;
+            if program.has_edits() {
+                programs.insert(root, Arc::new(program));
+            }
+        }
+        if programs.is_empty() {
+            return Err("no message of a call has any of the fields".to_owned());
+        }
+        Ok(Self { types, programs })
+    }
+
+    /// What is done to a message; none if that is nothing.
+    pub(super) fn program(&self, message: MessageId) -> Option<&Arc<Program>> {
+        self.programs.get(&message)
+    }
+}
+
+/// Fields that are redacted wherever they are, by the name of their message and their number.
+struct Everywhere<'s> {
+    fields: HashSet<(&'s str, u32)>,
+}
+
+impl<'s> Everywhere<'s> {
+    fn new(schema: &'s Schema, config: &RedactConfig) -> Result<Self, String> {
+        let mut fields = HashSet::new();
+        for name in &config.options {
+            let option = schema.find_field_option(name).map_err(|error| error.to_string())?;
+            let mut is_anywhere = false;
+            for (_, message) in schema.messages() {
+                for field in message.fields() {
+                    let has_option = field.has_option(option).map_err(|fault| {
+                        format!("the options of \"{}.{}\": {fault}", message.name(), field.name())
+                    })?;
+                    if has_option {
+                        check_dropped(message.name(), field, &config.edit)?;
+                        fields.insert((message.name(), field.number()));
+                        is_anywhere = true;
+                    }
+                }
+            }
+            if !is_anywhere {
+                return Err(format!("no field has the option \"{name}\""));
+            }
+        }
+        for name in &config.fields {
+            let found = name.rsplit_once('.').and_then(|(message, field)| {
+                let message = schema.message(schema.find_message(message)?);
+                Some((message, message.by_name(field.as_bytes())?.1))
+            });
+            let Some((message, field)) = found else {
+                return Err(format!("they have no field \"{name}\"; write package.Message.field"));
+            };
+            check_dropped(message.name(), field, &config.edit)?;
+            fields.insert((message.name(), field.number()));
+        }
+        if config.any == AnyValues::Drop && !fields.is_empty() {
+            fields.insert(ANY_VALUE);
+        }
+        Ok(Self { fields })
+    }
+}
+
+/// A path and the messages that have it.
+struct Places<'c> {
+    path: &'c str,
+    roots: BTreeSet<MessageId>,
+}
+
+impl<'c> Places<'c> {
+    fn new(schema: &Schema, config: &'c MessagePath, roots: &BTreeSet<MessageId>) -> Result<Self, String> {
+        // Whatever the field's kind, it can be left out.
+        let check = |root| {
+            let tried = ProgramBuilder::new(schema, root).edit(&config.path, &Edit::Drop);
+            tried.map_err(|error| error.to_string())
+        };
+        Ok(Self { path: &config.path, roots: config.find_messages(schema, roots, check)? })
+    }
+
+    fn edit(
+        &self,
+        schema: &Schema,
+        root: MessageId,
+        edit: &RedactEdit,
+        builder: &mut ProgramBuilder<'_>,
+    ) -> Result<(), String> {
+        let wanted = match edit {
+            RedactEdit::Drop => Edit::Drop,
+            RedactEdit::SameLength => Edit::Mask(Mask::SameLength),
+            RedactEdit::Mask(text) => Edit::Mask(Mask::Text(text.to_string())),
+        };
+        // What no text can stand for is masked in its length, and what can't be masked is left out.
+        let mut forms = vec![wanted, Edit::Mask(Mask::SameLength), Edit::Drop];
+        if *edit == RedactEdit::Drop {
+            forms.truncate(1);
+        }
+        let mut problem = String::new();
+        for form in forms {
+            // Tried on a builder of its own: a path that is refused may leave a part of itself behind.
+            let tried = ProgramBuilder::new(schema, root).edit(self.path, &form);
+            match tried.and_then(|()| builder.edit(self.path, &form)) {
+                Ok(()) => return Ok(()),
+                Err(error) => problem = error.to_string(),
+            }
+        }
+        Err(problem)
+    }
+}
+
+/// What is done to a field of any type.
+fn edit_of(field: &Field, edit: &RedactEdit) -> Edit {
+    match (edit, field.kind()) {
+        (RedactEdit::Drop, _) | (_, Kind::Message(_) | Kind::Group(_)) => Edit::Drop,
+        (RedactEdit::Mask(text), Kind::String | Kind::Bytes) => Edit::Mask(Mask::Text(text.to_string())),
+        (RedactEdit::Mask(_) | RedactEdit::SameLength, _) => Edit::Mask(Mask::SameLength),
+    }
+}
+
+/// Readers refuse a message without a field that is required.
+fn check_dropped(message: &str, field: &Field, edit: &RedactEdit) -> Result<(), String> {
+    if field.is_required() && edit_of(field, edit) == Edit::Drop {
+        let name = field.name();
+        return Err(format!(
+            "\"{message}.{name}\" is required, so that it can't be left out; mask it instead"
+        ));
+    }
+    Ok(())
+}
+
+/// The bytes of a `google.protobuf.Any`.
+const ANY_VALUE: (&str, u32) = ("google.protobuf.Any", 2);
