@@ -73,17 +73,14 @@ impl PeerSettings {
 
 /// Writes what we tell of ourselves, and the window of the connection.
 pub(super) fn write_own(out: &mut Vec<u8>, limits: &Http2Limits, role: Role) {
-    let settings = [
-        match role {
-            Role::Server => (MAX_CONCURRENT_STREAMS, limits.streams_max),
-            Role::Client { .. } => (ENABLE_PUSH, 0),
-        },
-        (INITIAL_WINDOW_SIZE, limits.stream_window),
-        (MAX_HEADER_LIST_SIZE, limits.head.head_bytes_max),
-        (ENABLE_CONNECT_PROTOCOL, 1),
-    ];
-    let mut payload = Vec::with_capacity(6 * settings.len());
-    for (id, value) in settings {
+    let of_role: &[(u16, u32)] = match role {
+        Role::Server => &[(MAX_CONCURRENT_STREAMS, limits.streams_max), (ENABLE_CONNECT_PROTOCOL, 1)],
+        Role::Client { .. } => &[(ENABLE_PUSH, 0)],
+    };
+    let of_both =
+        [(INITIAL_WINDOW_SIZE, limits.stream_window), (MAX_HEADER_LIST_SIZE, limits.head.head_bytes_max)];
+    let mut payload = Vec::with_capacity(6 * (of_role.len() + of_both.len()));
+    for (id, value) in of_role.iter().chain(&of_both) {
         payload.extend_from_slice(&id.to_be_bytes());
         payload.extend_from_slice(&value.to_be_bytes());
     }
