@@ -5,7 +5,7 @@
 //! `httproute-https-listener`, `httproute-backend-protocol-h2c`, and of `httproute-redirect-port-and-scheme` the third
 //! part), a cluster that changes (`*-observed-generation-bump`, `gateway-modify-listeners`, `gateway-static-addresses`,
 //! `httproute-service-types`, the second case of `httproute-reference-grant`), chance (`httproute-request-percentage-mirror`), and WebSocket (`httproute-backend-protocol-websocket`). Those on status alone are in
-//! `eddy-config`; of gRPC the paths and fields are sent over HTTP/1.1, where "unimplemented" is a 404.
+//! `eddy-config`; of gRPC the paths and fields are sent over HTTP/1.1, without the content type of calls, so that "unimplemented" is a 404.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -71,6 +71,15 @@ impl Services {
     fn endpoints(&self) -> String {
         let entries: Vec<String> =
             self.0.iter().map(|(name, origin)| format!("{name}: ['{}']", origin.address())).collect();
+        format!("{{{}}}", entries.join(", "))
+    }
+
+    /// Clusters for the Services that GRPCRoutes name: what these origins speak is HTTP/1.1 all the same.
+    fn clusters(&self) -> String {
+        let calls = self.0.iter().filter(|(name, _)| name.contains("/grpc-"));
+        let entries: Vec<String> = calls
+            .map(|(name, origin)| format!("'{name}:8080': {{endpoints: ['{}']}}", origin.address()))
+            .collect();
         format!("{{{}}}", entries.join(", "))
     }
 
@@ -147,7 +156,8 @@ async fn start(
         gateways.push(format!("{gateway}: {{listen: {{{}}}}}", listen.join(", ")));
     }
     let config = format!(
-        "admin: {{address: ADMIN}}\nkubernetes:\n  endpoints: {}\n  gateways: {{{}}}\n",
+        "admin: {{address: ADMIN}}\nclusters: {}\nkubernetes:\n  endpoints: {}\n  gateways: {{{}}}\n",
+        services.clusters(),
         services.endpoints(),
         gateways.join(", ")
     );

@@ -1,9 +1,11 @@
 //! What rules of routes do.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use eddy_http::FieldEdits;
 use eddy_route::PathRewrite;
+use eddy_upstream::LinkProtocol;
 
 use super::backend_tls::BackendTls;
 use super::filter::{Filters, RouteRedirect};
@@ -13,6 +15,7 @@ use crate::check::Draft;
 use crate::config::{Action, ActionKind, Mirror, Redirect, Respond, RuleFilterConfig, Share};
 use crate::dialect::kubernetes::{Manifests, PortOrName, Unresolved};
 use crate::problem::{Place, Report};
+use crate::value::ObjectName;
 
 /// What of a route's references can't be resolved: a reason of the API, and a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +44,8 @@ pub(super) struct ActionMaker<'m, 'o, 't> {
     pub(super) grants: &'m Grants,
     /// Which Services are spoken to over TLS.
     pub(super) tls: &'m BackendTls,
+    /// Which ports of Services take calls of gRPC: those that GRPCRoutes name.
+    pub(super) calls: HashSet<(&'m ObjectName, u16)>,
     /// The filter for what other origins may do, once one is needed.
     pub(super) cors: Option<usize>,
 }
@@ -219,6 +224,10 @@ impl ActionMaker<'_, '_, '_> {
                 return None;
             }
             None => {}
+        }
+        if self.calls.contains(&(service, backend.port)) {
+            // There is no gRPC over HTTP/1.
+            found.cluster.protocol = LinkProtocol::Http2;
         }
         Some(self.manifests.add(found, draft, report))
     }

@@ -31,12 +31,6 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
         routes.extend(manifests.objects.of(GROUP, name).filter_map(|object| Route::of(object, kind, report)));
     }
     routes.sort_by(|a, b| a.seniority.cmp(&b.seniority).then(a.kind.name().cmp(b.kind.name())));
-    if let Some(first) = routes.iter().find(|route| route.kind == RouteKind::Grpc) {
-        report.warning(
-            first.place,
-            "eddy speaks HTTP/1.1 to endpoints so far: services of gRPC, which need HTTP/2, can't be reached by GRPCRoutes",
-        );
-    }
     let sockets = sockets(&mut gateways, manifests, report);
     let (attachments, outcomes) = attach(&routes, &gateways, manifests, report);
     for attachment in &attachments {
@@ -44,7 +38,14 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
     }
     let mut faults: Vec<Vec<RefFault>> = routes.iter().map(|_| Vec::new()).collect();
     let tls = BackendTls::read(manifests, draft.sources, report);
-    let maker = ActionMaker { manifests, grants: &grants, tls: &tls, cors: None };
+    let calls = routes
+        .iter()
+        .filter(|route| route.kind == RouteKind::Grpc)
+        .flat_map(|route| &route.rules)
+        .flat_map(|rule| &rule.backends)
+        .map(|backend| (&backend.service, backend.port))
+        .collect();
+    let maker = ActionMaker { manifests, grants: &grants, tls: &tls, calls, cors: None };
     let mut lowering =
         Lowering { routes: &routes, gateways: &gateways, attachments: &attachments, maker, draft, report };
     for (address, listeners) in &sockets {

@@ -53,6 +53,10 @@ impl Facts for Known {
     fn has_any(&self) -> bool {
         self.call.is_some() || self.request.is_some() || self.response.is_some()
     }
+
+    fn with_all<R>(visitor: impl FnOnce(&mut Exchanges<Self>) -> R) -> R {
+        EXCHANGES.with_borrow_mut(visitor)
+    }
 }
 
 thread_local! {
@@ -240,7 +244,7 @@ impl Builtin for MessageFields {
         if number == 0 && matches!(view.phase, Phase::RequestBody | Phase::ResponseBody) {
             return Verdict::Continue;
         }
-        let verdict = visit(&EXCHANGES, &mut number, |known| match view.phase {
+        let verdict = visit(&mut number, |known: &mut Known| match view.phase {
             Phase::RequestHead => self.request_head(known, view, answer),
             Phase::RequestBody => self.request_body(known, view, answer),
             Phase::ResponseHead => self.response_head(known, view, answer),

@@ -1,8 +1,5 @@
 //! What a filter knows of the exchanges that are under way on a worker.
 
-use std::cell::RefCell;
-use std::thread::LocalKey;
-
 /// Facts of exchanges by number. As many as the worker has exchanges at once, whose number has a limit.
 ///
 /// A filter has one for each of its kind and thread: an exchange stays on its worker, so nobody waits for anybody.
@@ -65,30 +62,28 @@ impl<T> Exchanges<T> {
 }
 
 /// What a filter knows of an exchange.
-pub(in crate::builtin) trait Facts: Default + 'static {
+pub(in crate::builtin) trait Facts: Default {
     /// Whether there is anything to be kept.
     fn has_any(&self) -> bool;
+
+    /// Looks at those of all exchanges of this worker.
+    fn with_all<R>(visitor: impl FnOnce(&mut Exchanges<Self>) -> R) -> R;
 }
 
 /// Looks at the facts of an exchange and changes them; `number` names them, or is 0 if there are none yet.
 ///
 /// # Cost
 /// An allocation where facts are kept for the first time.
-pub(in crate::builtin) fn visit<T: Facts, R>(
-    exchanges: &'static LocalKey<RefCell<Exchanges<T>>>,
-    number: &mut u64,
-    visitor: impl FnOnce(&mut T) -> R,
-) -> R {
-    let known = exchanges.with_borrow_mut(|exchanges| exchanges.take(*number));
-    if let Some(mut facts) = known {
+pub(in crate::builtin) fn visit<T: Facts, R>(number: &mut u64, visitor: impl FnOnce(&mut T) -> R) -> R {
+    if let Some(mut facts) = T::with_all(|all| all.take(*number)) {
         let result = visitor(&mut facts);
-        exchanges.with_borrow_mut(|exchanges| exchanges.put(*number, facts));
+        T::with_all(|all| all.put(*number, facts));
         return result;
     }
     let mut facts = T::default();
     let result = visitor(&mut facts);
     if facts.has_any() {
-        *number = exchanges.with_borrow_mut(|exchanges| exchanges.keep(Box::new(facts)));
+        *number = T::with_all(|all| all.keep(Box::new(facts)));
     }
     result
 }
