@@ -131,7 +131,7 @@ pub(super) fn is_loopback(address: IpAddr) -> bool {
 pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What records have anyhow, as JSON or as text.
-const RECORD_KEYS: [&str; 32] = [
+const RECORD_KEYS: [&str; 34] = [
     "time",
     "client",
     "method",
@@ -157,6 +157,8 @@ const RECORD_KEYS: [&str; 32] = [
     "tls_subject",
     "step",
     "endpoint",
+    "endpoint_version",
+    "by",
     "in",
     "out",
     "us",
