@@ -118,6 +118,6 @@ mod tests {
         let groups = groups(&scenario::all());
         let names = |index: usize| -> Vec<&str> { groups[index].1.iter().map(|one| one.name).collect() };
         assert_eq!(names(0), ["get", "get-10k", "get-1m", "post-64k", "churn"]);
-        assert_eq!(groups.len(), 6);
+        assert_eq!(groups.len(), 7);
     }
 }

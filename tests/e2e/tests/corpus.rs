@@ -73,6 +73,9 @@ async fn requests_are_read_the_same_by_everybody() -> Result<()> {
     let config = format!("{QUICK_START}limits: {{queue_delay: 0s}}\n");
     // The other parsers speak HTTP/1 alone, and what begins HTTP/2 is broken to them.
     let config = config.replacen("routes: site}", "routes: site, http2: {cleartext: false}}", 1);
+    // Behind an offer to switch protocols some of them read no requests any more, and eddy sends none before it is answered,
+    // which the tests of tunnels show: here none is made.
+    let config = config.replacen("cluster: origin}", "cluster: origin, upgrades: []}", 1);
     let gateway = Gateway::start(&config, &[("ORIGIN", &address)]).await?;
     let driver = Arc::new(RequestDriver::new(gateway.address(), cases(Kind::Request)?, Cuts::All));
     let attempts = match driver.run().await {
