@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use eddy_config::{SourceText, check};
 
 /// Every folder of `examples/` that is a configuration; a new one is added here and gets an end-to-end test.
-const EXAMPLES: [&str; 7] = [
+const EXAMPLES: [&str; 8] = [
     "examples/api-gateway",
     "examples/canary",
     "examples/edge",
     "examples/field-routing",
+    "examples/grpc",
     "examples/quickstart",
     "examples/redaction",
     "examples/transcoding",

@@ -11,14 +11,13 @@ use eddy_e2e::gateway::{Gateway, Launch};
 use eddy_e2e::others;
 use eddy_e2e::place::{TempDir, free_address, tree};
 use eddy_e2e::wire::{within, within_for};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, ChildStdin, Command};
 
-/// A service of gRPC in a process of its own.
+/// A service of gRPC in a process of its own, which ends with its standard input.
 struct Service {
     _process: Child,
-    told: ChildStdin,
-    says: Lines<BufReader<ChildStdout>>,
+    _told: ChildStdin,
     address: SocketAddr,
 }
 
@@ -29,22 +28,10 @@ impl Service {
         command.arg("serve").arg(address.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.kill_on_drop(true).spawn()?;
         let told = process.stdin.take().context("no standard input")?;
-        let says = BufReader::new(process.stdout.take().context("no standard output")?).lines();
-        let mut service = Self { _process: process, told, says, address };
-        service.heard("listening").await?;
-        Ok(service)
-    }
-
-    async fn heard(&mut self, word: &str) -> Result<()> {
-        let line = within(word, self.says.next_line()).await??;
-        ensure!(line.as_deref() == Some(word), "it says {line:?}, not {word}");
-        Ok(())
-    }
-
-    /// Says how the service `name` is from now on.
-    async fn tell(&mut self, name: &str, status: &str) -> Result<()> {
-        self.told.write_all(format!("{name} {status}\n").as_bytes()).await?;
-        self.heard("told").await
+        let says = process.stdout.take().context("no standard output")?;
+        let line = within("listening", BufReader::new(says).lines().next_line()).await??;
+        ensure!(line.as_deref() == Some("listening"), "it says {line:?}");
+        Ok(Self { _process: process, _told: told, address })
     }
 }
 
@@ -68,14 +55,16 @@ access_log: {file: stdout, format: json}
 listeners: [{address: LISTEN, routes: site, limits: {body_bytes: 100MiB}}]
 routes:
   site:
-    - match: {path: /grpc.testing, headers: {x-short: '1'}}
+    - match: {path: /grpc.testing.TestService, headers: {x-short: '1'}}
       cluster: service
       timeout: 300ms
-    - match: {path: /grpc.testing, headers: {x-fail-once: {prefix: not-}}}
+    - match: {path: /grpc.testing.TestService, headers: {x-fail-once: {prefix: not-}}}
       cluster: service
-    - match: {path: {regex: '/grpc\\.testing\\..*'}}
+    - match: {path: /grpc.testing.TestService}
       cluster: service
       retry: {attempts: 1, grpc_statuses: [unavailable]}
+    - match: {path: /grpc.testing.UnimplementedService}
+      cluster: service
 clusters:
   service: {endpoints: [SERVICE], protocol: http2, retry_budget: {floor: 1000}}
 ";
