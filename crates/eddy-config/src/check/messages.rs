@@ -45,7 +45,8 @@ pub(super) fn message_fields(
     if let Some(unreadable) = spec.unreadable {
         if !has_header {
             report
-                .error(unreadable.place, "`unreadable` means something where a field becomes a header only");
+                .warning(unreadable.place, "`unreadable` means something where a field becomes a header only")
+                .hint("give a field a `header`, or leave `unreadable` out");
         }
         config.unreadable = unreadable.value.0;
     }

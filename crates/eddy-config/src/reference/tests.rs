@@ -83,6 +83,8 @@ fn write(shape: &Shape, key: &KeyInfo, defaults: Defaults) -> Option<String> {
             let name = match key.name {
                 "routes" => "site",
                 "filters" => "f0",
+                // Fields of requests and of answers share their names.
+                "response" => "answers",
                 _ => "users",
             };
             write(value, key, defaults).map(|value| format!("{{{name}: {value}}}"))

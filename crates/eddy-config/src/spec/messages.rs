@@ -89,7 +89,7 @@ mapping! {
         /// What is done to all of them.
         optional edit: RedactEditName, default "mask", example "drop";
         /// The text that stands for texts and bytes, with `edit: mask`.
-        optional text: Text<32>, default "***", example "(hidden)";
+        optional text: Text<32>, default "'***'", example "(hidden)";
         /// Which messages it is done to.
         optional direction: DirectionsName, default "both", example "response";
         /// The full name of the message that the body of a request is, where it is of no method: under
@@ -113,7 +113,7 @@ mapping! {
 
 mapping! {
     /// A place in messages.
-    MessagePathSpec as "a path" {
+    MessagePathSpec as "a place in messages" {
         /// The path, from the message of a call on: `owner.email`, `cards.number`, `labels["ssn"]`.
         required path: Text<1024>, example "owner.email";
         /// Full names of the messages.

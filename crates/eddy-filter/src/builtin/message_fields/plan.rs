@@ -39,10 +39,7 @@ pub(super) struct TakenField {
 impl TakenField {
     /// The enum that it is of.
     pub(super) fn enumeration(&self) -> Option<EnumId> {
-        match self.kind {
-            Kind::Enum(id) => Some(id),
-            _ => None,
-        }
+        if let Kind::Enum(id) = self.kind { Some(id) } else { None }
     }
 }
 

@@ -28,7 +28,12 @@ impl Shown<'_> {
                 push_string(self.name_of(number).unwrap_or_default(), out);
             }
             Value::Number(number) if !number.is_finite() => push_string(&self.plain(), out),
-            _ => out.extend_from_slice(self.plain().as_bytes()),
+            Value::Signed(_)
+            | Value::Unsigned(_)
+            | Value::Number(_)
+            | Value::Bool(_)
+            | Value::Enum(_)
+            | Value::Message(_) => out.extend_from_slice(self.plain().as_bytes()),
         }
     }
 
@@ -53,7 +58,12 @@ impl Shown<'_> {
                 push_base64(bytes, out);
                 bytes.len() <= bytes_max
             }
-            _ => {
+            Value::Signed(_)
+            | Value::Unsigned(_)
+            | Value::Number(_)
+            | Value::Bool(_)
+            | Value::Enum(_)
+            | Value::Message(_) => {
                 out.extend_from_slice(self.plain().as_bytes());
                 true
             }

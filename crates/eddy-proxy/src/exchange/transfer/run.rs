@@ -13,7 +13,7 @@ use eddy_io::{BUFFER_BYTES_SMALL, Fill, SpliceFault, is_alert};
 use eddy_upstream::ClusterConfig;
 
 use crate::exchange::answer::{self, Answer};
-use crate::exchange::attempt::{claim_retry, fail, note_failure, retry_or_fail};
+use crate::exchange::attempt::{claim_retry, fail};
 use crate::exchange::bulk::{Bulk, Moved};
 use crate::exchange::drive::Drive;
 use crate::exchange::due::Due;
@@ -66,9 +66,9 @@ pub(crate) async fn run(drive: &mut Drive<'_>) -> phase::Phase {
     transfer.end(result)
 }
 
-struct Transfer<'a, 'd> {
-    drive: &'a mut Drive<'d>,
-    upstream: Upstream,
+pub(super) struct Transfer<'a, 'd> {
+    pub(super) drive: &'a mut Drive<'d>,
+    pub(super) upstream: Upstream,
     cluster: Arc<ClusterConfig>,
     stage: Stage,
     waits: Waits,
@@ -79,7 +79,7 @@ struct Transfer<'a, 'd> {
     /// What may still be moved so at this turn, bytes.
     turn_left: usize,
     /// Whether the endpoint takes no more of the request; it may still have answered.
-    is_upload_broken: bool,
+    pub(super) is_upload_broken: bool,
     /// Whether filters are shown the response.
     is_filtered: bool,
     /// Whether they are shown its body, too.
@@ -88,7 +88,7 @@ struct Transfer<'a, 'd> {
     client_guard_in: RateGuard,
     client_guard_out: RateGuard,
     /// When the endpoint last took or sent something.
-    upstream_moved_ms: u64,
+    pub(super) upstream_moved_ms: u64,
     /// When the client closed its side.
     client_left_ms: Option<u64>,
 }
@@ -569,51 +569,5 @@ impl Transfer<'_, '_> {
         timer.register(cx);
         timer.arm_at(self.waits.filter_ms.map_or(due.at_ms, |filter_ms| filter_ms.min(due.at_ms)));
         Poll::Pending
-    }
-
-    fn end(self, result: Result<(), Fault>) -> phase::Phase {
-        let Self { drive, upstream, upstream_moved_ms, .. } = self;
-        match result {
-            Ok(()) if drive.exchange.upgrade.is_done() => {
-                drive.exchange.upstream = Some(upstream);
-                phase::Phase::Tunnel
-            }
-            Ok(()) => {
-                let exchange = &mut *drive.exchange;
-                let is_clean = exchange.response.keep_alive
-                    && exchange.upload.is_finished()
-                    && !self.is_upload_broken
-                    && exchange.response_input.is_empty();
-                if let (true, Some(stay), Upstream::Link(link)) = (is_clean, &exchange.stay, upstream) {
-                    let cluster = stay.cluster();
-                    let id = stay.lease().endpoint();
-                    let now_ms = drive.worker.timers.now_ms();
-                    cluster.pools().borrow_mut().at(id).put(link, &cluster.config.pool, now_ms);
-                }
-                exchange.end_attempt(&drive.worker.buffers);
-                phase::Phase::Finish
-            }
-            Err(Fault::FilterReply) => {
-                drop(upstream);
-                drive.exchange.end_attempt(&drive.worker.buffers);
-                filter::answer(drive)
-            }
-            Err(fault) if drive.exchange.is_answered => {
-                if fault == Fault::UpstreamIdle {
-                    upstream.distrust(upstream_moved_ms);
-                }
-                drive.exchange.fault = Some(fault);
-                note_failure(drive, fault);
-                drive.exchange.end_attempt(&drive.worker.buffers);
-                phase::Phase::Finish
-            }
-            Err(fault) => {
-                if matches!(fault, Fault::FirstByteTimeout | Fault::UpstreamIdle) {
-                    upstream.distrust(upstream_moved_ms);
-                }
-                drop(upstream);
-                retry_or_fail(drive, fault)
-            }
-        }
     }
 }

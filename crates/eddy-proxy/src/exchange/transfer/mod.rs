@@ -1,0 +1,6 @@
+//! Moves both messages of an exchange at once, and ends the attempt.
+
+mod end;
+mod run;
+
+pub(crate) use run::run;
