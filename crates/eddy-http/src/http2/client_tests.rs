@@ -1,39 +1,18 @@
 //! The client's half, frame by frame.
 
-use super::frame::{self, FrameHead, write_frame};
+use super::frame::{self, FrameHead};
 use super::hpack::Decoder;
+use super::test_frames::{ENDS, OPEN, PREFACE, block, frame, words};
 use super::{Abuse, ErrorCode, Gone, Http2, Http2Fault, Http2Limits, Loss, Reading};
 use crate::head::HeadFault;
 
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const GET: &[u8] = b"GET /a?b HTTP/1.1\r\nHost: x.example\r\n\r\n";
 const POST: &[u8] = b"POST /a HTTP/1.1\r\nHost: x.example\r\nTransfer-Encoding: chunked\r\n\r\n";
-const ENDS: u8 = 0x5;
-const OPEN: u8 = 0x4;
 
 /// A server that says what it likes.
 struct Server {
     client: Http2,
     decoder: Decoder,
-}
-
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    write_frame(&mut out, kind, flags, stream, payload);
-    out
-}
-
-fn block(fields: &[(&str, &str)]) -> Vec<u8> {
-    let mut out = Vec::new();
-    for (name, value) in fields {
-        out.push(0);
-        for text in [name, value] {
-            assert!(text.len() < 127);
-            out.push(u8::try_from(text.len()).unwrap());
-            out.extend_from_slice(text.as_bytes());
-        }
-    }
-    out
 }
 
 fn goaway(last: u32, code: u32) -> Vec<u8> {
@@ -68,35 +47,9 @@ impl Server {
 
     /// The frames that are to be written, in words.
     fn hears(&mut self) -> Vec<String> {
-        let mut words = Vec::new();
         let out = self.client.output().to_vec();
         self.client.written(out.len());
-        let mut rest = out.as_slice();
-        while let Some(head) = FrameHead::parse(rest) {
-            let payload = &rest[9..9 + head.length];
-            rest = &rest[9 + head.length..];
-            let word = |at: usize| u32::from_be_bytes(payload[at..at + 4].try_into().unwrap());
-            let (stream, flags) = (head.stream, head.flags);
-            words.push(match head.kind {
-                frame::DATA => format!("data {stream} {} end={}", payload.len(), flags & 1),
-                frame::HEADERS => {
-                    let mut text = format!("head {stream} end={}", flags & 1);
-                    let decoded = self.decoder.decode(payload, |name, value| {
-                        text +=
-                            &format!(" {}={}", str::from_utf8(name).unwrap(), str::from_utf8(value).unwrap());
-                    });
-                    decoded.unwrap();
-                    text
-                }
-                frame::RST_STREAM => format!("reset {stream} {}", word(0)),
-                frame::SETTINGS => format!("settings ack={}", flags & 1),
-                frame::PING => format!("ping ack={}", flags & 1),
-                frame::GOAWAY => format!("goaway {} {}", word(0), word(4)),
-                frame::WINDOW_UPDATE => format!("window {stream} {}", word(0)),
-                other => format!("frame {other}"),
-            });
-        }
-        words
+        words(&out, &mut self.decoder)
     }
 
     fn asks(&mut self, text: &[u8], ends: bool) -> u32 {

@@ -21,6 +21,8 @@ mod stream;
 #[cfg(test)]
 mod client_tests;
 #[cfg(test)]
+mod test_frames;
+#[cfg(test)]
 mod tests;
 
 pub use client::Opened;

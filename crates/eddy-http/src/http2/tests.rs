@@ -2,12 +2,11 @@
 
 use super::code::{ErrorCode, Http2Fault};
 use super::fields::FieldList;
-use super::frame::{self, FrameHead, write_frame};
+use super::frame::{self, FrameHead};
 use super::hpack::Decoder;
+use super::test_frames::{ENDS, OPEN, PREFACE, block, frame, words};
 use super::{Abuse, FramedHead, Gone, Http2, Http2Limits, Reading};
 use crate::head::{HeadFault, HeadLimits};
-
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// A client that says what it likes.
 struct Client {
@@ -15,29 +14,8 @@ struct Client {
     decoder: Decoder,
 }
 
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    write_frame(&mut out, kind, flags, stream, payload);
-    out
-}
-
-fn block(fields: &[(&str, &str)]) -> Vec<u8> {
-    let mut out = Vec::new();
-    for (name, value) in fields {
-        out.push(0);
-        for text in [name, value] {
-            assert!(text.len() < 127);
-            out.push(u8::try_from(text.len()).unwrap());
-            out.extend_from_slice(text.as_bytes());
-        }
-    }
-    out
-}
-
 const GET: [(&str, &str); 4] =
     [(":method", "GET"), (":scheme", "http"), (":path", "/a?b"), (":authority", "x.example")];
-const ENDS: u8 = 0x5;
-const OPEN: u8 = 0x4;
 
 impl Client {
     fn new(limits: Http2Limits) -> Self {
@@ -56,35 +34,9 @@ impl Client {
 
     /// The frames that are to be written, in words.
     fn hears(&mut self) -> Vec<String> {
-        let mut words = Vec::new();
         let out = self.server.output().to_vec();
         self.server.written(out.len());
-        let mut rest = out.as_slice();
-        while let Some(head) = FrameHead::parse(rest) {
-            let payload = &rest[9..9 + head.length];
-            rest = &rest[9 + head.length..];
-            let word = |at: usize| u32::from_be_bytes(payload[at..at + 4].try_into().unwrap());
-            let (stream, flags) = (head.stream, head.flags);
-            words.push(match head.kind {
-                frame::DATA => format!("data {stream} {} end={}", payload.len(), flags & 1),
-                frame::HEADERS => {
-                    let mut text = format!("head {stream} end={}", flags & 1);
-                    let decoded = self.decoder.decode(payload, |name, value| {
-                        text +=
-                            &format!(" {}={}", str::from_utf8(name).unwrap(), str::from_utf8(value).unwrap());
-                    });
-                    decoded.unwrap();
-                    text
-                }
-                frame::RST_STREAM => format!("reset {stream} {}", word(0)),
-                frame::SETTINGS => format!("settings ack={}", flags & 1),
-                frame::PING => format!("ping ack={}", flags & 1),
-                frame::GOAWAY => format!("goaway {} {}", word(0), word(4)),
-                frame::WINDOW_UPDATE => format!("window {stream} {}", word(0)),
-                other => format!("frame {other}"),
-            });
-        }
-        words
+        words(&out, &mut self.decoder)
     }
 
     /// Sends a request; its head as the exchange sees it.
