@@ -14,7 +14,7 @@ use eddy_http::{
     write_request_head,
 };
 use eddy_io::{Peer, TICK_MS};
-use eddy_upstream::{Balance, LinkProtocol, ResolvedAddress};
+use eddy_upstream::{Balance, ResolvedAddress};
 
 use crate::exchange::drive::Drive;
 use crate::exchange::key::key_of;
@@ -213,50 +213,34 @@ pub(crate) fn fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
     Phase::Reply
 }
 
-/// Obtains a link within the time that there is for it.
+/// Obtains a link within the time that there is for the exchange and its attempt.
 async fn obtain(drive: &Drive<'_>) -> Result<Upstream, Fault> {
-    let stay = drive.exchange.stay.as_ref().ok_or(Fault::NoEndpoint)?;
-    let is_repeatable = drive.exchange.head.method.is_idempotent() && drive.exchange.head.body.is_empty();
-    let wanted = if is_repeatable { LinkWanted::Any } else { LinkWanted::Quiet };
-    let timers = &drive.worker.timers;
-    let config = &stay.cluster().config;
-    // The worker's clock may be a tick behind.
-    let connect_due_ms = match config.protocol {
-        LinkProtocol::Http1 => {
-            timers.now_ms().saturating_add(millis(config.connect_timeout)).saturating_add(TICK_MS)
-        }
-        // A link that is shared has a time of its own, and may have begun before.
-        LinkProtocol::Http2 | LinkProtocol::Auto => u64::MAX,
-    };
-    let exchange_due_ms = drive.exchange.due_ms.min(drive.exchange.attempt_due_ms);
+    let Exchange { stay, head, upgrade, due_ms, attempt_due_ms, .. } = &*drive.exchange;
+    let stay = stay.as_ref().ok_or(Fault::NoEndpoint)?;
+    let wanted =
+        if head.method.is_idempotent() && head.body.is_empty() { LinkWanted::Any } else { LinkWanted::Quiet };
     let timer = &drive.down.timer;
     let mut is_timed = false;
-    let is_alone = drive.exchange.upgrade.is_open();
+    let is_alone = upgrade.is_open();
     let mut obtaining = pin!(async {
         // What a tunnel leads to may be no server of HTTP.
         if is_alone { drive.worker.obtain_alone(stay).await } else { drive.worker.obtain(stay, wanted).await }
     });
-    let obtained: Option<Result<Upstream, Fault>> = poll_fn(|cx| match obtaining.as_mut().poll(cx) {
-        Poll::Ready(obtained) => Poll::Ready(Some(obtained)),
-        Poll::Pending => {
-            if !is_timed {
-                timer.arm_at(connect_due_ms.min(exchange_due_ms));
-                is_timed = true;
-            }
-            timer.register(cx);
-            if timer.is_expired() { Poll::Ready(None) } else { Poll::Pending }
+    poll_fn(|cx| {
+        if let Poll::Ready(obtained) = obtaining.as_mut().poll(cx) {
+            return Poll::Ready(obtained);
         }
+        if !is_timed {
+            timer.arm_at(*due_ms.min(attempt_due_ms));
+            is_timed = true;
+        }
+        timer.register(cx);
+        if !timer.is_expired() {
+            return Poll::Pending;
+        }
+        Poll::Ready(Err(if attempt_due_ms < due_ms { Fault::AttemptTimeout } else { Fault::ExchangeTimeout }))
     })
-    .await;
-    match obtained {
-        Some(obtained) => obtained,
-        None if connect_due_ms <= exchange_due_ms => {
-            stay.cluster().series.connects_failed.increment();
-            Err(Fault::ConnectTimeout)
-        }
-        None if drive.exchange.attempt_due_ms < drive.exchange.due_ms => Err(Fault::AttemptTimeout),
-        None => Err(Fault::ExchangeTimeout),
-    }
+    .await
 }
 
 /// Writes the head that the endpoint is sent, and makes ready for the body.

@@ -153,19 +153,12 @@ pub(super) async fn attempt(
 }
 
 async fn obtain(worker: &Rc<Worker>, stay: &Stay, wanted: LinkWanted) -> Result<Upstream, Broken> {
-    let limit = stay.cluster().config.connect_timeout;
-    let fault = match tokio::time::timeout(limit, worker.obtain(stay, wanted)).await {
-        Ok(Ok(upstream)) => return Ok(upstream),
-        Ok(Err(fault)) => fault,
-        Err(_) => {
-            stay.cluster().series.connects_failed.increment();
-            Fault::ConnectTimeout
+    worker.obtain(stay, wanted).await.map_err(|fault| {
+        if fault.blames_endpoint() {
+            stay.failed(worker.timers.now_ms());
         }
-    };
-    if fault.blames_endpoint() {
-        stay.failed(worker.timers.now_ms());
-    }
-    Err(Broken::Failed(fault.reason()))
+        Broken::Failed(fault.reason())
+    })
 }
 
 /// Why there is no byte of an answer.

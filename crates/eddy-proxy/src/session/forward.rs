@@ -1,15 +1,13 @@
 //! The life of a connection that is passed on as it is.
 
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::net::SocketAddr;
-use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
 use eddy_config::{ListenAddress, ProxyVersion};
 use eddy_io::{
-    BUFFER_BYTES_LARGE, Buffer, Fill, Peer, ProxyHeaderVersion, Stream, TICK_MS, write_proxy_header,
-    write_proxy_header_local,
+    BUFFER_BYTES_LARGE, Buffer, Fill, Peer, ProxyHeaderVersion, write_proxy_header, write_proxy_header_local,
 };
 use eddy_tls::{Hello, read_hello};
 use eddy_upstream::{Link, Tried};
@@ -170,14 +168,12 @@ async fn reach(
             fault = Fault::LinksExhausted;
             continue;
         };
-        match connect(down, &stay, worker).await {
-            Ok(stream) => {
-                cluster.series.connects.increment();
+        match worker.open(&stay, place).await {
+            Ok(link) => {
                 stay.succeeded(worker.timers.now_ms());
-                return Ok((stay, Link::new(stream, place)));
+                return Ok((stay, link));
             }
             Err(failed) => {
-                cluster.series.connects_failed.increment();
                 cluster.series.failures.increment();
                 stay.failed(worker.timers.now_ms());
                 fault = failed;
@@ -185,22 +181,6 @@ async fn reach(
         }
     }
     Err(fault)
-}
-
-async fn connect(down: &Downstream, stay: &Stay, worker: &Worker) -> Result<Stream, Fault> {
-    let timeout_ms = millis(stay.cluster().config.connect_timeout);
-    // The worker's clock may be a tick behind.
-    down.timer.arm(timeout_ms.saturating_add(TICK_MS));
-    let mut connecting = pin!(worker.connect(stay));
-    poll_fn(|cx| {
-        down.timer.register(cx);
-        match connecting.as_mut().poll(cx) {
-            Poll::Ready(connected) => Poll::Ready(connected),
-            Poll::Pending if down.timer.is_expired() => Poll::Ready(Err(Fault::ConnectTimeout)),
-            Poll::Pending => Poll::Pending,
-        }
-    })
-    .await
 }
 
 /// What the endpoint is told of the client, as the first bytes of a buffer.

@@ -7,6 +7,7 @@ use eddy_io::{HandshakeFaultKind, Stream};
 use eddy_tls::ClientTls;
 use eddy_upstream::{Link, LinkPlace, LinkProtocol, ResolvedAddress, connect, shake_hands};
 use rustix::io::Errno;
+use tokio::time::timeout;
 
 use crate::fault::Fault;
 use crate::link::{Opening, Upstream};
@@ -16,7 +17,7 @@ use crate::worker::state::Worker;
 
 impl Worker {
     /// Obtains what a request goes to the endpoint of a stay by: a link that was kept, a stream of one that is shared, or a new
-    /// link. How long that may take is the caller's to say.
+    /// link, made in the time that the cluster has for that.
     ///
     /// # Errors
     /// [`Fault::LinksExhausted`], or why there is no link, which has been counted.
@@ -27,7 +28,7 @@ impl Worker {
         match stay.take_link(wanted, self.timers.now_ms()) {
             Some(TakenLink::Kept(link)) => Ok(Upstream::Link(link)),
             Some(TakenLink::Stream(stream)) => Ok(Upstream::Stream(stream)),
-            Some(TakenLink::Place(place)) => self.open(stay, place).await,
+            Some(TakenLink::Place(place)) => self.open(stay, place).await.map(Upstream::Link),
             // In a box: most exchanges need no room for it.
             Some(TakenLink::Opening(opening)) => Box::pin(self.join(stay, wanted, opening)).await,
             Some(TakenLink::SharedPlace(place)) => {
@@ -50,7 +51,7 @@ impl Worker {
             opening = match stay.take_link(wanted, self.timers.now_ms()) {
                 Some(TakenLink::Kept(link)) => return Ok(Upstream::Link(link)),
                 Some(TakenLink::Stream(stream)) => return Ok(Upstream::Stream(stream)),
-                Some(TakenLink::Place(place)) => return self.open(stay, place).await,
+                Some(TakenLink::Place(place)) => return self.open(stay, place).await.map(Upstream::Link),
                 Some(TakenLink::Opening(opening)) => opening,
                 Some(TakenLink::SharedPlace(place)) => Opening::begin(self, stay, place),
                 None => return Err(Fault::LinksExhausted),
@@ -64,36 +65,41 @@ impl Worker {
     /// As [`Self::obtain`].
     pub(crate) async fn obtain_alone(&self, stay: &Stay) -> Result<Upstream, Fault> {
         let place = stay.take_place().ok_or(Fault::LinksExhausted)?;
-        self.open(stay, place).await
+        self.open(stay, place).await.map(Upstream::Link)
     }
 
-    async fn open(&self, stay: &Stay, place: LinkPlace) -> Result<Upstream, Fault> {
-        let series = &stay.cluster().series;
-        match self.connect(stay).await {
+    /// Makes a link to the endpoint of a stay in this place, in the time that the cluster has for that, and counts it.
+    ///
+    /// # Errors
+    /// [`Fault::ConnectTimeout`], and as [`Self::connect_to`].
+    ///
+    /// # Cost
+    /// That of [`Self::connect_to`], and an allocation.
+    pub(crate) async fn open(&self, stay: &Stay, place: LinkPlace) -> Result<Link, Fault> {
+        let cluster = stay.cluster();
+        let connecting = self.connect_to(cluster, &stay.address, || stay.own_name());
+        // In a box: most exchanges need no room for it.
+        let connected = Box::pin(timeout(cluster.config.connect_timeout, connecting)).await;
+        match connected.unwrap_or(Err(Fault::ConnectTimeout)) {
             Ok(stream) => {
-                series.connects.increment();
-                Ok(Upstream::Link(Link::new(stream, place)))
+                cluster.series.connects.increment();
+                Ok(Link::new(stream, place))
             }
             Err(fault) => {
-                series.connects_failed.increment();
+                cluster.series.connects_failed.increment();
                 Err(fault)
             }
         }
     }
 
-    /// Connects to the endpoint of a stay, and shakes hands where its cluster speaks TLS. How long that may take is the
-    /// caller's to say.
+    /// Connects to an endpoint of a cluster, which calls itself what `own_name` says, and shakes hands where the cluster
+    /// speaks TLS. How long that may take is the caller's to say.
     ///
     /// # Errors
     /// [`Fault::ConnectFailed`], or [`Fault::Handshake`] for an endpoint that doesn't show what is asked of it.
     ///
     /// # Cost
     /// System calls; with TLS that of [`shake_hands`].
-    pub(crate) async fn connect(&self, stay: &Stay) -> Result<Stream, Fault> {
-        self.connect_to(stay.cluster(), &stay.address, || stay.own_name()).await
-    }
-
-    /// The same for an endpoint of a cluster, which calls itself what `own_name` says.
     pub(crate) async fn connect_to(
         &self,
         cluster: &WorkerCluster,
