@@ -375,7 +375,8 @@ pub enum PathRewrite {
     Prefix(String),
     /// The whole new path; `{name}` stands for a capture of the template or expression, `{1}` for a numbered group.
     Full(String),
-    /// Replaces the bytes that the path pattern names, as they are: of a prefix those alone, of all else the whole path.
+    /// Replaces the bytes that the path pattern names, as they are: of a text those alone, so that parameters which its table does not
+    /// compare stay; of all else the whole path.
     Matched(String),
     /// Replaces what an expression matches, wherever it does.
     Replace(PathReplace),

@@ -101,14 +101,14 @@ impl Rewrite {
         match &self.kind {
             Kind::Prefix(text) => {
                 out.extend_from_slice(text.as_bytes());
-                out.extend_from_slice(path.get(prefix_len(matcher).unwrap_or(0)..).unwrap_or_default());
+                out.extend_from_slice(path.get(named_len(matcher).unwrap_or(0)..).unwrap_or_default());
                 if out.is_empty() {
                     out.push(b'/');
                 }
             }
             Kind::Matched(text) => {
                 out.extend_from_slice(text.as_bytes());
-                let rest = prefix_len(matcher).and_then(|len| path.get(len..));
+                let rest = named_len(matcher).and_then(|len| path.get(len..));
                 out.extend_from_slice(rest.unwrap_or_default());
             }
             Kind::Full(pieces) => write_pieces(pieces, matcher, path, scratch, out)?,
@@ -125,16 +125,15 @@ impl Rewrite {
     }
 }
 
-/// How many bytes a prefix is long; `None` for a matcher of whole paths.
-fn prefix_len(matcher: &PathMatcher) -> Option<usize> {
+/// How many bytes of a path a pattern names, behind which a path may go on: with more segments, or with parameters where its table
+/// does not compare them. `None` where it is the whole path.
+fn named_len(matcher: &PathMatcher) -> Option<usize> {
     match matcher {
-        PathMatcher::Prefix(prefix) | PathMatcher::BytePrefix(prefix) => Some(prefix.len()),
-        PathMatcher::Caseless(caseless) if caseless.reach != Reach::Exact => Some(caseless.text.len()),
-        PathMatcher::Any
-        | PathMatcher::Exact(_)
-        | PathMatcher::Caseless(_)
-        | PathMatcher::Template(_)
-        | PathMatcher::Regex(_) => None,
+        PathMatcher::Exact(text) | PathMatcher::Prefix(text) | PathMatcher::BytePrefix(text) => {
+            Some(text.len())
+        }
+        PathMatcher::Caseless(caseless) => Some(caseless.text.len()),
+        PathMatcher::Any | PathMatcher::Template(_) | PathMatcher::Regex(_) => None,
     }
 }
 

@@ -67,6 +67,7 @@ fn rule(line: &str, number: u32) -> Rule {
             "rank" => rule.rank = Some(value.parse().unwrap()),
             "to-prefix" => rule.rewrite = Some(PathRewrite::Prefix(text)),
             "to" => rule.rewrite = Some(PathRewrite::Full(text)),
+            "to-matched" => rule.rewrite = Some(PathRewrite::Matched(text)),
             other => panic!("no key {other}"),
         }
     }

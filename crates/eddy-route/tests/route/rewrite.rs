@@ -1,9 +1,9 @@
 //! Rewrites: what becomes of paths, and that nothing unsafe does.
 
-use eddy_route::{RewriteFault, RouteScratch, Router, normalise};
+use eddy_route::{PathForm, RewriteFault, RouteScratch, Router, normalise};
 use proptest::prelude::*;
 
-use crate::notation::router;
+use crate::notation::{router, tables};
 use crate::request::Ask;
 
 /// The path that the router's only rule makes of a path; `None` if it leaves it.
@@ -49,6 +49,20 @@ fn captures_are_put_into_new_paths() {
         &[("/2024-05", "/2024/05/"), ("/1-2x", "/1/2/x")],
     );
     check("exact=/a to=/b%c3", &[("/a", "/b%C3")]);
+}
+
+#[test]
+fn parameters_that_are_not_compared_stay() {
+    for (rule, expected) in [
+        ("exact=/a/b to-matched=/n", "/n;p"),
+        ("byte-prefix=/a to-matched=/n", "/n/b;p"),
+        ("regex=/a/. to-matched=/n", "/n"),
+    ] {
+        let mut tables = tables(&format!("table t as envoy\nrule: {rule}"));
+        tables[0].reading.path = PathForm::WithoutParameters;
+        let router = Router::build(&tables).unwrap();
+        assert_eq!(rewritten(&router, "/a/b;p"), Ok(Some(expected.to_owned())), "by {rule}");
+    }
 }
 
 #[test]
