@@ -86,7 +86,8 @@ impl Rewrite {
         Ok(Self { kind, form })
     }
 
-    /// Writes the new path; `false` for `*`, which has none.
+    /// Writes the new path; `false` where it stays: for `*`, which has none, and where the bytes that a pattern names do not stand in the
+    /// path, for there are parameters between them that its table does not compare.
     pub(crate) fn write(
         &self,
         matcher: &PathMatcher,
@@ -101,15 +102,15 @@ impl Rewrite {
         match &self.kind {
             Kind::Prefix(text) => {
                 out.extend_from_slice(text.as_bytes());
-                out.extend_from_slice(path.get(named_len(matcher).unwrap_or(0)..).unwrap_or_default());
+                out.extend_from_slice(path.get(prefix_len(matcher)..).unwrap_or_default());
                 if out.is_empty() {
                     out.push(b'/');
                 }
             }
             Kind::Matched(text) => {
                 out.extend_from_slice(text.as_bytes());
-                let rest = named_len(matcher).and_then(|len| path.get(len..));
-                out.extend_from_slice(rest.unwrap_or_default());
+                let Some(rest) = behind_named(matcher, path) else { return Ok(false) };
+                out.extend_from_slice(rest);
             }
             Kind::Full(pieces) => write_pieces(pieces, matcher, path, scratch, out)?,
             Kind::Replace(replace) => replace.write(path, REWRITTEN_BYTES_MAX, scratch, out),
@@ -125,15 +126,27 @@ impl Rewrite {
     }
 }
 
-/// How many bytes of a path a pattern names, behind which a path may go on: with more segments, or with parameters where its table
-/// does not compare them. `None` where it is the whole path.
-fn named_len(matcher: &PathMatcher) -> Option<usize> {
+/// How many bytes a prefix is long.
+fn prefix_len(matcher: &PathMatcher) -> usize {
+    match matcher {
+        PathMatcher::Prefix(prefix) | PathMatcher::BytePrefix(prefix) => prefix.len(),
+        PathMatcher::Caseless(caseless) => caseless.text.len(),
+        PathMatcher::Any | PathMatcher::Exact(_) | PathMatcher::Template(_) | PathMatcher::Regex(_) => 0,
+    }
+}
+
+/// What of a path follows the bytes that its pattern names: more segments, or parameters where its table does not compare them.
+/// `None` where parameters stand between those bytes.
+fn behind_named<'a>(matcher: &PathMatcher, path: &'a [u8]) -> Option<&'a [u8]> {
     match matcher {
         PathMatcher::Exact(text) | PathMatcher::Prefix(text) | PathMatcher::BytePrefix(text) => {
-            Some(text.len())
+            path.strip_prefix(text.as_bytes())
         }
-        PathMatcher::Caseless(caseless) => Some(caseless.text.len()),
-        PathMatcher::Any | PathMatcher::Template(_) | PathMatcher::Regex(_) => None,
+        PathMatcher::Caseless(Caseless { text, .. }) => {
+            let (named, rest) = path.split_at_checked(text.len())?;
+            named.eq_ignore_ascii_case(text.as_bytes()).then_some(rest)
+        }
+        PathMatcher::Any | PathMatcher::Template(_) | PathMatcher::Regex(_) => Some(b""),
     }
 }
 
