@@ -67,26 +67,52 @@ fn rewrite(
     mut piece: impl FnMut(&[u8], Option<u8>) -> Result<Option<u8>, PathFault>,
 ) -> Result<(), PathFault> {
     let (mut from, mut to) = (0, 0);
+    let mut lone = None;
     while let Some(rest) = path.get(from..).filter(|rest| !rest.is_empty()) {
         let escaped = match rest {
             [b'%', high, low, ..] => hex_value(*high).zip(hex_value(*low)).map(|(high, low)| high << 4 | low),
             _ => None,
         };
         let len = if escaped.is_some() { 3 } else { 1 };
+        let is_lone = len == 1 && rest[0] == b'%';
         match piece(&rest[..len], escaped)? {
             Some(byte) => {
                 path[to] = byte;
                 to += 1;
             }
             None => {
+                if is_lone {
+                    lone = Some(to);
+                }
                 path.copy_within(from..from + len, to);
                 to += len;
             }
         }
         from += len;
+        // Two bytes are free: the escape was three and is one now.
+        if to + 2 <= from
+            && len == 3
+            && let Some(at) = lone.filter(|at| begins_escape(path, *at, to, from))
+        {
+            path.copy_within(at + 1..to, at + 3);
+            path[at + 1..at + 3].copy_from_slice(b"25");
+            to += 2;
+            lone = None;
+        }
     }
     path.truncate(to);
     Ok(())
+}
+
+/// Whether a `%` that was none begins an escape now, for what stands behind it was decoded: so `%3%41` must not become `%3A`, which
+/// says something else. What is written ends at `to`, what is to come begins at `from`.
+fn begins_escape(path: &[u8], percent: usize, to: usize, from: usize) -> bool {
+    let low = match to - percent {
+        2 => path.get(from),
+        3 => path.get(percent + 2),
+        _ => None,
+    };
+    low.is_some_and(|low| hex_value(path[percent + 1]).is_some() && hex_value(*low).is_some())
 }
 
 fn decode_slashes(path: &mut Vec<u8>, action: EscapedSlashes) -> Result<(), PathFault> {
@@ -189,6 +215,13 @@ mod tests {
             ("//a//../b", "//a/b"),
             ("/a;p/b", "/a;p/b"),
             ("/%zz", "/%zz"),
+            ("/ab%3%41F", "/ab%253AF"),
+            ("/%%33A", "/%253A"),
+            ("/%%33%41", "/%253A"),
+            ("/%%41%42/", "/%25AB/"),
+            ("/%%41z", "/%Az"),
+            ("/%3%4", "/%3%4"),
+            ("/%a%2fb", "/%a%2fb"),
             ("/a/...", "/a/..."),
             ("/a/..;p", "/"),
             ("/a/..;", "/"),
