@@ -400,6 +400,12 @@ fn leaves_of_matchers_are_final() {
 }
 
 #[test]
+fn a_rewrite_in_a_matcher_takes_the_place_of_its_routes_own_prefix() {
+    let tree = "{matcher_tree: {input: {HEADER ':path'}}, prefix_match_map: {map: {/foo: {ROUTE match: {prefix: /}, route: {cluster: foo, prefix_rewrite: /p}}}}}}}}";
+    check(&matcher(tree), &["/foo/bar -> foo /pfoo/bar"]);
+}
+
+#[test]
 fn predicates_of_matchers_are_combined() {
     let single =
         |value: &str| format!("single_predicate: {{input: {{HEADER m}}}}, value_match: {{exact: {value}}}}}");

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use eddy_route::{Missing, Origin, PathForm, PathPattern, Rule, ValueMatch, ValueTest};
+use eddy_route::{Missing, Origin, PathForm, PathPattern, PathRewrite, Rule, ValueMatch, ValueTest};
 
 use super::reader::Reader;
 use super::routes::{Frame, HostScope, Routes, plain_action};
@@ -230,9 +230,11 @@ fn takes_all(rule: &Rule, way: &[ValueMatch]) -> bool {
         && rule.headers.len() == way.len()
 }
 
-/// Makes what conditions on `:path` ask for the rule's path where it has no other, so that rules are found by it.
+/// Makes what conditions on `:path` ask for the rule's path where it has no other, so that rules are found by it. One whose rewrite
+/// takes the place of its own prefix keeps that.
 fn go_by_path(rule: &mut Rule) {
-    if !matches!(&rule.path, PathPattern::BytePrefix(prefix) if prefix == "/") {
+    let is_any_path = matches!(&rule.path, PathPattern::BytePrefix(prefix) if prefix == "/");
+    if !is_any_path || matches!(rule.rewrite, Some(PathRewrite::Matched(_))) {
         return;
     }
     let texts = rule.headers.iter().enumerate().filter_map(|(at, condition)| {
