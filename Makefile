@@ -7,10 +7,10 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-go test-c fmt lint docs bench bench-filters bench-routes bench-protobuf bench-peers bench-calls mutants nightly soak fuzz
+.PHONY: help run build test test-go test-c fmt lint docs bench bench-transports bench-filters bench-routes bench-protobuf bench-peers bench-calls bench-bridge mutants nightly soak fuzz
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## build eddy and start the quick start
 	$(CARGO) build --release -p eddy
@@ -34,13 +34,14 @@ test: lint ## everything that CI runs
 	$(MAKE) test-go test-c
 	$(CARGO) xtask tidy
 
-GO_MODULES := sdk/go sdk/go-envoy examples/filters/go examples/filters/go-envoy tests/envoy-filters tests/filters/go
+GO_MODULES := bridge/go bridge/examples/prices/go bridge/examples/words/go bridge/rust/eddy-bridge-e2e/go sdk/go sdk/go-envoy examples/filters/go examples/filters/go-envoy tests/envoy-filters tests/filters/go
+GO_FOLDERS := bridge sdk/go sdk/go-envoy examples/filters tests/envoy-filters tests/filters tests/grpc bench crates/eddy-io/benches
 
 test-go: ## what is written in Go: the kits, the example filters, filters written for Envoy
-	@test -z "$$(gofmt -l sdk/go sdk/go-envoy examples/filters tests/envoy-filters tests/filters tests/grpc bench/calls bench/protobuf)" || \
-		{ echo 'gofmt would change:'; gofmt -l sdk/go sdk/go-envoy examples/filters tests/envoy-filters tests/filters tests/grpc bench/calls bench/protobuf; exit 1; }
+	@test -z "$$(gofmt -l $(GO_FOLDERS))" || { echo 'gofmt would change:'; gofmt -l $(GO_FOLDERS); exit 1; }
 	set -e; for module in $(GO_MODULES); do (cd $$module && go vet ./... && go test -short -timeout 4m ./...); done
 	cd sdk/go && go test -short -race -timeout 4m . ./raw ./eddytest
+	cd bridge/go && go test -short -race -timeout 4m . ./ring && go test -gcflags=all=-d=checkptr -timeout 4m .
 
 test-c: ## the example filters in C
 	$(MAKE) -C examples/filters/c test
@@ -58,6 +59,14 @@ docs: ## the reference of the code, in target/doc
 bench: ## whole-system benchmarks against the peers; bench/README.md says how to narrow them
 	$(CARGO) build --release -p eddy -p eddy-bench
 	EDDY=$${EDDY:-$(TARGET)/release/eddy} $(TARGET)/release/eddy-bench run
+
+TRANSPORTS := h2-1 h2-10 h2-100 h2s-10 grpc-unary handshake handshake-resumed handshake-pq relay-1g relay-100b websocket transcode idle-h2
+
+bench-transports: ## HTTP/2, gRPC, handshakes of TLS, relays and transcoding, against the peers
+	$(CARGO) build --release -p eddy -p eddy-bench
+	EDDY=$${EDDY:-$(TARGET)/release/eddy} NAME=transports SECONDS=$(or $(SECONDS),0.8) ROUNDS=$(or $(ROUNDS),8) \
+		SCENARIOS=$(subst $(EMPTY) $(EMPTY),$(COMMA),$(strip $(TRANSPORTS))) $(TARGET)/release/eddy-bench run
+	$(TARGET)/release/eddy-bench report bench/results/transports.json --into README.md
 
 bench-filters: ## what filters cost in eddy and in the peers, in each of their languages
 	$(CARGO) build --release -p eddy -p eddy-bench
@@ -84,6 +93,9 @@ bench-protobuf: ## what fields, redaction and JSON of protobuf messages cost, be
 
 bench-calls: ## what calls between Go and native code cost, with four versions of Go
 	cd bench/calls && go run ./run
+
+bench-bridge: ## what calls between Go and native code cost, and between processes, with four versions of Go
+	cd bench/bridge && go run ./run
 
 bench-peers: ## install the peers that tests and benchmarks compare with
 	bench/peers/install; peers=$$?; tests/differential/install && exit $$peers

@@ -1,4 +1,4 @@
-//! The call of `transcode`: a book as JSON, and as the message that a service of gRPC answers with.
+//! The calls of `transcode` and `grpc-unary`: a book as JSON, and as the message that a service of gRPC answers with.
 //!
 //! The service is that of `examples/transcoding`: `POST /v1/shelves/1/books` is its method `CreateBook`.
 
@@ -6,6 +6,8 @@
 pub(crate) const PATH: &str = "/v1/shelves/1/books";
 /// The path of the call that it becomes.
 pub(crate) const METHOD: &str = "/library.v1.Library/CreateBook";
+/// The path of calls of `grpc-unary`, whose answer is the message that was sent.
+pub(crate) const SAY: &str = "/bench.v1.Echo/Say";
 
 /// The body of the request.
 pub(crate) fn request_json() -> String {
@@ -26,11 +28,16 @@ fn members() -> String {
     )
 }
 
-/// The response of the service as chunks of HTTP/1.1: the message in a frame, then how the call ended.
-pub(crate) fn answer() -> Vec<u8> {
+/// A message of 321 bytes in a frame of gRPC: the response of the service, and both messages of [`SAY`].
+pub(crate) fn frame() -> Vec<u8> {
     let message = message();
     let length = u32::try_from(message.len()).unwrap_or_default().to_be_bytes();
-    let frame = [&[0][..], &length, &message].concat();
+    [&[0][..], &length, &message].concat()
+}
+
+/// The response of the service as chunks of HTTP/1.1: the message in a frame, then how the call ended.
+pub(crate) fn answer() -> Vec<u8> {
+    let frame = frame();
     let head = format!(
         "HTTP/1.1 200 OK\r\nServer: origin\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\n\
          Content-Type: application/grpc\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n",

@@ -41,7 +41,8 @@ enum Action {
     Report {
         /// The file, results/NAME.json.
         file: PathBuf,
-        /// Puts a summary into this document as well, between `<!-- bench:start -->` and `<!-- bench:end -->`
+        /// Puts a summary into this document as well, between `<!-- bench:start -->` and `<!-- bench:end -->`, and one of
+        /// transports between `<!-- transports:start -->` and `<!-- transports:end -->`, as far as they were measured
         /// (`filters:start` and `filters:end` for results of filters, which get a chart beside the document too, and
         /// `routes:start` and `routes:end` for lookups of routes, `protobuf:start` and `protobuf:end` for messages, `protobuf-go:start` and `protobuf-go:end` for codecs of Go).
         #[arg(long)]

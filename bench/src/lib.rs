@@ -17,6 +17,7 @@ pub mod run;
 pub mod scenario;
 pub mod settings;
 mod signals;
+pub mod transport;
 
 /// Rests for `time`: a harness has to let things come to rest, and nobody waits for it meanwhile.
 #[expect(clippy::disallowed_methods, reason = "the thread has nothing else to do while targets settle")]

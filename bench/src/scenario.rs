@@ -4,6 +4,7 @@ use anyhow::{Context, Result};
 
 use crate::load::Request;
 use crate::peers::Setup;
+use crate::transport::{Shake, Transport};
 
 /// One thing that is measured.
 #[derive(Clone, Debug)]
@@ -26,31 +27,29 @@ pub enum Work {
         /// What is sent.
         request: Request,
     },
-    /// What is passed on, in rounds, with all targets kept up.
-    Streams(Passage),
+    /// What a connection does that is more or less than requests of HTTP/1, in rounds, with all targets kept up.
+    Transport(Transport),
     /// Memory a connection at many idle ones.
-    Idle,
+    Idle(Version),
     /// Time from the start of the program to its first answer.
     Start,
     /// Time from a changed configuration to its taking effect everywhere.
     Reload,
 }
 
-/// What is passed on.
+/// What a client speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passage {
-    /// 1 GiB on a connection.
-    Bulk,
-    /// Messages of 100 bytes there and back, one under way on each connection.
-    Messages,
-    /// The same as messages of WebSockets.
-    WebSocket,
+pub enum Version {
+    /// HTTP/1.1.
+    Http1,
+    /// HTTP/2, in cleartext.
+    Http2,
 }
 
 impl Scenario {
-    /// What is passed on and under which name, where that is what it is about.
-    pub fn passage(&self) -> Option<(&'static str, Passage)> {
-        if let Work::Streams(passage) = self.work { Some((self.name, passage)) } else { None }
+    /// The transport and its name, where that is what it is about.
+    pub fn transport(&self) -> Option<(&'static str, Transport)> {
+        if let Work::Transport(transport) = self.work { Some((self.name, transport)) } else { None }
     }
 }
 
@@ -60,7 +59,9 @@ pub fn all() -> Vec<Scenario> {
     let get = |bytes| Request::Get { prefix: String::new(), bytes };
     let traffic =
         |name, title, setup, request| Scenario { name, title, work: Work::Traffic { setup, request } };
-    let streams = |name, title, passage| Scenario { name, title, work: Work::Streams(passage) };
+    let transport = |name, title, transport| Scenario { name, title, work: Work::Transport(transport) };
+    let http2 = |connections, streams, is_tls| Transport::Http2 { connections, streams, is_tls };
+    let idle = |name, title, version| Scenario { name, title, work: Work::Idle(version) };
     let routes = |count: usize| Setup { routes: count, ..plain };
     let last_of = |count: usize| Request::Get { prefix: format!("/route-{}", count - 1), bytes: SMALL_BYTES };
     let transcoding = Setup { is_transcoding: true, ..plain };
@@ -76,11 +77,20 @@ pub fn all() -> Vec<Scenario> {
         traffic("routes-100", "GET, the last of 100 routes", routes(100), last_of(100)),
         traffic("routes-10000", "GET, the last of 10,000 routes", routes(10_000), last_of(10_000)),
         traffic("log", "GET, access log written", Setup { has_log: true, ..plain }, get(SMALL_BYTES)),
-        streams("relay-1g", "1 GiB over TCP, passed on", Passage::Bulk),
-        streams("relay-100b", "100 bytes there and back over TCP, passed on", Passage::Messages),
-        streams("websocket", "100 bytes there and back by a WebSocket", Passage::WebSocket),
+        transport("h2-1", "GET by HTTP/2, one at a time on a connection", http2(64, 1, false)),
+        transport("h2-10", "GET by HTTP/2, 10 at once on a connection", http2(16, 10, false)),
+        transport("h2-100", "GET by HTTP/2, 100 at once on a connection", http2(8, 100, false)),
+        transport("h2s-10", "GET by HTTP/2 over TLS, 10 at once on a connection", http2(16, 10, true)),
+        transport("grpc-unary", "calls of gRPC by HTTP/2 on both sides", Transport::Call),
+        transport("handshake", "TLS 1.3, agreed on and closed", Transport::Handshake(Shake::Full)),
+        transport("handshake-resumed", "the same, resumed", Transport::Handshake(Shake::Resumed)),
+        transport("handshake-pq", "the same, post-quantum", Transport::Handshake(Shake::PostQuantum)),
+        transport("relay-1g", "1 GiB over TCP, passed on", Transport::Bulk),
+        transport("relay-100b", "100 bytes there and back over TCP, passed on", Transport::Messages),
+        transport("websocket", "100 bytes there and back by a WebSocket", Transport::WebSocket),
         traffic("transcode", "JSON for a service that speaks gRPC", transcoding, Request::Book),
-        Scenario { name: "idle", title: "memory a connection, idle connections", work: Work::Idle },
+        idle("idle", "memory a connection, idle connections", Version::Http1),
+        idle("idle-h2", "memory a connection of HTTP/2, idle connections", Version::Http2),
         Scenario { name: "start", title: "start to first answer", work: Work::Start },
         Scenario { name: "reload", title: "reload with 10,000 routes", work: Work::Reload },
     ]
@@ -130,6 +140,16 @@ pub fn named(names: &[String]) -> Result<Vec<Scenario>> {
     Ok(all.into_iter().filter(is_wanted).collect())
 }
 
+/// Whether what the scenario of that name finds stands in the table of transports rather than in that of requests.
+pub fn is_of_transports(name: &str) -> bool {
+    let is_it = |scenario: &Scenario| match &scenario.work {
+        Work::Transport(_) | Work::Idle(Version::Http2) => true,
+        Work::Traffic { setup, .. } => setup.is_transcoding,
+        Work::Idle(Version::Http1) | Work::Start | Work::Reload => false,
+    };
+    all().iter().any(|scenario| scenario.name == name && is_it(scenario))
+}
+
 /// The setup of `reload`, and how many routes it has.
 pub fn reload_setup() -> Setup {
     Setup { routes: 10_000, has_generation: true, ..Setup::default() }
@@ -162,11 +182,23 @@ mod tests {
         let [first, miss] = chosen.as_slice() else { panic!("{chosen:?}") };
         let traffic = |scenario: &Scenario| match &scenario.work {
             Work::Traffic { setup, request } => (setup.routes, request.path()),
-            other @ (Work::Idle | Work::Start | Work::Reload | Work::Streams(_)) => panic!("{other:?}"),
+            other @ (Work::Idle(_) | Work::Start | Work::Reload | Work::Transport(_)) => panic!("{other:?}"),
         };
         assert_eq!(traffic(first), (10, "/route-0/128".to_owned()));
         assert_eq!(traffic(miss), (1000, "/routeless/128".to_owned()));
         assert_eq!(tables().len(), 9);
+    }
+
+    #[test]
+    fn tables_of_requests_and_of_transports_are_told_apart() {
+        let all = all();
+        let (transports, requests): (Vec<&Scenario>, Vec<&Scenario>) =
+            all.iter().partition(|scenario| is_of_transports(scenario.name));
+        assert_eq!(requests.iter().filter(|one| matches!(one.work, Work::Transport(_))).count(), 0);
+        for name in ["h2-100", "transcode", "idle-h2"] {
+            assert!(transports.iter().any(|one| one.name == name), "{name}");
+        }
+        assert!(requests.iter().any(|one| one.name == "idle"));
     }
 
     #[test]

@@ -40,6 +40,9 @@ pub struct Settings {
     /// The program of wrk.
     #[arg(long, env = "WRK", default_value = "wrk")]
     pub wrk: PathBuf,
+    /// The program of h2load.
+    #[arg(long, env = "H2LOAD", default_value = "h2load")]
+    pub h2load: PathBuf,
     #[command(flatten)]
     programs: Programs,
     #[command(flatten)]

@@ -117,31 +117,80 @@ fn a_short_run_gives_a_row_for_each_target() {
 }
 
 #[test]
-fn a_short_run_of_tunnels_gives_a_row_for_each() {
-    if !peers().contains(&"haproxy") {
-        println!("SKIPPED: HAProxy is not there (make bench-peers)");
+fn a_short_run_of_transports_gives_a_row_for_each() {
+    let peers = peers();
+    if peers.is_empty() {
+        println!("SKIPPED: neither nginx nor HAProxy is there (make bench-peers)");
         return;
     }
-    let folder = folder("tunnels");
+    if Command::new("h2load").arg("--version").output().is_err() {
+        println!("SKIPPED: h2load is not there (make bench-peers)");
+        return;
+    }
+    let folder = folder("transports");
     let mut command = bench(&folder);
-    let scenarios = "relay-1g,relay-100b,websocket";
-    command.args(["run", "--targets", "haproxy", "--scenarios", scenarios, "--name", "tunnels"]);
+    let each = ["cpu_us", "rps"];
+    let figures = [
+        ("h2-1", each),
+        ("h2-10", each),
+        ("h2-100", each),
+        ("h2s-10", each),
+        ("grpc-unary", each),
+        ("handshake", each),
+        ("handshake-resumed", each),
+        ("relay-1g", ["cpu_s_per_gb", "gb_per_s"]),
+        ("relay-100b", each),
+        ("websocket", each),
+        // So few connections may fit the memory that a target has set aside for them.
+        ("idle-h2", ["base_bytes", "connections"]),
+    ];
+    let scenarios: Vec<&str> = figures.iter().map(|(scenario, _)| *scenario).collect();
+    command.args(["run", "--targets", &peers.join(","), "--scenarios", &scenarios.join(",")]);
+    command.args(["--name", "transports", "--idle-connections", "200"]);
     let output = command.args(["--rounds", "1", "--seconds", "0.2"]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{text}");
-    let json = std::fs::read_to_string(folder.join("results/tunnels.json")).unwrap();
+    let json = std::fs::read_to_string(folder.join("results/transports.json")).unwrap();
     let results: serde_json::Value = serde_json::from_str(&json).unwrap();
-    for (scenario, figures) in [
-        ("relay-1g", ["cpu_s_per_gb", "gb_per_s"]),
-        ("relay-100b", ["cpu_us", "rps"]),
-        ("websocket", ["cpu_us", "rps"]),
-    ] {
-        let is_it = |row: &&serde_json::Value| row["scenario"] == scenario;
-        let row = results["rows"].as_array().unwrap().iter().find(is_it).unwrap();
-        for figure in figures {
-            assert!(row[figure].as_f64().unwrap() > 0.0, "{scenario} {figure}: {row}");
+    for peer in &peers {
+        for (scenario, figures) in figures {
+            let is_it = |row: &&serde_json::Value| row["scenario"] == scenario && row["target"] == *peer;
+            let row = results["rows"].as_array().unwrap().iter().find(is_it).unwrap();
+            for figure in figures {
+                assert!(row[figure].as_f64().unwrap() > 0.0, "{peer} {scenario} {figure}: {row}");
+            }
         }
     }
+    let left: Vec<_> = std::fs::read_dir(folder.join("work")).unwrap().flatten().collect();
+    assert!(left.is_empty(), "files are left: {left:?}");
+    await_nobody(&folder);
+}
+
+#[test]
+fn requests_that_are_not_all_answered_are_a_fault() {
+    if !peers().contains(&"haproxy") || Command::new("h2load").arg("--version").output().is_err() {
+        println!("SKIPPED: HAProxy or h2load is not there (make bench-peers)");
+        return;
+    }
+    let folder = folder("wrong-transport");
+    std::fs::remove_file(folder.join("peers")).unwrap();
+    let templates = folder.join("peers/haproxy");
+    std::fs::create_dir_all(&templates).unwrap();
+    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/haproxy");
+    let text = std::fs::read_to_string(committed.join("haproxy.cfg")).unwrap();
+    // Neither tickets that hold a session nor any that name one are taken.
+    let wrong = text.replace("ssl crt @CHAIN_AND_KEY@", "ssl crt @CHAIN_AND_KEY@ no-tls-tickets");
+    let wrong = wrong.replace("global\n", "global\n    tune.ssl.cachesize 0\n");
+    let wrong = wrong.replace("    server calls @CALLS@ proto h2", "    server calls @CALLS@");
+    assert_ne!(text, wrong);
+    std::fs::write(templates.join("haproxy.cfg"), wrong).unwrap();
+    let mut command = bench(&folder);
+    command.args(["run", "--targets", "haproxy", "--scenarios", "grpc-unary,handshake-resumed"]);
+    let output = command.args(["--rounds", "1", "--seconds", "0.1"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success());
+    assert!(text.contains("FAULT grpc-unary, haproxy: a call is answered with status 502"), "{text}");
+    assert!(text.contains("a handshake was Full instead of Resumed"), "{text}");
     await_nobody(&folder);
 }
 

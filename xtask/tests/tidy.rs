@@ -262,6 +262,36 @@ fn an_example_that_no_test_mentions_is_found() {
 }
 
 #[test]
+fn a_difference_without_a_test_is_found() {
+    let head = "| what | eddy | test |\n|---|---|---|\n";
+    let page = "docs/reference/divergences.md";
+    for (rows, problem) in [
+        ("| a | b | `it_is_so` |", None),
+        ("| a `\\|` | b | `it_is_so`, `it_waits` of the unit tests |", None),
+        ("| a | b | `it_was_so` |", Some("divergences.md:3: there is no test `it_was_so`")),
+        ("| a | b | `it_helps` |", Some("there is no test `it_helps`")),
+        ("| a | b | by hand |", Some("names no test")),
+        ("| a | b | |", Some("names no test")),
+    ] {
+        let mut planted = Planted::new();
+        let tests = "#[test] fn it_is_so() {} fn it_helps() {} mod inner { #[tokio::test(flavor = \"x\")] async fn it_waits() {} }";
+        planted.append("crates/eddy-route/tests/lookup.rs", tests);
+        planted.write(page, &format!("{head}{rows}\n"));
+        check(&planted, problem.as_slice());
+    }
+    let mut planted = Planted::new();
+    planted.write(page, "| what | why |\n|---|---|\n");
+    check(&planted, &["divergences.md:1: the last column of a list names the test"]);
+    let mut planted = Planted::new();
+    planted.append("crates/eddy-route/tests/lookup.rs", "#[test] fn it_is_so() {}");
+    let row = "| a | b | `it_is_so` |\n";
+    planted.write(page, &format!("{head}{0}\n{head}{0}", row.repeat(15)));
+    check(&planted, &[]);
+    planted.append(page, &row.repeat(3));
+    check(&planted, &["divergences.md:36: a list has 15 rows at most"]);
+}
+
+#[test]
 fn a_page_that_differs_from_the_code_is_found() {
     let mut planted = Planted::new();
     planted.write("docs/reference/config.md", "# Reference\n\nTwo keys.\n");

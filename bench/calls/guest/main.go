@@ -3,11 +3,11 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 
+	"github.com/eddy-gateway/eddy/bench/calls/row"
 	"github.com/eddy-gateway/eddy/sdk/go/fastcall"
 )
 
@@ -15,11 +15,8 @@ func main() {
 	repeats := flag.Int("repeats", 10, "measurements of each row; the least counts")
 	flag.Parse()
 	fmt.Fprintln(os.Stderr, fastcall.Status())
-	output := json.NewEncoder(os.Stdout)
-	for _, row := range rows() {
-		if err := output.Encode(measure(row, *repeats)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
+	if err := row.MeasureAll(rows(), *repeats, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 }

@@ -16,37 +16,38 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/eddy-gateway/eddy/bench/calls/row"
 	"github.com/eddy-gateway/eddy/sdk/go/fastcall"
 	"github.com/eddy-gateway/eddy/sdk/go/fastcall/examples/passing"
 )
 
 // rows is everything that begins in Go; run/rows.go has the titles.
-func rows() []row {
+func rows() []row.Row {
 	all := callRows()
 	all = append(all, stringRows()...)
 	all = append(all, batchRows()...)
 	return append(all, handleRows()...)
 }
 
-func callRows() []row {
+func callRows() []row.Row {
 	empty := fastcall.Func(unsafe.Pointer(C.guest_native_empty))
-	return []row{
-		{"go-floor", func(n int) {
+	return []row.Row{
+		{ID: "go-floor", Loop: func(n int) {
 			for range n {
 				goFunction(nil)
 			}
 		}},
-		{"go-c-cgo", func(n int) {
+		{ID: "go-c-cgo", Loop: func(n int) {
 			for range n {
 				C.guest_empty_call()
 			}
 		}},
-		{"go-c-quiet", func(n int) {
+		{ID: "go-c-quiet", Loop: func(n int) {
 			for range n {
 				C.guest_quiet_call()
 			}
 		}},
-		{"go-c-fast", func(n int) {
+		{ID: "go-c-fast", Loop: func(n int) {
 			for range n {
 				fastcall.Call(empty, nil)
 			}
@@ -57,89 +58,89 @@ func callRows() []row {
 //go:noinline
 func goFunction(unsafe.Pointer) uintptr { return 0 }
 
-func stringRows() []row {
+func stringRows() []row.Row {
 	source := []byte("0123456789abcdefghijklmnopqrstuvwxyz")
 	text := strings.Repeat("a", 32)
 	table := new(passing.Table)
-	return []row{
-		{"string-escape", func(n int) {
+	return []row.Row{
+		{ID: "string-escape", Loop: func(n int) {
 			for range n {
 				passing.SumEscaping(text)
 			}
 		}},
-		{"string-noescape", func(n int) {
+		{ID: "string-noescape", Loop: func(n int) {
 			for range n {
 				passing.Sum(text)
 			}
 		}},
-		{"string-fast", func(n int) {
+		{ID: "string-fast", Loop: func(n int) {
 			for range n {
 				passing.SumFast(text)
 			}
 		}},
-		{"fresh-escape", func(n int) {
+		{ID: "fresh-escape", Loop: func(n int) {
 			for range n {
 				passing.SumEscaping(string(source[:32]))
 			}
 		}},
-		{"fresh-noescape", func(n int) {
+		{ID: "fresh-noescape", Loop: func(n int) {
 			for range n {
 				passing.Sum(string(source[:32]))
 			}
 		}},
-		{"fresh-fast", func(n int) {
+		{ID: "fresh-fast", Loop: func(n int) {
 			for range n {
 				passing.SumFast(string(source[:32]))
 			}
 		}},
-		{"fresh-cstring", func(n int) {
+		{ID: "fresh-cstring", Loop: func(n int) {
 			for range n {
 				passing.SumCString(string(source[:32]))
 			}
 		}},
-		{"stack-escape", func(n int) {
+		{ID: "stack-escape", Loop: func(n int) {
 			for range n {
 				var bytes [64]byte
 				passing.SumBytesEscaping(bytes[:])
 			}
 		}},
-		{"stack-noescape", func(n int) {
+		{ID: "stack-noescape", Loop: func(n int) {
 			for range n {
 				var bytes [64]byte
 				passing.SumBytes(bytes[:])
 			}
 		}},
-		{"array-copied", func(n int) {
+		{ID: "array-copied", Loop: func(n int) {
 			for range n {
 				passing.SumTableCopied(*table)
 			}
 		}},
-		{"array-address", func(n int) {
+		{ID: "array-address", Loop: func(n int) {
 			for range n {
 				passing.SumTable(table)
 			}
 		}},
-		{"array-typed", func(n int) {
+		{ID: "array-typed", Loop: func(n int) {
 			for range n {
 				passing.SumTableTyped(table)
 			}
 		}},
-		{"from-view", func(n int) {
+		{ID: "from-view", Loop: func(n int) {
 			for range n {
 				passing.HasName(1, "user-agent")
 			}
 		}},
-		{"from-clone", func(n int) {
+		{ID: "from-clone", Loop: func(n int) {
 			for range n {
 				kept = passing.Name(1)
 			}
 		}},
-		{"from-filled", func(n int) {
+		{ID: "from-filled", Loop: func(n int) {
 			for range n {
 				kept = passing.Hex(1)
 			}
 		}},
-		{"from-malloc", func(n int) {
+		{ID: "from-malloc", Loop: func(n int) {
 			for range n {
 				kept = passing.HexMalloc(1)
 			}
@@ -147,52 +148,52 @@ func stringRows() []row {
 	}
 }
 
-func batchRows() []row {
+func batchRows() []row.Row {
 	texts := make([]string, 16)
 	for i := range texts {
 		texts[i] = fmt.Sprintf("x-header-%02d: some-values", i)[:24]
 	}
 	var batch passing.Batch
 	packed := pack(texts)
-	return []row{
-		{"batch-cstring", func(n int) {
+	return []row.Row{
+		{ID: "batch-cstring", Loop: func(n int) {
 			for range n {
 				passing.SumCStrings(texts)
 			}
 		}},
-		{"batch-pinner", func(n int) {
+		{ID: "batch-pinner", Loop: func(n int) {
 			for range n {
 				passing.SumPinned(texts)
 			}
 		}},
-		{"batch-each", func(n int) {
+		{ID: "batch-each", Loop: func(n int) {
 			for range n {
 				passing.SumEach(texts)
 			}
 		}},
-		{"batch-each-fast", func(n int) {
+		{ID: "batch-each-fast", Loop: func(n int) {
 			for range n {
 				for _, text := range texts {
 					passing.SumFast(text)
 				}
 			}
 		}},
-		{"batch-flat", func(n int) {
+		{ID: "batch-flat", Loop: func(n int) {
 			for range n {
 				batch.Sum(texts)
 			}
 		}},
-		{"batch-flat-fast", func(n int) {
+		{ID: "batch-flat-fast", Loop: func(n int) {
 			for range n {
 				batch.SumFast(texts)
 			}
 		}},
-		{"batch-headers-fast", func(n int) {
+		{ID: "batch-headers-fast", Loop: func(n int) {
 			for range n {
 				passing.SumHeadersFast(texts)
 			}
 		}},
-		{"batch-read-in-place", func(n int) {
+		{ID: "batch-read-in-place", Loop: func(n int) {
 			for range n {
 				for _, field := range packed.all() {
 					name := packed.text(field.nameStart, field.nameEnd)
@@ -200,7 +201,7 @@ func batchRows() []row {
 				}
 			}
 		}},
-		{"batch-read-cloned", func(n int) {
+		{ID: "batch-read-cloned", Loop: func(n int) {
 			for range n {
 				arena := strings.Clone(unsafe.String(packed.bytes, packed.bytesLength))
 				for i, field := range packed.all() {
@@ -238,7 +239,7 @@ type shard struct {
 	objects map[uint64]*state
 }
 
-func handleRows() []row {
+func handleRows() []row.Row {
 	object := &state{name: "a"}
 	slots := make([]*state, 64)
 	slots[7] = object
@@ -247,18 +248,18 @@ func handleRows() []row {
 	for i := range shards {
 		shards[i].objects = map[uint64]*state{}
 	}
-	return []row{
-		{"object-slot", func(n int) {
+	return []row.Row{
+		{ID: "object-slot", Loop: func(n int) {
 			for i := range n {
 				total += slotted(slots, uint32(i)&56|7).hooks
 			}
 		}},
-		{"object-handle", func(n int) {
+		{ID: "object-handle", Loop: func(n int) {
 			for range n {
 				total += handle.Value().(*state).hooks
 			}
 		}},
-		{"object-map", func(n int) {
+		{ID: "object-map", Loop: func(n int) {
 			for i := range n {
 				number := uint64(i)
 				shard := &shards[number%32]
@@ -273,21 +274,21 @@ func handleRows() []row {
 				shard.Unlock()
 			}
 		}},
-		{"object-handle-new", func(n int) {
+		{ID: "object-handle-new", Loop: func(n int) {
 			for range n {
 				handle := cgo.NewHandle(object)
 				total += handle.Value().(*state).hooks
 				handle.Delete()
 			}
 		}},
-		{"object-pinned", func(n int) {
+		{ID: "object-pinned", Loop: func(n int) {
 			var pinner runtime.Pinner
 			for range n {
 				pinner.Pin(object)
 				pinner.Unpin()
 			}
 		}},
-		{"object-new", func(n int) {
+		{ID: "object-new", Loop: func(n int) {
 			for range n {
 				keptState = &state{name: "a"}
 			}

@@ -7,70 +7,60 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"strings"
+
+	"github.com/eddy-gateway/eddy/bench/calls/turns"
 )
 
-func main() {
-	plan := plan{}
-	versions := flag.String("versions", or(os.Getenv("GO_VERSIONS"), "go1.24.11,go1.25.5,go1.26.8,go1.27.0"), "versions of Go, with commas")
-	flag.IntVar(&plan.rounds, "rounds", 3, "how often each version has its turn")
-	flag.IntVar(&plan.repeats, "repeats", 10, "measurements of each row in a turn; the least of all counts")
-	flag.StringVar(&plan.root, "root", "../..", "the root of the project")
-	flag.StringVar(&plan.results, "results", "", "where results go (bench/results/calls.json of the project)")
-	flag.BoolVar(&plan.isStrict, "strict", false, "a goal that is missed is a failure")
-	isRenderOnly := flag.Bool("render", false, "write the documents from the results there are")
-	flag.Parse()
-	plan.versions = strings.Split(*versions, ",")
-	if plan.results == "" {
-		plan.results = filepath.Join(plan.root, "bench/results/calls.json")
-	}
-	if err := run(plan, *isRenderOnly); err != nil {
-		fmt.Fprintln(os.Stderr, "bench-calls:", err)
-		os.Exit(1)
-	}
+func main() { turns.Main(suite) }
+
+var suite = turns.Suite{
+	ID:     "calls",
+	Groups: groups,
+	Goals:  goals,
+	Documents: []turns.Document{
+		{Path: "docs/guide/calls.md"},
+		{Path: "sdk/go/fastcall/README.md", Groups: []string{"call", "string", "from", "batch"}},
+	},
+	Prepare: buildHost,
+	Build:   buildGuest,
 }
 
-// plan is what is to be done.
-type plan struct {
-	root     string
-	results  string
-	versions []string
-	rounds   int
-	repeats  int
-	isStrict bool
-}
-
-func run(p plan, isRenderOnly bool) error {
-	if !isRenderOnly {
-		measured, err := measure(p)
-		if err != nil {
-			return err
-		}
-		if err := measured.write(p.results); err != nil {
-			return err
-		}
-		fmt.Println("written:", p.results)
-	}
-	results, err := read(p.results)
-	if err != nil {
-		return err
-	}
-	if err := results.render(p.root); err != nil {
-		return err
-	}
-	if missed := results.judge(os.Stdout); missed > 0 && p.isStrict {
-		return fmt.Errorf("%d goals are missed", missed)
+func buildHost(p turns.Plan) error {
+	fmt.Println("building the host program")
+	manifest := filepath.Join(p.Root, "bench/calls/host/Cargo.toml")
+	command := exec.Command("cargo", "build", "--release", "--quiet", "--manifest-path", manifest)
+	command.Env = append(os.Environ(), "CARGO_TARGET_DIR="+target(p))
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("building the host program: %w\n%s", err, output)
 	}
 	return nil
 }
 
-func or(text, otherwise string) string {
-	if text == "" {
-		return otherwise
+// target is where cargo puts the host program.
+func target(p turns.Plan) string {
+	folder := os.Getenv("CARGO_TARGET_DIR")
+	if folder == "" {
+		folder = filepath.Join(p.Root, "bench/calls/host/target")
 	}
-	return text
+	if absolute, err := filepath.Abs(folder); err == nil {
+		return absolute
+	}
+	return folder
+}
+
+func buildGuest(p turns.Plan, folder, version string) ([][]string, error) {
+	program, library := filepath.Join(folder, version), filepath.Join(folder, version+".so")
+	for _, arguments := range [][]string{{"-o", program, "./guest"}, {"-buildmode=c-shared", "-o", library, "./guest"}} {
+		command := turns.GoBuild(filepath.Join(p.Root, "bench/calls"), version, arguments...)
+		if output, err := command.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("%w: %.1000s", err, output)
+		}
+	}
+	repeats := fmt.Sprint(p.Repeats)
+	host := filepath.Join(target(p), "release/eddy-bench-calls-host")
+	return [][]string{{program, "-repeats", repeats}, {host, library, repeats}}, nil
 }

@@ -95,6 +95,11 @@ impl Request {
         }
     }
 
+    /// Whether a target passes it on, so that the origin alone can be asked as well.
+    pub fn reaches_origin(&self) -> bool {
+        !matches!(self, Self::Miss | Self::Varied { answer: Answer::Target(_), .. })
+    }
+
     /// Makes the request ready for `target`.
     pub fn exchange(&self, target: SocketAddr) -> Exchange {
         let path = self.path();

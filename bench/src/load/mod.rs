@@ -3,16 +3,22 @@
 mod connection;
 mod exchange;
 mod generator;
+mod h2load;
+mod http2;
 mod idle;
 mod response;
 mod schedule;
+mod shake;
 mod talk;
 mod tally;
 pub mod wrk;
 
 pub use exchange::{Answer, Exchange, Expected, Request};
 pub use generator::Generator;
+pub use h2load::{H2load, Outcome};
+pub use http2::{IdleHttp2, check_call, check_get};
 pub use idle::IdleConnections;
 pub use response::Mismatch;
+pub use shake::Shakers;
 pub use talk::{Talk, Talkers, pull};
 pub use tally::Tally;

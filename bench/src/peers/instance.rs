@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::find::Target;
+use super::identity::Identity;
 use super::kind::{STDERR, STDOUT};
 use super::ports::Ports;
 use super::process::Process;
@@ -30,6 +31,10 @@ pub struct Site {
     pub origin: SocketAddr,
     /// Where the far end of tunnels is.
     pub far_end: SocketAddr,
+    /// Where calls of gRPC are answered.
+    pub calls: SocketAddr,
+    /// What the targets show over TLS.
+    pub identity: Identity,
     /// Open files that a process may have.
     pub files_max: u64,
     /// Workers of each target.
@@ -49,6 +54,10 @@ pub struct Instance {
     pub admin: SocketAddr,
     /// Where it passes connections on, with a setup that does.
     pub stream: SocketAddr,
+    /// Where it speaks HTTP/2 in cleartext, likewise.
+    pub http2: SocketAddr,
+    /// Where it speaks HTTP/2 and HTTP/1.1 over TLS, likewise.
+    pub tls: SocketAddr,
     /// Where its listeners accept traffic, by name, with a setup that has several.
     pub listeners: BTreeMap<&'static str, SocketAddr>,
     process: Process,
@@ -143,15 +152,24 @@ impl Instance {
         let first = listeners.first().map(|listener| listener.address);
         let address = first.map_or_else(|| site.ports.take(), Ok)?;
         let (admin, stream) = (site.ports.take()?, site.ports.take()?);
+        let (http2, tls) = (site.ports.take()?, site.ports.take()?);
         let folder = site.work.join(format!("{}-{}", target.name, address.port()));
         fs::create_dir_all(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
         let folder = fs::canonicalize(&folder)?;
         let mut values = values_of(setup, site, address, admin, &folder);
-        for (name, port_name, address) in
-            [("STREAM", "STREAM_PORT", stream), ("FAR_END", "FAR_END_PORT", site.far_end)]
-        {
+        for (name, port_name, address) in [
+            ("STREAM", "STREAM_PORT", stream),
+            ("HTTP2", "HTTP2_PORT", http2),
+            ("TLS", "TLS_PORT", tls),
+            ("FAR_END", "FAR_END_PORT", site.far_end),
+            ("CALLS", "CALLS_PORT", site.calls),
+        ] {
             values.names.insert(name, address.to_string());
             values.names.insert(port_name, address.port().to_string());
+        }
+        let Identity { chain, key, both, .. } = &site.identity;
+        for (name, path) in [("CHAIN", chain), ("KEY", key), ("CHAIN_AND_KEY", both)] {
+            values.names.insert(name, path.display().to_string());
         }
         values.names.insert("NGINX_MODULES", NGINX_MODULES.to_owned());
         values.names.extend(target.values.clone());
@@ -177,6 +195,8 @@ impl Instance {
             address,
             admin,
             stream,
+            http2,
+            tls,
             listeners,
             process,
             folder,
@@ -286,8 +306,8 @@ fn guarded(command: &Command) -> Result<Command> {
     Ok(guarded)
 }
 
-/// The service of `transcode`, from the folder of templates on.
-const DESCRIPTORS: &str = "../../examples/transcoding/library.binpb";
+/// The service of `transcode`, in the folder of templates.
+const DESCRIPTORS: &str = "library.binpb";
 const READY_TIMEOUT: Duration = Duration::from_secs(20);
 const COMPLAINTS_MAX: usize = 5;
 /// Where Debian's packages put the modules of nginx.

@@ -1,6 +1,7 @@
 //! The targets: where their programs are, how they are configured, started, reloaded and stopped.
 
 mod find;
+mod identity;
 mod instance;
 mod kind;
 mod libraries;
@@ -10,6 +11,7 @@ mod setup;
 mod template;
 
 pub use find::{Peers, Target, version};
+pub use identity::{Identity, NAME};
 pub use instance::{Instance, Site};
 pub use kind::Kind;
 pub use libraries::Libraries;

@@ -9,8 +9,9 @@ pub struct Setup {
     pub has_log: bool,
     /// Metrics are collected and served.
     pub has_metrics: bool,
-    /// Connections are passed on at a listener of their own, and WebSockets at `/websocket`, to the far end of tunnels.
-    pub has_streams: bool,
+    /// Connections are passed on at a listener of their own, and WebSockets at `/websocket`, to the far end of tunnels; others
+    /// speak HTTP/2 in cleartext, with calls of gRPC, and over TLS.
+    pub has_transports: bool,
     /// Requests with JSON become calls of gRPC; only some targets can do that.
     pub is_transcoding: bool,
     /// `/generation` answers with the number of times the configuration was loaded.
@@ -41,7 +42,7 @@ impl Setup {
         let others = [
             is_on(self.has_log, "log"),
             is_on(self.has_metrics, "metrics"),
-            is_on(self.has_streams, "streams"),
+            is_on(self.has_transports, "transports"),
             is_on(self.is_transcoding, "transcode"),
             is_on(self.has_generation, "reload"),
             is_on(!self.listeners.is_empty(), "filters"),
@@ -60,7 +61,7 @@ impl Setup {
             (self.routes > 0, "routes"),
             (self.has_log, "log"),
             (self.has_metrics, "metrics"),
-            (self.has_streams, "streams"),
+            (self.has_transports, "transports"),
             (self.is_transcoding, "transcode"),
             (self.has_generation, "generation"),
         ];

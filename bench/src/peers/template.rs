@@ -136,9 +136,12 @@ fn fill_in(line: &str, values: &Values, scope: Scope<'_>, out: &mut String) -> R
     let mut rest = line;
     while let Some((before, after)) = rest.split_once('@') {
         out.push_str(before);
-        let length = after.find(|character: char| !character.is_ascii_uppercase() && character != '_');
+        let is_other = |character: char| {
+            !character.is_ascii_uppercase() && !character.is_ascii_digit() && character != '_'
+        };
+        let length = after.find(is_other);
         let (name, tail) = after.split_at(length.unwrap_or(after.len()));
-        match tail.strip_prefix('@').filter(|_| !name.is_empty()) {
+        match tail.strip_prefix('@').filter(|_| name.starts_with(|first: char| first.is_ascii_uppercase())) {
             Some(tail) => {
                 out.push_str(&value_of(name, values, scope).with_context(|| format!("in `{line}`"))?);
                 rest = tail;
@@ -190,6 +193,7 @@ mod tests {
     fn names_are_filled_in() {
         check("listen @ADDRESS@;", "listen 127.0.0.1:80;\n");
         check("fd@1 a@b.c @", "fd@1 a@b.c @\n");
+        check("a@1@b", "a@1@b\n");
         check("\"@type\": x", "\"@type\": x\n");
     }
 

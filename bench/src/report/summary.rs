@@ -2,17 +2,28 @@
 
 use std::fmt::Write;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
-use super::results::{Ratio, Results};
+use super::results::{Ratio, Results, Row};
 use super::table::short;
+use crate::scenario::is_of_transports;
 
-/// Puts the summary of `results` between the marks in `document`.
+/// Puts the summary of `results` between the marks in `document`: that of requests, that of transports, or both, as they were
+/// measured.
 ///
 /// # Errors
-/// When the marks are not there, in their order.
+/// When marks are not there, in their order, or nothing was measured that stands between them.
 pub fn insert(document: &str, results: &Results) -> Result<String> {
-    replace_between(document, START, END, &summary(results))
+    let (mut text, mut is_found) = (document.to_owned(), false);
+    for part in [&REQUESTS, &TRANSPORTS] {
+        let summary = summary(results, part);
+        if let Some(summary) = summary {
+            text = replace_between(&text, part.start, part.end, &summary)?;
+            is_found = true;
+        }
+    }
+    ensure!(is_found, "the results have nothing of `{}`", results.reference);
+    Ok(text)
 }
 
 /// Puts `text` between two marks in `document`, in the place of what is there.
@@ -23,22 +34,39 @@ pub(super) fn replace_between(document: &str, start: &str, end: &str, text: &str
     Ok(format!("{before}{start}\n{text}{end}{after}"))
 }
 
-/// CPU a request with its ratios, and what else can be said in a line.
-pub fn summary(results: &Results) -> String {
+/// A table of the README.
+#[derive(Debug)]
+struct Part {
+    start: &'static str,
+    end: &'static str,
+    title: &'static str,
+    is_of_transports: bool,
+    /// What its rows show, with the unit and how many make one.
+    figures: &'static [(&'static str, &'static str, f64)],
+}
+
+/// What was measured of a part, with its ratios, and on what; `None` where that is nothing.
+fn summary(results: &Results, part: &Part) -> Option<String> {
     let mut out = String::new();
     let rivals: Vec<&str> = results.targets.iter().map(|target| target.name.as_str()).collect();
     let rivals: Vec<&str> = rivals.into_iter().filter(|&name| name != results.reference).collect();
-    let _ = write!(out, "\n| CPU a request | {} |", results.reference);
+    let _ = write!(out, "\n| {} | {} |", part.title, results.reference);
     for rival in &rivals {
         let _ = write!(out, " of {rival}'s |");
     }
     let _ = writeln!(out, "\n|---|--:|{}", "--:|".repeat(rivals.len()));
-    for row in results.rows.iter().filter(|row| row.target == results.reference) {
-        let Some(cpu) = row.cpu_us else { continue };
-        let _ = write!(out, "| `{}` | {} µs |", row.scenario, short(cpu));
+    let is_of_part = |row: &&Row| {
+        row.target == results.reference && is_of_transports(&row.scenario) == part.is_of_transports
+    };
+    let mut is_empty = true;
+    for row in results.rows.iter().filter(is_of_part) {
+        let shown = part.figures.iter().find_map(|figure| Some((figure, value(row, figure.0)?)));
+        let Some(((figure, unit, many), value)) = shown else { continue };
+        is_empty = false;
+        let _ = write!(out, "| `{}` | {} {unit} |", row.scenario, short(value / many));
         for rival in &rivals {
-            let text = ratio(results, &row.scenario, rival).map_or_else(|| "–".to_owned(), text_of);
-            let _ = write!(out, " {text} |");
+            let ratio = ratio(results, &row.scenario, rival, figure);
+            let _ = write!(out, " {} |", ratio.map_or_else(|| "–".to_owned(), text_of));
         }
         let _ = writeln!(out);
     }
@@ -56,12 +84,15 @@ pub fn summary(results: &Results) -> String {
         versions.join(", "),
         results.name
     );
-    out
+    (!is_empty).then_some(out)
 }
 
-fn ratio<'a>(results: &'a Results, scenario: &str, rival: &str) -> Option<&'a Ratio> {
-    let is_it =
-        |ratio: &&Ratio| ratio.scenario == scenario && ratio.rival == rival && ratio.figure == "cpu_us";
+fn value(row: &Row, figure: &str) -> Option<f64> {
+    if figure == CPU { row.cpu_us } else { row.others.get(figure).copied() }
+}
+
+fn ratio<'a>(results: &'a Results, scenario: &str, rival: &str, figure: &str) -> Option<&'a Ratio> {
+    let is_it = |ratio: &&Ratio| ratio.scenario == scenario && ratio.rival == rival && ratio.figure == figure;
     results.ratios.iter().find(is_it)
 }
 
@@ -70,20 +101,39 @@ fn text_of(ratio: &Ratio) -> String {
     format!("{:.2} [{:.2}, {:.2}]", spread.median, spread.lower, spread.upper)
 }
 
-const START: &str = "<!-- bench:start -->";
-const END: &str = "<!-- bench:end -->";
+const CPU: &str = "cpu_us";
+const REQUESTS: Part = Part {
+    start: "<!-- bench:start -->",
+    end: "<!-- bench:end -->",
+    title: "CPU a request",
+    is_of_transports: false,
+    figures: &[(CPU, "µs", 1.0)],
+};
+const TRANSPORTS: Part = Part {
+    start: "<!-- transports:start -->",
+    end: "<!-- transports:end -->",
+    title: "CPU a request, message or handshake",
+    is_of_transports: true,
+    figures: &[
+        (CPU, "µs", 1.0),
+        ("cpu_s_per_gb", "s a GB", 1.0),
+        ("connection_bytes", "KiB a connection", 1024.0),
+    ],
+};
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::fixture::results;
+    use crate::report::results::ratios;
 
     #[test]
     fn what_lies_between_the_marks_is_replaced() {
-        let document = format!("# A\n{START}\nold\n{END}\n# B\n");
+        let Part { start, end, .. } = REQUESTS;
+        let document = format!("# A\n{start}\nold\n{end}\n# B\n");
         let text = insert(&document, &results()).unwrap();
         assert!(
-            text.starts_with(&format!("# A\n{START}\n")) && text.ends_with(&format!("{END}\n# B\n")),
+            text.starts_with(&format!("# A\n{start}\n")) && text.ends_with(&format!("{end}\n# B\n")),
             "{text}"
         );
         assert!(!text.contains("old"));
@@ -95,6 +145,23 @@ mod tests {
     #[test]
     fn a_document_without_marks_is_refused() {
         assert!(insert("# A\n", &results()).is_err());
-        assert!(insert(&format!("{END}{START}"), &results()).is_err());
+        assert!(insert(&format!("{}{}", REQUESTS.end, REQUESTS.start), &results()).is_err());
+        let nothing = Results { rows: Vec::new(), ..results() };
+        assert_eq!(insert("# A\n", &nothing).unwrap_err().to_string(), "the results have nothing of `eddy`");
+    }
+
+    #[test]
+    fn transports_have_a_table_of_their_own() {
+        let mut results = results();
+        for (from, to) in [("get", "h2-10"), ("idle", "idle-h2")] {
+            for row in results.rows.iter_mut().filter(|row| row.scenario == from) {
+                row.scenario = to.to_owned();
+            }
+        }
+        results.ratios = ratios(&results.rows, "eddy");
+        let Part { start, end, .. } = TRANSPORTS;
+        let text = insert(&format!("{start}\n{end}\n"), &results).unwrap();
+        assert!(text.contains("\n| `h2-10` | 33.0 µs | 0.75 [0.75, 0.75] |\n"), "{text}");
+        assert!(text.contains("\n| `idle-h2` | 2.00 KiB a connection | – |\n"), "{text}");
     }
 }

@@ -5,30 +5,32 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::session::Session;
-use crate::load::{Generator, IdleConnections, Request};
+use crate::load::{Generator, H2load, IdleConnections, IdleHttp2, Request};
 use crate::measure::memory;
 use crate::peers::{Instance, Setup};
+use crate::scenario::Version;
+use crate::settings::Settings;
 
 /// Measures each target, freshly started each time: memory that was once grown is not given back.
-pub(super) fn run(session: &mut Session, scenario: &str) -> Result<()> {
+pub(super) fn run(session: &mut Session, scenario: &str, version: Version) -> Result<()> {
     let count = fitting(session.settings.idle_connections, session.site.files_max);
     if count < session.settings.idle_connections {
         session.notes.push(format!(
-            "idle: {count} connections instead of {}, which is what {} open files a process allow",
+            "{scenario}: {count} connections instead of {}, which is what {} open files a process allow",
             session.settings.idle_connections, session.site.files_max
         ));
     }
+    let setup = Setup { has_transports: version == Version::Http2, ..Setup::default() };
     let rounds = session.rounds.min(ROUNDS_MAX);
     for round in 0..rounds {
         for index in Session::order(round, session.targets.len()) {
             let Some(target) = session.targets.get(index).cloned() else { continue };
             session.progress.step(&format!("{scenario} {}/{rounds}: {}", round + 1, target.name));
-            let outcome =
-                Instance::start(&target, Setup::default(), &mut session.site).and_then(|instance| {
-                    let figures = measure(&instance, session.settings.connections, count);
-                    instance.stop();
-                    figures
-                });
+            let outcome = Instance::start(&target, setup, &mut session.site).and_then(|instance| {
+                let figures = measure(&instance, &session.settings, version, count);
+                instance.stop();
+                figures
+            });
             let figures = match outcome {
                 Ok(figures) => Some(figures),
                 Err(error) => {
@@ -55,15 +57,56 @@ struct Figures {
     connections: f64,
 }
 
-fn measure(instance: &Instance, load_connections: usize, count: usize) -> Result<Figures> {
-    let exchange = Request::Get { prefix: String::new(), bytes: 128 }.exchange(instance.address);
-    // Pools and caches that any traffic fills are not the price of an idle connection.
-    let mut generator = Generator::new(instance.address, &exchange, load_connections)?;
-    generator.run_closed(WARM_UP)?;
-    drop(generator);
+/// Connections that are held open.
+enum Held {
+    Http1(IdleConnections),
+    Http2(IdleHttp2),
+}
+
+impl Held {
+    fn open(instance: &Instance, version: Version, count: usize) -> Result<Self> {
+        Ok(match version {
+            Version::Http1 => {
+                let exchange = small_get().exchange(instance.address);
+                Self::Http1(IdleConnections::open(instance.address, &exchange, count)?)
+            }
+            Version::Http2 => Self::Http2(IdleHttp2::open(instance.http2, count)?),
+        })
+    }
+
+    fn closed_count(&self) -> usize {
+        match self {
+            Self::Http1(held) => held.closed_count(),
+            Self::Http2(held) => held.closed_count(),
+        }
+    }
+}
+
+fn small_get() -> Request {
+    Request::Get { prefix: String::new(), bytes: 128 }
+}
+
+/// Fills pools and caches as any traffic does: they are not the price of an idle connection.
+fn warm_up(instance: &Instance, settings: &Settings, version: Version) -> Result<()> {
+    match version {
+        Version::Http1 => {
+            let exchange = small_get().exchange(instance.address);
+            let mut generator = Generator::new(instance.address, &exchange, settings.connections)?;
+            generator.run_closed(WARM_UP).map(drop)
+        }
+        Version::Http2 => {
+            let mut h2load = H2load::get(&settings.h2load, instance.http2, settings.connections, 1, false);
+            h2load.warm_up()?;
+            h2load.run(WARM_UP).map(drop)
+        }
+    }
+}
+
+fn measure(instance: &Instance, settings: &Settings, version: Version, count: usize) -> Result<Figures> {
+    warm_up(instance, settings, version)?;
     crate::pause(SETTLE);
     let base = memory::resident_bytes(&instance.members());
-    let idle = IdleConnections::open(instance.address, &exchange, count)?;
+    let idle = Held::open(instance, version, count)?;
     crate::pause(SETTLE);
     let full = memory::resident_bytes(&instance.members());
     let before = instance.cpu();

@@ -11,8 +11,8 @@ mod reload;
 mod semantics;
 mod session;
 mod start;
-mod streams;
 mod traffic;
+mod transport;
 mod whole;
 mod window;
 

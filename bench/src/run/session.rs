@@ -6,8 +6,8 @@ use super::origin::OriginProcess;
 use super::progress::Progress;
 use crate::measure::elf;
 use crate::measure::machine::Machine;
-use crate::origin::echo;
-use crate::peers::{Instance, Ports, Setup, Site, Target, version};
+use crate::origin::{calls, echo};
+use crate::peers::{Identity, Instance, Ports, Setup, Site, Target, version};
 use crate::report::results::{FOREIGN, Method, Results, Row, Samples, TargetFacts};
 use crate::settings::{GeneratorKind, Settings};
 
@@ -38,11 +38,14 @@ impl Session {
         let origin = OriginProcess::start()?;
         let work = settings.folder.join("work").join(std::process::id().to_string());
         std::fs::create_dir_all(&work).with_context(|| format!("cannot make `{}`", work.display()))?;
+        let identity = Identity::make(&work)?;
         let site = Site {
             templates: settings.folder.join("peers"),
             work,
             origin: origin.address,
             far_end: echo::start()?,
+            calls: calls::start()?,
+            identity,
             files_max,
             workers: settings.workers,
             ports: Ports::new(std::process::id()),
@@ -135,6 +138,7 @@ impl Session {
         let mut notes = self.notes;
         notes.extend(late(&rows));
         notes.extend(disturbed(&rows));
+        drop(self.site.identity);
         // The folder is empty unless a target was left behind, and then its files may be wanted.
         let _ = std::fs::remove_dir(&self.site.work);
         Results {

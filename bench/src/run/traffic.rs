@@ -85,7 +85,7 @@ fn run_scenario(
     Ok(())
 }
 
-/// Finds the rate for latencies and measures the origin alone; warms every target up on the way.
+/// Finds the rate for latencies and measures the origin alone, where requests come to it; warms every target up on the way.
 fn calibrate(
     session: &mut Session,
     scenario: &Traffic,
@@ -105,14 +105,15 @@ fn calibrate(
             }
         }
     }
-    let direct = Window::direct(session, &scenario.request);
-    let outcome = direct.saturate(None);
-    slowest = slowest.min(outcome.as_ref().map_or(f64::INFINITY, |figures| figures.rps));
+    let has_direct = scenario.request.reaches_origin();
+    if has_direct {
+        let outcome = Window::direct(session, &scenario.request).saturate(None);
+        slowest = slowest.min(outcome.as_ref().map_or(f64::INFINITY, |figures| figures.rps));
+        record_saturation(session, scenario.name, DIRECT, outcome);
+    }
     let rate = session.settings.rate.unwrap_or_else(|| moderate(slowest));
-    record_saturation(session, scenario.name, DIRECT, outcome);
-    if windows == Windows::Both {
-        let direct = Window::direct(session, &scenario.request);
-        let outcome = direct.pace(rate, 0);
+    if has_direct && windows == Windows::Both {
+        let outcome = Window::direct(session, &scenario.request).pace(rate, 0);
         record_pace(session, scenario.name, DIRECT, rate, outcome);
     }
     Ok(rate)

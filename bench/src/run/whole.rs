@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::session::Session;
 use super::traffic::{self, Traffic, Windows};
-use super::{idle, reload, start, streams};
+use super::{idle, reload, start, transport};
 use crate::measure::machine;
 use crate::peers::{Kind, Setup, Target};
 use crate::report::results::Results;
@@ -61,14 +61,14 @@ pub fn run_whole(options: RunOptions) -> Result<Results> {
     for (setup, group) in groups(&scenarios) {
         traffic::run(&mut session, setup, &group, Windows::Both)?;
     }
-    let tunnels: Vec<_> = scenarios.iter().filter_map(Scenario::passage).collect();
-    if !tunnels.is_empty() {
-        streams::run(&mut session, &tunnels)?;
+    let transports: Vec<_> = scenarios.iter().filter_map(Scenario::transport).collect();
+    if !transports.is_empty() {
+        transport::run(&mut session, &transports)?;
     }
     for scenario in &scenarios {
         match scenario.work {
-            Work::Traffic { .. } | Work::Streams(_) => {}
-            Work::Idle => idle::run(&mut session, scenario.name)?,
+            Work::Traffic { .. } | Work::Transport(_) => {}
+            Work::Idle(version) => idle::run(&mut session, scenario.name, version)?,
             Work::Start => start::run(&mut session, scenario.name)?,
             Work::Reload => reload::run(&mut session, scenario.name)?,
         }

@@ -25,12 +25,34 @@ pub struct Action {
     pub attempt_timeout: Option<Duration>,
     /// When to try another endpoint.
     pub retry: RetryConfig,
+    /// Where requests go that its cluster could not serve, one after the other.
+    pub failover: Vec<Failover>,
     /// What it says of filters of the listener.
     pub filters: Vec<RuleFilterConfig>,
     /// Where copies of its requests go.
     pub mirrors: Vec<Mirror>,
     /// What connections may become.
     pub upgrades: Upgrades,
+}
+
+/// A cluster that requests go on to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failover {
+    /// The cluster, by index.
+    pub cluster: usize,
+    /// What has to have happened at the one before.
+    pub when: Vec<FailoverReason>,
+}
+
+/// Why a request goes on to another cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailoverReason {
+    /// It could not be served: nobody was reached, or there was no answer, or one of 404 or 500 and above.
+    Any,
+    /// No endpoint has looked at it.
+    Unreachable,
+    /// The answer was 404.
+    NotFound,
 }
 
 /// Where copies of requests go, whose answers nobody waits for.
@@ -42,6 +64,18 @@ pub struct Mirror {
     pub numerator: u32,
     /// … of so many; at least 1.
     pub denominator: u32,
+    /// The host that copies name.
+    pub host: MirrorHost,
+}
+
+/// The host that copies of a request name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MirrorHost {
+    /// That of the request.
+    #[default]
+    Same,
+    /// The same with `-shadow` behind it, before the port; an address in brackets stays, since it would be none any more.
+    Shadow,
 }
 
 impl Action {
@@ -55,6 +89,7 @@ impl Action {
             timeout: None,
             attempt_timeout: None,
             retry: RetryConfig::default(),
+            failover: Vec::new(),
             filters: Vec::new(),
             mirrors: Vec::new(),
             upgrades: Upgrades::default(),

@@ -15,7 +15,12 @@ use eddy_route::normalise::Normaliser;
 use eddy_tls::WrittenPath;
 use eddy_upstream::{ClusterConfig, ClusterTlsConfig};
 
-pub use crate::action::{Action, ActionKind, Mirror, Redirect, Respond, RetryConfig, Share, WeightedCluster};
+pub use crate::access_log::{AccessLogConfig, LogFormat, LogServiceConfig, LogTarget, RecordedMetadata};
+use crate::acme::AcmeConfig;
+pub use crate::action::{
+    Action, ActionKind, Failover, FailoverReason, Mirror, MirrorHost, Redirect, Respond, RetryConfig, Share,
+    WeightedCluster,
+};
 use crate::forward::{Forwarding, ProxyProtocolConfig};
 use crate::tls::ListenerTlsConfig;
 
@@ -34,6 +39,8 @@ pub struct Config {
     pub clusters: Vec<ClusterConfig>,
     /// The filters; listeners and actions name them by index.
     pub filters: Vec<FilterConfig>,
+    /// The authority that certificates are ordered from, if any are.
+    pub acme: Option<AcmeConfig>,
     /// The admin listener, if any.
     pub admin: Option<AdminConfig>,
     /// Where access records go, if anywhere.
@@ -75,6 +82,8 @@ pub struct ListenerConfig {
     pub http2: Http2Config,
     /// How the paths of requests are normalised before rules see them.
     pub normaliser: Normaliser,
+    /// Whether the port is taken from the host that clients name, before rules see it and endpoints are told. Default no.
+    pub strips_port: bool,
     /// Limits of one connection and request.
     pub limits: HttpLimits,
     /// Timeouts of one connection and request.
@@ -262,13 +271,15 @@ pub struct RuleFilterConfig {
     pub lua: Option<LuaScriptText>,
 }
 
-/// Where a listener is bound; written `127.0.0.1:8080` or `unix:/run/eddy.sock`.
+/// Where a listener is bound: `127.0.0.1:8080`, `unix:/run/eddy.sock` or `udp:127.0.0.1:53`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ListenAddress {
     /// A TCP address and port.
     Tcp(SocketAddr),
     /// A Unix socket in the file system.
     Unix(PathBuf),
+    /// A UDP address and port.
+    Udp(SocketAddr),
 }
 
 /// What answers the requests of a listener.
@@ -280,7 +291,7 @@ pub enum Serve {
     Sites(SitesAt),
     /// The embedded demo endpoint: `/echo`, `/fixed`, `/slow`.
     Demo,
-    /// Nothing of eddy's: connections are passed on as they are.
+    /// Nothing of eddy's: connections, or datagrams, are passed on as they are.
     Forward(Arc<Forwarding>),
 }
 
@@ -352,53 +363,6 @@ pub struct AdminConfig {
     pub address: SocketAddr,
 }
 
-/// The access log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AccessLogConfig {
-    /// Where records go.
-    pub target: LogTarget,
-    /// How a record is written.
-    pub format: LogFormat,
-    /// Time zone of the records, an IANA name. Default `UTC`.
-    pub time_zone: Arc<str>,
-    /// Whether records name the step by which the rule won. Default no.
-    pub has_step: bool,
-    /// What filters have noted and records have.
-    pub metadata: Vec<RecordedMetadata>,
-}
-
-/// A value that filters have noted, in records.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecordedMetadata {
-    /// Its key in records.
-    pub name: Arc<str>,
-    /// Whose it is in the metadata.
-    pub space: Arc<str>,
-    /// Its key there.
-    pub key: Arc<str>,
-}
-
-/// Where access records go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LogTarget {
-    /// Standard output.
-    Stdout,
-    /// Standard error.
-    Stderr,
-    /// A file, opened for appending and again on SIGUSR1.
-    File(PathBuf),
-}
-
-/// How a record or message is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum LogFormat {
-    /// A line for people.
-    #[default]
-    Text,
-    /// A JSON object a line.
-    Json,
-}
-
 /// eddy's own messages on standard error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogConfig {
@@ -439,7 +403,9 @@ impl Config {
     pub fn tls_files(&self) -> impl Iterator<Item = &WrittenPath> {
         let listeners = self.listeners.iter().filter_map(|listener| listener.tls.as_ref());
         let clusters = self.clusters.iter().filter_map(|cluster| cluster.tls.as_ref());
-        listeners.flat_map(ListenerTlsConfig::files).chain(clusters.flat_map(ClusterTlsConfig::files))
+        let acme = self.acme.iter().filter_map(|acme| acme.authorities.as_ref());
+        let files = listeners.flat_map(ListenerTlsConfig::files);
+        files.chain(clusters.flat_map(ClusterTlsConfig::files)).chain(acme)
     }
 
     /// Whether anything is spoken over TLS.
@@ -496,6 +462,7 @@ impl fmt::Display for ListenAddress {
         match self {
             Self::Tcp(address) => address.fmt(f),
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
+            Self::Udp(address) => write!(f, "udp:{address}"),
         }
     }
 }

@@ -1,6 +1,7 @@
-//! Connections that are passed on as they are, as configured.
+//! Connections and datagrams that are passed on as they are, as configured.
 
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 
 use eddy_route::{HostPattern, Origin};
 
@@ -24,6 +25,17 @@ pub struct Forward {
     pub cluster: usize,
     /// How the endpoint is told who the client is, if it is.
     pub proxy: Option<ProxyVersion>,
+    /// When a session of datagrams ends before it has been silent for long; nothing of connections.
+    pub ends: SessionEnds,
+}
+
+/// When a session of datagrams ends before it has been silent for long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionEnds {
+    /// Datagrams of the client after which its next one begins another session; `None` for no limit.
+    pub datagrams_max: Option<NonZeroU32>,
+    /// Datagrams that the endpoint sends for each of the client's; `None` where that is not known.
+    pub responses: Option<NonZeroU32>,
 }
 
 /// A version of the PROXY protocol.
@@ -40,6 +52,20 @@ pub enum ProxyVersion {
 pub struct ProxyProtocolConfig {
     /// Those from here; all of them where nothing is said.
     pub from: Option<Vec<AddressBlock>>,
+}
+
+impl Forward {
+    /// The names as they are written in the file.
+    pub fn names_written(&self) -> Vec<String> {
+        let written = |pattern: &HostPattern| match pattern {
+            HostPattern::Exact(name) => name.clone(),
+            HostPattern::Suffix(parent) | HostPattern::OneLabel(parent) => format!("*.{parent}"),
+            HostPattern::ByteSuffix(end) => format!("*{end}"),
+            HostPattern::BytePrefix(start) => format!("{start}*"),
+            HostPattern::Any => "*".to_owned(),
+        };
+        self.names.iter().map(written).collect()
+    }
 }
 
 impl Forwarding {
@@ -105,7 +131,7 @@ mod tests {
             Some(parent) => HostPattern::Suffix(parent.to_owned()),
             None => HostPattern::Exact((*name).to_owned()),
         });
-        Forward { names: names.collect(), cluster, proxy: None }
+        Forward { names: names.collect(), cluster, proxy: None, ends: SessionEnds::default() }
     }
 
     fn of(ways: Vec<Forward>) -> Forwarding {

@@ -8,6 +8,8 @@
 
 #![forbid(unsafe_code)]
 
+mod access_log;
+mod acme;
 mod action;
 mod check;
 mod config;
@@ -23,13 +25,14 @@ mod upgrade;
 mod value;
 mod yaml;
 
+pub use acme::{AcmeChallenge, AcmeConfig, OrderedCertificate};
 pub use check::{Checked, Leniency, check, check_with, version_of};
 pub use config::*;
 pub use convert::{Converted, Loss, Target, convert};
 pub use dialect::gateway_api::{Condition, ObjectStatus, PartStatus};
 pub use dialect::ingress::annotations_page;
 pub use dialect::nginx::{directives_page, is_pattern, matches_pattern};
-pub use forward::{Forward, Forwarding, ProxyProtocolConfig, ProxyVersion};
+pub use forward::{Forward, Forwarding, ProxyProtocolConfig, ProxyVersion, SessionEnds};
 pub use problem::{Colour, Problem, Severity, SourceText, render, to_json};
 pub use reference::{reference_page, schema};
 pub use tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};

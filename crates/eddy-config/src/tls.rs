@@ -9,7 +9,7 @@ use eddy_tls::{TlsVersion, WrittenPath};
 pub struct ListenerTlsConfig {
     /// The certificates and their keys, in the order of preference; at least one.
     pub certificates: Vec<CertificateFiles>,
-    /// Whether clients are turned away that ask for a host which no certificate is for. Default no.
+    /// Whether clients are turned away that ask for a host which no certificate is for, or for none. Default no.
     pub is_strict: bool,
     /// The least version. Default 1.2.
     pub version_min: TlsVersion,
@@ -46,6 +46,8 @@ pub struct ClientCertificatesConfig {
     pub authorities: WrittenPath,
     /// Whether clients without a certificate are served as well. Default no.
     pub is_optional: bool,
+    /// The certificates that are taken no longer: lists of the authorities, PEM. Default none.
+    pub revoked: Option<WrittenPath>,
 }
 
 impl ListenerTlsConfig {
@@ -62,7 +64,8 @@ impl ListenerTlsConfig {
 
     /// Every file that is named.
     pub fn files(&self) -> impl Iterator<Item = &WrittenPath> {
-        let clients = self.clients.iter().map(|clients| &clients.authorities);
+        let clients = self.clients.iter();
+        let clients = clients.flat_map(|clients| [&clients.authorities].into_iter().chain(&clients.revoked));
         self.certificates.iter().flat_map(CertificateFiles::all).chain(clients)
     }
 }

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use eddy_config::{ActionKind, Config, Leniency, Problem, Severity, SourceText, check_with};
+use eddy_config::{ActionKind, Config, Leniency, MirrorHost, Problem, Severity, SourceText, check_with};
 use eddy_http::{Field, FieldId, Fields, GrpcStatus, Span};
 use eddy_route::{RouteRequest, RouteScratch, Router};
 use eddy_tls::ServerCheck;
@@ -464,6 +464,30 @@ fn clusters_with_fields_of_their_own_are_actions_of_their_own() {
 }
 
 #[test]
+fn levels_change_fields_one_after_the_other() {
+    let level = |indent: &str, removed: &str, added: &str| {
+        format!(
+            "{indent}request_headers_to_remove: [{removed}]\n{indent}request_headers_to_add: [{{header: {{key: {added}}}, append_action: OVERWRITE_IF_EXISTS_OR_ADD}}]\n"
+        )
+    };
+    let text = format!(
+        "most_specific_header_mutations_wins: false\n{}virtual_hosts:\n- name: a\n  domains: [\"*\"]\n{}  routes:\n  - match: {{prefix: /}}\n    route: {{cluster: a}}\n{}",
+        level("", "x-route", "x-all, value: whole"),
+        level("  ", "x-none", "x-host, value: host"),
+        level("    ", "x-host", "x-route, value: route"),
+    );
+    let told = |text: &str| {
+        let edits = &config(text).actions[0].request_edits;
+        let removed: Vec<&str> = edits.removed().collect();
+        let set: Vec<String> = edits.set_fields().map(|(name, value)| format!("{name}={value}")).collect();
+        format!("-{} ={}", removed.join(" -"), set.join(" ="))
+    };
+    assert_eq!(told(&text), "-x-none -x-route =x-host=host =x-all=whole");
+    let text = text.replace("wins: false", "wins: true");
+    assert_eq!(told(&text), "-x-none -x-host =x-all=whole =x-route=route");
+}
+
+#[test]
 fn retries_and_copies_are_taken_from_the_host_where_the_route_says_nothing() {
     let text = "virtual_hosts:\n- name: a\n  domains: [\"*\"]\n  retry_policy: {retry_on: gateway-error, num_retries: 2, per_try_timeout: 0.5s}\n  request_mirror_policies: [{cluster: copy, runtime_fraction: {default_value: {numerator: 5}, runtime_key: k}, disable_shadow_host_suffix_append: true}]\n  routes:\n  - {match: {prefix: /own}, route: {cluster: a, retry_policy: {retry_on: reset}}}\n  - {match: {prefix: /}, route: {cluster: a}}\n";
     let config = config(text);
@@ -475,6 +499,9 @@ fn retries_and_copies_are_taken_from_the_host_where_the_route_says_nothing() {
         (shared.mirrors.len(), shared.mirrors[0].numerator, shared.mirrors[0].denominator),
         (1, 5, 100)
     );
+    assert_eq!(shared.mirrors[0].host, MirrorHost::Same);
+    let shadow = crate::config(&text.replace(", disable_shadow_host_suffix_append: true", ""));
+    assert_eq!(shadow.actions[1].mirrors[0].host, MirrorHost::Shadow);
 }
 
 #[test]
@@ -592,12 +619,9 @@ fn clusters_are_balanced_by_the_key_of_their_routes() {
         ("{cookie: {name: Session, path: /}, terminal: true}", BalanceKey::Cookie("Session".into())),
         ("{connection_properties: {source_ip: true}}", BalanceKey::Address),
     ] {
-        for balance in ["RING_HASH", "MAGLEV"] {
+        for (balance, own) in [("RING_HASH", Balance::Ring), ("MAGLEV", Balance::Maglev)] {
             let config = config(&with(policy, balance));
-            assert_eq!(
-                (config.clusters[0].balance, config.clusters[0].key.as_ref()),
-                (Balance::Ring, Some(&key))
-            );
+            assert_eq!((config.clusters[0].balance, config.clusters[0].key.as_ref()), (own, Some(&key)));
         }
         // Elsewhere it does nothing, as in Envoy.
         let plain = config(&with(policy, "RANDOM"));

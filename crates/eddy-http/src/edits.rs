@@ -105,11 +105,6 @@ impl FieldEdits {
         self.edits.is_empty()
     }
 
-    /// Adds the changes of others.
-    pub fn extend(&mut self, others: &Self) {
-        self.edits.extend_from_slice(&others.edits);
-    }
-
     /// The names of fields that are removed.
     pub fn removed(&self) -> impl Iterator<Item = &str> {
         self.of_kind(EditKind::Remove).map(|(name, _)| name)
@@ -153,15 +148,15 @@ impl FieldEdits {
         self.push(EditKind::Add, name, value)
     }
 
-    /// These changes, and then those of another.
+    /// These changes, and then those of another, as one: what these make of a field that the other removes or sets comes to
+    /// nothing.
     ///
     /// # Errors
     /// [`EditFault::TooMany`].
     pub fn joined(&self, then: &Self) -> Result<Self, EditFault> {
-        if self.edits.len() + then.edits.len() > EDITS_MAX {
-            return Err(EditFault::TooMany);
-        }
-        Ok(Self { edits: self.edits.iter().chain(&then.edits).cloned().collect() })
+        let kept = self.edits.iter().filter(|edit| !then.drops(edit.id, edit.name.as_bytes()));
+        let edits: Vec<Edit> = kept.chain(&then.edits).cloned().collect();
+        if edits.len() > EDITS_MAX { Err(EditFault::TooMany) } else { Ok(Self { edits }) }
     }
 
     fn push(&mut self, kind: EditKind, name: &str, value: &str) -> Result<(), EditFault> {
@@ -256,6 +251,40 @@ mod tests {
         assert_eq!(edits.written().collect::<Vec<_>>(), [(&b"server"[..], &b"eddy"[..]), (b"x-more", b"1")]);
     }
 
+    /// Changes such as `-a =b:1 +b:2`: what is removed, set and added.
+    fn edits(text: &str) -> FieldEdits {
+        let mut edits = FieldEdits::new();
+        for word in text.split_whitespace() {
+            let (kind, rest) = word.split_at(1);
+            let (name, value) = rest.split_once(':').unwrap_or((rest, ""));
+            match kind {
+                "-" => edits.remove(name).unwrap(),
+                "=" => edits.set(name, value).unwrap(),
+                _ => edits.add(name, value).unwrap(),
+            }
+        }
+        edits
+    }
+
+    #[test]
+    fn changes_after_others_have_the_last_word() {
+        for (first, then, expected) in [
+            ("+a:1", "-a", "-a"),
+            ("=a:1", "-a", "-a"),
+            ("=a:1 +a:2", "=a:3", "=a:3"),
+            ("-a", "=a:1", "=a:1"),
+            ("-a", "+a:1", "-a +a:1"),
+            ("=a:1", "+a:2", "=a:1 +a:2"),
+            ("+a:1", "+a:2", "+a:1 +a:2"),
+            ("+a:1 +b:1", "-A +c:1", "+b:1 -A +c:1"),
+            ("+x_user:1", "-X-User", "-X-User"),
+            ("", "-a", "-a"),
+        ] {
+            let joined = edits(first).joined(&edits(then)).unwrap();
+            assert_eq!(joined, edits(expected), "{first}, then {then}");
+        }
+    }
+
     #[test]
     fn changes_are_limited_in_number() {
         let mut edits = FieldEdits::new();
@@ -263,5 +292,8 @@ mod tests {
             edits.add("x-a", "1").unwrap();
         }
         assert_eq!(edits.add("x-a", "1"), Err(EditFault::TooMany));
+        let more = edits.joined(&self::edits("+b:1"));
+        assert_eq!(more, Err(EditFault::TooMany));
+        assert!(edits.joined(&self::edits("=x-a:1")).is_ok());
     }
 }

@@ -4,6 +4,7 @@
 
 mod buffer;
 mod clock;
+mod datagram;
 mod page;
 mod pipe;
 mod proxy_header;
@@ -14,6 +15,7 @@ mod tls;
 
 pub use buffer::{BUFFER_BYTES_LARGE, BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill};
 pub use clock::{monotonic_ms, unix_micros, unix_seconds};
+pub use datagram::{DATAGRAM_BYTES_MAX, DatagramLink, DatagramListener, Flow};
 pub use page::{SharedPage, WORKERS_MAX, WorkerSlot};
 pub use pipe::{
     LeasedPipe, PIPE_BYTES, PIPE_BYTES_LEAST, PipePool, SharedPipes, Splice, SpliceFault, Spliced,
@@ -22,7 +24,7 @@ pub use proxy_header::{
     PROXY_HEADER_BYTES_MAX, ProxyHeader, ProxyHeaderFault, ProxyHeaderVersion, read_proxy_header,
     write_proxy_header, write_proxy_header_local,
 };
-pub use socket::{BACKLOG, Share, descriptors_max, duplicate, listen_tcp, listen_unix};
+pub use socket::{BACKLOG, Share, descriptors_max, duplicate, listen_tcp, listen_udp, listen_unix};
 pub use stream::{Listener, Peer, Stream};
 pub use timer::{TICK_MS, Timer, Timers};
 pub use tls::{HandshakeFault, HandshakeFaultKind, TlsFacts, TlsStream, is_alert};

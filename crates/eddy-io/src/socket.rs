@@ -40,6 +40,28 @@ pub fn listen_tcp(address: SocketAddr, backlog: u32, share: Share) -> io::Result
     Ok(socket.into())
 }
 
+/// A UDP socket bound to `address`: non-blocking and closed on exec.
+///
+/// An IPv6 address takes datagrams of IPv6 only.
+///
+/// # Errors
+/// What the kernel says of `socket` or `bind`; `AddrInUse` above all.
+pub fn listen_udp(address: SocketAddr, share: Share) -> io::Result<OwnedFd> {
+    let kind = Type::DGRAM.nonblocking().cloexec();
+    let socket = Socket::new(Domain::for_address(address), kind, Some(Protocol::UDP))?;
+    if address.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    // No `SO_REUSEADDR`: with it, any program could take datagrams away.
+    if share == Share::WithOthers {
+        socket.set_reuse_port(true)?;
+    }
+    // The kernel lowers it to `net.core.rmem_max`; less of it works all the same.
+    let _ = socket.set_recv_buffer_size(DATAGRAM_QUEUE_BYTES);
+    socket.bind(&address.into())?;
+    Ok(socket.into())
+}
+
 /// A Unix socket listening at `path`: non-blocking and closed on exec.
 ///
 /// # Errors
@@ -70,6 +92,9 @@ pub fn descriptors_max() -> u64 {
 /// Connections that may wait to be accepted on one socket; the kernel lowers it to `net.core.somaxconn`.
 pub const BACKLOG: u32 = 4096;
 
+/// Bytes of datagrams that may wait on one socket: what comes while a worker is busy for some milliseconds.
+const DATAGRAM_QUEUE_BYTES: usize = 1024 * 1024;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,6 +105,15 @@ mod tests {
         let address = Socket::from(first.try_clone().unwrap()).local_addr().unwrap().as_socket().unwrap();
         assert!(listen_tcp(address, 8, Share::WithOthers).is_ok());
         assert_eq!(listen_tcp(address, 8, Share::Alone).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+    }
+
+    #[test]
+    fn datagrams_are_nobody_elses() {
+        let first = listen_udp("127.0.0.1:0".parse().unwrap(), Share::WithOthers).unwrap();
+        let address = Socket::from(first.try_clone().unwrap()).local_addr().unwrap().as_socket().unwrap();
+        assert!(listen_udp(address, Share::WithOthers).is_ok());
+        assert_eq!(listen_udp(address, Share::Alone).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+        assert!(std::net::UdpSocket::bind(address).is_err());
     }
 
     #[test]

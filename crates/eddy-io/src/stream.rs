@@ -205,7 +205,7 @@ impl Stream {
         match self {
             Self::Tcp(stream) => stream.poll_read_ready(cx),
             Self::Unix(stream) => stream.poll_read_ready(cx),
-            Self::Tls(stream) if stream.has_plaintext() => Poll::Ready(Ok(())),
+            Self::Tls(stream) if stream.has_more() => Poll::Ready(Ok(())),
             Self::Tls(stream) => stream.under().poll_readable(cx),
         }
     }

@@ -215,14 +215,9 @@ impl TlsStream {
         false
     }
 
-    /// Whether there is something to read, or an end to be seen.
-    fn has_more(&self) -> bool {
-        self.has_plaintext() || self.is_ended
-    }
-
-    /// Whether bytes that were decrypted wait to be read.
-    pub(crate) fn has_plaintext(&self) -> bool {
-        self.plaintext > 0
+    /// Whether bytes that were decrypted wait to be read, or an end to be seen: the stream below need not have more for it.
+    pub(crate) fn has_more(&self) -> bool {
+        self.plaintext > 0 || self.is_ended
     }
 
     /// As [`Stream::poll_fill`]. A stream that ends without having said so fails, as it may have been cut off

@@ -153,6 +153,24 @@ fn bytes_that_were_decrypted_make_a_stream_readable() {
 }
 
 #[test]
+fn an_end_that_came_with_the_last_bytes_makes_a_stream_readable() {
+    run(async {
+        let (mut server, mut client) = connected().await;
+        write_all(&mut client, b"bye", &[]).await.unwrap();
+        client.say_end();
+        let mut received = Vec::new();
+        // Both are taken from the socket at once, and nothing more comes there.
+        let ready = poll_fn(|cx| server.poll_readable(cx)).await;
+        ready.unwrap();
+        while received.len() < 3 {
+            assert!(read_some(&mut server, &mut received).await.unwrap());
+        }
+        poll_fn(|cx| server.poll_readable(cx)).await.unwrap();
+        assert!(!read_some(&mut server, &mut received).await.unwrap(), "a clean end");
+    });
+}
+
+#[test]
 fn what_the_protocol_says_by_itself_leaves_a_stream_quiet() {
     run(async {
         for looks_now in [false, true] {

@@ -8,7 +8,8 @@
 //! * [`canonical`], which writes a message the way a serializer would;
 //! * [`Frames`], which takes the framing of gRPC apart;
 //! * [`HttpIndex`], which knows the methods as `google.api.http` has them, with [`CallRequest`] and [`CallResponse`], which
-//!   make messages in frames of the bodies of such requests, and back.
+//!   make messages in frames of the bodies of such requests, and back;
+//! * [`FieldWriter`] and [`Items`], which write and read messages field by field for those who know them without a schema.
 //!
 //! All take messages in pieces as they arrive, keep what they hold within named limits ([`Limits`]), use buffers again so that
 //! nothing is allocated a message once they have grown, and answer malformed input with a [`Fault`] that has its offset.
@@ -35,7 +36,8 @@ pub use fault::{Fault, FaultKind};
 pub use frames::{Compressed, FrameEvent, Frames};
 pub use grpc::{CallRequest, CallResponse, RpcStatus, StreamForm};
 pub use http::{
-    BindError, Body, Found, HttpIndex, HttpIndexOptions, HttpRoute, HttpRuleError, HttpRuleProblem,
+    BindError, Body, Found, HttpIndex, HttpIndexOptions, HttpRoute, HttpRuleError, HttpRuleProblem, PathPart,
+    PathParts,
 };
 pub use json::{
     Duplicates, EnumForm, FromJson, FromJsonOptions, Names, Required, ToJson, ToJsonOptions, Unknown,
@@ -49,3 +51,4 @@ pub use schema::{
     EnumId, Enumeration, Field, FieldOption, FieldOptionError, Kind, Label, Message, MessageId, Method,
     Schema, SchemaError, Service,
 };
+pub use wire::{FieldWriter, Item, Items};

@@ -3,6 +3,7 @@
 use eddy_http::{ChunkFault, GrpcStatus, HeadFault};
 use eddy_io::HandshakeFaultKind;
 use eddy_route::normalise::PathFault;
+use eddy_upstream::LimitKind;
 
 /// Why an exchange ended without a whole answer from its endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub enum Fault {
     NoEndpoint,
     /// The endpoint has as many links as it may have.
     LinksExhausted,
+    /// As much of the cluster is in use as its limits allow.
+    Limit(LimitKind),
     /// No link could be established.
     ConnectFailed,
     /// No link could be established in time.
@@ -79,6 +82,8 @@ pub enum Fault {
     RetryStatus(u16),
     /// The endpoint ended the call of gRPC, without an answer, with a status that the rule tries again.
     RetryGrpc(GrpcStatus),
+    /// The endpoint answered with a status for which the rule goes on to another cluster.
+    PassedOver,
     /// The endpoint answered with a status in whose place an error page stands.
     Intercepted(u16),
     /// A filter failed, and its policy is to be closed then.
@@ -146,6 +151,7 @@ impl Fault {
             | Self::Egress
             | Self::ExchangeTimeout
             | Self::LinksExhausted
+            | Self::Limit(_)
             | Self::FilterFailed
             | Self::FilterTimeout
             | Self::FilterReset
@@ -175,6 +181,7 @@ impl Fault {
             | Self::InterimFlood
             | Self::RetryStatus(_)
             | Self::RetryGrpc(_)
+            | Self::PassedOver
             | Self::Intercepted(_) => Side::Upstream,
         }
     }
@@ -211,6 +218,7 @@ impl Fault {
             | Self::ExchangeTimeout
             | Self::NoEndpoint
             | Self::LinksExhausted
+            | Self::Limit(_)
             | Self::FirstByteTimeout
             | Self::AttemptTimeout
             | Self::ResponseHead(_)
@@ -219,6 +227,7 @@ impl Fault {
             | Self::ResponseCut
             | Self::UpstreamIdle
             | Self::InterimFlood
+            | Self::PassedOver
             | Self::Intercepted(_)
             | Self::FilterFailed
             | Self::FilterTimeout
@@ -242,7 +251,7 @@ impl Fault {
 
     /// Whether the endpoint has answered, and was judged by that.
     pub(crate) fn is_judged(self) -> bool {
-        matches!(self, Self::RetryStatus(_) | Self::RetryGrpc(_) | Self::Intercepted(_))
+        matches!(self, Self::RetryStatus(_) | Self::RetryGrpc(_) | Self::PassedOver | Self::Intercepted(_))
     }
 
     /// The status that a call of gRPC ends with.
@@ -291,8 +300,13 @@ impl Fault {
             | Self::ResponseFrames
             | Self::ResponseCut
             | Self::InterimFlood
+            | Self::PassedOver
             | Self::FilterBody => 502,
-            Self::Overload | Self::NoEndpoint | Self::LinksExhausted | Self::TunnelReload => 503,
+            Self::Overload
+            | Self::NoEndpoint
+            | Self::LinksExhausted
+            | Self::Limit(_)
+            | Self::TunnelReload => 503,
             Self::ExchangeTimeout
             | Self::ConnectTimeout
             | Self::FirstByteTimeout
@@ -306,7 +320,8 @@ impl Fault {
         }
     }
 
-    /// A word for the access record; what is wrong with a head, chunk or path where that is the fault.
+    /// A word for the access record; what is wrong with a head, chunk or path where that is the fault, which limit is reached
+    /// where one is.
     #[expect(clippy::wildcard_enum_match_arm, reason = "each fault has a label")]
     pub fn reason(self) -> &'static str {
         match self {
@@ -314,8 +329,19 @@ impl Fault {
             Self::RequestChunk(fault) => fault.reason(),
             Self::RequestPath(fault) => fault.reason(),
             Self::Handshake(kind) => handshake_reason(kind),
+            Self::Limit(kind) => limit_reason(kind),
             other => other.label(),
         }
+    }
+}
+
+/// A word for the limit that is reached.
+fn limit_reason(kind: LimitKind) -> &'static str {
+    match kind {
+        LimitKind::Connections => "limit_connections",
+        LimitKind::Requests => "limit_requests",
+        LimitKind::Pending => "limit_pending",
+        LimitKind::Retries => "limit_retries",
     }
 }
 
@@ -377,6 +403,7 @@ label_kinds! {
     ExchangeTimeout: "exchange_timeout",
     NoEndpoint: "no_endpoint",
     LinksExhausted: "links_exhausted",
+    Limit: "limit",
     ConnectFailed: "connect_failed",
     ConnectTimeout: "connect_timeout",
     Handshake: "tls_handshake",
@@ -397,6 +424,7 @@ label_kinds! {
     InterimFlood: "interim_flood",
     RetryStatus: "retry_status",
     RetryGrpc: "retry_grpc",
+    PassedOver: "passed_over",
     Intercepted: "intercepted",
     FilterFailed: "filter_failed",
     FilterTimeout: "filter_timeout",

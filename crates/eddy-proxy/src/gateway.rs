@@ -219,7 +219,7 @@ impl Gateway {
 
     fn direct_records(&self, config: &Config) {
         if let Some(sink) = &self.sink {
-            sink.set_target(config.access_log.as_ref().map(|log| log.target.clone()));
+            sink.set_target(config.access_log.as_ref().and_then(|log| log.target.clone()));
         }
     }
 

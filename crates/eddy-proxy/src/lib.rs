@@ -27,6 +27,6 @@ pub use fault::{Fault, RetryClass, Side};
 pub use gateway::{Gateway, worker_count};
 pub use host::FilterHost;
 pub use plan::{PlanView, Ready};
-pub use report::{ClusterReport, ClusterView, EndpointView};
+pub use report::{ClusterReport, ClusterView, EndpointView, LimitView};
 pub use stats::Stats;
 pub use worker::Sockets;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use eddy_config::{ActionKind, Config, Forwarding, ListenAddress, ListenerConfig, Serve, SitesAt};
 use eddy_filter::FilterSet;
 use eddy_route::{RouteTable, Router};
-use eddy_tls::{ClientTls, ServerTls};
+use eddy_tls::{Challenges, ClientTls, ServerTls};
 use eddy_upstream::ClusterConfig;
 
 use crate::access::AccessPlan;
@@ -26,6 +26,8 @@ pub(crate) struct Plan {
     pub(crate) cluster_tls: Vec<Option<ClientTls>>,
     /// The filters, ready to be entered.
     pub(crate) filters: FilterSet,
+    /// What authorities are answered over HTTP, where they may ask.
+    pub(crate) challenges: Option<Arc<Challenges>>,
     /// How access records are written, if they are.
     pub(crate) access: Option<AccessPlan>,
 }
@@ -39,6 +41,8 @@ pub struct Ready {
     pub tls: Vec<Option<ServerTls>>,
     /// What clusters show to their endpoints and ask of them, by the clusters' index; those behind the last have none.
     pub cluster_tls: Vec<Option<ClientTls>>,
+    /// What authorities are answered that ask over HTTP who is served here, where they may ask.
+    pub challenges: Option<Arc<Challenges>>,
 }
 
 /// How a listener is served over TLS.
@@ -74,7 +78,7 @@ pub(crate) enum Handler {
     Sites(SitesAt),
     /// The embedded demo endpoint.
     Demo,
-    /// Endpoints, to which connections are passed on as they are.
+    /// Endpoints, to which connections or datagrams are passed on as they are.
     Forward(Arc<Forwarding>),
 }
 
@@ -119,7 +123,8 @@ impl Plan {
         let clusters = config.clusters.iter().cloned().map(Arc::new).collect();
         let cluster_tls = cluster_tls(&config, ready)?;
         let access = config.access_log.as_ref().map(AccessPlan::new);
-        Ok(Self { config, listeners, clusters, cluster_tls, filters: ready.filters.clone(), access })
+        let (filters, challenges) = (ready.filters.clone(), ready.challenges.clone());
+        Ok(Self { config, listeners, clusters, cluster_tls, filters, challenges, access })
     }
 }
 
@@ -196,7 +201,7 @@ fn build_listener(
         .map_err(|source| ProxyError::Filters { listener: Arc::clone(&listener.name), source })?;
     let address_text = listener.address.to_string();
     let local_address = match &listener.address {
-        ListenAddress::Tcp(address) => address.ip().to_string(),
+        ListenAddress::Tcp(address) | ListenAddress::Udp(address) => address.ip().to_string(),
         ListenAddress::Unix(path) => format!("unix:{}", path.display()),
     };
     Ok(ListenerPlan {

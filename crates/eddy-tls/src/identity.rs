@@ -132,6 +132,11 @@ impl Identity {
         &self.names
     }
 
+    /// The certificate itself, in DER; nothing of those behind it.
+    pub fn certificate(&self) -> &[u8] {
+        self.key.cert.first().map_or(&[], |certificate| certificate.as_ref())
+    }
+
     /// The same for the same chain and key, and for no others.
     pub fn print(&self) -> &Fingerprint {
         &self.print

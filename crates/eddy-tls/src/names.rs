@@ -22,7 +22,7 @@ pub struct Names {
     every: Vec<Arc<CertifiedKey>>,
     /// What is shown to clients that ask for no name, or for one that no identity has; all of them, in their order.
     all: Vec<Arc<CertifiedKey>>,
-    /// Whether those are turned away who ask for a name that no identity has.
+    /// Whether those are turned away instead.
     is_strict: bool,
 }
 
@@ -63,6 +63,14 @@ impl Names {
         list.push(Arc::clone(key));
     }
 
+    /// Those that have a name, or are shown for it.
+    fn find_named(&self, name: &str) -> Option<&Vec<Arc<CertifiedKey>>> {
+        // rustls gives names in lower case and without a dot at the end, and refuses what is no name.
+        let exact = self.exact.get(name);
+        let found = exact.or_else(|| self.wildcard.get(name.split_once('.')?.1));
+        found.or_else(|| self.find_below(name))
+    }
+
     /// Those that are shown below the longest domain that a name is in.
     fn find_below(&self, name: &str) -> Option<&Vec<Arc<CertifiedKey>>> {
         let mut rest = name;
@@ -77,11 +85,7 @@ impl Names {
 
     /// The identities for a name, the preferred one first; empty where a client is to be turned away.
     fn find(&self, name: Option<&str>) -> &[Arc<CertifiedKey>] {
-        let Some(name) = name else { return &self.all };
-        // rustls gives names in lower case and without a dot at the end, and refuses what is no name.
-        let exact = self.exact.get(name);
-        let found = exact.or_else(|| self.wildcard.get(name.split_once('.')?.1));
-        match found.or_else(|| self.find_below(name)) {
+        match name.and_then(|name| self.find_named(name)) {
             Some(found) => found,
             None if !self.every.is_empty() => &self.every,
             None if self.is_strict => &[],
@@ -133,7 +137,8 @@ mod tests {
             assert_eq!(which(&lenient, Some(name)), [0, 1, 2], "{name}");
             assert_eq!(which(&strict, Some(name)), [] as [usize; 0], "{name}");
         }
-        assert_eq!(which(&strict, None), [0, 1, 2]);
+        assert_eq!(which(&lenient, None), [0, 1, 2]);
+        assert_eq!(which(&strict, None), [] as [usize; 0], "who asks for no name asks for none of these");
     }
 
     #[test]
@@ -142,10 +147,10 @@ mod tests {
             identity(&["own.test"]).shown_for(hosts.iter().map(|host| (*host).to_owned()).collect())
         };
         let mut all = vec![shown(&["*.b.test"]), shown(&["a.test", "x.b.test"]), shown(&["*.y.b.test"])];
-        let which = |all: &[Identity], name: &str| -> Vec<usize> {
+        let which = |all: &[Identity], name: Option<&str>| -> Vec<usize> {
             let names = Names::new(all, true);
             let place = |key: &Arc<CertifiedKey>| all.iter().position(|one| Arc::ptr_eq(&one.key, key));
-            names.find(Some(name)).iter().filter_map(place).collect()
+            names.find(name).iter().filter_map(place).collect()
         };
         for (name, expected) in [
             ("a.test", Some(1)),
@@ -155,10 +160,11 @@ mod tests {
             ("q.y.b.test", Some(2)),
             ("own.test", None),
         ] {
-            assert_eq!(which(&all, name), expected.into_iter().collect::<Vec<_>>(), "{name}");
+            assert_eq!(which(&all, Some(name)), expected.into_iter().collect::<Vec<_>>(), "{name}");
         }
         all.push(shown(&["*"]));
-        assert_eq!(which(&all, "own.test"), [3]);
-        assert_eq!(which(&all, "a.test"), [1]);
+        assert_eq!(which(&all, Some("own.test")), [3]);
+        assert_eq!(which(&all, Some("a.test")), [1]);
+        assert_eq!(which(&all, None), [3]);
     }
 }

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::server::danger::ClientCertVerifier;
-use rustls::server::{ProducesTickets, VerifierBuilderError, WebPkiClientVerifier};
+use rustls::server::{ProducesTickets, ResolvesServerCert, VerifierBuilderError, WebPkiClientVerifier};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ServerConfig, SupportedProtocolVersion};
 use thiserror::Error;
 
 use crate::authorities::Authorities;
+use crate::challenges::{CHALLENGE_PROTOCOL, Challenges, Proving};
 use crate::identity::{Identity, IdentityError};
 use crate::names::Names;
+use crate::revocations::Revocations;
 
 /// A version of TLS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,14 +42,16 @@ pub struct ClientCertificates<'a> {
     pub authorities: &'a Authorities,
     /// Whether a client without one is served as well.
     pub is_optional: bool,
+    /// The certificates that are taken no longer. With these, each authority of a chain has to have a list.
+    pub revoked: Option<&'a Revocations>,
 }
 
 /// What a listener's TLS is made of.
 #[derive(Debug)]
 pub struct ServerSettings<'a> {
-    /// The identities; at least one.
+    /// The identities; without any, handshakes fail that ask for no proof of a name.
     pub identities: &'a [Identity],
-    /// Whether clients are turned away that ask for a name which no identity has.
+    /// Whether clients are turned away that ask for a name which no identity has, or for none.
     pub is_strict: bool,
     /// The least version.
     pub version_min: TlsVersion,
@@ -57,6 +61,8 @@ pub struct ServerSettings<'a> {
     pub protocols: &'a [&'a [u8]],
     /// The keys of session tickets.
     pub tickets: Arc<dyn ProducesTickets>,
+    /// What proves names to authorities, where they are to ask here.
+    pub challenges: Option<&'a Arc<Challenges>>,
 }
 
 /// What a listener shows to its clients, ready for use; shared by all workers.
@@ -102,9 +108,15 @@ impl ServerTls {
             Some(clients) => builder.with_client_cert_verifier(verifier(clients, provider)?),
             None => builder.with_no_client_auth(),
         };
-        let names = Arc::new(Names::new(settings.identities, settings.is_strict));
-        let mut config = builder.with_cert_resolver(names);
+        let names = Names::new(settings.identities, settings.is_strict);
+        let shown: Arc<dyn ResolvesServerCert> = match settings.challenges {
+            Some(challenges) => Arc::new(Proving { names, challenges: Arc::clone(challenges) }),
+            None => Arc::new(names),
+        };
+        let mut config = builder.with_cert_resolver(shown);
         config.alpn_protocols = settings.protocols.iter().map(|name| name.to_vec()).collect();
+        // The last choice of all, so that it is taken by those alone who want nothing else.
+        config.alpn_protocols.extend(settings.challenges.map(|_| CHALLENGE_PROTOCOL.to_vec()));
         config.ticketer = Arc::clone(&settings.tickets);
         // What came before the handshake could be sent again by anybody (RFC 8446 §8).
         config.max_early_data_size = 0;
@@ -124,6 +136,10 @@ fn verifier(
     let roots = Arc::clone(&clients.authorities.roots);
     let builder = WebPkiClientVerifier::builder_with_provider(roots, provider);
     let builder = if clients.is_optional { builder.allow_unauthenticated() } else { builder };
+    let builder = match clients.revoked {
+        Some(revoked) => builder.with_crls(revoked.lists.iter().cloned()),
+        None => builder,
+    };
     builder.build().map_err(TlsError::Verifier)
 }
 

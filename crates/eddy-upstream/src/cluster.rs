@@ -5,11 +5,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::balance::Balancer;
+use crate::balance::{Balancer, Tables};
 use crate::budget::Budget;
 use crate::config::ClusterConfig;
 use crate::eject::{self, Change};
-use crate::endpoint::{EndpointId, EndpointSet, EndpointState, ResolvedAddress, Tried};
+use crate::endpoint::{EndpointId, EndpointSet, EndpointState, ResolvedAddress, Tried, WARM};
 use crate::health::UnwellSet;
 use crate::rng::Rng;
 
@@ -28,6 +28,8 @@ pub struct ClusterState {
     out: usize,
     /// What health checks say.
     unwell: Arc<UnwellSet>,
+    /// Until when an endpoint warms up.
+    warms_until: Duration,
 }
 
 /// One exchange's stay at an endpoint, from `ClusterState::select` to `ClusterState::release`.
@@ -55,7 +57,7 @@ impl ClusterState {
     /// The state of a cluster whose endpoints are `set`.
     pub fn new(config: Arc<ClusterConfig>, set: Arc<EndpointSet>, now: Duration, rng: &mut Rng) -> Self {
         let mut state = Self {
-            balancer: Balancer::new(config.balance, &[], rng),
+            balancer: Balancer::new(config.balance, &[], &Tables::default(), rng),
             budget: Budget::new(config.retry_budget),
             config,
             set: Arc::new(EndpointSet::default()),
@@ -64,6 +66,7 @@ impl ClusterState {
             slots_free: Vec::new(),
             out: 0,
             unwell: Arc::default(),
+            warms_until: Duration::ZERO,
         };
         let gone = state.update(set, now, rng);
         debug_assert!(gone.is_empty());
@@ -111,8 +114,22 @@ impl ClusterState {
         rng: &mut Rng,
         tried: &mut Tried,
     ) -> Option<Lease> {
-        let index = self.balancer.pick(&self.endpoints, key, tried, now, rng)?;
+        let mut index = self.balancer.pick(&self.endpoints, key, tried, now, rng)?;
+        if now < self.warms_until && !self.config.balance.goes_by_key() {
+            // One that is passed over at random gets as much less as its weight would, and the others keep their order.
+            for _ in 0..COLD_PICKS_MAX {
+                if rng.below(WARM) < self.warmth(index, now) {
+                    break;
+                }
+                index = self.balancer.pick(&self.endpoints, key, tried, now, rng)?;
+            }
+        }
         self.lease(index, now, tried)
+    }
+
+    fn warmth(&self, index: usize, now: Duration) -> u64 {
+        let window = self.config.slow_start.unwrap_or_default();
+        self.endpoints.get(index).map_or(WARM, |endpoint| endpoint.warmth(window, now))
     }
 
     /// Takes the endpoint with this address, `address:port`, if the cluster has it and counts it as available.
@@ -146,7 +163,9 @@ impl ClusterState {
         endpoint.stats.successes += 1;
         let change = endpoint.ejection.on_success(lease.epoch, now, &config);
         if change == Change::Returned {
+            endpoint.warms_since = Some(now);
             self.out -= 1;
+            self.warm_up(now);
         }
         self.check_invariants();
         change
@@ -203,10 +222,12 @@ impl ClusterState {
         }
         let gone: Vec<EndpointId> = known.into_values().map(|endpoint| endpoint.id).collect();
         gone.iter().for_each(|id| self.free_slot(*id));
+        // Where all are new, none is to be spared.
+        let warms_since = kept.iter().any(|(_, endpoint)| endpoint.is_some()).then_some(now);
         for (index, (member, endpoint)) in kept.into_iter().enumerate() {
             let endpoint = match endpoint {
                 Some(endpoint) => endpoint,
-                None => EndpointState::new(self.take_slot(), member),
+                None => EndpointState { warms_since, ..EndpointState::new(self.take_slot(), member) },
             };
             self.set_slot(endpoint.id, index);
             self.endpoints.push(endpoint);
@@ -225,23 +246,47 @@ impl ClusterState {
 
     /// Takes over what health checks say.
     ///
-    /// When too few endpoints are well, all are used: more likely the checks are wrong.
+    /// When too few endpoints are well, all are used: more likely the checks are wrong; but not where endpoints of other priorities
+    /// or zones can bear everything.
     ///
     /// # Cost
     /// Linear in the endpoints.
-    pub fn set_unwell(&mut self, unwell: Arc<UnwellSet>) {
+    pub fn set_unwell(&mut self, unwell: Arc<UnwellSet>, now: Duration) {
         self.unwell = unwell;
-        let well = self.endpoints.iter().filter(|one| self.unwell.why(&one.address).is_none()).count();
+        let is_well = |one: &EndpointState| self.unwell.why(&one.address).is_none();
+        let well = self.endpoints.iter().filter(|one| is_well(one)).count();
         let percent = self.config.health.as_ref().map_or(0, |health| usize::from(health.panic_percent));
-        let is_panic = well * 100 < percent * self.endpoints.len();
+        let is_few = well * 100 < percent * self.endpoints.len();
+        let is_panic = is_few && !self.balancer.bears_all(&self.endpoints, is_well);
         for endpoint in &mut self.endpoints {
+            let before = endpoint.unwell.take();
             endpoint.unwell = self.unwell.why(&endpoint.address).filter(|_| !is_panic).cloned();
+            if before.is_some() && endpoint.unwell.is_none() && !is_panic {
+                endpoint.warms_since = Some(now);
+            }
         }
+        self.warm_up(now);
+    }
+
+    /// Has endpoints that have begun to warm up get less for a while.
+    fn warm_up(&mut self, now: Duration) {
+        let Some(window) = self.config.slow_start else {
+            self.warms_until = Duration::ZERO;
+            return;
+        };
+        let ends =
+            self.endpoints.iter().filter_map(|endpoint| Some(endpoint.warms_since?.saturating_add(window)));
+        self.warms_until = ends.filter(|end| *end > now).max().unwrap_or_default();
     }
 
     fn rebuild(&mut self, now: Duration, rng: &mut Rng) {
-        self.set_unwell(Arc::clone(&self.unwell));
-        self.balancer = Balancer::new(self.config.balance, &self.endpoints, rng);
+        for endpoint in &mut self.endpoints {
+            let zones = self.config.zone.as_ref().zip(endpoint.terms.zone.as_ref());
+            endpoint.is_far = zones.is_some_and(|(own, other)| own != other);
+        }
+        self.balancer = Balancer::new(self.config.balance, &self.endpoints, self.set.tables(), rng)
+            .bearing(&self.endpoints, self.config.overprovision_percent);
+        self.set_unwell(Arc::clone(&self.unwell), now);
         self.out = self.endpoints.iter().filter(|endpoint| endpoint.is_ejected()).count();
         let config = self.config.ejection;
         let ejects = self.endpoints.iter().any(|endpoint| endpoint.ejection_config(&config).failures > 0);
@@ -312,3 +357,6 @@ struct Slot {
     /// Where the endpoint is in `ClusterState::endpoints`.
     index: Option<usize>,
 }
+
+/// How often an endpoint that warms up is passed over before one is taken as it comes.
+const COLD_PICKS_MAX: u32 = 8;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::health::HealthConfig;
+use crate::limits::LimitsConfig;
 use crate::tls::ClusterTlsConfig;
 
 /// A cluster: a name, the endpoints behind it and how requests are spread over them.
@@ -19,6 +20,14 @@ pub struct ClusterConfig {
     pub protocol: LinkProtocol,
     /// How an endpoint is chosen.
     pub balance: Balance,
+    /// How many percent of its share a tier can bear: as long as of its endpoints so many are available that their part times this
+    /// is the whole, no other is asked. Default 140; [`BEAR_ALL`] where one endpoint can bear all.
+    pub overprovision_percent: u32,
+    /// Where eddy stands: endpoints in the same zone are a tier before the others of theirs.
+    pub zone: Option<Arc<str>>,
+    /// For how long an endpoint that is new, or well again, gets less than its share: from a tenth at first to all of it. Default
+    /// not at all. Balancing by a key does without.
+    pub slow_start: Option<Duration>,
     /// What of a request is the key, for balancing that goes by one; where a rule has its own key, that goes first.
     pub key: Option<BalanceKey>,
     /// Longest time to establish a link. Default 5 s.
@@ -35,6 +44,8 @@ pub struct ClusterConfig {
     pub ejection: EjectionConfig,
     /// How many retries are allowed beside first attempts.
     pub retry_budget: RetryBudget,
+    /// How much of it may be in use at once, by all workers together. Default any number.
+    pub limits: LimitsConfig,
     /// How names are resolved.
     pub dns: DnsConfig,
     /// How endpoints are spoken to over TLS, if they are.
@@ -57,8 +68,10 @@ pub struct EndpointConfig {
 /// What holds for one endpoint, beside where it is and its weight.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EndpointTerms {
-    /// Endpoints of a higher tier are asked while no endpoint of a lower one can be. Default 0.
+    /// Endpoints of a higher tier are asked as those of the lower ones fail, see [`ClusterConfig::overprovision_percent`]. Default 0.
     pub tier: u8,
+    /// Where it stands; of its tier, those in [`ClusterConfig::zone`] are asked first.
+    pub zone: Option<Arc<str>>,
     /// Whether it is never asked; it keeps its place among those that a key is spread over.
     pub is_down: bool,
     /// Most exchanges of one worker that are there at once; `None` for no limit.
@@ -111,6 +124,8 @@ pub enum Balance {
     Hash,
     /// By a key of the request, on a ring: another number of endpoints moves few keys.
     Ring,
+    /// By a key of the request, over a table: as `Ring`, and as even as the weights say.
+    Maglev,
     /// By the client's address: its first three bytes, all of IPv6.
     ClientAddress,
 }
@@ -184,6 +199,9 @@ impl ClusterConfig {
             endpoints,
             protocol: LinkProtocol::default(),
             balance: Balance::default(),
+            overprovision_percent: 140,
+            zone: None,
+            slow_start: None,
             key: None,
             connect_timeout: Duration::from_secs(5),
             first_byte_timeout: Duration::from_secs(60),
@@ -192,6 +210,7 @@ impl ClusterConfig {
             links_max: 1024,
             ejection: EjectionConfig::default(),
             retry_budget: RetryBudget::default(),
+            limits: LimitsConfig::default(),
             dns: DnsConfig::default(),
             tls: None,
             health: None,
@@ -203,6 +222,9 @@ impl ClusterConfig {
         self.endpoints.iter().any(|endpoint| matches!(endpoint.address, EndpointAddress::Name { .. }))
     }
 }
+
+/// For [`ClusterConfig::overprovision_percent`]: one endpoint that is available can bear what all of its tier do.
+pub const BEAR_ALL: u32 = u32::MAX;
 
 impl EndpointConfig {
     /// An endpoint of weight 1 that nothing else holds for.
@@ -225,7 +247,12 @@ impl LinkProtocol {
 impl Balance {
     /// Whether a request's key decides.
     pub fn goes_by_key(self) -> bool {
-        matches!(self, Self::Hash | Self::Ring | Self::ClientAddress)
+        self.has_key() || self == Self::ClientAddress
+    }
+
+    /// Whether it goes by the key that the cluster, or a rule, names.
+    pub fn has_key(self) -> bool {
+        matches!(self, Self::Hash | Self::Ring | Self::Maglev)
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::balance::Tables;
 use crate::config::{EjectionConfig, EndpointTerms};
 use crate::eject::Ejection;
 use crate::health::Unwell;
@@ -37,6 +38,7 @@ pub struct ResolvedEndpoint {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EndpointSet {
     members: Vec<ResolvedEndpoint>,
+    tables: Tables,
 }
 
 /// Names an endpoint of a `ClusterState`; never names another one after it has gone.
@@ -63,6 +65,10 @@ pub struct EndpointState {
     pub(crate) weight: u32,
     pub(crate) terms: EndpointTerms,
     pub(crate) host: Option<Arc<str>>,
+    /// Whether it is in another zone than eddy, where both are known.
+    pub(crate) is_far: bool,
+    /// Since when it warms up, if it has begun to.
+    pub(crate) warms_since: Option<Duration>,
     pub(crate) active: u32,
     /// Why it is not well, as health checks say, and it is left out for it.
     pub(crate) unwell: Option<Unwell>,
@@ -98,12 +104,17 @@ impl EndpointSet {
                 }
             }
         }
-        Self { members: merged }
+        Self { members: merged, tables: Tables::default() }
     }
 
     /// The members, in the order they were given.
     pub fn members(&self) -> &[ResolvedEndpoint] {
         &self.members
+    }
+
+    /// What balancers have made of the members, for all workers.
+    pub fn tables(&self) -> &Tables {
+        &self.tables
     }
 
     /// How many members there are.
@@ -165,6 +176,8 @@ impl EndpointState {
             weight: endpoint.weight,
             terms: endpoint.terms.clone(),
             host: endpoint.host.clone(),
+            is_far: false,
+            warms_since: None,
             active: 0,
             unwell: None,
             ejection: Ejection::default(),
@@ -192,6 +205,11 @@ impl EndpointState {
         self.unwell.as_ref()
     }
 
+    /// What it is called where keys are spread over endpoints.
+    pub(crate) fn key_name(&self) -> String {
+        self.terms.label.as_ref().map_or_else(|| self.address.to_string(), |label| label.to_string())
+    }
+
     /// Its share of the requests relative to the others.
     pub fn weight(&self) -> u32 {
         self.weight
@@ -200,6 +218,19 @@ impl EndpointState {
     /// What else holds for it.
     pub fn terms(&self) -> &EndpointTerms {
         &self.terms
+    }
+
+    /// Its place in the order in which groups of endpoints are asked: by tier, and of a tier eddy's own zone first.
+    pub(crate) fn level(&self) -> u16 {
+        u16::from(self.terms.tier) * 2 + u16::from(self.is_far)
+    }
+
+    /// How much of its share it gets while it warms up for as long as `window`, percent.
+    pub fn warmth(&self, window: Duration, now: Duration) -> u64 {
+        let Some(since) = self.warms_since else { return WARM };
+        let elapsed = now.saturating_sub(since).min(window);
+        let gained = (elapsed.as_micros() * u128::from(WARM - COLD)).checked_div(window.as_micros());
+        COLD + gained.and_then(|gained| u64::try_from(gained).ok()).unwrap_or(WARM - COLD)
     }
 
     /// When it is left out because it fails; `cluster` says so where it has no rule of its own.
@@ -227,6 +258,11 @@ impl EndpointState {
         self.ejection.is_out()
     }
 
+    /// When it may be tried again, while it is left out because it failed.
+    pub fn ejected_until(&self) -> Option<Duration> {
+        self.ejection.until()
+    }
+
     /// Whether a balancer may choose it: well, and not ejected, or due to be tried again.
     pub fn is_available(&self, now: Duration) -> bool {
         self.unwell.is_none() && self.ejection.is_available(now)
@@ -249,6 +285,10 @@ fn own_name(host: Option<&str>, address: &ResolvedAddress) -> Option<String> {
         (None, ResolvedAddress::Unix(_)) => None,
     }
 }
+
+/// What of its share an endpoint gets, percent: all of it, and at first where it warms up.
+pub(crate) const WARM: u64 = 100;
+const COLD: u64 = 10;
 
 /// How many endpoints a `Tried` remembers.
 pub const TRIED_MAX: usize = 8;

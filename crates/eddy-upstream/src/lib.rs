@@ -10,6 +10,7 @@ mod connect;
 pub mod eject;
 mod endpoint;
 pub mod health;
+mod limits;
 mod link;
 mod pool;
 pub mod resolve;
@@ -24,6 +25,7 @@ pub use endpoint::{
     EndpointId, EndpointSet, EndpointState, EndpointStats, ResolvedAddress, ResolvedEndpoint, TRIED_MAX,
     Tried,
 };
+pub use limits::{InUse, LimitKind, LimitPlace, LimitsConfig};
 pub use link::{Link, LinkPlace};
 pub use pool::{LinkCount, LinkPool, LinkPools};
 pub use rng::Rng;

@@ -5,6 +5,8 @@ use std::rc::Rc;
 
 use eddy_io::Stream;
 
+use crate::limits::LimitPlace;
+
 /// A connection to an endpoint; carries one exchange after the other.
 #[derive(Debug)]
 pub struct Link {
@@ -26,6 +28,8 @@ pub struct LinkPlace {
     open: Rc<Cell<u32>>,
     /// See [`crate::LinkPools::renew`].
     era: u32,
+    /// Its place within the limit of the cluster, where that has one.
+    limit: Option<LimitPlace>,
 }
 
 impl LinkPlace {
@@ -35,7 +39,13 @@ impl LinkPlace {
             return None;
         }
         open.set(open.get() + 1);
-        Some(Self { open: Rc::clone(open), era })
+        Some(Self { open: Rc::clone(open), era, limit: None })
+    }
+
+    /// The same place, which counts within a limit of the cluster as well.
+    pub fn within(mut self, limit: Option<LimitPlace>) -> Self {
+        self.limit = limit;
+        self
     }
 }
 

@@ -45,6 +45,20 @@ impl LinkPools {
         self.pools.iter_mut().for_each(|(_, pool)| pool.clear());
     }
 
+    /// Closes the idle link that has waited for longest in one of the pools that have any; whether there was one.
+    ///
+    /// # Cost
+    /// Linear in the pools.
+    pub fn close_one(&mut self) -> bool {
+        let first = |pool: &LinkPool| pool.idle.first().map(Link::idle_since_ms);
+        let pools = self.pools.iter_mut().map(|(_, pool)| pool);
+        let Some(pool) = pools.filter(|pool| !pool.idle.is_empty()).min_by_key(|pool| first(pool)) else {
+            return false;
+        };
+        drop(pool.idle.remove(0));
+        true
+    }
+
     /// Closes every idle link, and each of the others when its exchange is over: endpoints are spoken to in another way
     /// from now on. Links of the era that is returned are kept again.
     pub fn renew(&mut self) -> u32 {

@@ -7,6 +7,7 @@ mod bundle;
 mod child;
 mod cli;
 mod control;
+mod descriptors;
 mod explain;
 mod filters;
 mod log;

@@ -19,6 +19,7 @@ use crate::log::LogTarget;
 use crate::outbound::{Answer, Outbound, OutboundCall, OutboundError};
 use crate::paused::{Paused, Place};
 use crate::phase::{Phase, Version};
+use crate::place::Places;
 use crate::state::{StateAccess, StateCell};
 use crate::verdict::{PauseToken, Verdict};
 
@@ -208,6 +209,23 @@ impl<'a, S> Exchange<'a, S> {
     #[must_use]
     pub fn metadata(&self, space: &str, key: &str) -> Option<serde_json::Value> {
         serde_json::from_slice(self.crossing.metadata(space, key)).ok()
+    }
+
+    /// Where the values of a message's field stand in the body, as the filter `message_fields` before this one has found them
+    /// with `places: true`, under the key that its configuration gives the field. Nothing is decoded for it.
+    #[must_use]
+    pub fn places(&self, key: &str) -> Places<'a> {
+        Places::of_json(self.crossing.metadata("message_fields", &format!("{key}_at")))
+    }
+
+    /// The bytes of a message's field, where [`Self::places`] says that they stand: its last value, which is the one that
+    /// counts. Only a whole body has it ([`Verdict::Buffer`]), as long as no filter between has changed it. A number is not
+    /// found: its value stands in the metadata.
+    #[must_use]
+    pub fn field_bytes(&self, key: &str) -> Option<&'a [u8]> {
+        let body = self.body();
+        let all = self.places(key).filter(|place| self.is_buffered() && place.length > 0);
+        all.filter_map(|place| place.of(body)).last()
     }
 
     /// Makes the exchange wait: return the verdict, and go on later through the handle, from any thread.

@@ -284,6 +284,23 @@ fn a_route_an_endpoint_and_metadata_are_chosen() {
 }
 
 #[test]
+fn a_field_is_taken_out_of_the_body() {
+    let check = |places: &str, expected: &str| {
+        let filter = library().filter("places", places).expect("right");
+        let outcome = Chain::new().then(&filter).send(Request::post("/", "0123").piece("456789"), ok);
+        assert_eq!(outcome.metadata("seen", "tenant"), Some(expected), "{places}: {:?}", outcome.faults());
+    };
+    // The last value is the one that counts.
+    check("[[2,3],[7,2]]", "\"78\"");
+    check("[[2,3],[9,2]]", "\"234\"");
+    check("[[10,1]]", "\"none\"");
+    check("[[4,0]]", "\"none\"");
+    check("[]", "\"none\"");
+    // A piece is not the whole.
+    check("[[0,2]]", "\"none\"");
+}
+
+#[test]
 fn a_filter_ends_the_connection_behind_an_answer() {
     let request = || Request::get("/").field("x-a", "1");
     let outcome = run(r#"["set connection close"]"#, request());

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, CertifiedIssuer, DnType,
+    ExtendedKeyUsagePurpose, IsCa, KeyPair, RevokedCertParams,
 };
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -79,6 +80,39 @@ impl Authority {
         params.distinguished_name.push(DnType::CommonName, name);
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         self.sign(params)
+    }
+
+    /// A certificate with this number for a client.
+    ///
+    /// # Errors
+    /// When no key can be made.
+    pub fn issue_numbered_client(&self, number: u64) -> Result<Issued> {
+        let mut params = CertificateParams::new(Vec::new())?;
+        params.serial_number = Some(number.into());
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+        self.sign(params)
+    }
+
+    /// The list of revoked certificates, by their numbers, PEM.
+    ///
+    /// # Errors
+    /// When it cannot be signed.
+    pub fn revoked(&self, numbers: &[u64]) -> Result<String> {
+        let revoked = |number: &u64| RevokedCertParams {
+            serial_number: (*number).into(),
+            revocation_time: rcgen::date_time_ymd(2020, 1, 1),
+            reason_code: None,
+            invalidity_date: None,
+        };
+        let list = CertificateRevocationListParams {
+            this_update: rcgen::date_time_ymd(2020, 1, 1),
+            next_update: rcgen::date_time_ymd(2100, 1, 1),
+            crl_number: 1_u64.into(),
+            issuing_distribution_point: None,
+            revoked_certs: numbers.iter().map(revoked).collect(),
+            key_identifier_method: rcgen::KeyIdMethod::Sha256,
+        };
+        Ok(list.signed_by(&self.issuer)?.pem()?)
     }
 
     fn sign(&self, params: CertificateParams) -> Result<Issued> {
@@ -181,6 +215,11 @@ impl SecureClient {
     /// The server's own certificate, DER.
     pub fn server_certificate(&self) -> &[u8] {
         self.stream.get_ref().1.peer_certificates().and_then(|chain| chain.first()).map_or(&[], AsRef::as_ref)
+    }
+
+    /// The protocol that was agreed on in the handshake; empty where none was.
+    pub fn protocol(&self) -> &[u8] {
+        self.stream.get_ref().1.alpn_protocol().unwrap_or_default()
     }
 
     /// Whether a session of before was taken up.

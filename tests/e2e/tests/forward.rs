@@ -254,6 +254,76 @@ async fn tls_can_end_here() -> Result<()> {
     Ok(())
 }
 
+/// One record a connection, whatever came of it, and none where the listener wants none.
+#[tokio::test]
+async fn connections_are_recorded_at_their_end() -> Result<()> {
+    let endpoint = Endpoint::start().await?;
+    let gone = place::free_address()?;
+    let (silent, closed) = (place::free_address()?, place::free_address()?);
+    let config = format!(
+        "workers: 1\naccess_log: {{file: stdout, format: json}}\nlisteners:\n  - {{address: LISTEN, name: it, forward: {{cluster: db, server_names: ['*.test']}}, timeouts: {{head: 200ms}}}}\n  - {{address: SILENT, forward: {{cluster: db}}, access_log: false}}\n  - {{address: CLOSED, name: closed, forward: {{cluster: gone}}}}\nadmin: {{address: ADMIN}}\nclusters:\n  db: {{endpoints: ['{}']}}\n  gone: {{endpoints: ['{gone}']}}\n",
+        endpoint.address()?
+    );
+    let substitutes = [("SILENT", silent), ("CLOSED", closed)];
+    let substitutes = substitutes.map(|(word, address)| (word.to_owned(), address.to_string())).to_vec();
+    let gateway = Gateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
+    let authority = Authority::new("servers")?;
+    let issued = authority.issue(&["db.test"])?;
+    let serve = async {
+        let mut secure = issued.accept(endpoint.accept().await?).await?;
+        secure.read_exact(&mut [0; 5]).await?;
+        secure.shutdown().await?;
+        anyhow::Ok(())
+    };
+    let ask = async {
+        let trust = authority.trust(None, &[&TLS13])?;
+        let mut client = SecureClient::connect(gateway.address(), &trust, "db.test").await?;
+        client.send(b"hello").await?;
+        client.read_to_end().await?;
+        anyhow::Ok(())
+    };
+    let (served, asked) = tokio::join!(serve, ask);
+    served?;
+    asked?;
+    gateway.lines().until("\"transport\":\"tcp\"", 1).await?;
+    // One who says no name, and one whose endpoint is gone.
+    let mut nameless = connect(gateway.address()).await?;
+    nameless.write_all(b"hello").await?;
+    ensure!(matches!(within("the end", nameless.read(&mut [0])).await?, Ok(0) | Err(_)));
+    // The end may come before the kernel has told that there is a connection.
+    if let Ok(mut lost) = connect(closed).await {
+        ensure!(matches!(within("the end", lost.read(&mut [0])).await?, Ok(0) | Err(_)));
+    }
+    gateway.lines().until("\"transport\":\"tcp\"", 3).await?;
+    let mut unseen = connect(silent).await?;
+    drop(endpoint.accept().await?);
+    ensure!(matches!(within("the end", unseen.read(&mut [0])).await?, Ok(0) | Err(_)));
+    // Connections that are passed on end when both sides have ended them.
+    drop(unseen);
+    let lines = gateway.lines().clone();
+    gateway.stop().await?;
+    let text = lines.text();
+    let records: Vec<serde_json::Value> = text
+        .lines()
+        .filter(|line| line.contains("\"transport\""))
+        .map(serde_json::from_str)
+        .collect::<Result<_, _>>()?;
+    ensure!(records.len() == 3, "{records:?}");
+    let whole = &records[0];
+    ensure!(whole["server_name"] == "db.test" && whole["listener"] == "it", "{whole}");
+    ensure!(whole["cluster"] == "db" && whole["attempts"] == 1, "{whole}");
+    ensure!(whole["endpoint"] == endpoint.address()?.to_string(), "{whole}");
+    ensure!(whole["bytes_in"].as_u64() > Some(200) && whole["bytes_out"].as_u64() > Some(200), "{whole}");
+    ensure!(records[1]["reason"] == "no_rule" && records[1]["endpoint"] == "-", "{}", records[1]);
+    ensure!(records[2]["reason"] == "connect_failed" && records[2]["cluster"] == "gone", "{}", records[2]);
+    ensure!(
+        records[2]["listener"] == "closed" && records[2]["endpoint"] == gone.to_string(),
+        "{}",
+        records[2]
+    );
+    Ok(())
+}
+
 /// Who the client is, said by a proxy in front and passed on to the endpoint.
 #[tokio::test]
 async fn a_proxy_in_front_says_who_the_client_is_and_the_endpoint_is_told() -> Result<()> {

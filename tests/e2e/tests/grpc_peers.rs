@@ -11,13 +11,14 @@ use eddy_e2e::gateway::{Gateway, Launch};
 use eddy_e2e::others;
 use eddy_e2e::place::{TempDir, free_address, tree};
 use eddy_e2e::wire::{within, within_for};
-use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::{Child, ChildStdin, Command};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 /// A service of gRPC in a process of its own, which ends with its standard input.
 struct Service {
     _process: Child,
-    _told: ChildStdin,
+    told: ChildStdin,
+    says: Lines<BufReader<ChildStdout>>,
     address: SocketAddr,
 }
 
@@ -29,9 +30,21 @@ impl Service {
         let mut process = command.kill_on_drop(true).spawn()?;
         let told = process.stdin.take().context("no standard input")?;
         let says = process.stdout.take().context("no standard output")?;
-        let line = within("listening", BufReader::new(says).lines().next_line()).await??;
-        ensure!(line.as_deref() == Some("listening"), "it says {line:?}");
-        Ok(Self { _process: process, _told: told, address })
+        let mut service = Self { _process: process, told, says: BufReader::new(says).lines(), address };
+        service.until("listening").await?;
+        Ok(service)
+    }
+
+    /// Has its health service say this of a name.
+    async fn tell(&mut self, name: &str, status: &str) -> Result<()> {
+        self.told.write_all(format!("{name} {status}\n").as_bytes()).await?;
+        self.until("told").await
+    }
+
+    async fn until(&mut self, wanted: &str) -> Result<()> {
+        let line = within(wanted, self.says.next_line()).await??;
+        ensure!(line.as_deref() == Some(wanted), "it says {line:?}");
+        Ok(())
     }
 }
 
@@ -119,6 +132,35 @@ async fn calls_of_every_kind_pass() -> Result<()> {
         ensure!(counted >= least, "{counted} calls ended with {status}");
     }
     ensure!(gateway.metric("eddy_egress_stopped_total").await? == 0.0);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn endpoints_are_asked_by_the_health_service_of_grpc() -> Result<()> {
+    let folder = TempDir::new("grpc-health")?;
+    let Some(peer) = others::grpc_peer(folder.path())? else { return Ok(()) };
+    let (mut one, mut other) = (Service::start(&peer).await?, Service::start(&peer).await?);
+    one.tell("books", "SERVING").await?;
+    other.tell("books", "NOT_SERVING").await?;
+    let config = SITE.replace("[SERVICE]", "[SERVICE, OTHER]").replace(
+        "protocol: http2",
+        "protocol: http2, health: {grpc: {service: books}, interval: 100ms, healthy: 1, unhealthy: 1}",
+    );
+    let words = [("SERVICE", one.address), ("OTHER", other.address)];
+    let substitutes = words.map(|(word, address)| (word.to_owned(), address.to_string())).to_vec();
+    let gateway = Gateway::launch(&config, Launch { substitutes, ..Launch::default() }).await?;
+    let unwell = "eddy_cluster_endpoints_unwell{cluster=\"service\"}";
+    gateway.until_metric(unwell, 1.0).await?;
+    gateway.lines().until("it says NOT_SERVING", 1).await?;
+    let shown = gateway.admin("/clusters").await?.text();
+    ensure!(shown.contains("it says NOT_SERVING"), "{shown}");
+    call(&peer, gateway.address(), &["empty_unary", "ping_pong"]).await?;
+    other.tell("books", "SERVING").await?;
+    gateway.until_metric(unwell, 0.0).await?;
+    one.tell("books", "SERVICE_UNKNOWN").await?;
+    gateway.until_metric(unwell, 1.0).await?;
+    gateway.lines().until("it says SERVICE_UNKNOWN", 1).await?;
+    call(&peer, gateway.address(), &["empty_unary", "ping_pong"]).await?;
     gateway.stop().await
 }
 

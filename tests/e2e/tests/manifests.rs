@@ -148,7 +148,12 @@ async fn ingresses_are_served_as_ingress_nginx_does() -> Result<()> {
     for target in ["/a", "/a/"] {
         let answer = client.exchange(request("secure.test", target)).await?;
         ensure!(answer.text() == format!("web {target}"), "{target}: {answer:?}");
+        ensure!(answer.fields.count("strict-transport-security") == 0, "{target}: {answer:?}");
     }
+    // Nobody has a certificate for this host: the one there is does not fit either, and clients say so.
+    let stranger = cluster.open("plain.test").await.err().context("no certificate is for this host")?;
+    let why = format!("{stranger:#}");
+    ensure!(why.contains("NotValidForName") || why.contains("not valid for name"), "{why}");
     cluster.gateway.stop().await
 }
 
@@ -161,6 +166,8 @@ async fn ssl_redirect_can_be_turned_off_and_asked_for_without_a_certificate() ->
     let forced = "nginx.ingress.kubernetes.io/force-ssl-redirect: 'true', nginx.ingress.kubernetes.io/preserve-trailing-slash: 'true'";
     let cluster = Cluster::start(|authority| ingress("nginx", forced, authority)).await?;
     let answer = cluster.get("plain.test", "/shop/").await?;
+    ensure!(answer.fields.text("location") == "https://plain.test/shop/", "{answer:?}");
+    let answer = cluster.get("PLAIN.test", "/shop/").await?;
     ensure!(answer.fields.text("location") == "https://plain.test/shop/", "{answer:?}");
     cluster.gateway.stop().await
 }
@@ -217,12 +224,19 @@ async fn the_listener_decides_which_certificate_is_shown() -> Result<()> {
         let answer = client.exchange(request(host, "/a")).await?;
         ensure!(answer.text() == body, "{host}: {answer:?}");
     }
+    // The host of a request may be another listener's than the one whose name was asked for.
+    let other = cluster.open("one.a.test").await?.exchange(request("two.a.test", "/a")).await?;
+    ensure!(other.text() == "next /a", "{other:?}");
     let stranger = cluster.open("one.example").await.err().context("no listener has this host")?;
     // It is turned away, rather than shown a certificate that is not for it.
     let why = format!("{stranger:#}");
     ensure!(!why.contains("NotValidForName") && !why.contains("not valid for name"), "{why}");
     let answer = cluster.get("one.a.test", "/a?b").await?;
     ensure!(answer.status == 302 && answer.fields.text("location") == "https://one.a.test/a?b", "{answer:?}");
+    let mut nameless = ClientConfig::clone(&*cluster.trust()?);
+    nameless.enable_sni = false;
+    let nameless = SecureClient::connect(cluster.secure, &Arc::new(nameless), "one.a.test").await;
+    ensure!(nameless.is_err(), "no listener is for clients without a name");
     // A renewed certificate is taken in with the manifest.
     let renewed = cluster.authority.issue(&["one.a.test"])?;
     let text = GATEWAY.to_owned() + &secret("one", &renewed) + &secret("below", &issued[1]);

@@ -8,10 +8,13 @@ use eddy_e2e::gateway::{Gateway, Launch};
 use eddy_e2e::peer::Nginx;
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::secure::{Authority, Issued, SecureClient};
+use eddy_e2e::wire::within;
 use rustls::ClientConfig;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::version::{TLS12, TLS13};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 /// Servers that show certificates by their names: of the server, of `http`, or that of the default server.
 const SERVERS: &str = "\
@@ -141,7 +144,73 @@ async fn names_of_no_server_are_turned_away_where_that_is_asked_for() -> Result<
         let refused = format!("{:#}", refused.err().context("nobody has the name")?);
         // Each says it by an alert of its own.
         ensure!(refused.contains("UnrecognisedName") || refused.contains("AccessDenied"), "{refused}");
+        let mut nameless = ClientConfig::clone(&*certificates.trust(None)?);
+        nameless.enable_sni = false;
+        let refused = SecureClient::connect(address, &Arc::new(nameless), "one.test").await;
+        ensure!(refused.is_err(), "{address}: who asks for no name is served");
     }
+    gateway.stop().await
+}
+
+/// Servers at four addresses: over TLS and in cleartext, without HTTP/2 and with it.
+const VERSIONS: &str = "\
+    ssl_certificate DIR/common.crt;
+    ssl_certificate_key DIR/common.key;
+    server { listen HERE; return 200 plain; }
+    server { listen CLEAR http2; return 200 clear; }
+    server { listen SECURE ssl; return 200 secure; }
+    server { listen NEW ssl http2; server_name one.test; return 200 new; }
+    server { listen NEW ssl; server_name two.test; return 200 new; }
+";
+
+/// Whether a server speaks HTTP/2 to a client that begins with it in cleartext.
+async fn takes_preface(address: SocketAddr) -> Result<bool> {
+    let mut stream = TcpStream::connect(address).await?;
+    // The preface, and settings that say nothing.
+    stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await?;
+    let mut head = [0; 4];
+    let read = within("an answer", stream.read_exact(&mut head)).await?;
+    // The fourth byte of a frame is its kind, and the server's first one are its settings.
+    Ok(read.is_ok() && head[3] == 4)
+}
+
+#[tokio::test]
+async fn http2_is_spoken_where_the_configuration_says_so_as_in_nginx() -> Result<()> {
+    let certificates = Certificates::new()?;
+    let folder = certificates.folder()?;
+    let mut trust = ClientConfig::clone(&*certificates.trust(None)?);
+    trust.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    let trust = Arc::new(trust);
+    let free =
+        || Ok::<_, anyhow::Error>([place::free_address()?, place::free_address()?, place::free_address()?]);
+    let fill = |text: &str, [clear, secure, new]: [SocketAddr; 3]| {
+        let text = text.replace("CLEAR", &clear.to_string()).replace("SECURE", &secure.to_string());
+        text.replace("NEW", &new.to_string())
+    };
+    let (ours, theirs, there) = (free()?, free()?, place::free_address()?);
+    let gateway = gateway(&fill(VERSIONS, ours), &folder).await?;
+    let text = fill(VERSIONS, theirs).replace("HERE", &there.to_string());
+    let peer = Nginx::start(&text, certificates.folder()?, there)?;
+    let mut asked = vec![(gateway.address(), ours)];
+    asked.extend(peer.is_some().then_some((there, theirs)));
+    for (plain, [clear, secure, new]) in asked {
+        ensure!(!takes_preface(plain).await?, "{plain}: nobody has said that HTTP/2 is spoken");
+        ensure!(takes_preface(clear).await?, "{clear}: `listen ... http2`");
+        for (address, host, expected) in
+            [(secure, "one.test", "http/1.1"), (new, "one.test", "h2"), (new, "two.test", "h2")]
+        {
+            let client = SecureClient::connect(address, &trust, host).await?;
+            let agreed = String::from_utf8_lossy(client.protocol()).into_owned();
+            ensure!(agreed == expected, "{address} {host}: {agreed}");
+        }
+    }
+    // What NGINX does since 1.25.1: both versions in cleartext.
+    let request = "GET / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n";
+    let mut old = TcpStream::connect(ours[0]).await?;
+    old.write_all(request.as_bytes()).await?;
+    let mut answer = String::new();
+    within("an answer", old.read_to_string(&mut answer)).await??;
+    ensure!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("clear"), "{answer}");
     gateway.stop().await
 }
 

@@ -234,6 +234,46 @@ async fn sessions_are_resumed_where_the_same_clients_are_taken() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_certificate_that_was_taken_back_lets_nobody_in() -> Result<()> {
+    const CONFIG: &str = "\
+workers: 1
+admin: {address: ADMIN}
+listeners:
+  - address: LISTEN
+    routes: site
+    tls:
+      certificates: [{chain: FOLDER/a.crt, key: FOLDER/a.key}]
+      clients: {authorities: FOLDER/clients.pem, crl: FOLDER/clients.crl}
+routes: {site: [{respond: {status: 204}}]}
+";
+    let (servers, clients) = (Authority::new("servers")?, Authority::new("clients")?);
+    let folder = TempDir::new("revoked")?;
+    servers.issue(&["a.test"])?.write(folder.path(), "a")?;
+    std::fs::write(folder.join("clients.pem"), clients.pem())?;
+    std::fs::write(folder.join("clients.crl"), clients.revoked(&[2])?)?;
+    let substitutes = vec![("FOLDER".to_owned(), folder.path().display().to_string())];
+    let gateway = Gateway::launch(CONFIG, Launch { substitutes, ..Launch::default() }).await?;
+    let serve = async |config: &Arc<ClientConfig>| -> Result<u16> {
+        let mut client = SecureClient::connect(gateway.address(), config, "a.test").await?;
+        Ok(client.exchange(GET).await?.status)
+    };
+    for version in [&TLS13, &TLS12] {
+        let config = |number| servers.trust(Some(&clients.issue_numbered_client(number)?), &[version]);
+        ensure!(serve(&config(1)?).await? == 204);
+        ensure!(serve(&config(2)?).await.is_err(), "{version:?}");
+    }
+    // A session of before is no way in, either.
+    let config = servers.trust(Some(&clients.issue_numbered_client(3)?), &[&TLS13])?;
+    ensure!(serve(&config).await? == 204);
+    let next = folder.join("next");
+    std::fs::write(&next, clients.revoked(&[2, 3])?)?;
+    std::fs::rename(&next, folder.join("clients.crl"))?;
+    gateway.lines().until("configuration reloaded", 1).await?;
+    ensure!(serve(&config).await.is_err());
+    gateway.stop().await
+}
+
+#[tokio::test]
 async fn who_does_not_shake_hands_is_closed() -> Result<()> {
     let place = Place::start().await?;
     // Silence, a beginning of a handshake that stops, and another protocol.

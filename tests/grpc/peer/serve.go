@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/interop"
 	testgrpc "google.golang.org/grpc/interop/grpc_testing"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/status"
 )
 
@@ -41,6 +42,7 @@ func serve(address string) error {
 	testgrpc.RegisterTestServiceServer(server, &service{TestServiceServer: interop.NewTestServer(), failed: map[string]bool{}})
 	state := health.NewServer()
 	healthpb.RegisterHealthServer(server, state)
+	reflection.Register(server)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	fmt.Println("listening")

@@ -42,9 +42,18 @@ pub fn soak(root: &Path) -> Result<bool> {
         test("aborts", &["--test", "aborts"]),
         test("shortage", &["--test", "resources"]),
         test("overload", &["--test", "overload"]),
+        test("sessions of datagrams, by the hundred thousand", &["--test", "datagrams"]),
         test("scripts and modules at fault, 10,000 times each", &["--test", "filter_faults"]),
         test_of("eddy-guest", "scripts without end", &["--lib", "scripts_without_end"]),
         test_of("eddy", "filters at fault: panics and deaths", &["--test", "program", "at_fault"]),
+        test_of("eddy-bridge-e2e", "a million values over the bridge, both ways", &["--test", "values"]),
+        test_of("eddy-bridge-e2e", "the bridge under the address sanitizer", &["--test", "checks"]),
+        test_of("eddy-bridge-e2e", "the bridge linked with an archive", &["--test", "linked"]),
+        test_of(
+            "eddy-bridge-ring",
+            "a million calls to another process",
+            &["--test", "processes", "a_million"],
+        ),
         test_of("proxy-wasm-host", "modules that mean harm, 10,000 times each", &["--test", "evil"]),
     ];
     let outcomes = run_all(root, &[&steps[..], &random_orders()].concat())?;

@@ -2,7 +2,8 @@
 
 use super::source::Sources;
 use super::{
-    Problem, documents, edges, examples, files, markers, modules, purity, reference, sizes, unsafety,
+    Problem, divergences, documents, edges, examples, files, markers, modules, purity, reference, sizes,
+    unsafety,
 };
 use crate::docs::Page;
 use crate::metadata::Workspace;
@@ -19,6 +20,7 @@ pub fn check(tree: &Tree, workspace: &Workspace, pages: &[Page]) -> Vec<Problem>
     problems.extend(files::check(tree, &sources, workspace));
     problems.extend(markers::check(tree));
     problems.extend(documents::check(tree));
+    problems.extend(divergences::check(tree, &sources));
     problems.extend(examples::check(tree, &sources));
     problems.extend(reference::check(tree, pages));
     problems.sort();

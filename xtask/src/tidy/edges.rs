@@ -51,15 +51,25 @@ const FREE: [&str; 1] = ["eddy"];
 const FOR_TESTS: [&str; 1] = ["eddy-e2e"];
 
 /// From the highest row to the lowest; a crate imports lower rows only.
-const ALLOWED: [(&str, &[&str]); 13] = [
+const ALLOWED: [(&str, &[&str]); 14] = [
     ("eddy-source", &["eddy-config"]),
     (
         "eddy-proxy",
-        &["eddy-config", "eddy-route", "eddy-filter", "eddy-upstream", "eddy-http", "eddy-tls", "eddy-io"],
+        &[
+            "eddy-config",
+            "eddy-route",
+            "eddy-filter",
+            "eddy-upstream",
+            "eddy-http",
+            "eddy-protobuf",
+            "eddy-tls",
+            "eddy-io",
+        ],
     ),
     ("eddy-config", &["eddy-route", "eddy-filter", "eddy-upstream", "eddy-tls", "eddy-http"]),
     ("eddy-guest", &["eddy-filter", "eddy-http", "proxy-wasm-host", "wasm-sandbox"]),
     ("eddy-upstream", &["eddy-http", "eddy-tls", "eddy-io"]),
+    ("eddy-acme", &["eddy-tls"]),
     ("eddy-route", &["eddy-http"]),
     ("eddy-filter", &["eddy-http", "eddy-protobuf"]),
     ("eddy-http", &[]),

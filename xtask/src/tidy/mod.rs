@@ -1,6 +1,7 @@
 //! Rules about the tree that neither the compiler nor clippy knows.
 
 mod check;
+mod divergences;
 mod documents;
 mod edges;
 mod examples;

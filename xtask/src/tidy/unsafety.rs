@@ -101,4 +101,11 @@ fn is_of_allocator(item: &syn::ItemImpl) -> bool {
     of.is_some_and(|segment| segment.ident == "GlobalAlloc")
 }
 
-const UNSAFE_FOLDERS: [&str; 4] = ["bench/calls/host/", "crates/eddy-io/", "crates/eddy-guest/", "sdk/rust/"];
+const UNSAFE_FOLDERS: [&str; 6] = [
+    "bench/calls/host/",
+    "crates/eddy-io/",
+    "crates/eddy-guest/",
+    "sdk/rust/",
+    "bridge/rust/",
+    "bridge/examples/words/",
+];

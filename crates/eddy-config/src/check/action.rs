@@ -6,12 +6,15 @@ use eddy_route::PathRewrite;
 
 use super::edits::check_edits;
 use super::names::Names;
-use crate::config::{Action, ActionKind, Redirect, Respond, RetryConfig, RuleFilterConfig, WeightedCluster};
+use crate::config::{
+    Action, ActionKind, Failover, FailoverReason, Redirect, Respond, RetryConfig, RuleFilterConfig,
+    WeightedCluster,
+};
 use crate::problem::{Place, Report};
-use crate::read::{Apart, At};
-use crate::spec::{RedirectSpec, RespondSpec, RetrySpec, RuleSpec, WeightedSpec};
+use crate::read::{Apart, At, OneOrMany};
+use crate::spec::{FailoverSpec, RedirectSpec, RespondSpec, RetrySpec, RuleSpec, WeightedSpec};
 use crate::upgrade::{Protocols, Upgrades};
-use crate::value::{HostAndPort, PathText};
+use crate::value::{HostAndPort, Name, PathText};
 
 /// What a rule does, and how it changes the path.
 #[derive(Debug)]
@@ -33,6 +36,7 @@ pub(super) fn check_action(
     let request_edits = check_edits(spec.request_headers.take(), report);
     let response_edits = check_edits(spec.response_headers.take(), report);
     let retry = check_retry(spec.retry.take());
+    let failover = check_failover(spec.failover.take(), spec.cluster.as_ref(), clusters, report);
     let upgrades = check_upgrades(&spec, report);
     let rewrite = match (&spec.rewrite, &spec.redirect) {
         (Some(At { value: Apart(rewrite), .. }), _) => {
@@ -51,6 +55,7 @@ pub(super) fn check_action(
         host_rewrite: host_rewrite.map(|At { value: HostAndPort(host), .. }| Arc::clone(host)),
         timeout: spec.timeout.map(|timeout| timeout.value.0),
         retry,
+        failover,
         filters,
         upgrades,
         ..Action::new(kind)
@@ -71,6 +76,7 @@ fn note_useless_keys(spec: &RuleSpec, report: &mut Report) {
         ("request_headers", spec.request_headers.as_ref().map(|at| at.place)),
         ("timeout", spec.timeout.map(|at| at.place)),
         ("retry", spec.retry.as_ref().map(|at| at.place)),
+        ("failover", spec.failover.as_ref().map(|at| at.place)),
         ("upgrades", spec.upgrades.as_ref().map(|at| at.place)),
         ("connect", spec.connect.map(|at| at.place)),
     ];
@@ -176,6 +182,44 @@ fn check_upgrades(spec: &RuleSpec, report: &mut Report) -> Upgrades {
     }
     upgrades
 }
+
+/// The list of clusters behind `first`; what is wrong with one is noted, and it is left out.
+fn check_failover(
+    specs: Option<At<Vec<At<FailoverSpec>>>>,
+    first: Option<&At<Name>>,
+    clusters: &mut Names,
+    report: &mut Report,
+) -> Vec<Failover> {
+    let Some(At { value: specs, place }) = specs else { return Vec::new() };
+    if specs.len() > FAILOVER_MAX {
+        report.error(place, format!("there are more than {FAILOVER_MAX} clusters in this list"));
+    }
+    let mut failover: Vec<Failover> = Vec::with_capacity(specs.len());
+    for At { value: FailoverSpec { cluster: name, when }, .. } in specs {
+        let Some(name) = name else { continue };
+        let is_first = first.is_some_and(|first| first.value == name.value);
+        let Some(cluster) = clusters.resolve(&name, report) else { continue };
+        if is_first || failover.iter().any(|one| one.cluster == cluster) {
+            let message = format!("the cluster `{}` was asked before", name.value.0);
+            report.error(name.place, message).hint("each cluster is asked once");
+        }
+        let reasons = when.map_or_else(Vec::new, OneOrMany::into_many);
+        if let (Some(any), true) =
+            (reasons.iter().find(|reason| reason.value == FailoverReason::Any), reasons.len() > 1)
+        {
+            report.warning(any.place, "`any` has all other reasons in it").hint("write `when: any`");
+        }
+        let mut when: Vec<FailoverReason> = reasons.iter().map(|reason| reason.value).collect();
+        if when.is_empty() {
+            when.push(FailoverReason::Unreachable);
+        }
+        failover.push(Failover { cluster, when });
+    }
+    failover
+}
+
+/// Most clusters that one request goes on to.
+const FAILOVER_MAX: usize = 8;
 
 fn check_retry(spec: Option<At<Apart<RetrySpec>>>) -> RetryConfig {
     let mut retry = RetryConfig::default();

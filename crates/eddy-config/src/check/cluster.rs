@@ -1,12 +1,13 @@
 //! Clusters: endpoints and how they are used.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_upstream::health::{HealthConfig, HttpProbe, Probe};
+use eddy_upstream::health::{GrpcProbe, HealthConfig, HttpProbe, Probe};
 use eddy_upstream::{
     Balance, BalanceKey, ClusterConfig, DnsConfig, EjectionConfig, EndpointAddress, EndpointConfig,
-    LinkProtocol, PoolConfig, RetryBudget,
+    EndpointTerms, LimitsConfig, LinkProtocol, PoolConfig, RetryBudget,
 };
 
 use super::names::Names;
@@ -14,14 +15,15 @@ use super::tls::check_cluster_tls;
 use crate::problem::{Place, Report, SourceText};
 use crate::read::{At, Either, Named};
 use crate::spec::{
-    BalanceKeySpec, ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, HealthSpec, HttpProbeSpec, PoolSpec,
-    RetryBudgetSpec,
+    BalanceKeySpec, ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, HealthSpec, HttpProbeSpec, LimitsSpec,
+    PoolSpec, RetryBudgetSpec,
 };
 use crate::value::{Endpoint, Name, Number, Time};
 
 /// Checks the clusters and defines their names.
 pub(super) fn check_clusters(
     specs: Option<At<Named<Name, ClusterSpec>>>,
+    zone: Option<At<Name>>,
     sources: &[SourceText],
     names: &mut Names,
     report: &mut Report,
@@ -34,7 +36,23 @@ pub(super) fn check_clusters(
             clusters.push(check_cluster(&entry.name, spec, sources, report));
         }
     }
+    set_zone(zone, &mut clusters, report);
     clusters
+}
+
+/// Tells clusters whose endpoints have zones which one eddy stands in.
+fn set_zone(zone: Option<At<Name>>, clusters: &mut [ClusterConfig], report: &mut Report) {
+    let Some(At { value: Name(zone), place }) = zone else { return };
+    let zones = |cluster: &ClusterConfig| cluster.endpoints.iter().any(|one| one.terms.zone.is_some());
+    let is_own = |one: &EndpointConfig| one.terms.zone.as_ref() == Some(&zone);
+    if !clusters.iter().flat_map(|cluster| &cluster.endpoints).any(is_own) {
+        report
+            .warning(place, format!("no endpoint is in the zone `{zone}`"))
+            .hint("write `zone` beside the `address` of endpoints, or leave it out");
+    }
+    for cluster in clusters.iter_mut().filter(|cluster| zones(cluster)) {
+        cluster.zone = Some(Arc::clone(&zone));
+    }
 }
 
 fn check_cluster(
@@ -55,6 +73,23 @@ fn check_cluster(
     if let Some(balance) = spec.balance {
         cluster.balance = balance.value;
     }
+    if let Some(percent) = spec.overprovision_percent {
+        cluster.overprovision_percent = percent.value.to_u32();
+        let has_levels = cluster.endpoints.iter().any(|one| one.terms.tier > 0 || one.terms.zone.is_some());
+        if !has_levels {
+            report
+                .warning(percent.place, "there are no priorities or zones: all endpoints are alike")
+                .hint("write `priority` or `zone` beside the `address` of endpoints");
+        }
+    }
+    if let Some(window) = spec.slow_start {
+        cluster.slow_start = Some(window.value.0);
+        if cluster.balance.goes_by_key() {
+            report
+                .warning(window.place, "balancing by a key knows no slow start: it would move keys")
+                .hint("leave `slow_start` out, or write another `balance`");
+        }
+    }
     cluster.key = check_key(spec.key, cluster.balance, place, report);
     set_time(&mut cluster.connect_timeout, spec.connect_timeout);
     set_time(&mut cluster.first_byte_timeout, spec.first_byte_timeout);
@@ -63,8 +98,8 @@ fn check_cluster(
     cluster.pool = check_pool(spec.pool);
     cluster.ejection = check_ejection(spec.ejection, report);
     cluster.retry_budget = check_retry_budget(spec.retry_budget);
+    cluster.limits = check_limits(spec.limits, report);
     cluster.dns = check_dns(spec.dns, report);
-    cluster.health = spec.health.map(|health| check_health(health, report));
     cluster.tls = spec.tls.map(|tls| check_cluster_tls(tls, &cluster.endpoints, sources, report));
     if let Some(protocol) = spec.protocol {
         cluster.protocol = protocol.value;
@@ -77,6 +112,7 @@ fn check_cluster(
                 .hint("write `protocol: http2` if the endpoints speak it in the clear, else leave it out");
         }
     }
+    cluster.health = spec.health.map(|health| check_health(health, cluster.protocol, report));
     if cluster.pool.idle_max > cluster.links_max {
         let message = format!(
             "the pool keeps {} idle links, but there are at most {} links",
@@ -94,19 +130,28 @@ fn check_endpoints(
     let mut endpoints = Vec::with_capacity(specs.len());
     let mut places: HashMap<EndpointAddress, Place> = HashMap::new();
     for At { value, place } in specs {
-        let (address, weight) = match value {
-            Either::One(Endpoint(address)) => (address, None),
-            Either::Other(EndpointSpec { address: Some(address), weight }) => (address.value.0, weight),
+        let endpoint = match value {
+            Either::One(Endpoint(address)) => EndpointConfig::new(address),
+            Either::Other(EndpointSpec { address: Some(address), weight, priority, zone }) => {
+                EndpointConfig {
+                    weight: weight.map_or(1, |weight| weight.value.to_u32()),
+                    terms: EndpointTerms {
+                        tier: priority.map_or(0, |priority| priority.value.to_u8()),
+                        zone: zone.map(|zone| zone.value.0),
+                        ..EndpointTerms::default()
+                    },
+                    ..EndpointConfig::new(address.value.0)
+                }
+            }
             // The reader noted that the address is missing or wrong.
             Either::Other(EndpointSpec { address: None, .. }) => continue,
         };
-        if let Some(first) = places.insert(address.clone(), place) {
+        if let Some(first) = places.insert(endpoint.address.clone(), place) {
             report
                 .warning(place, format!("this endpoint is in line {}, too", first.line))
                 .hint("give it a `weight` if it should get more requests");
         }
-        let weight = weight.map_or(1, |weight| weight.value.to_u32());
-        endpoints.push(EndpointConfig { weight, ..EndpointConfig::new(address) });
+        endpoints.push(endpoint);
     }
     endpoints
 }
@@ -148,16 +193,18 @@ fn check_key(
     cluster: Place,
     report: &mut Report,
 ) -> Option<BalanceKey> {
-    let is_by_key = matches!(balance, Balance::Hash | Balance::Ring);
     let Some(At { value: spec, place }) = spec else {
-        if is_by_key {
+        if balance.has_key() {
             report
-                .error(cluster, "`hash` and `ring` go by a key of the request, and there is no `key`")
+                .error(
+                    cluster,
+                    "`hash`, `ring` and `maglev` go by a key of the request, and there is no `key`",
+                )
                 .hint("for example `key: {header: x-user}`, or `balance: client_address`");
         }
         return None;
     };
-    if !is_by_key {
+    if !balance.has_key() {
         report.warning(place, "nothing goes by this key").hint("write `balance: ring`, or leave `key` out");
     }
     let refused = [&spec.address, &spec.path].into_iter().flatten().find(|said| !said.value);
@@ -172,11 +219,25 @@ fn check_key(
     }
 }
 
-fn check_health(spec: At<HealthSpec>, report: &mut Report) -> HealthConfig {
+fn check_health(spec: At<HealthSpec>, protocol: LinkProtocol, report: &mut Report) -> HealthConfig {
     let At { value: spec, place } = spec;
     let mut health = HealthConfig::default();
     if let Some(At { value: http, .. }) = spec.http {
         health.probe = check_probe(http);
+    }
+    if let Some(At { value: grpc, place }) = spec.grpc {
+        if protocol == LinkProtocol::Http1 {
+            report
+                .error(
+                    place,
+                    "gRPC is asked over HTTP/2, which the cluster does not say that its endpoints speak",
+                )
+                .hint("write `protocol: http2` in the cluster");
+        }
+        health.probe = Probe::Grpc(GrpcProbe {
+            service: grpc.service.map_or_else(|| "".into(), |service| service.value.0.as_str().into()),
+            host: grpc.host.map(|host| host.value.0),
+        });
     }
     set_time(&mut health.interval, spec.interval);
     set_time(&mut health.timeout, spec.timeout);
@@ -212,6 +273,29 @@ fn check_retry_budget(spec: Option<At<RetryBudgetSpec>>) -> RetryBudget {
         set_number(&mut budget.floor_per_second, spec.floor);
     }
     budget
+}
+
+fn check_limits(spec: Option<At<LimitsSpec>>, report: &mut Report) -> LimitsConfig {
+    let Some(At { value: spec, .. }) = spec else { return LimitsConfig::default() };
+    let limits = LimitsConfig {
+        connections: spec.connections.map(|connections| connections.value.to_u32()),
+        requests: spec.requests.map(|requests| requests.value.to_u32()),
+        pending: spec.pending.map(|pending| pending.value.to_u32()),
+        retries: spec.retries.map(|retries| retries.value.to_u32()),
+    };
+    let inner = [
+        ("pending", spec.pending.map(|at| at.place), limits.pending),
+        ("retries", spec.retries.map(|at| at.place), limits.retries),
+    ];
+    for (key, place, limit) in inner {
+        if let (Some(place), Some(limit), Some(requests)) = (place, limit, limits.requests)
+            && limit > requests
+        {
+            let message = format!("`{key}` is never reached: these are among the {requests} `requests`");
+            report.warning(place, message).hint(format!("make it less than {requests}, or leave it out"));
+        }
+    }
+    limits
 }
 
 fn check_dns(spec: Option<At<DnsSpec>>, report: &mut Report) -> DnsConfig {

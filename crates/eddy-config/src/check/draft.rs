@@ -196,6 +196,7 @@ impl Draft<'_, '_> {
         self.listeners.push(ListenerConfig {
             http2: Http2Config::default(),
             normaliser: Normaliser::Eddy,
+            strips_port: false,
             name,
             address: address.clone(),
             serve: Serve::Routes(vec![table]),

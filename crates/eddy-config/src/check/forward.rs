@@ -1,20 +1,23 @@
-//! Listeners that pass connections on, and the PROXY protocol.
+//! Listeners that pass connections or datagrams on, and the PROXY protocol.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use eddy_route::Origin;
-use eddy_upstream::ClusterConfig;
+use eddy_upstream::{ClusterConfig, EndpointAddress, EndpointConfig};
 
 use super::names::Names;
-use crate::config::{ListenerConfig, Serve};
-use crate::forward::{Forward, Forwarding, ProxyProtocolConfig};
+use crate::config::{ListenAddress, ListenerConfig, Serve};
+use crate::forward::{Forward, Forwarding, ProxyProtocolConfig, SessionEnds};
 use crate::problem::{Place, Report, SourceText};
 use crate::read::{At, OneOrMany};
 use crate::spec::{ForwardSpec, ListenerSpec, ProxyProtocolSpec};
+use crate::value::{Number, TransportName};
 
-/// Checks the ways of a listener's connections; the clusters that they name count as used.
+/// Checks the ways of a listener's connections or datagrams; the clusters that they name count as used.
 pub(super) fn check_forward(
     specs: &At<OneOrMany<ForwardSpec>>,
+    transport: TransportName,
     clusters: &mut Names,
     sources: &[SourceText],
     report: &mut Report,
@@ -37,18 +40,52 @@ pub(super) fn check_forward(
         if names.is_none() && std::mem::replace(&mut is_open, true) {
             report.error(way.place, "another way takes whatever no way names already");
         }
+        check_way(&way.value, transport, report);
         let names: Vec<_> =
             names.into_iter().flat_map(|names| &names.value).map(|name| name.value.clone()).collect();
         let cluster = clusters.resolve(way.value.cluster.as_ref()?, report)?;
         let proxy = way.value.proxy_protocol.as_ref().map(|version| version.value.0);
-        checked.push(Forward { names, cluster, proxy });
+        let ends =
+            SessionEnds { datagrams_max: count(way.value.datagrams), responses: count(way.value.responses) };
+        checked.push(Forward { names, cluster, proxy, ends });
     }
     let file = sources.get(specs.place.source as usize).map(|source| source.path.clone());
     let origin = Origin { file: file.unwrap_or_else(|| "".into()), line: specs.place.line };
     Some(Arc::new(Forwarding { ways: checked, origin }))
 }
 
-/// Notes clusters that connections cannot be passed on to: TLS of eddy's would come on top of whatever is passed on.
+/// Notes keys of a way that have no meaning for what carries its bytes.
+fn check_way(way: &ForwardSpec, transport: TransportName, report: &mut Report) {
+    let (keys, what) = match transport {
+        TransportName::Tcp => {
+            let keys = [
+                ("datagrams", way.datagrams.as_ref().map(|at| at.place)),
+                ("responses", way.responses.as_ref().map(|at| at.place)),
+            ];
+            (keys, "connections are passed on until they end")
+        }
+        TransportName::Udp => {
+            let keys = [
+                ("server_names", way.server_names.as_ref().map(|at| at.place)),
+                ("proxy_protocol", way.proxy_protocol.as_ref().map(|at| at.place)),
+            ];
+            (keys, "datagrams are passed on one by one")
+        }
+    };
+    for (key, place) in keys {
+        let Some(place) = place else { continue };
+        report
+            .error(place, format!("{what}, so `{key}` has no meaning"))
+            .hint("leave it out, or change `protocol` of the listener");
+    }
+}
+
+fn count(number: Option<At<Number<1, 1_000_000_000>>>) -> Option<NonZeroU32> {
+    NonZeroU32::new(number?.value.to_u32())
+}
+
+/// Notes clusters that connections or datagrams cannot be passed on to: TLS of eddy's would come on top of whatever is passed
+/// on, and a Unix socket takes no datagrams of UDP.
 pub(super) fn check_ends(
     listeners: &[ListenerConfig],
     clusters: &[ClusterConfig],
@@ -57,18 +94,35 @@ pub(super) fn check_ends(
 ) {
     for listener in listeners {
         let Serve::Forward(forwarding) = &listener.serve else { continue };
+        let is_udp = matches!(listener.address, ListenAddress::Udp(_));
         let mut ends = forwarding.ways.iter().filter_map(|way| clusters.get(way.cluster));
-        let Some(cluster) = ends.find(|cluster| cluster.tls.is_some()) else { continue };
+        let Some((message, hint)) = ends.find_map(|cluster| misfit(cluster, is_udp)) else { continue };
         let Origin { file, line } = &forwarding.origin;
         let source = sources.iter().position(|source| source.path == *file).unwrap_or_default();
         let place =
             Place { source: u32::try_from(source).unwrap_or_default(), line: *line, column: 1, length: 1 };
-        let message =
-            format!("connections are passed on as they are, and the cluster `{}` has `tls`", cluster.name);
-        report
-            .error(place, message)
-            .hint("name a cluster without `tls`; what clients say over TLS goes on as it is");
+        report.error(place, message).hint(hint);
     }
+}
+
+/// Why nothing can be passed on to a cluster, if so, and the way out.
+fn misfit(cluster: &ClusterConfig, is_udp: bool) -> Option<(String, &'static str)> {
+    let name = &cluster.name;
+    if cluster.tls.is_some() {
+        let what = if is_udp { "datagrams" } else { "connections" };
+        return Some((
+            format!("{what} are passed on as they are, and the cluster `{name}` has `tls`"),
+            "name a cluster without `tls`; what clients say over TLS goes on as it is",
+        ));
+    }
+    let is_unix = |endpoint: &EndpointConfig| matches!(endpoint.address, EndpointAddress::Unix(_));
+    if is_udp && cluster.endpoints.iter().any(is_unix) {
+        return Some((
+            format!("datagrams go to ports of UDP, and the cluster `{name}` has a Unix socket"),
+            "name a cluster whose endpoints are `host:port`",
+        ));
+    }
+    None
 }
 
 /// Notes what a listener that passes connections on can't do, as it sees no requests.
@@ -78,7 +132,6 @@ pub(super) fn check_unused(spec: &ListenerSpec, report: &mut Report) {
         ("via", spec.via.as_ref().map(|at| at.place)),
         ("request_id", spec.request_id.as_ref().map(|at| at.place)),
         ("filters", spec.filters.as_ref().map(|at| at.place)),
-        ("access_log", spec.access_log.as_ref().map(|at| at.place)),
     ];
     for (key, place) in keys {
         let Some(place) = place else { continue };
@@ -86,6 +139,33 @@ pub(super) fn check_unused(spec: &ListenerSpec, report: &mut Report) {
             .error(place, format!("a listener with `forward` sees no requests, so `{key}` has no meaning"))
             .hint("leave it out, or use `routes`");
     }
+}
+
+/// What carries what clients send to a listener. Notes what it can't do by datagrams.
+pub(super) fn check_transport(spec: &ListenerSpec, report: &mut Report) -> TransportName {
+    let Some(At { value: TransportName::Udp, place, .. }) = &spec.protocol else { return TransportName::Tcp };
+    if spec.forward.is_none() {
+        report
+            .error(*place, "nothing is served by datagrams but `forward`")
+            .hint("leave `protocol` out, or pass datagrams on: `forward: {cluster: dns}`");
+    }
+    if let Some(At { value: ListenAddress::Unix(_), place, .. }) = &spec.address {
+        report
+            .error(*place, "datagrams come to a port, not to a Unix socket")
+            .hint("for example `0.0.0.0:53`");
+    }
+    let keys = [
+        ("tls", spec.tls.as_ref().map(|at| at.place)),
+        ("proxy_protocol", spec.proxy_protocol.as_ref().map(|at| at.place)),
+        ("http2", spec.http2.as_ref().map(|at| at.place)),
+    ];
+    for (key, place) in keys {
+        let Some(place) = place else { continue };
+        report
+            .error(place, format!("there are no connections with `protocol: udp`, so `{key}` has no meaning"))
+            .hint("leave it out");
+    }
+    TransportName::Udp
 }
 
 /// Checks which connections begin with a header.

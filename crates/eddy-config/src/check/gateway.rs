@@ -1,17 +1,14 @@
-//! What concerns the gateway as a whole: admin, logs, limits.
+//! What concerns the gateway as a whole: admin, eddy's own log, limits.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use super::cluster::{set_number, set_time};
 use super::listener::Taken;
-use crate::config::{
-    AccessLogConfig, AdminConfig, GatewayLimits, ListenAddress, LogConfig, QuarantineConfig, RecordedMetadata,
-};
+use crate::config::{AdminConfig, GatewayLimits, ListenAddress, LogConfig, QuarantineConfig};
 use crate::problem::Report;
-use crate::read::{At, Named, NamedEntry};
-use crate::spec::{AccessLogSpec, AdminSpec, GatewayLimitsSpec, LogSpec, QuarantineSpec};
-use crate::value::{MetadataName, RecordKey};
+use crate::read::At;
+use crate::spec::{AdminSpec, GatewayLimitsSpec, LogSpec, QuarantineSpec};
 
 /// Checks the admin listener: reachable from this machine only, unless the configuration says otherwise.
 pub(super) fn check_admin(
@@ -41,43 +38,6 @@ pub(super) fn check_admin(
     }
     taken.take_address(&ListenAddress::Tcp(socket), address.place, report);
     Some(AdminConfig { address: socket })
-}
-
-/// Checks the access log.
-pub(super) fn check_access_log(spec: AccessLogSpec, report: &mut Report) -> Option<AccessLogConfig> {
-    let metadata = check_metadata(spec.metadata, report);
-    Some(AccessLogConfig {
-        target: spec.file?.value,
-        format: spec.format.map(|format| format.value).unwrap_or_default(),
-        time_zone: spec.time_zone.map_or_else(|| "UTC".into(), |zone| zone.value.0),
-        has_step: spec.step.is_some_and(|step| step.value),
-        metadata,
-    })
-}
-
-/// Checks what of the metadata records have.
-fn check_metadata(
-    spec: Option<At<Named<RecordKey, MetadataName>>>,
-    report: &mut Report,
-) -> Vec<RecordedMetadata> {
-    let Some(At { value: Named(entries), place }) = spec else { return Vec::new() };
-    if entries.len() > RECORDED_METADATA_MAX {
-        report.error(place, format!("records have at most {RECORDED_METADATA_MAX} values of metadata"));
-    }
-    let mut metadata = Vec::with_capacity(entries.len());
-    for NamedEntry { name, value } in entries {
-        let (key, place) = (name.value.0, name.place);
-        if RECORD_KEYS.contains(&&*key) {
-            report.error(place, format!("records have a `{key}` of their own")).hint("take another key");
-        }
-        let Some(At { value: noted, .. }) = value else { continue };
-        metadata.push(RecordedMetadata {
-            name: key.into(),
-            space: noted.space.into(),
-            key: noted.key.into(),
-        });
-    }
-    metadata
 }
 
 /// Checks what eddy itself says.
@@ -129,43 +89,3 @@ pub(super) fn is_loopback(address: IpAddr) -> bool {
 
 /// Longest time a drain waits, unless the configuration says otherwise.
 pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// What records have anyhow, as JSON or as text.
-const RECORD_KEYS: [&str; 34] = [
-    "time",
-    "client",
-    "method",
-    "host",
-    "target",
-    "version",
-    "reason",
-    "status",
-    "bytes_in",
-    "bytes_out",
-    "duration_us",
-    "attempts",
-    "listener",
-    "rule",
-    "cluster",
-    "request_id",
-    "referer",
-    "user_agent",
-    "config",
-    "tls",
-    "tls_suite",
-    "tls_server_name",
-    "tls_subject",
-    "step",
-    "endpoint",
-    "endpoint_version",
-    "by",
-    "in",
-    "out",
-    "us",
-    "id",
-    "agent",
-    "subject",
-    "grpc_status",
-];
-
-const RECORDED_METADATA_MAX: usize = 64;

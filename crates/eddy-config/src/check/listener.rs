@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use eddy_http::{HeadLimits, Http2Limits};
 
+use super::acme::Orders;
 use super::cluster::{set_number, set_time};
 use super::filter::Filters;
-use super::forward::{check_forward, check_proxy_protocol, check_unused};
+use super::forward::{check_forward, check_proxy_protocol, check_transport, check_unused};
 use super::gateway::is_loopback;
 use super::names::{Names, place_text};
 use super::table::Tables;
@@ -19,7 +20,7 @@ use crate::config::{
 use crate::problem::{Place, Report, SourceText};
 use crate::read::{At, OneOrMany};
 use crate::spec::{ForwardedSpec, Http2Spec, ListenerLimitsSpec, ListenerSpec, TimeoutsSpec};
-use crate::value::Name;
+use crate::value::{Name, TransportName};
 
 /// Checks the listeners; a route table they name counts as used.
 pub(super) fn check_listeners(
@@ -35,23 +36,25 @@ pub(super) fn check_listeners(
     specs.filter_map(check).collect()
 }
 
-/// Names and addresses that are taken.
+/// Names and addresses that are taken, and certificates that are ordered.
 #[derive(Debug)]
 pub(super) struct Taken<'s> {
     sources: &'s [SourceText],
+    /// The certificates that are ordered.
+    pub(super) orders: Orders,
     names: HashMap<Arc<str>, Place>,
     addresses: HashMap<ListenAddress, Place>,
 }
 
 impl<'s> Taken<'s> {
     /// Nothing is taken yet.
-    pub(super) fn new(sources: &'s [SourceText]) -> Self {
-        Self { sources, names: HashMap::new(), addresses: HashMap::new() }
+    pub(super) fn new(sources: &'s [SourceText], orders: Orders) -> Self {
+        Self { sources, orders, names: HashMap::new(), addresses: HashMap::new() }
     }
 
     /// Takes an address; notes when something listens there already.
     pub(super) fn take_address(&mut self, address: &ListenAddress, place: Place, report: &mut Report) {
-        let is_free = matches!(address, ListenAddress::Tcp(address) if address.port() == 0);
+        let is_free = matches!(address, ListenAddress::Tcp(address) | ListenAddress::Udp(address) if address.port() == 0);
         if is_free {
             return;
         }
@@ -78,41 +81,49 @@ fn check_listener(
     report: &mut Report,
 ) -> Option<ListenerConfig> {
     let spec = &spec.value;
+    let transport = check_transport(spec, report);
     let serve = match &spec.forward {
         Some(ways) => {
             check_unused(spec, report);
-            check_forward(ways, clusters, taken.sources, report).map(Serve::Forward)
+            check_forward(ways, transport, clusters, taken.sources, report).map(Serve::Forward)
         }
         None => check_serve(spec, names, tables, report),
     };
     let filters = spec.filters.as_ref().map(|names| filters.check_listener(&names.value, report));
     let is_public = spec.address.as_ref().is_some_and(|address| is_public(&address.value));
-    let limits = check_limits(spec.limits.as_ref(), report);
+    let mut limits = check_limits(spec.limits.as_ref(), report);
     let mut timeouts = check_timeouts(spec.timeouts.as_ref(), is_public, report);
     let is_idle_set = spec.timeouts.as_ref().is_some_and(|timeouts| timeouts.value.idle.is_some());
-    if spec.forward.is_some() && !is_idle_set {
-        timeouts.idle = FORWARD_IDLE;
+    match transport {
+        TransportName::Tcp if spec.forward.is_some() && !is_idle_set => timeouts.idle = FORWARD_IDLE,
+        TransportName::Udp if !is_count_set(spec) => limits.connections_max = SESSIONS_MAX,
+        TransportName::Tcp | TransportName::Udp => {}
     }
     let proxy_protocol = spec.proxy_protocol.as_ref().map(|spec| check_proxy_protocol(spec, report));
     let forwarded = check_forwarded(spec.forwarded.as_ref(), report);
     let http2 = check_http2(spec.http2.as_ref());
-    let tls = spec.tls.as_ref().and_then(|tls| check_tls(tls, taken.sources, report));
-    let address = spec.address.as_ref()?;
-    taken.take_address(&address.value, address.place, report);
+    let tls = spec.tls.as_ref().and_then(|tls| check_tls(tls, taken.sources, &mut taken.orders, report));
+    let written = spec.address.as_ref()?;
+    let address = match (&written.value, transport) {
+        (ListenAddress::Tcp(address), TransportName::Udp) => ListenAddress::Udp(*address),
+        (address, _) => address.clone(),
+    };
+    taken.take_address(&address, written.place, report);
     if is_public && serve == Some(Serve::Demo) {
-        report.warning(address.place, "other machines can reach the demo endpoint, which answers anybody");
+        report.warning(written.place, "other machines can reach the demo endpoint, which answers anybody");
     }
     let name = match &spec.name {
         Some(name) => {
             taken.take_name(&name.value.0, name.place, report);
             Arc::clone(&name.value.0)
         }
-        None => address.value.to_string().into(),
+        None => address.to_string().into(),
     };
     Some(ListenerConfig {
         normaliser: eddy_route::normalise::Normaliser::Eddy,
+        strips_port: false,
         name,
-        address: address.value.clone(),
+        address,
         serve: serve?,
         tls,
         proxy_protocol,
@@ -129,6 +140,12 @@ fn check_listener(
 
 /// How long a connection that is passed on may be silent where nothing is said: many protocols are for minutes.
 const FORWARD_IDLE: Duration = Duration::from_secs(10 * 60);
+/// How many sessions of datagrams a listener has where nothing is said: whoever forges addresses can begin as many.
+const SESSIONS_MAX: u32 = 10_000;
+
+fn is_count_set(spec: &ListenerSpec) -> bool {
+    spec.limits.as_ref().is_some_and(|limits| limits.value.connections.is_some())
+}
 
 fn check_http2(spec: Option<&At<Http2Spec>>) -> Http2Config {
     let mut config = Http2Config::default();
@@ -251,7 +268,7 @@ fn check_forwarded(spec: Option<&At<ForwardedSpec>>, report: &mut Report) -> For
 /// Whether other machines reach an address.
 fn is_public(address: &ListenAddress) -> bool {
     match address {
-        ListenAddress::Tcp(address) => !is_loopback(address.ip()),
+        ListenAddress::Tcp(address) | ListenAddress::Udp(address) => !is_loopback(address.ip()),
         ListenAddress::Unix(_) => false,
     }
 }

@@ -18,6 +18,7 @@ pub(super) fn unite(
 ) {
     let GatewaySpec {
         workers,
+        zone,
         drain_timeout,
         admin,
         log,
@@ -29,10 +30,12 @@ pub(super) fn unite(
         routes,
         clusters,
         filters,
+        acme,
         kubernetes,
     } = other;
     let mut once = Once { sources, report };
     once.take("workers", &mut united.workers, workers);
+    once.take("zone", &mut united.zone, zone);
     once.take("drain_timeout", &mut united.drain_timeout, drain_timeout);
     once.take("admin", &mut united.admin, admin);
     once.take("log", &mut united.log, log);
@@ -40,6 +43,7 @@ pub(super) fn unite(
     once.take("limits", &mut united.limits, limits);
     once.take("quarantine", &mut united.quarantine, quarantine);
     once.take("route_check", &mut united.route_check, route_check);
+    once.take("acme", &mut united.acme, acme);
     once.take("kubernetes", &mut united.kubernetes, kubernetes);
     once.take_names("route table", &mut united.routes, routes, |name| &name.0);
     once.take_names("cluster", &mut united.clusters, clusters, |name| &name.0);

@@ -1,6 +1,8 @@
 //! From the spec to the config: what is written gets its meaning, names are resolved, ranges that depend on each
 //! other are compared.
 
+mod access_log;
+mod acme;
 mod action;
 mod advice;
 mod builtin;

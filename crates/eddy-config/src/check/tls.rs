@@ -5,6 +5,7 @@ use std::sync::Arc;
 use eddy_tls::{ServerCheck, WrittenPath, WrittenPlace, is_server_name};
 use eddy_upstream::{ClusterTlsConfig, EndpointAddress, EndpointConfig, IdentityFiles};
 
+use super::acme::Orders;
 use super::cluster::set_time;
 use super::filter::folder_of;
 use crate::problem::{Place, Report, SourceText, shown};
@@ -17,6 +18,7 @@ use crate::value::{FilePath, ServerCheckName};
 pub(super) fn check_tls(
     spec: &At<ListenerTlsSpec>,
     sources: &[SourceText],
+    orders: &mut Orders,
     report: &mut Report,
 ) -> Option<ListenerTlsConfig> {
     let spec = &spec.value;
@@ -34,19 +36,47 @@ pub(super) fn check_tls(
         Some(clients) => Some(check_clients(&clients.value, sources)?),
         None => None,
     };
-    let files: Option<Vec<_>> =
-        certificates.value.iter().map(|certificate| check_files(&certificate.value, sources)).collect();
+    let asking =
+        spec.clients.as_ref().filter(|_| clients.as_ref().is_some_and(|clients| !clients.is_optional));
+    if let Some(asking) = asking
+        && certificates.value.iter().any(|certificate| certificate.value.acme.is_some())
+    {
+        orders.check_clients(asking.place, report);
+    }
+    // Each is looked at, whatever is wrong with those before it.
+    let files: Vec<_> = certificates
+        .value
+        .iter()
+        .map(|certificate| check_certificate(certificate, sources, orders, report))
+        .collect();
     let mut tls = ListenerTlsConfig {
         is_strict: spec.strict_names.as_ref().is_some_and(|strict| strict.value),
         version_min: spec.version_min.as_ref().map(|version| version.value.0).unwrap_or_default(),
         clients,
-        ..ListenerTlsConfig::new(files?)
+        ..ListenerTlsConfig::new(files.into_iter().collect::<Option<_>>()?)
     };
     set_time(&mut tls.handshake_timeout, spec.handshake_timeout);
     Some(tls)
 }
 
-fn check_files(spec: &CertificateSpec, sources: &[SourceText]) -> Option<CertificateFiles> {
+fn check_certificate(
+    spec: &At<CertificateSpec>,
+    sources: &[SourceText],
+    orders: &mut Orders,
+    report: &mut Report,
+) -> Option<CertificateFiles> {
+    let At { value: spec, place } = spec;
+    if let Some(hosts) = &spec.acme {
+        if let Some(key) = &spec.key {
+            report
+                .error(key.place, "the key of a certificate that is ordered is made by eddy")
+                .hint("leave `key` out");
+        }
+        return orders.add(hosts, sources, report);
+    }
+    if spec.chain.is_some() && spec.key.is_none() {
+        report.error(*place, "a certificate needs the key `key`").hint("for example `key: site.key`");
+    }
     let written = |path: &At<FilePath>| written(path, sources);
     Some(CertificateFiles {
         chain: written(spec.chain.as_ref()?),
@@ -60,6 +90,7 @@ fn check_clients(spec: &ClientCertificatesSpec, sources: &[SourceText]) -> Optio
     Some(ClientCertificatesConfig {
         authorities: written(spec.authorities.as_ref()?, sources),
         is_optional: spec.optional.as_ref().is_some_and(|optional| optional.value),
+        revoked: spec.crl.as_ref().map(|path| written(path, sources)),
     })
 }
 

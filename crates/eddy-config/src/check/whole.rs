@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::access_log::check_access_log;
+use super::acme::Orders;
 use super::cluster::check_clusters;
 use super::draft::Draft;
 use super::embed::{Embedder, embedded_path};
@@ -190,14 +192,15 @@ fn check_spec(
 ) -> Option<(Config, Vec<ObjectStatus>)> {
     let Read { spec, objects, shown } = read;
     let mut cluster_names = Names::new("cluster");
-    let clusters = check_clusters(spec.clusters, sources, &mut cluster_names, report);
+    let clusters = check_clusters(spec.clusters, spec.zone, sources, &mut cluster_names, report);
     let mut filters = check_filters(spec.filters, sources, report);
     let mut table_names = Names::new("route table");
     let mut embedder = Embedder::new(sources, leniency, clusters);
     let tables =
         check_tables(spec.routes, &mut embedder, &mut table_names, &mut cluster_names, &mut filters, report);
     let Embedder { clusters, sites, included, .. } = embedder;
-    let mut taken = Taken::new(sources);
+    let orders = Orders::new(spec.acme.as_ref(), sources, report);
+    let mut taken = Taken::new(sources, orders);
     let names = (&mut table_names, &mut cluster_names);
     let listeners =
         check_listeners(spec.listeners.as_ref(), &mut taken, names, &tables, &mut filters, report);
@@ -226,7 +229,9 @@ fn check_spec(
             .hint("for example `listeners: [{address: 127.0.0.1:8080, routes: site}]`");
     }
     let admin = spec.admin.and_then(|admin| gateway::check_admin(&admin, &mut taken, report));
-    let access_log = spec.access_log.and_then(|log| gateway::check_access_log(log.value, report));
+    let access_log =
+        spec.access_log.and_then(|log| check_access_log(log.value, &clusters, &mut cluster_names, report));
+    let acme = taken.orders.finish(&listeners, report);
     let limits = gateway::check_limits(spec.limits.map(|limits| limits.value), report);
     routes::check_routes(&listeners, &tables, report);
     forward::check_ends(&listeners, &clusters, sources, report);
@@ -248,6 +253,7 @@ fn check_spec(
             actions: tables.actions,
             clusters,
             filters: filters.configs,
+            acme,
             admin,
             access_log,
             log: gateway::check_log(spec.log.map(|log| log.value)),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use eddy_upstream::health::{HealthConfig, Probe};
 use eddy_upstream::{
     Balance, BalanceKey, ClusterConfig, DnsConfig, EjectionConfig, EndpointAddress, EndpointConfig,
-    LinkProtocol, PoolConfig, RetryBudget,
+    LimitKind, LimitsConfig, LinkProtocol, PoolConfig, RetryBudget,
 };
 use serde_json::{Value, json};
 
@@ -27,6 +27,11 @@ pub(super) fn cluster_value(cluster: &ClusterConfig) -> Value {
             BalanceKey::Path => json!({"path": true}),
         };
     }
+    if cluster.endpoints.iter().any(|endpoint| endpoint.terms.tier > 0 || endpoint.terms.zone.is_some()) {
+        let percent = cluster.overprovision_percent.min(OVERPROVISION_MAX);
+        put(&mut own, "overprovision_percent", percent, usual.overprovision_percent, Value::from);
+    }
+    put(&mut own, "slow_start", cluster.slow_start, None, |window| window.map(time).into());
     put(&mut own, "connect_timeout", cluster.connect_timeout, usual.connect_timeout, time);
     put(&mut own, "first_byte_timeout", cluster.first_byte_timeout, usual.first_byte_timeout, time);
     put(&mut own, "read_idle_timeout", cluster.read_idle_timeout, usual.read_idle_timeout, time);
@@ -35,6 +40,7 @@ pub(super) fn cluster_value(cluster: &ClusterConfig) -> Value {
         ("pool", pool_value(&cluster.pool)),
         ("ejection", ejection_value(&cluster.ejection)),
         ("retry_budget", retry_budget_value(&cluster.retry_budget)),
+        ("limits", limits_value(&cluster.limits)),
         ("dns", dns_value(&cluster.dns)),
     ] {
         put(&mut own, key, part, json!({}), |part| part);
@@ -58,11 +64,8 @@ pub(super) fn cluster_value(cluster: &ClusterConfig) -> Value {
 /// What eddy.yaml cannot say of a cluster.
 pub(super) fn unsaid(cluster: &ClusterConfig) -> Vec<&'static str> {
     let mut reasons = Vec::new();
-    if matches!(cluster.balance, Balance::Hash | Balance::Ring) && cluster.key.is_none() {
+    if cluster.balance.has_key() && cluster.key.is_none() {
         reasons.push("the key that balancing goes by is not said; endpoints are taken in turn");
-    }
-    if cluster.endpoints.iter().any(|endpoint| endpoint.terms.tier > 0) {
-        reasons.push("`backup` is not said; all endpoints are alike");
     }
     if cluster.endpoints.iter().any(|endpoint| endpoint.terms.active_max.is_some()) {
         reasons.push("limits of connections are not said");
@@ -95,14 +98,23 @@ fn endpoint_value(endpoint: &EndpointConfig) -> Value {
         EndpointAddress::Name { host, port } => format!("{host}:{port}"),
         EndpointAddress::Unix(path) => format!("unix:{}", path.display()),
     };
-    if endpoint.weight == 1 { address.into() } else { json!({"address": address, "weight": endpoint.weight}) }
+    let mut own = json!({});
+    put(&mut own, "weight", endpoint.weight, 1, Value::from);
+    put(&mut own, "priority", endpoint.terms.tier, 0, Value::from);
+    put(&mut own, "zone", endpoint.terms.zone.as_deref(), None, Value::from);
+    if own == json!({}) {
+        return address.into();
+    }
+    own["address"] = address.into();
+    own
 }
 
 fn balance_word(cluster: &ClusterConfig) -> Option<&'static str> {
     match cluster.balance {
         Balance::Hash if cluster.key.is_some() => Some("hash"),
         Balance::Ring if cluster.key.is_some() => Some("ring"),
-        Balance::RoundRobin | Balance::Hash | Balance::Ring => None,
+        Balance::Maglev if cluster.key.is_some() => Some("maglev"),
+        Balance::RoundRobin | Balance::Hash | Balance::Ring | Balance::Maglev => None,
         Balance::LeastRequest => Some("least_request"),
         Balance::Random => Some("random"),
         Balance::ClientAddress => Some("client_address"),
@@ -133,6 +145,14 @@ fn retry_budget_value(budget: &RetryBudget) -> Value {
     own
 }
 
+fn limits_value(limits: &LimitsConfig) -> Value {
+    let mut own = json!({});
+    for kind in LimitKind::ALL {
+        put(&mut own, kind.name(), limits.of(kind), None, Value::from);
+    }
+    own
+}
+
 fn dns_value(dns: &DnsConfig) -> Value {
     let (mut own, usual) = (json!({}), DnsConfig::default());
     put(&mut own, "refresh_min", dns.refresh_min, usual.refresh_min, time);
@@ -144,10 +164,20 @@ fn dns_value(dns: &DnsConfig) -> Value {
 
 fn health_value(health: &HealthConfig) -> Value {
     let (mut own, usual) = (json!({}), HealthConfig::default());
-    if let Probe::Http(http) = &health.probe {
-        own["http"] = json!({"path": &*http.target, "statuses": http.statuses});
-        if let Some(host) = &http.host {
-            own["http"]["host"] = host.to_string().into();
+    match &health.probe {
+        Probe::Connect => {}
+        Probe::Http(http) => {
+            own["http"] = json!({"path": &*http.target, "statuses": http.statuses});
+            if let Some(host) = &http.host {
+                own["http"]["host"] = host.to_string().into();
+            }
+        }
+        Probe::Grpc(grpc) => {
+            own["grpc"] = json!({});
+            put(&mut own["grpc"], "service", &*grpc.service, "", Value::from);
+            if let Some(host) = &grpc.host {
+                own["grpc"]["host"] = host.to_string().into();
+            }
         }
     }
     put(&mut own, "interval", health.interval, usual.interval, time);
@@ -160,5 +190,6 @@ fn health_value(health: &HealthConfig) -> Value {
 
 /// The most that eddy.yaml takes.
 const FAILURES_MAX: u32 = 1000;
+const OVERPROVISION_MAX: u32 = 100_000;
 const BASE_TIME_MAX: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(86_400);

@@ -10,7 +10,7 @@ use super::named::Named;
 use super::tls::{listener_tls_value, unsaid_of_listener_tls};
 use super::whole::{Loss, Plain, PlainRule};
 use super::yaml::block;
-use crate::config::{Action, ActionKind, RetryConfig};
+use crate::config::{Action, ActionKind, Failover, FailoverReason, RetryConfig};
 use crate::upgrade::{Connect, Protocols, Upgrades};
 
 /// Writes listeners, tables and the clusters that they use.
@@ -35,6 +35,11 @@ pub(super) fn write(plain: &Plain<'_>, losses: &mut Vec<Loss>) -> String {
                 None => own["tls"] = listener_tls_value(tls),
             }
         }
+        // The rest of it are limits, which are eddy's own in every dialect.
+        let said = [("tls", listener.http2.over_tls), ("cleartext", listener.http2.in_cleartext)];
+        for (key, _) in said.into_iter().filter(|(_, is_spoken)| !is_spoken) {
+            own["http2"][key] = false.into();
+        }
         listeners.push(own);
     }
     let mut clusters = Map::new();
@@ -47,6 +52,9 @@ pub(super) fn write(plain: &Plain<'_>, losses: &mut Vec<Loss>) -> String {
         }
     }
     let mut text = block(&json!({"listeners": listeners}), 0);
+    if let Some(zone) = plain.clusters.iter().find_map(|cluster| cluster.zone.as_ref()) {
+        text.push_str(&block(&json!({"zone": &**zone}), 0));
+    }
     text.push_str(&block(&json!({"routes": tables}), 0));
     if !clusters.is_empty() {
         text.push_str(&block(&json!({"clusters": clusters}), 0));
@@ -202,7 +210,20 @@ impl Writer<'_> {
             }
             own.insert("retry".to_owned(), retry);
         }
+        if !action.failover.is_empty() {
+            let failover: Vec<Value> = action.failover.iter().map(|next| self.failover(rule, next)).collect();
+            own.insert("failover".to_owned(), failover.into());
+        }
         self.upgrades(rule, &action.upgrades, own);
+    }
+
+    fn failover(&mut self, rule: &Rule, next: &Failover) -> Value {
+        let words = next.when.iter().map(|reason| match reason {
+            FailoverReason::Any => "any",
+            FailoverReason::Unreachable => "unreachable",
+            FailoverReason::NotFound => "not_found",
+        });
+        json!({"cluster": self.used(next.cluster, rule), "when": words.collect::<Vec<_>>()})
     }
 
     fn upgrades(&mut self, rule: &Rule, upgrades: &Upgrades, own: &mut Map<String, Value>) {

@@ -52,7 +52,7 @@ impl Writer<'_> {
         let name = format!("eddy-{}", number + 1);
         let rules: Vec<&PlainRule> = listener.tables.iter().flat_map(|table| &table.rules).collect();
         let port = match &listener.address {
-            ListenAddress::Tcp(address) => address.port(),
+            ListenAddress::Tcp(address) | ListenAddress::Udp(address) => address.port(),
             ListenAddress::Unix(_) => {
                 if let Some(first) = rules.first() {
                     self.lose(&first.rule, "a Gateway cannot listen at a Unix socket; port 80 stands for it");
@@ -346,6 +346,9 @@ impl Writer<'_> {
             if endpoint.weight != 1 || endpoint.terms.tier > 0 || endpoint.terms.active_max.is_some() {
                 lose("weights, tiers and limits of endpoints are left out");
             }
+        }
+        if !cluster.limits.is_none() {
+            lose("its limits are left out");
         }
         if cluster.balance != Balance::RoundRobin {
             lose("how endpoints are chosen is left out");

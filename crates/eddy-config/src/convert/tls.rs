@@ -46,6 +46,9 @@ pub(super) fn listener_tls_value(tls: &ListenerTlsConfig) -> Value {
     if let Some(clients) = &tls.clients {
         own["clients"] = json!({"authorities": file(&clients.authorities)});
         put(&mut own["clients"], "optional", clients.is_optional, false, Value::from);
+        if let Some(revoked) = &clients.revoked {
+            own["clients"]["crl"] = file(revoked);
+        }
     }
     put(&mut own, "handshake_timeout", tls.handshake_timeout, HANDSHAKE_TIMEOUT, time);
     own

@@ -3,7 +3,7 @@
 use eddy_route::{Dialect, HostPattern, Origin, PathPattern, Reading, Rule};
 use eddy_upstream::ClusterConfig;
 
-use crate::config::{Action, ActionKind, Config, ListenAddress, Serve};
+use crate::config::{Action, ActionKind, Config, Http2Config, ListenAddress, Serve};
 use crate::tls::ListenerTlsConfig;
 
 /// The language that routes are written in.
@@ -59,6 +59,7 @@ pub(super) struct PlainListener<'c> {
     pub(super) name: String,
     pub(super) address: ListenAddress,
     pub(super) tls: Option<&'c ListenerTlsConfig>,
+    pub(super) http2: Http2Config,
     pub(super) tables: Vec<PlainTable>,
 }
 
@@ -104,12 +105,26 @@ impl<'c> Plain<'c> {
                     tables.map(|table| plain_table(config, table, is_alone, losses)).collect()
                 }
             };
-            listeners.push(PlainListener {
+            if listener.strips_port
+                && let Some(first) = tables.iter().find_map(|table: &PlainTable| table.rules.first())
+            {
+                let reason = "ports that clients name stay on hosts, for endpoints and in redirects";
+                losses.push(Loss { origin: first.rule.origin.clone(), reason: reason.to_owned() });
+            }
+            let plain = PlainListener {
                 name: listener.name.to_string(),
                 address: listener.address.clone(),
                 tls: listener.tls.as_ref(),
+                http2: listener.http2,
                 tables,
-            });
+            };
+            let mut files = plain.tls.iter().flat_map(|tls| tls.files());
+            if files
+                .any(|file| config.acme.as_ref().is_some_and(|acme| acme.ordered_in(&file.path).is_some()))
+            {
+                plain.lose_tls("what is ordered by `acme` is named by the files that it is kept in", losses);
+            }
+            listeners.push(plain);
         }
         Self { listeners, clusters: &config.clusters }
     }

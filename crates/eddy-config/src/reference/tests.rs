@@ -111,7 +111,9 @@ fn write_mapping(info: &MappingInfo, choice: &str, defaults: Defaults) -> String
     // A rewrite may be left out, and its path may use only what the rule's path captures.
     let is_needed = |group: &&Group| group.count == Count::OneOrMore && info.name != "a rewrite";
     let needed = info.groups.iter().filter(is_needed);
-    let needed: Vec<&str> = needed.map(|group| group.keys[0]).collect();
+    // A file with a chain of certificates goes with that of its key.
+    let key_of_chain = (info.name == "a certificate").then_some("key");
+    let needed: Vec<&str> = needed.map(|group| group.keys[0]).chain(key_of_chain).collect();
     for key in &info.keys {
         let is_choice = choices(info).any(|group| group.keys.contains(&key.name));
         let is_wanted = if is_choice { key.name == choice } else { choice == first };
@@ -132,7 +134,9 @@ fn write_mapping(info: &MappingInfo, choice: &str, defaults: Defaults) -> String
 
 fn config(defaults: Defaults) -> (String, Config) {
     let Shape::Mapping(info) = GatewaySpec::shape() else { panic!("a mapping") };
-    let text = write_mapping(&info, "", defaults);
+    // The examples name two clusters more.
+    let others = "clusters: {logs: {endpoints: ['127.0.0.1:1'], protocol: http2}, users-west: {endpoints: ['127.0.0.1:2']}, users: {";
+    let text = write_mapping(&info, "", defaults).replace("clusters: {users: {", others);
     match check(&[SourceText::new("all.yaml", &text)]) {
         Ok(checked) => (text, checked.config),
         Err(problems) => panic!("{text}\n{problems:?}"),

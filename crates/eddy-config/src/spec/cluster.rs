@@ -4,7 +4,7 @@ use eddy_upstream::{Balance, LinkProtocol};
 
 use super::tls::ClusterTlsSpec;
 use crate::read::{At, Either};
-use crate::value::{Endpoint, FieldName, HostAndPort, Number, ParameterName, PathText, Time};
+use crate::value::{Endpoint, FieldName, HostAndPort, Name, Number, ParameterName, PathText, Text, Time};
 
 mapping! {
     /// A cluster: endpoints that answer alike, and how requests are spread over them.
@@ -17,8 +17,15 @@ mapping! {
         optional protocol: LinkProtocol, default "http1", example "http2";
         /// How an endpoint is chosen.
         optional balance: Balance, default "round_robin", example "least_request";
-        /// What of a request the balancing goes by, for `hash` and `ring`. A request without it goes to endpoints in turn.
+        /// What of a request the balancing goes by, for `hash`, `ring` and `maglev`. A request without it goes to endpoints in turn.
         optional key: BalanceKeySpec, otherwise "there is none", example "{header: x-user}";
+        /// How much endpoints can bear beside their share, where there are priorities or zones: as long as of those of one
+        /// priority, and of eddy's zone, this part of the available ones is the whole, no others are asked. With 140, others get
+        /// requests when less than 71 % are available; with 100, when one is not.
+        optional overprovision_percent: Number<100, 100_000>, default "140", example "100";
+        /// For how long an endpoint that was added, or is well again, gets less than its share: a tenth at first, and more as
+        /// time goes on. Balancing by a key does without.
+        optional slow_start: Time<1, 3_600_000>, otherwise "it has its whole share at once", example "30s";
         /// Longest time to establish a link.
         optional connect_timeout: Time<1, 600_000>, default "5s", example "1s";
         /// Longest wait for the first byte of a response after the request was sent. Beyond it the answer is 504.
@@ -33,6 +40,9 @@ mapping! {
         optional ejection: EjectionSpec, otherwise "its defaults", example "{failures: 3}";
         /// How many retries are allowed beside first attempts.
         optional retry_budget: RetryBudgetSpec, otherwise "its defaults", example "{percent: 10}";
+        /// How much of the cluster may be in use at once, by all workers together. Beyond it requests are answered 503; nothing
+        /// queues.
+        optional limits: LimitsSpec, otherwise "any number", example "{requests: 1000}";
         /// How names of endpoints are resolved.
         optional dns: DnsSpec, otherwise "its defaults", example "{refresh_max: 1m}";
         /// Ask endpoints how they are, whether requests go there or not; `{}` only connects to them.
@@ -64,6 +74,10 @@ mapping! {
         required address: Endpoint, example "127.0.0.1:9000";
         /// Its share of the requests relative to the other endpoints.
         optional weight: Number<1, 1000>, default "1", example "3";
+        /// Endpoints of priority 0 are asked first; those of the next one as the ones before fail, see `overprovision_percent`.
+        optional priority: Number<0, 15>, default "0", example "1";
+        /// The zone that it stands in.
+        optional zone: Name, otherwise "it is asked like those of eddy's own zone", example "eu-1b";
     }
 }
 
@@ -102,6 +116,9 @@ mapping! {
     HealthSpec as "health" {
         /// The request that endpoints are asked by.
         optional http: HttpProbeSpec, otherwise "an endpoint that can be connected to is well", example "{path: /healthz}";
+        /// Asks gRPC's own health service (`grpc.health.v1.Health`), over a connection of HTTP/2: an endpoint is well that says
+        /// `SERVING`. The cluster has to have `protocol: http2` or `auto`.
+        optional grpc: GrpcProbeSpec, otherwise "an endpoint that can be connected to is well", example "{service: library.v1.Library}";
         /// From an answer to the next question, a tenth more or less.
         optional interval: Time<100, 3_600_000>, default "10s", example "5s";
         /// Longest wait for an answer, connecting and all.
@@ -112,6 +129,7 @@ mapping! {
         optional unhealthy: Number<1, 1000>, default "3", example "2";
         /// When fewer endpoints than this are well, percent, all of them are used: more likely the checks are wrong.
         optional panic_percent: Number<0, 100>, default "50", example "30";
+        group NoneOrOne of http grpc;
     }
 }
 
@@ -128,12 +146,37 @@ mapping! {
 }
 
 mapping! {
+    /// A question to gRPC's own health service.
+    GrpcProbeSpec as "grpc of health" {
+        /// The service that is asked for.
+        optional service: Text<256>, otherwise "the server as a whole", example "library.v1.Library";
+        /// The host that is asked for.
+        optional host: HostAndPort, otherwise "the name or address of the endpoint", example "users.internal";
+    }
+}
+
+mapping! {
     /// How many retries are allowed beside first attempts, so that retries never become a storm.
     RetryBudgetSpec as "retry_budget" {
         /// Retries in percent of the requests of the last ten seconds.
         optional percent: Number<0, 100>, default "20", example "10";
         /// Retries a second that are allowed however few the requests are.
         optional floor: Number<0, 1_000_000>, default "10", example "1";
+    }
+}
+
+mapping! {
+    /// The most of a cluster that may be in use at once, counted for all workers together.
+    LimitsSpec as "limits of a cluster" {
+        /// Links to all endpoints, idle, busy and being established. Where they are used up, idle ones are closed for new ones.
+        optional connections: Number<1, 1_000_000>, otherwise "any number", example "200";
+        /// Requests at endpoints, tunnels and connections that are passed on included.
+        optional requests: Number<1, 1_000_000>, otherwise "any number", example "1000";
+        /// Requests that wait for a link to be established.
+        optional pending: Number<1, 1_000_000>, otherwise "any number", example "100";
+        /// Requests that are being tried again. Beyond it the first answer, or failure, is the last.
+        optional retries: Number<0, 1_000_000>, otherwise "as many as `retry_budget` allows", example "10";
+        group OneOrMore of connections requests pending retries;
     }
 }
 

@@ -1,9 +1,11 @@
 //! The outermost keys, and those of the gateway as a whole.
 
-use super::{ClusterSpec, FilterSpec, KubernetesSpec, ListenerSpec, RuleSpec, TableSpec};
+use super::{AcmeSpec, ClusterSpec, FilterSpec, KubernetesSpec, ListenerSpec, RuleSpec, TableSpec};
 use crate::config::{LogFormat, LogTarget};
 use crate::read::{At, Either, Named};
-use crate::value::{AdminAddress, Level, MetadataName, Name, Number, RecordKey, Time, TimeZoneName};
+use crate::value::{
+    AdminAddress, Level, MetadataName, Name, Number, RecordKey, Size, Text, Time, TimeZoneName,
+};
 
 mapping! {
     /// The whole configuration.
@@ -13,6 +15,8 @@ mapping! {
     GatewaySpec as "the configuration" {
         /// Number of workers; each serves clients on a thread of its own.
         optional workers: Number<1, 256>, otherwise "one for each core that eddy may use", example "4";
+        /// The zone that eddy stands in: endpoints of the same `zone` are asked before others.
+        optional zone: Name, otherwise "endpoints of all zones are alike", example "eu-1a";
         /// Longest time that stopping or leaving an old version waits for exchanges to end.
         optional drain_timeout: Time<0, 3_600_000>, default "30s", example "1m";
         /// Where metrics, health and the running configuration are served.
@@ -39,6 +43,9 @@ mapping! {
         optional clusters: Named<Name, ClusterSpec>, otherwise "there are none", example "{users: {endpoints: [127.0.0.1:9001]}}";
         /// Filters by name; listeners and rules name them.
         optional filters: Named<Name, FilterSpec>, otherwise "there are none", example "{cors: {cors: {origins: ['https://example.com']}}}";
+        /// An authority that certificates are ordered from (ACME, RFC 8555), for the hosts that certificates of listeners name
+        /// with `acme`.
+        optional acme: AcmeSpec, otherwise "certificates come from files alone", example "{store: /var/lib/eddy/acme, terms_accepted: true}";
         /// What manifests of Kubernetes in other files of the configuration don't say: where to listen and where
         /// Services are.
         optional kubernetes: KubernetesSpec, otherwise "its defaults", example "{endpoints: {default/users: [127.0.0.1:9001]}}";
@@ -68,8 +75,10 @@ mapping! {
 mapping! {
     /// A record of each exchange.
     AccessLogSpec as "access_log" {
-        /// Where records go: `stdout`, `stderr` or a file, which is opened for appending and again on SIGUSR1.
-        required file: LogTarget, example "/var/log/eddy/access.log";
+        /// Where records go as lines: `stdout`, `stderr` or a file, which is opened for appending and again on SIGUSR1.
+        optional file: LogTarget, otherwise "they are not written as lines", example "/var/log/eddy/access.log";
+        /// A service of gRPC that records go to: Envoy's access log service.
+        optional grpc: LogServiceSpec, otherwise "they go to none", example "{cluster: logs}";
         /// How a record is written.
         optional format: LogFormat, default "text", example "json";
         /// Time zone of the records, an IANA name. The names are built in and do not depend on the machine.
@@ -81,6 +90,31 @@ mapping! {
         /// What filters have noted of the exchange and records are to have, by the key that it gets there: `space.key` of
         /// the metadata. A value is written as the JSON that it is; what nobody has noted is left out, as text it is `-`.
         optional metadata: Named<RecordKey, MetadataName>, otherwise "none", example "{tenant: message_fields.tenant, user: auth.user}";
+        group OneOrMore of file grpc;
+    }
+}
+
+mapping! {
+    /// A service of gRPC that access records go to, as `envoy.service.accesslog.v3.AccessLogService` declares it.
+    ///
+    /// Each worker sends its records in batches, one after the other, each a call of its own. A batch that the service
+    /// could not be given is sent again, after a pause that grows up to 10 s.
+    LogServiceSpec as "grpc of access_log" {
+        /// The cluster of the service. gRPC needs `protocol: http2`, or `auto` over TLS.
+        required cluster: Name, example "logs";
+        /// The name of the log, by which the service tells it from others.
+        optional log_name: Text<256>, default "eddy", example "edge";
+        /// The id of the node that the service is told.
+        optional node: Text<256>, otherwise "none is told", example "edge-1";
+        /// Bytes of records after which a batch is sent.
+        optional batch_bytes: Size<1024, 1_048_576>, default "16KiB", example "64KiB";
+        /// Longest time that a record waits for its batch.
+        optional interval: Time<100, 60_000>, default "1s", example "5s";
+        /// Longest wait for the answer to a batch, connecting and all.
+        optional timeout: Time<100, 60_000>, default "5s", example "2s";
+        /// Bytes of records that a worker holds while the service can't be reached; what comes beyond is dropped and
+        /// counted.
+        optional held_bytes: Size<65_536, 268_435_456>, default "1MiB", example "16MiB";
     }
 }
 

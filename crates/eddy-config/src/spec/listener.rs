@@ -5,7 +5,7 @@ use eddy_route::HostPattern;
 use crate::config::{AddressBlock, ListenAddress};
 use crate::read::{At, OneOrMany};
 use crate::spec::ListenerTlsSpec;
-use crate::value::{FieldName, Name, Number, ProxyVersionName, Pseudonym, Size, Time};
+use crate::value::{FieldName, Name, Number, ProxyVersionName, Pseudonym, Size, Time, TransportName};
 
 mapping! {
     /// A listener: an address, what is served there and its limits.
@@ -14,13 +14,15 @@ mapping! {
         optional name: Name, otherwise "its address", example "public";
         /// The address to listen on: IPv4, IPv6 (in quotes) or a Unix socket. Port 0 takes a free port.
         required address: ListenAddress, example "127.0.0.1:8080";
+        /// What carries what clients send. TCP and UDP can have the same address.
+        optional protocol: TransportName, default "tcp", example "udp";
         /// The route table that answers here, or a list of tables: the most specific host across the tables wins,
         /// then the order of the list.
         optional routes: OneOrMany<Name>, example "site";
         /// Serve the built-in demo endpoint instead of routes: `/echo`, `/fixed` and `/slow`.
         optional demo: bool, default "false", example "true";
-        /// Pass connections on as they are instead of requests: to one cluster, or by the name that a client of TLS asks
-        /// for.
+        /// Pass connections or datagrams on as they are instead of requests: to one cluster, or by the name that a client of
+        /// TLS asks for.
         optional forward: OneOrMany<ForwardSpec>, example "{cluster: postgres}";
         /// The PROXY protocol, by which a proxy in front says who the client is.
         optional proxy_protocol: ProxyProtocolSpec, otherwise "connections come from clients themselves", example "{from: [10.0.0.0/8]}";
@@ -41,14 +43,15 @@ mapping! {
         /// Filters that every exchange of this listener passes, in this order; responses pass them the other way. At
         /// most 64.
         optional filters: Vec<At<Name>>, default "[]", example "[auth, cors]";
-        /// Whether access records are written for this listener, if there is an `access_log`.
+        /// Whether access records are written for this listener, if there is an `access_log`: one for each exchange, and with
+        /// `forward` one for each connection or session of datagrams, at its end.
         optional access_log: bool, default "true", example "false";
         group One of routes demo forward;
     }
 }
 
 mapping! {
-    /// Where connections go.
+    /// Where connections or datagrams go.
     ForwardSpec as "a way of connections" {
         /// The cluster whose endpoints they go to.
         required cluster: Name, example "postgres";
@@ -57,6 +60,12 @@ mapping! {
         optional server_names: Vec<At<HostPattern>>, otherwise "whatever no other names, and clients without TLS", example "[db.example.com, '*.example.org']";
         /// Tell the endpoint who the client is, by the PROXY protocol.
         optional proxy_protocol: ProxyVersionName, otherwise "it is not told", example "v2";
+        /// With `protocol: udp`: datagrams of a client in one session. The next one begins another, which may go to another
+        /// endpoint.
+        optional datagrams: Number<1, 1_000_000_000>, otherwise "all that come before it has been silent for `timeouts.idle`", example "1";
+        /// With `protocol: udp`: datagrams that the endpoint sends for each of the client's. A session that has had as many
+        /// ends at once; one that has had none when it ends by silence counts as a failure of the endpoint.
+        optional responses: Number<1, 1_000_000_000>, otherwise "a session ends by silence alone", example "1";
     }
 }
 
@@ -99,7 +108,7 @@ mapping! {
         optional target_bytes: Size<64, 1_048_576>, default "8KiB", example "4KiB";
         /// Largest request body. Beyond it the answer is 413. Bodies are streamed, never held in memory as a whole.
         optional body_bytes: Size<0, 1_125_899_906_842_624>, otherwise "there is no limit", example "10MiB";
-        /// Most connections of this listener.
+        /// Most connections of this listener; with `protocol: udp` most sessions, 10,000 by default.
         optional connections: Number<1, 10_000_000>, default "100000", example "10000";
         /// Most requests on a connection before it is closed; `0` for no limit.
         optional requests_per_connection: Number<0, 1_000_000_000>, default "0", example "1000";
@@ -112,7 +121,7 @@ mapping! {
         /// Longest time from the first byte of a request's head to its end. Beyond it the answer is 408.
         optional head: Time<10, 3_600_000>, default "10s", example "5s";
         /// Longest time a connection may be idle between requests. Of a connection that is passed on: longest silence on
-        /// both ways, 10 minutes by default.
+        /// both ways, 10 minutes by default; of a session of datagrams 60 seconds by default.
         optional idle: Time<10, 86_400_000>, default "60s", example "30s";
         /// Least bytes a second, on average after `body_grace`, that a client sends of its body or takes of a
         /// response; `0` turns this off.

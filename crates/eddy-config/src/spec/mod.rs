@@ -5,6 +5,7 @@
 
 #[macro_use]
 mod declare;
+mod acme;
 mod builtin;
 mod cluster;
 mod filter;
@@ -17,16 +18,19 @@ mod rule;
 mod tls;
 mod wasm;
 
+pub(crate) use acme::AcmeSpec;
 pub(crate) use builtin::{
     BasicAuthSpec, BodyLimitSpec, ClientSpec, CorsSpec, FaultSpec, GrpcJsonSpec, GrpcWebSpec, HeadersSpec,
     IpAccessSpec, RateLimitSpec, RequestIdSpec,
 };
 pub(crate) use cluster::{
-    BalanceKeySpec, ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, HealthSpec, HttpProbeSpec, PoolSpec,
-    RetryBudgetSpec,
+    BalanceKeySpec, ClusterSpec, DnsSpec, EjectionSpec, EndpointSpec, HealthSpec, HttpProbeSpec, LimitsSpec,
+    PoolSpec, RetryBudgetSpec,
 };
 pub(crate) use filter::{FilterSpec, GoSpec, NativeSpec, RuleFilterSpec};
-pub(crate) use gateway::{AccessLogSpec, AdminSpec, GatewayLimitsSpec, GatewaySpec, LogSpec, QuarantineSpec};
+pub(crate) use gateway::{
+    AccessLogSpec, AdminSpec, GatewayLimitsSpec, GatewaySpec, LogServiceSpec, LogSpec, QuarantineSpec,
+};
 pub(crate) use kubernetes::KubernetesSpec;
 pub(crate) use listener::{
     ForwardSpec, ForwardedSpec, Http2Spec, ListenerLimitsSpec, ListenerSpec, ProxyProtocolSpec, TimeoutsSpec,
@@ -36,8 +40,8 @@ pub(crate) use messages::{
     MessageFieldSpec, MessageFieldsSpec, MessagePathSpec, RedactSpec, RequestFieldSpec,
 };
 pub(crate) use rule::{
-    EditsSpec, MatchSpec, PathSpec, RedirectSpec, RespondSpec, RetrySpec, RuleSpec, TableSpec, ValueSpec,
-    WeightedSpec,
+    EditsSpec, FailoverSpec, MatchSpec, PathSpec, RedirectSpec, RespondSpec, RetrySpec, RuleSpec, TableSpec,
+    ValueSpec, WeightedSpec,
 };
 pub(crate) use tls::{
     CertificateSpec, ClientCertificatesSpec, ClusterTlsSpec, IdentitySpec, ListenerTlsSpec,

@@ -3,6 +3,7 @@
 use eddy_route::HostPattern;
 
 use super::RuleFilterSpec;
+use crate::config::FailoverReason;
 use crate::config::ListenAddress;
 use crate::read::{Apart, At, Either, Named, OneOrMany};
 use crate::value::{
@@ -57,6 +58,8 @@ mapping! {
         optional timeout: Time<1, 86_400_000>, otherwise "the listener's `timeouts.exchange`", example "5s";
         /// When a request is tried again at another endpoint.
         optional retry: Apart<RetrySpec>, otherwise "its defaults", example "{attempts: 2, statuses: [503]}";
+        /// Clusters for requests that `cluster` could not serve, asked one after the other.
+        optional failover: Vec<At<FailoverSpec>>, otherwise "there is none", example "[{cluster: users-west}]";
         /// The protocols that a client may switch to where the endpoint agrees, as in `Upgrade: websocket`. Requests to
         /// switch to others are passed on as requests. What is said then is passed on as it is: filters don't see it.
         optional upgrades: Vec<At<UpgradeName>>, default "[websocket]", example "[websocket, spdy/3.1]";
@@ -133,6 +136,17 @@ mapping! {
         required cluster: Name, example "users";
         /// Its share relative to the others; `0` for none. Not all can be 0.
         optional weight: Number<0, 1_000_000>, default "1", example "95";
+    }
+}
+
+mapping! {
+    /// A cluster for requests that the one before could not serve. Requests that may have been looked at go on only if they are
+    /// idempotent and have no body, others if nothing of their body was sent. `retry` comes first, and goes for each cluster.
+    FailoverSpec as "a cluster of failover" {
+        /// The cluster.
+        required cluster: Name, example "users-west";
+        /// What has to have happened at the cluster before; one reason or several.
+        optional when: OneOrMany<FailoverReason>, default "unreachable", example "[unreachable, not_found]";
     }
 }
 

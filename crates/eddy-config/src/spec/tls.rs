@@ -1,7 +1,7 @@
 //! The keys of TLS, towards clients and towards endpoints.
 
-use crate::read::At;
-use crate::value::{FilePath, ServerCheckName, ServerName, Time, TlsVersionName};
+use crate::read::{At, OneOrMany};
+use crate::value::{CertifiedHost, FilePath, ServerCheckName, ServerName, Time, TlsVersionName};
 
 mapping! {
     /// TLS towards clients.
@@ -10,9 +10,9 @@ mapping! {
     /// certificate is shown within a second, and connections that are open stay.
     ListenerTlsSpec as "tls of a listener" {
         /// The certificates and their keys. A client gets the first one that is for the host it asks for, exact names
-        /// before `*.`; one that asks for none gets the first of all.
+        /// before `*.`; one that asks for none gets one for every host (`hosts: ["*"]`), else the first of all.
         required certificates: Vec<At<CertificateSpec>>, example "[{chain: site.crt, key: site.key}]";
-        /// Turn clients away that ask for a host which no certificate is for, instead of showing them the first one.
+        /// Turn clients away that ask for a host which no certificate is for, or for none, instead of showing them the first one.
         optional strict_names: bool, default "false", example "true";
         /// The least version of TLS.
         optional version_min: TlsVersionName, default "tls1.2", example "tls1.3";
@@ -24,15 +24,21 @@ mapping! {
 }
 
 mapping! {
-    /// A chain of certificates and its key, as PEM files.
+    /// A chain of certificates and its key: PEM files, or what is ordered from an authority.
     CertificateSpec as "a certificate" {
         /// The chain: the server's own certificate first, then those between it and the authority. A relative path is
         /// taken from where the configuration file lies.
-        required chain: FilePath, example "site.crt";
+        optional chain: FilePath, otherwise "it is ordered, by `acme`", example "site.crt";
         /// The private key of the first certificate, not encrypted.
-        required key: FilePath, example "site.key";
+        optional key: FilePath, otherwise "it is ordered, by `acme`", example "site.key";
+        /// A host, or several, that one certificate is ordered for and renewed in time; the outermost `acme` says from whom.
+        /// Until the first one has come, clients that ask for these hosts get what the listener has besides, or no
+        /// handshake.
+        optional acme: OneOrMany<CertifiedHost>, otherwise "it comes from files", example "[www.example.com, example.com]";
         /// What the authority says of the certificate's revocation, an OCSP response in DER: handed on to clients as it is.
         optional ocsp: FilePath, otherwise "clients get none", example "site.ocsp";
+        group One of chain acme;
+        group NoneOrOne of ocsp acme;
     }
 }
 
@@ -43,6 +49,10 @@ mapping! {
         required authorities: FilePath, example "clients.pem";
         /// Serve clients without a certificate as well; one that is shown has to be valid all the same.
         optional optional: bool, default "false", example "true";
+        /// The certificates that are taken no longer: a PEM file with the lists (CRLs) of all authorities that stand in a
+        /// client's chain. Who comes of an authority without a list is turned away. A list that should have been replaced
+        /// is gone by all the same, and warned of.
+        optional crl: FilePath, otherwise "no certificate is taken back", example "clients.crl";
     }
 }
 

@@ -4,6 +4,8 @@ use eddy_route::RegexRank;
 use eddy_tls::{ServerCheck, TlsVersion};
 use eddy_upstream::{Balance, LinkProtocol};
 
+use crate::acme::AcmeChallenge;
+use crate::config::FailoverReason;
 use crate::config::LogFormat;
 use crate::forward::ProxyVersion;
 use crate::problem::closest;
@@ -38,9 +40,22 @@ pub(crate) struct ServerCheckName(pub(crate) ServerCheck);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TlsVersionName(pub(crate) TlsVersion);
 
+/// How names are proven to an authority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChallengeName(pub(crate) AcmeChallenge);
+
 /// A version of the PROXY protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProxyVersionName(pub(crate) ProxyVersion);
+
+/// What carries what clients send to a listener.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TransportName {
+    /// Connections.
+    Tcp,
+    /// Datagrams.
+    Udp,
+}
 
 /// A word, what it becomes and what it means.
 pub(super) type Meaning<T> = (&'static str, T, &'static str);
@@ -62,6 +77,16 @@ impl Word for LinkProtocol {
 
     fn info() -> WordInfo {
         info(PROTOCOLS, WordKind::Text)
+    }
+}
+
+impl Word for FailoverReason {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, FAILOVER_REASONS)
+    }
+
+    fn info() -> WordInfo {
+        info(FAILOVER_REASONS, WordKind::Text)
     }
 }
 
@@ -143,6 +168,31 @@ impl Word for TlsVersionName {
     }
 }
 
+impl Word for TransportName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, TRANSPORTS)
+    }
+
+    fn info() -> WordInfo {
+        info(TRANSPORTS, WordKind::Text)
+    }
+}
+
+impl Word for ChallengeName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        if text == "dns-01" {
+            return Err(Misfit::form(
+                "eddy writes no records of DNS: name each host, and use one of the others",
+            ));
+        }
+        choose(text, CHALLENGES)
+    }
+
+    fn info() -> WordInfo {
+        info(CHALLENGES, WordKind::Text)
+    }
+}
+
 impl Word for ProxyVersionName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         choose(text, PROXY_VERSIONS)
@@ -204,12 +254,27 @@ const BALANCES: &[Meaning<Balance>] = &[
         Balance::Ring,
         "the same `key` to the same endpoint; another number of endpoints moves few keys",
     ),
+    ("maglev", Balance::Maglev, "as `ring`, and as even as the weights say: over a table of 65,537 places"),
 ];
 
 const PROTOCOLS: &[Meaning<LinkProtocol>] = &[
     ("http1", LinkProtocol::Http1, "HTTP/1.1, one request at a time on a link"),
     ("http2", LinkProtocol::Http2, "HTTP/2, many requests at once on a link; endpoints must speak it"),
     ("auto", LinkProtocol::Auto, "over TLS HTTP/2 with endpoints that agree, HTTP/1.1 with the others"),
+];
+
+const FAILOVER_REASONS: &[Meaning<FailoverReason>] = &[
+    (
+        "unreachable",
+        FailoverReason::Unreachable,
+        "no endpoint has looked at the request: none can be reached, or is there, or has room",
+    ),
+    ("not_found", FailoverReason::NotFound, "the answer was 404"),
+    (
+        "any",
+        FailoverReason::Any,
+        "`unreachable`, no answer in time or to its end, or one of 404 or 500 and above",
+    ),
 ];
 
 const FORMATS: &[Meaning<LogFormat>] =
@@ -238,6 +303,24 @@ const TLS_VERSIONS: &[Meaning<TlsVersionName>] = &[
 const PROXY_VERSIONS: &[Meaning<ProxyVersionName>] = &[
     ("v1", ProxyVersionName(ProxyVersion::V1), "a line of text, which every proxy understands"),
     ("v2", ProxyVersionName(ProxyVersion::V2), "binary, shorter and quicker to read"),
+];
+
+const TRANSPORTS: &[Meaning<TransportName>] = &[
+    ("tcp", TransportName::Tcp, "connections"),
+    ("udp", TransportName::Udp, "datagrams, which are passed on by session: it needs `forward`"),
+];
+
+const CHALLENGES: &[Meaning<ChallengeName>] = &[
+    (
+        "tls-alpn-01",
+        ChallengeName(AcmeChallenge::TlsAlpn01),
+        "in a handshake of TLS with the listener that has the certificate, which the authority reaches at port 443 of each host",
+    ),
+    (
+        "http-01",
+        ChallengeName(AcmeChallenge::Http01),
+        "by an answer over HTTP, which the authority asks for at port 80 of each host, without TLS",
+    ),
 ];
 
 const SERVER_CHECKS: &[Meaning<ServerCheckName>] = &[

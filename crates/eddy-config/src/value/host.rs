@@ -16,6 +16,18 @@ pub(crate) struct HostAndPort(pub(crate) Arc<str>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServerName(pub(crate) Arc<str>);
 
+/// A host that an authority can be asked to certify.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CertifiedHost(pub(crate) String);
+
+/// Where an authority says how it is to be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DirectoryUrl(pub(crate) String);
+
+/// An address of electronic mail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct EmailAddress(pub(crate) String);
+
 impl Word for HostPattern {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if text == "*" {
@@ -80,6 +92,71 @@ impl Word for ServerName {
     }
 }
 
+impl Word for CertifiedHost {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        if text.contains('*') {
+            return Err(Misfit::reason_with_hint(
+                "cannot be ordered: for a wildcard an authority wants a record in DNS",
+                "name each host, or get the certificate elsewhere and name its files with `chain` and `key`",
+            ));
+        }
+        let host = parse_host(text)?;
+        if host.starts_with('[') || host.parse::<IpAddr>().is_ok() {
+            return Err(Misfit::reason_with_hint("is an address", "name a host"));
+        }
+        if !host.contains('.') || !is_server_name(&host) {
+            return Err(Misfit::reason_with_hint(
+                "is not a host that an authority would know",
+                "write the whole name, such as `www.example.com`",
+            ));
+        }
+        Ok(Self(host))
+    }
+
+    fn info() -> WordInfo {
+        WordInfo { pattern: Some("^[A-Za-z0-9.-]+$"), ..WordInfo::text("a host such as `www.example.com`") }
+    }
+}
+
+impl Word for DirectoryUrl {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        let Some(rest) = text.strip_prefix("https://") else {
+            return Err(Misfit::form("an authority is asked over `https://` only"));
+        };
+        let is_plain = rest.bytes().all(|byte| byte.is_ascii_graphic() && !b"@\"<>\\^`{|}#".contains(&byte));
+        let (authority, _) = rest.split_once('/').unwrap_or((rest, ""));
+        HostAndPort::parse(authority)?;
+        if !is_plain || text.len() > URL_BYTES_MAX {
+            return Err(Misfit::FORM);
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    fn info() -> WordInfo {
+        WordInfo {
+            pattern: Some("^https://."),
+            ..WordInfo::text("a URL such as `https://ca.example.com/directory`")
+        }
+    }
+}
+
+impl Word for EmailAddress {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && !b",;<>()\"?&#".contains(&byte));
+        match text.rsplit_once('@') {
+            Some((mailbox, host)) if is_plain && !mailbox.is_empty() && text.len() <= HOST_BYTES_MAX => {
+                parse_host(host)?;
+                Ok(Self(text.to_owned()))
+            }
+            Some(_) | None => Err(Misfit::FORM),
+        }
+    }
+
+    fn info() -> WordInfo {
+        WordInfo { pattern: Some("^[^@]+@[^@]+$"), ..WordInfo::text("an address such as `ops@example.com`") }
+    }
+}
+
 /// A host name or address in lower case without a final dot; punycode is left as it is.
 pub(super) fn parse_host(text: &str) -> Result<String, Misfit> {
     if let Some(address) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
@@ -140,6 +217,8 @@ fn check_label(label: &str) -> Result<(), Misfit> {
 
 /// Longest host name (RFC 1035 §2.3.4, in its textual form).
 const HOST_BYTES_MAX: usize = 253;
+/// Longest address of a directory.
+const URL_BYTES_MAX: usize = 2048;
 /// Longest label of a host name.
 const LABEL_BYTES_MAX: usize = 63;
 

@@ -17,7 +17,8 @@ mod wasm;
 
 pub(crate) use address::{AdminAddress, Endpoint};
 pub(crate) use choice::{
-    DialectName, Level, ProxyVersionName, RedirectStatus, Scheme, ServerCheckName, TlsVersionName,
+    ChallengeName, DialectName, Level, ProxyVersionName, RedirectStatus, Scheme, ServerCheckName,
+    TlsVersionName, TransportName,
 };
 pub(crate) use duration::Time;
 pub(crate) use filter::{
@@ -25,7 +26,7 @@ pub(crate) use filter::{
     RateFieldsName, RateKeyName, UserName,
 };
 pub(crate) use grpc::GrpcFailure;
-pub(crate) use host::{HostAndPort, ServerName};
+pub(crate) use host::{CertifiedHost, DirectoryUrl, EmailAddress, HostAndPort, ServerName};
 pub(crate) use json::{EnumFormName, JsonNamesName, StreamFormName, UnknownName, UnknownRequestsName};
 pub(crate) use kubernetes::{DomainName, IpText, ObjectName, PortKey, ServiceName};
 pub(crate) use messages::{

@@ -156,6 +156,14 @@ fn backends_are_shared_out_by_weight_and_missing_ones_answer_500() {
 }
 
 #[test]
+fn a_service_that_stands_for_a_name_is_no_backend() {
+    let text = format!(
+        "{BASE}---\n{{apiVersion: v1, kind: Service, metadata: {{name: else}}, spec: {{type: ExternalName, externalName: else.example.com, ports: [{{port: 1}}]}}}}\n---\n{{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {{name: r}}, spec: {{parentRefs: [{{name: gw}}], rules: [{{backendRefs: [{{name: else, port: 1}}]}}]}}}}\n"
+    );
+    assert_eq!(ask(&accepted(&text).config, "127.0.0.1:80", GET).does, "500 1");
+}
+
+#[test]
 fn a_listener_ends_the_search_for_its_hosts() {
     let text = "
 {apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: gw}, spec: {gatewayClassName: eddy, listeners: [{name: wild, port: 80, protocol: HTTP, hostname: '*.test'}, {name: one, port: 80, protocol: HTTP, hostname: one.test}]}}

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail by panicking")]
 #![expect(clippy::print_stdout, reason = "a test says what it compared")]
 
+mod apart;
 #[path = "../kubernetes/certificate.rs"]
 mod certificate;
 mod controller;

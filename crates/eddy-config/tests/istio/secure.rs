@@ -1,6 +1,6 @@
 //! TLS of Gateways and DestinationRules, and keys by which requests are spread.
 
-use eddy_config::{Leniency, SourceText, check_with};
+use eddy_config::{Leniency, Serve, SourceText, check_with};
 use eddy_tls::{ServerCheck, TlsVersion};
 use eddy_upstream::{Balance, BalanceKey, ClusterTlsConfig};
 
@@ -44,6 +44,8 @@ fn servers_for_https_show_the_certificates_of_their_secrets_for_their_hosts() {
     let text = gateway(&servers.join(", ")) + &secret("one", &["one.test"]) + &secret("below", &["*.test"]);
     let config = taken(&text);
     let [listener] = config.listeners.as_slice() else { panic!("{:?}", config.listeners) };
+    // Whose name a client has asked for in the handshake does not choose among rules.
+    assert_eq!(listener.serve, Serve::Routes(vec![0]));
     let tls = listener.tls.as_ref().unwrap();
     let shown: Vec<(String, String)> = tls
         .certificates
@@ -160,12 +162,14 @@ fn a_consistent_hash_goes_by_one_key() {
     ] {
         let (cluster, problems) = cluster(&format!("loadBalancer: {{consistentHash: {{{hash}}}}}"), "");
         let cluster = cluster.unwrap_or_else(|| panic!("{problems}"));
-        assert_eq!((cluster.balance, cluster.key), (Balance::Ring, Some(key)));
+        let balance = if hash.contains("maglev") { Balance::Maglev } else { Balance::Ring };
+        assert_eq!((cluster.balance, cluster.key), (balance, Some(key)));
     }
     for (hash, expected) in [
         ("httpHeaderName: a, useSourceIp: true", "goes by one key"),
         ("minimumRingSize: 1", "goes by one key"),
         ("httpQueryParameterName: q", "`httpQueryParameterName` can't be had"),
+        ("useSourceIp: true, maglev: {tableSize: 5}", "has 65537 places"),
         ("httpCookie: {name: a, ttl: 0s}", "gives clients no cookie"),
     ] {
         let (cluster, problems) = cluster(&format!("loadBalancer: {{consistentHash: {{{hash}}}}}"), "");

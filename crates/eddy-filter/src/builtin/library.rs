@@ -18,11 +18,6 @@ pub trait Builtin: Send + Sync + fmt::Debug {
     /// The phases in which it is entered.
     fn interest(&self) -> Interest;
 
-    /// Whether it looks at bodies but never changes them.
-    fn keeps_length(&self) -> bool {
-        true
-    }
-
     /// Looks at a phase and says what becomes of it.
     fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict;
 

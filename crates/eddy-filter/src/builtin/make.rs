@@ -79,7 +79,8 @@ pub fn make(
         BuiltinConfig::MessageFields(config) => Box::new(MessageFields::new(config, context)?),
         BuiltinConfig::Redact(config) => Box::new(Redact::new(config, context)?),
     };
-    let info = FilterInfo { interest: filter.interest(), keeps_length: filter.keeps_length() };
+    // One that changes bodies takes the length out of the head.
+    let info = FilterInfo { interest: filter.interest(), keeps_length: true };
     Ok((Arc::new(BuiltinLibrary::new(filter)), info))
 }
 

@@ -7,6 +7,7 @@ use super::frame::{STREAM_MAX, number};
 use super::hpack::{Asked, encode_asked};
 use super::send::{Lines, encode_lines, split_line};
 use super::stream::{Gone, Loss, Stream};
+use crate::websocket::websocket_accept;
 
 /// A request whose head was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,14 +37,29 @@ impl Http2 {
         self.stage == Stage::Frames
     }
 
+    /// Whether the server takes requests for WebSockets, once it has told of itself.
+    ///
+    /// # Spec
+    /// RFC 8441 §3
+    pub fn takes_tunnels(&self) -> bool {
+        self.peer.takes_tunnels
+    }
+
     /// Sends the head that `text` begins with, as eddy writes heads towards an endpoint, on a stream of its own. `ends` says that
     /// nothing follows it.
     ///
+    /// An upgrade to a WebSocket is sent as what it is here, an extended `CONNECT`, and agreement to it reads as that of
+    /// HTTP/1.1; data follow it both ways, whatever `ends` says.
+    ///
     /// # Errors
-    /// When no request may be sent, or as many as may are under way. The server has seen nothing of it.
+    /// When no request may be sent, or as many as may are under way, or it asks for an upgrade that the server does not take. The
+    /// server has seen nothing of it.
     ///
     /// # Cost
-    /// Two passes over the head; no allocation but for the stream once as much was sent before.
+    /// Two passes over the head, a third for an upgrade; no allocation but for the stream once as much was sent before.
+    ///
+    /// # Spec
+    /// RFC 8441 §4, §5
     pub fn open(&mut self, text: &[u8], ends: bool) -> Result<Opened, Gone> {
         let Role::Client { scheme } = self.role else { return Err(Gone) };
         if !self.may_open() || self.streams.len() >= self.streams_max() as usize {
@@ -51,14 +67,32 @@ impl Http2 {
         }
         let mut lines = Lines(text);
         let Some((method, path)) = lines.next().and_then(asked_of) else { return Err(Gone) };
-        let asked = Asked { method, scheme, authority: authority_of(Lines(lines.0)), path };
+        let upgrade = value_of(Lines(lines.0), b"upgrade");
+        let accept = match upgrade {
+            None => None,
+            Some(protocol) if protocol.eq_ignore_ascii_case(b"websocket") && self.peer.takes_tunnels => {
+                Some(websocket_accept(value_of(Lines(lines.0), KEY).unwrap_or_default()))
+            }
+            Some(_) => return Err(Gone),
+        };
+        let ends = ends && accept.is_none();
+        let asked = Asked {
+            method: if accept.is_some() { b"CONNECT" } else { method },
+            scheme,
+            authority: value_of(Lines(lines.0), b"host").unwrap_or_default(),
+            path,
+            protocol: if accept.is_some() { b"websocket" } else { b"" },
+        };
         let mut block = std::mem::take(&mut self.sent_block);
         encode_asked(&mut block, &asked, !self.has_sent_block);
-        encode_lines(&mut block, &mut self.sent_name, &mut lines);
+        let without = if accept.is_some() { KEY } else { b"" };
+        encode_lines(&mut block, &mut self.sent_name, &mut lines, without);
         let id = if self.last == 0 { 1 } else { self.last + 2 };
         self.last = id;
         let mut stream = Stream::new(self.limits.stream_window, self.peer.stream_window);
         stream.is_for_head = method == b"HEAD";
+        stream.is_tunnel = accept.is_some();
+        stream.accept = accept;
         stream.is_send_ended = ends;
         self.streams.insert(id, stream);
         self.write_block(id, block, ends);
@@ -79,7 +113,8 @@ impl Http2 {
     pub(super) fn answer(&mut self, id: u32, is_ended: bool) -> Result<(), Refused> {
         let Some(stream) = self.streams.get_mut(&id) else { return Ok(()) };
         let before = stream.body.len();
-        let answered = self.fields.write_answer(&mut stream.body, is_ended, stream.is_for_head);
+        let answered =
+            self.fields.write_answer(&mut stream.body, is_ended, stream.is_for_head, stream.accept);
         let answered = answered.map_err(|unanswered| {
             if let Unanswered::Head(fault) = unanswered {
                 stream.loss = Some(Loss::Head(fault));
@@ -176,8 +211,11 @@ fn asked_of(line: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((method, rest.get(1..)?))
 }
 
-/// The value of `Host`; empty where there is none.
-fn authority_of<'t>(lines: Lines<'t>) -> &'t [u8] {
+/// The value of the first field with this name.
+fn value_of<'t>(lines: Lines<'t>, wanted: &[u8]) -> Option<&'t [u8]> {
     let mut fields = lines.take_while(|line| !line.is_empty()).filter_map(split_line);
-    fields.find(|(name, _)| name.eq_ignore_ascii_case(b"host")).map_or(b"", |(_, value)| value)
+    fields.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value)
 }
+
+/// What HTTP/2 has no use for, as streams are not mistaken for others.
+const KEY: &[u8] = b"sec-websocket-key";

@@ -459,3 +459,40 @@ fn no_bytes_make_it_panic() {
     }
     assert!((2_000..20_000).contains(&faults) && answers > 1_000, "{faults} {answers}");
 }
+
+/// RFC 8441: an upgrade of HTTP/1.1 is an extended `CONNECT` here, and 200 what 101 is there.
+#[test]
+fn a_websocket_is_asked_for_as_a_tunnel_and_agreement_comes_as_a_switch() {
+    let ask = b"GET /chat HTTP/1.1\r\nHost: x.example\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
+    let mut server = server();
+    assert!(!server.client.takes_tunnels());
+    assert_eq!(server.client.open(ask, true), Err(Gone), "a server that takes none is asked for none");
+    server.says(&frame(frame::SETTINGS, 0, 0, &[0, 8, 0, 0, 0, 1])).unwrap();
+    assert!(server.client.takes_tunnels());
+    server.hears();
+    let other = b"GET /chat HTTP/1.1\r\nHost: x.example\r\nConnection: Upgrade\r\nUpgrade: spdy/3.1\r\n\r\n";
+    assert_eq!(server.client.open(other, true), Err(Gone));
+    assert_eq!(server.client.open(ask, true).unwrap().stream, 1);
+    let head = "head 1 end=0 :method=CONNECT :scheme=http :authority=x.example :path=/chat :protocol=websocket sec-websocket-version=13";
+    assert_eq!(server.hears(), [head]);
+    server.says(&head_of(1, "200", &[])).unwrap();
+    server.says(&frame(frame::DATA, 0, 1, b"hello")).unwrap();
+    let agreed = "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\nhello";
+    assert_eq!(server.reads(1), Ok((agreed.to_owned(), Reading::Nothing)));
+    assert_eq!(server.client.send_data(1, b"and back", b"", false), Ok(8));
+    assert_eq!(server.hears(), ["data 1 8 end=0"]);
+    // A refusal is an answer like any other; agreement has no length.
+    assert_eq!(server.client.open(ask, true).unwrap().stream, 3);
+    server.says(&head_of(3, "403", &[("content-length", "2")])).unwrap();
+    server.says(&frame(frame::DATA, 1, 3, b"no")).unwrap();
+    let (refused, _) = server.reads(3).unwrap();
+    assert!(refused.starts_with("HTTP/1.1 403 Forbidden\r\ncontent-length: 2\r\n"), "{refused}");
+    assert_eq!(server.client.open(ask, true).unwrap().stream, 5);
+    server.says(&head_of(5, "200", &[("content-length", "2")])).unwrap();
+    assert_eq!(server.client.loss(5), Loss::Broken);
+    assert!(server.says(&frame(frame::SETTINGS, 0, 0, &[0, 8, 0, 0, 0, 2])).is_err());
+}
+
+fn head_of(stream: u32, status: &str, more: &[(&str, &str)]) -> Vec<u8> {
+    head(stream, OPEN, &[&[(":status", status)], more].concat())
+}

@@ -5,6 +5,7 @@ use crate::field::FieldId;
 use crate::head::{HeadFault, HeadLimits};
 use crate::octet::{is_tchar, is_text};
 use crate::status::status_reason;
+use crate::websocket::WEBSOCKET_ACCEPT_BYTES;
 
 /// What a field costs beside its text (RFC 9113 §6.5.2).
 const FIELD_BYTES: usize = 32;
@@ -268,18 +269,19 @@ impl FieldList {
     }
 
     /// Writes the head of an answer as text behind `out`; `is_ended` where nothing follows, `is_for_head` where it answers a
-    /// `HEAD`.
+    /// `HEAD`, `accept` where it answers a request for a WebSocket: agreement to that is written as over HTTP/1.1.
     ///
     /// # Errors
     /// When it breaks the rules of HTTP/2, or is more than the limits of a head; what was written is of no use then.
     ///
     /// # Spec
-    /// RFC 9113 §8.1, §8.1.1, §8.3.2, §8.6
+    /// RFC 9113 §8.1, §8.1.1, §8.3.2, §8.5, §8.6; RFC 8441 §5
     pub(super) fn write_answer(
         &mut self,
         out: &mut Vec<u8>,
         is_ended: bool,
         is_for_head: bool,
+        accept: Option<[u8; WEBSOCKET_ACCEPT_BYTES]>,
     ) -> Result<Answered, Unanswered> {
         if let Some(fault) = self.fault {
             return Err(Unanswered::Head(fault));
@@ -294,12 +296,28 @@ impl FieldList {
         if status == 101 || (is_interim && is_ended) || is_short {
             return Err(Unanswered::Malformed);
         }
+        let accept = accept.filter(|_| (200..300).contains(&status));
+        // What goes through a tunnel has no length.
+        if accept.is_some() && self.length.is_some() {
+            return Err(Unanswered::Malformed);
+        }
         let host = self.host.as_deref().unwrap_or_default();
         let reason = status_reason(status).as_bytes();
         out.reserve(self.lines.len() + self.cookie.len() + host.len() + reason.len() + 40);
-        for piece in [b"HTTP/1.1 ", self.status.as_slice(), b" ", reason, b"\r\n", &self.lines] {
-            out.extend_from_slice(piece);
+        match accept {
+            Some(accept) => {
+                out.extend_from_slice(b"HTTP/1.1 101 Switching Protocols\r\n");
+                write_field(out, b"connection", b"upgrade");
+                write_field(out, b"upgrade", b"websocket");
+                write_field(out, b"sec-websocket-accept", &accept);
+            }
+            None => {
+                for piece in [b"HTTP/1.1 ", self.status.as_slice(), b" ", reason, b"\r\n"] {
+                    out.extend_from_slice(piece);
+                }
+            }
         }
+        out.extend_from_slice(&self.lines);
         for (name, value) in [(b"host".as_slice(), host), (b"cookie", &self.cookie)] {
             if !value.is_empty() {
                 write_field(out, name, value);

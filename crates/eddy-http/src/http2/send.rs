@@ -21,7 +21,7 @@ impl Http2 {
         let status = lines.next().and_then(status_of).unwrap_or(500);
         let mut block = std::mem::take(&mut self.sent_block);
         encode_status(&mut block, status, is_first);
-        encode_lines(&mut block, &mut self.sent_name, &mut lines);
+        encode_lines(&mut block, &mut self.sent_name, &mut lines, b"");
         let length = text.len() - lines.0.len();
         if status >= 200 {
             stream.is_answered = true;
@@ -119,8 +119,9 @@ impl Http2 {
     }
 }
 
-/// Puts the lines of a head, up to its end, into their compressed form; `name` is memory for the work.
-pub(super) fn encode_lines(block: &mut Vec<u8>, name: &mut Vec<u8>, lines: &mut Lines<'_>) {
+/// Puts the lines of a head, up to its end, into their compressed form, but for those called `without`; `name` is memory for the
+/// work.
+pub(super) fn encode_lines(block: &mut Vec<u8>, name: &mut Vec<u8>, lines: &mut Lines<'_>, without: &[u8]) {
     for line in lines.by_ref() {
         if line.is_empty() {
             break;
@@ -128,7 +129,7 @@ pub(super) fn encode_lines(block: &mut Vec<u8>, name: &mut Vec<u8>, lines: &mut 
         let Some((before, value)) = split_line(line) else { continue };
         name.clear();
         name.extend(before.iter().map(u8::to_ascii_lowercase));
-        if !is_left_out(name) {
+        if !is_left_out(name) && name != without {
             encode_field(block, name, value);
         }
     }

@@ -27,11 +27,13 @@ pub(super) struct PeerSettings {
     pub(super) stream_window: u32,
     /// How many streams it takes at once.
     pub(super) streams_max: u32,
+    /// Whether it takes extended `CONNECT`.
+    pub(super) takes_tunnels: bool,
 }
 
 impl Default for PeerSettings {
     fn default() -> Self {
-        Self { stream_window: WINDOW, streams_max: STREAMS_UNTOLD }
+        Self { stream_window: WINDOW, streams_max: STREAMS_UNTOLD, takes_tunnels: false }
     }
 }
 
@@ -43,7 +45,7 @@ impl PeerSettings {
     /// What is no setting.
     ///
     /// # Spec
-    /// RFC 9113 §6.5.2
+    /// RFC 9113 §6.5.2, RFC 8441 §3
     pub(super) fn take(&mut self, payload: &[u8], role: Role) -> Result<(), Refused> {
         let (settings, rest) = payload.as_chunks::<6>();
         if !rest.is_empty() {
@@ -62,6 +64,9 @@ impl PeerSettings {
                     return Err(Refused::PROTOCOL);
                 }
                 MAX_CONCURRENT_STREAMS => self.streams_max = value,
+                ENABLE_CONNECT_PROTOCOL if value > 1 => return Err(Refused::PROTOCOL),
+                // Once said it holds.
+                ENABLE_CONNECT_PROTOCOL => self.takes_tunnels |= value == 1,
                 HEADER_TABLE_SIZE | ENABLE_PUSH | MAX_FRAME_SIZE | MAX_HEADER_LIST_SIZE => {}
                 // What nobody knows is to be let be.
                 _ => {}

@@ -2,6 +2,7 @@
 
 use super::code::ErrorCode;
 use crate::head::HeadFault;
+use crate::websocket::WEBSOCKET_ACCEPT_BYTES;
 
 /// A request's head as its stream brought it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,6 +99,8 @@ pub(super) struct Stream {
     pub(super) is_answered: bool,
     /// Whether our request is one whose answer has no body (`HEAD`).
     pub(super) is_for_head: bool,
+    /// What agreement to our request says over HTTP/1.1, where it asks for a WebSocket.
+    pub(super) accept: Option<[u8; WEBSOCKET_ACCEPT_BYTES]>,
     /// Whether anything was to follow the final head of the answer that has come.
     pub(super) has_body: bool,
     /// Whether we have ended our side.
@@ -123,6 +126,7 @@ impl Stream {
             send_window: send_window.into(),
             is_answered: false,
             is_for_head: false,
+            accept: None,
             has_body: true,
             is_send_ended: false,
         }

@@ -3,13 +3,13 @@
 //! Making a pipe costs more than moving 64 KiB through it. The workers share nothing while they take and give back:
 //! only a worker that has none, or too many, asks the overflow, and only making and closing count against the budget.
 
-use std::cell::{Cell, RefCell};
-use std::fs;
+use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::{fmt, fs};
 
 use rustix::pipe::{PipeFlags, fcntl_getpipe_size, fcntl_setpipe_size, pipe_with};
 use rustix::thread::{CapabilitySet, capabilities};
@@ -49,7 +49,8 @@ pub struct SharedPipes {
 
 #[derive(Debug, Default)]
 struct Overflow {
-    pipes: Vec<Pipe>,
+    #[expect(clippy::vec_box, reason = "they move between here and the places of workers, as pointers")]
+    pipes: Vec<Box<Pipe>>,
     /// The fewest there were since they were last trimmed.
     least: usize,
 }
@@ -58,17 +59,28 @@ struct Overflow {
 #[derive(Debug)]
 pub struct PipePool {
     shared: Arc<SharedPipes>,
-    own: RefCell<Vec<Pipe>>,
+    own: Stack,
     /// The fewest of its own there were since they were last trimmed.
     least: Cell<usize>,
     /// Whether none could be made since then: it is not tried for each transfer.
     is_short: Cell<bool>,
 }
 
+/// The pipes that a worker keeps for itself, the last one given back on top.
+///
+/// Places with a pointer each: what goes in and comes out of memory again at once is then so small that a pipe is taken and
+/// given back in a few nanoseconds.
+#[derive(Default)]
+struct Stack {
+    places: [Cell<Option<Box<Pipe>>>; OWN_MAX],
+    /// Places in use, from the first on.
+    len: Cell<usize>,
+}
+
 /// A pipe in use; given back, or closed where bytes are left in it, when it is dropped.
 #[derive(Debug)]
 pub struct LeasedPipe {
-    pipe: ManuallyDrop<Pipe>,
+    pipe: ManuallyDrop<Box<Pipe>>,
     pool: Rc<PipePool>,
 }
 
@@ -101,7 +113,7 @@ impl SharedPipes {
     ///
     /// # Cost
     /// Four system calls, some 5 us.
-    fn make(&self) -> Option<Pipe> {
+    fn make(&self) -> Option<Box<Pipe>> {
         if self.bytes() + PIPE_BYTES as u64 > self.bytes_max {
             return None;
         }
@@ -110,22 +122,22 @@ impl SharedPipes {
         let _ = fcntl_setpipe_size(&into, PIPE_BYTES);
         let capacity = fcntl_getpipe_size(&into).ok().filter(|bytes| *bytes >= PIPE_BYTES_LEAST)?;
         self.bytes.fetch_add(capacity as u64, Relaxed);
-        Some(Pipe { into, out, capacity, held: 0 })
+        Some(Box::new(Pipe { into, out, capacity, held: 0 }))
     }
 
-    fn close(&self, pipe: Pipe) {
+    fn close(&self, pipe: Box<Pipe>) {
         self.bytes.fetch_sub(pipe.capacity as u64, Relaxed);
         drop(pipe);
     }
 
-    fn take(&self) -> Option<Pipe> {
+    fn take(&self) -> Option<Box<Pipe>> {
         let mut overflow = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
         let pipe = overflow.pipes.pop();
         overflow.least = overflow.least.min(overflow.pipes.len());
         pipe
     }
 
-    fn give(&self, pipe: Pipe) {
+    fn give(&self, pipe: Box<Pipe>) {
         self.overflow.lock().unwrap_or_else(PoisonError::into_inner).pipes.push(pipe);
     }
 
@@ -133,7 +145,7 @@ impl SharedPipes {
     fn trim(&self) {
         let mut overflow = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
         let unneeded = overflow.least.min(overflow.pipes.len());
-        let unneeded: Vec<Pipe> = overflow.pipes.drain(..unneeded).collect();
+        let unneeded: Vec<Box<Pipe>> = overflow.pipes.drain(..unneeded).collect();
         overflow.least = overflow.pipes.len();
         drop(overflow);
         unneeded.into_iter().for_each(|pipe| self.close(pipe));
@@ -146,23 +158,46 @@ impl Default for SharedPipes {
     }
 }
 
+impl fmt::Debug for Stack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stack").field("len", &self.len).finish_non_exhaustive()
+    }
+}
+
+impl Stack {
+    #[inline]
+    fn pop(&self) -> Option<Box<Pipe>> {
+        let len = self.len.get().checked_sub(1)?;
+        let pipe = self.places.get(len)?.take();
+        self.len.set(len);
+        pipe
+    }
+
+    /// Puts a pipe on top, or gives it back where there is no place left.
+    #[inline]
+    fn push(&self, pipe: Box<Pipe>) -> Option<Box<Pipe>> {
+        let len = self.len.get();
+        let Some(place) = self.places.get(len) else { return Some(pipe) };
+        place.set(Some(pipe));
+        self.len.set(len + 1);
+        None
+    }
+}
+
 impl PipePool {
     /// The pool of one worker.
     pub fn new(shared: Arc<SharedPipes>) -> Rc<Self> {
-        let own = RefCell::new(Vec::with_capacity(OWN_MAX));
-        Rc::new(Self { shared, own, least: Cell::new(0), is_short: Cell::new(false) })
+        Rc::new(Self { shared, own: Stack::default(), least: Cell::new(0), is_short: Cell::new(false) })
     }
 
     /// An empty pipe; `None` when there must not be another.
     ///
     /// # Cost
-    /// 2 to 3 ns with its [`Drop`] where the worker keeps one; a lock where the overflow does.
+    /// Some 5 ns with its [`Drop`] where the worker keeps one; a lock where the overflow does.
     #[inline]
     pub fn take(self: &Rc<Self>) -> Option<LeasedPipe> {
-        let mut own = self.own.borrow_mut();
-        let pipe = own.pop();
-        self.least.set(self.least.get().min(own.len()));
-        drop(own);
+        let pipe = self.own.pop();
+        self.least.set(self.least.get().min(self.own.len.get()));
         let pipe = match pipe {
             Some(pipe) => pipe,
             None => self.take_elsewhere()?,
@@ -171,7 +206,7 @@ impl PipePool {
     }
 
     #[cold]
-    fn take_elsewhere(&self) -> Option<Pipe> {
+    fn take_elsewhere(&self) -> Option<Box<Pipe>> {
         if let Some(pipe) = self.shared.take() {
             return Some(pipe);
         }
@@ -184,23 +219,27 @@ impl PipePool {
     }
 
     #[inline]
-    fn give(&self, pipe: Pipe) {
-        let mut own = self.own.borrow_mut();
-        if pipe.held == 0 && own.len() < OWN_MAX {
-            own.push(pipe);
-            return;
+    fn give(&self, pipe: Box<Pipe>) {
+        let rest = if pipe.held == 0 { self.own.push(pipe) } else { Some(pipe) };
+        if let Some(pipe) = rest {
+            self.give_elsewhere(pipe);
         }
-        drop(own);
+    }
+
+    /// Others may have what this worker has too many of; nobody may have what another's bytes are in.
+    #[cold]
+    fn give_elsewhere(&self, pipe: Box<Pipe>) {
         if pipe.held == 0 { self.shared.give(pipe) } else { self.shared.close(pipe) }
     }
 
-    /// Closes the pipes of the worker that it has not needed since the last time, and tries to make some again.
+    /// Closes as many pipes of the worker as it has not needed since the last time, and tries to make some again.
     pub fn trim(&self) {
         self.is_short.set(false);
-        let mut own = self.own.borrow_mut();
-        let unneeded = self.least.get().min(own.len());
-        own.drain(..unneeded).for_each(|pipe| self.shared.close(pipe));
-        self.least.set(own.len());
+        for _ in 0..self.least.get() {
+            let Some(pipe) = self.own.pop() else { break };
+            self.shared.close(pipe);
+        }
+        self.least.set(self.own.len.get());
     }
 
     /// Closes the pipes of nobody that no worker has needed since the last time.
@@ -211,7 +250,9 @@ impl PipePool {
 
 impl Drop for PipePool {
     fn drop(&mut self) {
-        self.own.get_mut().drain(..).for_each(|pipe| self.shared.close(pipe));
+        while let Some(pipe) = self.own.pop() {
+            self.shared.close(pipe);
+        }
     }
 }
 
@@ -278,12 +319,12 @@ mod tests {
         let mut pipe = pool.take().unwrap();
         pipe.filled(1);
         drop(pipe);
-        assert_eq!((pool.own.borrow().len(), pool.shared.bytes()), (0, 0));
+        assert_eq!((pool.own.len.get(), pool.shared.bytes()), (0, 0));
         let mut pipe = pool.take().unwrap();
         pipe.filled(3);
         pipe.drained(3);
         drop(pipe);
-        assert_eq!((pool.own.borrow().len(), pool.shared.bytes()), (1, PIPE_BYTES as u64));
+        assert_eq!((pool.own.len.get(), pool.shared.bytes()), (1, PIPE_BYTES as u64));
     }
 
     #[test]
@@ -293,11 +334,11 @@ mod tests {
         let taken: Vec<_> = (0..OWN_MAX + 3).map(|_| one.take().unwrap()).collect();
         let bytes = shared.bytes();
         drop(taken);
-        assert_eq!(one.own.borrow().len(), OWN_MAX);
+        assert_eq!(one.own.len.get(), OWN_MAX);
         let taken: Vec<_> = (0..3).map(|_| other.take().unwrap()).collect();
         assert_eq!(shared.bytes(), bytes, "none of them is new");
         drop(taken);
-        assert_eq!(other.own.borrow().len(), 3);
+        assert_eq!(other.own.len.get(), 3);
     }
 
     #[test]

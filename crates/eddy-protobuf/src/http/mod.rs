@@ -13,4 +13,4 @@ mod trie;
 
 pub use error::{BindError, HttpRuleError, HttpRuleProblem};
 pub use index::{Found, HttpIndex, HttpIndexOptions};
-pub use route::{Body, HttpRoute};
+pub use route::{Body, HttpRoute, PathPart, PathParts};

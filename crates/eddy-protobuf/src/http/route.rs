@@ -1,6 +1,6 @@
 //! A way to call a method, ready to be used.
 
-use super::template::Variable;
+use super::template::{Segment, Template, Variable};
 use crate::schema::MessageId;
 
 /// A way to call a method by HTTP.
@@ -27,6 +27,57 @@ pub struct HttpRoute {
     pub(super) variables: Box<[Bound]>,
     /// Whether the template has a verb.
     pub(super) has_verb: bool,
+}
+
+/// A part of a path between slashes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PathPart {
+    /// This text.
+    Literal(Box<str>),
+    /// Any text, of which a field is told: `a.b`, or nothing where none is.
+    Any {
+        /// The field that it tells, or a part of it.
+        field: Option<Box<str>>,
+        /// Whether it is all that tells the field.
+        is_whole: bool,
+        /// Whether it has all up to the end, slashes and all.
+        is_rest: bool,
+    },
+}
+
+/// The template of a path, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathParts {
+    /// What stands between slashes.
+    pub parts: Vec<PathPart>,
+    /// What stands behind the last colon.
+    pub verb: Option<Box<str>>,
+}
+
+impl HttpRoute {
+    /// The template, taken apart.
+    pub fn path_parts(&self) -> PathParts {
+        // It was read when the route was made.
+        let Template { segments, variables, verb } = Template::parse(&self.template).unwrap_or_default();
+        let count = segments.len();
+        let part = |at: usize, is_rest: bool| {
+            let has_it = |variable: &&Variable| variable.from <= at && variable.to.is_none_or(|to| at < to);
+            let variable = variables.iter().find(has_it);
+            let is_whole = variable.is_some_and(|variable| variable.to.unwrap_or(count) - variable.from == 1);
+            PathPart::Any { field: variable.map(|variable| variable.field.clone()), is_whole, is_rest }
+        };
+        let parts = segments.into_iter().enumerate().map(|(at, segment)| match segment {
+            Segment::Literal(text) => PathPart::Literal(text),
+            Segment::One => part(at, false),
+            Segment::Rest => part(at, true),
+        });
+        PathParts { parts: parts.collect(), verb }
+    }
+
+    /// Names of the fields that the path tells, those within others with dots between.
+    pub fn path_fields(&self) -> impl Iterator<Item = &str> {
+        self.variables.iter().map(|bound| &*bound.variable.field)
+    }
 }
 
 /// What the body of a request is.

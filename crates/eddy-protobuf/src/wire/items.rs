@@ -6,10 +6,14 @@ use crate::fault::{Fault, FaultKind};
 
 /// A field's value on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Item<'m> {
+pub enum Item<'m> {
+    /// A varint: an integer, a `bool`, an enum.
     Varint(u64),
+    /// Eight bytes.
     Fixed64(u64),
+    /// Four bytes.
     Fixed32(u32),
+    /// A text, bytes, a message, or a packed list.
     Bytes(&'m [u8]),
     /// What a group holds, without its end.
     Group(&'m [u8]),
@@ -27,9 +31,9 @@ impl Item<'_> {
     }
 }
 
-/// Reads fields one by one.
+/// Reads the fields of a message one by one, without a schema.
 #[derive(Clone, Debug)]
-pub(crate) struct Items<'m> {
+pub struct Items<'m> {
     rest: &'m [u8],
     /// Offset of `rest` in the input.
     offset: u64,
@@ -38,7 +42,7 @@ pub(crate) struct Items<'m> {
 
 impl<'m> Items<'m> {
     /// Fields of `message`, whose groups nest at most `depth_max` deep.
-    pub(crate) fn new(message: &'m [u8], depth_max: u32) -> Self {
+    pub fn new(message: &'m [u8], depth_max: u32) -> Self {
         Self::at(message, 0, depth_max)
     }
 
@@ -58,7 +62,11 @@ impl<'m> Items<'m> {
     }
 
     /// The next field's number and value; none at the end.
-    pub(crate) fn next(&mut self) -> Result<Option<(u32, Item<'m>)>, Fault> {
+    ///
+    /// # Errors
+    /// [`Fault`] where the message is malformed, with the offset.
+    #[expect(clippy::should_implement_trait, reason = "each step may fail, and none follows then")]
+    pub fn next(&mut self) -> Result<Option<(u32, Item<'m>)>, Fault> {
         if self.rest.is_empty() {
             return Ok(None);
         }

@@ -1,5 +1,6 @@
 //! The wire form: varints, tags, and messages that lie whole in memory.
 
+mod fields;
 mod front;
 mod items;
 mod joint;
@@ -8,8 +9,9 @@ mod utf8;
 mod varint;
 mod write;
 
+pub use fields::FieldWriter;
 pub(crate) use front::front;
-pub(crate) use items::{Item, Items};
+pub use items::{Item, Items};
 pub(crate) use joint::Joint;
 pub(crate) use types::{
     FIXED32, FIXED64, GROUP_END, GROUP_START, HEADER_BYTES_MAX, LENGTH, LENGTH_MAX, NUMBER_MAX, VARINT,

@@ -2,22 +2,31 @@
 
 use std::io::Write;
 
+use eddy_config::ListenAddress;
 use eddy_http::{FieldId, Version};
+use eddy_io::Peer;
 use eddy_upstream::ResolvedAddress;
 
 use crate::access::noted::{Noted, push_json};
+use crate::access::write::Line;
 use crate::exchange::{Drive, grpc_end};
+use crate::fault::Fault;
 use crate::session::SecureClient;
 
 /// An access record, borrowed from its exchange.
 pub(crate) struct Record<'a> {
     pub(crate) client: &'a str,
+    /// The client's end of the connection.
+    pub(crate) peer: Peer,
+    /// Where the listener listens.
+    pub(crate) local: &'a ListenAddress,
     /// How the client came by TLS, if it did.
     pub(crate) secure: Option<&'a SecureClient>,
     pub(crate) method: &'a [u8],
     pub(crate) host: &'a [u8],
     pub(crate) target: &'a [u8],
-    pub(crate) version: &'static str,
+    /// Of the request; nothing of one whose head was refused.
+    pub(crate) version: Option<Version>,
     pub(crate) status: u16,
     /// How a call of gRPC ended; nothing of a request that is none.
     pub(crate) grpc_status: Option<&'static str>,
@@ -35,6 +44,8 @@ pub(crate) struct Record<'a> {
     pub(crate) attempts: u8,
     /// Why it ended badly; `-` if it did not.
     pub(crate) reason: &'a str,
+    /// The same, where it is not a filter's word.
+    pub(crate) fault: Option<Fault>,
     pub(crate) request_id: &'a str,
     pub(crate) referer: &'a [u8],
     pub(crate) user_agent: &'a [u8],
@@ -52,7 +63,7 @@ fn details(details: &[u8]) -> &str {
 }
 
 /// Longest piece of a peer's text in a record, bytes; what is longer is cut.
-const TEXT_BYTES_MAX: usize = 2048;
+pub(super) const TEXT_BYTES_MAX: usize = 2048;
 
 impl<'a> Record<'a> {
     /// The record of an exchange that has ended.
@@ -69,11 +80,13 @@ impl<'a> Record<'a> {
         let cluster = exchange.cluster.and_then(|cluster| drive.plan.clusters.get(cluster));
         Self {
             client: &drive.down.client.peer_text,
+            peer: drive.down.client.peer,
+            local: &listener.config.address,
             secure: drive.down.client.secure(),
             method: part(head.method_span),
             host: part(head.authority),
             target: part(head.target),
-            version: if is_whole { head.version.name() } else { "-" },
+            version: is_whole.then_some(head.version),
             status: exchange.status,
             grpc_status: grpc_end(exchange).map(eddy_http::GrpcEnd::label),
             bytes_in: exchange.upload.data_bytes,
@@ -90,6 +103,7 @@ impl<'a> Record<'a> {
                 Some(fault) => fault.reason(),
                 None => details(&exchange.filtering.details),
             },
+            fault: exchange.fault,
             request_id: &exchange.request_id,
             referer: fields.first(FieldId::Referer).unwrap_or_default(),
             user_agent: fields.first(FieldId::UserAgent).unwrap_or_default(),
@@ -104,8 +118,13 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Appends the record as a line for people; `time` is written as it is.
-    pub(crate) fn write_text(&self, out: &mut Vec<u8>, time: &str) {
+    fn version_name(&self) -> &'static str {
+        self.version.map_or("-", Version::name)
+    }
+}
+
+impl Line for Record<'_> {
+    fn write_text(&self, out: &mut Vec<u8>, time: &str) {
         out.extend_from_slice(time.as_bytes());
         out.push(b' ');
         out.extend_from_slice(self.client.as_bytes());
@@ -114,7 +133,7 @@ impl<'a> Record<'a> {
         out.push(b' ');
         text(out, or_dash(self.target));
         out.push(b' ');
-        out.extend_from_slice(self.version.as_bytes());
+        out.extend_from_slice(self.version_name().as_bytes());
         put(out, format_args!("\" {} host=\"", self.status));
         text(out, self.host);
         put(out, format_args!("\" in={} out={} us={}", self.bytes_in, self.bytes_out, self.duration_us));
@@ -158,8 +177,7 @@ impl<'a> Record<'a> {
         out.push(b'\n');
     }
 
-    /// Appends the record as a JSON object on a line of its own.
-    pub(crate) fn write_json(&self, out: &mut Vec<u8>, time: &str) {
+    fn write_json(&self, out: &mut Vec<u8>, time: &str) {
         out.extend_from_slice(b"{\"time\":");
         json(out, time.as_bytes());
         let texts: [(&str, &[u8]); 6] = [
@@ -167,7 +185,7 @@ impl<'a> Record<'a> {
             ("method", self.method),
             ("host", self.host),
             ("target", self.target),
-            ("version", self.version.as_bytes()),
+            ("version", self.version_name().as_bytes()),
             ("reason", self.reason.as_bytes()),
         ];
         texts.iter().for_each(|(key, value)| member(out, key, value));
@@ -221,13 +239,13 @@ fn or_dash(text: &[u8]) -> &[u8] {
     if text.is_empty() { b"-" } else { text }
 }
 
-fn put(out: &mut Vec<u8>, arguments: std::fmt::Arguments<'_>) {
+pub(super) fn put(out: &mut Vec<u8>, arguments: std::fmt::Arguments<'_>) {
     // Writing to memory cannot fail.
     let _ = out.write_fmt(arguments);
 }
 
 /// Appends a peer's text so that it can neither end its quotes nor its line.
-fn text(out: &mut Vec<u8>, text: &[u8]) {
+pub(super) fn text(out: &mut Vec<u8>, text: &[u8]) {
     for byte in text.iter().take(TEXT_BYTES_MAX) {
         match byte {
             b'"' | b'\\' | 0..=0x1f | 0x7f..=0xff => put(out, format_args!("\\x{byte:02x}")),
@@ -236,13 +254,13 @@ fn text(out: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
-fn member(out: &mut Vec<u8>, key: &str, value: &[u8]) {
+pub(super) fn member(out: &mut Vec<u8>, key: &str, value: &[u8]) {
     put(out, format_args!(",\"{key}\":"));
     json(out, value);
 }
 
 /// Appends a JSON string of ASCII only: any other byte is written as the code point of the same number.
-fn json(out: &mut Vec<u8>, value: &[u8]) {
+pub(super) fn json(out: &mut Vec<u8>, value: &[u8]) {
     out.push(b'"');
     for byte in value.iter().take(TEXT_BYTES_MAX) {
         match byte {
@@ -261,11 +279,13 @@ mod tests {
     fn record<'a>(target: &'a [u8]) -> Record<'a> {
         Record {
             client: "192.0.2.1",
+            peer: Peer::Unix,
+            local: Box::leak(Box::new(ListenAddress::Unix("/run/eddy.sock".into()))),
             secure: None,
             method: b"GET",
             host: target,
             target,
-            version: "HTTP/1.1",
+            version: Some(Version::Http11),
             status: 200,
             grpc_status: Some("14"),
             bytes_in: 1,
@@ -279,6 +299,7 @@ mod tests {
             endpoint_version: "-",
             attempts: 1,
             reason: "-",
+            fault: None,
             request_id: "",
             referer: target,
             user_agent: target,

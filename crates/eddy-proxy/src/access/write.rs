@@ -7,7 +7,7 @@ use eddy_config::{AccessLogConfig, LogFormat, RecordedMetadata};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::access::record::Record;
+use crate::access::service::ServicePlan;
 use crate::access::sink::Chunk;
 use crate::stats::WorkerSeries;
 
@@ -21,9 +21,22 @@ pub(crate) struct AccessPlan {
     pub(crate) has_step: bool,
     /// What filters have noted and records have.
     pub(crate) metadata: Vec<RecordedMetadata>,
+    /// How records are sent to a service, if they are.
+    pub(crate) service: Option<ServicePlan>,
+    /// Whether records are written as lines.
+    pub(crate) has_lines: bool,
     format: LogFormat,
     zone: TimeZone,
     zone_name: Arc<str>,
+}
+
+/// What a record is written as.
+pub(crate) trait Line {
+    /// Appends it as a line for people; `time` is written as it is.
+    fn write_text(&self, out: &mut Vec<u8>, time: &str);
+
+    /// Appends it as a JSON object on a line of its own.
+    fn write_json(&self, out: &mut Vec<u8>, time: &str);
 }
 
 /// Collects the records of one worker.
@@ -55,6 +68,8 @@ impl AccessPlan {
         Self {
             has_step: config.has_step,
             metadata: config.metadata.clone(),
+            service: config.service.as_ref().map(ServicePlan::new),
+            has_lines: config.target.is_some(),
             format: config.format,
             zone,
             zone_name: Arc::clone(&config.time_zone),
@@ -73,7 +88,7 @@ impl AccessWriter {
     ///
     /// # Cost
     /// No system call but once every 32 KiB, and none that waits.
-    pub(crate) fn write(&mut self, record: &Record<'_>, plan: &AccessPlan, series: &WorkerSeries) {
+    pub(crate) fn write(&mut self, record: &impl Line, plan: &AccessPlan, series: &WorkerSeries) {
         let time = self.clock.text(plan);
         match plan.format {
             LogFormat::Text => record.write_text(&mut self.buffer, time),

@@ -8,15 +8,16 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-use eddy_config::{Action, RetryConfig};
+use eddy_config::{Action, MirrorHost, RetryConfig};
 use eddy_http::{
     FieldEdits, ForwardedClient, ForwardedPolicy, RequestBody, RequestId, RequestWrite, TargetForm, Version,
     write_request_head,
 };
 use eddy_io::{Peer, TICK_MS};
-use eddy_upstream::{Balance, ResolvedAddress};
+use eddy_upstream::{Balance, LimitKind, ResolvedAddress};
 
 use crate::exchange::drive::Drive;
+use crate::exchange::failover::go_on_or_fail;
 use crate::exchange::key::key_of;
 use crate::exchange::phase::Phase;
 use crate::exchange::pump::{BodyCopy, Framing};
@@ -29,16 +30,20 @@ use crate::worker::{LinkWanted, Stay, WorkerCluster, millis, now};
 
 /// Chooses an endpoint, another one than before if there is one.
 pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
-    let Some(cluster) = cluster(drive) else { return fail(drive, Fault::NoEndpoint) };
+    let Some(cluster) = cluster(drive) else { return go_on_or_fail(drive, Fault::NoEndpoint) };
     if let Err(fault) = upgrade::decide(drive, cluster.shares_links()) {
         return fail(drive, fault);
     }
+    let admitted = match cluster.take(LimitKind::Requests) {
+        Ok(admitted) => admitted,
+        Err(fault) => return go_on_or_fail(drive, fault),
+    };
     let now_ms = drive.worker.timers.now_ms();
     let address_key = AddressKey::of(drive.down.client.peer);
     let exchange = &mut *drive.exchange;
     let lease = {
         let mut state = cluster.state().borrow_mut();
-        if exchange.attempts == 0 {
+        if exchange.attempts_here() == 0 {
             state.budget().on_request(now(now_ms));
         }
         // A wish that is not strict is one for the first attempt.
@@ -51,14 +56,16 @@ pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
             Some(_) | None => wished.or_else(|| {
                 let key = match cluster.config.balance {
                     Balance::ClientAddress => address_key.bytes(),
-                    Balance::Hash | Balance::Ring => match (&exchange.site, &cluster.config.key) {
-                        (Some(site), _) if !site.key.is_empty() => site.key.as_slice(),
-                        (_, None) => b"".as_slice(),
-                        (_, Some(key)) => {
-                            let fields = exchange.head.fields(&exchange.head_bytes);
-                            key_of(key, &fields, &exchange.target, &drive.down.client.peer_text)
+                    Balance::Hash | Balance::Ring | Balance::Maglev => {
+                        match (&exchange.site, &cluster.config.key) {
+                            (Some(site), _) if !site.key.is_empty() => site.key.as_slice(),
+                            (_, None) => b"".as_slice(),
+                            (_, Some(key)) => {
+                                let fields = exchange.head.fields(&exchange.head_bytes);
+                                key_of(key, &fields, &exchange.target, &drive.down.client.peer_text)
+                            }
                         }
-                    },
+                    }
                     Balance::RoundRobin | Balance::LeastRequest | Balance::Random => b"",
                 };
                 let mut rng = drive.worker.rng.borrow_mut();
@@ -73,13 +80,13 @@ pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
         None => u64::MAX,
     };
     let exchange = &mut *drive.exchange;
-    match lease.and_then(|lease| Stay::begin(&cluster, lease)) {
+    match lease.and_then(|lease| Stay::begin(&cluster, lease, admitted)) {
         Some(stay) => {
             exchange.endpoint = Some(stay.address.clone());
             exchange.stay = Some(stay);
             Phase::Link
         }
-        None => fail(drive, Fault::NoEndpoint),
+        None => go_on_or_fail(drive, Fault::NoEndpoint),
     }
 }
 
@@ -131,10 +138,10 @@ pub(crate) fn retry_or_fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
     // A status is only a fault once its retry has been claimed; else the endpoint's answer is the answer.
     let is_claimed =
         matches!(fault, Fault::RetryStatus(_) | Fault::RetryGrpc(_)) || claim_retry(drive, fault);
-    if !is_claimed {
-        return fail(drive, fault);
+    if !is_claimed && fault != Fault::PassedOver {
+        return go_on_or_fail(drive, fault);
     }
-    if let Some(cluster) = cluster(drive) {
+    if let Some(cluster) = cluster(drive).filter(|_| is_claimed) {
         cluster.series.retries.increment();
     }
     drive.exchange.end_attempt(&drive.worker.buffers);
@@ -164,6 +171,12 @@ pub(crate) fn claim_retry(drive: &mut Drive<'_>, fault: Fault) -> bool {
         return true;
     }
     let Some(cluster) = cluster(drive) else { return false };
+    if drive.exchange.retry_place.is_none() {
+        match cluster.take(LimitKind::Retries) {
+            Ok(place) => drive.exchange.retry_place = place,
+            Err(_) => return false,
+        }
+    }
     let now = now(drive.worker.timers.now_ms());
     let is_granted = cluster.state().borrow_mut().budget().try_retry(now);
     if !is_granted {
@@ -182,7 +195,7 @@ fn may_retry(drive: &Drive<'_>, fault: Fault) -> bool {
     let allowed = retry.attempts.saturating_add(leaves.max(u8::from(fault == Fault::LinkStale)));
     let is_at_hand = exchange.filtering.has_whole_request() || exchange.upload.can_repeat();
     let is_consumed = exchange.upload.data_bytes > 0 && !is_at_hand;
-    if exchange.attempts > allowed || exchange.is_answered || is_consumed {
+    if exchange.attempts_here() > allowed || exchange.is_answered || is_consumed {
         return false;
     }
     let may_repeat = exchange.head.method.is_idempotent() && exchange.head.body.is_empty();
@@ -202,7 +215,8 @@ fn action<'a>(drive: &'a Drive<'_>) -> Option<&'a Action> {
     drive.plan.plan.config.actions.get(drive.exchange.action?)
 }
 
-fn cluster(drive: &Drive<'_>) -> Option<Rc<WorkerCluster>> {
+/// The cluster that the exchange is at.
+pub(super) fn cluster(drive: &Drive<'_>) -> Option<Rc<WorkerCluster>> {
     drive.plan.clusters.get(drive.exchange.cluster?).cloned()
 }
 
@@ -251,11 +265,12 @@ fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let taken = exchange.upload.take_copied(&mut down.input);
     exchange.upload.restart();
     upgrade::check_body(drive.exchange, body)?;
+    upgrade::check_link(drive.exchange)?;
     if drive.exchange.upgrade.is_open() {
         upgrade::open(drive.exchange, &drive.worker.buffers);
     } else {
         let mut out = std::mem::take(&mut drive.exchange.upload.out);
-        let written = write_request(drive, body, &mut out);
+        let written = write_request(drive, body, MirrorHost::Same, &mut out);
         drive.exchange.upload.out = out;
         written?;
     }
@@ -291,6 +306,7 @@ fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
 pub(super) fn write_request(
     drive: &mut Drive<'_>,
     body: RequestBody,
+    named: MirrorHost,
     out: &mut Vec<u8>,
 ) -> Result<(), Fault> {
     let config = &drive.listener().config;
@@ -319,6 +335,7 @@ pub(super) fn write_request(
         }
         _ => exchange.head.authority.of(bytes),
     };
+    let of_copy = mirror::host_of_copy(host, named);
     let target = match exchange.head.form {
         TargetForm::Authority => exchange.head.authority.of(bytes),
         TargetForm::Origin | TargetForm::Absolute | TargetForm::Asterisk => &exchange.target,
@@ -327,7 +344,7 @@ pub(super) fn write_request(
         bytes,
         head: &exchange.head,
         target,
-        host,
+        host: of_copy.as_deref().unwrap_or(host),
         body,
         edits: match action {
             Some(action) => &action.request_edits,

@@ -26,8 +26,15 @@ pub(crate) fn finish(drive: &mut Drive<'_>) -> Next {
     }
     if let (true, Some(access)) = (drive.listener().config.has_access_log, &drive.plan.plan.access) {
         let record = Record::of(drive, duration_us);
-        drive.worker.access.borrow_mut().write(&record, access, &drive.worker.series);
+        let worker = drive.worker;
+        if access.has_lines {
+            worker.access.borrow_mut().write(&record, access, &worker.series);
+        }
+        if let Some(service) = &access.service {
+            worker.records.add(&record, service, worker.timers.now_ms(), &worker.series);
+        }
     }
+    drive.exchange.retry_place = None;
     let next = next(drive);
     let is_complete = matches!(next, Next::KeepAlive | Next::Close | Next::Linger);
     filter::finish(drive, if is_complete { EndReason::Complete } else { EndReason::Cut });

@@ -176,8 +176,8 @@ pub(crate) fn keep_request(drive: &mut Drive<'_>) {
     let actions = &drive.plan.plan.config.actions;
     let exchange = &mut *drive.exchange;
     let retry = exchange.action.and_then(|action| actions.get(action)).map(|action| &action.retry);
-    let may_retry =
-        retry.is_some_and(|retry| !retry.grpc_statuses.is_empty() && exchange.attempts <= retry.attempts);
+    let may_retry = retry
+        .is_some_and(|retry| !retry.grpc_statuses.is_empty() && exchange.attempts_here() <= retry.attempts);
     if exchange.grpc.is_call() && may_retry && exchange.mirroring.is_none() {
         exchange.upload.copy = Some(BodyCopy::for_others());
     }

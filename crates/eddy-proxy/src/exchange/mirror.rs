@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use eddy_config::MirrorHost;
 use eddy_http::RequestBody;
 
 use crate::exchange::attempt::write_request;
@@ -13,10 +14,17 @@ use crate::exchange::pump::BodyCopy;
 use crate::outbound::{self, Copied};
 use crate::worker::WorkerCluster;
 
-/// The clusters that are to get a copy of a request.
+/// Who is to get a copy of a request.
 #[derive(Debug)]
 pub(crate) struct Mirroring {
-    clusters: Vec<Rc<WorkerCluster>>,
+    copies: Vec<Wanted>,
+}
+
+/// One copy.
+#[derive(Debug)]
+struct Wanted {
+    cluster: Rc<WorkerCluster>,
+    host: MirrorHost,
 }
 
 /// Draws who gets a copy of the request whose head was written, on its first attempt.
@@ -31,9 +39,12 @@ pub(super) fn begin(drive: &mut Drive<'_>) {
             .mirrors
             .iter()
             .filter(|mirror| rng.below(u64::from(mirror.denominator.max(1))) < u64::from(mirror.numerator));
-        let clusters: Vec<Rc<WorkerCluster>> =
-            drawn.filter_map(|mirror| plan.clusters.get(mirror.cluster).cloned()).collect();
-        exchange.mirroring = (!clusters.is_empty()).then(|| Box::new(Mirroring { clusters }));
+        let wanted = drawn.filter_map(|mirror| {
+            let cluster = plan.clusters.get(mirror.cluster).cloned()?;
+            Some(Wanted { cluster, host: mirror.host })
+        });
+        let copies: Vec<Wanted> = wanted.collect();
+        exchange.mirroring = (!copies.is_empty()).then(|| Box::new(Mirroring { copies }));
     }
     if exchange.mirroring.is_some() {
         // What an attempt before has copied, this one sends again.
@@ -45,35 +56,69 @@ pub(super) fn begin(drive: &mut Drive<'_>) {
 pub(super) fn send(drive: &mut Drive<'_>) {
     let Some(mirroring) = drive.exchange.mirroring.take() else { return };
     let copy = drive.exchange.upload.copy.take().unwrap_or_else(BodyCopy::for_others);
-    let count = mirroring.clusters.len() as u64;
-    let worker = Rc::clone(drive.worker);
     if copy.is_too_large {
-        worker.series.mirrors_dropped.add(count);
+        drive.worker.series.mirrors_dropped.add(mirroring.copies.len() as u64);
         return;
     }
-    let body = match copy.bytes.len() as u64 {
+    // What names the same host is written once.
+    for host in [MirrorHost::Same, MirrorHost::Shadow] {
+        let meant = mirroring.copies.iter().filter(|copy| copy.host == host);
+        let clusters: Vec<Rc<WorkerCluster>> = meant.map(|copy| Rc::clone(&copy.cluster)).collect();
+        if !clusters.is_empty() {
+            send_to(drive, clusters, host, &copy.bytes);
+        }
+    }
+}
+
+fn send_to(drive: &mut Drive<'_>, clusters: Vec<Rc<WorkerCluster>>, host: MirrorHost, body: &[u8]) {
+    let worker = Rc::clone(drive.worker);
+    let framing = match body.len() as u64 {
         0 => RequestBody::None,
         length => RequestBody::Length(length),
     };
     let mut request = Vec::new();
-    if write_request(drive, body, &mut request).is_err() {
-        worker.series.mirrors_dropped.add(count);
+    if write_request(drive, framing, host, &mut request).is_err() {
+        worker.series.mirrors_dropped.add(clusters.len() as u64);
         return;
     }
     let head_bytes = request.len();
-    request.extend_from_slice(&copy.bytes);
+    request.extend_from_slice(body);
     let request: Rc<[u8]> = request.into();
     let method = drive.exchange.head.method;
-    for cluster in mirroring.clusters {
+    for cluster in clusters {
         if worker.mirrors.get() >= MIRRORS_MAX {
             worker.series.mirrors_dropped.increment();
             continue;
         }
-        let has_body = !copy.bytes.is_empty();
+        let has_body = !body.is_empty();
         let copied = Copied { cluster, method, has_body, request: Rc::clone(&request), head_bytes };
         tokio::task::spawn_local(outbound::mirror(Rc::clone(&worker), copied));
     }
 }
 
+/// The host that a copy names instead; `None` where it is the request's.
+pub(super) fn host_of_copy(host: &[u8], wanted: MirrorHost) -> Option<Vec<u8>> {
+    if wanted == MirrorHost::Same || host.starts_with(b"[") {
+        return None;
+    }
+    let end = host.iter().position(|byte| *byte == b':').unwrap_or(host.len());
+    let (name, port) = host.split_at(end);
+    Some([name, b"-shadow", port].concat())
+}
+
 /// Most copies under way at a worker.
 const MIRRORS_MAX: u32 = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_name_the_host_or_its_shadow() {
+        let shadow = |host: &str| host_of_copy(host.as_bytes(), MirrorHost::Shadow);
+        assert_eq!(shadow("a.test").as_deref(), Some(&b"a.test-shadow"[..]));
+        assert_eq!(shadow("a.test:8080").as_deref(), Some(&b"a.test-shadow:8080"[..]));
+        assert_eq!(shadow("[::1]:80"), None);
+        assert_eq!(host_of_copy(b"a.test", MirrorHost::Same), None);
+    }
+}

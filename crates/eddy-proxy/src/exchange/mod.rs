@@ -9,6 +9,7 @@ mod bulk;
 mod demo;
 mod drive;
 mod due;
+mod failover;
 mod filter;
 mod finish;
 mod grpc;

@@ -18,6 +18,9 @@ use crate::plan::Handler;
 
 /// Looks the request up, and makes ready for the filters that go with its rule.
 pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
+    if let Some(phase) = answer_challenge(drive) {
+        return phase;
+    }
     let found = find(drive);
     if refuses_connect(drive) {
         return fail(drive, Fault::RequestHead(HeadFault::ConnectRefused));
@@ -31,6 +34,18 @@ pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
         Ok(()) => Phase::Filter,
         Err(fault) => fail(drive, fault),
     }
+}
+
+/// Answers an authority that asks who is served here, before any rule or filter can stand in its way (RFC 8555 §8.3).
+fn answer_challenge(drive: &mut Drive<'_>) -> Option<Phase> {
+    let challenges = drive.plan.plan.challenges.as_ref()?;
+    if !matches!(drive.exchange.head.method, Method::Get | Method::Head) {
+        return None;
+    }
+    let body = challenges.answer_to(&drive.exchange.path)?;
+    drive.exchange.status = 200;
+    drive.exchange.local.body = LocalBody::Fixed { body, content_type: "application/octet-stream".into() };
+    Some(Phase::Reply)
 }
 
 /// Whether the request is a `CONNECT` and its rule takes none; no filter sees such a one.

@@ -43,6 +43,7 @@ fn check(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let is_site = matches!(drive.listener().handler, Handler::Sites(_));
     let config = &drive.listener().config;
     let normaliser = config.normaliser;
+    let strips_port = config.strips_port;
     let timeout = config.timeouts.exchange;
     let body_bytes_max = config.limits.body_bytes_max;
     if let Some(timeout) = timeout {
@@ -57,6 +58,10 @@ fn check(drive: &mut Drive<'_>) -> Result<(), Fault> {
     grpc::set_deadline(drive)?;
     let exchange = &mut *drive.exchange;
     exchange.normaliser = normaliser;
+    if strips_port && exchange.head.method != Method::Connect {
+        // The port of `CONNECT` is where the tunnel leads to (RFC 9110 §9.3.6).
+        exchange.head.authority = exchange.head.host;
+    }
     if let (RequestBody::Length(length), Some(max)) = (exchange.head.body, body_bytes_max)
         && length > max
     {

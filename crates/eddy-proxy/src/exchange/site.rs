@@ -357,7 +357,7 @@ fn request<'a>(drive: &'a Drive<'_>, id: u128) -> SiteRequest<'a> {
     let (head, bytes) = (&exchange.head, exchange.head_bytes.as_slice());
     let listener: &ListenerPlan = drive.listener();
     let local_port = match &listener.config.address {
-        ListenAddress::Tcp(address) => address.port(),
+        ListenAddress::Tcp(address) | ListenAddress::Udp(address) => address.port(),
         ListenAddress::Unix(_) => 0,
     };
     let sent = head.target.of(bytes);

@@ -6,7 +6,7 @@ use std::time::Instant;
 use eddy_http::{HeadScanner, RequestHead, ResponseHead, Version};
 use eddy_io::{Buffer, BufferPool};
 use eddy_route::normalise::Normaliser;
-use eddy_upstream::{ResolvedAddress, Tried};
+use eddy_upstream::{LimitPlace, ResolvedAddress, Tried};
 
 use crate::exchange::filter::Filtering;
 use crate::exchange::grpc::GrpcCall;
@@ -47,6 +47,12 @@ pub(crate) struct Exchange {
     pub(crate) cluster: Option<usize>,
     pub(crate) tried: Tried,
     pub(crate) attempts: u8,
+    /// Those of them at clusters that could not serve the request.
+    pub(crate) attempts_elsewhere: u8,
+    /// How many clusters could not.
+    pub(crate) clusters_left: u8,
+    /// Its place within the limit of retries, once it was tried again where there is one.
+    pub(crate) retry_place: Option<LimitPlace>,
     pub(crate) stay: Option<Stay>,
     pub(crate) upstream: Option<Upstream>,
     /// The endpoint of the last attempt, for the record.
@@ -155,6 +161,9 @@ impl Default for Exchange {
             cluster: None,
             tried: Tried::new(),
             attempts: 0,
+            attempts_elsewhere: 0,
+            clusters_left: 0,
+            retry_place: None,
             stay: None,
             upstream: None,
             endpoint: None,
@@ -196,6 +205,9 @@ impl Exchange {
         self.cluster = None;
         self.tried = Tried::new();
         self.attempts = 0;
+        self.attempts_elsewhere = 0;
+        self.clusters_left = 0;
+        self.retry_place = None;
         self.stay = None;
         self.upstream = None;
         self.upload.clear();
@@ -244,6 +256,11 @@ impl Exchange {
         if self.response_input.capacity() > 0 {
             buffers.put(std::mem::take(&mut self.response_input));
         }
+    }
+
+    /// How many attempts there were at the cluster that it is at.
+    pub(crate) fn attempts_here(&self) -> u8 {
+        self.attempts.saturating_sub(self.attempts_elsewhere)
     }
 
     /// Whether the answer had begun when a fault came, so that it is not whole.

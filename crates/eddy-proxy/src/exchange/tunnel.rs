@@ -7,7 +7,6 @@ use std::rc::Rc;
 use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
 use crate::fault::Fault;
-use crate::link::Upstream;
 use crate::session::{Leg, Patience, Relay, RelayEnd, Wire};
 use crate::stats::ListenerSeries;
 use crate::worker::{Worker, WorkerPlan, millis};
@@ -15,8 +14,7 @@ use crate::worker::{Worker, WorkerPlan, millis};
 /// Passes bytes on until both sides have ended, or one breaks off, or nobody has said anything for too long, or the
 /// configuration has been replaced for too long.
 pub(crate) async fn pass(drive: &mut Drive<'_>) -> Phase {
-    // A link that is shared has no tunnels.
-    let Some(Upstream::Link(mut link)) = drive.exchange.upstream.take() else { return Phase::Finish };
+    let Some(mut upstream) = drive.exchange.upstream.take() else { return Phase::Finish };
     let timeouts = drive.listener().config.timeouts;
     let action = drive.exchange.action.and_then(|action| drive.plan.plan.config.actions.get(action));
     let idle = action.and_then(|action| action.upgrades.idle_timeout).unwrap_or(timeouts.tunnel);
@@ -33,8 +31,8 @@ pub(crate) async fn pass(drive: &mut Drive<'_>) -> Phase {
     relay.down.buffer = std::mem::take(&mut exchange.response_input);
     let timer = &down.timer;
     let end = match &mut down.wire {
-        Wire::Connection(stream) => term.run(&mut relay, stream, &mut link.stream, worker, timer).await,
-        Wire::Framed(stream) => term.run(&mut relay, stream, &mut link.stream, worker, timer).await,
+        Wire::Connection(stream) => term.run(&mut relay, stream, &mut upstream, worker, timer).await,
+        Wire::Framed(stream) => term.run(&mut relay, stream, &mut upstream, worker, timer).await,
     };
     exchange.upload.data_bytes += relay.up.moved;
     exchange.answer.written_bytes += relay.down.moved;
@@ -47,13 +45,13 @@ pub(crate) async fn pass(drive: &mut Drive<'_>) -> Phase {
     };
     if exchange.fault.is_some() {
         // Neither side must take what was cut off for whole.
-        link.stream.cut();
+        upstream.cut();
         match &down.wire {
             Wire::Connection(stream) => stream.cut(),
             Wire::Framed(stream) => stream.cut(),
         }
     }
-    drop(link);
+    drop(upstream);
     exchange.end_attempt(&worker.buffers);
     Phase::Finish
 }

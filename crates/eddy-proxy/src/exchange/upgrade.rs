@@ -15,6 +15,7 @@ use eddy_upstream::Rng;
 use crate::exchange::drive::Drive;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
+use crate::link::Upstream;
 
 /// What an exchange makes of what it came by.
 #[derive(Debug, Default)]
@@ -95,7 +96,8 @@ impl Upgrade {
     }
 }
 
-/// Finds out whether the endpoint is to be asked for a tunnel. Links that are shared by requests carry none.
+/// Finds out whether the endpoint is to be asked for a tunnel. Links that are shared by requests carry WebSockets alone, see
+/// [`check_link`].
 ///
 /// # Errors
 /// [`HeadFault::ConnectRefused`] where the client wants a tunnel or nothing, and the rule has none for it.
@@ -105,9 +107,10 @@ pub(crate) fn decide(drive: &mut Drive<'_>, is_shared: bool) -> Result<(), Fault
     if !head.has_upgrade && !head.wants_tunnel() {
         return Ok(());
     }
-    let action = action.and_then(|action| drive.plan.plan.config.actions.get(action)).filter(|_| !is_shared);
+    let action = action.and_then(|action| drive.plan.plan.config.actions.get(action));
     if head.method == Method::Connect {
         upgrade.stage = match action.map_or(Connect::Refuse, |action| action.upgrades.connect) {
+            _ if is_shared => return Err(Fault::RequestHead(HeadFault::ConnectRefused)),
             Connect::Refuse => return Err(Fault::RequestHead(HeadFault::ConnectRefused)),
             Connect::Pass => Stage::Connect,
             Connect::Open => Stage::Open,
@@ -119,7 +122,9 @@ pub(crate) fn decide(drive: &mut Drive<'_>, is_shared: bool) -> Result<(), Fault
     let is_takeable = |protocol: &&[u8]| {
         let is_websocket = protocol.eq_ignore_ascii_case(WEBSOCKET.as_bytes());
         let is_proper = !is_websocket || (key.is_some() && head.method == Method::Get);
-        is_proper && action.is_some_and(|action: &Action| action.upgrades.allow(protocol))
+        is_proper
+            && (is_websocket || !is_shared)
+            && action.is_some_and(|action: &Action| action.upgrades.allow(protocol))
     };
     match head.upgrades(head_bytes).find(is_takeable) {
         Some(protocol) => {
@@ -151,6 +156,21 @@ pub(crate) fn add_key(exchange: &mut Exchange, rng: &mut Rng) {
 /// [`HeadFault::ConnectRefused`] where the client wants a tunnel or nothing.
 pub(crate) fn check_body(exchange: &mut Exchange, body: RequestBody) -> Result<(), Fault> {
     if exchange.upgrade.is_asked() && !body.is_empty() {
+        exchange.upgrade.clear();
+        if exchange.head.wants_tunnel() {
+            return Err(Fault::RequestHead(HeadFault::ConnectRefused));
+        }
+    }
+    Ok(())
+}
+
+/// Gives up on a switch where the link has none.
+///
+/// # Errors
+/// As [`check_body`].
+pub(crate) fn check_link(exchange: &mut Exchange) -> Result<(), Fault> {
+    let takes_tunnels = exchange.upstream.as_ref().is_none_or(Upstream::takes_tunnels);
+    if exchange.upgrade.is_asked() && !takes_tunnels {
         exchange.upgrade.clear();
         if exchange.head.wants_tunnel() {
             return Err(Fault::RequestHead(HeadFault::ConnectRefused));

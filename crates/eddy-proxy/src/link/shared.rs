@@ -119,6 +119,11 @@ impl LinkStream {
         &self.stream
     }
 
+    /// Whether the endpoint takes requests for WebSockets.
+    pub(super) fn takes_tunnels(&self) -> bool {
+        self.link.framed.look(|state| state.takes_tunnels())
+    }
+
     pub(super) fn has_body(&self) -> bool {
         self.link.framed.look(|state| state.has_body(self.stream.id()))
     }

@@ -3,13 +3,14 @@
 use std::io;
 use std::task::{Context, Poll};
 
-use eddy_http::Version;
+use eddy_http::{ErrorCode, Version};
 use eddy_io::{Buffer, BufferPool, Fill, Stream};
 use eddy_upstream::Link;
 
 use crate::exchange::{BodyReader, Pump};
 use crate::fault::Fault;
 use crate::link::shared::LinkStream;
+use crate::session::Leg;
 
 /// What an exchange has its endpoint by.
 ///
@@ -97,6 +98,14 @@ impl Upstream {
         }
     }
 
+    /// Whether the endpoint can be asked for a WebSocket.
+    pub(crate) fn takes_tunnels(&self) -> bool {
+        match self {
+            Self::Link(_) => true,
+            Self::Stream(stream) => stream.takes_tunnels(),
+        }
+    }
+
     /// What it means that it ended before the first byte of an answer.
     pub(crate) fn broken(&self) -> Fault {
         match self {
@@ -111,6 +120,48 @@ impl Upstream {
     pub(crate) fn distrust(&self, since_ms: u64) {
         if let Self::Stream(stream) = self {
             stream.distrust(since_ms);
+        }
+    }
+}
+
+/// An endpoint at the end of a tunnel.
+impl Leg for Upstream {
+    fn plain(&self) -> Option<&Stream> {
+        self.plain_stream().and_then(Leg::plain)
+    }
+
+    fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Link(link) => link.stream.poll_readable(cx),
+            Self::Stream(stream) => stream.framed().poll_readable(cx).map(Ok),
+        }
+    }
+
+    fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut Buffer) -> Poll<io::Result<Fill>> {
+        match self {
+            Self::Link(link) => link.stream.poll_fill(cx, buffer),
+            Self::Stream(stream) => stream.framed().poll_read(cx, buffer),
+        }
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self {
+            Self::Link(link) => link.stream.poll_write(cx, bytes),
+            Self::Stream(stream) => stream.framed().poll_send(cx, bytes, &[], false),
+        }
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        match self {
+            Self::Link(link) => link.stream.end(),
+            Self::Stream(stream) => stream.framed().send_end(&[]),
+        }
+    }
+
+    fn cut(&self) {
+        match self {
+            Self::Link(link) => link.stream.cut(),
+            Self::Stream(stream) => stream.framed().end_with(ErrorCode::Connect),
         }
     }
 }

@@ -6,11 +6,11 @@ use std::rc::Rc;
 use std::task::{Poll, ready};
 
 use eddy_http::{
-    ForwardedClient, ForwardedPolicy, HeadLimits, Method, RequestBody, RequestHead, RequestWrite,
+    ForwardedClient, ForwardedPolicy, GrpcEnd, HeadLimits, Method, RequestBody, RequestHead, RequestWrite,
     ResponseHead, Version, write_request_head,
 };
 use eddy_io::{Buffer, Fill};
-use eddy_upstream::Tried;
+use eddy_upstream::{LimitKind, Tried};
 
 use crate::exchange::{BodyReader, Framing, Pump};
 use crate::fault::Fault;
@@ -26,26 +26,28 @@ const INTERIM_MAX: usize = 16;
 
 /// A whole answer.
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) head: ResponseHead,
-    pub(super) head_bytes: Vec<u8>,
-    pub(super) body: Vec<u8>,
+pub(crate) struct Answer {
+    pub(crate) head: ResponseHead,
+    pub(crate) head_bytes: Vec<u8>,
+    pub(crate) body: Vec<u8>,
+    /// How it says that a call of gRPC ended, in its head or trailers.
+    pub(crate) grpc_end: GrpcEnd,
 }
 
 /// A request as it is sent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sent<'r> {
-    pub(super) method: Method,
+pub(crate) struct Sent<'r> {
+    pub(crate) method: Method,
     /// Whether it may be sent again.
-    pub(super) is_repeatable: bool,
+    pub(crate) is_repeatable: bool,
     /// Head and body.
-    pub(super) bytes: &'r [u8],
+    pub(crate) bytes: &'r [u8],
     /// How long the head is.
-    pub(super) head_bytes: usize,
+    pub(crate) head_bytes: usize,
 }
 
 /// How an attempt ended without an answer.
-pub(super) enum Broken {
+pub(crate) enum Broken {
     /// A link that had been used before closed before the first byte of an answer, or before the request was looked at.
     Stale,
     /// Anything else.
@@ -115,15 +117,17 @@ fn write(worker: &Worker, order: &Order) -> Result<Vec<u8>, Reason> {
 }
 
 /// One attempt at an endpoint of a cluster.
-pub(super) async fn attempt(
+pub(crate) async fn attempt(
     worker: &Rc<Worker>,
     cluster: &Rc<WorkerCluster>,
     sent: &Sent<'_>,
     tried: &mut Tried,
 ) -> Result<Answer, Broken> {
     let now_ms = worker.timers.now_ms();
+    let admitted = cluster.take(LimitKind::Requests).map_err(|fault| Broken::Failed(fault.reason()))?;
     let lease = cluster.state().borrow_mut().select(now(now_ms), &mut worker.rng.borrow_mut(), tried);
-    let stay = lease.and_then(|lease| Stay::begin(cluster, lease)).ok_or(Broken::Failed("no_endpoint"))?;
+    let stay =
+        lease.and_then(|lease| Stay::begin(cluster, lease, admitted)).ok_or(Broken::Failed("no_endpoint"))?;
     let wanted = if sent.is_repeatable { LinkWanted::Any } else { LinkWanted::Quiet };
     let mut upstream = obtain(worker, &stay, wanted).await?;
     let mut input = worker.buffers.take_large();
@@ -246,7 +250,9 @@ async fn converse(
             }
         }
     }
-    Ok(Answer { head, head_bytes, body })
+    let in_head = GrpcEnd::of(head.fields(&head_bytes));
+    let grpc_end = if in_head == GrpcEnd::Untold { GrpcEnd::of(reader.trailers()) } else { in_head };
+    Ok(Answer { head, head_bytes, body, grpc_end })
 }
 
 /// What reading more has brought.

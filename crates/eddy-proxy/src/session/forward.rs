@@ -3,6 +3,7 @@
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::Poll;
 
 use eddy_config::{ListenAddress, ProxyVersion};
@@ -10,8 +11,9 @@ use eddy_io::{
     BUFFER_BYTES_LARGE, Buffer, Fill, Peer, ProxyHeaderVersion, write_proxy_header, write_proxy_header_local,
 };
 use eddy_tls::{Hello, read_hello};
-use eddy_upstream::{Link, Tried};
+use eddy_upstream::{LimitKind, Link, ResolvedAddress, Tried};
 
+use crate::access::{PassageRecord, PassageStart};
 use crate::exchange::AddressKey;
 use crate::fault::Fault;
 use crate::plan::{Handler, ListenerPlan};
@@ -23,9 +25,9 @@ use crate::stats::ListenerSeries;
 use crate::worker::{Stay, Worker, WorkerCluster, WorkerPlan, millis, now};
 
 /// Endpoints that are tried before a client is turned away.
-const ATTEMPTS_MAX: usize = 3;
+pub(super) const ATTEMPTS_MAX: u8 = 3;
 
-/// Passes the connection on until it ends; whether both sides ended it well.
+/// Passes the connection on until it ends, and records it; whether both sides ended it well.
 pub(crate) async fn forward(
     down: &mut Downstream,
     plan: Rc<WorkerPlan>,
@@ -33,14 +35,21 @@ pub(crate) async fn forward(
     worker: &Rc<Worker>,
     series: &ListenerSeries,
 ) -> Parting {
-    let passed = match begin(down, &plan, index, worker).await {
+    let mut account = Account::default();
+    let start = plan.listener(index).map(|listener| PassageStart::of(&plan.plan, &listener.config));
+    let passed = match begin(down, &plan, index, worker, &mut account).await {
         Ok(passage) => {
             // It may last for days, and what a plan holds must not.
             drop(plan);
-            pass(down, passage, worker, series).await
+            pass(down, passage, worker, &mut account).await
         }
         Err(fault) => Err(fault),
     };
+    series.bytes_in.add(account.bytes_in);
+    series.bytes_out.add(account.bytes_out);
+    if let Some(start) = &start {
+        account.record(start, down, passed.err(), worker);
+    }
     let Err(fault) = passed else { return Parting::Whole };
     if let Some(counter) = series.faults.get(fault.index()) {
         counter.increment();
@@ -51,6 +60,36 @@ pub(crate) async fn forward(
         fault.reason()
     );
     Parting::Cut
+}
+
+/// What there is to tell of a connection when it has ended.
+#[derive(Default)]
+struct Account {
+    server_name: Option<String>,
+    cluster: Option<Arc<str>>,
+    endpoint: Option<ResolvedAddress>,
+    attempts: u8,
+    bytes_in: u64,
+    bytes_out: u64,
+}
+
+impl Account {
+    fn record(&self, start: &PassageStart, down: &Downstream, fault: Option<Fault>, worker: &Worker) {
+        let record = PassageRecord {
+            start,
+            client: down.client.peer,
+            server_name: self.server_name.as_deref(),
+            tls: down.client.secure().map(|secure| secure.facts.version),
+            bytes_in: self.bytes_in,
+            bytes_out: self.bytes_out,
+            datagrams: None,
+            cluster: self.cluster.as_deref().unwrap_or("-"),
+            endpoint: self.endpoint.as_ref(),
+            attempts: self.attempts,
+            reason: fault.map_or("-", Fault::reason),
+        };
+        record.write(worker);
+    }
 }
 
 /// A connection that has an endpoint.
@@ -68,6 +107,7 @@ async fn begin(
     plan: &WorkerPlan,
     index: usize,
     worker: &Rc<Worker>,
+    account: &mut Account,
 ) -> Result<Passage, Fault> {
     let listener = plan.listener(index).ok_or(Fault::NoRule)?;
     let Handler::Forward(forwarding) = &listener.handler else { return Err(Fault::NoRule) };
@@ -77,9 +117,11 @@ async fn begin(
         None if forwarding.goes_by_name() => asked_name(down, worker, millis(timeouts.head)).await?,
         None => None,
     };
-    let way = forwarding.find(name.as_deref()).ok_or(Fault::NoRule)?;
+    account.server_name = name;
+    let way = forwarding.find(account.server_name.as_deref()).ok_or(Fault::NoRule)?;
     let cluster = plan.clusters.get(way.cluster).ok_or(Fault::NoEndpoint)?;
-    let (stay, link) = reach(down, cluster, worker).await?;
+    account.cluster = Some(Arc::clone(&cluster.config.name));
+    let (stay, link) = reach(down, cluster, worker, account).await?;
     let mut first = std::mem::take(&mut down.input);
     if let Some(version) = way.proxy {
         let mut announced = announcement(down, listener, version);
@@ -93,7 +135,7 @@ async fn pass(
     down: &mut Downstream,
     passage: Passage,
     worker: &Rc<Worker>,
-    series: &ListenerSeries,
+    account: &mut Account,
 ) -> Result<(), Fault> {
     let Passage { _stay, mut link, first, idle_ms } = passage;
     let mut relay = Relay::default();
@@ -101,8 +143,7 @@ async fn pass(
     // A stream of HTTP/2 is never passed on.
     let Wire::Connection(stream) = &mut down.wire else { return Err(Fault::ClientGone) };
     let end = relay.run(stream, &mut link.stream, worker, &down.timer, idle_ms).await;
-    series.bytes_in.add(relay.up.moved);
-    series.bytes_out.add(relay.down.moved);
+    (account.bytes_in, account.bytes_out) = (relay.up.moved, relay.down.moved);
     let fault = match end {
         RelayEnd::Complete => return Ok(()),
         RelayEnd::ClientGone => Fault::ClientGone,
@@ -153,20 +194,20 @@ async fn reach(
     down: &Downstream,
     cluster: &Rc<WorkerCluster>,
     worker: &Rc<Worker>,
+    account: &mut Account,
 ) -> Result<(Stay, Link), Fault> {
     let mut tried = Tried::default();
     let mut fault = Fault::NoEndpoint;
-    let key = AddressKey::of(down.client.peer);
     for _ in 0..ATTEMPTS_MAX {
-        let lease = {
-            let now = now(worker.timers.now_ms());
-            let mut rng = worker.rng.borrow_mut();
-            cluster.state().borrow_mut().select_for(key.bytes(), now, &mut rng, &mut tried)
-        };
-        let Some(stay) = lease.and_then(|lease| Stay::begin(cluster, lease)) else { break };
-        let Some(place) = stay.take_place() else {
-            fault = Fault::LinksExhausted;
-            continue;
+        let Some(stay) = choose(cluster, down.client.peer, worker, &mut tried)? else { break };
+        account.attempts += 1;
+        account.endpoint = Some(stay.address.clone());
+        let place = match stay.take_place() {
+            Ok(place) => place,
+            Err(exhausted) => {
+                fault = exhausted;
+                continue;
+            }
         };
         match worker.open(&stay, place).await {
             Ok(link) => {
@@ -183,6 +224,26 @@ async fn reach(
     Err(fault)
 }
 
+/// Chooses an endpoint for what a client sends; another one than those that were tried, where there is one.
+///
+/// # Errors
+/// The limit of the cluster that has been reached.
+pub(super) fn choose(
+    cluster: &Rc<WorkerCluster>,
+    client: Peer,
+    worker: &Worker,
+    tried: &mut Tried,
+) -> Result<Option<Stay>, Fault> {
+    let admitted = cluster.take(LimitKind::Requests)?;
+    let key = AddressKey::of(client);
+    let lease = {
+        let now = now(worker.timers.now_ms());
+        let mut rng = worker.rng.borrow_mut();
+        cluster.state().borrow_mut().select_for(key.bytes(), now, &mut rng, tried)
+    };
+    Ok(lease.and_then(|lease| Stay::begin(cluster, lease, admitted)))
+}
+
 /// What the endpoint is told of the client, as the first bytes of a buffer.
 fn announcement(down: &Downstream, listener: &ListenerPlan, version: ProxyVersion) -> Buffer {
     let version = match version {
@@ -191,7 +252,7 @@ fn announcement(down: &Downstream, listener: &ListenerPlan, version: ProxyVersio
     };
     let configured = match &listener.config.address {
         ListenAddress::Tcp(address) => Some(*address),
-        ListenAddress::Unix(_) => None,
+        ListenAddress::Unix(_) | ListenAddress::Udp(_) => None,
     };
     let local: Option<SocketAddr> = down.wire.local_address().or(configured);
     let mut bytes = Vec::new();

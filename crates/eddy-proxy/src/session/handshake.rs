@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 use eddy_io::{Stream, TlsFacts};
-use eddy_tls::ClientCertificate;
+use eddy_tls::{CHALLENGE_PROTOCOL, ClientCertificate};
 
 use crate::session::downstream::Downstream;
 use crate::session::wire::Wire;
@@ -57,6 +57,10 @@ pub(crate) async fn shake_hands(
         Some(Ok(())) => {
             let facts = stream.facts();
             if facts.is_resumed { &series.resumed } else { &series.full }.increment();
+            if facts.protocol.as_deref() == Some(CHALLENGE_PROTOCOL) {
+                // An authority, which has seen what it came for.
+                return false;
+            }
             let certificate = facts.peer_certificate.as_deref().map(ClientCertificate::of);
             client.secured(SecureClient { facts, certificate });
             return true;

@@ -1,7 +1,8 @@
-//! A client's connection: one exchange after the other, whatever version of HTTP it speaks.
+//! A client's connection: one exchange after the other, whatever version of HTTP it speaks; or what is passed on as it is.
 
 mod announced;
 mod client;
+mod datagram;
 mod downstream;
 mod forward;
 mod handshake;
@@ -12,6 +13,7 @@ mod relay;
 mod serve;
 mod wire;
 
+pub(crate) use datagram::{Flows, take_datagrams};
 pub(crate) use downstream::Downstream;
 pub(crate) use handshake::SecureClient;
 pub(crate) use leg::Leg;

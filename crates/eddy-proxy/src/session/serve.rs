@@ -150,11 +150,12 @@ fn listener_of<'a>(plan: &'a WorkerPlan, handle: &ListenerHandle) -> Option<&'a 
     plan.listener(handle.index.get()?)
 }
 
-/// The room that a connection takes up, from the moment it is accepted: a burst of them never exceeds a limit.
+/// The room that a connection takes up, or a session of datagrams, from the moment it is accepted: a burst of them never
+/// exceeds a limit.
 pub(crate) struct Place {
     worker: Rc<Worker>,
     handle: Rc<ListenerHandle>,
-    series: Option<std::sync::Arc<ListenerSeries>>,
+    pub(super) series: Option<std::sync::Arc<ListenerSeries>>,
 }
 
 impl Place {

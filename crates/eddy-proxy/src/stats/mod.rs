@@ -11,6 +11,6 @@ pub use filters::{FilterReport, FilterView, PhaseView};
 pub use registry::Stats;
 pub(crate) use series::count_status;
 pub use series::{
-    ClusterSeries, FaultCounters, FilterSeries, GrpcSeries, HandshakeFailure, HandshakeSeries, Http2Series,
-    ListenerSeries, PlanSeries, RuleSeries, SinkSeries, WorkerSeries,
+    ClusterSeries, DatagramLoss, DatagramSeries, FaultCounters, FilterSeries, GrpcSeries, HandshakeFailure,
+    HandshakeSeries, Http2Series, ListenerSeries, PlanSeries, RuleSeries, SinkSeries, WorkerSeries,
 };

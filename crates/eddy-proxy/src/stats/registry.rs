@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use eddy_upstream::InUse;
+
 use crate::plan::Plan;
 use crate::stats::series::{
     ClusterSeries, FilterSeries, ListenerSeries, PlanSeries, RuleSeries, SinkSeries, WorkerSeries,
@@ -29,6 +31,8 @@ pub(crate) struct Labelled {
     pub(crate) listeners: BTreeMap<Arc<str>, Vec<Arc<ListenerSeries>>>,
     pub(crate) rules: HashMap<RuleLabel, Vec<Arc<RuleSeries>>>,
     pub(crate) clusters: BTreeMap<Arc<str>, Vec<Arc<ClusterSeries>>>,
+    /// What is in use of clusters that have limits, by their names.
+    pub(crate) in_use: BTreeMap<Arc<str>, Arc<InUse>>,
     pub(crate) filters: BTreeMap<Arc<str>, Vec<Arc<FilterSeries>>>,
 }
 
@@ -92,6 +96,12 @@ impl Stats {
             for (plan, series) in all.iter_mut().zip(series) {
                 plan.clusters.push(Arc::clone(series));
             }
+            let is_limited = !cluster.limits.is_none();
+            let in_use = is_limited.then(|| old.in_use.get(&cluster.name).cloned().unwrap_or_default());
+            if let Some(in_use) = &in_use {
+                labelled.in_use.insert(Arc::clone(&cluster.name), Arc::clone(in_use));
+            }
+            all.iter_mut().for_each(|plan| plan.in_use.push(in_use.clone()));
         }
         for filter in &plan.config.filters {
             let series = labelled

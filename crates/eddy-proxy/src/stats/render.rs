@@ -1,17 +1,19 @@
 //! The counters as Prometheus text (exposition format 0.0.4).
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::{Arc, PoisonError};
 
 use eddy_filter::Phase;
 use eddy_http::{ABUSE_LABELS, GRPC_END_LABELS};
+use eddy_upstream::{InUse, LimitKind};
 
 use crate::fault::FAULT_LABELS;
 use crate::stats::counter::{BUCKETS, Counter, Gauge, Histogram};
 use crate::stats::registry::Stats;
 use crate::stats::series::{
-    ClusterSeries, FILTER_FAULT_LABELS, FilterSeries, HANDSHAKE_FAILURE_LABELS, HandshakeSeries, Http2Series,
-    ListenerSeries,
+    ClusterSeries, DATAGRAM_LOSS_LABELS, FILTER_FAULT_LABELS, FilterSeries, HANDSHAKE_FAILURE_LABELS,
+    HandshakeSeries, Http2Series, ListenerSeries,
 };
 
 const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
@@ -27,6 +29,7 @@ impl Stats {
         let clusters: Vec<_> =
             labelled.clusters.iter().map(|(name, all)| (name.as_ref(), all.as_slice())).collect();
         render_clusters(out, &clusters);
+        render_limits(out, &labelled.in_use);
 
         let filters: Vec<_> =
             labelled.filters.iter().map(|(name, all)| (name.as_ref(), all.as_slice())).collect();
@@ -88,6 +91,14 @@ impl Stats {
             "Bytes of large bodies and connections that were moved inside of the kernel.",
             |worker| &worker.spliced,
         );
+        counter("eddy_access_records_sent_total", "Access records that a service has taken.", |worker| {
+            &worker.records_sent
+        });
+        counter(
+            "eddy_access_batches_failed_total",
+            "Batches of access records that could not be sent, and are tried again.",
+            |worker| &worker.record_batches_failed,
+        );
         counter("eddy_panics_total", "Sessions that ended by a panic.", |worker| &worker.panics);
         let name = "eddy_access_records_dropped_total";
         head(out, name, "counter", "Access records lost because their target was too slow or took none.");
@@ -129,8 +140,11 @@ fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
         }
     }
     let by = "listener";
-    counters(out, "eddy_connections_accepted_total", "Connections accepted.", by, all, |one| &one.accepted);
-    gauges(out, "eddy_connections", "Client connections open.", by, all, |one| &one.connections);
+    let help = "Connections accepted, or sessions of datagrams begun.";
+    counters(out, "eddy_connections_accepted_total", help, by, all, |one| &one.accepted);
+    let help = "Client connections open, or sessions of datagrams.";
+    gauges(out, "eddy_connections", help, by, all, |one| &one.connections);
+    render_datagrams(out, all);
     counters(
         out,
         "eddy_proxy_headers_refused_total",
@@ -158,7 +172,7 @@ fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
     counters(
         out,
         "eddy_body_bytes_in_total",
-        "Bytes of request bodies, and from clients by tunnels and connections that are passed on.",
+        "Bytes of request bodies, and from clients by tunnels, connections and datagrams that are passed on.",
         by,
         all,
         |one| &one.bytes_in,
@@ -166,7 +180,7 @@ fn render_listeners(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
     counters(
         out,
         "eddy_body_bytes_out_total",
-        "Bytes of response bodies, and to clients by tunnels and connections that are passed on.",
+        "Bytes of response bodies, and to clients by tunnels, connections and datagrams that are passed on.",
         by,
         all,
         |one| &one.bytes_out,
@@ -195,6 +209,32 @@ fn handshakes<T>(
             let count: u64 = workers.iter().map(count).sum();
             if count > 0 {
                 sample(out, name, &[(label, value), ("outcome", outcome)], count);
+            }
+        }
+    }
+}
+
+/// Who takes no datagrams has nothing to tell.
+fn render_datagrams(out: &mut String, all: &Labelled<'_, ListenerSeries>) {
+    let mut way = |name: &str, help: &str, of: fn(&ListenerSeries) -> &Counter| {
+        head(out, name, "counter", help);
+        for (listener, workers) in all {
+            let count: u64 = workers.iter().map(|series| of(series).value()).sum();
+            if count > 0 {
+                sample(out, name, &[("listener", listener)], count);
+            }
+        }
+    };
+    way("eddy_datagrams_in_total", "Datagrams passed on from clients.", |one| &one.datagrams.taken);
+    way("eddy_datagrams_out_total", "Datagrams passed on to clients.", |one| &one.datagrams.given);
+    let name = "eddy_datagrams_dropped_total";
+    head(out, name, "counter", "Datagrams that were not passed on.");
+    for (listener, workers) in all {
+        for (index, reason) in DATAGRAM_LOSS_LABELS.iter().enumerate() {
+            let lost = workers.iter().filter_map(|series| series.datagrams.lost.get(index));
+            let count: u64 = lost.map(Counter::value).sum();
+            if count > 0 {
+                sample(out, name, &[("listener", listener), ("reason", reason)], count);
             }
         }
     }
@@ -232,6 +272,8 @@ fn render_clusters(out: &mut String, all: &Labelled<'_, ClusterSeries>) {
     counters(out, "eddy_cluster_retries_total", "Attempts beside the first.", by, all, |one| &one.retries);
     let help = "Retries that the budget refused.";
     counters(out, "eddy_cluster_retries_refused_total", help, by, all, |one| &one.retries_refused);
+    let help = "Exchanges that went on at another cluster.";
+    counters(out, "eddy_cluster_left_total", help, by, all, |one| &one.left);
     counters(out, "eddy_cluster_connects_total", "Links established.", by, all, |one| &one.connects);
     let help = "Links that could not be established.";
     counters(out, "eddy_cluster_connects_failed_total", help, by, all, |one| &one.connects_failed);
@@ -251,6 +293,26 @@ fn render_clusters(out: &mut String, all: &Labelled<'_, ClusterSeries>) {
     most(out, "eddy_cluster_endpoints_unwell", help, by, all, |one| &one.unwell);
     let help = "Time from sending a request to the first byte of the answer.";
     histograms(out, "eddy_cluster_first_byte_seconds", help, by, all, |one| &one.first_byte);
+}
+
+/// Clusters without limits have nothing to tell.
+fn render_limits(out: &mut String, all: &BTreeMap<Arc<str>, Arc<InUse>>) {
+    if all.is_empty() {
+        return;
+    }
+    let each = |out: &mut String, name: &str, of: fn(&InUse, LimitKind) -> u64| {
+        for (cluster, in_use) in all {
+            for kind in LimitKind::ALL {
+                sample(out, name, &[("cluster", cluster), ("limit", kind.name())], of(in_use, kind));
+            }
+        }
+    };
+    let name = "eddy_cluster_in_use";
+    head(out, name, "gauge", "What is in use of clusters that have limits, by all workers together.");
+    each(out, name, |in_use, kind| in_use.now(kind).into());
+    let name = "eddy_cluster_limited_total";
+    head(out, name, "counter", "Times that a limit of the cluster was reached.");
+    each(out, name, InUse::refused);
 }
 
 fn render_filters(out: &mut String, all: &Labelled<'_, FilterSeries>) {

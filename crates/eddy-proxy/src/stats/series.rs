@@ -7,6 +7,7 @@ use std::sync::Arc;
 use eddy_filter::Phase;
 use eddy_http::{ABUSE_LABELS, GRPC_END_LABELS, GrpcEnd, Http2Fault};
 use eddy_io::{HandshakeFault, HandshakeFaultKind};
+use eddy_upstream::InUse;
 
 use crate::exchange::FailureKind;
 use crate::fault::{FAULT_LABELS, Fault};
@@ -16,9 +17,9 @@ use crate::stats::counter::{Counter, Gauge, Histogram};
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub struct ListenerSeries {
-    /// Connections accepted.
+    /// Connections accepted, or sessions of datagrams begun.
     pub accepted: Counter,
-    /// Connections open now.
+    /// Connections open now, or sessions of datagrams.
     pub connections: Gauge,
     /// Connections closed for want of a header of the PROXY protocol.
     pub unannounced: Counter,
@@ -33,9 +34,9 @@ pub struct ListenerSeries {
     /// How long exchanges took, from the end of the request's head to the last byte of the answer; those that became a
     /// tunnel are left out.
     pub duration: Histogram,
-    /// Bytes of bodies taken from clients, and of tunnels and connections that were passed on.
+    /// Bytes of bodies taken from clients, and of tunnels, connections and datagrams that were passed on.
     pub bytes_in: Counter,
-    /// Bytes of bodies given to clients, and of tunnels and connections that were passed on.
+    /// Bytes of bodies given to clients, and of tunnels, connections and datagrams that were passed on.
     pub bytes_out: Counter,
     /// Handshakes of TLS with clients, where it is served over TLS.
     pub handshakes: HandshakeSeries,
@@ -43,6 +44,47 @@ pub struct ListenerSeries {
     pub http2: Http2Series,
     /// Calls of gRPC.
     pub grpc_calls: GrpcSeries,
+    /// Datagrams, where they are passed on.
+    pub datagrams: DatagramSeries,
+}
+
+/// Datagrams that are passed on; their bytes count with those of connections.
+#[derive(Debug, Default)]
+pub struct DatagramSeries {
+    /// Passed on from clients.
+    pub taken: Counter,
+    /// Passed on to clients.
+    pub given: Counter,
+    /// Not passed on, by [`DatagramLoss`].
+    pub lost: [Counter; DATAGRAM_LOSS_LABELS.len()],
+}
+
+/// Why a datagram was not passed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatagramLoss {
+    /// There is no room for another session.
+    Sessions,
+    /// eddy is short of memory, descriptors or ports.
+    Overload,
+    /// The cluster has no endpoint, or none that has room.
+    NoEndpoint,
+    /// There is no way to the endpoint, or it takes no datagrams at its port.
+    Refused,
+    /// The socket takes no more for the moment.
+    Full,
+    /// The kernel refuses it for another reason, such as its length.
+    Unsendable,
+}
+
+/// The metric label of each [`DatagramLoss`].
+pub(crate) const DATAGRAM_LOSS_LABELS: [&str; 6] =
+    ["sessions", "overload", "no_endpoint", "refused", "full", "unsendable"];
+
+impl DatagramSeries {
+    /// Counts one that was not passed on.
+    pub fn lose(&self, loss: DatagramLoss) {
+        self.lost[loss as usize].increment();
+    }
 }
 
 /// Calls of gRPC that have ended, by [`GrpcEnd::index`].
@@ -197,6 +239,8 @@ pub struct ClusterSeries {
     pub retries: Counter,
     /// Retries that the budget refused.
     pub retries_refused: Counter,
+    /// Exchanges that went on at another cluster, because this one could not serve them.
+    pub left: Counter,
     /// Links established.
     pub connects: Counter,
     /// Links that could not be established.
@@ -239,8 +283,12 @@ pub struct WorkerSeries {
     pub accepts_failed: Counter,
     /// Connections accepted in place of a worker that had fallen silent.
     pub accepts_for_others: Counter,
-    /// Access records dropped because their target was too slow.
+    /// Access records dropped because their target was too slow, or a service did not take them.
     pub records_dropped: Counter,
+    /// Access records that a service has taken.
+    pub records_sent: Counter,
+    /// Batches of access records that could not be sent, and are tried again.
+    pub record_batches_failed: Counter,
     /// Requests or answers that the egress assert stopped.
     pub egress_stopped: Counter,
     /// Requests routed by the plain scan as well.
@@ -326,6 +374,8 @@ pub struct PlanSeries {
     pub rules: Vec<Vec<Arc<RuleSeries>>>,
     /// By cluster.
     pub clusters: Vec<Arc<ClusterSeries>>,
+    /// By cluster, what is in use of it by all workers, where that is limited.
+    pub in_use: Vec<Option<Arc<InUse>>>,
     /// By filter, as in the configuration.
     pub filters: Vec<Arc<FilterSeries>>,
 }

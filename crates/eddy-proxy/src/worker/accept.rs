@@ -101,7 +101,8 @@ impl Drop for Queue<'_> {
     }
 }
 
-fn has_room(worker: &Worker, handle: &ListenerHandle) -> bool {
+/// Whether there is room for another connection, or another session of datagrams.
+pub(crate) fn has_room(worker: &Worker, handle: &ListenerHandle) -> bool {
     let plan = worker.plan();
     let listener = handle.index.get().and_then(|index| plan.listener(index));
     let Some(listener) = listener else { return false };
@@ -111,8 +112,8 @@ fn has_room(worker: &Worker, handle: &ListenerHandle) -> bool {
     worker.connections.get() < of_gateway && handle.connections.get() < of_listener
 }
 
-/// Whether an error of `accept` will come again at once unless something is freed.
-fn is_shortage(error: &io::Error) -> bool {
+/// Whether an error of a new socket will come again at once unless something is freed.
+pub(crate) fn is_shortage(error: &io::Error) -> bool {
     let shortages = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
     shortages.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }

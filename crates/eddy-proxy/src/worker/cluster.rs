@@ -10,10 +10,11 @@ use eddy_tls::ClientTls;
 use eddy_upstream::eject::Change;
 use eddy_upstream::health::UnwellSet;
 use eddy_upstream::{
-    ClusterConfig, ClusterState, EndpointSet, Lease, Link, LinkPlace, LinkPools, LinkProtocol,
-    ResolvedAddress, Rng,
+    ClusterConfig, ClusterState, EndpointSet, InUse, Lease, LimitKind, LimitPlace, Link, LinkPlace,
+    LinkPools, LinkProtocol, ResolvedAddress, Rng,
 };
 
+use crate::fault::Fault;
 use crate::link::{EndpointKey, Found, LinkStream, Opening, SharedLinks};
 use crate::stats::ClusterSeries;
 use crate::worker::state::now;
@@ -25,6 +26,8 @@ pub(crate) struct WorkerCluster {
     pub(crate) series: Arc<ClusterSeries>,
     /// What endpoints are shown and have to show over TLS.
     pub(crate) tls: Option<ClientTls>,
+    /// What is in use of it by all workers, where that is limited.
+    in_use: Option<Arc<InUse>>,
     state: Rc<RefCell<ClusterState>>,
     pools: Rc<RefCell<LinkPools>>,
     /// Links that exchanges share.
@@ -33,6 +36,8 @@ pub(crate) struct WorkerCluster {
     era: u32,
     /// When an endpoint that can't be spoken to was last told of.
     told_ms: Cell<Option<u64>>,
+    /// How many links the limit had refused when idle ones were last looked at.
+    refused_seen: Cell<u64>,
 }
 
 /// What a plan says of a cluster.
@@ -40,6 +45,8 @@ pub(crate) struct ClusterParts {
     pub(crate) config: Arc<ClusterConfig>,
     pub(crate) tls: Option<ClientTls>,
     pub(crate) series: Arc<ClusterSeries>,
+    /// What is in use of it by all workers, where that is limited.
+    pub(crate) in_use: Option<Arc<InUse>>,
 }
 
 /// Which kept links an attempt may have.
@@ -73,6 +80,8 @@ pub(crate) struct Stay {
     /// Taken by `drop` only.
     lease: Option<Lease>,
     pub(crate) address: ResolvedAddress,
+    /// Its place within the limit of requests, where there is one.
+    _place: Option<LimitPlace>,
 }
 
 impl WorkerCluster {
@@ -99,8 +108,19 @@ impl WorkerCluster {
         shared: Rc<RefCell<SharedLinks>>,
         era: u32,
     ) -> Self {
-        let ClusterParts { config, tls, series } = parts;
-        Self { config, series, tls, state, pools, shared, era, told_ms: Cell::new(None) }
+        let ClusterParts { config, tls, series, in_use } = parts;
+        Self {
+            config,
+            series,
+            tls,
+            in_use,
+            state,
+            pools,
+            shared,
+            era,
+            told_ms: Cell::new(None),
+            refused_seen: Cell::new(0),
+        }
     }
 
     /// The same cluster under another configuration: health stays, and so do links unless endpoints have to show something
@@ -132,13 +152,43 @@ impl WorkerCluster {
     }
 
     /// Takes over what health checks say.
-    pub(crate) fn set_unwell(&self, unwell: Arc<UnwellSet>) {
-        self.state.borrow_mut().set_unwell(unwell);
+    pub(crate) fn set_unwell(&self, unwell: Arc<UnwellSet>, now_ms: u64) {
+        self.state.borrow_mut().set_unwell(unwell, now(now_ms));
     }
 
     /// The health of the endpoints and the budget of retries.
     pub(crate) fn state(&self) -> &RefCell<ClusterState> {
         &self.state
+    }
+
+    /// What is in use of it by all workers, where that is limited.
+    pub(crate) fn in_use(&self) -> Option<&InUse> {
+        self.in_use.as_deref()
+    }
+
+    /// A place within a limit of the cluster; none is needed where there is no limit.
+    ///
+    /// # Errors
+    /// [`Fault::Limit`], which has been counted.
+    pub(crate) fn take(&self, kind: LimitKind) -> Result<Option<LimitPlace>, Fault> {
+        let (Some(in_use), Some(max)) = (&self.in_use, self.config.limits.of(kind)) else { return Ok(None) };
+        let place = in_use.take(kind, max);
+        if place.is_none() {
+            in_use.refuse(kind);
+            return Err(Fault::Limit(kind));
+        }
+        Ok(place)
+    }
+
+    /// The same for a link, for which one that waits for an exchange is closed where there is no place.
+    fn take_connection(&self) -> Result<Option<LimitPlace>, Fault> {
+        let kind = LimitKind::Connections;
+        let (Some(in_use), Some(max)) = (&self.in_use, self.config.limits.of(kind)) else { return Ok(None) };
+        // The count is looked at again below: another worker may have been quicker.
+        if in_use.now(kind) >= max && !self.pools.borrow_mut().close_one() {
+            self.shared.borrow_mut().clear_idle();
+        }
+        self.take(kind)
     }
 
     /// The links that an exchange has to itself, and the places of all.
@@ -190,10 +240,20 @@ impl WorkerCluster {
         is_due
     }
 
+    /// Whether a worker was refused a link for the limit since this was last asked: what others keep idle is to be closed then.
+    fn are_connections_wanted(&self) -> bool {
+        let refused = self.in_use.as_ref().map_or(0, |in_use| in_use.refused(LimitKind::Connections));
+        self.refused_seen.replace(refused) != refused
+    }
+
     /// Closes links that have been idle for too long and tells the gauges what is left.
     pub(crate) fn sweep(&self, now_ms: u64) {
         let mut pools = self.pools.borrow_mut();
         pools.sweep(&self.config.pool, now_ms);
+        if self.are_connections_wanted() {
+            pools.clear();
+            self.shared.borrow_mut().clear_idle();
+        }
         let shared_idle = self.shared.borrow_mut().sweep(&self.config.pool, now_ms);
         let count = pools.count();
         self.series.links.set(count.open);
@@ -207,12 +267,15 @@ impl WorkerCluster {
 }
 
 impl Stay {
-    /// A link to the endpoint, kept, shared or to be made; `None` where it has as many as it may have.
+    /// A link to the endpoint, kept, shared or to be made.
+    ///
+    /// # Errors
+    /// [`Fault::LinksExhausted`] where the endpoint has as many as it may have, [`Fault::Limit`] where the cluster has.
     ///
     /// # Cost
     /// No system call for [`LinkWanted::Any`], else one for each kept link that is looked at. Linear in the links that are
     /// shared.
-    pub(crate) fn take_link(&self, wanted: LinkWanted, now_ms: u64) -> Option<TakenLink> {
+    pub(crate) fn take_link(&self, wanted: LinkWanted, now_ms: u64) -> Result<TakenLink, Fault> {
         let cluster = &self.cluster;
         let is_shared = cluster.shares_links();
         let mut is_declined = !is_shared;
@@ -220,22 +283,22 @@ impl Stay {
             match cluster.shared.borrow_mut().find(self.key(), now_ms) {
                 Found::Stream(stream) => {
                     cluster.series.http2_requests.increment();
-                    return Some(TakenLink::Stream(stream));
+                    return Ok(TakenLink::Stream(stream));
                 }
-                Found::Opening(opening) => return Some(TakenLink::Opening(opening)),
+                Found::Opening(opening) => return Ok(TakenLink::Opening(opening)),
                 Found::Declined => is_declined = true,
                 Found::Nothing => {}
             }
         }
-        let mut pools = cluster.pools.borrow_mut();
-        let pool = pools.at(self.lease().endpoint());
-        while is_declined && let Some(mut link) = pool.take(&cluster.config.pool, now_ms) {
+        let id = self.lease().endpoint();
+        let take_kept = || cluster.pools.borrow_mut().at(id).take(&cluster.config.pool, now_ms);
+        while is_declined && let Some(mut link) = take_kept() {
             if wanted == LinkWanted::Any || link.stream.is_quiet_now() {
-                return Some(TakenLink::Kept(link));
+                return Ok(TakenLink::Kept(link));
             }
         }
-        let place = pool.place(cluster.config.links_max, cluster.era)?;
-        Some(if is_declined { TakenLink::Place(place) } else { TakenLink::SharedPlace(place) })
+        let place = self.take_place()?;
+        Ok(if is_declined { TakenLink::Place(place) } else { TakenLink::SharedPlace(place) })
     }
 
     /// The endpoint, as it is spoken to now.
@@ -243,21 +306,32 @@ impl Stay {
         EndpointKey { id: self.lease().endpoint(), era: self.cluster.era }
     }
 
-    /// Room for a link that is not shared with exchanges; `None` where the endpoint has as many as it may have.
-    pub(crate) fn take_place(&self) -> Option<LinkPlace> {
+    /// Room for a new link.
+    ///
+    /// # Errors
+    /// As [`Self::take_link`].
+    pub(crate) fn take_place(&self) -> Result<LinkPlace, Fault> {
         let cluster = &self.cluster;
-        cluster.pools.borrow_mut().at(self.lease().endpoint()).place(cluster.config.links_max, cluster.era)
+        let limit = cluster.take_connection()?;
+        let mut pools = cluster.pools.borrow_mut();
+        let place = pools.at(self.lease().endpoint()).place(cluster.config.links_max, cluster.era);
+        Ok(place.ok_or(Fault::LinksExhausted)?.within(limit))
     }
 
-    /// Begins a stay that `lease` stands for; `None` when its endpoint has gone in the meantime.
-    pub(crate) fn begin(cluster: &Rc<WorkerCluster>, lease: Lease) -> Option<Self> {
+    /// Begins a stay that `lease` stands for, and `place` within the limit of requests; `None` when its endpoint has gone in the
+    /// meantime.
+    pub(crate) fn begin(
+        cluster: &Rc<WorkerCluster>,
+        lease: Lease,
+        place: Option<LimitPlace>,
+    ) -> Option<Self> {
         let address =
             cluster.state.borrow().endpoint(lease.endpoint()).map(|endpoint| endpoint.address().clone());
         let Some(address) = address else {
             cluster.state.borrow_mut().release(lease);
             return None;
         };
-        Some(Self { cluster: Rc::clone(cluster), lease: Some(lease), address })
+        Some(Self { cluster: Rc::clone(cluster), lease: Some(lease), address, _place: place })
     }
 
     /// What the endpoint calls itself, see [`eddy_upstream::EndpointState::own_name`].

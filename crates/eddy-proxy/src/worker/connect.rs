@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use eddy_io::{HandshakeFaultKind, Stream};
 use eddy_tls::ClientTls;
-use eddy_upstream::{Link, LinkPlace, LinkProtocol, ResolvedAddress, connect, shake_hands};
+use eddy_upstream::{LimitKind, Link, LinkPlace, LinkProtocol, ResolvedAddress, connect, shake_hands};
 use rustix::io::Errno;
 use tokio::time::timeout;
 
@@ -20,42 +20,38 @@ impl Worker {
     /// link, made in the time that the cluster has for that.
     ///
     /// # Errors
-    /// [`Fault::LinksExhausted`], or why there is no link, which has been counted.
+    /// [`Fault::LinksExhausted`], [`Fault::Limit`], or why there is no link, which has been counted.
     ///
     /// # Cost
     /// That of [`Stay::take_link`] where there is one.
     pub(crate) async fn obtain(self: &Rc<Self>, stay: &Stay, wanted: LinkWanted) -> Result<Upstream, Fault> {
-        match stay.take_link(wanted, self.timers.now_ms()) {
-            Some(TakenLink::Kept(link)) => Ok(Upstream::Link(link)),
-            Some(TakenLink::Stream(stream)) => Ok(Upstream::Stream(stream)),
-            Some(TakenLink::Place(place)) => self.open(stay, place).await.map(Upstream::Link),
-            // In a box: most exchanges need no room for it.
-            Some(TakenLink::Opening(opening)) => Box::pin(self.join(stay, wanted, opening)).await,
-            Some(TakenLink::SharedPlace(place)) => {
-                let opening = Opening::begin(self, stay, place);
-                Box::pin(self.join(stay, wanted, opening)).await
-            }
-            None => Err(Fault::LinksExhausted),
-        }
+        let taken = match stay.take_link(wanted, self.timers.now_ms())? {
+            TakenLink::Kept(link) => return Ok(Upstream::Link(link)),
+            TakenLink::Stream(stream) => return Ok(Upstream::Stream(stream)),
+            later @ (TakenLink::Place(_) | TakenLink::Opening(_) | TakenLink::SharedPlace(_)) => later,
+        };
+        let _pending = stay.cluster().take(LimitKind::Pending)?;
+        // In a box: most exchanges need no room for it.
+        Box::pin(self.await_link(stay, wanted, taken)).await
     }
 
-    /// Waits for a link that is being established; or for another one, where others have taken what it has room for.
-    async fn join(
+    /// Waits for a link that is to be established, or is; or for another one, where others have taken what it has room for.
+    async fn await_link(
         self: &Rc<Self>,
         stay: &Stay,
         wanted: LinkWanted,
-        mut opening: Rc<Opening>,
+        mut taken: TakenLink,
     ) -> Result<Upstream, Fault> {
         loop {
-            opening.wait().await?;
-            opening = match stay.take_link(wanted, self.timers.now_ms()) {
-                Some(TakenLink::Kept(link)) => return Ok(Upstream::Link(link)),
-                Some(TakenLink::Stream(stream)) => return Ok(Upstream::Stream(stream)),
-                Some(TakenLink::Place(place)) => return self.open(stay, place).await.map(Upstream::Link),
-                Some(TakenLink::Opening(opening)) => opening,
-                Some(TakenLink::SharedPlace(place)) => Opening::begin(self, stay, place),
-                None => return Err(Fault::LinksExhausted),
+            let opening = match taken {
+                TakenLink::Kept(link) => return Ok(Upstream::Link(link)),
+                TakenLink::Stream(stream) => return Ok(Upstream::Stream(stream)),
+                TakenLink::Place(place) => return self.open(stay, place).await.map(Upstream::Link),
+                TakenLink::Opening(opening) => opening,
+                TakenLink::SharedPlace(place) => Opening::begin(self, stay, place),
             };
+            opening.wait().await?;
+            taken = stay.take_link(wanted, self.timers.now_ms())?;
         }
     }
 
@@ -64,7 +60,8 @@ impl Worker {
     /// # Errors
     /// As [`Self::obtain`].
     pub(crate) async fn obtain_alone(&self, stay: &Stay) -> Result<Upstream, Fault> {
-        let place = stay.take_place().ok_or(Fault::LinksExhausted)?;
+        let place = stay.take_place()?;
+        let _pending = stay.cluster().take(LimitKind::Pending)?;
         self.open(stay, place).await.map(Upstream::Link)
     }
 

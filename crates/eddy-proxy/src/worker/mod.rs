@@ -11,6 +11,7 @@ mod sockets;
 mod state;
 mod tick;
 
+pub(crate) use accept::{has_room, is_shortage};
 pub(crate) use cluster::{LinkWanted, Stay, WorkerCluster};
 pub(crate) use crowd::{Ticket, Waited};
 pub(crate) use overload::Pressure;

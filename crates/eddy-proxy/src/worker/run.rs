@@ -14,11 +14,13 @@ use tokio::sync::mpsc::Receiver;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
+use crate::access;
 use crate::error::ProxyError;
 use crate::host::Message;
 use crate::outbound;
 use crate::plan::Plan;
 use crate::report::{ClusterView, view};
+use crate::session::take_datagrams;
 use crate::stats::PlanSeries;
 use crate::worker::accept::{Turn, accept};
 use crate::worker::crowd;
@@ -54,7 +56,7 @@ pub(crate) enum Command {
     Drain(Sender<()>),
     /// Close the connections that are idle.
     CloseIdle,
-    /// Hand the records collected so far to the access log, and drop the sender.
+    /// Hand the records collected so far to the access log, and drop the sender when it has them.
     FlushRecords(Sender<()>),
     /// Tell what the clusters look like from here.
     Report(Sender<Vec<ClusterView>>),
@@ -102,6 +104,7 @@ async fn serve(start: Start) {
     state.follow_endpoints(first.endpoints, first.unwell);
     tokio::task::spawn_local(tick(Rc::clone(&state)));
     tokio::task::spawn_local(hear_filters(Rc::clone(&state.worker)));
+    tokio::task::spawn_local(access::ship(Rc::clone(&state.worker)));
     tokio::task::spawn_local(crowd::call(Rc::clone(&state.worker)));
     // The gateway may have given up waiting; the plan is in force all the same.
     let _ = first.done.send(state.listen());
@@ -112,6 +115,10 @@ async fn serve(start: Start) {
         state.obey(command);
     }
     state.worker.access.borrow_mut().flush(&state.worker.series);
+    let unsent = state.worker.records.waiting();
+    if unsent > 0 {
+        tracing::warn!(records = unsent, "the access log service was not given its last records");
+    }
 }
 
 /// Passes on what filters say from other threads, until the worker's loop ends.
@@ -164,9 +171,14 @@ impl Loop {
             Command::CloseIdle => {
                 worker.timers.shed(usize::MAX, 0);
             }
-            Command::FlushRecords(_done) => worker.access.borrow_mut().flush(&worker.series),
+            Command::FlushRecords(done) => {
+                worker.access.borrow_mut().flush(&worker.series);
+                tokio::task::spawn_local(access::settle(Rc::clone(worker), done));
+            }
             Command::Report(reply) => {
-                let _ = reply.send(worker.plan().clusters.iter().map(|cluster| view(cluster)).collect());
+                let now_ms = monotonic_ms();
+                let plan = worker.plan();
+                let _ = reply.send(plan.clusters.iter().map(|cluster| view(cluster, now_ms)).collect());
             }
             Command::Stop => {}
         }
@@ -195,20 +207,41 @@ impl Loop {
                 }
             };
             handle.index.set(Some(index));
-            match self.sockets.borrow().listeners(address, worker.index, worker.workers) {
-                Ok(listeners) => {
-                    let tasks = listeners.into_iter().map(|listener| {
-                        let task = accept(Rc::clone(worker), Rc::clone(&handle), listener, Turn::Own);
-                        tokio::task::spawn_local(task).abort_handle()
-                    });
-                    self.accepting.borrow_mut().extend(tasks);
-                }
+            match self.accept_from(&handle) {
+                Ok(tasks) => self.accepting.borrow_mut().extend(tasks),
                 Err(error) => result = Err(error),
             }
         }
         // Sessions hold on to the handle of a listener that is gone; the list need not.
-        handles.retain(|handle| handle.index.get().is_some());
+        handles.retain(|handle| {
+            let is_served = handle.index.get().is_some();
+            if !is_served {
+                handle.flows.iter().for_each(|flows| flows.close());
+            }
+            is_served
+        });
         result
+    }
+
+    /// Begins to accept what comes to a listener.
+    fn accept_from(&self, handle: &Rc<ListenerHandle>) -> Result<Vec<AbortHandle>, ProxyError> {
+        let worker = &self.worker;
+        let sockets = self.sockets.borrow();
+        let Some(flows) = &handle.flows else {
+            let listeners = sockets.listeners(&handle.address, worker.index, worker.workers)?;
+            let tasks = listeners.into_iter().map(|listener| {
+                let task = accept(Rc::clone(worker), Rc::clone(handle), listener, Turn::Own);
+                tokio::task::spawn_local(task).abort_handle()
+            });
+            return Ok(tasks.collect());
+        };
+        // The sockets of before are kept: those of a worker stay the same, and sessions answer by them.
+        let listen = || sockets.datagram_listeners(&handle.address, worker.index, worker.workers);
+        let tasks = flows.sockets(listen)?.into_iter().map(|socket| {
+            let task = take_datagrams(Rc::clone(worker), Rc::clone(handle), Rc::clone(flows), socket);
+            tokio::task::spawn_local(task).abort_handle()
+        });
+        Ok(tasks.collect())
     }
 
     /// Keeps the endpoints of each cluster, and what is known of how they are, as they are told to be.
@@ -221,13 +254,13 @@ impl Loop {
         let mut following = self.following.borrow_mut();
         following.drain(..).for_each(|task| task.abort());
         for (cluster, mut unwell) in plan.clusters.iter().map(Rc::clone).zip(unwell) {
-            cluster.set_unwell(Arc::clone(&unwell.borrow_and_update()));
+            cluster.set_unwell(Arc::clone(&unwell.borrow_and_update()), monotonic_ms());
             if cluster.config.health.is_none() {
                 continue;
             }
             let task = async move {
                 while unwell.changed().await.is_ok() {
-                    cluster.set_unwell(Arc::clone(&unwell.borrow_and_update()));
+                    cluster.set_unwell(Arc::clone(&unwell.borrow_and_update()), monotonic_ms());
                 }
             };
             following.push(tokio::task::spawn_local(task).abort_handle());

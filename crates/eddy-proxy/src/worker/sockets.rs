@@ -1,10 +1,12 @@
 //! Which listening socket belongs to which worker.
 
 use std::collections::HashMap;
+use std::io;
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 
 use eddy_config::ListenAddress;
-use eddy_io::{Listener, duplicate};
+use eddy_io::{DatagramListener, Listener, duplicate};
 
 use crate::error::ProxyError;
 
@@ -58,11 +60,37 @@ impl SocketTable {
         index: usize,
         workers: usize,
     ) -> Result<Vec<Listener>, ProxyError> {
+        self.registered(address, index, workers, |socket| match address {
+            ListenAddress::Unix(_) => Listener::unix(socket),
+            ListenAddress::Tcp(_) | ListenAddress::Udp(_) => Listener::tcp(socket),
+        })
+    }
+
+    /// The same of an address that datagrams come to.
+    ///
+    /// # Errors
+    /// As [`Self::listeners`].
+    pub(crate) fn datagram_listeners(
+        &self,
+        address: &ListenAddress,
+        index: usize,
+        workers: usize,
+    ) -> Result<Vec<Rc<DatagramListener>>, ProxyError> {
+        self.registered(address, index, workers, |socket| DatagramListener::new(socket).map(Rc::new))
+    }
+
+    fn registered<T>(
+        &self,
+        address: &ListenAddress,
+        index: usize,
+        workers: usize,
+        register: impl Fn(OwnedFd) -> io::Result<T>,
+    ) -> Result<Vec<T>, ProxyError> {
         let sockets = self.sockets.by_address.get(address).map(Vec::as_slice).unwrap_or_default();
         let own = sockets.iter().enumerate().filter(|(at, _)| {
             if sockets.len() < workers { index % sockets.len() == *at } else { at % workers == index }
         });
-        own.map(|(_, socket)| register(address, socket))
+        own.map(|(_, socket)| register(duplicate(socket)?))
             .collect::<Result<_, _>>()
             .map_err(|source| ProxyError::Socket { address: address.clone(), source })
     }
@@ -75,13 +103,5 @@ impl SocketTable {
             .map(duplicate)
             .collect::<Result<_, _>>()
             .map_err(|source| ProxyError::Socket { address: address.clone(), source })
-    }
-}
-
-fn register(address: &ListenAddress, socket: &OwnedFd) -> std::io::Result<Listener> {
-    let socket = duplicate(socket)?;
-    match address {
-        ListenAddress::Tcp(_) => Listener::tcp(socket),
-        ListenAddress::Unix(_) => Listener::unix(socket),
     }
 }

@@ -12,10 +12,11 @@ use eddy_route::RouteScratch;
 use eddy_upstream::{EndpointSet, Rng};
 use tokio::sync::{Notify, watch};
 
-use crate::access::AccessWriter;
+use crate::access::{AccessWriter, RecordQueue};
 use crate::exchange::{Crossing, Exchange, FilterChain};
 use crate::host::FilterHost;
 use crate::plan::{ListenerPlan, Plan};
+use crate::session::Flows;
 use crate::stats::{PlanSeries, WorkerSeries};
 use crate::worker::cluster::{ClusterParts, WorkerCluster};
 use crate::worker::crowd::Crowd;
@@ -37,6 +38,8 @@ pub(crate) struct Worker {
     pub(crate) pipes: Rc<PipePool>,
     pub(crate) rng: RefCell<Rng>,
     pub(crate) access: RefCell<AccessWriter>,
+    /// Records on their way to a service.
+    pub(crate) records: RecordQueue,
     pub(crate) route: RefCell<RouteScratch>,
     pub(crate) egress: RefCell<Egress>,
     pub(crate) crossing: Crossing,
@@ -74,6 +77,8 @@ pub(crate) struct ListenerHandle {
     /// The index in the current plan; `None` when the listener is gone.
     pub(crate) index: Cell<Option<usize>>,
     pub(crate) connections: Cell<u32>,
+    /// Whose datagrams go where, where it takes datagrams.
+    pub(crate) flows: Option<Rc<Flows>>,
 }
 
 /// What a worker is made of.
@@ -103,6 +108,7 @@ impl Worker {
             pipes: PipePool::new(parts.pipes),
             rng: RefCell::new(rng),
             access: RefCell::new(parts.access),
+            records: RecordQueue::default(),
             route: RefCell::new(RouteScratch::new()),
             egress: RefCell::new(Egress::new()),
             crossing: Crossing::new(parts.host),
@@ -190,16 +196,21 @@ impl WorkerPlan {
         rng: &mut Rng,
     ) -> Self {
         let tls = plan.cluster_tls.iter().cloned();
-        let parts = plan.clusters.iter().zip(tls).zip(&series.clusters).zip(endpoints);
-        let clusters = parts.map(|(((config, tls), series), endpoints)| {
+        let parts = plan.clusters.iter().zip(tls).zip(&series.clusters).zip(&series.in_use).zip(endpoints);
+        let clusters = parts.map(|((((config, tls), series), in_use), endpoints)| {
             let known = previous.and_then(|previous| {
-                previous.clusters.iter().find(|cluster| {
-                    cluster.config.name == config.name && cluster.config.endpoints == config.endpoints
-                })
+                previous.clusters.iter().find(|cluster| cluster.config.name == config.name)
             });
-            let parts = ClusterParts { config: Arc::clone(config), tls, series: Arc::clone(series) };
+            let (series, in_use) = (Arc::clone(series), in_use.clone());
+            let parts = ClusterParts { config: Arc::clone(config), tls, series, in_use };
             Rc::new(match known {
-                Some(cluster) => cluster.succeed(parts, now_ms, rng),
+                Some(cluster) => {
+                    let next = cluster.succeed(parts, now_ms, rng);
+                    if cluster.config.endpoints != config.endpoints {
+                        next.update(Arc::clone(&endpoints.borrow()), now_ms, rng);
+                    }
+                    next
+                }
                 None => {
                     let set = Arc::clone(&endpoints.borrow());
                     WorkerCluster::new(parts, set, now_ms, rng)
@@ -225,7 +236,8 @@ impl WorkerPlan {
 impl ListenerHandle {
     /// A handle with no place in a plan yet.
     pub(crate) fn new(address: ListenAddress) -> Self {
-        Self { address, index: Cell::new(None), connections: Cell::new(0) }
+        let flows = matches!(address, ListenAddress::Udp(_)).then(Rc::default);
+        Self { address, index: Cell::new(None), connections: Cell::new(0), flows }
     }
 }
 

@@ -12,7 +12,7 @@ use tokio::time::MissedTickBehavior;
 use crate::exchange::flush_ended;
 use crate::worker::accept::{Turn, accept};
 use crate::worker::run::Loop;
-use crate::worker::state::{Worker, millis};
+use crate::worker::state::{ListenerHandle, Worker, millis};
 
 /// After how long a silent worker's connections are taken over by the others, milliseconds.
 pub(crate) const SILENT_MS: u64 = 100;
@@ -48,6 +48,10 @@ pub(crate) async fn tick(state: Rc<Loop>) {
         }
         if count.is_multiple_of(ACCESS_TICKS) {
             worker.access.borrow_mut().flush(&worker.series);
+            let plan = worker.plan();
+            if let Some(service) = plan.plan.access.as_ref().and_then(|access| access.service.as_ref()) {
+                worker.records.tick(service, now_ms);
+            }
         }
         if worker.is_draining.get() && worker.connections.get() == 0 {
             // Dropped once told; the gateway counts those it has not heard of.
@@ -96,7 +100,10 @@ fn stand_in(state: &Rc<Loop>, other: usize) -> Vec<AbortHandle> {
     tracing::debug!(worker = other, by = worker.index, "a worker is silent; its connections are taken over");
     let table = state.sockets.borrow();
     let mut tasks = Vec::new();
-    for handle in state.handles.borrow().iter().filter(|handle| handle.index.get().is_some()) {
+    // Datagrams wait for their worker: it has the sessions that they belong to.
+    let takes_connections =
+        |handle: &&Rc<ListenerHandle>| handle.index.get().is_some() && handle.flows.is_none();
+    for handle in state.handles.borrow().iter().filter(takes_connections) {
         match table.listeners(&handle.address, other, worker.workers) {
             Ok(listeners) => {
                 for listener in listeners {

@@ -5,10 +5,12 @@ use std::time::Duration;
 use super::eligible::{Ejected, Eligible};
 use super::keyed::{By, Keyed};
 use super::least_request::LeastRequest;
+use super::levels::Levels;
 use super::random::Random;
 use super::ring::Ring;
 use super::round_robin::RoundRobin;
-use crate::config::Balance;
+use super::tables::Tables;
+use crate::config::{BEAR_ALL, Balance};
 use crate::endpoint::{EndpointState, Tried};
 use crate::rng::Rng;
 
@@ -16,8 +18,7 @@ use crate::rng::Rng;
 #[derive(Clone, Debug)]
 pub struct Balancer {
     kind: Kind,
-    /// The tiers there are, from the first that is asked.
-    tiers: Vec<u8>,
+    levels: Levels,
 }
 
 #[derive(Clone, Debug)]
@@ -29,31 +30,45 @@ enum Kind {
 }
 
 impl Balancer {
-    /// A balancer of the given kind for `endpoints`.
-    pub fn new(kind: Balance, endpoints: &[EndpointState], rng: &mut Rng) -> Self {
+    /// A balancer of the given kind for `endpoints`; `tables` are those of their set.
+    pub fn new(kind: Balance, endpoints: &[EndpointState], tables: &Tables, rng: &mut Rng) -> Self {
         let kind = match kind {
             Balance::RoundRobin => Kind::RoundRobin(RoundRobin::new(endpoints, rng)),
             Balance::LeastRequest => Kind::LeastRequest(LeastRequest::new(endpoints)),
             Balance::Random => Kind::Random(Random::new(endpoints)),
             Balance::Hash => Kind::Keyed(Keyed::new(By::Hash, endpoints, rng)),
             Balance::Ring => Kind::Keyed(Keyed::new(By::Ring(Ring::new(endpoints)), endpoints, rng)),
+            Balance::Maglev => Kind::Keyed(Keyed::new(By::Maglev(tables.maglev(endpoints)), endpoints, rng)),
             Balance::ClientAddress => Kind::Keyed(Keyed::new(By::ClientAddress, endpoints, rng)),
         };
-        let mut tiers: Vec<u8> = endpoints.iter().map(|endpoint| endpoint.terms().tier).collect();
-        tiers.sort_unstable();
-        tiers.dedup();
-        Self { kind, tiers }
+        Self { kind, levels: Levels::new(endpoints, BEAR_ALL) }
+    }
+
+    /// The same balancer, whose levels bear so many percent of their share before the next are asked: see
+    /// [`crate::ClusterConfig::overprovision_percent`].
+    pub fn bearing(self, endpoints: &[EndpointState], percent: u32) -> Self {
+        Self { levels: Levels::new(endpoints, percent), ..self }
+    }
+
+    /// Whether endpoints are on several levels, and those that are available can bear everything together.
+    pub fn bears_all(
+        &self,
+        endpoints: &[EndpointState],
+        is_available: impl Fn(&EndpointState) -> bool,
+    ) -> bool {
+        self.levels.bear_all(endpoints, is_available)
     }
 
     /// The index of the endpoint for the next request; `None` only when no endpoint has room for it.
     ///
     /// `endpoints` are those the balancer was made for, in the same order. Ejected endpoints are left out while
     /// there is another, and those in `avoid` while there is another that is not ejected. When all are ejected,
-    /// all are used. Of each of these groups the lowest tier that has one is asked. `key` counts for balancers that
-    /// go by one; without one they take endpoints in turn.
+    /// all are used. Of each of these groups the first level that has one is asked, from that on which bears the request.
+    /// `key` counts for balancers that go by one; without one they take endpoints in turn.
     ///
     /// # Cost
-    /// No allocation. Constant time when weights are equal and few endpoints are left out; else linear in them.
+    /// No allocation. Constant time when weights are equal, few endpoints are left out and all are of one level; else linear
+    /// in them.
     pub fn pick(
         &mut self,
         endpoints: &[EndpointState],
@@ -62,14 +77,16 @@ impl Balancer {
         now: Duration,
         rng: &mut Rng,
     ) -> Option<usize> {
-        let Self { kind, tiers } = self;
+        let Self { kind, levels } = self;
         let avoid = (!avoid.is_empty()).then_some(avoid);
-        let best = Eligible { now, ejected: Ejected::LeaveOut, avoid, tier: 0 };
+        let best = Eligible { now, ejected: Ejected::LeaveOut, avoid, level: 0 };
         let tried_too = Eligible { avoid: None, ..best };
         let ejected_too = Eligible { ejected: Ejected::Use, ..best };
         let all = Eligible { ejected: Ejected::Use, avoid: None, ..best };
+        let first = levels.first(endpoints, key, now, rng);
         [best, tried_too, ejected_too, all].iter().find_map(|group| {
-            tiers.iter().find_map(|tier| kind.pick(endpoints, key, &Eligible { tier: *tier, ..*group }, rng))
+            let mut from_first = levels.beginning_with(first);
+            from_first.find_map(|level| kind.pick(endpoints, key, &Eligible { level, ..*group }, rng))
         })
     }
 }

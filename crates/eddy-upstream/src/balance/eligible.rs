@@ -10,7 +10,7 @@ pub(super) struct Eligible<'a> {
     pub(super) now: Duration,
     pub(super) ejected: Ejected,
     pub(super) avoid: Option<&'a Tried>,
-    pub(super) tier: u8,
+    pub(super) level: u16,
 }
 
 /// What is done about ejected endpoints.
@@ -24,7 +24,7 @@ pub(super) enum Ejected {
 
 impl Eligible<'_> {
     pub(super) fn admits(&self, endpoint: &EndpointState) -> bool {
-        endpoint.terms().tier == self.tier
+        endpoint.level() == self.level
             && endpoint.has_room()
             && (self.ejected == Ejected::Use || endpoint.is_available(self.now))
             && self.avoid.is_none_or(|tried| !tried.contains(endpoint.id()))

@@ -1,6 +1,9 @@
 //! By something of the request, and in turn where that leads to nobody.
 
+use std::sync::Arc;
+
 use super::eligible::Eligible;
+use super::maglev::MaglevTable;
 use super::ring::Ring;
 use super::round_robin::RoundRobin;
 use super::{address_hash, key_hash};
@@ -22,6 +25,8 @@ pub(super) enum By {
     Hash,
     /// By a ring; it moves few.
     Ring(Ring),
+    /// By a table; it moves few.
+    Maglev(Arc<MaglevTable>),
     /// By a hash of a client's network.
     ClientAddress,
 }
@@ -40,6 +45,7 @@ impl Keyed {
         let chosen = match &self.by {
             _ if key.is_empty() || endpoints.len() < 2 => None,
             By::Hash => key_hash::choose(endpoints, key, group),
+            By::Maglev(table) => table.choose(endpoints, key, group),
             By::Ring(ring) => ring.choose(endpoints, key, group),
             By::ClientAddress => address_hash::choose(endpoints, key, group),
         };

@@ -8,9 +8,15 @@ mod eligible;
 mod key_hash;
 mod keyed;
 mod least_request;
+mod levels;
+mod maglev;
 mod random;
 mod ring;
 mod round_robin;
 mod share;
+mod tables;
+mod xxhash;
 
 pub use balancer::Balancer;
+pub use maglev::MAGLEV_PLACES;
+pub use tables::Tables;

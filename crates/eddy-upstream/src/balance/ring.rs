@@ -25,11 +25,7 @@ impl Ring {
     pub(super) fn new(endpoints: &[EndpointState]) -> Self {
         let mut points = Vec::new();
         for (endpoint, state) in endpoints.iter().enumerate() {
-            let name = match (&state.terms().label, state.address()) {
-                (Some(label), _) => label.to_string(),
-                (None, address) => address.to_string(),
-            };
-            let base = base_of(&name, state.address());
+            let base = base_of(&state.key_name(), state.address());
             let mut previous = [0; 4];
             for _ in 0..u64::from(state.weight()) * POINTS_A_WEIGHT {
                 let at = base.with(&previous).value();

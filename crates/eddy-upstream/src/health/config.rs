@@ -29,6 +29,17 @@ pub enum Probe {
     Connect,
     /// This request.
     Http(HttpProbe),
+    /// gRPC's own health service, over HTTP/2.
+    Grpc(GrpcProbe),
+}
+
+/// A question to gRPC's health service.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GrpcProbe {
+    /// The service that is asked for; empty for the server as a whole.
+    pub service: Arc<str>,
+    /// The host that is asked for; by default the name or address of the endpoint.
+    pub host: Option<Arc<str>>,
 }
 
 /// A request whose answer tells how an endpoint is.

@@ -51,11 +51,30 @@ impl<'s> Conversation<'s> {
         Ok(Self { stream, framed, sent: 0 })
     }
 
-    /// Sends a request without a body.
-    pub(super) fn poll_ask(&mut self, cx: &mut Context<'_>, request: &[u8]) -> Poll<io::Result<()>> {
+    /// Whether HTTP/2 is spoken.
+    pub(super) fn is_framed(&self) -> bool {
+        self.framed.is_some()
+    }
+
+    /// The trailers of an answer that has ended, as the end of a chunked body; empty for none.
+    pub(super) fn trailers(&self) -> &[u8] {
+        self.framed.as_ref().map_or(&[], |framed| framed.state.trailers(framed.id))
+    }
+
+    /// Sends the head of a request and a small body, which is for HTTP/2 alone.
+    pub(super) fn poll_ask(
+        &mut self,
+        cx: &mut Context<'_>,
+        request: &[u8],
+        body: &[u8],
+    ) -> Poll<io::Result<()>> {
         if let Some(framed) = &mut self.framed {
             if framed.id == 0 {
-                framed.id = framed.state.open(request, true).map_err(|Gone| gone())?.stream;
+                framed.id = framed.state.open(request, body.is_empty()).map_err(|Gone| gone())?.stream;
+                if !body.is_empty() {
+                    // The windows of a new connection are wider than that.
+                    framed.state.send_data(framed.id, body, &[], true).map_err(|Gone| gone())?;
+                }
             }
             return framed.poll_write(cx, self.stream);
         }

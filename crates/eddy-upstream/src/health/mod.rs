@@ -3,9 +3,10 @@
 mod checks;
 mod config;
 mod conversation;
+mod grpc;
 mod probe;
 mod state;
 
 pub use checks::Checks;
-pub use config::{HealthConfig, HttpProbe, Probe};
+pub use config::{GrpcProbe, HealthConfig, HttpProbe, Probe};
 pub use state::{Unwell, UnwellSet};

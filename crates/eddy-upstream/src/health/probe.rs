@@ -1,6 +1,7 @@
 //! One question to an endpoint.
 
 use std::future::poll_fn;
+use std::sync::Arc;
 
 use eddy_http::{HeadLimits, Method, ResponseHead};
 use eddy_io::{Buffer, Fill, Stream};
@@ -8,6 +9,7 @@ use eddy_tls::ClientTls;
 
 use super::config::{HttpProbe, Probe};
 use super::conversation::Conversation;
+use super::grpc;
 use crate::config::LinkProtocol;
 use crate::connect::{connect, shake_hands};
 use crate::endpoint::ResolvedEndpoint;
@@ -40,7 +42,11 @@ pub(super) async fn ask(
         Probe::Connect => Ok(()),
         Probe::Http(http) => {
             let mut conversation = Conversation::new(&mut stream, protocol, tls.is_some())?;
-            get(&mut conversation, http, &host_of(http, endpoint)).await
+            get(&mut conversation, http, &host_of(http.host.as_ref(), endpoint)).await
+        }
+        Probe::Grpc(probe) => {
+            let mut conversation = Conversation::new(&mut stream, protocol, tls.is_some())?;
+            grpc::check(&mut conversation, &probe.service, &host_of(probe.host.as_ref(), endpoint)).await
         }
     };
     stream.say_end();
@@ -48,8 +54,8 @@ pub(super) async fn ask(
 }
 
 /// The host that is asked for.
-fn host_of(http: &HttpProbe, endpoint: &ResolvedEndpoint) -> String {
-    match (&http.host, &endpoint.host) {
+fn host_of(own: Option<&Arc<str>>, endpoint: &ResolvedEndpoint) -> String {
+    match (own, &endpoint.host) {
         (Some(host), _) => host.to_string(),
         (None, Some(name)) => name.to_string(),
         (None, None) => match &endpoint.address {
@@ -64,7 +70,7 @@ async fn get(conversation: &mut Conversation<'_>, http: &HttpProbe, host: &str) 
         "GET {} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: eddy-health-check\r\nConnection: close\r\n\r\n",
         http.target
     );
-    let asked = poll_fn(|cx| conversation.poll_ask(cx, request.as_bytes())).await;
+    let asked = poll_fn(|cx| conversation.poll_ask(cx, request.as_bytes(), &[])).await;
     asked.map_err(|error| format!("it takes no request: {error}"))?;
     let status = status(conversation).await?;
     if http.statuses.contains(&status) { Ok(()) } else { Err(format!("status {status}")) }

@@ -5,6 +5,8 @@ mod budget;
 mod cluster;
 mod eject;
 mod endpoint;
+mod levels;
+mod maglev;
 mod name;
 mod pool;
 mod resolve;

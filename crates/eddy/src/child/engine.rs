@@ -7,12 +7,13 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
 use anyhow::Context;
+use eddy_acme::{Agent, Settings};
 use eddy_config::{Config, FilterConfig, version_of};
 use eddy_filter::{FilterSet, Host, Level};
 use eddy_guest::Graveyard;
 use eddy_io::{SharedPage, WORKERS_MAX};
 use eddy_proxy::{FilterHost, Gateway, Ready};
-use eddy_source::{CompanionsLook, FileSource, Rejected};
+use eddy_source::{FileSource, Rejected};
 
 use super::last_words::LastWords;
 use super::load::{Loaded, linked, linked_as, load, log_problems, pack, unmade, unpack, vetted};
@@ -21,6 +22,7 @@ use super::process::LogChoice;
 use super::socket_source::{OwnSockets, SocketSource};
 use super::status::{InForce, Status};
 use super::taken::{Taken, keys_of, role_name};
+use super::tried::Tried;
 use super::watchdog::{Watch, watch};
 use crate::admin::AdminServer;
 use crate::control::{
@@ -58,6 +60,8 @@ pub(super) struct Engine {
     pub(super) quarantined: Vec<Quarantined>,
     /// What of TLS outlives a reload.
     pub(super) kept_tls: KeptTls,
+    /// Orders certificates.
+    pub(super) acme: Arc<Agent>,
 }
 
 /// An engine whose gateway serves.
@@ -74,15 +78,6 @@ pub(super) struct Running {
     names: FilterNames,
     /// Begins with the first filter.
     watch: Option<Watch>,
-}
-
-/// What was read last, in force or not: its version, how many problems it has, and what the files looked like that it
-/// names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Tried {
-    version: Arc<str>,
-    problems: usize,
-    companions: CompanionsLook,
 }
 
 /// What came of a reload.
@@ -104,6 +99,7 @@ pub(super) struct Serving {
     pub(super) status: Arc<Status>,
     pub(super) host: Arc<FilterHost>,
     pub(super) names: FilterNames,
+    pub(super) acme: Arc<Agent>,
 }
 
 /// What the main thread asks of the engine.
@@ -156,13 +152,14 @@ impl Engine {
         let filters =
             maker.make(&config).map_err(|problems| StartError::Config(unmade(&problems, &loaded)))?;
         self.tell_names(&names, &filters, &loaded);
-        let tls = make_tls(&config, &loaded.tls.parts, &mut self.kept_tls)
+        let tls = make_tls(&config, &loaded.tls.parts, self.acme.challenges(), &mut self.kept_tls)
             .map_err(|problems| StartError::Config(Rejected { problems, sources: loaded.sources.clone() }))?;
         let quarantined = quarantined_in(&config, &maker);
         let mut taken = self.acquire(&keys, workers).map_err(StartError::Other)?;
         let admin_socket = taken.admin;
         let page = Arc::clone(&self.page);
-        let ready = Ready { filters, tls: tls.listeners, cluster_tls: tls.clusters };
+        let ready =
+            Ready { filters, tls: tls.listeners, cluster_tls: tls.clusters, challenges: tls.challenges };
         let gateway = Gateway::start(Arc::clone(&config), &ready, Arc::clone(&host), taken.sockets, page);
         let gateway = Arc::new(gateway.context("the gateway cannot start").map_err(StartError::Other)?);
         let force = InForce { config, bound: std::mem::take(&mut taken.bound), quarantined };
@@ -182,6 +179,7 @@ impl Engine {
         };
         running.watch_filters();
         running.start_admin(admin_socket).map_err(StartError::Other)?;
+        running.engine.follow_orders(tls.orders);
         running.report_ready(&loaded);
         Ok(running)
     }
@@ -249,6 +247,13 @@ impl Engine {
         }
     }
 
+    /// Has certificates ordered: these and no others.
+    fn follow_orders(&self, orders: Option<Settings>) {
+        if let Err(error) = self.acme.follow(orders) {
+            tracing::error!(%error, "no certificate can be ordered");
+        }
+    }
+
     fn tell(&self, message: &ToParent, file: Option<&OwnedFd>) {
         let descriptors: Vec<_> = file.into_iter().map(AsFd::as_fd).collect();
         if let Some(parent) = &self.parent
@@ -280,6 +285,7 @@ impl Running {
             status: Arc::clone(&self.status),
             host: Arc::clone(&self.host),
             names: self.names.clone(),
+            acme: Arc::clone(&self.engine.acme),
         }
     }
 
@@ -396,7 +402,12 @@ impl Running {
             }
         };
         self.engine.tell_names(&self.names, &filters, &loaded);
-        let tls = match make_tls(&loaded.config, &loaded.tls.parts, &mut self.engine.kept_tls) {
+        let tls = match make_tls(
+            &loaded.config,
+            &loaded.tls.parts,
+            self.engine.acme.challenges(),
+            &mut self.engine.kept_tls,
+        ) {
             Ok(tls) => tls,
             Err(problems) => {
                 log_problems(&problems);
@@ -404,9 +415,13 @@ impl Running {
                 return Reload::Rejected(problems.len());
             }
         };
-        let ready = Ready { filters, tls: tls.listeners, cluster_tls: tls.clusters };
+        let ready =
+            Ready { filters, tls: tls.listeners, cluster_tls: tls.clusters, challenges: tls.challenges };
         match self.put_in_force(&loaded, &ready) {
-            Ok(()) => Reload::Accepted(version),
+            Ok(()) => {
+                self.engine.follow_orders(tls.orders);
+                Reload::Accepted(version)
+            }
             Err(error) => {
                 tracing::error!("{error:#}");
                 self.status.handle_rejected();
@@ -530,24 +545,6 @@ impl Running {
 /// The filters of a configuration that are not entered.
 fn quarantined_in(config: &Config, maker: &FilterMaker) -> Vec<Quarantined> {
     held(config, &maker.quarantined).into_iter().map(|(_, held)| held.clone()).collect()
-}
-
-impl Tried {
-    /// Notes what was read, and has the files watched that it names.
-    fn of(read: &Result<Loaded, Rejected>, source: &FileSource) -> Self {
-        match read {
-            Ok(loaded) => Self {
-                version: version_of(&loaded.sources),
-                problems: 0,
-                companions: source.accompany(loaded.companions()),
-            },
-            Err(rejected) => Self {
-                version: version_of(&rejected.sources),
-                problems: rejected.problems.len(),
-                companions: source.look_at_companions(),
-            },
-        }
-    }
 }
 
 /// Workers for `config`: as configured, or one a core that this process may use.

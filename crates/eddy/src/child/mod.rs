@@ -6,11 +6,13 @@ mod engine;
 mod last_words;
 mod load;
 mod mailbox;
+mod orders;
 mod pages;
 mod process;
 mod socket_source;
 mod status;
 mod taken;
+mod tried;
 mod watchdog;
 
 pub(crate) use load::{pack, unpack};

@@ -10,6 +10,7 @@ use eddy_proxy::stats::FilterView as ReportedFilter;
 use serde::Serialize;
 
 use super::engine::Serving;
+use super::orders::write_orders;
 use super::taken::role_name;
 use crate::admin::{Page, Pages};
 use crate::control::Quarantined;
@@ -32,6 +33,7 @@ impl Pages for GatewayPages {
             b"/clusters" => json(&self.serving.gateway.clusters()),
             b"/filters" => json(&self.filters()),
             b"/listeners" => json(&self.listeners()),
+            b"/acme" => json(&self.serving.acme.status().certificates()),
             b"/explain" => self.explain(query),
             _ => return None,
         })
@@ -133,6 +135,7 @@ impl GatewayPages {
             status.generation,
         );
         write_quarantined(&mut out, &status.force().quarantined);
+        write_orders(&mut out, &self.serving.acme.status().certificates());
         let names = &self.serving.names;
         write_metrics(&mut out, self.serving.host.metrics().views(), |number| names.of(number));
         write_process(&mut out);
@@ -242,5 +245,6 @@ eddy admin
 /clusters   clusters and their endpoints, JSON
 /filters    what filters cost and how they do, JSON
 /listeners  where clients can connect, JSON
+/acme       certificates that are ordered, JSON
 /explain    which rule a request would meet, and why: /explain?url=http://HOST/PATH
 ";

@@ -150,6 +150,7 @@ impl Process {
             log_choice: options.log_choice,
             quarantined: welcome.quarantined,
             kept_tls: KeptTls::default(),
+            acme: Arc::default(),
             graveyard: Graveyard::new(move || {
                 // Without an engine the process is ending.
                 let _ = burials.send(Order::Bury);
@@ -317,8 +318,10 @@ impl Process {
             return;
         }
         // A gateway that is just starting may accept already, before this thread has heard of it. It drains then.
-        let Some(Serving { gateway, status, .. }) = self.serving.clone() else { return };
+        let Some(Serving { gateway, status, acme, .. }) = self.serving.clone() else { return };
         status.is_draining.store(true, Ordering::Relaxed);
+        // A successor orders from now on. Without a thread there is nothing to be ended.
+        let _ = acme.follow(None);
         let timeout = status.force().config.drain_timeout;
         tracing::info!(timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX), "draining");
         let reports = self.mailbox.clone();

@@ -78,10 +78,10 @@ impl SocketSource for FromParent {
                     }
                 }
                 Lent::Refused { request, problem, is_in_use } if request == self.requests => {
-                    match key.place {
-                        SocketPlace::Tcp(address) if is_in_use => bail!(explain_in_use(address)),
-                        SocketPlace::Tcp(_) | SocketPlace::Unix(_) => bail!(problem),
+                    if is_in_use {
+                        bail!(explain_in_use(&key.place));
                     }
+                    bail!(problem);
                 }
                 // A late answer to a question that was given up.
                 Lent::Sockets { .. } | Lent::Refused { .. } => {}
@@ -105,8 +105,8 @@ pub(super) struct OwnSockets {
 impl SocketSource for OwnSockets {
     fn acquire(&mut self, key: &SocketKey, count: usize) -> anyhow::Result<BoundSockets> {
         let held = self.store.acquire(key, count).map_err(|error| {
-            if let BindError::TcpInUse { address } = error {
-                anyhow!(explain_in_use(address))
+            if let BindError::InUse { place } = &error {
+                anyhow!(explain_in_use(place))
             } else {
                 error.into()
             }

@@ -43,6 +43,7 @@ pub(super) fn keys_of(config: &Config) -> Vec<SocketKey> {
         place: match &listener.address {
             ListenAddress::Tcp(address) => SocketPlace::Tcp(*address),
             ListenAddress::Unix(path) => SocketPlace::Unix(path.clone()),
+            ListenAddress::Udp(address) => SocketPlace::Udp(*address),
         },
     });
     let admin = config
@@ -56,6 +57,7 @@ fn listen_address(place: &SocketPlace) -> ListenAddress {
     match place {
         SocketPlace::Tcp(address) => ListenAddress::Tcp(*address),
         SocketPlace::Unix(path) => ListenAddress::Unix(path.clone()),
+        SocketPlace::Udp(address) => ListenAddress::Udp(*address),
     }
 }
 

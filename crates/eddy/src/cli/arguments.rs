@@ -10,6 +10,7 @@ use eddy_route::OtherDialect;
 use tracing::level_filters::LevelFilter;
 
 use super::duration::parse_duration;
+use crate::descriptors::ServerAddress;
 use crate::explain::parse_dialect;
 
 /// An L7 gateway: routes HTTP by rules that explain themselves.
@@ -37,6 +38,8 @@ pub(super) enum Command {
     /// Write the routes of one dialect in another
     #[command(after_help = AFTER_CONVERT)]
     Convert(Convert),
+    /// Fetch descriptors of protobuf, and tell of them as an API of HTTP
+    Descriptors(Descriptors),
     /// Make, build and test filters of your own
     Filter(Filter),
     /// The gateway process that `eddy run` starts
@@ -203,6 +206,65 @@ pub(super) enum ConvertTarget {
     Eddy,
     /// Manifests of the Gateway API, with Services
     GatewayApi,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_DESCRIPTORS)]
+pub(super) struct Descriptors {
+    #[command(subcommand)]
+    pub(super) command: DescriptorsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum DescriptorsCommand {
+    /// Write the descriptors of a server that tells of itself (grpc.reflection)
+    #[command(after_help = AFTER_DESCRIPTORS_FETCH)]
+    Fetch(DescriptorsFetch),
+    /// Write what the API looks like that grpc_json makes of a service, as OpenAPI 3.1
+    #[command(after_help = AFTER_DESCRIPTORS_OPENAPI)]
+    Openapi(DescriptorsOpenapi),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DescriptorsFetch {
+    /// Where the server listens, in the clear
+    #[arg(value_name = "HOST:PORT", required = true)]
+    pub(super) server: ServerAddress,
+
+    /// The full name of a service, as in shop.v1.Shop; may be given several times. All of them when not given
+    #[arg(long = "service", value_name = "NAME", action = ArgAction::Append)]
+    pub(super) services: Vec<String>,
+
+    /// The file to write
+    #[arg(short, long, value_name = "FILE", required = true)]
+    pub(super) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DescriptorsOpenapi {
+    /// Descriptors, as protoc or `eddy descriptors fetch` write them
+    #[arg(value_name = "FILE", required = true)]
+    pub(super) descriptors: PathBuf,
+
+    /// The full name of a service, as in shop.v1.Shop; may be given several times. All of them when not given
+    #[arg(long = "service", value_name = "NAME", action = ArgAction::Append)]
+    pub(super) services: Vec<String>,
+
+    /// Have methods without google.api.http, too, as `auto: true` of grpc_json does
+    #[arg(long)]
+    pub(super) auto: bool,
+
+    /// Name fields as they are declared, as `names: declared` of grpc_json does
+    #[arg(long)]
+    pub(super) declared_names: bool,
+
+    /// The title of the API
+    #[arg(long, value_name = "TEXT", default_value = "API")]
+    pub(super) title: String,
+
+    /// The version of the API
+    #[arg(long, value_name = "TEXT", default_value = "1")]
+    pub(super) api_version: String,
 }
 
 #[derive(Debug, Args)]
@@ -399,6 +461,27 @@ Examples:
   eddy convert --to eddy nginx.conf > eddy.yaml
   eddy convert --to gateway-api eddy.yaml > routes.yaml
   eddy convert --to eddy --partial nginx.conf 2> left-out.txt > eddy.yaml";
+
+const AFTER_DESCRIPTORS: &str = "\
+Examples:
+  eddy descriptors fetch 127.0.0.1:50051 -o shop.binpb    for grpc_json, message_fields and redact
+  eddy descriptors openapi shop.binpb > shop.json         what callers of grpc_json may ask for";
+
+const AFTER_DESCRIPTORS_FETCH: &str = "\
+The file is replaced as a whole, and only when all is well: what a gateway that runs has
+read of it stays until its configuration is loaded again.
+
+Examples:
+  eddy descriptors fetch 127.0.0.1:50051 -o shop.binpb
+  eddy descriptors fetch shop.internal:443 --service shop.v1.Shop -o shop.binpb";
+
+const AFTER_DESCRIPTORS_OPENAPI: &str = "\
+Paths, parameters and bodies are those of the google.api.http options, schemas those of
+the JSON form of protobuf.
+
+Examples:
+  eddy descriptors openapi shop.binpb --title Shop --api-version 1.4 > shop.json
+  eddy descriptors openapi shop.binpb --service shop.v1.Shop --auto";
 
 const AFTER_FILTER: &str = "\
 Examples:

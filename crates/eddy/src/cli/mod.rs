@@ -3,6 +3,7 @@
 mod arguments;
 mod check;
 mod convert;
+mod descriptors;
 mod diff;
 mod duration;
 mod explain;

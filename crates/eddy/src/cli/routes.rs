@@ -5,7 +5,9 @@ use std::io::stderr;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use eddy_config::{ActionKind, Config, Leniency, ListenerConfig, Serve, SitesAt, render};
+use eddy_config::{
+    ActionKind, Config, Forward, Forwarding, Leniency, ListenAddress, ListenerConfig, Serve, SitesAt, render,
+};
 use eddy_route::nginx::SiteListing;
 use eddy_route::{Listing, RankedRule, RouteTable, Router};
 use eddy_source::FileSource;
@@ -29,6 +31,23 @@ struct ListenerRules {
     rules: Vec<RankedRule>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sites: Option<SiteListing>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forward: Option<WaysOn>,
+}
+
+/// Where a listener that sees no requests passes on what comes.
+#[derive(Serialize)]
+struct WaysOn {
+    /// What that is.
+    what: &'static str,
+    ways: Vec<WayOn>,
+}
+
+#[derive(Serialize)]
+struct WayOn {
+    /// The names that it is for; none for what no other is for.
+    server_names: Vec<String>,
+    cluster: String,
 }
 
 /// Shows the order of every listener.
@@ -45,19 +64,24 @@ pub(super) fn run(arguments: &Routes) -> Result<(), Failure> {
     let config = load(&arguments.configs, arguments.dialect.leniency())?;
     let mut listeners = Vec::new();
     for listener in &config.listeners {
-        let (name, address) = (listener.name.to_string(), listener.address.to_string());
-        if let Serve::Sites(at) = listener.serve {
-            let sites = listing(&config, [at]);
-            listeners.push(ListenerRules { listener: name, address, rules: Vec::new(), sites });
-        } else if let Some(router) = router_of(&config, listener)? {
-            let sites = listing(&config, led_to(&config, &router));
-            listeners.push(ListenerRules {
-                listener: name,
-                address,
-                rules: router.ordered_by(&|a, b| config.are_alike(a, b)),
-                sites,
-            });
+        let mut shown = ListenerRules {
+            listener: listener.name.to_string(),
+            address: listener.address.to_string(),
+            rules: Vec::new(),
+            sites: None,
+            forward: None,
+        };
+        match &listener.serve {
+            Serve::Sites(at) => shown.sites = listing(&config, [*at]),
+            Serve::Forward(forwarding) => shown.forward = Some(ways_on(&config, listener, forwarding)),
+            Serve::Demo => continue,
+            Serve::Routes(_) => {
+                let Some(router) = router_of(&config, listener)? else { continue };
+                shown.sites = listing(&config, led_to(&config, &router));
+                shown.rules = router.ordered_by(&|a, b| config.are_alike(a, b));
+            }
         }
+        listeners.push(shown);
     }
     if arguments.json {
         let text = serde_json::to_string_pretty(&Document { listeners }).map_err(anyhow::Error::from)?;
@@ -66,6 +90,21 @@ pub(super) fn run(arguments: &Routes) -> Result<(), Failure> {
         print(&text_of(&listeners))?;
     }
     Ok(())
+}
+
+fn ways_on(config: &Config, listener: &ListenerConfig, forwarding: &Forwarding) -> WaysOn {
+    let is_udp = matches!(listener.address, ListenAddress::Udp(_));
+    let way_on = |way: &Forward| WayOn {
+        server_names: way.names_written(),
+        cluster: config
+            .clusters
+            .get(way.cluster)
+            .map_or_else(String::new, |cluster| cluster.name.to_string()),
+    };
+    WaysOn {
+        what: if is_udp { "datagrams" } else { "connections" },
+        ways: forwarding.ways.iter().map(way_on).collect(),
+    }
 }
 
 /// The servers of NGINX's that rules lead to.
@@ -99,7 +138,16 @@ fn text_of(listeners: &[ListenerRules]) -> String {
         }
         // Writing to a string never fails.
         let _ = writeln!(out, "listener {}", named(&listener.listener, &listener.address));
-        if !listener.rules.is_empty() || listener.sites.is_none() {
+        for way in listener.forward.iter().flat_map(|forward| &forward.ways) {
+            let what = listener.forward.as_ref().map_or("", |forward| forward.what);
+            let named = if way.server_names.is_empty() {
+                String::new()
+            } else {
+                format!(" for {}", way.server_names.join(", "))
+            };
+            let _ = writeln!(out, "  {what}{named} are passed on to cluster {}", way.cluster);
+        }
+        if !listener.rules.is_empty() || (listener.sites.is_none() && listener.forward.is_none()) {
             let _ = write!(out, "{}", Listing { rules: &listener.rules });
         }
         if let Some(sites) = &listener.sites {

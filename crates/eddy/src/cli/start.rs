@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use super::arguments::{Arguments, Command};
-use super::{check, convert, explain, filter, routes, run};
+use super::{check, convert, descriptors, explain, filter, routes, run};
 use crate::filters;
 use crate::terminal::print_error;
 
@@ -41,6 +41,7 @@ pub(crate) fn main() -> ExitCode {
         Command::ProbeFilters => filters::run_probe(),
         Command::Check(arguments) => code_of(check::run(&arguments)),
         Command::Convert(arguments) => code_of(convert::run(&arguments)),
+        Command::Descriptors(arguments) => code_of(descriptors::run(&arguments.command)),
         Command::Filter(arguments) => code_of(filter::run(&arguments.command)),
         Command::Explain(arguments) => code_of(explain::run(&arguments)),
         Command::Routes(arguments) => code_of(routes::run(&arguments)),

@@ -214,6 +214,8 @@ pub(crate) enum SocketPlace {
     Tcp(SocketAddr),
     /// A path in the file system.
     Unix(PathBuf),
+    /// A UDP address.
+    Udp(SocketAddr),
 }
 
 impl fmt::Display for SocketPlace {
@@ -221,6 +223,7 @@ impl fmt::Display for SocketPlace {
         match self {
             Self::Tcp(address) => address.fmt(f),
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
+            Self::Udp(address) => write!(f, "udp:{address}"),
         }
     }
 }

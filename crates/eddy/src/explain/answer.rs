@@ -175,7 +175,7 @@ fn explain_rules(
     let target = if query.is_empty() { path.to_vec() } else { [path, b"?", query].concat() };
     let request = RouteRequest {
         host: head.host.of(bytes),
-        authority: head.authority.of(bytes),
+        authority: if listener.strips_port { head.host.of(bytes) } else { head.authority.of(bytes) },
         path,
         query,
         target: &target,
@@ -222,7 +222,9 @@ fn explain_site(
     let target = head.target.of(bytes);
     let target = target.get(target.len() - origin_len(head)..).unwrap_or_default();
     let (local_address, local_port) = match address {
-        ListenAddress::Tcp(address) => (address.ip().to_string(), address.port()),
+        ListenAddress::Tcp(address) | ListenAddress::Udp(address) => {
+            (address.ip().to_string(), address.port())
+        }
         ListenAddress::Unix(path) => (format!("unix:{}", path.display()), 0),
     };
     let request = SiteRequest {
@@ -282,6 +284,15 @@ pub(crate) fn action_text(config: &Config, action: &Action) -> String {
 }
 
 fn no_listener(config: &Config, question: &Question) -> anyhow::Error {
+    let meant = |listener: &&ListenerConfig| question.listener.as_deref() == Some(&*listener.name);
+    if let Some(listener) = config.listeners.iter().find(meant)
+        && matches!(listener.serve, Serve::Forward(_))
+    {
+        return anyhow!(
+            "the listener \"{}\" sees no requests: it passes on what comes as it is; `eddy routes` says where to",
+            listener.name
+        );
+    }
     match &question.listener {
         Some(name) => {
             let names: Vec<&str> = config.listeners.iter().map(|listener| &*listener.name).collect();

@@ -99,7 +99,7 @@ impl Supervisor {
         let held = match self.sockets.acquire(&key, wanted) {
             Ok(held) => held,
             Err(error) => {
-                let is_in_use = matches!(error, BindError::TcpInUse { .. });
+                let is_in_use = matches!(error, BindError::InUse { .. });
                 let answer = ToChild::NotBound { request, problem: error.to_string(), is_in_use };
                 return process.tell(&answer, &[]);
             }

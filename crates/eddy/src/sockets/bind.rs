@@ -6,27 +6,27 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use eddy_io::{BACKLOG, Share, listen_tcp, listen_unix};
+use eddy_io::{BACKLOG, Share, listen_tcp, listen_udp, listen_unix};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use thiserror::Error;
 
-use crate::control::SocketRole;
+use crate::control::{SocketPlace, SocketRole};
 
 /// Why there is no listening socket at an address.
 #[derive(Debug, Error)]
 pub(crate) enum BindError {
-    /// Another program listens there.
-    #[error("cannot listen at {address}: another program listens there")]
-    TcpInUse {
+    /// Another program listens at the port.
+    #[error("cannot listen at {place}: another program listens there")]
+    InUse {
         /// The address asked for.
-        address: SocketAddr,
+        place: SocketPlace,
     },
-    /// The kernel refuses for another reason.
-    #[error("cannot listen at {address}: {source}{}", hint(source))]
-    Tcp {
+    /// The kernel refuses the port for another reason.
+    #[error("cannot listen at {place}: {source}{}", hint(source))]
+    Port {
         /// The address asked for.
-        address: SocketAddr,
+        place: SocketPlace,
         /// What the kernel said.
         source: io::Error,
     },
@@ -67,7 +67,7 @@ impl SocketFile {
     }
 }
 
-/// What is known of a TCP port before binding to it.
+/// What is known of a port before binding to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Port {
     /// Another program may listen there.
@@ -76,26 +76,55 @@ pub(super) enum Port {
     Ours,
 }
 
-/// Binds `count` TCP sockets at one address and says where that is, should its port be left to the kernel.
+/// What carries what comes to a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Transport {
+    /// Connections.
+    Tcp,
+    /// Datagrams.
+    Udp,
+}
+
+impl Transport {
+    /// Where a socket is that is bound to `address`.
+    pub(super) fn place(self, address: SocketAddr) -> SocketPlace {
+        match self {
+            Self::Tcp => SocketPlace::Tcp(address),
+            Self::Udp => SocketPlace::Udp(address),
+        }
+    }
+
+    fn listen(self, address: SocketAddr, share: Share) -> io::Result<OwnedFd> {
+        match self {
+            Self::Tcp => listen_tcp(address, BACKLOG, share),
+            Self::Udp => listen_udp(address, share),
+        }
+    }
+}
+
+/// Binds `count` sockets at one address and says where that is, should its port be left to the kernel.
 ///
 /// # Errors
-/// [`BindError::TcpInUse`] and [`BindError::Tcp`]; nothing stays bound then.
-pub(super) fn bind_tcp(
+/// [`BindError::InUse`] and [`BindError::Port`]; nothing stays bound then.
+pub(super) fn bind_port(
+    transport: Transport,
     role: SocketRole,
     address: SocketAddr,
     port: Port,
     count: usize,
 ) -> Result<(SocketAddr, Vec<OwnedFd>), BindError> {
+    let place = transport.place(address);
     let failed = |source: io::Error| {
+        let place = place.clone();
         if source.kind() == io::ErrorKind::AddrInUse {
-            BindError::TcpInUse { address }
+            BindError::InUse { place }
         } else {
-            BindError::Tcp { address, source }
+            BindError::Port { place, source }
         }
     };
     // With SO_REUSEPORT a second program of the same user would share the port unnoticed, so the first look is without.
     if port == Port::Unknown && address.port() != 0 && role == SocketRole::Listener {
-        drop(listen_tcp(address, BACKLOG, Share::Alone).map_err(failed)?);
+        drop(transport.listen(address, Share::Alone).map_err(failed)?);
     }
     let share = match role {
         SocketRole::Listener => Share::WithOthers,
@@ -104,9 +133,9 @@ pub(super) fn bind_tcp(
     let mut bound = address;
     let mut sockets = Vec::with_capacity(count);
     for _ in 0..count {
-        let socket = listen_tcp(bound, BACKLOG, share).map_err(failed)?;
+        let socket = transport.listen(bound, share).map_err(failed)?;
         if bound.port() == 0 {
-            bound = local_address(&socket).map_err(|source| BindError::Tcp { address, source })?;
+            bound = local_address(&socket).map_err(failed)?;
         }
         sockets.push(socket);
     }

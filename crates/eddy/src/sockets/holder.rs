@@ -1,19 +1,25 @@
 //! Finds the process that listens at an address, from what `/proc` shows.
 
 use std::fs;
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
+
+use crate::control::SocketPlace;
 
 /// What a person should know of an address that is in use: who listens there, and the way out.
 ///
 /// # Cost
 /// Reads the descriptor tables of other processes, for ten seconds at most. Not for the parent, which has more to do.
-pub(crate) fn explain_in_use(address: SocketAddr) -> String {
-    let Some(holder) = find_holder(address) else {
-        let port = address.port();
+pub(crate) fn explain_in_use(place: &SocketPlace) -> String {
+    let (tables, option, port) = match place {
+        SocketPlace::Tcp(address) => (TCP_TABLES, 't', address.port()),
+        SocketPlace::Udp(address) => (UDP_TABLES, 'u', address.port()),
+        // Whoever answers on its file is not to be found by a port.
+        SocketPlace::Unix(_) => return format!("cannot listen at {place}: another program listens there"),
+    };
+    let Some(holder) = find_holder(tables, port) else {
         return format!(
-            "cannot listen at {address}: another program listens there; `ss -ltnp 'sport = :{port}'` run as root names \
-             it; stop it or choose another address"
+            "cannot listen at {place}: another program listens there; `ss -l{option}np 'sport = :{port}'` run as root \
+             names it; stop it or choose another address"
         );
     };
     let Holder { pid, command, .. } = &holder;
@@ -24,7 +30,7 @@ pub(crate) fn explain_in_use(address: SocketAddr) -> String {
     } else {
         "stop it or choose another address".to_owned()
     };
-    format!("cannot listen at {address}: process {pid} (`{command}`) listens there; {way_out}")
+    format!("cannot listen at {place}: process {pid} (`{command}`) listens there; {way_out}")
 }
 
 /// A process that listens at an address.
@@ -44,13 +50,24 @@ impl Holder {
     }
 }
 
-/// The process that listens at the port of `address`, if this process may see it and finds it in time.
-fn find_holder(address: SocketAddr) -> Option<Holder> {
+/// Files with the kernel's sockets of one kind, and how they write that one listens.
+#[derive(Clone, Copy)]
+struct Tables {
+    files: [&'static str; 2],
+    listening: &'static str,
+}
+
+const TCP_TABLES: Tables = Tables { files: ["/proc/net/tcp", "/proc/net/tcp6"], listening: "0A" };
+/// A socket of UDP that is connected to nobody counts as closed.
+const UDP_TABLES: Tables = Tables { files: ["/proc/net/udp", "/proc/net/udp6"], listening: "07" };
+
+/// The process that listens at `port`, if this process may see it and finds it in time.
+fn find_holder(tables: Tables, port: u16) -> Option<Holder> {
     let deadline = Instant::now() + SEARCH_TIME_MAX;
     let mut inodes = Vec::new();
-    for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
+    for table in tables.files {
         if let Ok(text) = fs::read_to_string(table) {
-            inodes.extend(listening_inodes(&text, address.port()));
+            inodes.extend(listening_inodes(&text, tables.listening, port));
         }
     }
     let links: Vec<String> = inodes.iter().map(|inode| format!("socket:[{inode}]")).collect();
@@ -64,8 +81,7 @@ fn find_holder(address: SocketAddr) -> Option<Holder> {
 }
 
 /// The inodes of the sockets that listen at `port` according to a table such as `/proc/net/tcp`.
-fn listening_inodes(table: &str, port: u16) -> Vec<u64> {
-    const STATE_LISTEN: &str = "0A";
+fn listening_inodes(table: &str, listening: &str, port: u16) -> Vec<u64> {
     let local_port = format!(":{port:04X}");
     table
         .lines()
@@ -73,7 +89,7 @@ fn listening_inodes(table: &str, port: u16) -> Vec<u64> {
         .filter_map(|line| {
             let columns: Vec<&str> = line.split_whitespace().collect();
             let (local, state, inode) = (columns.get(1)?, columns.get(3)?, columns.get(9)?);
-            (local.ends_with(&local_port) && *state == STATE_LISTEN).then(|| inode.parse().ok())?
+            (local.ends_with(&local_port) && *state == listening).then(|| inode.parse().ok())?
         })
         .collect()
 }
@@ -110,7 +126,7 @@ const COMMAND_CHARS_MAX: usize = 120;
 
 #[cfg(test)]
 mod tests {
-    use std::net::TcpListener;
+    use std::net::{TcpListener, UdpSocket};
 
     use super::*;
 
@@ -120,15 +136,21 @@ mod tests {
             0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1 0 100 0 0 10 0\n\
             1: 0100007F:1F90 0100007F:9999 01 00000000:00000000 00:00000000 00000000     0        0 4712 1 0 100 0 0 10 0\n\
             2: short\n";
-        assert_eq!(listening_inodes(table, 8080), [4711]);
-        assert!(listening_inodes(table, 8081).is_empty());
+        assert_eq!(listening_inodes(table, "0A", 8080), [4711]);
+        assert!(listening_inodes(table, "0A", 8081).is_empty());
     }
 
     #[test]
     fn this_process_is_found_by_its_port() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let text = explain_in_use(listener.local_addr().unwrap());
-        assert!(text.contains(&format!("process {} (`", std::process::id())), "{text}");
-        assert!(!text.contains("parent is gone"), "{text}");
+        let datagrams = UdpSocket::bind("127.0.0.1:0").unwrap();
+        for place in [
+            SocketPlace::Tcp(listener.local_addr().unwrap()),
+            SocketPlace::Udp(datagrams.local_addr().unwrap()),
+        ] {
+            let text = explain_in_use(&place);
+            assert!(text.contains(&format!("process {} (`", std::process::id())), "{text}");
+            assert!(!text.contains("parent is gone"), "{text}");
+        }
     }
 }

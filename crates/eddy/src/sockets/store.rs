@@ -1,9 +1,10 @@
 //! The listening sockets a process holds, by what they are for and where.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 
-use super::bind::{BindError, Port, SocketFile, bind_tcp, bind_unix};
+use super::bind::{BindError, Port, SocketFile, Transport, bind_port, bind_unix};
 use crate::control::{SocketKey, SocketPlace};
 
 /// Every listening socket of this program. It only ever gives out copies; a queue lives as long as its entry here.
@@ -33,9 +34,9 @@ impl SocketStore {
     pub(crate) fn acquire(&mut self, key: &SocketKey, wanted: usize) -> Result<&HeldSockets, BindError> {
         let wanted = wanted.clamp(1, eddy_io::WORKERS_MAX);
         if let Some(held) = self.held.get_mut(key) {
-            if let SocketPlace::Tcp(bound) = held.bound {
+            if let Some((transport, bound)) = port_of(&held.bound) {
                 let missing = wanted.saturating_sub(held.sockets.len());
-                let (_, more) = bind_tcp(key.role, bound, Port::Ours, missing)?;
+                let (_, more) = bind_port(transport, key.role, bound, Port::Ours, missing)?;
                 held.sockets.extend(more);
             }
         } else {
@@ -83,18 +84,27 @@ impl SocketStore {
     }
 
     fn bind(&self, key: &SocketKey, wanted: usize) -> Result<HeldSockets, BindError> {
-        match &key.place {
-            SocketPlace::Tcp(address) => {
-                let is_ours = |held: &HeldSockets| matches!(held.bound, SocketPlace::Tcp(other) if other.port() == address.port());
-                let port = if self.held.values().any(is_ours) { Port::Ours } else { Port::Unknown };
-                let (bound, sockets) = bind_tcp(key.role, *address, port, wanted)?;
-                Ok(HeldSockets { bound: SocketPlace::Tcp(bound), sockets, file: None })
-            }
-            SocketPlace::Unix(path) => {
-                let (socket, file) = bind_unix(path)?;
-                Ok(HeldSockets { bound: key.place.clone(), sockets: vec![socket], file })
-            }
+        if let SocketPlace::Unix(path) = &key.place {
+            let (socket, file) = bind_unix(path)?;
+            return Ok(HeldSockets { bound: key.place.clone(), sockets: vec![socket], file });
         }
+        let (transport, address) = port_of(&key.place).expect("what is no Unix socket has a port");
+        let is_ours = |held: &HeldSockets| {
+            port_of(&held.bound)
+                .is_some_and(|(other, bound)| other == transport && bound.port() == address.port())
+        };
+        let port = if self.held.values().any(is_ours) { Port::Ours } else { Port::Unknown };
+        let (bound, sockets) = bind_port(transport, key.role, address, port, wanted)?;
+        Ok(HeldSockets { bound: transport.place(bound), sockets, file: None })
+    }
+}
+
+/// The address of a place that is a port, and what carries what comes there.
+fn port_of(place: &SocketPlace) -> Option<(Transport, SocketAddr)> {
+    match place {
+        SocketPlace::Tcp(address) => Some((Transport::Tcp, *address)),
+        SocketPlace::Udp(address) => Some((Transport::Udp, *address)),
+        SocketPlace::Unix(_) => None,
     }
 }
 
@@ -103,7 +113,7 @@ impl HeldSockets {
     pub(crate) fn bound_before(bound: SocketPlace, sockets: Vec<OwnedFd>) -> Self {
         let file = match &bound {
             SocketPlace::Unix(path) => SocketFile::at(path),
-            SocketPlace::Tcp(_) => None,
+            SocketPlace::Tcp(_) | SocketPlace::Udp(_) => None,
         };
         Self { bound, sockets, file }
     }

@@ -1,6 +1,6 @@
 //! Tests of `store`.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 
 use super::bind::BindError;
@@ -11,13 +11,17 @@ fn tcp(address: &str) -> SocketKey {
     SocketKey { role: SocketRole::Listener, place: SocketPlace::Tcp(address.parse().unwrap()) }
 }
 
+fn udp(address: &str) -> SocketKey {
+    SocketKey { role: SocketRole::Listener, place: SocketPlace::Udp(address.parse().unwrap()) }
+}
+
 fn unix(path: &Path) -> SocketKey {
     SocketKey { role: SocketRole::Listener, place: SocketPlace::Unix(path.to_owned()) }
 }
 
 fn bound(held: &HeldSockets) -> SocketAddr {
     match held.bound {
-        SocketPlace::Tcp(address) => address,
+        SocketPlace::Tcp(address) | SocketPlace::Udp(address) => address,
         SocketPlace::Unix(_) => panic!("a Unix socket"),
     }
 }
@@ -47,8 +51,25 @@ fn a_port_of_another_program_is_not_shared() {
     let address = other.local_addr().unwrap();
     let mut store = SocketStore::default();
     let error = store.acquire(&tcp(&address.to_string()), 2).unwrap_err();
-    assert!(matches!(error, BindError::TcpInUse { .. }), "{error}");
+    assert!(matches!(error, BindError::InUse { .. }), "{error}");
     assert_eq!(store.iter().count(), 0);
+}
+
+#[test]
+fn sockets_of_datagrams_are_held_like_others() {
+    let mut store = SocketStore::default();
+    let key = udp("127.0.0.1:0");
+    let address = bound(store.acquire(&key, 2).unwrap());
+    let grown = store.acquire(&key, 3).unwrap();
+    assert_eq!((grown.sockets.len(), bound(grown)), (3, address));
+    // Connections and datagrams don't get in each other's way.
+    assert!(store.acquire(&tcp(&address.to_string()), 1).is_ok());
+    assert!(UdpSocket::bind(address).is_err());
+    assert_eq!(store.retain(|key| *key != udp("127.0.0.1:0")), [SocketPlace::Udp(address)]);
+    let other = UdpSocket::bind(address).unwrap();
+    let error = store.acquire(&udp(&address.to_string()), 2).unwrap_err();
+    assert!(matches!(error, BindError::InUse { .. }), "{error}");
+    drop(other);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use eddy_config::{Config, ListenerConfig, ListenerTlsConfig, Problem, Serve, Severity};
 use eddy_route::HostPattern;
-use eddy_tls::{Identity, Validity, WrittenPath};
+use eddy_tls::{Identity, Revocations, Validity, WrittenPath};
 use jiff::Timestamp;
 
 use super::parts::TlsParts;
@@ -16,10 +16,20 @@ pub(crate) fn advise(config: &Config, parts: &TlsParts) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (listener, parts) in config.listeners.iter().zip(&parts.listeners) {
         let (Some(tls), Some(parts)) = (&listener.tls, parts) else { continue };
+        let revoked =
+            tls.clients.as_ref().and_then(|clients| clients.revoked.as_ref()).zip(parts.revoked.as_ref());
+        problems.extend(revoked.and_then(|(file, lists)| old_lists(lists, file, now)));
+        let mut names: BTreeSet<String> = BTreeSet::new();
         for (files, identity) in tls.certificates.iter().zip(&parts.identities) {
-            problems.extend(age(identity, &files.chain, "clients", now));
+            let ordered = config.acme.as_ref().and_then(|acme| acme.ordered_in(&files.chain.path));
+            names.extend(ordered.into_iter().flat_map(|ordered| &ordered.hosts).cloned());
+            let Some(identity) = identity else { continue };
+            names.extend(identity.names().iter().cloned());
+            problems.extend(match ordered {
+                Some(_) => age_of_ordered(identity, &files.chain, now),
+                None => age(identity, &files.chain, "clients", now),
+            });
         }
-        let names = parts.identities.iter().flat_map(|identity| identity.names().iter().cloned()).collect();
         problems.extend(strangers(config, listener, tls, &names));
     }
     for (cluster, parts) in config.clusters.iter().zip(&parts.clusters) {
@@ -38,6 +48,22 @@ fn age(identity: &Identity, chain: &WrittenPath, others: &str, now: u64) -> Opti
     let (message, hint) = validity(identity.validity(), now)?;
     let hint = hint.replace("OTHERS", others);
     Some(Problem::about(chain, Severity::Warning, message, Some(hint)))
+}
+
+/// That lists of revoked certificates should have been replaced.
+fn old_lists(lists: &Revocations, file: &WrittenPath, now: u64) -> Option<Problem> {
+    let next = lists.next_update().filter(|next| *next < now)?;
+    let message = format!("the list, or one of several, should have been replaced: {}", date(next));
+    let hint = "certificates that were revoked since then are taken; get the new list from the authority";
+    Some(Problem::about(file, Severity::Warning, message, Some(hint.to_owned())))
+}
+
+/// What is wrong with the age of a chain that eddy renews by itself: that it has not.
+fn age_of_ordered(identity: &Identity, chain: &WrittenPath, now: u64) -> Option<Problem> {
+    let not_after = identity.validity().not_after;
+    let message = format!("the certificate has expired, and no other was issued: {}", date(not_after));
+    let hint = "clients refuse it; the log says why orders fail, and `/acme` of the admin listener";
+    (not_after < now).then(|| Problem::about(chain, Severity::Warning, message, Some(hint.to_owned())))
 }
 
 /// What is wrong with when a chain holds, and what to do; `OTHERS` stands for those who are shown it.

@@ -36,6 +36,8 @@ impl TlsFiles {
                 Ok(bytes) => {
                     files.insert(file.path.clone(), bytes);
                 }
+                // It is there once it was ordered.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && is_ordered(config, &file.path) => {}
                 Err(error) => {
                     let hint = "name an existing file that eddy may read; a relative path is taken from where the configuration file lies";
                     let message = format_args!("it cannot be read: {error}");
@@ -54,6 +56,11 @@ impl TlsFiles {
             }
         };
         if problems.is_empty() { Ok(Self { files, machine }) } else { Err(problems) }
+    }
+
+    /// Whether a file was read.
+    pub(super) fn has(&self, file: &WrittenPath) -> bool {
+        self.files.contains_key(&file.path)
     }
 
     /// What a file holds; nothing for one that was not read.
@@ -80,17 +87,24 @@ impl std::fmt::Debug for TlsFiles {
     }
 }
 
-/// The authorities of the machine, where a cluster asks for them.
+fn is_ordered(config: &Config, path: &Path) -> bool {
+    config.acme.as_ref().is_some_and(|acme| acme.ordered_in(path).is_some())
+}
+
+/// The authorities of the machine, where a cluster asks for them, or the authority that certificates are ordered from is to be
+/// checked by them.
 fn read_machine(config: &Config) -> Result<Option<(PathBuf, Vec<u8>)>, Problem> {
     let mut asking = config.clusters.iter().filter_map(|cluster| cluster.tls.as_ref());
     let asking = asking.find(|tls| tls.authorities.is_none() && tls.check != ServerCheck::Nothing);
+    let ordering = config.acme.as_ref().filter(|acme| acme.authorities.is_none());
+    let asking = asking.map(|tls| &tls.place).or_else(|| ordering.map(|acme| &acme.place));
     let Some(asking) = asking else { return Ok(None) };
     let said = std::env::var_os("SSL_CERT_FILE").filter(|path| !path.is_empty()).map(PathBuf::from);
     let usual = || MACHINE_FILES.iter().map(PathBuf::from).find(|path| path.is_file());
     let problem = |message: String| {
         let hint =
             "name the authorities with `authorities`, or install those of the system (`ca-certificates`)";
-        Problem::at(&asking.place, Severity::Error, message, Some(hint.to_owned()))
+        Problem::at(asking, Severity::Error, message, Some(hint.to_owned()))
     };
     let path = said.or_else(usual);
     let path = path.ok_or_else(|| problem("this machine has no file of authorities".to_owned()))?;

@@ -1,11 +1,16 @@
 //! From what was read to what listeners show, and clusters ask for.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use eddy_config::{Config, ListenerConfig, ListenerTlsConfig, Problem, Serve, Severity};
+use eddy_acme::{ChallengeKind, Settings, Wanted};
+use eddy_config::{
+    AcmeChallenge, AcmeConfig, Config, ListenerConfig, ListenerTlsConfig, OrderedCertificate, Problem, Serve,
+    Severity,
+};
 use eddy_tls::{
-    Authorities, ClientCertificates, ClientSettings, ClientTls, Fingerprint, Identity, ServerSettings,
-    ServerTls, TicketKeys, WrittenPath,
+    Authorities, Challenges, ClientCertificates, ClientSettings, ClientTls, Fingerprint, Identity,
+    Revocations, ServerCheck, ServerSettings, ServerTls, TicketKeys, TlsVersion, WrittenPath, WrittenPlace,
 };
 use eddy_upstream::{ClusterConfig, ClusterTlsConfig};
 use sha2::{Digest, Sha256};
@@ -17,15 +22,18 @@ use super::parts::{ClusterParts, ListenerParts, TlsParts};
 pub(crate) struct KeptTls {
     /// The keys under which clients carry their sessions.
     tickets: TicketKeys,
-    /// What clusters ask for, with the sessions and links under it, by what it was made of.
+    /// What clusters ask for, with the sessions and links under it, and what an authority is, by what it was made of.
     clusters: HashMap<Fingerprint, ClientTls>,
 }
 
-/// What listeners show and clusters ask for, by their index.
+/// What listeners show and clusters ask for, by their index, and what is ordered.
 #[derive(Debug)]
 pub(crate) struct MadeTls {
     pub(crate) listeners: Vec<Option<ServerTls>>,
     pub(crate) clusters: Vec<Option<ClientTls>>,
+    pub(crate) orders: Option<Settings>,
+    /// What authorities are answered over HTTP, where they ask so.
+    pub(crate) challenges: Option<Arc<Challenges>>,
 }
 
 /// Makes the TLS of all listeners and clusters, or of none.
@@ -35,24 +43,36 @@ pub(crate) struct MadeTls {
 pub(crate) fn make_tls(
     config: &Config,
     parts: &TlsParts,
+    challenges: &Arc<Challenges>,
     kept: &mut KeptTls,
 ) -> Result<MadeTls, Vec<Problem>> {
-    let mut maker = Maker { kept, usages: Vec::new(), prints: Vec::new(), problems: Vec::new() };
+    let proving = |kind| config.acme.as_ref().filter(|acme| acme.challenge == kind);
+    let mut maker = Maker {
+        kept,
+        proving: proving(AcmeChallenge::TlsAlpn01).map(|acme| (acme, challenges)),
+        usages: Vec::new(),
+        prints: Vec::new(),
+        problems: Vec::new(),
+    };
     let listeners = config.listeners.iter().zip(&parts.listeners);
     let listeners = listeners.map(|(listener, parts)| maker.listener(listener, parts.as_ref()?)).collect();
     let clusters = config.clusters.iter().zip(&parts.clusters);
     let clusters = clusters.map(|(cluster, parts)| maker.cluster(cluster, parts.as_ref()?)).collect();
-    let Maker { kept, usages, prints, problems } = maker;
+    let orders = config.acme.as_ref().and_then(|acme| maker.orders(acme, parts.ordering.as_ref()?));
+    let Maker { kept, usages, prints, problems, .. } = maker;
     if !problems.is_empty() {
         return Err(problems);
     }
     kept.tickets.keep(|usage| usages.iter().any(|used| used == usage));
     kept.clusters.retain(|print, _| prints.contains(print));
-    Ok(MadeTls { listeners, clusters })
+    let challenges = proving(AcmeChallenge::Http01).map(|_| Arc::clone(challenges));
+    Ok(MadeTls { listeners, clusters, orders, challenges })
 }
 
 struct Maker<'m> {
     kept: &'m mut KeptTls,
+    /// What is ordered and proven in handshakes, and by what, where anything is.
+    proving: Option<(&'m AcmeConfig, &'m Arc<Challenges>)>,
     /// What session tickets are used for.
     usages: Vec<String>,
     /// What clusters are made of.
@@ -64,18 +84,26 @@ impl Maker<'_> {
     fn listener(&mut self, listener: &ListenerConfig, parts: &ListenerParts) -> Option<ServerTls> {
         let tls = listener.tls.as_ref()?;
         let is_optional = tls.clients.as_ref().is_some_and(|clients| clients.is_optional);
-        let clients =
-            parts.clients.as_ref().map(|authorities| ClientCertificates { authorities, is_optional });
+        let revoked = parts.revoked.as_ref();
+        let clients = parts.clients.as_ref().map(|authorities| ClientCertificates {
+            authorities,
+            is_optional,
+            revoked,
+        });
         let usage = usage(listener, clients);
+        let identities: Vec<Identity> = parts.identities.iter().flatten().cloned().collect();
+        let is_ordered = |acme: &AcmeConfig| tls.files().any(|file| acme.ordered_in(&file.path).is_some());
+        let challenges = self.proving.filter(|(acme, _)| is_ordered(acme)).map(|(_, challenges)| challenges);
         let tickets = self.kept.tickets.take(&usage);
         self.usages.push(usage);
         let settings = tickets.map(|tickets| ServerSettings {
-            identities: &parts.identities,
+            identities: &identities,
             is_strict: tls.is_strict,
             version_min: tls.version_min,
             clients,
             protocols: protocols(listener),
             tickets,
+            challenges,
         });
         let made = settings.map_err(Into::into).and_then(|settings| ServerTls::new(&settings));
         match made {
@@ -89,12 +117,7 @@ impl Maker<'_> {
 
     fn cluster(&mut self, cluster: &ClusterConfig, parts: &ClusterParts) -> Option<ClientTls> {
         let tls = cluster.tls.as_ref()?;
-        let print = print(cluster, tls, parts);
-        self.prints.push(print);
-        if let Some(known) = self.kept.clusters.get(&print) {
-            return Some(known.clone());
-        }
-        let made = ClientTls::new(&ClientSettings {
+        let settings = ClientSettings {
             server_name: tls.server_name.as_deref(),
             sends_name: tls.sends_name,
             check: tls.check,
@@ -102,14 +125,56 @@ impl Maker<'_> {
             identity: parts.identity.as_ref(),
             version_min: tls.version_min,
             protocols: cluster.protocol.offered(),
-        });
-        match made {
+        };
+        self.client(print(cluster, tls, parts), &settings, &tls.place)
+    }
+
+    /// What is ordered, and how the authority is asked.
+    fn orders(&mut self, acme: &AcmeConfig, authorities: &Authorities) -> Option<Settings> {
+        let settings = ClientSettings {
+            server_name: None,
+            sends_name: true,
+            check: ServerCheck::Full,
+            authorities: Some(authorities),
+            identity: None,
+            version_min: TlsVersion::default(),
+            protocols: &[b"http/1.1"],
+        };
+        let print =
+            Sha256::digest(format!("orders from {} {:?}", acme.directory, authorities.print())).into();
+        let wanted = |one: &OrderedCertificate| Wanted { hosts: one.hosts.clone(), file: one.file.clone() };
+        Some(Settings {
+            directory: acme.directory.clone(),
+            email: acme.email.clone(),
+            challenge: match acme.challenge {
+                AcmeChallenge::TlsAlpn01 => ChallengeKind::TlsAlpn01,
+                AcmeChallenge::Http01 => ChallengeKind::Http01,
+            },
+            profile: acme.profile.clone(),
+            folder: acme.folder.clone(),
+            certificates: acme.certificates.iter().map(wanted).collect(),
+            tls: self.client(print, &settings, &acme.place)?,
+        })
+    }
+
+    /// What others are asked for: what was made of the same before, with its sessions, or a new one.
+    fn client(
+        &mut self,
+        print: Fingerprint,
+        settings: &ClientSettings<'_>,
+        place: &WrittenPlace,
+    ) -> Option<ClientTls> {
+        self.prints.push(print);
+        if let Some(known) = self.kept.clusters.get(&print) {
+            return Some(known.clone());
+        }
+        match ClientTls::new(settings) {
             Ok(made) => {
                 self.kept.clusters.insert(print, made.clone());
                 Some(made)
             }
             Err(error) => {
-                self.problems.push(Problem::at(&tls.place, Severity::Error, error.to_string(), None));
+                self.problems.push(Problem::at(place, Severity::Error, error.to_string(), None));
                 None
             }
         }
@@ -128,8 +193,9 @@ fn usage(listener: &ListenerConfig, clients: Option<ClientCertificates<'_>>) -> 
     let name = &listener.name;
     match clients {
         None => format!("{name} serves everybody"),
-        Some(ClientCertificates { authorities, is_optional }) => {
-            format!("{name} asks, {is_optional}, {:?}", authorities.print())
+        Some(ClientCertificates { authorities, is_optional, revoked }) => {
+            let revoked = revoked.map(Revocations::print);
+            format!("{name} asks, {is_optional}, {:?}, {revoked:?}", authorities.print())
         }
     }
 }

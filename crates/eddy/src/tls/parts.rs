@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use eddy_config::{CertificateFiles, Config, ListenerTlsConfig, Problem, Severity};
-use eddy_tls::{Authorities, Identity, IdentityError, ServerCheck, TlsError, WrittenPath};
+use eddy_config::{AcmeConfig, CertificateFiles, Config, ListenerTlsConfig, Problem, Severity};
+use eddy_tls::{
+    Authorities, Identity, IdentityError, Revocations, ServerCheck, TlsError, WrittenPath, WrittenPlace,
+};
 use eddy_upstream::{ClusterTlsConfig, IdentityFiles};
 
 use super::files::TlsFiles;
@@ -16,15 +18,19 @@ pub(crate) struct TlsParts {
     pub(super) listeners: Vec<Option<ListenerParts>>,
     /// By the clusters' index.
     pub(super) clusters: Vec<Option<ClusterParts>>,
+    /// Who vouches for the authority that certificates are ordered from.
+    pub(super) ordering: Option<Authorities>,
 }
 
 /// What a listener's TLS is made of.
 #[derive(Clone, Debug)]
 pub(super) struct ListenerParts {
-    /// In the order of the configuration.
-    pub(super) identities: Vec<Identity>,
+    /// In the order of the configuration; nothing in the place of one that was ordered and has not come.
+    pub(super) identities: Vec<Option<Identity>>,
     /// Whose certificates clients may show.
     pub(super) clients: Option<Authorities>,
+    /// Those of them that are taken no longer.
+    pub(super) revoked: Option<Revocations>,
 }
 
 /// What a cluster's TLS is made of.
@@ -42,16 +48,27 @@ impl TlsParts {
     /// # Errors
     /// Every file that does not do, at the place where it is named.
     pub(crate) fn parse(config: &Config, files: &TlsFiles) -> Result<Self, Vec<Problem>> {
-        let mut parser =
-            Parser { files, identities: HashMap::new(), authorities: HashMap::new(), problems: Vec::new() };
+        let mut parser = Parser {
+            files,
+            acme: config.acme.as_ref(),
+            identities: HashMap::new(),
+            authorities: HashMap::new(),
+            problems: Vec::new(),
+        };
         let listeners = config.listeners.iter().map(|one| parser.listener(one.tls.as_ref()?)).collect();
         let clusters = config.clusters.iter().map(|one| parser.cluster(one.tls.as_ref()?)).collect();
-        if parser.problems.is_empty() { Ok(Self { listeners, clusters }) } else { Err(parser.problems) }
+        let ordering = config.acme.as_ref().and_then(|acme| parser.ordering(acme));
+        if parser.problems.is_empty() {
+            Ok(Self { listeners, clusters, ordering })
+        } else {
+            Err(parser.problems)
+        }
     }
 }
 
 struct Parser<'f> {
     files: &'f TlsFiles,
+    acme: Option<&'f AcmeConfig>,
     /// By the files of the chain and the key: listeners often share theirs.
     identities: HashMap<(PathBuf, PathBuf), Identity>,
     authorities: HashMap<PathBuf, Authorities>,
@@ -60,13 +77,22 @@ struct Parser<'f> {
 
 impl Parser<'_> {
     fn listener(&mut self, tls: &ListenerTlsConfig) -> Option<ListenerParts> {
-        let identities: Vec<Option<Identity>> =
-            tls.certificates.iter().map(|files| self.identity(files)).collect();
+        let mut is_whole = true;
+        let identities = tls.certificates.iter().map(|files| {
+            let identity = self.identity(files);
+            is_whole &= identity.is_some() || self.is_awaited(files);
+            identity
+        });
+        let identities = identities.collect();
         let clients = match &tls.clients {
             Some(clients) => Some(self.authorities(&clients.authorities)?),
             None => None,
         };
-        Some(ListenerParts { identities: identities.into_iter().collect::<Option<_>>()?, clients })
+        let revoked = match tls.clients.as_ref().and_then(|clients| clients.revoked.as_ref()) {
+            Some(revoked) => Some(self.revocations(revoked)?),
+            None => None,
+        };
+        is_whole.then_some(ListenerParts { identities, clients, revoked })
     }
 
     fn cluster(&mut self, tls: &ClusterTlsConfig) -> Option<ClusterParts> {
@@ -80,12 +106,31 @@ impl Parser<'_> {
         let authorities = match &tls.authorities {
             Some(named) => Some(self.authorities(named)?),
             None if tls.check == ServerCheck::Nothing => None,
-            None => Some(self.of_machine(tls)?),
+            None => Some(self.of_machine(&tls.place)?),
         };
         Some(ClusterParts { identity, authorities })
     }
 
+    fn ordering(&mut self, acme: &AcmeConfig) -> Option<Authorities> {
+        match &acme.authorities {
+            Some(named) => self.authorities(named),
+            None => self.of_machine(&acme.place),
+        }
+    }
+
+    /// Whether a certificate was ordered and has not come.
+    fn is_awaited(&self, files: &CertificateFiles) -> bool {
+        self.is_ordered(&files.chain) && !self.files.has(&files.chain)
+    }
+
+    fn is_ordered(&self, file: &WrittenPath) -> bool {
+        self.acme.is_some_and(|acme| acme.ordered_in(&file.path).is_some())
+    }
+
     fn identity(&mut self, files: &CertificateFiles) -> Option<Identity> {
+        if self.is_awaited(files) {
+            return None;
+        }
         let identity = self.read(files)?;
         Some(match &files.hosts {
             Some(hosts) => identity.shown_for(hosts.clone()),
@@ -116,7 +161,8 @@ impl Parser<'_> {
     ) -> Option<Identity> {
         read.map_err(|error| {
             let file = if error.is_of_key() { key } else { chain };
-            self.problems.push(Problem::about(file, Severity::Error, error, None));
+            let hint = self.is_ordered(file).then(|| ORDER_ANOTHER.to_owned());
+            self.problems.push(Problem::about(file, Severity::Error, error, hint));
         })
         .ok()
     }
@@ -127,7 +173,12 @@ impl Parser<'_> {
         found.map_err(|error| self.problems.push(Problem::about(named, Severity::Error, error, None))).ok()
     }
 
-    fn of_machine(&mut self, tls: &ClusterTlsConfig) -> Option<Authorities> {
+    fn revocations(&mut self, named: &WrittenPath) -> Option<Revocations> {
+        let read = Revocations::from_pem(self.files.get(named));
+        read.map_err(|error| self.problems.push(Problem::about(named, Severity::Error, error, None))).ok()
+    }
+
+    fn of_machine(&mut self, asking: &WrittenPlace) -> Option<Authorities> {
         // Files that were kept by another version of eddy need not have them.
         let (path, text) =
             self.files.machine().unwrap_or_else(|| (Path::new("the machine's authorities"), &[]));
@@ -135,7 +186,7 @@ impl Parser<'_> {
         let message = |error| format!("`{}`: {error}", path.display());
         found
             .map_err(|error| {
-                self.problems.push(Problem::at(&tls.place, Severity::Error, message(error), None));
+                self.problems.push(Problem::at(asking, Severity::Error, message(error), None));
             })
             .ok()
     }
@@ -154,3 +205,6 @@ fn known_or(
     known.insert(path.to_owned(), read.clone());
     Ok(read)
 }
+
+const ORDER_ANOTHER: &str =
+    "put back what was there, or remove the file, and eddy orders another certificate when it starts";

@@ -69,6 +69,10 @@ fn help_teaches() {
     for command in ["new", "build", "test"] {
         golden(&format!("help-filter-{command}.txt"), &check(&["filter", command, "--help"], 0));
     }
+    golden("help-descriptors.txt", &check(&["descriptors", "--help"], 0));
+    for command in ["fetch", "openapi"] {
+        golden(&format!("help-descriptors-{command}.txt"), &check(&["descriptors", command, "--help"], 0));
+    }
 }
 
 #[test]
@@ -96,6 +100,8 @@ fn wrong_input_is_one() {
     check(&["explain", "eddy.yaml", "/", "--listener", "nobody"], 1);
     check(&["explain", "eddy.yaml", "/", "--why-not", "nobody"], 1);
     check(&["explain", "eddy.yaml", "/a\r\nx: y"], 1);
+    check(&["descriptors", "openapi", "missing.binpb"], 1);
+    check(&["descriptors", "openapi", "eddy.yaml"], 1);
     check(&["gateway", "eddy.yaml"], 70);
 }
 

@@ -18,6 +18,7 @@ eddy_sdk::filters! {
     "meter" => Meter,
     "fragile" => Fragile,
     "elsewhere" => Elsewhere,
+    "places" => InPlaces,
 }
 
 static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -469,5 +470,34 @@ impl Filter for Elsewhere {
         if self.name == "elsewhere" && state == 2 && end == End::Complete {
             note(format!("elsewhere {:?}", thread::current().name()));
         }
+    }
+}
+
+/// Says where a field stands, and takes it out of the body.
+pub(crate) struct InPlaces {
+    places: serde_json::Value,
+}
+
+impl Filter for InPlaces {
+    type Config = serde_json::Value;
+    type State = ();
+    const INTEREST: Interest = Interest::of(&[Phase::RequestHead, Phase::RequestBody]);
+
+    fn new(places: serde_json::Value, _: &Context) -> Result<Self, String> {
+        Ok(Self { places })
+    }
+
+    fn request_head(&self, x: &mut Exchange<'_, ()>) -> Result<Verdict, Fault> {
+        x.set_metadata("message_fields", "tenant_at", self.places.clone())?;
+        if x.places("tenant").any(|place| place.offset == 0) {
+            return Ok(Verdict::Continue);
+        }
+        Ok(Verdict::Buffer)
+    }
+
+    fn request_body(&self, x: &mut Exchange<'_, ()>) -> Result<Verdict, Fault> {
+        let tenant = x.field_bytes("tenant").unwrap_or(b"none").to_vec();
+        x.set_metadata("seen", "tenant", serde_json::json!(String::from_utf8_lossy(&tenant)))?;
+        Ok(Verdict::Continue)
     }
 }

@@ -22,21 +22,35 @@ pub struct Conformance {
 /// # Errors
 /// When they do not build, or the library must be there and is not.
 pub fn grpc_peer(folder: &Path) -> Result<Option<PathBuf>> {
+    program("tests/grpc", "peer", folder)
+}
+
+/// Builds the access log service of `tests/grpc/logs` into `folder`; nothing where its messages cannot be had.
+///
+/// # Errors
+/// When it does not build, or the messages must be there and are not.
+pub fn access_log_service(folder: &Path) -> Result<Option<PathBuf>> {
+    program("tests/grpc/logs", ".", folder)
+}
+
+/// Builds a program of a module of this tree.
+fn program(module: &str, package: &str, folder: &Path) -> Result<Option<PathBuf>> {
     if !has_go(Source::Registry)? {
         return Ok(None);
     }
-    let module = tree().join("tests/grpc");
+    let module = tree().join(module);
     let output = Command::new("go").current_dir(&module).args(["mod", "download"]).output()?;
     if !output.status.success() {
         let why = String::from_utf8_lossy(&output.stderr).into_owned();
         absent(&format!("gRPC's library cannot be had: {why}"), Source::Registry)?;
         return Ok(None);
     }
-    let peer = folder.join("peer");
+    let program = folder.join("program");
+    let mut go = Command::new("go");
     let output =
-        Command::new("go").current_dir(&module).args(["build", "-o"]).arg(&peer).arg("./peer").output()?;
+        go.current_dir(&module).args(["build", "-o"]).arg(&program).arg(format!("./{package}")).output()?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Ok(Some(peer))
+    Ok(Some(program))
 }
 
 /// Builds the conformance tests into `folder`; nothing where they cannot be had.

@@ -106,16 +106,20 @@ fn replacement(draw: &mut Draw) -> Value {
     json!({"pattern": {"regex": expression}, "substitution": substitution})
 }
 
-/// Fields that are added and removed at one level, which has names of its own: Envoy goes level by level, eddy does not.
+/// Fields that are added and removed at one level; each level changes what the others do.
 pub(crate) fn fields(draw: &mut Draw, owner: &mut Value, level: &str, number: usize) {
-    let name = format!("x-t-{level}{}", draw.of(&["a", "b", "C"]));
-    let header = json!({"key": name, "value": format!("v{number}%%")});
+    let name = format!("x-t-{}", draw.of(&["a", "b", "C"]));
+    let header = json!({"key": name, "value": format!("{level}v{number}%%")});
     let how = *draw.of(&["APPEND_IF_EXISTS_OR_ADD", "OVERWRITE_IF_EXISTS_OR_ADD"]);
     let added = json!([{"header": header, "append_action": how}]);
-    let removed = json!([format!("x-t-{level}{}", draw.of(&["a", "b"]))]);
+    let removed = json!([*draw.of(&["x-t-a", "x-t-b", "x-t-c"])]);
+    let direction = *draw.of(&["request", "request", "response"]);
     match draw.below(4) {
-        0 => owner["request_headers_to_remove"] = removed,
-        1 | 2 => owner["request_headers_to_add"] = added,
-        _ => owner["response_headers_to_add"] = added,
+        0 => owner[format!("{direction}_headers_to_remove")] = removed,
+        1 => {
+            owner[format!("{direction}_headers_to_remove")] = removed;
+            owner[format!("{direction}_headers_to_add")] = added;
+        }
+        _ => owner[format!("{direction}_headers_to_add")] = added,
     }
 }

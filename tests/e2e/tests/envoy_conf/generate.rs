@@ -73,8 +73,9 @@ impl Maker<'_> {
         if let (Some(own), Some(more)) = (own.as_object_mut(), routes.as_object()) {
             own.extend(more.clone());
         }
+        fields(self.draw, &mut own, "whole-", 0);
         if self.draw.percent(50) {
-            fields(self.draw, &mut own, "whole-", 0);
+            own["most_specific_header_mutations_wins"] = true.into();
         }
         Questions { config: bootstrap(&own, settings, &CLUSTERS), requests }
     }
@@ -94,7 +95,7 @@ impl Maker<'_> {
                 requests.push(request.into_bytes());
             }
         }
-        if self.draw.percent(15) {
+        if self.draw.percent(25) {
             fields(self.draw, &mut own, "host-", 0);
         }
         own

@@ -6,4 +6,5 @@ mod dialects;
 mod endpoint;
 mod framed;
 mod lifetime;
+mod shared;
 mod websocket;

@@ -23,13 +23,13 @@ use tokio_tungstenite::{accept_async, client_async};
 use crate::endpoint::{Endpoint, agreement, connect, gateway, read_head, request, tunnel};
 
 /// A server that says back whatever it hears; ends when it goes out of scope.
-struct EchoServer {
-    address: SocketAddr,
+pub(crate) struct EchoServer {
+    pub(crate) address: SocketAddr,
     task: JoinHandle<()>,
 }
 
 impl EchoServer {
-    async fn start() -> Result<Self> {
+    pub(crate) async fn start() -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let task = tokio::spawn(async move {
@@ -56,7 +56,7 @@ impl Drop for EchoServer {
 }
 
 /// Talks with the server as a program would.
-async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin) -> Result<()> {
+pub(crate) async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin) -> Result<()> {
     let (mut socket, response) = within("the handshake", client_async("ws://a.test/chat", stream)).await??;
     ensure!(response.status() == 101, "{response:?}");
     let large: Vec<u8> = (0..1_000_003_u32).map(|at| u8::try_from(at % 253).unwrap_or(0)).collect();

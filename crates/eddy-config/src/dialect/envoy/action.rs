@@ -9,7 +9,7 @@ use eddy_route::{PathReplace, PathRewrite};
 use super::reader::{Reader, elements, entry};
 use super::routes::{Frame, HostScope, plain_action};
 use super::template;
-use crate::config::{Action, ActionKind, Mirror, Redirect, Respond, WeightedCluster};
+use crate::config::{Action, ActionKind, Mirror, MirrorHost, Redirect, Respond, WeightedCluster};
 use crate::problem::{Place, shown};
 use crate::yaml::Node;
 
@@ -27,9 +27,11 @@ impl Did {
     }
 }
 
-/// Edits of request and response of the virtual host and of the whole configuration, which follow those of the route.
+/// Edits of request and response of the virtual host and of the whole configuration.
 pub(super) struct Levels<'l> {
     pub(super) outer: [&'l (FieldEdits, FieldEdits); 2],
+    /// Whether they come before those of the route, which then has the last word, instead of behind them.
+    pub(super) come_first: bool,
 }
 
 impl Reader<'_> {
@@ -66,9 +68,17 @@ impl Reader<'_> {
         let own = self.edits(node);
         let actions = did.shares.iter_mut().map(|(action, _)| action).chain([&mut did.action]);
         for action in actions {
-            for (request, response) in [&own].into_iter().chain(scope.levels.outer) {
-                action.request_edits.extend(request);
-                action.response_edits.extend(response);
+            let share =
+                (std::mem::take(&mut action.request_edits), std::mem::take(&mut action.response_edits));
+            let [host, whole] = scope.levels.outer;
+            let mut levels = [&own, host, whole];
+            if scope.levels.come_first {
+                levels.reverse();
+            }
+            // Those of a cluster among several come first either way.
+            for (request, response) in [&share].into_iter().chain(levels) {
+                self.follow(&mut action.request_edits, request, node.place);
+                self.follow(&mut action.response_edits, response, node.place);
             }
         }
         Some(did)
@@ -138,8 +148,7 @@ impl Reader<'_> {
             if let Some(host) = self.word(node, "host_rewrite_literal") {
                 own.host_rewrite = Some(host.into());
             }
-            own.request_edits.extend(&request);
-            own.response_edits.extend(&response);
+            (own.request_edits, own.response_edits) = (request, response);
             shares.push((own, share.weight));
         }
         let is_plain = |own: &Action| {
@@ -155,10 +164,8 @@ impl Reader<'_> {
         let mut mirrors = Vec::new();
         for policy in elements(node) {
             self.pass(policy, &["trace_sampled"]);
-            if !self.is_true(policy, "disable_shadow_host_suffix_append") {
-                let message = "copies go to the host of the request here, without `-shadow` behind it";
-                self.report.warning(policy.place, message);
-            }
+            let keeps_host = self.is_true(policy, "disable_shadow_host_suffix_append");
+            let host = if keeps_host { MirrorHost::Same } else { MirrorHost::Shadow };
             let Some(name) = self.word(policy, "cluster").map(str::to_owned) else { continue };
             let Some(cluster) = self.cluster(&name, policy.place, frame) else { continue };
             let (mut numerator, mut denominator) = (100, 100);
@@ -169,7 +176,7 @@ impl Reader<'_> {
                     (numerator, denominator) = (fraction.numerator, fraction.denominator);
                 }
             }
-            mirrors.push(Mirror { cluster, numerator, denominator });
+            mirrors.push(Mirror { cluster, numerator, denominator, host });
         }
         mirrors
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_route::normalise::{EnvoyPaths, EscapedSlashes, Normaliser};
+use eddy_upstream::balance::MAGLEV_PLACES;
 use eddy_upstream::{Balance, ClusterConfig, EjectionConfig, EndpointAddress, EndpointConfig, LinkProtocol};
 
 use super::reader::Reader;
@@ -21,8 +22,6 @@ pub(super) struct Manager<'n, 't> {
     pub(super) config: ListenerConfig,
     /// Its `route_config`.
     pub(super) routes: &'n Node<'t>,
-    /// Whether hosts lose their port before they are compared.
-    pub(super) strips_port: bool,
     /// The protocols that clients may switch to on routes that do not say otherwise.
     pub(super) protocols: Vec<Box<str>>,
     /// Whether calls of gRPC-Web become calls of gRPC.
@@ -55,7 +54,6 @@ impl Reader<'_> {
                 ("dns_lookup_family", "addresses of both families are asked"),
                 ("respect_dns_ttl", "names are looked up again when their records expire"),
                 ("ring_hash_lb_config", "the ring is eddy's own"),
-                ("maglev_lb_config", "keys are spread over a ring"),
             ],
         );
         let Some(name) = self.word(node, "name") else {
@@ -70,16 +68,26 @@ impl Reader<'_> {
                 .hint("it has STATIC, STRICT_DNS and LOGICAL_DNS");
         }
         let mut endpoints = Vec::new();
+        let mut overprovisioning = None;
         if let Some(assignment) = self.get(node, "load_assignment") {
             self.pass(assignment, &["cluster_name"]);
+            if let Some(policy) = self.get(assignment, "policy") {
+                overprovisioning = self.number::<u32>(policy, "overprovisioning_factor");
+            }
             for locality in self.list(assignment, "endpoints") {
                 self.pass_by(locality, &[("locality", "endpoints of all localities are asked alike")]);
+                let tier = self.number::<u8>(locality, "priority").unwrap_or(0);
                 for endpoint in self.list(locality, "lb_endpoints") {
-                    endpoints.extend(self.endpoint(endpoint));
+                    let endpoint = self.endpoint(endpoint);
+                    endpoints.extend(endpoint.map(|mut endpoint| {
+                        endpoint.terms.tier = tier;
+                        endpoint
+                    }));
                 }
             }
         }
         let mut cluster = ClusterConfig::new(name, endpoints);
+        cluster.overprovision_percent = overprovisioning.unwrap_or(cluster.overprovision_percent);
         if let Some(timeout) = self.duration(node, "connect_timeout") {
             cluster.connect_timeout = timeout;
         }
@@ -88,7 +96,8 @@ impl Reader<'_> {
             None | Some("ROUND_ROBIN" | "0") => Balance::RoundRobin,
             Some("LEAST_REQUEST" | "1") => Balance::LeastRequest,
             Some("RANDOM" | "3") => Balance::Random,
-            Some("RING_HASH" | "2" | "MAGLEV" | "5") => Balance::Ring,
+            Some("RING_HASH" | "2") => Balance::Ring,
+            Some("MAGLEV" | "5") => Balance::Maglev,
             Some(other) => {
                 let (message, place) = (format!("eddy has no `lb_policy: {}`", shown(other)), node.place);
                 self.report
@@ -97,6 +106,16 @@ impl Reader<'_> {
                 Balance::RoundRobin
             }
         };
+        if let Some(table) = self.get(node, "maglev_lb_config")
+            && self.number::<usize>(table, "table_size").is_some_and(|places| places != MAGLEV_PLACES)
+        {
+            self.report
+                .objection(
+                    table.place,
+                    format!("eddy's table has {MAGLEV_PLACES} places, as Envoy's has by default"),
+                )
+                .hint("leave `table_size` out");
+        }
         if let Some(socket) = self.get(node, "transport_socket") {
             cluster.tls = self.upstream_tls(socket, &cluster.endpoints, file);
         }
@@ -307,7 +326,6 @@ impl Reader<'_> {
         {
             timeouts.idle = idle;
         }
-        let strips_port = self.is_true(node, "strip_any_host_port");
         let Some(routes) = self.get(node, "route_config") else {
             self.report
                 .error(node.place, format!("the listener `{}` has no `route_config`", shown(name)))
@@ -320,6 +338,7 @@ impl Reader<'_> {
             serve: Serve::Routes(Vec::new()),
             http2: Http2Config::default(),
             normaliser,
+            strips_port: self.is_true(node, "strip_any_host_port"),
             limits: HttpLimits::default(),
             timeouts,
             forwarded: ForwardedConfig::default(),
@@ -331,7 +350,7 @@ impl Reader<'_> {
             filters: Vec::new(),
         };
         let protocols = self.upgrade_protocols(node, &[]);
-        Some(Manager { config, routes, strips_port, protocols, takes_grpc_web })
+        Some(Manager { config, routes, protocols, takes_grpc_web })
     }
 }
 
@@ -349,6 +368,7 @@ pub(super) fn default_listener() -> ListenerConfig {
         serve: Serve::Routes(vec![0]),
         http2: Http2Config::default(),
         normaliser: Normaliser::Envoy(EnvoyPaths::default()),
+        strips_port: false,
         limits: HttpLimits::default(),
         timeouts: HttpTimeouts::default(),
         forwarded: ForwardedConfig::default(),

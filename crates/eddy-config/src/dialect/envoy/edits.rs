@@ -3,10 +3,18 @@
 use eddy_http::FieldEdits;
 
 use super::reader::{Reader, text};
-use crate::problem::shown;
+use crate::problem::{Place, shown};
 use crate::yaml::Node;
 
 impl Reader<'_> {
+    /// Puts the edits of one level behind those of the levels before it.
+    pub(super) fn follow(&mut self, edits: &mut FieldEdits, then: &FieldEdits, place: Place) {
+        match edits.joined(then) {
+            Ok(joined) => *edits = joined,
+            Err(fault) => drop(self.report.error(place, fault.to_string())),
+        }
+    }
+
     /// Edits of request and response at one level: what is removed goes first.
     pub(super) fn edits(&mut self, node: &Node<'_>) -> (FieldEdits, FieldEdits) {
         let request = self.edits_of(node, "request_headers_to_remove", "request_headers_to_add");

@@ -63,7 +63,7 @@ impl Reader<'_> {
 /// Gives clusters that are balanced by a key the one that their routes name.
 pub(super) fn give_keys(clusters: &mut [ClusterConfig], keys: &RouteKeys, report: &mut Report) {
     for (index, cluster) in clusters.iter_mut().enumerate() {
-        if cluster.balance != Balance::Ring {
+        if !cluster.balance.has_key() {
             continue;
         }
         let own = keys.get(&index).map(Vec::as_slice).unwrap_or_default();

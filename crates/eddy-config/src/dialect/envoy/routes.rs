@@ -26,6 +26,8 @@ pub(super) struct Routes {
 /// What holds for all virtual hosts.
 struct Whole<'w> {
     edits: (FieldEdits, FieldEdits),
+    /// Whether edits of routes have the last word.
+    come_first: bool,
     mirrors: Option<&'w Node<'w>>,
 }
 
@@ -59,15 +61,17 @@ impl Reader<'_> {
     /// Reads a `RouteConfiguration`.
     pub(super) fn routes(&mut self, node: &Node<'_>, frame: &mut Frame<'_>) -> Routes {
         self.pass(node, &["@type", "validate_clusters", "metadata"]);
-        let order = "fields are removed, then set, then added, across all levels";
-        self.pass_by(node, &[("most_specific_header_mutations_wins", order)]);
         let name = self.text(node, "name").unwrap_or_default().to_owned();
         let mut table = RouteTable::new(&name, Dialect::Envoy);
         table.reading.host.keeps_port = !self.is_true(node, "ignore_port_in_host_matching");
         if self.is_true(node, "ignore_path_parameters_in_path_matching") {
             table.reading.path = PathForm::WithoutParameters;
         }
-        let whole = Whole { edits: self.edits(node), mirrors: self.get(node, "request_mirror_policies") };
+        let whole = Whole {
+            edits: self.edits(node),
+            come_first: self.is_true(node, "most_specific_header_mutations_wins"),
+            mirrors: self.get(node, "request_mirror_policies"),
+        };
         let mut routes = Routes { table, actions: Vec::new(), places: Vec::new() };
         let mut domains: HashMap<String, Place> = HashMap::new();
         for host in self.list(node, "virtual_hosts") {
@@ -112,7 +116,7 @@ impl Reader<'_> {
         let scope = HostScope {
             name: &name,
             hosts: &hosts,
-            levels: Levels { outer: [&own, &whole.edits] },
+            levels: Levels { outer: [&own, &whole.edits], come_first: whole.come_first },
             retry: self.get(node, "retry_policy"),
             mirrors: self.get(node, "request_mirror_policies").or(whole.mirrors),
         };

@@ -38,8 +38,11 @@ impl Reader<'_> {
                 .error(config.place, "clients are to show certificates, and no authority is named")
                 .hint("write `validation_context: {trusted_ca: {filename: /etc/clients.pem}}`");
         }
-        let clients = authorities
-            .map(|authorities| ClientCertificatesConfig { authorities, is_optional: !is_required });
+        let clients = authorities.map(|authorities| ClientCertificatesConfig {
+            authorities,
+            is_optional: !is_required,
+            revoked: None,
+        });
         Some(ListenerTlsConfig {
             certificates,
             is_strict: false,

@@ -123,7 +123,7 @@ impl Whole {
                 protocols: manager.protocols,
             };
             let mut routes = reader.routes(manager.routes, &mut frame);
-            routes.table.reading.host.keeps_port &= !manager.strips_port;
+            routes.table.reading.host.keeps_port &= !manager.config.strips_port;
             let table = self.tables.len();
             self.add(routes, manager.routes, reader.report);
             let filters = if manager.takes_grpc_web { vec![self.grpc_web()] } else { Vec::new() };
@@ -204,6 +204,7 @@ impl Whole {
             limits: GatewayLimits::default(),
             quarantine: QuarantineConfig::default(),
             route_check: 0,
+            acme: None,
             workers: None,
             drain_timeout: crate::check::DRAIN_TIMEOUT,
             shown: sources.iter().map(|source| &*source.text).collect::<Vec<_>>().join("\n").into(),

@@ -12,7 +12,7 @@ use super::filter::{Filters, RouteRedirect};
 use super::grant::Grants;
 use super::route::{BackendRef, Route, RouteRule};
 use crate::check::Draft;
-use crate::config::{Action, ActionKind, Mirror, Redirect, Respond, RuleFilterConfig, Share};
+use crate::config::{Action, ActionKind, Mirror, MirrorHost, Redirect, Respond, RuleFilterConfig, Share};
 use crate::dialect::kubernetes::{Manifests, PortOrName, Unresolved};
 use crate::problem::{Place, Report};
 use crate::value::ObjectName;
@@ -88,7 +88,8 @@ impl ActionMaker<'_, '_, '_> {
             .iter()
             .filter_map(|mirror| {
                 let cluster = self.cluster(route, &mirror.backend, draft, faults, report)?;
-                Some(Mirror { cluster, numerator: mirror.numerator, denominator: mirror.denominator })
+                let (numerator, denominator) = (mirror.numerator, mirror.denominator);
+                Some(Mirror { cluster, numerator, denominator, host: MirrorHost::Same })
             })
             .collect();
         if let Some(cors) = &filters.cors {

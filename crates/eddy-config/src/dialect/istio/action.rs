@@ -12,7 +12,7 @@ use super::policy::{cors, fault, retries, share_of};
 use super::service::HttpRoute;
 use super::spec::{DestinationSpec, RouteDestinationSpec};
 use crate::check::Draft;
-use crate::config::{Action, ActionKind, Mirror, RuleFilterConfig, Share};
+use crate::config::{Action, ActionKind, Mirror, MirrorHost, RuleFilterConfig, Share};
 use crate::dialect::envoy::translated;
 use crate::problem::{Place, Report};
 use crate::read::At;
@@ -162,7 +162,7 @@ impl ActionMaker<'_, '_, '_, '_> {
         let meant: Vec<_> = one.chain(several).filter(|(_, share)| *share > 0).collect();
         let found = meant.into_iter().filter_map(|(destination, numerator)| {
             let cluster = self.cluster(route, destination, port, draft, report)?;
-            Some(Mirror { cluster, numerator, denominator: MILLION })
+            Some(Mirror { cluster, numerator, denominator: MILLION, host: MirrorHost::Same })
         });
         found.collect()
     }

@@ -109,7 +109,7 @@ impl Credentials<'_> {
                 .hint("put `ca.crt` into the Secret of the certificate, or into one beside it that is called `NAME-cacert`");
             return None;
         };
-        Some(ClientCertificatesConfig { authorities, is_optional })
+        Some(ClientCertificatesConfig { authorities, is_optional, revoked: None })
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use eddy_upstream::balance::MAGLEV_PLACES;
 use eddy_upstream::{Balance, BalanceKey, ClusterConfig, ClusterTlsConfig};
 
 use super::credentials::Credentials;
@@ -153,8 +154,10 @@ fn read_policy(
     }
     let tls = tls.as_ref().and_then(|tls| credentials.upstream_tls(tls, host, report));
     let Some(At { value: balancer, .. }) = balancer else { return Policy { balance: None, tls } };
-    let hash = balancer.hash.as_ref().and_then(|hash| key_of(hash, report));
-    let keyed = hash.map(|key| Choice { balance: Balance::Ring, key: Some(key) });
+    let keyed = balancer.hash.as_ref().and_then(|hash| {
+        let balance = keyed_balance(&hash.value, report);
+        key_of(hash, report).map(|key| Choice { balance, key: Some(key) })
+    });
     let simple = balancer.simple.as_ref().and_then(|simple| match &*simple.value.0 {
         "UNSPECIFIED" => None,
         "LEAST_REQUEST" | "LEAST_CONN" => Some(Balance::LeastRequest),
@@ -171,9 +174,24 @@ fn read_policy(
     Policy { balance, tls }
 }
 
+/// How a consistent hash spreads its keys.
+fn keyed_balance(hash: &HashSpec, report: &mut Report) -> Balance {
+    let Some(maglev) = &hash.maglev else { return Balance::Ring };
+    let places = maglev.value.places.as_ref().filter(|places| places.value.0 != MAGLEV_PLACES as u64);
+    if let Some(places) = places {
+        report
+            .objection(
+                places.place,
+                format!("eddy's table has {MAGLEV_PLACES} places, as Envoy's has by default"),
+            )
+            .hint("leave `tableSize` out");
+    }
+    Balance::Maglev
+}
+
 /// The key of a consistent hash; what eddy does not have goes to `report`.
 fn key_of(hash: &At<HashSpec>, report: &mut Report) -> Option<BalanceKey> {
-    let HashSpec { header, cookie, address } = &hash.value;
+    let HashSpec { header, cookie, address, maglev: _ } = &hash.value;
     let header = header.as_ref().map(|header| BalanceKey::Header(header.value.0.to_ascii_lowercase().into()));
     let cookie = cookie.as_ref().and_then(|cookie| {
         if let Some(ttl) = &cookie.value.ttl {

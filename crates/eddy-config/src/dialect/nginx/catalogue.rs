@@ -221,7 +221,7 @@ static PROXY: &[Known] = &[
     known("proxy_ssl_certificate_key", HTTP | SERVER | LOCATION, (1, 1), Use::Read("a file without variables, not encrypted")),
     known("proxy_ssl_ciphers", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle(SUITES)),
     known("proxy_ssl_conf_command", HTTP | SERVER | LOCATION, (2, 2), Use::Refused("eddy does not have OpenSSL")),
-    known("proxy_ssl_crl", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("eddy reads no lists of revoked certificates: they would be taken")),
+    known("proxy_ssl_crl", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("eddy reads no lists of revoked certificates of endpoints: they would be taken")),
     known("proxy_ssl_key_log", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("the keys of connections are written nowhere")),
     known("proxy_ssl_name", HTTP | SERVER | LOCATION, (1, 1), Use::Read("a name without variables, or `$proxy_host`")),
     known("proxy_ssl_password_file", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("keys must not be encrypted")),
@@ -296,7 +296,7 @@ static FRAME: &[Known] = &[
     known("use", EVENTS, (1, 1), Use::Idle(KERNEL)),
     known("debug_connection", EVENTS, (1, 1), Use::Idle("it is for developers of NGINX")),
     known("worker_aio_requests", EVENTS, (1, 1), Use::Idle(FILES)),
-    known("stream", MAIN, (0, 0), Use::Refused("eddy has no stream proxy yet")),
+    known("stream", MAIN, (0, 0), Use::Refused("it is written as listeners with `forward` in an eddy.yaml")),
     known("mail", MAIN, (0, 0), Use::Refused("eddy is no mail proxy")),
 ];
 
@@ -350,7 +350,7 @@ static OTHER: &[Known] = &[
     known("ssl_ciphers", HTTP | SERVER, (1, 1), Use::Idle(SUITES)),
     known("ssl_client_certificate", HTTP | SERVER, (1, 1), Use::Read("the same for all servers of an address")),
     known("ssl_conf_command", HTTP | SERVER, (2, 2), Use::Refused("eddy does not have OpenSSL")),
-    known("ssl_crl", HTTP | SERVER, (1, 1), Use::Refused("eddy reads no lists of revoked certificates: they would be taken")),
+    known("ssl_crl", HTTP | SERVER, (1, 1), Use::Read("the same for all servers of an address; a list that is out of date is gone by all the same, and warned of")),
     known("ssl_dhparam", HTTP | SERVER, (1, 1), Use::Idle(SUITES)),
     known("ssl_early_data", HTTP | SERVER, (1, 1), Use::Idle("requests are taken after the handshake alone")),
     known("ssl_ecdh_curve", HTTP | SERVER, (1, 1), Use::Idle(SUITES)),
@@ -360,7 +360,7 @@ static OTHER: &[Known] = &[
     known("ssl_password_file", HTTP | SERVER, (1, 1), Use::Refused("keys must not be encrypted")),
     known("ssl_prefer_server_ciphers", HTTP | SERVER, (1, 1), Use::Idle(SUITES)),
     known("ssl_protocols", HTTP | SERVER, (1, 9), Use::Read("`TLSv1.2` and `TLSv1.3` of the default server of an address; those before are never spoken")),
-    known("ssl_reject_handshake", HTTP | SERVER, (1, 1), Use::Read("in the default server; a client that asks for no name gets the first certificate")),
+    known("ssl_reject_handshake", HTTP | SERVER, (1, 1), Use::Read("in the default server")),
     known("ssl_session_cache", HTTP | SERVER, (1, 2), Use::Idle(SESSIONS)),
     known("ssl_session_ticket_key", HTTP | SERVER, (1, 1), Use::Idle(SESSIONS)),
     known("ssl_session_tickets", HTTP | SERVER, (1, 1), Use::Idle(SESSIONS)),
@@ -372,7 +372,7 @@ static OTHER: &[Known] = &[
     known("ssl_trusted_certificate", HTTP | SERVER, (1, 1), Use::Idle("authorities are those of `ssl_client_certificate`")),
     known("ssl_verify_client", HTTP | SERVER, (1, 1), Use::Read("`on`, `off` and `optional`, the same for all servers of an address; who shows no certificate that does is turned away in the handshake")),
     known("ssl_verify_depth", HTTP | SERVER, (1, 1), Use::Idle("a chain may be of any length, up to six between the client and its authority")),
-    known("http2", HTTP | SERVER, (1, 1), Use::Read("that of the default server of an address; clients may speak HTTP/2 where it is not `off`")),
+    known("http2", HTTP | SERVER, (1, 1), Use::Read("that of the default server of an address, and over TLS of any server there; as `http2` behind `listen`")),
 ];
 
 const FILES: &str = "eddy serves no files; put a server for files behind `proxy_pass`";

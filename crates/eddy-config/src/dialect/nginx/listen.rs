@@ -13,6 +13,8 @@ pub(super) struct Listen {
     pub(super) is_default: bool,
     /// Whether the address is served over TLS; one `listen` that says so is enough.
     pub(super) is_tls: bool,
+    /// Whether clients may speak HTTP/2 there; the same.
+    pub(super) has_http2: bool,
 }
 
 impl Reader<'_> {
@@ -25,7 +27,7 @@ impl Reader<'_> {
                 "an address such as `8080`, `127.0.0.1:8080`, `[::]:80` or `unix:/run/eddy.sock`",
             );
         };
-        let (mut is_default, mut is_tls) = (false, false);
+        let (mut is_default, mut is_tls, mut has_http2) = (false, false, false);
         for parameter in parameters {
             let name = parameter.text.split('=').next().unwrap_or_default();
             match name {
@@ -46,8 +48,7 @@ impl Reader<'_> {
                 "http3" | "spdy" => {
                     self.report.warning(parameter.place, "eddy speaks HTTP/1.1 and HTTP/2 to clients");
                 }
-                // Clients may speak HTTP/2 to every listener.
-                "http2" => {}
+                "http2" => has_http2 = true,
                 "reuseport" | "backlog" | "rcvbuf" | "sndbuf" | "deferred" | "bind" | "ipv6only"
                 | "so_keepalive" | "fastopen" | "accept_filter" | "setfib" | "multipath" => {}
                 _ => {
@@ -55,7 +56,7 @@ impl Reader<'_> {
                 }
             }
         }
-        Some(Listen { address: listen, is_default, is_tls })
+        Some(Listen { address: listen, is_default, is_tls, has_http2 })
     }
 }
 

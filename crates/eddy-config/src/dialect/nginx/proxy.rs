@@ -5,7 +5,7 @@ use std::sync::Arc;
 use eddy_route::nginx::{
     Hand, ProxyHand, RedirectForm, RedirectRule, TextTemplate, Upstream, UpstreamScheme,
 };
-use eddy_upstream::{ClusterConfig, EndpointConfig};
+use eddy_upstream::{BEAR_ALL, ClusterConfig, EndpointConfig};
 
 use super::reader::{ClusterKey, Reader};
 use super::scope::{Redirects, Scope};
@@ -193,6 +193,8 @@ impl Reader<'_> {
         let count = self.cluster_keys.keys().filter(|key| key.host == lower).count();
         let name = if count == 0 { group.name.clone() } else { format!("{}#{}", group.name, count + 1) };
         let mut cluster = ClusterConfig::new(&name, group.endpoints);
+        // A backup is asked when none of the others can be.
+        cluster.overprovision_percent = BEAR_ALL;
         cluster.balance = group.balance;
         cluster.pool = group.pool;
         cluster.ejection = group.ejection;

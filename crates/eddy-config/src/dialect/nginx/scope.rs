@@ -46,7 +46,7 @@ pub(super) struct Scope {
     pub(super) head_bytes_max: Option<u64>,
     /// `access_log`: a file, or `off`.
     pub(super) access_log: Option<Word>,
-    /// `http2`: whether clients may speak HTTP/2, which they may where nothing is said.
+    /// `http2`: whether clients may speak HTTP/2.
     pub(super) has_http2: bool,
 }
 
@@ -86,7 +86,7 @@ impl Default for Scope {
             requests_max: None,
             head_bytes_max: None,
             access_log: None,
-            has_http2: true,
+            has_http2: false,
         }
     }
 }

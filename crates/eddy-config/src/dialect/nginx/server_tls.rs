@@ -27,6 +27,8 @@ pub(super) struct ServerTls {
     version_min: TlsVersion,
     /// `ssl_client_certificate`.
     authorities: Option<Word>,
+    /// `ssl_crl`.
+    revoked: Option<Word>,
     /// Whether and how clients are asked for a certificate.
     clients: Clients,
     /// `ssl_reject_handshake`: whether clients that ask for a name of this server are turned away.
@@ -51,6 +53,7 @@ impl ServerTls {
         match name {
             "ssl_stapling_file" => self.ocsp = reader.without_variables(word),
             "ssl_client_certificate" => self.authorities = reader.without_variables(word),
+            "ssl_crl" => self.revoked = reader.without_variables(word),
             "ssl_reject_handshake" => self.is_rejecting = reader.flag(word).unwrap_or_default(),
             "ssl_verify_client" => {
                 self.clients = match word.text.as_str() {
@@ -82,8 +85,10 @@ impl ServerTls {
 
     /// Whether both ask clients for the same certificates.
     fn asks_same(&self, other: &Self) -> bool {
-        let text = |tls: &Self| tls.authorities.as_ref().map(|word| word.text.clone());
-        self.clients == other.clients && (self.clients == Clients::Unasked || text(self) == text(other))
+        let texts = |tls: &Self| {
+            [&tls.authorities, &tls.revoked].map(|word| word.as_ref().map(|word| word.text.clone()))
+        };
+        self.clients == other.clients && (self.clients == Clients::Unasked || texts(self) == texts(other))
     }
 }
 
@@ -221,7 +226,8 @@ impl Reader<'_> {
             return None;
         };
         let authorities = self.written(authorities);
-        Some(ClientCertificatesConfig { authorities, is_optional: tls.clients == Clients::Optional })
+        let revoked = tls.revoked.as_ref().map(|revoked| self.written(revoked));
+        Some(ClientCertificatesConfig { authorities, is_optional: tls.clients == Clients::Optional, revoked })
     }
 }
 

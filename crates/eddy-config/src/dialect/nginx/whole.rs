@@ -1,6 +1,6 @@
 //! The configuration as a whole: what stands outside of servers, and listeners made of their addresses.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -217,6 +217,7 @@ impl Reader<'_> {
         let mut by_address: HashMap<ListenAddress, usize> = HashMap::new();
         let mut has_default: Vec<bool> = Vec::new();
         let mut is_tls: Vec<bool> = Vec::new();
+        let mut has_http2: Vec<bool> = Vec::new();
         for server in servers {
             for listen in &server.listens {
                 let at = *by_address.entry(listen.address.clone()).or_insert_with(|| {
@@ -224,10 +225,12 @@ impl Reader<'_> {
                     spec.addresses.push(Address { text, servers: Vec::new(), default: server.index });
                     has_default.push(false);
                     is_tls.push(false);
+                    has_http2.push(false);
                     listeners.push(listener(&listen.address, spec.addresses.len() - 1, &server.scope));
                     listeners.len() - 1
                 });
                 is_tls[at] |= listen.is_tls;
+                has_http2[at] |= listen.has_http2;
                 let address = &mut spec.addresses[at];
                 if !address.servers.contains(&server.index) {
                     address.servers.push(server.index);
@@ -244,10 +247,16 @@ impl Reader<'_> {
             return listeners;
         }
         let addresses = std::mem::take(&mut self.spec.addresses);
-        for ((listener, address), is_tls) in listeners.iter_mut().zip(&addresses).zip(is_tls) {
-            if is_tls {
+        let speaking = servers.iter().filter(|server| server.scope.has_http2).map(|server| server.index);
+        let speaking: HashSet<u32> = speaking.collect();
+        for (at, (listener, address)) in listeners.iter_mut().zip(&addresses).enumerate() {
+            if is_tls[at] {
                 listener.tls = self.listener_tls(address, servers);
             }
+            // Over TLS one offer is made for all servers of an address.
+            let says_any = address.servers.iter().any(|index| speaking.contains(index));
+            listener.http2.over_tls = has_http2[at] || says_any;
+            listener.http2.in_cleartext = has_http2[at] || speaking.contains(&address.default);
         }
         self.spec.addresses = addresses;
         listeners
@@ -284,6 +293,7 @@ impl Reader<'_> {
             sites: vec![Arc::new(Sites::build(spec))],
             included: included(sources, root),
             route_check: 0,
+            acme: None,
         }
     }
 }
@@ -310,14 +320,13 @@ fn listener(address: &ListenAddress, index: usize, scope: &Scope) -> ListenerCon
     let mut timeouts = HttpTimeouts::default();
     timeouts.head = scope.head_timeout.unwrap_or(timeouts.head);
     timeouts.idle = scope.idle_timeout.unwrap_or(timeouts.idle);
-    let mut http2 = Http2Config::default();
-    (http2.over_tls, http2.in_cleartext) = (scope.has_http2, scope.has_http2);
     // What clients say of where they come from is passed on, and nothing added, unless the configuration says so.
     let everybody = ["0.0.0.0", "::"].map(|address| address.parse());
     let trusted = everybody.into_iter().flatten().map(|address| AddressBlock { address, prefix_bits: 0 });
     ListenerConfig {
-        http2,
+        http2: Http2Config::default(),
         normaliser: eddy_route::normalise::Normaliser::Eddy,
+        strips_port: false,
         name: address.to_string().into(),
         address: address.clone(),
         serve: Serve::Sites(SitesAt { sites: 0, address: index }),
@@ -341,7 +350,8 @@ fn access_log(word: &Word) -> Option<AccessLogConfig> {
         file => LogTarget::File(file.into()),
     };
     Some(AccessLogConfig {
-        target,
+        target: Some(target),
+        service: None,
         format: LogFormat::Text,
         time_zone: "UTC".into(),
         has_step: false,

@@ -103,11 +103,6 @@ impl Builtin for GrpcWeb {
         ])
     }
 
-    fn keeps_length(&self) -> bool {
-        // Where it changes a body, it takes the length out of the head.
-        true
-    }
-
     fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
         if view.phase == Phase::RequestHead {
             return self.request_head(view, answer);

@@ -1,7 +1,5 @@
 //! The filter.
 
-use std::cell::RefCell;
-
 use eddy_protobuf::{Fault, FaultKind, Schema, Values};
 
 use super::config::{MessageFieldsConfig, WhichMessage};
@@ -11,7 +9,7 @@ use super::reading::Reading;
 use crate::builtin::library::{Answer, Builtin};
 use crate::builtin::make::{BuiltinContext, Counter};
 use crate::builtin::protobuf::{
-    CallTypes, Exchanges, Facts, Media, Unreadable, is_encoded, load, refused, visit,
+    CallTypes, Facts, Media, Unreadable, enter, is_encoded, keep_facts, load, refused,
 };
 use crate::edit::Edit;
 use crate::filter::LoadError;
@@ -49,20 +47,7 @@ struct Known {
     is_held: bool,
 }
 
-impl Facts for Known {
-    fn has_any(&self) -> bool {
-        self.call.is_some() || self.request.is_some() || self.response.is_some()
-    }
-
-    fn with_all<R>(visitor: impl FnOnce(&mut Exchanges<Self>) -> R) -> R {
-        EXCHANGES.with_borrow_mut(visitor)
-    }
-}
-
-thread_local! {
-    /// Exchanges that are under way on this worker.
-    static EXCHANGES: RefCell<Exchanges<Known>> = RefCell::default();
-}
+keep_facts!(Known, call, request, response);
 
 impl MessageFields {
     /// The filter with this configuration.
@@ -240,23 +225,17 @@ impl Builtin for MessageFields {
     }
 
     fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
-        let mut number = *answer.state;
-        if number == 0 && matches!(view.phase, Phase::RequestBody | Phase::ResponseBody) {
-            return Verdict::Continue;
-        }
-        let verdict = visit(&mut number, |known: &mut Known| match view.phase {
+        enter(view, answer, |known: &mut Known, answer| match view.phase {
             Phase::RequestHead => self.request_head(known, view, answer),
             Phase::RequestBody => self.request_body(known, view, answer),
             Phase::ResponseHead => self.response_head(known, view, answer),
             Phase::ResponseBody => self.response_body(known, view, answer),
             Phase::RequestTrailers | Phase::ResponseTrailers | Phase::Log | Phase::End => Verdict::Continue,
-        });
-        *answer.state = number;
-        verdict
+        })
     }
 
     fn ended(&self, state: u64) {
-        EXCHANGES.with_borrow_mut(|all| all.forget(state));
+        Known::with_all(|all| all.forget(state));
     }
 }
 

@@ -1,5 +1,9 @@
 //! What a filter knows of the exchanges that are under way on a worker.
 
+use crate::builtin::library::Answer;
+use crate::phase::{Phase, Verdict};
+use crate::view::View;
+
 /// Facts of exchanges by number. As many as the worker has exchanges at once, whose number has a limit.
 ///
 /// A filter has one for each of its kind and thread: an exchange stays on its worker, so nobody waits for anybody.
@@ -70,11 +74,50 @@ pub(in crate::builtin) trait Facts: Default {
     fn with_all<R>(visitor: impl FnOnce(&mut Exchanges<Self>) -> R) -> R;
 }
 
+/// Makes a type the [`Facts`] of a filter, with a place on each worker. They are kept where any of the members is there.
+macro_rules! keep_facts {
+    ($facts:ty, $($member:ident),+) => {
+        thread_local! {
+            /// Exchanges that are under way on this worker.
+            static EXCHANGES: std::cell::RefCell<$crate::builtin::protobuf::Exchanges<$facts>> =
+                std::cell::RefCell::default();
+        }
+
+        impl $crate::builtin::protobuf::Facts for $facts {
+            fn has_any(&self) -> bool {
+                $(self.$member.is_some())||+
+            }
+
+            fn with_all<R>(
+                visitor: impl FnOnce(&mut $crate::builtin::protobuf::Exchanges<Self>) -> R,
+            ) -> R {
+                EXCHANGES.with_borrow_mut(visitor)
+            }
+        }
+    };
+}
+pub(in crate::builtin) use keep_facts;
+
+/// Enters a phase with the facts of its exchange; a body of which nothing is known goes on.
+pub(in crate::builtin) fn enter<T: Facts>(
+    view: &View<'_>,
+    answer: &mut Answer<'_>,
+    phase: impl FnOnce(&mut T, &mut Answer<'_>) -> Verdict,
+) -> Verdict {
+    let mut number = *answer.state;
+    if number == 0 && matches!(view.phase, Phase::RequestBody | Phase::ResponseBody) {
+        return Verdict::Continue;
+    }
+    let verdict = visit(&mut number, |facts| phase(facts, answer));
+    *answer.state = number;
+    verdict
+}
+
 /// Looks at the facts of an exchange and changes them; `number` names them, or is 0 if there are none yet.
 ///
 /// # Cost
 /// An allocation where facts are kept for the first time.
-pub(in crate::builtin) fn visit<T: Facts, R>(number: &mut u64, visitor: impl FnOnce(&mut T) -> R) -> R {
+fn visit<T: Facts, R>(number: &mut u64, visitor: impl FnOnce(&mut T) -> R) -> R {
     if let Some(mut facts) = T::with_all(|all| all.take(*number)) {
         let result = visitor(&mut facts);
         T::with_all(|all| all.put(*number, facts));

@@ -1,7 +1,5 @@
 //! The filter.
 
-use std::cell::RefCell;
-
 use eddy_http::Fields;
 use eddy_protobuf::Compressed;
 
@@ -12,7 +10,7 @@ use super::refusal::Refusal;
 use crate::builtin::library::{Answer, Builtin};
 use crate::builtin::make::{BuiltinContext, Counter};
 use crate::builtin::protobuf::{
-    BodyType, CallTypes, Exchanges, Facts, Media, Unreadable, is_encoded, load, refused, visit,
+    BodyType, CallTypes, Facts, Media, Unreadable, enter, is_encoded, keep_facts, load, refused,
 };
 use crate::edit::Edit;
 use crate::filter::LoadError;
@@ -55,20 +53,7 @@ struct Passing {
     is_held: bool,
 }
 
-impl Facts for Known {
-    fn has_any(&self) -> bool {
-        self.call.is_some() || self.request.is_some() || self.response.is_some()
-    }
-
-    fn with_all<R>(visitor: impl FnOnce(&mut Exchanges<Self>) -> R) -> R {
-        EXCHANGES.with_borrow_mut(visitor)
-    }
-}
-
-thread_local! {
-    /// Exchanges that are under way on this worker.
-    static EXCHANGES: RefCell<Exchanges<Known>> = RefCell::default();
-}
+keep_facts!(Known, call, request, response);
 
 impl Redact {
     /// The filter with this configuration.
@@ -232,29 +217,18 @@ impl Builtin for Redact {
         Interest::of(&phases)
     }
 
-    fn keeps_length(&self) -> bool {
-        // Where it changes lengths, it takes the announced one out of the head.
-        true
-    }
-
     fn enter(&self, view: &View<'_>, answer: &mut Answer<'_>) -> Verdict {
-        let mut number = *answer.state;
-        if number == 0 && matches!(view.phase, Phase::RequestBody | Phase::ResponseBody) {
-            return Verdict::Continue;
-        }
-        let verdict = visit(&mut number, |known: &mut Known| match view.phase {
+        enter(view, answer, |known: &mut Known, answer| match view.phase {
             Phase::RequestHead => self.request_head(known, view, answer),
             Phase::ResponseHead => self.response_head(known, view, answer),
             Phase::RequestBody => self.body(&mut known.request, view, answer, Refusal::clone),
             Phase::ResponseBody => self.body(&mut known.response, view, answer, Refusal::of_response),
             Phase::RequestTrailers | Phase::ResponseTrailers | Phase::Log | Phase::End => Verdict::Continue,
-        });
-        *answer.state = number;
-        verdict
+        })
     }
 
     fn ended(&self, state: u64) {
-        EXCHANGES.with_borrow_mut(|all| all.forget(state));
+        Known::with_all(|all| all.forget(state));
     }
 }
 

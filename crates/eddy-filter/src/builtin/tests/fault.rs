@@ -28,6 +28,17 @@ fn so_many_are_refused_and_delayed() {
 }
 
 #[test]
+fn who_is_refused_does_not_wait_before() {
+    let config = FaultConfig {
+        delay: Some(Delay { time: Duration::from_millis(250), share: Share(1_000_000) }),
+        abort: Some(Abort { status: 503, share: Share(1_000_000) }),
+        conditions: Vec::new(),
+    };
+    let said = enter(&config, "", [1, 2]);
+    assert_eq!((said.verdict, said.wait_ms), (Verdict::Reply, 0));
+}
+
+#[test]
 fn all_conditions_must_hold() {
     let condition =
         |name: &str, value: Option<&str>| FieldCondition { name: name.into(), value: value.map(Into::into) };

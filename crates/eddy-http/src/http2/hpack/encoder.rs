@@ -34,6 +34,8 @@ pub(in super::super) struct Asked<'a> {
     /// Empty where the request names no host.
     pub(in super::super) authority: &'a [u8],
     pub(in super::super) path: &'a [u8],
+    /// What is to be spoken through a tunnel; empty where none is asked for.
+    pub(in super::super) protocol: &'a [u8],
 }
 
 /// Writes what a request begins with; `is_first` as with [`encode_status`].
@@ -53,6 +55,11 @@ pub(in super::super) fn encode_asked(out: &mut Vec<u8>, asked: &Asked<'_>, is_fi
     match asked.path {
         b"/" => integer::write(out, 0x80, 7, 4),
         other => write_known(out, 4, other),
+    }
+    if !asked.protocol.is_empty() {
+        out.push(0);
+        write_text(out, b":protocol");
+        write_text(out, asked.protocol);
     }
 }
 

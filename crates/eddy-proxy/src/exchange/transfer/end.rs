@@ -14,6 +14,8 @@ impl Transfer<'_, '_> {
         match result {
             Ok(()) if drive.exchange.upgrade.is_done() => {
                 drive.exchange.upstream = Some(upstream);
+                // A tunnel may last for days.
+                drive.exchange.retry_place = None;
                 phase::Phase::Tunnel
             }
             Ok(()) => {

@@ -17,6 +17,7 @@ use crate::exchange::attempt::{claim_retry, fail};
 use crate::exchange::bulk::{Bulk, Moved};
 use crate::exchange::drive::Drive;
 use crate::exchange::due::Due;
+use crate::exchange::failover;
 use crate::exchange::filter::{self, Progress};
 use crate::exchange::grpc::{self, Judged};
 use crate::exchange::mirror;
@@ -499,6 +500,9 @@ impl Transfer<'_, '_> {
         }
         if claim_retry(drive, reason) {
             return Err(reason);
+        }
+        if failover::claim(drive, reason) {
+            return Err(Fault::PassedOver);
         }
         grpc::let_request_go(drive.exchange);
         if site::intercepts(drive, status) {

@@ -263,6 +263,7 @@ fn frame(place: Place) -> Vec<Directive> {
             words(place, &["$http_x_request_id", "$req_id"]),
             vec![row("default", "$http_x_request_id"), row("", "$request_id")],
         ),
+        line(place, "http2", &["on"]),
         line(place, "proxy_connect_timeout", &["5s"]),
         line(place, "proxy_read_timeout", &["60s"]),
         line(place, "proxy_next_upstream", &["error", "timeout"]),

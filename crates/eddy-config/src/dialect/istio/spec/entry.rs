@@ -114,8 +114,18 @@ object! {
         optional cookie "httpCookie": HashCookieSpec;
         /// The client's address.
         optional address "useSourceIp": bool;
-        passed "ringHash" "maglev" "minimumRingSize";
+        /// A table in place of a ring.
+        optional maglev "maglev": MaglevSpec;
+        passed "ringHash" "minimumRingSize";
         refused "httpQueryParameterName" "eddy balances by a field, a cookie or the client's address";
+    }
+}
+
+object! {
+    /// A table by which keys are spread.
+    MaglevSpec as "a table" {
+        /// How many places it has.
+        optional places "tableSize": Number<1, 5_000_011>;
     }
 }
 

@@ -1,0 +1,170 @@
+//! Connections of HTTP/2 that are looked at one by one: whether a target answers as it should, and those that stay open.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use bytes::Bytes;
+use h2::client::{self, SendRequest};
+use http::{HeaderMap, Method, Request};
+use tokio::net::TcpStream;
+use tokio::runtime::{self, Runtime};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::{book, pattern};
+
+/// Asks once for 128 bytes and compares them.
+///
+/// # Errors
+/// What is not as the origin gives it.
+pub fn check_get(target: SocketAddr) -> Result<()> {
+    runtime()?.block_on(async {
+        let mut connection = Connection::open(target).await?;
+        connection.get().await
+    })
+}
+
+/// Makes one call and compares its message, its trailers and its type.
+///
+/// # Errors
+/// What is not as the service gives it.
+pub fn check_call(target: SocketAddr) -> Result<()> {
+    runtime()?.block_on(async {
+        let mut connection = Connection::open(target).await?;
+        let request = Request::builder()
+            .method(Method::POST)
+            .uri(format!("http://{target}{}", book::SAY))
+            .header("content-type", "application/grpc")
+            .header("te", "trailers")
+            .body(())?;
+        let answer = connection.ask(request, Some(book::frame().into())).await?;
+        ensure!(answer.status == 200, "a call is answered with status {}", answer.status);
+        ensure!(answer.body == book::frame(), "a call is answered with another message");
+        let status = answer.trailers.as_ref().and_then(|trailers| trailers.get("grpc-status"));
+        ensure!(status.is_some_and(|status| status == "0"), "a call ends with {:?}", answer.trailers);
+        Ok(())
+    })
+}
+
+/// Open connections that have each carried one exchange and then say nothing.
+#[derive(Debug)]
+pub struct IdleHttp2 {
+    connections: Vec<Connection>,
+    runtime: Runtime,
+}
+
+impl IdleHttp2 {
+    /// Opens `count` connections to `target`, one after another.
+    ///
+    /// # Errors
+    /// The first connection or exchange that fails.
+    pub fn open(target: SocketAddr, count: usize) -> Result<Self> {
+        let runtime = runtime()?;
+        let connections = runtime.block_on(async {
+            let mut connections = Vec::with_capacity(count);
+            for index in 0..count {
+                let name = || format!("connection {index} of {count}");
+                let mut connection = Connection::open(target).await.with_context(name)?;
+                connection.get().await.with_context(name)?;
+                connections.push(connection);
+            }
+            anyhow::Ok(connections)
+        })?;
+        Ok(Self { connections, runtime })
+    }
+
+    /// How many of them the target has closed since.
+    pub fn closed_count(&self) -> usize {
+        self.runtime.block_on(async { tokio::time::sleep(MOMENT).await });
+        self.connections.iter().filter(|connection| connection.end.is_finished()).count()
+    }
+}
+
+#[derive(Debug)]
+struct Connection {
+    target: SocketAddr,
+    /// The connection ends when there is none left that could send on it.
+    sender: SendRequest<Bytes>,
+    end: JoinHandle<Result<(), h2::Error>>,
+}
+
+struct Answer {
+    status: u16,
+    body: Vec<u8>,
+    trailers: Option<HeaderMap>,
+}
+
+impl Connection {
+    async fn open(target: SocketAddr) -> Result<Self> {
+        let socket =
+            TcpStream::connect(target).await.with_context(|| format!("cannot connect to {target}"))?;
+        socket.set_nodelay(true)?;
+        let (sender, connection) = client::handshake(socket).await?;
+        Ok(Self { target, sender, end: tokio::spawn(connection) })
+    }
+
+    async fn get(&mut self) -> Result<()> {
+        let request = Request::get(format!("http://{}/{GET_BYTES}", self.target)).body(())?;
+        let answer = self.ask(request, None).await?;
+        ensure!(answer.status == 200, "the answer has status {}", answer.status);
+        ensure!(answer.body == pattern::body(GET_BYTES), "the answer has another body");
+        Ok(())
+    }
+
+    async fn ask(&mut self, request: Request<()>, body: Option<Bytes>) -> Result<Answer> {
+        timeout(PATIENCE, self.exchange(request, body)).await.context("no answer")?
+    }
+
+    async fn exchange(&mut self, request: Request<()>, body: Option<Bytes>) -> Result<Answer> {
+        std::future::poll_fn(|cx| self.sender.poll_ready(cx)).await?;
+        let (response, mut stream) = self.sender.send_request(request, body.is_none())?;
+        if let Some(body) = body {
+            stream.send_data(body, true)?;
+        }
+        let response = response.await?;
+        let status = response.status().as_u16();
+        let (mut incoming, mut body) = (response.into_body(), Vec::new());
+        while let Some(piece) = incoming.data().await {
+            let piece = piece?;
+            incoming.flow_control().release_capacity(piece.len())?;
+            body.extend_from_slice(&piece);
+        }
+        Ok(Answer { status, body, trailers: incoming.trailers().await? })
+    }
+}
+
+fn runtime() -> Result<Runtime> {
+    runtime::Builder::new_current_thread().enable_all().build().context("cannot make a loop")
+}
+
+const GET_BYTES: usize = 128;
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Time to hear of an end.
+const MOMENT: Duration = Duration::from_millis(20);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::origin::calls;
+
+    #[test]
+    fn the_service_says_back_what_it_is_told() {
+        check_call(calls::start().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_target_that_answers_otherwise_is_told() {
+        let failure = check_get(calls::start().unwrap()).unwrap_err();
+        assert_eq!(failure.to_string(), "the answer has status 400");
+    }
+
+    #[test]
+    fn connections_stay_open() {
+        let runtime = runtime().unwrap();
+        let target = calls::start().unwrap();
+        let connection = runtime.block_on(Connection::open(target)).unwrap();
+        let idle = IdleHttp2 { connections: vec![connection], runtime };
+        assert_eq!(idle.closed_count(), 0);
+    }
+}

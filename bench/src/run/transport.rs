@@ -1,0 +1,187 @@
+//! Scenarios of transports: windows that move from target to target, with a count and what it cost.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use super::session::Session;
+use crate::load::{H2load, Shakers, Talk, Talkers, check_call, check_get, pull};
+use crate::measure::cpu;
+use crate::peers::{Instance, NAME, Setup};
+use crate::report::results::{SYSTEM_TICKS, USER_TICKS};
+use crate::transport::{Shake, Transport};
+
+/// Measures the scenarios, with all targets kept up and windows in turn.
+///
+/// # Errors
+/// When the harness itself fails; what a target does wrong is a fault of the run.
+pub(super) fn run(session: &mut Session, scenarios: &[(&'static str, Transport)]) -> Result<()> {
+    let setup = Setup { has_transports: true, ..Setup::default() };
+    session.progress.step(&format!("starting targets with setup `{}`", setup.name()));
+    let instances = session.start_all(setup);
+    for (name, transport) in scenarios {
+        let can = |instance: &&Instance| {
+            *transport != Transport::Handshake(Shake::PostQuantum) || instance.target.kind.is_post_quantum()
+        };
+        let mut healthy = Vec::new();
+        for instance in instances.iter().filter(can) {
+            match check(session, instance, *transport) {
+                Ok(()) => healthy.push(instance),
+                Err(error) => session.add_fault(&format!("{name}, {}: {error:#}", instance.target.name)),
+            }
+        }
+        for round in 0..session.rounds {
+            let mut texts = Vec::new();
+            for index in Session::order(round, healthy.len()) {
+                let Some(instance) = healthy.get(index) else { continue };
+                let figures = measure(session, instance, *transport);
+                texts.push(record(session, name, &instance.target.name, *transport, figures));
+            }
+            texts.sort();
+            let text = format!("{name} {}/{}: {}", round + 1, session.rounds, texts.join(", "));
+            session.progress.step(&text);
+        }
+    }
+    session.stop_all(setup, instances);
+    Ok(())
+}
+
+/// What a window found: CPU of the target for so many gigabytes, messages, requests or connections in so long.
+#[derive(Clone, Copy, Debug)]
+struct Figures {
+    used: cpu::Used,
+    count: f64,
+    time: Duration,
+}
+
+/// What keeps a target busy.
+enum Load {
+    Pull(std::net::SocketAddr),
+    Talk(Talkers),
+    Requests(H2load),
+    Shake(Shakers),
+}
+
+impl Load {
+    /// Load of `transport` on `instance`, in `connections` where the transport does not say how many.
+    fn new(session: &Session, instance: &Instance, transport: Transport, connections: usize) -> Result<Self> {
+        let h2load = &session.settings.h2load;
+        Ok(match transport {
+            Transport::Bulk => Self::Pull(instance.stream),
+            Transport::Messages => Self::Talk(Talkers::open(instance.stream, Talk::Echo, connections)?),
+            Transport::WebSocket => {
+                Self::Talk(Talkers::open(instance.address, Talk::WebSocket, connections)?)
+            }
+            Transport::Http2 { connections, streams, is_tls } => {
+                let target = if is_tls { instance.tls } else { instance.http2 };
+                Self::Requests(H2load::get(h2load, target, connections, streams, is_tls))
+            }
+            Transport::Call => Self::Requests(H2load::call(h2load, instance.http2, &session.site.work)?),
+            Transport::Handshake(shake) => {
+                let certificate = &session.site.identity.certificate;
+                Self::Shake(Shakers::new(instance.tls, shake, certificate, NAME)?)
+            }
+        })
+    }
+
+    fn warm_up(&mut self) -> Result<()> {
+        match self {
+            Self::Pull(target) => pull(*target, WARM_UP_BYTES),
+            Self::Talk(talkers) => talkers.run(WARM_UP).map(drop),
+            Self::Requests(h2load) => h2load.warm_up(),
+            Self::Shake(shakers) => shakers.warm_up(),
+        }
+    }
+
+    /// Keeps the target busy for `window`, or with 1 GiB; tells how much went through and how long it took.
+    fn run(&mut self, window: Duration) -> Result<(f64, Duration)> {
+        let begun = Instant::now();
+        let count = match self {
+            Self::Pull(target) => {
+                pull(*target, BULK_BYTES)?;
+                BULK_BYTES as f64 / GIGABYTE
+            }
+            Self::Talk(talkers) => talkers.run(window)? as f64,
+            Self::Requests(h2load) => {
+                // Its own start is no time of the target's.
+                let outcome = h2load.run(window)?;
+                return Ok((outcome.requests as f64, outcome.time));
+            }
+            Self::Shake(shakers) => shakers.run(window)? as f64,
+        };
+        Ok((count, begun.elapsed()))
+    }
+}
+
+/// Whether the target answers as it should; what comes through is looked at where the load itself does not.
+fn check(session: &Session, instance: &Instance, transport: Transport) -> Result<()> {
+    match transport {
+        Transport::Http2 { is_tls: false, .. } => check_get(instance.http2)?,
+        Transport::Call => check_call(instance.http2)?,
+        Transport::Bulk
+        | Transport::Messages
+        | Transport::WebSocket
+        | Transport::Http2 { is_tls: true, .. }
+        | Transport::Handshake(_) => {}
+    }
+    Load::new(session, instance, transport, CHECK_CONNECTIONS)?.warm_up()
+}
+
+fn measure(session: &Session, instance: &Instance, transport: Transport) -> Result<Figures> {
+    let mut load = Load::new(session, instance, transport, session.settings.connections)?;
+    load.warm_up()?;
+    crate::pause(SETTLE);
+    let before = instance.cpu();
+    let (count, time) = load.run(session.settings.window()?)?;
+    crate::pause(SETTLE);
+    let used = instance.cpu().since(&before);
+    if count == 0.0 {
+        bail!("nothing came through");
+    }
+    Ok(Figures { used, count, time })
+}
+
+fn record(
+    session: &mut Session,
+    scenario: &str,
+    target: &str,
+    transport: Transport,
+    figures: Result<Figures>,
+) -> String {
+    let figures = match figures.with_context(|| format!("{scenario}, {target}")) {
+        Ok(figures) => Some(figures),
+        Err(error) => {
+            session.add_fault(&format!("{error:#}"));
+            None
+        }
+    };
+    let samples = &mut session.samples;
+    let mut add = |figure: &str, of: fn(&Figures) -> f64| {
+        samples.add(scenario, target, figure, figures.as_ref().map(of));
+    };
+    let each: fn(&Figures) -> f64 = |one| one.used.total.as_secs_f64() / one.count;
+    let speed: fn(&Figures) -> f64 = |one| one.count / one.time.as_secs_f64();
+    if transport == Transport::Bulk {
+        add("cpu_s_per_gb", each);
+        add("gb_per_s", speed);
+    } else {
+        add("cpu_us", |one| one.used.total.as_secs_f64() * 1e6 / one.count);
+        add("rps", speed);
+        add(USER_TICKS, |one| one.used.user_ticks as f64);
+        add(SYSTEM_TICKS, |one| one.used.system_ticks as f64);
+    }
+    match figures {
+        None => format!("{target} failed"),
+        Some(one) if transport == Transport::Bulk => format!("{target} {:.3} s a GB", each(&one)),
+        Some(one) => format!("{target} {:.1} µs {:.0}/s", each(&one) * 1e6, speed(&one)),
+    }
+}
+
+/// What a window of bulk is: 1 GiB.
+const BULK_BYTES: u64 = 1 << 30;
+const WARM_UP_BYTES: u64 = 16 << 20;
+const GIGABYTE: f64 = 1e9;
+const WARM_UP: Duration = Duration::from_millis(150);
+/// Rest before CPU is read: running threads are counted only when they leave the CPU or at a tick.
+const SETTLE: Duration = Duration::from_millis(30);
+const CHECK_CONNECTIONS: usize = 4;

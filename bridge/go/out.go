@@ -1,0 +1,140 @@
+package bridge
+
+import (
+	"math"
+	"runtime"
+	"unsafe"
+)
+
+// Out is a message that is written. Generated code uses it. The zero value is empty, and takes memory as it needs it.
+type Out struct {
+	words []uint64
+	// base is where in words the message begins.
+	base int
+	// lists tells how texts and numbers of Go get into the message.
+	lists lists
+	// pins holds what the message has addresses of, where lists is pinLong.
+	pins *runtime.Pinner
+}
+
+type lists uint8
+
+const (
+	// copyAll: the message outlives the call.
+	copyAll lists = iota
+	// viewAll: neither stack nor heap moves during the call, which is by assembly.
+	viewAll
+	// pinLong: what is long enough to be worth it is pinned, the rest copied.
+	pinLong
+)
+
+// pinnedBytes is from where on pinning, some 60 ns, is cheaper than a copy.
+const pinnedBytes = 4096
+
+// Record appends so many words of 0, and tells where the first is.
+func (o *Out) Record(words int) int {
+	at := len(o.words)
+	if at+words > cap(o.words) {
+		o.grow(words)
+	}
+	o.words = o.words[:at+words]
+	clear(o.words[at:])
+	return at - o.base
+}
+
+//go:noinline
+func (o *Out) grow(words int) {
+	grown := make([]uint64, len(o.words), 2*(len(o.words)+words)+64)
+	copy(grown, o.words)
+	o.words = grown
+}
+
+func (o *Out) set(at int, word uint64) { o.words[o.base+at] = word }
+
+// U8 writes a number.
+func (o *Out) U8(at int, v uint8) { o.set(at, uint64(v)) }
+
+// U16 writes a number.
+func (o *Out) U16(at int, v uint16) { o.set(at, uint64(v)) }
+
+// U32 writes a number.
+func (o *Out) U32(at int, v uint32) { o.set(at, uint64(v)) }
+
+// U64 writes a number.
+func (o *Out) U64(at int, v uint64) { o.set(at, v) }
+
+// I8 writes a number.
+func (o *Out) I8(at int, v int8) { o.set(at, uint64(v)) }
+
+// I16 writes a number.
+func (o *Out) I16(at int, v int16) { o.set(at, uint64(v)) }
+
+// I32 writes a number.
+func (o *Out) I32(at int, v int32) { o.set(at, uint64(v)) }
+
+// I64 writes a number.
+func (o *Out) I64(at int, v int64) { o.set(at, uint64(v)) }
+
+// F32 writes a number.
+func (o *Out) F32(at int, v float32) { o.set(at, uint64(math.Float32bits(v))) }
+
+// F64 writes a number.
+func (o *Out) F64(at int, v float64) { o.set(at, math.Float64bits(v)) }
+
+// Bool writes a bool.
+func (o *Out) Bool(at int, v bool) {
+	var word uint64
+	if v {
+		word = 1
+	}
+	o.set(at, word)
+}
+
+// Str writes a string that is a view.
+func (o *Out) Str(at int, v Str) { o.String(at, v.text) }
+
+// String writes a string.
+func (o *Out) String(at int, v string) {
+	o.bytes(at, unsafe.Pointer(unsafe.StringData(v)), len(v), len(v))
+}
+
+// WriteSlice writes a list of numbers.
+func WriteSlice[T Number](o *Out, at int, v []T) {
+	var one T
+	o.bytes(at, unsafe.Pointer(unsafe.SliceData(v)), len(v), len(v)*int(unsafe.Sizeof(one)))
+}
+
+// bytes writes a list of so many elements, which are so many bytes.
+func (o *Out) bytes(at int, first unsafe.Pointer, length, bytes int) {
+	if bytes == 0 {
+		return
+	}
+	switch {
+	case o.lists == viewAll:
+		o.set(at, uint64(uintptr(first)))
+		o.set(at+1, uint64(length)|isAddress)
+		return
+	case o.lists == pinLong && bytes >= pinnedBytes:
+		o.pin(at, first, length)
+		return
+	}
+	place := o.Record((bytes + 7) / 8)
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&o.words[o.base+place])), bytes), unsafe.Slice((*byte)(first), bytes))
+	o.set(at, uint64(place)*8)
+	o.set(at+1, uint64(length))
+}
+
+//go:noinline
+func (o *Out) pin(at int, first unsafe.Pointer, length int) {
+	o.pins.Pin(first)
+	o.set(at, uint64(uintptr(first)))
+	o.set(at+1, uint64(length)|isAddress)
+}
+
+// Records appends the records of a list whose place and length are at `at`, and tells where the first is.
+func (o *Out) Records(at, length, words int) int {
+	first := o.Record(length * words)
+	o.set(at, uint64(first)*8)
+	o.set(at+1, uint64(length))
+	return first
+}

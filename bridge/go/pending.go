@@ -1,0 +1,174 @@
+package bridge
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/eddy-gateway/eddy/sdk/go/fastcall"
+)
+
+// callsMax is how many async calls of each direction may be under way.
+const callsMax = 65536
+
+// table has what waits, by ticket. It is in parts, so that threads seldom wait for each other.
+type table[T any] struct {
+	count atomic.Int64
+	parts [64]struct {
+		sync.Mutex
+		entries map[uint64]T
+		_       [40]byte
+	}
+}
+
+func (t *table[T]) put(ticket uint64, value T) bool {
+	if t.count.Add(1) > callsMax {
+		t.count.Add(-1)
+		return false
+	}
+	part := &t.parts[ticket*0x9e3779b97f4a7c15>>58]
+	part.Lock()
+	defer part.Unlock()
+	if part.entries == nil {
+		part.entries = map[uint64]T{}
+	}
+	part.entries[ticket] = value
+	return true
+}
+
+func (t *table[T]) get(ticket uint64) (T, bool) {
+	part := &t.parts[ticket*0x9e3779b97f4a7c15>>58]
+	part.Lock()
+	defer part.Unlock()
+	value, ok := part.entries[ticket]
+	return value, ok
+}
+
+func (t *table[T]) take(ticket uint64) (T, bool) {
+	part := &t.parts[ticket*0x9e3779b97f4a7c15>>58]
+	part.Lock()
+	defer part.Unlock()
+	value, ok := part.entries[ticket]
+	if ok {
+		delete(part.entries, ticket)
+		t.count.Add(-1)
+	}
+	return value, ok
+}
+
+// Calls of Rust that goroutines of Go answer.
+
+var (
+	// answering has the ends of the contexts of calls of Rust.
+	answering table[context.CancelFunc]
+	// rustComplete is the address of Rust's function that is told the ends of calls.
+	rustComplete atomic.Uint64
+)
+
+// startGo starts a goroutine for a call of Rust. The block is there until rustComplete is called.
+func startGo(block unsafe.Pointer) {
+	ctx, cancel := context.WithCancel(context.Background())
+	id := (*header)(block)[ticket]
+	if !answering.put(id, cancel) {
+		cancel()
+		fail(block, &Fault{FaultCrowded, fmt.Sprintf("%d async calls are under way", callsMax)})
+		tell(block)
+		return
+	}
+	go func() {
+		returned := false
+		defer func() {
+			if !returned {
+				fail(block, &Fault{FaultPanic, "the method ended its goroutine by runtime.Goexit"})
+			}
+			answering.take(id)
+			cancel()
+			tell(block)
+		}()
+		answer(ctx, block)
+		returned = true
+	}()
+}
+
+func answer(ctx context.Context, block unsafe.Pointer) {
+	defer barrier(block)
+	in, room := parts(block)
+	finish(block, find((*header)(block)[target]).Serve(ctx, in, Out{words: room}))
+}
+
+func tell(block unsafe.Pointer) {
+	fastcall.CallCgo(fastcall.FuncAt(uintptr(rustComplete.Load())), block)
+}
+
+func cancelGo(ticket uint64) {
+	if cancel, ok := answering.get(ticket); ok {
+		cancel()
+	}
+}
+
+// Calls of Go that futures of Rust answer.
+
+var (
+	// waiting has the goroutines that wait for Rust.
+	waiting table[chan ending]
+	// tickets counts the calls of Rust.
+	tickets atomic.Uint64
+)
+
+// ending is how a call ended.
+type ending struct {
+	status FaultKind
+	reply  []uint64
+}
+
+// BeginAsync begins a call that is answered later.
+func (s *Service) BeginAsync(method int) *Call { return s.begin(method) }
+
+// Wait makes the call and waits for its answer, without a thread. answer is how many words the answer has at least.
+func (c *Call) Wait(ctx context.Context, answer int) (In, error) {
+	if c.service.transport != nil {
+		return c.service.callOver(&c.Out, answer)
+	}
+	if err := ctx.Err(); err != nil {
+		return In{}, err
+	}
+	id := tickets.Add(1)
+	end := make(chan ending, 1)
+	if !waiting.put(id, end) {
+		return In{}, &Fault{FaultCrowded, fmt.Sprintf("%d async calls are under way", callsMax)}
+	}
+	block, _ := c.block()
+	block[ticket] = id
+	fastcall.CallCgo(c.service.at(block[target]), unsafe.Pointer(unsafe.SliceData(block)))
+	select {
+	case t := <-end:
+		c.reply = t.reply
+		in := In{base: unsafe.Pointer(unsafe.SliceData(t.reply)), words: len(t.reply)}
+		if t.status != 0 {
+			return In{}, told(t.status, in)
+		}
+		if in.words < answer {
+			return In{}, &Fault{FaultMalformed, "the reply is shorter than its record"}
+		}
+		return in, nil
+	case <-ctx.Done():
+		waiting.take(id)
+		// Rust drops the future when it next may; nobody waits for that.
+		fastcall.CallCgo(fastcall.Func(c.service.cancel), unsafe.Pointer(unsafe.SliceData(block)))
+		return In{}, ctx.Err()
+	}
+}
+
+// completeGo wakes the goroutine that waits for a call.
+func completeGo(block unsafe.Pointer) {
+	h := (*header)(block)
+	end, ok := waiting.take(h[ticket])
+	if !ok {
+		return // it was given up
+	}
+	_, room := parts(block)
+	length := int(uint32(h[outcome]))
+	end <- ending{FaultKind(h[outcome] >> 32), append([]uint64(nil), room[:length]...)}
+}

@@ -1,0 +1,110 @@
+// Peer is the other process of the tests and benchmarks.
+//
+//	peer listen PATH        answers at a path, one link after the other
+//	peer call PATH COUNT    calls who listens there so often, with messages of many lengths
+//
+// Method 1 answers with what it is called with, method 2 never answers, method 3 fails, method 4 calls method 1 back; method 5 is 1
+// without a goroutine of its own.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/eddy-gateway/eddy/bridge/go/ring"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "peer:", err)
+		os.Exit(1)
+	}
+}
+
+func run(arguments []string) error {
+	switch {
+	case len(arguments) == 2 && arguments[0] == "listen":
+		return listen(arguments[1])
+	case len(arguments) == 3 && arguments[0] == "call":
+		count, err := strconv.Atoi(arguments[2])
+		if err != nil {
+			return err
+		}
+		return call(arguments[1], count)
+	}
+	return errors.New("usage: peer listen PATH | call PATH COUNT")
+}
+
+func listen(path string) error {
+	var own atomic.Pointer[ring.Link]
+	options := ring.Options{
+		Handle: func(ctx context.Context, method uint32, payload []byte) ([]byte, error) {
+			return answer(ctx, own.Load(), method, payload)
+		},
+		IsShort: func(method uint32) bool { return method == 5 },
+	}
+	listener, err := ring.Listen(path, options)
+	if err != nil {
+		return err
+	}
+	fmt.Println("listening")
+	for {
+		link, err := listener.Accept()
+		if errors.Is(err, ring.ErrNotLinked) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		own.Store(link)
+	}
+}
+
+func answer(ctx context.Context, link *ring.Link, method uint32, payload []byte) ([]byte, error) {
+	switch method {
+	case 1, 5:
+		return payload, nil
+	case 2:
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case 3:
+		return nil, &ring.Failure{Code: ring.FirstOwnCode, Text: "as it was asked to"}
+	case 4:
+		if link == nil {
+			return nil, errors.New("the link is not there yet")
+		}
+		return link.Call(ctx, 1, payload)
+	}
+	return nil, &ring.Failure{Code: ring.CodeUnknownMethod, Text: fmt.Sprint("there is no method ", method)}
+}
+
+func call(path string, count int) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	link, err := ring.Dial(ctx, path, ring.Options{})
+	if err != nil {
+		return err
+	}
+	defer link.Close()
+	for number := range count {
+		payload := bytes.Repeat([]byte{byte(number)}, number*number%3001)
+		answer, err := link.Call(ctx, 1, payload)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(answer, payload) {
+			return fmt.Errorf("call %d of %d bytes came back otherwise", number, len(payload))
+		}
+	}
+	var failure *ring.Failure
+	if _, err := link.Call(ctx, 3, nil); !errors.As(err, &failure) || failure.Code != ring.FirstOwnCode {
+		return fmt.Errorf("method 3 did not fail as it should: %w", err)
+	}
+	return nil
+}

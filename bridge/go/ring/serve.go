@@ -1,0 +1,180 @@
+package ring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// served are the calls of the other side that are not answered yet.
+type served struct {
+	callsMax int
+	bytesMax int
+	mutex    sync.Mutex
+	open     map[uint64]*callContext
+	bytes    int
+}
+
+// enter takes a call in; nil when there are too many already, whose answers nobody may wait for any longer.
+func (s *served) enter(m *message) (*callContext, *Fault) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.open[m.call] != nil {
+		return nil, misconduct("call %d was made twice", m.call)
+	}
+	if len(s.open) >= s.callsMax || (len(s.open) > 0 && s.bytes+len(m.bytes) > s.bytesMax) {
+		return nil, nil
+	}
+	c := &callContext{deadline: time.Now().Add(time.Duration(m.timeoutMs) * time.Millisecond)}
+	s.open[m.call] = c
+	s.bytes += len(m.bytes)
+	return c, nil
+}
+
+func (s *served) leave(m *message) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	delete(s.open, m.call)
+	s.bytes -= len(m.bytes)
+}
+
+// cancel says that nobody waits for an answer any longer. An answer may have crossed that message on its way.
+func (s *served) cancel(call uint64) {
+	s.mutex.Lock()
+	c := s.open[call]
+	s.mutex.Unlock()
+	if c != nil {
+		c.cancel(context.Canceled)
+	}
+}
+
+func (s *served) cancelAll() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for _, c := range s.open {
+		c.cancel(context.Canceled)
+	}
+}
+
+// begin has a call served.
+func (l *Link) begin(m message, isReader bool) *Fault {
+	c, fault := l.served.enter(&m)
+	switch {
+	case fault != nil:
+		return fault
+	case c == nil:
+		l.sendSoon(failed(m.call, &Failure{CodeBusy, "as many calls, or bytes of calls, as are allowed at a time are being served"}))
+	case isReader && l.options.IsShort != nil && l.options.IsShort(m.detail):
+		l.sendSoon(l.answer(c, &m))
+	default:
+		go l.serve(c, &m)
+	}
+	return nil
+}
+
+// serve answers a call in a goroutine of its own, which may wait for room.
+func (l *Link) serve(c *callContext, m *message) {
+	answer := l.answer(c, m)
+	// The caller's deadline is no later than this one: after it nobody waits.
+	if c.Err() == nil {
+		_ = l.explained(l.outbox.send(context.Background(), answer))
+	}
+	c.cancel(context.Canceled)
+}
+
+// answer is what the handler says. It never panics.
+func (l *Link) answer(c *callContext, m *message) (answer *message) {
+	answer = failed(m.call, &Failure{CodeUnanswered, "the handler gave no answer"})
+	defer l.served.leave(m)
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			answer = failed(m.call, &Failure{CodePanicked, fmt.Sprint("the handler panicked: ", panicked)})
+		}
+	}()
+	if l.options.Handle == nil {
+		return failed(m.call, &Failure{CodeUnknownMethod, "this process takes no calls"})
+	}
+	bytes, err := l.options.Handle(c, m.detail, m.bytes)
+	if err != nil {
+		failure := &Failure{CodeFailed, err.Error()}
+		_ = errors.As(err, &failure)
+		return failed(m.call, failure)
+	}
+	if limit := l.agreed.messageBytesMax; len(bytes) > limit {
+		text := fmt.Sprintf("the answer has %d bytes, the caller accepts %d", len(bytes), limit)
+		return failed(m.call, &Failure{CodeAnswerTooLong, text})
+	}
+	return &message{kind: kindAnswer, call: m.call, bytes: bytes}
+}
+
+func failed(call uint64, f *Failure) *message {
+	return &message{kind: kindFailure, call: call, detail: f.Code, bytes: f.text()}
+}
+
+func isReset(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// callContext is the context of a call that is served. It costs a timer and a channel only where a handler waits for its end.
+type callContext struct {
+	deadline time.Time
+	mutex    sync.Mutex
+	done     chan struct{}
+	timer    *time.Timer
+	err      error
+}
+
+// Deadline is when the caller stops waiting.
+func (c *callContext) Deadline() (time.Time, bool) { return c.deadline, true }
+
+// Done is closed when nobody waits for the answer any longer.
+func (c *callContext) Done() <-chan struct{} {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.done == nil {
+		c.done = make(chan struct{})
+		if c.err != nil {
+			close(c.done)
+		} else {
+			c.timer = time.AfterFunc(time.Until(c.deadline), func() { c.cancel(context.DeadlineExceeded) })
+		}
+	}
+	return c.done
+}
+
+// Err is why nobody waits any longer; nil: somebody does.
+func (c *callContext) Err() error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.err == nil && !time.Now().Before(c.deadline) {
+		c.endLocked(context.DeadlineExceeded)
+	}
+	return c.err
+}
+
+// Value is nothing: a call carries none.
+func (c *callContext) Value(any) any { return nil }
+
+func (c *callContext) cancel(err error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.endLocked(err)
+}
+
+func (c *callContext) endLocked(err error) {
+	if c.err != nil {
+		return
+	}
+	c.err = err
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	if c.done != nil {
+		close(c.done)
+	}
+}
+
+var _ context.Context = (*callContext)(nil)

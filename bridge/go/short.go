@@ -1,0 +1,88 @@
+package bridge
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/eddy-gateway/eddy/sdk/go/fastcall"
+)
+
+// Short begins a call of a short method in a block of the caller's stack. Generated code calls it.
+func (s *Service) Short(block []uint64, method int) Out {
+	block[target] = uint64(method)
+	return Out{words: block[:HeaderWords], base: HeaderWords, lists: s.shorts}
+}
+
+// CallShort makes the call, by assembly where that is possible. answer is how many words the answer has at least.
+func (s *Service) CallShort(o *Out, answer int) (In, error) {
+	if s.transport != nil {
+		return s.callOver(o, answer)
+	}
+	end := len(o.words)
+	if cap(o.words)-end < answer {
+		o.grow(answer)
+	}
+	block := o.words[:cap(o.words)]
+	block[extent] = uint64(len(block))<<32 | uint64(end)
+	block[outcome] = 0
+	block[place] = s.context
+	fastcall.Call(s.at(block[target]), unsafe.Pointer(unsafe.SliceData(block)))
+	length := int(block[outcome])
+	if uint(length) > uint(len(block)-end) || length < answer {
+		return unusual(block, end)
+	}
+	if length == 0 {
+		return In{}, nil
+	}
+	return In{base: unsafe.Pointer(&block[end]), words: length}, nil
+}
+
+// unusual reads a reply that is a fault, or larger than its room: a copy, so that nobody has to free it.
+//
+//go:noinline
+func unusual(block []uint64, end int) (In, error) {
+	status, length := FaultKind(block[outcome]>>32), int(uint32(block[outcome]))
+	var reply []uint64
+	if length <= len(block)-end {
+		reply = append(reply, block[end:end+length]...)
+	} else {
+		memory := pointerAt(block[place])
+		reply = append(reply, unsafe.Slice((*uint64)(memory), length)...)
+		free(memory)
+	}
+	in := In{base: unsafe.Pointer(unsafe.SliceData(reply)), words: len(reply)}
+	if status == 0 {
+		return in, nil
+	}
+	return In{}, told(status, in)
+}
+
+// told reads the text of a fault.
+func told(status FaultKind, in In) (err error) {
+	defer Recover(&err)
+	return &Fault{status, in.String(0)}
+}
+
+// Recover turns a message that is wrong into an error. Generated code defers it.
+func Recover(err *error) {
+	if r := recover(); r != nil {
+		fault, ok := r.(*Fault)
+		if !ok {
+			panic(r)
+		}
+		*err = fault
+	}
+}
+
+func (s *Service) callOver(o *Out, answer int) (In, error) {
+	// A copy, because what a transport does with it would move every block of a short call to the heap.
+	request := append([]uint64(nil), o.words[HeaderWords:]...)
+	reply, err := s.transport.Call(s.number, uint32(o.words[target]), request)
+	if err != nil {
+		return In{}, err
+	}
+	if len(reply) < answer {
+		return In{}, &Fault{FaultMalformed, fmt.Sprintf("a reply of %d words, fewer than %d", len(reply), answer)}
+	}
+	return In{base: unsafe.Pointer(unsafe.SliceData(reply)), words: len(reply)}, nil
+}

@@ -1,0 +1,29 @@
+//! The bridge between two processes: services that were declared for calls in one process, over a ring.
+//!
+//! The caller finds a service with [`Apart::bind`] and gives it to the generated caller; the called process gives its
+//! implementations to [`Answers`], which is a handler of the ring. Either may be in Go: the package `apart` there speaks
+//! the same.
+//!
+//! ```text
+//! method 0   finds a service: its shape (8 bytes) and its name; the answer is its number (8 bytes)
+//! method 1   calls: service and method (4 bytes each), then the request; the answer is the reply
+//! failures   code 16: no such service; 17: of another declaration; 32 and more: a fault of this kind, less 32
+//! ```
+
+mod answers;
+mod apart;
+mod words;
+
+pub use answers::Answers;
+pub use apart::{Apart, BindError};
+
+/// Finds a service.
+const BIND: u32 = 0;
+/// Calls a method of one.
+const CALL: u32 = 1;
+/// There is no such service.
+const ABSENT: u32 = eddy_bridge_ring::Failure::FIRST_OWN;
+/// The service was made from another declaration.
+const DIFFERENT: u32 = ABSENT + 1;
+/// Added to the kind of a fault.
+const FAULT: u32 = 32;

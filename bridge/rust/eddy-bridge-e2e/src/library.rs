@@ -1,0 +1,52 @@
+//! The library of Go, built once for each program of tests.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use eddy_bridge::Go;
+
+use crate::{Looking, serve_mirror};
+
+/// The library, with what Rust offers to it. `folder` is for what is built.
+///
+/// # Panics
+///
+/// There is no Go toolchain, or the library has errors.
+pub fn library(folder: &Path) -> Go {
+    static LIBRARY: OnceLock<Go> = OnceLock::new();
+    *LIBRARY.get_or_init(|| open(&build(folder, &[])))
+}
+
+/// Opens a library that was built, and offers it what it calls.
+///
+/// # Panics
+///
+/// It can't be opened.
+pub fn open(path: &Path) -> Go {
+    let go = Go::open(path).expect("a library that Go has just built can be opened");
+    eddy_bridge::offer(serve_mirror(Looking::default()));
+    go
+}
+
+/// Builds the library, with further flags.
+///
+/// # Panics
+///
+/// There is no Go toolchain, or the library has errors.
+pub fn build(folder: &Path, flags: &[&str]) -> PathBuf {
+    // Programs of tests run at the same time.
+    let path = folder.join(format!("everything-{}.so", std::process::id()));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("go");
+    let output = Command::new("go")
+        .args(["build", "-buildmode=c-shared"])
+        .args(flags)
+        .arg("-o")
+        .arg(&path)
+        .arg(".")
+        .current_dir(source)
+        .output()
+        .expect("the Go toolchain is installed");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    path
+}

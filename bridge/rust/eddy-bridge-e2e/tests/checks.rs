@@ -1,0 +1,63 @@
+//! The checks that Go and the C compiler have find nothing: pointers of Go, and memory.
+#![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use eddy_bridge_e2e::{Echo, Random, View, build, open};
+
+/// Where the other program finds the library.
+const LIBRARY: &str = "EDDY_BRIDGE_LIBRARY";
+
+#[test]
+fn checkptr_finds_nothing() {
+    run(&["-gcflags=github.com/eddy-gateway/eddy/...=-d=checkptr"], None);
+}
+
+#[test]
+#[ignore = "a library with the sanitizer takes a minute to build: `cargo test -- --ignored`"]
+fn the_address_sanitizer_finds_nothing() {
+    let found = Command::new("cc").arg("-print-file-name=libasan.so").output().unwrap();
+    let path = PathBuf::from(String::from_utf8(found.stdout).unwrap().trim());
+    assert!(path.is_absolute(), "the C compiler has no libasan.so");
+    run(&["-asan"], Some(&path));
+}
+
+/// Builds the library with flags, and runs `values_come_back` with it in a program of its own.
+fn run(flags: &[&str], preload: Option<&Path>) {
+    let library = build(Path::new(env!("CARGO_TARGET_TMPDIR")), flags);
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args(["--exact", "values_come_back", "--include-ignored"]).env(LIBRARY, &library);
+    if let Some(preload) = preload {
+        // What Go and Rust keep until the end is no leak.
+        command
+            .env("LD_PRELOAD", preload)
+            .env("ASAN_OPTIONS", "detect_leaks=0:detect_stack_use_after_return=0");
+    }
+    let output = command.output().unwrap();
+    fs::remove_file(library).unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
+}
+
+#[test]
+#[ignore = "the other tests run it, with a library that has checks"]
+fn values_come_back() {
+    let Some(library) = env::var_os(LIBRARY) else { return };
+    let echo = Echo::bind(&open(Path::new(&library))).unwrap();
+    for seed in 0..2000 {
+        let mut random = Random::new(seed);
+        let value = random.every();
+        assert!(echo.every(&value).unwrap() == value, "seed {seed}");
+        assert!(echo.every_by_rust(&value).unwrap() == value, "seed {seed}");
+        assert!(echo.every_by_short(&value).unwrap() == value, "seed {seed}");
+        let (name, body) = (random.text(), vec![1; 10_000]);
+        let view = View { name: &name, body: &body, numbers: &[1, 2], maybe: Some(&name), count: seed };
+        assert_eq!(echo.view(&view).unwrap().body, body, "seed {seed}");
+        assert_eq!(echo.view_by_rust(&view).unwrap().name, name, "seed {seed}");
+        if seed % 100 == 0 {
+            echo.collect().unwrap();
+        }
+    }
+}

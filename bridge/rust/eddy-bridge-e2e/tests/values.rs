@@ -1,0 +1,79 @@
+//! Every type, both ways, by both ways of calling: what comes back is what was sent.
+#![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
+
+use std::path::Path;
+
+use eddy_bridge_e2e::{Echo, Random, View, Viewed, library};
+
+fn echo() -> Echo {
+    Echo::bind(&library(Path::new(env!("CARGO_TARGET_TMPDIR")))).unwrap()
+}
+
+/// How many values of all types in a run of the tests.
+const VALUES: u64 = 20_000;
+
+#[test]
+fn what_comes_back_is_what_was_sent() {
+    send(VALUES);
+}
+
+#[test]
+#[ignore = "a million values take minutes: `cargo test -- --ignored`"]
+fn a_million_values_come_back() {
+    send(1_000_000);
+}
+
+/// Sends values in turn to Go, to Go and on to Rust by cgo, and by assembly.
+fn send(count: u64) {
+    let echo = echo();
+    for seed in 0..count {
+        let value = Random::new(seed).every();
+        let back = match seed % 3 {
+            0 => echo.every(&value).unwrap(),
+            1 => echo.every_by_rust(&value).unwrap(),
+            _ => echo.every_by_short(&value).unwrap(),
+        };
+        assert!(value == back, "seed {seed}: {value:?} became {back:?}");
+    }
+}
+
+#[test]
+fn views_are_read_in_place() {
+    let echo = echo();
+    for seed in 0..VALUES {
+        let mut random = Random::new(seed);
+        let (name, body, numbers, maybe) =
+            (random.text(), random.bytes(), random.words(), random.perhaps(Random::text));
+        let view = View { name: &name, body: &body, numbers: &numbers, maybe: maybe.as_deref(), count: seed };
+        let back = if seed % 2 == 0 { echo.view(&view).unwrap() } else { echo.view_by_rust(&view).unwrap() };
+        assert_eq!(back, Viewed { name, body, numbers, maybe, count: seed }, "seed {seed}");
+    }
+}
+
+#[test]
+fn arguments_of_all_kinds_are_passed() {
+    let joined = echo().join("a", &[1, 2], &[-3, 4], &["x", "", "ü"], Some(7)).unwrap();
+    assert_eq!(joined, "a[1 2] [-3 4]x;;ü;7");
+    assert_eq!(echo().join("", &[], &[], &[], None).unwrap(), "[] []");
+}
+
+#[test]
+fn large_values_have_room() {
+    let echo = echo();
+    for length in [511 * 8, 512 * 8, 64 * 1024, 10 << 20] {
+        let body = vec![7; length];
+        let numbers: Vec<u32> = (0..300_000).collect();
+        let view = View { name: "large", body: &body, numbers: &numbers, maybe: None, count: 0 };
+        for back in [echo.view(&view).unwrap(), echo.view_by_rust(&view).unwrap()] {
+            assert!(back.body == body && back.numbers == numbers, "{length} bytes");
+        }
+    }
+}
+
+#[test]
+fn short_calls_answer() {
+    let echo = echo();
+    echo.nothing().unwrap();
+    assert_eq!(echo.add_by_rust(40, 2).unwrap(), 42);
+    assert_eq!(echo.add_by_rust(u64::MAX, 1).unwrap(), 0);
+}

@@ -1,0 +1,8 @@
+//! The Go side, as text that gofmt leaves as it is.
+
+mod codec;
+mod names;
+mod service;
+mod text;
+
+pub(crate) use self::text::file;

@@ -1,0 +1,243 @@
+//! A service in Go: an interface and its registration, or a caller.
+
+use super::codec::{At, Codecs};
+use super::names::{exported, local, of_type};
+use super::text::comment;
+use crate::declaration::{Callee, Manner, Measures, Method, Service};
+use crate::types::{Owner, Type};
+
+/// All that a service is in Go.
+pub(super) fn text(service: &Service, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
+    match service.callee {
+        Callee::Go => format!("{}\n{}", interface(service), registration(service, measures, codecs)),
+        Callee::Rust => caller(service, measures, codecs),
+    }
+}
+
+fn interface(service: &Service) -> String {
+    let name = service.name.to_string();
+    let mut text = comment(&service.docs, &name, "");
+    text.push_str(&format!("type {name} interface {{\n"));
+    for method in &service.methods {
+        let exported = exported(&method.name);
+        let answers = match &method.answer {
+            Type::Unit => String::new(),
+            Type::Result(value, error) => {
+                let error = match &**error {
+                    Type::Str { .. } => "error".to_owned(),
+                    other => format!("*{}", of_type(other)),
+                };
+                if **value == Type::Unit {
+                    format!(" {error}")
+                } else {
+                    format!(" ({}, {error})", of_type(value))
+                }
+            }
+            other => format!(" {}", of_type(other)),
+        };
+        let parameters = parameters(method, |of| of.clone());
+        text.push_str(&comment(&method.docs, &exported, "\t"));
+        text.push_str(&format!("\t{exported}({parameters}){answers}\n"));
+    }
+    text.push_str("}\n");
+    text
+}
+
+/// Names and types of a method's arguments.
+fn parameters(method: &Method, passed: impl Fn(&Type) -> Type) -> String {
+    let context = (method.manner == Manner::Async).then(|| "ctx context.Context".to_owned());
+    let arguments = method
+        .arguments
+        .iter()
+        .map(|argument| format!("{} {}", local(&argument.name), of_type(&passed(&argument.of))));
+    context.into_iter().chain(arguments).collect::<Vec<_>>().join(", ")
+}
+
+fn registration(service: &Service, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
+    let name = service.name.to_string();
+    let shape = measures.shape_of_service(service);
+    let mut text = format!(
+        "// Register{name} has an implementation serve {name} for Rust. It is for init functions: there is one for each\n\
+         // service, which any number of threads call at once.\n\
+         func Register{name}(implementation {name}) {{\n\tbridge.Register(\"{name}\", {shape:#x}, []bridge.Method{{\n"
+    );
+    for method in &service.methods {
+        text.push_str(&serving(method, measures, codecs));
+    }
+    text.push_str("\t})\n}\n");
+    text
+}
+
+/// A function that reads the arguments, calls the implementation and writes the answer.
+fn serving(method: &Method, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
+    let is_async = method.manner == Manner::Async;
+    let mut arguments: Vec<String> = is_async.then(|| "ctx".to_owned()).into_iter().collect();
+    let mut offset = 0;
+    for argument in &method.arguments {
+        arguments.push(codecs.read(&argument.of, At("", offset)));
+        offset += measures.words(&argument.of);
+    }
+    let call = format!("implementation.{}({})", exported(&method.name), arguments.join(", "));
+    let words = measures.words(&method.answer);
+    let body = match &method.answer {
+        Type::Unit => format!("\t\t\t{call}\n"),
+        Type::Result(value, error) => {
+            let write_error = match &**error {
+                Type::Str { .. } => format!("out.String({}, err.Error())", 1 + measures.words(value)),
+                other => codecs.write(other, "&out", At("", 1 + measures.words(value)), "*err"),
+            };
+            let (left, otherwise) = if **value == Type::Unit {
+                ("err", String::new())
+            } else {
+                ("answer, err", format!("\t\t\t{}\n", codecs.write(value, "&out", At("", 1), "answer")))
+            };
+            format!(
+                "\t\t\t{left} := {call}\n\t\t\tout.Record({words})\n\t\t\tif err != nil {{\n\t\t\t\tout.Bool(0, true)\n\t\t\t\t{write_error}\n\t\t\t\treturn out\n\t\t\t}}\n{otherwise}"
+            )
+        }
+        other => {
+            let write = codecs.write(other, "&out", At("", 0), "answer");
+            format!("\t\t\tanswer := {call}\n\t\t\tout.Record({words})\n\t\t\t{write}\n")
+        }
+    };
+    let context = if is_async { "ctx" } else { "_" };
+    let read = if method.arguments.is_empty() { "_" } else { "in" };
+    let flag = if is_async { "Async: true, " } else { "" };
+    format!(
+        "\t\t{{{flag}Serve: func({context} bridge.Context, {read} bridge.In, out bridge.Out) bridge.Out {{\n{body}\t\t\treturn out\n\t\t}}}},\n"
+    )
+}
+
+fn caller(service: &Service, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
+    let name = service.name.to_string();
+    let shape = measures.shape_of_service(service);
+    let mut text = comment(&service.docs, &name, "");
+    if !service.docs.is_empty() {
+        text.push_str("//\n");
+    }
+    text.push_str(&format!(
+        "// It calls an implementation in Rust. Any goroutine may use it.\n\
+         type {name} struct {{\n\tservice *bridge.Service\n}}\n\n\
+         // Bind{name} finds the implementation that Rust offers.\n\
+         func Bind{name}(from bridge.Binder) ({name}, error) {{\n\
+         \tservice, err := from.Bind(\"{name}\", {shape:#x})\n\
+         \treturn {name}{{service}}, err\n}}\n"
+    ));
+    for (number, method) in service.methods.iter().enumerate() {
+        text.push('\n');
+        text.push_str(&calling(&name, method, number, measures, codecs));
+    }
+    text
+}
+
+fn calling(
+    service: &str,
+    method: &Method,
+    number: usize,
+    measures: &Measures,
+    codecs: &mut Codecs<'_>,
+) -> String {
+    let exported = exported(&method.name);
+    let mut text = comment(&method.docs, &exported, "");
+    let value = match &method.answer {
+        Type::Result(value, _) => value,
+        other => other,
+    };
+    let answers = if *value == Type::Unit {
+        "(err error)".to_owned()
+    } else {
+        format!("(answer {}, err error)", of_type(value))
+    };
+    let parameters = parameters(method, passed);
+    text.push_str(&format!("func (s {service}) {exported}({parameters}) {answers} {{\n"));
+    text.push_str(&begin(method, number, measures));
+    let words: usize = method.arguments.iter().map(|argument| measures.words(&argument.of)).sum();
+    if words != 0 {
+        text.push_str(&format!("\tout.Record({words})\n"));
+    }
+    let mut offset = 0;
+    let pointer = if method.manner == Manner::Short { "&out" } else { "out" };
+    for argument in &method.arguments {
+        let write = codecs.write(&passed(&argument.of), pointer, At("", offset), &local(&argument.name));
+        text.push_str(&format!("\t{write}\n"));
+        offset += measures.words(&argument.of);
+    }
+    text.push_str(&end(method, value, measures, codecs));
+    text
+}
+
+fn begin(method: &Method, number: usize, measures: &Measures) -> String {
+    match method.manner {
+        Manner::Short => {
+            let arguments: usize = method.arguments.iter().map(|argument| measures.words(&argument.of)).sum();
+            // What doesn't fit goes elsewhere; a fault's text has some room.
+            let lists = if has_lists(&method.answer) { 32 } else { 0 };
+            let room = arguments + measures.words(&method.answer) + lists;
+            let guard = if has_lists(&method.answer) { "\tdefer bridge.Recover(&err)\n" } else { "" };
+            format!(
+                "\tvar block [bridge.HeaderWords + {room}]uint64\n{guard}\tout := s.service.Short(block[:], {number})\n"
+            )
+        }
+        Manner::Waited => {
+            let out = if method.arguments.is_empty() { "" } else { "\tout := &call.Out\n" };
+            format!("\tcall := s.service.Begin({number})\n\tdefer call.End(&err)\n{out}")
+        }
+        Manner::Async => {
+            let out = if method.arguments.is_empty() { "" } else { "\tout := &call.Out\n" };
+            format!("\tcall := s.service.BeginAsync({number})\n\tdefer call.End(&err)\n{out}")
+        }
+    }
+}
+
+fn end(method: &Method, value: &Type, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
+    let words = measures.words(&method.answer);
+    let call = match method.manner {
+        Manner::Short => format!("s.service.CallShort(&out, {words})"),
+        Manner::Waited => format!("call.Do({words})"),
+        Manner::Async => format!("call.Wait(ctx, {words})"),
+    };
+    let answer = if *value == Type::Unit { "" } else { "answer, " };
+    if words == 0 {
+        return format!("\t_, err = {call}\n\treturn err\n}}\n");
+    }
+    let mut text = format!("\tin, err := {call}\n\tif err != nil {{\n\t\treturn {answer}err\n\t}}\n");
+    let at = match &method.answer {
+        Type::Result(value, error) => {
+            let read = codecs.read(error, At("", 1 + measures.words(value)));
+            text.push_str(&format!(
+                "\tif in.Bool(0) {{\n\t\treturn {answer}&bridge.SaidError[{}]{{Value: {read}}}\n\t}}\n",
+                of_type(error)
+            ));
+            1
+        }
+        _ => 0,
+    };
+    if *value == Type::Unit {
+        text.push_str("\treturn nil\n}\n");
+    } else {
+        text.push_str(&format!("\treturn {}, nil\n}}\n", codecs.read(value, At("", at))));
+    }
+    text
+}
+
+/// An argument as Go passes it: what is a view to the callee is Go's own.
+fn passed(of: &Type) -> Type {
+    match of {
+        Type::Str { .. } => Type::Str { owner: Owner::Own },
+        Type::List { of, .. } => Type::List { of: Box::new(passed(of)), owner: Owner::Own },
+        Type::Map { key, value } => Type::Map { key: Box::new(passed(key)), value: Box::new(passed(value)) },
+        Type::Option(value) => Type::Option(Box::new(passed(value))),
+        Type::Result(value, error) => Type::Result(Box::new(passed(value)), Box::new(passed(error))),
+        Type::Unit | Type::Bool | Type::Scalar(_) | Type::Record(_) => of.clone(),
+    }
+}
+
+/// Whether reading it can find something wrong.
+fn has_lists(of: &Type) -> bool {
+    match of {
+        Type::Unit | Type::Bool | Type::Scalar(_) => false,
+        Type::Option(value) => has_lists(value),
+        Type::Result(value, error) => has_lists(value) || has_lists(error),
+        Type::Str { .. } | Type::List { .. } | Type::Map { .. } | Type::Record(_) => true,
+    }
+}

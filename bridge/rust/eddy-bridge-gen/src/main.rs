@@ -1,0 +1,41 @@
+//! The command of the bridge: `eddy-bridge generate FILE.rs --go FOLDER`.
+
+#![forbid(unsafe_code)]
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (file, folder, package) = match arguments[..] {
+        ["generate", file, "--go", folder] => (file, folder, None),
+        ["generate", file, "--go", folder, "--package", package] => (file, folder, Some(package)),
+        _ => {
+            say(USAGE);
+            return ExitCode::from(2);
+        }
+    };
+    match eddy_bridge_gen::generate(file, folder, package) {
+        Ok(written) => {
+            say(&format!("{}\n", written.display()));
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            say(&format!("{error}\n"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn say(text: &str) {
+    // A reader that is gone has nothing to be told.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+const USAGE: &str = "\
+eddy-bridge generate FILE.rs --go FOLDER [--package NAME]
+
+Writes FOLDER/NAME_bridge.go, where NAME is that of FILE, for the traits in FILE.rs under #[eddy_bridge::go] and
+#[eddy_bridge::rust]. The package has the name of FOLDER unless --package says another.
+";

@@ -1,0 +1,76 @@
+//! What can't cross is named at its place.
+#![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
+
+use eddy_bridge_gen::go_text;
+
+/// Checks that a declaration has these problems, as `LINE:COLUMN: MESSAGE`.
+fn check(declaration: &str, expected: &[&str]) {
+    let error = go_text(declaration, "declaration.rs", "declared").unwrap_err();
+    let found: Vec<String> = error
+        .into_iter()
+        .map(|error| {
+            let start = error.span().start();
+            format!("{}:{}: {error}", start.line, start.column + 1)
+        })
+        .collect();
+    assert_eq!(found.len(), expected.len(), "{found:#?}");
+    for (found, expected) in found.iter().zip(expected) {
+        assert!(found.starts_with(expected), "{found:?} instead of {expected:?}");
+    }
+}
+
+fn method(line: &str) -> String {
+    format!("#[eddy_bridge::go]\ntrait Service {{\n    {line}\n}}\n")
+}
+
+#[test]
+fn types_that_do_not_cross() {
+    check(&method("fn call(&self, a: usize);"), &["3:23: `usize` differs between machines: use u64"]);
+    check(&method("fn call(&self, a: Vec<char>);"), &["3:27: Go has no char"]);
+    check(&method("fn call(&self) -> (u8, u8);"), &["3:23: a tuple has no names"]);
+    check(&method("fn call(&self, a: &mut String);"), &["3:24: nothing is changed in place"]);
+    check(&method("fn call(&self, a: HashMap<f64, u8>);"), &["3:31: a key of a map"]);
+    check(&method("fn call(&self, a: fn());"), &["3:23: this type can't cross"]);
+    check(&method("fn call(&self, a: Vec<()>);"), &["3:27: () is an answer"]);
+    check(&method("fn call(&self, a: Order);"), &["3:23: no struct `Order` in this file"]);
+    check(&method("fn call(&self, a: Option<u8, u8>);"), &["3:23: `Option` wants 1 types"]);
+    check(&method("fn call(&self) -> &str;"), &["3:23: an answer owns what it has"]);
+    check(&method("fn call(&self) -> Vec<Option<&[u8]>>;"), &["3:23: an answer owns what it has"]);
+}
+
+#[test]
+fn methods_that_are_none() {
+    check(&method("fn call();"), &["3:8: a method begins with &self"]);
+    check(&method("fn call(&mut self);"), &["3:8: a method begins with &self"]);
+    check(&method("fn call<T>(&self, a: u8);"), &["3:12: a method has no parameters of types"]);
+    check(&method("const A: u8;"), &["3:5: a service has methods only"]);
+    check(&method("#[short] fn call(&self);"), &["3:5: calls from Rust to Go have no short way"]);
+    check(&method("fn call(&self, (a, b): u8);"), &["3:20: an argument is a name and a type"]);
+}
+
+#[test]
+fn every_problem_is_told_at_once() {
+    check(
+        &method("fn call(&self, a: usize, b: char) -> (u8, u8);"),
+        &["3:23: `usize`", "3:33: Go has no char", "3:42: a tuple"],
+    );
+}
+
+#[test]
+fn structs_that_do_not_cross() {
+    let derive = "#[derive(eddy_bridge::Record)]\n";
+    check(&format!("{derive}struct A {{}}\n"), &["2:8: a struct without fields"]);
+    check(&format!("{derive}struct A(u8);\n"), &["2:10: a field needs a name"]);
+    check(&format!("{derive}struct A<T> {{ a: T }}\n"), &["2:9: a struct that crosses has no types"]);
+    check(&format!("{derive}struct A {{ a: Vec<A> }}\n"), &["2:19: `A` has itself in it"]);
+    check(
+        &format!("{derive}struct A {{ b: B }}\n{derive}struct B {{ a: Option<A> }}\n"),
+        &["4:22: `A` has itself in it"],
+    );
+    check(&format!("{derive}struct A<'a> {{ a: &'a [String] }}\n"), &["2:19: in a struct, only &str"]);
+}
+
+#[test]
+fn a_file_that_is_no_rust_is_told() {
+    check("trait 1 {}", &["1:7: expected identifier"]);
+}

@@ -1,0 +1,70 @@
+//! Messages out of pieces.
+
+use crate::fault::Misconduct;
+use crate::frame::{Frame, Kind};
+
+/// A message of the other side.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Message {
+    /// Never `More`.
+    pub(crate) kind: Kind,
+    pub(crate) call: u64,
+    pub(crate) detail: u32,
+    pub(crate) timeout_ms: u32,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Puts messages together from pieces that follow each other.
+///
+/// A writer never mixes the pieces of two messages; one that gives a message up just begins the next. So there is one
+/// unfinished message at most, and its memory grows with what has come of it, not with what was announced.
+#[derive(Debug)]
+pub(crate) struct Assembler {
+    message_bytes_max: u64,
+    piece_bytes_max: u64,
+    unfinished: Option<(Message, u64)>,
+}
+
+impl Assembler {
+    pub(crate) fn new(message_bytes_max: usize, piece_bytes_max: usize) -> Self {
+        let [message_bytes_max, piece_bytes_max] = [message_bytes_max as u64, piece_bytes_max as u64];
+        Self { message_bytes_max, piece_bytes_max, unfinished: None }
+    }
+
+    /// Whether the frame begins or continues something that only the link's own thread may take.
+    pub(crate) fn is_for_reader(&self, frame: &Frame) -> bool {
+        let kind = match (&self.unfinished, frame.kind) {
+            (Some((message, _)), Kind::More) => message.kind,
+            (_, kind) => kind,
+        };
+        matches!(kind, Kind::Call | Kind::Cancel)
+    }
+
+    /// Where the bytes of a frame are to be appended.
+    pub(crate) fn accept(&mut self, frame: &Frame) -> Result<&mut Vec<u8>, Misconduct> {
+        if frame.kind != Kind::More {
+            if frame.total > self.message_bytes_max {
+                return Err(Misconduct::Length { bytes: frame.total, limit: self.message_bytes_max });
+            }
+            let Frame { kind, call, detail, timeout_ms, total, .. } = *frame;
+            self.unfinished = Some((Message { kind, call, detail, timeout_ms, bytes: Vec::new() }, total));
+        }
+        let piece_bytes_max = self.piece_bytes_max;
+        let (message, total) = self.unfinished.as_mut().ok_or(Misconduct::Stray)?;
+        if message.call != frame.call || *total != frame.total {
+            return Err(Misconduct::Stray);
+        }
+        let expected = (*total - message.bytes.len() as u64).min(piece_bytes_max);
+        if u64::from(frame.bytes) != expected || (frame.kind == Kind::More && expected == 0) {
+            return Err(Misconduct::Piece { bytes: frame.bytes.into(), expected });
+        }
+        Ok(&mut message.bytes)
+    }
+
+    /// The message, if its last piece has come.
+    pub(crate) fn take_whole(&mut self) -> Option<Message> {
+        let (message, _) =
+            self.unfinished.take_if(|(message, total)| message.bytes.len() as u64 == *total)?;
+        Some(message)
+    }
+}

@@ -1,0 +1,147 @@
+//! Calls that this side made and that are not answered yet.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use crate::fault::{CallError, Fault, Misconduct};
+use crate::slot::Slot;
+
+/// What comes of a call.
+pub(crate) type Outcome = Result<Vec<u8>, CallError>;
+
+/// The calls that are not answered yet, by their numbers, which are never used again.
+#[derive(Debug)]
+pub(crate) struct Calls {
+    limit: usize,
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    open: HashMap<u64, Open>,
+    next: u64,
+    /// When the link's thread looks for calls whose time is over; it sleeps until then.
+    watched_until: Option<Instant>,
+    ended: Option<Fault>,
+}
+
+#[derive(Debug)]
+struct Open {
+    slot: Arc<Slot<Outcome>>,
+    /// When the link's thread gives the call up. Threads that wait do that by themselves.
+    expiry: Option<Expiry>,
+}
+
+/// When a call is given up, and how long that is from its beginning.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expiry {
+    pub(crate) deadline: Instant,
+    pub(crate) timeout: Duration,
+}
+
+/// A call that was just opened.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) call: u64,
+    pub(crate) slot: Arc<Slot<Outcome>>,
+    /// Whether the link's thread sleeps longer than until the call's deadline.
+    pub(crate) outlasts_sleep: bool,
+}
+
+/// What a look at the deadlines found.
+#[derive(Debug)]
+pub(crate) struct Expired {
+    /// Calls that were given up.
+    pub(crate) calls: Vec<u64>,
+    /// When to look again.
+    pub(crate) next: Option<Instant>,
+}
+
+impl Calls {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { limit, table: Mutex::default() }
+    }
+
+    /// Calls at a time.
+    pub(crate) fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Gives a call a number and a place for its answer.
+    pub(crate) fn open(&self, expiry: Option<Expiry>) -> Result<Opened, CallError> {
+        let mut table = self.lock();
+        if let Some(fault) = &table.ended {
+            return Err(fault.clone().into());
+        }
+        if table.open.len() >= self.limit {
+            return Err(CallError::Busy(self.limit));
+        }
+        let call = table.next;
+        table.next += 1;
+        let slot = Arc::new(Slot::new());
+        table.open.insert(call, Open { slot: Arc::clone(&slot), expiry });
+        let until = table.watched_until;
+        let outlasts_sleep = expiry.is_some_and(|expiry| until.is_none_or(|until| expiry.deadline < until));
+        Ok(Opened { call, slot, outlasts_sleep })
+    }
+
+    /// Gives an answer to who waits for it. Nobody may: then it came too late.
+    pub(crate) fn finish(&self, call: u64, outcome: Outcome) -> Result<(), Misconduct> {
+        let mut table = self.lock();
+        if call >= table.next {
+            return Err(Misconduct::NeverCalled(call));
+        }
+        let open = table.open.remove(&call);
+        drop(table);
+        if let Some(open) = open {
+            open.slot.fill(outcome);
+        }
+        Ok(())
+    }
+
+    /// Gives a call up, and says whether it was still unanswered.
+    pub(crate) fn forget(&self, call: u64) -> bool {
+        self.lock().open.remove(&call).is_some()
+    }
+
+    /// Gives up what has expired.
+    pub(crate) fn expire(&self, now: Instant) -> Expired {
+        let mut table = self.lock();
+        let mut expired = Expired { calls: Vec::new(), next: None };
+        let mut given_up = Vec::new();
+        table.open.retain(|call, open| match open.expiry {
+            Some(expiry) if expiry.deadline <= now => {
+                expired.calls.push(*call);
+                given_up.push((Arc::clone(&open.slot), expiry.timeout));
+                false
+            }
+            Some(expiry) => {
+                expired.next = Some(expired.next.map_or(expiry.deadline, |next| next.min(expiry.deadline)));
+                true
+            }
+            None => true,
+        });
+        table.watched_until = expired.next;
+        drop(table);
+        for (slot, timeout) in given_up {
+            slot.fill(Err(CallError::Timeout(timeout)));
+        }
+        expired
+    }
+
+    /// Ends all calls, those of the future too.
+    pub(crate) fn end(&self, fault: &Fault) {
+        let mut table = self.lock();
+        table.ended.get_or_insert_with(|| fault.clone());
+        let open = std::mem::take(&mut table.open);
+        drop(table);
+        for (_, open) in open {
+            open.slot.fill(Err(fault.clone().into()));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().expect("nothing panics while the calls are locked")
+    }
+}

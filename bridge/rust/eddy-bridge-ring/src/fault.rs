@@ -1,0 +1,194 @@
+//! Why a link can't be made, why it ended, and why a call has no answer.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Why a link could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    /// The limits ask for a ring of an impossible size.
+    #[error("a ring of {0} bytes can't be made: take a power of two from 4096 to 67108864")]
+    RingBytes(usize),
+    /// The limits allow messages that are too long.
+    #[error("messages of {0} bytes can't be allowed: 1073741824 is the most")]
+    MessageBytes(usize),
+    /// The limits allow no call or too many.
+    #[error("{0} calls at a time can't be allowed: take 1 to 1048576")]
+    Calls(usize),
+    /// The socket's path can't be used.
+    #[error("the socket \"{path}\" can't be used")]
+    Path {
+        /// The path.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// The shared memory could not be made or mapped.
+    #[error("shared memory can't be had")]
+    Memory(#[source] io::Error),
+    /// The socket failed while the two sides agreed.
+    #[error("the socket failed before the link was made")]
+    Socket(#[source] io::Error),
+    /// The other side closed the socket while the two sides agreed.
+    #[error("the other process closed the socket before the link was made")]
+    Gone,
+    /// The other side did not say what is due in time.
+    #[error("the other process didn't agree on a link within {0:?}")]
+    Late(Duration),
+    /// What the other side said first is not of this protocol.
+    #[error("the other process doesn't speak the ring's protocol: {0}")]
+    Hello(&'static str),
+    /// The other side refused.
+    #[error("the other process refused the link: {0}")]
+    Refused(&'static str),
+    /// No thread could be started.
+    #[error("a thread for the link can't be started")]
+    Thread(#[source] io::Error),
+}
+
+/// Why a link ended.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// The other process died or closed the link.
+    #[error("the other process is gone: it died or closed the link")]
+    Gone,
+    /// The other process lives, but left a full ring untouched: it hangs, or is stopped.
+    #[error("the other process took nothing out of a full ring for {0:?}: it hangs or is stopped")]
+    Stalled(Duration),
+    /// The other process wrote what the protocol doesn't allow.
+    #[error("the other process broke the ring's protocol: {0}")]
+    Misconduct(#[from] Misconduct),
+    /// The link was closed on this side.
+    #[error("the link was closed on this side")]
+    Closed,
+    /// The socket failed.
+    #[error("the link's socket failed: {0}")]
+    Socket(io::ErrorKind),
+}
+
+/// What the other process wrote that the protocol doesn't allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misconduct {
+    /// A position lies outside of what the ring holds.
+    #[error("a position in the ring is off by {used} words, the ring has {capacity}")]
+    Position {
+        /// The distance between the positions, in words of 8 bytes.
+        used: u64,
+        /// Words that the ring has.
+        capacity: u64,
+    },
+    /// A frame is not wholly there.
+    #[error("a frame of {words} words was announced where {used} were written")]
+    Truncated {
+        /// Words of the frame.
+        words: u64,
+        /// Words that were written.
+        used: u64,
+    },
+    /// A frame is of no known kind.
+    #[error("a frame is of the unknown kind {0}")]
+    Kind(u8),
+    /// Bits that must be zero are not.
+    #[error("reserved bits of a frame are set")]
+    Reserved,
+    /// A message is longer than this side accepts.
+    #[error("a message of {bytes} bytes was announced, the limit is {limit}")]
+    Length {
+        /// What was announced.
+        bytes: u64,
+        /// What is accepted.
+        limit: u64,
+    },
+    /// A piece has another length than its place in the message gives it.
+    #[error("a piece of a message has {bytes} bytes instead of {expected}")]
+    Piece {
+        /// What it has.
+        bytes: u64,
+        /// What it must have.
+        expected: u64,
+    },
+    /// A piece continues a message that was not begun.
+    #[error("a piece belongs to no message")]
+    Stray,
+    /// A call has the number of one that is not answered yet.
+    #[error("call {0} was made twice")]
+    Twice(u64),
+    /// Calls keep coming while no answer is taken.
+    #[error("calls keep coming while no answer is taken")]
+    Flood,
+    /// An answer belongs to a call that was never made.
+    #[error("call {0} was answered, which was never made")]
+    NeverCalled(u64),
+}
+
+/// What the one who was called says instead of an answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text} (code {code})")]
+pub struct Failure {
+    /// What kind of failure it is: below 16 one of the constants here, from 16 on the called side's own.
+    pub code: u32,
+    /// For people, at most 4 KiB.
+    pub text: String,
+}
+
+impl Failure {
+    /// The handler panicked.
+    pub const PANICKED: u32 = 1;
+    /// There is no such method.
+    pub const UNKNOWN_METHOD: u32 = 2;
+    /// The called side has as many calls as it takes at a time.
+    pub const BUSY: u32 = 3;
+    /// The handler let the call go without an answer.
+    pub const UNANSWERED: u32 = 4;
+    /// The answer is longer than the caller accepts.
+    pub const ANSWER_TOO_LONG: u32 = 5;
+    /// The handler said that it failed, and no more.
+    pub const FAILED: u32 = 6;
+    /// The first code that the called side may give a meaning of its own.
+    pub const FIRST_OWN: u32 = 16;
+
+    /// A failure of a kind with a text, which is cut to 4 KiB.
+    pub fn new(code: u32, text: impl Into<String>) -> Self {
+        let mut text = text.into();
+        text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX));
+        Self { code, text }
+    }
+}
+
+/// Why a call has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// The deadline passed. The called side was told that nobody waits any longer.
+    #[error("no answer came within {0:?}")]
+    Timeout(Duration),
+    /// The called side answered with a failure.
+    #[error("the call failed in the other process: {0}")]
+    Failed(#[from] Failure),
+    /// The message is longer than the other side accepts.
+    #[error("a message of {bytes} bytes is more than the {limit} that the other process accepts")]
+    TooLong {
+        /// What was to be sent.
+        bytes: usize,
+        /// What the other side accepts.
+        limit: usize,
+    },
+    /// As many calls are unanswered as the two sides allow.
+    #[error("{0} calls are unanswered already, more are not allowed at a time")]
+    Busy(usize),
+    /// The link has ended.
+    #[error("the link has ended: {0}")]
+    Ended(#[from] Fault),
+    /// The call was made by a handler on the thread that would have to read its answer.
+    #[error(
+        "a handler on the link's own thread can't wait for an answer of the same link: call from another thread, such as one of `Workers`"
+    )]
+    OnReader,
+    /// No link could be made again.
+    #[error("there is no link: {0}")]
+    NoLink(String),
+}
+
+/// Bytes of a failure's text that are sent.
+pub(crate) const TEXT_BYTES_MAX: usize = 4096;

@@ -1,0 +1,216 @@
+//! What the two sides say over the socket before there is a ring.
+//!
+//! The side that connects says its limits and passes the memory on; the other one answers with its own, or refuses. Both
+//! say 40 bytes: eight letters, the version, a status, bytes of a ring, bytes of a message, calls at a time.
+
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use rustix::cmsg_space;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
+};
+
+use crate::fault::LinkError;
+use crate::limits::{Limits, is_ring_size};
+use crate::memory::Memory;
+use crate::ring::memory_bytes;
+
+/// What the other side accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Agreed {
+    pub(crate) ring_bytes: usize,
+    /// Bytes of one message that the other side accepts.
+    pub(crate) message_bytes_max: usize,
+    /// Calls at a time that the other side accepts.
+    pub(crate) calls_max: usize,
+}
+
+/// Offers a link, and waits for what the other side says.
+pub(crate) fn offer(socket: &UnixStream, limits: &Limits) -> Result<(Memory, Agreed), LinkError> {
+    let clock = Clock::start(limits.handshake);
+    let (memory, fd) = Memory::create(memory_bytes(limits.ring_bytes)).map_err(LinkError::Memory)?;
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let fds = [fd.as_fd()];
+    control.push(SendAncillaryMessage::ScmRights(&fds));
+    clock.apply(socket)?;
+    let words = hello(ACCEPTED, limits);
+    let sent = sendmsg(socket, &[IoSlice::new(&words)], &mut control, SendFlags::NOSIGNAL);
+    let sent = sent.map_err(|error| clock.explain(error.into()))?;
+    clock.write(socket, words.get(sent..).unwrap_or_default())?;
+    let mut answer = [0; HELLO_BYTES];
+    clock.read(socket, &mut answer)?;
+    let said = Said::parse(&answer)?;
+    match said.status {
+        ACCEPTED if said.agreed.ring_bytes == limits.ring_bytes => Ok((memory, said.agreed)),
+        ACCEPTED => Err(LinkError::Hello("it agreed on another ring than was offered")),
+        refused => Err(LinkError::Refused(reason(refused))),
+    }
+}
+
+/// Waits for an offer, and takes or refuses it.
+pub(crate) fn take(socket: &UnixStream, limits: &Limits) -> Result<(Memory, Agreed), LinkError> {
+    let clock = Clock::start(limits.handshake);
+    let (words, fd) = receive(socket, &clock)?;
+    let result = check(&words, fd, limits);
+    let status = match &result {
+        Ok(_) => ACCEPTED,
+        Err(LinkError::Memory(_)) => MEMORY_REFUSED,
+        Err(_) => HELLO_REFUSED,
+    };
+    let ring_bytes = result.as_ref().map_or(limits.ring_bytes, |(_, agreed)| agreed.ring_bytes);
+    let answered = clock.write(socket, &hello(status, &Limits { ring_bytes, ..*limits }));
+    let linked = result?;
+    answered?;
+    Ok(linked)
+}
+
+fn check(
+    words: &[u8; HELLO_BYTES],
+    fd: Option<OwnedFd>,
+    limits: &Limits,
+) -> Result<(Memory, Agreed), LinkError> {
+    let said = Said::parse(words)?;
+    let ring_bytes = said.agreed.ring_bytes;
+    if !is_ring_size(ring_bytes) || ring_bytes > limits.ring_bytes {
+        return Err(LinkError::Hello("it wants a ring of a size that is not allowed here"));
+    }
+    let fd = fd.ok_or(LinkError::Hello("it passed no memory on"))?;
+    let memory = Memory::adopt(&fd, memory_bytes(ring_bytes)).map_err(LinkError::Memory)?;
+    Ok((memory, said.agreed))
+}
+
+/// Receives the first words of the other side and the descriptor that came with them.
+fn receive(socket: &UnixStream, clock: &Clock) -> Result<([u8; HELLO_BYTES], Option<OwnedFd>), LinkError> {
+    let mut words = [0; HELLO_BYTES];
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    clock.apply(socket)?;
+    let received = recvmsg(socket, &mut [IoSliceMut::new(&mut words)], &mut control, RecvFlags::CMSG_CLOEXEC);
+    let received = received.map_err(|error| clock.explain(error.into()))?;
+    let fd = control.drain().find_map(|message| {
+        if let RecvAncillaryMessage::ScmRights(mut fds) = message { fds.next() } else { None }
+    });
+    if received.bytes == 0 {
+        return Err(LinkError::Gone);
+    }
+    clock.read(socket, words.get_mut(received.bytes..).unwrap_or_default())?;
+    Ok((words, fd))
+}
+
+/// What a side said.
+#[derive(Debug)]
+struct Said {
+    status: u32,
+    agreed: Agreed,
+}
+
+impl Said {
+    fn parse(words: &[u8; HELLO_BYTES]) -> Result<Self, LinkError> {
+        let (words, _) = words.as_chunks::<8>();
+        let [magic, version_and_status, numbers @ ..] = words else {
+            return Err(LinkError::Hello("it said too little"));
+        };
+        if magic != MAGIC {
+            return Err(LinkError::Hello("it said something else first"));
+        }
+        let [v0, v1, v2, v3, s0, s1, s2, s3] = *version_and_status;
+        if u32::from_ne_bytes([v0, v1, v2, v3]) != VERSION {
+            return Err(LinkError::Hello("it is of another version: build both sides with the same one"));
+        }
+        let number = |index: usize| {
+            let word = numbers.get(index).copied().unwrap_or_default();
+            usize::try_from(u64::from_ne_bytes(word)).unwrap_or(usize::MAX)
+        };
+        let agreed = Agreed { ring_bytes: number(0), message_bytes_max: number(1), calls_max: number(2) };
+        Ok(Self { status: u32::from_ne_bytes([s0, s1, s2, s3]), agreed })
+    }
+}
+
+fn hello(status: u32, limits: &Limits) -> [u8; HELLO_BYTES] {
+    let mut words = [0; HELLO_BYTES];
+    let numbers = [limits.ring_bytes, limits.message_bytes_max, limits.calls_max].map(|number| number as u64);
+    let said = [u64::from_ne_bytes(*MAGIC), join(VERSION, status), numbers[0], numbers[1], numbers[2]];
+    let (places, _) = words.as_chunks_mut::<8>();
+    for (place, word) in places.iter_mut().zip(said) {
+        *place = word.to_ne_bytes();
+    }
+    words
+}
+
+fn join(first: u32, second: u32) -> u64 {
+    let ([a, b, c, d], [e, f, g, h]) = (first.to_ne_bytes(), second.to_ne_bytes());
+    u64::from_ne_bytes([a, b, c, d, e, f, g, h])
+}
+
+fn reason(status: u32) -> &'static str {
+    match status {
+        HELLO_REFUSED => "it doesn't take what was offered, such as the size of the ring",
+        MEMORY_REFUSED => "it can't use the memory",
+        _ => "it didn't say why",
+    }
+}
+
+/// The time that is left for agreeing.
+struct Clock {
+    limit: Duration,
+    deadline: Instant,
+}
+
+impl Clock {
+    fn start(limit: Duration) -> Self {
+        Self { limit, deadline: Instant::now() + limit }
+    }
+
+    /// Has the socket's next operation end in time.
+    fn apply(&self, socket: &UnixStream) -> Result<(), LinkError> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(LinkError::Late(self.limit));
+        }
+        socket.set_read_timeout(Some(left)).map_err(LinkError::Socket)?;
+        socket.set_write_timeout(Some(left)).map_err(LinkError::Socket)
+    }
+
+    fn read(&self, mut socket: &UnixStream, mut bytes: &mut [u8]) -> Result<(), LinkError> {
+        while !bytes.is_empty() {
+            self.apply(socket)?;
+            let count = socket.read(bytes).map_err(|error| self.explain(error))?;
+            if count == 0 {
+                return Err(LinkError::Gone);
+            }
+            bytes = bytes.get_mut(count..).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    fn write(&self, mut socket: &UnixStream, bytes: &[u8]) -> Result<(), LinkError> {
+        self.apply(socket)?;
+        socket.write_all(bytes).map_err(|error| self.explain(error))
+    }
+
+    fn explain(&self, error: io::Error) -> LinkError {
+        let kind = error.kind();
+        if matches!(kind, io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
+            LinkError::Late(self.limit)
+        } else if matches!(kind, io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) {
+            LinkError::Gone
+        } else {
+            LinkError::Socket(error)
+        }
+    }
+}
+
+const HELLO_BYTES: usize = 40;
+const MAGIC: &[u8; 8] = b"eddyring";
+/// Changes with everything that the other side must know.
+const VERSION: u32 = 1;
+
+const ACCEPTED: u32 = 0;
+const HELLO_REFUSED: u32 = 1;
+const MEMORY_REFUSED: u32 = 2;

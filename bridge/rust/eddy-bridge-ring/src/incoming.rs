@@ -1,0 +1,204 @@
+//! Calls of the other process, from their arrival to their answer.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use crate::assembler::Message;
+use crate::fault::{Failure, Misconduct};
+use crate::frame::Kind;
+use crate::limits::Limits;
+use crate::shared::Shared;
+use crate::slot::Slot;
+
+/// A call of the other process. Dropping it tells the caller that there is no answer.
+#[derive(Debug)]
+pub struct Incoming {
+    shared: Arc<Shared>,
+    call: u64,
+    method: u32,
+    bytes: Vec<u8>,
+    deadline: Instant,
+    cancellation: Cancellation,
+    is_answered: bool,
+}
+
+impl Incoming {
+    pub(crate) fn new(shared: Arc<Shared>, message: Message, cancellation: Cancellation) -> Self {
+        let deadline = Instant::now() + Duration::from_millis(message.timeout_ms.into());
+        let Message { call, detail: method, bytes, .. } = message;
+        Self { shared, call, method, bytes, deadline, cancellation, is_answered: false }
+    }
+
+    /// Which method is called.
+    pub fn method(&self) -> u32 {
+        self.method
+    }
+
+    /// What it is called with. It is this process' own copy.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// When the caller stops waiting.
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// Tells whether, and when, nobody waits for the answer any longer.
+    pub fn cancellation(&self) -> Cancellation {
+        self.cancellation.clone()
+    }
+
+    /// Answers the call. It never waits: where there is no room in the ring, another thread sends the answer later.
+    pub fn answer(mut self, bytes: Vec<u8>) {
+        let limit = self.shared.agreed.message_bytes_max;
+        if bytes.len() > limit {
+            let text = format!("the answer has {} bytes, the caller accepts {limit}", bytes.len());
+            return self.fail(Failure::new(Failure::ANSWER_TOO_LONG, text));
+        }
+        self.send(Kind::Answer, 0, bytes);
+    }
+
+    /// Answers the call with a failure.
+    pub fn fail(mut self, failure: Failure) {
+        self.send(Kind::Failure, failure.code, failure.text.into_bytes());
+    }
+
+    /// Answers the call with what a function makes of it. A panic of the function becomes a failure with its text.
+    pub fn answer_with(self, function: impl FnOnce(&Self) -> Result<Vec<u8>, Failure>) {
+        match catch_unwind(AssertUnwindSafe(|| function(&self))) {
+            Ok(Ok(bytes)) => self.answer(bytes),
+            Ok(Err(failure)) => self.fail(failure),
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().map(String::as_str);
+                let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no text");
+                self.fail(Failure::new(Failure::PANICKED, format!("the handler panicked: {text}")));
+            }
+        }
+    }
+
+    fn send(&mut self, kind: Kind, detail: u32, bytes: Vec<u8>) {
+        self.is_answered = true;
+        self.shared.served.leave(self.call);
+        if !self.cancellation.is_cancelled() {
+            self.shared.send_soon(Message { kind, call: self.call, detail, timeout_ms: 0, bytes });
+        }
+    }
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        if self.is_answered {
+            return;
+        }
+        let failure = if std::thread::panicking() {
+            Failure::new(Failure::PANICKED, "the handler panicked")
+        } else {
+            Failure::new(Failure::UNANSWERED, "the handler gave no answer")
+        };
+        self.send(Kind::Failure, failure.code, failure.text.into_bytes());
+    }
+}
+
+/// Whether somebody still waits for an answer. As a future it is ready when nobody does; one task at a time may wait.
+#[derive(Clone, Debug)]
+pub struct Cancellation(Arc<Slot<()>>);
+
+impl Cancellation {
+    /// Whether nobody waits for the answer any longer: the caller gave up, or the link has ended.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.is_filled()
+    }
+}
+
+impl Future for Cancellation {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.is_cancelled() {
+            return Poll::Ready(());
+        }
+        let polled = self.0.poll_take(context);
+        // The content may go to another clone; that it was there is what counts.
+        if self.is_cancelled() { Poll::Ready(()) } else { polled }
+    }
+}
+
+/// The calls of the other side that are not answered yet.
+#[derive(Debug)]
+pub(crate) struct Served {
+    calls_max: usize,
+    bytes_max: usize,
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    open: HashMap<u64, Open>,
+    /// The sum over those that are open.
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Open {
+    cancellation: Cancellation,
+    bytes: usize,
+}
+
+impl Served {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self { calls_max: limits.calls_max, bytes_max: limits.calls_bytes_max, table: Mutex::default() }
+    }
+
+    /// Takes a call in; nothing when there are too many already, whose answers nobody may wait for any longer.
+    pub(crate) fn enter(&self, call: u64, bytes: usize) -> Result<Option<Cancellation>, Misconduct> {
+        let mut table = self.lock();
+        if table.open.contains_key(&call) {
+            return Err(Misconduct::Twice(call));
+        }
+        let is_full = table.open.len() >= self.calls_max;
+        if is_full || (!table.open.is_empty() && table.bytes + bytes > self.bytes_max) {
+            return Ok(None);
+        }
+        let cancellation = Cancellation(Arc::new(Slot::new()));
+        table.open.insert(call, Open { cancellation: cancellation.clone(), bytes });
+        table.bytes += bytes;
+        Ok(Some(cancellation))
+    }
+
+    /// Whether no call is unanswered.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.lock().open.is_empty()
+    }
+
+    /// Nobody waits for an answer any longer. An answer may have crossed that message on its way.
+    pub(crate) fn cancel(&self, call: u64) {
+        let cancellation = self.lock().open.get(&call).map(|open| open.cancellation.clone());
+        if let Some(cancellation) = cancellation {
+            cancellation.0.fill(());
+        }
+    }
+
+    /// The link has ended: nobody waits for any answer.
+    pub(crate) fn cancel_all(&self) {
+        let all: Vec<_> = self.lock().open.values().map(|open| open.cancellation.clone()).collect();
+        for cancellation in all {
+            cancellation.0.fill(());
+        }
+    }
+
+    fn leave(&self, call: u64) {
+        let mut table = self.lock();
+        if let Some(open) = table.open.remove(&call) {
+            table.bytes -= open.bytes;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().expect("nothing panics while the served calls are locked")
+    }
+}

@@ -1,0 +1,58 @@
+//! Calls between two processes through shared memory.
+//!
+//! A [`Link`] joins two processes: each can call the other with a method's number and some bytes, any number of calls at
+//! once, answered in any order. What is sent lies in two rings of shared memory; a Unix socket beside it wakes a
+//! process that sleeps and tells at once when the other one dies.
+//!
+//! The other process is not trusted. Every number that it writes is read once and checked, every byte is copied before it
+//! is looked at, and what doesn't fit ends the link with a [`Fault`] that says why. Whatever the other one does, a call
+//! returns by its deadline.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use eddy_bridge_ring::{Incoming, Limits, Listener, NoCalls, connect};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // One process answers ...
+//! let listener = Listener::bind("/run/me/echo.sock", Limits::default())?;
+//! let link = listener.accept(|call: Incoming| {
+//!     let bytes = call.bytes().to_vec();
+//!     call.answer(bytes);
+//! })?;
+//! // ... and another one asks.
+//! let link = connect("/run/me/echo.sock", Limits::default(), NoCalls)?;
+//! assert_eq!(link.call(1, b"hello", Duration::from_secs(1))?, b"hello");
+//! # Ok(()) }
+//! ```
+
+mod assembler;
+mod calls;
+mod fault;
+mod frame;
+mod handler;
+mod hello;
+mod inbound;
+mod incoming;
+mod limits;
+mod link;
+mod memory;
+mod outbox;
+mod reader;
+mod redial;
+mod ring;
+mod shared;
+mod slot;
+mod socket;
+mod workers;
+
+pub use fault::{CallError, Failure, Fault, LinkError, Misconduct};
+pub use handler::{Handler, NoCalls};
+pub use incoming::{Cancellation, Incoming};
+pub use limits::Limits;
+pub use link::{Link, PendingCall};
+pub use redial::Redial;
+pub use socket::{Listener, accept_stream, connect, connect_stream};
+pub use workers::Workers;
+
+#[cfg(test)]
+mod tests;

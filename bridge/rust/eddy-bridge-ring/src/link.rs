@@ -1,0 +1,260 @@
+//! A link between two processes.
+
+use std::hint::spin_loop;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::task::{Context, Poll};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{EventfdFlags, eventfd};
+
+use crate::assembler::{Assembler, Message};
+use crate::calls::{Calls, Expiry, Opened, Outcome};
+use crate::fault::{CallError, Fault, LinkError};
+use crate::frame::Kind;
+use crate::handler::Handler;
+use crate::hello::Agreed;
+use crate::inbound::{Inbound, Next, Reader};
+use crate::incoming::Served;
+use crate::limits::Limits;
+use crate::memory::Memory;
+use crate::outbox::{Letter, Outbox, SendError};
+use crate::reader;
+use crate::ring::{Side, piece_bytes_max, split};
+use crate::shared::Shared;
+use crate::slot::Slot;
+use crate::socket::Bell;
+
+/// A link to another process. Clones are the same link; it ends with the last of them.
+#[derive(Clone, Debug)]
+pub struct Link {
+    shared: Arc<Shared>,
+    /// Ends the link. The link's threads don't have it.
+    _owner: Arc<Owner>,
+}
+
+#[derive(Debug)]
+struct Owner(Arc<Shared>);
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.0.end(Fault::Closed);
+    }
+}
+
+impl Link {
+    /// Calls the other process and waits for the answer.
+    ///
+    /// # Errors
+    /// Every [`CallError`]; in any case it returns when the timeout is over. A timeout over a day counts as a day.
+    ///
+    /// # Cost
+    /// One copy of the bytes on each side and each way. System calls only where a side sleeps: after
+    /// [`Limits::spin`] without work.
+    pub fn call(&self, method: u32, bytes: &[u8], timeout: Duration) -> Outcome {
+        let timeout = timeout.min(TIMEOUT_MAX);
+        let deadline = Instant::now() + timeout;
+        if self.shared.reader.get() == Some(&thread::current().id()) {
+            return Err(CallError::OnReader);
+        }
+        self.check_length(bytes.len())?;
+        let Opened { call, slot, .. } = self.shared.calls.open(None)?;
+        let letter = Letter { kind: Kind::Call, call, detail: method, timeout_ms: whole_ms(timeout), bytes };
+        let sent = self.shared.outbox.send(&letter, deadline);
+        if let Err(SendError::Fault(fault)) = &sent {
+            self.shared.end(fault.clone());
+        }
+        if sent.is_ok() {
+            self.watch(&slot, deadline.min(Instant::now() + self.shared.spin));
+            if let Some(outcome) = slot.wait(deadline) {
+                return outcome;
+            }
+        }
+        if self.shared.calls.forget(call) {
+            self.shared.cancel(call);
+        }
+        // The answer may have come at the last moment.
+        slot.take().unwrap_or(Err(CallError::Timeout(timeout)))
+    }
+
+    /// Calls the other process. The call is on its way when this returns; the answer is what the future gives. A future that
+    /// is dropped cancels the call.
+    ///
+    /// # Errors
+    /// Those by which a call can't be made; the others come out of the future. A timeout over a day counts as a day.
+    pub fn call_async(
+        &self,
+        method: u32,
+        bytes: Vec<u8>,
+        timeout: Duration,
+    ) -> Result<PendingCall, CallError> {
+        let timeout = timeout.min(TIMEOUT_MAX);
+        self.check_length(bytes.len())?;
+        let expiry = Expiry { deadline: Instant::now() + timeout, timeout };
+        let Opened { call, slot, outlasts_sleep } = self.shared.calls.open(Some(expiry))?;
+        let pending = PendingCall { shared: Arc::clone(&self.shared), call, slot };
+        let timeout_ms = whole_ms(timeout);
+        let message = Message { kind: Kind::Call, call, detail: method, timeout_ms, bytes };
+        match self.shared.outbox.send_soon(message) {
+            Ok(()) => {}
+            Err(SendError::Fault(fault)) => self.shared.end(fault),
+            Err(SendError::Late | SendError::Full) => {
+                self.shared.calls.forget(call);
+                return Err(CallError::Busy(self.shared.calls.limit()));
+            }
+        }
+        if outlasts_sleep {
+            self.shared.wake_reader();
+        }
+        Ok(pending)
+    }
+
+    /// Why the link has ended, if it has.
+    pub fn fault(&self) -> Option<Fault> {
+        self.shared.fault.get().cloned()
+    }
+
+    /// Ends the link: calls on both sides get an error, and so do later ones.
+    pub fn close(&self) {
+        self.shared.end(Fault::Closed);
+    }
+
+    pub(crate) fn start(
+        stream: UnixStream,
+        memory: Memory,
+        side: Side,
+        limits: &Limits,
+        agreed: &Agreed,
+        handler: Arc<dyn Handler>,
+    ) -> Result<Self, LinkError> {
+        let socket = Arc::new(stream);
+        let bell = Bell::new(Arc::clone(&socket));
+        let ring_bytes = agreed.ring_bytes;
+        let (producer, consumer) = split(Arc::new(memory), ring_bytes, side);
+        // Until the first wake nobody watches.
+        consumer.rest();
+        let assembler = Assembler::new(limits.message_bytes_max, piece_bytes_max(ring_bytes));
+        let calls_max = limits.calls_max.min(agreed.calls_max);
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
+        let shared = Arc::new(Shared {
+            agreed: *agreed,
+            spin: limits.spin,
+            calls: Calls::new(calls_max),
+            served: Served::new(limits),
+            outbox: Outbox::new(producer, bell.clone(), ring_bytes, limits.stall, 2 * limits.calls_max),
+            inbound: Mutex::new(Inbound { consumer, assembler, bell }),
+            handler,
+            socket,
+            wake: wake.map_err(|error| LinkError::Socket(error.into()))?,
+            reader: OnceLock::new(),
+            fault: OnceLock::new(),
+        });
+        let owner = Arc::new(Owner(Arc::clone(&shared)));
+        start_threads(&shared).map_err(LinkError::Thread)?;
+        Ok(Self { shared, _owner: owner })
+    }
+
+    fn check_length(&self, bytes: usize) -> Result<(), CallError> {
+        let limit = self.shared.agreed.message_bytes_max;
+        if bytes > limit { Err(CallError::TooLong { bytes, limit }) } else { Ok(()) }
+    }
+
+    /// Watches the ring for an answer, which is faster than being woken. It reads what comes for others as well.
+    fn watch(&self, slot: &Slot<Outcome>, until: Instant) {
+        let mut may_lead = true;
+        while !slot.is_filled() && Instant::now() < until {
+            if may_lead && let Ok(inbound) = self.shared.inbound.try_lock() {
+                may_lead = self.lead(inbound, slot, until);
+            } else {
+                (0..PAUSES_A_LOOK).for_each(|_| spin_loop());
+            }
+        }
+    }
+
+    /// Reads until the slot is filled or the time is over. Says no when the link's own thread has to go on.
+    fn lead(&self, mut inbound: MutexGuard<'_, Inbound>, slot: &Slot<Outcome>, until: Instant) -> bool {
+        inbound.consumer.watch();
+        loop {
+            let next = match inbound.next(Reader::Caller) {
+                Ok(Next::Message(message)) => self.shared.handle_answer(message).map(|()| None),
+                Ok(next) => Ok(Some(next)),
+                Err(misconduct) => Err(misconduct),
+            };
+            match next {
+                Ok(Some(Next::ForLink)) => {
+                    drop(inbound);
+                    self.shared.wake_reader();
+                    return false;
+                }
+                Ok(_) if slot.is_filled() || Instant::now() >= until => break,
+                Ok(_) => (0..PAUSES_A_LOOK).for_each(|_| spin_loop()),
+                Err(misconduct) => {
+                    drop(inbound);
+                    self.shared.end(misconduct.into());
+                    return false;
+                }
+            }
+        }
+        if !inbound.consumer.rest() {
+            inbound.consumer.watch();
+            drop(inbound);
+            self.shared.wake_reader();
+        }
+        true
+    }
+}
+
+/// A call that is on its way. Dropping it cancels the call.
+#[derive(Debug)]
+#[must_use = "a call is cancelled when this is dropped"]
+pub struct PendingCall {
+    shared: Arc<Shared>,
+    call: u64,
+    slot: Arc<Slot<Outcome>>,
+}
+
+impl Future for PendingCall {
+    type Output = Outcome;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
+        self.slot.poll_take(context)
+    }
+}
+
+impl Drop for PendingCall {
+    fn drop(&mut self) {
+        if self.shared.calls.forget(self.call) {
+            self.shared.cancel(self.call);
+        }
+    }
+}
+
+/// Starts the link's own thread, and the one that sends what others could not wait for.
+fn start_threads(shared: &Arc<Shared>) -> io::Result<()> {
+    let sender = Arc::clone(shared);
+    thread::Builder::new().name("ring-sender".to_owned()).spawn(move || {
+        if let Err(fault) = sender.outbox.send_late() {
+            sender.end(fault);
+        }
+    })?;
+    let reader = Arc::clone(shared);
+    let started = thread::Builder::new().name("ring-reader".to_owned()).spawn(move || {
+        let _ = reader.reader.set(thread::current().id());
+        reader::run(&reader);
+    })?;
+    let _ = shared.reader.set(started.thread().id());
+    Ok(())
+}
+
+/// A call's time as the other side is told: rounded up, so that it never gives up first.
+fn whole_ms(timeout: Duration) -> u32 {
+    u32::try_from(timeout.as_micros().div_ceil(1000)).expect("a day has fewer milliseconds")
+}
+
+/// So long may a call take, and no sum of moments overflows.
+const TIMEOUT_MAX: Duration = Duration::from_secs(24 * 3600);
+/// Pauses of the processor between two looks into the ring.
+const PAUSES_A_LOOK: usize = 8;

@@ -1,0 +1,288 @@
+//! What goes to the other side: now, by the thread that has it, or soon, where nobody may wait.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use crate::assembler::Message;
+use crate::fault::{Fault, Misconduct};
+use crate::frame::{Frame, Kind};
+use crate::ring::{Producer, piece_bytes_max};
+use crate::socket::Bell;
+
+/// The way to the other side.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    out: Mutex<Out>,
+    /// There may be room, a turn is over, or the link has ended.
+    changed: Condvar,
+    /// Something was put off.
+    put_off: Condvar,
+    bell: Bell,
+    piece_bytes_max: usize,
+    stall: Duration,
+    put_off_max: usize,
+}
+
+#[derive(Debug)]
+struct Out {
+    producer: Producer,
+    /// A message that is longer than the room has its turn: the others wait.
+    is_taken: bool,
+    /// Messages for the thread that sends what others could not wait for.
+    late: VecDeque<Message>,
+    ended: Option<Fault>,
+}
+
+/// Why a message was not sent.
+#[derive(Debug)]
+pub(crate) enum SendError {
+    /// The deadline passed.
+    Late,
+    /// Too much is put off already.
+    Full,
+    /// The other side breaks the protocol or takes nothing: the link is to be ended.
+    Fault(Fault),
+}
+
+impl From<Misconduct> for SendError {
+    fn from(misconduct: Misconduct) -> Self {
+        Self::Fault(misconduct.into())
+    }
+}
+
+/// A message that is to be sent, by reference.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Letter<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) call: u64,
+    pub(crate) detail: u32,
+    pub(crate) timeout_ms: u32,
+    pub(crate) bytes: &'a [u8],
+}
+
+impl Outbox {
+    pub(crate) fn new(
+        producer: Producer,
+        bell: Bell,
+        ring_bytes: usize,
+        stall: Duration,
+        put_off_max: usize,
+    ) -> Self {
+        let out = Out { producer, is_taken: false, late: VecDeque::new(), ended: None };
+        Self {
+            out: Mutex::new(out),
+            changed: Condvar::new(),
+            put_off: Condvar::new(),
+            bell,
+            piece_bytes_max: piece_bytes_max(ring_bytes),
+            stall,
+            put_off_max,
+        }
+    }
+
+    /// Sends a message, and waits for room where there is none.
+    pub(crate) fn send(&self, letter: &Letter<'_>, deadline: Instant) -> Result<(), SendError> {
+        let mut out = self.lock();
+        while out.is_taken {
+            out = self.wait(out, deadline)?;
+        }
+        out.live()?;
+        if letter.bytes.len() <= self.piece_bytes_max
+            && out.producer.try_push(&letter.frame(0, letter.bytes), letter.bytes)?
+        {
+            self.ring(out);
+            return Ok(());
+        }
+        out.is_taken = true;
+        let (mut out, result) = self.send_pieces(out, letter, deadline);
+        out.is_taken = false;
+        drop(out);
+        self.changed.notify_all();
+        result
+    }
+
+    /// Sends a message if there is room at once, and has a thread do it otherwise.
+    pub(crate) fn send_soon(&self, message: Message) -> Result<(), SendError> {
+        let mut out = self.lock();
+        out.live()?;
+        let letter = Letter::of(&message);
+        let is_free = !out.is_taken && out.late.is_empty() && message.bytes.len() <= self.piece_bytes_max;
+        if is_free && out.producer.try_push(&letter.frame(0, letter.bytes), letter.bytes)? {
+            self.ring(out);
+            return Ok(());
+        }
+        // Answers must go: they have as much again for themselves.
+        let is_answer = matches!(message.kind, Kind::Answer | Kind::Failure);
+        let put_off_max = if is_answer { 2 * self.put_off_max } else { self.put_off_max };
+        if out.late.len() >= put_off_max {
+            return Err(SendError::Full);
+        }
+        out.late.push_back(message);
+        drop(out);
+        self.put_off.notify_one();
+        Ok(())
+    }
+
+    /// Sends what was put off, until the link ends. It is what a thread does all its life.
+    pub(crate) fn send_late(&self) -> Result<(), Fault> {
+        loop {
+            let mut out = self.lock();
+            let message = loop {
+                if out.ended.is_some() {
+                    return Ok(());
+                }
+                if let Some(message) = out.late.pop_front() {
+                    break message;
+                }
+                out = self.put_off.wait(out).expect(NO_PANIC);
+            };
+            drop(out);
+            match self.send(&Letter::of(&message), Instant::now() + FOREVER) {
+                Ok(()) => {}
+                Err(SendError::Fault(fault)) => return Err(fault),
+                Err(SendError::Late | SendError::Full) => return Err(Fault::Stalled(self.stall)),
+            }
+        }
+    }
+
+    /// Tells those who wait for room to look again.
+    pub(crate) fn look_again(&self) {
+        // Invariant: who found no room waits before this lock is had, so that nobody misses it.
+        drop(self.lock());
+        self.changed.notify_all();
+    }
+
+    /// Nothing is sent any longer.
+    pub(crate) fn end(&self, fault: &Fault) {
+        let mut out = self.lock();
+        out.ended.get_or_insert_with(|| fault.clone());
+        out.late.clear();
+        drop(out);
+        self.changed.notify_all();
+        self.put_off.notify_all();
+    }
+
+    /// Sends all pieces of a message. It has its turn.
+    fn send_pieces<'o>(
+        &'o self,
+        mut out: MutexGuard<'o, Out>,
+        letter: &Letter<'_>,
+        deadline: Instant,
+    ) -> (MutexGuard<'o, Out>, Result<(), SendError>) {
+        let mut sent = 0;
+        loop {
+            let rest = letter.bytes.get(sent..).unwrap_or_default();
+            let piece = rest.get(..self.piece_bytes_max).unwrap_or(rest);
+            let result;
+            (out, result) = self.send_piece(out, &letter.frame(sent, piece), piece, deadline);
+            sent += piece.len();
+            if result.is_err() || sent == letter.bytes.len() {
+                return (out, result);
+            }
+        }
+    }
+
+    fn send_piece<'o>(
+        &'o self,
+        mut out: MutexGuard<'o, Out>,
+        frame: &Frame,
+        piece: &[u8],
+        deadline: Instant,
+    ) -> (MutexGuard<'o, Out>, Result<(), SendError>) {
+        let mut seen = (out.producer.reader_position(), Instant::now());
+        let mut has_asked = false;
+        loop {
+            match out.live().and_then(|()| Ok(out.producer.try_push(frame, piece)?)) {
+                Err(error) => return (out, Err(error)),
+                Ok(true) => {
+                    if out.producer.takes_reader_sleep() {
+                        self.bell.ring();
+                    }
+                    return (out, Ok(()));
+                }
+                Ok(false) => {}
+            }
+            if !has_asked {
+                // Room that was made before it was asked for brings no wake: try once more.
+                out.producer.ask_for_room();
+                has_asked = true;
+                continue;
+            }
+            let now = Instant::now();
+            let position = out.producer.reader_position();
+            if position != seen.0 {
+                seen = (position, now);
+            }
+            if now >= seen.1 + self.stall {
+                return (out, Err(SendError::Fault(Fault::Stalled(self.stall))));
+            }
+            if now >= deadline {
+                return (out, Err(SendError::Late));
+            }
+            let left = deadline.min(seen.1 + self.stall).saturating_duration_since(now);
+            (out, _) = self.changed.wait_timeout(out, left).expect(NO_PANIC);
+            has_asked = false;
+        }
+    }
+
+    /// Waits for a change.
+    fn wait<'o>(
+        &'o self,
+        out: MutexGuard<'o, Out>,
+        deadline: Instant,
+    ) -> Result<MutexGuard<'o, Out>, SendError> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(SendError::Late);
+        }
+        let (out, _) = self.changed.wait_timeout(out, left).expect(NO_PANIC);
+        out.live()?;
+        Ok(out)
+    }
+
+    /// Wakes the other side where it sleeps.
+    fn ring(&self, out: MutexGuard<'_, Out>) {
+        let is_asleep = out.producer.takes_reader_sleep();
+        drop(out);
+        if is_asleep {
+            self.bell.ring();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Out> {
+        self.out.lock().expect(NO_PANIC)
+    }
+}
+
+impl Out {
+    fn live(&self) -> Result<(), SendError> {
+        match &self.ended {
+            Some(fault) => Err(SendError::Fault(fault.clone())),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<'a> Letter<'a> {
+    fn of(message: &'a Message) -> Self {
+        let Message { kind, call, detail, timeout_ms, bytes } = message;
+        Self { kind: *kind, call: *call, detail: *detail, timeout_ms: *timeout_ms, bytes }
+    }
+
+    /// The frame of a piece that begins after so many bytes.
+    fn frame(&self, sent: usize, piece: &[u8]) -> Frame {
+        Frame {
+            kind: if sent == 0 { self.kind } else { Kind::More },
+            bytes: u32::try_from(piece.len()).expect("a piece is shorter than a ring"),
+            call: self.call,
+            detail: self.detail,
+            timeout_ms: self.timeout_ms,
+            total: self.bytes.len() as u64,
+        }
+    }
+}
+
+const NO_PANIC: &str = "nothing panics while the way out is locked";
+/// What was put off has no deadline of its own; that nothing is taken for too long ends it.
+const FOREVER: Duration = Duration::from_secs(24 * 3600);

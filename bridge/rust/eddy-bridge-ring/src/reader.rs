@@ -1,0 +1,141 @@
+//! The link's own thread: it takes calls, sees the other side die, and gives up what has expired.
+
+use std::hint::spin_loop;
+use std::io;
+use std::sync::Arc;
+use std::thread::yield_now;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
+
+use crate::fault::{Fault, Misconduct};
+use crate::frame::Kind;
+use crate::inbound::{Next, Reader};
+use crate::shared::Shared;
+
+/// What the link's own thread does all its life.
+pub(crate) fn run(shared: &Arc<Shared>) {
+    let fault = match serve(shared) {
+        Ok(never) => match never {},
+        Err(fault) => fault,
+    };
+    shared.end(fault);
+}
+
+fn serve(shared: &Arc<Shared>) -> Result<std::convert::Infallible, Fault> {
+    let mut pause = Pause::None;
+    let mut rounds_after_end = 0;
+    loop {
+        let has_hung_up = wait(shared, pause)?;
+        if let Some(fault) = shared.fault.get() {
+            return Err(fault.clone());
+        }
+        shared.outbox.look_again();
+        let is_all = read(shared)?;
+        // What was written before is taken still; more than a ring holds is not.
+        rounds_after_end += u32::from(has_hung_up);
+        if has_hung_up && (is_all || rounds_after_end > ROUNDS_AFTER_END_MAX) {
+            return Err(Fault::Gone);
+        }
+        let expired = shared.calls.expire(Instant::now());
+        expired.calls.into_iter().for_each(|call| shared.cancel(call));
+        pause = match expired.next {
+            _ if !is_all => Pause::None,
+            Some(deadline) => Pause::Until(deadline),
+            None => Pause::Long,
+        };
+    }
+}
+
+/// How long the thread may sleep.
+#[derive(Clone, Copy)]
+enum Pause {
+    None,
+    Until(Instant),
+    Long,
+}
+
+/// Sleeps until there is something to do, and says whether the other side has hung up.
+fn wait(shared: &Shared, pause: Pause) -> Result<bool, Fault> {
+    let left = match pause {
+        Pause::None => Some(Duration::ZERO),
+        // A little later rather than a little earlier, to look once.
+        Pause::Until(deadline) => {
+            Some(deadline.saturating_duration_since(Instant::now()) + Duration::from_micros(100))
+        }
+        Pause::Long => None,
+    };
+    let timeout = left.and_then(|left| Timespec::try_from(left).ok());
+    let mut fds = [PollFd::new(&*shared.socket, PollFlags::IN), PollFd::new(&shared.wake, PollFlags::IN)];
+    match poll(&mut fds, timeout.as_ref()) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(error) => return Err(Fault::Socket(io::Error::from(error).kind())),
+    }
+    if !fds[1].revents().is_empty() {
+        // Only this thread reads it, and it says that there is something.
+        let _ = rustix::io::read(&shared.wake, &mut [0; 8]);
+    }
+    if fds[0].revents().is_empty() { Ok(false) } else { take_rings(shared) }
+}
+
+/// Takes the other side's wakes off the socket, and says whether it has hung up.
+fn take_rings(shared: &Shared) -> Result<bool, Fault> {
+    match recv(&*shared.socket, &mut [0; RINGS_MAX], RecvFlags::DONTWAIT) {
+        Ok((0, _)) | Err(Errno::CONNRESET) => Ok(true),
+        Ok(_) | Err(Errno::AGAIN | Errno::INTR) => Ok(false),
+        Err(error) => Err(Fault::Socket(io::Error::from(error).kind())),
+    }
+}
+
+/// Takes what has come, and what comes while it watches for a while. Says whether that was all: if so, the other side wakes
+/// this thread for more.
+fn read(shared: &Arc<Shared>) -> Result<bool, Misconduct> {
+    let mut inbound = shared.lock_inbound();
+    inbound.consumer.watch();
+    let mut watch_until = None;
+    for _ in 0..MESSAGES_MAX {
+        let message = match inbound.next(Reader::Link)? {
+            Next::Message(message) => message,
+            Next::Nothing | Next::ForLink => {
+                while watch_until.is_some_and(|until| Instant::now() < until) && !inbound.consumer.has_more()
+                {
+                    if shared.served.is_idle() {
+                        (0..PAUSES_A_LOOK).for_each(|_| spin_loop());
+                    } else {
+                        // The thread that answers may need this processor.
+                        yield_now();
+                    }
+                }
+                watch_until = None;
+                if inbound.consumer.has_more() || !inbound.consumer.rest() {
+                    inbound.consumer.watch();
+                    continue;
+                }
+                return Ok(true);
+            }
+        };
+        if message.kind != Kind::Call {
+            shared.handle_answer(message)?;
+            continue;
+        }
+        // The handler runs without the lock: its answers may be taken, and those of others.
+        drop(inbound);
+        shared.handle_call(message)?;
+        inbound = shared.lock_inbound();
+        inbound.consumer.watch();
+        // Who calls once is likely to call again soon.
+        watch_until = Some(Instant::now() + shared.spin);
+    }
+    Ok(false)
+}
+
+/// Wakes that are taken at a time.
+const RINGS_MAX: usize = 64;
+/// Messages that are taken before the thread looks at the socket and the clock again.
+const MESSAGES_MAX: usize = 256;
+/// Rounds of so many messages after the other side has hung up: the largest ring of the shortest messages.
+const ROUNDS_AFTER_END_MAX: u32 = 64 * 1024 * 1024 / 32 / 256;
+/// Pauses of the processor between two looks into the ring.
+const PAUSES_A_LOOK: usize = 8;

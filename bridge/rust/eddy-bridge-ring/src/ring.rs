@@ -1,0 +1,262 @@
+//! A ring of words in shared memory, with one process that writes and one that reads.
+//!
+//! Positions count words since the beginning and wrap around at 2^64. Each side keeps its own position to itself and only
+//! tells it; it never reads back what it told. The other side's is read once where it is needed, and checked.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::fence;
+
+use crate::fault::Misconduct;
+use crate::frame::{FRAME_WORDS, Frame, WORD_BYTES};
+use crate::memory::Memory;
+
+/// Which of the two processes this one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// The one that connected: it writes the first ring and reads the second.
+    Connector,
+    /// The one that was connected to.
+    Acceptor,
+}
+
+/// Both rings of a memory as one side has them.
+pub(crate) fn split(memory: Arc<Memory>, ring_bytes: usize, side: Side) -> (Producer, Consumer) {
+    let lane = |index: usize| Lane::new(Arc::clone(&memory), ring_bytes, index);
+    let (written, read) = match side {
+        Side::Connector => (0, 1),
+        Side::Acceptor => (1, 0),
+    };
+    (Producer { lane: lane(written), tail: 0 }, Consumer { lane: lane(read), head: 0 })
+}
+
+/// Bytes of memory that two rings take.
+pub(crate) fn memory_bytes(ring_bytes: usize) -> usize {
+    CONTROL_BYTES + 2 * ring_bytes
+}
+
+/// Bytes of a message that go into one frame: with a quarter of the ring the reader copies one while the next is written.
+pub(crate) fn piece_bytes_max(ring_bytes: usize) -> usize {
+    ring_bytes / 4
+}
+
+/// The end of a ring that is written to.
+#[derive(Debug)]
+pub(crate) struct Producer {
+    lane: Lane,
+    tail: u64,
+}
+
+impl Producer {
+    /// Writes a frame if there is room for it, and says whether there was.
+    ///
+    /// # Panics
+    /// When `bytes` are not as many as the frame says.
+    pub(crate) fn try_push(&mut self, frame: &Frame, bytes: &[u8]) -> Result<bool, Misconduct> {
+        assert_eq!(frame.bytes as usize, bytes.len(), "a frame says how long it is");
+        let used = self.lane.distance(self.lane.head().load(Acquire), self.tail)?;
+        if frame.words() > self.lane.capacity() - used {
+            return Ok(false);
+        }
+        self.lane.write(self.tail, &frame.to_words());
+        self.lane.write_bytes(self.tail.wrapping_add(FRAME_WORDS as u64), bytes);
+        self.tail = self.tail.wrapping_add(frame.words());
+        self.lane.tail().store(self.tail, Release);
+        Ok(true)
+    }
+
+    /// Whether the reader sleeps and wants to be woken for what was written. It is told once.
+    pub(crate) fn takes_reader_sleep(&self) -> bool {
+        fence(SeqCst);
+        let asleep = self.lane.reader_asleep();
+        asleep.load(Relaxed) != 0 && asleep.swap(0, Relaxed) != 0
+    }
+
+    /// Asks the reader for a wake when it has made room. There may be room since: try again before waiting.
+    pub(crate) fn ask_for_room(&self) {
+        self.lane.writer_asleep().store(1, Relaxed);
+        fence(SeqCst);
+    }
+
+    /// What the reader says its position is: it moves as long as the reader works. Nothing is done with it but compare.
+    pub(crate) fn reader_position(&self) -> u64 {
+        self.lane.head().load(Relaxed)
+    }
+}
+
+/// The end of a ring that is read from.
+#[derive(Debug)]
+pub(crate) struct Consumer {
+    lane: Lane,
+    head: u64,
+}
+
+impl Consumer {
+    /// The fixed part of the next frame, if there is one. It is wholly there, and fits into the ring.
+    pub(crate) fn peek(&self) -> Result<Option<Frame>, Misconduct> {
+        let used = self.lane.distance(self.head, self.lane.tail().load(Acquire))?;
+        if used == 0 {
+            return Ok(None);
+        }
+        if used < FRAME_WORDS as u64 {
+            return Err(Misconduct::Truncated { words: FRAME_WORDS as u64, used });
+        }
+        let frame = Frame::parse(self.lane.read(self.head))?;
+        if frame.words() > used {
+            return Err(Misconduct::Truncated { words: frame.words(), used });
+        }
+        Ok(Some(frame))
+    }
+
+    /// Appends the bytes of a frame that [`Consumer::peek`] gave to some others, and frees its room.
+    pub(crate) fn take(&mut self, frame: &Frame, into: &mut Vec<u8>) {
+        self.lane.read_bytes(self.head.wrapping_add(FRAME_WORDS as u64), frame.bytes as usize, into);
+        self.head = self.head.wrapping_add(frame.words());
+        self.lane.head().store(self.head, Release);
+    }
+
+    /// Whether the writer waits for room and wants to be woken for what was taken. It is told once.
+    pub(crate) fn takes_writer_sleep(&self) -> bool {
+        fence(SeqCst);
+        let asleep = self.lane.writer_asleep();
+        asleep.load(Relaxed) != 0 && asleep.swap(0, Relaxed) != 0
+    }
+
+    /// Whether something was written that is not taken yet.
+    pub(crate) fn has_more(&self) -> bool {
+        self.lane.tail().load(Acquire) != self.head
+    }
+
+    /// Tells the writer that nobody needs a wake: this side watches the ring.
+    pub(crate) fn watch(&self) {
+        self.lane.reader_asleep().store(0, Relaxed);
+    }
+
+    /// Asks the writer for a wake when it writes. Says whether all is taken; if not, the caller must not sleep.
+    pub(crate) fn rest(&self) -> bool {
+        self.lane.reader_asleep().store(1, Relaxed);
+        fence(SeqCst);
+        !self.has_more()
+    }
+}
+
+/// One ring: its control words and its data.
+#[derive(Debug)]
+struct Lane {
+    memory: Arc<Memory>,
+    /// The first of the control words.
+    control: usize,
+    /// The words of the data.
+    data: Range<usize>,
+}
+
+impl Lane {
+    fn new(memory: Arc<Memory>, ring_bytes: usize, index: usize) -> Self {
+        debug_assert!(ring_bytes.is_power_of_two(), "positions wrap around by a mask");
+        let words = ring_bytes / WORD_BYTES;
+        let start = CONTROL_BYTES / WORD_BYTES + index * words;
+        Self { memory, control: index * LANE_CONTROL_WORDS, data: start..start + words }
+    }
+
+    fn capacity(&self) -> u64 {
+        self.data.len() as u64
+    }
+
+    /// Words from one position to a later one.
+    fn distance(&self, from: u64, to: u64) -> Result<u64, Misconduct> {
+        let used = to.wrapping_sub(from);
+        let capacity = self.capacity();
+        if used > capacity { Err(Misconduct::Position { used, capacity }) } else { Ok(used) }
+    }
+
+    fn tail(&self) -> &AtomicU64 {
+        &self.memory.words()[self.control]
+    }
+
+    fn head(&self) -> &AtomicU64 {
+        &self.memory.words()[self.control + APART_WORDS]
+    }
+
+    fn reader_asleep(&self) -> &AtomicU64 {
+        &self.memory.words()[self.control + 2 * APART_WORDS]
+    }
+
+    fn writer_asleep(&self) -> &AtomicU64 {
+        &self.memory.words()[self.control + 3 * APART_WORDS]
+    }
+
+    /// The words from a position on, as far as the ring goes, and those at its beginning.
+    fn from(&self, position: u64) -> (&[AtomicU64], &[AtomicU64]) {
+        let data = &self.memory.words()[self.data.clone()];
+        #[expect(clippy::cast_possible_truncation, reason = "the rest is masked away")]
+        let (start, rest) = data.split_at(position as usize & (data.len() - 1));
+        (rest, start)
+    }
+
+    fn write(&self, position: u64, words: &[u64; FRAME_WORDS]) {
+        let (first, second) = self.from(position);
+        for (place, word) in first.iter().chain(second).zip(words) {
+            place.store(*word, Relaxed);
+        }
+    }
+
+    fn read(&self, position: u64) -> [u64; FRAME_WORDS] {
+        let (first, second) = self.from(position);
+        let mut words = [0; FRAME_WORDS];
+        for (place, word) in first.iter().chain(second).zip(&mut words) {
+            *word = place.load(Relaxed);
+        }
+        words
+    }
+
+    fn write_bytes(&self, position: u64, bytes: &[u8]) {
+        let (first, second) = self.from(position);
+        let (in_first, in_second) = bytes.split_at(bytes.len().min(first.len() * WORD_BYTES));
+        store(first, in_first);
+        store(second, in_second);
+    }
+
+    fn read_bytes(&self, position: u64, count: usize, into: &mut Vec<u8>) {
+        let (first, second) = self.from(position);
+        let begin = into.len();
+        into.resize(begin + count.next_multiple_of(WORD_BYTES), 0);
+        let (_, new) = into.split_at_mut(begin);
+        let (in_first, in_second) = new.split_at_mut(new.len().min(first.len() * WORD_BYTES));
+        load(first, in_first);
+        load(second, in_second);
+        into.truncate(begin + count);
+    }
+}
+
+/// Stores bytes, the last word filled with zeroes.
+fn store(places: &[AtomicU64], bytes: &[u8]) {
+    let (whole, rest) = bytes.as_chunks::<WORD_BYTES>();
+    for (place, word) in places.iter().zip(whole) {
+        place.store(u64::from_ne_bytes(*word), Relaxed);
+    }
+    if let Some(place) = places.get(whole.len())
+        && !rest.is_empty()
+    {
+        let mut word = [0; WORD_BYTES];
+        word[..rest.len()].copy_from_slice(rest);
+        place.store(u64::from_ne_bytes(word), Relaxed);
+    }
+}
+
+/// Loads whole words.
+fn load(places: &[AtomicU64], bytes: &mut [u8]) {
+    let (whole, rest) = bytes.as_chunks_mut::<WORD_BYTES>();
+    debug_assert!(rest.is_empty(), "the room has whole words");
+    for (place, word) in places.iter().zip(whole) {
+        *word = place.load(Relaxed).to_ne_bytes();
+    }
+}
+
+/// Bytes before the rings: their control words.
+const CONTROL_BYTES: usize = 4096;
+/// Words of control that a ring has.
+const LANE_CONTROL_WORDS: usize = 64;
+/// Words between two that different processes write, so that they share no cache line, nor a pair of them.
+const APART_WORDS: usize = 16;

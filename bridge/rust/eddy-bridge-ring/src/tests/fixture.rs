@@ -1,0 +1,61 @@
+//! What tests of links share.
+
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use crate::memory::Memory;
+use crate::ring::{Consumer, Producer, Side, memory_bytes, split};
+use crate::{Handler, Incoming, Limits, Link, accept_stream, connect_stream};
+
+/// Longer than anything takes that works.
+pub(super) const SOON: Duration = Duration::from_secs(20);
+
+/// Limits with small rings, in which everything happens sooner.
+pub(super) fn small() -> Limits {
+    Limits { ring_bytes: 4096, message_bytes_max: 1 << 20, calls_max: 16, ..Limits::default() }
+}
+
+/// Two ends of a link in one process.
+pub(super) fn linked(limits: Limits, ours: impl Handler, theirs: impl Handler) -> (Link, Link) {
+    let (left, right) = UnixStream::pair().unwrap();
+    let other = thread::spawn(move || accept_stream(right, limits, theirs).unwrap());
+    let link = connect_stream(left, limits, ours).unwrap();
+    (link, other.join().unwrap())
+}
+
+/// Answers with what it is called with.
+pub(super) fn echo(call: Incoming) {
+    let bytes = call.bytes().to_vec();
+    call.answer(bytes);
+}
+
+/// The two ends of one ring, and the memory as somebody sees it who writes there what he likes.
+pub(super) fn ring(ring_bytes: usize) -> (Producer, Consumer, Memory) {
+    let (memory, fd) = Memory::create(memory_bytes(ring_bytes)).unwrap();
+    let (producer, _) = split(Arc::new(memory), ring_bytes, Side::Connector);
+    let (_, consumer) = split(Arc::new(adopted(&fd, ring_bytes)), ring_bytes, Side::Acceptor);
+    (producer, consumer, adopted(&fd, ring_bytes))
+}
+
+fn adopted(fd: &OwnedFd, ring_bytes: usize) -> Memory {
+    Memory::adopt(fd, memory_bytes(ring_bytes)).unwrap()
+}
+
+/// Numbers that look random and are the same each time.
+pub(super) struct Dice(pub(super) u64);
+
+impl Dice {
+    pub(super) fn roll(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub(super) fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.roll() % limit as u64).unwrap()
+    }
+}

@@ -1,0 +1,188 @@
+//! Links with somebody who keeps to no rules: every lie ends the link with its reason, and nothing else happens.
+
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::fixture::{Dice, SOON, echo, small};
+use crate::fault::{CallError, Fault, Misconduct};
+use crate::frame::{Frame, Kind};
+use crate::hello;
+use crate::memory::Memory;
+use crate::ring::{Producer, Side, split};
+use crate::socket::Bell;
+use crate::{Limits, Link, accept_stream};
+
+/// A link, and what the one at its other end has in hand.
+struct Liar {
+    link: Link,
+    producer: Producer,
+    memory: Arc<Memory>,
+    bell: Bell,
+    socket: Arc<UnixStream>,
+}
+
+fn liar(limits: Limits) -> Liar {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    let other = thread::spawn(move || accept_stream(theirs, limits, echo).unwrap());
+    let (memory, agreed) = hello::offer(&ours, &limits).unwrap();
+    let memory = Arc::new(memory);
+    let (producer, _) = split(Arc::clone(&memory), agreed.ring_bytes, Side::Connector);
+    let socket = Arc::new(ours);
+    let bell = Bell::new(Arc::clone(&socket));
+    Liar { link: other.join().unwrap(), producer, memory, bell, socket }
+}
+
+impl Liar {
+    fn push(&mut self, frame: &Frame, bytes: &[u8]) {
+        assert!(self.producer.try_push(frame, bytes).unwrap());
+        self.bell.ring();
+    }
+
+    /// Why the link ends, which it does soon.
+    fn fault(&self) -> Fault {
+        let begun = Instant::now();
+        loop {
+            if let Some(fault) = self.link.fault() {
+                return fault;
+            }
+            assert!(begun.elapsed() < SOON, "the link goes on");
+            thread::yield_now();
+        }
+    }
+}
+
+fn call(call: u64, bytes: u32) -> Frame {
+    Frame { kind: Kind::Call, bytes, call, detail: 1, timeout_ms: 1000, total: bytes.into() }
+}
+
+#[test]
+fn a_position_that_is_off_ends_the_link() {
+    let liar = liar(small());
+    liar.memory.words()[0].store(10_000, Relaxed);
+    liar.bell.ring();
+    let expected = Misconduct::Position { used: 10_000, capacity: 512 };
+    assert_eq!(liar.fault(), Fault::Misconduct(expected));
+    let error = liar.link.call(1, b"", SOON).unwrap_err();
+    assert_eq!(error, CallError::Ended(Fault::Misconduct(expected)));
+}
+
+#[test]
+fn answers_to_nobody_end_the_link() {
+    let mut liar = liar(small());
+    liar.push(&Frame { kind: Kind::Answer, ..call(5, 0) }, &[]);
+    assert_eq!(liar.fault(), Fault::Misconduct(Misconduct::NeverCalled(5)));
+}
+
+#[test]
+fn messages_that_are_too_long_end_the_link_before_they_come() {
+    let mut liar = liar(small());
+    liar.push(&Frame { total: (1 << 20) + 1, ..call(1, 1024) }, &[0; 1024]);
+    let expected = Misconduct::Length { bytes: (1 << 20) + 1, limit: 1 << 20 };
+    assert_eq!(liar.fault(), Fault::Misconduct(expected));
+}
+
+#[test]
+fn a_call_that_is_made_twice_ends_the_link() {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    // A handler that keeps what it gets.
+    let kept = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let keeper = Arc::clone(&kept);
+    let other = thread::spawn(move || {
+        accept_stream(theirs, small(), move |call| keeper.lock().unwrap().push(call)).unwrap()
+    });
+    let (memory, agreed) = hello::offer(&ours, &small()).unwrap();
+    let memory = Arc::new(memory);
+    let (producer, _) = split(Arc::clone(&memory), agreed.ring_bytes, Side::Connector);
+    let socket = Arc::new(ours);
+    let bell = Bell::new(Arc::clone(&socket));
+    let mut liar = Liar { link: other.join().unwrap(), producer, memory, bell, socket };
+    liar.push(&call(3, 0), &[]);
+    liar.push(&call(3, 0), &[]);
+    assert_eq!(liar.fault(), Fault::Misconduct(Misconduct::Twice(3)));
+    assert!(kept.lock().unwrap()[0].cancellation().is_cancelled());
+}
+
+#[test]
+fn who_calls_and_takes_no_answer_is_not_served_for_ever() {
+    let mut liar = liar(Limits { stall: Duration::from_millis(300), ..small() });
+    let begun = Instant::now();
+    let mut number = 0;
+    while liar.link.fault().is_none() {
+        assert!(begun.elapsed() < SOON, "the link goes on");
+        if liar.producer.try_push(&call(number, 0), &[]).unwrap() {
+            number += 1;
+        }
+        liar.bell.ring();
+    }
+    let fault = liar.fault();
+    let is_expected = matches!(fault, Fault::Stalled(_) | Fault::Misconduct(Misconduct::Flood));
+    assert!(is_expected, "{fault}");
+}
+
+#[test]
+fn who_reads_nothing_stalls_the_link() {
+    let liar = liar(Limits { stall: Duration::from_millis(200), ..small() });
+    let begun = Instant::now();
+    let error = liar.link.call(1, &[0; 100_000], SOON).unwrap_err();
+    assert_eq!(error, CallError::Ended(Fault::Stalled(Duration::from_millis(200))));
+    assert!(begun.elapsed() < SOON);
+}
+
+#[test]
+fn a_call_ends_by_its_deadline_whatever_the_other_side_does() {
+    let liar = liar(small());
+    for bytes in [0, 100_000] {
+        let begun = Instant::now();
+        let error = liar.link.call(1, &vec![0; bytes], Duration::from_millis(100)).unwrap_err();
+        assert_eq!(error, CallError::Timeout(Duration::from_millis(100)));
+        assert!(begun.elapsed() < Duration::from_secs(4));
+    }
+}
+
+#[test]
+fn rubbish_on_the_socket_is_a_wake_like_any_other() {
+    use std::io::Write;
+    let mut liar = liar(small());
+    (&*liar.socket).write_all(&[0xff; 10_000]).unwrap();
+    liar.push(&call(1, 3), b"abc");
+    let begun = Instant::now();
+    // The answer is the first frame of the other ring.
+    while liar.memory.words()[64].load(Relaxed) == 0 {
+        assert!(begun.elapsed() < SOON);
+        thread::yield_now();
+    }
+    assert_eq!(liar.link.fault(), None);
+}
+
+/// Whatever lies in the shared memory: the link ends or goes on, and calls return.
+#[test]
+fn random_words_in_the_memory_do_no_harm() {
+    for seed in 1..=300_u64 {
+        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let liar = liar(Limits { stall: Duration::from_millis(20), ..small() });
+        for _ in 0..40 {
+            let words = liar.memory.words();
+            let place = match dice.below(3) {
+                0 => dice.below(8) * 16,
+                1 => 512 + dice.below(16),
+                _ => dice.below(words.len()),
+            };
+            let value = match dice.below(4) {
+                0 => dice.roll(),
+                1 => dice.roll() % 600,
+                2 => (dice.roll() % 600) | ((dice.roll() % 8) << 32),
+                _ => 1 << dice.below(64),
+            };
+            words[place].store(value, Relaxed);
+            liar.bell.ring();
+            if dice.below(4) == 0 {
+                let _ = liar.link.call(1, &vec![1; dice.below(3000)], Duration::from_millis(1));
+            }
+        }
+        liar.link.close();
+        assert!(liar.link.fault().is_some());
+    }
+}

@@ -1,0 +1,158 @@
+//! Rings, frames and messages out of pieces.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::fixture::{Dice, ring};
+use crate::assembler::Assembler;
+use crate::fault::Misconduct;
+use crate::frame::{Frame, Kind};
+
+fn frame(bytes: usize) -> Frame {
+    let bytes = u32::try_from(bytes).unwrap();
+    Frame { kind: Kind::Call, bytes, call: 7, detail: 9, timeout_ms: 11, total: bytes.into() }
+}
+
+#[test]
+fn frames_of_all_lengths_pass_in_order() {
+    let (mut producer, mut consumer, _) = ring(4096);
+    let mut dice = Dice(1);
+    let mut under_way = std::collections::VecDeque::new();
+    let mut passed = 0;
+    while passed < 20_000 {
+        let bytes: Vec<u8> = (0..dice.below(1025)).map(|_| dice.roll().to_le_bytes()[0]).collect();
+        if producer.try_push(&frame(bytes.len()), &bytes).unwrap() {
+            under_way.push_back(bytes);
+            if dice.below(3) > 0 {
+                continue;
+            }
+        }
+        let expected = under_way.pop_front().unwrap();
+        let next = consumer.peek().unwrap().unwrap();
+        assert_eq!(next, frame(expected.len()));
+        let mut got = b"before".to_vec();
+        consumer.take(&next, &mut got);
+        assert_eq!(got.strip_prefix(b"before"), Some(&expected[..]));
+        passed += 1;
+    }
+}
+
+#[test]
+fn a_full_ring_takes_nothing_more() {
+    let (mut producer, mut consumer, _) = ring(4096);
+    let mut count = 0;
+    while producer.try_push(&frame(96), &[1; 96]).unwrap() {
+        count += 1;
+    }
+    assert_eq!(count, 4096 / 128);
+    let next = consumer.peek().unwrap().unwrap();
+    consumer.take(&next, &mut Vec::new());
+    assert!(producer.try_push(&frame(96), &[1; 96]).unwrap());
+    assert!(!producer.try_push(&frame(0), &[]).unwrap());
+}
+
+#[test]
+fn a_sleeping_reader_is_woken_once() {
+    let (mut producer, consumer, _) = ring(4096);
+    assert!(!producer.takes_reader_sleep());
+    assert!(consumer.rest());
+    producer.try_push(&frame(0), &[]).unwrap();
+    assert!(producer.takes_reader_sleep());
+    assert!(!producer.takes_reader_sleep());
+    assert!(!consumer.rest(), "there is something to read");
+}
+
+#[test]
+fn a_writer_that_waits_for_room_is_woken_once() {
+    let (mut producer, mut consumer, _) = ring(4096);
+    producer.try_push(&frame(0), &[]).unwrap();
+    producer.ask_for_room();
+    let next = consumer.peek().unwrap().unwrap();
+    consumer.take(&next, &mut Vec::new());
+    assert!(consumer.takes_writer_sleep());
+    assert!(!consumer.takes_writer_sleep());
+}
+
+#[test]
+fn positions_that_cannot_be_are_refused() {
+    let (mut producer, consumer, memory) = ring(4096);
+    for tail in [513, u64::MAX, 1 << 63] {
+        memory.words()[0].store(tail, Relaxed);
+        assert_eq!(consumer.peek(), Err(Misconduct::Position { used: tail, capacity: 512 }));
+    }
+    memory.words()[0].store(3, Relaxed);
+    assert_eq!(consumer.peek(), Err(Misconduct::Truncated { words: 4, used: 3 }));
+    memory.words()[16].store(1, Relaxed);
+    let refused = producer.try_push(&frame(0), &[]);
+    assert_eq!(refused, Err(Misconduct::Position { used: u64::MAX, capacity: 512 }));
+}
+
+#[test]
+fn frames_that_are_not_wholly_there_are_refused() {
+    let (mut producer, consumer, memory) = ring(4096);
+    producer.try_push(&frame(8), &[0; 8]).unwrap();
+    for (bytes, words) in [(9, 6), (u32::MAX, 4 + (1 << 29))] {
+        memory.words()[512].store(u64::from(bytes) | 1 << 32, Relaxed);
+        assert_eq!(consumer.peek(), Err(Misconduct::Truncated { words, used: 5 }));
+    }
+    memory.words()[512].store(8 | 6 << 32, Relaxed);
+    assert_eq!(consumer.peek(), Err(Misconduct::Kind(6)));
+    memory.words()[512].store(8 | 1 << 32 | 1 << 40, Relaxed);
+    assert_eq!(consumer.peek(), Err(Misconduct::Reserved));
+}
+
+#[test]
+fn a_frame_is_what_its_words_say() {
+    for kind in [Kind::Call, Kind::Answer, Kind::Failure, Kind::Cancel, Kind::More] {
+        let frame = Frame { kind, bytes: 1, call: 2, detail: 3, timeout_ms: 4, total: 5 };
+        assert_eq!(Frame::parse(frame.to_words()), Ok(frame));
+    }
+}
+
+#[test]
+fn pieces_make_a_message() {
+    let mut assembler = Assembler::new(100, 8);
+    let first = Frame { kind: Kind::Answer, bytes: 8, call: 1, detail: 0, timeout_ms: 0, total: 20 };
+    assembler.accept(&first).unwrap().extend([1; 8]);
+    assert_eq!(assembler.take_whole(), None);
+    let more = Frame { kind: Kind::More, ..first };
+    assembler.accept(&more).unwrap().extend([2; 8]);
+    assembler.accept(&Frame { bytes: 4, ..more }).unwrap().extend([3; 4]);
+    let message = assembler.take_whole().unwrap();
+    assert_eq!((message.kind, message.call, message.bytes.len()), (Kind::Answer, 1, 20));
+    assert_eq!(assembler.accept(&more).unwrap_err(), Misconduct::Stray);
+}
+
+#[test]
+fn a_message_that_is_given_up_leaves_nothing() {
+    let mut assembler = Assembler::new(100, 8);
+    let first = Frame { kind: Kind::Call, bytes: 8, call: 1, detail: 0, timeout_ms: 0, total: 20 };
+    assembler.accept(&first).unwrap().extend([1; 8]);
+    let other = Frame { bytes: 3, call: 2, total: 3, ..first };
+    assembler.accept(&other).unwrap().extend([2; 3]);
+    assert_eq!(assembler.take_whole().unwrap().bytes, [2; 3]);
+}
+
+#[test]
+fn pieces_that_do_not_fit_are_refused() {
+    let first = Frame { kind: Kind::Call, bytes: 8, call: 1, detail: 0, timeout_ms: 0, total: 20 };
+    let more = Frame { kind: Kind::More, ..first };
+    let refused = |frames: &[Frame]| {
+        let mut assembler = Assembler::new(100, 8);
+        frames.iter().find_map(|frame| match assembler.accept(frame) {
+            Ok(bytes) => {
+                bytes.resize(bytes.len() + frame.bytes as usize, 0);
+                None
+            }
+            Err(misconduct) => Some(misconduct),
+        })
+    };
+    assert_eq!(refused(&[more]), Some(Misconduct::Stray));
+    assert_eq!(
+        refused(&[Frame { total: 101, ..first }]),
+        Some(Misconduct::Length { bytes: 101, limit: 100 })
+    );
+    assert_eq!(refused(&[Frame { bytes: 7, ..first }]), Some(Misconduct::Piece { bytes: 7, expected: 8 }));
+    assert_eq!(refused(&[first, Frame { call: 2, ..more }]), Some(Misconduct::Stray));
+    assert_eq!(refused(&[first, Frame { total: 21, ..more }]), Some(Misconduct::Stray));
+    assert_eq!(refused(&[first, more, more]), Some(Misconduct::Piece { bytes: 8, expected: 4 }));
+}

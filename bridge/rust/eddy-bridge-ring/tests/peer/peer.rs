@@ -1,0 +1,107 @@
+//! The other process of the tests and benchmarks.
+//!
+//! ```text
+//! eddy-bridge-ring-peer listen PATH        answers at a path, one link after the other
+//! eddy-bridge-ring-peer call PATH COUNT    calls who listens there so often, with messages of many lengths
+//! ```
+//!
+//! Method 1 answers with what it is called with, method 2 never answers, method 3 fails, method 4 calls method 1 back, method 6 answers
+//! with the length of what it is called with, and method 7 does that on another thread.
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+use eddy_bridge_ring::{
+    CallError, Failure, Handler, Incoming, Limits, Link, LinkError, Listener, NoCalls, Workers, connect,
+};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match arguments[..] {
+        ["listen", path] => listen(path),
+        ["call", path, count] => call(path, count.parse().unwrap_or(1)),
+        _ => Err("usage: eddy-bridge-ring-peer listen PATH | call PATH COUNT".to_owned()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(text) => {
+            let _ = writeln!(std::io::stderr(), "eddy-bridge-ring-peer: {text}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn listen(path: &str) -> Result<(), String> {
+    let listener = Listener::bind(path, Limits::default()).map_err(|error| error.to_string())?;
+    let _ = writeln!(std::io::stdout(), "listening");
+    let workers = Workers::start(2, 1024, |call| Ok(length(call))).map_err(|error| error.to_string())?;
+    let workers = Arc::new(workers);
+    loop {
+        let workers = Arc::clone(&workers);
+        let own: Arc<OnceLock<Link>> = Arc::default();
+        let known = Arc::clone(&own);
+        match listener.accept(move |call| answer(call, &known, &workers)) {
+            // The link ends with its process, which the test ends.
+            Ok(link) => drop(own.set(link)),
+            Err(error @ LinkError::Path { .. }) => return Err(error.to_string()),
+            Err(_) => {}
+        }
+    }
+}
+
+fn answer(call: Incoming, link: &Arc<OnceLock<Link>>, workers: &Workers) {
+    match call.method() {
+        1 => {
+            let bytes = call.bytes().to_vec();
+            call.answer(bytes);
+        }
+        2 => drop(thread::spawn(move || {
+            while !call.cancellation().is_cancelled() {
+                thread::park_timeout(Duration::from_millis(1));
+            }
+        })),
+        3 => call.fail(Failure::new(Failure::FIRST_OWN, "as it was asked to")),
+        4 => {
+            let link = Arc::clone(link);
+            drop(thread::spawn(move || call.answer_with(|call| call_back(&link, call.bytes()))));
+        }
+        6 => {
+            let length = length(&call);
+            call.answer(length);
+        }
+        7 => workers.handle(call),
+        other => call.fail(Failure::new(Failure::UNKNOWN_METHOD, format!("there is no method {other}"))),
+    }
+}
+
+fn length(call: &Incoming) -> Vec<u8> {
+    (call.bytes().len() as u64).to_ne_bytes().to_vec()
+}
+
+fn call_back(link: &OnceLock<Link>, bytes: &[u8]) -> Result<Vec<u8>, Failure> {
+    let failed = |text: String| Failure::new(Failure::FAILED, text);
+    let link = link.get().ok_or_else(|| failed("the link is not there yet".to_owned()))?;
+    link.call(1, bytes, LONG).map_err(|error| failed(error.to_string()))
+}
+
+fn call(path: &str, count: u64) -> Result<(), String> {
+    let link = connect(path, Limits::default(), NoCalls).map_err(|error| error.to_string())?;
+    for number in 0..count {
+        let length = usize::try_from(number * number % 3001).unwrap_or_default();
+        let bytes = vec![number.to_le_bytes()[0]; length];
+        let answer = link.call(1, &bytes, LONG).map_err(|error| error.to_string())?;
+        if answer != bytes {
+            return Err(format!("call {number} of {length} bytes came back otherwise"));
+        }
+    }
+    match link.call(3, b"", LONG) {
+        Err(CallError::Failed(failure)) if failure.code == Failure::FIRST_OWN => Ok(()),
+        other => Err(format!("method 3 did not fail as it should: {other:?}")),
+    }
+}
+
+const LONG: Duration = Duration::from_secs(60);

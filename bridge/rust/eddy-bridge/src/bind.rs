@@ -1,0 +1,124 @@
+//! Finding a service on the other side, before its first call.
+
+use std::{error, fmt};
+
+/// What one side asks for a service, and what the other answers. It has no pointers of Go's memory in it.
+#[repr(C)]
+pub(crate) struct Bind {
+    /// Set by the other side, as [`Outcome`].
+    pub(crate) outcome: u64,
+    /// The shape that is wanted; set to the one that is there.
+    pub(crate) shape: u64,
+    /// Set to the number of the service, for Go as callee.
+    pub(crate) number: u64,
+    /// Set to the address of [`Entry`]s, for Rust as callee.
+    pub(crate) entries: u64,
+    /// Set to how many methods there are.
+    pub(crate) entries_len: u64,
+    /// Set to what the header of calls has as context, for Rust as callee.
+    pub(crate) context: u64,
+    /// Set to the address of the function that gives up calls by their ticket, for Rust as callee.
+    pub(crate) cancel: u64,
+    /// The address of Go's function that is told the ends of calls, for Rust as callee.
+    pub(crate) complete: u64,
+    /// Bytes of the name.
+    pub(crate) name_len: u64,
+    /// The name of the service.
+    pub(crate) name: [u8; NAME_BYTES_MAX],
+}
+
+/// How Go calls a method of Rust.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// The function, which takes a block.
+    pub(crate) function: unsafe extern "C" fn(*mut u64) -> usize,
+    /// [`SHORT`], [`STARTS`].
+    pub(crate) flags: u64,
+}
+
+/// The callee keeps to the rules of calls by assembly.
+pub(crate) const SHORT: u64 = 1;
+/// The function returns at once, and the answer comes later.
+pub(crate) const STARTS: u64 = 2;
+
+impl Bind {
+    /// A question for a service.
+    ///
+    /// # Errors
+    ///
+    /// Its name is too long.
+    pub(crate) fn of(name: &str, shape: u64) -> Result<Self, BindError> {
+        let mut bytes = [0; NAME_BYTES_MAX];
+        let Some(to) = bytes.get_mut(..name.len()) else {
+            return Err(BindError::Name { name: name.to_owned() });
+        };
+        to.copy_from_slice(name.as_bytes());
+        Ok(Self {
+            outcome: 0,
+            shape,
+            number: 0,
+            entries: 0,
+            entries_len: 0,
+            context: 0,
+            cancel: 0,
+            complete: 0,
+            name_len: name.len() as u64,
+            name: bytes,
+        })
+    }
+
+    /// The name that is asked for.
+    pub(crate) fn name(&self) -> &[u8] {
+        let length = usize::try_from(self.name_len).unwrap_or(usize::MAX);
+        self.name.get(..length).unwrap_or_default()
+    }
+}
+
+/// Outcome: the service is bound.
+pub(crate) const BOUND: u64 = 0;
+/// Outcome: there is none of this name.
+pub(crate) const ABSENT: u64 = 1;
+/// Outcome: the one of this name was made from another declaration.
+pub(crate) const DIFFERENT: u64 = 2;
+
+/// The longest name of a service.
+const NAME_BYTES_MAX: usize = 128;
+
+/// Why a service can't be called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BindError {
+    /// The other side serves none of this name.
+    Absent {
+        /// The service.
+        name: String,
+    },
+    /// The other side was generated from another declaration.
+    Different {
+        /// The service.
+        name: String,
+    },
+    /// The name is longer than 128 bytes.
+    Name {
+        /// The service.
+        name: String,
+    },
+}
+
+impl fmt::Display for BindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent { name } => write!(
+                f,
+                "the Go library serves no `{name}`; it has to call Register{name} when it is initialized"
+            ),
+            Self::Different { name } => write!(
+                f,
+                "the Go library's `{name}` was generated from another declaration; run `eddy-bridge generate` and build it again"
+            ),
+            Self::Name { name } => write!(f, "the name `{name}` is longer than {NAME_BYTES_MAX} bytes"),
+        }
+    }
+}
+
+impl error::Error for BindError {}

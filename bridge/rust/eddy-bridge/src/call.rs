@@ -1,0 +1,145 @@
+//! Calls of a service on the other side.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::block::{Block, Lifetime};
+use crate::fault::Fault;
+use crate::go::Functions;
+use crate::message::Message;
+use crate::promise::Promise;
+use crate::thread;
+use crate::wire::{Read, Write};
+use crate::writer::Writer;
+
+/// A service that was found, of Go in this process or of another process. It is cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Service {
+    way: Way,
+    /// The number of the service in its high half, so that a method is added to it.
+    target: u64,
+}
+
+#[derive(Clone)]
+enum Way {
+    Go(Functions),
+    Other(Arc<dyn Transport>),
+}
+
+/// A way to services other than Go of this process.
+pub trait Transport: Send + Sync {
+    /// Calls a method with a request, a flat message, and waits for the reply.
+    ///
+    /// # Errors
+    ///
+    /// There was no reply.
+    fn call(&self, service: u32, method: u32, request: &[u64]) -> Result<Vec<u64>, Fault>;
+}
+
+impl Service {
+    pub(crate) fn of_go(functions: Functions, number: u64) -> Self {
+        Self { way: Way::Go(functions), target: number << 32 }
+    }
+
+    /// A service behind a transport, by the number that it has there.
+    pub fn over(transport: Arc<dyn Transport>, number: u32) -> Self {
+        Self { way: Way::Other(transport), target: u64::from(number) << 32 }
+    }
+
+    /// Calls a method and waits for the answer. Generated code calls this, with the arguments as a tuple.
+    ///
+    /// # Errors
+    ///
+    /// The callee panicked, or doesn't know the method.
+    ///
+    /// # Cost
+    ///
+    /// One crossing. Strings and slices of numbers in the arguments are passed as views, nothing is allocated but what
+    /// the answer owns.
+    #[inline]
+    pub fn call<A: Write, R: for<'m> Read<'m>>(&self, method: u32, arguments: &A) -> Result<R, Fault> {
+        match &self.way {
+            Way::Go(go) => {
+                thread::prepare();
+                let mut block = Block::of(self.target | u64::from(method), arguments, Lifetime::Call);
+                block.check()?;
+                // SAFETY: the block is laid out for this function, which returns when it has no use for it any more;
+                // what the request points to is borrowed until after that.
+                unsafe { (go.enter)(block.as_mut_ptr()) };
+                // SAFETY: Go's side fills blocks in as ours reads them; `Go::open` compared the versions.
+                unsafe { block.answer() }
+            }
+            Way::Other(transport) => {
+                let reply = self.call_over(transport.as_ref(), method, arguments)?;
+                Ok(Message::flat(&reply).read()?)
+            }
+        }
+    }
+
+    fn call_over<A: Write>(
+        &self,
+        transport: &dyn Transport,
+        method: u32,
+        arguments: &A,
+    ) -> Result<Vec<u64>, Fault> {
+        let mut room = [0; 128];
+        let mut request = Writer::flat(&mut room);
+        request.write(arguments);
+        let (service, _) = crate::block::halves(self.target);
+        let service = u32::try_from(service).unwrap_or(u32::MAX);
+        transport.call(service, method, &request.into_words())
+    }
+
+    /// Calls a method whose answer comes later. Generated code calls this.
+    ///
+    /// The call begins at once. Arguments are copied, once.
+    pub fn start<A: Write>(&self, method: u32, arguments: &A) -> Started {
+        match &self.way {
+            Way::Go(go) => {
+                Started(Promise::start(*go, self.target | u64::from(method), arguments).map(Begun::Promise))
+            }
+            Way::Other(transport) => {
+                Started(self.call_over(transport.as_ref(), method, arguments).map(Begun::Answered))
+            }
+        }
+    }
+}
+
+/// A call that was started. Dropped, it is given up.
+#[must_use = "a call that is dropped is given up"]
+pub struct Started(Result<Begun, Fault>);
+
+enum Begun {
+    Promise(Promise),
+    /// Transports without a later have answered already.
+    Answered(Vec<u64>),
+}
+
+impl Started {
+    /// Waits for the answer.
+    ///
+    /// # Errors
+    ///
+    /// As [`Service::call`].
+    pub async fn answer<R: for<'m> Read<'m>>(self) -> Result<R, Fault> {
+        match self.0? {
+            Begun::Promise(promise) => promise.await?.answer(),
+            Begun::Answered(reply) => Ok(Message::flat(&reply).read()?),
+        }
+    }
+}
+
+impl fmt::Debug for Started {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a call under way")
+    }
+}
+
+impl fmt::Debug for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Go(_) => "Go of this process",
+            Self::Other(_) => "a transport",
+        })
+    }
+}

@@ -1,0 +1,147 @@
+//! Who runs the futures that Go waits for.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::task::{Context, Wake, Waker};
+use std::thread;
+
+/// A call of Go that is under way in Rust.
+pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Runs tasks, such as a runtime of the program's.
+///
+/// For tokio: `eddy_bridge::set_executor(move |task| drop(handle.spawn(task)))`.
+pub trait Executor: Send + Sync {
+    /// Runs a task until it ends, on whatever thread.
+    fn spawn(&self, task: Task);
+}
+
+impl<F: Fn(Task) + Send + Sync> Executor for F {
+    fn spawn(&self, task: Task) {
+        self(task);
+    }
+}
+
+/// Says who runs async methods that Go calls. Without it, it is [`Threads`], one for each processor.
+///
+/// # Errors
+///
+/// It was said before, or a method was called already.
+pub fn set_executor(executor: impl Executor + 'static) -> Result<(), ExecutorIsSet> {
+    EXECUTOR.set(Box::new(executor)).map_err(|_| ExecutorIsSet)
+}
+
+/// Who runs futures was decided before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExecutorIsSet;
+
+impl std::fmt::Display for ExecutorIsSet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the executor is set already; set it before Go calls an async method")
+    }
+}
+
+impl std::error::Error for ExecutorIsSet {}
+
+/// Runs a task on the executor.
+pub(crate) fn spawn(task: Task) {
+    let executor = EXECUTOR.get_or_init(|| {
+        let count = thread::available_parallelism().map_or(2, std::num::NonZero::get);
+        Box::new(Threads::start(count).expect("a process that Go runs in can start threads"))
+    });
+    executor.spawn(task);
+}
+
+static EXECUTOR: OnceLock<Box<dyn Executor>> = OnceLock::new();
+
+/// Threads that do nothing but run tasks: enough for futures that wait for each other, without timers or sockets.
+#[derive(Clone, Debug)]
+pub struct Threads {
+    queue: Arc<Queue>,
+}
+
+#[derive(Default)]
+struct Queue {
+    ready: Mutex<VecDeque<Arc<Running>>>,
+    filled: Condvar,
+}
+
+struct Running {
+    /// Absent while a thread polls it, and when it has ended.
+    task: Mutex<Option<Task>>,
+    queue: Arc<Queue>,
+}
+
+impl Threads {
+    /// Starts so many threads, which run until the process ends.
+    ///
+    /// # Errors
+    ///
+    /// The system has no thread left.
+    pub fn start(count: usize) -> io::Result<Self> {
+        let queue = Arc::new(Queue::default());
+        for index in 0..count.max(1) {
+            let queue = Arc::clone(&queue);
+            thread::Builder::new().name(format!("bridge-{index}")).spawn(move || queue.run())?;
+        }
+        Ok(Self { queue })
+    }
+}
+
+impl Executor for Threads {
+    fn spawn(&self, task: Task) {
+        let running = Running { task: Mutex::new(Some(task)), queue: Arc::clone(&self.queue) };
+        self.queue.push(Arc::new(running));
+    }
+}
+
+impl Queue {
+    fn push(&self, running: Arc<Running>) {
+        self.ready.lock().unwrap_or_else(PoisonError::into_inner).push_back(running);
+        self.filled.notify_one();
+    }
+
+    fn run(&self) {
+        loop {
+            let next = {
+                let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
+                loop {
+                    match ready.pop_front() {
+                        Some(next) => break next,
+                        None => ready = self.filled.wait(ready).unwrap_or_else(PoisonError::into_inner),
+                    }
+                }
+            };
+            next.poll();
+        }
+    }
+}
+
+impl Running {
+    fn poll(self: Arc<Self>) {
+        let waker = Waker::from(Arc::clone(&self));
+        // Held while polling: whoever is woken meanwhile and is taken by another thread waits here for its turn.
+        let mut task = self.task.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(running) = &mut *task
+            && running.as_mut().poll(&mut Context::from_waker(&waker)).is_ready()
+        {
+            *task = None;
+        }
+    }
+}
+
+impl Wake for Running {
+    fn wake(self: Arc<Self>) {
+        let queue = Arc::clone(&self.queue);
+        queue.push(self);
+    }
+}
+
+impl std::fmt::Debug for Queue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a queue of tasks")
+    }
+}

@@ -1,0 +1,118 @@
+//! Why a call failed, apart from what its callee says itself.
+
+use std::any::Any;
+use std::fmt;
+
+use crate::message::Malformed;
+
+/// Why a call failed: not what the callee answered, but that there was no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What kind of failure.
+    pub kind: FaultKind,
+    /// What the other side says of it.
+    pub text: String,
+}
+
+/// What kind of failure a [`Fault`] is; the numbers are those of the status in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum FaultKind {
+    /// The callee panicked; the text is the panic's.
+    Panic = 1,
+    /// A message is not what the declaration says.
+    Malformed = 2,
+    /// Nobody serves the call.
+    Unknown = 3,
+    /// The call was given up.
+    Cancelled = 4,
+    /// More calls are under way than may be.
+    Crowded = 5,
+    /// The other side is gone.
+    Closed = 6,
+    /// The time for the call is over.
+    Deadline = 7,
+}
+
+impl FaultKind {
+    fn of(status: u32) -> Self {
+        match status {
+            1 => Self::Panic,
+            3 => Self::Unknown,
+            4 => Self::Cancelled,
+            5 => Self::Crowded,
+            6 => Self::Closed,
+            7 => Self::Deadline,
+            _ => Self::Malformed,
+        }
+    }
+}
+
+impl Fault {
+    /// A fault of a kind, with a text.
+    pub fn new(kind: FaultKind, text: impl Into<String>) -> Self {
+        Self { kind, text: text.into() }
+    }
+
+    /// The fault that a status other than 0 and the message with it tell of.
+    pub(crate) fn told(status: u32, words: &[u64]) -> Self {
+        let text = crate::Message::flat(words).read::<String>();
+        Self { kind: FaultKind::of(status), text: text.unwrap_or_else(|wrong| wrong.to_string()) }
+    }
+
+    /// The fault that a caught panic is.
+    pub(crate) fn caught(panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        Self::new(FaultKind::Panic, text.unwrap_or_else(|| "a panic without a text".to_owned()))
+    }
+}
+
+impl From<Malformed> for Fault {
+    fn from(wrong: Malformed) -> Self {
+        Self::new(FaultKind::Malformed, wrong.to_string())
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.kind {
+            FaultKind::Panic => "the callee panicked",
+            FaultKind::Malformed => "the message is wrong",
+            FaultKind::Unknown => "nobody serves the call",
+            FaultKind::Cancelled => "the call was given up",
+            FaultKind::Crowded => "too many calls are under way",
+            FaultKind::Closed => "the other side is gone",
+            FaultKind::Deadline => "the time for the call is over",
+        };
+        write!(f, "{what}: {}", self.text)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// Why a call of a method that can itself fail has no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure<E> {
+    /// The callee said so.
+    Said(E),
+    /// There was no answer.
+    Fault(Fault),
+}
+
+impl<E> From<Fault> for Failure<E> {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl<E: fmt::Display> fmt::Display for Failure<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Said(said) => said.fmt(f),
+            Self::Fault(fault) => fault.fmt(f),
+        }
+    }
+}
+
+impl<E: fmt::Display + fmt::Debug> std::error::Error for Failure<E> {}

@@ -1,0 +1,59 @@
+//! Rust and Go call each other in one process, from one declaration.
+//!
+//! A trait says what can be called. With [`go`] over it, Go implements it and Rust calls; with [`rust`], Rust implements
+//! it and Go calls. The attribute makes the Rust side in place; `eddy-bridge generate` writes the Go side.
+//!
+//! ```
+//! /// An order, read where the caller has it.
+//! #[derive(eddy_bridge::Record)]
+//! pub struct Order<'a> {
+//!     /// What is ordered.
+//!     pub article: &'a str,
+//!     /// How many of it.
+//!     pub count: u32,
+//! }
+//!
+//! /// Prices, which a Go library knows.
+//! #[eddy_bridge::go]
+//! pub trait Prices {
+//!     /// What an order costs, in cents, or why it has no price.
+//!     fn price(&self, order: &Order<'_>) -> Result<u64, String>;
+//! }
+//!
+//! fn total(go: &eddy_bridge::Go) -> Result<u64, Box<dyn std::error::Error>> {
+//!     let prices = Prices::bind(go)?;
+//!     Ok(prices.price(&Order { article: "apple", count: 3 })?)
+//! }
+//! ```
+//!
+//! `docs/guide/bridge.md` tells the whole of it.
+
+mod bind;
+mod block;
+mod call;
+mod executor;
+mod fault;
+mod go;
+mod message;
+mod method;
+mod offer;
+mod promise;
+mod served;
+mod tasks;
+mod thread;
+mod wire;
+mod writer;
+
+pub use self::bind::BindError;
+pub use self::call::{Service, Started, Transport};
+pub use self::executor::{Executor, ExecutorIsSet, Task, Threads, set_executor};
+pub use self::fault::{Failure, Fault, FaultKind};
+pub use self::go::{Go, OpenError};
+pub use self::message::{Malformed, Message};
+pub use self::method::{AsyncMethod, Method, reply};
+pub use self::offer::{bind_for_go, offer};
+pub use self::served::{Served, Serving};
+pub use self::wire::{Read, Scalar, Wire, Write};
+pub use self::writer::Writer;
+pub use eddy_bridge_macros::{Record, go, rust};
+pub use eddy_bridge_shape::{shape_of_field, shape_of_method, shape_of_name};

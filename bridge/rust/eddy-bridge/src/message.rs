@@ -1,0 +1,144 @@
+//! A message as it is read: words of a record, and what they point to.
+
+use std::{fmt, slice};
+
+use crate::wire::{Read, Scalar};
+
+/// A request or a reply, in the memory that it came in.
+///
+/// A message is words of eight bytes: first a record of fixed size, then what did not fit into it. A list in a record is
+/// two words: its place, in bytes from the start of the message, and how many elements it has. Where the highest bit
+/// of the second is set, the place is an address in this process: a view of the caller's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'m> {
+    words: &'m [u64],
+    has_addresses: bool,
+}
+
+impl<'m> Message<'m> {
+    /// A message without addresses, from anywhere: nothing in it is believed unchecked.
+    pub fn flat(words: &'m [u64]) -> Self {
+        Self { words, has_addresses: false }
+    }
+
+    /// A message of this process, in which there may be addresses.
+    ///
+    /// # Safety
+    ///
+    /// Every address in it, as [`Message`] describes them, leads to as many elements as are named with it, aligned for
+    /// their type, and neither they nor the words change or go away during `'m`.
+    pub unsafe fn with_addresses(words: &'m [u64]) -> Self {
+        Self { words, has_addresses: true }
+    }
+
+    /// Reads the record that the message begins with.
+    ///
+    /// # Errors
+    ///
+    /// The message is not one of `T`.
+    #[inline]
+    pub fn read<T: Read<'m>>(self) -> Result<T, Malformed> {
+        T::read(self, 0)
+    }
+
+    /// The word at an index.
+    ///
+    /// # Errors
+    ///
+    /// The message has fewer words.
+    #[inline]
+    pub fn word(self, at: usize) -> Result<u64, Malformed> {
+        self.words.get(at).copied().ok_or(Malformed::SHORT)
+    }
+
+    /// The numbers of the list whose place and length are at an index.
+    ///
+    /// # Errors
+    ///
+    /// They lie outside of the message, or at no place for their type.
+    #[inline]
+    pub fn scalars<T: Scalar>(self, at: usize) -> Result<&'m [T], Malformed> {
+        let place = self.word(at)?;
+        let length = self.word(at + 1)?;
+        if length & IS_ADDRESS != 0 {
+            return self.scalars_at_address(place, length & !IS_ADDRESS);
+        }
+        let start = usize::try_from(place).map_err(|_| Malformed::OUTSIDE)?;
+        let length = usize::try_from(length).map_err(|_| Malformed::OUTSIDE)?;
+        let bytes = length.checked_mul(size_of::<T>()).ok_or(Malformed::OUTSIDE)?;
+        let end = start.checked_add(bytes).ok_or(Malformed::OUTSIDE)?;
+        if end > size_of_val(self.words) {
+            return Err(Malformed::OUTSIDE);
+        }
+        if !start.is_multiple_of(align_of::<T>()) {
+            return Err(Malformed::UNALIGNED);
+        }
+        // SAFETY: `start` is at most the size of the words.
+        let first = unsafe { self.words.as_ptr().cast::<u8>().add(start) };
+        // SAFETY: the elements lie within the words, which live for 'm, aligned as the words are and `start` is; every
+        // pattern of bits is a `T`, as `Scalar` promises.
+        Ok(unsafe { slice::from_raw_parts(first.cast::<T>(), length) })
+    }
+
+    fn scalars_at_address<T: Scalar>(self, address: u64, length: u64) -> Result<&'m [T], Malformed> {
+        if !self.has_addresses {
+            return Err(Malformed::ADDRESS);
+        }
+        let Ok(length) = usize::try_from(length) else { return Err(Malformed::OUTSIDE) };
+        if length == 0 {
+            return Ok(&[]);
+        }
+        let Ok(address) = usize::try_from(address) else { return Err(Malformed::OUTSIDE) };
+        let first = std::ptr::with_exposed_provenance::<T>(address);
+        if first.is_null() || !first.is_aligned() {
+            return Err(Malformed::UNALIGNED);
+        }
+        // SAFETY: `with_addresses` promises that so many elements are there for 'm; the address is not null and aligned.
+        Ok(unsafe { slice::from_raw_parts(first, length) })
+    }
+
+    /// Where the first record of the list is whose place and length are at an index, and how many there are.
+    ///
+    /// # Errors
+    ///
+    /// They lie outside of the message, or their type has no words.
+    pub fn records(self, at: usize, words_of_one: usize) -> Result<(usize, usize), Malformed> {
+        let place = usize::try_from(self.word(at)?).map_err(|_| Malformed::OUTSIDE)?;
+        let length = usize::try_from(self.word(at + 1)?).map_err(|_| Malformed::OUTSIDE)?;
+        if !place.is_multiple_of(size_of::<u64>()) {
+            return Err(Malformed::UNALIGNED);
+        }
+        let first = place / size_of::<u64>();
+        let end = length.checked_mul(words_of_one).and_then(|words| first.checked_add(words));
+        // Elements without words would be a list as long as the sender likes.
+        if words_of_one == 0 || end.is_none_or(|end| end > self.words.len()) {
+            return Err(Malformed::OUTSIDE);
+        }
+        Ok((first, length))
+    }
+}
+
+/// Set in the length of a list whose place is an address.
+pub(crate) const IS_ADDRESS: u64 = 1 << 63;
+
+/// What is wrong with a message: it was not made by the same declaration, or on the way something broke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed(&'static str);
+
+impl Malformed {
+    pub(crate) const SHORT: Self = Self("the message ends within its record");
+    pub(crate) const OUTSIDE: Self = Self("a list lies outside of the message");
+    pub(crate) const UNALIGNED: Self = Self("a list is at no place for its type");
+    pub(crate) const ADDRESS: Self = Self("a message from elsewhere has an address");
+    pub(crate) const UTF8: Self =
+        Self("a string is not UTF-8: pass bytes, or make it valid with strings.ToValidUTF8");
+    pub(crate) const TAG: Self = Self("a tag is neither 0 nor 1");
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for Malformed {}

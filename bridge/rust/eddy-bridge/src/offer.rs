@@ -1,0 +1,93 @@
+//! What this program or library offers to Go.
+
+use std::collections::BTreeMap;
+use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::bind::{ABSENT, BOUND, Bind, DIFFERENT, Entry};
+use crate::served::Served;
+use crate::tasks;
+
+/// Offers a service to Go of this process: generated code makes it of an implementation. It is there for good.
+///
+/// # Panics
+///
+/// One of this name is offered already, perhaps with calls under way.
+pub fn offer(served: Served) {
+    let mut offered = OFFERED.lock().unwrap_or_else(PoisonError::into_inner);
+    let name = served.name;
+    let context = Arc::into_raw(served.implementation).cast::<()>().expose_provenance() as u64;
+    let service = Offered { shape: served.shape, entries: served.entries.leak(), context };
+    assert!(offered.insert(name, service).is_none(), "the service `{name}` is offered twice");
+}
+
+/// Exports a library of Rust to Go programs: services are offered when Go first asks for one.
+///
+/// ```
+/// # fn serve() {}
+/// eddy_bridge::export! { serve() }
+/// ```
+#[macro_export]
+macro_rules! export {
+    ($($offer:expr);* $(;)?) => {
+        /// Binds a service for Go. The bridge's Go package looks this name up.
+        ///
+        /// # Safety
+        ///
+        /// The pointer is to a question as the bridge's Go package asks it.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn eddy_bridge_rust_bind(bind: *mut ::core::ffi::c_void) -> usize {
+            static OFFER: ::std::sync::Once = ::std::sync::Once::new();
+            OFFER.call_once(|| {
+                $($offer;)*
+            });
+            // SAFETY: the caller promises what is asked for.
+            unsafe { $crate::bind_for_go(bind) }
+        }
+    };
+}
+
+/// Answers a question of Go. [`export!`] calls this.
+///
+/// # Safety
+///
+/// The pointer is to a question as the bridge's Go package asks it.
+pub unsafe fn bind_for_go(question: *mut std::ffi::c_void) -> usize {
+    // SAFETY: the caller promises that it is one.
+    unsafe { bind(question.cast()) }
+}
+
+/// Answers a question of Go.
+///
+/// # Safety
+///
+/// The pointer is to a question that nobody else uses until this returns.
+pub(crate) unsafe extern "C" fn bind(question: *mut Bind) -> usize {
+    // SAFETY: the caller promises that it is one, and ours until this returns.
+    let question = unsafe { &mut *question };
+    tasks::set_complete(question.complete);
+    let offered = OFFERED.lock().unwrap_or_else(PoisonError::into_inner);
+    let service = std::str::from_utf8(question.name()).ok().and_then(|name| offered.get(name));
+    let Some(service) = service else {
+        question.outcome = ABSENT;
+        return 0;
+    };
+    question.outcome = if service.shape == question.shape { BOUND } else { DIFFERENT };
+    question.shape = service.shape;
+    question.entries = ptr::from_ref(service.entries).cast::<()>().expose_provenance() as u64;
+    question.entries_len = service.entries.len() as u64;
+    question.context = service.context;
+    let cancel: unsafe extern "C" fn(*mut u64) -> usize = tasks::cancel;
+    question.cancel = cancel as usize as u64;
+    0
+}
+
+/// A service that Go may call until the process ends.
+struct Offered {
+    shape: u64,
+    entries: &'static [Entry],
+    /// The address of the implementation, whose count is never given back.
+    context: u64,
+}
+
+static OFFERED: Mutex<BTreeMap<&'static str, Offered>> = Mutex::new(BTreeMap::new());

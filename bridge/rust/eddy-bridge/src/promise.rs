@@ -1,0 +1,136 @@
+//! Calls of Go whose answer comes later.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use crate::block::{Block, Lifetime, TICKET, header};
+use crate::fault::Fault;
+use crate::go::Functions;
+use crate::thread;
+use crate::wire::{Read, Write};
+
+/// The answer of a goroutine, which comes. Dropped before, it cancels the goroutine's context.
+pub(crate) struct Promise {
+    slot: Arc<Slot>,
+    go: Functions,
+}
+
+/// What caller and goroutine share. Both have a count of it; the memory of the call goes when the second has ended.
+struct Slot {
+    state: Mutex<State>,
+}
+
+struct State {
+    /// In use by Go until `is_over`.
+    block: Option<Block>,
+    is_over: bool,
+    waker: Option<Waker>,
+}
+
+/// A block that Go has filled in.
+pub(crate) struct Answered(Block);
+
+impl Promise {
+    /// Starts a goroutine with a method.
+    ///
+    /// # Errors
+    ///
+    /// The request is too large.
+    pub(crate) fn start<A: Write>(go: Functions, target: u64, arguments: &A) -> Result<Self, Fault> {
+        thread::prepare();
+        let block = Block::of(target, arguments, Lifetime::Own);
+        block.check()?;
+        let slot = Arc::new(Slot { state: Mutex::new(State { block: None, is_over: false, waker: None }) });
+        let mut state = slot.lock();
+        let block = state.block.insert(block);
+        block.set_ticket(Arc::into_raw(Arc::clone(&slot)).expose_provenance() as u64);
+        let at = block.as_mut_ptr();
+        drop(state);
+        // SAFETY: the block is laid out for this function. Its words stay where they are until `complete` is called,
+        // because the slot has them until then.
+        unsafe { (go.start)(at) };
+        Ok(Self { slot, go })
+    }
+}
+
+impl Answered {
+    /// Reads the answer.
+    ///
+    /// # Errors
+    ///
+    /// As [`Block::answer`].
+    pub(crate) fn answer<R: for<'m> Read<'m>>(self) -> Result<R, Fault> {
+        // SAFETY: Go has filled the block in before it called `complete`.
+        unsafe { self.0.answer() }
+    }
+}
+
+impl Future for Promise {
+    type Output = Result<Answered, Fault>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut state = self.slot.lock();
+        if state.is_over
+            && let Some(block) = state.block.take()
+        {
+            return Poll::Ready(Ok(Answered(block)));
+        }
+        if !state.waker.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
+            state.waker = Some(context.waker().clone());
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        let is_over = self.slot.lock().is_over;
+        if !is_over {
+            let ticket = Arc::as_ptr(&self.slot).expose_provenance() as u64;
+            // SAFETY: a ticket is a number to Go, which looks it up; it may be one that has ended meanwhile. It is no
+            // other call's, because we have the slot whose address it is.
+            unsafe { (self.go.cancel)(ticket) };
+        }
+    }
+}
+
+impl Slot {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        if self.is_over
+            && let Some(block) = self.block.take()
+        {
+            // SAFETY: Go has filled the block in before it called `complete`.
+            unsafe { block.discard() };
+        }
+    }
+}
+
+/// Told by Go that it has filled in the block of a call.
+///
+/// # Safety
+///
+/// The block is one that [`Promise::start`] gave to Go, for which this was not called yet.
+pub(crate) unsafe extern "C" fn complete(block: *mut u64) -> usize {
+    // SAFETY: it is a block, which nobody else uses now.
+    let ticket = unsafe { header(block) }[TICKET];
+    let slot = std::ptr::with_exposed_provenance::<Slot>(usize::try_from(ticket).unwrap_or(0));
+    // SAFETY: the ticket is the count that `Promise::start` gave away, which ends here.
+    let slot = unsafe { Arc::from_raw(slot) };
+    let waker = {
+        let mut state = slot.lock();
+        state.is_over = true;
+        state.waker.take()
+    };
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+    0
+}

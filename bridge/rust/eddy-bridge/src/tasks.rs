@@ -1,0 +1,151 @@
+//! Calls of Go that are under way in Rust, each a future that tells Go its end.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use crate::block::{EXTENT, HEADER_WORDS, OUTCOME, TICKET, header};
+use crate::executor::spawn;
+use crate::fault::{Fault, FaultKind};
+use crate::thread;
+
+/// Keeps the address of Go's function that is told the ends of calls.
+pub(crate) fn set_complete(address: u64) {
+    COMPLETE.store(usize::try_from(address).unwrap_or(0), Ordering::Release);
+}
+
+static COMPLETE: AtomicUsize = AtomicUsize::new(0);
+
+/// Runs the future of a call, and tells Go its answer under the call's ticket.
+pub(crate) fn run(ticket: u64, call: impl Future<Output = Result<Vec<u64>, Fault>> + Send + 'static) {
+    let end = Arc::new(End::default());
+    let is_room = {
+        let mut running = running().lock().unwrap_or_else(PoisonError::into_inner);
+        let is_room = running.len() < CALLS_MAX;
+        if is_room {
+            running.insert(ticket, Arc::clone(&end));
+        }
+        is_room
+    };
+    if is_room {
+        spawn(Box::pin(Call { ticket, end, call: Some(Box::pin(call)) }));
+    } else {
+        let text = format!("{CALLS_MAX} calls of async methods are under way");
+        complete(ticket, &Err(Fault::new(FaultKind::Crowded, text)));
+    }
+}
+
+/// Gives a call up, by the ticket that stands where a block has it.
+///
+/// # Safety
+///
+/// The pointer is to the header of a block.
+pub(crate) unsafe extern "C" fn cancel(block: *mut u64) -> usize {
+    // SAFETY: the caller promises that it is one.
+    let ticket = unsafe { header(block) }[TICKET];
+    let end = running().lock().unwrap_or_else(PoisonError::into_inner).get(&ticket).map(Arc::clone);
+    if let Some(end) = end {
+        end.is_wished.store(true, Ordering::Release);
+        let waker = end.waker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+    0
+}
+
+/// The wish that a call should end.
+#[derive(Default)]
+struct End {
+    is_wished: AtomicBool,
+    waker: Mutex<Option<Waker>>,
+}
+
+fn running() -> &'static Mutex<HashMap<u64, Arc<End>>> {
+    static RUNNING: OnceLock<Mutex<HashMap<u64, Arc<End>>>> = OnceLock::new();
+    RUNNING.get_or_init(Mutex::default)
+}
+
+type Answer = Pin<Box<dyn Future<Output = Result<Vec<u64>, Fault>> + Send>>;
+
+/// A call until it is told: by its answer, by its panic, by the wish, or by an executor that drops it.
+struct Call {
+    ticket: u64,
+    end: Arc<End>,
+    /// Absent once the end was told.
+    call: Option<Answer>,
+}
+
+impl Future for Call {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let Some(call) = &mut self.call else { return Poll::Ready(()) };
+        let polled = catch_unwind(AssertUnwindSafe(|| call.as_mut().poll(context)));
+        let answer = match polled {
+            Ok(Poll::Ready(answer)) => answer,
+            Err(panic) => Err(Fault::caught(&*panic)),
+            Ok(Poll::Pending) => {
+                // The waker comes first, so that a wish is seen here or wakes the task.
+                *self.end.waker.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some(context.waker().clone());
+                if !self.end.is_wished.load(Ordering::Acquire) {
+                    return Poll::Pending;
+                }
+                Err(Fault::new(FaultKind::Cancelled, "the context of the call ended"))
+            }
+        };
+        self.tell(&answer);
+        Poll::Ready(())
+    }
+}
+
+impl Call {
+    fn tell(&mut self, answer: &Result<Vec<u64>, Fault>) {
+        // The future goes first: once Go is told, what the call had is given back.
+        let call = self.call.take();
+        // A panic of what the future has is nobody's any more.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(call)));
+        running().lock().unwrap_or_else(PoisonError::into_inner).remove(&self.ticket);
+        complete(self.ticket, answer);
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        if self.call.is_some() {
+            self.tell(&Err(Fault::new(FaultKind::Closed, "the executor dropped the call")));
+        }
+    }
+}
+
+/// Tells Go how a call ended.
+fn complete(ticket: u64, answer: &Result<Vec<u64>, Fault>) {
+    thread::prepare();
+    let told;
+    let (status, reply) = match answer {
+        Ok(reply) => (0, reply),
+        Err(fault) => {
+            told = crate::method::reply(fault.text.as_str());
+            (u64::from(fault.kind as u32), &told)
+        }
+    };
+    let mut block = vec![0; HEADER_WORDS];
+    block.extend_from_slice(reply);
+    block[EXTENT] = (block.len() as u64) << 32 | HEADER_WORDS as u64;
+    block[OUTCOME] = status << 32 | reply.len() as u64;
+    block[TICKET] = ticket;
+    let address = COMPLETE.load(Ordering::Acquire);
+    assert_ne!(address, 0, "Go tells where its function is before it calls");
+    // SAFETY: the address is that of `eddy_bridge_go_complete`, of this type.
+    let complete = unsafe { std::mem::transmute::<usize, unsafe extern "C" fn(*mut u64)>(address) };
+    // SAFETY: the block has a header and a reply, as it says, and Go keeps nothing of it.
+    unsafe { complete(block.as_mut_ptr()) };
+}
+
+/// The most calls of async methods that may be under way.
+const CALLS_MAX: usize = 65_536;

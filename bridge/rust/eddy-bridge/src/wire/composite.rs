@@ -1,0 +1,58 @@
+//! What may be one thing or another: a tag, then the words of each.
+
+use eddy_bridge_shape::{shape_of_field, shape_of_name};
+
+use super::traits::{Read, Wire, Write};
+use crate::message::{Malformed, Message};
+use crate::writer::Writer;
+
+impl<T: Wire> Wire for Option<T> {
+    const WORDS: usize = 1 + T::WORDS;
+    const SHAPE: u64 = shape_of_field(shape_of_name("option"), "", T::SHAPE);
+}
+
+impl<T: Write> Write for Option<T> {
+    #[inline]
+    fn write(&self, writer: &mut Writer<'_>, at: usize) {
+        if let Some(value) = self {
+            writer.set(at, 1);
+            value.write(writer, at + 1);
+        }
+    }
+}
+
+impl<'m, T: Read<'m>> Read<'m> for Option<T> {
+    #[inline]
+    fn read(message: Message<'m>, at: usize) -> Result<Self, Malformed> {
+        if bool::read(message, at)? { T::read(message, at + 1).map(Some) } else { Ok(None) }
+    }
+}
+
+impl<T: Wire, E: Wire> Wire for Result<T, E> {
+    const WORDS: usize = 1 + T::WORDS + E::WORDS;
+    const SHAPE: u64 = shape_of_field(shape_of_field(shape_of_name("result"), "", T::SHAPE), "", E::SHAPE);
+}
+
+impl<T: Write, E: Write> Write for Result<T, E> {
+    #[inline]
+    fn write(&self, writer: &mut Writer<'_>, at: usize) {
+        match self {
+            Ok(value) => value.write(writer, at + 1),
+            Err(error) => {
+                writer.set(at, 1);
+                error.write(writer, at + 1 + T::WORDS);
+            }
+        }
+    }
+}
+
+impl<'m, T: Read<'m>, E: Read<'m>> Read<'m> for Result<T, E> {
+    #[inline]
+    fn read(message: Message<'m>, at: usize) -> Result<Self, Malformed> {
+        if bool::read(message, at)? {
+            E::read(message, at + 1 + T::WORDS).map(Err)
+        } else {
+            T::read(message, at + 1).map(Ok)
+        }
+    }
+}

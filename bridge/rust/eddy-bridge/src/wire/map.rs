@@ -1,0 +1,59 @@
+//! Maps: lists of a key and a value.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher, Hash};
+
+use eddy_bridge_shape::{shape_of_field, shape_of_name};
+
+use super::traits::{Read, Wire, Write};
+use crate::message::{Malformed, Message};
+use crate::writer::Writer;
+
+const fn shape(key: u64, value: u64) -> u64 {
+    shape_of_field(shape_of_field(shape_of_name("map"), "", key), "", value)
+}
+
+fn write<'v, K: Write + 'v, V: Write + 'v>(
+    pairs: impl ExactSizeIterator<Item = (&'v K, &'v V)>,
+    writer: &mut Writer<'_>,
+    at: usize,
+) {
+    let first = writer.records(at, pairs.len(), <(K, V)>::WORDS);
+    for (index, pair) in pairs.enumerate() {
+        pair.write(writer, first + index * <(K, V)>::WORDS);
+    }
+}
+
+impl<K: Wire, V: Wire> Wire for BTreeMap<K, V> {
+    const WORDS: usize = 2;
+    const SHAPE: u64 = shape(K::SHAPE, V::SHAPE);
+}
+
+impl<K: Write, V: Write> Write for BTreeMap<K, V> {
+    fn write(&self, writer: &mut Writer<'_>, at: usize) {
+        write(self.iter(), writer, at);
+    }
+}
+
+impl<'m, K: Read<'m> + Ord, V: Read<'m>> Read<'m> for BTreeMap<K, V> {
+    fn read(message: Message<'m>, at: usize) -> Result<Self, Malformed> {
+        Ok(<(K, V)>::read_list(message, at)?.into_iter().collect())
+    }
+}
+
+impl<K: Wire, V: Wire, S> Wire for HashMap<K, V, S> {
+    const WORDS: usize = 2;
+    const SHAPE: u64 = shape(K::SHAPE, V::SHAPE);
+}
+
+impl<K: Write, V: Write, S> Write for HashMap<K, V, S> {
+    fn write(&self, writer: &mut Writer<'_>, at: usize) {
+        write(self.iter(), writer, at);
+    }
+}
+
+impl<'m, K: Read<'m> + Eq + Hash, V: Read<'m>, S: BuildHasher + Default> Read<'m> for HashMap<K, V, S> {
+    fn read(message: Message<'m>, at: usize) -> Result<Self, Malformed> {
+        Ok(<(K, V)>::read_list(message, at)?.into_iter().collect())
+    }
+}

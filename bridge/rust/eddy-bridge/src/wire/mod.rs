@@ -1,0 +1,11 @@
+//! How values are laid out in messages.
+
+mod composite;
+mod map;
+mod scalar;
+mod text;
+mod traits;
+mod tuple;
+
+pub use self::scalar::Scalar;
+pub use self::traits::{Read, Wire, Write};

@@ -1,0 +1,146 @@
+//! A message in the making.
+
+use std::slice;
+
+use crate::message::IS_ADDRESS;
+use crate::wire::{Scalar, Write};
+
+/// Writes a message into memory that is there, and into memory of its own as soon as that is too small.
+#[derive(Debug)]
+pub struct Writer<'r> {
+    room: &'r mut [u64],
+    /// Words of `room` in use; all of them moved to `spill` once that is not empty.
+    used: usize,
+    spill: Vec<u64>,
+    lists: Lists,
+}
+
+/// How numbers and texts of the caller get into a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lists {
+    /// As addresses: whoever reads the message does so while the caller waits.
+    Views,
+    /// As copies: the message outlives the call.
+    Copies,
+}
+
+impl<'r> Writer<'r> {
+    /// A message that is whole in itself.
+    pub fn flat(room: &'r mut [u64]) -> Self {
+        Self { room, used: 0, spill: Vec::new(), lists: Lists::Copies }
+    }
+
+    /// A message with addresses of what it was made from.
+    pub(crate) fn with_views(room: &'r mut [u64]) -> Self {
+        Self { room, used: 0, spill: Vec::new(), lists: Lists::Views }
+    }
+
+    /// Writes a value as the record that the message begins with.
+    #[inline]
+    pub fn write<T: Write + ?Sized>(&mut self, value: &T) {
+        let at = self.reserve(T::WORDS);
+        value.write(self, at);
+    }
+
+    /// Appends so many words of 0, and tells where the first is.
+    #[inline]
+    pub fn reserve(&mut self, words: usize) -> usize {
+        let at = self.length();
+        if self.spill.is_empty()
+            && let Some(fresh) = self.room.get_mut(at..at + words)
+        {
+            fresh.fill(0);
+            self.used += words;
+            return at;
+        }
+        self.spill_over(words);
+        at
+    }
+
+    #[cold]
+    fn spill_over(&mut self, words: usize) {
+        if self.spill.is_empty() {
+            self.spill.reserve((self.used + words) * 2);
+            let (used, _) = self.room.split_at(self.used);
+            self.spill.extend_from_slice(used);
+        }
+        self.spill.resize(self.spill.len() + words, 0);
+    }
+
+    fn length(&self) -> usize {
+        if self.spill.is_empty() { self.used } else { self.spill.len() }
+    }
+
+    /// Sets a word that was reserved.
+    ///
+    /// # Panics
+    ///
+    /// The word was not reserved.
+    #[inline]
+    pub fn set(&mut self, at: usize, word: u64) {
+        if self.spill.is_empty() {
+            self.room[at] = word;
+        } else {
+            self.spill[at] = word;
+        }
+    }
+
+    /// Puts numbers into the list whose place and length are at `at`, still 0: as they are in memory, or by their address.
+    ///
+    /// # Panics
+    ///
+    /// The words of the list were not reserved.
+    #[inline]
+    pub fn scalars<T: Scalar>(&mut self, at: usize, list: &[T]) {
+        if list.is_empty() {
+            // Never a dangling address: Go's runtime ends the program when it finds one below 4096 on a stack.
+            return;
+        }
+        if self.lists == Lists::Views {
+            self.set(at, list.as_ptr().expose_provenance() as u64);
+            self.set(at + 1, list.len() as u64 | IS_ADDRESS);
+            return;
+        }
+        let bytes = size_of_val(list);
+        let first = self.reserve(bytes.div_ceil(size_of::<u64>()));
+        self.set(at, (first * size_of::<u64>()) as u64);
+        self.set(at + 1, list.len() as u64);
+        // SAFETY: the bytes of numbers can be read as such; `Scalar` promises that there is no padding in them.
+        let from = unsafe { slice::from_raw_parts(list.as_ptr().cast::<u8>(), bytes) };
+        let words = if self.spill.is_empty() { &mut *self.room } else { &mut self.spill };
+        let to = &mut words[first..first + bytes.div_ceil(size_of::<u64>())];
+        // SAFETY: words are bytes without padding, of any pattern, and `to` has at least as many.
+        let to = unsafe { slice::from_raw_parts_mut(to.as_mut_ptr().cast::<u8>(), bytes) };
+        to.copy_from_slice(from);
+    }
+
+    /// Appends the records of a list whose place and length are at `at`, still 0, and tells where the first is.
+    ///
+    /// # Panics
+    ///
+    /// The words of the list were not reserved.
+    pub fn records(&mut self, at: usize, length: usize, words_of_one: usize) -> usize {
+        let first = self.reserve(length * words_of_one);
+        self.set(at, (first * size_of::<u64>()) as u64);
+        self.set(at + 1, length as u64);
+        first
+    }
+
+    /// The message: how many words of the room, or memory of its own.
+    pub(crate) fn finish(self) -> Written {
+        if self.spill.is_empty() { Written::Room(self.used) } else { Written::Own(self.spill) }
+    }
+
+    /// The message in memory of its own.
+    pub fn into_words(self) -> Vec<u64> {
+        if self.spill.is_empty() { self.room[..self.used].to_vec() } else { self.spill }
+    }
+}
+
+/// Where a message ended up.
+pub(crate) enum Written {
+    /// In the room, so many words.
+    Room(usize),
+    /// In memory of its own, because the room was too small.
+    Own(Vec<u64>),
+}

@@ -1,0 +1,122 @@
+//! Messages of another process are not believed, and services can be called over any transport.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use eddy_bridge::{
+    Failure, Fault, FaultKind, Malformed, Message, Record, Served, Service, Transport, Writer, reply,
+};
+
+#[derive(Clone, Debug, PartialEq, Record)]
+struct Sample {
+    texts: Vec<String>,
+    numbers: Vec<u32>,
+    by_name: BTreeMap<String, Option<bool>>,
+    outcome: Result<u8, String>,
+}
+
+fn sample() -> Sample {
+    Sample {
+        texts: vec!["one".to_owned(), String::new()],
+        numbers: vec![1, 2, 3],
+        by_name: BTreeMap::from([("a".to_owned(), None), ("b".to_owned(), Some(true))]),
+        outcome: Err("no".to_owned()),
+    }
+}
+
+#[test]
+fn what_is_written_is_read() {
+    assert_eq!(Message::flat(&reply(&sample())).read::<Sample>(), Ok(sample()));
+}
+
+#[test]
+fn every_word_of_a_message_may_be_wrong() {
+    let words = reply(&sample());
+    for index in 0..words.len() {
+        for wrong in [0, 1, 7, 8, 64, 4096, 1 << 32, 1 << 62, 1 << 63, 1 << 63 | 1, u64::MAX] {
+            let mut words = words.clone();
+            words[index] = wrong;
+            // Whatever it is: a value or an error.
+            let _ = Message::flat(&words).read::<Sample>();
+        }
+        assert!(Message::flat(&words[..index]).read::<Sample>().is_err(), "cut at {index}");
+    }
+}
+
+#[test]
+fn lists_outside_are_refused() {
+    let read = |words: &[u64]| Message::flat(words).read::<Vec<u16>>().unwrap_err().to_string();
+    assert_eq!(read(&[16]), "the message ends within its record");
+    assert_eq!(read(&[16, 5, 0]), "a list lies outside of the message");
+    assert_eq!(read(&[u64::MAX, 1]), "a list lies outside of the message");
+    assert_eq!(read(&[16, (1 << 63) - 1, 0]), "a list lies outside of the message");
+    assert_eq!(read(&[17, 1, 0]), "a list is at no place for its type");
+    assert_eq!(read(&[4096, 1 << 63 | 1]), "a message from elsewhere has an address");
+    let records = |words: &[u64]| Message::flat(words).read::<Vec<String>>().unwrap_err();
+    assert_eq!(records(&[12, 1, 0, 0]).to_string(), "a list is at no place for its type");
+    assert_eq!(records(&[16, u64::MAX / 2, 0, 0]).to_string(), "a list lies outside of the message");
+}
+
+#[test]
+fn a_tag_is_one_of_two() {
+    let wrong: Malformed = Message::flat(&[2, 0]).read::<Option<u8>>().unwrap_err();
+    assert_eq!(wrong.to_string(), "a tag is neither 0 nor 1");
+}
+
+#[test]
+fn a_message_outgrows_its_room() {
+    for room in 0..40 {
+        let mut room = vec![u64::MAX; room];
+        let mut writer = Writer::flat(&mut room);
+        writer.write(&sample());
+        assert_eq!(writer.into_words(), reply(&sample()));
+    }
+}
+
+/// Sums, as a caller has them.
+#[eddy_bridge::go]
+trait Sums {
+    /// The sum of numbers, or what is wrong with them.
+    fn sum(&self, numbers: &[u64], text: &str) -> Result<u64, String>;
+}
+
+mod callee {
+    //! The same, as a callee has them.
+
+    /// Sums.
+    #[eddy_bridge::rust]
+    pub(super) trait Sums {
+        /// The sum of numbers, or what is wrong with them.
+        fn sum(&self, numbers: &[u64], text: &str) -> Result<u64, String>;
+    }
+}
+
+struct Adding;
+
+impl callee::Sums for Adding {
+    fn sum(&self, numbers: &[u64], text: &str) -> Result<u64, String> {
+        assert!(text != "panic", "the text is {text}");
+        if numbers.is_empty() { Err(text.to_owned()) } else { Ok(numbers.iter().sum()) }
+    }
+}
+
+/// From one side to the other, without a process between.
+struct Direct(Served);
+
+impl Transport for Direct {
+    fn call(&self, service: u32, method: u32, request: &[u64]) -> Result<Vec<u64>, Fault> {
+        assert_eq!(service, 7);
+        self.0.dispatch(method, request)
+    }
+}
+
+#[test]
+fn a_service_is_called_over_a_transport() {
+    let served = callee::serve_sums(Adding);
+    assert_eq!((served.name(), served.shape()), ("Sums", Sums::SHAPE));
+    let sums = Sums::with(Service::over(Arc::new(Direct(served)), 7));
+    assert_eq!(sums.sum(&[1, 2, 3], ""), Ok(6));
+    assert_eq!(sums.sum(&[], "none"), Err(Failure::Said("none".to_owned())));
+    let fault = Fault::new(FaultKind::Panic, "the text is panic");
+    assert_eq!(sums.sum(&[], "panic"), Err(Failure::Fault(fault)));
+}

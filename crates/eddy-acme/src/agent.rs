@@ -1,0 +1,148 @@
+//! The thread that orders certificates, for as long as they are wanted.
+
+use std::future::pending;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use eddy_tls::Challenges;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::desk::Desk;
+use crate::error::StoreError;
+use crate::keeper::Keeper;
+use crate::settings::Settings;
+use crate::status::Status;
+use crate::store::{Store, StoreLock};
+
+/// Orders certificates beside whatever else the process does, on a thread of its own, which begins with the first order.
+#[derive(Debug, Default)]
+pub struct Agent {
+    challenges: Arc<Challenges>,
+    status: Arc<Status>,
+    /// Tells the thread what is wanted; its end is that of the thread.
+    line: Mutex<Option<watch::Sender<Wish>>>,
+}
+
+/// What is wanted, if anything is.
+type Wish = Option<Arc<Settings>>;
+
+impl Agent {
+    /// What listeners show to authorities.
+    pub fn challenges(&self) -> &Arc<Challenges> {
+        &self.challenges
+    }
+
+    /// How orders do.
+    pub fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// Orders this from now on. Settings that say nothing new change nothing; others end orders under way. With none, nothing
+    /// is ordered, and another process may.
+    ///
+    /// # Errors
+    /// When the thread cannot be started.
+    pub fn follow(&self, settings: Option<Settings>) -> io::Result<()> {
+        let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(line) = &*line {
+            line.send_if_modified(|wish| {
+                let is_same = match (&*wish, &settings) {
+                    (None, None) => true,
+                    (Some(one), Some(other)) => one.is_same(other),
+                    (None, Some(_)) | (Some(_), None) => false,
+                };
+                if !is_same {
+                    *wish = settings.map(Arc::new);
+                }
+                !is_same
+            });
+        } else if settings.is_some() {
+            *line = Some(start(settings.map(Arc::new), &self.challenges, &self.status)?);
+        }
+        Ok(())
+    }
+}
+
+fn start(wish: Wish, challenges: &Arc<Challenges>, status: &Arc<Status>) -> io::Result<watch::Sender<Wish>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (line, wishes) = watch::channel(wish);
+    let (challenges, status) = (Arc::clone(challenges), Arc::clone(status));
+    std::thread::Builder::new()
+        .name("eddy-acme".to_owned())
+        .spawn(move || runtime.block_on(serve(wishes, challenges, status)))?;
+    Ok(line)
+}
+
+async fn serve(mut wishes: watch::Receiver<Wish>, challenges: Arc<Challenges>, status: Arc<Status>) {
+    loop {
+        let wish = wishes.borrow_and_update().clone();
+        status.handle_settings(wish.as_deref());
+        let keeping = async {
+            match wish {
+                Some(settings) => keep(settings, &challenges, &status).await,
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            () = keeping => {}
+            changed = wishes.changed() => if changed.is_err() { return },
+        }
+    }
+}
+
+/// Keeps all certificates; never ends by itself. What it began ends when it is dropped.
+async fn keep(settings: Arc<Settings>, challenges: &Arc<Challenges>, status: &Arc<Status>) {
+    let (store, _lock) = hold(&settings, status).await;
+    let desk = Arc::new(Desk::new(Arc::clone(&settings), Arc::clone(status), store, Arc::clone(challenges)));
+    let mut keepers = JoinSet::new();
+    for wanted in &settings.certificates {
+        keepers.spawn(Keeper::new(Arc::clone(&desk), wanted.clone()).run());
+    }
+    while let Some(ended) = keepers.join_next().await {
+        if let Err(error) = ended {
+            tracing::error!("a certificate is not renewed any more: {error}");
+        }
+    }
+    pending().await
+}
+
+/// Waits for the right to order.
+async fn hold(settings: &Settings, status: &Status) -> (Store, StoreLock) {
+    let mut is_told = false;
+    loop {
+        let held =
+            Store::open(&settings.folder).and_then(|store| Ok(store.try_lock()?.map(|lock| (store, lock))));
+        let interval = match held {
+            Ok(Some(held)) => return held,
+            Ok(None) => {
+                if !std::mem::replace(&mut is_told, true) {
+                    let folder = settings.folder.display();
+                    tracing::info!(
+                        "another process orders the certificates in `{folder}`; this one will once it ends"
+                    );
+                }
+                LOCK_INTERVAL
+            }
+            Err(error) => {
+                tell(&error, settings, status);
+                BROKEN_INTERVAL
+            }
+        };
+        sleep(interval).await;
+    }
+}
+
+fn tell(error: &StoreError, settings: &Settings, status: &Status) {
+    tracing::error!("no certificate can be ordered: {error}");
+    for wanted in &settings.certificates {
+        status.handle_failed(wanted.name(), &error.to_string());
+    }
+}
+
+/// How often the right to order is asked for.
+const LOCK_INTERVAL: Duration = Duration::from_millis(500);
+/// How often a folder that does not do is looked at.
+const BROKEN_INTERVAL: Duration = Duration::from_secs(60);

@@ -1,0 +1,180 @@
+//! What the keepers of all certificates share: the account, the folder, and the right to order.
+
+use std::sync::Arc;
+
+use eddy_tls::{Challenges, IdentityError};
+use instant_acme::{Account, NewAccount};
+use tokio::sync::{Mutex, Semaphore};
+use tokio::time::timeout;
+
+use crate::budget::Budget;
+use crate::error::{OrderError, StoreError};
+use crate::have::Have;
+use crate::https::HttpsClient;
+use crate::order::{Ask, order};
+use crate::schedule::Window;
+use crate::settings::{Settings, Wanted};
+use crate::status::Status;
+use crate::store::{KeptAccount, Store};
+
+/// What the keepers of all certificates share.
+pub(crate) struct Desk {
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) status: Arc<Status>,
+    store: Store,
+    challenges: Arc<Challenges>,
+    account: Mutex<Option<Account>>,
+    budget: Mutex<Budget>,
+    /// Orders that may be under way at once.
+    seats: Semaphore,
+}
+
+impl Desk {
+    pub(crate) fn new(
+        settings: Arc<Settings>,
+        status: Arc<Status>,
+        store: Store,
+        challenges: Arc<Challenges>,
+    ) -> Self {
+        let budget = Mutex::new(Budget::of(&store));
+        Self {
+            settings,
+            status,
+            store,
+            challenges,
+            account: Mutex::default(),
+            budget,
+            seats: Semaphore::new(ORDERS_AT_ONCE),
+        }
+    }
+
+    /// The certificate that is there, if one is.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn look(&self, wanted: &Wanted) -> Result<Option<Result<Have, IdentityError>>, StoreError> {
+        Ok(self.store.read_certificate(&wanted.file)?.map(|pem| Have::parse(&pem)))
+    }
+
+    /// The second from which on a certificate may be ordered.
+    pub(crate) async fn free_at(&self, wanted: &Wanted, now: u64) -> u64 {
+        self.budget.lock().await.free_at(wanted.name(), now)
+    }
+
+    /// When the authority wants a certificate to be renewed, and after how many seconds it may be asked again.
+    ///
+    /// # Errors
+    /// When it does not say.
+    pub(crate) async fn ask_window(&self, have: &Have) -> Result<Option<(Window, u64)>, OrderError> {
+        let Some(id) = &have.id else { return Ok(None) };
+        let told = self.account().await?.renewal_info(id).await;
+        let (info, again) = match told {
+            Err(instant_acme::Error::Unsupported(_)) => return Ok(None),
+            told => told?,
+        };
+        let second = |time: i64| u64::try_from(time).unwrap_or_default();
+        let window = Window {
+            start: second(info.suggested_window.start.unix_timestamp()),
+            end: second(info.suggested_window.end.unix_timestamp()),
+        };
+        Ok(Some((window, again.as_secs())))
+    }
+
+    /// Orders a certificate and keeps it.
+    ///
+    /// # Errors
+    /// Why there is none; what was there stays.
+    pub(crate) async fn order(
+        &self,
+        wanted: &Wanted,
+        replaced: Option<&Have>,
+        now: u64,
+    ) -> Result<Have, OrderError> {
+        let _seat = self.seats.acquire().await;
+        // First on the disk: what can't be written there must not be ordered either.
+        self.budget.lock().await.note(wanted.name(), now, &self.store)?;
+        let ask = Ask {
+            hosts: &wanted.hosts,
+            profile: self.settings.profile.as_deref(),
+            kind: self.settings.challenge,
+            replaces: replaced.and_then(|have| have.id.clone()),
+        };
+        let ordered = timeout(ORDER_TIME_MAX, async {
+            let account = self.account().await?;
+            order(&account, ask, &self.challenges).await
+        });
+        let pem = match ordered.await.unwrap_or(Err(OrderError::Slow(ORDER_TIME_MAX))) {
+            Err(error) if error.is_unknown_account() => {
+                self.forget_account().await?;
+                return Err(error);
+            }
+            ordered => ordered?,
+        };
+        let have = Have::parse(pem.as_bytes())?;
+        if !have.is_for(&wanted.hosts) {
+            return Err(OrderError::Foreign);
+        }
+        self.store.write_certificate(&wanted.file, &pem)?;
+        Ok(have)
+    }
+
+    /// The account: the one that is kept, or a new one.
+    async fn account(&self) -> Result<Account, OrderError> {
+        let mut held = self.account.lock().await;
+        if let Some(account) = &*held {
+            return Ok(account.clone());
+        }
+        let contact = self.settings.email.as_ref().map(|email| format!("mailto:{email}"));
+        let contacts: Vec<&str> = contact.as_deref().into_iter().collect();
+        let builder = Account::builder_with_http(Box::new(HttpsClient::new(self.settings.tls.clone())));
+        let account = match self.store.read_account()? {
+            Some(kept) => {
+                let is_same = kept.contact == contact;
+                let account = builder.from_credentials(kept.credentials).await?;
+                if !is_same {
+                    account.update_contacts(&contacts).await?;
+                    self.keep_contact(contact)?;
+                }
+                account
+            }
+            None => {
+                let new = NewAccount {
+                    contact: &contacts,
+                    terms_of_service_agreed: true,
+                    only_return_existing: false,
+                };
+                let (account, credentials) =
+                    builder.create(&new, self.settings.directory.clone(), None).await?;
+                self.store.write_account(&KeptAccount { contact, credentials })?;
+                tracing::info!(
+                    directory = self.settings.directory,
+                    "an account was opened with the authority"
+                );
+                account
+            }
+        };
+        *held = Some(account.clone());
+        Ok(account)
+    }
+
+    fn keep_contact(&self, contact: Option<String>) -> Result<(), StoreError> {
+        match self.store.read_account()? {
+            Some(kept) => self.store.write_account(&KeptAccount { contact, ..kept }),
+            None => Ok(()),
+        }
+    }
+
+    async fn forget_account(&self) -> Result<(), StoreError> {
+        tracing::warn!(
+            directory = self.settings.directory,
+            "the authority does not know the account any more; another one is opened for the next attempt"
+        );
+        *self.account.lock().await = None;
+        self.store.retire_account()
+    }
+}
+
+/// Most orders under way at once.
+const ORDERS_AT_ONCE: usize = 4;
+/// Longest time of an order.
+const ORDER_TIME_MAX: std::time::Duration = std::time::Duration::from_secs(15 * 60);

@@ -1,0 +1,165 @@
+//! The life of one certificate: ordered, renewed in time, and again.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tokio::time::sleep;
+
+use crate::desk::Desk;
+use crate::error::OrderError;
+use crate::have::Have;
+use crate::schedule::{PAUSE_MAX_S, Window, pause, renewal};
+use crate::settings::Wanted;
+
+/// Sees to it that one certificate is there.
+pub(crate) struct Keeper {
+    desk: Arc<Desk>,
+    wanted: Wanted,
+    /// Attempts in a row that failed.
+    failures: u32,
+    /// When the next attempt may be made after one that failed, seconds since 1970.
+    retry_at: u64,
+    /// When the authority wants the certificate renewed, if it says.
+    told: Option<Window>,
+    /// When it may be asked again, seconds since 1970.
+    ask_at: u64,
+}
+
+impl Keeper {
+    pub(crate) fn new(desk: Arc<Desk>, wanted: Wanted) -> Self {
+        Self { desk, wanted, failures: 0, retry_at: 0, told: None, ask_at: 0 }
+    }
+
+    /// Goes on for ever.
+    pub(crate) async fn run(mut self) {
+        loop {
+            let have = self.look();
+            if let Some(have) = &have {
+                self.ask(have).await;
+            }
+            let due = self.due(have.as_ref()).await;
+            let expires = have.as_ref().map(|have| have.validity.not_after);
+            self.desk.status.handle_plan(self.wanted.name(), expires, due);
+            match due.checked_sub(now()) {
+                // The clock of the machine may be set, and it may sleep: a long wait is looked at again.
+                Some(left @ 1..) => sleep(Duration::from_secs(left).min(LOOK_INTERVAL)).await,
+                Some(0) | None => self.order(have.as_ref()).await,
+            }
+        }
+    }
+
+    /// The certificate that is there and can be used.
+    fn look(&self) -> Option<Have> {
+        match self.desk.look(&self.wanted) {
+            Ok(Some(Ok(have))) => Some(have),
+            Ok(None) => None,
+            Ok(Some(Err(error))) => {
+                let file = self.wanted.file.display();
+                tracing::error!(
+                    "`{file}` holds no certificate that can be used, and another one is ordered: {error}"
+                );
+                None
+            }
+            Err(error) => {
+                tracing::error!("{error}");
+                None
+            }
+        }
+    }
+
+    /// Asks the authority when the certificate is to be renewed, where that is due.
+    async fn ask(&mut self, have: &Have) {
+        let now = now();
+        if now < self.ask_at {
+            return;
+        }
+        let again = match self.desk.ask_window(have).await {
+            Ok(Some((window, again))) => {
+                self.told = Some(window);
+                again.clamp(ASK_INTERVAL_MIN_S, ASK_INTERVAL_MAX_S)
+            }
+            Ok(None) => ASK_INTERVAL_MAX_S,
+            Err(error) => {
+                tracing::debug!(
+                    "the authority does not say when `{}` is to be renewed: {error}",
+                    self.wanted.name()
+                );
+                ASK_INTERVAL_MIN_S
+            }
+        };
+        self.ask_at = now + again;
+    }
+
+    /// When the next order is due, seconds since 1970.
+    async fn due(&self, have: Option<&Have>) -> u64 {
+        let now = now();
+        let wanted = match have {
+            Some(have) if have.is_for(&self.wanted.hosts) => {
+                renewal(have.validity, self.told, have.fraction, now)
+            }
+            Some(_) | None => 0,
+        };
+        wanted.max(self.retry_at).max(self.desk.free_at(&self.wanted, now).await)
+    }
+
+    async fn order(&mut self, have: Option<&Have>) {
+        let name = self.wanted.name();
+        tracing::info!(
+            certificate = name,
+            hosts = self.wanted.hosts.join(" "),
+            "a certificate is being ordered"
+        );
+        // Only an authority that says when to renew knows what it means that one certificate replaces another; and what
+        // an attempt failed over is left out of the next.
+        let replaced = have.filter(|_| self.told.is_some() && self.failures == 0);
+        match self.desk.order(&self.wanted, replaced, now()).await {
+            Ok(have) => {
+                let days = have.validity.not_after.saturating_sub(now()) / DAY_S;
+                tracing::info!(certificate = name, days, "a certificate was issued");
+                self.desk.status.handle_issued(name);
+                (self.failures, self.retry_at, self.told, self.ask_at) = (0, 0, None, 0);
+            }
+            Err(error) => self.handle_failure(have, &error),
+        }
+    }
+
+    fn handle_failure(&mut self, have: Option<&Have>, error: &OrderError) {
+        self.failures = self.failures.saturating_add(1);
+        let pause_s = if error.is_rate_limit() { PAUSE_MAX_S } else { pause(self.failures) };
+        self.retry_at = now() + pause_s;
+        let name = self.wanted.name();
+        self.desk.status.handle_failed(name, &error.to_string());
+        match have.map(|have| have.validity.not_after.saturating_sub(now()) / DAY_S) {
+            Some(days @ 1..) => {
+                tracing::warn!(
+                    certificate = name,
+                    days,
+                    pause_s,
+                    "no certificate was issued, the last one stays in use: {error}"
+                );
+            }
+            Some(0) => tracing::error!(
+                certificate = name,
+                pause_s,
+                "no certificate was issued, and the last one expires: {error}"
+            ),
+            None => tracing::error!(
+                certificate = name,
+                pause_s,
+                "no certificate was issued, and there is none: {error}"
+            ),
+        }
+    }
+}
+
+/// Seconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs())
+}
+
+/// Longest time between two looks at the clock.
+const LOOK_INTERVAL: Duration = Duration::from_secs(15 * 60);
+/// How often the authority is asked when to renew, at most and at least, whatever it says.
+const ASK_INTERVAL_MIN_S: u64 = 3600;
+const ASK_INTERVAL_MAX_S: u64 = 24 * 3600;
+const DAY_S: u64 = 24 * 3600;

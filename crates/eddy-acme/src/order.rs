@@ -1,0 +1,165 @@
+//! One order, from what is wanted to a certificate and its key.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use eddy_tls::Challenges;
+use instant_acme::{
+    Account, AuthorizationStatus, CertificateIdentifier, ChallengeType, Identifier, NewOrder, Order,
+    OrderStatus, RetryPolicy,
+};
+use rcgen::{CertificateParams, CustomExtension, KeyPair};
+
+use crate::error::OrderError;
+use crate::settings::ChallengeKind;
+
+/// What is ordered.
+pub(crate) struct Ask<'a> {
+    pub(crate) hosts: &'a [String],
+    pub(crate) profile: Option<&'a str>,
+    pub(crate) kind: ChallengeKind,
+    /// The certificate that this one is to take the place of, where the authority wants to know.
+    pub(crate) replaces: Option<CertificateIdentifier<'static>>,
+}
+
+/// Orders a certificate and waits for it; the chain and its new key, as PEM.
+///
+/// # Errors
+/// Why there is none; nothing is shown to anybody any more then.
+pub(crate) async fn order(
+    account: &Account,
+    ask: Ask<'_>,
+    challenges: &Arc<Challenges>,
+) -> Result<String, OrderError> {
+    let identifiers: Vec<Identifier> = ask.hosts.iter().cloned().map(Identifier::Dns).collect();
+    let mut new = NewOrder::new(&identifiers);
+    if let Some(profile) = ask.profile {
+        new = new.profile(profile);
+    }
+    if let Some(replaced) = ask.replaces {
+        new = new.replaces(replaced);
+    }
+    let mut order = account.new_order(&new).await?;
+    let mut shown = Shown { challenges, names: Vec::new(), tokens: Vec::new() };
+    prove(&mut order, ask.kind, &mut shown).await?;
+    let ready = order.poll_ready(&PATIENCE).await;
+    if !matches!(ready, Ok(OrderStatus::Ready)) {
+        // What was wrong with a host says more than that the order came to nothing.
+        if let Some(unproven) = unproven(&mut order).await {
+            return Err(unproven);
+        }
+        ready?;
+        return Err(OrderError::Authority("the order was refused without a reason".into()));
+    }
+    drop(shown);
+    let key = order.finalize().await?;
+    let chain = order.poll_certificate(&PATIENCE).await?;
+    Ok(format!("{}\n{key}", chain.trim_end()))
+}
+
+/// Shows the authority what it asks to see for each host, and says so.
+async fn prove(order: &mut Order, kind: ChallengeKind, shown: &mut Shown<'_>) -> Result<(), OrderError> {
+    let wanted = match kind {
+        ChallengeKind::TlsAlpn01 => ChallengeType::TlsAlpn01,
+        ChallengeKind::Http01 => ChallengeType::Http01,
+    };
+    let mut authorizations = order.authorizations();
+    while let Some(authorization) = authorizations.next().await {
+        let mut authorization = authorization?;
+        if authorization.status == AuthorizationStatus::Valid {
+            continue;
+        }
+        let host = authorization.identifier().to_string();
+        let Some(mut challenge) = authorization.challenge(wanted.clone()) else {
+            return Err(OrderError::Kind { kind: kind.name(), host });
+        };
+        let proof = challenge.key_authorization();
+        match kind {
+            ChallengeKind::TlsAlpn01 => shown.show(host, proof.digest().as_ref())?,
+            ChallengeKind::Http01 => shown.answer(challenge.token.clone(), proof.as_str()),
+        }
+        challenge.set_ready().await?;
+    }
+    Ok(())
+}
+
+/// The first host that the authority could not see to be served here, and what it says of it.
+async fn unproven(order: &mut Order) -> Option<OrderError> {
+    let mut authorizations = order.authorizations();
+    while let Some(authorization) = authorizations.next().await {
+        let mut authorization = authorization.ok()?;
+        let host = authorization.identifier().to_string();
+        let state = authorization.refresh().await.ok()?;
+        let error = state.challenges.iter().find_map(|challenge| challenge.error.as_ref());
+        if let Some(error) = error {
+            let kind = error.r#type.as_deref().unwrap_or("no kind of problem");
+            let reason = format!("{} ({kind})", error.detail.as_deref().unwrap_or("without a reason"));
+            return Some(OrderError::Unproven { host, reason });
+        }
+    }
+    None
+}
+
+/// What is shown to the authority, for as long as this lives.
+struct Shown<'c> {
+    challenges: &'c Arc<Challenges>,
+    names: Vec<String>,
+    tokens: Vec<String>,
+}
+
+impl Shown<'_> {
+    fn show(&mut self, host: String, digest: &[u8]) -> Result<(), OrderError> {
+        let (certificate, key) = proof(&host, digest)?;
+        self.challenges.show(&host, certificate, key)?;
+        self.names.push(host);
+        Ok(())
+    }
+
+    fn answer(&mut self, token: String, answer: &str) {
+        self.challenges.answer(&token, answer);
+        self.tokens.push(token);
+    }
+}
+
+impl Drop for Shown<'_> {
+    fn drop(&mut self) {
+        self.names.iter().for_each(|name| self.challenges.take_back(name));
+        self.tokens.iter().for_each(|token| self.challenges.forget(token));
+    }
+}
+
+/// The certificate that proves a host (RFC 8737 §3), by itself, for this host alone, with the digest in it; and its key. Both
+/// in DER.
+fn proof(host: &str, digest: &[u8]) -> Result<(Vec<u8>, Vec<u8>), OrderError> {
+    let key = KeyPair::generate()?;
+    let mut params = CertificateParams::new(vec![host.to_owned()])?;
+    params.custom_extensions = vec![CustomExtension::new_acme_identifier(digest)];
+    Ok((params.self_signed(&key)?.der().to_vec(), key.serialize_der()))
+}
+
+/// How often the authority is asked whether it has come to an end, and for how long.
+const PATIENCE: RetryPolicy = RetryPolicy::new()
+    .initial_delay(Duration::from_millis(500))
+    .backoff(1.5)
+    .timeout(Duration::from_secs(300));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_says_what_it_must_and_is_taken_back() {
+        let challenges = Arc::new(Challenges::default());
+        let (certificate, _) = proof("a.test", &[7; 32]).unwrap();
+        // id-pe-acmeIdentifier, critical, and the digest as an octet string in it.
+        let extension =
+            [&b"\x06\x08\x2b\x06\x01\x05\x05\x07\x01\x1f\x01\x01\xff\x04\x22\x04\x20"[..], &[7; 32]].concat();
+        assert!(certificate.windows(extension.len()).any(|part| part == extension));
+        let mut shown = Shown { challenges: &challenges, names: Vec::new(), tokens: Vec::new() };
+        shown.show("a.test".to_owned(), &[7; 32]).unwrap();
+        shown.answer("token".to_owned(), "token.print");
+        assert!(challenges.answer_to(b"/.well-known/acme-challenge/token").is_some());
+        drop(shown);
+        assert!(challenges.answer_to(b"/.well-known/acme-challenge/token").is_none());
+    }
+}

@@ -1,0 +1,151 @@
+//! The access log: where records go, and what they have.
+
+use std::time::Duration;
+
+use eddy_upstream::{ClusterConfig, LinkProtocol};
+
+use super::cluster::set_time;
+use super::names::Names;
+use crate::config::{AccessLogConfig, LogServiceConfig, RecordedMetadata};
+use crate::problem::Report;
+use crate::read::{At, Named, NamedEntry};
+use crate::spec::{AccessLogSpec, LogServiceSpec};
+use crate::value::{MetadataName, RecordKey};
+
+/// Checks the access log; `clusters` are those that `names` names.
+pub(super) fn check_access_log(
+    spec: AccessLogSpec,
+    clusters: &[ClusterConfig],
+    names: &mut Names,
+    report: &mut Report,
+) -> Option<AccessLogConfig> {
+    let metadata = check_metadata(spec.metadata, report);
+    let target = spec.file.map(|file| file.value);
+    let service = spec.grpc.and_then(|service| check_service(service.value, clusters, names, report));
+    if target.is_none() {
+        for (key, place) in [
+            ("format", spec.format.as_ref().map(|format| format.place)),
+            ("time_zone", spec.time_zone.as_ref().map(|zone| zone.place)),
+        ] {
+            let Some(place) = place.filter(|_| service.is_some()) else { continue };
+            report
+                .warning(place, format!("`{key}` is of lines, and there is no `file`"))
+                .hint("a service gets records in its own form");
+        }
+    }
+    Some(AccessLogConfig {
+        target,
+        service,
+        format: spec.format.map(|format| format.value).unwrap_or_default(),
+        time_zone: spec.time_zone.map_or_else(|| "UTC".into(), |zone| zone.value.0),
+        has_step: spec.step.is_some_and(|step| step.value),
+        metadata,
+    })
+}
+
+/// Checks the service that records go to.
+fn check_service(
+    spec: LogServiceSpec,
+    clusters: &[ClusterConfig],
+    names: &mut Names,
+    report: &mut Report,
+) -> Option<LogServiceConfig> {
+    let name = spec.cluster?;
+    let cluster = names.resolve(&name, report)?;
+    let (mut interval, mut timeout) = (Duration::from_secs(1), Duration::from_secs(5));
+    set_time(&mut interval, spec.interval);
+    set_time(&mut timeout, spec.timeout);
+    if let Some(config) = clusters.get(cluster).filter(|config| config.name == name.value.0)
+        && !speaks_http2(config)
+    {
+        report
+            .error(
+                name.place,
+                format!("gRPC needs HTTP/2, and the cluster `{}` is spoken to in HTTP/1.1", config.name),
+            )
+            .hint("add `protocol: http2` to the cluster");
+    }
+    Some(LogServiceConfig {
+        cluster,
+        log_name: spec.log_name.map_or_else(|| "eddy".into(), |name| name.value.0.into()),
+        node: spec.node.map_or_else(|| "".into(), |node| node.value.0.into()),
+        batch_bytes: spec.batch_bytes.map_or(16 * 1024, |bytes| bytes.value.to_u32()),
+        interval,
+        timeout,
+        held_bytes_max: spec.held_bytes.map_or(1024 * 1024, |bytes| bytes.value.to_u32()),
+    })
+}
+
+/// Whether HTTP/2 can come about with the endpoints.
+fn speaks_http2(cluster: &ClusterConfig) -> bool {
+    match cluster.protocol {
+        LinkProtocol::Http1 => false,
+        LinkProtocol::Http2 => true,
+        LinkProtocol::Auto => cluster.tls.is_some(),
+    }
+}
+
+/// Checks what of the metadata records have.
+fn check_metadata(
+    spec: Option<At<Named<RecordKey, MetadataName>>>,
+    report: &mut Report,
+) -> Vec<RecordedMetadata> {
+    let Some(At { value: Named(entries), place }) = spec else { return Vec::new() };
+    if entries.len() > RECORDED_METADATA_MAX {
+        report.error(place, format!("records have at most {RECORDED_METADATA_MAX} values of metadata"));
+    }
+    let mut metadata = Vec::with_capacity(entries.len());
+    for NamedEntry { name, value } in entries {
+        let (key, place) = (name.value.0, name.place);
+        if RECORD_KEYS.contains(&&*key) {
+            report.error(place, format!("records have a `{key}` of their own")).hint("take another key");
+        }
+        let Some(At { value: noted, .. }) = value else { continue };
+        metadata.push(RecordedMetadata {
+            name: key.into(),
+            space: noted.space.into(),
+            key: noted.key.into(),
+        });
+    }
+    metadata
+}
+
+/// What records have anyhow, as JSON or as text.
+const RECORD_KEYS: [&str; 34] = [
+    "time",
+    "client",
+    "method",
+    "host",
+    "target",
+    "version",
+    "reason",
+    "status",
+    "bytes_in",
+    "bytes_out",
+    "duration_us",
+    "attempts",
+    "listener",
+    "rule",
+    "cluster",
+    "request_id",
+    "referer",
+    "user_agent",
+    "config",
+    "tls",
+    "tls_suite",
+    "tls_server_name",
+    "tls_subject",
+    "step",
+    "endpoint",
+    "endpoint_version",
+    "by",
+    "in",
+    "out",
+    "us",
+    "id",
+    "agent",
+    "subject",
+    "grpc_status",
+];
+
+const RECORDED_METADATA_MAX: usize = 64;

@@ -1,0 +1,171 @@
+//! Certificates that are ordered: from whom, and for which hosts.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use eddy_tls::WrittenPath;
+
+use super::filter::folder_of;
+use super::names::place_text;
+use super::tls::{written, written_place};
+use crate::acme::{AcmeChallenge, AcmeConfig, OrderedCertificate};
+use crate::config::{ListenerConfig, Serve};
+use crate::problem::{Place, Report, SourceText};
+use crate::read::{At, OneOrMany};
+use crate::spec::AcmeSpec;
+use crate::tls::CertificateFiles;
+use crate::value::CertifiedHost;
+
+/// The certificates that listeners want ordered, as they are found.
+#[derive(Debug)]
+pub(super) struct Orders {
+    /// The authority; nothing where none is named or what is said of it has errors.
+    authority: Option<AcmeConfig>,
+    /// Where the authority is named, whatever is wrong with it.
+    named: Option<Place>,
+    /// Where the certificate was named first that is called by this host.
+    places: HashMap<String, Place>,
+}
+
+impl Orders {
+    /// Orders from the authority of the configuration.
+    pub(super) fn new(spec: Option<&At<AcmeSpec>>, sources: &[SourceText], report: &mut Report) -> Self {
+        let authority = spec.and_then(|spec| check_authority(spec, sources, report));
+        Self { authority, named: spec.map(|spec| spec.place), places: HashMap::new() }
+    }
+
+    /// Notes a certificate that a listener wants, and tells the files in which it will be.
+    pub(super) fn add(
+        &mut self,
+        hosts: &At<OneOrMany<CertifiedHost>>,
+        sources: &[SourceText],
+        report: &mut Report,
+    ) -> Option<CertificateFiles> {
+        let place = hosts.place;
+        let hosts = distinct(OneOrMany::into_many(hosts.clone()), report);
+        let Some(first) = hosts.first() else {
+            report
+                .error(place, "a certificate is for at least one host")
+                .hint("for example `acme: [www.example.com]`");
+            return None;
+        };
+        if hosts.len() > HOSTS_MAX {
+            report.error(place, format!("authorities certify at most {HOSTS_MAX} hosts at once"));
+        }
+        if self.named.is_none() {
+            report
+                .error(place, "nothing says which authority certificates are ordered from")
+                .hint("add `acme: {store: /var/lib/eddy/acme, terms_accepted: true}` to the outermost keys");
+        }
+        let authority = self.authority.as_mut()?;
+        let file = authority.folder.join(format!("{first}.pem"));
+        match authority.certificates.iter().find(|certificate| certificate.file == file) {
+            Some(known) if known.hosts != hosts => {
+                let before = self.places.get(first).map(|before| place_text(*before, place, sources));
+                let message = format!(
+                    "a certificate that begins with `{first}` is ordered for other hosts in {}",
+                    before.unwrap_or_default()
+                );
+                report.error(place, message).hint("name the same hosts in both places, or another one first");
+            }
+            Some(_) => {}
+            None => {
+                self.places.insert(first.clone(), place);
+                authority.certificates.push(OrderedCertificate { hosts, file: file.clone() });
+            }
+        }
+        let written = WrittenPath { path: file, text: None, place: written_place(place, sources) };
+        Some(CertificateFiles { chain: written.clone(), key: written, ocsp: None, hosts: None })
+    }
+
+    /// Notes that clients have to show a certificate where a certificate is ordered, which authorities don't.
+    pub(super) fn check_clients(&self, place: Place, report: &mut Report) {
+        if self.authority.as_ref().is_some_and(|authority| authority.challenge == AcmeChallenge::TlsAlpn01) {
+            report
+                .error(
+                    place,
+                    "an authority that looks whether the hosts are served here shows no certificate",
+                )
+                .hint("prove the hosts over HTTP: `challenge: http-01` below the outermost `acme`");
+        }
+    }
+
+    /// The authority with all that is ordered from it; nothing where nothing is.
+    pub(super) fn finish(self, listeners: &[ListenerConfig], report: &mut Report) -> Option<AcmeConfig> {
+        let (authority, place) = (self.authority?, self.named?);
+        if authority.certificates.is_empty() {
+            report
+                .warning(place, "nothing is ordered: no certificate of a listener says `acme`")
+                .hint("for example `tls: {certificates: [{acme: www.example.com}]}`");
+            return None;
+        }
+        let serves_http = |listener: &ListenerConfig| !matches!(listener.serve, Serve::Forward(_));
+        let mut cleartext = listeners.iter().filter(|listener| listener.tls.is_none());
+        if authority.challenge == AcmeChallenge::Http01 && !cleartext.any(serves_http) {
+            report
+                .warning(place, "hosts are proven over HTTP without TLS, and no listener serves that")
+                .hint("add a listener for port 80, or leave `challenge` out");
+        }
+        Some(authority)
+    }
+}
+
+fn check_authority(spec: &At<AcmeSpec>, sources: &[SourceText], report: &mut Report) -> Option<AcmeConfig> {
+    let At { value: spec, place } = spec;
+    // What is missing was noted by the reader.
+    let (store, terms) = (spec.store.as_ref()?, spec.terms_accepted.as_ref()?);
+    if !terms.value {
+        report
+            .error(terms.place, "an authority certifies only those who accept its terms of service")
+            .hint("read them (the `directory` names them), and write `terms_accepted: true`");
+    }
+    let directory = spec.directory.as_ref().map_or(LETS_ENCRYPT, |directory| &directory.value.0);
+    let store: PathBuf = folder_of(store.place, sources).join(&store.value.0);
+    Some(AcmeConfig {
+        directory: directory.to_owned(),
+        email: spec.email.as_ref().map(|email| email.value.0.clone()),
+        challenge: spec.challenge.map(|challenge| challenge.value.0).unwrap_or_default(),
+        profile: spec.profile.as_ref().map(|profile| profile.value.0.to_string()),
+        authorities: spec.authorities.as_ref().map(|path| written(path, sources)),
+        folder: store.join(folder_name(directory)),
+        certificates: Vec::new(),
+        place: written_place(*place, sources),
+    })
+}
+
+/// A folder for each directory: accounts and certificates of one authority are nothing to another.
+fn folder_name(directory: &str) -> String {
+    let rest = directory.strip_prefix("https://").unwrap_or(directory).trim_end_matches('/');
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { '_' };
+    rest.chars().map(plain).take(FOLDER_BYTES_MAX).collect()
+}
+
+fn distinct(hosts: Vec<At<CertifiedHost>>, report: &mut Report) -> Vec<String> {
+    let mut known = Vec::with_capacity(hosts.len());
+    for At { value: CertifiedHost(host), place } in hosts {
+        if known.contains(&host) {
+            report.error(place, format!("`{host}` stands in this list already"));
+        } else {
+            known.push(host);
+        }
+    }
+    known
+}
+
+const LETS_ENCRYPT: &str = "https://acme-v02.api.letsencrypt.org/directory";
+/// What the best-known authority takes.
+const HOSTS_MAX: usize = 100;
+/// Longest name of a folder, as file systems go.
+const FOLDER_BYTES_MAX: usize = 200;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_directory_has_a_folder_of_its_own() {
+        assert_eq!(folder_name(LETS_ENCRYPT), "acme-v02.api.letsencrypt.org_directory");
+        assert_eq!(folder_name("https://[::1]:14000/dir/"), "___1__14000_dir");
+        assert_ne!(folder_name("https://a.test/acme/one"), folder_name("https://a.test/acme/two"));
+    }
+}

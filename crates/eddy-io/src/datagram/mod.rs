@@ -1,0 +1,7 @@
+//! Datagrams.
+
+mod sockets;
+#[cfg(test)]
+mod tests;
+
+pub use sockets::{DATAGRAM_BYTES_MAX, DatagramLink, DatagramListener, Flow};

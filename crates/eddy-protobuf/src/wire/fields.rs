@@ -1,0 +1,101 @@
+//! Writing a message whose fields are known where it is written, without a schema.
+
+use super::types::{FIXED64, LENGTH, VARINT};
+use super::write::{close_length, open_length, write_bytes, write_tag, write_varint};
+
+/// Writes the fields of a message behind what a buffer has.
+///
+/// As in proto3, a number that is 0 and a text that is empty are left out. Whoever writes sees to the types that the
+/// message declares, and that a `string` is UTF-8.
+///
+/// # Cost
+/// No allocation but for the growth of the buffer. A message within another of 128 bytes or more is moved once.
+#[derive(Debug)]
+pub struct FieldWriter<'a> {
+    out: &'a mut Vec<u8>,
+}
+
+impl<'a> FieldWriter<'a> {
+    /// Fields behind what `out` has.
+    pub fn new(out: &'a mut Vec<u8>) -> Self {
+        Self { out }
+    }
+
+    /// A field of a type that is a varint: an integer that is not negative, a `bool`, an enum.
+    pub fn varint(&mut self, number: u32, value: u64) {
+        if value != 0 {
+            write_tag(self.out, number, VARINT);
+            write_varint(self.out, value);
+        }
+    }
+
+    /// A `double`.
+    pub fn double(&mut self, number: u32, value: f64) {
+        if value != 0.0 {
+            write_tag(self.out, number, FIXED64);
+            self.out.extend_from_slice(&value.to_le_bytes());
+        }
+    }
+
+    /// A `string` or `bytes`.
+    pub fn bytes(&mut self, number: u32, value: &[u8]) {
+        if !value.is_empty() {
+            write_tag(self.out, number, LENGTH);
+            write_bytes(self.out, value);
+        }
+    }
+
+    /// A message, which is there even without fields; `fields` writes those that it has.
+    pub fn message(&mut self, number: u32, fields: impl FnOnce(&mut FieldWriter<'_>)) {
+        write_tag(self.out, number, LENGTH);
+        let start = open_length(self.out);
+        fields(&mut FieldWriter { out: &mut *self.out });
+        close_length(self.out, start);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FieldWriter;
+
+    #[test]
+    fn lengths_fit_what_they_measure() {
+        for length in [0, 1, 125, 126, 127, 128, 16_380, 16_384, 70_000] {
+            let text = vec![b'a'; length];
+            let mut out = b"before".to_vec();
+            let mut fields = FieldWriter::new(&mut out);
+            fields.message(3, |inner| inner.message(1, |inner| inner.bytes(2, &text)));
+            fields.varint(300, 1);
+            let mut rest = out.strip_prefix(b"before").unwrap();
+            for tag in [0x1a, 0x0a, 0x12] {
+                if tag == 0x12 && length == 0 {
+                    continue;
+                }
+                assert_eq!(rest.first(), Some(&tag), "{length}");
+                let (measured, behind) = varint(&rest[1..]);
+                assert_eq!(measured, behind.len() - 3, "{length}");
+                rest = behind;
+            }
+            assert_eq!(rest.len(), length + 3);
+            assert_eq!(&rest[length..], [0xe0, 0x12, 1]);
+        }
+    }
+
+    #[test]
+    fn what_is_nothing_is_left_out() {
+        let mut out = Vec::new();
+        let mut fields = FieldWriter::new(&mut out);
+        fields.varint(1, 0);
+        fields.double(2, 0.0);
+        fields.bytes(3, b"");
+        fields.message(4, |_| {});
+        fields.double(5, 1.0);
+        assert_eq!(out, [0x22, 0, 0x29, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f]);
+    }
+
+    fn varint(bytes: &[u8]) -> (usize, &[u8]) {
+        let end = bytes.iter().position(|byte| byte & 0x80 == 0).unwrap() + 1;
+        let value = bytes[..end].iter().rev().fold(0, |value, byte| value << 7 | usize::from(byte & 0x7f));
+        (value, &bytes[end..])
+    }
+}

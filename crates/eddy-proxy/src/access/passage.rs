@@ -1,0 +1,188 @@
+//! What is told of a connection, or a session of datagrams, that was passed on.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use eddy_config::ListenerConfig;
+use eddy_io::Peer;
+use eddy_upstream::ResolvedAddress;
+
+use crate::access::record::{member, put, text};
+use crate::access::write::Line;
+use crate::plan::Plan;
+use crate::worker::Worker;
+
+/// What is known from the beginning of what is passed on.
+#[derive(Debug)]
+pub(crate) struct PassageStart {
+    began: Instant,
+    listener: Arc<str>,
+    /// The configuration under which it began.
+    config: Arc<str>,
+    has_record: bool,
+}
+
+/// The record of what was passed on, borrowed from it.
+pub(crate) struct PassageRecord<'a> {
+    pub(crate) start: &'a PassageStart,
+    pub(crate) client: Peer,
+    /// The name that the client asked for.
+    pub(crate) server_name: Option<&'a str>,
+    /// The version of TLS, where that ended here.
+    pub(crate) tls: Option<&'a str>,
+    pub(crate) bytes_in: u64,
+    pub(crate) bytes_out: u64,
+    /// How many datagrams they came in; nothing of a connection.
+    pub(crate) datagrams: Option<Datagrams>,
+    pub(crate) cluster: &'a str,
+    pub(crate) endpoint: Option<&'a ResolvedAddress>,
+    pub(crate) attempts: u8,
+    /// Why it ended; `-` where both sides had ended it.
+    pub(crate) reason: &'a str,
+}
+
+/// Datagrams that were passed on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Datagrams {
+    pub(crate) taken: u64,
+    pub(crate) given: u64,
+}
+
+impl PassageStart {
+    /// The beginning of something that came to this listener.
+    pub(crate) fn of(plan: &Plan, listener: &ListenerConfig) -> Self {
+        Self {
+            began: Instant::now(),
+            listener: Arc::clone(&listener.name),
+            config: Arc::clone(&plan.config.version),
+            has_record: listener.has_access_log,
+        }
+    }
+
+    fn duration_us(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+}
+
+impl PassageRecord<'_> {
+    /// Writes the record as the worker's plan says, if it does, and its listener has records.
+    pub(crate) fn write(&self, worker: &Worker) {
+        if let (true, Some(access)) = (self.start.has_record, &worker.plan().plan.access)
+            && access.has_lines
+        {
+            worker.access.borrow_mut().write(self, access, &worker.series);
+        }
+    }
+
+    fn transport(&self) -> &'static str {
+        if self.datagrams.is_some() { "udp" } else { "tcp" }
+    }
+
+    fn port(&self) -> u16 {
+        match self.client {
+            Peer::Tcp(address) => address.port(),
+            Peer::Unix => 0,
+        }
+    }
+}
+
+impl Line for PassageRecord<'_> {
+    fn write_text(&self, out: &mut Vec<u8>, time: &str) {
+        put(out, format_args!("{time} {} \"{} ", self.client.ip(), self.transport()));
+        text(out, self.server_name.unwrap_or("-").as_bytes());
+        put(
+            out,
+            format_args!("\" in={} out={} us={}", self.bytes_in, self.bytes_out, self.start.duration_us()),
+        );
+        put(out, format_args!(" listener={} cluster={}", self.start.listener, self.cluster));
+        match self.endpoint {
+            Some(endpoint) => put(out, format_args!(" endpoint={endpoint}")),
+            None => out.extend_from_slice(b" endpoint=-"),
+        }
+        put(out, format_args!(" attempts={} reason={} port={}", self.attempts, self.reason, self.port()));
+        if let Some(Datagrams { taken, given }) = self.datagrams {
+            put(out, format_args!(" datagrams_in={taken} datagrams_out={given}"));
+        }
+        if let Some(tls) = self.tls {
+            put(out, format_args!(" tls={tls}"));
+        }
+        put(out, format_args!(" config={}\n", self.start.config));
+    }
+
+    fn write_json(&self, out: &mut Vec<u8>, time: &str) {
+        put(out, format_args!("{{\"time\":\"{time}\",\"client\":\"{}\"", self.client.ip()));
+        member(out, "transport", self.transport().as_bytes());
+        member(out, "server_name", self.server_name.unwrap_or("-").as_bytes());
+        member(out, "reason", self.reason.as_bytes());
+        put(
+            out,
+            format_args!(
+                ",\"bytes_in\":{},\"bytes_out\":{},\"duration_us\":{},\"attempts\":{},\"client_port\":{}",
+                self.bytes_in,
+                self.bytes_out,
+                self.start.duration_us(),
+                self.attempts,
+                self.port()
+            ),
+        );
+        if let Some(Datagrams { taken, given }) = self.datagrams {
+            put(out, format_args!(",\"datagrams_in\":{taken},\"datagrams_out\":{given}"));
+        }
+        if let Some(tls) = self.tls {
+            member(out, "tls", tls.as_bytes());
+        }
+        member(out, "listener", self.start.listener.as_bytes());
+        member(out, "cluster", self.cluster.as_bytes());
+        member(out, "config", self.start.config.as_bytes());
+        match self.endpoint {
+            Some(endpoint) => put(out, format_args!(",\"endpoint\":\"{endpoint}\"}}\n")),
+            None => out.extend_from_slice(b",\"endpoint\":\"-\"}\n"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_one_line_whatever_the_client_asks_for() {
+        let name: String = (0..=127).map(char::from).collect();
+        let start = PassageStart {
+            began: Instant::now(),
+            listener: "front".into(),
+            config: "v".into(),
+            has_record: true,
+        };
+        let of = |datagrams| PassageRecord {
+            start: &start,
+            client: Peer::Tcp("192.0.2.7:4711".parse().unwrap()),
+            server_name: Some(&name),
+            tls: Some("TLSv1.3"),
+            bytes_in: 1,
+            bytes_out: 2,
+            datagrams,
+            cluster: "db",
+            endpoint: None,
+            attempts: 1,
+            reason: "idle",
+        };
+        for datagrams in [None, Some(Datagrams { taken: 4, given: 5 })] {
+            let (mut plain, mut object) = (Vec::new(), Vec::new());
+            of(datagrams).write_text(&mut plain, "now");
+            of(datagrams).write_json(&mut object, "now");
+            for line in [&plain, &object] {
+                assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
+                assert!(line.iter().all(|byte| matches!(byte, b'\n' | 0x20..=0x7e)));
+            }
+            assert_eq!(plain.iter().filter(|byte| **byte == b'"').count(), 2);
+            let value: serde_json::Value = serde_json::from_slice(&object).unwrap();
+            assert_eq!(value["server_name"], name);
+            assert_eq!(value["client"], "192.0.2.7");
+            assert_eq!(value["client_port"], 4711);
+            let (transport, taken) = if datagrams.is_some() { ("udp", Some(4)) } else { ("tcp", None) };
+            assert_eq!(value["transport"], transport);
+            assert_eq!(value.get("datagrams_in").and_then(serde_json::Value::as_u64), taken);
+        }
+    }
+}

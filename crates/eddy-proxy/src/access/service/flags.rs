@@ -1,0 +1,30 @@
+//! What the access log service calls why an exchange ended badly.
+
+use crate::fault::Fault;
+
+/// The field of `ResponseFlags` that says so, and nothing for what has none.
+///
+/// # Spec
+/// `envoy.data.accesslog.v3.ResponseFlags`
+#[expect(clippy::wildcard_enum_match_arm, reason = "what has no flag is told by its word alone")]
+pub(super) fn response_flag(fault: Fault) -> Option<u32> {
+    Some(match fault {
+        Fault::NoEndpoint => 2,
+        Fault::ExchangeTimeout | Fault::AttemptTimeout | Fault::FirstByteTimeout => 3,
+        Fault::StreamReset | Fault::StreamRefused => 5,
+        Fault::ConnectFailed | Fault::ConnectTimeout | Fault::Handshake(_) | Fault::TlsAlert => 6,
+        Fault::LinkStale | Fault::LinkClosed | Fault::LinkLeft | Fault::ResponseCut => 7,
+        Fault::LinksExhausted => 8,
+        Fault::NoRule => 9,
+        Fault::ClientGone => 15,
+        Fault::UpstreamIdle | Fault::BodyTimeout | Fault::ClientSlow | Fault::TunnelIdle => 17,
+        Fault::RequestHead(_) | Fault::RequestChunk(_) => 19,
+        Fault::LinkProtocol
+        | Fault::ResponseHead(_)
+        | Fault::ResponseChunk(_)
+        | Fault::ResponseFrames
+        | Fault::InterimFlood => 24,
+        Fault::Overload => 26,
+        _ => return None,
+    })
+}

@@ -1,0 +1,11 @@
+//! Access records for a service of gRPC: Envoy's access log service.
+
+mod entry;
+mod flags;
+mod plan;
+mod queue;
+mod ship;
+
+pub(crate) use plan::ServicePlan;
+pub(crate) use queue::RecordQueue;
+pub(crate) use ship::{settle, ship};

@@ -1,0 +1,85 @@
+//! How records are sent under a plan.
+
+use eddy_config::LogServiceConfig;
+use eddy_protobuf::FieldWriter;
+
+use crate::worker::millis;
+
+/// The method of the service.
+pub(super) const METHOD: &str = "/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs";
+
+/// How records are sent under a plan.
+#[derive(Debug)]
+pub(crate) struct ServicePlan {
+    /// By its index, the cluster of the service.
+    pub(super) cluster: usize,
+    pub(super) limits: QueueLimits,
+    /// How long a batch may take.
+    pub(super) timeout: std::time::Duration,
+    /// The field of a message that says whose records it has, as it is written.
+    identifier: Vec<u8>,
+}
+
+/// How much of records is held, and how long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueueLimits {
+    /// Bytes after which a batch is sent.
+    pub(super) batch_bytes: usize,
+    /// Longest that a record waits for its batch, milliseconds.
+    pub(super) interval_ms: u64,
+    /// Most bytes of records that wait.
+    pub(super) held_bytes_max: usize,
+}
+
+impl ServicePlan {
+    /// How a configuration wants records to be sent.
+    pub(crate) fn new(config: &LogServiceConfig) -> Self {
+        let mut identifier = Vec::new();
+        FieldWriter::new(&mut identifier).message(1, |identifier| {
+            identifier.message(1, |node| {
+                node.bytes(1, config.node.as_bytes());
+                node.bytes(6, b"eddy");
+                node.bytes(7, env!("CARGO_PKG_VERSION").as_bytes());
+            });
+            identifier.bytes(2, config.log_name.as_bytes());
+        });
+        Self {
+            cluster: config.cluster,
+            limits: QueueLimits {
+                batch_bytes: config.batch_bytes as usize,
+                interval_ms: millis(config.interval),
+                held_bytes_max: config.held_bytes_max as usize,
+            },
+            timeout: config.timeout,
+            identifier,
+        }
+    }
+
+    /// The request that has a batch of entries, and the length of its head; `authority` is whom it is for.
+    ///
+    /// The body is one message of gRPC: `StreamAccessLogsMessage`.
+    pub(super) fn request(&self, authority: &str, entries: &[u8]) -> (Vec<u8>, usize) {
+        let mut message = Vec::with_capacity(FRAME_BYTES + self.identifier.len() + entries.len() + 16);
+        message.extend_from_slice(&[0; FRAME_BYTES]);
+        message.extend_from_slice(&self.identifier);
+        FieldWriter::new(&mut message).bytes(2, entries);
+        let length = u32::try_from(message.len() - FRAME_BYTES).unwrap_or(u32::MAX);
+        if let Some(place) = message.get_mut(1..FRAME_BYTES) {
+            place.copy_from_slice(&length.to_be_bytes());
+        }
+        let timeout_ms = self.timeout.as_millis();
+        let mut request = format!(
+            "POST {METHOD} HTTP/1.1\r\nHost: {authority}\r\nContent-Type: application/grpc\r\n\
+             Grpc-Timeout: {timeout_ms}m\r\nUser-Agent: eddy\r\nContent-Length: {}\r\nTE: trailers\r\n\
+             Connection: TE\r\n\r\n",
+            message.len()
+        )
+        .into_bytes();
+        let head_bytes = request.len();
+        request.extend_from_slice(&message);
+        (request, head_bytes)
+    }
+}
+
+/// Bytes before a message of gRPC: whether it is compressed, and its length.
+const FRAME_BYTES: usize = 5;

@@ -1,0 +1,172 @@
+//! Sends a worker's records to the service, batch by batch.
+
+use std::rc::Rc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use eddy_http::{GrpcEnd, GrpcStatus, Method, RequestBody};
+use eddy_upstream::Tried;
+use tokio::time::timeout;
+
+use super::plan::METHOD;
+use super::queue::Batch;
+use crate::outbound::{Broken, Sent, attempt};
+use crate::worker::Worker;
+
+/// What became of a batch.
+#[derive(Debug)]
+enum Outcome {
+    /// The service has it.
+    Taken,
+    /// The service could not be given it, for a reason that may pass.
+    Failed(String),
+    /// The service does not want it, or nobody does any more.
+    Refused(String),
+}
+
+/// Sends what is queued, until the worker's loop ends.
+pub(crate) async fn ship(worker: Rc<Worker>) {
+    let queue = &worker.records;
+    let mut failures = 0;
+    loop {
+        let Some(batch) = queue.first() else {
+            queue.called.notified().await;
+            continue;
+        };
+        let outcome = deliver(&worker, &batch).await;
+        match &outcome {
+            Outcome::Taken => worker.series.records_sent.add(batch.records),
+            Outcome::Refused(_) => worker.series.records_dropped.add(batch.records),
+            Outcome::Failed(_) => worker.series.record_batches_failed.increment(),
+        }
+        drop(batch);
+        match outcome {
+            Outcome::Taken => {
+                if failures > 0 {
+                    tracing::info!("the access log service takes records again");
+                }
+                failures = 0;
+                queue.done();
+                continue;
+            }
+            Outcome::Refused(reason) => {
+                tell(failures, &reason, "does not take records; they are lost until it does");
+                queue.done();
+            }
+            Outcome::Failed(reason) => {
+                tell(failures, &reason, "cannot be given records; they wait for it");
+            }
+        }
+        failures = (failures + 1).min(FAILURES_MAX);
+        let pause = PAUSE_MAX.min(PAUSE_MIN * 2_u32.pow(failures - 1));
+        let jitter = worker.rng.borrow_mut().below(u64::try_from(pause.as_millis() / 4).unwrap_or(0));
+        // Whoever waits for everything to be sent has the pause cut short.
+        let _ = timeout(pause + Duration::from_millis(jitter), queue.hurried.notified()).await;
+    }
+}
+
+/// Has everything sent that waits, and drops `done` when it is.
+pub(crate) async fn settle(worker: Rc<Worker>, done: Sender<()>) {
+    worker.records.hurry();
+    while worker.records.waiting() > 0 {
+        worker.records.emptied.notified().await;
+    }
+    drop(done);
+}
+
+/// Says once what is wrong, until it is well again.
+fn tell(failures: u32, reason: &str, what: &str) {
+    if failures == 0 {
+        tracing::warn!(reason, "the access log service {what}");
+    }
+}
+
+/// Sends one batch.
+async fn deliver(worker: &Rc<Worker>, batch: &Batch) -> Outcome {
+    let plan = worker.plan();
+    let service = plan.plan.access.as_ref().and_then(|access| access.service.as_ref());
+    let Some(service) = service else { return Outcome::Refused("none is configured any more".to_owned()) };
+    let Some(cluster) = plan.clusters.get(service.cluster) else {
+        return Outcome::Refused("its cluster is not there".to_owned());
+    };
+    // Names of clusters may have what no host has.
+    let authority = cluster.config.name.replace(['/', ':'], "-");
+    let (request, head_bytes) = service.request(&authority, &batch.entries);
+    let body = RequestBody::Length((request.len() - head_bytes) as u64);
+    let head = request.get(..head_bytes).unwrap_or_default();
+    let checked = worker.egress.borrow_mut().check_request(head, b"POST", METHOD.as_bytes(), body);
+    if let Err(fault) = checked {
+        return Outcome::Refused(format!("the request for it would be wrong: {fault:?}"));
+    }
+    let sent = Sent { method: Method::Post, is_repeatable: false, bytes: &request, head_bytes };
+    let mut tried = Tried::new();
+    let answered = timeout(service.timeout, async {
+        loop {
+            match attempt(worker, cluster, &sent, &mut tried).await {
+                // Each try takes one link out of the pool.
+                Err(Broken::Stale) => {}
+                other => return other,
+            }
+        }
+    });
+    match answered.await {
+        Err(_) => Outcome::Failed("timeout".to_owned()),
+        Ok(Err(Broken::Stale)) => Outcome::Failed("link_stale".to_owned()),
+        Ok(Err(Broken::Failed(reason))) => Outcome::Failed(reason.to_owned()),
+        Ok(Ok(answer)) => judge(answer.head.status, answer.grpc_end),
+    }
+}
+
+/// What the answer says of the batch.
+fn judge(status: u16, end: GrpcEnd) -> Outcome {
+    let is_untold = end == GrpcEnd::Untold && status != 200;
+    let end = if is_untold { GrpcEnd::Status(GrpcStatus::of_http(status)) } else { end };
+    match end {
+        // A service that passes the end of the stream on as an error has read everything before it, and ends the call with
+        // `unknown`.
+        GrpcEnd::Status(GrpcStatus::Ok | GrpcStatus::Unknown) if status == 200 => Outcome::Taken,
+        GrpcEnd::Status(
+            failed @ (GrpcStatus::Unavailable
+            | GrpcStatus::DeadlineExceeded
+            | GrpcStatus::ResourceExhausted
+            | GrpcStatus::Aborted
+            | GrpcStatus::Cancelled),
+        ) => Outcome::Failed(failed.name().to_owned()),
+        GrpcEnd::Untold => Outcome::Failed("its answer has no grpc-status".to_owned()),
+        GrpcEnd::Status(refused) => Outcome::Refused(refused.name().to_owned()),
+        GrpcEnd::Other => Outcome::Refused("its answer has an unknown grpc-status".to_owned()),
+    }
+}
+
+/// The pause after the first failure.
+const PAUSE_MIN: Duration = Duration::from_millis(100);
+/// The longest pause.
+const PAUSE_MAX: Duration = Duration::from_secs(10);
+/// Failures in a row after which pauses grow no more.
+const FAILURES_MAX: u32 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_pass_is_tried_again() {
+        let check = |status: u16, code: Option<u32>, expected: &str| {
+            let end = code.map_or(GrpcEnd::Untold, GrpcEnd::of_code);
+            let outcome = format!("{:?}", judge(status, end));
+            assert!(outcome.starts_with(expected), "{status} {code:?}: {outcome}");
+        };
+        check(200, Some(0), "Taken");
+        check(200, Some(2), "Taken");
+        for code in [1, 4, 8, 10, 14] {
+            check(200, Some(code), "Failed");
+        }
+        for code in [3, 5, 7, 12, 13, 16, 99] {
+            check(200, Some(code), "Refused");
+        }
+        check(200, None, "Failed");
+        check(503, None, "Failed");
+        check(404, None, "Refused");
+        check(500, None, "Refused");
+    }
+}

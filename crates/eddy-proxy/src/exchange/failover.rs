@@ -1,0 +1,70 @@
+//! To another cluster, where one could not serve a request.
+
+use eddy_config::FailoverReason;
+use eddy_upstream::Tried;
+
+use crate::exchange::attempt::{cluster, fail};
+use crate::exchange::drive::Drive;
+use crate::exchange::phase::Phase;
+use crate::fault::{Fault, RetryClass};
+
+/// Goes on to the next cluster of the rule where it has one for `fault`; otherwise answers the fault.
+pub(super) fn go_on_or_fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
+    if !claim(drive, fault) {
+        return fail(drive, fault);
+    }
+    drive.exchange.end_attempt(&drive.worker.buffers);
+    Phase::Endpoint
+}
+
+/// Whether the exchange goes on at another cluster after `fault`; from then on that one is its own.
+///
+/// That takes nothing of a budget: nobody there was asked before.
+pub(super) fn claim(drive: &mut Drive<'_>, fault: Fault) -> bool {
+    let Some(next) = next(drive, fault) else { return false };
+    if let Some(cluster) = cluster(drive) {
+        cluster.series.left.increment();
+    }
+    let exchange = &mut *drive.exchange;
+    exchange.cluster = Some(next);
+    exchange.clusters_left = exchange.clusters_left.saturating_add(1);
+    exchange.attempts_elsewhere = exchange.attempts;
+    exchange.tried = Tried::new();
+    exchange.retry_place = None;
+    true
+}
+
+/// The cluster that is next for `fault`.
+fn next(drive: &Drive<'_>, fault: Fault) -> Option<usize> {
+    let exchange = &*drive.exchange;
+    let action = drive.plan.plan.config.actions.get(exchange.action?)?;
+    let next = action.failover.get(usize::from(exchange.clusters_left))?;
+    let is_whole = exchange.upload.data_bytes == 0
+        || exchange.filtering.has_whole_request()
+        || exchange.upload.can_repeat();
+    let is_unseen = is_unreachable(fault);
+    let may_repeat = exchange.head.method.is_idempotent() && exchange.head.body.is_empty();
+    let is_safe = is_whole && !exchange.is_answered && (is_unseen || may_repeat);
+    let is_reason = |reason: &FailoverReason| match reason {
+        FailoverReason::Any => is_unseen || is_error(fault),
+        FailoverReason::Unreachable => is_unseen,
+        FailoverReason::NotFound => fault == Fault::RetryStatus(NOT_FOUND),
+    };
+    (is_safe && next.when.iter().any(is_reason)).then_some(next.cluster)
+}
+
+/// Whether no endpoint of the cluster has looked at the request.
+fn is_unreachable(fault: Fault) -> bool {
+    fault.retry() == RetryClass::Unseen
+        || matches!(fault, Fault::NoEndpoint | Fault::LinksExhausted | Fault::Limit(_))
+}
+
+/// Whether an endpoint has failed, or has answered that it can't serve the request.
+fn is_error(fault: Fault) -> bool {
+    if let Fault::RetryStatus(status) = fault {
+        return status == NOT_FOUND || status >= 500;
+    }
+    fault.blames_endpoint() || fault == Fault::LinkStale
+}
+
+const NOT_FOUND: u16 = 404;

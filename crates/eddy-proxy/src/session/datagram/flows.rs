@@ -1,0 +1,95 @@
+//! The sessions of one listener on one worker, by the flow that they belong to.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::fmt;
+use std::rc::Rc;
+
+use eddy_io::{DATAGRAM_BYTES_MAX, DatagramListener, Flow};
+use tokio::sync::Notify;
+
+use crate::error::ProxyError;
+use crate::session::datagram::session::Session;
+
+/// Whose datagrams go where. It outlives plans, as sessions do.
+///
+/// The kernel gives all datagrams of a flow to one socket of those that are bound to the address, so no other worker sees
+/// them.
+pub(crate) struct Flows {
+    /// Sessions that take datagrams; as many as there is room for, see [`crate::session::Place`].
+    by_flow: RefCell<HashMap<Flow, Rc<Session>>>,
+    /// The worker's own sockets of the address.
+    sockets: RefCell<Vec<Rc<DatagramListener>>>,
+    /// Where a datagram lies while it is passed on: that takes one turn, so that one room does for all of them.
+    pub(super) room: RefCell<Box<[u8]>>,
+    /// Told when the listener is gone.
+    pub(super) closing: Notify,
+    is_closed: Cell<bool>,
+}
+
+impl Default for Flows {
+    fn default() -> Self {
+        Self {
+            by_flow: RefCell::default(),
+            sockets: RefCell::default(),
+            room: RefCell::new(vec![0; DATAGRAM_BYTES_MAX].into()),
+            closing: Notify::new(),
+            is_closed: Cell::new(false),
+        }
+    }
+}
+
+impl Flows {
+    /// The worker's sockets of the address, as `listen` gives them the first time.
+    ///
+    /// # Errors
+    /// Those of `listen`.
+    pub(crate) fn sockets(
+        &self,
+        listen: impl FnOnce() -> Result<Vec<Rc<DatagramListener>>, ProxyError>,
+    ) -> Result<Vec<Rc<DatagramListener>>, ProxyError> {
+        let mut sockets = self.sockets.borrow_mut();
+        if sockets.is_empty() {
+            *sockets = listen()?;
+        }
+        Ok(sockets.clone())
+    }
+
+    /// Ends every session: the listener is gone, and a socket that is bound and not read from would take datagrams away from
+    /// one that is bound there later.
+    pub(crate) fn close(&self) {
+        self.by_flow.borrow_mut().clear();
+        self.sockets.borrow_mut().clear();
+        self.is_closed.set(true);
+        self.closing.notify_waiters();
+    }
+
+    /// Whether the listener is gone.
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed.get()
+    }
+
+    pub(super) fn find(&self, flow: &Flow) -> Option<Rc<Session>> {
+        self.by_flow.borrow().get(flow).map(Rc::clone)
+    }
+
+    pub(super) fn add(&self, session: &Rc<Session>) {
+        let before = self.by_flow.borrow_mut().insert(session.flow, Rc::clone(session));
+        debug_assert!(before.is_none(), "a flow has one session that takes its datagrams");
+    }
+
+    /// Has the next datagram of its flow begin another session.
+    pub(super) fn forget(&self, session: &Session) {
+        let mut by_flow = self.by_flow.borrow_mut();
+        let is_it = by_flow.get(&session.flow).is_some_and(|known| std::ptr::eq(&**known, session));
+        if is_it {
+            by_flow.remove(&session.flow);
+        }
+    }
+}
+
+impl fmt::Debug for Flows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Flows").field("sessions", &self.by_flow.borrow().len()).finish_non_exhaustive()
+    }
+}

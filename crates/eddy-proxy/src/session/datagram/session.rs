@@ -1,0 +1,337 @@
+//! The life of a session of datagrams: one client, one endpoint, until both have been silent for long enough.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::io::ErrorKind;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::Poll;
+
+use eddy_config::SessionEnds;
+use eddy_io::{DatagramLink, DatagramListener, Flow, Peer, Timer};
+use eddy_upstream::LinkPlace;
+
+use crate::access::{Datagrams, PassageRecord, PassageStart};
+use crate::plan::Handler;
+use crate::session::datagram::end::End;
+use crate::session::datagram::flows::Flows;
+use crate::session::datagram::reach::{Reached, is_well, reach};
+use crate::session::serve::Place;
+use crate::stats::{DatagramLoss, ListenerSeries};
+use crate::worker::{ListenerHandle, Stay, Worker, has_room, millis};
+
+/// Most datagrams that are passed on at one turn, so that others get theirs.
+pub(super) const TURN_DATAGRAMS_MAX: usize = 64;
+
+/// A session. What comes from the client is passed on by whoever takes it off the listener's socket, what comes from the
+/// endpoint by a task of the session's own.
+pub(super) struct Session {
+    pub(super) flow: Flow,
+    worker: Rc<Worker>,
+    flows: Rc<Flows>,
+    /// Answers go out by the socket that the client writes to.
+    socket: Rc<DatagramListener>,
+    link: DatagramLink,
+    /// Counts as a link of the endpoint.
+    _link_place: LinkPlace,
+    stay: Stay,
+    /// Whether the endpoint was well when it was chosen.
+    was_well: bool,
+    place: Place,
+    timer: Timer,
+    idle_ms: u64,
+    ends: SessionEnds,
+    /// When the last datagram went either way, milliseconds of the worker's clock.
+    last_ms: Cell<u64>,
+    /// When the endpoint was last heard, or the session began, on the same clock.
+    heard_ms: Cell<u64>,
+    up: Passed,
+    down: Passed,
+    /// Why it has ended, once it has.
+    end: Cell<Option<End>>,
+    start: PassageStart,
+    attempts: u8,
+}
+
+/// What went one way.
+#[derive(Default)]
+struct Passed {
+    datagrams: Cell<u64>,
+    bytes: Cell<u64>,
+}
+
+/// How far a turn of passing answers on has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// There are no more for now.
+    Drained,
+    /// There may be more.
+    Over,
+    /// The client's socket takes no more for now.
+    Blocked,
+}
+
+impl Session {
+    /// Begins a session: chooses an endpoint, and waits for what that answers.
+    ///
+    /// # Errors
+    /// Why there can be none.
+    ///
+    /// # Cost
+    /// Six system calls, and some allocations. Where there is no room, nothing but a look.
+    pub(super) fn begin(
+        worker: &Rc<Worker>,
+        handle: &Rc<ListenerHandle>,
+        flows: &Rc<Flows>,
+        socket: &Rc<DatagramListener>,
+        flow: Flow,
+    ) -> Result<Rc<Self>, DatagramLoss> {
+        if !has_room(worker, handle) {
+            return Err(DatagramLoss::Sessions);
+        }
+        if worker.pressure.is_high() {
+            return Err(DatagramLoss::Overload);
+        }
+        let plan = worker.plan();
+        let listener = handle.index.get().and_then(|index| plan.listener(index));
+        let listener = listener.ok_or(DatagramLoss::NoEndpoint)?;
+        let Handler::Forward(forwarding) = &listener.handler else { return Err(DatagramLoss::NoEndpoint) };
+        let way = forwarding.find(None).ok_or(DatagramLoss::NoEndpoint)?;
+        let cluster = plan.clusters.get(way.cluster).ok_or(DatagramLoss::NoEndpoint)?;
+        let Reached { stay, link, link_place, attempts } = reach(worker, cluster, flow)?;
+        let timer = worker.timers.timer();
+        let session = Rc::new(Self {
+            flow,
+            worker: Rc::clone(worker),
+            flows: Rc::clone(flows),
+            socket: Rc::clone(socket),
+            link,
+            _link_place: link_place,
+            was_well: is_well(&stay) == Some(true),
+            stay,
+            place: Place::take(worker, handle),
+            timer,
+            idle_ms: millis(listener.config.timeouts.idle),
+            ends: way.ends,
+            last_ms: Cell::new(worker.timers.now_ms()),
+            heard_ms: Cell::new(worker.timers.now_ms()),
+            up: Passed::default(),
+            down: Passed::default(),
+            end: Cell::new(None),
+            start: PassageStart::of(&plan.plan, &listener.config),
+            attempts,
+        });
+        session.stays_alive();
+        flows.add(&session);
+        tokio::task::spawn_local(Rc::clone(&session).serve());
+        Ok(session)
+    }
+
+    /// Passes a datagram on to the endpoint.
+    ///
+    /// # Errors
+    /// Why it is lost. After [`DatagramLoss::Refused`] the session has ended, and another one may take the datagram.
+    pub(super) fn pass_up(&self, bytes: &[u8]) -> Result<(), DatagramLoss> {
+        // A client that goes on sending would keep it for ever.
+        if let Some(end) = self.why_useless() {
+            self.finish(end);
+            return Err(DatagramLoss::Refused);
+        }
+        if let Err(error) = self.link.try_send(bytes) {
+            let kind = error.kind();
+            if !is_gone(kind) {
+                let is_full = kind == ErrorKind::WouldBlock;
+                return Err(if is_full { DatagramLoss::Full } else { DatagramLoss::Unsendable });
+            }
+            // That is what the endpoint makes of one before; this one has not been sent.
+            self.finish(End::Refused);
+            return Err(DatagramLoss::Refused);
+        }
+        self.up.count(bytes.len());
+        if let Some(series) = self.series() {
+            series.datagrams.taken.increment();
+            series.bytes_in.add(bytes.len() as u64);
+        }
+        self.stays_alive();
+        if self.ends.datagrams_max.is_some_and(|most| self.up.datagrams.get() >= u64::from(most.get())) {
+            self.flows.forget(self);
+        }
+        Ok(())
+    }
+
+    /// Passes answers on until the session ends, and tells of it then.
+    async fn serve(self: Rc<Self>) {
+        let end = self.until_end().await;
+        self.finish(end);
+        self.record(self.end.get().unwrap_or(end));
+    }
+
+    async fn until_end(&self) -> End {
+        let mut closing = pin!(self.flows.closing.notified());
+        let mut turn = Turn::Drained;
+        loop {
+            if turn == Turn::Over {
+                tokio::task::yield_now().await;
+            }
+            {
+                let (mut ready, mut writable) = (pin!(self.link.ready()), pin!(self.socket.writable()));
+                let due = poll_fn(|cx| {
+                    self.timer.register(cx);
+                    let is_closed = closing.as_mut().poll(cx).is_ready() || self.flows.is_closed();
+                    if let Some(end) = self.end.get().or_else(|| is_closed.then_some(End::Closed)) {
+                        return Poll::Ready(Some(end));
+                    }
+                    if self.timer.is_expired() {
+                        return Poll::Ready(Some(self.why_expired()));
+                    }
+                    let awaited = match turn {
+                        Turn::Blocked => writable.as_mut().poll(cx),
+                        Turn::Drained | Turn::Over => ready.as_mut().poll(cx),
+                    };
+                    // The loop ends only with the worker.
+                    awaited.map(|waited| waited.err().map(|_| End::Closed))
+                });
+                if let Some(end) = due.await {
+                    return end;
+                }
+            }
+            match self.pass_down() {
+                Ok(next) => turn = next,
+                Err(end) => return end,
+            }
+        }
+    }
+
+    /// Passes on what the endpoint has answered.
+    ///
+    /// # Errors
+    /// That the session has ended with it.
+    fn pass_down(&self) -> Result<Turn, End> {
+        let mut room = self.flows.room.borrow_mut();
+        for passed in 0..TURN_DATAGRAMS_MAX {
+            let count = match self.link.try_receive(&mut room) {
+                Ok(count) => count,
+                // Nothing at all, though there was to be something: whoever looks again lets others go first.
+                Err(error) if error.kind() == ErrorKind::WouldBlock && passed == 0 => return Ok(Turn::Over),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Turn::Drained),
+                Err(_) => return Err(End::Refused),
+            };
+            self.heard_ms.set(self.worker.timers.now_ms());
+            if self.down.datagrams.get() == 0 {
+                self.stay.succeeded(self.worker.timers.now_ms());
+            }
+            let sent = self.socket.try_send(room.get(..count).unwrap_or_default(), &self.flow);
+            self.down.count(if sent.is_ok() { count } else { 0 });
+            self.stays_alive();
+            if let Some(series) = self.series() {
+                match &sent {
+                    Ok(()) => {
+                        series.datagrams.given.increment();
+                        series.bytes_out.add(count as u64);
+                    }
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                        series.datagrams.lose(DatagramLoss::Full);
+                    }
+                    Err(_) => series.datagrams.lose(DatagramLoss::Unsendable),
+                }
+            }
+            if self.is_answered() {
+                return Err(End::Answered);
+            }
+            if sent.is_err_and(|error| error.kind() == ErrorKind::WouldBlock) {
+                return Ok(Turn::Blocked);
+            }
+        }
+        Ok(Turn::Over)
+    }
+
+    /// Why nothing more is to be sent to the endpoint, if so.
+    fn why_useless(&self) -> Option<End> {
+        match is_well(&self.stay) {
+            Some(true) => {}
+            // Nobody was better when it was chosen.
+            Some(false) if !self.was_well => {}
+            Some(false) | None => return Some(End::Left),
+        }
+        // With answers that are due it would have ended with the last of them.
+        let silent_ms = self.worker.timers.now_ms().saturating_sub(self.heard_ms.get());
+        (self.ends.responses.is_some() && silent_ms >= self.idle_ms).then_some(End::Unanswered)
+    }
+
+    fn is_answered(&self) -> bool {
+        self.ends.responses.is_some_and(|each| {
+            self.down.datagrams.get() >= self.up.datagrams.get().saturating_mul(each.get().into())
+        })
+    }
+
+    /// Something went either way.
+    fn stays_alive(&self) {
+        if self.end.get().is_none() {
+            self.last_ms.set(self.worker.timers.now_ms());
+            self.timer.arm(self.idle_ms);
+            // Whatever waits for room may have its: a session that is needed begins anew.
+            self.timer.set_idle(true);
+        }
+    }
+
+    fn why_expired(&self) -> End {
+        let silent_ms = self.worker.timers.now_ms().saturating_sub(self.last_ms.get());
+        if silent_ms < self.idle_ms {
+            End::Closed
+        } else if self.ends.responses.is_some() && self.down.datagrams.get() == 0 {
+            End::Unanswered
+        } else {
+            End::Idle
+        }
+    }
+
+    /// Ends the session, once: it takes no more datagrams, and its endpoint's health is told.
+    fn finish(&self, end: End) {
+        if self.end.get().is_some() {
+            return;
+        }
+        self.end.set(Some(end));
+        self.flows.forget(self);
+        // Its task finds out by that.
+        self.timer.arm_at(0);
+        let Some(fault) = end.fault() else { return };
+        self.stay.cluster().series.failures.increment();
+        self.stay.failed(self.worker.timers.now_ms());
+        if let Some(counter) = self.series().and_then(|series| series.faults.get(fault.index())) {
+            counter.increment();
+        }
+    }
+
+    fn series(&self) -> Option<&ListenerSeries> {
+        self.place.series.as_deref()
+    }
+
+    fn record(&self, end: End) {
+        let record = PassageRecord {
+            start: &self.start,
+            client: Peer::Tcp(self.flow.client),
+            server_name: None,
+            tls: None,
+            bytes_in: self.up.bytes.get(),
+            bytes_out: self.down.bytes.get(),
+            datagrams: Some(Datagrams { taken: self.up.datagrams.get(), given: self.down.datagrams.get() }),
+            cluster: &self.stay.cluster().config.name,
+            endpoint: Some(&self.stay.address),
+            attempts: self.attempts,
+            reason: end.word(),
+        };
+        record.write(&self.worker);
+    }
+}
+
+impl Passed {
+    fn count(&self, bytes: usize) {
+        self.datagrams.set(self.datagrams.get().saturating_add(1));
+        self.bytes.set(self.bytes.get().saturating_add(bytes as u64));
+    }
+}
+
+/// Whether an error says that nobody takes datagrams there.
+fn is_gone(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::ConnectionRefused | ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable)
+}

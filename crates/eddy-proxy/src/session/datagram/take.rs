@@ -1,0 +1,79 @@
+//! Takes datagrams from a listener's socket and passes each on in the session that it belongs to.
+
+use std::io::{self, ErrorKind};
+use std::rc::Rc;
+
+use eddy_io::{DatagramListener, Flow};
+
+use crate::session::datagram::flows::Flows;
+use crate::session::datagram::session::{Session, TURN_DATAGRAMS_MAX};
+use crate::stats::DatagramLoss;
+use crate::worker::{ListenerHandle, Worker};
+
+/// Sessions that are tried for one datagram: where an endpoint turns out to be gone, another is chosen, once.
+const SESSIONS_TRIED_MAX: usize = 2;
+
+/// Takes datagrams until the task is aborted.
+///
+/// One that nothing can be done with is dropped and counted: its client sends it again if it matters.
+pub(crate) async fn take_datagrams(
+    worker: Rc<Worker>,
+    handle: Rc<ListenerHandle>,
+    flows: Rc<Flows>,
+    socket: Rc<DatagramListener>,
+) {
+    let taker = Taker { worker: &worker, handle: &handle, flows: &flows, socket: &socket };
+    while socket.readable().await.is_ok() {
+        match (0..TURN_DATAGRAMS_MAX).try_for_each(|_| taker.take()) {
+            // Others get their turn.
+            Ok(()) => tokio::task::yield_now().await,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(_) => {
+                worker.series.accepts_failed.increment();
+                worker.ticked.notified().await;
+            }
+        }
+    }
+}
+
+struct Taker<'a> {
+    worker: &'a Rc<Worker>,
+    handle: &'a Rc<ListenerHandle>,
+    flows: &'a Rc<Flows>,
+    socket: &'a Rc<DatagramListener>,
+}
+
+impl Taker<'_> {
+    fn take(&self) -> io::Result<()> {
+        let mut room = self.flows.room.borrow_mut();
+        let (count, flow) = self.socket.try_receive(&mut room)?;
+        if let Err(loss) = self.pass(room.get(..count).unwrap_or_default(), flow) {
+            self.lose(loss);
+        }
+        Ok(())
+    }
+
+    /// Passes a datagram on, in a session that begins with it where there is none yet.
+    fn pass(&self, bytes: &[u8], flow: Flow) -> Result<(), DatagramLoss> {
+        let mut passed = Err(DatagramLoss::Refused);
+        for _ in 0..SESSIONS_TRIED_MAX {
+            let session = match self.flows.find(&flow) {
+                Some(session) => session,
+                None => Session::begin(self.worker, self.handle, self.flows, self.socket, flow)?,
+            };
+            passed = session.pass_up(bytes);
+            if passed != Err(DatagramLoss::Refused) {
+                break;
+            }
+        }
+        passed
+    }
+
+    fn lose(&self, loss: DatagramLoss) {
+        let plan = self.worker.plan();
+        let series = self.handle.index.get().and_then(|index| plan.series.listeners.get(index));
+        if let Some(series) = series {
+            series.datagrams.lose(loss);
+        }
+    }
+}

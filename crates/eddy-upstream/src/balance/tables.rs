@@ -1,0 +1,39 @@
+//! What is made of endpoints once for all workers.
+
+use std::sync::{Arc, OnceLock};
+
+use super::maglev::MaglevTable;
+use crate::endpoint::EndpointState;
+
+/// The tables of a set of endpoints, made when the first worker asks for them; they follow from the set alone.
+#[derive(Clone, Debug, Default)]
+pub struct Tables {
+    maglev: OnceLock<Arc<MaglevTable>>,
+}
+
+impl Tables {
+    /// The table of `endpoints`, which are those of the set.
+    ///
+    /// # Cost
+    /// That of making it, once; who asks meanwhile waits.
+    pub(super) fn maglev(&self, endpoints: &[EndpointState]) -> Arc<MaglevTable> {
+        Arc::clone(self.maglev.get_or_init(|| Arc::new(MaglevTable::new(endpoints))))
+    }
+}
+
+#[cfg(test)]
+impl Tables {
+    /// The table, for tests.
+    pub(crate) fn maglev_of(&self, endpoints: &[EndpointState]) -> Arc<MaglevTable> {
+        self.maglev(endpoints)
+    }
+}
+
+/// Sets are the same whatever was made of them.
+impl PartialEq for Tables {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Tables {}

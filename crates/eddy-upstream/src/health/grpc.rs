@@ -1,0 +1,157 @@
+//! The question of gRPC's own health service, on a connection of its own.
+//!
+//! # Spec
+//! [GRPC Health Checking Protocol](https://github.com/grpc/grpc/blob/master/doc/health-checking.md)
+
+use std::future::poll_fn;
+use std::num::NonZero;
+
+use eddy_http::{
+    ChunkDecoder, ChunkLimits, FieldId, GrpcEnd, GrpcKind, GrpcStatus, HeadLimits, Method, ResponseHead,
+};
+use eddy_io::{Buffer, Fill};
+
+use super::conversation::Conversation;
+
+/// Most bytes of an answer, heads and all.
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
+
+/// Asks how a service is; `""` stands for the server as a whole.
+///
+/// # Errors
+/// Why it is not well, for people.
+pub(super) async fn check(
+    conversation: &mut Conversation<'_>,
+    service: &str,
+    host: &str,
+) -> Result<(), String> {
+    if !conversation.is_framed() {
+        return Err("it does not speak HTTP/2".to_owned());
+    }
+    let head = format!(
+        "POST /grpc.health.v1.Health/Check HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/grpc\r\nTE: trailers\r\nUser-Agent: eddy-health-check\r\n\r\n"
+    );
+    let message = question(service);
+    let asked = poll_fn(|cx| conversation.poll_ask(cx, head.as_bytes(), &message)).await;
+    asked.map_err(|error| format!("it takes no request: {error}"))?;
+    let mut answer = Buffer::with_capacity(4096);
+    loop {
+        if answer.room().is_empty() {
+            let capacity = answer.capacity() * 2;
+            if capacity > ANSWER_BYTES_MAX {
+                return Err("its answer does not end".to_owned());
+            }
+            answer.grow(capacity);
+        }
+        match poll_fn(|cx| conversation.poll_fill(cx, &mut answer)).await {
+            Ok(Fill::Bytes(_)) => {}
+            Ok(Fill::End) => return judge(answer.held(), conversation.trailers()),
+            Err(error) => return Err(format!("it ends without an answer: {error}")),
+        }
+    }
+}
+
+/// The message that names a service, in its frame.
+fn question(service: &str) -> Vec<u8> {
+    let mut message = Vec::new();
+    if !service.is_empty() {
+        message.push(0x0a);
+        let mut length = service.len();
+        while let Some(more) = NonZero::new(length >> 7) {
+            message.push(0x80 | u8::try_from(length & 0x7f).unwrap_or_default());
+            length = more.get();
+        }
+        message.push(u8::try_from(length).unwrap_or_default());
+        message.extend_from_slice(service.as_bytes());
+    }
+    let length = u32::try_from(message.len()).unwrap_or(u32::MAX).to_be_bytes();
+    [&[0][..], &length, &message].concat()
+}
+
+/// What an answer says: its heads and its messages, and the trailers as the end of a chunked body.
+fn judge(answer: &[u8], trailers: &[u8]) -> Result<(), String> {
+    let mut head = ResponseHead::new();
+    let mut rest = answer;
+    let (fields, body) = loop {
+        let length = head.parse_start(rest, &HeadLimits::default(), Method::Post);
+        let length = length.ok().flatten().ok_or("its answer breaks the rules")?;
+        let (text, behind) = rest.split_at_checked(length).ok_or("its answer breaks the rules")?;
+        rest = behind;
+        if !head.is_interim() {
+            break (head.fields(text), behind);
+        }
+    };
+    if head.status != 200 {
+        return Err(format!("status {}", head.status));
+    }
+    let content_type = fields.first(FieldId::ContentType).unwrap_or_default();
+    if GrpcKind::of(content_type) != Some(GrpcKind::Plain) {
+        return Err("it answers, but not as gRPC does".to_owned());
+    }
+    let mut end = GrpcEnd::of(fields);
+    let mut decoder = ChunkDecoder::new(ChunkLimits::default());
+    if end == GrpcEnd::Untold && !trailers.is_empty() && decoder.decode(trailers).is_ok() {
+        end = GrpcEnd::of(decoder.trailers());
+    }
+    match end {
+        GrpcEnd::Status(GrpcStatus::Ok) => {}
+        GrpcEnd::Status(GrpcStatus::Unimplemented) => {
+            return Err("it has no service grpc.health.v1.Health".to_owned());
+        }
+        GrpcEnd::Status(GrpcStatus::NotFound) => return Err("it does not know that service".to_owned()),
+        GrpcEnd::Status(status) => return Err(format!("the call ended with {}", status.name())),
+        GrpcEnd::Other | GrpcEnd::Untold => return Err("it does not say how the call ended".to_owned()),
+    }
+    match body {
+        [0, 0, 0, 0, _, 0x08, 1, ..] => Ok(()),
+        [0, 0, 0, 0, _, 0x08, 2, ..] => Err("it says NOT_SERVING".to_owned()),
+        [0, 0, 0, 0, _, 0x08, 3, ..] => Err("it says SERVICE_UNKNOWN".to_owned()),
+        [0, 0, 0, 0, 0] => Err("it says UNKNOWN".to_owned()),
+        _ => Err("it answers with another message".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "HTTP/1.1 200 \r\ncontent-type: application/grpc+proto\r\n\r\n";
+    const WELL: &str = "0\r\ngrpc-status: 0\r\n\r\n";
+
+    fn judged(head: &str, body: &[u8], trailers: &str) -> Result<(), String> {
+        judge(&[head.as_bytes(), body].concat(), trailers.as_bytes())
+    }
+
+    #[test]
+    fn a_question_names_the_service() {
+        assert_eq!(question(""), [0, 0, 0, 0, 0]);
+        assert_eq!(question("a.B"), *b"\0\0\0\0\x05\x0a\x03a.B");
+        let long = "x".repeat(300);
+        assert_eq!(question(&long).get(..8), Some(b"\0\0\0\x01\x2f\x0a\xac\x02".as_slice()));
+    }
+
+    #[test]
+    fn only_serving_is_well() {
+        let message = |value: u8| [0, 0, 0, 0, 2, 8, value];
+        assert_eq!(judged(HEAD, &message(1), WELL), Ok(()));
+        let interim = format!("HTTP/1.1 103 \r\n\r\n{HEAD}");
+        assert_eq!(judged(&interim, &message(1), WELL), Ok(()));
+        let check = |head: &str, body: &[u8], trailers: &str, why: &str| {
+            assert_eq!(judged(head, body, trailers), Err(why.to_owned()));
+        };
+        check(HEAD, &message(2), WELL, "it says NOT_SERVING");
+        check(HEAD, &message(3), WELL, "it says SERVICE_UNKNOWN");
+        check(HEAD, &[0; 5], WELL, "it says UNKNOWN");
+        check(HEAD, b"", WELL, "it answers with another message");
+        check(HEAD, &message(1), "", "it does not say how the call ended");
+        check(HEAD, &message(1), "0\r\ngrpc-status: 14\r\n\r\n", "the call ended with unavailable");
+        let ended = |code: u32| {
+            format!("HTTP/1.1 200 \r\ncontent-type: application/grpc\r\ngrpc-status: {code}\r\n\r\n")
+        };
+        check(&ended(12), b"", "", "it has no service grpc.health.v1.Health");
+        check(&ended(5), b"", "", "it does not know that service");
+        check("HTTP/1.1 503 \r\n\r\n", b"", "", "status 503");
+        check("HTTP/1.1 200 \r\n\r\n", &message(1), WELL, "it answers, but not as gRPC does");
+        check("HTTP/1.1", b"", "", "its answer breaks the rules");
+    }
+}

@@ -1,0 +1,115 @@
+//! How even the table of places is, and whose keys move.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use crate::balance::{Balancer, Tables};
+use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, ResolvedEndpoint, Tried};
+use crate::{Balance, EndpointSet, Rng};
+
+const NOW: Duration = Duration::from_secs(1);
+
+/// Endpoints with these ports and weights.
+fn endpoints(ports: &[(u16, u32)]) -> Vec<EndpointState> {
+    let state = |(slot, (port, weight)): (u32, &(u16, u32))| {
+        let address = ResolvedAddress::Tcp(([127, 0, 0, 1], *port).into());
+        EndpointState::new(EndpointId { slot, generation: 0 }, &ResolvedEndpoint::new(address, *weight))
+    };
+    (0..).zip(ports).map(state).collect()
+}
+
+fn balancer(endpoints: &[EndpointState]) -> Balancer {
+    Balancer::new(Balance::Maglev, endpoints, &Tables::default(), &mut Rng::new(1))
+}
+
+/// The port of the endpoint of each of so many keys.
+fn owners(endpoints: &[EndpointState], keys: u32) -> Vec<ResolvedAddress> {
+    let mut balancer = balancer(endpoints);
+    let owner = |number: u32| {
+        let key = number.to_string();
+        let index = balancer.pick(endpoints, key.as_bytes(), &Tried::new(), NOW, &mut Rng::new(1)).unwrap();
+        endpoints[index].address().clone()
+    };
+    (0..keys).map(owner).collect()
+}
+
+#[test]
+fn the_order_of_endpoints_does_not_matter() {
+    let one = endpoints(&[(1, 3), (2, 1), (3, 1)]);
+    let other = endpoints(&[(3, 1), (1, 3), (2, 1)]);
+    assert_eq!(owners(&one, 2000), owners(&other, 2000));
+}
+
+/// What Envoy 1.40 answered with `lb_policy: MAGLEV` and a `hash_policy` of a field, endpoint by endpoint.
+#[test]
+fn keys_have_the_endpoints_that_they_have_in_envoy() {
+    let envoy = "5245552354122551255213222223512535225522235235532332341522452";
+    let endpoints = endpoints(&[(18901, 1), (18902, 3), (18903, 2), (18904, 1), (18905, 5)]);
+    let long = "a-key-that-is-longer-than-thirty-two-bytes-so-that-stripes-count".to_owned();
+    let keys = (0..60).map(|number| format!("key-{number}")).chain([long]);
+    let mut balancer = balancer(&endpoints);
+    let owner = |key: String| {
+        let index = balancer.pick(&endpoints, key.as_bytes(), &Tried::new(), NOW, &mut Rng::new(1));
+        (index.unwrap() + 1).to_string()
+    };
+    assert_eq!(keys.map(owner).collect::<String>(), envoy);
+}
+
+#[test]
+fn a_table_is_made_once_for_all_workers() {
+    let set = EndpointSet::new(
+        (1..4).map(|port| ResolvedEndpoint::new(ResolvedAddress::Tcp(([127, 0, 0, 1], port).into()), 1)),
+    );
+    let own = endpoints(&[(1, 1), (2, 1), (3, 1)]);
+    let first = set.tables().maglev_of(&own);
+    assert!(std::sync::Arc::ptr_eq(&first, &set.tables().maglev_of(&own)));
+    assert_eq!(set, EndpointSet::new(set.members().iter().cloned()));
+}
+
+#[test]
+fn keys_of_one_left_out_are_spread_over_the_others() {
+    let all = endpoints(&[(1, 1), (2, 1), (3, 1), (4, 1)]);
+    let mut without = endpoints(&[(1, 1), (2, 1), (3, 1), (4, 1)]);
+    without[1].terms.is_down = true;
+    let (before, after) = (owners(&all, 8000), owners(&without, 8000));
+    let mut took = [0_u32; 5];
+    for (before, after) in before.iter().zip(&after) {
+        if *before == *all[1].address() {
+            let ResolvedAddress::Tcp(address) = after else { continue };
+            took[usize::from(address.port())] += 1;
+        } else {
+            assert_eq!(before, after);
+        }
+    }
+    assert!(took[2] == 0 && [1, 3, 4].iter().all(|port| took[*port] > 500), "{took:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn places_follow_the_weights_to_a_hundredth(weights in prop::collection::vec(1_u32..20, 1..30)) {
+        let ports: Vec<(u16, u32)> = (1..).zip(weights.iter().copied()).collect();
+        let endpoints = endpoints(&ports);
+        let counts = Tables::default().maglev_of(&endpoints).counts(endpoints.len());
+        let total: u32 = weights.iter().sum();
+        let places: u32 = counts.iter().sum();
+        prop_assert_eq!(places as usize, crate::balance::MAGLEV_PLACES);
+        for (count, weight) in counts.iter().zip(&weights) {
+            let expected = f64::from(places) * f64::from(*weight) / f64::from(total);
+            // Places are whole: small shares have a few more or less.
+            prop_assert!((f64::from(*count) - expected).abs() < expected / 100.0 + 2.0, "{counts:?} {weights:?}");
+        }
+    }
+
+    #[test]
+    fn one_more_endpoint_moves_few_keys(count in 2_u16..40) {
+        let before: Vec<(u16, u32)> = (1..=count).map(|port| (port, 1)).collect();
+        let after: Vec<(u16, u32)> = (1..=count + 1).map(|port| (port, 1)).collect();
+        let (before, after) = (owners(&endpoints(&before), 4000), owners(&endpoints(&after), 4000));
+        let moved = before.iter().zip(&after).filter(|(before, after)| before != after).count();
+        // Its own share, and some that change places among the others.
+        prop_assert!(moved as f64 / 4000.0 < 1.0 / f64::from(count + 1) + 0.08, "{moved}");
+    }
+}

@@ -1,0 +1,35 @@
+//! Certificates that are ordered, as metrics.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use eddy_acme::CertificateView;
+
+/// Writes how orders do; nothing where nothing is ordered.
+pub(super) fn write_orders(out: &mut String, certificates: &BTreeMap<String, CertificateView>) {
+    if certificates.is_empty() {
+        return;
+    }
+    out.push_str(
+        "# HELP eddy_acme_certificate_expiry_timestamp_seconds When a certificate that is ordered expires, since 1970; 0 where there is none.\n\
+         # TYPE eddy_acme_certificate_expiry_timestamp_seconds gauge\n",
+    );
+    // Names of certificates are hosts: they have no character that would need an escape. Writing to a string never fails.
+    for (name, view) in certificates {
+        let expires = view.expires_at.unwrap_or(0);
+        let _ = writeln!(
+            out,
+            "eddy_acme_certificate_expiry_timestamp_seconds{{certificate=\"{name}\"}} {expires}"
+        );
+    }
+    out.push_str(
+        "# HELP eddy_acme_orders_total Orders of certificates that came to an end.\n\
+         # TYPE eddy_acme_orders_total counter\n",
+    );
+    for (name, view) in certificates {
+        for (result, count) in [("issued", view.issued), ("failed", view.failed)] {
+            let _ =
+                writeln!(out, "eddy_acme_orders_total{{certificate=\"{name}\",result=\"{result}\"}} {count}");
+        }
+    }
+}

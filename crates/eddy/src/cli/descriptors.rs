@@ -1,0 +1,62 @@
+//! `eddy descriptors`: descriptors of protobuf, fetched and told of.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context;
+use eddy_protobuf::{Names, Schema};
+
+use super::arguments::{DescriptorsCommand, DescriptorsFetch, DescriptorsOpenapi};
+use super::start::Failure;
+use crate::descriptors::{OpenApiOptions, fetch, open_api};
+use crate::terminal::{print, print_error};
+
+/// Carries out one of the commands.
+///
+/// # Errors
+/// When a server can't be asked, a file can't be read or written, or descriptors are not right.
+pub(super) fn run(command: &DescriptorsCommand) -> Result<(), Failure> {
+    match command {
+        DescriptorsCommand::Fetch(arguments) => run_fetch(arguments),
+        DescriptorsCommand::Openapi(arguments) => run_openapi(arguments),
+    }
+}
+
+fn run_fetch(arguments: &DescriptorsFetch) -> Result<(), Failure> {
+    let set = fetch(&arguments.server, &arguments.services)?;
+    replace(&arguments.output, &set)?;
+    print_error(&format!("{} bytes of descriptors in {}\n", set.len(), arguments.output.display()));
+    Ok(())
+}
+
+fn run_openapi(arguments: &DescriptorsOpenapi) -> Result<(), Failure> {
+    let path = arguments.descriptors.display();
+    let descriptors = fs::read(&arguments.descriptors).with_context(|| format!("cannot read {path}"))?;
+    let schema = Schema::from_descriptors(&descriptors).with_context(|| format!("{path} can't be used"))?;
+    let options = OpenApiOptions {
+        services: &arguments.services,
+        is_auto: arguments.auto,
+        names: if arguments.declared_names { Names::Declared } else { Names::Json },
+        title: &arguments.title,
+        version: &arguments.api_version,
+    };
+    let told = open_api(schema, &options).with_context(|| format!("{path} can't be told of"))?;
+    for left_out in &told.left_out {
+        print_error(&format!("left out: {left_out}\n"));
+    }
+    print(&told.document)?;
+    Ok(())
+}
+
+/// Replaces a file at once, so that nobody reads half of it.
+fn replace(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+    let mut name = path.file_name().context("the output is no file")?.to_owned();
+    name.push(format!(".{}", std::process::id()));
+    let next = path.with_file_name(name);
+    let written = fs::write(&next, content).and_then(|()| fs::rename(&next, path));
+    if written.is_err() {
+        // What is left of it is of no use; why there is nothing is told anyway.
+        let _ = fs::remove_file(&next);
+    }
+    written.with_context(|| format!("cannot write {}", path.display()))
+}

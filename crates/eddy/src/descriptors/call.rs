@@ -1,0 +1,227 @@
+//! One call of gRPC over a connection of its own, in the clear, message by message.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use eddy_http::{
+    ChunkDecoder, ChunkLimits, GrpcEnd, GrpcStatus, HeadLimits, Http2, Http2Limits, Method, Reading,
+    ResponseHead,
+};
+use eddy_protobuf::{Compressed, FrameEvent, Frames, Limits};
+
+/// A call under way.
+pub(super) struct Call {
+    stream: TcpStream,
+    state: Http2,
+    id: u32,
+    begun: Instant,
+    /// What has come of frames that are not whole.
+    frames: Vec<u8>,
+    head: ResponseHead,
+    head_bytes: Vec<u8>,
+    /// What has come of the answer and is not read yet.
+    input: Vec<u8>,
+    is_answered: bool,
+}
+
+/// How a call ended that has not brought what it was asked for.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// Its status, where it has one.
+    pub(super) status: GrpcEnd,
+    /// What the server says about it.
+    pub(super) message: String,
+}
+
+impl Call {
+    /// Begins a call of `path` at a server.
+    ///
+    /// # Errors
+    /// When there is no connection.
+    pub(super) fn begin(host: &str, path: &str) -> Result<Self> {
+        let addresses = host.to_socket_addrs().with_context(|| format!("\"{host}\" has no address"))?;
+        let mut failure = None;
+        let connected = addresses.into_iter().find_map(|address| {
+            TcpStream::connect_timeout(&address, TIMEOUT).map_err(|error| failure = Some(error)).ok()
+        });
+        let Some(stream) = connected else {
+            let failure = failure.unwrap_or_else(|| io::ErrorKind::NotFound.into());
+            return Err(failure).with_context(|| format!("no connection to {host}"));
+        };
+        stream.set_read_timeout(Some(TIMEOUT)).context("the connection takes no time limit")?;
+        stream.set_write_timeout(Some(TIMEOUT)).context("the connection takes no time limit")?;
+        let limits =
+            Http2Limits { connection_window: 4 << 20, stream_window: 4 << 20, ..Http2Limits::default() };
+        let mut state = Http2::client("http", limits, 0);
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/grpc\r\nTE: trailers\r\n\
+             User-Agent: eddy/{}\r\n\r\n",
+            env!("CARGO_PKG_VERSION")
+        );
+        let id = state.open(head.as_bytes(), false).ok().context("the request can't be sent")?.stream;
+        Ok(Self {
+            stream,
+            state,
+            id,
+            begun: Instant::now(),
+            frames: Vec::new(),
+            head: ResponseHead::new(),
+            head_bytes: Vec::new(),
+            input: Vec::new(),
+            is_answered: false,
+        })
+    }
+
+    /// Sends a message and waits for the next of the answer; how the call ended where there is none.
+    ///
+    /// # Errors
+    /// When the connection fails, or what comes is not gRPC.
+    pub(super) fn ask(&mut self, message: &[u8]) -> Result<Result<Vec<u8>, Ended>> {
+        let length = u32::try_from(message.len()).context("a question is small")?;
+        let frame = [&Frames::head(length, false)[..], message].concat();
+        let mut rest = frame.as_slice();
+        loop {
+            if !rest.is_empty() && self.state.is_writable(self.id) {
+                // A server that ends the call takes no more; its answer says why.
+                let sent = self.state.send_data(self.id, rest, &[], false).unwrap_or(rest.len());
+                rest = rest.get(sent..).unwrap_or_default();
+            }
+            self.write()?;
+            let is_over = self.take()?;
+            if let Some(message) = self.message()? {
+                return Ok(Ok(message));
+            }
+            if is_over {
+                return Ok(Err(self.end()));
+            }
+            self.read()?;
+        }
+    }
+
+    fn write(&mut self) -> Result<()> {
+        while !self.state.output().is_empty() {
+            let count = self.stream.write(self.state.output()).context("the server takes nothing more")?;
+            ensure!(count > 0, "the server takes nothing more");
+            self.state.written(count);
+        }
+        Ok(())
+    }
+
+    fn read(&mut self) -> Result<()> {
+        ensure!(self.begun.elapsed() < CALL_TIMEOUT, "the server takes longer than {CALL_TIMEOUT:?}");
+        let mut room = [0; 16 * 1024];
+        let count = match self.stream.read(&mut room) {
+            Ok(0) => bail!("the server has closed the connection; is it one of gRPC, in the clear?"),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                bail!("the server says nothing for {TIMEOUT:?}")
+            }
+            read => read.context("the connection broke")?,
+        };
+        self.frames.extend_from_slice(room.get(..count).unwrap_or_default());
+        let mut rest = self.frames.as_slice();
+        loop {
+            let now_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let taken = self.state.receive(rest, now_ms);
+            let taken = taken.ok().context("what the server says is not HTTP/2, which gRPC needs")?;
+            if taken == 0 {
+                break;
+            }
+            rest = rest.get(taken..).unwrap_or_default();
+        }
+        let left = rest.len();
+        self.frames.drain(..self.frames.len() - left);
+        self.write()
+    }
+
+    /// Takes what has come of the answer; whether it has ended.
+    fn take(&mut self) -> Result<bool> {
+        let mut room = [0; 16 * 1024];
+        let is_over = loop {
+            match self.state.read(self.id, &mut room) {
+                Ok(Reading::Bytes(count)) => {
+                    self.input.extend_from_slice(room.get(..count).unwrap_or_default())
+                }
+                Ok(Reading::Nothing) => break false,
+                Ok(Reading::End) => break true,
+                Err(_) => bail!("the server has given the call up"),
+            }
+            ensure!(
+                self.input.len() <= ANSWER_BYTES_MAX,
+                "the answer is larger than {ANSWER_BYTES_MAX} bytes"
+            );
+        };
+        while !self.is_answered {
+            let parsed = self.head.parse_start(&self.input, &HeadLimits::default(), Method::Post);
+            let Some(length) = parsed.ok().context("the head of the answer can't be read")? else {
+                ensure!(!is_over, "there is no answer");
+                break;
+            };
+            self.head_bytes = self.input.drain(..length).collect();
+            self.is_answered = !self.head.is_interim();
+        }
+        if self.is_answered {
+            ensure!(self.head.status == 200, "the server answers {}: it is none of gRPC", self.head.status);
+        }
+        Ok(is_over)
+    }
+
+    /// The next message of the answer, once it is there.
+    fn message(&mut self) -> Result<Option<Vec<u8>>> {
+        if !self.is_answered {
+            return Ok(None);
+        }
+        let limits = Limits { message_bytes_max: ANSWER_BYTES_MAX, ..Limits::default() };
+        let mut frames = Frames::new(Compressed::Refuse, &limits);
+        let mut rest = self.input.as_slice();
+        let mut message = Vec::new();
+        while let Some(event) = frames.next(&mut rest)? {
+            match event {
+                FrameEvent::Start { .. } => {}
+                FrameEvent::Data(data) => message.extend_from_slice(data),
+                FrameEvent::End => {
+                    let used = self.input.len() - rest.len();
+                    self.input.drain(..used);
+                    return Ok(Some(message));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// How the call ended, once its answer has.
+    fn end(&self) -> Ended {
+        let mut trailers = ChunkDecoder::new(ChunkLimits::default());
+        // What can't be read as trailers tells nothing.
+        let _ = trailers.decode(self.state.trailers(self.id));
+        let head = self.head.fields(&self.head_bytes);
+        let fields = if GrpcEnd::of(head) == GrpcEnd::Untold { trailers.trailers() } else { head };
+        let message = fields.first_named(b"grpc-message").unwrap_or_default();
+        Ended { status: GrpcEnd::of(fields), message: String::from_utf8_lossy(message).into_owned() }
+    }
+}
+
+impl Ended {
+    /// Whether the server does not have the method.
+    pub(super) fn is_unimplemented(&self) -> bool {
+        self.status == GrpcEnd::Status(GrpcStatus::Unimplemented)
+    }
+}
+
+impl std::fmt::Display for Ended {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.status {
+            GrpcEnd::Status(status) => write!(f, "the call ended with {}", status.name())?,
+            GrpcEnd::Untold | GrpcEnd::Other => write!(f, "the call ended without a status")?,
+        }
+        if self.message.is_empty() { Ok(()) } else { write!(f, ": {}", self.message) }
+    }
+}
+
+/// Longest silence of the server, and longest time to connect.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Longest time for the whole call.
+const CALL_TIMEOUT: Duration = Duration::from_secs(60);
+/// Largest message of the answer.
+const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;

@@ -1,0 +1,101 @@
+//! The document as a whole.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use anyhow::{Result, bail, ensure};
+use eddy_protobuf::{HttpIndex, HttpIndexOptions, Names, Schema};
+use serde_json::{Map, Value, json};
+
+use super::operation::operation;
+use super::paths::Paths;
+use super::schemas::Schemas;
+
+/// What is told, and how.
+#[derive(Debug)]
+pub(crate) struct OpenApiOptions<'a> {
+    /// Full names of services; all where there is none.
+    pub(crate) services: &'a [String],
+    /// Whether methods without a rule are told of.
+    pub(crate) is_auto: bool,
+    /// How fields are named.
+    pub(crate) names: Names,
+    pub(crate) title: &'a str,
+    pub(crate) version: &'a str,
+}
+
+/// A document, and what could not be told in it.
+#[derive(Debug)]
+pub(crate) struct Told {
+    /// JSON, with a line end behind it.
+    pub(crate) document: String,
+    /// Methods and why they are left out.
+    pub(crate) left_out: Vec<String>,
+}
+
+/// Tells of the API that `grpc_json` makes of services.
+///
+/// # Errors
+/// Where the rules of `google.api.http` don't hold, with every problem; where there is nothing to be told.
+///
+/// # Spec
+/// [OpenAPI 3.1](https://spec.openapis.org/oas/v3.1.1.html), schemas by the
+/// [JSON form of protobuf](https://protobuf.dev/programming-guides/json/)
+pub(crate) fn open_api(schema: Schema, options: &OpenApiOptions<'_>) -> Result<Told> {
+    let schema = Arc::new(schema);
+    let wanted = HttpIndexOptions {
+        services: options.services.to_vec(),
+        has_methods_without_rule: options.is_auto,
+        ..HttpIndexOptions::default()
+    };
+    let index = match HttpIndex::new(Arc::clone(&schema), wanted) {
+        Ok(index) => index,
+        Err(problems) => {
+            let mut text = String::new();
+            for problem in problems {
+                // Writing to a string never fails.
+                let _ = write!(text, "\n  {problem}");
+            }
+            bail!("rules of google.api.http are not right:{text}");
+        }
+    };
+    ensure!(
+        !index.routes().is_empty(),
+        "no method has a google.api.http option; `--auto` tells of methods without one"
+    );
+    let mut schemas = Schemas::new(&schema, options.names);
+    let mut paths = Paths::default();
+    let mut left_out = Vec::new();
+    for route in index.routes() {
+        let verb = route.method.to_ascii_lowercase();
+        if !VERBS.contains(&verb.as_str()) {
+            left_out.push(format!(
+                "{}: OpenAPI has no method `{}` for {}",
+                route.path, route.method, route.template
+            ));
+            continue;
+        }
+        let place = paths.place(route);
+        let told = operation(route, &place, &mut schemas);
+        paths.add(place, verb, told);
+    }
+    let mut tags: Vec<&str> = index.routes().iter().map(|route| service_of(&route.path)).collect();
+    tags.dedup();
+    let tags: Vec<Value> = tags.into_iter().map(|tag| json!({"name": tag})).collect();
+    let mut document = Map::new();
+    document.insert("openapi".to_owned(), json!("3.1.0"));
+    document.insert("info".to_owned(), json!({"title": options.title, "version": options.version}));
+    document.insert("tags".to_owned(), Value::Array(tags));
+    document.insert("paths".to_owned(), paths.into_value());
+    document.insert("components".to_owned(), json!({"schemas": schemas.into_value()}));
+    let document = serde_json::to_string_pretty(&Value::Object(document))? + "\n";
+    Ok(Told { document, left_out })
+}
+
+/// The full name of the service in the path of a method.
+pub(super) fn service_of(path: &str) -> &str {
+    path.trim_start_matches('/').split('/').next().unwrap_or_default()
+}
+
+/// The methods that OpenAPI has.
+const VERBS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];

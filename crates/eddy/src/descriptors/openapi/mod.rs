@@ -1,0 +1,12 @@
+//! What callers of `grpc_json` may ask for, as OpenAPI 3.1.
+
+mod document;
+mod operation;
+mod parameters;
+mod paths;
+mod schemas;
+
+pub(crate) use document::{OpenApiOptions, open_api};
+
+#[cfg(test)]
+mod tests;

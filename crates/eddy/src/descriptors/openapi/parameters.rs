@@ -1,0 +1,62 @@
+//! Fields that stand in the query.
+
+use eddy_protobuf::{Body, HttpRoute, Label, MessageId};
+use serde_json::{Value, json};
+
+use super::schemas::Schemas;
+
+/// Appends the parameters of the query: fields that neither path nor body tells.
+pub(super) fn query_parameters(route: &HttpRoute, schemas: &mut Schemas<'_>, out: &mut Vec<Value>) {
+    // With the whole message as the body there is nothing left for a query.
+    if route.body == Body::Whole {
+        return;
+    }
+    let mut walk = Walk { route, schemas, out, open: Vec::new() };
+    walk.message(route.input, "", "");
+}
+
+struct Walk<'r, 's, 'o> {
+    route: &'r HttpRoute,
+    schemas: &'r mut Schemas<'s>,
+    out: &'o mut Vec<Value>,
+    /// Messages that the field at hand is in; one within itself is not told any further.
+    open: Vec<MessageId>,
+}
+
+impl Walk<'_, '_, '_> {
+    /// Appends the fields of a message; the prefixes are its own names, as declared and as they are told.
+    fn message(&mut self, id: MessageId, declared: &str, told: &str) {
+        if self.open.contains(&id) {
+            return;
+        }
+        self.open.push(id);
+        let message = self.schemas.schema().message(id);
+        for (index, field) in message.fields().iter().enumerate() {
+            let is_body = declared.is_empty()
+                && matches!(self.route.body, Body::Field(body) if usize::from(body) == index);
+            let declared = format!("{declared}{}", field.name());
+            if is_body || field.label() == Label::Map || self.route.path_fields().any(|path| path == declared)
+            {
+                continue;
+            }
+            let told = format!("{told}{}", self.schemas.name_of(field));
+            match field.kind().message() {
+                Some(_) if self.schemas.is_told_by_text(field) => self.parameter(&told, field),
+                Some(inner) if field.label() == Label::Singular && !self.schemas.is_special(inner) => {
+                    self.message(inner, &format!("{declared}."), &format!("{told}."));
+                }
+                // Lists of messages, and values of any form, are not told in a query.
+                Some(_) => {}
+                None => self.parameter(&told, field),
+            }
+        }
+        self.open.pop();
+    }
+
+    fn parameter(&mut self, name: &str, field: &eddy_protobuf::Field) {
+        let one = self.schemas.of_text(field);
+        let schema =
+            if field.label() == Label::Repeated { json!({"type": "array", "items": one}) } else { one };
+        self.out.push(json!({"name": name, "in": "query", "required": false, "schema": schema}));
+    }
+}

@@ -1,0 +1,243 @@
+//! Schemas of messages, by the JSON form of protobuf.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use eddy_protobuf::{EnumId, Field, Kind, Label, MessageId, Names, Schema};
+use serde_json::{Map, Value, json};
+
+/// Schemas that are referred to, made as they are.
+#[derive(Debug)]
+pub(super) struct Schemas<'s> {
+    schema: &'s Schema,
+    names: Names,
+    made: BTreeMap<String, Value>,
+    operations: BTreeMap<String, u32>,
+}
+
+impl<'s> Schemas<'s> {
+    pub(super) fn new(schema: &'s Schema, names: Names) -> Self {
+        Self { schema, names, made: BTreeMap::new(), operations: BTreeMap::new() }
+    }
+
+    pub(super) fn schema(&self) -> &'s Schema {
+        self.schema
+    }
+
+    pub(super) fn into_value(self) -> Value {
+        Value::Object(self.made.into_iter().collect())
+    }
+
+    /// An id for an operation that no other has.
+    pub(super) fn operation_id(&mut self, name: &str) -> String {
+        let count = self.operations.entry(name.to_owned()).or_default();
+        *count += 1;
+        if *count == 1 { name.to_owned() } else { format!("{name}.{count}") }
+    }
+
+    /// What a field is called.
+    pub(super) fn name_of(&self, field: &'s Field) -> &'s str {
+        match self.names {
+            Names::Json => field.json_name(),
+            Names::Declared => field.name(),
+        }
+    }
+
+    /// The field of a message with this index.
+    pub(super) fn field(&self, message: MessageId, index: u16) -> Option<&'s Field> {
+        self.schema.message(message).fields().get(usize::from(index))
+    }
+
+    /// The field at the end of a path as declared, `a.b`.
+    pub(super) fn field_at(&self, message: MessageId, path: &str) -> Option<&'s Field> {
+        let mut message = Some(message);
+        let mut found = None;
+        for name in path.split('.') {
+            let (_, field) = self.schema.message(message?).by_name(name.as_bytes())?;
+            message = field.kind().message();
+            found = Some(field);
+        }
+        found
+    }
+
+    /// A field as it stands in the JSON of its message.
+    pub(super) fn of_field(&mut self, field: &Field) -> Value {
+        match field.label() {
+            Label::Singular => self.of_kind(field.kind()),
+            Label::Repeated => json!({"type": "array", "items": self.of_kind(field.kind())}),
+            Label::Map => {
+                let entry = field.kind().message();
+                let value = entry.and_then(|entry| self.schema.message(entry).by_number(2));
+                let value = value.map_or_else(|| json!({}), |(_, value)| self.of_kind(value.kind()));
+                json!({"type": "object", "additionalProperties": value})
+            }
+        }
+    }
+
+    /// One value of a field as path and query tell it.
+    pub(super) fn of_text(&mut self, field: &Field) -> Value {
+        let wrapped = field.kind().message().and_then(|id| wrapped(self.schema, id));
+        self.of_kind(wrapped.unwrap_or_else(|| field.kind()))
+    }
+
+    /// A message, by reference but for those that have a form of their own.
+    pub(super) fn of_message(&mut self, id: MessageId) -> Value {
+        let message = self.schema.message(id);
+        if let Some(kind) = wrapped(self.schema, id) {
+            let value = self.of_kind(kind);
+            return json!({"oneOf": [value, {"type": "null"}]});
+        }
+        if let Some(own) = own_form(message.name()) {
+            return own;
+        }
+        let name = message.name().to_owned();
+        if let Entry::Vacant(place) = self.made.entry(name.clone()) {
+            // It may have itself in it.
+            place.insert(Value::Null);
+            let made = self.object(id);
+            self.made.insert(name.clone(), made);
+        }
+        reference(&name)
+    }
+
+    /// `google.rpc.Status`, as failures are told by it.
+    pub(super) fn status(&mut self) -> Value {
+        let name = "google.rpc.Status";
+        self.made.entry(name.to_owned()).or_insert_with(|| {
+            json!({
+                "type": "object",
+                "description": "Why a call failed.",
+                "properties": {
+                    "code": {"type": "integer", "format": "int32", "description": "The status of gRPC."},
+                    "message": {"type": "string"},
+                    "details": {"type": "array", "items": own_form("google.protobuf.Any")},
+                },
+            })
+        });
+        reference(name)
+    }
+
+    /// Whether JSON has a form of its own for a message.
+    pub(super) fn is_special(&self, id: MessageId) -> bool {
+        own_form(self.schema.message(id).name()).is_some() || wrapped(self.schema, id).is_some()
+    }
+
+    /// Whether a message can be told in a query: it is one text in JSON, or one value.
+    pub(super) fn is_told_by_text(&self, field: &Field) -> bool {
+        let texts = ["google.protobuf.Timestamp", "google.protobuf.Duration", "google.protobuf.FieldMask"];
+        field.kind().message().is_some_and(|id| {
+            wrapped(self.schema, id).is_some() || texts.contains(&self.schema.message(id).name())
+        })
+    }
+
+    fn object(&mut self, id: MessageId) -> Value {
+        let message = self.schema.message(id);
+        let mut properties = Map::new();
+        let mut required = Vec::new();
+        for field in message.fields() {
+            let name = self.name_of(field).to_owned();
+            if field.is_required() {
+                required.push(json!(name));
+            }
+            properties.insert(name, self.of_field(field));
+        }
+        let mut object = Map::new();
+        object.insert("type".to_owned(), json!("object"));
+        let choices = self.choices(id);
+        if !choices.is_empty() {
+            object.insert("description".to_owned(), json!(choices.join(" ")));
+        }
+        object.insert("properties".to_owned(), Value::Object(properties));
+        if !required.is_empty() {
+            object.insert("required".to_owned(), Value::Array(required));
+        }
+        Value::Object(object)
+    }
+
+    /// A sentence for each oneof.
+    fn choices(&self, id: MessageId) -> Vec<String> {
+        let message = self.schema.message(id);
+        let of = |at: usize| {
+            let members = message.fields().iter().filter(|field| field.oneof() == Some(at));
+            members.map(|field| self.name_of(field)).collect::<Vec<_>>()
+        };
+        let each = message.oneofs().enumerate().map(|(at, _)| of(at)).filter(|members| members.len() > 1);
+        each.map(|members| format!("At most one of: {}.", members.join(", "))).collect()
+    }
+
+    fn of_kind(&mut self, kind: Kind) -> Value {
+        match kind {
+            Kind::Double | Kind::Float => {
+                let format = if kind == Kind::Double { "double" } else { "float" };
+                let words = json!({"type": "string", "enum": ["NaN", "Infinity", "-Infinity"]});
+                json!({"oneOf": [{"type": "number", "format": format}, words]})
+            }
+            Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => json!({"type": "string", "format": "int64"}),
+            Kind::Uint64 | Kind::Fixed64 => json!({"type": "string", "format": "uint64"}),
+            Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => json!({"type": "integer", "format": "int32"}),
+            Kind::Uint32 | Kind::Fixed32 => json!({"type": "integer", "format": "uint32", "minimum": 0}),
+            Kind::Bool => json!({"type": "boolean"}),
+            Kind::String => json!({"type": "string"}),
+            Kind::Bytes => json!({"type": "string", "contentEncoding": "base64"}),
+            Kind::Enum(id) => self.of_enum(id),
+            Kind::Message(id) | Kind::Group(id) => self.of_message(id),
+        }
+    }
+
+    fn of_enum(&mut self, id: EnumId) -> Value {
+        let enumeration = self.schema.enumeration(id);
+        if enumeration.name() == "google.protobuf.NullValue" {
+            return json!({"type": "null"});
+        }
+        let name = enumeration.name().to_owned();
+        self.made.entry(name.clone()).or_insert_with(|| {
+            let values: Vec<&str> = enumeration.values().map(|(value, _)| value).collect();
+            json!({"type": "string", "enum": values})
+        });
+        reference(&name)
+    }
+}
+
+fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}
+
+/// The type in a message such as `google.protobuf.Int32Value`.
+fn wrapped(schema: &Schema, id: MessageId) -> Option<Kind> {
+    let message = schema.message(id);
+    let name = message.name().strip_prefix("google.protobuf.")?;
+    let is_wrapper = WRAPPERS.contains(&name);
+    message.by_number(1).filter(|_| is_wrapper).map(|(_, field)| field.kind())
+}
+
+/// The form that JSON has for a well-known message alone.
+fn own_form(name: &str) -> Option<Value> {
+    let own = match name.strip_prefix("google.protobuf.")? {
+        "Timestamp" => json!({"type": "string", "format": "date-time"}),
+        "Duration" => json!({"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]{1,9})?s$"}),
+        "FieldMask" => json!({"type": "string", "description": "Paths of fields with commas between."}),
+        "Struct" => json!({"type": "object"}),
+        "Value" => json!({"description": "Any JSON."}),
+        "ListValue" => json!({"type": "array", "items": {}}),
+        "Any" => json!({
+            "type": "object",
+            "properties": {"@type": {"type": "string"}},
+            "required": ["@type"],
+            "additionalProperties": true,
+        }),
+        _ => return None,
+    };
+    Some(own)
+}
+
+const WRAPPERS: [&str; 9] = [
+    "DoubleValue",
+    "FloatValue",
+    "Int64Value",
+    "UInt64Value",
+    "Int32Value",
+    "UInt32Value",
+    "BoolValue",
+    "StringValue",
+    "BytesValue",
+];

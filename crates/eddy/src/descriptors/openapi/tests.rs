@@ -1,0 +1,60 @@
+use eddy_protobuf::{Names, Schema};
+use serde_json::Value;
+
+use super::{OpenApiOptions, open_api};
+
+const LIBRARY: &[u8] = include_bytes!("../../../../../examples/transcoding/library.binpb");
+
+fn told(is_auto: bool, names: Names, services: &[String]) -> anyhow::Result<Value> {
+    let schema = Schema::from_descriptors(LIBRARY)?;
+    let told = open_api(schema, &OpenApiOptions { services, is_auto, names, title: "t", version: "1" })?;
+    // One of the methods is for a method of HTTP that OpenAPI does not have.
+    assert!(told.left_out.iter().all(|left| left.contains("no method `PURGE`")), "{:?}", told.left_out);
+    Ok(serde_json::from_str(&told.document)?)
+}
+
+#[test]
+fn what_the_path_and_the_body_tell_is_not_in_the_query() {
+    let document = told(false, Names::Json, &[]).unwrap();
+    let names = |operation: &Value| {
+        let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+        let text = |parameter: &Value| {
+            format!("{} {}", parameter["in"].as_str().unwrap(), parameter["name"].as_str().unwrap())
+        };
+        parameters.iter().map(text).collect::<Vec<_>>()
+    };
+    let create = &document["paths"]["/v1/shelves/{parent}/books"]["post"];
+    assert_eq!(names(create).first().unwrap(), "path parent");
+    assert!(
+        names(create).iter().all(|name| *name != "query book" && !name.starts_with("query book.")),
+        "{create}"
+    );
+    let schema = &create["requestBody"]["content"]["application/json"]["schema"];
+    assert_eq!(schema["$ref"], "#/components/schemas/library.v1.Book");
+    let moved = &document["paths"]["/v1/shelves/{name}/books/{name_2}:move"]["post"];
+    assert_eq!(names(moved), ["path name", "path name_2"]);
+    let all = document["components"]["schemas"].as_object().unwrap();
+    let text = document.to_string();
+    for reference in text.split("#/components/schemas/").skip(1) {
+        let name = reference.split('"').next().unwrap();
+        assert!(all.contains_key(name), "{name} is referred to");
+    }
+}
+
+#[test]
+fn methods_without_a_rule_are_told_of_where_they_are_wanted() {
+    let path = "/library.v1.Library/GetShelf";
+    assert!(told(false, Names::Json, &[]).unwrap()["paths"][path].is_null());
+    // A method with a rule has no other way.
+    assert!(told(true, Names::Json, &[]).unwrap()["paths"][path].is_null());
+    let error = told(false, Names::Json, &["library.v1.Shop".to_owned()]).unwrap_err();
+    assert!(error.to_string().contains("library.v1.Shop"), "{error}");
+}
+
+#[test]
+fn fields_have_the_names_that_they_are_written_with() {
+    let json = told(false, Names::Json, &[]).unwrap().to_string();
+    let declared = told(false, Names::Declared, &[]).unwrap().to_string();
+    assert!(json.contains("\"pageSize\"") && !json.contains("\"page_size\""), "{json}");
+    assert!(declared.contains("\"page_size\"") && !declared.contains("\"pageSize\""), "{declared}");
+}

@@ -1,0 +1,152 @@
+//! A server's own descriptors, as it tells of itself by the service of reflection.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result, bail, ensure};
+use eddy_protobuf::{FieldWriter, Item, Items, Schema};
+
+use super::call::Call;
+use super::set::Gathered;
+
+/// Where a server of gRPC listens: `HOST:PORT`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServerAddress(String);
+
+impl std::str::FromStr for ServerAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let port = text.rsplit_once(':').filter(|(host, _)| !host.is_empty()).map(|(_, port)| port);
+        if port.is_some_and(|port| port.parse::<u16>().is_ok_and(|port| port > 0)) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err("expected a host and a port, as in 127.0.0.1:50051".to_owned())
+        }
+    }
+}
+
+/// The `FileDescriptorSet` of these services of a server, of all that it tells of where there are none.
+///
+/// # Errors
+/// When the server can't be asked, does not tell of itself, or does not have a service.
+///
+/// # Spec
+/// [gRPC Server Reflection](https://github.com/grpc/grpc/blob/master/doc/server-reflection.md), `grpc.reflection.v1`, and
+/// `v1alpha` where that is not there
+pub(crate) fn fetch(server: &ServerAddress, services: &[String]) -> Result<Vec<u8>> {
+    for service in SERVICES {
+        let call = Call::begin(&server.0, &format!("/{service}/ServerReflectionInfo"))?;
+        if let Some(set) = ask(call, services)? {
+            Schema::from_descriptors(&set).context("what the server tells does not fit together")?;
+            return Ok(set);
+        }
+    }
+    bail!(
+        "{} does not tell of itself: it has no grpc.reflection; use protoc's --descriptor_set_out",
+        server.0
+    )
+}
+
+/// Asks for the files of services and of what these import; nothing where the server does not know the call.
+fn ask(mut call: Call, services: &[String]) -> Result<Option<Vec<u8>>> {
+    let listed = match call.ask(&question(LIST_SERVICES, "*"))? {
+        Ok(answer) => names_of(&answer)?,
+        Err(ended) if ended.is_unimplemented() => return Ok(None),
+        Err(ended) => bail!("{ended}"),
+    };
+    let is_own = |name: &String| SERVICES.contains(&name.as_str());
+    let wanted: BTreeSet<String> = if services.is_empty() {
+        listed.into_iter().filter(|name| !is_own(name)).collect()
+    } else {
+        for service in services {
+            let known = || listed.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+            ensure!(listed.contains(service), "the server has no service {service}, but {}", known());
+        }
+        services.iter().cloned().collect()
+    };
+    ensure!(!wanted.is_empty(), "the server tells of no service but that of reflection");
+    let mut gathered = Gathered::default();
+    for service in &wanted {
+        add_files(&mut call, &mut gathered, FILE_OF_SYMBOL, service)?;
+    }
+    while let Some(missing) = gathered.missing().map(str::to_owned) {
+        add_files(&mut call, &mut gathered, FILE_BY_NAME, &missing)?;
+        ensure!(gathered.missing() != Some(&missing), "the server does not tell of the file {missing}");
+    }
+    Ok(Some(gathered.into_set()))
+}
+
+fn add_files(call: &mut Call, gathered: &mut Gathered, kind: u32, name: &str) -> Result<()> {
+    let answer = match call.ask(&question(kind, name))? {
+        Ok(answer) => answer,
+        Err(ended) => bail!("{name}: {ended}"),
+    };
+    let mut items = Items::new(part_of(&answer, FILES, name)?, DEPTH_MAX);
+    while let Some((number, item)) = items.next()? {
+        if let (1, Item::Bytes(file)) = (number, item) {
+            gathered.add(file)?;
+        }
+    }
+    Ok(())
+}
+
+/// `ServerReflectionRequest`.
+fn question(kind: u32, name: &str) -> Vec<u8> {
+    let mut message = Vec::new();
+    FieldWriter::new(&mut message).bytes(kind, name.as_bytes());
+    message
+}
+
+/// The names in a `ListServiceResponse`.
+fn names_of(answer: &[u8]) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    let mut items = Items::new(part_of(answer, NAMES, "the list of services")?, DEPTH_MAX);
+    while let Some((number, item)) = items.next()? {
+        let (1, Item::Bytes(service)) = (number, item) else { continue };
+        let mut fields = Items::new(service, DEPTH_MAX);
+        while let Some((number, item)) = fields.next()? {
+            if let (1, Item::Bytes(name)) = (number, item) {
+                names.push(String::from_utf8_lossy(name).into_owned());
+            }
+        }
+    }
+    Ok(names)
+}
+
+/// The part of a `ServerReflectionResponse` that was asked for.
+fn part_of<'a>(answer: &'a [u8], wanted: u32, about: &str) -> Result<&'a [u8]> {
+    let mut items = Items::new(answer, DEPTH_MAX);
+    let mut part = None;
+    while let Some((number, item)) = items.next().context("what the server tells can't be read")? {
+        let Item::Bytes(bytes) = item else { continue };
+        if number == wanted {
+            part = Some(bytes);
+        } else if number == ERROR {
+            let mut error = Items::new(bytes, DEPTH_MAX);
+            let mut message = String::new();
+            while let Some((number, item)) = error.next()? {
+                if let (2, Item::Bytes(text)) = (number, item) {
+                    message = String::from_utf8_lossy(text).into_owned();
+                }
+            }
+            bail!("{about}: the server says \"{message}\"");
+        }
+    }
+    part.with_context(|| format!("{about}: the server does not tell"))
+}
+
+/// The services by which servers tell of themselves, the newer one first.
+const SERVICES: [&str; 2] =
+    ["grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"];
+
+// Fields of `ServerReflectionRequest`.
+const FILE_BY_NAME: u32 = 3;
+const FILE_OF_SYMBOL: u32 = 4;
+const LIST_SERVICES: u32 = 7;
+// Fields of `ServerReflectionResponse`.
+const FILES: u32 = 4;
+const NAMES: u32 = 6;
+const ERROR: u32 = 7;
+
+/// These messages have no groups.
+const DEPTH_MAX: u32 = 8;

@@ -1,0 +1,204 @@
+//! An authority that issues certificates by ACME: Pebble, which Let's Encrypt keeps for tests of clients.
+
+use std::fs::{self, File};
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::version::{TLS12, TLS13};
+use rustls::{ClientConfig, RootCertStore};
+use tokio::process::{Child, Command};
+
+use super::registry::{Source, absent, has_go};
+use crate::place::{self, TempDir};
+use crate::secure::{Authority, SecureClient};
+
+/// The programs, built.
+#[derive(Clone, Debug)]
+pub struct PebblePrograms {
+    authority: PathBuf,
+    names: PathBuf,
+}
+
+/// How an authority is started.
+#[derive(Clone, Debug)]
+pub struct PebbleSettings {
+    /// The address of every host, whatever its name.
+    pub hosts_at: IpAddr,
+    /// Where it asks hosts over HTTP.
+    pub http_port: u16,
+    /// Where it shakes hands with them.
+    pub tls_port: u16,
+    /// How long certificates hold, seconds.
+    pub validity_s: u64,
+    /// How long it sleeps before it looks at a host, seconds.
+    pub delay_s: u64,
+}
+
+/// An authority that runs, and the name server that it asks; both end with this.
+#[derive(Debug)]
+pub struct Pebble {
+    directory: SocketAddr,
+    management: SocketAddr,
+    trust: Arc<ClientConfig>,
+    folder: TempDir,
+    _authority: Child,
+    _names: Child,
+}
+
+impl PebblePrograms {
+    /// Builds them into `folder`; nothing where they cannot be had.
+    ///
+    /// # Errors
+    /// When they must be there and cannot be had.
+    pub fn build(folder: &Path) -> Result<Option<Self>> {
+        if !has_go(Source::Registry)? {
+            return Ok(None);
+        }
+        let programs = ["pebble", "pebble-challtestsrv"].map(|name| format!("{MODULE}/cmd/{name}@{VERSION}"));
+        let mut go = std::process::Command::new("go");
+        go.env("GOBIN", folder).env("GOFLAGS", "-mod=mod").arg("install").args(&programs).current_dir(folder);
+        let output = go.output().context("cannot run go")?;
+        if !output.status.success() {
+            let why = String::from_utf8_lossy(&output.stderr).into_owned();
+            absent(&format!("{MODULE}@{VERSION} cannot be had: {why}"), Source::Registry)?;
+            return Ok(None);
+        }
+        Ok(Some(Self { authority: folder.join("pebble"), names: folder.join("pebble-challtestsrv") }))
+    }
+}
+
+impl Pebble {
+    /// Starts an authority and waits until it can be asked.
+    ///
+    /// # Errors
+    /// When it does not come up.
+    pub async fn start(programs: &PebblePrograms, settings: &PebbleSettings) -> Result<Self> {
+        let folder = TempDir::new("pebble")?;
+        let (directory, management) = (place::free_address()?, place::free_address()?);
+        let (dns, names_management) = (place::free_address()?, place::free_address()?);
+        let vouching = Authority::new("of the authority")?;
+        let own = ["localhost".to_owned(), directory.ip().to_string()];
+        vouching.issue(&[&own[0], &own[1]])?.write(folder.path(), "own")?;
+        fs::write(folder.join("authorities.pem"), vouching.pem())?;
+        let config = serde_json::json!({"pebble": {
+            "listenAddress": directory.to_string(),
+            "managementListenAddress": management.to_string(),
+            "certificate": folder.join("own.crt"),
+            "privateKey": folder.join("own.key"),
+            "httpPort": settings.http_port,
+            "tlsPort": settings.tls_port,
+            "domainBlocklist": ["blocked.test"],
+            "retryAfter": {"authz": 1, "order": 1},
+            "keyAlgorithm": "ecdsa",
+            "profiles": {"default": {"description": "for tests", "validityPeriod": settings.validity_s}},
+        }});
+        fs::write(folder.join("pebble.json"), config.to_string())?;
+        let mut names = Command::new(&programs.names);
+        names.args(["-http01", "", "-https01", "", "-doh", "", "-tlsalpn01", "", "-defaultIPv6", ""]);
+        names.args(["-defaultIPv4", &settings.hosts_at.to_string(), "-dnsserver", &dns.to_string()]);
+        names.args(["-management", &names_management.to_string()]);
+        let mut authority = Command::new(&programs.authority);
+        authority.arg("-config").arg(folder.join("pebble.json")).args(["-dnsserver", &dns.to_string()]);
+        match settings.delay_s {
+            0 => authority.env("PEBBLE_VA_NOSLEEP", "1"),
+            delay => authority.env("PEBBLE_VA_SLEEPTIME", delay.to_string()),
+        };
+        let pebble = Self {
+            directory,
+            management,
+            trust: vouching.trust(None, &[&TLS13, &TLS12])?,
+            _names: spawn(names, &folder.join("names.log"))?,
+            _authority: spawn(authority, &folder.join("authority.log"))?,
+            folder,
+        };
+        pebble.until_ready().await?;
+        Ok(pebble)
+    }
+
+    async fn until_ready(&self) -> Result<()> {
+        let deadline = tokio::time::Instant::now() + START_TIME_MAX;
+        loop {
+            let names = fs::read_to_string(self.folder.join("names.log")).unwrap_or_default();
+            let is_named = names.contains("Starting management server");
+            if is_named && self.ask(self.directory, "/dir").await.is_ok() && self.root().await.is_ok() {
+                return Ok(());
+            }
+            if tokio::time::Instant::now() > deadline {
+                let asked = self.ask(self.directory, "/dir").await.err();
+                bail!(
+                    "the authority is not ready after {START_TIME_MAX:?}: {asked:?}, {names}, {}",
+                    self.log()
+                );
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// The URL of its directory.
+    pub fn directory(&self) -> String {
+        format!("https://{}/dir", self.directory)
+    }
+
+    /// A file with who vouches for its own certificate.
+    pub fn authorities(&self) -> PathBuf {
+        self.folder.join("authorities.pem")
+    }
+
+    /// What it wrote so far.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.folder.join("authority.log")).unwrap_or_default()
+    }
+
+    /// How many certificates it has issued.
+    pub fn issued(&self) -> usize {
+        self.log().matches("Issued certificate serial").count()
+    }
+
+    /// How a client trusts what it issues, and nothing else.
+    ///
+    /// # Errors
+    /// When it does not tell.
+    pub async fn trusted(&self) -> Result<Arc<ClientConfig>> {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_slice(&self.root().await?)?)?;
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        // A session that is taken up again shows the certificate that it began with.
+        config.resumption = rustls::client::Resumption::disabled();
+        Ok(Arc::new(config))
+    }
+
+    async fn root(&self) -> Result<Vec<u8>> {
+        self.ask(self.management, "/roots/0").await
+    }
+
+    async fn ask(&self, address: SocketAddr, path: &str) -> Result<Vec<u8>> {
+        let mut client = SecureClient::connect(address, &self.trust, "localhost").await?;
+        let answer = client
+            .exchange(format!(
+                "GET {path} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: eddy-e2e\r\nConnection: close\r\n\r\n"
+            ))
+            .await?;
+        ensure!(answer.status == 200, "{path}: {answer:?}");
+        Ok(answer.body)
+    }
+}
+
+fn spawn(mut command: Command, log: &Path) -> Result<Child> {
+    let file = File::create(log)?;
+    command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file).kill_on_drop(true);
+    command.spawn().context("the authority cannot be started")
+}
+
+const MODULE: &str = "github.com/letsencrypt/pebble/v2";
+const VERSION: &str = "v2.10.1";
+const START_TIME_MAX: Duration = Duration::from_secs(20);

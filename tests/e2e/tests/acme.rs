@@ -1,0 +1,383 @@
+//! Certificates that eddy orders by itself, from a real authority: both kinds of proof, renewal, restarts, and all that can go
+//! wrong on the way.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::others::{Pebble, PebblePrograms, PebbleSettings};
+use eddy_e2e::place::{self, TempDir};
+use eddy_e2e::secure::{Authority, SecureClient};
+use eddy_e2e::wire::{Client, within_for};
+use rustix::process::Signal;
+use rustls::ClientConfig;
+use serde_json::Value;
+
+const CONFIG: &str = "\
+workers: 2
+admin: {address: ADMIN}
+acme:
+  store: STORE
+  terms_accepted: true
+  directory: DIRECTORY
+  email: ops@a.test
+  authorities: AUTHORITIES
+  challenge: CHALLENGE
+listeners:
+  - address: LISTEN
+    name: secure
+    routes: site
+    tls: {certificates: [CERTIFICATES]}
+  - address: CLEAR
+    name: clear
+    routes: site
+    filters: [guard]
+filters:
+  guard: {basic_auth: {users: {alice: secret}}}
+routes:
+  site: [{respond: {status: 418, body: served}}]
+";
+
+const HOSTS: &str = "{acme: [a.test, www.a.test]}";
+
+/// An order of a certificate takes some seconds: the authority is asked again after one.
+const ORDER_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// An authority, what a gateway needs to ask it, and what outlives gateways.
+struct Place {
+    authority: Pebble,
+    listen: SocketAddr,
+    clear: SocketAddr,
+    /// The challenge, and the certificates of the listener.
+    challenge: &'static str,
+    certificates: String,
+    store: TempDir,
+}
+
+impl Place {
+    /// Nothing where there is no authority to be had.
+    async fn with(
+        challenge: &'static str,
+        certificates: &str,
+        validity_s: u64,
+        delay_s: u64,
+    ) -> Result<Option<Self>> {
+        let Some(programs) = programs()? else { return Ok(None) };
+        let (listen, clear) = (place::free_address()?, place::free_address()?);
+        let settings = PebbleSettings {
+            hosts_at: if challenge == "http-01" { clear.ip() } else { listen.ip() },
+            http_port: clear.port(),
+            tls_port: listen.port(),
+            validity_s,
+            delay_s,
+        };
+        let authority = Pebble::start(&programs, &settings).await?;
+        let (certificates, store) = (certificates.to_owned(), TempDir::new("store")?);
+        Ok(Some(Self { authority, listen, clear, challenge, certificates, store }))
+    }
+
+    async fn start(&self) -> Result<Gateway> {
+        let directory = self.authority.directory();
+        self.start_with(&directory).await
+    }
+
+    async fn start_with(&self, directory: &str) -> Result<Gateway> {
+        Gateway::launch(CONFIG, self.launch(directory)).await
+    }
+
+    fn launch(&self, directory: &str) -> Launch {
+        let words = [
+            ("STORE", self.store.path().display().to_string()),
+            ("DIRECTORY", directory.to_owned()),
+            ("AUTHORITIES", self.authority.authorities().display().to_string()),
+            ("CHALLENGE", self.challenge.to_owned()),
+            ("CERTIFICATES", self.certificates.clone()),
+            ("CLEAR", self.clear.to_string()),
+            ("LISTEN", self.listen.to_string()),
+        ];
+        let substitutes = words.map(|(word, text)| (word.to_owned(), text)).to_vec();
+        Launch { substitutes, ..Launch::default() }
+    }
+
+    /// Where the certificate is kept that begins with `a.test`.
+    fn certificate(&self) -> Result<std::path::PathBuf> {
+        let folder =
+            fs::read_dir(self.store.path())?.next().context("there is no folder of the authority")??;
+        Ok(folder.path().join("a.test.pem"))
+    }
+
+    /// Waits until a client that trusts the authority is served at `host`; the certificate that it was shown.
+    async fn until_served(&self, trust: &Arc<ClientConfig>, host: &str) -> Result<Vec<u8>> {
+        self.until(|| async { self.shown(trust, host).await.ok() }).await
+    }
+
+    async fn shown(&self, trust: &Arc<ClientConfig>, host: &str) -> Result<Vec<u8>> {
+        let mut client = SecureClient::connect(self.listen, trust, host).await?;
+        let answer = client.exchange(format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n")).await?;
+        ensure!(answer.status == 418, "{answer:?}");
+        Ok(client.server_certificate().to_vec())
+    }
+
+    async fn until<T, F: Future<Output = Option<T>>>(&self, mut look: impl FnMut() -> F) -> Result<T> {
+        let seen = async {
+            loop {
+                if let Some(seen) = look().await {
+                    return seen;
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        let waited = within_for(ORDER_TIME_MAX, "what was expected", seen).await;
+        waited.with_context(|| format!("the authority wrote:\n{}", self.authority.log()))
+    }
+}
+
+/// The authority's programs, built once; nothing where they cannot be had.
+fn programs() -> Result<Option<PebblePrograms>> {
+    static BUILT: OnceLock<Option<PebblePrograms>> = OnceLock::new();
+    static BUILDING: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if BUILT.get().is_none() {
+        let folder = std::env::temp_dir().join("eddy-e2e-pebble-programs");
+        fs::create_dir_all(&folder)?;
+        let _ = BUILT.set(PebblePrograms::build(&folder)?);
+    }
+    Ok(BUILT.get().cloned().flatten())
+}
+
+/// How orders do.
+async fn orders_of(gateway: &Gateway) -> Result<Value> {
+    Ok(serde_json::from_slice(&gateway.admin("/acme").await?.body)?)
+}
+
+#[tokio::test]
+async fn a_certificate_is_proven_in_a_handshake_and_outlives_a_restart() -> Result<()> {
+    let Some(place) = Place::with("tls-alpn-01", HOSTS, 90 * 24 * 3600, 0).await? else { return Ok(()) };
+    let gateway = place.start().await?;
+    let trust = place.authority.trusted().await?;
+    let first = place.until_served(&trust, "a.test").await?;
+    ensure!(place.shown(&trust, "www.a.test").await? == first);
+    // The challenge is over: who asks for the proof gets no handshake, and is told so.
+    let mut asking = ClientConfig::clone(&trust);
+    asking.alpn_protocols = vec![b"acme-tls/1".to_vec()];
+    ensure!(SecureClient::connect(place.listen, &Arc::new(asking), "a.test").await.is_err());
+    place
+        .until(|| async { (gateway.metric("eddy_acme_orders_total").await.ok()? == 1.0).then_some(()) })
+        .await?;
+    ensure!(gateway.metric("eddy_acme_orders_total{certificate=\"a.test\",result=\"issued\"}").await? == 1.0);
+    let expires = place
+        .until(|| async {
+            let expires = gateway.metric("eddy_acme_certificate_expiry_timestamp_seconds").await.ok()?;
+            (expires > 0.0).then_some(expires)
+        })
+        .await?;
+    let view = orders_of(&gateway).await?;
+    ensure!(view["a.test"]["hosts"] == serde_json::json!(["a.test", "www.a.test"]), "{view}");
+    ensure!(
+        view["a.test"]["expires_at"].as_f64() == Some(expires) && view["a.test"]["error"].is_null(),
+        "{view}"
+    );
+    let next = view["a.test"]["ordered_at"].as_f64().context("it is not ordered again")?;
+    ensure!(next > expires - 80.0 * 24.0 * 3600.0 && next < expires - 8.0 * 24.0 * 3600.0, "{view}");
+    gateway.stop().await?;
+
+    let issued = place.authority.issued();
+    ensure!(issued == 1, "{issued}");
+    let again = place.start().await?;
+    // From the first moment on, and without an order.
+    ensure!(place.shown(&trust, "a.test").await? == first);
+    place
+        .until(|| async {
+            orders_of(&again).await.ok()?["a.test"]["ordered_at"].as_f64().filter(|at| *at > 0.0)
+        })
+        .await?;
+    ensure!(again.metric("eddy_acme_orders_total").await? == 0.0 && place.authority.issued() == 1);
+    again.stop().await
+}
+
+#[tokio::test]
+async fn a_certificate_is_proven_over_http_before_filters_and_rules() -> Result<()> {
+    let Some(place) = Place::with("http-01", HOSTS, 90 * 24 * 3600, 0).await? else { return Ok(()) };
+    let gateway = place.start().await?;
+    let trust = place.authority.trusted().await?;
+    place.until_served(&trust, "www.a.test").await?;
+    // Whoever asks for a token that is nobody's meets the filters, as with any other path.
+    let mut client = Client::connect(place.clear).await?;
+    let request = "GET /.well-known/acme-challenge/other HTTP/1.1\r\nHost: a.test\r\n\r\n";
+    ensure!(client.exchange(request).await?.status == 401);
+    // A handshake proves nothing here.
+    let mut asking = ClientConfig::clone(&trust);
+    asking.alpn_protocols = vec![b"acme-tls/1".to_vec()];
+    ensure!(SecureClient::connect(place.listen, &Arc::new(asking), "a.test").await.is_err());
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_certificate_is_renewed_in_time_and_nobody_notices() -> Result<()> {
+    let Some(place) = Place::with("tls-alpn-01", HOSTS, 12, 0).await? else { return Ok(()) };
+    let gateway = place.start().await?;
+    let trust = place.authority.trusted().await?;
+    let first = place.until_served(&trust, "a.test").await?;
+    let mut open = SecureClient::connect(place.listen, &trust, "a.test").await?;
+    let second = place
+        .until(|| async { place.shown(&trust, "a.test").await.ok().filter(|shown| *shown != first) })
+        .await?;
+    ensure!(second != first);
+    // A connection of before goes on.
+    ensure!(open.exchange("GET / HTTP/1.1\r\nHost: a.test\r\n\r\n").await?.status == 418);
+    // One order after the other, each counted, and no more than four an hour whatever the life of a certificate.
+    let folder = place.certificate()?;
+    let noted: Value = serde_json::from_slice(&fs::read(folder.with_file_name("orders.json"))?)?;
+    let noted = noted["a.test"].as_array().map_or(0, Vec::len);
+    ensure!((2..=4).contains(&noted), "{noted}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn without_a_certificate_nobody_is_served_in_its_name() -> Result<()> {
+    let servers = Authority::new("servers")?;
+    let folder = TempDir::new("own")?;
+    servers.issue(&["own.test"])?.write(folder.path(), "own")?;
+    let own = folder.path().display();
+    let certificates = format!("{{acme: blocked.test}}, {{chain: {own}/own.crt, key: {own}/own.key}}");
+    let Some(place) = Place::with("tls-alpn-01", &certificates, 600, 0).await? else { return Ok(()) };
+    let gateway = place.start().await?;
+    gateway.lines().until("no certificate was issued, and there is none", 1).await?;
+    let view = orders_of(&gateway).await?;
+    let error = view["blocked.test"]["error"].as_str().context("no reason is told")?;
+    ensure!(error.contains("the authority refuses") && error.contains("rejectedIdentifier"), "{error}");
+    ensure!(view["blocked.test"]["failed"] == 1 && view["blocked.test"]["expires_at"].is_null(), "{view}");
+    let wait = view["blocked.test"]["ordered_at"].as_u64().context("it is not ordered again")?;
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_secs();
+    ensure!(wait > now && wait <= now + 60, "{view}");
+    // The certificates of files are shown all the while.
+    let trust = servers.trust(None, &[&rustls::version::TLS13])?;
+    place.shown(&trust, "own.test").await?;
+    ensure!(place.shown(&trust, "blocked.test").await.is_err());
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn the_last_certificate_stays_in_use_while_orders_fail() -> Result<()> {
+    let Some(place) = Place::with("tls-alpn-01", HOSTS, 90 * 24 * 3600, 0).await? else { return Ok(()) };
+    let gateway = place.start().await?;
+    let trust = place.authority.trusted().await?;
+    let first = place.until_served(&trust, "a.test").await?;
+    gateway.stop().await?;
+    // Another host is wanted besides, which the authority does not find here, as nothing proves it in this way.
+    let mut place = place;
+    place.certificates = "{acme: [a.test, blocked.test]}".to_owned();
+    let gateway = place.start().await?;
+    gateway.lines().until("the last one stays in use", 1).await?;
+    ensure!(place.shown(&trust, "a.test").await? == first);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn an_authority_that_is_slow_or_silent_keeps_nobody_waiting() -> Result<()> {
+    let Some(place) = Place::with("tls-alpn-01", HOSTS, 600, 3).await? else { return Ok(()) };
+    // It takes connections, and says nothing.
+    let silent = tokio::net::TcpListener::bind(place::free_address()?).await?;
+    let gateway = place.start_with(&format!("https://{}/dir", silent.local_addr()?)).await?;
+    let asked = within_for(ORDER_TIME_MAX, "the order", silent.accept()).await??;
+    ensure!(
+        Client::connect(place.clear).await?.exchange("GET / HTTP/1.1\r\nHost: a.test\r\n\r\n").await?.status
+            == 401
+    );
+    ensure!(SecureClient::connect(place.listen, &place.authority.trusted().await?, "a.test").await.is_err());
+    // It stops as fast as ever.
+    gateway.stop().await?;
+    drop(asked);
+    let gateway = place.start().await?;
+    place.until_served(&place.authority.trusted().await?, "a.test").await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn what_is_kept_and_broken_is_told_of_with_the_way_out() -> Result<()> {
+    let Some(mut place) = Place::with("tls-alpn-01", HOSTS, 600, 0).await? else { return Ok(()) };
+    let gateway = place.start().await?;
+    let trust = place.authority.trusted().await?;
+    place.until_served(&trust, "a.test").await?;
+    gateway.stop().await?;
+    let path = place.certificate()?;
+    let whole = fs::read_to_string(&path)?;
+    fs::write(&path, &whole[..whole.len() / 2])?;
+    let error = format!("{:#}", place.start().await.err().context("it starts with half a certificate")?);
+    ensure!(
+        error.contains("a.test.pem`: ") && error.contains("remove the file, and eddy orders another"),
+        "{error}"
+    );
+    fs::remove_file(&path)?;
+    // Without its account it orders nothing, and leaves what is there alone.
+    let account = path.with_file_name("account.json");
+    fs::write(&account, "{}")?;
+    let gateway = place.start().await?;
+    gateway.lines().until("holds no account", 1).await?;
+    ensure!(fs::read_to_string(&account)? == "{}");
+    gateway.stop().await?;
+    fs::remove_file(&account)?;
+    place.certificates = "{acme: www.a.test}".to_owned();
+    let gateway = place.start().await?;
+    place.until_served(&trust, "www.a.test").await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn an_authority_that_has_forgotten_the_account_is_given_another() -> Result<()> {
+    let Some(place) = Place::with("tls-alpn-01", HOSTS, 600, 0).await? else { return Ok(()) };
+    let gateway = place.start().await?;
+    place.until_served(&place.authority.trusted().await?, "a.test").await?;
+    gateway.stop().await?;
+    let path = place.certificate()?;
+    let kept = path.with_file_name("account.json");
+    let text = fs::read_to_string(&kept)?;
+    let mut account: Value = serde_json::from_str(&text)?;
+    let id = account["credentials"]["id"].as_str().context("an account without an address")?.to_owned();
+    let unknown = format!("{}/none", id.rsplit_once('/').context("no URL")?.0);
+    account["credentials"]["id"] = unknown.into();
+    fs::write(&kept, account.to_string())?;
+    fs::remove_file(&path)?;
+    let gateway = place.start().await?;
+    gateway.lines().until("does not know the account any more", 1).await?;
+    gateway.stop().await?;
+    ensure!(!kept.exists() && kept.with_file_name("account.unknown.json").exists());
+    let gateway = place.start().await?;
+    place.until_served(&place.authority.trusted().await?, "a.test").await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn of_several_processes_one_orders_and_the_next_takes_over() -> Result<()> {
+    let Some(mut place) = Place::with("tls-alpn-01", HOSTS, 90 * 24 * 3600, 0).await? else { return Ok(()) };
+    let mut gateway = place.start().await?;
+    let trust = place.authority.trusted().await?;
+    let first = place.until_served(&trust, "a.test").await?;
+    // Another gateway with the same store: it shows what is there, and leaves orders to the first.
+    let (listen, clear) = (place.listen, place.clear);
+    (place.listen, place.clear) = (place::free_address()?, place::free_address()?);
+    let other = place.start().await?;
+    other.lines().until("another process orders the certificates", 1).await?;
+    ensure!(place.shown(&trust, "a.test").await? == first);
+    other.stop().await?;
+    (place.listen, place.clear) = (listen, clear);
+    // A hand-over: the successor has the right to order once the predecessor drains.
+    gateway.signal(Signal::USR2)?;
+    gateway.until_metric("eddy_process_generation", 2.0).await?;
+    place
+        .until(|| async {
+            orders_of(&gateway).await.ok()?["a.test"]["ordered_at"].as_f64().filter(|at| *at > 0.0)
+        })
+        .await?;
+    ensure!(place.authority.issued() == 1);
+    // What is asked for from now on, the successor orders.
+    gateway.write_config(&CONFIG.replace("CERTIFICATES", &format!("{HOSTS}, {{acme: b.test}}")))?;
+    place.until_served(&trust, "b.test").await?;
+    ensure!(place.shown(&trust, "a.test").await? == first && place.authority.issued() == 2);
+    gateway.signal(Signal::TERM)?;
+    gateway.exited(ORDER_TIME_MAX).await?;
+    Ok(())
+}

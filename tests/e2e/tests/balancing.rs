@@ -1,0 +1,298 @@
+//! Who gets requests and who does not: limits of clusters, priorities, zones, fail-over and slow start.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use anyhow::{Context, Result, ensure};
+use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::origin::{Gate, Script, Step, TapOrigin, response};
+use eddy_e2e::place;
+use eddy_e2e::wire::{Client, get};
+use tokio::net::TcpListener;
+
+/// An origin that answers with its name, and a status that can be changed.
+struct Named {
+    origin: TapOrigin,
+    status: Arc<AtomicU16>,
+}
+
+impl Named {
+    async fn new(name: &'static str, status: u16) -> Result<Self> {
+        let status = Arc::new(AtomicU16::new(status));
+        let told = Arc::clone(&status);
+        let origin =
+            TapOrigin::with(move |_| Script::send(response(told.load(Ordering::Relaxed), "", name))).await?;
+        Ok(Self { origin, status })
+    }
+
+    fn answers(&self, status: u16) {
+        self.status.store(status, Ordering::Relaxed);
+    }
+
+    /// How many requests came that are no checks.
+    fn served(&self) -> usize {
+        self.origin.log().requests().iter().filter(|request| &*request.target != b"/healthz").count()
+    }
+}
+
+async fn start(config: &str, words: &[(&str, &TapOrigin)]) -> Result<Gateway> {
+    let substitutes =
+        words.iter().map(|(word, origin)| ((*word).to_owned(), origin.address().to_string())).collect();
+    Gateway::launch(config, Launch { substitutes, ..Launch::default() }).await
+}
+
+fn config(rule: &str, clusters: &str) -> String {
+    format!(
+        "workers: 2\nadmin: {{address: ADMIN}}\naccess_log: {{file: stdout, format: json}}\n\
+         listeners: [{{address: LISTEN, routes: site}}]\nroutes: {{site: [{{{rule}}}]}}\nclusters:\n{clusters}"
+    )
+}
+
+fn refused(limit: &str) -> String {
+    format!("eddy_cluster_limited_total{{cluster=\"one\",limit=\"{limit}\"}}")
+}
+
+/// An origin that answers when the gate is open.
+async fn gated(gate: &Gate) -> Result<TapOrigin> {
+    let gate = gate.clone();
+    TapOrigin::with(move |_| {
+        Script::steps([Step::AwaitGate(gate.clone()), Step::Send(response(200, "", "late"))])
+    })
+    .await
+}
+
+/// A client whose request waits at the origin, which has had so many before.
+async fn waiting(gateway: &Gateway, origin: &TapOrigin, before: usize) -> Result<Client> {
+    let mut client = gateway.client().await?;
+    client.send(get("/", "")).await?;
+    origin.log().until_requests(before + 1).await?;
+    Ok(client)
+}
+
+#[tokio::test]
+async fn requests_beyond_the_limit_are_told_so_by_all_workers() -> Result<()> {
+    let gate = Gate::default();
+    let origin = gated(&gate).await?;
+    let site = config("cluster: one", "  one: {endpoints: [ORIGIN], limits: {requests: 2, retries: 0}}\n");
+    let gateway = start(&site, &[("ORIGIN", &origin)]).await?;
+    let mut first = waiting(&gateway, &origin, 0).await?;
+    let mut second = waiting(&gateway, &origin, 1).await?;
+    for turn in 1..=4_u32 {
+        ensure!(gateway.exchange(get("/", "")).await?.status == 503);
+        gateway.until_metric(&refused("requests"), turn.into()).await?;
+    }
+    gateway.lines().until("\"reason\":\"limit_requests\"", 4).await?;
+    let shown = gateway.admin("/clusters").await?.text();
+    let shown: String = shown.split_whitespace().collect();
+    ensure!(shown.contains("\"requests\":{\"max\":2,\"now\":2,\"refused\":4}"), "{shown}");
+    // A call of gRPC is told in its own way.
+    let call =
+        "POST /a.B/C HTTP/1.1\r\nHost: a\r\nContent-Type: application/grpc\r\nContent-Length: 0\r\n\r\n";
+    let told = gateway.exchange(call).await?;
+    ensure!(told.status == 200 && told.fields.text("grpc-status") == "14", "{told:?}");
+    gate.open();
+    ensure!(first.get_answer().await?.text() == "late" && second.get_answer().await?.text() == "late");
+    gateway.until_metric("eddy_cluster_in_use{cluster=\"one\",limit=\"requests\"}", 0.0).await?;
+    ensure!(gateway.exchange(get("/", "")).await?.text() == "late");
+    // The limit outlives a reload, and what is in use is not forgotten.
+    gateway.write_config(&site.replace("requests: 2", "requests: 1"))?;
+    gateway.lines().until("configuration reloaded", 1).await?;
+    ensure!(gateway.exchange(get("/", "")).await?.text() == "late");
+    ensure!(gateway.metric(&refused("requests")).await? >= 5.0);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn links_beyond_the_limit_are_made_only_in_place_of_idle_ones() -> Result<()> {
+    let gate = Gate::default();
+    let (quick, slow) = (Named::new("quick", 200).await?, gated(&gate).await?);
+    let site = config("cluster: one", "  one: {endpoints: [QUICK, SLOW], limits: {connections: 1}}\n")
+        .replace("workers: 2", "workers: 1");
+    let gateway = start(&site, &[("QUICK", &quick.origin), ("SLOW", &slow)]).await?;
+    let mut waits = gateway.client().await?;
+    waits.send(get("/", "")).await?;
+    let is_slow = tokio::select! {
+        asked = quick.origin.log().until_requests(1) => asked.map(|_| false)?,
+        asked = slow.log().until_requests(1) => asked.map(|_| true)?,
+    };
+    if !is_slow {
+        ensure!(waits.get_answer().await?.text() == "quick");
+        // The idle link to the one is closed for a link to the other.
+        waits.send(get("/", "")).await?;
+    }
+    slow.log().until_requests(1).await?;
+    ensure!(gateway.exchange(get("/", "")).await?.status == 503);
+    gateway.lines().until("\"reason\":\"limit_connections\"", 1).await?;
+    gate.open();
+    ensure!(waits.get_answer().await?.text() == "late");
+    for _ in 0..4 {
+        ensure!(gateway.exchange(get("/", "")).await?.status == 200);
+    }
+    ensure!(gateway.metric(&refused("connections")).await? == 1.0);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn few_wait_for_a_link_where_that_is_limited() -> Result<()> {
+    // The kernel takes connections for it, and nobody shakes hands.
+    let silent = TcpListener::bind("127.0.0.1:0").await?;
+    let one = format!(
+        "  one: {{endpoints: ['{}'], tls: {{verify: none}}, connect_timeout: 5s, limits: {{pending: 1}}}}\n",
+        silent.local_addr()?
+    );
+    let gateway = start(&config("cluster: one", &one), &[]).await?;
+    let mut waits = gateway.client().await?;
+    waits.send(get("/", "")).await?;
+    gateway.until_metric("eddy_cluster_in_use{cluster=\"one\",limit=\"pending\"}", 1.0).await?;
+    ensure!(gateway.exchange(get("/", "")).await?.status == 503);
+    gateway.lines().until("\"reason\":\"limit_pending\"", 1).await?;
+    drop(waits);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn retries_beyond_the_limit_are_not_made() -> Result<()> {
+    let busy = Named::new("busy", 503).await?;
+    let site = config(
+        "cluster: one, retry: {attempts: 3, statuses: [503]}",
+        "  one: {endpoints: [BUSY], ejection: {failures: 0}, limits: {retries: 1}}\n",
+    );
+    let gateway = start(&site, &[("BUSY", &busy.origin)]).await?;
+    // One at a time: the place is the request's own for all of its retries.
+    for _ in 0..3 {
+        ensure!(gateway.exchange(get("/", "")).await?.status == 503);
+    }
+    ensure!(busy.served() == 12, "{}", busy.served());
+    gateway.write_config(&site.replace("retries: 1", "retries: 0"))?;
+    gateway.lines().until("configuration reloaded", 1).await?;
+    ensure!(gateway.exchange(get("/", "")).await?.status == 503);
+    ensure!(busy.served() == 13, "{}", busy.served());
+    gateway.until_metric(&refused("retries"), 1.0).await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn requests_go_on_to_another_cluster_for_the_reasons_that_are_given() -> Result<()> {
+    let (first, second, third) =
+        (Named::new("first", 200).await?, Named::new("second", 404).await?, Named::new("third", 200).await?);
+    let clusters = "  one: {endpoints: [FIRST], ejection: {failures: 0}}\n  two: {endpoints: [SECOND]}\n  three: {endpoints: [THIRD]}\n  gone: {endpoints: [GONE]}\n";
+    let gone = place::free_address()?.to_string();
+    let with = |rule: &str| config(rule, &clusters.replace("GONE", &gone));
+    let words = [("FIRST", &first.origin), ("SECOND", &second.origin), ("THIRD", &third.origin)];
+    let lists = [
+        // The rule, what the first answers, and what the client gets from whom. No rule is that of the line before: the same
+        // configuration would not be loaded again.
+        ("cluster: gone, failover: [{cluster: two}, {cluster: three, when: not_found}]", 200, 200, "third"),
+        ("cluster: gone, failover: [{cluster: two}, {cluster: three}]", 200, 404, "second"),
+        ("cluster: one, failover: [{cluster: three}]", 500, 500, "first"),
+        ("cluster: one, failover: [{cluster: three, when: [unreachable, not_found]}]", 404, 200, "third"),
+        (
+            "cluster: one, failover: [{cluster: gone, when: any}, {cluster: three, when: any}]",
+            500,
+            200,
+            "third",
+        ),
+        ("cluster: one, failover: [{cluster: three, when: any}]", 403, 403, "first"),
+        ("cluster: gone, retry: {attempts: 0}, failover: [{cluster: three}]", 200, 200, "third"),
+        ("cluster: one, failover: [{cluster: three, when: [unreachable, not_found]}]", 500, 500, "first"),
+    ];
+    let gateway = start(&with(lists[0].0), &words).await?;
+    for (number, (rule, first_answers, status, who)) in (0..).zip(lists) {
+        first.answers(first_answers);
+        if number > 0 {
+            gateway.write_config(&with(rule))?;
+            gateway.lines().until("configuration reloaded", number).await?;
+        }
+        let answer = gateway.exchange(get("/", "")).await?;
+        ensure!((answer.status, &*answer.text()) == (status, who), "{rule}: {answer:?}");
+    }
+    // What may have been looked at is not repeated; what was not, is.
+    let post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody";
+    first.answers(500);
+    for (rule, status) in [
+        ("cluster: one, failover: [{cluster: three, when: any}]", 500),
+        ("cluster: gone, failover: [{cluster: three}]", 200),
+    ] {
+        gateway.write_config(&with(rule))?;
+        gateway.lines().until("configuration reloaded", lists.len() + usize::from(status == 200)).await?;
+        ensure!(gateway.exchange(post).await?.status == status, "{rule}");
+    }
+    let body = third.origin.log().requests().pop().context("a request")?.body;
+    ensure!(&*body == b"body", "{body:?}");
+    ensure!(gateway.metric("eddy_cluster_left_total{cluster=\"gone\"}").await? >= 5.0);
+    gateway.stop().await
+}
+
+const CHECKED: &str = "health: {http: {path: /healthz}, interval: 100ms, unhealthy: 1, healthy: 1}";
+const UNWELL: &str = "eddy_cluster_endpoints_unwell{cluster=\"one\"}";
+
+/// How many of so many requests each origin served.
+async fn shares(gateway: &Gateway, origins: &[&Named], requests: usize) -> Result<Vec<usize>> {
+    let before: Vec<usize> = origins.iter().map(|one| one.served()).collect();
+    let mut client = gateway.client().await?;
+    for _ in 0..requests {
+        client.exchange(get("/", "")).await?;
+    }
+    Ok(origins.iter().zip(before).map(|(one, before)| one.served() - before).collect())
+}
+
+#[tokio::test]
+async fn lower_priorities_get_what_higher_ones_cannot_bear() -> Result<()> {
+    let (a, b, spare) =
+        (Named::new("a", 200).await?, Named::new("b", 200).await?, Named::new("spare", 200).await?);
+    let one = format!("  one: {{endpoints: [FIRST, SECOND, {{address: SPARE, priority: 1}}], {CHECKED}}}\n");
+    let words = [("FIRST", &a.origin), ("SECOND", &b.origin), ("SPARE", &spare.origin)];
+    let gateway = start(&config("cluster: one", &one), &words).await?;
+    let all = [&a, &b, &spare];
+    ensure!(shares(&gateway, &all, 20).await? == [10, 10, 0]);
+    a.answers(503);
+    gateway.until_metric(UNWELL, 1.0).await?;
+    // Half of two bears 70 of 100.
+    let got = shares(&gateway, &all, 400).await?;
+    ensure!(got[0] == 0 && (80..160).contains(&got[2]), "{got:?}");
+    b.answers(503);
+    gateway.until_metric(UNWELL, 2.0).await?;
+    ensure!(shares(&gateway, &all, 20).await? == [0, 0, 20]);
+    // None is left: all are used.
+    spare.answers(503);
+    gateway.until_metric(UNWELL, 0.0).await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn endpoints_of_eddys_own_zone_are_asked_first() -> Result<()> {
+    let (near, far) = (Named::new("near", 200).await?, Named::new("far", 200).await?);
+    let one = format!(
+        "  one: {{endpoints: [{{address: NEAR, zone: eu-1a}}, {{address: FAR, zone: eu-1b}}], {CHECKED}}}\nzone: eu-1a\n"
+    );
+    let words = [("NEAR", &near.origin), ("FAR", &far.origin)];
+    let gateway = start(&config("cluster: one", &one), &words).await?;
+    ensure!(shares(&gateway, &[&near, &far], 10).await? == [10, 0]);
+    near.answers(503);
+    gateway.until_metric(UNWELL, 1.0).await?;
+    ensure!(shares(&gateway, &[&near, &far], 10).await? == [0, 10]);
+    near.answers(200);
+    gateway.until_metric(UNWELL, 0.0).await?;
+    ensure!(shares(&gateway, &[&near, &far], 10).await? == [10, 0]);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn one_that_was_added_gets_a_tenth_of_its_share_at_first() -> Result<()> {
+    let (old, new) = (Named::new("old", 200).await?, Named::new("new", 200).await?);
+    let words = [("OLD", &old.origin), ("NEW", &new.origin)];
+    let site = config("cluster: one", "  one: {endpoints: [OLD], slow_start: 1h}\n");
+    let gateway = start(&site, &words).await?;
+    ensure!(shares(&gateway, &[&old, &new], 10).await? == [10, 0]);
+    gateway.write_config(&site.replace("[OLD]", "[OLD, NEW]"))?;
+    gateway.lines().until("configuration reloaded", 1).await?;
+    let got = shares(&gateway, &[&old, &new], 600).await?;
+    ensure!((20..110).contains(&got[1]), "{got:?}");
+    let shown = gateway.admin("/clusters").await?.text();
+    ensure!(shown.contains("\"warming_percent\": 10"), "{shown}");
+    // Nobody is spared where nothing says so.
+    gateway.write_config(&site.replace("[OLD]", "[OLD, NEW]").replace(", slow_start: 1h", ""))?;
+    gateway.lines().until("configuration reloaded", 2).await?;
+    ensure!(shares(&gateway, &[&old, &new], 20).await? == [10, 10]);
+    gateway.stop().await
+}

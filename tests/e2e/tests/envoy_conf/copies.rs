@@ -1,0 +1,83 @@
+//! The hosts that copies of requests name, in eddy and in the real Envoy.
+
+use std::net::SocketAddr;
+
+use anyhow::{Result, ensure};
+use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::origin::TapOrigin;
+use eddy_e2e::peer::{Crowd, Echo, Envoy, bootstrap};
+use serde_json::{Value, json};
+
+/// A path, the host that the client names, and the one that the copy does.
+const COPIES: [(&str, &str, &str); 6] = [
+    ("/shadow", "a.test", "a.test-shadow"),
+    ("/shadow/port", "a.test:8080", "a.test-shadow:8080"),
+    ("/rewritten", "a.test:8080", "up.test-shadow"),
+    ("/same", "a.test", "a.test"),
+    ("/same/port", "a.test:8080", "a.test:8080"),
+    ("/both", "b.test", "b.test-shadow"),
+];
+
+/// A configuration whose copies go to this address.
+fn configuration(copies: SocketAddr) -> Result<String> {
+    let route = |prefix: &str, policies: Value| {
+        let action = json!({"cluster": "one", "request_mirror_policies": policies});
+        json!({"match": {"prefix": prefix}, "route": action})
+    };
+    let shadow = json!({"cluster": "copy"});
+    let same = json!({"cluster": "copy", "disable_shadow_host_suffix_append": true});
+    let mut rewritten = route("/rewritten", json!([shadow]));
+    rewritten["route"]["host_rewrite_literal"] = "up.test".into();
+    let routes = [
+        route("/shadow", json!([shadow])),
+        rewritten,
+        route("/same", json!([same])),
+        route("/both", json!([shadow, same])),
+    ];
+    let host = json!({"name": "all", "domains": ["*"], "routes": routes});
+    let whole = json!({"name": "site", "virtual_hosts": [host]});
+    let mut config: Value = serde_json::from_str(&bootstrap(&whole, &json!({}), &["one", "copy"]))?;
+    let address =
+        json!({"socket_address": {"address": copies.ip().to_string(), "port_value": copies.port()}});
+    let copy = &mut config["static_resources"]["clusters"][1]["load_assignment"];
+    copy["endpoints"][0]["lb_endpoints"][0]["endpoint"]["address"] = address;
+    Ok(config.to_string())
+}
+
+/// The path and host of each copy that comes of these requests.
+async fn copied(mut clients: Crowd, copies: &TapOrigin) -> Result<Vec<(String, String)>> {
+    let requests =
+        COPIES.map(|(path, host, _)| format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").into_bytes());
+    let replies = clients.ask_all(&requests)?;
+    ensure!(replies.iter().all(|reply| reply.status == 200), "{replies:?}");
+    let seen = copies.log().until_requests(COPIES.len() + 1).await?;
+    let seen =
+        seen.iter().map(|copy| (copy.target_text(), String::from_utf8_lossy(copy.host()).into_owned()));
+    let mut seen: Vec<_> = seen.collect();
+    seen.sort();
+    Ok(seen)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn copies_name_the_hosts_that_envoys_do() -> Result<()> {
+    let upstream = Echo::start()?;
+    let mut expected = COPIES.map(|(path, _, host)| (path.to_owned(), host.to_owned())).to_vec();
+    // Two policies of one route, each with a host of its own.
+    expected.push(("/both".to_owned(), "b.test".to_owned()));
+    expected.sort();
+
+    let copies = TapOrigin::start().await?;
+    let substitutes = vec![("ECHO".to_owned(), upstream.path().display().to_string())];
+    let launch = Launch { substitutes, file: Some("envoy.json"), ..Launch::default() };
+    let gateway = Gateway::launch(&configuration(copies.address())?, launch).await?;
+    let ours = copied(Crowd::to(&gateway.directory().join("site.sock")), &copies).await?;
+    ensure!(ours == expected, "eddy: {ours:?}");
+    gateway.stop().await?;
+
+    let Some(program) = Envoy::find()? else { return Ok(()) };
+    let copies = TapOrigin::start().await?;
+    let envoy = Envoy::start(&program, &configuration(copies.address())?, &upstream)?;
+    let theirs = copied(envoy.clients(), &copies).await?;
+    ensure!(theirs == expected, "Envoy: {theirs:?}");
+    Ok(())
+}

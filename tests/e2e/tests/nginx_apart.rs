@@ -1,0 +1,269 @@
+//! Where eddy does otherwise than NGINX on purpose: the same configuration in both programs, and what each answers.
+//!
+//! The list of these differences is in `docs/reference/divergences.md`. Where NGINX is not installed eddy alone is asked.
+
+use std::net::SocketAddr;
+
+use anyhow::{Context, Result, ensure};
+use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::origin::{Asked, Script, TapOrigin, echo};
+use eddy_e2e::peer::Nginx;
+use eddy_e2e::place::{self, TempDir};
+use eddy_e2e::wire::{Client, Response};
+
+/// A server in both programs, each with an upstream of its own.
+struct Both {
+    gateway: Gateway,
+    origin: TapOrigin,
+    peer: Option<Peer>,
+}
+
+/// The real NGINX.
+struct Peer {
+    address: SocketAddr,
+    origin: TapOrigin,
+    _program: Nginx,
+}
+
+impl Both {
+    /// Starts both with these directives of a server: `ORIGIN` is the upstream's address, `GONE` one where nobody listens.
+    async fn start(server: &str) -> Result<Self> {
+        let fill = |listen: &str, origin: &TapOrigin, gone: SocketAddr| {
+            let server =
+                server.replace("ORIGIN", &origin.address().to_string()).replace("GONE", &gone.to_string());
+            format!("upstream app {{ server {0}; }} server {{ listen {listen}; {server} }}", origin.address())
+        };
+        let origin = TapOrigin::start().await?;
+        let http = fill("LISTEN", &origin, place::free_address()?);
+        let config = format!("worker_processes 1;\nevents {{}}\nhttp {{ {http} }}\n");
+        let gateway =
+            Gateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await?;
+        let (address, own) = (place::free_address()?, TapOrigin::start().await?);
+        let http = fill(&address.to_string(), &own, place::free_address()?);
+        let program = Nginx::start(&http, TempDir::new("apart")?, address)?;
+        let peer = program.map(|program| Peer { address, origin: own, _program: program });
+        Ok(Self { gateway, origin, peer })
+    }
+
+    /// What both answer to a request: eddy, and NGINX where it is there.
+    async fn ask(&self, request: &str) -> Result<(Response, Option<Response>)> {
+        let ours = ask(self.gateway.address(), request).await.context("eddy")?;
+        let theirs = match &self.peer {
+            Some(peer) => Some(ask(peer.address, request).await.context("NGINX")?),
+            None => None,
+        };
+        Ok((ours, theirs))
+    }
+
+    /// Asks for a path and holds both to what they are said to answer.
+    async fn check(&self, target: &str, fields: &str, eddy: &str, nginx: &str) -> Result<()> {
+        let request = format!("GET {target} HTTP/1.1\r\nHost: a.test\r\n{fields}\r\n");
+        let (ours, theirs) = self.ask(&request).await?;
+        ensure!(told(&ours) == eddy, "{target}: eddy answers {ours:?}");
+        ensure!(theirs.is_none_or(|theirs| told(&theirs) == nginx), "{target}: NGINX answers otherwise");
+        Ok(())
+    }
+}
+
+async fn ask(address: SocketAddr, request: &str) -> Result<Response> {
+    let method = request.split(' ').next().unwrap_or_default();
+    let mut client = Client::connect(address).await?;
+    client.send(request).await?;
+    Ok(client.answer(method).await?.response)
+}
+
+/// Status, address and text; texts of NGINX's own are left out.
+fn told(answer: &Response) -> String {
+    let location = answer.fields.text("location");
+    let text = answer.text();
+    let is_own = text.starts_with("<html>") || (answer.status >= 400 && !text.starts_with("said"));
+    match (location.is_empty(), is_own) {
+        (false, _) => format!("{} -> {location}", answer.status),
+        (true, true) => answer.status.to_string(),
+        (true, false) => format!("{} {text}", answer.status).trim_end().to_owned(),
+    }
+}
+
+/// The answer to a request for a path, and what NGINX answers where it is there.
+async fn get(both: &Both, target: &str, fields: &str) -> Result<(Response, Option<Response>)> {
+    both.ask(&format!("GET {target} HTTP/1.1\r\nHost: a.test\r\n{fields}\r\n")).await
+}
+
+#[tokio::test]
+async fn heads_that_two_parsers_read_in_two_ways_are_refused() -> Result<()> {
+    let both = Both::start("location / { return 200 said; }").await?;
+    for target in ["/\u{e9}", "/a?\u{e9}", "/a#b"] {
+        both.check(target, "", "400", "200 said").await?;
+    }
+    for target in ["/\\", "/\"", "/<", "/>", "/^", "/`", "/{", "/|", "/}"] {
+        both.check(target, "", "200 said", "200 said").await?;
+    }
+    for head in ["Host: a{b.test\r\n", "Host: a.test\r\nX-A: \u{1}\r\n", "Host: a.test\r\nx{a: b\r\n"] {
+        let (ours, theirs) = both.ask(&format!("GET / HTTP/1.1\r\n{head}\r\n")).await?;
+        ensure!(ours.status == 400, "{head}: {ours:?}");
+        ensure!(theirs.is_none_or(|theirs| told(&theirs) == "200 said"), "{head}: NGINX answers otherwise");
+    }
+    let (ours, theirs) = both.ask("OPTIONS * HTTP/1.1\r\nHost: a.test\r\n\r\n").await?;
+    ensure!(ours.status == 204 && theirs.is_none_or(|theirs| theirs.status == 400), "{ours:?}");
+    both.gateway.stop().await
+}
+
+#[tokio::test]
+async fn the_end_of_an_expression_may_take_the_line_end_into_a_group() -> Result<()> {
+    let both =
+        Both::start(r#"location ~ ^/a(/|$) { return 200 "said <$1>"; } location / { return 404; }"#).await?;
+    both.check("/a%0A", "", "200 said <\n>", "200 said <>").await?;
+    both.check("/a", "", "200 said <>", "200 said <>").await?;
+    both.check("/a%0Ab", "", "404", "404").await?;
+    both.gateway.stop().await
+}
+
+#[tokio::test]
+async fn what_would_split_a_message_is_not_sent() -> Result<()> {
+    let server = "\
+        location /field/ { proxy_set_header X-A $uri; proxy_pass http://app; }
+        location /target/ { proxy_pass http://app$uri; }
+        location /answer/ { add_header X-A $uri; return 200 said; }
+        location /moved/ { return 301 http://b.test$uri; }
+    ";
+    let both = Both::start(server).await?;
+    for target in ["/field/%0AX-Evil:%20yes", "/target/a%20b"] {
+        let answer =
+            ask(both.gateway.address(), &format!("GET {target} HTTP/1.1\r\nHost: a.test\r\n\r\n")).await?;
+        ensure!(answer.status == 500, "{target}: {answer:?}");
+    }
+    ensure!(both.origin.log().requests().is_empty(), "nothing of it was sent");
+    let split = "GET /answer/%0AX-Evil:%20yes HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n";
+    let answer = ask(both.gateway.address(), split).await?;
+    ensure!(told(&answer) == "200 said" && answer.fields.count("x-a") == 0, "{answer:?}");
+    if let Some(peer) = &both.peer {
+        let mut client = Client::connect(peer.address).await?;
+        client.send(split).await?;
+        let (_, bytes) = client.end().await?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        ensure!(text.contains("\nX-Evil: yes\r\n"), "NGINX: {text}");
+    }
+    both.check("/moved/x%20y", "", "301 -> http://b.test/moved/x%20y", "301 -> http://b.test/moved/x y")
+        .await?;
+    both.gateway.stop().await
+}
+
+#[tokio::test]
+async fn answers_of_its_own_are_words_without_a_name() -> Result<()> {
+    let both = Both::start("location /none { return 404; } location / { proxy_pass http://app; }").await?;
+    let (ours, theirs) = get(&both, "/none", "").await?;
+    ensure!(ours.status == 404 && !ours.text().contains('<'), "{ours:?}");
+    ensure!(ours.fields.count("server") == 0, "{ours:?}");
+    if let Some(theirs) = theirs {
+        ensure!(
+            theirs.text().starts_with("<html>") && theirs.fields.text("server").contains("nginx"),
+            "{theirs:?}"
+        );
+    }
+    both.gateway.stop().await
+}
+
+#[tokio::test]
+async fn links_to_upstreams_are_kept() -> Result<()> {
+    let both = Both::start("location / { proxy_pass http://app; }").await?;
+    for _ in 0..3 {
+        let (ours, theirs) = get(&both, "/", "").await?;
+        ensure!(ours.status == 200 && theirs.is_none_or(|theirs| theirs.status == 200), "{ours:?}");
+    }
+    let seen = both.origin.log().requests();
+    ensure!(seen.len() == 3 && seen.iter().all(|request| request.minor == 1), "{seen:?}");
+    ensure!(both.origin.log().connections() == 1, "{} links", both.origin.log().connections());
+    if let Some(peer) = &both.peer {
+        let seen = peer.origin.log().requests();
+        ensure!(seen.iter().all(|request| request.minor == 0), "NGINX: {seen:?}");
+        ensure!(peer.origin.log().connections() == 3, "{} links", peer.origin.log().connections());
+    }
+    both.gateway.stop().await
+}
+
+#[tokio::test]
+async fn no_files_are_served() -> Result<()> {
+    let folder = TempDir::new("files")?;
+    std::fs::write(folder.join("page"), "said by a file")?;
+    let server = "\
+        root FILES;
+        location = /page { }
+        location = /tried { try_files /page /other; }
+        location = /other { return 200 \"said without\"; }
+    ";
+    let both = Both::start(&server.replace("FILES", &folder.path().display().to_string())).await?;
+    both.check("/page", "", "404", "200 said by a file").await?;
+    both.check("/tried", "", "200 said without", "200 said by a file").await?;
+    both.gateway.stop().await
+}
+
+/// NGINX 1.22 is asked; a newer one may answer as eddy does.
+#[tokio::test]
+async fn what_nginx_has_changed_since_is_as_it_is_now() -> Result<()> {
+    let long = "b".repeat(300);
+    let server = format!(
+        "location /fields {{ return 200 \"said $http_x_a\"; }} location /{long} {{ return 200 \"said long\"; }} location / {{ return 200 \"said other\"; }}"
+    );
+    let both = Both::start(&server).await?;
+    // As many bytes as the length of the location is modulo 256, and one more.
+    let short = format!("/{}x", "b".repeat(44));
+    for (target, fields, now, once) in [
+        ("/fields", "X-A: 1\r\nX-A: 2\r\n", "200 said 1, 2", "200 said 1"),
+        (&short, "", "200 said other", "200 said long"),
+    ] {
+        let (ours, theirs) = get(&both, target, fields).await?;
+        ensure!(told(&ours) == now, "{target}: {ours:?}");
+        let theirs = theirs.map(|theirs| told(&theirs));
+        ensure!(theirs.as_ref().is_none_or(|theirs| theirs == now || theirs == once), "NGINX: {theirs:?}");
+    }
+    both.gateway.stop().await
+}
+
+#[tokio::test]
+async fn an_upstream_of_which_all_have_failed_is_asked_on() -> Result<()> {
+    let mut late = Vec::new();
+    for _ in 0..4 {
+        late.push(place::free_address()?);
+    }
+    let upstream = |endpoints: &[SocketAddr], listen: &str| {
+        let servers: String = endpoints.iter().map(|address| format!("server {address}; ")).collect();
+        format!(
+            "upstream late {{ {servers} }} server {{ listen {listen}; location / {{ proxy_pass http://late; }} }}"
+        )
+    };
+    let (ours, theirs) = late.split_at(2);
+    let config = format!("worker_processes 1;\nevents {{}}\nhttp {{ {} }}\n", upstream(ours, "LISTEN"));
+    let gateway = Gateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await?;
+    let there = place::free_address()?;
+    let peer = Nginx::start(&upstream(theirs, &there.to_string()), TempDir::new("apart")?, there)?;
+    let request = "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n";
+    let both = [Some(gateway.address()), peer.is_some().then_some(there)];
+    for address in both.into_iter().flatten() {
+        ensure!(ask(address, request).await?.status == 502, "nobody listens yet");
+    }
+    let mut origins = Vec::new();
+    for address in &late {
+        let answer = |asked: Asked<'_>| Script::send(echo(asked.request));
+        origins.push(TapOrigin::at(*address, |_| None, answer).await?);
+    }
+    let answer = ask(gateway.address(), request).await?;
+    ensure!(answer.status == 200, "{answer:?}");
+    if peer.is_some() {
+        let answer = ask(there, request).await?;
+        ensure!(answer.status == 502, "NGINX: {answer:?}");
+    }
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn an_upstream_that_a_client_names_is_not_asked() -> Result<()> {
+    let both = Both::start("location / { set $to $arg_to; proxy_pass http://$to; }").await?;
+    let target = format!("/?to={}", both.origin.address());
+    let (ours, theirs) = get(&both, &target, "").await?;
+    ensure!(ours.status == 502, "{ours:?}");
+    ensure!(theirs.is_none_or(|theirs| theirs.status == 200), "NGINX asks no name server for an address");
+    // NGINX has asked it, if it is there.
+    let seen = both.origin.log().requests().len();
+    ensure!(seen == usize::from(both.peer.is_some()), "{seen} requests");
+    both.gateway.stop().await
+}

@@ -1,0 +1,89 @@
+//! What testssl.sh, where it is installed, finds of a listener with nothing but its defaults.
+
+use std::io::Write as _;
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::place::TempDir;
+use eddy_e2e::secure::Authority;
+use eddy_e2e::wire::within_for;
+use serde_json::Value;
+use tokio::process::Command;
+
+const CONFIG: &str = "\
+workers: 1
+admin: {address: ADMIN}
+listeners:
+  - address: LISTEN
+    routes: site
+    tls: {certificates: [{chain: FOLDER/a.crt, key: FOLDER/a.key}]}
+routes:
+  site: [{respond: {status: 200, body: served}}]
+";
+
+/// What it finds besides, and why that stays as it is.
+const EXPECTED: [(&str, &str); 6] = [
+    ("cipher_order", "every suite is strong, and the client knows whether it has hardware for AES"),
+    ("OCSP_stapling", "the key `ocsp`; the authority of this test has nothing to say"),
+    ("HSTS", "what a host promises for the time to come is for its owner to say"),
+    ("security_headers", "fields for browsers are the application's"),
+    ("DNS_CAArecord", "a record in DNS"),
+    ("cert_", "what a certificate says, and for how long it holds, is its authority's choice"),
+];
+
+#[tokio::test]
+async fn nothing_is_found_that_is_not_explained() -> Result<()> {
+    let Some(program) = program() else {
+        writeln!(std::io::stderr(), "SKIPPED: there is no testssl.sh here")?;
+        return Ok(());
+    };
+    let folder = TempDir::new("testssl")?;
+    let authority = Authority::new("servers")?;
+    authority.issue(&["localhost"])?.write(folder.path(), "a")?;
+    std::fs::write(folder.join("ca.pem"), authority.pem())?;
+    let substitutes = vec![("FOLDER".to_owned(), folder.path().display().to_string())];
+    let gateway = Gateway::launch(CONFIG, Launch { substitutes, ..Launch::default() }).await?;
+    let address = gateway.address();
+    let mut testssl = Command::new(program);
+    // Everything but simulations of clients and a list of all suites, which find nothing and take half of the time.
+    testssl.args(["--quiet", "--color", "0", "--warnings", "off", "-p", "-s", "-f", "-P", "-S", "-h", "-U"]);
+    testssl.arg("--add-ca").arg(folder.join("ca.pem")).arg("--jsonfile").arg(folder.join("found.json"));
+    testssl.args(["--ip", &address.ip().to_string(), &format!("localhost:{}", address.port())]);
+    testssl.stdin(Stdio::null()).kill_on_drop(true);
+    let output = within_for(TIME_MAX, "testssl.sh", testssl.output()).await??;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let found =
+        std::fs::read(folder.join("found.json")).with_context(|| format!("it found nothing: {text}"))?;
+    let found: Vec<Value> =
+        serde_json::from_slice(&found).with_context(|| format!("what it found: {text}"))?;
+    let is_good = |id: &str| {
+        let severity = found.iter().find(|one| one["id"] == id).and_then(|one| one["severity"].as_str());
+        matches!(severity, Some("OK"))
+    };
+    // It has looked at what matters.
+    for id in ["SSLv3", "TLS1_2", "TLS1_3", "cipherlist_NULL", "heartbleed", "secure_renego"] {
+        ensure!(is_good(id), "{id}: {text}");
+    }
+    let is_explained = |one: &&Value| {
+        let severity = one["severity"].as_str().unwrap_or_default();
+        let id = one["id"].as_str().unwrap_or_default();
+        matches!(severity, "OK" | "INFO" | "DEBUG") || EXPECTED.iter().any(|(known, _)| id.starts_with(known))
+    };
+    let unexplained: Vec<&Value> = found.iter().filter(|one| !is_explained(one)).collect();
+    ensure!(unexplained.is_empty(), "{unexplained:?}");
+    gateway.stop().await
+}
+
+/// Under which name it is installed, if it is.
+fn program() -> Option<&'static str> {
+    let is_there = |name: &&str| {
+        let version = std::process::Command::new(name).arg("--version").stdin(Stdio::null()).output();
+        version.is_ok_and(|output| output.status.success())
+    };
+    ["testssl", "testssl.sh"].into_iter().find(is_there)
+}
+
+/// It takes half a minute where nothing else runs.
+const TIME_MAX: Duration = Duration::from_secs(400);
