@@ -7,8 +7,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 
 	"github.com/eddy-gateway/eddy/bench/calls/turns"
@@ -28,26 +26,12 @@ var suite = turns.Suite{
 // buildPeer builds the other process in Rust.
 func buildPeer(p turns.Plan) error {
 	fmt.Println("building the other process in Rust")
-	command := exec.Command("cargo", "build", "--release", "--quiet", "-p", "eddy-bridge-ring", "--bin", "eddy-bridge-ring-peer")
-	command.Dir = p.Root
-	command.Env = append(os.Environ(), "CARGO_TARGET_DIR="+target(p), "CARGO_PROFILE_RELEASE_LTO=off")
-	if output, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, output)
-	}
-	return nil
+	settings := []string{"CARGO_PROFILE_RELEASE_LTO=off"}
+	return p.CargoBuild(p.Target(target), settings, "-p", "eddy-bridge-ring", "--bin", "eddy-bridge-ring-peer")
 }
 
-// target is where cargo puts what it builds.
-func target(p turns.Plan) string {
-	folder := os.Getenv("CARGO_TARGET_DIR")
-	if folder == "" {
-		folder = filepath.Join(p.Root, "target")
-	}
-	if absolute, err := filepath.Abs(folder); err == nil {
-		return absolute
-	}
-	return folder
-}
+// target is where cargo puts what it builds, where nobody says otherwise.
+const target = "target"
 
 func buildProgram(p turns.Plan, folder, version string) ([][]string, error) {
 	program := filepath.Join(folder, version)
@@ -55,6 +39,6 @@ func buildProgram(p turns.Plan, folder, version string) ([][]string, error) {
 	if output, err := command.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %.1000s", err, output)
 	}
-	peer := filepath.Join(target(p), "release/eddy-bridge-ring-peer")
+	peer := filepath.Join(p.Target(target), "release/eddy-bridge-ring-peer")
 	return [][]string{{program, "-repeats", fmt.Sprint(p.Repeats), "-peer", peer}}, nil
 }

@@ -8,8 +8,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 
 	"github.com/eddy-gateway/eddy/bench/calls/turns"
@@ -31,26 +29,11 @@ var suite = turns.Suite{
 
 func buildHost(p turns.Plan) error {
 	fmt.Println("building the host program")
-	manifest := filepath.Join(p.Root, "bench/calls/host/Cargo.toml")
-	command := exec.Command("cargo", "build", "--release", "--quiet", "--manifest-path", manifest)
-	command.Env = append(os.Environ(), "CARGO_TARGET_DIR="+target(p))
-	if output, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("building the host program: %w\n%s", err, output)
-	}
-	return nil
+	return p.CargoBuild(p.Target(target), nil, "--manifest-path", "bench/calls/host/Cargo.toml")
 }
 
-// target is where cargo puts the host program.
-func target(p turns.Plan) string {
-	folder := os.Getenv("CARGO_TARGET_DIR")
-	if folder == "" {
-		folder = filepath.Join(p.Root, "bench/calls/host/target")
-	}
-	if absolute, err := filepath.Abs(folder); err == nil {
-		return absolute
-	}
-	return folder
-}
+// target is where cargo puts the host program, where nobody says otherwise.
+const target = "bench/calls/host/target"
 
 func buildGuest(p turns.Plan, folder, version string) ([][]string, error) {
 	program, library := filepath.Join(folder, version), filepath.Join(folder, version+".so")
@@ -61,6 +44,6 @@ func buildGuest(p turns.Plan, folder, version string) ([][]string, error) {
 		}
 	}
 	repeats := fmt.Sprint(p.Repeats)
-	host := filepath.Join(target(p), "release/eddy-bench-calls-host")
+	host := filepath.Join(p.Target(target), "release/eddy-bench-calls-host")
 	return [][]string{{program, "-repeats", repeats}, {host, library, repeats}}, nil
 }

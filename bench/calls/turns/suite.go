@@ -2,7 +2,12 @@
 // the documents.
 package turns
 
-import "os/exec"
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
 
 // Suite is a benchmark.
 type Suite struct {
@@ -52,4 +57,27 @@ func GoBuild(folder, version string, arguments ...string) *exec.Cmd {
 	command.Dir = folder
 	command.Env = append(command.Environ(), "GOTOOLCHAIN="+version, "CGO_ENABLED=1")
 	return command
+}
+
+// Target is where cargo puts what it builds: CARGO_TARGET_DIR, or this folder of the project.
+func (p Plan) Target(usual string) string {
+	folder := os.Getenv("CARGO_TARGET_DIR")
+	if folder == "" {
+		folder = filepath.Join(p.Root, usual)
+	}
+	if absolute, err := filepath.Abs(folder); err == nil {
+		return absolute
+	}
+	return folder
+}
+
+// CargoBuild builds a program of the project for measuring, which is put into target; settings are variables of the environment.
+func (p Plan) CargoBuild(target string, settings []string, arguments ...string) error {
+	command := exec.Command("cargo", append([]string{"build", "--release", "--quiet"}, arguments...)...)
+	command.Dir = p.Root
+	command.Env = append(append(os.Environ(), "CARGO_TARGET_DIR="+target), settings...)
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("cargo build %v: %w\n%s", arguments, err, output)
+	}
+	return nil
 }
