@@ -193,12 +193,10 @@ fn may_retry(drive: &Drive<'_>, fault: Fault) -> bool {
     // A link that has come to its end is no failure of the endpoint, so it takes nothing from what the rule allows.
     let leaves = if fault == Fault::LinkLeft { LEAVES_MAX } else { 0 };
     let allowed = retry.attempts.saturating_add(leaves.max(u8::from(fault == Fault::LinkStale)));
-    let is_at_hand = exchange.filtering.has_whole_request() || exchange.upload.can_repeat();
-    let is_consumed = exchange.upload.data_bytes > 0 && !is_at_hand;
-    if exchange.attempts_here() > allowed || exchange.is_answered || is_consumed {
+    if exchange.attempts_here() > allowed || exchange.is_answered || exchange.is_consumed() {
         return false;
     }
-    let may_repeat = exchange.head.method.is_idempotent() && exchange.head.body.is_empty();
+    let may_repeat = exchange.may_repeat();
     match fault.retry() {
         RetryClass::Never => false,
         RetryClass::Unseen => true,
@@ -211,7 +209,7 @@ fn may_retry(drive: &Drive<'_>, fault: Fault) -> bool {
 }
 
 /// What the winning rule does; nothing for the demo endpoint.
-fn action<'a>(drive: &'a Drive<'_>) -> Option<&'a Action> {
+pub(super) fn action<'a>(drive: &'a Drive<'_>) -> Option<&'a Action> {
     drive.plan.plan.config.actions.get(drive.exchange.action?)
 }
 
@@ -229,10 +227,9 @@ pub(crate) fn fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
 
 /// Obtains a link within the time that there is for the exchange and its attempt.
 async fn obtain(drive: &Drive<'_>) -> Result<Upstream, Fault> {
-    let Exchange { stay, head, upgrade, due_ms, attempt_due_ms, .. } = &*drive.exchange;
+    let Exchange { stay, upgrade, due_ms, attempt_due_ms, .. } = &*drive.exchange;
     let stay = stay.as_ref().ok_or(Fault::NoEndpoint)?;
-    let wanted =
-        if head.method.is_idempotent() && head.body.is_empty() { LinkWanted::Any } else { LinkWanted::Quiet };
+    let wanted = if drive.exchange.may_repeat() { LinkWanted::Any } else { LinkWanted::Quiet };
     let timer = &drive.down.timer;
     let mut is_timed = false;
     let is_alone = upgrade.is_open();

@@ -3,7 +3,7 @@
 use eddy_config::FailoverReason;
 use eddy_upstream::Tried;
 
-use crate::exchange::attempt::{cluster, fail};
+use crate::exchange::attempt::{action, cluster, fail};
 use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
 use crate::fault::{Fault, RetryClass};
@@ -37,14 +37,9 @@ pub(super) fn claim(drive: &mut Drive<'_>, fault: Fault) -> bool {
 /// The cluster that is next for `fault`.
 fn next(drive: &Drive<'_>, fault: Fault) -> Option<usize> {
     let exchange = &*drive.exchange;
-    let action = drive.plan.plan.config.actions.get(exchange.action?)?;
-    let next = action.failover.get(usize::from(exchange.clusters_left))?;
-    let is_whole = exchange.upload.data_bytes == 0
-        || exchange.filtering.has_whole_request()
-        || exchange.upload.can_repeat();
+    let next = action(drive)?.failover.get(usize::from(exchange.clusters_left))?;
     let is_unseen = is_unreachable(fault);
-    let may_repeat = exchange.head.method.is_idempotent() && exchange.head.body.is_empty();
-    let is_safe = is_whole && !exchange.is_answered && (is_unseen || may_repeat);
+    let is_safe = !exchange.is_consumed() && !exchange.is_answered && (is_unseen || exchange.may_repeat());
     let is_reason = |reason: &FailoverReason| match reason {
         FailoverReason::Any => is_unseen || is_error(fault),
         FailoverReason::Unreachable => is_unseen,

@@ -258,6 +258,17 @@ impl Exchange {
         }
     }
 
+    /// Whether the request may be sent again although an endpoint may have looked at it.
+    pub(crate) fn may_repeat(&self) -> bool {
+        self.head.method.is_idempotent() && self.head.body.is_empty()
+    }
+
+    /// Whether an endpoint has taken bytes of the body that are not at hand any more.
+    pub(crate) fn is_consumed(&self) -> bool {
+        let is_at_hand = self.filtering.has_whole_request() || self.upload.can_repeat();
+        self.upload.data_bytes > 0 && !is_at_hand
+    }
+
     /// How many attempts there were at the cluster that it is at.
     pub(crate) fn attempts_here(&self) -> u8 {
         self.attempts.saturating_sub(self.attempts_elsewhere)

@@ -102,7 +102,10 @@ impl Rewrite {
         match &self.kind {
             Kind::Prefix(text) => {
                 out.extend_from_slice(text.as_bytes());
-                out.extend_from_slice(path.get(prefix_len(matcher)..).unwrap_or_default());
+                // No pattern is a prefix of everything.
+                let is_any = matches!(matcher, PathMatcher::Any);
+                let rest = if is_any { Some(path) } else { behind_named(matcher, path) };
+                out.extend_from_slice(rest.unwrap_or_default());
                 if out.is_empty() {
                     out.push(b'/');
                 }
@@ -123,15 +126,6 @@ impl Rewrite {
             PathForm::Raw | PathForm::WithoutParameters => is_path(out),
         };
         if is_sound { Ok(true) } else { Err(RewriteFault::NotNormal) }
-    }
-}
-
-/// How many bytes a prefix is long.
-fn prefix_len(matcher: &PathMatcher) -> usize {
-    match matcher {
-        PathMatcher::Prefix(prefix) | PathMatcher::BytePrefix(prefix) => prefix.len(),
-        PathMatcher::Caseless(caseless) => caseless.text.len(),
-        PathMatcher::Any | PathMatcher::Exact(_) | PathMatcher::Template(_) | PathMatcher::Regex(_) => 0,
     }
 }
 

@@ -29,4 +29,9 @@ impl Eligible<'_> {
             && (self.ejected == Ejected::Use || endpoint.is_available(self.now))
             && self.avoid.is_none_or(|tried| !tried.contains(endpoint.id()))
     }
+
+    /// The same of the endpoint at this place, if there is one.
+    pub(super) fn admits_at(&self, endpoints: &[EndpointState], index: usize) -> bool {
+        endpoints.get(index).is_some_and(|endpoint| self.admits(endpoint))
+    }
 }

@@ -83,7 +83,7 @@ impl MaglevTable {
         let own = usize::try_from(xxh64(key, 0) % MAGLEV_PLACES as u64).ok()?;
         let from_own = self.places.get(own..)?.iter().chain(self.places.get(..own)?);
         let mut owners = from_own.take(TRIES_MAX).map(|owner| *owner as usize);
-        owners.find(|owner| endpoints.get(*owner).is_some_and(|endpoint| group.admits(endpoint)))
+        owners.find(|owner| group.admits_at(endpoints, *owner))
     }
 }
 

@@ -52,9 +52,8 @@ impl Ring {
             let at = (from + step).checked_rem(self.points.len())?;
             self.points.get(at)
         });
-        let mut admitted = behind
-            .filter(|point| endpoints.get(point.endpoint).is_some_and(|endpoint| group.admits(endpoint)));
-        admitted.next().map(|point| point.endpoint)
+        let mut owners = behind.map(|point| point.endpoint);
+        owners.find(|owner| group.admits_at(endpoints, *owner))
     }
 }
 

@@ -32,7 +32,7 @@ impl RoundRobin {
             Turn::Even { next } => {
                 let chosen = (*next..endpoints.len())
                     .chain(0..*next)
-                    .find(|index| endpoints.get(*index).is_some_and(|endpoint| group.admits(endpoint)))?;
+                    .find(|index| group.admits_at(endpoints, *index))?;
                 *next = (chosen + 1) % endpoints.len();
                 Some(chosen)
             }

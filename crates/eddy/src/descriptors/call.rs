@@ -23,6 +23,9 @@ pub(super) struct Call {
     head_bytes: Vec<u8>,
     /// What has come of the answer and is not read yet.
     input: Vec<u8>,
+    /// Where the frames of the answer are, and what has come of the message there.
+    answer: Frames,
+    message: Vec<u8>,
     is_answered: bool,
 }
 
@@ -70,6 +73,11 @@ impl Call {
             head: ResponseHead::new(),
             head_bytes: Vec::new(),
             input: Vec::new(),
+            answer: Frames::new(
+                Compressed::Refuse,
+                &Limits { message_bytes_max: ANSWER_BYTES_MAX, ..Limits::default() },
+            ),
+            message: Vec::new(),
             is_answered: false,
         })
     }
@@ -172,22 +180,21 @@ impl Call {
         if !self.is_answered {
             return Ok(None);
         }
-        let limits = Limits { message_bytes_max: ANSWER_BYTES_MAX, ..Limits::default() };
-        let mut frames = Frames::new(Compressed::Refuse, &limits);
         let mut rest = self.input.as_slice();
-        let mut message = Vec::new();
-        while let Some(event) = frames.next(&mut rest)? {
+        let mut whole = None;
+        while let Some(event) = self.answer.next(&mut rest)? {
             match event {
                 FrameEvent::Start { .. } => {}
-                FrameEvent::Data(data) => message.extend_from_slice(data),
+                FrameEvent::Data(data) => self.message.extend_from_slice(data),
                 FrameEvent::End => {
-                    let used = self.input.len() - rest.len();
-                    self.input.drain(..used);
-                    return Ok(Some(message));
+                    whole = Some(std::mem::take(&mut self.message));
+                    break;
                 }
             }
         }
-        Ok(None)
+        let used = self.input.len() - rest.len();
+        self.input.drain(..used);
+        Ok(whole)
     }
 
     /// How the call ended, once its answer has.
