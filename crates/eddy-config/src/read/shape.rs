@@ -151,4 +151,22 @@ impl Shape {
             }
         }
     }
+
+    /// The keys of this mapping under which a mapping stands that has the key `name`: where it was probably meant to be.
+    pub(crate) fn homes_of(&self, name: &str) -> Vec<&'static str> {
+        let keys = self.mapping().map_or(&[][..], |info| &info.keys);
+        let has_it = |key: &&KeyInfo| {
+            key.shape.mapping().is_some_and(|inner| inner.keys.iter().any(|key| key.name == name))
+        };
+        keys.iter().filter(has_it).map(|key| key.name).collect()
+    }
+
+    /// The mapping with known keys that stands here, or may.
+    fn mapping(&self) -> Option<&MappingInfo> {
+        match self {
+            Self::Mapping(info) => Some(info),
+            Self::Either(one, other) => one.mapping().or_else(|| other.mapping()),
+            Self::Word(_) | Self::List(_) | Self::Named { .. } | Self::Any => None,
+        }
+    }
 }

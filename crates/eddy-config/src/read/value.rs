@@ -184,19 +184,22 @@ pub(crate) fn entries_of<'n, 't, T: Value>(
     }
 }
 
-/// Notes a key that the mapping called `mapping` doesn't have, which can be passed over; tells which one was probably meant.
+/// Notes a key that the mapping called `mapping`, of the shape `shape`, doesn't have, which can be passed over; tells which
+/// one was probably meant.
 pub(crate) fn unknown_key(
     entry: &Entry<'_>,
     mapping: &str,
     keys: &[&'static str],
+    shape: &Shape,
     report: &mut Report,
 ) -> Option<&'static str> {
     let written = &*entry.key.text;
     let meant = report.closest(written, keys.iter().copied());
     let found = report.objection(entry.key.place, format!("unknown key `{}` in {mapping}", shown(written)));
-    match meant {
-        Some(meant) => found.hint(format!("did you mean `{meant}`?")),
-        None => found.hint(format!("the keys here are {}", listed(keys, "and"))),
+    match (meant, shape.homes_of(written).as_slice()) {
+        (Some(meant), _) => found.hint(format!("did you mean `{meant}`?")),
+        (None, []) => found.hint(format!("the keys here are {}", listed(keys, "and"))),
+        (None, homes) => found.hint(format!("it is a key of {}, one level further in", listed(homes, "and"))),
     }
     meant
 }

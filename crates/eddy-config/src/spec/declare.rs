@@ -46,7 +46,7 @@ macro_rules! mapping {
                         $(key if key == mapping!(@name $key) => {
                             spec.$key = crate::read::At::read(&entry.value, report);
                         })+
-                        _ => meant.extend(crate::read::unknown_key(entry, Self::TITLE, Self::KEYS, report)),
+                        _ => meant.extend(crate::read::unknown_key(entry, Self::TITLE, Self::KEYS, &Self::shape(), report)),
                     }
                 }
                 let entries = crate::read::Entries { node, title: Self::TITLE, meant: &meant };

@@ -48,7 +48,7 @@ macro_rules! object {
                             let message = concat!("`", $refused, "` can't be had: ", $why);
                             report.objection(entry.key.place, message).hint("leave it out");
                         })*
-                        _ => meant.extend(crate::read::unknown_key(entry, Self::TITLE, Self::KEYS, report)),
+                        _ => meant.extend(crate::read::unknown_key(entry, Self::TITLE, Self::KEYS, &Self::shape(), report)),
                     }
                 }
                 let entries = crate::read::Entries { node, title: Self::TITLE, meant: &meant };

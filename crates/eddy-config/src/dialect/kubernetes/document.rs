@@ -7,7 +7,7 @@ use super::metadata::{Metadata, MetadataSpec};
 use super::object::{KINDS, Object, ObjectKind, Objects};
 use super::value::ApiText;
 use crate::problem::{Place, Report, shown};
-use crate::read::{At, unknown_key};
+use crate::read::{At, Shape, unknown_key};
 use crate::value::ObjectName;
 use crate::yaml::{Entry, Form, Node};
 
@@ -125,7 +125,7 @@ impl<'t> Reader<'t, '_> {
         let keys: Vec<&'static str> = COMMON_KEYS.iter().chain(kind.keys).copied().collect();
         for entry in entries {
             if !keys.contains(&&*entry.key.text) {
-                unknown_key(entry, &kind.article(), &keys, self.report);
+                unknown_key(entry, &kind.article(), &keys, &Shape::Any, self.report);
             }
         }
     }
