@@ -154,6 +154,7 @@ pub(super) fn length(text: &[u8]) -> usize {
 
 /// Appends the text in the code.
 pub(in super::super) fn encode(out: &mut Vec<u8>, text: &[u8]) {
+    // The last bits, the last of them lowest, and how many of them are not yet written: fewer than 32 between bytes.
     let (mut bits, mut held) = (0_u64, 0_u32);
     for byte in text {
         let symbol = usize::from(*byte);
@@ -161,14 +162,19 @@ pub(in super::super) fn encode(out: &mut Vec<u8>, text: &[u8]) {
         let length = LENGTHS.get(symbol).copied().unwrap_or_default();
         bits = bits << length | u64::from(word);
         held += u32::from(length);
-        while held >= 8 {
-            held -= 8;
-            let [.., low] = (bits >> held).to_be_bytes();
-            out.push(low);
+        if held >= 32 {
+            held -= 32;
+            let [.., first, second, third, fourth] = (bits >> held).to_be_bytes();
+            out.extend_from_slice(&[first, second, third, fourth]);
         }
     }
-    if held > 0 {
-        let [.., low] = (bits << (8 - held) | ((1 << (8 - held)) - 1)).to_be_bytes();
+    // Ones fill the last byte.
+    let filling = held.wrapping_neg() % 8;
+    bits = bits << filling | ((1 << filling) - 1);
+    held += filling;
+    while held > 0 {
+        held -= 8;
+        let [.., low] = (bits >> held).to_be_bytes();
         out.push(low);
     }
 }
