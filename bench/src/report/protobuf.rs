@@ -23,6 +23,7 @@ pub struct Protobuf {
 #[serde(rename_all = "snake_case")]
 enum Subject {
     Protobuf,
+    ProtobufRust,
     ProtobufGo,
 }
 
@@ -44,6 +45,7 @@ struct Row {
 pub fn insert(document: &str, results: &Protobuf) -> Result<String> {
     let (start, end) = match results.subject {
         Subject::Protobuf => ("<!-- protobuf:start -->", "<!-- protobuf:end -->"),
+        Subject::ProtobufRust => ("<!-- protobuf-rust:start -->", "<!-- protobuf-rust:end -->"),
         Subject::ProtobufGo => ("<!-- protobuf-go:start -->", "<!-- protobuf-go:end -->"),
     };
     replace_between(document, start, end, &markdown(results))
@@ -74,7 +76,7 @@ fn markdown(results: &Protobuf) -> String {
     let Protobuf { subject, cpu, kernel, load_average, .. } = results;
     let cores = match subject {
         Subject::Protobuf => "One core",
-        Subject::ProtobufGo => "Cores",
+        Subject::ProtobufRust | Subject::ProtobufGo => "Cores",
     };
     let _ = writeln!(
         out,
@@ -121,14 +123,16 @@ mod tests {
     }
 
     #[test]
-    fn codecs_of_go_have_a_table_of_their_own() {
-        let results: Protobuf =
-            serde_json::from_str(&WRITTEN.replace("\"protobuf\"", "\"protobuf_go\"")).unwrap();
-        let page = format!("{START}\n{END}\n<!-- protobuf-go:start -->\n<!-- protobuf-go:end -->\n");
-        let text = insert(&page, &results).unwrap();
-        assert!(text.starts_with(&format!("{START}\n{END}\n")), "{text}");
-        check(&text, "| one field | eddy | 15.3 |  |");
-        assert!(insert(&format!("{START}\n{END}\n"), &results).is_err());
+    fn codecs_have_tables_of_their_own() {
+        for (subject, mark) in [("protobuf_go", "protobuf-go"), ("protobuf_rust", "protobuf-rust")] {
+            let written = WRITTEN.replace("\"protobuf\"", &format!("\"{subject}\""));
+            let results: Protobuf = serde_json::from_str(&written).unwrap();
+            let page = format!("{START}\n{END}\n<!-- {mark}:start -->\n<!-- {mark}:end -->\n");
+            let text = insert(&page, &results).unwrap();
+            assert!(text.starts_with(&format!("{START}\n{END}\n")), "{text}");
+            check(&text, "| one field | eddy | 15.3 |  |");
+            assert!(insert(&format!("{START}\n{END}\n"), &results).is_err());
+        }
     }
 
     #[test]

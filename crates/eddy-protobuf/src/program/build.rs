@@ -158,7 +158,7 @@ impl<'s> ProgramBuilder<'s> {
     /// # Errors
     /// [`ProgramError`] if it has more than it can.
     pub fn build(self) -> Result<Program, ProgramError> {
-        let compiling = Compiling::new(self.schema, &self.everywhere, self.checks_all);
+        let compiling = Compiling::new(self.schema, &self.slots, &self.everywhere, self.checks_all);
         let (nodes, edits) = compiling.compile(self.message, &self.tree)?;
         let keeps_lengths = edits.iter().all(|edit| edit.is_same_length());
         Ok(Program {

@@ -4,14 +4,15 @@ use std::collections::HashMap;
 
 use super::edit::To;
 use super::error::ProgramError;
-use super::node::{LONG, Node, Op};
+use super::node::{Holds, LONG, Node, Op, Quick, Slot, SlotKind, TAGS, quick_pass};
 use super::tree::{Branch, Leaf, Tree};
-use crate::schema::{Field, Kind, Label, MessageId, Schema};
+use crate::schema::{Field, Kind, Label, MessageId, NumberTable, Schema};
 use crate::wire::{LENGTH, tag_of};
 
 /// Nodes as they are made.
 pub(super) struct Compiling<'s, 'b> {
     schema: &'s Schema,
+    slots: &'b [SlotKind],
     everywhere: &'b HashMap<(MessageId, u16), To>,
     checks_all: bool,
     /// Messages in which, at any depth, something is done with all messages of a type.
@@ -32,6 +33,7 @@ enum Scope {
 impl<'s, 'b> Compiling<'s, 'b> {
     pub(super) fn new(
         schema: &'s Schema,
+        slots: &'b [SlotKind],
         everywhere: &'b HashMap<(MessageId, u16), To>,
         checks_all: bool,
     ) -> Self {
@@ -58,6 +60,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
         }
         Self {
             schema,
+            slots,
             everywhere,
             checks_all,
             is_wanted,
@@ -105,7 +108,9 @@ impl<'s, 'b> Compiling<'s, 'b> {
         let mut ops = Vec::new();
         let mut by_number = Vec::new();
         let mut required = Vec::new();
-        let mut table = Box::new([0; 128]);
+        let mut table = Box::new([0; TAGS]);
+        let mut quick =
+            Box::new(std::array::from_fn(|tag| u16::try_from(tag).map_or(Quick::More, quick_pass)));
         // Tags of field 0 are looked at, and refused.
         table.iter_mut().take(8).for_each(|place| *place = LONG);
         let none = Branch::default();
@@ -123,16 +128,17 @@ impl<'s, 'b> Compiling<'s, 'b> {
                 })?;
                 required.push((bit, rule));
             }
-            op.is_simple = op.only_extracts();
+            op.quick = op.quick();
             if !op.does_something() {
                 continue;
             }
             let place = ops.len();
-            mark(&mut table, field, place);
+            mark(&mut table, &mut quick, field, &op, place);
             by_number.push((field.number, u16::try_from(place).unwrap_or(u16::MAX)));
             ops.push(op);
         }
-        Ok(Node { table, by_number: by_number.into(), ops: ops.into(), required: required.into() })
+        let by_number = NumberTable::build(by_number.into_iter());
+        Ok(Node { table, quick, by_number, ops: ops.into(), required: required.into() })
     }
 
     /// What is done with a field, without what depends on its neighbours.
@@ -165,7 +171,6 @@ impl<'s, 'b> Compiling<'s, 'b> {
             let mut below = Vec::new();
             entry.slots(&mut below);
             op.below = below.into();
-            op.is_appended = false;
             entries.push((key.clone(), op));
         }
         let child = match field.kind.message() {
@@ -189,20 +194,30 @@ impl<'s, 'b> Compiling<'s, 'b> {
             checks_list: field.label == Label::Repeated && field.kind.is_packable() && is_looked_at,
             is_implicit: field.label == Label::Singular && !field.has_presence,
             slot: *slot,
-            is_appended: field.label != Label::Singular,
+            holds: self.holds(field, *slot),
             forget: Box::default(),
             below: below.into(),
             child,
             rules: rules.as_slice().into(),
             edit,
             required: None,
-            is_simple: false,
+            quick: Quick::More,
             entries: entries.into(),
         })
     }
 
+    fn holds(&self, field: &Field, slot: Option<Slot>) -> Holds {
+        let is_repeated =
+            slot.and_then(|slot| self.slots.get(usize::from(slot.0))).is_some_and(|slot| slot.is_repeated);
+        match field.label {
+            Label::Repeated | Label::Map => Holds::All,
+            Label::Singular if is_repeated => Holds::LastOfEach,
+            Label::Singular => Holds::Last,
+        }
+    }
+
     /// Slots that are empty once a field is set: those of other members of its oneof.
-    fn forgotten(&self, id: MessageId, index: u16, field: &Field, tree: &Tree) -> Box<[super::node::Slot]> {
+    fn forgotten(&self, id: MessageId, index: u16, field: &Field, tree: &Tree) -> Box<[Slot]> {
         let mut slots = Vec::new();
         let Some(oneof) = field.oneof else { return Box::default() };
         for (other, branch) in &tree.branches {
@@ -229,12 +244,14 @@ impl Op {
 }
 
 /// Marks the tags of a field that have one byte.
-fn mark(table: &mut [u8; 128], field: &Field, place: usize) {
+fn mark(table: &mut [u8; TAGS], quick: &mut [Quick; TAGS], field: &Field, op: &Op, place: usize) {
     let number = u8::try_from(place + 1).unwrap_or(LONG);
     let packed = (field.label == Label::Repeated && field.kind.is_packable()).then_some(LENGTH);
     for wire_type in [Some(field.kind.wire_type()), packed].into_iter().flatten() {
-        if let Some(place) = table.get_mut(tag_of(field.number, wire_type) as usize) {
+        let tag = tag_of(field.number, wire_type) as usize;
+        if let (Some(place), Some(way)) = (table.get_mut(tag), quick.get_mut(tag)) {
             *place = number;
+            *way = if wire_type == op.wire_type { op.quick } else { Quick::More };
         }
     }
 }

@@ -2,9 +2,8 @@
 
 use super::edit::{Change, To, text_len};
 use super::frame::Frame;
-use super::node::{LONG, Node, Program};
-use super::store::{Cell, IN_MESSAGE, Store};
-use super::take::check_utf8;
+use super::node::{Node, Program};
+use super::store::Store;
 use crate::fault::{Fault, FaultKind};
 use crate::limits::Limits;
 use crate::wire::{
@@ -131,7 +130,7 @@ impl Engine {
             let Some(node) = program.nodes.get(self.top.node as usize) else { return Ok(at) };
             if !self.top.is_skipped && self.top.packed.is_none() {
                 let left = usize::try_from(self.top.end - base).unwrap_or(usize::MAX);
-                at = self.run_simple(node, window, base, at, left.min(window.len()))?;
+                at = self.run_quick(node, window.get(..left).unwrap_or(window), base, at)?;
             }
             let offset = base + at as u64;
             self.base = offset;
@@ -152,56 +151,6 @@ impl Engine {
             at += used;
             self.base = base + at as u64;
         }
-    }
-
-    /// Reads items with short tags that are passed over or only put into a slot, up to the first that asks for more.
-    #[inline]
-    fn run_simple(
-        &mut self,
-        node: &Node,
-        window: &[u8],
-        base: u64,
-        mut at: usize,
-        limit: usize,
-    ) -> Result<usize, Fault> {
-        let window = window.get(..limit).unwrap_or(window);
-        while let Some((tag, body)) = window.get(at..).and_then(<[u8]>::split_first) {
-            let Some(place) = node.table.get(usize::from(*tag)) else { break };
-            let wire_type = tag & 7;
-            if wire_type != VARINT && wire_type != LENGTH {
-                break;
-            }
-            let Ok(Read::Done(value, bytes)) = read_varint(body) else { break };
-            let start = at + 1 + bytes;
-            let mut end = start;
-            if wire_type == LENGTH {
-                match usize::try_from(value) {
-                    Ok(length) if length <= limit - start => end += length,
-                    _ => break,
-                }
-            }
-            if *place != 0 {
-                let Some(op) = node.ops.get(usize::from(*place) - 1).filter(|op| op.is_simple) else { break };
-                let Some(slot) = op.slot.filter(|_| op.wire_type == wire_type && *place != LONG) else {
-                    break;
-                };
-                let mut cell = Cell { raw: value, offset: base + start as u64, length: 0 };
-                if wire_type == LENGTH {
-                    let bytes = window.get(start..end).unwrap_or_default();
-                    if op.checks_utf8 && !bytes.is_ascii() {
-                        check_utf8(bytes, cell.offset)?;
-                    }
-                    cell.raw = IN_MESSAGE;
-                    cell.length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-                } else {
-                    cell.offset = base + at as u64 + 1;
-                }
-                let put = self.store.put(slot, cell, op.is_appended, &self.limits);
-                put.map_err(|kind| Fault::new(cell.offset, kind))?;
-            }
-            at = end;
-        }
-        Ok(at)
     }
 
     /// Reads one item; 0 if the window ends within its head.
@@ -306,12 +255,17 @@ impl Engine {
     }
 
     /// Ends the innermost message.
+    #[inline]
     pub(super) fn leave(&mut self, program: &Program, offset: u64) -> Result<(), Fault> {
         let required = program.nodes.get(self.top.node as usize).map_or(&[][..], |node| &node.required);
         if self.stack.is_empty() && required.is_empty() && !self.top.is_changed {
             self.is_done = true;
             return Ok(());
         }
+        self.leave_frame(program, required, offset)
+    }
+
+    fn leave_frame(&mut self, program: &Program, required: &[(u8, u16)], offset: u64) -> Result<(), Fault> {
         let top = self.top;
         if !top.is_skipped
             && top.packed.is_none()

@@ -8,6 +8,7 @@ mod error;
 mod frame;
 mod node;
 mod path;
+mod quickly;
 mod rule;
 mod store;
 mod take;

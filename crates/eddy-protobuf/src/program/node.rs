@@ -2,7 +2,8 @@
 
 use super::edit::To;
 use super::rule::Test;
-use crate::schema::{Kind, Label, MessageId};
+use crate::schema::{Kind, Label, MessageId, NumberTable};
+use crate::wire::{FIXED32, FIXED64, LENGTH, VARINT};
 
 /// What a walk does with a message: immutable, shared between walks.
 #[derive(Debug)]
@@ -78,12 +79,36 @@ pub(super) struct Rule {
 #[derive(Debug)]
 pub(super) struct Node {
     /// For each tag of one byte the operation plus one; 0 if the field is passed over.
-    pub(super) table: Box<[u8; 128]>,
+    pub(super) table: Box<[u8; TAGS]>,
+    /// For each tag of one byte what is done on the short way.
+    pub(super) quick: Box<[Quick; TAGS]>,
     /// Operations of all fields by number, for those that have longer tags.
-    pub(super) by_number: Box<[(u32, u16)]>,
+    pub(super) by_number: NumberTable,
     pub(super) ops: Box<[Op]>,
     /// Fields that must be there: a bit and the rule's number.
     pub(super) required: Box<[(u8, u16)]>,
+}
+
+/// What is done with a value on the short way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quick {
+    /// More than that way can do.
+    More,
+    /// It is passed over.
+    Pass,
+    /// It is put into a slot.
+    Put { slot: Slot, holds: Holds, checks_utf8: bool },
+}
+
+/// Which values of its field a slot holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holds {
+    /// The last.
+    Last,
+    /// The last of each element of what is repeated around it.
+    LastOfEach,
+    /// All.
+    All,
 }
 
 /// What is done with a field.
@@ -98,8 +123,7 @@ pub(super) struct Op {
     /// Whether the default is as if it were absent.
     pub(super) is_implicit: bool,
     pub(super) slot: Option<Slot>,
-    /// Whether a value comes after the others, not in place of the last.
-    pub(super) is_appended: bool,
+    pub(super) holds: Holds,
     /// Slots that forget their values, because another member of the oneof is set.
     pub(super) forget: Box<[Slot]>,
     /// Slots below: of a repeated field they begin an element, of the entry of a map they are replaced with it.
@@ -110,8 +134,8 @@ pub(super) struct Op {
     pub(super) edit: Option<To>,
     /// The bit of a field that must be there.
     pub(super) required: Option<u8>,
-    /// Whether a value is put into a slot and nothing else is done.
-    pub(super) is_simple: bool,
+    /// What is done with a value of the field's own wire type on the short way.
+    pub(super) quick: Quick,
     /// What is done with entries of a map by their key, in the form the key has on the wire.
     pub(super) entries: Box<[(Key, Self)]>,
 }
@@ -125,14 +149,17 @@ pub(super) enum Key {
 }
 
 impl Op {
-    /// Whether a value is only put into a slot.
-    pub(super) fn only_extracts(&self) -> bool {
-        self.slot.is_some()
-            && self.kind.message().is_none()
-            && self.edit.is_none()
-            && self.required.is_none()
-            && self.forget.is_empty()
-            && self.rules.is_empty()
+    /// The short way, if a value is only put into a slot.
+    pub(super) fn quick(&self) -> Quick {
+        let is_more = self.kind.message().is_some()
+            || self.edit.is_some()
+            || self.required.is_some()
+            || !self.forget.is_empty()
+            || !self.rules.is_empty();
+        match self.slot {
+            Some(slot) if !is_more => Quick::Put { slot, holds: self.holds, checks_utf8: self.checks_utf8 },
+            _ => Quick::More,
+        }
     }
 
     /// Whether a string or bytes have to be known whole.
@@ -149,14 +176,36 @@ impl Node {
         let index = match place {
             Some(0) => return None,
             Some(place) if *place != LONG => usize::from(*place) - 1,
-            _ => {
-                let at = self.by_number.binary_search_by_key(&number, |(number, _)| *number).ok()?;
-                usize::from(self.by_number.get(at)?.1)
-            }
+            _ => usize::from(self.by_number.find(number)?),
         };
         self.ops.get(index).map(|op| (index, op))
     }
+
+    /// What is done on the short way with a tag of two bytes.
+    #[inline]
+    pub(super) fn quick_of(&self, tag: u16) -> Quick {
+        if let Some(quick) = self.quick.get(usize::from(tag)) {
+            return *quick;
+        }
+        match self.by_number.find(u32::from(tag >> 3)) {
+            None => quick_pass(tag),
+            Some(index) => match self.ops.get(usize::from(index)) {
+                Some(op) if u16::from(op.wire_type) == tag & 7 => op.quick,
+                _ => Quick::More,
+            },
+        }
+    }
 }
+
+/// The short way of a tag that nothing is asked of: groups have no length to pass over.
+pub(super) fn quick_pass(tag: u16) -> Quick {
+    const PASSED: [u8; 4] = [VARINT, FIXED64, LENGTH, FIXED32];
+    let is_passed = tag >> 3 != 0 && PASSED.iter().any(|wire_type| u16::from(*wire_type) == tag & 7);
+    if is_passed { Quick::Pass } else { Quick::More }
+}
+
+/// How many tags have one byte.
+pub(super) const TAGS: usize = 128;
 
 /// A tag that has to be looked up by number.
 pub(super) const LONG: u8 = u8::MAX;

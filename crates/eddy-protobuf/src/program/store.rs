@@ -1,6 +1,6 @@
 //! Where values are kept while a message is walked.
 
-use super::node::{Program, Slot, SlotKind};
+use super::node::{Holds, Program, Slot, SlotKind};
 use crate::fault::FaultKind;
 use crate::limits::Limits;
 
@@ -11,64 +11,118 @@ pub(super) struct Cell {
     pub(super) raw: u64,
     pub(super) offset: u64,
     pub(super) length: u32,
+    /// The walk that it is of, where it is the only one of its slot.
+    walk: u32,
+}
+
+impl Cell {
+    /// A number.
+    #[inline]
+    pub(super) fn number(raw: u64, offset: u64) -> Self {
+        Self { raw, offset, length: 0, walk: 0 }
+    }
+
+    /// Bytes of the message.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "lengths have 31 bits")]
+    pub(super) fn bytes(offset: u64, length: usize) -> Self {
+        Self { raw: IN_MESSAGE, offset, length: length as u32, walk: 0 }
+    }
 }
 
 /// The bytes of a value are in the message, at its offset.
 pub(super) const IN_MESSAGE: u64 = u64::MAX;
 
-/// Cells of one slot.
+/// Cells of one slot that can have several.
 #[derive(Clone, Debug, Default)]
 struct Cells {
     cells: Vec<Cell>,
     /// Where the element that is read begins.
     element: usize,
-    /// Whether they are of strings, bytes or messages.
-    has_bytes: bool,
 }
 
 /// Values of all slots; used again without giving its memory back.
 #[derive(Debug)]
 pub(super) struct Store {
-    slots: Vec<Cells>,
+    /// The cell of each slot that has one at most; it is there if it is of this walk.
+    single: Vec<Cell>,
+    /// Cells of the other slots; none at all if there are no others.
+    several: Vec<Cells>,
+    /// Whether slots are of strings, bytes or messages.
+    has_bytes: Box<[bool]>,
+    walk: u32,
     held: Vec<u8>,
 }
 
 impl Store {
     /// For the slots of a program.
     pub(super) fn new(program: &Program) -> Self {
-        let cells = |slot: &SlotKind| Cells { has_bytes: !slot.kind.is_packable(), ..Cells::default() };
-        Self { slots: program.slots.iter().map(cells).collect(), held: Vec::new() }
+        let is_repeated = |slot: &SlotKind| slot.is_repeated;
+        let several = if program.slots.iter().any(is_repeated) { program.slots.len() } else { 0 };
+        Self {
+            single: vec![Cell::number(0, 0); program.slots.len()],
+            several: vec![Cells::default(); several],
+            has_bytes: program.slots.iter().map(|slot| !slot.kind.is_packable()).collect(),
+            walk: 1,
+            held: Vec::new(),
+        }
     }
 
     /// Forgets all values.
     #[inline]
     pub(super) fn clear(&mut self) {
-        for slot in &mut self.slots {
+        self.walk = self.walk.wrapping_add(1);
+        if self.walk == 0 {
+            self.single.fill(Cell::number(0, 0));
+            self.walk = 1;
+        }
+        for slot in &mut self.several {
             slot.cells.clear();
             slot.element = 0;
         }
         self.held.clear();
     }
 
+    #[inline]
     pub(super) fn cells(&self, slot: Slot) -> &[Cell] {
-        self.slots.get(usize::from(slot.0)).map_or(&[], |slot| &slot.cells)
+        let place = usize::from(slot.0);
+        match self.single.get(place) {
+            Some(cell) if cell.walk == self.walk => std::slice::from_ref(cell),
+            _ => self.several.get(place).map_or(&[], |slot| &slot.cells),
+        }
     }
 
     pub(super) fn held(&self) -> &[u8] {
         &self.held
     }
 
-    /// Puts a value into a slot, after the others or in place of the last of its element.
+    /// Puts a value into a slot, after the others or in their place.
     #[inline]
     pub(super) fn put(
         &mut self,
         slot: Slot,
         cell: Cell,
-        is_appended: bool,
+        holds: Holds,
         limits: &Limits,
     ) -> Result<(), FaultKind> {
-        let Some(slot) = self.slots.get_mut(usize::from(slot.0)) else { return Ok(()) };
-        if !is_appended
+        if holds == Holds::Last {
+            if let Some(last) = self.single.get_mut(usize::from(slot.0)) {
+                *last = Cell { walk: self.walk, ..cell };
+            }
+            return Ok(());
+        }
+        self.put_several(slot, cell, holds, limits)
+    }
+
+    fn put_several(
+        &mut self,
+        slot: Slot,
+        cell: Cell,
+        holds: Holds,
+        limits: &Limits,
+    ) -> Result<(), FaultKind> {
+        let Some(slot) = self.several.get_mut(usize::from(slot.0)) else { return Ok(()) };
+        if holds == Holds::LastOfEach
             && slot.cells.len() > slot.element
             && let Some(last) = slot.cells.last_mut()
         {
@@ -85,7 +139,11 @@ impl Store {
     /// Forgets the values of the element that is read.
     pub(super) fn forget(&mut self, slots: &[Slot]) {
         for slot in slots {
-            if let Some(slot) = self.slots.get_mut(usize::from(slot.0)) {
+            let place = usize::from(slot.0);
+            if let Some(cell) = self.single.get_mut(place) {
+                cell.walk = 0;
+            }
+            if let Some(slot) = self.several.get_mut(place) {
                 slot.cells.truncate(slot.element);
             }
         }
@@ -94,7 +152,7 @@ impl Store {
     /// Begins an element of a repeated message.
     pub(super) fn begin(&mut self, slots: &[Slot]) {
         for slot in slots {
-            if let Some(slot) = self.slots.get_mut(usize::from(slot.0)) {
+            if let Some(slot) = self.several.get_mut(usize::from(slot.0)) {
                 slot.element = slot.cells.len();
             }
         }
@@ -102,21 +160,71 @@ impl Store {
 
     /// Keeps what of `window`, which begins at `base`, is still only there.
     pub(super) fn hold_window(&mut self, window: &[u8], base: u64, limits: &Limits) -> Result<(), FaultKind> {
-        let Self { slots, held } = self;
-        for slot in slots.iter_mut().filter(|slot| slot.has_bytes) {
-            // What came before was kept before.
-            for cell in slot.cells.iter_mut().rev().take_while(|cell| cell.raw == IN_MESSAGE) {
-                let Some(start) = cell.offset.checked_sub(base) else { break };
-                let start = usize::try_from(start).unwrap_or(usize::MAX);
-                let bytes = window.get(start..).and_then(|window| window.get(..cell.length as usize));
-                let bytes = bytes.unwrap_or_default();
-                if held.len() + bytes.len() > limits.held_bytes_max {
-                    return Err(FaultKind::HeldTooLarge);
-                }
-                cell.raw = held.len() as u64;
-                held.extend_from_slice(bytes);
+        let Self { single, several, has_bytes, walk, held } = self;
+        let mut window = Window { bytes: window, base, held, bytes_max: limits.held_bytes_max };
+        for (cell, has_bytes) in single.iter_mut().zip(has_bytes.iter()) {
+            if *has_bytes && cell.walk == *walk {
+                window.keep(cell)?;
             }
         }
+        for (slot, _) in several.iter_mut().zip(has_bytes.iter()).filter(|(_, has_bytes)| **has_bytes) {
+            let mut cells = slot.cells.iter_mut().rev();
+            // What came before was kept before.
+            while let Some(cell) = cells.next()
+                && window.keep(cell)?
+            {}
+        }
         Ok(())
+    }
+}
+
+/// Bytes that will not be there any more, and where what is wanted of them is kept.
+struct Window<'w> {
+    bytes: &'w [u8],
+    base: u64,
+    held: &'w mut Vec<u8>,
+    bytes_max: usize,
+}
+
+impl Window<'_> {
+    /// Keeps the bytes of a cell; whether they are of this window.
+    #[inline]
+    fn keep(&mut self, cell: &mut Cell) -> Result<bool, FaultKind> {
+        if cell.raw != IN_MESSAGE {
+            return Ok(false);
+        }
+        let Some(start) = cell.offset.checked_sub(self.base) else { return Ok(false) };
+        let start = usize::try_from(start).unwrap_or(usize::MAX);
+        let bytes = self.bytes.get(start..).and_then(|window| window.get(..cell.length as usize));
+        let bytes = bytes.unwrap_or_default();
+        if self.held.len() + bytes.len() > self.bytes_max {
+            return Err(FaultKind::HeldTooLarge);
+        }
+        cell.raw = self.held.len() as u64;
+        self.held.extend_from_slice(bytes);
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_walks_come_around() {
+        let mut store = Store {
+            single: vec![Cell::number(0, 0)],
+            several: Vec::new(),
+            has_bytes: [false].into(),
+            walk: 1,
+            held: Vec::new(),
+        };
+        let slot = Slot(0);
+        store.put(slot, Cell::number(7, 0), Holds::Last, &Limits::default()).unwrap();
+        assert_eq!(store.cells(slot).len(), 1);
+        store.walk = u32::MAX;
+        assert!(store.cells(slot).is_empty());
+        store.clear();
+        assert!(store.cells(slot).is_empty(), "what the first walk found is none of the one with its number");
     }
 }

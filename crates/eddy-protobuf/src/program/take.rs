@@ -5,7 +5,7 @@ use super::engine::{Engine, Head, Ongoing};
 use super::frame::Frame;
 use super::node::{Key, Op, Program};
 use super::rule::integer;
-use super::store::{Cell, IN_MESSAGE};
+use super::store::Cell;
 use crate::fault::{Fault, FaultKind};
 use crate::schema::{Kind, Label};
 use crate::wire::{FIXED32, FIXED64, GROUP_START, Item, Items, LENGTH, Read, front, read_varint};
@@ -144,8 +144,8 @@ impl Engine {
             }
         }
         if let Some(slot) = op.slot {
-            let cell = Cell { raw, offset, length: 0 };
-            let put = self.store.put(slot, cell, op.is_appended, &self.limits);
+            let cell = Cell::number(raw, offset);
+            let put = self.store.put(slot, cell, op.holds, &self.limits);
             put.map_err(|kind| Fault::new(offset, kind))?;
         }
         Ok(())
@@ -165,10 +165,8 @@ impl Engine {
             }
         }
         if let Some(slot) = op.slot {
-            #[expect(clippy::cast_possible_truncation, reason = "lengths have 31 bits")]
-            let length = bytes.len() as u32;
-            let cell = Cell { raw: IN_MESSAGE, offset: head.after, length };
-            let put = self.store.put(slot, cell, op.is_appended, &self.limits);
+            let cell = Cell::bytes(head.after, bytes.len());
+            let put = self.store.put(slot, cell, op.holds, &self.limits);
             put.map_err(|kind| Fault::new(head.after, kind))?;
         }
         if let Some(to) = op.edit {
@@ -322,8 +320,8 @@ impl Engine {
             return self.take_number(program, op, 0, head.end());
         }
         let Some(slot) = op.slot else { return Ok(()) };
-        let cell = Cell { raw: 0, offset: head.end(), length: 0 };
-        let put = self.store.put(slot, cell, op.is_appended, &self.limits);
+        let cell = Cell::number(0, head.end());
+        let put = self.store.put(slot, cell, op.holds, &self.limits);
         put.map_err(|kind| Fault::new(head.end(), kind))
     }
 

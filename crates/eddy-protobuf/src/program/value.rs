@@ -56,9 +56,10 @@ pub struct Values<'v> {
 
 impl<'v> Values<'v> {
     /// The value of a slot: the last, of a repeated field.
-    #[inline]
+    // Measured: as a call, which hands over a value by memory, it takes 4 ns more.
+    #[inline(always)]
     pub fn get(&self, slot: Slot) -> Option<Value<'v>> {
-        self.all(slot).next_back()
+        self.store.cells(slot).last().map(|cell| self.value(self.kind(slot), cell))
     }
 
     /// All values of a slot in their order; of a field that is not repeated, one or none.
@@ -77,7 +78,7 @@ impl<'v> Values<'v> {
         self.program.slots.get(usize::from(slot.0)).map_or(Kind::Bytes, |slot| slot.kind)
     }
 
-    #[inline]
+    #[inline(always)]
     #[expect(clippy::cast_possible_truncation, reason = "32 bits on the wire are the low half of a varint")]
     fn value(&self, kind: Kind, cell: &Cell) -> Value<'v> {
         match kind {

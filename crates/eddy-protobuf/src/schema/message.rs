@@ -82,8 +82,9 @@ impl Message {
         self.by_number =
             NumberTable::build(fields.iter().enumerate().map(|(at, field)| (field.number, index(at))));
         let mut names: Vec<(&[u8], u16)> = Vec::with_capacity(fields.len() * 2);
+        // Names in JSON are found before others that were declared the same.
+        names.extend(fields.iter().enumerate().map(|(at, field)| (field.json_name.as_bytes(), index(at))));
         for (at, field) in fields.iter().enumerate() {
-            names.push((field.json_name.as_bytes(), index(at)));
             if field.json_name != field.name {
                 names.push((field.name.as_bytes(), index(at)));
             }

@@ -18,4 +18,5 @@ pub use option::{FieldOption, FieldOptionError};
 pub use service::{Method, Service};
 pub use tables::Schema;
 
+pub(crate) use lookup::NumberTable;
 pub(crate) use message::Special;

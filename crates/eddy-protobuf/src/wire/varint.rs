@@ -28,6 +28,14 @@ pub(crate) fn read_varint(bytes: &[u8]) -> Result<Read<u64>, FaultKind> {
 }
 
 fn read_long(bytes: &[u8]) -> Result<Read<u64>, FaultKind> {
+    if let Some(word) = bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)) {
+        // The first byte that no other follows.
+        let last = !word & (ONES << 7);
+        if last != 0 {
+            let value = word & (last ^ (last - 1));
+            return Ok(Read::Done(join(value), last.trailing_zeros() as usize / 8 + 1));
+        }
+    }
     let mut value = 0_u64;
     for (place, byte) in bytes.iter().take(VARINT_BYTES_MAX).enumerate() {
         if place == VARINT_BYTES_MAX - 1 && *byte > 1 {
@@ -39,6 +47,14 @@ fn read_long(bytes: &[u8]) -> Result<Read<u64>, FaultKind> {
         }
     }
     Ok(Read::More)
+}
+
+/// Puts the low seven bits of eight bytes together: pairs of bytes, pairs of those, and both halves.
+#[inline]
+fn join(bytes: u64) -> u64 {
+    let pairs = bytes & 0x007f_007f_007f_007f | (bytes & 0x7f00_7f00_7f00_7f00) >> 1;
+    let fours = pairs & 0x0000_ffff_0000_ffff | (pairs & 0xffff_0000_ffff_0000) >> 2;
+    fours & 0xffff_ffff | fours >> 32 << 28
 }
 
 /// The field number of a tag as read.
@@ -70,3 +86,42 @@ pub(crate) fn tag_of(number: u32, wire_type: u8) -> u32 {
 }
 
 const VARINT_BYTES_MAX: usize = 10;
+const ONES: u64 = 0x0101_0101_0101_0101;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::write_varint;
+
+    #[test]
+    fn what_is_written_is_read_with_anything_behind() {
+        for bits in 0..=64_u32 {
+            for value in [u64::MAX.checked_shr(64 - bits).unwrap_or(0), 1_u64.checked_shl(bits).unwrap_or(0)]
+            {
+                let mut bytes = Vec::new();
+                write_varint(&mut bytes, value);
+                let count = bytes.len();
+                for behind in [&[][..], &[0xff; 12], &[0; 12], &[0x80; 3]] {
+                    let all = [&bytes, behind].concat();
+                    assert_eq!(read_varint(&all), Ok(Read::Done(value, count)), "{value} {behind:?}");
+                }
+                for cut in 0..count {
+                    assert_eq!(read_varint(&bytes[..cut]), Ok(Read::More), "{value} cut to {cut}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn more_than_64_bits_are_refused() {
+        let mut bytes = [0xff; 12];
+        assert_eq!(read_varint(&bytes), Err(FaultKind::VarintTooLong));
+        bytes[9] = 1;
+        assert_eq!(read_varint(&bytes), Ok(Read::Done(u64::MAX, 10)));
+        bytes[9] = 2;
+        assert_eq!(read_varint(&bytes), Err(FaultKind::VarintTooLong));
+        // A number may have more bytes than it needs.
+        assert_eq!(read_varint(&[0x81, 0x80, 0x80, 0, 0xff, 0xff, 0xff, 0xff]), Ok(Read::Done(1, 4)));
+        assert_eq!(read_varint(&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0]), Ok(Read::Done(0, 8)));
+    }
+}

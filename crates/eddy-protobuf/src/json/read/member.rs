@@ -11,6 +11,25 @@ use crate::schema::{Field, Kind, Message, Schema};
 use crate::wire::{LENGTH, open_length, write_bytes, write_tag};
 
 impl Parser {
+    /// Reads the key that is expected, with its colon, if it is what comes: most writers keep the order of the declaration,
+    /// and leave out a few fields that are not set.
+    #[inline]
+    pub(super) fn expected_key(&mut self, schema: &Schema, rest: &[u8]) -> Result<Option<usize>, Fault> {
+        if self.top.role != Role::Message {
+            return Ok(None);
+        }
+        let message = schema.message(self.top.message);
+        for index in self.top.guess..self.top.guess.saturating_add(GUESSES) {
+            let Some(field) = message.field(index) else { return Ok(None) };
+            // The key of an object has a comma before it.
+            let key = field.json_key.get(1..).unwrap_or_default();
+            if rest.starts_with(key) {
+                return self.member(message, index).map(|()| Some(key.len()));
+            }
+        }
+        Ok(None)
+    }
+
     /// Reads the key of a member, which stands as `bytes`, whose colon was read if `has_colon`.
     #[inline]
     pub(super) fn key(
@@ -23,14 +42,6 @@ impl Parser {
         match self.top.role {
             Role::Message => {
                 let message = schema.message(self.top.message);
-                let guess = message.field(self.top.guess);
-                // Most writers keep the order of the declaration.
-                if guess.is_some_and(|field| field.json_name.as_bytes() == key.raw)
-                    && !self.is_noted(self.top.guess)
-                {
-                    let index = self.top.guess;
-                    return self.member(message, index);
-                }
                 self.with_text(key, |parser, key| parser.name(message, key))
             }
             Role::AnyHead => self.with_text(key, |parser, name| parser.any_key(name, bytes, has_colon)),
@@ -157,5 +168,7 @@ impl Parser {
     }
 }
 
+/// Fields that are looked for where one is expected.
+const GUESSES: u16 = 2;
 /// The value is of no field.
 pub(super) const NO_FIELD: u16 = u16::MAX;

@@ -161,6 +161,10 @@ impl Parser {
                 Ok(Some(1))
             }
             (Expect::FirstKey | Expect::Key, Some(b'"')) => {
+                if let Some(used) = self.expected_key(schema, rest)? {
+                    self.expect = Expect::Value;
+                    return Ok(Some(used));
+                }
                 let Some((key, used)) = read_text(rest).map_err(|kind| self.fault(kind))? else {
                     return Ok(None);
                 };

@@ -3,10 +3,13 @@
 /// Appends bytes, of which all but the last piece are a multiple of three.
 pub fn write_base64(out: &mut Vec<u8>, bytes: &[u8]) {
     let (groups, rest) = bytes.as_chunks::<3>();
+    let start = out.len();
     out.reserve(bytes.len().div_ceil(3) * 4);
-    for [one, two, three] in groups {
+    out.resize(start + groups.len() * 4, 0);
+    let places = out.get_mut(start..).unwrap_or_default().as_chunks_mut::<4>().0;
+    for (place, [one, two, three]) in places.iter_mut().zip(groups) {
         let bits = u32::from(*one) << 16 | u32::from(*two) << 8 | u32::from(*three);
-        out.extend_from_slice(&[letter(bits >> 18), letter(bits >> 12), letter(bits >> 6), letter(bits)]);
+        *place = [letter(bits >> 18), letter(bits >> 12), letter(bits >> 6), letter(bits)];
     }
     match rest {
         [one] => {
@@ -35,15 +38,18 @@ pub fn decode_base64(out: &mut Vec<u8>, text: &[u8]) -> Option<()> {
     }
     let letters = text.get(..text.len() - padding)?;
     let (groups, rest) = letters.as_chunks::<4>();
+    let start = out.len();
     out.reserve(letters.len() / 4 * 3 + 2);
+    out.resize(start + groups.len() * 3, 0);
     let mut seen = 0;
-    for group in groups {
+    let places = out.get_mut(start..)?.as_chunks_mut::<3>().0;
+    for (place, group) in places.iter_mut().zip(groups) {
         let [one, two, three, four] = group.map(value);
         seen |= one | two | three | four;
         let [one, two, three, four] = [one, two, three, four].map(|value| u32::from(value & LETTER));
         let bits = one << 18 | two << 12 | three << 6 | four;
         let [_, first, second, third] = bits.to_be_bytes();
-        out.extend_from_slice(&[first, second, third]);
+        *place = [first, second, third];
     }
     let mut values = [0; 3];
     for (place, letter) in values.iter_mut().zip(rest) {

@@ -2,13 +2,19 @@
 
 use crate::fault::FaultKind;
 
+/// Two digits of a number below 100.
+#[inline]
+pub(super) fn pair(value: u64) -> [u8; 2] {
+    PAIRS.get((value % 100) as usize).copied().unwrap_or_default()
+}
+
 /// Appends an integer.
 #[inline]
 pub(in crate::json) fn write_unsigned(out: &mut Vec<u8>, mut value: u64) {
     let mut digits = [0_u8; 20];
     let mut at = digits.len();
     while value >= 100 {
-        let pair = PAIRS.get((value % 100) as usize).copied().unwrap_or_default();
+        let pair = pair(value);
         value /= 100;
         at -= 2;
         if let Some(place) = digits.get_mut(at..at + 2) {
@@ -16,7 +22,7 @@ pub(in crate::json) fn write_unsigned(out: &mut Vec<u8>, mut value: u64) {
         }
     }
     if value >= 10 {
-        let pair = PAIRS.get((value % 100) as usize).copied().unwrap_or_default();
+        let pair = pair(value);
         at -= 2;
         if let Some(place) = digits.get_mut(at..at + 2) {
             place.copy_from_slice(&pair);
@@ -95,12 +101,26 @@ fn parse_integer(text: &[u8]) -> Result<(bool, u64), FaultKind> {
         [b'-', digits @ ..] => (true, digits),
         _ => (false, text),
     };
-    let is_plain = digits.len() < 19 && digits.iter().all(u8::is_ascii_digit);
-    if is_plain && !digits.is_empty() && (digits.len() == 1 || !digits.starts_with(b"0")) {
-        let value = digits.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0'));
-        return Ok((is_negative, value));
+    if digits.len() < 19 && !digits.is_empty() && (digits.len() == 1 || !digits.starts_with(b"0")) {
+        let (count, value) = leading(digits, 0);
+        if count == digits.len() {
+            return Ok((is_negative, value));
+        }
     }
     parse_decimal(digits).map(|value| (is_negative, value))
+}
+
+/// How many digits stand in front, and what number they are behind those of `value`; fewer than 19 can't be too many.
+#[inline]
+fn leading(text: &[u8], mut value: u64) -> (usize, u64) {
+    for (at, byte) in text.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return (at, value);
+        }
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+    }
+    (text.len(), value)
 }
 
 /// An integer in any form that a JSON number has.
@@ -196,6 +216,9 @@ fn split_number(text: &[u8]) -> Option<Parts<'_>> {
 
 /// Reads a `double`.
 pub(in crate::json) fn parse_double(text: &[u8]) -> Result<f64, FaultKind> {
+    if let Some(value) = parse_short(text) {
+        return Ok(value);
+    }
     let value: f64 = number_text(text)?.parse().map_err(|_| FaultKind::JsonType)?;
     if value.is_finite() { Ok(value) } else { Err(FaultKind::JsonRange) }
 }
@@ -204,6 +227,36 @@ pub(in crate::json) fn parse_double(text: &[u8]) -> Result<f64, FaultKind> {
 pub(in crate::json) fn parse_float(text: &[u8]) -> Result<f32, FaultKind> {
     let value: f32 = number_text(text)?.parse().map_err(|_| FaultKind::JsonType)?;
     if value.is_finite() { Ok(value) } else { Err(FaultKind::JsonRange) }
+}
+
+/// A number of few digits without an exponent; none where it is another, or none at all.
+///
+/// # Source
+/// W. D. Clinger, "How to read floating point numbers accurately": a quotient of two that are exact is rounded once.
+fn parse_short(text: &[u8]) -> Option<f64> {
+    let (is_negative, text) = match text {
+        [b'-', text @ ..] => (true, text),
+        _ => (false, text),
+    };
+    if text.len() > SHORT_DIGITS_MAX {
+        return None;
+    }
+    let (whole, digits) = leading(text, 0);
+    if whole == 0 || whole > 1 && text.starts_with(b"0") {
+        return None;
+    }
+    let (fraction, digits) = match text.get(whole..)? {
+        [] => (0, digits),
+        [b'.', rest @ ..] => match leading(rest, digits) {
+            (0, _) => return None,
+            (count, _) if count < rest.len() => return None,
+            (count, digits) => (count, digits),
+        },
+        _ => return None,
+    };
+    #[expect(clippy::cast_precision_loss, reason = "15 digits are fewer than 53 bits")]
+    let value = digits as f64 / POWERS.get(fraction)?;
+    Some(if is_negative { -value } else { value })
 }
 
 /// The text of a number that JSON has.
@@ -216,6 +269,11 @@ fn number_text(text: &[u8]) -> Result<&str, FaultKind> {
 const EXPONENT_MAX: i64 = 1 << 40;
 /// More zeros than these are more than 64 bits.
 const ZEROS_MAX: i64 = 20;
+/// Numbers of as many digits are exact in a `double`.
+const SHORT_DIGITS_MAX: usize = 15;
+/// Powers of ten, all exact.
+const POWERS: [f64; SHORT_DIGITS_MAX] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14];
 const PAIRS: [[u8; 2]; 100] = pairs();
 
 #[expect(clippy::cast_possible_truncation, reason = "below 100")]
@@ -281,13 +339,30 @@ mod tests {
     }
 
     #[test]
+    fn short_numbers_are_those_of_the_standard_library() {
+        let mut state = 1_u64;
+        for _ in 0..20_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let (digits, fraction) = (state >> 14, state % 17);
+            let text = format!("{:.*}", usize::try_from(fraction).unwrap(), digits as f64 / 3e9);
+            for text in [&text, &format!("-{text}"), &format!("0.{digits}"), &format!("{}", digits % 100_000)]
+            {
+                let expected: f64 = text.parse().unwrap();
+                assert_eq!(parse_double(text.as_bytes()).unwrap().to_bits(), expected.to_bits(), "{text}");
+            }
+        }
+    }
+
+    #[test]
     fn floats_have_bounds() {
         assert_eq!(parse_double(b"-1.89769e308"), Err(FaultKind::JsonRange));
         assert_eq!(parse_double(b"1.7976931348623157e308"), Ok(f64::MAX));
         assert_eq!(parse_float(b"3.502823e38"), Err(FaultKind::JsonRange));
         assert_eq!(parse_float(b"3.4028235e38"), Ok(f32::MAX));
         assert!(parse_double(b"-0").unwrap().is_sign_negative());
-        for text in ["NaN", "inf", "1.", "01", ""] {
+        for text in
+            ["NaN", "inf", "1.", "01", "", "-", "-01", ".5", "1..2", "1.2.3", "1.5x", "+1", "0x1", "00", "1 "]
+        {
             assert_eq!(parse_double(text.as_bytes()), Err(FaultKind::JsonType), "{text}");
         }
     }

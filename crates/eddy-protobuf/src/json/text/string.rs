@@ -6,15 +6,31 @@ use crate::wire::{Chunk, valid_chunk};
 /// How many bytes at the front are ASCII that stands for itself in a JSON string.
 #[inline]
 pub(in crate::json) fn plain_len(bytes: &[u8]) -> usize {
-    let (chunks, rest) = bytes.as_chunks::<8>();
-    for (at, chunk) in chunks.iter().enumerate() {
+    let mut at = 0;
+    // Long text by as much as the compiler makes vectors of.
+    for chunk in bytes.as_chunks::<WIDE_BYTES>().0 {
+        if chunk.iter().fold(false, |any, byte| any | is_special(*byte)) {
+            break;
+        }
+        at += WIDE_BYTES;
+    }
+    let rest = bytes.get(at..).unwrap_or_default();
+    for chunk in rest.as_chunks::<8>().0 {
         let special = special_bits(u64::from_le_bytes(*chunk));
         if special != 0 {
-            return at * 8 + special.trailing_zeros() as usize / 8;
+            return at + special.trailing_zeros() as usize / 8;
         }
+        at += 8;
     }
-    let before = chunks.len() * 8;
-    before + rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len())
+    match bytes.last_chunk::<8>() {
+        // What of it was looked at before is plain.
+        Some(last) if at < bytes.len() => match special_bits(u64::from_le_bytes(*last)) {
+            0 => bytes.len(),
+            special => bytes.len() - 8 + special.trailing_zeros() as usize / 8,
+        },
+        Some(_) => at,
+        None => bytes.iter().position(|byte| is_special(*byte)).unwrap_or(bytes.len()),
+    }
 }
 
 /// The high bit of each byte that is a control, a quote, a backslash or not ASCII. Bits above the first are no promise.
@@ -28,8 +44,10 @@ fn special_bits(word: u64) -> u64 {
     (word | below(0x20) | equal(0x22) | equal(0x5c)) & (ONES << 7)
 }
 
+#[inline]
 fn is_special(byte: u8) -> bool {
-    byte < 0x20 || byte == b'"' || byte == b'\\' || byte >= 0x80
+    // What is not ASCII is below 0 here: one comparison for both.
+    byte.cast_signed() < 0x20 || byte == b'"' || byte == b'\\'
 }
 
 /// Appends text with the escapes that JSON asks for; answers with how many bytes it took, which is all but the beginning of
@@ -154,6 +172,8 @@ fn read_hex(digits: &[u8]) -> Option<u32> {
 }
 
 const ONES: u64 = 0x0101_0101_0101_0101;
+/// Two vectors of the least that machines of 64 bits have.
+const WIDE_BYTES: usize = 32;
 
 #[cfg(test)]
 mod tests {
@@ -174,11 +194,14 @@ mod tests {
     #[test]
     fn every_byte_is_found_in_every_place() {
         for byte in 0..=255_u8 {
-            for place in 0..20 {
-                let mut text = [b'x'; 20];
-                text[place] = byte;
-                let expected = if is_special(byte) { place } else { 20 };
-                assert_eq!(plain_len(&text), expected, "{byte} at {place}");
+            let is_special = !(0x20..0x80).contains(&byte) || byte == b'"' || byte == b'\\';
+            for length in [1, 3, 7, 8, 9, 20, 31, 32, 33, 75] {
+                for place in 0..length {
+                    let mut text = vec![b'x'; length];
+                    text[place] = byte;
+                    let expected = if is_special { place } else { length };
+                    assert_eq!(plain_len(&text), expected, "{byte} at {place} of {length}");
+                }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `Timestamp` and `Duration`.
 
-use super::number::{write_signed, write_unsigned};
+use super::number::{pair, write_unsigned};
 use crate::fault::FaultKind;
 
 /// Appends a timestamp as RFC 3339 has it, in UTC, with none, three, six or nine digits of a second, in quotes.
@@ -11,14 +11,18 @@ pub(in crate::json) fn write_timestamp(out: &mut Vec<u8>, seconds: i64, nanos: i
     }
     let (year, month, day) = civil(seconds.div_euclid(DAY));
     let second = seconds.rem_euclid(DAY).unsigned_abs();
-    out.push(b'"');
-    write_padded(out, year.unsigned_abs(), 4);
-    for (separator, part) in
-        [(b'-', month), (b'-', day), (b'T', second / 3600), (b':', second / 60 % 60), (b':', second % 60)]
+    let [century, of_century] = [year.unsigned_abs() / 100, year.unsigned_abs() % 100].map(pair);
+    let [month, day] = [month, day].map(pair);
+    let [hour, minute, second] = [second / 3600, second / 60 % 60, second % 60].map(pair);
+    let mut text = *b"\"0000-00-00T00:00:00";
+    for (place, digits) in
+        [(1, century), (3, of_century), (6, month), (9, day), (12, hour), (15, minute), (18, second)]
     {
-        out.push(separator);
-        write_padded(out, part, 2);
+        if let Some(place) = text.get_mut(place..place + 2) {
+            place.copy_from_slice(&digits);
+        }
     }
+    out.extend_from_slice(&text);
     write_fraction(out, nanos);
     out.extend_from_slice(b"Z\"");
     Ok(())
@@ -47,19 +51,14 @@ fn write_fraction(out: &mut Vec<u8>, nanos: u32) {
         _ if nanos.is_multiple_of(1_000) => (nanos / 1_000, 6),
         _ => (nanos, 9),
     };
-    out.push(b'.');
-    write_padded(out, u64::from(value), digits);
-}
-
-fn write_padded(out: &mut Vec<u8>, value: u64, digits: usize) {
-    let mut bound = 10_u64;
-    let mut zeros = digits.saturating_sub(1);
-    while zeros > 0 && value >= bound {
-        bound = bound.saturating_mul(10);
-        zeros -= 1;
+    // The digits stand at the end, with zeros before them.
+    let mut text = *b".000000000";
+    let mut left = value;
+    for place in text.iter_mut().skip(1).take(digits).rev() {
+        *place = b'0' + (left % 10) as u8;
+        left /= 10;
     }
-    out.extend(std::iter::repeat_n(b'0', zeros));
-    write_signed(out, i64::try_from(value).unwrap_or_default());
+    out.extend_from_slice(text.get(..=digits).unwrap_or_default());
 }
 
 /// Reads a timestamp, as seconds and nanoseconds since 1970.
