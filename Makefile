@@ -31,6 +31,7 @@ build: ## build everything
 test: lint ## everything that CI runs
 	$(CARGO) build --profile quick --workspace --bins
 	$(CARGO) test --profile quick --workspace
+	CARGO_TARGET_DIR=$(abspath $(TARGET)) $(CARGO) test --profile quick --manifest-path bridge/rust/eddy-bridge-ring/model/Cargo.toml
 	$(MAKE) test-go test-c
 	$(CARGO) xtask tidy
 
@@ -85,9 +86,11 @@ bench-routes: ## what a lookup of a route costs, by kind and number of rules, an
 	EDDY=$${EDDY:-$(TARGET)/release/eddy} TARGETS=eddy,nginx,envoy NAME=tables \
 		SCENARIOS=$(subst $(EMPTY) $(EMPTY),$(COMMA),$(strip $(TABLES))) $(TARGET)/release/eddy-bench run
 
-bench-protobuf: ## what fields, redaction and JSON of protobuf messages cost, beside going through objects, and codecs of Go
+bench-protobuf: ## what fields, redaction and JSON of protobuf messages cost, beside going through objects, and codecs of Rust and Go
 	$(CARGO) bench -p eddy-protobuf --bench protobuf -- --json $(CURDIR)/bench/results/protobuf.json
 	$(CARGO) run --profile quick -p eddy-bench -- report bench/results/protobuf.json --into docs/guide/protobuf.md
+	cd bench/protobuf/rust && $(CARGO) run --release -- --json $(CURDIR)/bench/results/protobuf-rust.json
+	$(CARGO) run --profile quick -p eddy-bench -- report bench/results/protobuf-rust.json --into docs/guide/protobuf.md
 	cd bench/protobuf && go run ./generate && go run . -json $(CURDIR)/bench/results/protobuf-go.json
 	$(CARGO) run --profile quick -p eddy-bench -- report bench/results/protobuf-go.json --into docs/guide/protobuf.md
 

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"context"
 	"runtime"
 	"sync"
 	"unsafe"
@@ -35,31 +36,31 @@ const (
 func (s *Service) Begin(method int) *Call {
 	c := s.begin(method)
 	if s.transport == nil {
-		c.Out.lists, c.Out.pins = pinLong, &c.pins
+		c.Out.Lists, c.Out.pins = pinLong, &c.pins
 	}
 	return c
 }
 
 func (s *Service) begin(method int) *Call {
 	c := calls.Get().(*Call)
-	if c.Out.words == nil {
-		c.Out.words = make([]uint64, HeaderWords, callWords)
-		c.Out.base = HeaderWords
+	if c.Out.Words == nil {
+		c.Out.Words = make([]uint64, HeaderWords, callWords)
+		c.Out.Base = HeaderWords
 	}
 	c.service = s
-	c.Out.words = c.Out.words[:HeaderWords]
-	c.Out.words[target] = uint64(method)
-	c.Out.lists = copyAll
+	c.Out.Words = c.Out.Words[:HeaderWords]
+	c.Out.Words[target] = uint64(method)
+	c.Out.Lists = copyAll
 	return c
 }
 
 // block lays out room for a reply, and gives the whole of the memory.
 func (c *Call) block() (block []uint64, end int) {
-	end = len(c.Out.words)
-	if cap(c.Out.words)-end < replyWords {
+	end = len(c.Out.Words)
+	if cap(c.Out.Words)-end < replyWords {
 		c.Out.grow(replyWords)
 	}
-	block = c.Out.words[:cap(c.Out.words)]
+	block = c.Out.Words[:cap(c.Out.Words)]
 	block[extent] = uint64(len(block))<<32 | uint64(end)
 	block[outcome] = 0
 	block[place] = c.service.context
@@ -69,7 +70,7 @@ func (c *Call) block() (block []uint64, end int) {
 // Do makes the call. answer is how many words the answer has at least.
 func (c *Call) Do(answer int) (In, error) {
 	if c.service.transport != nil {
-		return c.service.callOver(&c.Out, answer)
+		return c.service.callOver(context.Background(), &c.Out, answer)
 	}
 	block, end := c.block()
 	fastcall.CallCgo(c.service.at(block[target]), unsafe.Pointer(unsafe.SliceData(block)))
@@ -92,13 +93,16 @@ func (c *Call) Do(answer int) (In, error) {
 
 // End gives the memory of the call back, and turns a message that is wrong into an error. Generated code defers it.
 func (c *Call) End(err *error) {
-	c.pins.Unpin()
+	if c.Out.hasPins {
+		c.pins.Unpin()
+		c.Out.hasPins = false
+	}
 	if c.overflow != nil {
 		free(c.overflow)
 	}
 	c.overflow, c.reply, c.service = nil, nil, nil
-	if cap(c.Out.words) > keptWords {
-		c.Out.words = nil
+	if cap(c.Out.Words) > keptWords {
+		c.Out.Words = nil
 	}
 	calls.Put(c)
 	if r := recover(); r != nil {

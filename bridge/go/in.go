@@ -71,13 +71,23 @@ func (in In) String(at int) string { return strings.Clone(in.text(at)) }
 
 func (in In) text(at int) string {
 	if in.hasAddresses && uint(at+1) < uint(in.words) {
-		view := (*[2]uint64)(unsafe.Add(in.base, at*8))
-		if view[1]&isAddress != 0 {
-			return unsafe.String((*byte)(pointerAt(view[0])), int(view[1]&^isAddress))
+		// What is in memory of the caller is the usual case, and small enough to be inlined.
+		if view := (*view)(unsafe.Add(in.base, at*8)); view.length < 0 {
+			return unsafe.String(view.first, int(view.length&^math.MinInt64))
 		}
 	}
+	return in.textWithin(at)
+}
+
+func (in In) textWithin(at int) string {
 	first, length := in.list(at, 1)
 	return unsafe.String((*byte)(first), length)
+}
+
+// view is a list whose place is an address: isAddress is the sign of its length.
+type view struct {
+	first  *byte
+	length int64
 }
 
 // ViewSlice reads a list of numbers as a view.

@@ -28,7 +28,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		WriteSlice(&out, 2, numbers)
 		out.I64(4, count)
 		out.Bool(5, true)
-		in := inOf(out.words)
+		in := inOf(out.Words)
 		if got := in.String(0); got != text || in.Str(0).View() != text {
 			t.Fatalf("%q became %q", text, got)
 		}
@@ -53,7 +53,7 @@ func TestNegativeNumbersKeepTheirSign(t *testing.T) {
 	out.I8(0, -1)
 	out.I16(1, -2)
 	out.I32(2, -3)
-	in := inOf(out.words)
+	in := inOf(out.Words)
 	if in.I8(0) != -1 || in.I16(1) != -2 || in.I32(2) != -3 {
 		t.Error(in.I8(0), in.I16(1), in.I32(2))
 	}
@@ -123,13 +123,12 @@ func TestRandomMessagesDoNoHarm(t *testing.T) {
 
 func TestDispatch(t *testing.T) {
 	Register("Dispatched", 7, []Method{
-		{Serve: func(_ context.Context, in In, out Out) Out {
-			text := in.String(0)
-			out.Record(2)
-			out.String(0, strings.ToUpper(text))
-			return out
+		{Serve: func(_ context.Context, in In, room []uint64) []uint64 {
+			out := Out{Words: Room(room, 2)}
+			out.String(0, strings.ToUpper(in.String(0)))
+			return out.Words
 		}},
-		{Serve: func(context.Context, In, Out) Out { panic("the end") }},
+		{Serve: func(context.Context, In, []uint64) []uint64 { panic("the end") }},
 	})
 	number, shape, ok := Registered("Dispatched")
 	if !ok || shape != 7 {
@@ -144,13 +143,13 @@ func TestDispatch(t *testing.T) {
 		status          FaultKind
 		text            string
 	}{
-		{number, 0, request.words, 0, "TEXT"},
+		{number, 0, request.Words, 0, "TEXT"},
 		{number, 0, []uint64{1}, FaultMalformed, "the message ends within its record"},
 		{number, 1, nil, FaultPanic, "the end"},
 		{number, 2, nil, FaultUnknown, "Dispatched has no method number 2"},
 		{99, 0, nil, FaultUnknown, "the Go library has no service number 99"},
 	} {
-		status, reply := Dispatch(test.service, test.method, test.request)
+		status, reply := Dispatch(context.Background(), test.service, test.method, test.request)
 		if text := inOf(reply).String(0); FaultKind(status) != test.status || text != test.text {
 			t.Errorf("%d %q instead of %d %q", status, text, test.status, test.text)
 		}

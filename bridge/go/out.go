@@ -7,21 +7,28 @@ import (
 )
 
 // Out is a message that is written. Generated code uses it. The zero value is empty, and takes memory as it needs it.
+//
+// Its fields are for generated code, which makes it where it stays: the processor waits where a structure is copied that has
+// just been made, for longer than a short call takes.
 type Out struct {
-	words []uint64
-	// base is where in words the message begins.
-	base int
-	// lists tells how texts and numbers of Go get into the message.
-	lists lists
-	// pins holds what the message has addresses of, where lists is pinLong.
+	// Words are the message, perhaps with something before it.
+	Words []uint64
+	// Base is where in Words the message begins.
+	Base int
+	// Lists tells how texts and numbers of Go get into the message.
+	Lists Lists
+	// pins holds what the message has addresses of, where Lists is pinLong.
 	pins *runtime.Pinner
+	// hasPins tells that there are such addresses.
+	hasPins bool
 }
 
-type lists uint8
+// Lists tells how texts and numbers of Go get into a message.
+type Lists uint8
 
 const (
 	// copyAll: the message outlives the call.
-	copyAll lists = iota
+	copyAll Lists = iota
 	// viewAll: neither stack nor heap moves during the call, which is by assembly.
 	viewAll
 	// pinLong: what is long enough to be worth it is pinned, the rest copied.
@@ -31,25 +38,35 @@ const (
 // pinnedBytes is from where on pinning, some 60 ns, is cheaper than a copy.
 const pinnedBytes = 4096
 
+// Room begins a reply with a record of so many words of 0, in the room if it is large enough. Generated code calls it.
+func Room(room []uint64, words int) []uint64 {
+	if words > cap(room) {
+		return make([]uint64, words)
+	}
+	room = room[:words]
+	clear(room)
+	return room
+}
+
 // Record appends so many words of 0, and tells where the first is.
 func (o *Out) Record(words int) int {
-	at := len(o.words)
-	if at+words > cap(o.words) {
+	at := len(o.Words)
+	if at+words > cap(o.Words) {
 		o.grow(words)
 	}
-	o.words = o.words[:at+words]
-	clear(o.words[at:])
-	return at - o.base
+	o.Words = o.Words[:at+words]
+	clear(o.Words[at:])
+	return at - o.Base
 }
 
 //go:noinline
 func (o *Out) grow(words int) {
-	grown := make([]uint64, len(o.words), 2*(len(o.words)+words)+64)
-	copy(grown, o.words)
-	o.words = grown
+	grown := make([]uint64, len(o.Words), 2*(len(o.Words)+words)+64)
+	copy(grown, o.Words)
+	o.Words = grown
 }
 
-func (o *Out) set(at int, word uint64) { o.words[o.base+at] = word }
+func (o *Out) set(at int, word uint64) { o.Words[o.Base+at] = word }
 
 // U8 writes a number.
 func (o *Out) U8(at int, v uint8) { o.set(at, uint64(v)) }
@@ -110,16 +127,17 @@ func (o *Out) bytes(at int, first unsafe.Pointer, length, bytes int) {
 		return
 	}
 	switch {
-	case o.lists == viewAll:
+	case o.Lists == viewAll:
+		// Invariant: it is on the heap, where it stays, because pin below lets it escape; the caller keeps it alive.
 		o.set(at, uint64(uintptr(first)))
 		o.set(at+1, uint64(length)|isAddress)
 		return
-	case o.lists == pinLong && bytes >= pinnedBytes:
+	case o.Lists == pinLong && bytes >= pinnedBytes:
 		o.pin(at, first, length)
 		return
 	}
 	place := o.Record((bytes + 7) / 8)
-	copy(unsafe.Slice((*byte)(unsafe.Pointer(&o.words[o.base+place])), bytes), unsafe.Slice((*byte)(first), bytes))
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&o.Words[o.Base+place])), bytes), unsafe.Slice((*byte)(first), bytes))
 	o.set(at, uint64(place)*8)
 	o.set(at+1, uint64(length))
 }
@@ -127,6 +145,7 @@ func (o *Out) bytes(at int, first unsafe.Pointer, length, bytes int) {
 //go:noinline
 func (o *Out) pin(at int, first unsafe.Pointer, length int) {
 	o.pins.Pin(first)
+	o.hasPins = true
 	o.set(at, uint64(uintptr(first)))
 	o.set(at+1, uint64(length)|isAddress)
 }

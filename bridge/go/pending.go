@@ -95,7 +95,7 @@ func startGo(block unsafe.Pointer) {
 func answer(ctx context.Context, block unsafe.Pointer) {
 	defer barrier(block)
 	in, room := parts(block)
-	finish(block, find((*header)(block)[target]).Serve(ctx, in, Out{words: room}))
+	finish(block, find((*header)(block)[target]).Serve(ctx, in, room))
 }
 
 func tell(block unsafe.Pointer) {
@@ -129,7 +129,7 @@ func (s *Service) BeginAsync(method int) *Call { return s.begin(method) }
 // Wait makes the call and waits for its answer, without a thread. answer is how many words the answer has at least.
 func (c *Call) Wait(ctx context.Context, answer int) (In, error) {
 	if c.service.transport != nil {
-		return c.service.callOver(&c.Out, answer)
+		return c.service.callOver(ctx, &c.Out, answer)
 	}
 	if err := ctx.Err(); err != nil {
 		return In{}, err

@@ -13,8 +13,9 @@ type Context = context.Context
 
 // Method reads the arguments of a method, calls its implementation and writes the answer. Generated code makes it.
 type Method struct {
-	// Serve does it. ctx is nil unless it is async.
-	Serve func(ctx Context, in In, out Out) Out
+	// Serve does it, and gives the reply: in the room, or in memory of its own where that is too small. ctx is nil unless
+	// it is async. All of it fits into registers.
+	Serve func(ctx Context, in In, room []uint64) []uint64
 	// Async tells that the answer comes later, from a goroutine of its own.
 	Async bool
 }
@@ -68,16 +69,21 @@ type header [HeaderWords]uint64
 
 // find finds the method of a call.
 func find(target uint64) *Method {
-	all := services.Load()
+	if all := services.Load(); all != nil && target>>32 < uint64(len(*all)) {
+		if methods := (*all)[target>>32].methods; target&0xffff_ffff < uint64(len(methods)) {
+			return &methods[target&0xffff_ffff]
+		}
+	}
+	panic(unknown(target))
+}
+
+// unknown says what there is not.
+func unknown(target uint64) *Fault {
 	service, method := target>>32, target&0xffff_ffff
-	if all == nil || service >= uint64(len(*all)) {
-		panic(&Fault{FaultUnknown, fmt.Sprintf("the Go library has no service number %d", service)})
+	if all := services.Load(); all != nil && service < uint64(len(*all)) {
+		return &Fault{FaultUnknown, fmt.Sprintf("%s has no method number %d", (*all)[service].name, method)}
 	}
-	s := &(*all)[service]
-	if method >= uint64(len(s.methods)) {
-		panic(&Fault{FaultUnknown, fmt.Sprintf("%s has no method number %d", s.name, method)})
-	}
-	return &s.methods[method]
+	return &Fault{FaultUnknown, fmt.Sprintf("the Go library has no service number %d", service)}
 }
 
 // bindGo answers a question of Rust for a service.
@@ -104,7 +110,12 @@ func enterGo(block unsafe.Pointer) {
 	h := (*header)(block)
 	defer barrier(block)
 	in, room := parts(block)
-	finish(block, find(h[target]).Serve(nil, in, Out{words: room}))
+	reply := find(h[target]).Serve(nil, in, room)
+	if unsafe.SliceData(reply) == unsafe.SliceData(room) {
+		h[outcome] = uint64(len(reply))
+		return
+	}
+	finish(block, reply)
 }
 
 // parts finds request and room of a block.
@@ -129,41 +140,40 @@ func fail(block unsafe.Pointer, fault *Fault) {
 	(*header)(block)[outcome] |= uint64(fault.Kind) << 32
 }
 
-func faultText(fault *Fault, room []uint64) Out {
-	out := Out{words: room[:0]}
-	out.Record(2)
+func faultText(fault *Fault, room []uint64) []uint64 {
+	out := Out{Words: Room(room, 2)}
 	out.String(0, fault.Text)
-	return out
+	return out.Words
 }
 
 // finish hands the reply over: in the room of the block, or in memory of its own where it has outgrown that.
-func finish(block unsafe.Pointer, out Out) {
+func finish(block unsafe.Pointer, reply []uint64) {
 	h := (*header)(block)
-	length := len(out.words)
+	length := len(reply)
 	end, words := int(uint32(h[extent])), int(h[extent]>>32)
-	first := unsafe.Pointer(unsafe.SliceData(out.words))
+	first := unsafe.Pointer(unsafe.SliceData(reply))
 	if room := unsafe.Add(block, end*8); length != 0 && first != room {
 		to := room
 		if length > words-end {
 			to = allocate(length * 8)
 			h[place] = uint64(uintptr(to))
 		}
-		copy(unsafe.Slice((*uint64)(to), length), out.words)
+		copy(unsafe.Slice((*uint64)(to), length), reply)
 	}
 	h[outcome] = uint64(length)
 }
 
 // Dispatch calls a method with a request of another process, which may have anything in it, and gives a status, 0 or a
-// [FaultKind], and the reply.
-func Dispatch(service, method uint32, request []uint64) (status uint32, reply []uint64) {
+// [FaultKind], and the reply. The context is that of the call, for async methods.
+func Dispatch(ctx context.Context, service, method uint32, request []uint64) (status uint32, reply []uint64) {
 	defer func() {
 		if r := recover(); r != nil {
 			fault := faultOf(r)
-			status, reply = uint32(fault.Kind), faultText(fault, nil).words
+			status, reply = uint32(fault.Kind), faultText(fault, nil)
 		}
 	}()
 	in := In{base: unsafe.Pointer(unsafe.SliceData(request)), words: len(request)}
-	return 0, find(uint64(service)<<32|uint64(method)).Serve(context.Background(), in, Out{}).words
+	return 0, find(uint64(service)<<32|uint64(method)).Serve(ctx, in, nil)
 }
 
 // Registered tells the number of a registered service and its shape, for transports.

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -72,13 +73,14 @@ type Service struct {
 	// transport is another way than by calls of this process.
 	transport Transport
 	number    uint32
-	shorts    lists
+	shorts    Lists
 }
 
 // Transport is a way to services of another process. Any number of goroutines use it at once.
 type Transport interface {
-	// Call calls a method with a request, and waits for the reply. An error may be a [Fault].
-	Call(service, method uint32, request []uint64) (reply []uint64, err error)
+	// Call calls a method with a request, and waits for the reply until the context ends; the callee is told of that. An error may
+	// be a [Fault].
+	Call(ctx context.Context, service, method uint32, request []uint64) (reply []uint64, err error)
 }
 
 // Over makes a service of one behind a transport, by the number that it has there.

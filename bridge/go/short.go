@@ -1,28 +1,27 @@
 package bridge
 
 import (
+	"context"
 	"fmt"
+	"runtime"
 	"unsafe"
 
 	"github.com/eddy-gateway/eddy/sdk/go/fastcall"
 )
 
-// Short begins a call of a short method in a block of the caller's stack. Generated code calls it.
-func (s *Service) Short(block []uint64, method int) Out {
-	block[target] = uint64(method)
-	return Out{words: block[:HeaderWords], base: HeaderWords, lists: s.shorts}
-}
+// Shorts tells how texts and numbers get into the message of a short call. Generated code calls it.
+func (s *Service) Shorts() Lists { return s.shorts }
 
 // CallShort makes the call, by assembly where that is possible. answer is how many words the answer has at least.
 func (s *Service) CallShort(o *Out, answer int) (In, error) {
 	if s.transport != nil {
-		return s.callOver(o, answer)
+		return s.callOver(context.Background(), o, answer)
 	}
-	end := len(o.words)
-	if cap(o.words)-end < answer {
+	end := len(o.Words)
+	if cap(o.Words)-end < answer {
 		o.grow(answer)
 	}
-	block := o.words[:cap(o.words)]
+	block := o.Words[:cap(o.Words)]
 	block[extent] = uint64(len(block))<<32 | uint64(end)
 	block[outcome] = 0
 	block[place] = s.context
@@ -36,6 +35,10 @@ func (s *Service) CallShort(o *Out, answer int) (In, error) {
 	}
 	return In{base: unsafe.Pointer(&block[end]), words: length}, nil
 }
+
+// KeepAlive keeps what a variable has in memory until here. A short call has but addresses of it, which the collector of
+// garbage doesn't follow. Generated code calls it.
+func KeepAlive[T any](variable *T) { runtime.KeepAlive(variable) }
 
 // unusual reads a reply that is a fault, or larger than its room: a copy, so that nobody has to free it.
 //
@@ -74,10 +77,10 @@ func Recover(err *error) {
 	}
 }
 
-func (s *Service) callOver(o *Out, answer int) (In, error) {
+func (s *Service) callOver(ctx context.Context, o *Out, answer int) (In, error) {
 	// A copy, because what a transport does with it would move every block of a short call to the heap.
-	request := append([]uint64(nil), o.words[HeaderWords:]...)
-	reply, err := s.transport.Call(s.number, uint32(o.words[target]), request)
+	request := append([]uint64(nil), o.Words[HeaderWords:]...)
+	reply, err := s.transport.Call(ctx, s.number, uint32(o.Words[target]), request)
 	if err != nil {
 		return In{}, err
 	}

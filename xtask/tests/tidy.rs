@@ -86,7 +86,7 @@ fn unsafe_outside_its_crates_is_found() {
     ] {
         let mut planted = Planted::new();
         planted.append("crates/eddy-route/src/index.rs", code);
-        check(&planted, &["`unsafe` is allowed only below bench/calls/host/, crates/eddy-io/"]);
+        check(&planted, &["`unsafe` is allowed only below bench/bridge/host/, bench/calls/host/"]);
     }
     let allocator = "unsafe impl GlobalAlloc for Counting { unsafe fn alloc(&self) { unsafe { f() } } }";
     let mut planted = Planted::new();

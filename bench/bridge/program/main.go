@@ -1,8 +1,12 @@
 // Program measures calls from Go to code outside of Go, in the process and in another one. It is the other process too.
 //
-//	program -repeats N -peer PROGRAM    measures; PROGRAM is eddy-bridge-ring-peer, the other process in Rust
+//	program -repeats N -library LIBRARY -peer PROGRAM
+//	                                    measures; LIBRARY is the library in Rust, PROGRAM eddy-bridge-ring-peer, the other
+//	                                    process in Rust
 //	program socket PATH                 answers protobuf over a Unix socket
 //	program ring PATH                   answers over a ring
+//
+// Built as a library, it answers what a program of Rust calls.
 package main
 
 import (
@@ -13,37 +17,43 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 
 	"github.com/eddy-gateway/eddy/bench/calls/row"
+	"github.com/eddy-gateway/eddy/sdk/go/fastcall"
 )
 
 func main() {
 	repeats := flag.Int("repeats", 10, "measurements of each row; the least counts")
 	peer := flag.String("peer", "", "the program eddy-bridge-ring-peer")
+	library := flag.String("library", "", "the library of eddy-bench-bridge")
 	flag.Parse()
-	if err := run(*repeats, *peer, flag.Args()); err != nil {
+	if err := run(*repeats, *library, *peer, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench-bridge:", err)
 		os.Exit(1)
 	}
 }
 
-func run(repeats int, peer string, arguments []string) error {
+func run(repeats int, library, peer string, arguments []string) error {
 	switch {
 	case len(arguments) == 2 && arguments[0] == "socket":
 		return serveSocket(arguments[1])
 	case len(arguments) == 2 && arguments[0] == "ring":
 		return serveRing(arguments[1])
-	case len(arguments) != 0 || peer == "":
-		return errors.New("usage: program -repeats N -peer PROGRAM | socket PATH | ring PATH")
+	case len(arguments) != 0 || library == "" || peer == "":
+		return errors.New("usage: program -repeats N -library LIBRARY -peer PROGRAM | socket PATH | ring PATH")
 	}
-	fmt.Fprintf(os.Stderr, "cgo; %s\n", runtime.Version())
+	fmt.Fprintln(os.Stderr, fastcall.Status())
 	others, err := startOthers(peer)
 	if err != nil {
 		return err
 	}
 	defer others.stop()
 	rows := nativeRows()
+	bridged, err := bridgeRows(library)
+	if err != nil {
+		return err
+	}
+	rows = append(rows, bridged...)
 	for _, more := range []func(*processes) ([]row.Row, error){socketRows, ringRows} {
 		added, err := more(others)
 		if err != nil {

@@ -58,15 +58,19 @@ func (p *Process) Bind(name string, shape uint64) (*bridge.Service, error) {
 	return bridge.Over(p, uint32(binary.NativeEndian.Uint64(answer))), nil
 }
 
-// Call calls a method with a request, and waits for the reply.
-func (p *Process) Call(service, method uint32, request []uint64) ([]uint64, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), p.timeout)
+// Call calls a method with a request, and waits for the reply. A goroutine that waits holds no thread. When the context ends, so does
+// that of the other process.
+func (p *Process) Call(ctx context.Context, service, method uint32, request []uint64) ([]uint64, error) {
+	limited, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	payload := make([]byte, 0, 8+8*len(request))
 	payload = binary.NativeEndian.AppendUint32(payload, service)
 	payload = append(binary.NativeEndian.AppendUint32(payload, method), bytesOf(request)...)
-	reply, err := p.link.Call(ctx, methodCall, payload)
+	reply, err := p.link.Call(limited, methodCall, payload)
 	if err != nil {
+		if given := ctx.Err(); given != nil && errors.Is(err, given) {
+			return nil, given
+		}
 		return nil, faultOf(err)
 	}
 	words, isWhole := wordsOf(reply)
@@ -77,12 +81,12 @@ func (p *Process) Call(service, method uint32, request []uint64) ([]uint64, erro
 }
 
 // Handle answers calls of another process from the services that this one registered. It is a handler for a ring.
-func Handle(_ context.Context, method uint32, payload []byte) ([]byte, error) {
+func Handle(ctx context.Context, method uint32, payload []byte) ([]byte, error) {
 	switch method {
 	case methodBind:
 		return bind(payload)
 	case methodCall:
-		return answer(payload)
+		return answer(ctx, payload)
 	}
 	return nil, &ring.Failure{Code: ring.CodeUnknownMethod, Text: fmt.Sprint("the bridge has no method ", method)}
 }
@@ -101,7 +105,7 @@ func bind(question []byte) ([]byte, error) {
 	return binary.NativeEndian.AppendUint64(nil, uint64(number)), nil
 }
 
-func answer(payload []byte) ([]byte, error) {
+func answer(ctx context.Context, payload []byte) ([]byte, error) {
 	if len(payload) < 8 {
 		return nil, &ring.Failure{Code: codeFault + uint32(bridge.FaultMalformed), Text: "the request has no target"}
 	}
@@ -110,7 +114,7 @@ func answer(payload []byte) ([]byte, error) {
 	if !isWhole {
 		return nil, &ring.Failure{Code: codeFault + uint32(bridge.FaultMalformed), Text: "the request has no whole words"}
 	}
-	status, reply := bridge.Dispatch(service, method, request)
+	status, reply := bridge.Dispatch(ctx, service, method, request)
 	if status != 0 {
 		return nil, &ring.Failure{Code: codeFault + status, Text: textOf(reply)}
 	}

@@ -41,6 +41,9 @@ func (f *Fault) Error() string {
 	case Misconduct:
 		return "the link has ended: the other process broke the ring's protocol: " + f.reason
 	case Closed:
+		if f.reason != "" {
+			return "the link has ended: it was closed on this side: " + f.reason
+		}
 		return "the link has ended: it was closed on this side"
 	default:
 		return "the link has ended: its socket failed: " + f.reason

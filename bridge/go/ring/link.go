@@ -241,7 +241,19 @@ func (l *Link) readRest() {
 // read takes what has come, and what comes while it watches for a while. It says whether that was all.
 func (l *Link) read() bool {
 	l.reading.Lock()
-	defer l.reading.Unlock()
+	hasReturned := false
+	defer func() {
+		l.reading.Unlock()
+		if !hasReturned {
+			l.end(&Fault{Closed, "a short handler ended the goroutine that reads, by runtime.Goexit"})
+		}
+	}()
+	isAll := l.readLocked()
+	hasReturned = true
+	return isAll
+}
+
+func (l *Link) readLocked() bool {
 	l.consumer.watch()
 	var until time.Time
 	for range messagesMax {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -139,6 +140,8 @@ func TestFailuresSayWhy(t *testing.T) {
 			return nil, errors.New("any error")
 		case 4:
 			return make([]byte, 1<<20+1), nil
+		case 6:
+			runtime.Goexit()
 		}
 		return nil, &Failure{78, strings.Repeat("é", 4000)}
 	}))
@@ -148,6 +151,7 @@ func TestFailuresSayWhy(t *testing.T) {
 		3: {CodeFailed, "any error"},
 		4: {CodeAnswerTooLong, "the answer has 1048577 bytes, the caller accepts 1048576"},
 		5: {78, strings.Repeat("é", 2048)},
+		6: {CodePanicked, "the handler ended its goroutine by runtime.Goexit"},
 	} {
 		var failure *Failure
 		if _, err := link.Call(within(t, soon), method, nil); !errors.As(err, &failure) || *failure != expected {
@@ -164,27 +168,52 @@ func TestFailuresSayWhy(t *testing.T) {
 	}
 }
 
+// A short handler that ends the goroutine that reads has ended the link, which says so on its side.
+func TestAShortHandlerMayNotEndItsGoroutine(t *testing.T) {
+	o := small().with(func(context.Context, uint32, []byte) ([]byte, error) {
+		runtime.Goexit()
+		return nil, nil
+	})
+	o.IsShort = func(uint32) bool { return true }
+	link, other := linked(t, small(), o)
+	if _, err := link.Call(within(t, soon), 1, nil); err == nil {
+		t.Error("there is an answer")
+	}
+	<-link.Ended()
+	<-other.Ended()
+	if text := other.Fault().Error(); !strings.Contains(text, "by runtime.Goexit") {
+		t.Error(text)
+	}
+}
+
 func TestWhoGivesUpIsNotServedAnyLonger(t *testing.T) {
-	cancelled := make(chan error, 1)
+	var begun, cancelled atomic.Int64
 	link, _ := linked(t, small(), small().with(func(ctx context.Context, _ uint32, _ []byte) ([]byte, error) {
+		begun.Add(1)
 		<-ctx.Done()
-		cancelled <- ctx.Err()
+		cancelled.Add(1)
 		return nil, ctx.Err()
 	}))
-	if _, err := link.Call(within(t, 50*time.Millisecond), 1, nil); !errors.Is(err, context.DeadlineExceeded) {
-		t.Error(err)
-	}
-	if err := <-cancelled; err == nil {
-		t.Error("the context goes on")
-	}
+	// A call whose time is over before it is made is none.
+	until(t, func() bool {
+		if _, err := link.Call(within(t, 50*time.Millisecond), 1, nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		return begun.Load() > 0
+	})
+	until(t, func() bool { return cancelled.Load() == begun.Load() })
+	before := begun.Load()
 	ctx, cancel := context.WithCancel(context.Background())
-	time.AfterFunc(10*time.Millisecond, cancel)
+	go func() {
+		defer cancel()
+		for begun.Load() == before && ctx.Err() == nil {
+			runtime.Gosched()
+		}
+	}()
 	if _, err := link.Call(ctx, 1, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if err := <-cancelled; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	until(t, func() bool { return cancelled.Load() == begun.Load() })
 }
 
 func TestCallsAtATimeHaveALimit(t *testing.T) {
@@ -309,6 +338,8 @@ func TestAStormLeavesNothingBehind(t *testing.T) {
 		defer other.served.mutex.Unlock()
 		return len(other.served.open) == 0 && other.served.bytes == 0
 	})
+	link.calls.mutex.Lock()
+	defer link.calls.mutex.Unlock()
 	if link.Fault() != nil || other.Fault() != nil || len(link.calls.open) != 0 {
 		t.Error(link.Fault(), other.Fault(), len(link.calls.open))
 	}
@@ -316,7 +347,7 @@ func TestAStormLeavesNothingBehind(t *testing.T) {
 
 func until(t testing.TB, holds func() bool) {
 	t.Helper()
-	for begun := time.Now(); !holds(); {
+	for begun := time.Now(); !holds(); runtime.Gosched() {
 		if time.Since(begun) > soon {
 			t.Fatal("it never holds")
 		}

@@ -68,7 +68,7 @@ func (l *Link) begin(m message, isReader bool) *Fault {
 	case c == nil:
 		l.sendSoon(failed(m.call, &Failure{CodeBusy, "as many calls, or bytes of calls, as are allowed at a time are being served"}))
 	case isReader && l.options.IsShort != nil && l.options.IsShort(m.detail):
-		l.sendSoon(l.answer(c, &m))
+		l.answer(c, &m, l.sendSoon)
 	default:
 		go l.serve(c, &m)
 	}
@@ -77,23 +77,30 @@ func (l *Link) begin(m message, isReader bool) *Fault {
 
 // serve answers a call in a goroutine of its own, which may wait for room.
 func (l *Link) serve(c *callContext, m *message) {
-	answer := l.answer(c, m)
-	// The caller's deadline is no later than this one: after it nobody waits.
-	if c.Err() == nil {
-		_ = l.explained(l.outbox.send(context.Background(), answer))
-	}
-	c.cancel(context.Canceled)
+	defer c.cancel(context.Canceled)
+	l.answer(c, m, func(answer *message) {
+		// The caller's deadline is no later than this one: after it nobody waits.
+		if c.Err() == nil {
+			_ = l.explained(l.outbox.send(context.Background(), answer))
+		}
+	})
 }
 
-// answer is what the handler says. It never panics.
-func (l *Link) answer(c *callContext, m *message) (answer *message) {
-	answer = failed(m.call, &Failure{CodeUnanswered, "the handler gave no answer"})
-	defer l.served.leave(m)
+// answer sends what the handler says, or how it ended without saying anything.
+func (l *Link) answer(c *callContext, m *message, send func(*message)) {
+	answer := failed(m.call, &Failure{CodePanicked, "the handler ended its goroutine by runtime.Goexit"})
 	defer func() {
 		if panicked := recover(); panicked != nil {
 			answer = failed(m.call, &Failure{CodePanicked, fmt.Sprint("the handler panicked: ", panicked)})
 		}
+		l.served.leave(m)
+		send(answer)
 	}()
+	answer = l.said(c, m)
+}
+
+// said is what the handler says.
+func (l *Link) said(c *callContext, m *message) *message {
 	if l.options.Handle == nil {
 		return failed(m.call, &Failure{CodeUnknownMethod, "this process takes no calls"})
 	}

@@ -101,7 +101,8 @@ fn is_of_allocator(item: &syn::ItemImpl) -> bool {
     of.is_some_and(|segment| segment.ident == "GlobalAlloc")
 }
 
-const UNSAFE_FOLDERS: [&str; 6] = [
+const UNSAFE_FOLDERS: [&str; 7] = [
+    "bench/bridge/host/",
     "bench/calls/host/",
     "crates/eddy-io/",
     "crates/eddy-guest/",

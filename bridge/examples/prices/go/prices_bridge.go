@@ -36,27 +36,29 @@ type Prices interface {
 // service, which any number of threads call at once.
 func RegisterPrices(implementation Prices) {
 	bridge.Register("Prices", 0xd7adeed71c78ac8c, []bridge.Method{
-		{Serve: func(_ bridge.Context, in bridge.In, out bridge.Out) bridge.Out {
+		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
 			answer, err := implementation.Price(readOrder(in, 0))
-			out.Record(6)
+			var out bridge.Out
+			out.Words = bridge.Room(room, 6)
 			if err != nil {
 				out.Bool(0, true)
 				out.String(4, err.Error())
-				return out
+				return out.Words
 			}
 			writePrice(&out, 1, answer)
-			return out
+			return out.Words
 		}},
-		{Async: true, Serve: func(ctx bridge.Context, in bridge.In, out bridge.Out) bridge.Out {
+		{Async: true, Serve: func(ctx bridge.Context, in bridge.In, room []uint64) []uint64 {
 			answer, err := implementation.Ask(ctx, in.Str(0))
-			out.Record(4)
+			var out bridge.Out
+			out.Words = bridge.Room(room, 4)
 			if err != nil {
 				out.Bool(0, true)
 				out.String(2, err.Error())
-				return out
+				return out.Words
 			}
 			out.U64(1, answer)
-			return out
+			return out.Words
 		}},
 	})
 }

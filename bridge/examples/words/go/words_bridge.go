@@ -33,11 +33,13 @@ func BindWords(from bridge.Binder) (Words, error) {
 
 // Count: How many words a text has. It is called often, and takes no time: a short call.
 func (s Words) Count(text string) (answer uint64, err error) {
-	var block [bridge.HeaderWords + 3]uint64
-	out := s.service.Short(block[:], 0)
+	block := [bridge.HeaderWords + 3]uint64{0}
+	var out bridge.Out
+	out.Words, out.Base, out.Lists = block[:bridge.HeaderWords], bridge.HeaderWords, s.service.Shorts()
 	out.Record(2)
 	out.String(0, text)
 	in, err := s.service.CallShort(&out, 1)
+	bridge.KeepAlive(&text)
 	if err != nil {
 		return answer, err
 	}

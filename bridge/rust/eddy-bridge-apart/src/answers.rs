@@ -1,36 +1,75 @@
 //! Services for another process.
 
+use std::future::{Future, poll_fn};
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
-use eddy_bridge::{Fault, FaultKind, Served};
+use eddy_bridge::{Fault, FaultKind, Later, Served, spawn};
 use eddy_bridge_ring::{Failure, Handler, Incoming, Workers};
 
 use crate::{ABSENT, BIND, CALL, DIFFERENT, FAULT, words};
 
-/// Answers calls of another process from services, on threads of its own.
+/// Answers calls of another process from services: methods that wait on threads of its own, async ones on the executor of
+/// [`eddy_bridge::set_executor`].
 #[derive(Debug)]
-pub struct Answers(Workers);
+pub struct Answers {
+    services: Arc<Vec<Served>>,
+    workers: Workers,
+}
 
 impl Answers {
-    /// Starts as many threads as are given, each of which answers one call at a time; so many more calls wait.
+    /// Starts as many threads as are given, each of which answers one call at a time; so many more calls wait. Calls of
+    /// async methods need none: the link's [`calls_max`](eddy_bridge_ring::Limits::calls_max) is their limit.
     ///
     /// # Errors
     /// When no thread can be started.
     pub fn start(services: Vec<Served>, threads: usize, waiting_max: usize) -> io::Result<Self> {
         let services = Arc::new(services);
+        let known = Arc::clone(&services);
         let workers = Workers::start(threads, waiting_max, move |call| match call.method() {
-            BIND => bind(&services, call.bytes()),
-            CALL => answer(&services, call.bytes()),
+            BIND => bind(&known, call.bytes()),
+            CALL => answer(&known, call.bytes()),
             other => Err(Failure::new(Failure::UNKNOWN_METHOD, format!("the bridge has no method {other}"))),
-        });
-        Ok(Self(workers?))
+        })?;
+        Ok(Self { services, workers })
+    }
+
+    /// The answer of a call of an async method, which is to come; nothing where it is another call.
+    fn later(&self, call: &Incoming) -> Option<Later> {
+        let (target, request) = (call.method() == CALL).then(|| call.bytes().split_first_chunk())??;
+        let (service, method) = words::halves(u64::from_ne_bytes(*target));
+        let service = self.services.get(usize::try_from(service).ok()?)?;
+        let request = service.is_async(method).then(|| words::of(request))??;
+        Some(service.start(method, &request))
     }
 }
 
 impl Handler for Answers {
     fn handle(&self, call: Incoming) {
-        self.0.handle(call);
+        match self.later(&call) {
+            Some(answer) => spawn(Box::pin(tell(call, answer))),
+            None => self.workers.handle(call),
+        }
+    }
+}
+
+/// Answers a call when its future does, and drops the future when nobody waits any longer.
+async fn tell(call: Incoming, answer: Later) {
+    let answer = {
+        let mut answer = answer;
+        let mut cancelled = pin!(call.cancellation());
+        poll_fn(move |context| match answer.as_mut().poll(context) {
+            Poll::Ready(answer) => Poll::Ready(Some(answer)),
+            Poll::Pending => cancelled.as_mut().poll(context).map(|()| None),
+        })
+        .await
+    };
+    match answer {
+        Some(Ok(reply)) => call.answer(bytes(&reply)),
+        Some(Err(fault)) => call.fail(failure(&fault)),
+        None => drop(call),
     }
 }
 
@@ -44,9 +83,9 @@ fn bind(services: &[Served], question: &[u8]) -> Result<Vec<u8>, Failure> {
     Ok((number as u64).to_ne_bytes().to_vec())
 }
 
-fn answer(services: &[Served], bytes: &[u8]) -> Result<Vec<u8>, Failure> {
+fn answer(services: &[Served], request: &[u8]) -> Result<Vec<u8>, Failure> {
     let malformed = || failure(&Fault::new(FaultKind::Malformed, "the request has no whole words"));
-    let request = words::of(bytes).ok_or_else(malformed)?;
+    let request = words::of(request).ok_or_else(malformed)?;
     let (target, request) = request.split_first().ok_or_else(malformed)?;
     let (service, method) = words::halves(*target);
     let unknown =
@@ -54,9 +93,13 @@ fn answer(services: &[Served], bytes: &[u8]) -> Result<Vec<u8>, Failure> {
     let index = usize::try_from(service).unwrap_or(usize::MAX);
     let service = services.get(index).ok_or_else(unknown)?;
     let reply = service.dispatch(method, request).map_err(|fault| failure(&fault))?;
+    Ok(bytes(&reply))
+}
+
+fn bytes(words: &[u64]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    words::append(&mut bytes, &reply);
-    Ok(bytes)
+    words::append(&mut bytes, words);
+    bytes
 }
 
 fn failure(fault: &Fault) -> Failure {

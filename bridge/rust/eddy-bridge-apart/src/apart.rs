@@ -1,9 +1,10 @@
 //! Services of another process.
 
+use std::future::ready;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_bridge::{Fault, FaultKind, Service, Transport};
+use eddy_bridge::{Fault, FaultKind, Later, Service, Transport};
 use eddy_bridge_ring::{CallError, Failure, Link};
 
 use crate::{ABSENT, BIND, CALL, DIFFERENT, FAULT, words};
@@ -60,13 +61,30 @@ impl Apart {
 
 impl Transport for Apart {
     fn call(&self, service: u32, method: u32, request: &[u64]) -> Result<Vec<u64>, Fault> {
-        let mut bytes = Vec::with_capacity(size_of_val(request) + 8);
-        words::append(&mut bytes, &[words::join(service, method)]);
-        words::append(&mut bytes, request);
-        let reply = self.link.call(CALL, &bytes, self.timeout).map_err(fault)?;
-        let malformed = || Fault::new(FaultKind::Malformed, "the reply has no whole words");
-        words::of(&reply).ok_or_else(malformed)
+        let bytes = question(service, method, request);
+        words_of(self.link.call(CALL, &bytes, self.timeout))
     }
+
+    fn start(&self, service: u32, method: u32, request: &[u64]) -> Later {
+        match self.link.call_async(CALL, question(service, method, request), self.timeout) {
+            Ok(pending) => Box::pin(async { words_of(pending.await) }),
+            Err(error) => Box::pin(ready(Err(fault(error)))),
+        }
+    }
+}
+
+/// A call as bytes: whom it is for, and the request.
+fn question(service: u32, method: u32, request: &[u64]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(size_of_val(request) + 8);
+    words::append(&mut bytes, &[words::join(service, method)]);
+    words::append(&mut bytes, request);
+    bytes
+}
+
+/// What came back, as the bridge has it.
+fn words_of(outcome: Result<Vec<u8>, CallError>) -> Result<Vec<u64>, Fault> {
+    let malformed = || Fault::new(FaultKind::Malformed, "the reply has no whole words");
+    words::of(&outcome.map_err(fault)?).ok_or_else(malformed)
 }
 
 /// What the bridge says of a call without an answer.

@@ -2,61 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+mod process;
 
 use eddy_bridge::FaultKind;
-use eddy_bridge_apart::{Answers, Apart, BindError};
-use eddy_bridge_e2e::{Echo, Looking, Random, View, serve_mirror};
-use eddy_bridge_ring::{Limits, connect};
-use std::sync::Arc;
+use eddy_bridge_apart::BindError;
+use eddy_bridge_e2e::{Echo, Random, View};
 
-/// A process of Go that listens at a path of its own.
-struct Process {
-    child: Child,
-    path: PathBuf,
-}
-
-impl Process {
-    fn start(name: &str) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let program = folder.join(format!("everything-{name}"));
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../eddy-bridge-e2e/go");
-        let mut build = Command::new("go");
-        build.args(["build", "-buildvcs=false", "-o"]).arg(&program).arg(".").current_dir(source);
-        let built = build.output().unwrap();
-        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-        let path = std::env::temp_dir().join(format!("eddy-apart-{name}-{}.sock", std::process::id()));
-        let mut child = Command::new(program).arg(&path).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line, "listening\n");
-        Self { child, path }
-    }
-
-    /// The process as a way to its services; this one answers its calls.
-    fn linked(&self) -> Arc<Apart> {
-        let answers = Answers::start(vec![serve_mirror(Looking::default())], 2, 16).unwrap();
-        let link = connect(&self.path, Limits::default(), answers).unwrap();
-        Apart::new(link, Duration::from_secs(30))
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let _ = std::fs::remove_file(&self.path);
-    }
-}
+use crate::process::Process;
 
 #[test]
 fn what_comes_back_is_what_was_sent() {
     let process = Process::start("values");
     let echo = Echo::with(process.linked().bind("Echo", Echo::SHAPE).unwrap());
-    for seed in 0..5000 {
+    for seed in 0..2000 {
         let value = Random::new(seed).every();
         let back =
             if seed % 2 == 0 { echo.every(&value).unwrap() } else { echo.every_by_rust(&value).unwrap() };

@@ -152,144 +152,159 @@ type Echo interface {
 // service, which any number of threads call at once.
 func RegisterEcho(implementation Echo) {
 	bridge.Register("Echo", 0x6155a8b3de04c5a7, []bridge.Method{
-		{Serve: func(_ bridge.Context, _ bridge.In, out bridge.Out) bridge.Out {
+		{Serve: func(_ bridge.Context, _ bridge.In, room []uint64) []uint64 {
 			implementation.Nothing()
-			return out
+			return room
 		}},
-		{Serve: func(_ bridge.Context, in bridge.In, out bridge.Out) bridge.Out {
+		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
 			answer := implementation.Every(readEvery(in, 0))
-			out.Record(47)
+			var out bridge.Out
+			out.Words = bridge.Room(room, 47)
 			writeEvery(&out, 0, answer)
-			return out
+			return out.Words
 		}},
-		{Serve: func(_ bridge.Context, in bridge.In, out bridge.Out) bridge.Out {
+		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
 			answer, err := implementation.EveryByRust(readEvery(in, 0))
-			out.Record(50)
+			var out bridge.Out
+			out.Words = bridge.Room(room, 50)
 			if err != nil {
 				out.Bool(0, true)
 				out.String(48, err.Error())
-				return out
+				return out.Words
 			}
 			writeEvery(&out, 1, answer)
-			return out
+			return out.Words
 		}},
-		{Serve: func(_ bridge.Context, in bridge.In, out bridge.Out) bridge.Out {
+		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
 			answer, err := implementation.EveryByShort(readEvery(in, 0))
-			out.Record(50)
+			var out bridge.Out
+			out.Words = bridge.Room(room, 50)
 			if err != nil {
 				out.Bool(0, true)
 				out.String(48, err.Error())
-				return out
+				return out.Words
 			}
 			writeEvery(&out, 1, answer)
-			return out
+			return out.Words
 		}},
-		{Serve: func(_ bridge.Context, in bridge.In, out bridge.Out) bridge.Out {
+		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
 			answer := implementation.View(readView(in, 0))
-			out.Record(10)
+			var out bridge.Out
+			out.Words = bridge.Room(room, 10)
 			writeViewed(&out, 0, answer)
-			return out
+			return out.Words
 		}},
-		{Serve: func(_ bridge.Context, in bridge.In, out bridge.Out) bridge.Out {
+		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
 			answer, err := implementation.ViewByRust(readView(in, 0))
-			out.Record(13)
+			var out bridge.Out
+			out.Words = bridge.Room(room, 13)
 			if err != nil {
 				out.Bool(0, true)
 				out.String(11, err.Error())
-				return out
+				return out.Words
 			}
 			writeViewed(&out, 1, answer)
-			return out
+			return out.Words
 		}},
-		{Serve: func(_ bridge.Context, in bridge.In, out bridge.Out) bridge.Out {
+		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
 			answer := implementation.Join(in.Str(0), bridge.ViewSlice[uint8](in, 2), bridge.ViewSlice[int16](in, 4), readListOfStr(in, 6), readOptionOfU8(in, 8))
-			out.Record(2)
+			var out bridge.Out
+			out.Words = bridge.Room(room, 2)
 			out.String(0, answer)
-			return out
+			return out.Words
 		}},
-		{Serve: func(_ bridge.Context, in bridge.In, out bridge.Out) bridge.Out {
+		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
 			answer, err := implementation.AddByRust(in.U64(0), in.U64(1))
-			out.Record(4)
+			var out bridge.Out
+			out.Words = bridge.Room(room, 4)
 			if err != nil {
 				out.Bool(0, true)
 				out.String(2, err.Error())
-				return out
+				return out.Words
 			}
 			out.U64(1, answer)
-			return out
+			return out.Words
 		}},
-		{Serve: func(_ bridge.Context, in bridge.In, out bridge.Out) bridge.Out {
+		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
 			err := implementation.Refuse(in.U32(0))
-			out.Record(4)
+			var out bridge.Out
+			out.Words = bridge.Room(room, 4)
 			if err != nil {
 				out.Bool(0, true)
 				writeRefusal(&out, 1, *err)
-				return out
+				return out.Words
 			}
-			return out
+			return out.Words
 		}},
-		{Serve: func(_ bridge.Context, in bridge.In, out bridge.Out) bridge.Out {
+		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
 			implementation.Explode(in.Str(0))
-			return out
+			return room
 		}},
-		{Serve: func(_ bridge.Context, in bridge.In, out bridge.Out) bridge.Out {
+		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
 			answer := implementation.ExplodeInRust(in.Str(0))
-			out.Record(2)
+			var out bridge.Out
+			out.Words = bridge.Room(room, 2)
 			out.String(0, answer)
-			return out
+			return out.Words
 		}},
-		{Serve: func(_ bridge.Context, _ bridge.In, out bridge.Out) bridge.Out {
+		{Serve: func(_ bridge.Context, _ bridge.In, room []uint64) []uint64 {
 			answer := implementation.InvalidInRust()
-			out.Record(2)
+			var out bridge.Out
+			out.Words = bridge.Room(room, 2)
 			out.String(0, answer)
-			return out
+			return out.Words
 		}},
-		{Serve: func(_ bridge.Context, _ bridge.In, out bridge.Out) bridge.Out {
+		{Serve: func(_ bridge.Context, _ bridge.In, room []uint64) []uint64 {
 			implementation.Collect()
-			return out
+			return room
 		}},
-		{Async: true, Serve: func(ctx bridge.Context, in bridge.In, out bridge.Out) bridge.Out {
+		{Async: true, Serve: func(ctx bridge.Context, in bridge.In, room []uint64) []uint64 {
 			answer := implementation.Later(ctx, in.Str(0), in.U32(2))
-			out.Record(2)
+			var out bridge.Out
+			out.Words = bridge.Room(room, 2)
 			out.String(0, answer)
-			return out
+			return out.Words
 		}},
-		{Async: true, Serve: func(ctx bridge.Context, in bridge.In, out bridge.Out) bridge.Out {
+		{Async: true, Serve: func(ctx bridge.Context, in bridge.In, room []uint64) []uint64 {
 			err := implementation.ExplodeLater(ctx, in.Str(0))
-			out.Record(3)
+			var out bridge.Out
+			out.Words = bridge.Room(room, 3)
 			if err != nil {
 				out.Bool(0, true)
 				out.String(1, err.Error())
-				return out
+				return out.Words
 			}
-			return out
+			return out.Words
 		}},
-		{Async: true, Serve: func(ctx bridge.Context, _ bridge.In, out bridge.Out) bridge.Out {
+		{Async: true, Serve: func(ctx bridge.Context, _ bridge.In, room []uint64) []uint64 {
 			implementation.ForEver(ctx)
-			return out
+			return room
 		}},
-		{Serve: func(_ bridge.Context, _ bridge.In, out bridge.Out) bridge.Out {
+		{Serve: func(_ bridge.Context, _ bridge.In, room []uint64) []uint64 {
 			answer := implementation.Ended()
-			out.Record(1)
+			var out bridge.Out
+			out.Words = bridge.Room(room, 1)
 			out.U64(0, answer)
-			return out
+			return out.Words
 		}},
-		{Async: true, Serve: func(ctx bridge.Context, in bridge.In, out bridge.Out) bridge.Out {
+		{Async: true, Serve: func(ctx bridge.Context, in bridge.In, room []uint64) []uint64 {
 			answer, err := implementation.LaterByRust(ctx, in.Str(0), in.U32(2))
-			out.Record(5)
+			var out bridge.Out
+			out.Words = bridge.Room(room, 5)
 			if err != nil {
 				out.Bool(0, true)
 				out.String(3, err.Error())
-				return out
+				return out.Words
 			}
 			out.String(1, answer)
-			return out
+			return out.Words
 		}},
-		{Async: true, Serve: func(ctx bridge.Context, in bridge.In, out bridge.Out) bridge.Out {
+		{Async: true, Serve: func(ctx bridge.Context, in bridge.In, room []uint64) []uint64 {
 			answer := implementation.GiveUpInRust(ctx, in.U32(0))
-			out.Record(2)
+			var out bridge.Out
+			out.Words = bridge.Room(room, 2)
 			out.String(0, answer)
-			return out
+			return out.Words
 		}},
 	})
 }
@@ -323,12 +338,14 @@ func (s Mirror) Every(value Every) (answer Every, err error) {
 
 // EveryShort: As `every`, by assembly.
 func (s Mirror) EveryShort(value Every) (answer Every, err error) {
-	var block [bridge.HeaderWords + 126]uint64
+	block := [bridge.HeaderWords + 126]uint64{1}
 	defer bridge.Recover(&err)
-	out := s.service.Short(block[:], 1)
+	var out bridge.Out
+	out.Words, out.Base, out.Lists = block[:bridge.HeaderWords], bridge.HeaderWords, s.service.Shorts()
 	out.Record(47)
 	writeEvery(&out, 0, value)
 	in, err := s.service.CallShort(&out, 47)
+	bridge.KeepAlive(&value)
 	if err != nil {
 		return answer, err
 	}
@@ -351,8 +368,9 @@ func (s Mirror) View(view View) (answer Viewed, err error) {
 
 // Add: The sum.
 func (s Mirror) Add(one uint64, other uint64) (answer uint64, err error) {
-	var block [bridge.HeaderWords + 3]uint64
-	out := s.service.Short(block[:], 3)
+	block := [bridge.HeaderWords + 3]uint64{3}
+	var out bridge.Out
+	out.Words, out.Base, out.Lists = block[:bridge.HeaderWords], bridge.HeaderWords, s.service.Shorts()
 	out.Record(2)
 	out.U64(0, one)
 	out.U64(1, other)
@@ -365,12 +383,14 @@ func (s Mirror) Add(one uint64, other uint64) (answer uint64, err error) {
 
 // Letters: How many letters there are, or why that can't be told.
 func (s Mirror) Letters(text string) (answer uint64, err error) {
-	var block [bridge.HeaderWords + 38]uint64
+	block := [bridge.HeaderWords + 38]uint64{4}
 	defer bridge.Recover(&err)
-	out := s.service.Short(block[:], 4)
+	var out bridge.Out
+	out.Words, out.Base, out.Lists = block[:bridge.HeaderWords], bridge.HeaderWords, s.service.Shorts()
 	out.Record(2)
 	out.String(0, text)
 	in, err := s.service.CallShort(&out, 4)
+	bridge.KeepAlive(&text)
 	if err != nil {
 		return answer, err
 	}

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use eddy_bridge::Go;
 
@@ -15,7 +16,7 @@ use crate::{Looking, serve_mirror};
 /// There is no Go toolchain, or the library has errors.
 pub fn library(folder: &Path) -> Go {
     static LIBRARY: OnceLock<Go> = OnceLock::new();
-    *LIBRARY.get_or_init(|| open(&build(folder, &[])))
+    *LIBRARY.get_or_init(|| open(&build(folder, &[], &[])))
 }
 
 /// Opens a library that was built, and offers it what it calls.
@@ -29,14 +30,16 @@ pub fn open(path: &Path) -> Go {
     go
 }
 
-/// Builds the library, with further flags.
+/// Builds the library, with further flags, and with variables of the environment.
 ///
 /// # Panics
 ///
 /// There is no Go toolchain, or the library has errors.
-pub fn build(folder: &Path, flags: &[&str]) -> PathBuf {
-    // Programs of tests run at the same time.
-    let path = folder.join(format!("everything-{}.so", std::process::id()));
+pub fn build(folder: &Path, flags: &[&str], variables: &[(&str, &str)]) -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    // Programs of tests run at the same time, and so do the tests in them.
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let path = folder.join(format!("everything-{}-{count}.so", std::process::id()));
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("go");
     let output = Command::new("go")
         .args(["build", "-buildmode=c-shared"])
@@ -45,6 +48,7 @@ pub fn build(folder: &Path, flags: &[&str]) -> PathBuf {
         .arg(&path)
         .arg(".")
         .current_dir(source)
+        .envs(variables.iter().copied())
         .output()
         .expect("the Go toolchain is installed");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

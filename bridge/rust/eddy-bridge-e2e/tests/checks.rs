@@ -12,7 +12,13 @@ const LIBRARY: &str = "EDDY_BRIDGE_LIBRARY";
 
 #[test]
 fn checkptr_finds_nothing() {
-    run(&["-gcflags=github.com/eddy-gateway/eddy/...=-d=checkptr"], None);
+    run(&["-gcflags=github.com/eddy-gateway/eddy/...=-d=checkptr"], &[], None);
+}
+
+#[test]
+#[ignore = "Go's library is built anew with the checks in it: `cargo test -- --ignored`"]
+fn cgocheck2_finds_nothing() {
+    run(&[], &[("GOEXPERIMENT", "cgocheck2")], None);
 }
 
 #[test]
@@ -21,12 +27,12 @@ fn the_address_sanitizer_finds_nothing() {
     let found = Command::new("cc").arg("-print-file-name=libasan.so").output().unwrap();
     let path = PathBuf::from(String::from_utf8(found.stdout).unwrap().trim());
     assert!(path.is_absolute(), "the C compiler has no libasan.so");
-    run(&["-asan"], Some(&path));
+    run(&["-asan"], &[], Some(&path));
 }
 
-/// Builds the library with flags, and runs `values_come_back` with it in a program of its own.
-fn run(flags: &[&str], preload: Option<&Path>) {
-    let library = build(Path::new(env!("CARGO_TARGET_TMPDIR")), flags);
+/// Builds the library, and runs `values_come_back` with it in a program of its own.
+fn run(flags: &[&str], variables: &[(&str, &str)], preload: Option<&Path>) {
+    let library = build(Path::new(env!("CARGO_TARGET_TMPDIR")), flags, variables);
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(["--exact", "values_come_back", "--include-ignored"]).env(LIBRARY, &library);
     if let Some(preload) = preload {

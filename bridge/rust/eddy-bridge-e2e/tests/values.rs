@@ -71,6 +71,15 @@ fn large_values_have_room() {
 }
 
 #[test]
+fn requests_that_outgrow_their_room_are_whole() {
+    let echo = echo();
+    for count in [200, 218, 219, 220, 221, 5000] {
+        let joined = echo.join("", &[], &[], &vec!["name"; count], None).unwrap();
+        assert_eq!(joined, format!("[] []{}", "name;".repeat(count)), "{count} names");
+    }
+}
+
+#[test]
 fn short_calls_answer() {
     let echo = echo();
     echo.nothing().unwrap();

@@ -95,7 +95,7 @@ impl Link {
         self.check_length(bytes.len())?;
         let expiry = Expiry { deadline: Instant::now() + timeout, timeout };
         let Opened { call, slot, outlasts_sleep } = self.shared.calls.open(Some(expiry))?;
-        let pending = PendingCall { shared: Arc::clone(&self.shared), call, slot };
+        let pending = PendingCall { link: self.clone(), call, slot };
         let timeout_ms = whole_ms(timeout);
         let message = Message { kind: Kind::Call, call, detail: method, timeout_ms, bytes };
         match self.shared.outbox.send_soon(message) {
@@ -207,11 +207,11 @@ impl Link {
     }
 }
 
-/// A call that is on its way. Dropping it cancels the call.
+/// A call that is on its way. Dropping it cancels the call; the link goes on as long as there is one.
 #[derive(Debug)]
 #[must_use = "a call is cancelled when this is dropped"]
 pub struct PendingCall {
-    shared: Arc<Shared>,
+    link: Link,
     call: u64,
     slot: Arc<Slot<Outcome>>,
 }
@@ -226,8 +226,9 @@ impl Future for PendingCall {
 
 impl Drop for PendingCall {
     fn drop(&mut self) {
-        if self.shared.calls.forget(self.call) {
-            self.shared.cancel(self.call);
+        let shared = &self.link.shared;
+        if shared.calls.forget(self.call) {
+            shared.cancel(self.call);
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
-use std::sync::atomic::AtomicU64;
+/// What a ring is made of; its model in the tests has these of its own.
+pub(crate) use std::sync::atomic::{AtomicU64, fence};
 
 use rustix::fs::{
     MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, fstatfs, ftruncate, memfd_create,

@@ -5,13 +5,11 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use std::sync::atomic::fence;
 
 use crate::fault::Misconduct;
 use crate::frame::{FRAME_WORDS, Frame, WORD_BYTES};
-use crate::memory::Memory;
+use crate::memory::{AtomicU64, Memory, fence};
 
 /// Which of the two processes this one is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,9 +67,7 @@ impl Producer {
 
     /// Whether the reader sleeps and wants to be woken for what was written. It is told once.
     pub(crate) fn takes_reader_sleep(&self) -> bool {
-        fence(SeqCst);
-        let asleep = self.lane.reader_asleep();
-        asleep.load(Relaxed) != 0 && asleep.swap(0, Relaxed) != 0
+        takes(self.lane.reader_asleep())
     }
 
     /// Asks the reader for a wake when it has made room. There may be room since: try again before waiting.
@@ -119,9 +115,7 @@ impl Consumer {
 
     /// Whether the writer waits for room and wants to be woken for what was taken. It is told once.
     pub(crate) fn takes_writer_sleep(&self) -> bool {
-        fence(SeqCst);
-        let asleep = self.lane.writer_asleep();
-        asleep.load(Relaxed) != 0 && asleep.swap(0, Relaxed) != 0
+        takes(self.lane.writer_asleep())
     }
 
     /// Whether something was written that is not taken yet.
@@ -228,6 +222,13 @@ impl Lane {
         load(second, in_second);
         into.truncate(begin + count);
     }
+}
+
+/// Whether a flag is up after what was done before; takes it down if so. One that is down already is not written.
+fn takes(flag: &AtomicU64) -> bool {
+    fence(SeqCst);
+    let seen = flag.load(Relaxed);
+    seen != 0 && flag.compare_exchange(seen, 0, Relaxed, Relaxed).is_ok()
 }
 
 /// Stores bytes, the last word filled with zeroes.

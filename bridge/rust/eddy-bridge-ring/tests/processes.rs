@@ -2,98 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
+mod peers;
+
+use std::io::{Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use eddy_bridge_ring::{
     CallError, Failure, Fault, Incoming, Limits, Link, Listener, NoCalls, Redial, connect,
 };
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-/// Longer than anything takes that works.
-const SOON: Duration = Duration::from_secs(30);
-
-/// A process that listens at a path of its own.
-struct Peer {
-    child: Child,
-    path: PathBuf,
-}
-
-/// The languages that peers are written in.
-#[derive(Clone, Copy, Debug)]
-enum Tongue {
-    Rust,
-    Go,
-}
-
-impl Tongue {
-    const ALL: [Self; 2] = [Self::Rust, Self::Go];
-
-    /// The program of a peer. That in Go is built once a run.
-    fn program(self) -> PathBuf {
-        static IN_GO: OnceLock<PathBuf> = OnceLock::new();
-        match self {
-            Self::Rust => env!("CARGO_BIN_EXE_eddy-bridge-ring-peer").into(),
-            Self::Go => IN_GO.get_or_init(build_in_go).clone(),
-        }
-    }
-}
-
-fn build_in_go() -> PathBuf {
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("eddy-bridge-ring-peer-go");
-    let mut command = Command::new("go");
-    command.args(["build", "-buildvcs=false", "-o"]).arg(&program).arg("./ring/internal/peer");
-    let built = command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../go")).output().unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    program
-}
-
-/// A path that nothing else has.
-fn path(name: &str, tongue: Tongue) -> PathBuf {
-    std::env::temp_dir().join(format!("eddy-ring-{name}-{tongue:?}-{}.sock", std::process::id()))
-}
-
-impl Peer {
-    fn start(name: &str, tongue: Tongue) -> Self {
-        Self::start_at(path(name, tongue), tongue)
-    }
-
-    fn start_at(path: PathBuf, tongue: Tongue) -> Self {
-        let mut command = Command::new(tongue.program());
-        let mut child = command.arg("listen").arg(&path).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line, "listening\n");
-        Self { child, path }
-    }
-
-    /// Stops the process, and waits until it stands still.
-    fn stop(&self) {
-        let process = Pid::from_child(&self.child);
-        kill_process(process, Signal::STOP).unwrap();
-        let (_, status) = waitpid(Some(process), WaitOptions::UNTRACED).unwrap().unwrap();
-        assert!(status.stopped());
-    }
-
-    fn go_on(&self) {
-        kill_process(Pid::from_child(&self.child), Signal::CONT).unwrap();
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        remove(&self.path);
-    }
-}
-
-fn remove(path: &Path) {
-    let _ = std::fs::remove_file(path);
-}
+use crate::peers::{Caller, Peer, SOON, Tongue, path, remove};
 
 fn echo(call: Incoming) {
     let bytes = call.bytes().to_vec();
@@ -187,10 +107,72 @@ fn a_killed_process_is_noticed_at_once() {
             assert!(answer.is_ok() || answer == Err(CallError::Ended(Fault::Gone)));
             begun
         });
-        assert!(begun.elapsed() < Duration::from_secs(5));
+        assert!(begun.elapsed() < SOON / 2, "that is not at once");
         assert_eq!(link.fault(), Some(Fault::Gone));
         drop(calls);
     }
+}
+
+/// Whoever survives knows why, in either language: when a call is under way, when none is, and when the other side hangs.
+#[test]
+fn who_survives_says_why() {
+    for called in Tongue::ALL {
+        for manner in ["wait", "idle", "flood"] {
+            let mut peer = Peer::start(&format!("survived-{manner}"), called);
+            let callers = Tongue::ALL.map(|tongue| Caller::start(tongue, manner, &peer.path));
+            let begun = Instant::now();
+            let expected = if manner == "flood" {
+                peer.stop();
+                "the other process took nothing out of a full ring for 5s: it hangs or is stopped"
+            } else {
+                peer.child.kill().unwrap();
+                "the other process is gone: it died or closed the link"
+            };
+            for caller in callers {
+                let said = caller.last_words();
+                assert!(said.contains(expected), "{manner} of {called:?}: {said}");
+            }
+            assert!(begun.elapsed() < SOON, "it is known before the calls' deadline");
+        }
+    }
+}
+
+/// A peer that was built with another version of the protocol, as who connects and as who is connected to.
+#[test]
+fn another_version_is_refused_and_said() {
+    for tongue in Tongue::ALL {
+        let peer = Peer::start("version", tongue);
+        let mut stream = UnixStream::connect(&peer.path).unwrap();
+        stream.write_all(&later_version()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        assert_eq!(answer.len(), 40);
+        assert_ne!(answer[12..16], 0_u32.to_ne_bytes(), "it is told that it is refused");
+        let link = connect(&peer.path, Limits::default(), NoCalls).unwrap();
+        assert_eq!(link.call(1, b"others are served", SOON).unwrap(), b"others are served");
+
+        let path = path("version-of-listener", tongue);
+        let listener = UnixListener::bind(&path).unwrap();
+        let mut command = Command::new(tongue.program());
+        let child = command.arg("call").arg(&path).arg("1").stderr(Stdio::piped()).spawn().unwrap();
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.write_all(&later_version()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        remove(&path);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            said.contains("another version") && said.contains("build both sides with the same one"),
+            "{said}"
+        );
+    }
+}
+
+/// What somebody says first who speaks a later version, with a status of no refusal.
+fn later_version() -> [u8; 40] {
+    let mut said = [0; 40];
+    said[..8].copy_from_slice(b"eddyring");
+    said[8] = 2;
+    said
 }
 
 #[test]

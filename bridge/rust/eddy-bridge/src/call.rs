@@ -1,16 +1,17 @@
 //! Calls of a service on the other side.
 
 use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::block::{Block, Lifetime};
 use crate::fault::Fault;
 use crate::go::Functions;
 use crate::message::Message;
 use crate::promise::Promise;
-use crate::thread;
 use crate::wire::{Read, Write};
 use crate::writer::Writer;
+use crate::{thread, waited};
 
 /// A service that was found, of Go in this process or of another process. It is cheap to clone.
 #[derive(Clone, Debug)]
@@ -34,7 +35,14 @@ pub trait Transport: Send + Sync {
     ///
     /// There was no reply.
     fn call(&self, service: u32, method: u32, request: &[u64]) -> Result<Vec<u64>, Fault>;
+
+    /// Calls a method with a request, a flat message, whose reply comes later. The call begins at once, and nothing waits
+    /// in here; a future that is dropped gives the call up.
+    fn start(&self, service: u32, method: u32, request: &[u64]) -> Later;
 }
+
+/// A reply that comes later, or why there is none.
+pub type Later = Pin<Box<dyn Future<Output = Result<Vec<u64>, Fault>> + Send>>;
 
 impl Service {
     pub(crate) fn of_go(functions: Functions, number: u64) -> Self {
@@ -61,33 +69,14 @@ impl Service {
         match &self.way {
             Way::Go(go) => {
                 thread::prepare();
-                let mut block = Block::of(self.target | u64::from(method), arguments, Lifetime::Call);
-                block.check()?;
-                // SAFETY: the block is laid out for this function, which returns when it has no use for it any more;
-                // what the request points to is borrowed until after that.
-                unsafe { (go.enter)(block.as_mut_ptr()) };
-                // SAFETY: Go's side fills blocks in as ours reads them; `Go::open` compared the versions.
-                unsafe { block.answer() }
+                // SAFETY: Go's side takes and fills in blocks as ours are; `Go::open` compared the versions.
+                unsafe { waited::call(go.enter, self.target | u64::from(method), arguments) }
             }
             Way::Other(transport) => {
-                let reply = self.call_over(transport.as_ref(), method, arguments)?;
+                let reply = transport.call(self.number(), method, &flat(arguments))?;
                 Ok(Message::flat(&reply).read()?)
             }
         }
-    }
-
-    fn call_over<A: Write>(
-        &self,
-        transport: &dyn Transport,
-        method: u32,
-        arguments: &A,
-    ) -> Result<Vec<u64>, Fault> {
-        let mut room = [0; 128];
-        let mut request = Writer::flat(&mut room);
-        request.write(arguments);
-        let (service, _) = crate::block::halves(self.target);
-        let service = u32::try_from(service).unwrap_or(u32::MAX);
-        transport.call(service, method, &request.into_words())
     }
 
     /// Calls a method whose answer comes later. Generated code calls this.
@@ -99,10 +88,24 @@ impl Service {
                 Started(Promise::start(*go, self.target | u64::from(method), arguments).map(Begun::Promise))
             }
             Way::Other(transport) => {
-                Started(self.call_over(transport.as_ref(), method, arguments).map(Begun::Answered))
+                Started(Ok(Begun::Later(transport.start(self.number(), method, &flat(arguments)))))
             }
         }
     }
+
+    /// The number that the service has where it is.
+    fn number(&self) -> u32 {
+        let (number, _) = crate::block::halves(self.target);
+        u32::try_from(number).unwrap_or(u32::MAX)
+    }
+}
+
+/// Arguments as a message that is whole in itself.
+fn flat<A: Write>(arguments: &A) -> Vec<u64> {
+    let mut room = [0; 128];
+    let mut request = Writer::flat(&mut room);
+    request.write(arguments);
+    request.into_words()
 }
 
 /// A call that was started. Dropped, it is given up.
@@ -111,8 +114,7 @@ pub struct Started(Result<Begun, Fault>);
 
 enum Begun {
     Promise(Promise),
-    /// Transports without a later have answered already.
-    Answered(Vec<u64>),
+    Later(Later),
 }
 
 impl Started {
@@ -124,7 +126,7 @@ impl Started {
     pub async fn answer<R: for<'m> Read<'m>>(self) -> Result<R, Fault> {
         match self.0? {
             Begun::Promise(promise) => promise.await?.answer(),
-            Begun::Answered(reply) => Ok(Message::flat(&reply).read()?),
+            Begun::Later(reply) => Ok(Message::flat(&reply.await?).read()?),
         }
     }
 }

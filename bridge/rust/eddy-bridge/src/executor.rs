@@ -46,8 +46,12 @@ impl std::fmt::Display for ExecutorIsSet {
 
 impl std::error::Error for ExecutorIsSet {}
 
-/// Runs a task on the executor.
-pub(crate) fn spawn(task: Task) {
+/// Runs a task on the executor that [`set_executor`] named, or on its [`Threads`].
+///
+/// # Panics
+///
+/// It is the first task, no executor was named, and no thread can be started.
+pub fn spawn(task: Task) {
     let executor = EXECUTOR.get_or_init(|| {
         let count = thread::available_parallelism().map_or(2, std::num::NonZero::get);
         Box::new(Threads::start(count).expect("a process that Go runs in can start threads"))

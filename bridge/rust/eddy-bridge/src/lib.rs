@@ -31,6 +31,7 @@
 mod bind;
 mod block;
 mod call;
+mod caught;
 mod executor;
 mod fault;
 mod go;
@@ -41,12 +42,13 @@ mod promise;
 mod served;
 mod tasks;
 mod thread;
+mod waited;
 mod wire;
 mod writer;
 
 pub use self::bind::BindError;
-pub use self::call::{Service, Started, Transport};
-pub use self::executor::{Executor, ExecutorIsSet, Task, Threads, set_executor};
+pub use self::call::{Later, Service, Started, Transport};
+pub use self::executor::{Executor, ExecutorIsSet, Task, Threads, set_executor, spawn};
 pub use self::fault::{Failure, Fault, FaultKind};
 pub use self::go::{Go, OpenError};
 pub use self::message::{Malformed, Message};

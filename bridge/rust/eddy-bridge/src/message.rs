@@ -17,6 +17,7 @@ pub struct Message<'m> {
 
 impl<'m> Message<'m> {
     /// A message without addresses, from anywhere: nothing in it is believed unchecked.
+    #[inline]
     pub fn flat(words: &'m [u64]) -> Self {
         Self { words, has_addresses: false }
     }
@@ -27,6 +28,7 @@ impl<'m> Message<'m> {
     ///
     /// Every address in it, as [`Message`] describes them, leads to as many elements as are named with it, aligned for
     /// their type, and neither they nor the words change or go away during `'m`.
+    #[inline]
     pub unsafe fn with_addresses(words: &'m [u64]) -> Self {
         Self { words, has_addresses: true }
     }
@@ -80,6 +82,7 @@ impl<'m> Message<'m> {
         Ok(unsafe { slice::from_raw_parts(first.cast::<T>(), length) })
     }
 
+    #[inline]
     fn scalars_at_address<T: Scalar>(self, address: u64, length: u64) -> Result<&'m [T], Malformed> {
         if !self.has_addresses {
             return Err(Malformed::ADDRESS);

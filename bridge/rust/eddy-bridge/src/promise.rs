@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use crate::block::{Block, Lifetime, TICKET, header};
+use crate::block::{Block, TICKET, header};
 use crate::fault::Fault;
 use crate::go::Functions;
 use crate::thread;
@@ -40,14 +40,14 @@ impl Promise {
     /// The request is too large.
     pub(crate) fn start<A: Write>(go: Functions, target: u64, arguments: &A) -> Result<Self, Fault> {
         thread::prepare();
-        let block = Block::of(target, arguments, Lifetime::Own);
-        block.check()?;
         let slot = Arc::new(Slot { state: Mutex::new(State { block: None, is_over: false, waker: None }) });
+        let block = Block::of(target, arguments, Arc::as_ptr(&slot).expose_provenance() as u64)?;
         let mut state = slot.lock();
         let block = state.block.insert(block);
-        block.set_ticket(Arc::into_raw(Arc::clone(&slot)).expose_provenance() as u64);
         let at = block.as_mut_ptr();
         drop(state);
+        // The count that `complete` takes back.
+        let _ = Arc::into_raw(Arc::clone(&slot));
         // SAFETY: the block is laid out for this function. Its words stay where they are until `complete` is called,
         // because the slot has them until then.
         unsafe { (go.start)(at) };

@@ -1,29 +1,39 @@
 //! Services of Rust, as Go finds them.
 
 use std::any::Any;
+use std::future::ready;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::{fmt, ptr, slice};
+use std::{fmt, ptr, slice, thread};
 
 use crate::bind::{Entry, SHORT, STARTS};
 use crate::block::{CONTEXT, EXTENT, HEADER_WORDS, OUTCOME, TICKET, halves, header};
+use crate::call::Later;
+use crate::caught::Caught;
 use crate::fault::{Fault, FaultKind};
-use crate::message::Message;
+use crate::message::{Malformed, Message};
 use crate::method::{AsyncMethod, Method};
 use crate::tasks;
-use crate::writer::{Writer, Written};
+use crate::writer::Writer;
 
 /// An implementation of a service with its methods, to be offered to Go.
 pub struct Served {
     pub(crate) name: &'static str,
     pub(crate) shape: u64,
     pub(crate) entries: Vec<Entry>,
-    pub(crate) implementation: Arc<dyn Any + Send + Sync>,
+    pub(crate) implementation: Arc<Implementation>,
     methods: Vec<Dispatch>,
 }
 
 /// How a method is called with a flat request from elsewhere.
-type Dispatch = fn(&(dyn Any + Send + Sync), &[u64]) -> Result<Vec<u64>, Fault>;
+#[derive(Clone, Copy)]
+enum Dispatch {
+    Waited(fn(&Implementation, &[u64]) -> Result<Vec<u64>, Fault>),
+    Async(fn(&Arc<Implementation>, &[u64]) -> Later),
+}
+
+/// An implementation of whatever type.
+type Implementation = dyn Any + Send + Sync;
 
 /// Adds methods to a service in the order of the declaration. Generated code uses this.
 pub struct Serving<S> {
@@ -36,7 +46,7 @@ impl Served {
     #[expect(clippy::new_ret_no_self, reason = "a service is whole once it has its methods")]
     pub fn new<S: Send + Sync + 'static>(name: &'static str, shape: u64, implementation: S) -> Serving<S> {
         let implementation = Arc::new(implementation);
-        let any: Arc<dyn Any + Send + Sync> = Arc::<S>::clone(&implementation);
+        let any: Arc<Implementation> = Arc::<S>::clone(&implementation);
         let served = Self { name, shape, entries: Vec::new(), implementation: any, methods: Vec::new() };
         Serving { served, implementation }
     }
@@ -51,17 +61,38 @@ impl Served {
         self.shape
     }
 
+    /// Whether a method answers later, so that it is to be called by [`Served::start`].
+    pub fn is_async(&self, method: u32) -> bool {
+        matches!(self.find(method), Some(Dispatch::Async(_)))
+    }
+
     /// Calls a method with a flat request of another process.
     ///
     /// # Errors
     ///
-    /// The method panicked, there is none of this number, or the request is wrong.
+    /// The method panicked, there is none of this number that answers at once, or the request is wrong.
     pub fn dispatch(&self, method: u32, request: &[u64]) -> Result<Vec<u64>, Fault> {
-        let index = usize::try_from(method).unwrap_or(usize::MAX);
-        let Some(dispatch) = self.methods.get(index) else {
-            return Err(Fault::new(FaultKind::Unknown, format!("`{}` has no method {method}", self.name)));
-        };
-        dispatch(&*self.implementation, request)
+        match self.find(method) {
+            Some(Dispatch::Waited(dispatch)) => dispatch(&*self.implementation, request),
+            Some(Dispatch::Async(_)) | None => Err(self.unknown(method)),
+        }
+    }
+
+    /// Calls a method with a flat request of another process, and gives its answer, which comes when it is polled. Its
+    /// faults are those of [`Served::dispatch`].
+    pub fn start(&self, method: u32, request: &[u64]) -> Later {
+        match self.find(method) {
+            Some(Dispatch::Async(start)) => start(&self.implementation, request),
+            Some(Dispatch::Waited(_)) | None => Box::pin(ready(Err(self.unknown(method)))),
+        }
+    }
+
+    fn find(&self, method: u32) -> Option<Dispatch> {
+        self.methods.get(usize::try_from(method).ok()?).copied()
+    }
+
+    fn unknown(&self, method: u32) -> Fault {
+        Fault::new(FaultKind::Unknown, format!("`{}` has no method {method}", self.name))
     }
 }
 
@@ -71,7 +102,7 @@ impl<S: Send + Sync + 'static> Serving<S> {
     pub fn method<M: Method<S>>(mut self) -> Self {
         let flags = if M::IS_SHORT { SHORT } else { 0 };
         self.served.entries.push(Entry { function: enter::<S, M>, flags });
-        self.served.methods.push(dispatch::<S, M>);
+        self.served.methods.push(Dispatch::Waited(dispatch::<S, M>));
         self
     }
 
@@ -79,7 +110,7 @@ impl<S: Send + Sync + 'static> Serving<S> {
     #[must_use]
     pub fn async_method<M: AsyncMethod<S> + 'static>(mut self) -> Self {
         self.served.entries.push(Entry { function: start::<S, M>, flags: STARTS });
-        self.served.methods.push(dispatch_async);
+        self.served.methods.push(Dispatch::Async(start_apart::<S, M>));
         self
     }
 
@@ -111,25 +142,37 @@ unsafe extern "C" fn enter<S, M: Method<S>>(block: *mut u64) -> usize {
     let implementation = unsafe { &*context };
     // SAFETY: the caller promises that views in the request live until this returns.
     let request = unsafe { Message::with_addresses(request) };
-    let room_words = room.len();
     let mut reply = Writer::flat(room);
     let outcome = catch_unwind(AssertUnwindSafe(|| M::answer(implementation, request, &mut reply)));
-    let (status, written) = match outcome {
-        Ok(Ok(())) => (0, reply.finish()),
-        Ok(Err(wrong)) => told(&Fault::from(wrong)),
-        Err(panic) => told(&Fault::caught(&*panic)),
+    header[OUTCOME] = match (&outcome, reply.used()) {
+        (Ok(Ok(())), Some(used)) => used as u64,
+        _ => {
+            let reply = reply.into_words();
+            unusual(outcome, reply, room, header)
+        }
     };
-    let length = match written {
-        Written::Room(used) => used,
-        Written::Own(reply) => hand_over(&reply, room, room_words, header),
-    };
-    header[OUTCOME] = status << 32 | length as u64;
     0
 }
 
+/// Hands over a reply that has no room, or what there is instead of one; tells status and words.
+#[cold]
+fn unusual(
+    outcome: thread::Result<Result<(), Malformed>>,
+    reply: Vec<u64>,
+    room: &mut [u64],
+    header: &mut [u64],
+) -> u64 {
+    let (status, reply) = match outcome {
+        Ok(Ok(())) => (0, reply),
+        Ok(Err(wrong)) => told(&Fault::from(wrong)),
+        Err(panic) => told(&Fault::caught(&*panic)),
+    };
+    status << 32 | hand_over(&reply, room, header) as u64
+}
+
 /// Puts a reply into the room, or into memory of its own if there is too little; tells its words.
-fn hand_over(reply: &[u64], room: &mut [u64], room_words: usize, header: &mut [u64]) -> usize {
-    if reply.len() <= room_words {
+fn hand_over(reply: &[u64], room: &mut [u64], header: &mut [u64]) -> usize {
+    if reply.len() <= room.len() {
         room[..reply.len()].copy_from_slice(reply);
         return reply.len();
     }
@@ -144,8 +187,8 @@ fn hand_over(reply: &[u64], room: &mut [u64], room_words: usize, header: &mut [u
 
 /// A fault as a status and a message.
 #[cold]
-fn told(fault: &Fault) -> (u64, Written) {
-    (u64::from(fault.kind as u32), Written::Own(crate::method::reply(fault.text.as_str())))
+fn told(fault: &Fault) -> (u64, Vec<u64>) {
+    (u64::from(fault.kind as u32), crate::method::reply(fault.text.as_str()))
 }
 
 /// Called by Go with the block of a call whose answer comes later.
@@ -170,7 +213,7 @@ unsafe extern "C" fn start<S: Send + Sync + 'static, M: AsyncMethod<S> + 'static
 }
 
 fn dispatch<S: 'static, M: Method<S>>(
-    implementation: &(dyn Any + Send + Sync),
+    implementation: &Implementation,
     request: &[u64],
 ) -> Result<Vec<u64>, Fault> {
     let Some(implementation) = implementation.downcast_ref::<S>() else {
@@ -187,9 +230,16 @@ fn dispatch<S: 'static, M: Method<S>>(
     }
 }
 
-/// Methods that answer later have no place in a transport without a later.
-fn dispatch_async(_implementation: &(dyn Any + Send + Sync), _request: &[u64]) -> Result<Vec<u64>, Fault> {
-    Err(Fault::new(FaultKind::Unknown, "async methods are not served to other processes"))
+fn start_apart<S: Send + Sync + 'static, M: AsyncMethod<S> + 'static>(
+    implementation: &Arc<Implementation>,
+    request: &[u64],
+) -> Later {
+    let implementation = Arc::clone(implementation).downcast::<S>();
+    let request = request.to_vec();
+    Box::pin(Caught::new(async move {
+        let other = |_| Fault::new(FaultKind::Unknown, "an implementation of another type");
+        Ok(M::answer(implementation.map_err(other)?, request).await?)
+    }))
 }
 
 impl fmt::Debug for Served {

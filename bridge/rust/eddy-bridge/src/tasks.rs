@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use crate::block::{EXTENT, HEADER_WORDS, OUTCOME, TICKET, header};
+use crate::caught::Caught;
 use crate::executor::spawn;
 use crate::fault::{Fault, FaultKind};
 use crate::thread;
@@ -32,7 +32,7 @@ pub(crate) fn run(ticket: u64, call: impl Future<Output = Result<Vec<u64>, Fault
         is_room
     };
     if is_room {
-        spawn(Box::pin(Call { ticket, end, call: Some(Box::pin(call)) }));
+        spawn(Box::pin(Call { ticket, end, call: Some(Caught::new(call)) }));
     } else {
         let text = format!("{CALLS_MAX} calls of async methods are under way");
         complete(ticket, &Err(Fault::new(FaultKind::Crowded, text)));
@@ -70,14 +70,12 @@ fn running() -> &'static Mutex<HashMap<u64, Arc<End>>> {
     RUNNING.get_or_init(Mutex::default)
 }
 
-type Answer = Pin<Box<dyn Future<Output = Result<Vec<u64>, Fault>> + Send>>;
-
 /// A call until it is told: by its answer, by its panic, by the wish, or by an executor that drops it.
 struct Call {
     ticket: u64,
     end: Arc<End>,
     /// Absent once the end was told.
-    call: Option<Answer>,
+    call: Option<Caught>,
 }
 
 impl Future for Call {
@@ -85,11 +83,9 @@ impl Future for Call {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let Some(call) = &mut self.call else { return Poll::Ready(()) };
-        let polled = catch_unwind(AssertUnwindSafe(|| call.as_mut().poll(context)));
-        let answer = match polled {
-            Ok(Poll::Ready(answer)) => answer,
-            Err(panic) => Err(Fault::caught(&*panic)),
-            Ok(Poll::Pending) => {
+        let answer = match Pin::new(call).poll(context) {
+            Poll::Ready(answer) => answer,
+            Poll::Pending => {
                 // The waker comes first, so that a wish is seen here or wakes the task.
                 *self.end.waker.lock().unwrap_or_else(PoisonError::into_inner) =
                     Some(context.waker().clone());
@@ -107,9 +103,7 @@ impl Future for Call {
 impl Call {
     fn tell(&mut self, answer: &Result<Vec<u64>, Fault>) {
         // The future goes first: once Go is told, what the call had is given back.
-        let call = self.call.take();
-        // A panic of what the future has is nobody's any more.
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(call)));
+        drop(self.call.take());
         running().lock().unwrap_or_else(PoisonError::into_inner).remove(&self.ticket);
         complete(self.ticket, answer);
     }

@@ -26,11 +26,13 @@ enum Lists {
 
 impl<'r> Writer<'r> {
     /// A message that is whole in itself.
+    #[inline]
     pub fn flat(room: &'r mut [u64]) -> Self {
         Self { room, used: 0, spill: Vec::new(), lists: Lists::Copies }
     }
 
     /// A message with addresses of what it was made from.
+    #[inline]
     pub(crate) fn with_views(room: &'r mut [u64]) -> Self {
         Self { room, used: 0, spill: Vec::new(), lists: Lists::Views }
     }
@@ -67,6 +69,7 @@ impl<'r> Writer<'r> {
         self.spill.resize(self.spill.len() + words, 0);
     }
 
+    #[inline]
     fn length(&self) -> usize {
         if self.spill.is_empty() { self.used } else { self.spill.len() }
     }
@@ -126,7 +129,14 @@ impl<'r> Writer<'r> {
         first
     }
 
+    /// How many words of the room the message has, unless it has outgrown that.
+    #[inline]
+    pub(crate) fn used(&self) -> Option<usize> {
+        self.spill.is_empty().then_some(self.used)
+    }
+
     /// The message: how many words of the room, or memory of its own.
+    #[inline]
     pub(crate) fn finish(self) -> Written {
         if self.spill.is_empty() { Written::Room(self.used) } else { Written::Own(self.spill) }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use eddy_bridge::{
-    Failure, Fault, FaultKind, Malformed, Message, Record, Served, Service, Transport, Writer, reply,
+    Failure, Fault, FaultKind, Later, Malformed, Message, Record, Served, Service, Transport, Writer, reply,
 };
 
 #[derive(Clone, Debug, PartialEq, Record)]
@@ -107,6 +107,11 @@ impl Transport for Direct {
     fn call(&self, service: u32, method: u32, request: &[u64]) -> Result<Vec<u64>, Fault> {
         assert_eq!(service, 7);
         self.0.dispatch(method, request)
+    }
+
+    fn start(&self, service: u32, method: u32, request: &[u64]) -> Later {
+        assert_eq!(service, 7);
+        self.0.start(method, request)
     }
 }
 

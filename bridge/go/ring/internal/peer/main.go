@@ -2,6 +2,11 @@
 //
 //	peer listen PATH        answers at a path, one link after the other
 //	peer call PATH COUNT    calls who listens there so often, with messages of many lengths
+//	peer wait PATH          makes a call there that is never answered
+//	peer idle PATH          makes a call there when the link has ended
+//	peer flood PATH         makes long calls there
+//
+// The last three say "linked" first, and at the end why a call failed.
 //
 // Method 1 answers with what it is called with, method 2 never answers, method 3 fails, method 4 calls method 1 back; method 5 is 1
 // without a goroutine of its own.
@@ -37,8 +42,40 @@ func run(arguments []string) error {
 			return err
 		}
 		return call(arguments[1], count)
+	case len(arguments) == 2 && arguments[0] == "wait":
+		return untilEnd(arguments[1], func(ctx context.Context, link *ring.Link) error {
+			_, err := link.Call(ctx, 2, nil)
+			return err
+		})
+	case len(arguments) == 2 && arguments[0] == "idle":
+		return untilEnd(arguments[1], func(ctx context.Context, link *ring.Link) error {
+			<-link.Ended()
+			_, err := link.Call(ctx, 1, nil)
+			return err
+		})
+	case len(arguments) == 2 && arguments[0] == "flood":
+		return untilEnd(arguments[1], func(ctx context.Context, link *ring.Link) error {
+			_, err := link.Call(ctx, 1, make([]byte, 4<<20))
+			return err
+		})
 	}
-	return errors.New("usage: peer listen PATH | call PATH COUNT")
+	return errors.New("usage: peer listen PATH | call PATH COUNT | wait, idle or flood PATH")
+}
+
+// untilEnd calls until that fails.
+func untilEnd(path string, call func(context.Context, *ring.Link) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	link, err := ring.Dial(ctx, path, ring.Options{})
+	if err != nil {
+		return err
+	}
+	fmt.Println("linked")
+	for {
+		if err := call(ctx, link); err != nil {
+			return err
+		}
+	}
 }
 
 func listen(path string) error {

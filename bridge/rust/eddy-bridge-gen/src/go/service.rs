@@ -78,7 +78,11 @@ fn serving(method: &Method, measures: &Measures, codecs: &mut Codecs<'_>) -> Str
         offset += measures.words(&argument.of);
     }
     let call = format!("implementation.{}({})", exported(&method.name), arguments.join(", "));
-    let words = measures.words(&method.answer);
+    let reply = format!(
+        "\t\t\tvar out bridge.Out\n\t\t\tout.Words = bridge.Room(room, {})\n",
+        measures.words(&method.answer)
+    );
+    let answer = if method.answer == Type::Unit { "room" } else { "out.Words" };
     let body = match &method.answer {
         Type::Unit => format!("\t\t\t{call}\n"),
         Type::Result(value, error) => {
@@ -92,19 +96,19 @@ fn serving(method: &Method, measures: &Measures, codecs: &mut Codecs<'_>) -> Str
                 ("answer, err", format!("\t\t\t{}\n", codecs.write(value, "&out", At("", 1), "answer")))
             };
             format!(
-                "\t\t\t{left} := {call}\n\t\t\tout.Record({words})\n\t\t\tif err != nil {{\n\t\t\t\tout.Bool(0, true)\n\t\t\t\t{write_error}\n\t\t\t\treturn out\n\t\t\t}}\n{otherwise}"
+                "\t\t\t{left} := {call}\n{reply}\t\t\tif err != nil {{\n\t\t\t\tout.Bool(0, true)\n\t\t\t\t{write_error}\n\t\t\t\treturn out.Words\n\t\t\t}}\n{otherwise}"
             )
         }
         other => {
             let write = codecs.write(other, "&out", At("", 0), "answer");
-            format!("\t\t\tanswer := {call}\n\t\t\tout.Record({words})\n\t\t\t{write}\n")
+            format!("\t\t\tanswer := {call}\n{reply}\t\t\t{write}\n")
         }
     };
     let context = if is_async { "ctx" } else { "_" };
     let read = if method.arguments.is_empty() { "_" } else { "in" };
     let flag = if is_async { "Async: true, " } else { "" };
     format!(
-        "\t\t{{{flag}Serve: func({context} bridge.Context, {read} bridge.In, out bridge.Out) bridge.Out {{\n{body}\t\t\treturn out\n\t\t}}}},\n"
+        "\t\t{{{flag}Serve: func({context} bridge.Context, {read} bridge.In, room []uint64) []uint64 {{\n{body}\t\t\treturn {answer}\n\t\t}}}},\n"
     )
 }
 
@@ -171,11 +175,14 @@ fn begin(method: &Method, number: usize, measures: &Measures) -> String {
         Manner::Short => {
             let arguments: usize = method.arguments.iter().map(|argument| measures.words(&argument.of)).sum();
             // What doesn't fit goes elsewhere; a fault's text has some room.
-            let lists = if has_lists(&method.answer) { 32 } else { 0 };
+            let has_records = method.arguments.iter().any(|argument| has_records(&argument.of));
+            let lists = if has_lists(&method.answer) || has_records { 32 } else { 0 };
             let room = arguments + measures.words(&method.answer) + lists;
             let guard = if has_lists(&method.answer) { "\tdefer bridge.Recover(&err)\n" } else { "" };
             format!(
-                "\tvar block [bridge.HeaderWords + {room}]uint64\n{guard}\tout := s.service.Short(block[:], {number})\n"
+                "\tblock := [bridge.HeaderWords + {room}]uint64{{{number}}}\n{guard}\
+                 \tvar out bridge.Out\n\
+                 \tout.Words, out.Base, out.Lists = block[:bridge.HeaderWords], bridge.HeaderWords, s.service.Shorts()\n"
             )
         }
         Manner::Waited => {
@@ -197,10 +204,11 @@ fn end(method: &Method, value: &Type, measures: &Measures, codecs: &mut Codecs<'
         Manner::Async => format!("call.Wait(ctx, {words})"),
     };
     let answer = if *value == Type::Unit { "" } else { "answer, " };
+    let kept = kept(method);
     if words == 0 {
-        return format!("\t_, err = {call}\n\treturn err\n}}\n");
+        return format!("\t_, err = {call}\n{kept}\treturn err\n}}\n");
     }
-    let mut text = format!("\tin, err := {call}\n\tif err != nil {{\n\t\treturn {answer}err\n\t}}\n");
+    let mut text = format!("\tin, err := {call}\n{kept}\tif err != nil {{\n\t\treturn {answer}err\n\t}}\n");
     let at = match &method.answer {
         Type::Result(value, error) => {
             let read = codecs.read(error, At("", 1 + measures.words(value)));
@@ -218,6 +226,17 @@ fn end(method: &Method, value: &Type, measures: &Measures, codecs: &mut Codecs<'
         text.push_str(&format!("\treturn {}, nil\n}}\n", codecs.read(value, At("", at))));
     }
     text
+}
+
+/// What keeps the memory that a short call has addresses of: a collection can begin until it is entered.
+fn kept(method: &Method) -> String {
+    let viewed = method.arguments.iter().filter(|argument| has_lists(&argument.of));
+    match method.manner {
+        Manner::Short => {
+            viewed.map(|argument| format!("\tbridge.KeepAlive(&{})\n", local(&argument.name))).collect()
+        }
+        Manner::Waited | Manner::Async => String::new(),
+    }
 }
 
 /// An argument as Go passes it: what is a view to the callee is Go's own.
@@ -239,5 +258,16 @@ fn has_lists(of: &Type) -> bool {
         Type::Option(value) => has_lists(value),
         Type::Result(value, error) => has_lists(value) || has_lists(error),
         Type::Str { .. } | Type::List { .. } | Type::Map { .. } | Type::Record(_) => true,
+    }
+}
+
+/// Whether it may have lists of records, which are no views but words of the message.
+fn has_records(of: &Type) -> bool {
+    match of {
+        Type::List { of, .. } => !matches!(**of, Type::Scalar(_)),
+        Type::Map { .. } => true,
+        Type::Option(value) => has_records(value),
+        Type::Result(value, error) => has_records(value) || has_records(error),
+        Type::Unit | Type::Bool | Type::Scalar(_) | Type::Str { .. } | Type::Record(_) => false,
     }
 }

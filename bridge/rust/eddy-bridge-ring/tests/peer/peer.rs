@@ -3,7 +3,12 @@
 //! ```text
 //! eddy-bridge-ring-peer listen PATH        answers at a path, one link after the other
 //! eddy-bridge-ring-peer call PATH COUNT    calls who listens there so often, with messages of many lengths
+//! eddy-bridge-ring-peer wait PATH          makes a call there that is never answered
+//! eddy-bridge-ring-peer idle PATH          makes a call there when the link has ended
+//! eddy-bridge-ring-peer flood PATH         makes long calls there
 //! ```
+//!
+//! The last three say "linked" first, and at the end why a call failed.
 //!
 //! Method 1 answers with what it is called with, method 2 never answers, method 3 fails, method 4 calls method 1 back, method 6 answers
 //! with the length of what it is called with, and method 7 does that on another thread.
@@ -24,7 +29,16 @@ fn main() -> ExitCode {
     let result = match arguments[..] {
         ["listen", path] => listen(path),
         ["call", path, count] => call(path, count.parse().unwrap_or(1)),
-        _ => Err("usage: eddy-bridge-ring-peer listen PATH | call PATH COUNT".to_owned()),
+        ["wait", path] => until_end(path, |link| link.call(2, b"", LONG)),
+        ["idle", path] => until_end(path, |link| {
+            while link.fault().is_none() {
+                thread::park_timeout(Duration::from_millis(1));
+            }
+            link.call(1, b"", LONG)
+        }),
+        ["flood", path] => until_end(path, |link| link.call(1, &vec![0; 4 << 20], LONG)),
+        _ => Err("usage: eddy-bridge-ring-peer listen PATH | call PATH COUNT | wait, idle or flood PATH"
+            .to_owned()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -101,6 +115,15 @@ fn call(path: &str, count: u64) -> Result<(), String> {
     match link.call(3, b"", LONG) {
         Err(CallError::Failed(failure)) if failure.code == Failure::FIRST_OWN => Ok(()),
         other => Err(format!("method 3 did not fail as it should: {other:?}")),
+    }
+}
+
+/// Calls until that fails.
+fn until_end(path: &str, call: impl Fn(&Link) -> Result<Vec<u8>, CallError>) -> Result<(), String> {
+    let link = connect(path, Limits::default(), NoCalls).map_err(|error| error.to_string())?;
+    let _ = writeln!(std::io::stdout(), "linked");
+    loop {
+        call(&link).map_err(|error| error.to_string())?;
     }
 }
 

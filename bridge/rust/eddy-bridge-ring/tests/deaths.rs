@@ -1,0 +1,98 @@
+//! Processes that die leave nothing behind in this one. A program of its own, because it counts all that it has.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
+
+mod peers;
+
+use std::fs::{read_dir, read_to_string};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use eddy_bridge_ring::{CallError, Fault, Incoming, Limits, Listener, NoCalls, connect};
+
+use crate::peers::{Caller, Peer, SOON, Tongue, path, remove};
+
+/// What a process has that links could leave behind.
+#[derive(Debug, PartialEq, Eq)]
+struct Held {
+    descriptors: usize,
+    mappings: usize,
+    threads: usize,
+}
+
+fn held() -> Held {
+    let maps = read_to_string("/proc/self/maps").unwrap();
+    Held {
+        descriptors: read_dir("/proc/self/fd").unwrap().count(),
+        mappings: maps.lines().filter(|line| line.contains("memfd:")).count(),
+        threads: read_dir("/proc/self/task").unwrap().count(),
+    }
+}
+
+/// Pages of this process that are in memory and no file's, in KiB.
+fn resident_kib() -> u64 {
+    let status = read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+    line.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+/// A process that is called, and one that calls, die with calls under way.
+fn two_deaths(round: usize, at: &Path) {
+    let tongue = Tongue::ALL[usize::from(round.is_multiple_of(5))];
+    let mut called = Peer::start("deaths", tongue);
+    let link = connect(&called.path, Limits::default(), NoCalls).unwrap();
+    let calls: Vec<_> = (0..8).map(|_| link.call_async(2, vec![1; 1000], SOON).unwrap()).collect();
+    std::thread::scope(|scope| {
+        let long = scope.spawn(|| link.call(2, &vec![2; 4_000_000], SOON));
+        if round.is_multiple_of(2) {
+            link.call(1, b"", SOON).unwrap();
+        }
+        called.child.kill().unwrap();
+        assert_eq!(long.join().unwrap(), Err(CallError::Ended(Fault::Gone)));
+    });
+    drop((calls, link));
+
+    let listener = Listener::bind(at, Limits::default()).unwrap();
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let keeper = Arc::clone(&kept);
+    let at = at.to_owned();
+    let calling = std::thread::spawn(move || Caller::start(tongue, "wait", &at));
+    let link = listener.accept(move |call: Incoming| keeper.lock().unwrap().push(call)).unwrap();
+    until(|| !kept.lock().unwrap().is_empty());
+    calling.join().unwrap().kill();
+    until(|| link.fault() == Some(Fault::Gone));
+    until(|| kept.lock().unwrap()[0].cancellation().is_cancelled());
+    // A call has its link, and the link its handler.
+    kept.lock().unwrap().clear();
+}
+
+fn until(mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < SOON, "it never holds");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn two_hundred_deaths_leave_nothing_behind() {
+    let at = path("deaths-of-callers", Tongue::Rust);
+    let before = held();
+    let mut resident = 0;
+    for round in 0..100 {
+        two_deaths(round, &at);
+        remove(&at);
+        if round == 20 {
+            resident = resident_kib();
+        }
+    }
+    // Threads of links end a moment after the links.
+    let begun = Instant::now();
+    while held() != before && begun.elapsed() < SOON {
+        std::thread::yield_now();
+    }
+    assert_eq!(held(), before);
+    let grown = resident_kib().saturating_sub(resident);
+    assert!(grown < 4096, "{grown} KiB more than after 40 deaths");
+}

@@ -1,0 +1,123 @@
+//! Other processes, in Rust and in Go.
+
+#![allow(dead_code, reason = "no program of tests needs all of it")]
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+
+/// Longer than anything takes that works.
+pub(crate) const SOON: Duration = Duration::from_secs(30);
+
+/// A process that listens at a path of its own.
+pub(crate) struct Peer {
+    pub(crate) child: Child,
+    pub(crate) path: PathBuf,
+}
+
+/// The languages that peers are written in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Tongue {
+    Rust,
+    Go,
+}
+
+impl Tongue {
+    pub(crate) const ALL: [Self; 2] = [Self::Rust, Self::Go];
+
+    /// The program of a peer. That in Go is built once a run.
+    pub(crate) fn program(self) -> PathBuf {
+        static IN_GO: OnceLock<PathBuf> = OnceLock::new();
+        match self {
+            Self::Rust => env!("CARGO_BIN_EXE_eddy-bridge-ring-peer").into(),
+            Self::Go => IN_GO.get_or_init(build_in_go).clone(),
+        }
+    }
+}
+
+fn build_in_go() -> PathBuf {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("eddy-bridge-ring-peer-go");
+    let mut command = Command::new("go");
+    command.args(["build", "-buildvcs=false", "-o"]).arg(&program).arg("./ring/internal/peer");
+    let built = command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../go")).output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    program
+}
+
+/// A path that nothing else has.
+pub(crate) fn path(name: &str, tongue: Tongue) -> PathBuf {
+    std::env::temp_dir().join(format!("eddy-ring-{name}-{tongue:?}-{}.sock", std::process::id()))
+}
+
+impl Peer {
+    pub(crate) fn start(name: &str, tongue: Tongue) -> Self {
+        Self::start_at(path(name, tongue), tongue)
+    }
+
+    pub(crate) fn start_at(path: PathBuf, tongue: Tongue) -> Self {
+        let mut command = Command::new(tongue.program());
+        let mut child = command.arg("listen").arg(&path).stdout(Stdio::piped()).spawn().unwrap();
+        assert_eq!(first_line(&mut child), "listening\n");
+        Self { child, path }
+    }
+
+    /// Stops the process, and waits until it stands still.
+    pub(crate) fn stop(&self) {
+        let process = Pid::from_child(&self.child);
+        kill_process(process, Signal::STOP).unwrap();
+        let (_, status) = waitpid(Some(process), WaitOptions::UNTRACED).unwrap().unwrap();
+        assert!(status.stopped());
+    }
+
+    pub(crate) fn go_on(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::CONT).unwrap();
+    }
+}
+
+/// Another peer of a peer: it calls one that listens at a path, and says in the end why it can't.
+pub(crate) struct Caller(Child);
+
+impl Caller {
+    /// Starts it, and waits until it has a link.
+    pub(crate) fn start(tongue: Tongue, manner: &str, path: &Path) -> Self {
+        let mut command = Command::new(tongue.program());
+        command.arg(manner).arg(path).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        assert_eq!(first_line(&mut child), "linked\n");
+        Self(child)
+    }
+
+    pub(crate) fn kill(mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+
+    /// What it says in the end.
+    pub(crate) fn last_words(self) -> String {
+        let output = self.0.wait_with_output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    }
+}
+
+fn first_line(child: &mut Child) -> String {
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    line
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        remove(&self.path);
+    }
+}
+
+pub(crate) fn remove(path: &Path) {
+    let _ = std::fs::remove_file(path);
+}

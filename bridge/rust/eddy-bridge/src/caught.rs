@@ -1,0 +1,36 @@
+//! Futures of implementations, whose panics are faults.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::call::Later;
+use crate::fault::Fault;
+
+/// The future of an implementation: its panics, when it is polled and when it is dropped, end here.
+pub(crate) struct Caught(Option<Later>);
+
+impl Caught {
+    pub(crate) fn new(answer: impl Future<Output = Result<Vec<u64>, Fault>> + Send + 'static) -> Self {
+        Self(Some(Box::pin(answer)))
+    }
+}
+
+impl Future for Caught {
+    type Output = Result<Vec<u64>, Fault>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(answer) = &mut self.0 else { return Poll::Pending };
+        catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(context)))
+            .unwrap_or_else(|panic| Poll::Ready(Err(Fault::caught(&*panic))))
+    }
+}
+
+impl Drop for Caught {
+    fn drop(&mut self) {
+        let answer = self.0.take();
+        // A panic of what the future has is nobody's any more.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(answer)));
+    }
+}
