@@ -12,9 +12,8 @@ type Place struct {
 	Len    int
 }
 
-// Places walks over where the values of a field of a message stand in the body, as the filter message_fields before this one has
-// found them with `places: true`, under the key that its configuration gives the field. The message is not decoded for it, and
-// nothing of it is copied.
+// Places walks over where the values of a field of a message stand in the body, by the key that it has under `fields` in the
+// configuration of this filter. The message is not decoded for it, and nothing of it is copied.
 func (x *Exchange) Places(key string) iter.Seq[Place] {
 	return func(yield func(Place) bool) {
 		text, _ := x.Metadata(placesSpace, key+placesSuffix)

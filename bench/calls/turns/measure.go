@@ -70,8 +70,10 @@ func (r *Results) take(version string, command *exec.Cmd) error {
 	if err != nil {
 		return fmt.Errorf("%v: %w\n%s", command.Args, err, complaints.String())
 	}
-	// Both programs say first which way their calls go.
-	r.Ways[version] = strings.TrimSpace(complaints.String())
+	// Programs of Go say first which way their calls go.
+	if way := strings.TrimSpace(complaints.String()); way != "" {
+		r.Ways[version] = way
+	}
 	lines := bufio.NewScanner(bytes.NewReader(output))
 	for lines.Scan() {
 		var line struct {

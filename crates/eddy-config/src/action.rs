@@ -25,6 +25,8 @@ pub struct Action {
     pub attempt_timeout: Option<Duration>,
     /// When to try another endpoint.
     pub retry: RetryConfig,
+    /// When another endpoint is asked although the first may still answer.
+    pub hedge: Option<HedgeConfig>,
     /// Where requests go that its cluster could not serve, one after the other.
     pub failover: Vec<Failover>,
     /// What it says of filters of the listener.
@@ -89,6 +91,7 @@ impl Action {
             timeout: None,
             attempt_timeout: None,
             retry: RetryConfig::default(),
+            hedge: None,
             failover: Vec::new(),
             filters: Vec::new(),
             mirrors: Vec::new(),
@@ -175,6 +178,15 @@ pub struct RetryConfig {
     pub on_reset: bool,
     /// Statuses of gRPC with which an endpoint ends a call, without an answer, that is tried again. Default none.
     pub grpc_statuses: GrpcStatuses,
+}
+
+/// When a request is sent to another endpoint, too, as the first has not answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HedgeConfig {
+    /// How long the latest attempt is given alone.
+    pub after: Duration,
+    /// Attempts beside the first; at least 1. Those that were tried again count.
+    pub attempts: u8,
 }
 
 impl Default for RetryConfig {

@@ -505,6 +505,29 @@ fn retries_and_copies_are_taken_from_the_host_where_the_route_says_nothing() {
 }
 
 #[test]
+fn slow_attempts_are_raced_with_where_the_policy_says_so() {
+    let hedged = |host: &str, route: &str| {
+        let config = config(&format!(
+            "virtual_hosts:\n- name: a\n  domains: [\"*\"]\n{host}  routes:\n  - {{match: {{prefix: /}}, route: {{cluster: a{route}}}}}\n"
+        ));
+        let action = &config.actions[0];
+        let hedge = action.hedge.map(|hedge| (hedge.after.as_millis(), hedge.attempts));
+        (hedge, action.attempt_timeout.map(|time| time.as_millis()))
+    };
+    let hedge = ", hedge_policy: {hedge_on_per_try_timeout: true}";
+    let retry = ", retry_policy: {retry_on: 5xx, num_retries: 2, per_try_timeout: 0.2s}";
+    assert_eq!(hedged("", &format!("{retry}{hedge}")), (Some((200, 2)), None));
+    assert_eq!(hedged("", retry), (None, Some(200)));
+    assert_eq!(hedged("", hedge), (None, None));
+    let host = "  hedge_policy: {hedge_on_per_try_timeout: true}\n";
+    assert_eq!(hedged(host, retry), (Some((200, 2)), None));
+    assert_eq!(hedged(host, &format!("{retry}, hedge_policy: {{}}")), (None, Some(200)), "the route's own");
+    // Envoy goes on without asking anybody where no retries are left, and has no use for a policy without a reason.
+    assert_eq!(hedged(host, &retry.replace("num_retries: 2", "num_retries: 0")), (None, None));
+    assert_eq!(hedged(host, &retry.replace("retry_on: 5xx, ", "")), (None, Some(200)));
+}
+
+#[test]
 fn listeners_end_tls() {
     let socket = "    - transport_socket:\n        name: tls\n        typed_config:\n          '@type': type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext\n          require_client_certificate: true\n          common_tls_context:\n            alpn_protocols: [h2, http/1.1]\n            tls_params: {tls_minimum_protocol_version: TLSv1_3}\n            tls_certificates: [{certificate_chain: {filename: /etc/site.crt}, private_key: {filename: /etc/site.key}}]\n            validation_context: {trusted_ca: {filename: /etc/clients.pem}}\n      filters:\n";
     let text = BOOTSTRAP.replace("    - filters:\n", socket);

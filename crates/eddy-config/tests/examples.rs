@@ -82,4 +82,12 @@ fn filters() {
     assert_eq!(kinds("lua"), ["basic-auth", "ask-first", "rewrite-body"].map(script));
     let built = ["basic_auth", "body_rewrite"].map(|name| format!("filters/wasm-c/build/{name}.wasm"));
     assert_eq!(kinds("wasm-c/eddy"), built);
+    let tongues = [
+        "Package(\"filters/./go/field\")",
+        "File(\"filters/lua/field.lua\")",
+        "filters/./c/build/libfield.so",
+        "filters/wasm-c/build/field.wasm",
+    ];
+    // Each has one in front of it that reads messages for it.
+    assert_eq!(kinds("fields"), [tongues.as_slice(), &["message_fields"; 4]].concat());
 }

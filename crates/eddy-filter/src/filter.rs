@@ -109,6 +109,14 @@ pub enum LoadError {
         /// What the filter said.
         message: String,
     },
+    /// A path in messages that the filter is to read leads nowhere.
+    #[error("{message}")]
+    Path {
+        /// The path, as the configuration has it.
+        path: String,
+        /// What is wrong with it.
+        message: String,
+    },
     /// The library cannot be loaded.
     #[error("{message}")]
     Library {

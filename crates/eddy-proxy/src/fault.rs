@@ -254,6 +254,12 @@ impl Fault {
         matches!(self, Self::RetryStatus(_) | Self::RetryGrpc(_) | Self::PassedOver | Self::Intercepted(_))
     }
 
+    /// Whether it ends an attempt, and another under way may go on.
+    pub(crate) fn is_of_attempt(self) -> bool {
+        let is_claimed = matches!(self, Self::PassedOver | Self::Intercepted(_));
+        self.side() == Side::Upstream && !is_claimed || matches!(self, Self::LinksExhausted | Self::Limit(_))
+    }
+
     /// The status that a call of gRPC ends with.
     ///
     /// # Spec

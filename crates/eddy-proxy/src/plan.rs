@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_config::{ActionKind, Config, Forwarding, ListenAddress, ListenerConfig, Serve, SitesAt};
+use eddy_config::{Action, ActionKind, Config, Forwarding, ListenAddress, ListenerConfig, Serve, SitesAt};
 use eddy_filter::FilterSet;
 use eddy_route::{RouteTable, Router};
 use eddy_tls::{Challenges, ClientTls, ServerTls};
@@ -125,6 +125,11 @@ impl Plan {
         let access = config.access_log.as_ref().map(AccessPlan::new);
         let (filters, challenges) = (ready.filters.clone(), ready.challenges.clone());
         Ok(Self { config, listeners, clusters, cluster_tls, filters, challenges, access })
+    }
+
+    /// What is done with a request, by its index; `None` before that is known.
+    pub(crate) fn action(&self, index: Option<usize>) -> Option<&Action> {
+        self.config.actions.get(index?)
     }
 }
 

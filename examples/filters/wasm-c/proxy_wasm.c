@@ -52,6 +52,12 @@ struct text field(enum map map, struct text name) {
   return status == OK ? value : TEXT("");
 }
 
+struct text property(struct text path) {
+  struct text value = {NULL, 0};
+  const int32_t status = proxy_get_property(path.data, path.len, &value.data, &value.len);
+  return status == OK ? value : TEXT("");
+}
+
 struct text bytes_of(enum buffer buffer, size_t size) {
   struct text bytes = {NULL, 0};
   const int32_t status = proxy_get_buffer_bytes((int32_t)buffer, 0, size, &bytes.data, &bytes.len);

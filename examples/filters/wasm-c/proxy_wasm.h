@@ -35,6 +35,8 @@ IMPORT("proxy_get_buffer_bytes")
 int32_t proxy_get_buffer_bytes(int32_t buffer, size_t start, size_t max, const char **bytes, size_t *len);
 IMPORT("proxy_set_buffer_bytes")
 int32_t proxy_set_buffer_bytes(int32_t buffer, size_t start, size_t size, const char *bytes, size_t len);
+IMPORT("proxy_get_property")
+int32_t proxy_get_property(const char *path, size_t path_len, const char **value, size_t *value_len);
 IMPORT("proxy_send_local_response")
 int32_t proxy_send_local_response(uint32_t status, const char *details, size_t details_len, const char *body, size_t body_len,
                                   const char *fields, size_t fields_len, int32_t grpc_status);
@@ -49,6 +51,8 @@ bool is_equal(struct text one, struct text other);
 size_t find(struct text text, size_t from, struct text what);
 /* The first value of a field, or an empty text. */
 struct text field(enum map map, struct text name);
+/* The value of a property, whose path has a NUL between its parts, or an empty text. */
+struct text property(struct text path);
 /* The bytes of a buffer, or none. */
 struct text bytes_of(enum buffer buffer, size_t size);
 /* Copies bytes; gives the place behind them. */

@@ -127,8 +127,17 @@ impl<'a> Crossing<'a> {
 
     /// The metadata of a key, as edits have left it; empty for none.
     pub(crate) fn metadata(&'a self, space: &str, key: &str) -> &'a [u8] {
-        let name = [space.as_bytes(), b"\0", key.as_bytes()].concat();
-        let is_it = |record: &Record<'_>| record.op == abi::EDIT_METADATA && record.name == name;
+        self.metadata_with(space, key, "")
+    }
+
+    /// The same of a key with something behind it.
+    pub(crate) fn metadata_with(&'a self, space: &str, key: &str, suffix: &str) -> &'a [u8] {
+        let is_key = |name: &[u8]| name.strip_suffix(suffix.as_bytes()) == Some(key.as_bytes());
+        let is_name = |name: &[u8]| {
+            let name = name.strip_prefix(space.as_bytes()).and_then(|rest| rest.strip_prefix(b"\0"));
+            name.is_some_and(is_key)
+        };
+        let is_it = |record: &Record<'_>| record.op == abi::EDIT_METADATA && is_name(record.name);
         if self.has_edits() {
             let last = self
                 .read(|prior, log| prior.chain(log).filter(is_it).last().map(|found| found.value.to_vec()));
@@ -138,7 +147,7 @@ impl<'a> Crossing<'a> {
         }
         let pairs = self.view.metadata().iter();
         let mut found = pairs.filter(|pair| {
-            self.view.text(pair.space) == space.as_bytes() && self.view.text(pair.key) == key.as_bytes()
+            self.view.text(pair.space) == space.as_bytes() && is_key(self.view.text(pair.key))
         });
         found.next().map_or(&[], |pair| self.view.text(pair.value))
     }

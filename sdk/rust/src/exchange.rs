@@ -211,11 +211,11 @@ impl<'a, S> Exchange<'a, S> {
         serde_json::from_slice(self.crossing.metadata(space, key)).ok()
     }
 
-    /// Where the values of a message's field stand in the body, as the filter `message_fields` before this one has found them
-    /// with `places: true`, under the key that its configuration gives the field. Nothing is decoded for it.
+    /// Where the values of a message's field stand in the body, by the key that it has under `fields` in the configuration of
+    /// this filter. Nothing is decoded for it.
     #[must_use]
     pub fn places(&self, key: &str) -> Places<'a> {
-        Places::of_json(self.crossing.metadata("message_fields", &format!("{key}_at")))
+        Places::of_json(self.crossing.metadata_with("message_fields", key, "_at"))
     }
 
     /// The bytes of a message's field, where [`Self::places`] says that they stand: its last value, which is the one that

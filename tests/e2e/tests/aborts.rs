@@ -3,10 +3,12 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use eddy_e2e::framed::{ENDS, FramedClient, kind, request};
 use eddy_e2e::gateway::Gateway;
 use eddy_e2e::origin::{Gate, Script, Step, TapOrigin, response};
 use eddy_e2e::site::Site;
 use eddy_e2e::wire::within;
+use tokio::net::TcpListener;
 
 const POST: &[u8] =
     b"POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n";
@@ -172,3 +174,47 @@ fn open_files(gateway: &Gateway) -> Result<usize> {
 
 /// 100 ms by contract; a busy machine gets some more.
 const PROMPT: Duration = Duration::from_millis(1000);
+
+#[tokio::test]
+async fn a_client_that_leaves_while_an_endpoint_is_connected_to_is_noticed_at_once() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    // The kernel takes connections for it, and nobody shakes hands.
+    let silent = TcpListener::bind("127.0.0.1:0").await?;
+    for hedge in ["", "hedge: {after: 30s}, "] {
+        let gateway = Site::new()
+            .without_default_rule()
+            .top("access_log: {file: stdout, format: json}")
+            .listener("http2: {cleartext: true}")
+            .rule(&format!("{{{hedge}cluster: silent}}"))
+            .another_cluster(
+                "silent: {endpoints: [SILENT], tls: {verify: none}, connect_timeout: 60s, limits: {pending: 9}}",
+            )
+            .with("SILENT", silent.local_addr()?)
+            .before(&origin)
+            .await?;
+        let pending = "eddy_cluster_in_use{cluster=\"silent\",limit=\"pending\"}";
+        let mut clients = Vec::new();
+        for _ in 0..3 {
+            let mut client = gateway.client().await?;
+            client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await?;
+            clients.push(client);
+        }
+        let mut framed = FramedClient::connect(gateway.address(), &[]).await?;
+        framed.frame(kind::HEADERS, ENDS, 1, &request("GET", "/", &[])).await?;
+        gateway.until_metric(pending, 4.0).await?;
+        // One resets, one closes, one says that it says no more, and one takes its request back.
+        clients.remove(0).reset();
+        gateway.until_metric(pending, 3.0).await?;
+        drop(clients.remove(0));
+        gateway.until_metric(pending, 2.0).await?;
+        clients[0].finish_sending().await?;
+        gateway.until_metric(pending, 1.0).await?;
+        framed.frame(kind::RST_STREAM, 0, 1, &[0, 0, 0, 8]).await?;
+        gateway.until_metric(pending, 0.0).await?;
+        gateway.lines().until("\"reason\":\"client_gone\"", 4).await?;
+        drop((clients, framed));
+        is_clean(&gateway).await?;
+        gateway.stop().await?;
+    }
+    Ok(())
+}

@@ -223,7 +223,8 @@ async fn requests_go_on_to_another_cluster_for_the_reasons_that_are_given() -> R
     gateway.stop().await
 }
 
-const CHECKED: &str = "health: {http: {path: /healthz}, interval: 100ms, unhealthy: 1, healthy: 1}";
+const CHECKED: &str =
+    "health: {http: {path: /healthz}, interval: 100ms, timeout: 5s, unhealthy: 1, healthy: 1}";
 const UNWELL: &str = "eddy_cluster_endpoints_unwell{cluster=\"one\"}";
 
 /// How many of so many requests each origin served.

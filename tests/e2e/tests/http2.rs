@@ -1,7 +1,7 @@
 //! HTTP/2 from clients: real ones, and one that sends what nobody should.
 
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::framed::{ENDS, Frame, FramedClient, HEAD, block, frame, kind, request};
@@ -154,6 +154,55 @@ async fn trailers_and_interim_answers_pass() -> Result<()> {
     let asked = origin.log().requests();
     let first = asked.first().context("a request")?;
     ensure!(first.body == b"hello" && first.trailers.text("x-sum") == "1", "{first:?}");
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_request_whose_answer_is_there_is_read_on_for_a_while() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let site = Site::new().rule("{match: {path: /fixed}, respond: {status: 200, body: fixed}}");
+    let gateway = site.before(&origin).await?;
+    let is_reset = |frame: &Frame| frame.kind == kind::RST_STREAM;
+    let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+    // One that ends within the while is not reset: the next frame of its kind is for the one that goes on and on.
+    client.frame(kind::HEADERS, HEAD, 1, &request("POST", "/fixed", &[])).await?;
+    client.until("the answer's end", |frame| frame.stream == 1 && frame.payload == b"fixed").await?;
+    client.frame(kind::DATA, 0, 1, &[7; 10_000]).await?;
+    client.frame(kind::DATA, 1, 1, &[7; 10_000]).await?;
+    client.frame(kind::HEADERS, HEAD, 3, &request("POST", "/fixed", &[])).await?;
+    client.until("the answer's end", |frame| frame.stream == 3 && frame.payload == b"fixed").await?;
+    let since = Instant::now();
+    let reset = client.until("a reset", is_reset).await?;
+    ensure!(reset.stream == 3 && reset.number(0) == 0, "NO_ERROR: {reset:?}");
+    ensure!(since.elapsed() >= Duration::from_millis(500), "after {:?}", since.elapsed());
+    // One that takes no account of it is cut off before it has sent much.
+    client.frame(kind::HEADERS, HEAD, 5, &request("POST", "/fixed", &[])).await?;
+    client.until("the answer's end", |frame| frame.stream == 5 && frame.payload == b"fixed").await?;
+    let mut sent = 0;
+    while sent < 4_000_000 {
+        // It keeps to its windows, which are opened as long as it is read.
+        client.frame(kind::DATA, 0, 5, &[7; 16_000]).await?;
+        sent += 16_000;
+        let next = client
+            .until("room or a reset", |frame| matches!(frame.kind, kind::WINDOW_UPDATE | kind::RST_STREAM))
+            .await?;
+        if is_reset(&next) {
+            break;
+        }
+    }
+    ensure!(sent < 1_000_000, "{sent} bytes were read");
+    gateway.until_metric("eddy_worker_exchanges", 0.0).await?;
+    // A real client hears the answer. More than its window would stall curl 7.88, whatever it is told.
+    let folder = TempDir::new("early")?;
+    let from = folder.join("from");
+    std::fs::write(&from, vec![7; 60_000])?;
+    let data = format!("@{}", from.display());
+    let url = format!("http://{}/fixed", gateway.address());
+    for more in [["-H", "Expect:"], ["-H", "Content-Length:"]] {
+        let arguments = ["--http2-prior-knowledge", "--data-binary", &data, &url];
+        let heard = curl(&[&more[..], &arguments].concat()).await?;
+        ensure!(heard == "fixed", "{more:?}: {heard}");
+    }
     gateway.stop().await
 }
 

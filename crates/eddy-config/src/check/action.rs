@@ -7,12 +7,12 @@ use eddy_route::PathRewrite;
 use super::edits::check_edits;
 use super::names::Names;
 use crate::config::{
-    Action, ActionKind, Failover, FailoverReason, Redirect, Respond, RetryConfig, RuleFilterConfig,
-    WeightedCluster,
+    Action, ActionKind, Failover, FailoverReason, HedgeConfig, Redirect, Respond, RetryConfig,
+    RuleFilterConfig, WeightedCluster,
 };
 use crate::problem::{Place, Report};
 use crate::read::{Apart, At, OneOrMany};
-use crate::spec::{FailoverSpec, RedirectSpec, RespondSpec, RetrySpec, RuleSpec, WeightedSpec};
+use crate::spec::{FailoverSpec, HedgeSpec, RedirectSpec, RespondSpec, RetrySpec, RuleSpec, WeightedSpec};
 use crate::upgrade::{Protocols, Upgrades};
 use crate::value::{HostAndPort, Name, PathText};
 
@@ -36,6 +36,7 @@ pub(super) fn check_action(
     let request_edits = check_edits(spec.request_headers.take(), report);
     let response_edits = check_edits(spec.response_headers.take(), report);
     let retry = check_retry(spec.retry.take());
+    let hedge = check_hedge(spec.hedge.take());
     let failover = check_failover(spec.failover.take(), spec.cluster.as_ref(), clusters, report);
     let upgrades = check_upgrades(&spec, report);
     let rewrite = match (&spec.rewrite, &spec.redirect) {
@@ -55,6 +56,7 @@ pub(super) fn check_action(
         host_rewrite: host_rewrite.map(|At { value: HostAndPort(host), .. }| Arc::clone(host)),
         timeout: spec.timeout.map(|timeout| timeout.value.0),
         retry,
+        hedge,
         failover,
         filters,
         upgrades,
@@ -76,6 +78,7 @@ fn note_useless_keys(spec: &RuleSpec, report: &mut Report) {
         ("request_headers", spec.request_headers.as_ref().map(|at| at.place)),
         ("timeout", spec.timeout.map(|at| at.place)),
         ("retry", spec.retry.as_ref().map(|at| at.place)),
+        ("hedge", spec.hedge.as_ref().map(|at| at.place)),
         ("failover", spec.failover.as_ref().map(|at| at.place)),
         ("upgrades", spec.upgrades.as_ref().map(|at| at.place)),
         ("connect", spec.connect.map(|at| at.place)),
@@ -220,6 +223,12 @@ fn check_failover(
 
 /// Most clusters that one request goes on to.
 const FAILOVER_MAX: usize = 8;
+
+fn check_hedge(spec: Option<At<Apart<HedgeSpec>>>) -> Option<HedgeConfig> {
+    let Apart(spec) = spec?.value;
+    let attempts = spec.attempts.map_or(1, |attempts| attempts.value.to_u8());
+    Some(HedgeConfig { after: spec.after?.value.0, attempts })
+}
 
 fn check_retry(spec: Option<At<Apart<RetrySpec>>>) -> RetryConfig {
     let mut retry = RetryConfig::default();

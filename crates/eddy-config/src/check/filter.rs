@@ -9,6 +9,7 @@ use eddy_filter::builtin::BuiltinConfig;
 use eddy_filter::{CHAIN_FILTERS_MAX, FailurePolicy, FilterPolicy};
 
 use super::builtin::{Surroundings, overlay, read_builtin};
+use super::fields::{Readers, Reading, check_fields, note_conflicts};
 use super::json::json_of;
 use super::lua::{check_lua, check_rule_script};
 use super::names::Names;
@@ -50,6 +51,8 @@ struct Known {
     pause_timeout: Duration,
     body_bytes_max: u64,
     lua: Option<KnownLua>,
+    /// What reads messages for it.
+    readers: Readers,
 }
 
 /// A filter in Lua, and its configuration where that has no mistake.
@@ -79,6 +82,7 @@ pub(super) fn check_filters(
         enabled: HashSet::new(),
         named: Vec::new(),
     };
+    let mut readings = Vec::new();
     for entry in specs.into_iter().flat_map(|specs| specs.value.0) {
         filters.names.define(&entry.name);
         let place = entry.name.place;
@@ -98,6 +102,7 @@ pub(super) fn check_filters(
             pause_timeout: policy.pause_timeout,
             body_bytes_max: policy.body_bytes_max,
             lua,
+            readers: Readers::default(),
         };
         note_useless_keys(&spec, known.builtin.as_ref().map(|(kind, _)| *kind), report);
         let config = match (&spec.config, spec.wasm.is_some()) {
@@ -106,6 +111,10 @@ pub(super) fn check_filters(
             (None, true) => String::new(),
             (None, false) => "null".to_owned(),
         };
+        let read = spec.fields.as_ref().and_then(|fields| {
+            check_fields(&fields.value.0, (name, &known.folder), policy.body_bytes_max, report)
+        });
+        readings.extend(read.map(|read| (filters.kinds.len(), Arc::clone(name), policy.is_disabled, read)));
         if let Some(kind) = check_kind(&spec, &known, report) {
             filters.configs.push(FilterConfig {
                 name: entry.name.value.0,
@@ -115,6 +124,9 @@ pub(super) fn check_filters(
             });
         }
         filters.kinds.push(known);
+    }
+    for (index, name, is_disabled, read) in readings {
+        filters.add_readers(index, &name, is_disabled, read);
     }
     filters
 }
@@ -189,6 +201,10 @@ fn note_useless_keys(spec: &FilterSpec, builtin: Option<&'static str>, report: &
         let message = format!("`config` means nothing together with `{kind}`");
         report.error(config.place, message).hint(format!("write what is meant under `{kind}`"));
     }
+    if let (Some(fields), Some(_)) = (&spec.fields, builtin) {
+        let message = format!("`fields` means nothing together with `{kind}`, which reads none");
+        report.error(fields.place, message);
+    }
     if let Some(blocking) = spec.blocking.filter(|blocking| blocking.value) {
         let message = format!("`blocking` means nothing together with `{kind}`: it never blocks a worker");
         report.error(blocking.place, message);
@@ -250,6 +266,16 @@ impl Filters {
                     None => rule.config = Some(json_of(node, report).into()),
                 }
             }
+            if let Some(is_disabled) = is_disabled {
+                // Nothing is read for a filter that is left out.
+                checked.extend(known.readers.all().map(|filter| RuleFilterConfig {
+                    filter,
+                    is_disabled: Some(is_disabled),
+                    config: None,
+                    builtin: None,
+                    lua: None,
+                }));
+            }
             checked.push(rule);
         }
         checked
@@ -257,8 +283,25 @@ impl Filters {
 
     /// Adds a built-in filter which only rules turn on; its index.
     pub(super) fn add_dormant(&mut self, name: &str, builtin: BuiltinConfig) -> usize {
+        self.add_own(name, builtin, true)
+    }
+
+    /// Adds what reads messages for a filter.
+    fn add_readers(&mut self, filter: usize, name: &str, is_disabled: bool, read: Reading) {
+        let mut add = |message: &str, config| {
+            let name = format!("{name} (fields of {message})");
+            self.add_own(&name, BuiltinConfig::MessageFields(config), is_disabled)
+        };
+        let request = read.request.map(|config| add("requests", config));
+        let response = read.response.map(|config| add("responses", config));
+        if let Some(known) = self.kinds.get_mut(filter) {
+            known.readers = Readers { request, response };
+        }
+    }
+
+    fn add_own(&mut self, name: &str, builtin: BuiltinConfig, is_disabled: bool) -> usize {
         let kind = FilterKind::Builtin(builtin);
-        let policy = FilterPolicy { is_disabled: true, ..FilterPolicy::default() };
+        let policy = FilterPolicy { is_disabled, ..FilterPolicy::default() };
         self.configs.push(FilterConfig { name: name.into(), kind, config: "null".into(), policy });
         self.configs.len() - 1
     }
@@ -275,10 +318,19 @@ impl Filters {
                     .hint("give it a second name with a configuration of its own");
                 continue;
             }
-            if indexes.len() == CHAIN_FILTERS_MAX {
-                report.error(name.place, format!("a listener has at most {CHAIN_FILTERS_MAX} filters"));
+            let before = indexes.len();
+            let readers = self.kinds.get(index).map(|known| known.readers).unwrap_or_default();
+            for index in readers.request.into_iter().chain([index]).chain(readers.response) {
+                indexes.push(index);
+                note_conflicts(&indexes, &self.configs, name.place, report);
             }
-            indexes.push(index);
+            if before <= CHAIN_FILTERS_MAX && indexes.len() > CHAIN_FILTERS_MAX {
+                let message = format!("a listener has at most {CHAIN_FILTERS_MAX} filters");
+                let problem = report.error(name.place, message);
+                if indexes.len() - before > 1 {
+                    problem.hint("one with `fields` counts once more for requests, and once for responses");
+                }
+            }
         }
         indexes
     }

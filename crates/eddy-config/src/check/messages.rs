@@ -68,7 +68,7 @@ pub(super) fn message_fields(
     Some(config)
 }
 
-fn wanted(name: &str, spec: MessageFieldSpec) -> Option<WantedField> {
+pub(super) fn wanted(name: &str, spec: MessageFieldSpec) -> Option<WantedField> {
     let mut wanted = WantedField::new(name, &spec.path?.value.0);
     wanted.at.messages = names_of(spec.messages);
     wanted.has_places = spec.places.is_some_and(|places| places.value);
@@ -117,7 +117,7 @@ fn names_of<const BYTES_MAX: usize>(names: Option<At<Vec<At<Text<BYTES_MAX>>>>>)
     names.into_iter().flat_map(|names| names.value).map(|name| name.value.0.into()).collect()
 }
 
-fn name_of<const BYTES_MAX: usize>(name: Option<At<Text<BYTES_MAX>>>) -> Option<Arc<str>> {
+pub(super) fn name_of<const BYTES_MAX: usize>(name: Option<At<Text<BYTES_MAX>>>) -> Option<Arc<str>> {
     name.map(|name| name.value.0.into())
 }
 

@@ -11,6 +11,7 @@ mod condition;
 mod draft;
 mod edits;
 mod embed;
+mod fields;
 mod filter;
 mod forward;
 mod gateway;

@@ -210,6 +210,10 @@ impl Writer<'_> {
             }
             own.insert("retry".to_owned(), retry);
         }
+        if let Some(hedge) = action.hedge {
+            let after = format!("{}ms", hedge.after.as_millis());
+            own.insert("hedge".to_owned(), json!({"after": after, "attempts": hedge.attempts}));
+        }
         if !action.failover.is_empty() {
             let failover: Vec<Value> = action.failover.iter().map(|next| self.failover(rule, next)).collect();
             own.insert("failover".to_owned(), failover.into());

@@ -207,6 +207,9 @@ impl Writer<'_> {
         if action.retry != RetryConfig::default() {
             self.lose(rule, "when it tries again is left out");
         }
+        if action.hedge.is_some() {
+            self.lose(rule, "that it asks two endpoints at once is left out");
+        }
     }
 
     fn path_change(&mut self, rule: &Rule) -> Option<Value> {

@@ -5,7 +5,7 @@ use super::builtin::{
     RateLimitSpec, RequestIdSpec,
 };
 use super::lua::{LuaRuleSpec, LuaSpec};
-use super::messages::{MessageFieldsSpec, RedactSpec};
+use super::messages::{FilterFieldsSpec, MessageFieldsSpec, RedactSpec};
 use super::wasm::WasmSpec;
 use crate::read::{Any, Apart, Deferred};
 use crate::value::{FailureName, FilePath, Name, Size, Time};
@@ -49,6 +49,8 @@ mapping! {
         /// The configuration of a filter in Go or another language: any value, which the filter gets as JSON. A text in
         /// quotes stays a text; without quotes the types of YAML 1.2 hold. A filter in Wasm gets a text as it is.
         optional config: Any, otherwise "the filter gets `null`, or nothing in Wasm", example "{username: eddy, tries: 3}";
+        /// The fields of protobuf messages that a filter in Go or another language reads, by paths.
+        optional fields: Apart<FilterFieldsSpec>, otherwise "it reads none", example "{descriptors: ./orders.binpb, request: {tenant: {path: customer.tenant}}}";
         /// What becomes of an exchange in which the filter fails.
         optional on_failure: FailureName, default "closed", example "open";
         /// Longest time that the filter may let a message wait. Beyond it the answer is 504.

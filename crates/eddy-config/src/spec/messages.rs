@@ -73,6 +73,39 @@ mapping! {
 }
 
 mapping! {
+    /// The fields of protobuf messages that a filter in Go, Lua, Wasm or another language reads: eddy tells it where in the
+    /// body they stand, and no message is decoded. They are noted in the metadata `message_fields` in front of the
+    /// filter, as the filter `message_fields` does with `places`.
+    FilterFieldsSpec as "what a filter reads of messages" {
+        /// A `FileDescriptorSet`, as `protoc --include_imports --descriptor_set_out` writes it. It is read when the
+        /// configuration is. A relative path begins where the configuration file lies.
+        required descriptors: FilePath, example "./orders.binpb";
+        /// Fields of messages in requests, by the key under which the filter asks for them.
+        optional request: Named<RecordKey, FilterFieldSpec>, otherwise "none", example "{tenant: {path: customer.tenant}}";
+        /// Fields of messages in responses, by the key under which the filter asks for them.
+        optional response: Named<RecordKey, FilterFieldSpec>, otherwise "none", example "{total: {path: total.units}}";
+        /// The full name of the message that the body of a request is, where it is of no method: under
+        /// `application/x-protobuf` and its like.
+        optional request_message: Text<512>, otherwise "such bodies have no fields", example "orders.v1.Order";
+        /// The same of responses.
+        optional response_message: Text<512>, otherwise "such bodies have no fields", example "orders.v1.Receipt";
+        group OneOrMore of request response;
+    }
+}
+
+mapping! {
+    /// A field that a filter reads.
+    FilterFieldSpec as "a field that a filter reads" {
+        /// Where it is in the message of a call: `customer.tenant`, `items.article`, `labels["env"]`.
+        required path: Text<1024>, example "customer.tenant";
+        /// Full names of the messages.
+        optional messages: Vec<At<Text<512>>>, otherwise "all that have such a field", example "[orders.v1.PlaceRequest]";
+        /// Most values of a field that can have several.
+        optional values: Number<1, 64>, default "8", example "1";
+    }
+}
+
+mapping! {
     /// Takes out of protobuf messages what must not go on, or masks it: in frames of gRPC, message by message, and in bodies
     /// that are a message. What can't be looked into is refused.
     RedactSpec as "redact" {

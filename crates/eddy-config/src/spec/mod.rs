@@ -37,11 +37,12 @@ pub(crate) use listener::{
 };
 pub(crate) use lua::{LuaRuleSpec, LuaScriptSpec, LuaSpec};
 pub(crate) use messages::{
-    MessageFieldSpec, MessageFieldsSpec, MessagePathSpec, RedactSpec, RequestFieldSpec,
+    FilterFieldSpec, FilterFieldsSpec, MessageFieldSpec, MessageFieldsSpec, MessagePathSpec, RedactSpec,
+    RequestFieldSpec,
 };
 pub(crate) use rule::{
-    EditsSpec, FailoverSpec, MatchSpec, PathSpec, RedirectSpec, RespondSpec, RetrySpec, RuleSpec, TableSpec,
-    ValueSpec, WeightedSpec,
+    EditsSpec, FailoverSpec, HedgeSpec, MatchSpec, PathSpec, RedirectSpec, RespondSpec, RetrySpec, RuleSpec,
+    TableSpec, ValueSpec, WeightedSpec,
 };
 pub(crate) use tls::{
     CertificateSpec, ClientCertificatesSpec, ClusterTlsSpec, IdentitySpec, ListenerTlsSpec,

@@ -58,6 +58,8 @@ mapping! {
         optional timeout: Time<1, 86_400_000>, otherwise "the listener's `timeouts.exchange`", example "5s";
         /// When a request is tried again at another endpoint.
         optional retry: Apart<RetrySpec>, otherwise "its defaults", example "{attempts: 2, statuses: [503]}";
+        /// When a request is sent to another endpoint, too, because the first has not answered. Whoever answers first is heard.
+        optional hedge: Apart<HedgeSpec>, otherwise "one endpoint is asked at a time", example "{after: 200ms}";
         /// Clusters for requests that `cluster` could not serve, asked one after the other.
         optional failover: Vec<At<FailoverSpec>>, otherwise "there is none", example "[{cluster: users-west}]";
         /// The protocols that a client may switch to where the endpoint agrees, as in `Upgrade: websocket`. Requests to
@@ -206,6 +208,19 @@ mapping! {
         optional set: Named<FieldName, Text<8192>>, otherwise "none", example "{x-frame-options: DENY}";
         /// Fields and a value, or a list of values, that is added to what was there.
         optional add: Named<FieldName, OneOrMany<Text<8192>>>, otherwise "none", example "{set-cookie: [a=1, b=2]}";
+    }
+}
+
+mapping! {
+    /// When a request is sent to another endpoint of its cluster although the one that was asked may still answer: only one
+    /// that is idempotent and has no body, only before the first byte of an answer, and only within the cluster's
+    /// `retry_budget` and `limits.retries`. The first to answer is heard, the others are given up.
+    HedgeSpec as "hedge" {
+        /// How long an endpoint may take before another is asked, counted from its choice and to about 20 ms. Take
+        /// what few answers exceed, such as the 95th percentile: each that does is asked for twice.
+        required after: Time<1, 3_600_000>, example "200ms";
+        /// Attempts beside the first. A retry counts as one of them.
+        optional attempts: Number<1, 10>, default "1", example "2";
     }
 }
 

@@ -45,6 +45,11 @@ pub enum BuiltinConfig {
 }
 
 impl BuiltinConfig {
+    /// The name of the filter in another language whose configuration says this, if one does.
+    pub fn reader(&self) -> Option<&str> {
+        if let Self::MessageFields(config) = self { config.reader.as_deref() } else { None }
+    }
+
     /// The file that is read when the filter is made, if any.
     pub fn file(&self) -> Option<&Path> {
         match self {

@@ -33,7 +33,9 @@ pub use headers::{FieldRules, HeadersConfig};
 pub use ip_access::IpAccessConfig;
 pub use library::{Answer, Builtin, BuiltinLibrary};
 pub use make::{BuiltinContext, Services, make};
-pub use message_fields::{MessageFieldsConfig, WantedField, WhichMessage};
+pub use message_fields::{
+    FieldPlace, MessageFieldsConfig, WantedField, WhichMessage, field_json, field_places,
+};
 pub use protobuf::{MessagePath, Unreadable};
 pub use rate_limit::{RateFields, RateKey, RateLimitConfig};
 pub use redact::{AnyValues, Directions, RedactConfig, RedactEdit};

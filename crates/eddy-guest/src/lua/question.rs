@@ -2,6 +2,7 @@
 
 use base64ct::{Base64, Encoding};
 use eddy_filter::View;
+use eddy_filter::builtin::field_json;
 use eddy_http::Version;
 
 use super::order;
@@ -63,6 +64,15 @@ pub(super) fn answer_to(stage: &mut Stage, question: &Question<'_>) -> Result<i3
                     Ok(TEXT)
                 }
             }
+        }
+        16 => {
+            // The values of a message's field, or with `_at` behind its key where they stand.
+            let mut answer = std::mem::take(&mut stage.answer);
+            let noted = field_json(stage.metadata(), question.first);
+            answer.extend_from_slice(noted.unwrap_or_default());
+            let is_noted = noted.is_some();
+            stage.answer = answer;
+            Ok(if is_noted { TEXT } else { NOTHING })
         }
         20 => stage.order.begin(question.first).map(|()| NOTHING),
         21 => stage.order.add(question.first, question.second).map(|()| NOTHING),

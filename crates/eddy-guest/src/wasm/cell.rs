@@ -40,6 +40,8 @@ struct Stream {
     machine: Option<Box<Machine>>,
     /// By direction, whether the head waits for the whole body.
     is_held: [bool; 2],
+    /// By direction, whether a piece of the body has gone on before the last.
+    has_passed: [bool; 2],
 }
 
 impl Cell {
@@ -127,8 +129,16 @@ impl Cell {
         };
         let direction = direction_of(view.phase);
         let is_held = stream.is_held.get(direction as usize).copied().unwrap_or_default();
-        let shown =
-            Shown { view, edits: call.edits, step: position, is_head_open: is_held && view.is_buffered };
+        let is_body = matches!(view.phase, Phase::RequestBody | Phase::ResponseBody);
+        let is_last = view.is_buffered || view.is_last_piece();
+        let has_passed = stream.has_passed.get(direction as usize).copied().unwrap_or_default();
+        let shown = Shown {
+            view,
+            edits: call.edits,
+            step: position,
+            is_head_open: is_held && view.is_buffered,
+            is_body_whole: is_body && is_last && !has_passed,
+        };
         let (context, exchange, turn) = (stream.context, call.exchange, call.turn);
         if view.phase == Phase::Log {
             let plugin = Arc::clone(&stream.plugin);
@@ -175,6 +185,13 @@ impl Cell {
         {
             *is_held = true;
         }
+        if is_body
+            && !is_last
+            && !matches!(entered, Ok(Verdict::Buffer))
+            && let Some(has_passed) = stream.has_passed.get_mut(direction as usize)
+        {
+            *has_passed = true;
+        }
         machine_settle(machine, &library.kernel, &entered);
         let is_own = stream.machine.is_some();
         self.sort_out(library, step.id, entered, is_own.then_some(key))
@@ -194,7 +211,14 @@ impl Cell {
                 let context = created.map_err(|broken| broken.why)?;
                 self.owners.insert(self.generation, self.streams.vacant_key());
                 let generation = self.generation;
-                Stream { context, plugin, generation, machine: Some(machine), is_held: [false; 2] }
+                Stream {
+                    context,
+                    plugin,
+                    generation,
+                    machine: Some(machine),
+                    is_held: [false; 2],
+                    has_passed: [false; 2],
+                }
             }
             Isolation::Worker => {
                 if self.machine.is_none() {
@@ -205,7 +229,14 @@ impl Cell {
                 let root = machine.root(number).ok_or("its plugin is not there")?;
                 let created = machine.enter(&plugin, None, |vm| vm.create_stream(root));
                 let context = self.sort_out(library, plugin.id, created, None)?;
-                Stream { context, plugin, generation: self.generation, machine: None, is_held: [false; 2] }
+                Stream {
+                    context,
+                    plugin,
+                    generation: self.generation,
+                    machine: None,
+                    is_held: [false; 2],
+                    has_passed: [false; 2],
+                }
             }
         };
         Ok(self.streams.insert(stream) as u64 + 1)

@@ -45,6 +45,7 @@ pub(super) struct Shown<'a> {
     pub(super) edits: &'a mut EditLog,
     pub(super) step: u16,
     pub(super) is_head_open: bool,
+    pub(super) is_body_whole: bool,
 }
 
 impl Machine {
@@ -161,10 +162,11 @@ impl Machine {
         call: impl FnOnce(&mut Vm<Embedding>) -> Result<T, Fault>,
         then: impl FnOnce(&mut Embedding, T) -> U,
     ) -> Result<U, Broken> {
-        let Shown { view, edits, step, is_head_open } = shown;
+        let Shown { view, edits, step, is_head_open, is_body_whole } = shown;
         let sight = &mut self.vm.host_mut().sight;
         sight.step = step;
         sight.is_head_open = is_head_open;
+        sight.is_body_whole = is_body_whole;
         std::mem::swap(&mut sight.edits, edits);
         // SAFETY: the view is borrowed for longer than this function, and nothing uses the sight between `take_back` below and
         // the next time it is lent. Where eddy fails on the way, the machine is never entered again.

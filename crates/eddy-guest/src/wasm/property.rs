@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use eddy_filter::View;
+use eddy_filter::builtin::{field_json, field_places};
 use eddy_http::Version;
 
 use super::sight::{Part, Sight, scheme};
@@ -30,6 +31,8 @@ pub(crate) fn of_exchange<'a>(sight: &'a Sight, path: &[&[u8]]) -> Option<Cow<'a
         [b"listener_name"] | [b"xds", b"listener_name"] => text(view.about.listener),
         [b"listener_direction"] | [b"xds", b"listener_direction"] => number(INBOUND),
         [b"metadata", b"filter_metadata", space, key] => metadata(sight, &view, space, key),
+        [b"eddy", b"field", key] => message_field(sight, &view, key),
+        [b"eddy", b"field_places", key] => message_field_places(&view, key),
         _ => None,
     }
 }
@@ -94,14 +97,41 @@ fn response<'a>(sight: &'a Sight, view: &View<'a>, path: &[&[u8]]) -> Option<Cow
 fn metadata<'a>(sight: &Sight, view: &View<'a>, space: &[u8], key: &[u8]) -> Option<Cow<'a, [u8]>> {
     let before = || view.about.metadata?.get(space, key).map(<[u8]>::to_vec);
     let json = sight.noted(space, key).or_else(before).filter(|json| !json.is_empty())?;
-    Some(match serde_json::from_slice(&json) {
-        Ok(serde_json::Value::String(text)) => text.into_bytes().into(),
-        Ok(serde_json::Value::Bool(truth)) => vec![u8::from(truth)].into(),
-        Ok(serde_json::Value::Number(number)) => {
-            number.as_f64().unwrap_or_default().to_le_bytes().to_vec().into()
+    Some(serde_json::from_slice(&json).ok().and_then(plain).unwrap_or_else(|| json.into()))
+}
+
+/// The last value of a message's field, which is the one that counts: the bytes of a text where they lie in the body, as
+/// long as that is whole and the module has not changed it; else as metadata.
+fn message_field<'a>(sight: &'a Sight, view: &View<'a>, key: &[u8]) -> Option<Cow<'a, [u8]>> {
+    let place = field_places(view.about.metadata, key).last()?;
+    if place.length > 0 {
+        return place.of(sight.whole_body()?).map(Cow::Borrowed);
+    }
+    let values: serde_json::Value = serde_json::from_slice(field_json(view.about.metadata, key)?).ok()?;
+    let last = if let serde_json::Value::Array(mut values) = values { values.pop()? } else { values };
+    plain(last)
+}
+
+/// Where the values of a message's field stand in the body: two numbers each, an offset and a length.
+fn message_field_places<'a>(view: &View<'a>, key: &[u8]) -> Option<Cow<'a, [u8]>> {
+    let mut all = Vec::new();
+    for place in field_places(view.about.metadata, key) {
+        all.extend_from_slice(&place.offset.to_le_bytes());
+        all.extend_from_slice(&place.length.to_le_bytes());
+    }
+    (!all.is_empty()).then_some(all.into())
+}
+
+/// A value of JSON that is no list and no mapping: a text as it is, a number as one with a fraction, a truth as a byte.
+fn plain(value: serde_json::Value) -> Option<Cow<'static, [u8]>> {
+    match value {
+        serde_json::Value::String(text) => Some(text.into_bytes().into()),
+        serde_json::Value::Bool(truth) => Some(vec![u8::from(truth)].into()),
+        serde_json::Value::Number(number) => {
+            Some(number.as_f64().unwrap_or_default().to_le_bytes().to_vec().into())
         }
-        Ok(_) | Err(_) => json.into(),
-    })
+        serde_json::Value::Null | serde_json::Value::Array(_) | serde_json::Value::Object(_) => None,
+    }
 }
 
 /// Fields as they lie in a module's memory.

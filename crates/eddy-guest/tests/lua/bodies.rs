@@ -161,3 +161,43 @@ fn only_scripts_that_name_bodies_are_shown_them() {
     let came = hidden.exchange().request_head(false);
     assert!(reason(&came).contains("shows bodies only to scripts in which the word"), "{came:?}");
 }
+
+#[test]
+fn fields_are_taken_out_where_they_stand() {
+    let play = Play::new(
+        "function envoy_on_request(h)
+           local body = h:body(true)
+           for _, key in ipairs({'text', 'number', 'list', 'flag', 'beyond', 'broken', 'none'}) do
+             local value, index, length = body:field(key)
+             h:logInfo(key .. ' ' .. tostring(value) .. ' ' .. tostring(index) .. ' ' .. tostring(length))
+           end
+           for _, place in ipairs(body:places('list')) do h:logInfo(place[1] .. '+' .. place[2]) end
+         end",
+    );
+    let notes = [
+        ("text", "\"cut off\"", "[[1,3]]"),
+        ("number", "42", "[[4,0]]"),
+        ("list", "[\"h\",\"lo\"]", "[[0,1],[3,2]]"),
+        ("flag", "[true,false]", "[[1,0],[2,0]]"),
+        ("beyond", "\"x\"", "[[4,2]]"),
+        ("broken", "\"x\"", "[[4"),
+    ];
+    let mut exchange = play.exchange();
+    assert_eq!(exchange.request_head(false).verdict, Verdict::Buffer);
+    for (key, value, places) in notes {
+        exchange.metadata.set(b"message_fields", key.as_bytes(), value.as_bytes()).unwrap();
+        exchange.metadata.set(b"message_fields", format!("{key}_at").as_bytes(), places.as_bytes()).unwrap();
+    }
+    assert_eq!(exchange.enter(Phase::RequestBody, WHOLE), goes_on(&[]));
+    let said = ["text ell 1 3", "number 42 4 0", "list lo 3 2", "flag false 2 0", "beyond nil nil nil"];
+    let rest = ["broken nil nil nil", "none nil nil nil", "0+1", "3+2"];
+    assert_eq!(play.said(), [said.as_slice(), &rest].concat());
+    // Without a body there are none, and pieces have none.
+    assert_eq!(play.request(), goes_on(&[]));
+    let pieces =
+        Play::new("function envoy_on_request(h) for chunk in h:bodyChunks() do chunk:field('x') end end");
+    let mut exchange = pieces.exchange();
+    exchange.request_head(false);
+    let why = "test.lua:1: fields are those of a whole body, which body() gives";
+    assert_eq!(reason(&exchange.enter(Phase::RequestBody, piece("a"))), why);
+}

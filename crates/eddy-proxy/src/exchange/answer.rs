@@ -83,7 +83,7 @@ pub(crate) fn write(drive: &mut Drive<'_>, is_uploaded: bool, is_filtered: bool)
     let config = &plan.plan.listeners[drive.index].config;
     let keep_alive = may_keep_alive(drive) && is_uploaded;
     let date = drive.worker.date();
-    let action = drive.exchange.action.and_then(|action| plan.plan.config.actions.get(action));
+    let action = plan.plan.action(drive.exchange.action);
     let own_edits = site::before_answer(drive, is_filtered, action);
     // What stands in place of an upstream's answer may be success.
     upgrade::settle(drive.exchange)?;

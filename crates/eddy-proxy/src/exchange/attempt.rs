@@ -14,15 +14,16 @@ use eddy_http::{
     write_request_head,
 };
 use eddy_io::{Peer, TICK_MS};
-use eddy_upstream::{Balance, LimitKind, ResolvedAddress};
+use eddy_upstream::{Balance, Lease, LimitKind, ResolvedAddress};
 
 use crate::exchange::drive::Drive;
+use crate::exchange::due::Due;
 use crate::exchange::failover::go_on_or_fail;
 use crate::exchange::key::key_of;
 use crate::exchange::phase::Phase;
 use crate::exchange::pump::{BodyCopy, Framing};
 use crate::exchange::state::Exchange;
-use crate::exchange::{filter, grpc, mirror, upgrade};
+use crate::exchange::{filter, grpc, hedge, mirror, upgrade, watch};
 use crate::fault::{Fault, RetryClass, Side};
 use crate::link::Upstream;
 use crate::session::SecureClient;
@@ -39,46 +40,13 @@ pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
         Err(fault) => return go_on_or_fail(drive, fault),
     };
     let now_ms = drive.worker.timers.now_ms();
-    let address_key = AddressKey::of(drive.down.client.peer);
-    let exchange = &mut *drive.exchange;
-    let lease = {
-        let mut state = cluster.state().borrow_mut();
-        if exchange.attempts_here() == 0 {
-            state.budget().on_request(now(now_ms));
-        }
-        // A wish that is not strict is one for the first attempt.
-        let wish =
-            exchange.filtering.endpoint.as_ref().filter(|wish| exchange.attempts == 0 || wish.is_strict);
-        let wished =
-            wish.and_then(|wish| state.select_address(&wish.address, now(now_ms), &mut exchange.tried));
-        match wish {
-            Some(wish) if wish.is_strict => wished,
-            Some(_) | None => wished.or_else(|| {
-                let key = match cluster.config.balance {
-                    Balance::ClientAddress => address_key.bytes(),
-                    Balance::Hash | Balance::Ring | Balance::Maglev => {
-                        match (&exchange.site, &cluster.config.key) {
-                            (Some(site), _) if !site.key.is_empty() => site.key.as_slice(),
-                            (_, None) => b"".as_slice(),
-                            (_, Some(key)) => {
-                                let fields = exchange.head.fields(&exchange.head_bytes);
-                                key_of(key, &fields, &exchange.target, &drive.down.client.peer_text)
-                            }
-                        }
-                    }
-                    Balance::RoundRobin | Balance::LeastRequest | Balance::Random => b"",
-                };
-                let mut rng = drive.worker.rng.borrow_mut();
-                state.select_for(key, now(now_ms), &mut rng, &mut exchange.tried)
-            }),
-        }
-    };
-    exchange.attempts = exchange.attempts.saturating_add(1);
-    drive.exchange.attempt_due_ms = match action(drive).and_then(|action| action.attempt_timeout) {
-        // The worker's clock may be a tick behind.
-        Some(limit) => now_ms.saturating_add(millis(limit)).saturating_add(TICK_MS),
-        None => u64::MAX,
-    };
+    if drive.exchange.attempts_here() == 0 {
+        cluster.state().borrow_mut().budget().on_request(now(now_ms));
+    }
+    let lease = lease(drive, &cluster, now_ms);
+    drive.exchange.attempts = drive.exchange.attempts.saturating_add(1);
+    drive.exchange.attempt_due_ms = attempt_due_ms(drive, now_ms);
+    hedge::arm(drive, now_ms);
     let exchange = &mut *drive.exchange;
     match lease.and_then(|lease| Stay::begin(&cluster, lease, admitted)) {
         Some(stay) => {
@@ -87,6 +55,42 @@ pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
             Phase::Link
         }
         None => go_on_or_fail(drive, Fault::NoEndpoint),
+    }
+}
+
+/// Takes an endpoint of the cluster for one more attempt.
+pub(super) fn lease(drive: &mut Drive<'_>, cluster: &WorkerCluster, now_ms: u64) -> Option<Lease> {
+    let address_key = AddressKey::of(drive.down.client.peer);
+    let exchange = &mut *drive.exchange;
+    let mut state = cluster.state().borrow_mut();
+    // A wish that is not strict is one for the first attempt.
+    let wish = exchange.filtering.endpoint.as_ref().filter(|wish| exchange.attempts == 0 || wish.is_strict);
+    let wished = wish.and_then(|wish| state.select_address(&wish.address, now(now_ms), &mut exchange.tried));
+    if wished.is_some() || wish.is_some_and(|wish| wish.is_strict) {
+        return wished;
+    }
+    let key = match cluster.config.balance {
+        Balance::ClientAddress => address_key.bytes(),
+        Balance::Hash | Balance::Ring | Balance::Maglev => match (&exchange.site, &cluster.config.key) {
+            (Some(site), _) if !site.key.is_empty() => site.key.as_slice(),
+            (_, None) => b"".as_slice(),
+            (_, Some(key)) => {
+                let fields = exchange.head.fields(&exchange.head_bytes);
+                key_of(key, &fields, &exchange.target, &drive.down.client.peer_text)
+            }
+        },
+        Balance::RoundRobin | Balance::LeastRequest | Balance::Random => b"",
+    };
+    let mut rng = drive.worker.rng.borrow_mut();
+    state.select_for(key, now(now_ms), &mut rng, &mut exchange.tried)
+}
+
+/// When an attempt that begins now must be over, on the worker's clock.
+pub(super) fn attempt_due_ms(drive: &Drive<'_>, now_ms: u64) -> u64 {
+    match action(drive).and_then(|action| action.attempt_timeout) {
+        // The worker's clock may be a tick behind.
+        Some(limit) => now_ms.saturating_add(millis(limit)).saturating_add(TICK_MS),
+        None => u64::MAX,
     }
 }
 
@@ -119,7 +123,13 @@ impl AddressKey {
 
 /// Obtains a link, kept or new, and writes the request's head for it.
 pub(crate) async fn link(drive: &mut Drive<'_>) -> Phase {
-    match obtain(drive).await {
+    let obtained = if drive.exchange.hedge.is_some() {
+        // Apart, so that exchanges that don't hedge have no room for it.
+        Box::pin(hedge::obtain(drive)).await
+    } else {
+        obtain(drive).await
+    };
+    match obtained {
         Ok(upstream) => {
             drive.exchange.endpoint_version = Some(upstream.version());
             drive.exchange.upstream = Some(upstream);
@@ -150,13 +160,17 @@ pub(crate) fn retry_or_fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
 
 /// Tells the endpoint's health and the counters of an attempt that gave no whole response.
 pub(crate) fn note_failure(drive: &Drive<'_>, fault: Fault) {
-    if let Some(stay) = &drive.exchange.stay
-        && fault.side() == Side::Upstream
-        && !fault.is_judged()
-    {
+    if let Some(stay) = &drive.exchange.stay {
+        note_failure_at(stay, fault, drive.worker.timers.now_ms());
+    }
+}
+
+/// The same of an attempt whose stay this is.
+pub(super) fn note_failure_at(stay: &Stay, fault: Fault, now_ms: u64) {
+    if fault.side() == Side::Upstream && !fault.is_judged() {
         stay.cluster().series.failures.increment();
         if fault.blames_endpoint() {
-            stay.failed(drive.worker.timers.now_ms());
+            stay.failed(now_ms);
         }
     }
 }
@@ -170,7 +184,11 @@ pub(crate) fn claim_retry(drive: &mut Drive<'_>, fault: Fault) -> bool {
     if fault == Fault::LinkLeft {
         return true;
     }
-    let Some(cluster) = cluster(drive) else { return false };
+    cluster(drive).is_some_and(|cluster| take_retry(drive, &cluster))
+}
+
+/// Takes an attempt beside the first out of what the cluster's limit and budget of retries allow.
+pub(super) fn take_retry(drive: &mut Drive<'_>, cluster: &WorkerCluster) -> bool {
     if drive.exchange.retry_place.is_none() {
         match cluster.take(LimitKind::Retries) {
             Ok(place) => drive.exchange.retry_place = place,
@@ -196,6 +214,14 @@ fn may_retry(drive: &Drive<'_>, fault: Fault) -> bool {
     if exchange.attempts_here() > allowed || exchange.is_answered || exchange.is_consumed() {
         return false;
     }
+    is_reason(drive, fault)
+}
+
+/// Whether `fault` is one for which the rule tries again.
+pub(super) fn is_reason(drive: &Drive<'_>, fault: Fault) -> bool {
+    let exchange = &*drive.exchange;
+    let default = RetryConfig::default();
+    let retry = action(drive).map_or(&default, |action| &action.retry);
     let may_repeat = exchange.may_repeat();
     match fault.retry() {
         RetryClass::Never => false,
@@ -210,7 +236,7 @@ fn may_retry(drive: &Drive<'_>, fault: Fault) -> bool {
 
 /// What the winning rule does; nothing for the demo endpoint.
 pub(super) fn action<'a>(drive: &'a Drive<'_>) -> Option<&'a Action> {
-    drive.plan.plan.config.actions.get(drive.exchange.action?)
+    drive.plan.plan.action(drive.exchange.action)
 }
 
 /// The cluster that the exchange is at.
@@ -225,37 +251,31 @@ pub(crate) fn fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
     Phase::Reply
 }
 
-/// Obtains a link within the time that there is for the exchange and its attempt.
-async fn obtain(drive: &Drive<'_>) -> Result<Upstream, Fault> {
-    let Exchange { stay, upgrade, due_ms, attempt_due_ms, .. } = &*drive.exchange;
-    let stay = stay.as_ref().ok_or(Fault::NoEndpoint)?;
+/// Obtains a link within the time that there is for the exchange and its attempt, as long as the client waits for it.
+async fn obtain(drive: &mut Drive<'_>) -> Result<Upstream, Fault> {
+    let worker = drive.worker;
     let wanted = if drive.exchange.may_repeat() { LinkWanted::Any } else { LinkWanted::Quiet };
-    let timer = &drive.down.timer;
-    let mut is_timed = false;
-    let is_alone = upgrade.is_open();
+    let is_alone = drive.exchange.upgrade.is_open();
+    let mut due = Due { at_ms: drive.exchange.due_ms, fault: Fault::ExchangeTimeout };
+    due.sooner(drive.exchange.attempt_due_ms, Fault::AttemptTimeout);
+    let mut watch = watch::until_linked(drive.exchange);
+    let Drive { down, exchange, .. } = drive;
+    let stay = exchange.stay.as_ref().ok_or(Fault::NoEndpoint)?;
     let mut obtaining = pin!(async {
         // What a tunnel leads to may be no server of HTTP.
-        if is_alone { drive.worker.obtain_alone(stay).await } else { drive.worker.obtain(stay, wanted).await }
+        if is_alone { worker.obtain_alone(stay).await } else { worker.obtain(stay, wanted).await }
     });
     poll_fn(|cx| {
         if let Poll::Ready(obtained) = obtaining.as_mut().poll(cx) {
             return Poll::Ready(obtained);
         }
-        if !is_timed {
-            timer.arm_at(*due_ms.min(attempt_due_ms));
-            is_timed = true;
-        }
-        timer.register(cx);
-        if !timer.is_expired() {
-            return Poll::Pending;
-        }
-        Poll::Ready(Err(if attempt_due_ms < due_ms { Fault::AttemptTimeout } else { Fault::ExchangeTimeout }))
+        watch::poll_patience(cx, down, worker, &mut watch, due, u64::MAX).map(Err)
     })
     .await
 }
 
 /// Writes the head that the endpoint is sent, and makes ready for the body.
-fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
+pub(super) fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let body = filter::request_framing(drive);
     let Drive { down, exchange, .. } = &mut *drive;
     // What an attempt before has taken from the client, this one sends again.
@@ -318,7 +338,7 @@ pub(super) fn write_request(
         make_request_id(drive, name, is_trusted);
     }
     let plan = Rc::clone(&drive.plan);
-    let action = drive.exchange.action.and_then(|action| plan.plan.config.actions.get(action));
+    let action = plan.plan.action(drive.exchange.action);
     let exchange = &mut *drive.exchange;
     let bytes = exchange.head_bytes.as_slice();
     let site_host = exchange.site.as_ref().filter(|site| site.is_under_way && !site.host.is_empty());

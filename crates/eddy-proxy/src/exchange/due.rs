@@ -3,6 +3,7 @@
 use crate::fault::Fault;
 
 /// The first of several deadlines, and what it means when it passes.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Due {
     pub(crate) at_ms: u64,
     pub(crate) fault: Fault,

@@ -35,7 +35,7 @@ pub(super) fn claim(drive: &mut Drive<'_>, fault: Fault) -> bool {
 }
 
 /// The cluster that is next for `fault`.
-fn next(drive: &Drive<'_>, fault: Fault) -> Option<usize> {
+pub(super) fn next(drive: &Drive<'_>, fault: Fault) -> Option<usize> {
     let exchange = &*drive.exchange;
     let next = action(drive)?.failover.get(usize::from(exchange.clusters_left))?;
     let is_unseen = is_unreachable(fault);

@@ -146,7 +146,7 @@ fn is_to_be_told(drive: &Drive<'_>) -> bool {
         let name = FieldId::from_name(name);
         name == FieldId::GrpcStatus || name == FieldId::ContentType && is_grpc(value)
     });
-    let action = exchange.action.and_then(|action| drive.plan.plan.config.actions.get(action));
+    let action = drive.plan.plan.action(exchange.action);
     let is_rules_own = action.is_some_and(|action| action.response_edits.decides(FieldId::GrpcStatus.name()));
     let is_own = match &exchange.local.body {
         LocalBody::Echo | LocalBody::Drip(_) => true,
@@ -173,9 +173,8 @@ fn has_grpc_client(exchange: &Exchange) -> bool {
 
 /// Has the body of a call kept as it is sent, where the rule may try again for how a call ends.
 pub(crate) fn keep_request(drive: &mut Drive<'_>) {
-    let actions = &drive.plan.plan.config.actions;
     let exchange = &mut *drive.exchange;
-    let retry = exchange.action.and_then(|action| actions.get(action)).map(|action| &action.retry);
+    let retry = drive.plan.plan.action(exchange.action).map(|action| &action.retry);
     let may_retry = retry
         .is_some_and(|retry| !retry.grpc_statuses.is_empty() && exchange.attempts_here() <= retry.attempts);
     if exchange.grpc.is_call() && may_retry && exchange.mirroring.is_none() {

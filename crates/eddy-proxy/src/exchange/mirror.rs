@@ -31,7 +31,7 @@ struct Wanted {
 pub(super) fn begin(drive: &mut Drive<'_>) {
     let plan = Rc::clone(&drive.plan);
     let exchange = &mut *drive.exchange;
-    let action = exchange.action.and_then(|action| plan.plan.config.actions.get(action));
+    let action = plan.plan.action(exchange.action);
     let Some(action) = action.filter(|action| !action.mirrors.is_empty()) else { return };
     if exchange.mirroring.is_none() && exchange.attempts == 1 {
         let mut rng = drive.worker.rng.borrow_mut();

@@ -14,6 +14,7 @@ mod filter;
 mod finish;
 mod grpc;
 mod head;
+mod hedge;
 mod key;
 mod mirror;
 mod phase;
@@ -26,6 +27,7 @@ mod state;
 mod transfer;
 mod tunnel;
 mod upgrade;
+mod watch;
 
 pub(crate) use attempt::AddressKey;
 pub(crate) use body::BodyReader;

@@ -1,7 +1,8 @@
 //! The steps of an exchange, in order.
 
 /// Where an exchange stands. Each step says which comes next; a step is skipped but never repeated, except
-/// that a retry goes back to [`Phase::Endpoint`].
+/// that a retry goes back to [`Phase::Endpoint`], and a race of attempts to [`Phase::Link`] where only such are left in it that
+/// have no link yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
     /// Read and check the request's head.

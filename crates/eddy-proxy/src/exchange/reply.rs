@@ -103,7 +103,7 @@ fn write_plain(drive: &mut Drive<'_>) -> Result<(), Fault> {
     let keep_alive = may_keep_alive(drive) && swallow_body(drive);
     let date = drive.worker.date();
     let plan = Rc::clone(&drive.plan);
-    let action = drive.exchange.action.and_then(|action| plan.plan.config.actions.get(action));
+    let action = plan.plan.action(drive.exchange.action);
     let own_edits = site::answer_edits(drive, drive.exchange.status, action);
     let exchange = &mut *drive.exchange;
     let version = exchange.head.version;

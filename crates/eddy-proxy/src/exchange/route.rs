@@ -53,7 +53,7 @@ fn refuses_connect(drive: &Drive<'_>) -> bool {
     if drive.exchange.head.method != Method::Connect {
         return false;
     }
-    let action = drive.exchange.action.and_then(|action| drive.plan.plan.config.actions.get(action));
+    let action = drive.plan.plan.action(drive.exchange.action);
     action.is_none_or(|action| action.upgrades.connect == Connect::Refuse)
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn act(drive: &mut Drive<'_>) -> Phase {
         return demo::prepare(drive);
     }
     let is_site = drive.exchange.site.as_ref().is_some_and(|site| site.is_under_way);
-    let action = drive.exchange.action.and_then(|action| plan.config.actions.get(action));
+    let action = plan.action(drive.exchange.action);
     if action.is_none() && !is_site {
         return fail(drive, Fault::NoRule);
     }
@@ -183,7 +183,7 @@ pub(crate) fn follow(drive: &mut Drive<'_>, action: &Action) -> Phase {
         ActionKind::Split(shares) => {
             let drawn = draw(shares, |share| share.weight, &mut drive.worker.rng.borrow_mut());
             let plan = Rc::clone(&drive.plan);
-            let action = drawn.and_then(|share| plan.plan.config.actions.get(share.action));
+            let action = plan.plan.action(drawn.map(|share| share.action));
             match action {
                 Some(action) if !matches!(action.kind, ActionKind::Split(_)) => {
                     drive.exchange.action = drawn.map(|share| share.action);

@@ -100,7 +100,7 @@ fn settle(drive: &mut Drive<'_>, sites: &Sites, mut site: Box<SiteState>) -> Res
         let action = action as usize;
         drive.exchange.action = Some(action);
         if let Some(ActionKind::Cluster(cluster)) =
-            drive.plan.plan.config.actions.get(action).map(|action| &action.kind)
+            drive.plan.plan.action(drive.exchange.action).map(|action| &action.kind)
         {
             drive.exchange.cluster = Some(*cluster);
         }
@@ -338,7 +338,7 @@ pub(crate) fn show_error_page(drive: &mut Drive<'_>) -> Option<Phase> {
     if let Err(fault) = settle(drive, sites, site) {
         return Some(fail(drive, fault));
     }
-    let action = drive.exchange.action.and_then(|action| plan.plan.config.actions.get(action));
+    let action = plan.plan.action(drive.exchange.action);
     let next = act(drive, action);
     // The answer is written where this was asked.
     (next != Phase::Reply).then_some(next)

@@ -10,6 +10,7 @@ use eddy_upstream::{LimitPlace, ResolvedAddress, Tried};
 
 use crate::exchange::filter::Filtering;
 use crate::exchange::grpc::GrpcCall;
+use crate::exchange::hedge::Hedge;
 use crate::exchange::mirror::Mirroring;
 use crate::exchange::pump::Pump;
 use crate::exchange::site::SiteState;
@@ -97,6 +98,8 @@ pub(crate) struct Exchange {
     pub(crate) attempt_due_ms: u64,
     /// Copies of the request that are to be sent elsewhere once it has been sent, if there are any.
     pub(crate) mirroring: Option<Box<Mirroring>>,
+    /// Attempts beside the one at hand, where the rule hedges and nobody has answered.
+    pub(crate) hedge: Option<Box<Hedge>>,
 }
 
 /// What eddy answers by itself.
@@ -188,6 +191,7 @@ impl Default for Exchange {
             due_ms: u64::MAX,
             attempt_due_ms: u64::MAX,
             mirroring: None,
+            hedge: None,
         }
     }
 }
@@ -229,6 +233,7 @@ impl Exchange {
         self.due_ms = u64::MAX;
         self.attempt_due_ms = u64::MAX;
         self.mirroring = None;
+        self.hedge = None;
         self.is_head_whole = false;
         self.is_continued = false;
         self.endpoint = None;
@@ -279,8 +284,14 @@ impl Exchange {
         self.fault.is_some() && self.is_answered && !self.is_local
     }
 
-    /// Ends the attempt: closes the link and leaves the endpoint.
+    /// Ends the attempt, and those beside it: closes links and leaves endpoints.
     pub(crate) fn end_attempt(&mut self, buffers: &BufferPool) {
+        self.hedge = None;
+        self.leave_endpoint(buffers);
+    }
+
+    /// Ends the attempt at hand alone.
+    pub(crate) fn leave_endpoint(&mut self, buffers: &BufferPool) {
         self.upstream = None;
         self.stay = None;
         self.response_scanner.reset();

@@ -107,7 +107,7 @@ pub(crate) fn decide(drive: &mut Drive<'_>, is_shared: bool) -> Result<(), Fault
     if !head.has_upgrade && !head.wants_tunnel() {
         return Ok(());
     }
-    let action = action.and_then(|action| drive.plan.plan.config.actions.get(action));
+    let action = drive.plan.plan.action(*action);
     if head.method == Method::Connect {
         upgrade.stage = match action.map_or(Connect::Refuse, |action| action.upgrades.connect) {
             _ if is_shared => return Err(Fault::RequestHead(HeadFault::ConnectRefused)),

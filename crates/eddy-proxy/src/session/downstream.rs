@@ -216,10 +216,10 @@ impl Downstream {
     }
 
     /// Says goodbye to a client that may still be sending: ends our side and reads on for a while, so that
-    /// the kernel does not throw the answer away with a reset.
+    /// the kernel does not throw the answer away with a reset, nor a client of HTTP/2 for the reset of its stream.
     ///
     /// # Spec
-    /// RFC 9112 §9.6.
+    /// RFC 9112 §9.6, RFC 9113 §8.1.
     pub(crate) async fn linger(&mut self, pool: &BufferPool) {
         if self.wire.shutdown_write().is_err() {
             return;

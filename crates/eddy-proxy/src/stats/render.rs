@@ -272,6 +272,10 @@ fn render_clusters(out: &mut String, all: &Labelled<'_, ClusterSeries>) {
     counters(out, "eddy_cluster_retries_total", "Attempts beside the first.", by, all, |one| &one.retries);
     let help = "Retries that the budget refused.";
     counters(out, "eddy_cluster_retries_refused_total", help, by, all, |one| &one.retries_refused);
+    let help = "Attempts sent beside others that had not answered.";
+    counters(out, "eddy_cluster_hedges_total", help, by, all, |one| &one.hedges);
+    let help = "Hedges that answered first.";
+    counters(out, "eddy_cluster_hedges_won_total", help, by, all, |one| &one.hedges_won);
     let help = "Exchanges that went on at another cluster.";
     counters(out, "eddy_cluster_left_total", help, by, all, |one| &one.left);
     counters(out, "eddy_cluster_connects_total", "Links established.", by, all, |one| &one.connects);

@@ -239,6 +239,10 @@ pub struct ClusterSeries {
     pub retries: Counter,
     /// Retries that the budget refused.
     pub retries_refused: Counter,
+    /// Attempts sent beside others that had not answered.
+    pub hedges: Counter,
+    /// Those of them that answered first.
+    pub hedges_won: Counter,
     /// Exchanges that went on at another cluster, because this one could not serve them.
     pub left: Counter,
     /// Links established.

@@ -88,7 +88,10 @@ pub(crate) fn problems_of(
             problems.into_iter().chain([summary]).collect()
         }
         BundleFailure::Other { message, hint } => {
-            vec![FilterProblem { filter: name.to_owned(), message, hint, script: None }.in_sources(sources)]
+            vec![
+                FilterProblem { filter: name.to_owned(), message, hint, script: None, text: None }
+                    .in_sources(sources),
+            ]
         }
     }
 }

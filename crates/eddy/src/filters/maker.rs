@@ -202,7 +202,7 @@ impl FilterMaker {
         let context =
             BuiltinContext { id, host: Arc::clone(&self.host), services: Arc::new(ProcessServices), seed };
         let (library, info) = builtin::make(config, &context)
-            .map_err(|error| FilterProblem::new(&filter.name, error.to_string(), None))?;
+            .map_err(|error| FilterProblem::of_builtin(config.reader().unwrap_or(&filter.name), &error))?;
         Ok(Arc::new(Filter {
             name: Arc::clone(&filter.name),
             id,

@@ -83,7 +83,7 @@ impl Probe {
         if !is_done {
             let (message, hint) = self.verdict(status);
             let filter = self.making.clone().unwrap_or_default();
-            self.problems.push(FilterProblem { filter, message, hint, script: None });
+            self.problems.push(FilterProblem { filter, message, hint, script: None, text: None });
         }
         Ok(self.problems)
     }

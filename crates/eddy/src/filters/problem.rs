@@ -16,6 +16,9 @@ pub(crate) struct FilterProblem {
     /// Where it is wrong, if that is in a script.
     #[serde(default)]
     pub(crate) script: Option<ScriptLine>,
+    /// A text of its configuration that is wrong.
+    #[serde(default)]
+    pub(crate) text: Option<Box<str>>,
 }
 
 /// A line of a script's file.
@@ -35,6 +38,7 @@ impl FilterProblem {
             message: message.into(),
             hint: hint.map(str::to_owned),
             script: None,
+            text: None,
         }
     }
 
@@ -46,9 +50,15 @@ impl FilterProblem {
             LoadError::Refused { .. } => {
                 Some("the filter said so of its `config`; its documentation tells what it takes")
             }
-            LoadError::Library { .. } => None,
+            LoadError::Path { .. } | LoadError::Library { .. } => None,
         };
-        Self::new(filter, error.to_string(), hint)
+        let text = if let LoadError::Path { path, .. } = error { Some(path.as_str().into()) } else { None };
+        Self { text, ..Self::new(filter, error.to_string(), hint) }
+    }
+
+    /// The same of a filter that eddy brings along, which needs no hint.
+    pub(super) fn of_builtin(filter: &str, error: &LoadError) -> Self {
+        Self { hint: None, ..Self::of_load(filter, error) }
     }
 
     /// The problem at the place where the filter is configured.
@@ -70,12 +80,17 @@ impl FilterProblem {
             };
         }
         let place = sources.iter().find_map(|source| Some((source, place_of(&source.text, &self.filter)?)));
+        let place = place.map(|(source, place)| {
+            let text = self.text.as_deref();
+            let within = text.and_then(|text| Some((source, place_within(&source.text, place, text)?, text)));
+            within.unwrap_or((source, place, &self.filter))
+        });
         match place {
-            Some((source, (line, column))) => Problem {
+            Some((source, (line, column), marked)) => Problem {
                 path: source.path.clone(),
                 line,
                 column,
-                length: u32::try_from(self.filter.chars().count()).unwrap_or(1).max(1),
+                length: u32::try_from(marked.chars().count()).unwrap_or(1).max(1),
                 severity: Severity::Error,
                 message,
                 hint: self.hint.clone(),
@@ -105,6 +120,29 @@ fn place_of(text: &str, filter: &str) -> Option<(u32, u32)> {
     None
 }
 
+/// Line and column of a text, as a whole value, in what stands below a filter's key.
+fn place_within(source: &str, (line, column): (u32, u32), text: &str) -> Option<(u32, u32)> {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let own = usize::try_from(line).ok()?.checked_sub(1)?;
+    let lines = source.lines().enumerate().skip(own);
+    let key = indent(source.lines().nth(own)?);
+    let is_below = |(index, line): &(usize, &str)| *index == own || is_blank(line) || indent(line) > key;
+    for (index, line) in lines.take_while(is_below) {
+        let begin = if index == own { usize::try_from(column).ok()? - 1 } else { 0 };
+        let found = line.match_indices(text).map(|(at, _)| at).filter(|at| *at >= begin);
+        let is_end = |byte: Option<u8>| byte.is_none_or(|byte| b" \t,:{}[]'\"".contains(&byte));
+        let is_whole = |at: &usize| {
+            is_end(line.as_bytes().get(at + text.len()).copied())
+                && is_end(at.checked_sub(1).and_then(|before| line.as_bytes().get(before)).copied())
+        };
+        // A path may be the same word as its key: the value stands behind it.
+        if let Some(at) = found.filter(is_whole).last() {
+            return Some((u32::try_from(index + 1).ok()?, u32::try_from(at + 1).ok()?));
+        }
+    }
+    None
+}
+
 fn is_blank(text: &str) -> bool {
     let text = text.trim_start();
     text.is_empty() || text.starts_with('#')
@@ -121,6 +159,16 @@ mod tests {
         assert_eq!(place_of(text, "mark"), Some((6, 3)));
         assert_eq!(place_of(text, "mar"), None);
         assert_eq!(place_of("filters: {auth: {}}", "auth"), None);
+    }
+
+    #[test]
+    fn a_text_is_found_below_its_filter() {
+        let text = "filters:\n  one: {fields: {request: {no: {path: no.way}}}}\n  two:\n    fields:\n      no.way2: x\n      request: {no: {path: 'no.way'}}\n  three: no.way\n";
+        let within = |filter: &str, path: &str| place_within(text, place_of(text, filter)?, path);
+        assert_eq!(within("one", "no.way"), Some((2, 39)));
+        assert_eq!(within("one", "no"), Some((2, 28)));
+        assert_eq!(within("two", "no.way"), Some((6, 29)));
+        assert_eq!(within("two", "three"), None);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::message::Response;
 use super::reader::{Reading, read_response};
 
 /// How long anything that a test waits for may take.
-pub const DEADLINE: Duration = Duration::from_secs(10);
+pub const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A connection to the gateway and the bytes read from it that no response has used yet.
 #[derive(Debug)]

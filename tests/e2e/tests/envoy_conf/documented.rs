@@ -13,7 +13,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("arch_overview/http/http_routing (route table of VHDS, scoped routes)", "eddy takes routes from files"),
     (
         "arch_overview/http/http_routing (retries, hedging, internal redirects)",
-        "what an endpoint does decides; retries are tried with endpoints that fail, the others are refused",
+        "what an endpoint does decides; retries and hedging are tried with endpoints that fail or are slow, internal redirects are refused",
     ),
     (
         "arch_overview/http/upgrades (CONNECT, WebSocket)",

@@ -7,6 +7,7 @@ use eddy_http::FieldEdits;
 use eddy_route::{PathReplace, PathRewrite};
 
 use super::reader::{Reader, elements, entry};
+use super::retry::hedge_instead;
 use super::routes::{Frame, HostScope, plain_action};
 use super::template;
 use crate::config::{Action, ActionKind, Mirror, MirrorHost, Redirect, Respond, WeightedCluster};
@@ -122,9 +123,15 @@ impl Reader<'_> {
         action.timeout = (!timeout.is_zero()).then_some(timeout);
         action.host_rewrite = self.word(node, "host_rewrite_literal").map(Arc::from);
         action.upgrades = self.upgrades(node, &frame.protocols);
+        let own_hedge = self.get(node, "hedge_policy");
+        let is_hedged = own_hedge.map_or(scope.is_hedged, |policy| self.is_hedged(policy));
         if let Some(policy) = self.get(node, "retry_policy").or(scope.retry) {
             action.retry = self.retry(policy);
             action.attempt_timeout = self.duration(policy, "per_try_timeout").filter(|time| !time.is_zero());
+            // Without a reason to try again Envoy has no use for the policy.
+            if is_hedged && self.word(policy, "retry_on").is_some() {
+                hedge_instead(&mut action);
+            }
         }
         if let Some(mirrors) = self.get(node, "request_mirror_policies").or(scope.mirrors) {
             action.mirrors = self.mirrors(mirrors, frame);

@@ -188,9 +188,7 @@ fn advice(name: &str) -> &'static str {
         "host_rewrite_header" | "host_rewrite_path_regex" | "auto_host_rewrite" => {
             "eddy takes no host from a request: write `host_rewrite_literal`"
         }
-        "hedge_policy" | "internal_redirect_policy" => {
-            "eddy sends a request once and passes redirects on: leave it out"
-        }
+        "internal_redirect_policy" => "eddy passes redirects on: leave it out",
         "rate_limits" | "rateLimits" | "rate_limit" | "cors" | "csrf_policy" => {
             "eddy.yaml has built-in filters for this, under `filters`"
         }

@@ -1,12 +1,19 @@
 //! When a request is tried again.
 
 use super::reader::{Reader, text};
-use crate::config::RetryConfig;
+use crate::config::{Action, HedgeConfig, RetryConfig};
 use crate::dialect::retry::{KNOWN, add_reason, tidy};
 use crate::problem::shown;
 use crate::yaml::Node;
 
 impl Reader<'_> {
+    /// Whether a `HedgePolicy` has another endpoint asked beside one that is slow.
+    pub(super) fn is_hedged(&mut self, node: &Node<'_>) -> bool {
+        let unused = "Envoy does nothing for it either";
+        self.pass_by(node, &[("initial_requests", unused), ("additional_request_chance", unused)]);
+        self.is_true(node, "hedge_on_per_try_timeout")
+    }
+
     /// What a `RetryPolicy` says.
     pub(super) fn retry(&mut self, node: &Node<'_>) -> RetryConfig {
         let attempts = self.number::<u32>(node, "num_retries").unwrap_or(1);
@@ -40,4 +47,11 @@ impl Reader<'_> {
         tidy(&mut retry);
         retry
     }
+}
+
+/// Has an attempt that takes longer than it may go on, and another endpoint asked beside it.
+pub(super) fn hedge_instead(action: &mut Action) {
+    let attempts = action.retry.attempts;
+    let after = action.attempt_timeout.take();
+    action.hedge = after.filter(|_| attempts > 0).map(|after| HedgeConfig { after, attempts });
 }

@@ -38,6 +38,8 @@ pub(super) struct HostScope<'s> {
     pub(super) levels: Levels<'s>,
     /// When its routes are tried again that do not say so themselves.
     pub(super) retry: Option<&'s Node<'s>>,
+    /// Whether another endpoint is asked beside one that is slow, on routes that do not say so themselves.
+    pub(super) is_hedged: bool,
     /// Where copies go of requests to its routes that do not say so themselves.
     pub(super) mirrors: Option<&'s Node<'s>>,
 }
@@ -118,6 +120,7 @@ impl Reader<'_> {
             hosts: &hosts,
             levels: Levels { outer: [&own, &whole.edits], come_first: whole.come_first },
             retry: self.get(node, "retry_policy"),
+            is_hedged: self.get(node, "hedge_policy").is_some_and(|policy| self.is_hedged(policy)),
             mirrors: self.get(node, "request_mirror_policies").or(whole.mirrors),
         };
         let list = self.list(node, "routes");

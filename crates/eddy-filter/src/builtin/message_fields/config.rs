@@ -26,6 +26,8 @@ pub struct MessageFieldsConfig {
     pub message_bytes_max: usize,
     /// Whether the rule is looked up again, with the headers.
     pub is_rerouted: bool,
+    /// The name of the filter for which it reads, where one says itself what it wants.
+    pub reader: Option<Arc<str>>,
 }
 
 /// A field that is taken.
@@ -68,7 +70,13 @@ impl MessageFieldsConfig {
             unreadable: Unreadable::Refuse,
             message_bytes_max: MESSAGE_BYTES_DEFAULT,
             is_rerouted: false,
+            reader: None,
         }
+    }
+
+    /// All fields, of requests and of responses.
+    pub fn fields(&self) -> impl Iterator<Item = &WantedField> {
+        self.request.iter().chain(&self.response)
     }
 }
 

@@ -4,12 +4,12 @@ use eddy_protobuf::{Fault, FaultKind, Schema, Values};
 
 use super::config::{MessageFieldsConfig, WhichMessage};
 use super::notes::Found;
-use super::plan::{Plan, Taking};
+use super::plan::{Plan, PlanError, Taking};
 use super::reading::Reading;
 use crate::builtin::library::{Answer, Builtin};
 use crate::builtin::make::{BuiltinContext, Counter};
 use crate::builtin::protobuf::{
-    CallTypes, Facts, Media, Unreadable, enter, is_encoded, keep_facts, load, refused,
+    CallTypes, Facts, Media, Unreadable, enter, is_encoded, keep_facts, load, told,
 };
 use crate::edit::Edit;
 use crate::filter::LoadError;
@@ -53,11 +53,18 @@ impl MessageFields {
     /// The filter with this configuration.
     ///
     /// # Errors
-    /// [`LoadError::Refused`] when the descriptors can't be read, or don't have the fields.
+    /// [`LoadError::Refused`] when the descriptors can't be read, [`LoadError::Path`] when they don't have a field.
     pub(crate) fn new(config: &MessageFieldsConfig, context: &BuiltinContext) -> Result<Self, LoadError> {
         let schema = load(&config.descriptors, context)?;
+        let wrong = |PlanError { path, why }| {
+            let message = told(&config.descriptors, why);
+            match path {
+                Some(path) => LoadError::Path { path: path.to_string(), message },
+                None => LoadError::Refused { message },
+            }
+        };
         Ok(Self {
-            plan: Plan::new(&schema, config).map_err(|why| refused(&config.descriptors, why))?,
+            plan: Plan::new(&schema, config).map_err(wrong)?,
             schema,
             config: config.clone(),
             counters: Counters {

@@ -3,11 +3,13 @@
 mod config;
 mod filter;
 mod notes;
+mod places;
 mod plan;
 mod reading;
 mod value;
 
 pub use config::{MessageFieldsConfig, WantedField, WhichMessage};
+pub use places::{FieldPlace, field_json, field_places};
 
 pub(crate) use filter::MessageFields;
 

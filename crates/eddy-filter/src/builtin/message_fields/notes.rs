@@ -1,9 +1,10 @@
 //! What is told of a message: in the metadata, and as headers.
 
-use eddy_protobuf::{Value, Values};
+use eddy_protobuf::{Span, Value, Values};
 
 use super::config::WhichMessage;
 use super::filter::MessageFields;
+use super::places::{FieldPlace, push_places};
 use super::plan::{TakenField, Taking};
 use super::value::Shown;
 use crate::builtin::library::Answer;
@@ -41,8 +42,11 @@ impl MessageFields {
             found.left_out += notes.note(&field.wanted.name, &text, answer);
             if field.wanted.has_places {
                 text.clear();
-                push_places(field, values, begin, &mut text);
-                found.left_out += notes.note(&format!("{}_at", field.wanted.name), &text, answer);
+                let spans = values.spans(field.slot).take(field.wanted.values_max);
+                let place =
+                    |span: Span| FieldPlace { offset: begin + span.offset, length: span.length.into() };
+                push_places(spans.map(place), &mut text);
+                found.left_out += notes.note(&field.places_key, &text, answer);
             }
             let Some(header) = field.wanted.header.as_deref().filter(|_| has_headers) else { continue };
             match self.add_header(field, header, values, answer) {
@@ -128,18 +132,7 @@ impl<'a> Notes<'a> {
     }
 }
 
-/// Appends where the values of a field stand in the body: a list of offsets and lengths, none if it is absent.
-fn push_places(field: &TakenField, values: &Values<'_>, begin: u64, out: &mut Vec<u8>) {
-    for (at, span) in values.spans(field.slot).take(field.wanted.values_max).enumerate() {
-        out.push(if at == 0 { b'[' } else { b',' });
-        out.extend_from_slice(format!("[{},{}]", begin + span.offset, span.length).as_bytes());
-    }
-    if !out.is_empty() {
-        out.push(b']');
-    }
-}
-
 /// Where the values stand in the metadata.
-const SPACE: &[u8] = b"message_fields";
+pub(super) const SPACE: &[u8] = b"message_fields";
 /// Most bytes of one field's values in the metadata.
 const NOTED_BYTES_MAX: usize = 8 * 1024;

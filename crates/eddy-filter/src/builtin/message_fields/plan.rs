@@ -30,10 +30,21 @@ pub(super) struct Taking {
 #[derive(Debug)]
 pub(super) struct TakenField {
     pub(super) wanted: WantedField,
+    /// The key of its places in the metadata.
+    pub(super) places_key: String,
     pub(super) slot: Slot,
     pub(super) kind: Kind,
     /// Whether it can have several values.
     pub(super) is_repeated: bool,
+}
+
+/// What a configuration asks for and the schema does not have.
+#[derive(Debug)]
+pub(super) struct PlanError {
+    /// The path that is wrong, where one is.
+    pub(super) path: Option<Arc<str>>,
+    /// What is wrong, in a sentence.
+    pub(super) why: String,
 }
 
 impl TakenField {
@@ -47,10 +58,11 @@ impl Plan {
     /// The plan of a configuration.
     ///
     /// # Errors
-    /// What the schema does not have, or what can't be taken, in a sentence.
-    pub(super) fn new(schema: &Schema, config: &MessageFieldsConfig) -> Result<Self, String> {
+    /// What the schema does not have, or what can't be taken.
+    pub(super) fn new(schema: &Schema, config: &MessageFieldsConfig) -> Result<Self, PlanError> {
         let names = [&config.request_message, &config.response_message].map(Option::as_deref);
-        let types = MessageTypes::new(schema, names[0], names[1])?;
+        let types = MessageTypes::new(schema, names[0], names[1]);
+        let types = types.map_err(|why| PlanError { path: None, why })?;
         let request = takings(schema, &config.request, &types.requests())?;
         let response = takings(schema, &config.response, &types.responses())?;
         Ok(Self { types, request, response })
@@ -61,16 +73,18 @@ fn takings(
     schema: &Schema,
     fields: &[WantedField],
     messages: &BTreeSet<MessageId>,
-) -> Result<HashMap<MessageId, Arc<Taking>>, String> {
+) -> Result<HashMap<MessageId, Arc<Taking>>, PlanError> {
     let mut wanted: HashMap<MessageId, Vec<&WantedField>> = HashMap::new();
     for field in fields {
         let check = |message| has_path(schema, message, &field.at.path);
-        for message in field.at.find_messages(schema, messages, check)? {
+        let wrong = |why| PlanError { path: Some(Arc::clone(&field.at.path)), why };
+        for message in field.at.find_messages(schema, messages, check).map_err(wrong)? {
             wanted.entry(message).or_default().push(field);
         }
     }
     let taking = |(message, fields): (MessageId, Vec<&WantedField>)| {
-        Ok((message, Arc::new(Taking::new(schema, message, &fields)?)))
+        let taking = Taking::new(schema, message, &fields);
+        Ok((message, Arc::new(taking.map_err(|why| PlanError { path: None, why })?)))
     };
     wanted.into_iter().map(taking).collect()
 }
@@ -96,6 +110,7 @@ impl Taking {
         let program = builder.build().map_err(|error| error.to_string())?;
         let field = |(wanted, slot): (&&WantedField, Slot)| TakenField {
             wanted: (*wanted).clone(),
+            places_key: format!("{}_at", wanted.name),
             slot,
             kind: program.kind(slot),
             is_repeated: program.is_repeated(slot),

@@ -234,9 +234,11 @@ fn fields_that_nothing_has_are_refused() {
     let refused = |path: &str, messages: &[&str]| {
         let mut field = WantedField::new("x", path);
         field.at.messages = messages.iter().map(|name| (*name).into()).collect();
-        let Err(LoadError::Refused { message }) = try_made(|config| config.request = vec![field]) else {
+        let Err(LoadError::Path { path: told, message }) = try_made(|config| config.request = vec![field])
+        else {
             panic!("it is taken")
         };
+        assert_eq!(told, path);
         message.strip_prefix("the descriptors in orders.binpb: ").unwrap_or(&message).to_owned()
     };
     assert!(refused("customer.name", &[]).contains("has no field \"name\""));

@@ -19,5 +19,10 @@ pub(in crate::builtin) fn load(path: &Path, context: &BuiltinContext) -> Result<
 
 /// Says what is wrong with the descriptors in a file, or with what is asked of them.
 pub(in crate::builtin) fn refused(path: &Path, why: impl Display) -> LoadError {
-    LoadError::Refused { message: format!("the descriptors in {}: {why}", path.display()) }
+    LoadError::Refused { message: told(path, why) }
+}
+
+/// The same as a sentence.
+pub(in crate::builtin) fn told(path: &Path, why: impl Display) -> String {
+    format!("the descriptors in {}: {why}", path.display())
 }

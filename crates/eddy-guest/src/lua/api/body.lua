@@ -3,10 +3,11 @@
 local internal = ...
 local ffi, setmetatable, tonumber = ffi, setmetatable, tonumber
 local shown, change, text_of = internal.shown, internal.change, internal.text_of
-local raise, SCOPE = internal.raise, internal.SCOPE
+local question, answer, raise, SCOPE = internal.question, internal.answer, internal.raise, internal.SCOPE
+local gmatch, type = string.gmatch, type
 local body, string_of = shown.body, ffi.string
 
-local BODY_SET = 8
+local FIELD, BODY_SET = 16, 8
 local WHOLE, PIECES = 1, 2
 local WAIT_BODY, WAIT_PIECE, WAIT_TRAILERS = 1, 2, 3
 
@@ -35,7 +36,38 @@ function methods.setBytes(self, bytes)
   check(self)
   if shown.has_piece == 0 then raise("there is no body that could be set") end
   change(BODY_SET, "", text_of(bytes), 0)
+  internal.set_in = shown.scope
   return body.len
+end
+
+-- Where the values of a field of the message stand, as a text of pairs; none if it is absent.
+local function places_of(self, key)
+  check(self)
+  if shown.body_seen == PIECES then raise("fields are those of a whole body, which body() gives") end
+  if internal.set_in == shown.scope then raise("a body that was set has no fields any more") end
+  return question(FIELD, text_of(key) .. "_at", "", 0, 0, 0) ~= 0 and answer() or ""
+end
+
+-- The last value of a field of the message, which is the one that counts, and where it stands.
+function methods.field(self, key)
+  local index, length
+  for offset, count in gmatch(places_of(self, key), "(%d+),(%d+)") do
+    index, length = tonumber(offset), tonumber(count)
+  end
+  if not index or index + length > body.len then return nil end
+  if length > 0 then return string_of(body.data + index, length), index, length end
+  question(FIELD, text_of(key), "", 0, 0, 0)
+  local value = internal.from_json(answer())
+  if type(value) == "table" then value = value[#value] end
+  return value, index, length
+end
+
+function methods.places(self, key)
+  local all = {}
+  for offset, count in gmatch(places_of(self, key), "(%d+),(%d+)") do
+    all[#all + 1] = { tonumber(offset), tonumber(count) }
+  end
+  return all
 end
 
 local buffer = { __index = methods, __metatable = false }

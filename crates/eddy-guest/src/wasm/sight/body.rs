@@ -17,6 +17,13 @@ impl Sight {
         Ok(if self.has_body { &self.body } else { view.body })
     }
 
+    /// The body from its beginning to its end, as it came; none while it is shown in pieces, or where the module has
+    /// changed it.
+    pub(crate) fn whole_body(&self) -> Option<&[u8]> {
+        let view = self.view().filter(|_| self.is_body_whole && !self.has_body)?;
+        Some(view.body)
+    }
+
     /// Puts bytes in the place of a range.
     ///
     /// # Errors

@@ -25,6 +25,8 @@ pub(crate) struct Sight {
     pub(crate) step: u16,
     /// Whether the head can still be changed while a body is shown.
     pub(crate) is_head_open: bool,
+    /// Whether the body is shown from its beginning to its end.
+    pub(crate) is_body_whole: bool,
 }
 
 #[derive(Default)]
@@ -75,6 +77,7 @@ impl Sight {
             edits: EditLog::new(),
             step: self.step,
             is_head_open: self.is_head_open,
+            is_body_whole: self.is_body_whole,
         })
     }
 

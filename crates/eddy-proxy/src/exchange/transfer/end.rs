@@ -3,6 +3,7 @@
 use crate::exchange::attempt::{note_failure, retry_or_fail};
 use crate::exchange::filter;
 use crate::exchange::phase;
+use crate::exchange::transfer::race::give_up;
 use crate::exchange::transfer::run::Transfer;
 use crate::fault::Fault;
 use crate::link::Upstream;
@@ -39,19 +40,21 @@ impl Transfer<'_, '_> {
                 filter::answer(drive)
             }
             Err(fault) if drive.exchange.is_answered => {
-                if fault == Fault::UpstreamIdle {
-                    upstream.distrust(upstream_moved_ms);
-                }
+                give_up(&upstream, fault, upstream_moved_ms);
                 drive.exchange.fault = Some(fault);
                 note_failure(drive, fault);
                 drive.exchange.end_attempt(&drive.worker.buffers);
                 phase::Phase::Finish
             }
             Err(fault) => {
-                if matches!(fault, Fault::FirstByteTimeout | Fault::UpstreamIdle) {
-                    upstream.distrust(upstream_moved_ms);
-                }
+                give_up(&upstream, fault, upstream_moved_ms);
                 drop(upstream);
+                let is_coming = drive.exchange.hedge.as_ref().is_some_and(|hedge| hedge.is_coming());
+                if is_coming && fault.is_of_attempt() {
+                    note_failure(drive, fault);
+                    drive.exchange.leave_endpoint(&drive.worker.buffers);
+                    return phase::Phase::Link;
+                }
                 retry_or_fail(drive, fault)
             }
         }

@@ -23,15 +23,13 @@ use crate::exchange::grpc::{self, Judged};
 use crate::exchange::mirror;
 use crate::exchange::phase;
 use crate::exchange::site;
+use crate::exchange::watch::Watch;
 use crate::fault::Fault;
 use crate::link::Upstream;
 use crate::session::RateGuard;
 use crate::stats::count_status;
 use crate::worker::millis;
 
-/// How long an exchange goes on for a client that has closed its side, milliseconds: enough for one that says
-/// all it has to say at once and shuts down, not enough to work for one that has left.
-const HALF_CLOSE_MS: u64 = 100;
 /// Most bytes that are moved inside of the kernel at one turn, so that other exchanges get theirs.
 const TURN_BYTES_MAX: usize = 1024 * 1024;
 /// Most interim responses (1xx) that are passed on before the final one.
@@ -61,7 +59,7 @@ pub(crate) async fn run(drive: &mut Drive<'_>) -> phase::Phase {
         client_guard_in: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
         client_guard_out: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
         upstream_moved_ms: now_ms,
-        client_left_ms: None,
+        client: Watch::default(),
     };
     let result = poll_fn(|cx| transfer.poll(cx)).await;
     transfer.end(result)
@@ -70,10 +68,10 @@ pub(crate) async fn run(drive: &mut Drive<'_>) -> phase::Phase {
 pub(super) struct Transfer<'a, 'd> {
     pub(super) drive: &'a mut Drive<'d>,
     pub(super) upstream: Upstream,
-    cluster: Arc<ClusterConfig>,
-    stage: Stage,
+    pub(super) cluster: Arc<ClusterConfig>,
+    pub(super) stage: Stage,
     waits: Waits,
-    begun: Instant,
+    pub(super) begun: Instant,
     /// The bodies, while they go by without being looked at.
     upload: Bulk,
     download: Bulk,
@@ -90,13 +88,12 @@ pub(super) struct Transfer<'a, 'd> {
     client_guard_out: RateGuard,
     /// When the endpoint last took or sent something.
     pub(super) upstream_moved_ms: u64,
-    /// When the client closed its side.
-    client_left_ms: Option<u64>,
+    client: Watch,
 }
 
 /// How far the response is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+pub(super) enum Stage {
     /// Its head has not been passed on.
     Head,
     /// It is with the filters.
@@ -116,6 +113,17 @@ enum Step {
     Waits,
 }
 
+/// How far an attempt has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// The response is complete.
+    Over,
+    /// Somebody has to do something first.
+    Waits,
+    /// Another attempt is at hand.
+    Another,
+}
+
 /// Whom the exchange waits for.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waits {
@@ -129,20 +137,30 @@ struct Waits {
 
 impl Transfer<'_, '_> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
-        self.waits = Waits::default();
         self.turn_left = TURN_BYTES_MAX;
-        if let Err(fault) = self.poll_upload(cx) {
-            return Poll::Ready(Err(fault));
+        loop {
+            match self.poll_attempt(cx) {
+                Ok(Turn::Over) => return Poll::Ready(Ok(())),
+                Ok(Turn::Waits) => return Poll::Pending,
+                Ok(Turn::Another) => {}
+                Err(fault) if self.gives_way(fault) => {}
+                Err(fault) => return Poll::Ready(Err(fault)),
+            }
         }
-        match self.poll_download(cx) {
-            Ok(true) => return Poll::Ready(Ok(())),
-            Ok(false) => {}
-            Err(fault) => return Poll::Ready(Err(fault)),
+    }
+
+    /// Takes the attempt at hand as far as it goes, and those beside it.
+    fn poll_attempt(&mut self, cx: &mut Context<'_>) -> Result<Turn, Fault> {
+        self.waits = Waits::default();
+        self.poll_upload(cx)?;
+        if self.poll_download(cx)? {
+            return Ok(Turn::Over);
         }
-        if let Err(fault) = self.watch_client(cx) {
-            return Poll::Ready(Err(fault));
+        self.watch_client(cx)?;
+        if self.poll_race(cx)? {
+            return Ok(Turn::Another);
         }
-        self.poll_deadline(cx)
+        self.poll_deadline(cx).map(|()| Turn::Waits)
     }
 
     /// Moves the request as far as it goes.
@@ -384,6 +402,7 @@ impl Transfer<'_, '_> {
             Stage::Head => match answer::read(self.drive, self.upstream.framed_body())? {
                 Answer::Incomplete => Ok(Step::NeedsInput),
                 Answer::Interim => {
+                    self.end_race();
                     self.interims += 1;
                     if self.interims > INTERIM_MAX {
                         return Err(Fault::InterimFlood);
@@ -498,12 +517,18 @@ impl Transfer<'_, '_> {
                 stay.succeeded(now_ms);
             }
         }
+        if self.passes_over(reason) {
+            return Err(reason);
+        }
+        let drive = &mut *self.drive;
         if claim_retry(drive, reason) {
             return Err(reason);
         }
         if failover::claim(drive, reason) {
             return Err(Fault::PassedOver);
         }
+        self.end_race();
+        let drive = &mut *self.drive;
         grpc::let_request_go(drive.exchange);
         if site::intercepts(drive, status) {
             return Err(Fault::Intercepted(status));
@@ -523,19 +548,15 @@ impl Transfer<'_, '_> {
     /// Looks whether the client is still there once it has nothing more to send.
     fn watch_client(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
         let Drive { down, exchange, worker, .. } = &mut *self.drive;
-        if !exchange.upload.is_finished() || self.client_left_ms.is_some() {
-            return Ok(());
-        }
-        if let Poll::Ready(left) = down.poll_left(cx, &worker.buffers) {
-            left.map_err(|_| Fault::ClientGone)?;
-            self.client_left_ms = Some(worker.timers.now_ms());
+        let is_waiting = exchange.upload.is_finished();
+        if is_waiting && self.client.poll(cx, down, &worker.buffers, worker.timers.now_ms())? {
             exchange.head.keep_alive = false;
         }
         Ok(())
     }
 
     /// Sets the timer to the first of the deadlines that run, or tells that it has passed.
-    fn poll_deadline(&mut self, cx: &Context<'_>) -> Poll<Result<(), Fault>> {
+    fn poll_deadline(&mut self, cx: &Context<'_>) -> Result<(), Fault> {
         let now_ms = self.drive.worker.timers.now_ms();
         let mut due = Due { at_ms: self.drive.exchange.due_ms, fault: Fault::ExchangeTimeout };
         due.sooner(self.drive.exchange.attempt_due_ms, Fault::AttemptTimeout);
@@ -563,15 +584,16 @@ impl Transfer<'_, '_> {
                 }
             }
         }
-        if let Some(left_ms) = self.client_left_ms {
-            due.sooner(left_ms + HALF_CLOSE_MS, Fault::ClientGone);
-        }
+        due.sooner(self.client.due_ms(), Fault::ClientGone);
         if due.at_ms <= now_ms {
-            return Poll::Ready(Err(due.fault));
+            return Err(due.fault);
         }
+        let hedge = self.drive.exchange.hedge.as_ref();
+        let race_ms = hedge.map(|hedge| hedge.wakes_ms(millis(self.cluster.first_byte_timeout)));
+        let wakes_ms = [self.waits.filter_ms, race_ms].into_iter().flatten().min();
         let timer = &self.drive.down.timer;
         timer.register(cx);
-        timer.arm_at(self.waits.filter_ms.map_or(due.at_ms, |filter_ms| filter_ms.min(due.at_ms)));
-        Poll::Pending
+        timer.arm_at(wakes_ms.map_or(due.at_ms, |wakes_ms| wakes_ms.min(due.at_ms)));
+        Ok(())
     }
 }

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use eddy_http::{ErrorCode, Http2Fault, Http2Limits};
 use eddy_io::{Buffer, Fill, Stream, TICK_MS, Timer};
 
-use crate::exchange::drive;
+use crate::exchange::{Next, drive};
 use crate::framed::FramedStream;
 use crate::plan::ListenerPlan;
 use crate::session::downstream::Downstream;
@@ -289,8 +289,12 @@ async fn exchange(connection: Rc<Connection>, id: u32, waited: Waited) {
     series.http2.requests.increment();
     let mut exchange = worker.take_exchange();
     // What becomes of the stream is seen by its answer.
-    drive(worker, handle, &mut down, &mut exchange).await;
+    let next = drive(worker, handle, &mut down, &mut exchange).await;
     worker.put_exchange(exchange);
+    if next == Next::Linger {
+        // A reset, even one without an error, makes some clients throw away an answer that came while they were still sending.
+        Box::pin(down.linger(&worker.buffers)).await;
+    }
     worker.buffers.put(std::mem::take(&mut down.input));
 }
 

@@ -1,0 +1,113 @@
+//! Fields of messages that filters in other languages read: what stands beside such a filter in the list of a listener.
+//!
+//! They are found by `message_fields`, one on either side of the filter: requests pass the list from its beginning, responses from
+//! its end, and each comes to the filter right behind the one that reads it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use eddy_filter::builtin::{BuiltinConfig, MessageFieldsConfig, WantedField};
+
+use super::messages::{name_of, wanted};
+use crate::config::{FilterConfig, FilterKind};
+use crate::problem::{Place, Report};
+use crate::read::{At, Named, NamedEntry};
+use crate::spec::{FilterFieldSpec, FilterFieldsSpec, MessageFieldSpec};
+use crate::value::RecordKey;
+
+/// The indexes of what reads messages for a filter.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Readers {
+    /// Of requests: stands before it.
+    pub(super) request: Option<usize>,
+    /// Of responses: stands behind it.
+    pub(super) response: Option<usize>,
+}
+
+impl Readers {
+    /// Those that there are.
+    pub(super) fn all(self) -> impl Iterator<Item = usize> {
+        self.request.into_iter().chain(self.response)
+    }
+}
+
+/// What is read of messages for a filter.
+#[derive(Debug)]
+pub(super) struct Reading {
+    pub(super) request: Option<MessageFieldsConfig>,
+    pub(super) response: Option<MessageFieldsConfig>,
+}
+
+/// Checks what a filter reads.
+pub(super) fn check_fields(
+    spec: &FilterFieldsSpec,
+    (reader, folder): (&Arc<str>, &Path),
+    body_bytes_max: u64,
+    report: &mut Report,
+) -> Option<Reading> {
+    let mut config = MessageFieldsConfig::new(folder.join(&spec.descriptors.as_ref()?.value.0));
+    config.reader = Some(Arc::clone(reader));
+    config.request_message = name_of(spec.request_message.clone());
+    config.response_message = name_of(spec.response_message.clone());
+    config.message_bytes_max =
+        usize::try_from(body_bytes_max).unwrap_or(MESSAGE_BYTES_MAX).min(MESSAGE_BYTES_MAX);
+    let request = fields_of(spec.request.as_ref(), &[], report)?;
+    let response = fields_of(spec.response.as_ref(), &request, report)?;
+    let one = |fields: Vec<WantedField>| (!fields.is_empty()).then(|| config.clone()).zip(Some(fields));
+    let request = one(request).map(|(config, request)| MessageFieldsConfig { request, ..config });
+    let response = one(response).map(|(config, response)| MessageFieldsConfig { response, ..config });
+    Some(Reading { request, response })
+}
+
+fn fields_of(
+    fields: Option<&At<Named<RecordKey, FilterFieldSpec>>>,
+    others: &[WantedField],
+    report: &mut Report,
+) -> Option<Vec<WantedField>> {
+    let mut all = Vec::new();
+    for NamedEntry { name, value } in fields.into_iter().flat_map(|fields| &fields.value.0) {
+        let Some(At { value: FilterFieldSpec { path, messages, values }, .. }) = value.clone() else {
+            continue;
+        };
+        if others.iter().any(|other| *other.name == *name.value.0) {
+            let message =
+                format!("`{}` stands under `request` already, which it would replace", name.value.0);
+            report.error(name.place, message).hint("take another key");
+        }
+        let spec = MessageFieldSpec { path, messages, places: None, values, bytes: None };
+        all.push(WantedField { has_places: true, ..wanted(&name.value.0, spec)? });
+    }
+    Some(all)
+}
+
+/// Notes keys that filters of one list give to different fields: the one would read what is the other's.
+pub(super) fn note_conflicts(list: &[usize], configs: &[FilterConfig], place: Place, report: &mut Report) {
+    let reading = |index: &usize| match &configs.get(*index)?.kind {
+        FilterKind::Builtin(BuiltinConfig::MessageFields(config)) => {
+            Some((&configs.get(*index)?.name, config))
+        }
+        FilterKind::Builtin(_)
+        | FilterKind::Native { .. }
+        | FilterKind::Go { .. }
+        | FilterKind::Lua(_)
+        | FilterKind::Wasm(_) => None,
+    };
+    let Some((_, own)) = list.last().and_then(reading) else { return };
+    for (name, other) in list.iter().rev().skip(1).filter_map(reading) {
+        if own.reader.is_none() && other.reader.is_none() || own.reader == other.reader {
+            continue;
+        }
+        let mut fields = own.fields();
+        let is_other = |field: &&WantedField, of: &WantedField| {
+            field.name == of.name && (field.at != of.at || own.descriptors != other.descriptors)
+        };
+        if let Some(field) = fields.find(|field| other.fields().any(|of| is_other(field, of))) {
+            let other = other.reader.as_ref().unwrap_or(name);
+            let message = format!("`{}` is another field to the filter `{other}` of this list", field.name);
+            report.error(place, message).hint("take another key in one of them");
+        }
+    }
+}
+
+/// What no message is larger than that is read, whatever the filter may collect.
+const MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;

@@ -1,0 +1,112 @@
+//! Where the values of fields stand in a body, as the metadata has it: `[[9,3],[16,1]]`, offsets and lengths.
+
+use std::io::Write as _;
+
+use super::notes::SPACE;
+use crate::metadata::Metadata;
+
+/// Where a value stands in a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FieldPlace {
+    /// Bytes of the body before it.
+    pub offset: u64,
+    /// Its bytes; 0 where only its beginning is known, as of a number.
+    pub length: u64,
+}
+
+impl FieldPlace {
+    /// The value in the body that the place is of; nothing where it is not in it.
+    pub fn of(self, body: &[u8]) -> Option<&[u8]> {
+        let begin = usize::try_from(self.offset).ok()?;
+        body.get(begin..begin.checked_add(usize::try_from(self.length).ok()?)?)
+    }
+}
+
+/// The places of a field's values, in the order of the body, as `message_fields` has noted them with `places`.
+///
+/// # Cost
+/// No allocation.
+pub fn field_places<'m>(
+    metadata: Option<&'m Metadata>,
+    key: &[u8],
+) -> impl Iterator<Item = FieldPlace> + use<'m> {
+    let mut rest = noted(metadata, key, b"_at").unwrap_or_default();
+    std::iter::from_fn(move || {
+        let begin = rest.iter().position(u8::is_ascii_digit)?;
+        rest = rest.get(begin..)?;
+        let offset = take_number(&mut rest)?;
+        rest = rest.strip_prefix(b",")?;
+        Some(FieldPlace { offset, length: take_number(&mut rest)? })
+    })
+}
+
+/// The values of a field as JSON, as `message_fields` has noted them.
+pub fn field_json<'m>(metadata: Option<&'m Metadata>, key: &[u8]) -> Option<&'m [u8]> {
+    noted(metadata, key, b"")
+}
+
+fn noted<'m>(metadata: Option<&'m Metadata>, key: &[u8], suffix: &[u8]) -> Option<&'m [u8]> {
+    let is_it = |noted: &[u8]| noted.strip_suffix(suffix) == Some(key);
+    metadata?.iter().find(|(space, noted, _)| *space == SPACE && is_it(noted)).map(|(_, _, value)| value)
+}
+
+fn take_number(rest: &mut &[u8]) -> Option<u64> {
+    let end = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
+    let (digits, behind) = rest.split_at(end);
+    *rest = behind;
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// Appends a list of places; nothing if there are none.
+pub(super) fn push_places(places: impl Iterator<Item = FieldPlace>, out: &mut Vec<u8>) {
+    let before = out.len();
+    for place in places {
+        out.push(if out.len() == before { b'[' } else { b',' });
+        // Writing to a vector does not fail.
+        let _ = write!(out, "[{},{}]", place.offset, place.length);
+    }
+    if out.len() > before {
+        out.push(b']');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &[u8]) -> Vec<(u64, u64)> {
+        let mut metadata = Metadata::new();
+        metadata.set(SPACE, b"x_at", text).unwrap();
+        field_places(Some(&metadata), b"x").map(|place| (place.offset, place.length)).collect()
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let places = [(9, 3), (16, 0), (u64::MAX, 1)];
+        let mut text = Vec::new();
+        push_places(
+            places.iter().map(|(offset, length)| FieldPlace { offset: *offset, length: *length }),
+            &mut text,
+        );
+        assert_eq!(text, b"[[9,3],[16,0],[18446744073709551615,1]]");
+        assert_eq!(read(&text), places);
+        text.clear();
+        push_places(std::iter::empty(), &mut text);
+        assert!(text.is_empty() && read(&text).is_empty());
+    }
+
+    #[test]
+    fn what_is_no_list_of_places_has_none() {
+        for text in ["[", "[[", "[[4", "[[4,", "[[4,]]", "{}", "[[99999999999999999999999,1]]"] {
+            assert_eq!(read(text.as_bytes()), [], "{text}");
+        }
+        assert_eq!(field_places(None, b"x").count(), 0);
+    }
+
+    #[test]
+    fn what_is_not_in_the_body_is_not_read() {
+        let of = |offset, length| FieldPlace { offset, length }.of(b"0123456789");
+        assert_eq!(of(2, 3), Some(&b"234"[..]));
+        assert_eq!((of(9, 2), of(11, 0), of(u64::MAX, 1), of(1, u64::MAX)), (None, None, None, None));
+    }
+}

@@ -1,0 +1,206 @@
+//! Who takes part in a race beside the attempt at hand.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use eddy_config::HedgeConfig;
+use eddy_http::HeadScanner;
+use eddy_io::{Buffer, BufferPool, Fill, TICK_MS, is_alert};
+use tokio::time::timeout;
+
+use crate::exchange::due::Due;
+use crate::exchange::pump::Pump;
+use crate::fault::Fault;
+use crate::link::Upstream;
+use crate::worker::{LinkWanted, Stay, Worker, millis};
+
+/// The attempts of an exchange beside the one at hand. No more than [`HedgeConfig::attempts`] and one are under way.
+#[derive(Debug)]
+pub(crate) struct Hedge {
+    pub(super) config: HedgeConfig,
+    /// When another attempt is sent, on the worker's clock; never for [`u64::MAX`].
+    pub(super) due_ms: u64,
+    /// Where the attempt at hand comes from.
+    pub(crate) source: Source,
+    /// Those that have no link yet.
+    pub(super) coming: Vec<Coming>,
+    /// Those that wait for an answer.
+    pub(crate) rivals: Vec<Rival>,
+}
+
+/// Why an attempt was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// There was no other.
+    Turn,
+    /// Another had not answered in time.
+    Delay,
+}
+
+/// An attempt that has no link yet.
+pub(super) struct Coming {
+    obtaining: Pin<Box<dyn Future<Output = Obtained>>>,
+    entry: Entry,
+}
+
+/// What is known of an attempt from its beginning.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    /// When it must be over, on the worker's clock.
+    pub(super) due_ms: u64,
+    pub(super) source: Source,
+}
+
+/// What came of waiting for a link.
+struct Obtained {
+    stay: Stay,
+    link: Result<Upstream, Fault>,
+}
+
+/// An attempt that waits for the first byte of its answer.
+#[derive(Debug)]
+pub(crate) struct Rival {
+    pub(crate) stay: Stay,
+    pub(crate) upstream: Upstream,
+    pub(crate) upload: Pump,
+    pub(crate) input: Buffer,
+    pub(crate) scanner: HeadScanner,
+    /// When it must be over, on the worker's clock.
+    pub(crate) due_ms: u64,
+    pub(crate) source: Source,
+    /// When its endpoint last took something, on the worker's clock.
+    pub(crate) moved_ms: u64,
+    pub(crate) begun: Instant,
+    /// Whether its endpoint takes no more of the request; it may still have answered.
+    pub(crate) is_upload_broken: bool,
+}
+
+impl Hedge {
+    /// The race of an attempt that begins now.
+    pub(super) fn new(config: HedgeConfig, now_ms: u64) -> Self {
+        let mut hedge =
+            Self { config, due_ms: 0, source: Source::Turn, coming: Vec::new(), rivals: Vec::new() };
+        hedge.wait(now_ms);
+        hedge
+    }
+
+    /// Has another attempt wait for its time.
+    pub(super) fn wait(&mut self, now_ms: u64) {
+        // The worker's clock may be a tick behind.
+        self.due_ms = now_ms.saturating_add(millis(self.config.after)).saturating_add(TICK_MS);
+    }
+
+    /// Whether anybody may answer but the attempt at hand.
+    pub(crate) fn has_others(&self) -> bool {
+        self.is_coming() || !self.rivals.is_empty()
+    }
+
+    /// Whether an attempt waits for its link.
+    pub(crate) fn is_coming(&self) -> bool {
+        !self.coming.is_empty()
+    }
+
+    /// When the race is to be looked after, on the worker's clock.
+    pub(crate) fn wakes_ms(&self, first_byte_timeout_ms: u64) -> u64 {
+        let due = self.rivals.iter().map(|rival| rival.due(first_byte_timeout_ms).at_ms).min();
+        self.due_ms.min(due.unwrap_or(u64::MAX))
+    }
+}
+
+impl Coming {
+    /// An attempt whose stay has begun.
+    ///
+    /// # Cost
+    /// An allocation.
+    pub(super) fn begin(worker: &Rc<Worker>, stay: Stay, entry: Entry) -> Self {
+        let worker = Rc::clone(worker);
+        let wanted = match entry.source {
+            Source::Turn => LinkWanted::Any,
+            // One that turned out to be closed would be lost, as it is not sent again.
+            Source::Delay => LinkWanted::Quiet,
+        };
+        let left_ms = entry.due_ms.saturating_sub(worker.timers.now_ms());
+        let obtaining = async move {
+            let limit = std::time::Duration::from_millis(left_ms);
+            let link = timeout(limit, worker.obtain(&stay, wanted)).await;
+            Obtained { link: link.unwrap_or(Err(Fault::AttemptTimeout)), stay }
+        };
+        Self { obtaining: Box::pin(obtaining), entry }
+    }
+
+    /// Waits for the link.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<(Entry, Stay, Result<Upstream, Fault>)> {
+        self.obtaining.as_mut().poll(cx).map(|Obtained { stay, link }| (self.entry, stay, link))
+    }
+}
+
+impl fmt::Debug for Coming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Coming").field("entry", &self.entry).finish_non_exhaustive()
+    }
+}
+
+impl Rival {
+    /// An attempt that has its link, and whose head is still to be written.
+    pub(super) fn new(entry: Entry, stay: Stay, upstream: Upstream, now_ms: u64) -> Self {
+        Self {
+            stay,
+            upstream,
+            upload: Pump::default(),
+            input: Buffer::default(),
+            scanner: HeadScanner::for_responses(),
+            due_ms: entry.due_ms,
+            source: entry.source,
+            moved_ms: now_ms,
+            begun: Instant::now(),
+            is_upload_broken: false,
+        }
+    }
+
+    /// Writes what is left of the request, and waits for the first byte of an answer, which is in `input` then.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) fn poll_first_byte(
+        &mut self,
+        cx: &mut Context<'_>,
+        pool: &BufferPool,
+        now_ms: u64,
+        first_byte_timeout_ms: u64,
+    ) -> Poll<Result<(), Fault>> {
+        while !self.is_upload_broken && self.upload.has_output() {
+            match self.upstream.poll_request(cx, &mut self.upload, &mut Buffer::default()) {
+                Poll::Ready(Ok(_)) => self.moved_ms = now_ms,
+                // An endpoint may answer early and take no more; what it said decides.
+                Poll::Ready(Err(_)) => self.is_upload_broken = true,
+                Poll::Pending => break,
+            }
+        }
+        match self.upstream.poll_fill(cx, &mut self.input, pool) {
+            Poll::Ready(Ok(Fill::Bytes(_))) => {
+                self.moved_ms = now_ms;
+                Poll::Ready(Ok(()))
+            }
+            Poll::Ready(Ok(Fill::End)) => Poll::Ready(Err(self.upstream.broken())),
+            Poll::Ready(Err(error)) => {
+                let fault = self.upstream.broken();
+                let is_alert = fault == Fault::LinkClosed && is_alert(&error);
+                Poll::Ready(Err(if is_alert { Fault::TlsAlert } else { fault }))
+            }
+            Poll::Pending => {
+                let due = self.due(first_byte_timeout_ms);
+                if due.at_ms <= now_ms { Poll::Ready(Err(due.fault)) } else { Poll::Pending }
+            }
+        }
+    }
+
+    fn due(&self, first_byte_timeout_ms: u64) -> Due {
+        let mut due = Due { at_ms: self.due_ms, fault: Fault::AttemptTimeout };
+        due.sooner(self.moved_ms.saturating_add(first_byte_timeout_ms), Fault::FirstByteTimeout);
+        due
+    }
+}

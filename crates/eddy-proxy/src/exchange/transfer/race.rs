@@ -1,0 +1,137 @@
+//! Several attempts at once: who is heard first, and who goes on where one fails.
+
+use std::mem::swap;
+use std::task::{Context, Poll};
+
+use crate::exchange::attempt::{is_reason, note_failure, note_failure_at, write_head};
+use crate::exchange::failover;
+use crate::exchange::hedge::{self, Came, Source};
+use crate::exchange::transfer::run::{Stage, Transfer};
+use crate::fault::Fault;
+use crate::link::Upstream;
+use crate::worker::millis;
+
+impl Transfer<'_, '_> {
+    /// Takes the race as far as it goes, until somebody is heard; true when another attempt is at hand.
+    ///
+    /// # Errors
+    /// Why the request can't be sent to anybody.
+    pub(super) fn poll_race(&mut self, cx: &mut Context<'_>) -> Result<bool, Fault> {
+        let exchange = &*self.drive.exchange;
+        let is_heard = self.stage != Stage::Head || !exchange.response_input.is_empty();
+        if exchange.hedge.is_none() || is_heard {
+            return Ok(false);
+        }
+        if exchange.upload.is_ending() {
+            hedge::begin_due(self.drive);
+        }
+        while let Poll::Ready(came) = hedge::poll_coming(self.drive, cx) {
+            match came {
+                Came::Failed(stay, fault) => {
+                    note_failure_at(&stay, fault, self.drive.worker.timers.now_ms());
+                }
+                Came::Linked(rival) => {
+                    if let Some(hedge) = &mut self.drive.exchange.hedge {
+                        hedge.rivals.push(*rival);
+                        let last = hedge.rivals.len() - 1;
+                        self.change_places(last);
+                        write_head(self.drive)?;
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+        Ok(self.poll_rivals(cx))
+    }
+
+    /// Listens to those that wait for an answer; true when one of them is heard, and at hand.
+    fn poll_rivals(&mut self, cx: &mut Context<'_>) -> bool {
+        let first_byte_timeout_ms = millis(self.cluster.first_byte_timeout);
+        let worker = self.drive.worker;
+        let now_ms = worker.timers.now_ms();
+        let mut index = 0;
+        while let Some(hedge) = &mut self.drive.exchange.hedge
+            && let Some(rival) = hedge.rivals.get_mut(index)
+        {
+            match rival.poll_first_byte(cx, &worker.buffers, now_ms, first_byte_timeout_ms) {
+                Poll::Ready(Ok(())) => {
+                    self.change_places(index);
+                    return true;
+                }
+                Poll::Ready(Err(fault)) => {
+                    let rival = hedge.rivals.swap_remove(index);
+                    give_up(&rival.upstream, fault, rival.moved_ms);
+                    note_failure_at(&rival.stay, fault, now_ms);
+                }
+                Poll::Pending => {
+                    if rival.input.is_empty() && rival.input.capacity() > 0 {
+                        worker.buffers.put(std::mem::take(&mut rival.input));
+                    }
+                    index += 1;
+                }
+            }
+        }
+        false
+    }
+
+    /// Puts one of those that wait for an answer in the place of the attempt at hand, and that in its place.
+    fn change_places(&mut self, index: usize) {
+        let exchange = &mut *self.drive.exchange;
+        let Some(hedge) = &mut exchange.hedge else { return };
+        let (Some(rival), Some(stay)) = (hedge.rivals.get_mut(index), &mut exchange.stay) else { return };
+        swap(&mut rival.upstream, &mut self.upstream);
+        swap(&mut rival.moved_ms, &mut self.upstream_moved_ms);
+        swap(&mut rival.begun, &mut self.begun);
+        swap(&mut rival.is_upload_broken, &mut self.is_upload_broken);
+        swap(&mut rival.stay, stay);
+        swap(&mut rival.upload, &mut exchange.upload);
+        swap(&mut rival.input, &mut exchange.response_input);
+        swap(&mut rival.scanner, &mut exchange.response_scanner);
+        swap(&mut rival.due_ms, &mut exchange.attempt_due_ms);
+        swap(&mut rival.source, &mut hedge.source);
+        exchange.endpoint = Some(stay.address.clone());
+        exchange.endpoint_version = Some(self.upstream.version());
+    }
+
+    /// Whether another attempt goes on where the one at hand has failed; it is at hand then.
+    pub(super) fn gives_way(&mut self, fault: Fault) -> bool {
+        let Some(hedge) = &self.drive.exchange.hedge else { return false };
+        let Some(last) = hedge.rivals.len().checked_sub(1) else { return false };
+        if !fault.is_of_attempt() {
+            return false;
+        }
+        give_up(&self.upstream, fault, self.upstream_moved_ms);
+        note_failure(self.drive, fault);
+        self.change_places(last);
+        if let Some(failed) = self.drive.exchange.hedge.as_mut().and_then(|hedge| hedge.rivals.pop())
+            && failed.input.capacity() > 0
+        {
+            self.drive.worker.buffers.put(failed.input);
+        }
+        true
+    }
+
+    /// Whether an answer that would be tried again is passed over, as another attempt may bring a better one.
+    pub(super) fn passes_over(&self, reason: Fault) -> bool {
+        let has_others = self.drive.exchange.hedge.as_ref().is_some_and(|hedge| hedge.has_others());
+        has_others && (is_reason(self.drive, reason) || failover::next(self.drive, reason).is_some())
+    }
+
+    /// Ends the race: the attempt at hand has answered, and the others are dropped. Nothing of them is held against their
+    /// endpoints.
+    pub(super) fn end_race(&mut self) {
+        let exchange = &mut *self.drive.exchange;
+        if let (Some(hedge), Some(stay)) = (exchange.hedge.take(), &exchange.stay)
+            && hedge.source == Source::Delay
+        {
+            stay.cluster().series.hedges_won.increment();
+        }
+    }
+}
+
+/// Takes note of how an attempt that got no answer has ended.
+pub(super) fn give_up(upstream: &Upstream, fault: Fault, moved_ms: u64) {
+    if matches!(fault, Fault::FirstByteTimeout | Fault::UpstreamIdle) {
+        upstream.distrust(moved_ms);
+    }
+}
