@@ -119,7 +119,7 @@ fn who_survives_says_why() {
     for called in Tongue::ALL {
         for manner in ["wait", "idle", "flood"] {
             let mut peer = Peer::start(&format!("survived-{manner}"), called);
-            let callers = Tongue::ALL.map(|tongue| Caller::start(tongue, manner, &peer.path));
+            let mut callers = Tongue::ALL.map(|tongue| Caller::start(tongue, manner, &peer.path));
             let begun = Instant::now();
             let expected = if manner == "flood" {
                 peer.stop();
@@ -128,6 +128,8 @@ fn who_survives_says_why() {
                 peer.child.kill().unwrap();
                 "the other process is gone: it died or closed the link"
             };
+            // Who floods begins when nothing is taken any more: a call that was taken whole is only waited for.
+            callers.iter_mut().for_each(Caller::end_input);
             for caller in callers {
                 let said = caller.last_words();
                 assert!(said.contains(expected), "{manner} of {called:?}: {said}");

@@ -4,7 +4,7 @@
 //	peer call PATH COUNT    calls who listens there so often, with messages of many lengths
 //	peer wait PATH          makes a call there that is never answered
 //	peer idle PATH          makes a call there when the link has ended
-//	peer flood PATH         makes long calls there
+//	peer flood PATH         makes long calls there once its input has ended
 //
 // The last three say "linked" first, and at the end why a call failed.
 //
@@ -17,6 +17,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"sync/atomic"
@@ -55,6 +56,9 @@ func run(arguments []string) error {
 		})
 	case len(arguments) == 2 && arguments[0] == "flood":
 		return untilEnd(arguments[1], func(ctx context.Context, link *ring.Link) error {
+			if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+				return err
+			}
 			_, err := link.Call(ctx, 1, make([]byte, 4<<20))
 			return err
 		})

@@ -5,7 +5,7 @@
 //! eddy-bridge-ring-peer call PATH COUNT    calls who listens there so often, with messages of many lengths
 //! eddy-bridge-ring-peer wait PATH          makes a call there that is never answered
 //! eddy-bridge-ring-peer idle PATH          makes a call there when the link has ended
-//! eddy-bridge-ring-peer flood PATH         makes long calls there
+//! eddy-bridge-ring-peer flood PATH         makes long calls there once its input has ended
 //! ```
 //!
 //! The last three say "linked" first, and at the end why a call failed.
@@ -36,7 +36,10 @@ fn main() -> ExitCode {
             }
             link.call(1, b"", LONG)
         }),
-        ["flood", path] => until_end(path, |link| link.call(1, &vec![0; 4 << 20], LONG)),
+        ["flood", path] => until_end(path, |link| {
+            let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+            link.call(1, &vec![0; 4 << 20], LONG)
+        }),
         _ => Err("usage: eddy-bridge-ring-peer listen PATH | call PATH COUNT | wait, idle or flood PATH"
             .to_owned()),
     };

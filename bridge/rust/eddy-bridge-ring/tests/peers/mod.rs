@@ -85,10 +85,16 @@ impl Caller {
     /// Starts it, and waits until it has a link.
     pub(crate) fn start(tongue: Tongue, manner: &str, path: &Path) -> Self {
         let mut command = Command::new(tongue.program());
-        command.arg(manner).arg(path).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.arg(manner).arg(path).stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         assert_eq!(first_line(&mut child), "linked\n");
         Self(child)
+    }
+
+    /// Ends its input, for which it waits before it floods.
+    pub(crate) fn end_input(&mut self) {
+        drop(self.0.stdin.take());
     }
 
     pub(crate) fn kill(mut self) {
