@@ -201,7 +201,7 @@ impl Cell {
     fn begin(&mut self, library: &WasmLibrary, plugin: Arc<Plugin>) -> Result<u64, String> {
         let kernel = &library.kernel;
         let number = plugin.number;
-        let stream = match kernel.isolation {
+        let (context, machine) = match kernel.isolation {
             Isolation::Stream => {
                 let mut machine = Box::new(Machine::start(kernel, std::slice::from_ref(&plugin))?);
                 self.generation = self.generation.wrapping_add(1);
@@ -210,15 +210,7 @@ impl Cell {
                 let created = machine.enter(&plugin, None, |vm| vm.create_stream(root));
                 let context = created.map_err(|broken| broken.why)?;
                 self.owners.insert(self.generation, self.streams.vacant_key());
-                let generation = self.generation;
-                Stream {
-                    context,
-                    plugin,
-                    generation,
-                    machine: Some(machine),
-                    is_held: [false; 2],
-                    has_passed: [false; 2],
-                }
+                (context, Some(machine))
             }
             Isolation::Worker => {
                 if self.machine.is_none() {
@@ -229,16 +221,12 @@ impl Cell {
                 let root = machine.root(number).ok_or("its plugin is not there")?;
                 let created = machine.enter(&plugin, None, |vm| vm.create_stream(root));
                 let context = self.sort_out(library, plugin.id, created, None)?;
-                Stream {
-                    context,
-                    plugin,
-                    generation: self.generation,
-                    machine: None,
-                    is_held: [false; 2],
-                    has_passed: [false; 2],
-                }
+                (context, None)
             }
         };
+        let generation = self.generation;
+        let stream =
+            Stream { context, plugin, generation, machine, is_held: [false; 2], has_passed: [false; 2] };
         Ok(self.streams.insert(stream) as u64 + 1)
     }
 

@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-use eddy_config::{Action, MirrorHost, RetryConfig};
+use eddy_config::{MirrorHost, RetryConfig};
 use eddy_http::{
     FieldEdits, ForwardedClient, ForwardedPolicy, RequestBody, RequestId, RequestWrite, TargetForm, Version,
     write_request_head,
@@ -87,7 +87,7 @@ pub(super) fn lease(drive: &mut Drive<'_>, cluster: &WorkerCluster, now_ms: u64)
 
 /// When an attempt that begins now must be over, on the worker's clock.
 pub(super) fn attempt_due_ms(drive: &Drive<'_>, now_ms: u64) -> u64 {
-    match action(drive).and_then(|action| action.attempt_timeout) {
+    match drive.action().and_then(|action| action.attempt_timeout) {
         // The worker's clock may be a tick behind.
         Some(limit) => now_ms.saturating_add(millis(limit)).saturating_add(TICK_MS),
         None => u64::MAX,
@@ -207,7 +207,7 @@ pub(super) fn take_retry(drive: &mut Drive<'_>, cluster: &WorkerCluster) -> bool
 fn may_retry(drive: &Drive<'_>, fault: Fault) -> bool {
     let exchange = &*drive.exchange;
     let default = RetryConfig::default();
-    let retry = action(drive).map_or(&default, |action| &action.retry);
+    let retry = drive.action().map_or(&default, |action| &action.retry);
     // A link that has come to its end is no failure of the endpoint, so it takes nothing from what the rule allows.
     let leaves = if fault == Fault::LinkLeft { LEAVES_MAX } else { 0 };
     let allowed = retry.attempts.saturating_add(leaves.max(u8::from(fault == Fault::LinkStale)));
@@ -221,7 +221,7 @@ fn may_retry(drive: &Drive<'_>, fault: Fault) -> bool {
 pub(super) fn is_reason(drive: &Drive<'_>, fault: Fault) -> bool {
     let exchange = &*drive.exchange;
     let default = RetryConfig::default();
-    let retry = action(drive).map_or(&default, |action| &action.retry);
+    let retry = drive.action().map_or(&default, |action| &action.retry);
     let may_repeat = exchange.may_repeat();
     match fault.retry() {
         RetryClass::Never => false,
@@ -232,11 +232,6 @@ pub(super) fn is_reason(drive: &Drive<'_>, fault: Fault) -> bool {
         // Calls are POSTs with a body; who names their statuses says that they may be repeated.
         RetryClass::ByGrpc(status) => retry.grpc_statuses.contains(status),
     }
-}
-
-/// What the winning rule does; nothing for the demo endpoint.
-pub(super) fn action<'a>(drive: &'a Drive<'_>) -> Option<&'a Action> {
-    drive.plan.plan.action(drive.exchange.action)
 }
 
 /// The cluster that the exchange is at.

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use eddy_config::Action;
+
 use crate::exchange::phase::Phase;
 use crate::exchange::state::Exchange;
 use crate::exchange::{attempt, filter, finish, head, reply, route, rules, transfer, tunnel};
@@ -37,6 +39,11 @@ impl Drive<'_> {
     /// The listener in the exchange's plan.
     pub(crate) fn listener(&self) -> &ListenerPlan {
         self.plan.listener(self.index).expect("the index was found in this plan, and a plan never changes")
+    }
+
+    /// What the winning rule does; nothing before there is one, and for the demo endpoint.
+    pub(crate) fn action(&self) -> Option<&Action> {
+        self.plan.plan.action(self.exchange.action)
     }
 }
 

@@ -3,7 +3,7 @@
 use eddy_config::FailoverReason;
 use eddy_upstream::Tried;
 
-use crate::exchange::attempt::{action, cluster, fail};
+use crate::exchange::attempt::{cluster, fail};
 use crate::exchange::drive::Drive;
 use crate::exchange::phase::Phase;
 use crate::fault::{Fault, RetryClass};
@@ -37,7 +37,7 @@ pub(super) fn claim(drive: &mut Drive<'_>, fault: Fault) -> bool {
 /// The cluster that is next for `fault`.
 pub(super) fn next(drive: &Drive<'_>, fault: Fault) -> Option<usize> {
     let exchange = &*drive.exchange;
-    let next = action(drive)?.failover.get(usize::from(exchange.clusters_left))?;
+    let next = drive.action()?.failover.get(usize::from(exchange.clusters_left))?;
     let is_unseen = is_unreachable(fault);
     let is_safe = !exchange.is_consumed() && !exchange.is_answered && (is_unseen || exchange.may_repeat());
     let is_reason = |reason: &FailoverReason| match reason {

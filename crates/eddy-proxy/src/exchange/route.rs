@@ -53,7 +53,7 @@ fn refuses_connect(drive: &Drive<'_>) -> bool {
     if drive.exchange.head.method != Method::Connect {
         return false;
     }
-    let action = drive.plan.plan.action(drive.exchange.action);
+    let action = drive.action();
     action.is_none_or(|action| action.upgrades.connect == Connect::Refuse)
 }
 

@@ -99,9 +99,7 @@ fn settle(drive: &mut Drive<'_>, sites: &Sites, mut site: Box<SiteState>) -> Res
         }
         let action = action as usize;
         drive.exchange.action = Some(action);
-        if let Some(ActionKind::Cluster(cluster)) =
-            drive.plan.plan.action(drive.exchange.action).map(|action| &action.kind)
-        {
+        if let Some(ActionKind::Cluster(cluster)) = drive.action().map(|action| &action.kind) {
             drive.exchange.cluster = Some(*cluster);
         }
         std::mem::swap(&mut drive.exchange.target, &mut target);

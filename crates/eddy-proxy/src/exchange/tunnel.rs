@@ -16,7 +16,7 @@ use crate::worker::{Worker, WorkerPlan, millis};
 pub(crate) async fn pass(drive: &mut Drive<'_>) -> Phase {
     let Some(mut upstream) = drive.exchange.upstream.take() else { return Phase::Finish };
     let timeouts = drive.listener().config.timeouts;
-    let action = drive.plan.plan.action(drive.exchange.action);
+    let action = drive.action();
     let idle = action.and_then(|action| action.upgrades.idle_timeout).unwrap_or(timeouts.tunnel);
     let term = Term {
         plan: Rc::clone(&drive.plan),

@@ -2,14 +2,14 @@
 
 use eddy_upstream::LimitKind;
 
-use crate::exchange::attempt::{action, attempt_due_ms, cluster, lease, take_retry};
+use crate::exchange::attempt::{attempt_due_ms, cluster, lease, take_retry};
 use crate::exchange::drive::Drive;
 use crate::exchange::hedge::state::{Coming, Entry, Hedge, Source};
 use crate::worker::Stay;
 
 /// Has the attempt that begins be raced with, where the rule says so and the request may be sent twice.
 pub(crate) fn arm(drive: &mut Drive<'_>, now_ms: u64) {
-    let Some(config) = action(drive).and_then(|action| action.hedge) else { return };
+    let Some(config) = drive.action().and_then(|action| action.hedge) else { return };
     let exchange = &mut *drive.exchange;
     let is_bound = exchange.filtering.endpoint.as_ref().is_some_and(|wish| wish.is_strict);
     let may_hedge = exchange.may_repeat()
