@@ -1,0 +1,255 @@
+//! Moves the response to the client: its head is judged, then the body follows.
+
+use std::task::{Context, Poll};
+
+use eddy_http::HeadFault;
+use eddy_io::{Fill, SpliceFault, is_alert};
+
+use crate::exchange::answer::{self, Answer};
+use crate::exchange::attempt::claim_retry;
+use crate::exchange::bulk::Moved;
+use crate::exchange::drive::Drive;
+use crate::exchange::failover;
+use crate::exchange::filter::{self, Progress};
+use crate::exchange::grpc::{self, Judged};
+use crate::exchange::site;
+use crate::exchange::transfer::run::{Stage, Step, Transfer};
+use crate::fault::Fault;
+use crate::stats::count_status;
+
+/// Most interim responses (1xx) that are passed on before the final one.
+const INTERIM_MAX: u8 = 16;
+
+impl Transfer<'_, '_> {
+    /// Moves the response as far as it goes; true when it is complete.
+    pub(super) fn poll_download(&mut self, cx: &mut Context<'_>) -> Result<bool, Fault> {
+        loop {
+            let Drive { down, exchange, worker, .. } = &mut *self.drive;
+            if exchange.answer.has_output() {
+                match down.poll_answer(cx, &mut exchange.answer, &mut exchange.response_input) {
+                    Poll::Ready(Ok(count)) => {
+                        exchange.is_answered |= self.stage == Stage::Body;
+                        self.client_guard_out.moved(count as u64, worker.timers.now_ms());
+                    }
+                    Poll::Ready(Err(_)) => return Err(Fault::ClientGone),
+                    Poll::Pending => {
+                        self.waits.client_to_take = true;
+                        return Ok(false);
+                    }
+                }
+                continue;
+            }
+            if self.stage == Stage::Body && exchange.answer.is_finished() {
+                return Ok(true);
+            }
+            match self.poll_bulk_download(cx)? {
+                Step::Moved => continue,
+                Step::Waits => return Ok(false),
+                Step::NeedsInput => {}
+            }
+            match self.advance(cx)? {
+                Step::Moved => continue,
+                // What is staged before the one that is waited for goes out meanwhile.
+                Step::Waits if self.drive.exchange.answer.has_output() => continue,
+                Step::Waits => return Ok(false),
+                Step::NeedsInput => {}
+            }
+            if !self.poll_response(cx)? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Moves what has come of a large body to the client without looking at it; [`Step::NeedsInput`] where it has to be
+    /// copied.
+    fn poll_bulk_download(&mut self, cx: &mut Context<'_>) -> Result<Step, Fault> {
+        let Drive { down, exchange, worker, .. } = &mut *self.drive;
+        let is_open =
+            self.stage == Stage::Body && !self.is_body_filtered && exchange.response_input.is_empty();
+        let (Some(client), Some(endpoint), true) =
+            (down.plain_stream(), self.upstream.plain_stream(), is_open)
+        else {
+            return Ok(Step::NeedsInput);
+        };
+        if self.turn_left == 0 {
+            cx.waker().wake_by_ref();
+            return Ok(Step::Waits);
+        }
+        let before = exchange.answer.data_bytes;
+        let moved = self.download.poll(cx, &mut exchange.answer, endpoint, client, &worker.pipes);
+        let now_ms = worker.timers.now_ms();
+        if exchange.answer.data_bytes > before {
+            self.upstream_moved_ms = now_ms;
+        }
+        Ok(match moved {
+            Ok(Moved::Nothing) => Step::NeedsInput,
+            Ok(Moved::Bytes(count)) => {
+                exchange.is_answered = true;
+                self.client_guard_out.moved(count as u64, now_ms);
+                worker.series.spliced.add(count as u64);
+                self.turn_left = self.turn_left.saturating_sub(count);
+                Step::Moved
+            }
+            Ok(Moved::AwaitsSource) => {
+                exchange.release_input(&worker.buffers);
+                self.waits.upstream_to_send = true;
+                Step::Waits
+            }
+            Ok(Moved::AwaitsSink) => {
+                self.waits.client_to_take = true;
+                Step::Waits
+            }
+            Ok(Moved::Cut) | Err(SpliceFault::Source(_)) => return Err(self.broken_link()),
+            Err(SpliceFault::Sink(_)) => return Err(Fault::ClientGone),
+        })
+    }
+
+    /// Turns bytes that were read from the endpoint into output.
+    fn advance(&mut self, cx: &Context<'_>) -> Result<Step, Fault> {
+        match self.stage {
+            Stage::Head => match answer::read(self.drive, self.upstream.framed_body())? {
+                Answer::Incomplete => Ok(Step::NeedsInput),
+                Answer::Interim => {
+                    self.end_race();
+                    self.interims += 1;
+                    if self.interims > INTERIM_MAX {
+                        return Err(Fault::InterimFlood);
+                    }
+                    Ok(Step::Moved)
+                }
+                Answer::Final => {
+                    self.check_switch()?;
+                    self.note_answer()?;
+                    self.is_filtered = filter::begin_response(self.drive);
+                    if self.is_filtered {
+                        self.stage = Stage::Filter;
+                        return Ok(Step::Moved);
+                    }
+                    self.begin_body()?;
+                    self.stage_body(cx)
+                }
+            },
+            Stage::Filter => match filter::stage_response(self.drive, cx)? {
+                Progress::Head | Progress::Whole | Progress::Output => {
+                    self.begin_body()?;
+                    self.stage_body(cx)
+                }
+                Progress::NeedInput => Ok(Step::NeedsInput),
+                Progress::Waiting => Ok(self.wait_for_filter()),
+                Progress::Replied => Err(self.replied()),
+            },
+            Stage::Body => self.stage_body(cx),
+        }
+    }
+
+    /// An endpoint that has not taken all of the request cannot have agreed to what it asks for.
+    fn check_switch(&self) -> Result<(), Fault> {
+        let exchange = &*self.drive.exchange;
+        let is_taken = exchange.upload.is_finished() && !self.is_upload_broken;
+        if exchange.upgrade.is_done() && !is_taken {
+            return Err(Fault::ResponseHead(HeadFault::BadSwitch));
+        }
+        Ok(())
+    }
+
+    fn stage_body(&mut self, cx: &Context<'_>) -> Result<Step, Fault> {
+        if self.is_body_filtered && !self.drive.exchange.answer.is_ending() {
+            match filter::stage_response(self.drive, cx)? {
+                Progress::Waiting => return Ok(self.wait_for_filter()),
+                Progress::Replied => return Err(self.replied()),
+                Progress::Head | Progress::Whole | Progress::Output | Progress::NeedInput => {}
+            }
+        } else if !self.is_body_filtered {
+            let exchange = &mut *self.drive.exchange;
+            exchange.answer.stage(&mut exchange.response_input).map_err(Fault::ResponseChunk)?;
+        }
+        let answer = &self.drive.exchange.answer;
+        Ok(if answer.has_output() || answer.is_finished() { Step::Moved } else { Step::NeedsInput })
+    }
+
+    fn wait_for_filter(&mut self) -> Step {
+        self.waits.filter_ms = self.drive.exchange.filtering.response.wakes_ms(self.waits.filter_ms);
+        Step::Waits
+    }
+
+    /// Reads more from the endpoint; false when there is nothing yet.
+    fn poll_response(&mut self, cx: &mut Context<'_>) -> Result<bool, Fault> {
+        let Drive { exchange, worker, .. } = &mut *self.drive;
+        let input = &mut exchange.response_input;
+        match self.upstream.poll_fill(cx, input, &worker.buffers) {
+            Poll::Ready(Ok(Fill::Bytes(_))) => {
+                self.upstream_moved_ms = worker.timers.now_ms();
+                Ok(true)
+            }
+            Poll::Ready(Ok(Fill::End)) => self.end_of_response().map(|()| true),
+            Poll::Ready(Err(error)) => {
+                let fault = self.broken_link();
+                Err(if fault == Fault::LinkClosed && is_alert(&error) { Fault::TlsAlert } else { fault })
+            }
+            Poll::Pending => {
+                if input.is_empty() {
+                    exchange.release_input(&worker.buffers);
+                }
+                self.waits.upstream_to_send = true;
+                Ok(false)
+            }
+        }
+    }
+
+    fn end_of_response(&mut self) -> Result<(), Fault> {
+        let body = &mut self.drive.exchange.answer.reader;
+        let may_end = self.stage != Stage::Head && self.upstream.end_body(body);
+        if may_end { Ok(()) } else { Err(self.broken_link()) }
+    }
+
+    /// What it means that the link ended here.
+    fn broken_link(&self) -> Fault {
+        let has_begun = self.stage != Stage::Head || !self.drive.exchange.response_input.is_empty();
+        if has_begun || self.interims > 0 { Fault::ResponseCut } else { self.upstream.broken() }
+    }
+
+    /// The head of the final response has come: tells the counters, and whether the rule would rather try again.
+    fn note_answer(&mut self) -> Result<(), Fault> {
+        let drive = &mut *self.drive;
+        let status = drive.exchange.response.status;
+        let Judged { is_failure, reason } = grpc::judge(drive.exchange);
+        let now_ms = drive.worker.timers.now_ms();
+        if let Some(stay) = &drive.exchange.stay {
+            let series = &stay.cluster().series;
+            let waited = self.begun.elapsed().as_micros();
+            series.first_byte.observe(u64::try_from(waited).unwrap_or(u64::MAX));
+            count_status(&series.responses, status);
+            if is_failure {
+                stay.failed(now_ms);
+            } else {
+                stay.succeeded(now_ms);
+            }
+        }
+        if self.passes_over(reason) {
+            return Err(reason);
+        }
+        let drive = &mut *self.drive;
+        if claim_retry(drive, reason) {
+            return Err(reason);
+        }
+        if failover::claim(drive, reason) {
+            return Err(Fault::PassedOver);
+        }
+        self.end_race();
+        let drive = &mut *self.drive;
+        grpc::let_request_go(drive.exchange);
+        if site::intercepts(drive, status) {
+            return Err(Fault::Intercepted(status));
+        }
+        Ok(())
+    }
+
+    /// Writes the head for the client; the body follows.
+    fn begin_body(&mut self) -> Result<(), Fault> {
+        let is_uploaded = self.drive.exchange.upload.is_finished() && !self.is_upload_broken;
+        answer::write(self.drive, is_uploaded, self.is_filtered)?;
+        self.is_body_filtered = self.is_filtered && filter::has_response_body(self.drive);
+        self.stage = Stage::Body;
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! Moves the request to the endpoint: by filters, copied, or inside of the kernel.
+
+use std::task::{Context, Poll};
+
+use eddy_filter::Phase;
+use eddy_http::Version;
+use eddy_io::{BUFFER_BYTES_SMALL, SpliceFault};
+
+use crate::exchange::bulk::Moved;
+use crate::exchange::drive::Drive;
+use crate::exchange::filter::{self, Progress};
+use crate::exchange::mirror;
+use crate::exchange::transfer::run::{Step, Transfer};
+use crate::fault::Fault;
+
+impl Transfer<'_, '_> {
+    /// Moves the request as far as it goes.
+    pub(super) fn poll_upload(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
+        let is_filtered =
+            filter::has(self.drive, Phase::RequestBody) || filter::has(self.drive, Phase::RequestTrailers);
+        while !self.is_upload_broken && !self.drive.exchange.upload.is_finished() {
+            if !is_filtered {
+                match self.poll_bulk_upload(cx)? {
+                    Step::Moved => continue,
+                    Step::Waits => return Ok(()),
+                    Step::NeedsInput => {}
+                }
+            }
+            // Staged before it is written, so that a head and a small body leave in one call. A stream that can't be had is not
+            // to cost the body, though.
+            if self.is_to_open() {
+                // Its head goes first.
+            } else if is_filtered {
+                if self.stage_filtered_upload(cx)? == Progress::Waiting {
+                    let Self { drive, waits, .. } = &mut *self;
+                    waits.filter_ms = drive.exchange.filtering.request.wakes_ms(waits.filter_ms);
+                    // What is staged before it goes out meanwhile.
+                    if !drive.exchange.upload.has_output() {
+                        return Ok(());
+                    }
+                }
+            } else {
+                self.stage_upload()?;
+            }
+            let Drive { down, exchange, worker, .. } = &mut *self.drive;
+            let upload = &mut exchange.upload;
+            if upload.has_output() {
+                match self.upstream.poll_request(cx, upload, &mut down.input) {
+                    Poll::Ready(Ok(_)) => self.upstream_moved_ms = worker.timers.now_ms(),
+                    // An endpoint may answer early and take no more; what it said decides.
+                    Poll::Ready(Err(_)) => self.is_upload_broken = true,
+                    Poll::Pending => {
+                        self.waits.upstream_to_take = true;
+                        return Ok(());
+                    }
+                }
+                continue;
+            }
+            if upload.is_finished() {
+                break;
+            }
+            if upload.reader.is_bulk(BUFFER_BYTES_SMALL) {
+                down.enlarge(&worker.buffers);
+            }
+            if exchange.head.expects_continue && !exchange.is_continued {
+                exchange.is_continued = true;
+                if down.input.is_empty() {
+                    exchange.answer.push_continue();
+                }
+            }
+            match down.poll_body(cx, &worker.buffers, &mut exchange.upload.reader) {
+                Poll::Ready(Ok(count)) => {
+                    self.client_guard_in.moved(count as u64, worker.timers.now_ms());
+                }
+                Poll::Ready(Err(_)) => return Err(Fault::ClientGone),
+                Poll::Pending => {
+                    down.release(&worker.buffers);
+                    self.waits.client_to_send = true;
+                    return Ok(());
+                }
+            }
+        }
+        self.drive.down.release(&self.drive.worker.buffers);
+        if self.drive.exchange.mirroring.is_some() && !self.is_upload_broken {
+            mirror::send(self.drive);
+        }
+        Ok(())
+    }
+
+    /// Moves what has come of a large body to the endpoint without looking at it; [`Step::NeedsInput`] where it has to be
+    /// copied.
+    fn poll_bulk_upload(&mut self, cx: &mut Context<'_>) -> Result<Step, Fault> {
+        let Drive { down, exchange, worker, .. } = &mut *self.drive;
+        let (Some(client), Some(endpoint)) = (down.plain_stream(), self.upstream.plain_stream()) else {
+            return Ok(Step::NeedsInput);
+        };
+        if !down.input.is_empty() {
+            return Ok(Step::NeedsInput);
+        }
+        if self.turn_left == 0 {
+            cx.waker().wake_by_ref();
+            return Ok(Step::Waits);
+        }
+        let before = exchange.upload.data_bytes;
+        let moved = self.upload.poll(cx, &mut exchange.upload, client, endpoint, &worker.pipes);
+        let now_ms = worker.timers.now_ms();
+        if exchange.upload.data_bytes > before {
+            self.client_guard_in.moved(exchange.upload.data_bytes - before, now_ms);
+        }
+        Ok(match moved {
+            Ok(Moved::Nothing) => Step::NeedsInput,
+            Ok(Moved::Bytes(count)) => {
+                self.upstream_moved_ms = now_ms;
+                worker.series.spliced.add(count as u64);
+                self.turn_left = self.turn_left.saturating_sub(count);
+                Step::Moved
+            }
+            Ok(Moved::AwaitsSource) => {
+                self.waits.client_to_send = true;
+                Step::Waits
+            }
+            Ok(Moved::AwaitsSink) => {
+                self.waits.upstream_to_take = true;
+                Step::Waits
+            }
+            // An endpoint may answer early and take no more; what it said decides.
+            Err(SpliceFault::Sink(_)) => {
+                self.is_upload_broken = true;
+                Step::Moved
+            }
+            Ok(Moved::Cut) | Err(SpliceFault::Source(_)) => return Err(Fault::ClientGone),
+        })
+    }
+
+    /// Whether a request with a body is to begin a stream.
+    fn is_to_open(&self) -> bool {
+        let upload = &self.drive.exchange.upload;
+        upload.has_head() && !upload.reader.is_done() && self.upstream.version() == Version::Http2
+    }
+
+    /// Stages what has come of the request's body.
+    fn stage_upload(&mut self) -> Result<(), Fault> {
+        let body_bytes_max = self.drive.listener().config.limits.body_bytes_max;
+        let Drive { down, exchange, .. } = &mut *self.drive;
+        exchange.upload.stage(&mut down.input).map_err(Fault::RequestChunk)?;
+        if body_bytes_max.is_some_and(|max| exchange.upload.data_bytes > max) {
+            return Err(Fault::BodyTooLarge);
+        }
+        Ok(())
+    }
+
+    /// Takes what has come of the request's body through the filters.
+    fn stage_filtered_upload(&mut self, cx: &Context<'_>) -> Result<Progress, Fault> {
+        let progress = filter::stage_request(self.drive, cx)?;
+        if progress == Progress::Replied {
+            return Err(self.replied());
+        }
+        Ok(progress)
+    }
+}
