@@ -3,20 +3,22 @@ package bridge
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"unsafe"
 
 	"github.com/eddy-gateway/eddy/sdk/go/fastcall"
 )
 
-// Call is a call of Rust by cgo, with memory that later calls use again. Generated code uses it.
+// Call is a call of Rust whose request is laid out in memory that later calls use again: one that is answered later, or
+// has arguments that don't fit into a frame. Generated code uses it.
 type Call struct {
 	// Out is the request.
 	Out     Out
 	service *Service
+	method  int
 	pins    runtime.Pinner
-	// overflow is memory of C with a reply that had no room.
-	overflow unsafe.Pointer
+	kept    Kept
 	// reply is a reply in memory of Go.
 	reply []uint64
 }
@@ -32,25 +34,25 @@ const (
 	keptWords = 8192
 )
 
-// Begin begins a call whose caller waits in Rust.
+// Begin begins a call whose caller waits.
 func (s *Service) Begin(method int) *Call {
-	c := s.begin(method)
+	c := s.BeginAsync(method)
 	if s.transport == nil {
-		c.Out.Lists, c.Out.pins = pinLong, &c.pins
+		c.Out.pins = &c.pins
 	}
 	return c
 }
 
-func (s *Service) begin(method int) *Call {
+// BeginAsync begins a call that is answered later.
+func (s *Service) BeginAsync(method int) *Call {
 	c := calls.Get().(*Call)
 	if c.Out.Words == nil {
-		c.Out.Words = make([]uint64, HeaderWords, callWords)
-		c.Out.Base = HeaderWords
+		c.Out.Words = make([]uint64, headerWords, callWords)
+		c.Out.base = headerWords
 	}
-	c.service = s
-	c.Out.Words = c.Out.Words[:HeaderWords]
-	c.Out.Words[target] = uint64(method)
-	c.Out.Lists = copyAll
+	c.service, c.method = s, method
+	c.Out.Words = c.Out.Words[:headerWords]
+	c.Out.pins = nil
 	return c
 }
 
@@ -60,35 +62,30 @@ func (c *Call) block() (block []uint64, end int) {
 	if cap(c.Out.Words)-end < replyWords {
 		c.Out.grow(replyWords)
 	}
-	block = c.Out.Words[:cap(c.Out.Words)]
-	block[extent] = uint64(len(block))<<32 | uint64(end)
-	block[outcome] = 0
-	block[place] = c.service.context
-	return block, end
+	return c.Out.Words[:cap(c.Out.Words)], end
 }
 
-// Do makes the call. answer is how many words the answer has at least.
-func (c *Call) Do(answer int) (In, error) {
+// flat is a copy of the request for a transport, which may keep it for longer than a call that is given up.
+func (c *Call) flat() []uint64 { return slices.Clone(c.Out.Words[headerWords:]) }
+
+// Do makes the call by cgo. answer is how many words the answer has at least.
+func (c *Call) Do(answer int) (In, error) { return c.do(answer, fastcall.CallCgoWith) }
+
+// DoShort makes the call by assembly, where that is possible.
+func (c *Call) DoShort(answer int) (In, error) { return c.do(answer, fastcall.CallWith) }
+
+func (c *Call) do(answer int, by func(fastcall.Func, unsafe.Pointer, uintptr) uintptr) (In, error) {
 	if c.service.transport != nil {
-		return c.service.callOver(context.Background(), &c.Out, answer)
+		return c.service.callOver(context.Background(), c.method, c.flat(), answer)
 	}
 	block, end := c.block()
-	fastcall.CallCgo(c.service.at(block[target]), unsafe.Pointer(unsafe.SliceData(block)))
-	status, length := FaultKind(block[outcome]>>32), int(uint32(block[outcome]))
-	in := In{words: length}
-	if length > len(block)-end {
-		c.overflow = pointerAt(block[place])
-		in.base = c.overflow
-	} else if length != 0 {
-		in.base = unsafe.Pointer(&block[end])
+	extent := &block[headerWords-1]
+	*extent = Extent(end-headerWords, len(block)-end)
+	outcome := by(c.service.methods[c.method], unsafe.Pointer(extent), c.service.context)
+	if outcome != 0 {
+		return c.kept.read(outcome, answer)
 	}
-	if status != 0 {
-		return In{}, told(status, in)
-	}
-	if length < answer {
-		return In{}, &Fault{FaultMalformed, "the reply is shorter than its record"}
-	}
-	return in, nil
+	return whole(In{base: unsafe.Pointer(unsafe.SliceData(block[end:])), words: int(*extent)}, answer)
 }
 
 // End gives the memory of the call back, and turns a message that is wrong into an error. Generated code defers it.
@@ -97,19 +94,11 @@ func (c *Call) End(err *error) {
 		c.pins.Unpin()
 		c.Out.hasPins = false
 	}
-	if c.overflow != nil {
-		free(c.overflow)
-	}
-	c.overflow, c.reply, c.service = nil, nil, nil
+	c.kept.free()
+	c.reply, c.service = nil, nil
 	if cap(c.Out.Words) > keptWords {
 		c.Out.Words = nil
 	}
 	calls.Put(c)
-	if r := recover(); r != nil {
-		fault, ok := r.(*Fault)
-		if !ok {
-			panic(r)
-		}
-		*err = fault
-	}
+	settle(recover(), err)
 }

@@ -20,7 +20,7 @@ import (
 // Everything that Rust calls by a name of C is in this file.
 
 // abi is the version of all that crosses.
-const abi = 1
+const abi = 2
 
 // meeting is what Rust tells of itself when it has loaded the library.
 type meeting struct {

@@ -51,6 +51,18 @@ type SaidError[E any] struct {
 
 func (e *SaidError[E]) Error() string { return fmt.Sprint(e.Value) }
 
+// settle turns what reading a message that is wrong panics with into an error.
+func settle(recovered any, err *error) {
+	if recovered == nil {
+		return
+	}
+	fault, ok := recovered.(*Fault)
+	if !ok {
+		panic(recovered)
+	}
+	*err = fault
+}
+
 // faultOf makes the fault of a recovered panic.
 func faultOf(recovered any) *Fault {
 	if fault, ok := recovered.(*Fault); ok {

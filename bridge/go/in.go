@@ -9,19 +9,34 @@ import (
 
 // In is a message that is read: words of a record, and what they point to. Generated code uses it.
 //
-// A list in a record is two words: its place, in bytes from the start of the message, and how many elements it has. Where
-// the highest bit of the second is set, the place is an address in this process.
+// A list in a record is two words: its address in this process, and how many elements it has, as a string of Go is. Where
+// the highest bit of the second is set, the list is in the message itself, and the first is its place, in bytes from the
+// start. A number narrower than a word is in its lower bytes; the others mean nothing.
 //
 // Its methods panic with a [Fault] where the message is wrong.
 type In struct {
 	base  unsafe.Pointer
 	words int
-	// hasAddresses tells that the message is of this process.
-	hasAddresses bool
+	// hasViews tells that the caller, in this process, waits: all numbers and texts of lists are where it has them.
+	hasViews bool
 }
 
-// isAddress is set in the length of a list whose place is an address.
-const isAddress = 1 << 63
+// isPlace is set in the length of a list that is in the message itself.
+const isPlace = 1 << 63
+
+// InReply reads the reply of a call, in the room that it was given. Generated code calls it.
+func InReply(room []uint64) In {
+	return In{base: unsafe.Pointer(unsafe.SliceData(room)), words: len(room)}
+}
+
+// At is the address of a record of so many words that can be read as a structure of Go, or nil where it has to be read
+// field by field.
+func (in In) At(at, words int) unsafe.Pointer {
+	if !in.hasViews || uint(at+words) > uint(in.words) {
+		return nil
+	}
+	return unsafe.Add(in.base, at*8)
+}
 
 func (in In) word(at int) uint64 {
 	if uint(at) >= uint(in.words) {
@@ -61,7 +76,7 @@ func (in In) F32(at int) float32 { return math.Float32frombits(uint32(in.word(at
 func (in In) F64(at int) float64 { return math.Float64frombits(in.word(at)) }
 
 // Bool reads a bool.
-func (in In) Bool(at int) bool { return in.word(at) != 0 }
+func (in In) Bool(at int) bool { return uint8(in.word(at)) != 0 }
 
 // Str reads a string as a view.
 func (in In) Str(at int) Str { return Str{in.text(at)} }
@@ -70,11 +85,9 @@ func (in In) Str(at int) Str { return Str{in.text(at)} }
 func (in In) String(at int) string { return strings.Clone(in.text(at)) }
 
 func (in In) text(at int) string {
-	if in.hasAddresses && uint(at+1) < uint(in.words) {
+	if in.hasViews && uint(at+1) < uint(in.words) {
 		// What is in memory of the caller is the usual case, and small enough to be inlined.
-		if view := (*view)(unsafe.Add(in.base, at*8)); view.length < 0 {
-			return unsafe.String(view.first, int(view.length&^math.MinInt64))
-		}
+		return *(*string)(unsafe.Add(in.base, at*8))
 	}
 	return in.textWithin(at)
 }
@@ -84,14 +97,21 @@ func (in In) textWithin(at int) string {
 	return unsafe.String((*byte)(first), length)
 }
 
-// view is a list whose place is an address: isAddress is the sign of its length.
-type view struct {
-	first  *byte
-	length int64
+// Views reads a list of texts: where they are, if the caller waits, otherwise a copy of the list.
+func Views(in In, at int) []Str {
+	first, n := in.Records(at, 2)
+	if in.hasViews && n != 0 {
+		return unsafe.Slice((*Str)(unsafe.Add(in.base, first*8)), n)
+	}
+	views := make([]Str, n)
+	for i := range views {
+		views[i] = in.Str(first + i*2)
+	}
+	return views
 }
 
 // ViewSlice reads a list of numbers as a view.
-func ViewSlice[T Number](in In, at int) Slice[T] { return Slice[T]{numbers[T](in, at)} }
+func ViewSlice[T Number](in In, at int) Slice[T] { return SliceOf(numbers[T](in, at)) }
 
 // ReadSlice reads a list of numbers as a copy.
 func ReadSlice[T Number](in In, at int) []T { return slices.Clone(numbers[T](in, at)) }
@@ -111,18 +131,19 @@ func numbers[T Number](in In, at int) []T {
 // list finds a list: its first element, and how many there are.
 func (in In) list(at, size int) (unsafe.Pointer, int) {
 	place, length := in.word(at), in.word(at+1)
-	if length&isAddress != 0 {
-		if !in.hasAddresses {
+	if length == 0 {
+		return nil, 0
+	}
+	if length&isPlace == 0 {
+		if !in.hasViews {
 			malformed("a message from elsewhere has an address")
 		}
-		return pointerAt(place), int(length &^ isAddress)
+		return pointerAt(place), int(length)
 	}
+	length &^= isPlace
 	bytes := uint64(in.words) * 8
 	if length > bytes || place > bytes || length*uint64(size) > bytes-place {
 		malformed("a list lies outside of the message")
-	}
-	if length == 0 {
-		return nil, 0
 	}
 	return unsafe.Add(in.base, int(place)), int(length)
 }
@@ -130,6 +151,13 @@ func (in In) list(at, size int) (unsafe.Pointer, int) {
 // Records finds a list of records: the first word of the first, and how many there are, each of so many words.
 func (in In) Records(at, words int) (first, length int) {
 	place, count := in.word(at), in.word(at+1)
+	if count == 0 {
+		return 0, 0
+	}
+	if count&isPlace == 0 {
+		malformed("a list of records is not in the message")
+	}
+	count &^= isPlace
 	if place%8 != 0 || place/8 > uint64(in.words) || count > uint64(in.words) ||
 		count*uint64(words) > uint64(in.words)-place/8 {
 		malformed("a list lies outside of the message")

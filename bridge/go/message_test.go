@@ -6,13 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"unsafe"
 )
-
-// inOf reads a message of another process.
-func inOf(words []uint64) In {
-	return In{base: unsafe.Pointer(unsafe.SliceData(words)), words: len(words)}
-}
 
 func TestWhatIsWrittenIsRead(t *testing.T) {
 	texts := []string{"", "a", "eight by", "more than eight bytes"}
@@ -28,7 +22,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		WriteSlice(&out, 2, numbers)
 		out.I64(4, count)
 		out.Bool(5, true)
-		in := inOf(out.Words)
+		in := InReply(out.Words)
 		if got := in.String(0); got != text || in.Str(0).View() != text {
 			t.Fatalf("%q became %q", text, got)
 		}
@@ -53,7 +47,7 @@ func TestNegativeNumbersKeepTheirSign(t *testing.T) {
 	out.I8(0, -1)
 	out.I16(1, -2)
 	out.I32(2, -3)
-	in := inOf(out.Words)
+	in := InReply(out.Words)
 	if in.I8(0) != -1 || in.I16(1) != -2 || in.I32(2) != -3 {
 		t.Error(in.I8(0), in.I16(1), in.I32(2))
 	}
@@ -64,11 +58,11 @@ func TestMessagesFromElsewhereAreNotBelieved(t *testing.T) {
 	for name, words := range map[string][]uint64{
 		"nothing":                {},
 		"a place without length": {8},
-		"a place outside":        {100, 1},
-		"a place far outside":    {1 << 62, 1},
-		"a length outside":       {16, 9, 0},
-		"a length far outside":   {16, 1<<63 - 1, 0},
-		"an address":             {0x1000, 1 | isAddress},
+		"a place outside":        {100, 1 | isPlace},
+		"a place far outside":    {1 << 62, 1 | isPlace},
+		"a length outside":       {16, 9 | isPlace, 0},
+		"a length far outside":   {16, 1<<64 - 1, 0},
+		"an address":             {0x1000, 1},
 	} {
 		for kind, read := range map[string]func(In){
 			"string":  func(in In) { _ = in.String(0) },
@@ -79,8 +73,8 @@ func TestMessagesFromElsewhereAreNotBelieved(t *testing.T) {
 			t.Run(name+" as "+kind, func(t *testing.T) {
 				var err error
 				func() {
-					defer Recover(&err)
-					read(inOf(words))
+					defer func() { settle(recover(), &err) }()
+					read(InReply(words))
 				}()
 				var fault *Fault
 				if !errors.As(err, &fault) || fault.Kind != FaultMalformed {
@@ -94,8 +88,8 @@ func TestMessagesFromElsewhereAreNotBelieved(t *testing.T) {
 func TestNumbersAtAnOddPlaceAreRefused(t *testing.T) {
 	var err error
 	func() {
-		defer Recover(&err)
-		ReadSlice[uint32](inOf([]uint64{17, 1, 0, 0}), 0)
+		defer func() { settle(recover(), &err) }()
+		ReadSlice[uint32](InReply([]uint64{17, 1 | isPlace, 0, 0}), 0)
 	}()
 	if err == nil {
 		t.Error("a number was read at an odd place")
@@ -106,12 +100,12 @@ func TestRandomMessagesDoNoHarm(t *testing.T) {
 	for range 20_000 {
 		words := make([]uint64, rand.IntN(12))
 		for i := range words {
-			words[i] = rand.Uint64() >> rand.IntN(64)
+			words[i] = rand.Uint64()>>rand.IntN(64) | rand.Uint64()&isPlace
 		}
 		func() {
 			var err error
-			defer Recover(&err)
-			in := inOf(words)
+			defer func() { settle(recover(), &err) }()
+			in := InReply(words)
 			first, length := in.Records(0, 3)
 			for i := range length {
 				_ = in.String(first + i*3)
@@ -150,7 +144,7 @@ func TestDispatch(t *testing.T) {
 		{99, 0, nil, FaultUnknown, "the Go library has no service number 99"},
 	} {
 		status, reply := Dispatch(context.Background(), test.service, test.method, test.request)
-		if text := inOf(reply).String(0); FaultKind(status) != test.status || text != test.text {
+		if text := InReply(reply).String(0); FaultKind(status) != test.status || text != test.text {
 			t.Errorf("%d %q instead of %d %q", status, text, test.status, test.text)
 		}
 	}

@@ -7,33 +7,17 @@ import (
 )
 
 // Out is a message that is written. Generated code uses it. The zero value is empty, and takes memory as it needs it.
-//
-// Its fields are for generated code, which makes it where it stays: the processor waits where a structure is copied that has
-// just been made, for longer than a short call takes.
 type Out struct {
 	// Words are the message, perhaps with something before it.
 	Words []uint64
-	// Base is where in Words the message begins.
-	Base int
-	// Lists tells how texts and numbers of Go get into the message.
-	Lists Lists
-	// pins holds what the message has addresses of, where Lists is pinLong.
+	// base is where in Words the message begins.
+	base int
+	// pins holds what the message has addresses of: what is long enough to be worth it. Where there is none, the message
+	// outlives the call, and all is copied.
 	pins *runtime.Pinner
 	// hasPins tells that there are such addresses.
 	hasPins bool
 }
-
-// Lists tells how texts and numbers of Go get into a message.
-type Lists uint8
-
-const (
-	// copyAll: the message outlives the call.
-	copyAll Lists = iota
-	// viewAll: neither stack nor heap moves during the call, which is by assembly.
-	viewAll
-	// pinLong: what is long enough to be worth it is pinned, the rest copied.
-	pinLong
-)
 
 // pinnedBytes is from where on pinning, some 60 ns, is cheaper than a copy.
 const pinnedBytes = 4096
@@ -56,7 +40,7 @@ func (o *Out) Record(words int) int {
 	}
 	o.Words = o.Words[:at+words]
 	clear(o.Words[at:])
-	return at - o.Base
+	return at - o.base
 }
 
 //go:noinline
@@ -66,7 +50,7 @@ func (o *Out) grow(words int) {
 	o.Words = grown
 }
 
-func (o *Out) set(at int, word uint64) { o.Words[o.Base+at] = word }
+func (o *Out) set(at int, word uint64) { o.Words[o.base+at] = word }
 
 // U8 writes a number.
 func (o *Out) U8(at int, v uint8) { o.set(at, uint64(v)) }
@@ -126,20 +110,14 @@ func (o *Out) bytes(at int, first unsafe.Pointer, length, bytes int) {
 	if bytes == 0 {
 		return
 	}
-	switch {
-	case o.Lists == viewAll:
-		// Invariant: it is on the heap, where it stays, because pin below lets it escape; the caller keeps it alive.
-		o.set(at, uint64(uintptr(first)))
-		o.set(at+1, uint64(length)|isAddress)
-		return
-	case o.Lists == pinLong && bytes >= pinnedBytes:
+	if o.pins != nil && bytes >= pinnedBytes {
 		o.pin(at, first, length)
 		return
 	}
 	place := o.Record((bytes + 7) / 8)
-	copy(unsafe.Slice((*byte)(unsafe.Pointer(&o.Words[o.Base+place])), bytes), unsafe.Slice((*byte)(first), bytes))
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&o.Words[o.base+place])), bytes), unsafe.Slice((*byte)(first), bytes))
 	o.set(at, uint64(place)*8)
-	o.set(at+1, uint64(length))
+	o.set(at+1, uint64(length)|isPlace)
 }
 
 //go:noinline
@@ -147,13 +125,13 @@ func (o *Out) pin(at int, first unsafe.Pointer, length int) {
 	o.pins.Pin(first)
 	o.hasPins = true
 	o.set(at, uint64(uintptr(first)))
-	o.set(at+1, uint64(length)|isAddress)
+	o.set(at+1, uint64(length))
 }
 
 // Records appends the records of a list whose place and length are at `at`, and tells where the first is.
 func (o *Out) Records(at, length, words int) int {
 	first := o.Record(length * words)
 	o.set(at, uint64(first)*8)
-	o.set(at+1, uint64(length))
+	o.set(at+1, uint64(length)|isPlace)
 	return first
 }

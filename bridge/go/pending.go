@@ -95,7 +95,7 @@ func startGo(block unsafe.Pointer) {
 func answer(ctx context.Context, block unsafe.Pointer) {
 	defer barrier(block)
 	in, room := parts(block)
-	finish(block, find((*header)(block)[target]).Serve(ctx, in, room))
+	finish(block, registered.Load().find((*header)(block)[target]).Serve(ctx, in, room))
 }
 
 func tell(block unsafe.Pointer) {
@@ -123,13 +123,10 @@ type ending struct {
 	reply  []uint64
 }
 
-// BeginAsync begins a call that is answered later.
-func (s *Service) BeginAsync(method int) *Call { return s.begin(method) }
-
 // Wait makes the call and waits for its answer, without a thread. answer is how many words the answer has at least.
 func (c *Call) Wait(ctx context.Context, answer int) (In, error) {
 	if c.service.transport != nil {
-		return c.service.callOver(ctx, &c.Out, answer)
+		return c.service.callOver(ctx, c.method, c.flat(), answer)
 	}
 	if err := ctx.Err(); err != nil {
 		return In{}, err
@@ -139,20 +136,16 @@ func (c *Call) Wait(ctx context.Context, answer int) (In, error) {
 	if !waiting.put(id, end) {
 		return In{}, &Fault{FaultCrowded, fmt.Sprintf("%d async calls are under way", callsMax)}
 	}
-	block, _ := c.block()
-	block[ticket] = id
-	fastcall.CallCgo(c.service.at(block[target]), unsafe.Pointer(unsafe.SliceData(block)))
+	block, requestEnd := c.block()
+	*(*header)(block) = header{extent: uint64(len(block))<<32 | uint64(requestEnd), ticket: id}
+	fastcall.CallCgoWith(c.service.methods[c.method], unsafe.Pointer(unsafe.SliceData(block)), c.service.context)
 	select {
 	case t := <-end:
 		c.reply = t.reply
-		in := In{base: unsafe.Pointer(unsafe.SliceData(t.reply)), words: len(t.reply)}
 		if t.status != 0 {
-			return In{}, told(t.status, in)
+			return In{}, told(t.status, InReply(t.reply))
 		}
-		if in.words < answer {
-			return In{}, &Fault{FaultMalformed, "the reply is shorter than its record"}
-		}
-		return in, nil
+		return whole(InReply(t.reply), answer)
 	case <-ctx.Done():
 		waiting.take(id)
 		// Rust drops the future when it next may; nobody waits for that.

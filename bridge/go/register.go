@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -20,84 +21,104 @@ type Method struct {
 	Async bool
 }
 
-type served struct {
-	name    string
-	shape   uint64
+// registry has what was registered. It is replaced, never changed, so that calls read it without a lock.
+type registry struct {
+	services []served
+	// methods are those of all services, so that a call finds its own in one step.
 	methods []Method
+}
+
+type served struct {
+	name  string
+	shape uint64
+	// first is the number of its first method among all, of so many.
+	first, methods uint64
 }
 
 var (
 	registering sync.Mutex
-	// services is replaced, never changed, so that calls read it without a lock.
-	services atomic.Pointer[[]served]
+	registered  atomic.Pointer[registry]
 )
+
+func init() { registered.Store(&registry{}) }
 
 // Register serves a service for Rust. Generated code calls it. It panics where the name is taken.
 func Register(name string, shape uint64, methods []Method) {
 	registering.Lock()
 	defer registering.Unlock()
-	var all []served
-	if there := services.Load(); there != nil {
-		all = append(all, *there...)
-	}
-	for _, s := range all {
+	there := registered.Load()
+	for _, s := range there.services {
 		if s.name == name {
 			panic(fmt.Sprintf("bridge: the service %q is registered twice", name))
 		}
 	}
-	all = append(all, served{name, shape, methods})
-	services.Store(&all)
+	service := served{name, shape, uint64(len(there.methods)), uint64(len(methods))}
+	registered.Store(&registry{
+		services: append(slices.Clone(there.services), service),
+		methods:  append(slices.Clone(there.methods), methods...),
+	})
 }
 
 // The words of the header of a block.
 const (
-	// target: number of the service and of the method, the first in the high half.
+	// target: number of the method among all.
 	target = iota
 	// extent: words of the block, and where the room for the reply begins.
 	extent
 	// outcome: status and words of the reply, set by the callee.
 	outcome
-	// place: the implementation, for Rust as callee; set by the callee where the reply has no room in the block.
+	// place: set by the callee where the reply has no room in the block.
 	place
 	// ticket: what the end of an async call is told by.
 	ticket
-	// HeaderWords is how many there are.
-	HeaderWords
+	// headerWords is how many there are.
+	headerWords
 )
 
-type header [HeaderWords]uint64
+type header [headerWords]uint64
+
+// wordsMax is how many words a block may have: 1 GiB.
+const wordsMax = 1 << 27
 
 // find finds the method of a call.
-func find(target uint64) *Method {
-	if all := services.Load(); all != nil && target>>32 < uint64(len(*all)) {
-		if methods := (*all)[target>>32].methods; target&0xffff_ffff < uint64(len(methods)) {
-			return &methods[target&0xffff_ffff]
-		}
+func (r *registry) find(target uint64) *Method {
+	if target >= uint64(len(r.methods)) {
+		noMethod(target)
 	}
-	panic(unknown(target))
+	return &r.methods[target]
 }
 
-// unknown says what there is not.
-func unknown(target uint64) *Fault {
-	service, method := target>>32, target&0xffff_ffff
-	if all := services.Load(); all != nil && service < uint64(len(*all)) {
-		return &Fault{FaultUnknown, fmt.Sprintf("%s has no method number %d", (*all)[service].name, method)}
+// noMethod is apart from find, so that that is inlined.
+//
+//go:noinline
+func noMethod(number uint64) {
+	panic(&Fault{FaultUnknown, fmt.Sprintf("the Go library has no method number %d", number)})
+}
+
+// findIn finds the method of a service, by numbers that may be anything.
+func findIn(service, method uint32) *Method {
+	there := registered.Load()
+	if uint64(service) >= uint64(len(there.services)) {
+		panic(&Fault{FaultUnknown, fmt.Sprintf("the Go library has no service number %d", service)})
 	}
-	return &Fault{FaultUnknown, fmt.Sprintf("the Go library has no service number %d", service)}
+	s := there.services[service]
+	if uint64(method) >= s.methods {
+		panic(&Fault{FaultUnknown, fmt.Sprintf("%s has no method number %d", s.name, method)})
+	}
+	return &there.methods[s.first+uint64(method)]
 }
 
 // bindGo answers a question of Rust for a service.
 func bindGo(b *bind) {
 	b.outcome = absent
-	all := services.Load()
-	if all == nil || b.nameLength > uint64(len(b.name)) {
+	if b.nameLength > uint64(len(b.name)) {
 		return
 	}
-	for number, s := range *all {
+	for _, s := range registered.Load().services {
 		if s.name != string(b.name[:b.nameLength]) {
 			continue
 		}
-		b.number = uint64(number)
+		b.number = s.first
 		if b.outcome = bound; s.shape != b.shape {
 			b.outcome = different
 		}
@@ -110,7 +131,8 @@ func enterGo(block unsafe.Pointer) {
 	h := (*header)(block)
 	defer barrier(block)
 	in, room := parts(block)
-	reply := find(h[target]).Serve(nil, in, room)
+	in.hasViews = true
+	reply := registered.Load().find(h[target]).Serve(nil, in, room)
 	if unsafe.SliceData(reply) == unsafe.SliceData(room) {
 		h[outcome] = uint64(len(reply))
 		return
@@ -122,8 +144,8 @@ func enterGo(block unsafe.Pointer) {
 func parts(block unsafe.Pointer) (In, []uint64) {
 	e := (*header)(block)[extent]
 	end, words := int(uint32(e)), int(e>>32)
-	in := In{base: unsafe.Add(block, HeaderWords*8), words: end - HeaderWords, hasAddresses: true}
-	return in, unsafe.Slice((*uint64)(unsafe.Add(block, end*8)), words-end)[:0]
+	in := In{base: unsafe.Add(block, headerWords*8), words: end - headerWords}
+	return in, (*[wordsMax]uint64)(unsafe.Add(block, end*8))[: 0 : words-end]
 }
 
 // barrier turns a panic into a fault for the caller.
@@ -173,16 +195,14 @@ func Dispatch(ctx context.Context, service, method uint32, request []uint64) (st
 		}
 	}()
 	in := In{base: unsafe.Pointer(unsafe.SliceData(request)), words: len(request)}
-	return 0, find(uint64(service)<<32|uint64(method)).Serve(ctx, in, nil)
+	return 0, findIn(service, method).Serve(ctx, in, nil)
 }
 
 // Registered tells the number of a registered service and its shape, for transports.
 func Registered(name string) (number uint32, shape uint64, ok bool) {
-	if all := services.Load(); all != nil {
-		for i, s := range *all {
-			if s.name == name {
-				return uint32(i), s.shape, true
-			}
+	for i, s := range registered.Load().services {
+		if s.name == name {
+			return uint32(i), s.shape, true
 		}
 	}
 	return 0, 0, false

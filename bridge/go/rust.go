@@ -36,7 +36,7 @@ func Linked(bind unsafe.Pointer) Rust { return Rust{bind} }
 
 // bind is a question for a service, and its answer.
 type bind struct {
-	outcome       uint64
+	outcome       uint64 // the version of all that crosses, until it is answered
 	shape         uint64
 	number        uint64
 	entries       uint64
@@ -52,28 +52,21 @@ const (
 	bound     = 0
 	absent    = 1
 	different = 2
+	// otherVersion: its number is the version that is there.
+	otherVersion = 3
 )
-
-// entry is how a method of Rust is called, in memory of Rust.
-type entry struct {
-	function unsafe.Pointer
-	flags    uint64
-}
-
-// isShort is the flag of methods that may be called by assembly.
-const isShort = 1
 
 // Service is a service of Rust that was found. Generated code uses it.
 type Service struct {
-	name    string
-	entries []entry
-	context uint64
+	name string
+	// methods are functions of Rust, which take the words of a call and the context.
+	methods []fastcall.Func
+	context uintptr
 	cancel  unsafe.Pointer
 
-	// transport is another way than by calls of this process.
+	// transport is another way than by calls of this process; there are no methods then.
 	transport Transport
 	number    uint32
-	shorts    Lists
 }
 
 // Transport is a way to services of another process. Any number of goroutines use it at once.
@@ -85,7 +78,7 @@ type Transport interface {
 
 // Over makes a service of one behind a transport, by the number that it has there.
 func Over(transport Transport, number uint32) *Service {
-	return &Service{transport: transport, number: number, shorts: copyAll}
+	return &Service{transport: transport, number: number}
 }
 
 // Bind finds a service that Rust offers. Generated code calls it.
@@ -93,7 +86,7 @@ func (r Rust) Bind(name string, shape uint64) (*Service, error) {
 	if r.bind == nil {
 		return nil, errors.New("no library of Rust: use Open, Linked or Host")
 	}
-	question := &bind{shape: shape, complete: completeAddress(), nameLength: uint64(len(name))}
+	question := &bind{outcome: abi, shape: shape, complete: completeAddress(), nameLength: uint64(len(name))}
 	if copy(question.name[:], name) != len(name) {
 		return nil, fmt.Errorf("the name %q is longer than %d bytes", name, len(question.name))
 	}
@@ -102,14 +95,13 @@ func (r Rust) Bind(name string, shape uint64) (*Service, error) {
 	case bound:
 	case absent:
 		return nil, fmt.Errorf("Rust offers no %q: it has to call eddy_bridge::offer, or to name it in eddy_bridge::export!", name)
+	case otherVersion:
+		return nil, fmt.Errorf("the bridge in Rust is version %d, this program's is %d: build both from the same release", question.number, abi)
 	default:
 		return nil, fmt.Errorf("%q of Rust was generated from another declaration: run eddy-bridge generate and build again", name)
 	}
-	entries := unsafe.Slice((*entry)(pointerAt(question.entries)), question.entriesLength)
 	return &Service{
-		name: name, entries: entries, context: question.context, cancel: pointerAt(question.cancel), shorts: viewAll,
+		name: name, methods: unsafe.Slice((*fastcall.Func)(pointerAt(question.entries)), question.entriesLength),
+		context: uintptr(question.context), cancel: pointerAt(question.cancel),
 	}, nil
 }
-
-// at tells how to call a method.
-func (s *Service) at(method uint64) fastcall.Func { return fastcall.Func(s.entries[method].function) }

@@ -3,6 +3,7 @@ package bridge
 import (
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // Str is a string in memory of the caller: it is valid until the call returns, or, in an async method, until that
@@ -30,34 +31,37 @@ type Number interface {
 }
 
 // Slice is a list of numbers in memory of the caller: it is valid as long as a [Str] is.
-type Slice[T Number] struct{ list []T }
+type Slice[T Number] struct {
+	first  *T
+	length int
+}
 
 // SliceOf makes a view of a slice of Go, for structs that are passed to Rust.
-func SliceOf[T Number](list []T) Slice[T] { return Slice[T]{list} }
+func SliceOf[T Number](list []T) Slice[T] { return Slice[T]{unsafe.SliceData(list), len(list)} }
 
 // View gives the list without a copy. It is valid as long as s is, and must not be changed.
-func (s Slice[T]) View() []T { return s.list }
+func (s Slice[T]) View() []T { return unsafe.Slice(s.first, s.length) }
 
 // Clone gives a copy, which is valid for ever.
-func (s Slice[T]) Clone() []T { return slices.Clone(s.list) }
+func (s Slice[T]) Clone() []T { return slices.Clone(s.View()) }
 
 // Len tells how many numbers it has.
-func (s Slice[T]) Len() int { return len(s.list) }
+func (s Slice[T]) Len() int { return s.length }
 
 // Option is a value that may be absent. The zero value is absent.
 type Option[T any] struct {
+	some  uint64 // a word, as in messages
 	value T
-	some  bool
 }
 
 // Some makes an option with a value.
-func Some[T any](value T) Option[T] { return Option[T]{value, true} }
+func Some[T any](value T) Option[T] { return Option[T]{1, value} }
 
 // None makes one without.
 func None[T any]() Option[T] { return Option[T]{} }
 
 // Get gives the value, and whether there is one.
-func (o Option[T]) Get() (T, bool) { return o.value, o.some }
+func (o Option[T]) Get() (T, bool) { return o.value, o.some != 0 }
 
 // Result is a value or an error, where it is part of something; a method that may fail has an error as its last result.
 type Result[T, E any] struct {

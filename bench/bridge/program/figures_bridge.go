@@ -47,7 +47,7 @@ type Reader interface {
 	// Text: A text.
 	Text(text bridge.Str) uint64
 	// Order: A struct of ten fields.
-	Order(order Order) uint64
+	Order(order *Order) uint64
 	// Batch: Several texts.
 	Batch(texts []bridge.Str) uint64
 	// Bytes: Bytes.
@@ -57,7 +57,7 @@ type Reader interface {
 	// TextLater: A text.
 	TextLater(ctx context.Context, text bridge.Str) uint64
 	// OrderLater: A struct of ten fields.
-	OrderLater(ctx context.Context, order Order) uint64
+	OrderLater(ctx context.Context, order *Order) uint64
 	// BatchLater: Several texts.
 	BatchLater(ctx context.Context, texts []bridge.Str) uint64
 	// BytesLater: Bytes.
@@ -82,14 +82,14 @@ func RegisterReader(implementation Reader) {
 			return out.Words
 		}},
 		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
-			answer := implementation.Order(readOrder(in, 0))
+			answer := implementation.Order(lentOrder(in, 0))
 			var out bridge.Out
 			out.Words = bridge.Room(room, 1)
 			out.U64(0, answer)
 			return out.Words
 		}},
 		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
-			answer := implementation.Batch(readListOfStr(in, 0))
+			answer := implementation.Batch(bridge.Views(in, 0))
 			var out bridge.Out
 			out.Words = bridge.Room(room, 1)
 			out.U64(0, answer)
@@ -114,14 +114,14 @@ func RegisterReader(implementation Reader) {
 			return out.Words
 		}},
 		{Async: true, Serve: func(ctx bridge.Context, in bridge.In, room []uint64) []uint64 {
-			answer := implementation.OrderLater(ctx, readOrder(in, 0))
+			answer := implementation.OrderLater(ctx, lentOrder(in, 0))
 			var out bridge.Out
 			out.Words = bridge.Room(room, 1)
 			out.U64(0, answer)
 			return out.Words
 		}},
 		{Async: true, Serve: func(ctx bridge.Context, in bridge.In, room []uint64) []uint64 {
-			answer := implementation.BatchLater(ctx, readListOfStr(in, 0))
+			answer := implementation.BatchLater(ctx, bridge.Views(in, 0))
 			var out bridge.Out
 			out.Words = bridge.Room(room, 1)
 			out.U64(0, answer)
@@ -159,136 +159,173 @@ func BindNative(from bridge.Binder) (Native, error) {
 
 // EmptyShort: Nothing, by assembly.
 func (s Native) EmptyShort() (err error) {
-	block := [bridge.HeaderWords + 0]uint64{0}
-	var out bridge.Out
-	out.Words, out.Base, out.Lists = block[:bridge.HeaderWords], bridge.HeaderWords, s.service.Shorts()
-	_, err = s.service.CallShort(&out, 0)
+	frame := struct {
+		extent uint64
+	}{extent: bridge.Extent(0, 0)}
+	if outcome := s.service.Short(0, &frame.extent); outcome != 0 {
+		_, err = s.service.Otherwise(0, outcome, &frame.extent, nil, 0)
+	}
 	return err
 }
 
 // TextShort: A text, by assembly.
 func (s Native) TextShort(text string) (answer uint64, err error) {
-	block := [bridge.HeaderWords + 3]uint64{1}
-	var out bridge.Out
-	out.Words, out.Base, out.Lists = block[:bridge.HeaderWords], bridge.HeaderWords, s.service.Shorts()
-	out.Record(2)
-	out.String(0, text)
-	in, err := s.service.CallShort(&out, 1)
-	bridge.KeepAlive(&text)
-	if err != nil {
-		return answer, err
+	frame := struct {
+		extent uint64
+		text   string
+		reply  [1]uint64
+	}{extent: bridge.Extent(2, 1), text: text}
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Short(1, &frame.extent); outcome != 0 {
+		if in, err = s.service.Otherwise(1, outcome, &frame.extent, nativeTextShortParts, 1); err != nil {
+			return answer, err
+		}
 	}
 	return in.U64(0), nil
 }
 
+var nativeTextShortParts = []bridge.Part{{At: 0, Size: 1}}
+
 // OrderShort: A struct of ten fields, by assembly.
-func (s Native) OrderShort(order Order) (answer uint64, err error) {
-	block := [bridge.HeaderWords + 16]uint64{2}
-	var out bridge.Out
-	out.Words, out.Base, out.Lists = block[:bridge.HeaderWords], bridge.HeaderWords, s.service.Shorts()
-	out.Record(15)
-	writeOrder(&out, 0, order)
-	in, err := s.service.CallShort(&out, 1)
-	bridge.KeepAlive(&order)
-	if err != nil {
-		return answer, err
+func (s Native) OrderShort(order *Order) (answer uint64, err error) {
+	frame := struct {
+		extent uint64
+		order  Order
+		reply  [1]uint64
+	}{extent: bridge.Extent(15, 1), order: *order}
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Short(2, &frame.extent); outcome != 0 {
+		if in, err = s.service.Otherwise(2, outcome, &frame.extent, nativeOrderShortParts, 1); err != nil {
+			return answer, err
+		}
 	}
 	return in.U64(0), nil
 }
+
+var nativeOrderShortParts = []bridge.Part{{At: 4, Size: 1, Narrow: true}, {At: 5, Size: 1}, {At: 7, Size: 1}, {At: 9, Size: 1}, {At: 11, Size: 1}, {At: 13, Size: 1}}
 
 // BatchShort: Several texts, by assembly.
 func (s Native) BatchShort(texts []string) (answer uint64, err error) {
-	block := [bridge.HeaderWords + 35]uint64{3}
-	var out bridge.Out
-	out.Words, out.Base, out.Lists = block[:bridge.HeaderWords], bridge.HeaderWords, s.service.Shorts()
-	out.Record(2)
-	writeListOfString(&out, 0, texts)
-	in, err := s.service.CallShort(&out, 1)
-	bridge.KeepAlive(&texts)
-	if err != nil {
-		return answer, err
+	frame := struct {
+		extent uint64
+		texts  bridge.View
+		reply  [1]uint64
+	}{extent: bridge.Extent(2, 1), texts: bridge.ViewOf(texts)}
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Short(3, &frame.extent); outcome != 0 {
+		if in, err = s.service.Otherwise(3, outcome, &frame.extent, nativeBatchShortParts, 1); err != nil {
+			return answer, err
+		}
 	}
 	return in.U64(0), nil
 }
+
+var nativeBatchShortParts = []bridge.Part{{At: 0, Size: bridge.Texts}}
 
 // BytesShort: Bytes, by assembly.
 func (s Native) BytesShort(bytes []uint8) (answer uint64, err error) {
-	block := [bridge.HeaderWords + 3]uint64{4}
-	var out bridge.Out
-	out.Words, out.Base, out.Lists = block[:bridge.HeaderWords], bridge.HeaderWords, s.service.Shorts()
-	out.Record(2)
-	bridge.WriteSlice(&out, 0, bytes)
-	in, err := s.service.CallShort(&out, 1)
-	bridge.KeepAlive(&bytes)
-	if err != nil {
-		return answer, err
+	frame := struct {
+		extent uint64
+		bytes  bridge.View
+		reply  [1]uint64
+	}{extent: bridge.Extent(2, 1), bytes: bridge.ViewOf(bytes)}
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Short(4, &frame.extent); outcome != 0 {
+		if in, err = s.service.Otherwise(4, outcome, &frame.extent, nativeBytesShortParts, 1); err != nil {
+			return answer, err
+		}
 	}
 	return in.U64(0), nil
 }
 
+var nativeBytesShortParts = []bridge.Part{{At: 0, Size: 1}}
+
 // Empty: Nothing.
 func (s Native) Empty() (err error) {
-	call := s.service.Begin(5)
-	defer call.End(&err)
-	_, err = call.Do(0)
+	frame := struct {
+		extent uint64
+	}{extent: bridge.Extent(0, 0)}
+	if outcome := s.service.Call(5, &frame.extent, 0); outcome != 0 {
+		_, err = s.service.Otherwise(5, outcome, &frame.extent, nil, 0)
+	}
 	return err
 }
 
 // Text: A text.
 func (s Native) Text(text string) (answer uint64, err error) {
-	call := s.service.Begin(6)
-	defer call.End(&err)
-	out := &call.Out
-	out.Record(2)
-	out.String(0, text)
-	in, err := call.Do(1)
-	if err != nil {
-		return answer, err
+	frame := struct {
+		extent uint64
+		text   string
+		reply  [1]uint64
+	}{extent: bridge.Extent(2, 1), text: text}
+	bridge.Escape(text)
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Call(6, &frame.extent, 0); outcome != 0 {
+		if in, err = s.service.Otherwise(6, outcome, &frame.extent, nativeTextParts, 1); err != nil {
+			return answer, err
+		}
 	}
 	return in.U64(0), nil
 }
 
+var nativeTextParts = []bridge.Part{{At: 0, Size: 1}}
+
 // Order: A struct of ten fields.
-func (s Native) Order(order Order) (answer uint64, err error) {
-	call := s.service.Begin(7)
-	defer call.End(&err)
-	out := &call.Out
-	out.Record(15)
-	writeOrder(out, 0, order)
-	in, err := call.Do(1)
-	if err != nil {
-		return answer, err
+func (s Native) Order(order *Order) (answer uint64, err error) {
+	frame := struct {
+		extent uint64
+		order  Order
+		reply  [1]uint64
+	}{extent: bridge.Extent(15, 1), order: *order}
+	bridge.Escape(*order)
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Call(7, &frame.extent, 0); outcome != 0 {
+		if in, err = s.service.Otherwise(7, outcome, &frame.extent, nativeOrderParts, 1); err != nil {
+			return answer, err
+		}
 	}
 	return in.U64(0), nil
 }
+
+var nativeOrderParts = []bridge.Part{{At: 4, Size: 1, Narrow: true}, {At: 5, Size: 1}, {At: 7, Size: 1}, {At: 9, Size: 1}, {At: 11, Size: 1}, {At: 13, Size: 1}}
 
 // Batch: Several texts.
 func (s Native) Batch(texts []string) (answer uint64, err error) {
-	call := s.service.Begin(8)
-	defer call.End(&err)
-	out := &call.Out
-	out.Record(2)
-	writeListOfString(out, 0, texts)
-	in, err := call.Do(1)
-	if err != nil {
-		return answer, err
+	frame := struct {
+		extent uint64
+		texts  bridge.View
+		reply  [1]uint64
+	}{extent: bridge.Extent(2, 1), texts: bridge.ViewOf(texts)}
+	bridge.Escape(texts)
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Call(8, &frame.extent, 1<<0); outcome != 0 {
+		if in, err = s.service.Otherwise(8, outcome, &frame.extent, nativeBatchParts, 1); err != nil {
+			return answer, err
+		}
 	}
 	return in.U64(0), nil
 }
 
+var nativeBatchParts = []bridge.Part{{At: 0, Size: bridge.Texts}}
+
 // Bytes: Bytes.
 func (s Native) Bytes(bytes []uint8) (answer uint64, err error) {
-	call := s.service.Begin(9)
-	defer call.End(&err)
-	out := &call.Out
-	out.Record(2)
-	bridge.WriteSlice(out, 0, bytes)
-	in, err := call.Do(1)
-	if err != nil {
-		return answer, err
+	frame := struct {
+		extent uint64
+		bytes  bridge.View
+		reply  [1]uint64
+	}{extent: bridge.Extent(2, 1), bytes: bridge.ViewOf(bytes)}
+	bridge.Escape(bytes)
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Call(9, &frame.extent, 0); outcome != 0 {
+		if in, err = s.service.Otherwise(9, outcome, &frame.extent, nativeBytesParts, 1); err != nil {
+			return answer, err
+		}
 	}
 	return in.U64(0), nil
 }
+
+var nativeBytesParts = []bridge.Part{{At: 0, Size: 1}}
 
 // EmptyLater: Nothing.
 func (s Native) EmptyLater(ctx context.Context) (err error) {
@@ -313,12 +350,12 @@ func (s Native) TextLater(ctx context.Context, text string) (answer uint64, err 
 }
 
 // OrderLater: A struct of ten fields.
-func (s Native) OrderLater(ctx context.Context, order Order) (answer uint64, err error) {
+func (s Native) OrderLater(ctx context.Context, order *Order) (answer uint64, err error) {
 	call := s.service.BeginAsync(12)
 	defer call.End(&err)
 	out := &call.Out
 	out.Record(15)
-	writeOrder(out, 0, order)
+	writeOrder(out, 0, *order)
 	in, err := call.Wait(ctx, 1)
 	if err != nil {
 		return answer, err
@@ -354,17 +391,18 @@ func (s Native) BytesLater(ctx context.Context, bytes []uint8) (answer uint64, e
 	return in.U64(0), nil
 }
 
-func readListOfStr(in bridge.In, at int) (v []bridge.Str) {
-	first, n := in.Records(at, 2)
-	v = make([]bridge.Str, n)
-	for i := range v {
-		at := first + i*2
-		v[i] = in.Str(at)
+func lentOrder(in bridge.In, at int) *Order {
+	if whole := in.At(at, 15); whole != nil {
+		return (*Order)(whole)
 	}
-	return v
+	v := readOrder(in, at)
+	return &v
 }
 
 func readOrder(in bridge.In, at int) (v Order) {
+	if whole := in.At(at, 15); whole != nil {
+		return *(*Order)(whole)
+	}
 	v.ID = in.I64(at)
 	v.Number = in.I64(at + 1)
 	v.Total = in.I64(at + 2)

@@ -19,7 +19,7 @@ func (*reader) Empty() {}
 
 func (*reader) Text(text bridge.Str) uint64 { return read(text.View()) }
 
-func (*reader) Order(order Order) uint64 {
+func (*reader) Order(order *Order) uint64 {
 	numbers := order.ID + order.Number + order.Total + order.Time
 	if order.IsNew {
 		numbers++
@@ -45,7 +45,7 @@ func (*reader) EmptyLater(context.Context) {}
 
 func (r *reader) TextLater(_ context.Context, text bridge.Str) uint64 { return r.Text(text) }
 
-func (r *reader) OrderLater(_ context.Context, order Order) uint64 { return r.Order(order) }
+func (r *reader) OrderLater(_ context.Context, order *Order) uint64 { return r.Order(order) }
 
 func (r *reader) BatchLater(_ context.Context, texts []bridge.Str) uint64 { return r.Batch(texts) }
 

@@ -24,12 +24,8 @@ import (
 // nativeRows are the ways to pass something to native code by cgo.
 func nativeRows() []row.Row {
 	return []row.Row{
-		{ID: "empty-cgo", Loop: func(n int) {
-			for range n {
-				C.native_empty()
-			}
-		}},
-		{ID: "empty-cgo-two", Loop: onTwo(func() { C.native_empty() })},
+		{ID: "empty-cgo", Loop: empty},
+		{ID: "empty-cgo-two", Loop: onTwo(empty)},
 		{ID: "text-cgo", Loop: func(n int) {
 			for range n {
 				C.native_text_length(chars(text32), C.size_t(len(text32)))
@@ -91,6 +87,12 @@ func nativeRows() []row.Row {
 	}
 }
 
+func empty(n int) {
+	for range n {
+		C.native_empty()
+	}
+}
+
 func chars(text string) *C.char { return (*C.char)(unsafe.Pointer(unsafe.StringData(text))) }
 
 func view(text string) C.native_text { return C.native_text{chars(text), C.size_t(len(text))} }
@@ -148,17 +150,15 @@ func textsByPinner(texts []string) {
 	C.native_texts_length(&views[0], 16)
 }
 
-// onTwo has two goroutines, each on a thread, call at once: n times each.
-func onTwo(call func()) func(n int) {
+// onTwo has two goroutines, each on a thread, run a loop at once: n times each.
+func onTwo(loop func(n int)) func(n int) {
 	return func(n int) {
 		var both sync.WaitGroup
 		for range 2 {
 			both.Add(1)
 			go func() {
 				defer both.Done()
-				for range n {
-					call()
-				}
+				loop(n)
 			}()
 		}
 		both.Wait()

@@ -66,7 +66,7 @@ func ringRows(o *processes) ([]row.Row, error) {
 			rows = append(rows, row.Row{ID: one.name + "-ring-" + tongue, Loop: repeated(one.call)})
 		}
 		rows = append(rows,
-			row.Row{ID: "empty-ring-" + tongue + "-two", Loop: onTwo(func() { call(methodLength, nil) })},
+			row.Row{ID: "empty-ring-" + tongue + "-two", Loop: onTwo(repeated(func() { call(methodLength, nil) }))},
 			row.Row{ID: "empty-ring-" + tongue + "-many", Loop: atOnce(func() { call(methodElsewhere, nil) })})
 	}
 	return rows, nil

@@ -145,11 +145,11 @@ func socketRows(o *processes) ([]row.Row, error) {
 	for name, call := range requests {
 		rows = append(rows, row.Row{ID: name + "-socket", Loop: repeated(call)})
 	}
-	two := onTwo(func() {
+	two := onTwo(repeated(func() {
 		own := <-both
 		own.call(methodEmpty, &emptypb.Empty{})
 		both <- own
-	})
+	}))
 	return append(rows, row.Row{ID: "empty-socket-two", Loop: two}), nil
 }
 

@@ -121,12 +121,13 @@ func answer(ctx context.Context, payload []byte) ([]byte, error) {
 	return bytesOf(reply), nil
 }
 
-// textOf is the text of a fault: a record of one text, its place and its length, and the bytes at that place.
+// textOf is the text of a fault: a record of one text, its place and its length, whose highest bit says that it is a place,
+// and the bytes there.
 func textOf(reply []uint64) string {
 	if len(reply) < 2 {
 		return ""
 	}
-	bytes, at, length := bytesOf(reply), reply[0], reply[1]
+	bytes, at, length := bytesOf(reply), reply[0], reply[1]&^(1<<63)
 	if at > uint64(len(bytes)) || length > uint64(len(bytes))-at {
 		return ""
 	}

@@ -3,11 +3,11 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// func call(fn, arg unsafe.Pointer, length uintptr) uintptr
+// func CallWith(fn Func, arg unsafe.Pointer, word uintptr) uintptr
 //
 // Decides the way here rather than in Go, where Call would be too large to be inlined: a call within Go costs half as
 // much as the whole way to native code. Both ends find arguments and result where this function has them.
-TEXT ·call(SB), NOSPLIT|NOFRAME, $0-32
+TEXT ·CallWith(SB), NOSPLIT|NOFRAME, $0-32
 	MOVWU ·way(SB), R9
 	CMPW  $const_Assembly, R9
 	BNE   otherwise

@@ -21,28 +21,33 @@ func FuncAt(address uintptr) Func {
 //
 // The package's documentation says what fn may not do.
 func Call(fn Func, arg unsafe.Pointer) uintptr {
-	return call(unsafe.Pointer(fn), arg, 0)
+	return CallWith(fn, arg, 0)
 }
 
 // CallBytes calls `uintptr_t fn(uint8_t *data, size_t len)` with the bytes themselves, not a copy: fn may read them and
 // write them while it runs. Without bytes, data is no address to be used.
 func CallBytes(fn Func, bytes []byte) uintptr {
-	return call(unsafe.Pointer(fn), unsafe.Pointer(unsafe.SliceData(bytes)), uintptr(len(bytes)))
+	return CallWith(fn, unsafe.Pointer(unsafe.SliceData(bytes)), uintptr(len(bytes)))
 }
 
 // CallString calls `uintptr_t fn(const uint8_t *data, size_t len)` with the bytes of a string, not a copy. fn may only
 // read them; there is no NUL behind them. Without bytes, data is no address to be used.
 func CallString(fn Func, text string) uintptr {
-	return call(unsafe.Pointer(fn), unsafe.Pointer(unsafe.StringData(text)), uintptr(len(text)))
+	return CallWith(fn, unsafe.Pointer(unsafe.StringData(text)), uintptr(len(text)))
 }
 
 // CallCgo calls `uintptr_t fn(void *arg)` by cgo, whatever [Status] says: fn may block, take its time and call back
 // into Go. arg escapes.
 func CallCgo(fn Func, arg unsafe.Pointer) uintptr {
+	return CallCgoWith(fn, arg, 0)
+}
+
+// CallCgoWith calls `uintptr_t fn(void *arg, uintptr_t word)`, as [CallCgo] does.
+func CallCgoWith(fn Func, arg unsafe.Pointer, word uintptr) uintptr {
 	if !cgocall.Linked {
 		panic(messageWithoutCgo)
 	}
-	return cgocall.Any(uintptr(fn), arg)
+	return cgocall.Any(uintptr(fn), arg, word)
 }
 
 // Disable makes every later call go by cgo, as EDDY_FASTCALL=0 does. Calls under way on other goroutines end as they

@@ -9,10 +9,10 @@ import (
 // isAssembled says that there is assembly for this system.
 const isAssembled = true
 
-// call calls fn(arg, length) the way that `way` says: nativeCall or callOtherwise.
+// CallWith calls `uintptr_t fn(void *arg, uintptr_t word)`, as [Call] does.
 //
 //go:noescape
-func call(fn, arg unsafe.Pointer, length uintptr) uintptr
+func CallWith(fn Func, arg unsafe.Pointer, word uintptr) uintptr
 
 // nativeCall calls fn(arg, length) on the system stack of the goroutine's thread.
 //

@@ -7,8 +7,9 @@ import "unsafe"
 // isAssembled says that there is no assembly for this system.
 const isAssembled = false
 
-func call(fn, arg unsafe.Pointer, length uintptr) uintptr {
-	return callOtherwise(fn, arg, length)
+// CallWith calls `uintptr_t fn(void *arg, uintptr_t word)`, as [Call] does.
+func CallWith(fn Func, arg unsafe.Pointer, word uintptr) uintptr {
+	return callOtherwise(unsafe.Pointer(fn), arg, word)
 }
 
 func nativeCall(_, _ unsafe.Pointer, _ uintptr) uintptr {

@@ -11,6 +11,7 @@ func TestWithoutCgoACallSaysSo(t *testing.T) {
 	for _, call := range []func(){
 		func() { Call(nil, nil) },
 		func() { CallString(nil, "a") },
+		func() { CallWith(nil, nil, 0) },
 		func() { CallCgo(nil, nil) },
 		func() { Disable(); Call(nil, nil) },
 		func() { Enable(); Call(nil, nil) },

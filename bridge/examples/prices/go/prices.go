@@ -17,7 +17,7 @@ func init() { RegisterPrices(list{"apple": 30, "pear": 45}) }
 // list has the price of one of each article, in cents.
 type list map[string]uint64
 
-func (l list) Price(order Order) (Price, error) {
+func (l list) Price(order *Order) (Price, error) {
 	// The article is Rust's: it may be looked up, but what lives on would be a clone of it.
 	one, ok := l[order.Article.View()]
 	if !ok {

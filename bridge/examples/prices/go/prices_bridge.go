@@ -14,6 +14,7 @@ type Order struct {
 	Article bridge.Str
 	// How many.
 	Count uint32
+	_     [4]byte
 }
 
 // Price: What an order costs.
@@ -27,7 +28,7 @@ type Price struct {
 // Prices: A list of prices, which a library of Go has.
 type Prices interface {
 	// Price: The price of an order, or why there is none.
-	Price(order Order) (Price, error)
+	Price(order *Order) (Price, error)
 	// Ask: As `price`, from a supplier who takes his time.
 	Ask(ctx context.Context, article bridge.Str) (uint64, error)
 }
@@ -37,7 +38,7 @@ type Prices interface {
 func RegisterPrices(implementation Prices) {
 	bridge.Register("Prices", 0xd7adeed71c78ac8c, []bridge.Method{
 		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
-			answer, err := implementation.Price(readOrder(in, 0))
+			answer, err := implementation.Price(lentOrder(in, 0))
 			var out bridge.Out
 			out.Words = bridge.Room(room, 6)
 			if err != nil {
@@ -63,7 +64,18 @@ func RegisterPrices(implementation Prices) {
 	})
 }
 
+func lentOrder(in bridge.In, at int) *Order {
+	if whole := in.At(at, 3); whole != nil {
+		return (*Order)(whole)
+	}
+	v := readOrder(in, at)
+	return &v
+}
+
 func readOrder(in bridge.In, at int) (v Order) {
+	if whole := in.At(at, 3); whole != nil {
+		return *(*Order)(whole)
+	}
 	v.Article = in.Str(at)
 	v.Count = in.U32(at + 2)
 	return v

@@ -33,35 +33,45 @@ func BindWords(from bridge.Binder) (Words, error) {
 
 // Count: How many words a text has. It is called often, and takes no time: a short call.
 func (s Words) Count(text string) (answer uint64, err error) {
-	block := [bridge.HeaderWords + 3]uint64{0}
-	var out bridge.Out
-	out.Words, out.Base, out.Lists = block[:bridge.HeaderWords], bridge.HeaderWords, s.service.Shorts()
-	out.Record(2)
-	out.String(0, text)
-	in, err := s.service.CallShort(&out, 1)
-	bridge.KeepAlive(&text)
-	if err != nil {
-		return answer, err
+	frame := struct {
+		extent uint64
+		text   string
+		reply  [1]uint64
+	}{extent: bridge.Extent(2, 1), text: text}
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Short(0, &frame.extent); outcome != 0 {
+		if in, err = s.service.Otherwise(0, outcome, &frame.extent, wordsCountParts, 1); err != nil {
+			return answer, err
+		}
 	}
 	return in.U64(0), nil
 }
 
+var wordsCountParts = []bridge.Part{{At: 0, Size: 1}}
+
 // Summary: All that is known of a text, or why nothing is.
 func (s Words) Summary(text string) (answer Summary, err error) {
-	call := s.service.Begin(1)
-	defer call.End(&err)
-	out := &call.Out
-	out.Record(2)
-	out.String(0, text)
-	in, err := call.Do(9)
-	if err != nil {
-		return answer, err
+	var kept bridge.Kept
+	defer kept.End(&err)
+	frame := struct {
+		extent uint64
+		text   string
+		reply  [41]uint64
+	}{extent: bridge.Extent(2, 41), text: text}
+	bridge.Escape(text)
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Call(1, &frame.extent, 0); outcome != 0 {
+		if in, err = kept.Otherwise(s.service, 1, outcome, &frame.extent, wordsSummaryParts, 9); err != nil {
+			return answer, err
+		}
 	}
 	if in.Bool(0) {
 		return answer, &bridge.SaidError[string]{Value: in.String(7)}
 	}
 	return readSummary(in, 1), nil
 }
+
+var wordsSummaryParts = []bridge.Part{{At: 0, Size: 1}}
 
 // CountLater: As `count`, of a text that is so long that it is better not waited for.
 func (s Words) CountLater(ctx context.Context, text string) (answer uint64, err error) {

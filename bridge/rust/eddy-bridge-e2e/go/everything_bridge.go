@@ -84,6 +84,37 @@ type View struct {
 	Count uint64
 }
 
+// Narrow: A struct whose fields would lie closer in Go than they do in messages.
+type Narrow struct {
+	// The smallest.
+	Byte uint8
+	_    [7]byte
+	// One of two.
+	Flag bool
+	_    [7]byte
+	// A struct that is nothing but narrow.
+	Inner Inner
+	// A number with a fraction.
+	Single float32
+	// A number, perhaps.
+	Maybe bridge.Option[int8]
+	// A struct, perhaps.
+	MaybeInner bridge.Option[Inner]
+	// A number with a sign.
+	Signed int32
+	_      [4]byte
+}
+
+// Inner: A struct that Go would put anywhere.
+type Inner struct {
+	// A number.
+	Code uint16
+	_    [6]byte
+	// One of two.
+	IsGood bool
+	_      [7]byte
+}
+
 // Viewed: What a [`View`] looked at.
 type Viewed struct {
 	// A text.
@@ -111,15 +142,27 @@ type Echo interface {
 	// Nothing: Nothing at all.
 	Nothing()
 	// Every: All types, and back.
-	Every(value Every) Every
+	Every(value *Every) Every
 	// EveryByRust: All types, on to Rust by cgo, and back.
-	EveryByRust(value Every) (Every, error)
+	EveryByRust(value *Every) (Every, error)
 	// EveryByShort: All types, on to Rust by assembly, and back.
-	EveryByShort(value Every) (Every, error)
+	EveryByShort(value *Every) (Every, error)
 	// View: Views, and back as copies.
-	View(view View) Viewed
+	View(view *View) Viewed
 	// ViewByRust: Views, on to Rust by cgo, and back as copies.
-	ViewByRust(view View) (Viewed, error)
+	ViewByRust(view *View) (Viewed, error)
+	// Narrow: Numbers narrower than a word, and back.
+	Narrow(value *Narrow) Narrow
+	// NarrowByRust: Numbers narrower than a word, on to Rust by cgo, and back.
+	NarrowByRust(value *Narrow) (Narrow, error)
+	// NarrowByShort: Numbers narrower than a word, on to Rust by assembly, and back.
+	NarrowByShort(value *Narrow) (Narrow, error)
+	// JoinByRust: Arguments of all kinds in one text, which Rust makes, by cgo and by assembly.
+	JoinByRust(names []bridge.Str, numbers bridge.Slice[uint16], flag bool) (string, error)
+	// BackByRust: The text by way of Rust, which calls `deep` meanwhile.
+	BackByRust(text bridge.Str, depth uint32) (string, error)
+	// Deep: Has the goroutine's stack grow, which moves it.
+	Deep(depth uint32)
 	// Join: Arguments of all kinds in one text.
 	Join(text bridge.Str, bytes bridge.Slice[uint8], numbers bridge.Slice[int16], names []bridge.Str, last bridge.Option[uint8]) string
 	// AddByRust: The sum that Rust makes of two numbers in a short call.
@@ -151,20 +194,20 @@ type Echo interface {
 // RegisterEcho has an implementation serve Echo for Rust. It is for init functions: there is one for each
 // service, which any number of threads call at once.
 func RegisterEcho(implementation Echo) {
-	bridge.Register("Echo", 0x6155a8b3de04c5a7, []bridge.Method{
+	bridge.Register("Echo", 0xc89de9d4ec905091, []bridge.Method{
 		{Serve: func(_ bridge.Context, _ bridge.In, room []uint64) []uint64 {
 			implementation.Nothing()
 			return room
 		}},
 		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
-			answer := implementation.Every(readEvery(in, 0))
+			answer := implementation.Every(lentEvery(in, 0))
 			var out bridge.Out
 			out.Words = bridge.Room(room, 47)
 			writeEvery(&out, 0, answer)
 			return out.Words
 		}},
 		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
-			answer, err := implementation.EveryByRust(readEvery(in, 0))
+			answer, err := implementation.EveryByRust(lentEvery(in, 0))
 			var out bridge.Out
 			out.Words = bridge.Room(room, 50)
 			if err != nil {
@@ -176,7 +219,7 @@ func RegisterEcho(implementation Echo) {
 			return out.Words
 		}},
 		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
-			answer, err := implementation.EveryByShort(readEvery(in, 0))
+			answer, err := implementation.EveryByShort(lentEvery(in, 0))
 			var out bridge.Out
 			out.Words = bridge.Room(room, 50)
 			if err != nil {
@@ -188,14 +231,14 @@ func RegisterEcho(implementation Echo) {
 			return out.Words
 		}},
 		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
-			answer := implementation.View(readView(in, 0))
+			answer := implementation.View(lentView(in, 0))
 			var out bridge.Out
 			out.Words = bridge.Room(room, 10)
 			writeViewed(&out, 0, answer)
 			return out.Words
 		}},
 		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
-			answer, err := implementation.ViewByRust(readView(in, 0))
+			answer, err := implementation.ViewByRust(lentView(in, 0))
 			var out bridge.Out
 			out.Words = bridge.Room(room, 13)
 			if err != nil {
@@ -207,7 +250,66 @@ func RegisterEcho(implementation Echo) {
 			return out.Words
 		}},
 		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
-			answer := implementation.Join(in.Str(0), bridge.ViewSlice[uint8](in, 2), bridge.ViewSlice[int16](in, 4), readListOfStr(in, 6), readOptionOfU8(in, 8))
+			answer := implementation.Narrow(lentNarrow(in, 0))
+			var out bridge.Out
+			out.Words = bridge.Room(room, 11)
+			writeNarrow(&out, 0, answer)
+			return out.Words
+		}},
+		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
+			answer, err := implementation.NarrowByRust(lentNarrow(in, 0))
+			var out bridge.Out
+			out.Words = bridge.Room(room, 14)
+			if err != nil {
+				out.Bool(0, true)
+				out.String(12, err.Error())
+				return out.Words
+			}
+			writeNarrow(&out, 1, answer)
+			return out.Words
+		}},
+		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
+			answer, err := implementation.NarrowByShort(lentNarrow(in, 0))
+			var out bridge.Out
+			out.Words = bridge.Room(room, 14)
+			if err != nil {
+				out.Bool(0, true)
+				out.String(12, err.Error())
+				return out.Words
+			}
+			writeNarrow(&out, 1, answer)
+			return out.Words
+		}},
+		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
+			answer, err := implementation.JoinByRust(bridge.Views(in, 0), bridge.ViewSlice[uint16](in, 2), in.Bool(4))
+			var out bridge.Out
+			out.Words = bridge.Room(room, 5)
+			if err != nil {
+				out.Bool(0, true)
+				out.String(3, err.Error())
+				return out.Words
+			}
+			out.String(1, answer)
+			return out.Words
+		}},
+		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
+			answer, err := implementation.BackByRust(in.Str(0), in.U32(2))
+			var out bridge.Out
+			out.Words = bridge.Room(room, 5)
+			if err != nil {
+				out.Bool(0, true)
+				out.String(3, err.Error())
+				return out.Words
+			}
+			out.String(1, answer)
+			return out.Words
+		}},
+		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
+			implementation.Deep(in.U32(0))
+			return room
+		}},
+		{Serve: func(_ bridge.Context, in bridge.In, room []uint64) []uint64 {
+			answer := implementation.Join(in.Str(0), bridge.ViewSlice[uint8](in, 2), bridge.ViewSlice[int16](in, 4), bridge.Views(in, 6), readOptionOfU8(in, 8))
 			var out bridge.Out
 			out.Words = bridge.Room(room, 2)
 			out.String(0, answer)
@@ -318,17 +420,17 @@ type Mirror struct {
 
 // BindMirror finds the implementation that Rust offers.
 func BindMirror(from bridge.Binder) (Mirror, error) {
-	service, err := from.Bind("Mirror", 0xa2b99ac051b8f351)
+	service, err := from.Bind("Mirror", 0x30a805a2c33248aa)
 	return Mirror{service}, err
 }
 
 // Every: All types, and back.
-func (s Mirror) Every(value Every) (answer Every, err error) {
+func (s Mirror) Every(value *Every) (answer Every, err error) {
 	call := s.service.Begin(0)
 	defer call.End(&err)
 	out := &call.Out
 	out.Record(47)
-	writeEvery(out, 0, value)
+	writeEvery(out, 0, *value)
 	in, err := call.Do(47)
 	if err != nil {
 		return answer, err
@@ -337,15 +439,13 @@ func (s Mirror) Every(value Every) (answer Every, err error) {
 }
 
 // EveryShort: As `every`, by assembly.
-func (s Mirror) EveryShort(value Every) (answer Every, err error) {
-	block := [bridge.HeaderWords + 126]uint64{1}
-	defer bridge.Recover(&err)
-	var out bridge.Out
-	out.Words, out.Base, out.Lists = block[:bridge.HeaderWords], bridge.HeaderWords, s.service.Shorts()
+func (s Mirror) EveryShort(value *Every) (answer Every, err error) {
+	call := s.service.Begin(1)
+	defer call.End(&err)
+	out := &call.Out
 	out.Record(47)
-	writeEvery(&out, 0, value)
-	in, err := s.service.CallShort(&out, 47)
-	bridge.KeepAlive(&value)
+	writeEvery(out, 0, *value)
+	in, err := call.DoShort(47)
 	if err != nil {
 		return answer, err
 	}
@@ -354,45 +454,172 @@ func (s Mirror) EveryShort(value Every) (answer Every, err error) {
 
 // View: Views, and back as copies.
 func (s Mirror) View(view View) (answer Viewed, err error) {
-	call := s.service.Begin(2)
-	defer call.End(&err)
-	out := &call.Out
-	out.Record(10)
-	writeView(out, 0, view)
-	in, err := call.Do(10)
-	if err != nil {
-		return answer, err
+	var kept bridge.Kept
+	defer kept.End(&err)
+	frame := struct {
+		extent uint64
+		view   View
+		reply  [42]uint64
+	}{extent: bridge.Extent(10, 42), view: view}
+	bridge.Escape(view)
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Call(2, &frame.extent, 0); outcome != 0 {
+		if in, err = kept.Otherwise(s.service, 2, outcome, &frame.extent, mirrorViewParts, 10); err != nil {
+			return answer, err
+		}
 	}
 	return readViewed(in, 0), nil
 }
 
+var mirrorViewParts = []bridge.Part{{At: 0, Size: 1}, {At: 2, Size: 1}, {At: 4, Size: 4}, {At: 7, Size: 1}}
+
+// Narrow: Numbers narrower than a word, and back.
+func (s Mirror) Narrow(value *Narrow) (answer Narrow, err error) {
+	var kept bridge.Kept
+	defer kept.End(&err)
+	frame := struct {
+		extent uint64
+		value  Narrow
+		reply  [43]uint64
+	}{extent: bridge.Extent(11, 43), value: *value}
+	bridge.Escape(*value)
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Call(3, &frame.extent, 0); outcome != 0 {
+		if in, err = kept.Otherwise(s.service, 3, outcome, &frame.extent, mirrorNarrowParts, 11); err != nil {
+			return answer, err
+		}
+	}
+	return readNarrow(in, 0), nil
+}
+
+var mirrorNarrowParts = []bridge.Part{{At: 0, Size: 1, Narrow: true}, {At: 1, Size: 1, Narrow: true}, {At: 2, Size: 2, Narrow: true}, {At: 3, Size: 1, Narrow: true}, {At: 4, Size: 4, Narrow: true}, {At: 6, Size: 1, Narrow: true}, {At: 8, Size: 2, Narrow: true}, {At: 9, Size: 1, Narrow: true}, {At: 10, Size: 4, Narrow: true}}
+
+// NarrowShort: As `narrow`, by assembly.
+func (s Mirror) NarrowShort(value *Narrow) (answer Narrow, err error) {
+	var kept bridge.Kept
+	defer kept.End(&err)
+	frame := struct {
+		extent uint64
+		value  Narrow
+		reply  [43]uint64
+	}{extent: bridge.Extent(11, 43), value: *value}
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Short(4, &frame.extent); outcome != 0 {
+		if in, err = kept.Otherwise(s.service, 4, outcome, &frame.extent, mirrorNarrowShortParts, 11); err != nil {
+			return answer, err
+		}
+	}
+	return readNarrow(in, 0), nil
+}
+
+var mirrorNarrowShortParts = []bridge.Part{{At: 0, Size: 1, Narrow: true}, {At: 1, Size: 1, Narrow: true}, {At: 2, Size: 2, Narrow: true}, {At: 3, Size: 1, Narrow: true}, {At: 4, Size: 4, Narrow: true}, {At: 6, Size: 1, Narrow: true}, {At: 8, Size: 2, Narrow: true}, {At: 9, Size: 1, Narrow: true}, {At: 10, Size: 4, Narrow: true}}
+
+// Join: Arguments of all kinds in one text.
+func (s Mirror) Join(names []string, numbers []uint16, flag bool, single float32, byte uint8) (answer string, err error) {
+	var kept bridge.Kept
+	defer kept.End(&err)
+	frame := struct {
+		extent  uint64
+		names   bridge.View
+		numbers bridge.View
+		flag    uint64
+		single  uint64
+		byte    uint64
+		reply   [34]uint64
+	}{extent: bridge.Extent(7, 34), names: bridge.ViewOf(names), numbers: bridge.ViewOf(numbers), flag: bridge.WordOfBool(flag), single: bridge.WordOfFloat(single), byte: uint64(byte)}
+	bridge.Escape(names)
+	bridge.Escape(numbers)
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Call(5, &frame.extent, 1<<0); outcome != 0 {
+		if in, err = kept.Otherwise(s.service, 5, outcome, &frame.extent, mirrorJoinParts, 2); err != nil {
+			return answer, err
+		}
+	}
+	return in.String(0), nil
+}
+
+var mirrorJoinParts = []bridge.Part{{At: 0, Size: bridge.Texts}, {At: 2, Size: 2}}
+
+// JoinShort: As `join`, by assembly.
+func (s Mirror) JoinShort(names []string, numbers []uint16, flag bool, single float32, byte uint8) (answer string, err error) {
+	var kept bridge.Kept
+	defer kept.End(&err)
+	frame := struct {
+		extent  uint64
+		names   bridge.View
+		numbers bridge.View
+		flag    uint64
+		single  uint64
+		byte    uint64
+		reply   [34]uint64
+	}{extent: bridge.Extent(7, 34), names: bridge.ViewOf(names), numbers: bridge.ViewOf(numbers), flag: bridge.WordOfBool(flag), single: bridge.WordOfFloat(single), byte: uint64(byte)}
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Short(6, &frame.extent); outcome != 0 {
+		if in, err = kept.Otherwise(s.service, 6, outcome, &frame.extent, mirrorJoinShortParts, 2); err != nil {
+			return answer, err
+		}
+	}
+	return in.String(0), nil
+}
+
+var mirrorJoinShortParts = []bridge.Part{{At: 0, Size: bridge.Texts}, {At: 2, Size: 2}}
+
+// Back: The text, after Go was called to have the caller's stack move.
+func (s Mirror) Back(text string, depth uint32) (answer string, err error) {
+	var kept bridge.Kept
+	defer kept.End(&err)
+	frame := struct {
+		extent uint64
+		text   string
+		depth  uint64
+		reply  [37]uint64
+	}{extent: bridge.Extent(3, 37), text: text, depth: uint64(depth)}
+	bridge.Escape(text)
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Call(7, &frame.extent, 0); outcome != 0 {
+		if in, err = kept.Otherwise(s.service, 7, outcome, &frame.extent, mirrorBackParts, 5); err != nil {
+			return answer, err
+		}
+	}
+	if in.Bool(0) {
+		return answer, &bridge.SaidError[string]{Value: in.String(3)}
+	}
+	return in.String(1), nil
+}
+
+var mirrorBackParts = []bridge.Part{{At: 0, Size: 1}}
+
 // Add: The sum.
 func (s Mirror) Add(one uint64, other uint64) (answer uint64, err error) {
-	block := [bridge.HeaderWords + 3]uint64{3}
-	var out bridge.Out
-	out.Words, out.Base, out.Lists = block[:bridge.HeaderWords], bridge.HeaderWords, s.service.Shorts()
-	out.Record(2)
-	out.U64(0, one)
-	out.U64(1, other)
-	in, err := s.service.CallShort(&out, 1)
-	if err != nil {
-		return answer, err
+	frame := struct {
+		extent uint64
+		one    uint64
+		other  uint64
+		reply  [1]uint64
+	}{extent: bridge.Extent(2, 1), one: one, other: other}
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Short(8, &frame.extent); outcome != 0 {
+		if in, err = s.service.Otherwise(8, outcome, &frame.extent, nil, 1); err != nil {
+			return answer, err
+		}
 	}
 	return in.U64(0), nil
 }
 
 // Letters: How many letters there are, or why that can't be told.
 func (s Mirror) Letters(text string) (answer uint64, err error) {
-	block := [bridge.HeaderWords + 38]uint64{4}
-	defer bridge.Recover(&err)
-	var out bridge.Out
-	out.Words, out.Base, out.Lists = block[:bridge.HeaderWords], bridge.HeaderWords, s.service.Shorts()
-	out.Record(2)
-	out.String(0, text)
-	in, err := s.service.CallShort(&out, 4)
-	bridge.KeepAlive(&text)
-	if err != nil {
-		return answer, err
+	var kept bridge.Kept
+	defer kept.End(&err)
+	frame := struct {
+		extent uint64
+		text   string
+		reply  [36]uint64
+	}{extent: bridge.Extent(2, 36), text: text}
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Short(9, &frame.extent); outcome != 0 {
+		if in, err = kept.Otherwise(s.service, 9, outcome, &frame.extent, mirrorLettersParts, 4); err != nil {
+			return answer, err
+		}
 	}
 	if in.Bool(0) {
 		return answer, &bridge.SaidError[string]{Value: in.String(2)}
@@ -400,16 +627,23 @@ func (s Mirror) Letters(text string) (answer uint64, err error) {
 	return in.U64(1), nil
 }
 
+var mirrorLettersParts = []bridge.Part{{At: 0, Size: 1}}
+
 // Explode: A panic.
 func (s Mirror) Explode(text string) (answer uint32, err error) {
-	call := s.service.Begin(5)
-	defer call.End(&err)
-	out := &call.Out
-	out.Record(2)
-	out.String(0, text)
-	in, err := call.Do(5)
-	if err != nil {
-		return answer, err
+	var kept bridge.Kept
+	defer kept.End(&err)
+	frame := struct {
+		extent uint64
+		text   string
+		reply  [37]uint64
+	}{extent: bridge.Extent(2, 37), text: text}
+	bridge.Escape(text)
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Call(10, &frame.extent, 0); outcome != 0 {
+		if in, err = kept.Otherwise(s.service, 10, outcome, &frame.extent, mirrorExplodeParts, 5); err != nil {
+			return answer, err
+		}
 	}
 	if in.Bool(0) {
 		return answer, &bridge.SaidError[Refusal]{Value: readRefusal(in, 2)}
@@ -417,9 +651,11 @@ func (s Mirror) Explode(text string) (answer uint32, err error) {
 	return in.U32(1), nil
 }
 
+var mirrorExplodeParts = []bridge.Part{{At: 0, Size: 1}}
+
 // Later: The text, after having let others run so many times.
 func (s Mirror) Later(ctx context.Context, text string, turns uint32) (answer string, err error) {
-	call := s.service.BeginAsync(6)
+	call := s.service.BeginAsync(11)
 	defer call.End(&err)
 	out := &call.Out
 	out.Record(3)
@@ -434,7 +670,7 @@ func (s Mirror) Later(ctx context.Context, text string, turns uint32) (answer st
 
 // Never: A future that never ends.
 func (s Mirror) Never(ctx context.Context) (err error) {
-	call := s.service.BeginAsync(7)
+	call := s.service.BeginAsync(12)
 	defer call.End(&err)
 	_, err = call.Wait(ctx, 0)
 	return err
@@ -442,13 +678,38 @@ func (s Mirror) Never(ctx context.Context) (err error) {
 
 // Dropped: How many of `never` were dropped.
 func (s Mirror) Dropped() (answer uint64, err error) {
-	call := s.service.Begin(8)
-	defer call.End(&err)
-	in, err := call.Do(1)
-	if err != nil {
-		return answer, err
+	frame := struct {
+		extent uint64
+		reply  [1]uint64
+	}{extent: bridge.Extent(0, 1)}
+	in := bridge.InReply(frame.reply[:])
+	if outcome := s.service.Call(13, &frame.extent, 0); outcome != 0 {
+		if in, err = s.service.Otherwise(13, outcome, &frame.extent, nil, 1); err != nil {
+			return answer, err
+		}
 	}
 	return in.U64(0), nil
+}
+
+func lentEvery(in bridge.In, at int) *Every {
+	v := readEvery(in, at)
+	return &v
+}
+
+func lentNarrow(in bridge.In, at int) *Narrow {
+	if whole := in.At(at, 11); whole != nil {
+		return (*Narrow)(whole)
+	}
+	v := readNarrow(in, at)
+	return &v
+}
+
+func lentView(in bridge.In, at int) *View {
+	if whole := in.At(at, 10); whole != nil {
+		return (*View)(whole)
+	}
+	v := readView(in, at)
+	return &v
 }
 
 func readEvery(in bridge.In, at int) (v Every) {
@@ -476,6 +737,15 @@ func readEvery(in bridge.In, at int) (v Every) {
 	v.MaybeText = readOptionOfString(in, at+38)
 	v.Outcome = readResultOfU16OrString(in, at+41)
 	v.Nested = readListOfOptionOfListOfString(in, at+45)
+	return v
+}
+
+func readInner(in bridge.In, at int) (v Inner) {
+	if whole := in.At(at, 2); whole != nil {
+		return *(*Inner)(whole)
+	}
+	v.Code = in.U16(at)
+	v.IsGood = in.Bool(at + 1)
 	return v
 }
 
@@ -516,16 +786,6 @@ func readListOfOptionOfListOfString(in bridge.In, at int) (v []bridge.Option[[]s
 	return v
 }
 
-func readListOfStr(in bridge.In, at int) (v []bridge.Str) {
-	first, n := in.Records(at, 2)
-	v = make([]bridge.Str, n)
-	for i := range v {
-		at := first + i*2
-		v[i] = in.Str(at)
-	}
-	return v
-}
-
 func readListOfString(in bridge.In, at int) (v []string) {
 	first, n := in.Records(at, 2)
 	v = make([]string, n)
@@ -552,6 +812,34 @@ func readMapOfStringToLeaf(in bridge.In, at int) (v map[string]Leaf) {
 	for i := range n {
 		at := first + i*7
 		v[in.String(at)] = readLeaf(in, at+2)
+	}
+	return v
+}
+
+func readNarrow(in bridge.In, at int) (v Narrow) {
+	if whole := in.At(at, 11); whole != nil {
+		return *(*Narrow)(whole)
+	}
+	v.Byte = in.U8(at)
+	v.Flag = in.Bool(at + 1)
+	v.Inner = readInner(in, at+2)
+	v.Single = in.F32(at + 4)
+	v.Maybe = readOptionOfI8(in, at+5)
+	v.MaybeInner = readOptionOfInner(in, at+7)
+	v.Signed = in.I32(at + 10)
+	return v
+}
+
+func readOptionOfI8(in bridge.In, at int) (v bridge.Option[int8]) {
+	if in.Bool(at) {
+		v = bridge.Some(in.I8(at + 1))
+	}
+	return v
+}
+
+func readOptionOfInner(in bridge.In, at int) (v bridge.Option[Inner]) {
+	if in.Bool(at) {
+		v = bridge.Some(readInner(in, at+1))
 	}
 	return v
 }
@@ -592,6 +880,9 @@ func readOptionOfU8(in bridge.In, at int) (v bridge.Option[uint8]) {
 }
 
 func readRefusal(in bridge.In, at int) (v Refusal) {
+	if whole := in.At(at, 3); whole != nil {
+		return *(*Refusal)(whole)
+	}
 	v.Code = in.U32(at)
 	v.Reason = in.String(at + 1)
 	return v
@@ -608,6 +899,9 @@ func readResultOfU16OrString(in bridge.In, at int) (v bridge.Result[uint16, stri
 }
 
 func readView(in bridge.In, at int) (v View) {
+	if whole := in.At(at, 10); whole != nil {
+		return *(*View)(whole)
+	}
 	v.Name = in.Str(at)
 	v.Body = bridge.ViewSlice[uint8](in, at+2)
 	v.Numbers = bridge.ViewSlice[uint32](in, at+4)
@@ -650,6 +944,11 @@ func writeEvery(out *bridge.Out, at int, v Every) {
 	writeOptionOfString(out, at+38, v.MaybeText)
 	writeResultOfU16OrString(out, at+41, v.Outcome)
 	writeListOfOptionOfListOfString(out, at+45, v.Nested)
+}
+
+func writeInner(out *bridge.Out, at int, v Inner) {
+	out.U16(at, v.Code)
+	out.Bool(at+1, v.IsGood)
 }
 
 func writeLeaf(out *bridge.Out, at int, v Leaf) {
@@ -708,6 +1007,30 @@ func writeMapOfStringToLeaf(out *bridge.Out, at int, v map[string]Leaf) {
 	}
 }
 
+func writeNarrow(out *bridge.Out, at int, v Narrow) {
+	out.U8(at, v.Byte)
+	out.Bool(at+1, v.Flag)
+	writeInner(out, at+2, v.Inner)
+	out.F32(at+4, v.Single)
+	writeOptionOfI8(out, at+5, v.Maybe)
+	writeOptionOfInner(out, at+7, v.MaybeInner)
+	out.I32(at+10, v.Signed)
+}
+
+func writeOptionOfI8(out *bridge.Out, at int, v bridge.Option[int8]) {
+	if value, ok := v.Get(); ok {
+		out.Bool(at, true)
+		out.I8(at+1, value)
+	}
+}
+
+func writeOptionOfInner(out *bridge.Out, at int, v bridge.Option[Inner]) {
+	if value, ok := v.Get(); ok {
+		out.Bool(at, true)
+		writeInner(out, at+1, value)
+	}
+}
+
 func writeOptionOfLeaf(out *bridge.Out, at int, v bridge.Option[Leaf]) {
 	if value, ok := v.Get(); ok {
 		out.Bool(at, true)
@@ -719,13 +1042,6 @@ func writeOptionOfListOfString(out *bridge.Out, at int, v bridge.Option[[]string
 	if value, ok := v.Get(); ok {
 		out.Bool(at, true)
 		writeListOfString(out, at+1, value)
-	}
-}
-
-func writeOptionOfStr(out *bridge.Out, at int, v bridge.Option[bridge.Str]) {
-	if value, ok := v.Get(); ok {
-		out.Bool(at, true)
-		out.Str(at+1, value)
 	}
 }
 
@@ -748,14 +1064,6 @@ func writeResultOfU16OrString(out *bridge.Out, at int, v bridge.Result[uint16, s
 		return
 	}
 	out.U16(at+1, v.Value)
-}
-
-func writeView(out *bridge.Out, at int, v View) {
-	out.Str(at, v.Name)
-	bridge.WriteSlice(out, at+2, v.Body.View())
-	bridge.WriteSlice(out, at+4, v.Numbers.View())
-	writeOptionOfStr(out, at+6, v.Maybe)
-	out.U64(at+9, v.Count)
 }
 
 func writeViewed(out *bridge.Out, at int, v Viewed) {

@@ -55,13 +55,13 @@ var mirror = sync.OnceValue(func() Mirror {
 
 func (e *echo) Nothing() {}
 
-func (e *echo) Every(value Every) Every { return value }
+func (e *echo) Every(value *Every) Every { return *value }
 
-func (e *echo) EveryByRust(value Every) (Every, error) { return mirror().Every(value) }
+func (e *echo) EveryByRust(value *Every) (Every, error) { return mirror().Every(value) }
 
-func (e *echo) EveryByShort(value Every) (Every, error) { return mirror().EveryShort(value) }
+func (e *echo) EveryByShort(value *Every) (Every, error) { return mirror().EveryShort(value) }
 
-func (e *echo) View(view View) Viewed {
+func (e *echo) View(view *View) Viewed {
 	viewed := Viewed{
 		Name: view.Name.Clone(), Body: view.Body.Clone(), Numbers: view.Numbers.Clone(), Count: view.Count,
 	}
@@ -71,7 +71,51 @@ func (e *echo) View(view View) Viewed {
 	return viewed
 }
 
-func (e *echo) ViewByRust(view View) (Viewed, error) { return mirror().View(view) }
+func (e *echo) ViewByRust(view *View) (Viewed, error) { return mirror().View(*view) }
+
+func (e *echo) Narrow(value *Narrow) Narrow { return *value }
+
+func (e *echo) NarrowByRust(value *Narrow) (Narrow, error) { return mirror().Narrow(value) }
+
+func (e *echo) NarrowByShort(value *Narrow) (Narrow, error) { return mirror().NarrowShort(value) }
+
+func (e *echo) JoinByRust(views []bridge.Str, numbers bridge.Slice[uint16], flag bool) (string, error) {
+	names := make([]string, len(views))
+	for i, view := range views {
+		names[i] = view.Clone()
+	}
+	joined, err := mirror().Join(names, numbers.Clone(), flag, 1.5, 255)
+	if err != nil {
+		return "", err
+	}
+	short, err := mirror().JoinShort(names, numbers.Clone(), flag, 1.5, 255)
+	if short != joined {
+		return "", fmt.Errorf("%q by cgo, %q by assembly: %w", joined, short, err)
+	}
+	return joined, err
+}
+
+// BackByRust calls from a new goroutine, whose stack is small.
+func (e *echo) BackByRust(text bridge.Str, depth uint32) (string, error) {
+	own := []byte(text.View())
+	type back struct {
+		text string
+		err  error
+	}
+	answer := make(chan back)
+	go func() {
+		// Were it not passed on, this string would be on the stack.
+		text, err := mirror().Back(string(own), depth)
+		answer <- back{text, err}
+	}()
+	b := <-answer
+	return b.text, b.err
+}
+
+func (e *echo) Deep(depth uint32) {
+	deep("", nil, int(depth))
+	runtime.GC()
+}
 
 func (e *echo) Join(
 	text bridge.Str, bytes bridge.Slice[uint8], numbers bridge.Slice[int16], names []bridge.Str, last bridge.Option[uint8],

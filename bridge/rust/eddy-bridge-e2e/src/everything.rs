@@ -83,6 +83,34 @@ pub struct View<'a> {
     pub count: u64,
 }
 
+/// A struct whose fields would lie closer in Go than they do in messages.
+#[derive(Clone, Copy, Debug, PartialEq, Record)]
+pub struct Narrow {
+    /// The smallest.
+    pub byte: u8,
+    /// One of two.
+    pub flag: bool,
+    /// A struct that is nothing but narrow.
+    pub inner: Inner,
+    /// A number with a fraction.
+    pub single: f32,
+    /// A number, perhaps.
+    pub maybe: Option<i8>,
+    /// A struct, perhaps.
+    pub maybe_inner: Option<Inner>,
+    /// A number with a sign.
+    pub signed: i32,
+}
+
+/// A struct that Go would put anywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Record)]
+pub struct Inner {
+    /// A number.
+    pub code: u16,
+    /// One of two.
+    pub is_good: bool,
+}
+
 /// What a [`View`] looked at.
 #[derive(Clone, Debug, PartialEq, Record)]
 pub struct Viewed {
@@ -122,6 +150,18 @@ pub trait Echo {
     fn view(&self, view: &View<'_>) -> Viewed;
     /// Views, on to Rust by cgo, and back as copies.
     fn view_by_rust(&self, view: &View<'_>) -> Result<Viewed, String>;
+    /// Numbers narrower than a word, and back.
+    fn narrow(&self, value: &Narrow) -> Narrow;
+    /// Numbers narrower than a word, on to Rust by cgo, and back.
+    fn narrow_by_rust(&self, value: &Narrow) -> Result<Narrow, String>;
+    /// Numbers narrower than a word, on to Rust by assembly, and back.
+    fn narrow_by_short(&self, value: &Narrow) -> Result<Narrow, String>;
+    /// Arguments of all kinds in one text, which Rust makes, by cgo and by assembly.
+    fn join_by_rust(&self, names: &[&str], numbers: &[u16], flag: bool) -> Result<String, String>;
+    /// The text by way of Rust, which calls `deep` meanwhile.
+    fn back_by_rust(&self, text: &str, depth: u32) -> Result<String, String>;
+    /// Has the goroutine's stack grow, which moves it.
+    fn deep(&self, depth: u32);
     /// Arguments of all kinds in one text.
     fn join(&self, text: &str, bytes: &[u8], numbers: &[i16], names: &[&str], last: Option<u8>) -> String;
     /// The sum that Rust makes of two numbers in a short call.
@@ -160,6 +200,18 @@ pub trait Mirror {
     fn every_short(&self, value: &Every) -> Every;
     /// Views, and back as copies.
     fn view(&self, view: View<'_>) -> Viewed;
+    /// Numbers narrower than a word, and back.
+    fn narrow(&self, value: &Narrow) -> Narrow;
+    /// As `narrow`, by assembly.
+    #[short]
+    fn narrow_short(&self, value: &Narrow) -> Narrow;
+    /// Arguments of all kinds in one text.
+    fn join(&self, names: &[&str], numbers: &[u16], flag: bool, single: f32, byte: u8) -> String;
+    /// As `join`, by assembly.
+    #[short]
+    fn join_short(&self, names: &[&str], numbers: &[u16], flag: bool, single: f32, byte: u8) -> String;
+    /// The text, after Go was called to have the caller's stack move.
+    fn back(&self, text: &str, depth: u32) -> Result<String, String>;
     /// The sum.
     #[short]
     fn add(&self, one: u64, other: u64) -> u64;

@@ -1,13 +1,13 @@
-//! What the tests of the bridge call, both ways, and the library of Go with the other side.
-
-#![forbid(unsafe_code)]
+//! What the tests of the bridge call, both ways, and the library of Go with the other side. It is a library for Go itself.
 
 mod everything;
 mod library;
 mod mirror;
 mod random;
 
-pub use self::everything::{Echo, Every, Leaf, Mirror, Refusal, View, Viewed, serve_mirror};
+pub use self::everything::{Echo, Every, Inner, Leaf, Mirror, Narrow, Refusal, View, Viewed, serve_mirror};
 pub use self::library::{build, library, open};
 pub use self::mirror::Looking;
 pub use self::random::Random;
+
+eddy_bridge::export! { eddy_bridge::offer(serve_mirror(Looking::default())) }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use eddy_bridge::Go;
 
-use crate::{Looking, serve_mirror};
+use crate::{Echo, Looking, serve_mirror};
 
 /// The library, with what Rust offers to it. `folder` is for what is built.
 ///
@@ -26,7 +26,8 @@ pub fn library(folder: &Path) -> Go {
 /// It can't be opened.
 pub fn open(path: &Path) -> Go {
     let go = Go::open(path).expect("a library that Go has just built can be opened");
-    eddy_bridge::offer(serve_mirror(Looking::default()));
+    let echo = Echo::bind(&go).expect("the library has just been built from the same declaration");
+    eddy_bridge::offer(serve_mirror(Looking::with(echo)));
     go
 }
 

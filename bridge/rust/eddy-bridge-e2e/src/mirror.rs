@@ -5,12 +5,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 
-use crate::{Every, Mirror, Refusal, View, Viewed};
+use crate::{Echo, Every, Mirror, Narrow, Refusal, View, Viewed};
 
 /// Gives back what it gets.
 #[derive(Debug, Default)]
 pub struct Looking {
     dropped: Arc<AtomicU64>,
+    /// Whom it calls in turn.
+    echo: Option<Echo>,
+}
+
+impl Looking {
+    /// One that calls Go as well.
+    pub fn with(echo: Echo) -> Self {
+        Self { echo: Some(echo), ..Self::default() }
+    }
 }
 
 impl Mirror for Looking {
@@ -30,6 +39,28 @@ impl Mirror for Looking {
             maybe: view.maybe.map(str::to_owned),
             count: view.count,
         }
+    }
+
+    fn narrow(&self, value: &Narrow) -> Narrow {
+        *value
+    }
+
+    fn narrow_short(&self, value: &Narrow) -> Narrow {
+        *value
+    }
+
+    fn join(&self, names: &[&str], numbers: &[u16], flag: bool, single: f32, byte: u8) -> String {
+        format!("{}{numbers:?}{flag}{single}{byte}", names.concat())
+    }
+
+    fn join_short(&self, names: &[&str], numbers: &[u16], flag: bool, single: f32, byte: u8) -> String {
+        self.join(names, numbers, flag, single, byte)
+    }
+
+    fn back(&self, text: &str, depth: u32) -> Result<String, String> {
+        let echo = self.echo.as_ref().ok_or("there is no Go to call")?;
+        echo.deep(depth).map_err(|fault| fault.to_string())?;
+        Ok(text.to_owned())
     }
 
     fn add(&self, one: u64, other: u64) -> u64 {

@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use crate::{Every, Leaf};
+use crate::{Every, Inner, Leaf, Narrow};
 
 /// A source of values, the same for the same seed.
 #[derive(Clone, Debug)]
@@ -94,6 +94,24 @@ impl Random {
             outcome: if self.below(2) == 0 { Ok(low(self.word())) } else { Err(self.text()) },
             nested: (0..self.below(4)).map(|_| self.perhaps(Self::texts)).collect(),
         }
+    }
+
+    /// Numbers narrower than a word.
+    pub fn narrow(&mut self) -> Narrow {
+        let [byte, signed, ..] = self.number().to_le_bytes();
+        Narrow {
+            byte,
+            flag: self.below(2) == 1,
+            inner: self.inner(),
+            single: self.single(),
+            maybe: self.perhaps(|_| signed.cast_signed()),
+            maybe_inner: self.perhaps(Self::inner),
+            signed: self.word().cast_signed(),
+        }
+    }
+
+    fn inner(&mut self) -> Inner {
+        Inner { code: low(self.word()), is_good: self.below(2) == 1 }
     }
 
     /// Some value, or none.

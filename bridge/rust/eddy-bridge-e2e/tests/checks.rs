@@ -58,6 +58,12 @@ fn values_come_back() {
         assert!(echo.every(&value).unwrap() == value, "seed {seed}");
         assert!(echo.every_by_rust(&value).unwrap() == value, "seed {seed}");
         assert!(echo.every_by_short(&value).unwrap() == value, "seed {seed}");
+        let narrow = random.narrow();
+        assert_eq!(echo.narrow(&narrow).unwrap(), narrow, "seed {seed}");
+        assert_eq!(echo.narrow_by_rust(&narrow).unwrap(), narrow, "seed {seed}");
+        assert_eq!(echo.narrow_by_short(&narrow).unwrap(), narrow, "seed {seed}");
+        assert_eq!(echo.back_by_rust("there and", 100).unwrap(), "there and", "seed {seed}");
+        assert_eq!(echo.join_by_rust(&["a", "b"], &[], true).unwrap(), "ab[]true1.5255", "seed {seed}");
         let (name, body) = (random.text(), vec![1; 10_000]);
         let view = View { name: &name, body: &body, numbers: &[1, 2], maybe: Some(&name), count: seed };
         assert_eq!(echo.view(&view).unwrap().body, body, "seed {seed}");

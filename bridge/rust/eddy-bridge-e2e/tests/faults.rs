@@ -52,7 +52,7 @@ fn services_are_found_by_name_and_declaration() {
     assert!(different.to_string().contains("from another declaration"), "{different}");
     assert!(matches!(go().bind(&"long".repeat(100), 1), Err(BindError::Name { .. })));
     let unknown = go().bind("Echo", Echo::SHAPE).unwrap().call::<(), ()>(99, &()).unwrap_err();
-    assert_eq!(unknown, Fault::new(FaultKind::Unknown, "Echo has no method number 99"));
+    assert_eq!(unknown, Fault::new(FaultKind::Unknown, "the Go library has no method number 99"));
 }
 
 #[test]

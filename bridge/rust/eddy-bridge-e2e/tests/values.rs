@@ -51,6 +51,42 @@ fn views_are_read_in_place() {
 }
 
 #[test]
+fn narrow_numbers_are_no_wider_than_they_are() {
+    let echo = echo();
+    for seed in 0..VALUES {
+        let value = Random::new(seed).narrow();
+        let back = match seed % 3 {
+            0 => echo.narrow(&value).unwrap(),
+            1 => echo.narrow_by_rust(&value).unwrap(),
+            _ => echo.narrow_by_short(&value).unwrap(),
+        };
+        assert_eq!(back, value, "seed {seed}");
+    }
+}
+
+#[test]
+fn lists_of_texts_are_passed() {
+    let echo = echo();
+    // By cgo, up to 64 are copied where they are called from.
+    for count in [0, 1, 2, 63, 64, 65, 500] {
+        let names: Vec<String> = (0..count).map(|number| format!("{number}é;")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let joined = echo.join_by_rust(&names, &[1, u16::MAX], count == 1).unwrap();
+        assert_eq!(joined, format!("{}[1, 65535]{}1.5255", names.concat(), count == 1));
+    }
+}
+
+#[test]
+fn the_stack_of_the_caller_may_move() {
+    let echo = echo();
+    for depth in [0, 1, 10, 100, 1000] {
+        for text in ["", "short", &"longer than the room for an answer".repeat(20)] {
+            assert_eq!(echo.back_by_rust(text, depth).unwrap(), text, "{depth} deep");
+        }
+    }
+}
+
+#[test]
 fn arguments_of_all_kinds_are_passed() {
     let joined = echo().join("a", &[1, 2], &[-3, 4], &["x", "", "ü"], Some(7)).unwrap();
     assert_eq!(joined, "a[1 2] [-3 4]x;;ü;7");

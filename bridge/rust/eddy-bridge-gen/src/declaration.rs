@@ -68,6 +68,8 @@ pub(crate) struct Field {
     pub(crate) name: Ident,
     pub(crate) docs: Vec<String>,
     pub(crate) of: Type,
+    /// Of an argument: that it is a struct of the caller's, to which Go has a pointer.
+    pub(crate) is_lent: bool,
 }
 
 /// How many words structs take, and their shapes.

@@ -19,6 +19,7 @@
 mod declaration;
 mod generate;
 mod go;
+mod layout;
 mod parse;
 pub mod rust;
 mod types;

@@ -82,7 +82,7 @@ pub(crate) fn record(item: &ItemStruct) -> syn::Result<Record> {
             Ok(of)
         });
         let docs = docs(&field.attrs);
-        fields.extend(problems.take(of).map(|of| Field { name: name.clone(), docs, of }));
+        fields.extend(problems.take(of).map(|of| Field { name: name.clone(), docs, of, is_lent: false }));
     }
     if item.fields.is_empty() {
         problems.add(&item.ident, "a struct without fields has nothing to send");
@@ -127,7 +127,8 @@ fn argument(input: &FnArg) -> syn::Result<Option<Field>> {
         return Err(syn::Error::new(input.pat.span(), "an argument is a name and a type"));
     };
     let of = Type::parse(&input.ty)?.for_field(&input.ty)?;
-    Ok(Some(Field { name: name.ident.clone(), docs: Vec::new(), of }))
+    let is_lent = matches!((&*input.ty, &of), (syn::Type::Reference(_), Type::Record(_)));
+    Ok(Some(Field { name: name.ident.clone(), docs: Vec::new(), of, is_lent }))
 }
 
 fn manner(function: &syn::TraitItemFn, callee: Callee) -> syn::Result<Manner> {

@@ -54,7 +54,7 @@ pub fn record(item: &ItemStruct) -> syn::Result<TokenStream> {
         }
 
         impl #generics ::eddy_bridge::Write for #name #own {
-            #[inline]
+            #[inline(always)]
             fn write(&self, writer: &mut ::eddy_bridge::Writer<'_>, at: usize) {
                 let next = at;
                 #(
@@ -251,12 +251,9 @@ fn answering(name: &syn::Ident, function: &TraitItemFn, method: &Method, kind: &
             }
         };
     }
-    let is_short = method.manner == Manner::Short;
     quote! {
         impl<S: #name> ::eddy_bridge::Method<S> for #kind {
-            const IS_SHORT: bool = #is_short;
-
-            #[inline]
+            #[inline(always)]
             fn answer(
                 implementation: &S,
                 request: ::eddy_bridge::Message<'_>,

@@ -5,17 +5,17 @@ use std::{error, fmt};
 /// What one side asks for a service, and what the other answers. It has no pointers of Go's memory in it.
 #[repr(C)]
 pub(crate) struct Bind {
-    /// Set by the other side, as [`Outcome`].
+    /// Where Go asks, the version of all that crosses; set by the other side to how it went.
     pub(crate) outcome: u64,
     /// The shape that is wanted; set to the one that is there.
     pub(crate) shape: u64,
-    /// Set to the number of the service, for Go as callee.
+    /// Set to the number of its first method, for Go as callee; to the version that is there, where it is another.
     pub(crate) number: u64,
     /// Set to the address of [`Entry`]s, for Rust as callee.
     pub(crate) entries: u64,
     /// Set to how many methods there are.
     pub(crate) entries_len: u64,
-    /// Set to what the header of calls has as context, for Rust as callee.
+    /// Set to what calls are made with as context, for Rust as callee.
     pub(crate) context: u64,
     /// Set to the address of the function that gives up calls by their ticket, for Rust as callee.
     pub(crate) cancel: u64,
@@ -27,20 +27,9 @@ pub(crate) struct Bind {
     pub(crate) name: [u8; NAME_BYTES_MAX],
 }
 
-/// How Go calls a method of Rust.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
-    /// The function, which takes a block.
-    pub(crate) function: unsafe extern "C" fn(*mut u64) -> usize,
-    /// [`SHORT`], [`STARTS`].
-    pub(crate) flags: u64,
-}
-
-/// The callee keeps to the rules of calls by assembly.
-pub(crate) const SHORT: u64 = 1;
-/// The function returns at once, and the answer comes later.
-pub(crate) const STARTS: u64 = 2;
+/// How Go calls a method of Rust: a function that takes the words of a call, or the block of one that is answered later, and
+/// the context.
+pub(crate) type Entry = unsafe extern "C" fn(*mut u64, usize) -> usize;
 
 impl Bind {
     /// A question for a service.
@@ -81,6 +70,9 @@ pub(crate) const BOUND: u64 = 0;
 pub(crate) const ABSENT: u64 = 1;
 /// Outcome: the one of this name was made from another declaration.
 pub(crate) const DIFFERENT: u64 = 2;
+
+/// Outcome: the caller is of another version.
+pub(crate) const OTHER_VERSION: u64 = 3;
 
 /// The longest name of a service.
 const NAME_BYTES_MAX: usize = 128;

@@ -1,6 +1,6 @@
 //! The memory of a call: a header, the request, and room for the reply, in one piece.
 //!
-//! One pointer is all that crosses. The thread keeps its block for the next call, so that a call allocates nothing.
+//! One pointer is all that crosses. Of a call whose caller waits it is on the stack, so that it allocates nothing.
 
 use std::slice;
 
@@ -150,13 +150,13 @@ pub(crate) fn halves(word: u64) -> (usize, usize) {
     ((word >> 32) as usize, (word & u64::from(u32::MAX)) as usize)
 }
 
-/// Number of the service, number of the method; 32 bits each, the first in the high ones, as in all words of two parts.
+/// Number of the method, among all of the library.
 pub(crate) const TARGET: usize = 0;
 /// Words of the block, and where the room for the reply begins.
 pub(crate) const EXTENT: usize = 1;
 /// Set by the callee: status, and words of the reply.
 pub(crate) const OUTCOME: usize = 2;
-/// For Rust as callee, its implementation; set by the callee where the reply has no room in the block: its address.
+/// Set by the callee where the reply has no room in the block: its address.
 pub(crate) const CONTEXT: usize = 3;
 /// Of a call that nobody waits for in place: what its end is told by, other than 0.
 pub(crate) const TICKET: usize = 4;
@@ -166,7 +166,5 @@ pub(crate) const HEADER_WORDS: usize = 5;
 const TAIL_WORDS: usize = 16;
 /// The least room for a reply.
 pub(crate) const REPLY_WORDS: usize = 64;
-/// The largest block that a thread keeps: 64 KiB.
-pub(crate) const KEPT_WORDS_MAX: usize = 8192;
 /// The largest block: 1 GiB.
 const WORDS_MAX: usize = 1 << 27;

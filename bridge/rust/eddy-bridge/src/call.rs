@@ -17,14 +17,14 @@ use crate::{thread, waited};
 #[derive(Clone, Debug)]
 pub struct Service {
     way: Way,
-    /// The number of the service in its high half, so that a method is added to it.
-    target: u64,
 }
 
 #[derive(Clone)]
 enum Way {
-    Go(Functions),
-    Other(Arc<dyn Transport>),
+    /// With the number of its first method.
+    Go(Functions, u64),
+    /// With the number of the service.
+    Other(Arc<dyn Transport>, u32),
 }
 
 /// A way to services other than Go of this process.
@@ -45,13 +45,13 @@ pub trait Transport: Send + Sync {
 pub type Later = Pin<Box<dyn Future<Output = Result<Vec<u64>, Fault>> + Send>>;
 
 impl Service {
-    pub(crate) fn of_go(functions: Functions, number: u64) -> Self {
-        Self { way: Way::Go(functions), target: number << 32 }
+    pub(crate) fn of_go(functions: Functions, first: u64) -> Self {
+        Self { way: Way::Go(functions, first) }
     }
 
     /// A service behind a transport, by the number that it has there.
     pub fn over(transport: Arc<dyn Transport>, number: u32) -> Self {
-        Self { way: Way::Other(transport), target: u64::from(number) << 32 }
+        Self { way: Way::Other(transport, number) }
     }
 
     /// Calls a method and waits for the answer. Generated code calls this, with the arguments as a tuple.
@@ -67,13 +67,13 @@ impl Service {
     #[inline]
     pub fn call<A: Write, R: for<'m> Read<'m>>(&self, method: u32, arguments: &A) -> Result<R, Fault> {
         match &self.way {
-            Way::Go(go) => {
+            Way::Go(go, first) => {
                 thread::prepare();
                 // SAFETY: Go's side takes and fills in blocks as ours are; `Go::open` compared the versions.
-                unsafe { waited::call(go.enter, self.target | u64::from(method), arguments) }
+                unsafe { waited::call(go.enter, first + u64::from(method), arguments) }
             }
-            Way::Other(transport) => {
-                let reply = transport.call(self.number(), method, &flat(arguments))?;
+            Way::Other(transport, number) => {
+                let reply = transport.call(*number, method, &flat(arguments))?;
                 Ok(Message::flat(&reply).read()?)
             }
         }
@@ -84,19 +84,13 @@ impl Service {
     /// The call begins at once. Arguments are copied, once.
     pub fn start<A: Write>(&self, method: u32, arguments: &A) -> Started {
         match &self.way {
-            Way::Go(go) => {
-                Started(Promise::start(*go, self.target | u64::from(method), arguments).map(Begun::Promise))
+            Way::Go(go, first) => {
+                Started(Promise::start(*go, first + u64::from(method), arguments).map(Begun::Promise))
             }
-            Way::Other(transport) => {
-                Started(Ok(Begun::Later(transport.start(self.number(), method, &flat(arguments)))))
+            Way::Other(transport, number) => {
+                Started(Ok(Begun::Later(transport.start(*number, method, &flat(arguments)))))
             }
         }
-    }
-
-    /// The number that the service has where it is.
-    fn number(&self) -> u32 {
-        let (number, _) = crate::block::halves(self.target);
-        u32::try_from(number).unwrap_or(u32::MAX)
     }
 }
 
@@ -140,8 +134,8 @@ impl fmt::Debug for Started {
 impl fmt::Debug for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Go(_) => "Go of this process",
-            Self::Other(_) => "a transport",
+            Self::Go(..) => "Go of this process",
+            Self::Other(..) => "a transport",
         })
     }
 }

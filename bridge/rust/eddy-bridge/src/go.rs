@@ -251,4 +251,4 @@ impl error::Error for OpenError {}
 static OPENED: Mutex<Option<(PathBuf, Go)>> = Mutex::new(None);
 
 /// The version of all that crosses.
-pub(crate) const ABI: u64 = 1;
+pub(crate) const ABI: u64 = 2;

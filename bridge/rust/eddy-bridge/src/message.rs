@@ -7,8 +7,9 @@ use crate::wire::{Read, Scalar};
 /// A request or a reply, in the memory that it came in.
 ///
 /// A message is words of eight bytes: first a record of fixed size, then what did not fit into it. A list in a record is
-/// two words: its place, in bytes from the start of the message, and how many elements it has. Where the highest bit
-/// of the second is set, the place is an address in this process: a view of the caller's memory.
+/// two words: where it is and how many elements it has, as an address in this process, a view of the caller's memory.
+/// Where the highest bit of the second is set, the list is in the message itself, and the first word is its place, in
+/// bytes from the start. A number narrower than a word is in its lower bytes; the others mean nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'m> {
     words: &'m [u64],
@@ -58,13 +59,19 @@ impl<'m> Message<'m> {
     /// # Errors
     ///
     /// They lie outside of the message, or at no place for their type.
-    #[inline]
+    #[inline(always)]
     pub fn scalars<T: Scalar>(self, at: usize) -> Result<&'m [T], Malformed> {
         let place = self.word(at)?;
         let length = self.word(at + 1)?;
-        if length & IS_ADDRESS != 0 {
-            return self.scalars_at_address(place, length & !IS_ADDRESS);
+        if length & IS_PLACE == 0 {
+            self.at_address(place, length)
+        } else {
+            self.at_place(place, length & !IS_PLACE)
         }
+    }
+
+    /// So many numbers in the message itself.
+    fn at_place<T: Scalar>(self, place: u64, length: u64) -> Result<&'m [T], Malformed> {
         let start = usize::try_from(place).map_err(|_| Malformed::OUTSIDE)?;
         let length = usize::try_from(length).map_err(|_| Malformed::OUTSIDE)?;
         let bytes = length.checked_mul(size_of::<T>()).ok_or(Malformed::OUTSIDE)?;
@@ -82,14 +89,15 @@ impl<'m> Message<'m> {
         Ok(unsafe { slice::from_raw_parts(first.cast::<T>(), length) })
     }
 
-    #[inline]
-    fn scalars_at_address<T: Scalar>(self, address: u64, length: u64) -> Result<&'m [T], Malformed> {
-        if !self.has_addresses {
-            return Err(Malformed::ADDRESS);
-        }
+    /// So many numbers in the caller's memory.
+    #[inline(always)]
+    fn at_address<T: Scalar>(self, address: u64, length: u64) -> Result<&'m [T], Malformed> {
         let Ok(length) = usize::try_from(length) else { return Err(Malformed::OUTSIDE) };
         if length == 0 {
             return Ok(&[]);
+        }
+        if !self.has_addresses {
+            return Err(Malformed::ADDRESS);
         }
         let Ok(address) = usize::try_from(address) else { return Err(Malformed::OUTSIDE) };
         let first = std::ptr::with_exposed_provenance::<T>(address);
@@ -100,29 +108,39 @@ impl<'m> Message<'m> {
         Ok(unsafe { slice::from_raw_parts(first, length) })
     }
 
-    /// Where the first record of the list is whose place and length are at an index, and how many there are.
+    /// The records of the list whose place and length are at an index, each of so many words: a message that has them,
+    /// the index of the first in it, and how many there are.
     ///
     /// # Errors
     ///
     /// They lie outside of the message, or their type has no words.
-    pub fn records(self, at: usize, words_of_one: usize) -> Result<(usize, usize), Malformed> {
-        let place = usize::try_from(self.word(at)?).map_err(|_| Malformed::OUTSIDE)?;
-        let length = usize::try_from(self.word(at + 1)?).map_err(|_| Malformed::OUTSIDE)?;
+    #[inline]
+    pub fn records(self, at: usize, words_of_one: usize) -> Result<(Self, usize, usize), Malformed> {
+        let place = self.word(at)?;
+        let length = self.word(at + 1)?;
+        // Elements without words would be a list as long as the sender likes.
+        let words =
+            usize::try_from(length & !IS_PLACE).ok().and_then(|length| length.checked_mul(words_of_one));
+        let (Some(words), true) = (words, words_of_one != 0) else { return Err(Malformed::OUTSIDE) };
+        if length & IS_PLACE == 0 {
+            let words = self.at_address(place, words as u64)?;
+            return Ok((Self { words, ..self }, 0, words.len() / words_of_one));
+        }
+        let place = usize::try_from(place).map_err(|_| Malformed::OUTSIDE)?;
         if !place.is_multiple_of(size_of::<u64>()) {
             return Err(Malformed::UNALIGNED);
         }
         let first = place / size_of::<u64>();
-        let end = length.checked_mul(words_of_one).and_then(|words| first.checked_add(words));
-        // Elements without words would be a list as long as the sender likes.
-        if words_of_one == 0 || end.is_none_or(|end| end > self.words.len()) {
+        let end = first.checked_add(words);
+        if end.is_none_or(|end| end > self.words.len()) {
             return Err(Malformed::OUTSIDE);
         }
-        Ok((first, length))
+        Ok((self, first, words / words_of_one))
     }
 }
 
-/// Set in the length of a list whose place is an address.
-pub(crate) const IS_ADDRESS: u64 = 1 << 63;
+/// Set in the length of a list that is in the message itself.
+pub(crate) const IS_PLACE: u64 = 1 << 63;
 
 /// What is wrong with a message: it was not made by the same declaration, or on the way something broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

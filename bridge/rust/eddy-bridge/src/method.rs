@@ -9,9 +9,6 @@ use crate::writer::Writer;
 
 /// A method of implementations of type `S`. Generated code implements this.
 pub trait Method<S> {
-    /// Whether it keeps to the rules of calls by assembly.
-    const IS_SHORT: bool;
-
     /// Reads the arguments, calls the implementation and writes its answer.
     ///
     /// # Errors

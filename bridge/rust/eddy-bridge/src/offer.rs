@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::bind::{ABSENT, BOUND, Bind, DIFFERENT, Entry};
+use crate::bind::{ABSENT, BOUND, Bind, DIFFERENT, Entry, OTHER_VERSION};
+use crate::go::ABI;
 use crate::served::Served;
 use crate::tasks;
 
@@ -65,6 +66,11 @@ pub unsafe fn bind_for_go(question: *mut std::ffi::c_void) -> usize {
 pub(crate) unsafe extern "C" fn bind(question: *mut Bind) -> usize {
     // SAFETY: the caller promises that it is one, and ours until this returns.
     let question = unsafe { &mut *question };
+    if question.outcome != ABI {
+        question.outcome = OTHER_VERSION;
+        question.number = ABI;
+        return 0;
+    }
     tasks::set_complete(question.complete);
     let offered = OFFERED.lock().unwrap_or_else(PoisonError::into_inner);
     let service = std::str::from_utf8(question.name()).ok().and_then(|name| offered.get(name));
@@ -91,3 +97,21 @@ struct Offered {
 }
 
 static OFFERED: Mutex<BTreeMap<&'static str, Offered>> = Mutex::new(BTreeMap::new());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_caller_of_another_version_is_told() {
+        let mut question = Bind::of("Any", 0).unwrap();
+        question.outcome = ABI - 1;
+        // SAFETY: it is a question, and nobody else has it.
+        unsafe { bind(&raw mut question) };
+        assert_eq!((question.outcome, question.number), (OTHER_VERSION, ABI));
+        question.outcome = ABI;
+        // SAFETY: as above.
+        unsafe { bind(&raw mut question) };
+        assert_eq!(question.outcome, ABSENT);
+    }
+}

@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::{fmt, ptr, slice, thread};
 
-use crate::bind::{Entry, SHORT, STARTS};
-use crate::block::{CONTEXT, EXTENT, HEADER_WORDS, OUTCOME, TICKET, halves, header};
+use crate::bind::Entry;
+use crate::block::{EXTENT, HEADER_WORDS, TICKET, halves, header};
 use crate::call::Later;
 use crate::caught::Caught;
 use crate::fault::{Fault, FaultKind};
@@ -100,8 +100,7 @@ impl<S: Send + Sync + 'static> Serving<S> {
     /// The next method of the declaration, which answers while Go waits.
     #[must_use]
     pub fn method<M: Method<S>>(mut self) -> Self {
-        let flags = if M::IS_SHORT { SHORT } else { 0 };
-        self.served.entries.push(Entry { function: enter::<S, M>, flags });
+        self.served.entries.push(enter::<S, M>);
         self.served.methods.push(Dispatch::Waited(dispatch::<S, M>));
         self
     }
@@ -109,7 +108,7 @@ impl<S: Send + Sync + 'static> Serving<S> {
     /// The next method of the declaration, which answers later.
     #[must_use]
     pub fn async_method<M: AsyncMethod<S> + 'static>(mut self) -> Self {
-        self.served.entries.push(Entry { function: start::<S, M>, flags: STARTS });
+        self.served.entries.push(start::<S, M>);
         self.served.methods.push(Dispatch::Async(start_apart::<S, M>));
         self
     }
@@ -124,65 +123,57 @@ impl<S: Send + Sync + 'static> Serving<S> {
     }
 }
 
-/// Called by Go with the block of a call.
+/// Called by Go with the words of a call: the extent, which is how many words there are in all and of the request, the
+/// request, and room for the reply. Gives 0, and the words of the reply instead of the extent; or the address of what
+/// there is instead of a reply that has room, in memory of `malloc`: status and words, 32 bits each, and the words.
 ///
 /// # Safety
 ///
-/// The block is laid out as [`crate::block`] says, nobody else uses it until this returns, and its context is an `S`
-/// that lives until then. What its request points to doesn't change until then.
-unsafe extern "C" fn enter<S, M: Method<S>>(block: *mut u64) -> usize {
-    // SAFETY: it is a block, and ours until this returns.
-    let (words, request_end) = halves(unsafe { header(block) }[EXTENT]);
-    // SAFETY: the block has as many words as its header says, and they are ours until this returns.
-    let block = unsafe { slice::from_raw_parts_mut(block, words) };
-    let (header, rest) = block.split_at_mut(HEADER_WORDS);
-    let (request, room) = rest.split_at_mut(request_end - HEADER_WORDS);
-    let context = ptr::with_exposed_provenance::<S>(usize::try_from(header[CONTEXT]).unwrap_or(0));
-    // SAFETY: the caller promises that it is one.
-    let implementation = unsafe { &*context };
+/// The words are as many as the extent says, nobody else uses them until this returns, and the context is an `S` that lives
+/// until then. What the request points to doesn't change until then.
+unsafe extern "C" fn enter<S, M: Method<S>>(frame: *mut u64, context: usize) -> usize {
+    // SAFETY: the first word is there, and ours until this returns.
+    let (words, request_words) = halves(unsafe { frame.read() });
+    // SAFETY: the request is behind it.
+    let first = unsafe { frame.add(1) };
+    // SAFETY: as many words are of the request.
+    let request = unsafe { slice::from_raw_parts(first, request_words) };
     // SAFETY: the caller promises that views in the request live until this returns.
     let request = unsafe { Message::with_addresses(request) };
-    let mut reply = Writer::flat(room);
+    // SAFETY: the room is behind the request.
+    let room = unsafe { first.add(request_words) };
+    // SAFETY: as many words are room; nobody says that anything was written to them.
+    let room = unsafe { slice::from_raw_parts_mut(room.cast(), words - request_words) };
+    // SAFETY: the caller promises that it is one.
+    let implementation = unsafe { &*ptr::with_exposed_provenance::<S>(context) };
+    let mut reply = Writer::flat_in(room);
     let outcome = catch_unwind(AssertUnwindSafe(|| M::answer(implementation, request, &mut reply)));
-    header[OUTCOME] = match (&outcome, reply.used()) {
-        (Ok(Ok(())), Some(used)) => used as u64,
-        _ => {
-            let reply = reply.into_words();
-            unusual(outcome, reply, room, header)
-        }
-    };
-    0
+    if let (Ok(Ok(())), Some(used)) = (&outcome, reply.used()) {
+        // SAFETY: the first word is ours until this returns.
+        unsafe { frame.write(used as u64) };
+        return 0;
+    }
+    unusual(outcome, reply)
 }
 
-/// Hands over a reply that has no room, or what there is instead of one; tells status and words.
+/// Hands over a reply that has no room, or what there is instead of one.
 #[cold]
-fn unusual(
-    outcome: thread::Result<Result<(), Malformed>>,
-    reply: Vec<u64>,
-    room: &mut [u64],
-    header: &mut [u64],
-) -> u64 {
+fn unusual(outcome: thread::Result<Result<(), Malformed>>, reply: Writer<'_>) -> usize {
     let (status, reply) = match outcome {
-        Ok(Ok(())) => (0, reply),
+        Ok(Ok(())) => (0, reply.into_words()),
         Ok(Err(wrong)) => told(&Fault::from(wrong)),
         Err(panic) => told(&Fault::caught(&*panic)),
     };
-    status << 32 | hand_over(&reply, room, header) as u64
-}
-
-/// Puts a reply into the room, or into memory of its own if there is too little; tells its words.
-fn hand_over(reply: &[u64], room: &mut [u64], header: &mut [u64]) -> usize {
-    if reply.len() <= room.len() {
-        room[..reply.len()].copy_from_slice(reply);
-        return reply.len();
-    }
-    // SAFETY: `malloc` may be called with any size; the size isn't 0, because the room isn't smaller than nothing.
-    let memory = unsafe { libc::malloc(size_of_val(reply)) }.cast::<u64>();
+    // SAFETY: `malloc` may be called with any size; this one isn't 0.
+    let memory = unsafe { libc::malloc(size_of::<u64>() + size_of_val(&*reply)) }.cast::<u64>();
     assert!(!memory.is_null(), "memory for a reply");
+    // SAFETY: the memory has room for this word and for the reply behind it.
+    unsafe { memory.write(status << 32 | reply.len() as u64) };
+    // SAFETY: as above.
+    let first = unsafe { memory.add(1) };
     // SAFETY: the memory is new, so it doesn't overlap the reply, and has room for it.
-    unsafe { ptr::copy_nonoverlapping(reply.as_ptr(), memory, reply.len()) };
-    header[CONTEXT] = memory.expose_provenance() as u64;
-    reply.len()
+    unsafe { ptr::copy_nonoverlapping(reply.as_ptr(), first, reply.len()) };
+    memory.expose_provenance()
 }
 
 /// A fault as a status and a message.
@@ -191,19 +182,22 @@ fn told(fault: &Fault) -> (u64, Vec<u64>) {
     (u64::from(fault.kind as u32), crate::method::reply(fault.text.as_str()))
 }
 
-/// Called by Go with the block of a call whose answer comes later.
+/// Called by Go with the block of a call whose answer comes later, as [`crate::block`] describes it.
 ///
 /// # Safety
 ///
-/// As [`enter`], but the context is in an `Arc`, and the request has no views.
-unsafe extern "C" fn start<S: Send + Sync + 'static, M: AsyncMethod<S> + 'static>(block: *mut u64) -> usize {
+/// The block is ours until this returns, its request has no views, and the context is an `S` in an `Arc`.
+unsafe extern "C" fn start<S: Send + Sync + 'static, M: AsyncMethod<S> + 'static>(
+    block: *mut u64,
+    context: usize,
+) -> usize {
     // SAFETY: it is a block, and ours until this returns.
     let header = unsafe { header(block) };
     let (_, request_end) = halves(header[EXTENT]);
     // SAFETY: the request lies between header and room, and is ours until this returns.
     let request = unsafe { slice::from_raw_parts(block, request_end) };
     let request = request[HEADER_WORDS..].to_vec();
-    let context = ptr::with_exposed_provenance::<S>(usize::try_from(header[CONTEXT]).unwrap_or(0));
+    let context = ptr::with_exposed_provenance::<S>(context);
     // SAFETY: the context is in an `Arc` that has one count that is never given back.
     unsafe { Arc::increment_strong_count(context) };
     // SAFETY: the count of the line before.

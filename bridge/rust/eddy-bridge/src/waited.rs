@@ -3,17 +3,17 @@
 //! All of this is inlined into the generated method: a call costs little more than entering Go, so that each move of
 //! a structure between functions would show.
 
-use std::cell::Cell;
+use std::mem::MaybeUninit;
+use std::slice;
 
 use crate::block::{
-    CONTEXT, EXTENT, HEADER_WORDS, KEPT_WORDS_MAX, OUTCOME, REPLY_WORDS, TARGET, check, halves, read,
-    read_elsewhere,
+    CONTEXT, EXTENT, HEADER_WORDS, OUTCOME, REPLY_WORDS, TARGET, check, halves, header, read, read_elsewhere,
 };
 use crate::fault::Fault;
 use crate::wire::{Read, Write};
 use crate::writer::Writer;
 
-/// Lays out a request in the block of the thread, has `enter` answer it, and reads the answer.
+/// Lays out a request on the stack, has `enter` answer it, and reads the answer.
 ///
 /// # Errors
 ///
@@ -29,58 +29,58 @@ pub(crate) unsafe fn call<A: Write, R: for<'m> Read<'m>>(
     target: u64,
     arguments: &A,
 ) -> Result<R, Fault> {
-    // Whoever calls again while Go runs finds none, and makes another.
-    let mut words = BLOCK.take();
-    if words.len() < WORDS {
-        words = vec![0; WORDS];
-    }
-    let room_end = words.len() - REPLY_WORDS;
-    let mut writer = Writer::with_views(&mut words[HEADER_WORDS..room_end]);
+    // Its size is known here, so that of writing a record little is left but stores.
+    let mut block = [const { MaybeUninit::<u64>::uninit() }; WORDS];
+    let mut writer = Writer::with_views(&mut block[HEADER_WORDS..WORDS - REPLY_WORDS]);
     writer.write(arguments);
-    let used = if let Some(used) = writer.used() {
-        used
-    } else {
-        let request = writer.into_words();
-        words = large(&request)?;
-        request.len()
-    };
-    let request_end = HEADER_WORDS + used;
-    let extent = (words.len() as u64) << 32 | request_end as u64;
-    if let Some(header) = words.first_chunk_mut::<HEADER_WORDS>() {
-        *header = [0; HEADER_WORDS];
-        header[TARGET] = target;
-        header[EXTENT] = extent;
+    if let Some(used) = writer.used() {
+        // SAFETY: what is asked of the caller, and the request is there.
+        return unsafe { answer(enter, target, &mut block, used) };
     }
+    let request = writer.into_words();
+    check(HEADER_WORDS + request.len() + REPLY_WORDS, request.len())?;
+    let mut block = vec![MaybeUninit::new(0); HEADER_WORDS];
+    block.extend(request.iter().copied().map(MaybeUninit::new));
+    block.resize(block.len() + REPLY_WORDS, MaybeUninit::uninit());
+    // SAFETY: as above.
+    unsafe { answer(enter, target, &mut block, request.len()) }
+}
+
+/// Enters the callee with a block that has a request of so many words, and reads the answer.
+///
+/// # Safety
+///
+/// As [`call`], and so many words behind the header are initialized.
+#[inline]
+unsafe fn answer<R: for<'m> Read<'m>>(
+    enter: unsafe extern "C" fn(*mut u64),
+    target: u64,
+    block: &mut [MaybeUninit<u64>],
+    request_words: usize,
+) -> Result<R, Fault> {
+    let words = block.len();
+    let request_end = HEADER_WORDS + request_words;
+    if let Some(header) = block.first_chunk_mut::<HEADER_WORDS>() {
+        *header = [MaybeUninit::new(0); HEADER_WORDS];
+        header[TARGET] = MaybeUninit::new(target);
+        header[EXTENT] = MaybeUninit::new((words as u64) << 32 | request_end as u64);
+    }
+    let at = block.as_mut_ptr().cast::<u64>();
     // SAFETY: the block is laid out as the caller promises that `enter` takes it; what the request points to is borrowed.
-    unsafe { enter(words.as_mut_ptr()) };
-    let (status, length) = halves(words[OUTCOME]);
-    let answer = match words.get(request_end..request_end + length) {
-        Some(reply) => read(status, reply),
+    unsafe { enter(at) };
+    // SAFETY: the header is initialized, and the callee has set its outcome.
+    let (status, length) = halves(unsafe { header(at) }[OUTCOME]);
+    if length > words - request_end {
+        // SAFETY: as above.
+        let elsewhere = unsafe { header(at) }[CONTEXT];
         // SAFETY: the callee has left the block as `crate::block` describes it.
-        None => unsafe { read_elsewhere(words[CONTEXT], status, length) },
-    };
-    if words.len() <= KEPT_WORDS_MAX {
-        BLOCK.set(words);
+        return unsafe { read_elsewhere(elsewhere, status, length) };
     }
-    answer
+    // SAFETY: there are so many words behind the request.
+    let reply = unsafe { at.add(request_end) };
+    // SAFETY: so many of them the callee has written.
+    read(status, unsafe { slice::from_raw_parts(reply, length) })
 }
 
-/// A block with a request that had no room.
-#[cold]
-fn large(request: &[u64]) -> Result<Vec<u64>, Fault> {
-    let words = HEADER_WORDS + request.len() + REPLY_WORDS;
-    check(words, request.len())?;
-    let mut block = Vec::with_capacity(words);
-    block.resize(HEADER_WORDS, 0);
-    block.extend_from_slice(request);
-    block.resize(words, 0);
-    Ok(block)
-}
-
-thread_local! {
-    /// Empty while a call is under way.
-    static BLOCK: Cell<Vec<u64>> = const { Cell::new(Vec::new()) };
-}
-
-/// Words of a block that a thread keeps, when it is new.
-const WORDS: usize = 512;
+/// Words of a block on the stack.
+const WORDS: usize = HEADER_WORDS + 128 + REPLY_WORDS;

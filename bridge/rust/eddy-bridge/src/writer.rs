@@ -1,15 +1,16 @@
 //! A message in the making.
 
+use std::mem::MaybeUninit;
 use std::slice;
 
-use crate::message::IS_ADDRESS;
+use crate::message::IS_PLACE;
 use crate::wire::{Scalar, Write};
 
 /// Writes a message into memory that is there, and into memory of its own as soon as that is too small.
 #[derive(Debug)]
 pub struct Writer<'r> {
-    room: &'r mut [u64],
-    /// Words of `room` in use; all of them moved to `spill` once that is not empty.
+    room: &'r mut [MaybeUninit<u64>],
+    /// Words of `room` in use, which are initialized; all of them moved to `spill` once that is not empty.
     used: usize,
     spill: Vec<u64>,
     lists: Lists,
@@ -26,32 +27,40 @@ enum Lists {
 
 impl<'r> Writer<'r> {
     /// A message that is whole in itself.
-    #[inline]
+    #[inline(always)]
     pub fn flat(room: &'r mut [u64]) -> Self {
+        let words = room.len();
+        // SAFETY: they are as many words, and nothing but words is ever written to them.
+        Self::flat_in(unsafe { slice::from_raw_parts_mut(room.as_mut_ptr().cast(), words) })
+    }
+
+    /// As [`Writer::flat`], in memory that nobody has written to.
+    #[inline(always)]
+    pub(crate) fn flat_in(room: &'r mut [MaybeUninit<u64>]) -> Self {
         Self { room, used: 0, spill: Vec::new(), lists: Lists::Copies }
     }
 
     /// A message with addresses of what it was made from.
-    #[inline]
-    pub(crate) fn with_views(room: &'r mut [u64]) -> Self {
+    #[inline(always)]
+    pub(crate) fn with_views(room: &'r mut [MaybeUninit<u64>]) -> Self {
         Self { room, used: 0, spill: Vec::new(), lists: Lists::Views }
     }
 
     /// Writes a value as the record that the message begins with.
-    #[inline]
+    #[inline(always)]
     pub fn write<T: Write + ?Sized>(&mut self, value: &T) {
         let at = self.reserve(T::WORDS);
         value.write(self, at);
     }
 
     /// Appends so many words of 0, and tells where the first is.
-    #[inline]
+    #[inline(always)]
     pub fn reserve(&mut self, words: usize) -> usize {
         let at = self.length();
         if self.spill.is_empty()
             && let Some(fresh) = self.room.get_mut(at..at + words)
         {
-            fresh.fill(0);
+            fresh.fill(MaybeUninit::new(0));
             self.used += words;
             return at;
         }
@@ -62,14 +71,15 @@ impl<'r> Writer<'r> {
     #[cold]
     fn spill_over(&mut self, words: usize) {
         if self.spill.is_empty() {
-            self.spill.reserve((self.used + words) * 2);
-            let (used, _) = self.room.split_at(self.used);
-            self.spill.extend_from_slice(used);
+            let used = self.written();
+            let mut spill = Vec::with_capacity((used.len() + words) * 2);
+            spill.extend_from_slice(used);
+            self.spill = spill;
         }
         self.spill.resize(self.spill.len() + words, 0);
     }
 
-    #[inline]
+    #[inline(always)]
     fn length(&self) -> usize {
         if self.spill.is_empty() { self.used } else { self.spill.len() }
     }
@@ -79,10 +89,10 @@ impl<'r> Writer<'r> {
     /// # Panics
     ///
     /// The word was not reserved.
-    #[inline]
+    #[inline(always)]
     pub fn set(&mut self, at: usize, word: u64) {
         if self.spill.is_empty() {
-            self.room[at] = word;
+            self.room[at] = MaybeUninit::new(word);
         } else {
             self.spill[at] = word;
         }
@@ -93,7 +103,7 @@ impl<'r> Writer<'r> {
     /// # Panics
     ///
     /// The words of the list were not reserved.
-    #[inline]
+    #[inline(always)]
     pub fn scalars<T: Scalar>(&mut self, at: usize, list: &[T]) {
         if list.is_empty() {
             // Never a dangling address: Go's runtime ends the program when it finds one below 4096 on a stack.
@@ -101,20 +111,25 @@ impl<'r> Writer<'r> {
         }
         if self.lists == Lists::Views {
             self.set(at, list.as_ptr().expose_provenance() as u64);
-            self.set(at + 1, list.len() as u64 | IS_ADDRESS);
+            self.set(at + 1, list.len() as u64);
             return;
         }
+        self.copy(at, list);
+    }
+
+    /// [`Writer::scalars`] as they are in memory.
+    fn copy<T: Scalar>(&mut self, at: usize, list: &[T]) {
         let bytes = size_of_val(list);
         let first = self.reserve(bytes.div_ceil(size_of::<u64>()));
         self.set(at, (first * size_of::<u64>()) as u64);
-        self.set(at + 1, list.len() as u64);
+        self.set(at + 1, list.len() as u64 | IS_PLACE);
         // SAFETY: the bytes of numbers can be read as such; `Scalar` promises that there is no padding in them.
         let from = unsafe { slice::from_raw_parts(list.as_ptr().cast::<u8>(), bytes) };
-        let words = if self.spill.is_empty() { &mut *self.room } else { &mut self.spill };
-        let to = &mut words[first..first + bytes.div_ceil(size_of::<u64>())];
+        let words = if self.spill.is_empty() { self.written_mut() } else { &mut self.spill };
+        let to = &mut words[first..];
         // SAFETY: words are bytes without padding, of any pattern, and `to` has at least as many.
-        let to = unsafe { slice::from_raw_parts_mut(to.as_mut_ptr().cast::<u8>(), bytes) };
-        to.copy_from_slice(from);
+        let to = unsafe { slice::from_raw_parts_mut(to.as_mut_ptr().cast::<u8>(), size_of_val(to)) };
+        to[..bytes].copy_from_slice(from);
     }
 
     /// Appends the records of a list whose place and length are at `at`, still 0, and tells where the first is.
@@ -125,25 +140,38 @@ impl<'r> Writer<'r> {
     pub fn records(&mut self, at: usize, length: usize, words_of_one: usize) -> usize {
         let first = self.reserve(length * words_of_one);
         self.set(at, (first * size_of::<u64>()) as u64);
-        self.set(at + 1, length as u64);
+        self.set(at + 1, length as u64 | IS_PLACE);
         first
     }
 
+    /// The words of the room that are in use.
+    #[inline(always)]
+    fn written(&self) -> &[u64] {
+        // SAFETY: `used` words of the room are initialized.
+        unsafe { slice::from_raw_parts(self.room[..self.used].as_ptr().cast(), self.used) }
+    }
+
+    #[inline(always)]
+    fn written_mut(&mut self) -> &mut [u64] {
+        // SAFETY: as above.
+        unsafe { slice::from_raw_parts_mut(self.room[..self.used].as_mut_ptr().cast(), self.used) }
+    }
+
     /// How many words of the room the message has, unless it has outgrown that.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn used(&self) -> Option<usize> {
         self.spill.is_empty().then_some(self.used)
     }
 
     /// The message: how many words of the room, or memory of its own.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn finish(self) -> Written {
         if self.spill.is_empty() { Written::Room(self.used) } else { Written::Own(self.spill) }
     }
 
     /// The message in memory of its own.
     pub fn into_words(self) -> Vec<u64> {
-        if self.spill.is_empty() { self.room[..self.used].to_vec() } else { self.spill }
+        if self.spill.is_empty() { self.written().to_vec() } else { self.spill }
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::names::{exported, of_type, word};
-use crate::declaration::{Declaration, Measures, Record};
+use crate::declaration::{Declaration, Field, Measures, Record};
+use crate::layout::Layout;
 use crate::types::{Owner, Type};
 
 /// The functions that a file needs, found while its services are written.
@@ -35,6 +36,11 @@ impl At<'_> {
 }
 
 impl<'d> Codecs<'d> {
+    /// How the types lie in Go's memory.
+    pub(super) fn layout(&self) -> Layout<'d> {
+        Layout(self.declaration)
+    }
+
     pub(super) fn new(declaration: &'d Declaration, measures: &'d Measures) -> Self {
         Self { declaration, measures, functions: BTreeMap::new() }
     }
@@ -56,11 +62,37 @@ impl<'d> Codecs<'d> {
                 let read = if *owner == Owner::Caller { "ViewSlice" } else { "ReadSlice" };
                 format!("bridge.{read}[{}](in, {})", of_type(of), at.among())
             }
+            Type::List { of, .. } if matches!(**of, Type::Str { owner: Owner::Caller }) => {
+                format!("bridge.Views(in, {})", at.among())
+            }
             Type::List { .. } | Type::Map { .. } | Type::Option(_) | Type::Result(..) | Type::Record(_) => {
                 self.need_read(of);
                 format!("read{}(in, {})", word(of), at.among())
             }
         }
+    }
+
+    /// An expression that reads an argument out of `in`.
+    pub(super) fn argument(&mut self, argument: &Field, at: At<'_>) -> String {
+        let Type::Record(name) = &argument.of else { return self.read(&argument.of, at) };
+        if !argument.is_lent {
+            return self.read(&argument.of, at);
+        }
+        self.need_read(&argument.of);
+        let whole = match self.record(&name.to_string()) {
+            Some(record) if self.layout().fits_record(record) => {
+                let words = self.measures.words(&argument.of);
+                format!(
+                    "\tif whole := in.At(at, {words}); whole != nil {{\n\t\treturn (*{name})(whole)\n\t}}\n"
+                )
+            }
+            _ => String::new(),
+        };
+        let text = format!(
+            "func lent{name}(in bridge.In, at int) *{name} {{\n{whole}\tv := read{name}(in, at)\n\treturn &v\n}}\n"
+        );
+        self.functions.insert(format!("lent{name}"), text);
+        format!("lent{name}(in, {})", at.among())
     }
 
     /// A statement that writes a value into `out`, of which `pointer` is the address.
@@ -139,6 +171,13 @@ impl<'d> Codecs<'d> {
     fn record_read(&mut self, record: &Record) -> String {
         let mut offset = 0;
         let mut text = String::new();
+        if self.layout().fits_record(record) {
+            let words = self.measures.words(&Type::Record(record.name.clone()));
+            text.push_str(&format!(
+                "\tif whole := in.At(at, {words}); whole != nil {{\n\t\treturn *(*{})(whole)\n\t}}\n",
+                record.name
+            ));
+        }
         for field in &record.fields {
             let read = self.read(&field.of, At("at", offset));
             text.push_str(&format!("\tv.{} = {read}\n", exported(&field.name)));

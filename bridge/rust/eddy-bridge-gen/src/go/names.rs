@@ -85,7 +85,7 @@ pub(crate) fn word(of: &Type) -> String {
 const INITIALS: [&str; 8] = ["API", "HTTP", "ID", "IP", "JSON", "TLS", "URL", "UUID"];
 
 /// Keywords of Go, and what generated code uses.
-const RESERVED: [&str; 40] = [
+const RESERVED: [&str; 44] = [
     "break",
     "case",
     "chan",
@@ -125,5 +125,9 @@ const RESERVED: [&str; 40] = [
     "append",
     "s",
     "make",
-    "block",
+    "extent",
+    "frame",
+    "kept",
+    "outcome",
+    "reply",
 ];

@@ -1,9 +1,10 @@
 //! A service in Go: an interface and its registration, or a caller.
 
 use super::codec::{At, Codecs};
+use super::frame::Frame;
 use super::names::{exported, local, of_type};
 use super::text::comment;
-use crate::declaration::{Callee, Manner, Measures, Method, Service};
+use crate::declaration::{Callee, Field, Manner, Measures, Method, Service};
 use crate::types::{Owner, Type};
 
 /// All that a service is in Go.
@@ -46,10 +47,10 @@ fn interface(service: &Service) -> String {
 /// Names and types of a method's arguments.
 fn parameters(method: &Method, passed: impl Fn(&Type) -> Type) -> String {
     let context = (method.manner == Manner::Async).then(|| "ctx context.Context".to_owned());
-    let arguments = method
-        .arguments
-        .iter()
-        .map(|argument| format!("{} {}", local(&argument.name), of_type(&passed(&argument.of))));
+    let arguments = method.arguments.iter().map(|argument| {
+        let pointer = if argument.is_lent { "*" } else { "" };
+        format!("{} {pointer}{}", local(&argument.name), of_type(&passed(&argument.of)))
+    });
     context.into_iter().chain(arguments).collect::<Vec<_>>().join(", ")
 }
 
@@ -74,7 +75,7 @@ fn serving(method: &Method, measures: &Measures, codecs: &mut Codecs<'_>) -> Str
     let mut arguments: Vec<String> = is_async.then(|| "ctx".to_owned()).into_iter().collect();
     let mut offset = 0;
     for argument in &method.arguments {
-        arguments.push(codecs.read(&argument.of, At("", offset)));
+        arguments.push(codecs.argument(argument, At("", offset)));
         offset += measures.words(&argument.of);
     }
     let call = format!("implementation.{}({})", exported(&method.name), arguments.join(", "));
@@ -154,15 +155,28 @@ fn calling(
     };
     let parameters = parameters(method, passed);
     text.push_str(&format!("func (s {service}) {exported}({parameters}) {answers} {{\n"));
-    text.push_str(&begin(method, number, measures));
+    if let Some(frame) = Frame::of(method, measures, codecs.layout()) {
+        let parts = local_of(service, &exported);
+        text.push_str(&frame.call(number, &parts));
+        if measures.words(&method.answer) == 0 {
+            text.push_str("}\n");
+        } else {
+            text.push_str(&answered(method, value, measures, codecs));
+        }
+        if let Some(parts) = frame.parts(&parts) {
+            text.push_str(&format!("\n{parts}"));
+        }
+        return text;
+    }
+    let begin = if method.manner == Manner::Async { "BeginAsync" } else { "Begin" };
+    text.push_str(&format!("\tcall := s.service.{begin}({number})\n\tdefer call.End(&err)\n"));
     let words: usize = method.arguments.iter().map(|argument| measures.words(&argument.of)).sum();
     if words != 0 {
-        text.push_str(&format!("\tout.Record({words})\n"));
+        text.push_str(&format!("\tout := &call.Out\n\tout.Record({words})\n"));
     }
     let mut offset = 0;
-    let pointer = if method.manner == Manner::Short { "&out" } else { "out" };
     for argument in &method.arguments {
-        let write = codecs.write(&passed(&argument.of), pointer, At("", offset), &local(&argument.name));
+        let write = codecs.write(&passed(&argument.of), "out", At("", offset), &expression(argument));
         text.push_str(&format!("\t{write}\n"));
         offset += measures.words(&argument.of);
     }
@@ -170,45 +184,31 @@ fn calling(
     text
 }
 
-fn begin(method: &Method, number: usize, measures: &Measures) -> String {
-    match method.manner {
-        Manner::Short => {
-            let arguments: usize = method.arguments.iter().map(|argument| measures.words(&argument.of)).sum();
-            // What doesn't fit goes elsewhere; a fault's text has some room.
-            let has_records = method.arguments.iter().any(|argument| has_records(&argument.of));
-            let lists = if has_lists(&method.answer) || has_records { 32 } else { 0 };
-            let room = arguments + measures.words(&method.answer) + lists;
-            let guard = if has_lists(&method.answer) { "\tdefer bridge.Recover(&err)\n" } else { "" };
-            format!(
-                "\tblock := [bridge.HeaderWords + {room}]uint64{{{number}}}\n{guard}\
-                 \tvar out bridge.Out\n\
-                 \tout.Words, out.Base, out.Lists = block[:bridge.HeaderWords], bridge.HeaderWords, s.service.Shorts()\n"
-            )
-        }
-        Manner::Waited => {
-            let out = if method.arguments.is_empty() { "" } else { "\tout := &call.Out\n" };
-            format!("\tcall := s.service.Begin({number})\n\tdefer call.End(&err)\n{out}")
-        }
-        Manner::Async => {
-            let out = if method.arguments.is_empty() { "" } else { "\tout := &call.Out\n" };
-            format!("\tcall := s.service.BeginAsync({number})\n\tdefer call.End(&err)\n{out}")
-        }
-    }
+/// The name of what tells of a method's frame.
+fn local_of(service: &str, method: &str) -> String {
+    let (first, rest) = service.split_at(1);
+    format!("{}{rest}{method}Parts", first.to_lowercase())
 }
 
 fn end(method: &Method, value: &Type, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
     let words = measures.words(&method.answer);
     let call = match method.manner {
-        Manner::Short => format!("s.service.CallShort(&out, {words})"),
+        Manner::Short => format!("call.DoShort({words})"),
         Manner::Waited => format!("call.Do({words})"),
         Manner::Async => format!("call.Wait(ctx, {words})"),
     };
-    let answer = if *value == Type::Unit { "" } else { "answer, " };
-    let kept = kept(method);
     if words == 0 {
-        return format!("\t_, err = {call}\n{kept}\treturn err\n}}\n");
+        return format!("\t_, err = {call}\n\treturn err\n}}\n");
     }
-    let mut text = format!("\tin, err := {call}\n{kept}\tif err != nil {{\n\t\treturn {answer}err\n\t}}\n");
+    let answer = if *value == Type::Unit { "" } else { "answer, " };
+    let answered = answered(method, value, measures, codecs);
+    format!("\tin, err := {call}\n\tif err != nil {{\n\t\treturn {answer}err\n\t}}\n{answered}")
+}
+
+/// Statements that read the answer and return it.
+fn answered(method: &Method, value: &Type, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
+    let answer = if *value == Type::Unit { "" } else { "answer, " };
+    let mut text = String::new();
     let at = match &method.answer {
         Type::Result(value, error) => {
             let read = codecs.read(error, At("", 1 + measures.words(value)));
@@ -228,19 +228,14 @@ fn end(method: &Method, value: &Type, measures: &Measures, codecs: &mut Codecs<'
     text
 }
 
-/// What keeps the memory that a short call has addresses of: a collection can begin until it is entered.
-fn kept(method: &Method) -> String {
-    let viewed = method.arguments.iter().filter(|argument| has_lists(&argument.of));
-    match method.manner {
-        Manner::Short => {
-            viewed.map(|argument| format!("\tbridge.KeepAlive(&{})\n", local(&argument.name))).collect()
-        }
-        Manner::Waited | Manner::Async => String::new(),
-    }
+/// An argument of the caller as a value.
+pub(super) fn expression(argument: &Field) -> String {
+    let name = local(&argument.name);
+    if argument.is_lent { format!("*{name}") } else { name }
 }
 
 /// An argument as Go passes it: what is a view to the callee is Go's own.
-fn passed(of: &Type) -> Type {
+pub(super) fn passed(of: &Type) -> Type {
     match of {
         Type::Str { .. } => Type::Str { owner: Owner::Own },
         Type::List { of, .. } => Type::List { of: Box::new(passed(of)), owner: Owner::Own },
@@ -252,22 +247,11 @@ fn passed(of: &Type) -> Type {
 }
 
 /// Whether reading it can find something wrong.
-fn has_lists(of: &Type) -> bool {
+pub(super) fn has_lists(of: &Type) -> bool {
     match of {
         Type::Unit | Type::Bool | Type::Scalar(_) => false,
         Type::Option(value) => has_lists(value),
         Type::Result(value, error) => has_lists(value) || has_lists(error),
         Type::Str { .. } | Type::List { .. } | Type::Map { .. } | Type::Record(_) => true,
-    }
-}
-
-/// Whether it may have lists of records, which are no views but words of the message.
-fn has_records(of: &Type) -> bool {
-    match of {
-        Type::List { of, .. } => !matches!(**of, Type::Scalar(_)),
-        Type::Map { .. } => true,
-        Type::Option(value) => has_records(value),
-        Type::Result(value, error) => has_records(value) || has_records(error),
-        Type::Unit | Type::Bool | Type::Scalar(_) | Type::Str { .. } | Type::Record(_) => false,
     }
 }

@@ -3,13 +3,14 @@
 use super::codec::Codecs;
 use super::{names, service};
 use crate::declaration::{Declaration, Field, Manner, Measures, Record};
+use crate::layout::Layout;
 
 /// The Go side of a declaration.
 pub(crate) fn file(declaration: &Declaration, measures: &Measures, name: &str, package: &str) -> String {
     let mut codecs = Codecs::new(declaration, measures);
     let services: Vec<String> =
         declaration.services.iter().map(|service| service::text(service, measures, &mut codecs)).collect();
-    let records: Vec<String> = declaration.records.iter().map(record).collect();
+    let records: Vec<String> = declaration.records.iter().map(|of| record(of, Layout(declaration))).collect();
     let is_async = declaration
         .services
         .iter()
@@ -41,24 +42,39 @@ pub(super) fn comment(docs: &[String], name: &str, indent: &str) -> String {
     text
 }
 
-fn record(record: &Record) -> String {
+fn record(record: &Record, layout: Layout<'_>) -> String {
     let name = record.name.to_string();
     let docs = comment(&record.docs, &name, "");
     let mut text = format!("{docs}type {name} struct {{\n");
-    let mut rest = &record.fields[..];
-    while let Some(first) = rest.first() {
+    let lines = lines(record, layout);
+    let mut rest = &lines[..];
+    while let Some((docs, ..)) = rest.first() {
         // gofmt lines up fields that follow each other without a comment between them.
-        let length = 1 + rest.iter().skip(1).take_while(|field| field.docs.is_empty()).count();
+        let length = 1 + rest.iter().skip(1).take_while(|(docs, ..)| docs.is_empty()).count();
         let (run, after) = rest.split_at(length);
-        text.push_str(&comment(&first.docs, "", "\t"));
-        let width = run.iter().map(|field| names::exported(&field.name).len()).max().unwrap_or(0);
-        for Field { name, of, .. } in run {
-            text.push_str(&format!("\t{:width$} {}\n", names::exported(name), names::of_type(of)));
+        text.push_str(&comment(docs, "", "\t"));
+        let width = run.iter().map(|(_, name, _)| name.len()).max().unwrap_or(0);
+        for (_, name, of) in run {
+            text.push_str(&format!("\t{name:width$} {of}\n"));
         }
         rest = after;
     }
     text.push_str("}\n");
     text
+}
+
+/// The fields of a struct, with comment, name and type, and what Go has to leave free between them.
+fn lines<'r>(record: &'r Record, layout: Layout<'_>) -> Vec<(&'r [String], String, String)> {
+    let fits = layout.fits_record(record);
+    let mut lines = Vec::new();
+    for (index, Field { name, docs, of, .. }) in record.fields.iter().enumerate() {
+        lines.push((&docs[..], names::exported(name), names::of_type(of)));
+        let padding = layout.padding(&record.fields, index);
+        if fits && padding != 0 {
+            lines.push((&[][..], "_".to_owned(), format!("[{padding}]byte")));
+        }
+    }
+    lines
 }
 
 const IMPORT: &str = "github.com/eddy-gateway/eddy/bridge/go";

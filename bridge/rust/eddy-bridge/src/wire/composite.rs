@@ -12,7 +12,7 @@ impl<T: Wire> Wire for Option<T> {
 }
 
 impl<T: Write> Write for Option<T> {
-    #[inline]
+    #[inline(always)]
     fn write(&self, writer: &mut Writer<'_>, at: usize) {
         if let Some(value) = self {
             writer.set(at, 1);
@@ -34,7 +34,7 @@ impl<T: Wire, E: Wire> Wire for Result<T, E> {
 }
 
 impl<T: Write, E: Write> Write for Result<T, E> {
-    #[inline]
+    #[inline(always)]
     fn write(&self, writer: &mut Writer<'_>, at: usize) {
         match self {
             Ok(value) => value.write(writer, at + 1),

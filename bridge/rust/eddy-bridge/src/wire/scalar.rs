@@ -25,13 +25,13 @@ macro_rules! scalar {
         }
 
         impl Write for $type {
-            #[inline]
+            #[inline(always)]
             fn write(&self, writer: &mut Writer<'_>, at: usize) {
                 let to: fn($type) -> u64 = $to;
                 writer.set(at, to(*self));
             }
 
-            #[inline]
+            #[inline(always)]
             fn write_list(list: &[Self], writer: &mut Writer<'_>, at: usize) {
                 writer.scalars(at, list);
             }
@@ -74,7 +74,7 @@ impl Wire for bool {
 }
 
 impl Write for bool {
-    #[inline]
+    #[inline(always)]
     fn write(&self, writer: &mut Writer<'_>, at: usize) {
         writer.set(at, u64::from(*self));
     }
@@ -83,7 +83,7 @@ impl Write for bool {
 impl<'m> Read<'m> for bool {
     #[inline]
     fn read(message: Message<'m>, at: usize) -> Result<Self, Malformed> {
-        match message.word(at)? {
+        match message.word(at)? as u8 {
             0 => Ok(false),
             1 => Ok(true),
             _ => Err(Malformed::TAG),

@@ -15,16 +15,21 @@ impl Wire for str {
 }
 
 impl Write for str {
-    #[inline]
+    #[inline(always)]
     fn write(&self, writer: &mut Writer<'_>, at: usize) {
         writer.scalars(at, self.as_bytes());
     }
 }
 
 impl<'m> Read<'m> for &'m str {
-    #[inline]
+    #[inline(always)]
     fn read(message: Message<'m>, at: usize) -> Result<Self, Malformed> {
-        str::from_utf8(message.scalars(at)?).map_err(|_| Malformed::UTF8)
+        let bytes = message.scalars(at)?;
+        if is_ascii(bytes) {
+            // SAFETY: ASCII is UTF-8.
+            return Ok(unsafe { str::from_utf8_unchecked(bytes) });
+        }
+        utf8(bytes)
     }
 }
 
@@ -34,7 +39,7 @@ impl Wire for String {
 }
 
 impl Write for String {
-    #[inline]
+    #[inline(always)]
     fn write(&self, writer: &mut Writer<'_>, at: usize) {
         self.as_str().write(writer, at);
     }
@@ -53,7 +58,7 @@ impl<T: Wire> Wire for [T] {
 }
 
 impl<T: Write> Write for [T] {
-    #[inline]
+    #[inline(always)]
     fn write(&self, writer: &mut Writer<'_>, at: usize) {
         T::write_list(self, writer, at);
     }
@@ -72,7 +77,7 @@ impl<T: Wire> Wire for Vec<T> {
 }
 
 impl<T: Write> Write for Vec<T> {
-    #[inline]
+    #[inline(always)]
     fn write(&self, writer: &mut Writer<'_>, at: usize) {
         T::write_list(self, writer, at);
     }
@@ -91,8 +96,56 @@ impl<T: Wire + ?Sized> Wire for &T {
 }
 
 impl<T: Write + ?Sized> Write for &T {
-    #[inline]
+    #[inline(always)]
     fn write(&self, writer: &mut Writer<'_>, at: usize) {
         (**self).write(writer, at);
+    }
+}
+
+/// A text that is not ASCII.
+fn utf8(bytes: &[u8]) -> Result<&str, Malformed> {
+    str::from_utf8(bytes).map_err(|_| Malformed::UTF8)
+}
+
+/// Whether all bytes are ASCII, for texts as short as most are: `from_utf8` and `<[u8]>::is_ascii` look at up to seven bytes
+/// one by one, where two words may as well overlap.
+#[inline]
+fn is_ascii(bytes: &[u8]) -> bool {
+    if bytes.len() > 32 {
+        return bytes.is_ascii();
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let all = u128::from_ne_bytes(*first) | u128::from_ne_bytes(*last);
+        return all & HIGH == 0;
+    }
+    let all = match (bytes.first_chunk(), bytes.last_chunk()) {
+        (Some(first), Some(last)) => u64::from_ne_bytes(*first) | u64::from_ne_bytes(*last),
+        _ => match (bytes.first_chunk(), bytes.last_chunk()) {
+            (Some(first), Some(last)) => u64::from(u32::from_ne_bytes(*first) | u32::from_ne_bytes(*last)),
+            _ => u64::from(bytes.iter().fold(0, |all, byte| all | byte)),
+        },
+    };
+    u128::from(all) & HIGH == 0
+}
+
+/// The bits that no byte of ASCII has.
+const HIGH: u128 = u128::from_ne_bytes([0x80; 16]);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every length at which another way is taken, with the one byte that is not ASCII at every place.
+    #[test]
+    fn what_is_ascii() {
+        for length in 0..80 {
+            let mut bytes = vec![b'~'; length];
+            assert!(is_ascii(&bytes), "{length}");
+            for place in 0..length {
+                bytes[place] = 0x80;
+                assert!(!is_ascii(&bytes), "{length} {place}");
+                bytes[place] = b'~';
+            }
+        }
     }
 }

@@ -56,7 +56,11 @@ pub trait Read<'m>: Wire + Sized {
     ///
     /// There is no list of this type.
     fn read_list(message: Message<'m>, at: usize) -> Result<Vec<Self>, Malformed> {
-        let (first, length) = message.records(at, Self::WORDS)?;
-        (0..length).map(|index| Self::read(message, first + index * Self::WORDS)).collect()
+        let (message, first, length) = message.records(at, Self::WORDS)?;
+        let mut list = Vec::with_capacity(length);
+        for index in 0..length {
+            list.push(Self::read(message, first + index * Self::WORDS)?);
+        }
+        Ok(list)
     }
 }

@@ -18,7 +18,7 @@ macro_rules! tuple {
         }
 
         impl<$($type: Write),*> Write for ($($type,)*) {
-            #[inline]
+            #[inline(always)]
             #[allow(unused_variables, unused_assignments, unused_mut, reason = "the tuple without values has no use for them")]
             fn write(&self, writer: &mut Writer<'_>, mut at: usize) {
                 let ($($value,)*) = self;

@@ -14,8 +14,8 @@ static uintptr_t fastcall_quiet(uintptr_t function_at, const char *arg, uintptr_
   return ((function)function_at)(arg, length);
 }
 
-static uintptr_t fastcall_any(uintptr_t function_at, const char *arg) {
-  return ((function)function_at)(arg, 0);
+static uintptr_t fastcall_any(uintptr_t function_at, const char *arg, uintptr_t word) {
+  return ((function)function_at)(arg, word);
 }
 */
 import "C"
@@ -34,6 +34,6 @@ func Quiet(fn uintptr, arg unsafe.Pointer, length uintptr) uintptr {
 }
 
 // Any calls any native function.
-func Any(fn uintptr, arg unsafe.Pointer) uintptr {
-	return uintptr(C.fastcall_any(C.uintptr_t(fn), (*C.char)(arg)))
+func Any(fn uintptr, arg unsafe.Pointer, word uintptr) uintptr {
+	return uintptr(C.fastcall_any(C.uintptr_t(fn), (*C.char)(arg), C.uintptr_t(word)))
 }

@@ -13,6 +13,6 @@ func Quiet(uintptr, unsafe.Pointer, uintptr) uintptr {
 }
 
 // Any can't be reached: fastcall asks Linked before.
-func Any(uintptr, unsafe.Pointer) uintptr {
+func Any(uintptr, unsafe.Pointer, uintptr) uintptr {
 	panic("cgocall: built without cgo")
 }

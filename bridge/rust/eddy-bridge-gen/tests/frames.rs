@@ -1,0 +1,71 @@
+//! Which calls of Rust pass their arguments as they lie in Go.
+#![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
+
+use eddy_bridge_gen::go_text;
+
+/// Whether a method with these arguments is called with a frame. `structs` are declared before it.
+fn is_frame(structs: &str, arguments: &str) -> bool {
+    let text = format!("{structs}\n#[eddy_bridge::rust]\ntrait Service {{ fn call(&self, {arguments}); }}\n");
+    let made = go_text(&text, "declaration.rs", "declared").unwrap();
+    let (by_frame, by_block) = (made.contains("s.service.Call("), made.contains("s.service.Begin("));
+    assert!(by_frame != by_block, "{made}");
+    by_frame
+}
+
+fn record(name: &str, fields: &str) -> String {
+    format!("#[derive(eddy_bridge::Record)]\nstruct {name} {{ {fields} }}\n")
+}
+
+#[test]
+fn what_lies_in_go_as_in_a_message_is_passed_as_it_is() {
+    for arguments in [
+        "",
+        "a: u8, b: bool, c: f32, d: i64",
+        "a: &str, b: String",
+        "a: &[u8], b: Vec<i16>",
+        "a: &[&str], b: Vec<String>",
+        "a: Option<u8>, b: Option<&str>, c: Option<Option<bool>>",
+    ] {
+        assert!(is_frame("", arguments), "{arguments}");
+    }
+    let inner = record("Inner", "a: u8, b: bool");
+    let outer = record("Outer<'a>", "inner: Inner, text: &'a str, numbers: &'a [u32], maybe: Option<Inner>");
+    assert!(is_frame(&(inner + &outer), "outer: &Outer<'_>, more: Option<Inner>"));
+}
+
+#[test]
+fn what_does_not_is_taken_apart() {
+    for arguments in [
+        "a: HashMap<String, u8>",
+        "a: &[bool]",
+        "a: Vec<Vec<u8>>",
+        "a: Option<&[u8]>",
+        "a: Option<Vec<u8>>",
+        "a: Result<u8, String>",
+    ] {
+        assert!(!is_frame("", arguments), "{arguments}");
+    }
+    let record = record("With", "numbers: Vec<u8>");
+    assert!(!is_frame(&record, "with: &With"));
+    assert!(!is_frame(&record, "with: &[With]"));
+}
+
+#[test]
+fn a_frame_has_an_end() {
+    let fields = |count: usize| (0..count).map(|number| format!("f{number}: u64,")).collect::<String>();
+    assert!(is_frame(&record("Wide", &fields(96)), "wide: &Wide"));
+    assert!(!is_frame(&record("Wide", &fields(97)), "wide: &Wide"));
+    // Lists of texts are told by the bits of a word.
+    assert!(is_frame(&record("Wide", &fields(63)), "wide: &Wide, texts: &[&str]"));
+    assert!(!is_frame(&record("Wide", &fields(64)), "wide: &Wide, texts: &[&str]"));
+}
+
+#[test]
+fn narrow_fields_fill_a_word() {
+    let text = record("Narrow", "a: u8, b: bool, c: u64, d: u32");
+    let made = go_text(&text, "declaration.rs", "declared").unwrap();
+    assert!(
+        made.contains("\tA uint8\n\t_ [7]byte\n\tB bool\n\tC uint64\n\tD uint32\n\t_ [4]byte\n"),
+        "{made}"
+    );
+}
