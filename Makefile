@@ -42,7 +42,7 @@ test-go: ## what is written in Go: the kits, the example filters, filters writte
 	@test -z "$$(gofmt -l $(GO_FOLDERS))" || { echo 'gofmt would change:'; gofmt -l $(GO_FOLDERS); exit 1; }
 	set -e; for module in $(GO_MODULES); do (cd $$module && go vet ./... && go test -short -timeout 4m ./...); done
 	cd sdk/go && go test -short -race -timeout 4m . ./raw ./eddytest
-	cd bridge/go && go test -short -race -timeout 4m . ./ring && go test -gcflags=all=-d=checkptr -timeout 4m .
+	cd bridge/go && go test -short -race -timeout 4m . ./ring ./internal/frame && go test -gcflags=all=-d=checkptr -timeout 4m . ./internal/frame
 
 test-c: ## the example filters in C
 	$(MAKE) -C examples/filters/c test
@@ -106,7 +106,7 @@ bench-peers: ## install the peers that tests and benchmarks compare with
 mutants: ## plant faults and expect the tests to notice each; NAMES="one another" plants fewer
 	$(CARGO) xtask mutants $(NAMES)
 
-nightly: test ## the long runs that need no supervision: the whole corpus, random orders of filters, fuzzing, planted faults
+nightly: test ## the long runs that need no supervision: the whole corpus, random orders of filters, the bridge under a sanitizer, fuzzing, planted faults
 	$(CARGO) xtask nightly --fuzz-seconds $(FUZZ_SECONDS) $(if $(EDDY_CORPUS),--corpus $(EDDY_CORPUS))
 
 soak: ## the tests that take long: a million requests, hundreds of reloads, hand-overs and kills

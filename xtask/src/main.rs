@@ -37,7 +37,7 @@ enum Task {
     ///
     /// Writes tests/soak/RESULT.md.
     Soak,
-    /// The whole corpus with all cuts, every fuzz target for a while, and all planted faults.
+    /// The whole corpus with all cuts, the bridge under a sanitizer, every fuzz target for a while, and all planted faults.
     ///
     /// Writes tests/nightly/RESULT.md, which says what was left out because a tool is missing.
     Nightly {

@@ -47,7 +47,7 @@ pub fn soak(root: &Path) -> Result<bool> {
         test_of("eddy-guest", "scripts without end", &["--lib", "scripts_without_end"]),
         test_of("eddy", "filters at fault: panics and deaths", &["--test", "program", "at_fault"]),
         test_of("eddy-bridge-e2e", "a million values over the bridge, both ways", &["--test", "values"]),
-        test_of("eddy-bridge-e2e", "the bridge under the address sanitizer", &["--test", "checks"]),
+        test_of("eddy-bridge-e2e", "the bridge under the checks of Go and C", &["--test", "checks"]),
         test_of("eddy-bridge-e2e", "the bridge linked with an archive", &["--test", "linked"]),
         test_of(
             "eddy-bridge-ring",
@@ -88,6 +88,30 @@ fn envoy_pairs(root: &Path) -> Step {
         .with("EDDY_ENVOY_LEDGER", &root.join("tests/nightly/envoy.txt").display().to_string())
 }
 
+/// The bridge, where a tool looks at every use of memory; without Clang's sanitizer or Miri what needs it is left out.
+fn bridge_watched(root: &Path) -> Result<Vec<Outcome>> {
+    let sanitized = test_of(
+        "eddy-bridge-e2e",
+        "the bridge under the address sanitizer: Rust, Go and C, each loaded by the other, and two processes",
+        &["--test", "sanitized"],
+    );
+    let miri = ["rustup", "run", "nightly", "cargo", "miri"];
+    let messages = ["test", "--quiet", "-p", "eddy-bridge", "--test", "messages"];
+    let messages = Step::new("the bridge's messages under Miri", &[&miri[..], &messages].concat())
+        // Messages have addresses, which are numbers.
+        .with("MIRIFLAGS", "-Zmiri-permissive-provenance");
+    let header = ["-fsyntax-only", "-include", "sanitizer/asan_interface.h", "-x", "c", "/dev/null"];
+    let steps = [
+        (has("clang", &header), sanitized, "Clang or its sanitizers are missing"),
+        (has("rustup", &["run", "nightly", "cargo", "miri", "--version"]), messages, "Miri is missing"),
+    ];
+    let mut outcomes = Vec::new();
+    for (is_there, step, why) in steps {
+        outcomes.extend(if is_there { run_all(root, &[step])? } else { vec![step.skip(why)] });
+    }
+    Ok(outcomes)
+}
+
 /// Hooks, resumes, replies and resets in random orders, ten million steps each.
 fn random_orders() -> Vec<Step> {
     vec![
@@ -106,8 +130,8 @@ fn random_orders() -> Vec<Step> {
 }
 
 impl Nightly {
-    /// Runs the whole corpus, a million requests to generated routes, ten million messages, filters in random orders,
-    /// every fuzz target and all planted faults; writes `tests/nightly/RESULT.md`. Whether all passed.
+    /// Runs the whole corpus, a million requests to generated routes, ten million messages, filters in random orders, the
+    /// bridge under a sanitizer, every fuzz target and all planted faults; writes `tests/nightly/RESULT.md`. Whether all passed.
     ///
     /// # Errors
     /// When a step can't be started or the result can't be written.
@@ -138,6 +162,7 @@ impl Nightly {
         outcomes.extend(nginx_pairs(root)?);
         outcomes.extend(run_all(root, &[envoy_pairs(root)])?);
         outcomes.extend(run_all(root, &random_orders())?);
+        outcomes.extend(bridge_watched(root)?);
         outcomes.extend(self.fuzz(root)?);
         outcomes.extend(run_all(root, &[Step::new("planted faults", &["cargo", "xtask", "mutants"])])?);
         write_result(root, "tests/nightly/RESULT.md", "The nightly run, the last time", &outcomes)
@@ -152,7 +177,7 @@ impl Nightly {
                 Step::new(&format!("fuzz {target}, {} s", self.fuzz_seconds), &words).within("fuzz")
             })
             .collect();
-        if has_fuzz() {
+        if has("rustup", &["run", "nightly", "cargo", "fuzz", "--version"]) {
             return run_all(root, &steps);
         }
         let skipped = steps.iter().map(|step| step.skip("cargo-fuzz or a nightly toolchain is missing"));
@@ -170,10 +195,10 @@ fn targets(root: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn has_fuzz() -> bool {
-    let mut command = Command::new("rustup");
-    command.args(["run", "nightly", "cargo", "fuzz", "--version"]);
-    command.stdout(Stdio::null()).stderr(Stdio::null());
+/// Whether a program is there and ends well with these arguments.
+fn has(program: &str, arguments: &[&str]) -> bool {
+    let mut command = Command::new(program);
+    command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 

@@ -110,6 +110,8 @@ fn a_call_that_is_made_twice_ends_the_link() {
     // The reason is there first; what it ends, ends at once after it.
     let cancellation = kept.lock().unwrap()[0].cancellation();
     wait_for("the call is served on", || cancellation.is_cancelled().then_some(()));
+    // A call has its link, and the link its handler.
+    kept.lock().unwrap().clear();
 }
 
 #[test]

@@ -1,0 +1,21 @@
+//! A program of Go that loads a library of Rust, which has the other tests' services.
+#![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
+
+use std::env;
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn a_program_of_go_loads_a_library_of_rust() {
+    // It is built with this test, beside it.
+    let library = env::current_exe().unwrap().with_file_name("libeddy_bridge_e2e.so");
+    let output = Command::new("go")
+        .args(["test", "-count=1", "-v", "-timeout=5m", "."])
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("go"))
+        .env("EDDY_BRIDGE_LIBRARY", &library)
+        .output()
+        .unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    let passed = printed.matches("--- PASS").count();
+    assert!(output.status.success() && passed > 0 && !printed.contains("--- SKIP"), "{printed}");
+}

@@ -1,0 +1,93 @@
+//! The bridge under the address sanitizer: its Rust, its Go and its C, whichever of them is the program.
+//!
+//! One runtime of the sanitizer watches a process: the compiler's where Rust is the program, Clang's where Go is. That is
+//! why Clang compiles what is C here; the runtime of GCC would be a second one.
+#![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
+#![allow(clippy::print_stdout, reason = "how many tests there were is kept with the result of a long run")]
+
+use std::hint::black_box;
+use std::path::Path;
+use std::process::Command;
+use std::{env, process};
+
+/// Set where the sanitizer watches.
+const SANITIZED: &str = "EDDY_BRIDGE_SANITIZED";
+
+#[test]
+#[ignore = "compiles the bridge once more, as no stable compiler does by itself: `make nightly`"]
+fn nothing_is_found_in_calls_between_rust_and_go() {
+    let tests = ["--test", "values", "--test", "faults", "--test", "later", "--test", "library"];
+    finds_nothing("eddy-bridge-e2e", &tests);
+    finds_nothing("eddy-bridge", &["--tests"]);
+}
+
+#[test]
+#[ignore = "compiles the bridge once more, as no stable compiler does by itself: `make nightly`"]
+fn nothing_is_found_in_calls_between_processes() {
+    // Not `deaths`, which looks at how much memory there is: the sanitizer keeps what was freed, to tell who uses it.
+    finds_nothing("eddy-bridge-ring", &["--lib", "--test", "processes"]);
+    finds_nothing("eddy-bridge-apart", &["--tests"]);
+}
+
+#[test]
+#[ignore = "compiles the bridge once more, as no stable compiler does by itself: `make nightly`"]
+fn what_is_wrong_is_found() {
+    let wrong = ["--test", "sanitized", "memory_is_read_after_its_end", "--", "--ignored", "--exact"];
+    let output = under_sanitizer("eddy-bridge-e2e", &wrong);
+    let printed = printed(&output);
+    assert!(!output.status.success() && printed.contains("heap-use-after-free"), "{printed}");
+}
+
+#[test]
+#[ignore = "the test above runs it, for the sanitizer to find something"]
+fn memory_is_read_after_its_end() {
+    if env::var_os(SANITIZED).is_none() {
+        return;
+    }
+    let text = black_box("gone".to_owned());
+    let at = text.as_ptr();
+    drop(text);
+    // SAFETY: there is none. The sanitizer ends this program, which does nothing else.
+    black_box(unsafe { at.read() });
+}
+
+/// Runs tests of a crate, in which nothing must be found; prints how many there were.
+fn finds_nothing(package: &str, tests: &[&str]) {
+    let output = under_sanitizer(package, tests);
+    let printed = printed(&output);
+    assert!(output.status.success(), "{printed}");
+    let passed: u32 = printed.lines().filter_map(passed).sum();
+    assert!(passed > 0, "no test ran: {printed}");
+    println!("{package}: {passed} tests");
+}
+
+/// How many tests have passed, where a line sums up those of a program.
+fn passed(line: &str) -> Option<u32> {
+    line.strip_prefix("test result: ok. ")?.split(' ').next()?.parse().ok()
+}
+
+fn under_sanitizer(package: &str, tests: &[&str]) -> process::Output {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sanitized");
+    // With a target that is named, what runs in the compiler isn't watched.
+    let target = format!("{}-unknown-linux-gnu", env::consts::ARCH);
+    Command::new(env!("CARGO"))
+        .args(["test", "--offline", "--no-fail-fast", "--target", &target, "--target-dir"])
+        .arg(folder)
+        .args(["-p", package])
+        .args(tests)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        // The runtime lies beside the standard library of every toolchain; the flag that links it is not stable.
+        .env("RUSTC_BOOTSTRAP", "1")
+        // A library of Go finds the runtime in the program.
+        .env("RUSTFLAGS", "-Zsanitizer=address -Clink-arg=-rdynamic")
+        .env("CC", "clang")
+        .env("GOFLAGS", "-asan")
+        .env(SANITIZED, "1")
+        .output()
+        .unwrap()
+}
+
+fn printed(output: &process::Output) -> String {
+    (String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr)).into_owned()
+}
