@@ -331,6 +331,21 @@ async fn an_answer_that_comes_before_the_body_ends_is_passed_on() -> Result<()> 
 }
 
 #[tokio::test]
+async fn whoever_goes_on_after_an_early_answer_is_read_for_a_while() -> Result<()> {
+    let origin = TapOrigin::with(|_| Script::at_head([Step::Send(response(413, "", "too large"))])).await?;
+    let gateway = Site::new().before(&origin).await?;
+    for (length, is_read) in [(1_000_000, true), (64 << 20, false)] {
+        let mut client = gateway.client().await?;
+        client.send(format!("POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n")).await?;
+        let answer = client.answer("POST").await?.response;
+        ensure!((answer.status, answer.text().as_str()) == (413, "too large"), "{answer:?}");
+        let sent = client.send(vec![7; length]).await;
+        ensure!(sent.is_ok() == is_read, "{length}: {sent:?}");
+    }
+    gateway.stop().await
+}
+
+#[tokio::test]
 async fn both_directions_flow_at_once() -> Result<()> {
     let origin = TapOrigin::with(|_| {
         let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n".to_vec();

@@ -249,5 +249,5 @@ impl Downstream {
 
 /// How long a client that was told the end may go on sending, milliseconds.
 const LINGER_MS: u64 = 1_000;
-/// How much it may send.
-const LINGER_BYTES_MAX: usize = 256 * 1024;
+/// How much it may send: a few messages of gRPC that were too large, which their clients send whole before they look.
+const LINGER_BYTES_MAX: usize = 1024 * 1024;
