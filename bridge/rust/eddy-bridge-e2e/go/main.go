@@ -120,10 +120,16 @@ func (e *echo) Deep(depth uint32) {
 func (e *echo) Join(
 	text bridge.Str, bytes bridge.Slice[uint8], numbers bridge.Slice[int16], names []bridge.Str, last bridge.Option[uint8],
 ) string {
-	length := make(chan int)
+	joined := make(chan string)
 	// A new goroutine, whose stack is small and moves with the views on it.
-	go func() { length <- deep(text.View(), bytes.View(), 200) }()
-	if <-length != text.Len()+bytes.Len() {
+	go func() { joined <- join(text, bytes, numbers, names, last) }()
+	return <-joined
+}
+
+func join(
+	text bridge.Str, bytes bridge.Slice[uint8], numbers bridge.Slice[int16], names []bridge.Str, last bridge.Option[uint8],
+) string {
+	if deep(text.View(), bytes.View(), 200) != text.Len()+bytes.Len() {
 		panic("a view has changed")
 	}
 	var joined strings.Builder
