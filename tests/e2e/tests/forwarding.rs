@@ -6,7 +6,9 @@ use anyhow::{Result, ensure};
 use eddy_e2e::journal::{Numbers, hash_of};
 use eddy_e2e::origin::{Gate, Script, Step, TapOrigin, response};
 use eddy_e2e::site::Site;
-use eddy_e2e::wire::{Client, End, Framing, Segments};
+use eddy_e2e::wire::{Client, End, Framing, Segments, within};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpSocket;
 
 const GET: &str = "GET /a?b=c HTTP/1.1\r\nHost: a.example\r\n\r\n";
 
@@ -335,11 +337,16 @@ async fn whoever_goes_on_after_an_early_answer_is_read_for_a_while() -> Result<(
     let origin = TapOrigin::with(|_| Script::at_head([Step::Send(response(413, "", "too large"))])).await?;
     let gateway = Site::new().before(&origin).await?;
     for (length, is_read) in [(1_000_000, true), (64 << 20, false)] {
-        let mut client = gateway.client().await?;
-        client.send(format!("POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n")).await?;
-        let answer = client.answer("POST").await?.response;
-        ensure!((answer.status, answer.text().as_str()) == (413, "too large"), "{answer:?}");
-        let sent = client.send(vec![7; length]).await;
+        // What is sent can't wait in the kernel, so that it is known how much was read.
+        let socket = TcpSocket::new_v4()?;
+        socket.set_send_buffer_size(16 * 1024)?;
+        let mut client = within("a connection", socket.connect(gateway.address())).await??;
+        let head = format!("POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n");
+        client.write_all(head.as_bytes()).await?;
+        let mut answer = String::new();
+        within("the answer", client.read_to_string(&mut answer)).await??;
+        ensure!(answer.starts_with("HTTP/1.1 413 ") && answer.ends_with("too large"), "{answer}");
+        let sent = within("room", client.write_all(&vec![7; length])).await?;
         ensure!(sent.is_ok() == is_read, "{length}: {sent:?}");
     }
     gateway.stop().await
