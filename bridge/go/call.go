@@ -19,8 +19,6 @@ type Call struct {
 	method  int
 	pins    runtime.Pinner
 	kept    Kept
-	// reply is a reply in memory of Go.
-	reply []uint64
 }
 
 var calls = sync.Pool{New: func() any { return new(Call) }}
@@ -95,7 +93,7 @@ func (c *Call) End(err *error) {
 		c.Out.hasPins = false
 	}
 	c.kept.free()
-	c.reply, c.service = nil, nil
+	c.service = nil
 	if cap(c.Out.Words) > keptWords {
 		c.Out.Words = nil
 	}

@@ -141,7 +141,6 @@ func (c *Call) Wait(ctx context.Context, answer int) (In, error) {
 	fastcall.CallCgoWith(c.service.methods[c.method], unsafe.Pointer(unsafe.SliceData(block)), c.service.context)
 	select {
 	case t := <-end:
-		c.reply = t.reply
 		if t.status != 0 {
 			return In{}, told(t.status, InReply(t.reply))
 		}

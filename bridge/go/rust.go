@@ -58,7 +58,6 @@ const (
 
 // Service is a service of Rust that was found. Generated code uses it.
 type Service struct {
-	name string
 	// methods are functions of Rust, which take the words of a call and the context.
 	methods []fastcall.Func
 	context uintptr
@@ -101,7 +100,7 @@ func (r Rust) Bind(name string, shape uint64) (*Service, error) {
 		return nil, fmt.Errorf("%q of Rust was generated from another declaration: run eddy-bridge generate and build again", name)
 	}
 	return &Service{
-		name: name, methods: unsafe.Slice((*fastcall.Func)(pointerAt(question.entries)), question.entriesLength),
+		methods: unsafe.Slice((*fastcall.Func)(pointerAt(question.entries)), question.entriesLength),
 		context: uintptr(question.context), cancel: pointerAt(question.cancel),
 	}, nil
 }

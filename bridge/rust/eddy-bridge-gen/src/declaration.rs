@@ -174,6 +174,14 @@ impl Measures {
 }
 
 impl Method {
+    /// What is answered where all goes well.
+    pub(crate) fn value(&self) -> &Type {
+        match &self.answer {
+            Type::Result(value, _) => value,
+            other => other,
+        }
+    }
+
     /// The name with what else both sides must agree on.
     pub(crate) fn full_name(&self) -> String {
         match self.manner {

@@ -7,7 +7,7 @@ use std::slice;
 use crate::fault::{Fault, FaultKind};
 use crate::message::Message;
 use crate::wire::{Read, Write};
-use crate::writer::{Writer, Written};
+use crate::writer::Writer;
 
 /// A block with a request that outlives its caller: it has copies.
 pub(crate) struct Block {
@@ -26,14 +26,13 @@ impl Block {
         let mut words = vec![0; HEADER_WORDS + A::WORDS + TAIL_WORDS + REPLY_WORDS];
         let mut writer = Writer::flat(&mut words[HEADER_WORDS..]);
         writer.write(arguments);
-        let used = match writer.finish() {
-            Written::Room(used) => used,
-            Written::Own(own) => {
-                let used = own.len();
-                words.truncate(HEADER_WORDS);
-                words.extend_from_slice(&own);
-                used
-            }
+        let used = if let Some(used) = writer.used() {
+            used
+        } else {
+            let own = writer.into_words();
+            words.truncate(HEADER_WORDS);
+            words.extend_from_slice(&own);
+            own.len()
         };
         let request_end = HEADER_WORDS + used;
         check(request_end + REPLY_WORDS, used)?;

@@ -163,22 +163,8 @@ impl<'r> Writer<'r> {
         self.spill.is_empty().then_some(self.used)
     }
 
-    /// The message: how many words of the room, or memory of its own.
-    #[inline(always)]
-    pub(crate) fn finish(self) -> Written {
-        if self.spill.is_empty() { Written::Room(self.used) } else { Written::Own(self.spill) }
-    }
-
     /// The message in memory of its own.
     pub fn into_words(self) -> Vec<u64> {
         if self.spill.is_empty() { self.written().to_vec() } else { self.spill }
     }
-}
-
-/// Where a message ended up.
-pub(crate) enum Written {
-    /// In the room, so many words.
-    Room(usize),
-    /// In memory of its own, because the room was too small.
-    Own(Vec<u64>),
 }

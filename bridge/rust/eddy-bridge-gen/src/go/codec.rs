@@ -79,15 +79,7 @@ impl<'d> Codecs<'d> {
             return self.read(&argument.of, at);
         }
         self.need_read(&argument.of);
-        let whole = match self.record(&name.to_string()) {
-            Some(record) if self.layout().fits_record(record) => {
-                let words = self.measures.words(&argument.of);
-                format!(
-                    "\tif whole := in.At(at, {words}); whole != nil {{\n\t\treturn (*{name})(whole)\n\t}}\n"
-                )
-            }
-            _ => String::new(),
-        };
+        let whole = self.record(&name.to_string()).map_or_else(String::new, |record| self.whole(record, ""));
         let text = format!(
             "func lent{name}(in bridge.In, at int) *{name} {{\n{whole}\tv := read{name}(in, at)\n\treturn &v\n}}\n"
         );
@@ -168,16 +160,21 @@ impl<'d> Codecs<'d> {
         self.declaration.records.iter().find(|record| record.name == name)
     }
 
+    /// Statements that return a struct which lies in the message as in Go: a pointer to it, or what `star` makes of one.
+    fn whole(&self, record: &Record, star: &str) -> String {
+        if !self.layout().fits_record(record) {
+            return String::new();
+        }
+        let words = self.measures.words(&Type::Record(record.name.clone()));
+        let name = &record.name;
+        format!(
+            "\tif whole := in.At(at, {words}); whole != nil {{\n\t\treturn {star}(*{name})(whole)\n\t}}\n"
+        )
+    }
+
     fn record_read(&mut self, record: &Record) -> String {
         let mut offset = 0;
-        let mut text = String::new();
-        if self.layout().fits_record(record) {
-            let words = self.measures.words(&Type::Record(record.name.clone()));
-            text.push_str(&format!(
-                "\tif whole := in.At(at, {words}); whole != nil {{\n\t\treturn *(*{})(whole)\n\t}}\n",
-                record.name
-            ));
-        }
+        let mut text = self.whole(record, "*");
         for field in &record.fields {
             let read = self.read(&field.of, At("at", offset));
             text.push_str(&format!("\tv.{} = {read}\n", exported(&field.name)));

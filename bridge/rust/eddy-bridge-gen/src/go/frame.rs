@@ -1,7 +1,7 @@
 //! A call whose arguments are a structure on the caller's stack, with the layout of a message.
 
 use super::names::{local, of_type};
-use super::service::{expression, has_lists, passed};
+use super::service::{before_error, expression, has_lists, passed};
 use crate::declaration::{Manner, Measures, Method};
 use crate::layout::{Layout, Part, bytes};
 use crate::types::Type;
@@ -81,11 +81,7 @@ impl<'m> Frame<'m> {
             ));
             return text;
         }
-        let value = match &self.method.answer {
-            Type::Result(value, _) => value,
-            other => other,
-        };
-        let answer = if *value == Type::Unit { "" } else { "answer, " };
+        let answer = before_error(self.method);
         text.push_str(&format!(
             "\tin := bridge.InReply(frame.reply[:])\n\tif outcome := {call}; outcome != 0 {{\n\
              \t\tif in, err = {otherwise}; err != nil {{\n\t\t\treturn {answer}err\n\t\t}}\n\t}}\n"

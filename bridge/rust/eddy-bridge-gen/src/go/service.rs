@@ -144,14 +144,9 @@ fn calling(
 ) -> String {
     let exported = exported(&method.name);
     let mut text = comment(&method.docs, &exported, "");
-    let value = match &method.answer {
-        Type::Result(value, _) => value,
-        other => other,
-    };
-    let answers = if *value == Type::Unit {
-        "(err error)".to_owned()
-    } else {
-        format!("(answer {}, err error)", of_type(value))
+    let answers = match method.value() {
+        Type::Unit => "(err error)".to_owned(),
+        value => format!("(answer {}, err error)", of_type(value)),
     };
     let parameters = parameters(method, passed);
     text.push_str(&format!("func (s {service}) {exported}({parameters}) {answers} {{\n"));
@@ -161,7 +156,7 @@ fn calling(
         if measures.words(&method.answer) == 0 {
             text.push_str("}\n");
         } else {
-            text.push_str(&answered(method, value, measures, codecs));
+            text.push_str(&answered(method, measures, codecs));
         }
         if let Some(parts) = frame.parts(&parts) {
             text.push_str(&format!("\n{parts}"));
@@ -180,7 +175,7 @@ fn calling(
         text.push_str(&format!("\t{write}\n"));
         offset += measures.words(&argument.of);
     }
-    text.push_str(&end(method, value, measures, codecs));
+    text.push_str(&end(method, measures, codecs));
     text
 }
 
@@ -190,7 +185,7 @@ fn local_of(service: &str, method: &str) -> String {
     format!("{}{rest}{method}Parts", first.to_lowercase())
 }
 
-fn end(method: &Method, value: &Type, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
+fn end(method: &Method, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
     let words = measures.words(&method.answer);
     let call = match method.manner {
         Manner::Short => format!("call.DoShort({words})"),
@@ -200,14 +195,14 @@ fn end(method: &Method, value: &Type, measures: &Measures, codecs: &mut Codecs<'
     if words == 0 {
         return format!("\t_, err = {call}\n\treturn err\n}}\n");
     }
-    let answer = if *value == Type::Unit { "" } else { "answer, " };
-    let answered = answered(method, value, measures, codecs);
+    let answer = before_error(method);
+    let answered = answered(method, measures, codecs);
     format!("\tin, err := {call}\n\tif err != nil {{\n\t\treturn {answer}err\n\t}}\n{answered}")
 }
 
 /// Statements that read the answer and return it.
-fn answered(method: &Method, value: &Type, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
-    let answer = if *value == Type::Unit { "" } else { "answer, " };
+fn answered(method: &Method, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
+    let answer = before_error(method);
     let mut text = String::new();
     let at = match &method.answer {
         Type::Result(value, error) => {
@@ -220,12 +215,16 @@ fn answered(method: &Method, value: &Type, measures: &Measures, codecs: &mut Cod
         }
         _ => 0,
     };
-    if *value == Type::Unit {
-        text.push_str("\treturn nil\n}\n");
-    } else {
-        text.push_str(&format!("\treturn {}, nil\n}}\n", codecs.read(value, At("", at))));
+    match method.value() {
+        Type::Unit => text.push_str("\treturn nil\n}\n"),
+        value => text.push_str(&format!("\treturn {}, nil\n}}\n", codecs.read(value, At("", at)))),
     }
     text
+}
+
+/// What is returned before an error.
+pub(super) fn before_error(method: &Method) -> &'static str {
+    if *method.value() == Type::Unit { "" } else { "answer, " }
 }
 
 /// An argument of the caller as a value.
