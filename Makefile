@@ -7,7 +7,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-go test-c fmt lint docs bench bench-transports bench-filters bench-routes bench-protobuf bench-peers bench-calls bench-bridge mutants nightly soak fuzz
+.PHONY: help run build test test-go test-c fmt lint docs bench bench-crowd bench-transports bench-filters bench-routes bench-protobuf bench-peers bench-calls bench-bridge mutants nightly soak fuzz
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,13 @@ bench-transports: ## HTTP/2, gRPC, handshakes of TLS, relays and transcoding, ag
 	EDDY=$${EDDY:-$(TARGET)/release/eddy} NAME=transports SECONDS=$(or $(SECONDS),0.8) ROUNDS=$(or $(ROUNDS),8) \
 		SCENARIOS=$(subst $(EMPTY) $(EMPTY),$(COMMA),$(strip $(TRANSPORTS))) $(TARGET)/release/eddy-bench run
 	$(TARGET)/release/eddy-bench report bench/results/transports.json --into README.md
+
+CROWDS := $(foreach count,200 1000 5000 10000,crowd-$(count)) $(foreach count,200 1000 5000 10000,crowd-$(count)-busy)
+
+bench-crowd: ## many busy connections, on a quiet machine and beside busy loops, against nginx and Envoy
+	$(CARGO) build --release -p eddy -p eddy-bench
+	EDDY=$${EDDY:-$(TARGET)/release/eddy} NAME=crowd TARGETS=$(or $(TARGETS),eddy,nginx,envoy) SECONDS=$(or $(SECONDS),2) ROUNDS=$(or $(ROUNDS),8) \
+		SCENARIOS=$(subst $(EMPTY) $(EMPTY),$(COMMA),$(strip $(CROWDS))) $(TARGET)/release/eddy-bench run
 
 bench-filters: ## what filters cost in eddy and in the peers, in each of their languages
 	$(CARGO) build --release -p eddy -p eddy-bench

@@ -56,6 +56,12 @@ enum Action {
     },
     /// Makes load on an address and prints what came of it.
     Load(LoadOptions),
+    /// Takes all the time of a processor that it can get, until the process that asked for it ends.
+    #[command(hide = true)]
+    Spin {
+        /// Id of that process.
+        parent: u32,
+    },
     /// Runs a program so that it ends with the process that asked for it.
     #[command(hide = true)]
     Guard {
@@ -148,6 +154,14 @@ fn act(action: Action) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Action::Load(options) => load(&options),
+        Action::Spin { parent } => {
+            if !peers::await_death_of_parent(parent)? {
+                bail!("the run that wanted it is gone");
+            }
+            loop {
+                std::hint::spin_loop();
+            }
+        }
         Action::Guard { parent, command } => guard(parent, &command),
     }
 }

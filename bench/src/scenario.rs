@@ -29,12 +29,23 @@ pub enum Work {
     },
     /// What a connection does that is more or less than requests of HTTP/1, in rounds, with all targets kept up.
     Transport(Transport),
+    /// Many connections that are all busy.
+    Crowd(Crowd),
     /// Memory a connection at many idle ones.
     Idle(Version),
     /// Time from the start of the program to its first answer.
     Start,
     /// Time from a changed configuration to its taking effect everywhere.
     Reload,
+}
+
+/// Connections that each send their next request when they have the response to the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crowd {
+    /// How many connections there are.
+    pub connections: usize,
+    /// How many other programs take all the time of a processor that they can get.
+    pub neighbours: usize,
 }
 
 /// What a client speaks.
@@ -47,6 +58,11 @@ pub enum Version {
 }
 
 impl Scenario {
+    /// The crowd and its name, where that is what it is about.
+    pub fn crowd(&self) -> Option<(&'static str, Crowd)> {
+        if let Work::Crowd(crowd) = self.work { Some((self.name, crowd)) } else { None }
+    }
+
     /// The transport and its name, where that is what it is about.
     pub fn transport(&self) -> Option<(&'static str, Transport)> {
         if let Work::Transport(transport) = self.work { Some((self.name, transport)) } else { None }
@@ -123,13 +139,32 @@ fn tables() -> Vec<Scenario> {
     ]
 }
 
-/// The scenarios of these names, in the order of tables; all of them but [`tables`] when there are no names.
+/// Many busy connections, on a quiet machine and beside other programs. They are measured where they are named.
+fn crowds() -> Vec<Scenario> {
+    let crowd = |name, title, connections, neighbours| Scenario {
+        name,
+        title,
+        work: Work::Crowd(Crowd { connections, neighbours }),
+    };
+    vec![
+        crowd("crowd-200", "200 busy connections", 200, 0),
+        crowd("crowd-1000", "1,000 busy connections", 1_000, 0),
+        crowd("crowd-5000", "5,000 busy connections", 5_000, 0),
+        crowd("crowd-10000", "10,000 busy connections", 10_000, 0),
+        crowd("crowd-200-busy", "200 busy connections beside eight busy loops", 200, 8),
+        crowd("crowd-1000-busy", "1,000 busy connections beside eight busy loops", 1_000, 8),
+        crowd("crowd-5000-busy", "5,000 busy connections beside eight busy loops", 5_000, 8),
+        crowd("crowd-10000-busy", "10,000 busy connections beside eight busy loops", 10_000, 8),
+    ]
+}
+
+/// The scenarios of these names, in the order of tables; all of them but [`tables`] and [`crowds`] when there are no names.
 ///
 /// # Errors
 /// A name that is none.
 pub fn named(names: &[String]) -> Result<Vec<Scenario>> {
     let all: Vec<Scenario> =
-        if names.is_empty() { all() } else { all().into_iter().chain(tables()).collect() };
+        if names.is_empty() { all() } else { all().into_iter().chain(tables()).chain(crowds()).collect() };
     for name in names {
         all.iter().find(|scenario| scenario.name == name).with_context(|| {
             let known: Vec<&str> = all.iter().map(|scenario| scenario.name).collect();
@@ -145,7 +180,7 @@ pub fn is_of_transports(name: &str) -> bool {
     let is_it = |scenario: &Scenario| match &scenario.work {
         Work::Transport(_) | Work::Idle(Version::Http2) => true,
         Work::Traffic { setup, .. } => setup.is_transcoding,
-        Work::Idle(Version::Http1) | Work::Start | Work::Reload => false,
+        Work::Idle(Version::Http1) | Work::Crowd(_) | Work::Start | Work::Reload => false,
     };
     all().iter().any(|scenario| scenario.name == name && is_it(scenario))
 }
@@ -182,11 +217,21 @@ mod tests {
         let [first, miss] = chosen.as_slice() else { panic!("{chosen:?}") };
         let traffic = |scenario: &Scenario| match &scenario.work {
             Work::Traffic { setup, request } => (setup.routes, request.path()),
-            other @ (Work::Idle(_) | Work::Start | Work::Reload | Work::Transport(_)) => panic!("{other:?}"),
+            other @ (Work::Idle(_) | Work::Start | Work::Reload | Work::Transport(_) | Work::Crowd(_)) => {
+                panic!("{other:?}")
+            }
         };
         assert_eq!(traffic(first), (10, "/route-0/128".to_owned()));
         assert_eq!(traffic(miss), (1000, "/routeless/128".to_owned()));
         assert_eq!(tables().len(), 9);
+    }
+
+    #[test]
+    fn crowds_are_measured_where_they_are_named() {
+        assert!(all().iter().all(|scenario| scenario.crowd().is_none()));
+        let chosen = named(&["crowd-1000-busy".to_owned()]).unwrap();
+        let expected = ("crowd-1000-busy", Crowd { connections: 1_000, neighbours: 8 });
+        assert_eq!(chosen.iter().filter_map(Scenario::crowd).collect::<Vec<_>>(), [expected]);
     }
 
     #[test]

@@ -243,6 +243,7 @@ const COMPARED: &[&str] = &[
     "p99_us",
     "cpu_s_per_gb",
     "gb_per_s",
+    "crowd_p99_us",
     "connection_bytes",
     "start_ms",
     "reload_ms",

@@ -24,6 +24,17 @@ pub fn markdown(results: &Results) -> String {
     section(&mut out, results, "Requests a second at saturation", "rps", &rps);
     let latency = |row: &Row| Some(format!("{} / {}", short(row.p50_us?), short(row.p99_us?)));
     section(&mut out, results, "Latency at a fixed rate, µs (p50 / p99; ratios of p99)", "p99_us", &latency);
+    let crowd = |row: &Row| {
+        let (p50, p99) = (other(row, "crowd_p50_us")? / 1e3, other(row, "crowd_p99_us")? / 1e3);
+        Some(format!("{} / {}", short(p50), short(p99)))
+    };
+    section(
+        &mut out,
+        results,
+        "Latency at saturation, ms (p50 / p99; ratios of p99)",
+        "crowd_p99_us",
+        &crowd,
+    );
     let bulk =
         |row: &Row| Some(format!("{:.3} ({:.2})", other(row, "cpu_s_per_gb")?, other(row, "gb_per_s")?));
     section(&mut out, results, "CPU seconds a GB that is passed on (GB a second)", "cpu_s_per_gb", &bulk);

@@ -2,6 +2,7 @@
 
 mod ab;
 mod check;
+mod crowd;
 mod filters;
 mod idle;
 mod origin;

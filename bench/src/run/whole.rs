@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::session::Session;
 use super::traffic::{self, Traffic, Windows};
-use super::{idle, reload, start, transport};
+use super::{crowd, idle, reload, start, transport};
 use crate::measure::machine;
 use crate::peers::{Kind, Setup, Target};
 use crate::report::results::Results;
@@ -65,9 +65,13 @@ pub fn run_whole(options: RunOptions) -> Result<Results> {
     if !transports.is_empty() {
         transport::run(&mut session, &transports)?;
     }
+    let crowds: Vec<_> = scenarios.iter().filter_map(Scenario::crowd).collect();
+    if !crowds.is_empty() {
+        crowd::run(&mut session, &crowds)?;
+    }
     for scenario in &scenarios {
         match scenario.work {
-            Work::Traffic { .. } | Work::Transport(_) => {}
+            Work::Traffic { .. } | Work::Transport(_) | Work::Crowd(_) => {}
             Work::Idle(version) => idle::run(&mut session, scenario.name, version)?,
             Work::Start => start::run(&mut session, scenario.name)?,
             Work::Reload => reload::run(&mut session, scenario.name)?,

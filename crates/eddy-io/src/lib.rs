@@ -7,6 +7,7 @@ mod clock;
 mod datagram;
 mod page;
 mod pipe;
+mod processor;
 mod proxy_header;
 mod socket;
 mod stream;
@@ -20,6 +21,7 @@ pub use page::{SharedPage, WORKERS_MAX, WorkerSlot};
 pub use pipe::{
     LeasedPipe, PIPE_BYTES, PIPE_BYTES_LEAST, PipePool, SharedPipes, Splice, SpliceFault, Spliced,
 };
+pub use processor::ProcessorWait;
 pub use proxy_header::{
     PROXY_HEADER_BYTES_MAX, ProxyHeader, ProxyHeaderFault, ProxyHeaderVersion, read_proxy_header,
     write_proxy_header, write_proxy_header_local,

@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{Sender, channel as command_channel};
 use tokio::sync::oneshot;
 
 use crate::access::{AccessWriter, Sink};
-use crate::control::{HealthChecks, Names, ToCheck, watch};
+use crate::control::{HealthChecks, Names, ToCheck, watch, watch_throttling};
 use crate::error::ProxyError;
 use crate::host::FilterHost;
 use crate::plan::{Plan, PlanView, Ready};
@@ -338,11 +338,13 @@ fn start_control(pressure: &Arc<Pressure>, percent_max: &Arc<AtomicU8>) -> Resul
     let resolver = Resolver::from_system()?;
     let (stop, stopped) = oneshot::channel::<()>();
     let watching = watch(Arc::clone(pressure), Arc::clone(percent_max));
+    let throttling = watch_throttling(Arc::clone(pressure));
     std::thread::Builder::new()
         .name("eddy-control".to_owned())
         .spawn(move || {
             runtime.block_on(async move {
                 tokio::spawn(watching);
+                tokio::spawn(throttling);
                 // Ends when the gateway drops its side.
                 let _ = stopped.await;
             });

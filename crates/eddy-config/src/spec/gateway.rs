@@ -130,8 +130,9 @@ mapping! {
         /// Memory that the runtime of filters in Go should stay below, in percent of the machine's or cgroup's: the nearer
         /// it comes, the harder it collects garbage. Holds from the next start or hand-over on.
         optional go_memory_percent: Number<1, 100>, default "50", example "25";
-        /// Longest a request may wait for its worker before it is answered 503 instead of being worked on;
-        /// `0s` turns this off.
+        /// Longest time that a request may wait for its worker. When it is exceeded, the newest requests are served first and
+        /// requests that have waited for longer are answered 503. Time in which other programs have the processors does not
+        /// count; `0s` turns the limit off.
         optional queue_delay: Time<0, 60_000>, default "500ms", example "200ms";
     }
 }

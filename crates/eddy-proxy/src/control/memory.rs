@@ -1,15 +1,18 @@
 //! Watches this process's memory against that of the machine or its control group.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::time::Duration;
 
+use super::cgroup::GroupFile;
 use crate::worker::Pressure;
 
 /// How often memory is looked at.
 const PERIOD: Duration = Duration::from_millis(250);
+
+const LIMIT: GroupFile = GroupFile { controller: "memory", v1: "memory.limit_in_bytes", v2: "memory.max" };
 
 /// Tells `pressure` for as long as the task runs; `percent_max` may change with a reload.
 pub(crate) async fn watch(pressure: Arc<Pressure>, percent_max: Arc<AtomicU8>) {
@@ -51,25 +54,9 @@ pub(crate) fn limit_bytes() -> Option<u64> {
     [machine, group_limit_bytes(Path::new("/"))].into_iter().flatten().min()
 }
 
-/// The least that the control group of this process or one above it allows; the files lie below `root`.
+/// The least that the control group of this process or one above it allows; the file systems are those below `root`.
 fn group_limit_bytes(root: &Path) -> Option<u64> {
-    let groups = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
-    let of_group = |line: &str| match line.splitn(3, ':').collect::<Vec<_>>().as_slice() {
-        ["0", "", path] => Some(limits_of("sys/fs/cgroup", path, "memory.max")),
-        [_, controllers, path] if controllers.split(',').any(|name| name == "memory") => {
-            Some(limits_of("sys/fs/cgroup/memory", path, "memory.limit_in_bytes"))
-        }
-        _ => None,
-    };
-    let files = groups.lines().filter_map(of_group).flatten();
-    files.filter_map(|file| fs::read_to_string(root.join(file)).ok()?.trim().parse().ok()).min()
-}
-
-/// The files with the limits of a group and of those above it. In a container the group is mounted at the top,
-/// whatever its path is called.
-fn limits_of(mount: &str, path: &str, name: &str) -> Vec<PathBuf> {
-    let groups = Path::new(path.trim_start_matches('/')).ancestors();
-    groups.map(|group| Path::new(mount).join(group).join(name)).collect()
+    LIMIT.read_all(root).iter().filter_map(|limit| limit.trim().parse().ok()).min()
 }
 
 fn parse_meminfo(text: &str) -> Option<u64> {
@@ -80,6 +67,7 @@ fn parse_meminfo(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cgroup::StubRoot;
     use super::*;
 
     #[test]
@@ -96,45 +84,16 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// Expects a limit where these files lie below the root.
-    #[track_caller]
-    fn check(name: &str, files: &[(&str, &str)], expected: Option<u64>) {
-        let root = std::env::temp_dir().join(format!("eddy-memory-{name}-{}", std::process::id()));
-        for (file, text) in files {
-            let path = root.join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        let found = group_limit_bytes(&root);
-        // Nothing was made where there are no files.
-        let _ = fs::remove_dir_all(&root);
-        assert_eq!(found, expected, "{name}");
-    }
-
     #[test]
     fn the_least_of_the_groups_counts() {
-        let groups = ("proc/self/cgroup", "0::/system.slice/eddy.service\n");
-        let own = ("sys/fs/cgroup/system.slice/eddy.service/memory.max", "268435456\n");
-        let above = ("sys/fs/cgroup/system.slice/memory.max", "134217728\n");
-        check("own", &[groups, own], Some(256 * MIB));
-        check("above", &[groups, own, above], Some(128 * MIB));
-        check("free", &[groups, (own.0, "max\n")], None);
-        // A container sees its own group at the top.
-        check("container", &[groups, ("sys/fs/cgroup/memory.max", "268435456\n")], Some(256 * MIB));
-        check("none", &[], None);
-    }
-
-    #[test]
-    fn groups_of_the_older_kind_count_as_well() {
-        let groups = ("proc/self/cgroup", "5:cpu,cpuacct:/a\n4:memory:/b/c\n0::/\n");
-        let own = ("sys/fs/cgroup/memory/b/c/memory.limit_in_bytes", "268435456\n");
-        let other = ("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "1\n");
-        check("older", &[groups, own, other], Some(256 * MIB));
-        check(
-            "older-top",
-            &[groups, ("sys/fs/cgroup/memory/memory.limit_in_bytes", "134217728")],
-            Some(128 * MIB),
-        );
+        let root = StubRoot::with("memory", &[("proc/self/cgroup", "0::/system.slice/eddy.service\n")]);
+        assert_eq!(group_limit_bytes(&root.0), None);
+        root.write("sys/fs/cgroup/system.slice/eddy.service/memory.max", "max\n");
+        assert_eq!(group_limit_bytes(&root.0), None);
+        root.write("sys/fs/cgroup/system.slice/eddy.service/memory.max", "268435456\n");
+        assert_eq!(group_limit_bytes(&root.0), Some(256 * MIB));
+        root.write("sys/fs/cgroup/system.slice/memory.max", "134217728\n");
+        assert_eq!(group_limit_bytes(&root.0), Some(128 * MIB));
     }
 
     #[test]

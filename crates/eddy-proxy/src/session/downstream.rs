@@ -128,14 +128,23 @@ impl Downstream {
         self.timer.arm(timeout_ms);
         self.timer.set_idle(true);
         let mut ticket = None;
+        // One that closes an idle connection has not given up on anything.
+        let mut came_to_ask = false;
         let wake = poll_fn(|cx| {
             self.timer.register(cx);
             if ticket.is_some() || (worker.crowd.is_gathering() && self.may_have_said(cx)) {
+                came_to_ask |= ticket.is_none() && !self.wire.is_ended();
                 self.waited = ready!(self.poll_turn(cx, &mut ticket, worker));
                 self.timer.arm(timeout_ms);
-                if self.waited == Waited::TooLong && self.wire.is_ended() {
-                    worker.crowd.call_substitute(worker.timers.now_ms());
-                    return Poll::Ready(Wake::Gone);
+                if self.wire.is_ended() {
+                    if came_to_ask {
+                        worker.crowd.count_hung_up();
+                    }
+                    // One that was in time may have closed its side alone, and wait for the answer.
+                    if self.waited == Waited::TooLong {
+                        worker.crowd.call_substitute();
+                        return Poll::Ready(Wake::Gone);
+                    }
                 }
             }
             self.poll_said(cx, &worker.buffers)
@@ -167,7 +176,7 @@ impl Downstream {
         if ticket.is_none() {
             self.timer.disarm();
         }
-        let turn = worker.crowd.poll_turn(ticket, worker.timers.now_ms(), cx);
+        let turn = worker.crowd.poll_turn(ticket, cx);
         self.timer.set_idle(turn.is_ready());
         turn
     }

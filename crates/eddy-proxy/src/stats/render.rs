@@ -100,6 +100,17 @@ impl Stats {
             |worker| &worker.record_batches_failed,
         );
         counter("eddy_panics_total", "Sessions that ended by a panic.", |worker| &worker.panics);
+        let name = "eddy_worker_processor_wait_seconds_total";
+        head(
+            out,
+            name,
+            "counter",
+            "Time in which a worker could have run and other work had the processors.",
+        );
+        for (index, worker) in self.workers.iter().enumerate() {
+            let waited = seconds(worker.processor_wait_us.value());
+            text(out, name, &[("worker", &index.to_string())], &waited);
+        }
         let name = "eddy_access_records_dropped_total";
         head(out, name, "counter", "Access records lost because their target was too slow or took none.");
         let dropped: u64 = self.workers.iter().map(|worker| worker.records_dropped.value()).sum();

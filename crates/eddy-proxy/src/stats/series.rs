@@ -307,6 +307,8 @@ pub struct WorkerSeries {
     pub mirrors_dropped: Counter,
     /// How late the worker's last tick came, milliseconds.
     pub lag_ms: Gauge,
+    /// Time in which the worker could have run and other programs had the processors, microseconds.
+    pub processor_wait_us: Counter,
     /// Sessions that ended by a panic.
     pub panics: Counter,
 }

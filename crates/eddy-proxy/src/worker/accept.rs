@@ -16,7 +16,7 @@ const SHED_AT_ONCE: usize = 32;
 /// How long a connection has been idle when one that waits for its place displaces it, milliseconds: who has just
 /// connected gets to speak.
 const SHED_IDLE_MS: u64 = 100;
-/// How many connections may wait to be accepted while requests line up.
+/// How many connections may wait to be accepted while requests are shed.
 const BACKLOG_IN_CROWD: u32 = 32;
 
 /// Whose socket connections are taken from.
@@ -34,7 +34,7 @@ pub(crate) enum Turn {
 pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, listener: Listener, turn: Turn) {
     let queue = (turn == Turn::Own).then(|| Queue::new(&listener));
     loop {
-        if worker.crowd.is_gathering() {
+        if worker.crowd.is_shedding() {
             queue.iter().for_each(Queue::narrow);
             worker.crowd.admission().await;
         } else {
@@ -69,7 +69,7 @@ pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, liste
 
 /// The kernel's queue of connections that wait to be accepted.
 ///
-/// In a crowd it is narrow: those whom nobody will serve in time are turned away where it costs least, and try again.
+/// While requests are shed it is narrow: those whom nobody will serve in time are turned away where it costs least, and try again.
 struct Queue<'a> {
     listener: &'a Listener,
     is_narrow: Cell<bool>,
@@ -77,7 +77,7 @@ struct Queue<'a> {
 
 impl<'a> Queue<'a> {
     fn new(listener: &'a Listener) -> Self {
-        // A process that died in a crowd has left it narrow.
+        // A process that died while it shed requests has left it narrow.
         Self { listener, is_narrow: Cell::new(true) }
     }
 

@@ -1,10 +1,11 @@
-//! When more requests come than a worker can serve: the newest are served, the oldest are refused as time allows.
+//! Queues requests when more of them come than a worker can serve, and sheds those that cannot be served in time.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
+use eddy_io::TICK_MS;
 use tokio::sync::Notify;
 
 use crate::worker::state::Worker;
@@ -12,10 +13,17 @@ use crate::worker::state::Worker;
 /// The requests that wait, unread, for their worker.
 ///
 /// While the loop is in time nobody waits here and all that a request pays is one look at a flag. When it is late,
-/// sessions with something to read line up, and each round of the loop calls the newest. So those that are served are
-/// served in time, whatever comes; the surplus waits in the kernel's buffers, where it costs nothing, until it is too
-/// old to be of use. To answer it costs nearly half of what it costs to serve it: only a few of the oldest are refused
-/// a round.
+/// sessions with something to read line up, and each round of the loop calls the oldest: every request waits equally
+/// long, and all are served as long as the queue is shorter than the delay that a request may have.
+///
+/// When the oldest has waited for longer than that, or clients hang up while they wait, deadlines are missed whatever is
+/// done. From then on each round calls the newest: those that are served are served in time, and the surplus waits in the
+/// kernel's buffers, where it costs nothing, until it is too old to be of use. To refuse a request costs nearly half of
+/// what it costs to serve it: only a few of the oldest are refused a round. Once the queue is empty the oldest come first
+/// again.
+///
+/// Its clock stands still while other programs have the processor: their work is no overload by requests, and to refuse
+/// requests would not end it.
 ///
 /// # Source
 /// "Fail at Scale" (ACM Queue, 2015): adaptive last-in first-out with a bound on the delay.
@@ -23,13 +31,18 @@ use crate::worker::state::Worker;
 pub(crate) struct Crowd {
     /// Whether requests line up.
     is_gathering: Cell<bool>,
+    order: Cell<Order>,
+    /// Time in which this worker had the processor or had nothing to do, milliseconds.
+    now_ms: Cell<u64>,
     /// Who has waited longer than this is refused, milliseconds.
     delay_max_ms: Cell<u64>,
     /// By number, and so by age. Never more than the worker has connections.
     waiting: RefCell<VecDeque<Waiting>>,
     number_last: Cell<u64>,
-    /// How many of the newest were called since the last tick.
+    /// Requests called in their turn since the last tick.
     called: Cell<usize>,
+    /// Clients among them that had hung up.
+    hung_up: Cell<usize>,
     /// Whether there were more of them than a round has room for.
     is_busy: Cell<bool>,
     /// How many of the oldest may be refused until the next tick, and how many of them are left.
@@ -43,6 +56,37 @@ pub(crate) struct Crowd {
     admitted: Notify,
     /// Told when there may be somebody to call.
     stirred: Notify,
+}
+
+/// Which of the waiting requests a round calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Order {
+    /// All will be served in time.
+    #[default]
+    OldestFirst,
+    /// Not all can be served in time.
+    NewestFirst,
+}
+
+/// The time from one tick of a worker to the next.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TickInterval {
+    /// Milliseconds that passed.
+    pub(crate) elapsed_ms: u64,
+    /// Milliseconds of these in which other programs had the processor.
+    pub(crate) processor_wait_ms: u64,
+}
+
+impl TickInterval {
+    /// How much later than due the tick came, by the worker's own work.
+    fn own_lag_ms(self) -> u64 {
+        self.elapsed_ms.saturating_sub(TICK_MS).saturating_sub(self.processor_wait_ms)
+    }
+
+    /// How long the worker had the processor, or had nothing to do.
+    fn own_ms(self) -> u64 {
+        self.elapsed_ms - self.processor_wait_ms.min(self.elapsed_ms)
+    }
 }
 
 #[derive(Debug)]
@@ -69,7 +113,7 @@ pub(crate) enum Waited {
     TooLong,
 }
 
-/// How many of the newest are called in a round.
+/// How many are called in a round.
 const CALLED_AT_ONCE: usize = 32;
 /// How many connections are accepted from one tick to the next while each round has enough to call.
 const ADMITTED_MIN: usize = 1;
@@ -85,6 +129,8 @@ const CLEARED_AT_ONCE: usize = 32;
 const KEPT_ROOM_MAX: usize = 64;
 /// Requests line up when the loop is later than the delay they may have, divided by this.
 const LAG_SHARE: u64 = 10;
+/// Deadlines are missed when more than one in so many clients has hung up before its request was called.
+const HUNG_UP_SHARE: usize = 4;
 
 impl Crowd {
     /// Whether requests line up rather than being read.
@@ -92,13 +138,19 @@ impl Crowd {
         self.is_gathering.get()
     }
 
-    /// Takes note of how late a tick came; a `delay_max_ms` of 0 turns the crowd off.
-    pub(crate) fn on_tick(&self, lag_ms: u64, delay_max_ms: u64) {
+    /// Whether more requests come than can be served in time.
+    pub(crate) fn is_shedding(&self) -> bool {
+        self.is_gathering.get() && self.order.get() == Order::NewestFirst
+    }
+
+    /// Takes note of the time since the last tick; a `delay_max_ms` of 0 turns the crowd off.
+    pub(crate) fn on_tick(&self, interval: TickInterval, delay_max_ms: u64) {
+        self.now_ms.set(self.now_ms.get() + interval.own_ms());
         let is_off = delay_max_ms == 0;
-        let is_late = lag_ms > delay_max_ms / LAG_SHARE;
+        let is_late = interval.own_lag_ms() > delay_max_ms / LAG_SHARE;
         self.delay_max_ms.set(if is_off { u64::MAX } else { delay_max_ms });
         let is_busy = self.is_busy.take() || is_late;
-        let called = self.called.take();
+        let (called, hung_up) = (self.called.take(), self.hung_up.take());
         let refusals = if is_busy { called / CALLED_PER_REFUSAL } else { self.refusals.get() * 2 };
         self.refusals.set(refusals.clamp(REFUSALS_MIN, REFUSALS_MAX));
         self.refusals_left.set(self.refusals.get());
@@ -109,6 +161,11 @@ impl Crowd {
             waiting.shrink_to(KEPT_ROOM_MAX);
         }
         drop(waiting);
+        if is_off || is_empty {
+            self.order.set(Order::OldestFirst);
+        } else if hung_up * HUNG_UP_SHARE > called {
+            self.order.set(Order::NewestFirst);
+        }
         self.is_gathering.set(!is_off && (is_late || !is_empty));
         self.admit(if is_empty { CALLED_AT_ONCE } else { ADMITTED_MIN });
         if !is_empty {
@@ -116,9 +173,9 @@ impl Crowd {
         }
     }
 
-    /// Waits until another connection may be accepted: at once, unless requests line up.
+    /// Waits until another connection may be accepted: at once, unless requests are shed.
     pub(crate) async fn admission(&self) {
-        while self.is_gathering.get() && self.admissions.get() == 0 {
+        while self.is_shedding() && self.admissions.get() == 0 {
             self.admitted.notified().await;
         }
     }
@@ -128,18 +185,19 @@ impl Crowd {
         self.admissions.set(self.admissions.get().saturating_sub(1));
     }
 
+    /// Counts a client that had hung up by the time its request was called.
+    pub(crate) fn count_hung_up(&self) {
+        self.hung_up.set(self.hung_up.get() + 1);
+    }
+
     fn admit(&self, connections: usize) {
         self.admissions.set(self.admissions.get().max(connections));
         self.admitted.notify_waiters();
     }
 
     /// Lines up, and is ready once called.
-    pub(crate) fn poll_turn(
-        &self,
-        ticket: &mut Option<Ticket>,
-        now_ms: u64,
-        cx: &Context<'_>,
-    ) -> Poll<Waited> {
+    pub(crate) fn poll_turn(&self, ticket: &mut Option<Ticket>, cx: &Context<'_>) -> Poll<Waited> {
+        let now_ms = self.now_ms.get();
         let mut waiting = self.waiting.borrow_mut();
         let Some(Ticket { number, since_ms }) = *ticket else {
             let number = self.number_last.get() + 1;
@@ -157,10 +215,10 @@ impl Crowd {
         Poll::Ready(if is_in_time { Waited::InTime } else { Waited::TooLong })
     }
 
-    /// Calls those whose turn it is in this round, the newest and a few that have waited for too long; how many.
-    fn call(&self, now_ms: u64) -> usize {
+    /// Calls those whose turn it is in this round, and a few that have waited for too long; how many.
+    fn call(&self) -> usize {
         let mut called = 0;
-        while called < CALLED_AT_ONCE && self.call_newest(now_ms) {
+        while called < CALLED_AT_ONCE && self.call_next() {
             called += 1;
         }
         self.called.set(self.called.get() + called);
@@ -171,7 +229,7 @@ impl Crowd {
         self.admit(CALLED_AT_ONCE - called);
         self.substitutes.set(CLEARED_AT_ONCE);
         while let Some(left) = self.refusals_left.get().checked_sub(1)
-            && self.call_oldest(now_ms)
+            && self.call_overdue()
         {
             self.refusals_left.set(left);
             called += 1;
@@ -179,27 +237,38 @@ impl Crowd {
         called
     }
 
-    fn call_newest(&self, now_ms: u64) -> bool {
-        let newest = self.waiting.borrow_mut().pop_back_if(|newest| !self.is_overdue(newest, now_ms));
-        newest.map(|newest| newest.waker.wake()).is_some()
+    /// Calls one that can still be served in time.
+    fn call_next(&self) -> bool {
+        let mut waiting = self.waiting.borrow_mut();
+        if self.order.get() == Order::OldestFirst
+            && waiting.front().is_some_and(|oldest| self.is_overdue(oldest))
+        {
+            self.order.set(Order::NewestFirst);
+        }
+        let next = match self.order.get() {
+            Order::OldestFirst => waiting.pop_front(),
+            Order::NewestFirst => waiting.pop_back_if(|newest| !self.is_overdue(newest)),
+        };
+        drop(waiting);
+        next.map(|next| next.waker.wake()).is_some()
     }
 
-    fn call_oldest(&self, now_ms: u64) -> bool {
-        let oldest = self.waiting.borrow_mut().pop_front_if(|oldest| self.is_overdue(oldest, now_ms));
+    fn call_overdue(&self) -> bool {
+        let oldest = self.waiting.borrow_mut().pop_front_if(|oldest| self.is_overdue(oldest));
         oldest.map(|oldest| oldest.waker.wake()).is_some()
     }
 
     /// Calls another of the oldest in place of one whose client was found to have gone.
-    pub(crate) fn call_substitute(&self, now_ms: u64) {
+    pub(crate) fn call_substitute(&self) {
         if let Some(left) = self.substitutes.get().checked_sub(1)
-            && self.call_oldest(now_ms)
+            && self.call_overdue()
         {
             self.substitutes.set(left);
         }
     }
 
-    fn is_overdue(&self, waiting: &Waiting, now_ms: u64) -> bool {
-        now_ms.saturating_sub(waiting.since_ms) > self.delay_max_ms.get()
+    fn is_overdue(&self, waiting: &Waiting) -> bool {
+        self.now_ms.get().saturating_sub(waiting.since_ms) > self.delay_max_ms.get()
     }
 }
 
@@ -207,7 +276,7 @@ impl Crowd {
 pub(crate) async fn call(worker: Rc<Worker>) {
     loop {
         worker.crowd.stirred.notified().await;
-        while worker.crowd.call(worker.timers.now_ms()) > 0 {
+        while worker.crowd.call() > 0 {
             // The loop comes back to this task when those called, and all else that was ready, have had their turn.
             tokio::task::yield_now().await;
         }
@@ -220,18 +289,34 @@ mod tests {
 
     const DELAY_MAX_MS: u64 = 500;
 
+    /// A tick that came so late by the worker's own work.
+    fn late_by(lag_ms: u64) -> TickInterval {
+        TickInterval { elapsed_ms: TICK_MS + lag_ms, processor_wait_ms: 0 }
+    }
+
     /// A crowd that has begun to gather, as a client sees it: a ticket each.
     struct Scene {
         crowd: Crowd,
         tickets: Vec<Option<Ticket>>,
-        now_ms: u64,
     }
 
     impl Scene {
         fn new() -> Self {
             let crowd = Crowd::default();
-            crowd.on_tick(DELAY_MAX_MS, DELAY_MAX_MS);
-            Self { crowd, tickets: Vec::new(), now_ms: 1_000 }
+            crowd.on_tick(late_by(DELAY_MAX_MS), DELAY_MAX_MS);
+            Self { crowd, tickets: Vec::new() }
+        }
+
+        /// A crowd in which deadlines are missed, and nobody waits.
+        fn shedding() -> Self {
+            let scene = Self::new();
+            scene.crowd.order.set(Order::NewestFirst);
+            scene
+        }
+
+        /// Lets time pass, without a tick.
+        fn pass(&self, time_ms: u64) {
+            self.crowd.now_ms.set(self.crowd.now_ms.get() + time_ms);
         }
 
         fn come(&mut self, count: usize) {
@@ -243,7 +328,7 @@ mod tests {
 
         fn poll(&mut self, index: usize) -> Poll<Waited> {
             let cx = Context::from_waker(Waker::noop());
-            self.crowd.poll_turn(&mut self.tickets[index], self.now_ms, &cx)
+            self.crowd.poll_turn(&mut self.tickets[index], &cx)
         }
 
         /// Who was called since the last time, and how long they had waited.
@@ -258,87 +343,149 @@ mod tests {
                 })
                 .collect()
         }
+
+        fn called_indices(&mut self) -> Vec<usize> {
+            self.called().iter().map(|(index, _)| *index).collect()
+        }
     }
 
     #[test]
     fn nobody_lines_up_while_the_loop_is_in_time() {
         let crowd = Crowd::default();
         for (lag_ms, is_gathering) in [(0, false), (50, false), (51, true), (2_000, true), (20, false)] {
-            crowd.on_tick(lag_ms, DELAY_MAX_MS);
+            crowd.on_tick(late_by(lag_ms), DELAY_MAX_MS);
             assert_eq!(crowd.is_gathering(), is_gathering, "{lag_ms} ms");
         }
+    }
+
+    #[test]
+    fn time_that_other_programs_take_is_no_lag() {
+        let crowd = Crowd::default();
+        for (elapsed_ms, processor_wait_ms, is_gathering) in
+            [(1_000, 980, false), (1_000, 929, true), (1_000, 5_000, false), (71, 0, true)]
+        {
+            crowd.on_tick(TickInterval { elapsed_ms, processor_wait_ms }, DELAY_MAX_MS);
+            assert_eq!(crowd.is_gathering(), is_gathering, "{processor_wait_ms} of {elapsed_ms} ms");
+        }
+    }
+
+    #[test]
+    fn nobody_is_overdue_for_time_that_other_programs_take() {
+        let mut scene = Scene::new();
+        scene.come(100);
+        let interval = TickInterval { elapsed_ms: 10 * DELAY_MAX_MS, processor_wait_ms: 10 * DELAY_MAX_MS };
+        scene.crowd.on_tick(interval, DELAY_MAX_MS);
+        while scene.crowd.call() > 0 {}
+        let called = scene.called();
+        assert!(called.len() == 100 && called.iter().all(|(_, waited)| *waited == Waited::InTime));
     }
 
     #[test]
     fn they_line_up_until_nobody_waits() {
         let mut scene = Scene::new();
         scene.come(33);
-        scene.crowd.on_tick(0, DELAY_MAX_MS);
+        scene.crowd.on_tick(late_by(0), DELAY_MAX_MS);
         assert!(scene.crowd.is_gathering());
-        scene.crowd.call(scene.now_ms);
-        scene.crowd.call(scene.now_ms);
-        scene.crowd.on_tick(0, DELAY_MAX_MS);
+        scene.crowd.call();
+        scene.crowd.call();
+        scene.crowd.on_tick(late_by(0), DELAY_MAX_MS);
         assert!(!scene.crowd.is_gathering());
     }
 
     #[test]
-    fn the_newest_are_called_first() {
+    fn the_oldest_are_called_first_while_all_are_served_in_time() {
         let mut scene = Scene::new();
         scene.come(100);
-        assert_eq!(scene.crowd.call(scene.now_ms), CALLED_AT_ONCE);
-        let called: Vec<usize> = scene.called().iter().map(|(index, _)| *index).collect();
-        assert_eq!(called, (100 - CALLED_AT_ONCE..100).collect::<Vec<_>>());
+        scene.pass(DELAY_MAX_MS);
+        assert_eq!(scene.crowd.call(), CALLED_AT_ONCE);
+        assert_eq!(scene.called_indices(), (0..CALLED_AT_ONCE).collect::<Vec<_>>());
+        assert!(!scene.crowd.is_shedding());
+    }
+
+    #[test]
+    fn the_newest_are_called_first_once_deadlines_are_missed() {
+        let mut scene = Scene::new();
+        scene.come(1);
+        scene.pass(DELAY_MAX_MS + 1);
+        scene.come(100);
+        assert_eq!(scene.crowd.call(), CALLED_AT_ONCE + 1);
+        let newest = 101 - CALLED_AT_ONCE..101;
+        assert_eq!(scene.called_indices(), std::iter::once(0).chain(newest).collect::<Vec<_>>());
+        assert!(scene.crowd.is_shedding());
+    }
+
+    #[test]
+    fn the_oldest_come_first_again_once_nobody_waits() {
+        let mut scene = Scene::shedding();
+        scene.come(1);
+        scene.crowd.on_tick(late_by(0), DELAY_MAX_MS);
+        assert!(scene.crowd.is_shedding());
+        scene.crowd.call();
+        scene.crowd.on_tick(late_by(DELAY_MAX_MS), DELAY_MAX_MS);
+        assert!(scene.crowd.is_gathering() && !scene.crowd.is_shedding());
+    }
+
+    #[test]
+    fn clients_that_hang_up_show_that_deadlines_are_missed() {
+        for (hung_up, is_shedding) in [(0, false), (8, false), (9, true)] {
+            let mut scene = Scene::new();
+            scene.come(100);
+            scene.crowd.call();
+            (0..hung_up).for_each(|_| scene.crowd.count_hung_up());
+            scene.crowd.on_tick(late_by(0), DELAY_MAX_MS);
+            assert_eq!(scene.crowd.is_shedding(), is_shedding, "{hung_up} of {CALLED_AT_ONCE}");
+        }
     }
 
     #[test]
     fn a_few_that_have_waited_for_too_long_are_told_so_oldest_first() {
         let mut scene = Scene::new();
         scene.come(100);
-        scene.now_ms += DELAY_MAX_MS + 1;
+        scene.pass(DELAY_MAX_MS + 1);
         scene.come(1);
-        assert_eq!(scene.crowd.call(scene.now_ms), 1 + REFUSALS_MIN);
+        assert_eq!(scene.crowd.call(), 1 + REFUSALS_MIN);
         assert_eq!(scene.called(), [(0, Waited::TooLong), (1, Waited::TooLong), (100, Waited::InTime)]);
-        assert_eq!(scene.crowd.call(scene.now_ms), 0, "the rest has time until the next tick");
+        assert_eq!(scene.crowd.call(), 0, "the rest has time until the next tick");
     }
 
     #[test]
     fn more_are_refused_while_the_loop_is_in_time() {
         let mut scene = Scene::new();
         scene.come(4 * REFUSALS_MAX);
-        scene.now_ms += DELAY_MAX_MS + 1;
+        scene.pass(DELAY_MAX_MS + 1);
         for expected in [4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024] {
-            scene.crowd.on_tick(0, DELAY_MAX_MS);
-            assert_eq!(scene.crowd.call(scene.now_ms), expected);
+            scene.crowd.on_tick(late_by(0), DELAY_MAX_MS);
+            assert_eq!(scene.crowd.call(), expected);
         }
-        scene.crowd.on_tick(DELAY_MAX_MS, DELAY_MAX_MS);
-        assert_eq!(scene.crowd.call(scene.now_ms), REFUSALS_MIN);
+        scene.crowd.on_tick(late_by(DELAY_MAX_MS), DELAY_MAX_MS);
+        assert_eq!(scene.crowd.call(), REFUSALS_MIN);
     }
 
     #[test]
     fn those_that_have_gone_are_replaced_so_often_and_no_more() {
         let mut scene = Scene::new();
         scene.come(100);
-        scene.now_ms += DELAY_MAX_MS + 1;
-        scene.crowd.call(scene.now_ms);
-        (0..90).for_each(|_| scene.crowd.call_substitute(scene.now_ms));
+        scene.pass(DELAY_MAX_MS + 1);
+        scene.crowd.call();
+        (0..90).for_each(|_| scene.crowd.call_substitute());
         assert_eq!(scene.called().len(), REFUSALS_MIN + CLEARED_AT_ONCE);
     }
 
     #[test]
     fn a_limit_of_zero_turns_it_off_and_lets_all_go() {
-        let mut scene = Scene::new();
+        let mut scene = Scene::shedding();
         scene.come(40);
-        scene.now_ms += 60_000;
-        scene.crowd.on_tick(10_000, 0);
+        scene.pass(60_000);
+        scene.crowd.on_tick(late_by(10_000), 0);
         assert!(!scene.crowd.is_gathering());
-        while scene.crowd.call(scene.now_ms) > 0 {}
+        while scene.crowd.call() > 0 {}
         let called = scene.called();
         assert!(called.len() == 40 && called.iter().all(|(_, waited)| *waited == Waited::InTime));
     }
 
     #[test]
     fn connections_are_accepted_as_far_as_a_round_has_room() {
-        let mut scene = Scene::new();
+        let mut scene = Scene::shedding();
         let accept_all = |crowd: &Crowd| {
             let count = crowd.admissions.get();
             (0..count + 1).for_each(|_| crowd.count_accepted());
@@ -346,11 +493,11 @@ mod tests {
         };
         assert_eq!(accept_all(&scene.crowd), CALLED_AT_ONCE, "nobody is here yet");
         scene.come(CALLED_AT_ONCE + 2);
-        scene.crowd.on_tick(DELAY_MAX_MS, DELAY_MAX_MS);
+        scene.crowd.on_tick(late_by(DELAY_MAX_MS), DELAY_MAX_MS);
         assert_eq!(accept_all(&scene.crowd), ADMITTED_MIN);
-        scene.crowd.call(scene.now_ms);
+        scene.crowd.call();
         assert_eq!(accept_all(&scene.crowd), 0);
-        scene.crowd.call(scene.now_ms);
+        scene.crowd.call();
         assert_eq!(accept_all(&scene.crowd), CALLED_AT_ONCE - 2);
     }
 
@@ -358,17 +505,19 @@ mod tests {
     fn at_three_times_what_can_be_served_nearly_as_much_is_served_in_time() {
         // A round takes as long as its work: 1 ms for a request, and half of that to refuse one.
         let (mut scene, mut spent_us, mut served, mut refused) = (Scene::new(), 0_u64, 0_u64, 0_u64);
-        let (began_ms, mut ticked_ms, mut arrivals) = (scene.now_ms, scene.now_ms, 0_u64);
+        let (began_ms, mut ticked_ms, mut arrivals) = (scene.crowd.now_ms.get(), 0_u64, 0_u64);
         while spent_us < 5_000_000 {
-            scene.now_ms = began_ms + spent_us / 1_000;
-            if scene.now_ms - ticked_ms >= 20 {
-                scene.crowd.on_tick(scene.now_ms - ticked_ms - 20, DELAY_MAX_MS);
-                ticked_ms = scene.now_ms;
+            let now_ms = spent_us / 1_000;
+            if now_ms - ticked_ms >= TICK_MS {
+                scene.crowd.on_tick(late_by(now_ms - ticked_ms - TICK_MS), DELAY_MAX_MS);
+                ticked_ms = now_ms;
+                // Ticks move the clock; here they are the only ones to do so.
+                assert_eq!(scene.crowd.now_ms.get(), began_ms + now_ms);
             }
             let due = spent_us * 3 / 1_000;
             scene.come(usize::try_from(due - arrivals).unwrap());
             arrivals = due;
-            scene.crowd.call(scene.now_ms);
+            scene.crowd.call();
             spent_us += 10;
             for (_, waited) in scene.called() {
                 spent_us += if waited == Waited::InTime { 1_000 } else { 500 };
@@ -379,5 +528,30 @@ mod tests {
         }
         assert!(served >= 4_500, "{served} of 5000 served in time");
         assert!(refused > 0, "some are told");
+    }
+
+    #[test]
+    fn clients_that_ask_again_when_answered_wait_equally_long() {
+        // 300 clients of requests that take 1 ms: each waits for the others, and nobody for longer than may be.
+        let (mut scene, mut spent_us, mut ticked_ms) = (Scene::new(), 0_u64, 0_u64);
+        let mut served = vec![0_u64; 300];
+        scene.come(served.len());
+        while spent_us < 5_000_000 {
+            let now_ms = spent_us / 1_000;
+            if now_ms - ticked_ms >= TICK_MS {
+                scene.crowd.on_tick(late_by(now_ms - ticked_ms - TICK_MS), DELAY_MAX_MS);
+                ticked_ms = now_ms;
+            }
+            scene.crowd.call();
+            spent_us += 10;
+            for (index, waited) in scene.called() {
+                assert_eq!(waited, Waited::InTime, "client {index} after {} ms", spent_us / 1_000);
+                spent_us += 1_000;
+                served[index] += 1;
+                assert!(scene.poll(index).is_pending());
+            }
+        }
+        let (least, most) = (served.iter().min().unwrap(), served.iter().max().unwrap());
+        assert!(*least >= 15 && most - least <= 1, "{least} to {most} requests a client");
     }
 }

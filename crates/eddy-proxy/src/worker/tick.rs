@@ -5,12 +5,13 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use eddy_io::{TICK_MS, monotonic_ms};
+use eddy_io::{ProcessorWait, TICK_MS, monotonic_ms};
 use tokio::task::AbortHandle;
 use tokio::time::MissedTickBehavior;
 
 use crate::exchange::flush_ended;
 use crate::worker::accept::{Turn, accept};
+use crate::worker::crowd::TickInterval;
 use crate::worker::run::Loop;
 use crate::worker::state::{ListenerHandle, Worker, millis};
 
@@ -33,13 +34,20 @@ pub(crate) async fn tick(state: Rc<Loop>) {
     let mut interval = tokio::time::interval(Duration::from_millis(TICK_MS));
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut before_ms = monotonic_ms();
+    let mut processor_wait = ProcessorWait::of_this_thread();
     let mut stand_ins = StandIns::new();
     for count in 1_u64.. {
         interval.tick().await;
         let now_ms = monotonic_ms();
         worker.page.worker(worker.index).heartbeat_ms.store(now_ms, Relaxed);
-        measure(&worker, now_ms.saturating_sub(before_ms));
+        let elapsed_ms = now_ms.saturating_sub(before_ms);
         before_ms = now_ms;
+        let processor_wait_ms = if elapsed_ms > TICK_MS || count.is_multiple_of(SWEEP_TICKS) {
+            take_processor_wait(&worker, &mut processor_wait)
+        } else {
+            0
+        };
+        measure(&worker, TickInterval { elapsed_ms, processor_wait_ms });
         worker.timers.advance(now_ms);
         worker.ticked.notify_waiters();
         flush_ended(&worker);
@@ -69,11 +77,19 @@ pub(crate) async fn tick(state: Rc<Loop>) {
 }
 
 /// Notes how much later than due a tick came.
-fn measure(worker: &Worker, since_last_ms: u64) {
-    let lag_ms = since_last_ms.saturating_sub(TICK_MS);
-    worker.series.lag_ms.set(lag_ms);
-    let lag_max = worker.plan().plan.config.limits.queue_delay_max;
-    worker.crowd.on_tick(lag_ms, millis(lag_max));
+fn measure(worker: &Worker, interval: TickInterval) {
+    worker.series.lag_ms.set(interval.elapsed_ms.saturating_sub(TICK_MS));
+    let delay_max = worker.plan().plan.config.limits.queue_delay_max;
+    worker.crowd.on_tick(interval, millis(delay_max));
+}
+
+/// Returns for how long other programs have had the processor since the last call, milliseconds.
+///
+/// What a throttled control group withholds is no more than what this gateway was given: it counts as the worker's own.
+fn take_processor_wait(worker: &Worker, wait: &mut ProcessorWait) -> u64 {
+    let waited = wait.take();
+    worker.series.processor_wait_us.add(u64::try_from(waited.as_micros()).unwrap_or(u64::MAX));
+    if worker.pressure.is_throttled() { 0 } else { millis(waited) }
 }
 
 /// Takes over the queues of workers that have fallen silent, and gives them back when they are heard again.

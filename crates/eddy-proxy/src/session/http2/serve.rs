@@ -190,7 +190,7 @@ impl Serving {
         let worker = &self.connection.worker;
         ready!(self.stream.poll_readable(cx))?;
         if self.ticket.is_some() || worker.crowd.is_gathering() {
-            self.waited = ready!(worker.crowd.poll_turn(&mut self.ticket, worker.timers.now_ms(), cx));
+            self.waited = ready!(worker.crowd.poll_turn(&mut self.ticket, cx));
         } else {
             self.waited = Waited::InTime;
         }

@@ -1,0 +1,80 @@
+//! Reads how long a thread has waited for a processor.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::time::Duration;
+
+/// The time in which a thread could have run and other threads had the processors.
+///
+/// A thread that its control group throttles waits as well, by this count.
+///
+/// # Source
+/// The second number of `/proc/thread-self/schedstat` (Linux, `Documentation/scheduler/sched-stats.rst`).
+#[derive(Debug)]
+pub struct ProcessorWait {
+    /// `None` where the kernel keeps no such count.
+    counts: Option<File>,
+    seen: Duration,
+}
+
+impl ProcessorWait {
+    /// Begins to count for the calling thread.
+    pub fn of_this_thread() -> Self {
+        let counts = File::open("/proc/thread-self/schedstat").ok();
+        let mut wait = Self { counts, seen: Duration::ZERO };
+        wait.take();
+        wait
+    }
+
+    /// Returns the time waited since the last call; zero where the kernel keeps no count.
+    ///
+    /// # Cost
+    /// A system call, some 2 µs.
+    pub fn take(&mut self) -> Duration {
+        let Some(now) = self.counts.as_ref().and_then(read) else { return Duration::ZERO };
+        let waited = now.saturating_sub(self.seen);
+        self.seen = now;
+        waited
+    }
+}
+
+fn read(counts: &File) -> Option<Duration> {
+    let mut text = [0; COUNTS_BYTES_MAX];
+    let length = counts.read_at(&mut text, 0).ok()?;
+    parse(std::str::from_utf8(text.get(..length)?).ok()?)
+}
+
+/// Time on a processor, time waited for one (both in nanoseconds) and the number of time slices.
+fn parse(counts: &str) -> Option<Duration> {
+    let waited_ns = counts.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    Some(Duration::from_nanos(waited_ns))
+}
+
+/// Three numbers of 64 bits, two spaces and the end of the line.
+const COUNTS_BYTES_MAX: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_number_is_the_wait() {
+        assert_eq!(parse("81302 3476658 12\n"), Some(Duration::from_nanos(3_476_658)));
+        assert_eq!(parse("81302\n"), None);
+        assert_eq!(parse(""), None);
+    }
+
+    #[test]
+    fn the_wait_is_counted_from_the_last_call_on() {
+        let mut wait = ProcessorWait::of_this_thread();
+        let before = wait.seen;
+        let waited = wait.take();
+        assert_eq!(wait.seen - before, waited);
+    }
+
+    #[test]
+    fn a_kernel_without_the_count_shows_no_wait() {
+        let mut wait = ProcessorWait { counts: None, seen: Duration::ZERO };
+        assert_eq!(wait.take(), Duration::ZERO);
+    }
+}

@@ -1,0 +1,102 @@
+//! Finds the control groups of this process: its own and those above it, of either version of Linux' control groups.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A file that each control group has for one of its controllers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GroupFile {
+    /// The controller, as version 1 names its hierarchy.
+    pub(super) controller: &'static str,
+    /// The file's name in version 1.
+    pub(super) v1: &'static str,
+    /// The file's name in version 2.
+    pub(super) v2: &'static str,
+}
+
+impl GroupFile {
+    /// Reads the file of each group that has it; the file systems are those below `root`.
+    pub(super) fn read_all(self, root: &Path) -> Vec<String> {
+        let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
+        let files = groups.lines().filter_map(|line| self.files_of(line)).flatten();
+        files.filter_map(|file| fs::read_to_string(root.join(file)).ok()).collect()
+    }
+
+    /// The files of a line of `/proc/self/cgroup`: the number of a hierarchy, its controllers, the path of the group.
+    fn files_of(self, line: &str) -> Option<Vec<PathBuf>> {
+        match line.splitn(3, ':').collect::<Vec<_>>().as_slice() {
+            ["0", "", path] => Some(files(Path::new("sys/fs/cgroup"), path, self.v2)),
+            [_, controllers, path] if controllers.split(',').any(|name| name == self.controller) => {
+                Some(files(&Path::new("sys/fs/cgroup").join(self.controller), path, self.v1))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The files of a group and of those above it. In a container the group is mounted at the top, whatever its path is called.
+fn files(mount: &Path, path: &str, name: &str) -> Vec<PathBuf> {
+    let groups = Path::new(path.trim_start_matches('/')).ancestors();
+    groups.map(|group| mount.join(group).join(name)).collect()
+}
+
+/// Files of a control group for a test, below a folder that goes with this value.
+#[cfg(test)]
+pub(super) struct StubRoot(pub(super) PathBuf);
+
+#[cfg(test)]
+impl StubRoot {
+    /// Makes these files; `name` tells the folders of tests apart.
+    pub(super) fn with(name: &str, files: &[(&str, &str)]) -> Self {
+        let root = Self(std::env::temp_dir().join(format!("eddy-cgroup-{name}-{}", std::process::id())));
+        files.iter().for_each(|(file, text)| root.write(file, text));
+        root
+    }
+
+    pub(super) fn write(&self, file: &str, text: &str) {
+        let path = self.0.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+#[cfg(test)]
+impl Drop for StubRoot {
+    fn drop(&mut self) {
+        // Nothing was made where there are no files.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: GroupFile = GroupFile { controller: "memory", v1: "old", v2: "new" };
+
+    #[track_caller]
+    fn check(name: &str, files: &[(&str, &str)], expected: &[&str]) {
+        let root = StubRoot::with(name, files);
+        assert_eq!(FILE.read_all(&root.0), expected, "{name}");
+    }
+
+    #[test]
+    fn groups_are_read_from_the_inmost_one_up() {
+        let groups = ("proc/self/cgroup", "0::/system.slice/eddy.service\n");
+        let own = ("sys/fs/cgroup/system.slice/eddy.service/new", "a");
+        check("own", &[groups, own], &["a"]);
+        check("above", &[groups, own, ("sys/fs/cgroup/system.slice/new", "b")], &["a", "b"]);
+        // A container sees its own group at the top.
+        check("container", &[groups, ("sys/fs/cgroup/new", "c")], &["c"]);
+        check("none", &[], &[]);
+    }
+
+    #[test]
+    fn groups_of_version_1_are_found_by_their_controller() {
+        let groups = ("proc/self/cgroup", "5:cpu,cpuacct:/a\n4:memory:/b/c\n0::/\n");
+        let own = ("sys/fs/cgroup/memory/b/c/old", "a");
+        let other = ("sys/fs/cgroup/memory/a/old", "z");
+        check("v1", &[groups, own, other], &["a"]);
+        check("v1-top", &[groups, ("sys/fs/cgroup/memory/old", "b")], &["b"]);
+    }
+}
