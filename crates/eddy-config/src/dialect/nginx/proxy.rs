@@ -271,7 +271,7 @@ impl Reader<'_> {
             None => text.to_owned(),
         };
         let is_address = !address.contains('$') && Endpoint::parse(&address).is_ok();
-        if is_address && !self.addresses.contains(&address) {
+        if is_address && self.known_addresses.insert(address.clone()) {
             self.addresses.push(address);
         }
     }
