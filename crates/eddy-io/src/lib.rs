@@ -5,6 +5,7 @@
 mod buffer;
 mod clock;
 mod datagram;
+mod lines;
 mod page;
 mod pipe;
 mod proxy_header;
@@ -16,6 +17,7 @@ mod tls;
 pub use buffer::{BUFFER_BYTES_LARGE, BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill};
 pub use clock::{monotonic_ms, unix_micros, unix_seconds};
 pub use datagram::{DATAGRAM_BYTES_MAX, DatagramLink, DatagramListener, Flow};
+pub use lines::{LineOutput, LinesLost};
 pub use page::{SharedPage, WORKERS_MAX, WorkerSlot};
 pub use pipe::{
     LeasedPipe, PIPE_BYTES, PIPE_BYTES_LEAST, PipePool, SharedPipes, Splice, SpliceFault, Spliced,
