@@ -7,6 +7,7 @@ mod clock;
 mod datagram;
 mod lines;
 mod page;
+mod peer;
 mod pipe;
 mod proxy_header;
 mod socket;
@@ -19,6 +20,7 @@ pub use clock::{monotonic_ms, unix_micros, unix_seconds};
 pub use datagram::{DATAGRAM_BYTES_MAX, DatagramLink, DatagramListener, Flow};
 pub use lines::{LineOutput, LinesLost};
 pub use page::{SharedPage, WORKERS_MAX, WorkerSlot};
+pub use peer::{SocketPeer, socket_peer};
 pub use pipe::{
     LeasedPipe, PIPE_BYTES, PIPE_BYTES_LEAST, PipePool, SharedPipes, Splice, SpliceFault, Spliced,
 };
