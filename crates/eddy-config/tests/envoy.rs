@@ -615,6 +615,10 @@ fn certificates_stand_in_the_configuration_itself() {
         assert_eq!(inline(&tls.certificates[0].key), bytes);
         assert_eq!(inline(&tls.certificates[1].chain), b"one");
         assert_eq!(inline(tls.certificates[1].ocsp.as_ref().unwrap()), [0, 1, 2]);
+        // A problem is shown with its line, which must not be that of a key.
+        let line_of =
+            |place: &eddy_tls::WrittenPlace| text.lines().nth(place.line as usize - 1).unwrap().to_owned();
+        assert!(tls.certificates.iter().all(|own| !line_of(&own.key.place).contains("private_key")));
         let clients = tls.clients.as_ref().unwrap();
         assert_eq!(inline(&clients.authorities), b"us");
         assert_eq!(inline(clients.revoked.as_ref().unwrap()), b"gone");

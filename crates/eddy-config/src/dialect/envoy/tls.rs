@@ -94,7 +94,11 @@ impl Reader<'_> {
             let [chain, key, ocsp] = ["certificate_chain", "private_key", "ocsp_staple"]
                 .map(|name| self.source(certificate, name, file));
             match (chain, key) {
-                (DataSource::Given(chain), DataSource::Given(key)) => {
+                (DataSource::Given(chain), DataSource::Given(mut key)) => {
+                    if key.text.is_some() {
+                        // Problems are shown with the line they are in, and that one would show the key.
+                        key.place = written_place(node.place, file);
+                    }
                     certificates.push(CertificateFiles { chain, key, ocsp: ocsp.given(), hosts: None });
                 }
                 (DataSource::Refused, _) | (_, DataSource::Refused) => is_refused = true,

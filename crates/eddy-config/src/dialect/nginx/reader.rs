@@ -34,6 +34,8 @@ pub(super) struct Reader<'r> {
     pub(super) hash_keys: Vec<Option<TextTemplate>>,
     /// The clusters by what they lead to and how.
     pub(super) cluster_keys: HashMap<ClusterKey, usize>,
+    /// By host, the number of its clusters.
+    pub(super) clusters_of: HashMap<String, usize>,
     /// The groups by name in lower case.
     pub(super) groups: HashMap<String, UpstreamGroup>,
     /// Addresses that variables may hold.
@@ -77,6 +79,7 @@ impl<'r> Reader<'r> {
             clusters: Vec::new(),
             hash_keys: Vec::new(),
             cluster_keys: HashMap::new(),
+            clusters_of: HashMap::new(),
             groups: HashMap::new(),
             addresses: Vec::new(),
             known_addresses: HashSet::new(),
