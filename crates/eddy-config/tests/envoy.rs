@@ -542,14 +542,149 @@ fn listeners_end_tls() {
     };
     let certificates = "            tls_certificates: [{certificate_chain: {filename: /etc/site.crt}, private_key: {filename: /etc/site.key}}]\n";
     says(&text.replace(certificates, ""), "without a certificate");
-    says(
-        &text.replace(
-            "validation_context: {trusted_ca",
-            "validation_context: {crl: {filename: a}, trusted_ca",
+    let revoking = text
+        .replace("validation_context: {trusted_ca", "validation_context: {crl: {filename: a}, trusted_ca");
+    let clients = self::config(&revoking).listeners[0].tls.clone().unwrap().clients.unwrap();
+    assert_eq!(clients.revoked.unwrap().path, PathBuf::from("a"));
+    let alone = text.replace("trusted_ca:", "crl:").replace("require_client_certificate: true", "");
+    says(&alone, "without an authority");
+}
+
+#[test]
+fn each_part_of_tls_that_eddy_cannot_have_is_told_once() {
+    let socket = "    - transport_socket:\n        name: tls\n        typed_config:\n          '@type': type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext\n          require_client_certificate: true\n          common_tls_context:\n            tls_certificates: [{CERTIFICATE}]\n            validation_context: {trusted_ca: {filename: /etc/clients.pem}}\n            MORE: []\n      filters:\n";
+    let text = BOOTSTRAP.replace("    - filters:\n", &socket.replace("            MORE: []\n", ""));
+    let whole = "certificate_chain: {filename: a}, private_key: {filename: b}";
+    for (certificate, expected) in [
+        ("certificate_chain: {filename: a}", "a certificate has a `certificate_chain`"),
+        ("certificate_chain: {filename: a}, private_key: {filename: ''}", "`private_key` is empty"),
+        ("certificate_chain: {filename: a}, private_key: {inline_string: ''}", "`private_key` is empty"),
+        (
+            "certificate_chain: {filename: a}, private_key: {environment_variable: K}",
+            "no `private_key` from an environment variable",
         ),
-        "eddy has no `crl` here",
+        ("pkcs12: {filename: a}", "`pkcs12`"),
+        (
+            "certificate_chain: {filename: a}, private_key: {filename: b}, password: {inline_string: x}",
+            "`password`",
+        ),
+        (
+            "certificate_chain: {filename: a}, private_key: {inline_bytes: '!'}",
+            "private_key.inline_bytes` is Base64",
+        ),
+        (
+            "certificate_chain: {filename: a, inline_string: b}, private_key: {filename: b}",
+            "of which only one can be",
+        ),
+    ] {
+        // What cannot be had is an error, however lenient: nothing could stand in for it.
+        for leniency in [Leniency::Strict, Leniency::Lenient] {
+            let found = problems(&text.replace("CERTIFICATE", certificate), leniency);
+            let errors: Vec<_> = found.iter().filter(|problem| problem.contains(" error: ")).collect();
+            assert!(matches!(*errors, [error] if error.contains(expected)), "{certificate}: {found:#?}");
+        }
+    }
+    for (name, value) in [
+        ("tls_certificate_sds_secret_configs", "[{name: a}]"),
+        ("validation_context_sds_secret_config", "{name: a}"),
+        ("combined_validation_context", "{default_validation_context: {trusted_ca: {filename: a}}}"),
+    ] {
+        let text = text.replace("CERTIFICATE", whole);
+        let line = "            validation_context: {trusted_ca: {filename: /etc/clients.pem}}\n";
+        let own = format!("            {name}: {value}\n");
+        let text = if name.starts_with("tls_") {
+            text.replace(&format!("            tls_certificates: [{{{whole}}}]\n"), &own)
+        } else {
+            text.replace(line, &own)
+        };
+        let found = problems(&text, Leniency::Strict);
+        assert!(matches!(&*found, [error] if error.contains(&format!("`{name}`"))), "{name}: {found:#?}");
+    }
+}
+
+#[test]
+fn certificates_stand_in_the_configuration_itself() {
+    let socket = "    - transport_socket:\n        name: tls\n        typed_config:\n          '@type': type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext\n          common_tls_context:\n            tls_certificates:\n            - certificate_chain: {inline_string: \"one\\ntwo\\n\"}\n              private_key: {inline_bytes: KEY}\n            - certificate_chain: {inlineBytes: b25l}\n              private_key: {inline_string: secret-two}\n              ocsp_staple: {inline_bytes: AAEC}\n            validation_context: {trusted_ca: {inline_string: us}, crl: {inline_string: gone}}\n      filters:\n";
+    let text = BOOTSTRAP.replace("    - filters:\n", socket);
+    // Base64 in either alphabet, padded or not, as Envoy reads it.
+    for (key, bytes) in [("c2VjcmV0", &b"secret"[..]), ("-_8=", b"\xfb\xff"), ("+/8", b"\xfb\xff")] {
+        let config = config(&text.replace("KEY", &format!("'{key}'")));
+        let tls = config.listeners[0].tls.as_ref().unwrap();
+        let inline = |written: &eddy_tls::WrittenPath| written.text.clone().unwrap().0.to_vec();
+        assert_eq!(inline(&tls.certificates[0].chain), b"one\ntwo\n");
+        assert_eq!(inline(&tls.certificates[0].key), bytes);
+        assert_eq!(inline(&tls.certificates[1].chain), b"one");
+        assert_eq!(inline(tls.certificates[1].ocsp.as_ref().unwrap()), [0, 1, 2]);
+        // A problem is shown with its line, which must not be that of a key.
+        let line_of =
+            |place: &eddy_tls::WrittenPlace| text.lines().nth(place.line as usize - 1).unwrap().to_owned();
+        assert!(tls.certificates.iter().all(|own| !line_of(&own.key.place).contains("private_key")));
+        let clients = tls.clients.as_ref().unwrap();
+        assert_eq!(inline(&clients.authorities), b"us");
+        assert_eq!(inline(clients.revoked.as_ref().unwrap()), b"gone");
+        // Each is known by a name of its own.
+        let names: std::collections::BTreeSet<_> = tls.files().map(|file| file.path.clone()).collect();
+        assert_eq!(names.len(), tls.files().count(), "{names:?}");
+        // Whoever may see the configuration may not see keys.
+        assert!(config.shown.contains("inline_string: \"one\\ntwo\\n\""), "{}", config.shown);
+        assert!(!config.shown.contains("secret") && !config.shown.contains(key), "{}", config.shown);
+    }
+    let towards = "common_tls_context: {tls_certificates: [{certificate_chain: {inline_string: c}, private_key: {inline_bytes: aw}}], validation_context: {trusted_ca: {inline_string: ca}}}, sni: a.test, auto_sni_san_validation: true";
+    let config = config(&towards_endpoints(towards));
+    let tls = config.clusters[0].tls.as_ref().unwrap();
+    assert_eq!(tls.check, ServerCheck::Full);
+    assert_eq!(&*tls.identity.as_ref().unwrap().key.text.as_ref().unwrap().0, b"k");
+    assert_eq!(&*tls.authorities.as_ref().unwrap().text.as_ref().unwrap().0, b"ca");
+}
+
+#[test]
+fn names_of_enumerations_are_read_whatever_their_case() {
+    // As Envoy does, and nothing beyond: `ROUND-ROBIN` and `roundRobin` are none of its names.
+    let names = ["LEAST_REQUEST", "STRICT_DNS", "UNESCAPE_AND_FORWARD", "OVERWRITE_IF_EXISTS_OR_ADD"];
+    let lower =
+        names.iter().fold(BOOTSTRAP.to_owned(), |text, name| text.replace(name, &name.to_lowercase()));
+    assert_eq!(config(&lower.replace("least_r", "Least_R")).clusters[0].balance, Balance::LeastRequest);
+    let meaning = |text: &str| {
+        let Config { tables, actions, clusters, .. } = config(text);
+        format!("{tables:?} {actions:?} {clusters:?}")
+    };
+    assert_eq!(meaning(&lower), meaning(BOOTSTRAP));
+    for wrong in ["least-request", "leastRequest", "' least_request'"] {
+        let found = problems(&BOOTSTRAP.replace("LEAST_REQUEST", wrong), Leniency::Strict);
+        assert!(matches!(&*found, [error] if error.contains("lb_policy` is one of")), "{found:#?}");
+    }
+    let upper = "common_tls_context: {tls_params: {tls_minimum_protocol_version: tlsv1_3}, validation_context: {trusted_ca: {filename: a}, match_typed_subject_alt_names: [{san_type: dns, matcher: {exact: a.test}}]}}";
+    let config = config(&towards_endpoints(upper));
+    let tls = config.clusters[0].tls.as_ref().unwrap();
+    assert_eq!((tls.version_min, tls.check), (eddy_tls::TlsVersion::Tls13, ServerCheck::Full));
+}
+
+#[test]
+fn the_admin_listener_is_bound_to_loopback() {
+    for (written, bound) in [
+        ("0.0.0.0", "127.0.0.1:9901"),
+        ("'::'", "[::1]:9901"),
+        ("10.1.2.3", "127.0.0.1:9901"),
+        ("127.0.0.7", "127.0.0.7:9901"),
+    ] {
+        let text = BOOTSTRAP.replace(
+            "{address: 127.0.0.1, port_value: 9901}",
+            &format!("{{address: {written}, port_value: 9901}}"),
+        );
+        assert_eq!(config(&text).admin.unwrap().address, bound.parse().unwrap());
+        let found = problems(&text, Leniency::Strict);
+        let is_told = found
+            .iter()
+            .any(|problem| problem.contains(&format!("warning: the admin listener is bound to {bound}")));
+        assert_eq!(is_told, !written.starts_with("127"), "{found:#?}");
+    }
+    let text =
+        BOOTSTRAP.replace("{address: 127.0.0.1, port_value: 9901}", "{address: localhost, port_value: 9901}");
+    assert!(
+        problems(&text, Leniency::Lenient)
+            .iter()
+            .any(|problem| problem.contains("`localhost` is no IP address"))
     );
-    says(&text.replace("private_key", "pkcs12"), "a `certificate_chain` and a `private_key`");
 }
 
 /// The bootstrap file with this `transport_socket` of its cluster.
@@ -624,9 +759,15 @@ fn what_of_tls_towards_endpoints_eddy_has_not_is_named() {
     );
     says(
         "common_tls_context: {tls_certificate_sds_secret_configs: [{name: a}]}",
-        "eddy has no `tls_certificate_sds_secret_configs` here",
+        "eddy asks no other service for certificates: `tls_certificate_sds_secret_configs`",
     );
     says("snii: a.test", "there is no `snii`");
+    let other = towards_endpoints("").replace("tls.v3.UpstreamTlsContext", "tap.v3.Tap");
+    let found = problems(&other, Leniency::Lenient);
+    assert!(
+        found.iter().any(|problem| problem.contains("error: a `transport_socket` cannot be passed over")),
+        "{found:#?}"
+    );
 }
 
 #[test]

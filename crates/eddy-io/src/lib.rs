@@ -5,7 +5,9 @@
 mod buffer;
 mod clock;
 mod datagram;
+mod lines;
 mod page;
+mod peer;
 mod pipe;
 mod processor;
 mod proxy_header;
@@ -17,7 +19,9 @@ mod tls;
 pub use buffer::{BUFFER_BYTES_LARGE, BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill};
 pub use clock::{monotonic_ms, unix_micros, unix_seconds};
 pub use datagram::{DATAGRAM_BYTES_MAX, DatagramLink, DatagramListener, Flow};
+pub use lines::{LineOutput, LinesLost};
 pub use page::{SharedPage, WORKERS_MAX, WorkerSlot};
+pub use peer::{SocketPeer, socket_peer};
 pub use pipe::{
     LeasedPipe, PIPE_BYTES, PIPE_BYTES_LEAST, PipePool, SharedPipes, Splice, SpliceFault, Spliced,
 };

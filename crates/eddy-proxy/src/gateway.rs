@@ -1,12 +1,13 @@
 //! The gateway as the program drives it: start, reload, drain.
 
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use eddy_config::Config;
+use eddy_config::{Config, ListenAddress};
 use eddy_filter::Host as _;
 use eddy_io::{SharedPage, SharedPipes, WORKERS_MAX, descriptors_max};
 use eddy_upstream::resolve::Resolver;
@@ -143,7 +144,15 @@ impl Gateway {
         PlanView::new(Arc::clone(&self.lock().plan))
     }
 
-    /// Stops accepting, lets exchanges end and returns when all have, or when `deadline` has passed.
+    /// Copies of the sockets of an address that is listened at, for a process that takes this one's place.
+    ///
+    /// # Errors
+    /// [`ProxyError::SocketMissing`] and [`ProxyError::Socket`].
+    pub fn sockets(&self, address: &ListenAddress) -> Result<Vec<OwnedFd>, ProxyError> {
+        self.lock().sockets.copies(address)
+    }
+
+    /// Accepts what waits and no more, lets exchanges end and returns when all have, or when `deadline` has passed.
     ///
     /// Every answer from now on ends its connection. Idle connections are left for a moment, so that what their
     /// clients have on the way is still answered, and then closed.
@@ -156,6 +165,8 @@ impl Gateway {
             }
         }
         drop(done);
+        // Each worker closes its own once its queue is empty; what another process has of them stays.
+        self.lock().sockets = Arc::default();
         // Nobody sends anything: the end of the channel is the message.
         let is_drained = |patience: Duration| {
             let left = patience.min(deadline.saturating_sub(begun.elapsed()));

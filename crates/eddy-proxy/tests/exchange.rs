@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-use eddy_config::{ActionKind, Config};
+use eddy_config::{ActionKind, Config, ListenAddress};
 use eddy_filter::{FilterSet, Level};
 use eddy_proxy::{FilterHost, Gateway, Ready, Sockets};
 use place::{ask, connect, free_address, start_origin, start_with};
@@ -326,13 +326,17 @@ fn who_waits_for_a_place_displaces_an_idle_connection_and_nobody_else_does() {
 fn a_gateway_that_drains_accepts_nothing_more() {
     let (gateway, address) = start("", LOCAL, |_| ());
     check_status(&answer(address, GET), 200);
+    let copies = gateway.sockets(&ListenAddress::Tcp(address)).unwrap();
     gateway.drain(Duration::from_secs(10));
-    // The socket still listens, for whoever comes after this gateway; the connection waits for that one.
+    // The socket still listens for the process after this one, which has copies; the connection waits for that one.
     let mut stream = connect(address);
     stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
     stream.write_all(GET).unwrap();
     let error = stream.read(&mut [0]).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{error}");
+    // Without such a process nobody waits in vain.
+    drop((copies, stream));
+    assert_eq!(TcpStream::connect(address).unwrap_err().kind(), ErrorKind::ConnectionRefused);
 }
 
 #[test]

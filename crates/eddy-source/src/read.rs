@@ -95,6 +95,7 @@ fn into_text(name: &str, bytes: Vec<u8>) -> Result<SourceText, Problem> {
                 severity: Severity::Error,
                 message: "this is not UTF-8".to_owned(),
                 hint: Some("save the file as UTF-8".to_owned()),
+                count: 1,
             })
         }
     }

@@ -39,7 +39,10 @@ impl Signals {
         for (signal, _) in REQUESTS {
             mask.add(signal);
         }
-        mask.thread_block()?;
+        // A file that may not grow is as good as a full disk: the write fails, and that is all.
+        let mut blocked = mask;
+        blocked.add(Signal::SIGXFSZ);
+        blocked.thread_block()?;
         let descriptor = SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
         Ok(Self { descriptor })
     }

@@ -31,6 +31,7 @@ mod whole;
 pub(crate) use condition::ConditionPlaces;
 pub(crate) use draft::Draft;
 pub(crate) use gateway::DRAIN_TIMEOUT;
+pub(crate) use shown::shown_text;
 pub(crate) use table::RulePlaces;
 pub(crate) use tls::written_place;
 pub(crate) use whole::embedded_files;

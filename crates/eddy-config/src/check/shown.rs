@@ -8,7 +8,7 @@ use crate::yaml::{Entry, Form, Node};
 
 /// Writes what was read as YAML: of each source, after its name, the outermost values of its documents. Comments are left
 /// out, as they may hold secrets, too.
-pub(super) fn shown_text(sources: &[SourceText], documents: &[Vec<&Node<'_>>]) -> Arc<str> {
+pub(crate) fn shown_text(sources: &[SourceText], documents: &[Vec<&Node<'_>>]) -> Arc<str> {
     let bytes = sources.iter().map(|source| source.text.len() + source.path.len() + 8).sum();
     let mut writer = Writer { out: String::with_capacity(bytes) };
     for (source, roots) in sources.iter().zip(documents) {
@@ -87,8 +87,8 @@ impl Writer {
         self.text(key, true);
         self.out.push(':');
         let is_hidden = match trust {
-            // Tools put the whole object there again.
-            Trust::Open => key == "annotations",
+            // Tools put the whole object there again. A key that Envoy is to use may stand where its file could be named.
+            Trust::Open => key == "annotations" || has_inline_secret(entry),
             Trust::None => true,
             Trust::MayBeSecret => is_secret(key),
             Trust::Unknown => is_secret(key) || key == "users" || key.to_ascii_lowercase().contains("key"),
@@ -170,6 +170,13 @@ fn is_secret_pair(entries: &[Entry<'_>]) -> bool {
         Form::Text { text, .. } => entry.key.text == "name" && is_secret(text),
         Form::List(_) | Form::Mapping { .. } | Form::Refused => false,
     })
+}
+
+/// Whether this is a `DataSource` of Envoy's API that has a key or a password itself.
+fn has_inline_secret(entry: &Entry<'_>) -> bool {
+    let names = ["private_key", "privateKey", "password", "pkcs12"];
+    let inline = ["inline_string", "inlineString", "inline_bytes", "inlineBytes"];
+    names.contains(&&*entry.key.text) && inline.iter().any(|name| entry.value.entry(name).is_some())
 }
 
 /// Whether these are the keys of a Secret of Kubernetes.

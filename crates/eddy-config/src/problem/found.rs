@@ -36,6 +36,9 @@ pub struct Problem {
     pub message: String,
     /// What to do about it, when there is something to say.
     pub hint: Option<String>,
+    /// Number of problems that this one stands for: 1, or more where it says how many are not shown.
+    #[serde(skip)]
+    pub count: usize,
 }
 
 /// How bad a problem is.
@@ -82,12 +85,33 @@ impl Problem {
             severity,
             message,
             hint,
+            count: 1,
         }
+    }
+
+    /// Number of `problems`, those that are not shown included.
+    pub fn total(problems: &[Self]) -> usize {
+        problems.iter().map(|problem| problem.count).sum()
+    }
+
+    /// Number of errors among `problems`, those that are not shown included.
+    pub fn errors(problems: &[Self]) -> usize {
+        let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
+        errors.map(|problem| problem.count).sum()
     }
 
     /// An error of a file as a whole, such as one that can't be read.
     pub fn of_file(path: &str, message: String, hint: Option<String>) -> Self {
-        Self { path: path.into(), line: 0, column: 0, length: 0, severity: Severity::Error, message, hint }
+        Self {
+            path: path.into(),
+            line: 0,
+            column: 0,
+            length: 0,
+            severity: Severity::Error,
+            message,
+            hint,
+            count: 1,
+        }
     }
 }
 

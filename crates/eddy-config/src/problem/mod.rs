@@ -8,4 +8,4 @@ mod suggest;
 pub use found::{Problem, Severity, SourceText};
 pub use render::{Colour, render, to_json};
 pub(crate) use report::{Place, Report, shown};
-pub(crate) use suggest::closest;
+pub(crate) use suggest::{COMPARISON, closest};

@@ -21,18 +21,26 @@ pub enum Colour {
 /// Shows `problems`, each with its line of `sources` and a mark below what is meant.
 ///
 /// # Cost
-/// One pass over the sources that have problems.
+/// One pass over the sources that have problems, however long their lines, as long as the problems are in order.
 pub fn render(problems: &[Problem], sources: &[SourceText], colour: Colour) -> String {
     let paint = Paint::new(colour);
+    // Of two sources with one name the first is meant.
+    let by_path: HashMap<&str, &SourceText> = if problems.is_empty() {
+        HashMap::new()
+    } else {
+        sources.iter().rev().map(|it| (&*it.path, it)).collect()
+    };
     let mut lines: HashMap<&str, Vec<&str>> = HashMap::new();
+    let mut cursor = Cursor::default();
     let mut out = String::new();
     for problem in problems {
-        let source = sources.iter().find(|source| source.path == problem.path);
-        let line = source.filter(|_| problem.line > 0).and_then(|source| {
+        let source = by_path.get(&*problem.path).filter(|_| problem.line > 0);
+        let line = source.and_then(|source| {
             let lines = lines.entry(&source.path).or_insert_with(|| source.text.split('\n').collect());
             lines.get(problem.line as usize - 1).copied()
         });
-        render_one(&mut out, problem, line, &paint);
+        let excerpt = line.map(|line| Excerpt::of(line, problem, &mut cursor));
+        render_one(&mut out, problem, excerpt, &paint);
     }
     out
 }
@@ -49,7 +57,7 @@ pub fn to_json(problems: &[Problem], objects: &[ObjectStatus]) -> String {
     serde_json::to_string_pretty(&Document { problems, objects }).expect("plain data is always written")
 }
 
-fn render_one(out: &mut String, problem: &Problem, line: Option<&str>, paint: &Paint) {
+fn render_one(out: &mut String, problem: &Problem, excerpt: Option<Excerpt>, paint: &Paint) {
     let Paint { bold, blue, off, .. } = paint;
     let mark = paint.of(problem.severity);
     // Writing to a string never fails.
@@ -61,8 +69,7 @@ fn render_one(out: &mut String, problem: &Problem, line: Option<&str>, paint: &P
         let _ = write!(out, ":{}:{}", problem.line, problem.column);
     }
     out.push('\n');
-    if let Some(line) = line {
-        let Excerpt { text, mark_start, mark_length } = Excerpt::of(line, problem);
+    if let Some(Excerpt { text, mark_start, mark_length }) = excerpt {
         let indent = " ".repeat(mark_start);
         let carets = "^".repeat(mark_length);
         let _ = writeln!(out, "{margin} {blue}|{off}");
@@ -83,15 +90,48 @@ struct Excerpt {
 }
 
 impl Excerpt {
-    fn of(line: &str, problem: &Problem) -> Self {
+    fn of<'s>(line: &'s str, problem: &Problem, cursor: &mut Cursor<'s>) -> Self {
         let column = (problem.column as usize).saturating_sub(1);
         let skipped = column.saturating_sub(EXCERPT_CHARS_MAX / 2);
-        let cut: String = line.trim_end_matches('\r').chars().skip(skipped).take(EXCERPT_CHARS_MAX).collect();
+        let rest = cursor.skip(line.trim_end_matches('\r'), skipped);
+        let cut: String = rest.chars().take(EXCERPT_CHARS_MAX).collect();
         // Every character is shown as one, so that the mark stands below what it means.
         let text: String = cut.chars().map(|c| if is_unshowable(c) { ' ' } else { c }).collect();
         let mark_start = column - skipped;
         let room = text.chars().count().saturating_sub(mark_start).max(1);
         Self { text, mark_start, mark_length: (problem.length as usize).clamp(1, room) }
+    }
+}
+
+/// Place in a line where the search for the next excerpt goes on: a file without line breaks is not searched from its
+/// beginning for each of its problems.
+#[derive(Default)]
+struct Cursor<'s> {
+    line: &'s str,
+    chars: usize,
+    bytes: usize,
+    /// Characters passed over so far.
+    #[cfg(test)]
+    work: usize,
+}
+
+impl<'s> Cursor<'s> {
+    /// The part of `line` behind its first `chars` characters.
+    fn skip(&mut self, line: &'s str, chars: usize) -> &'s str {
+        if !std::ptr::eq(self.line, line) || chars < self.chars {
+            (self.line, self.chars, self.bytes) = (line, 0, 0);
+        }
+        let rest = line.get(self.bytes..).unwrap_or_default();
+        let wanted = chars - self.chars;
+        let mut passed = 0;
+        let bytes: usize = rest.chars().take(wanted).inspect(|_| passed += 1).map(char::len_utf8).sum();
+        self.chars += passed;
+        self.bytes += bytes;
+        #[cfg(test)]
+        {
+            self.work += passed;
+        }
+        rest.get(bytes..).unwrap_or_default()
     }
 }
 
@@ -131,7 +171,7 @@ const EXCERPT_CHARS_MAX: usize = 160;
 
 #[cfg(test)]
 mod tests {
-    use super::{Colour, render, to_json};
+    use super::{Colour, Cursor, Excerpt, render, to_json};
     use crate::{Problem, Severity, SourceText};
 
     fn problem() -> Problem {
@@ -143,6 +183,7 @@ mod tests {
             severity: Severity::Error,
             message: "unknown key `adress`".to_owned(),
             hint: Some("did you mean `address`?".to_owned()),
+            count: 1,
         }
     }
 
@@ -161,6 +202,23 @@ mod tests {
             text,
             "error: unknown key `adress`\n --> eddy.yaml:2:3\n  = hint: did you mean `address`?\n\n"
         );
+    }
+
+    #[test]
+    fn a_long_line_is_passed_once_for_all_its_problems() {
+        let line: String = (0..20_000).map(|number| format!("ű{number:05}, ")).collect();
+        let mut cursor = Cursor::default();
+        for number in 0..20_000_u32 {
+            let problem = Problem { line: 1, column: number * 8 + 1, ..problem() };
+            let Excerpt { text, mark_start, .. } = Excerpt::of(&line, &problem, &mut cursor);
+            let marked: String = text.chars().skip(mark_start).take(6).collect();
+            assert_eq!(marked, format!("ű{number:05}"));
+        }
+        assert!(cursor.work <= line.chars().count(), "{} characters passed", cursor.work);
+        // Back to the beginning, and to another line.
+        let problem = Problem { column: 1, ..problem() };
+        assert!(Excerpt::of(&line, &problem, &mut cursor).text.starts_with("ű00000, "));
+        assert!(Excerpt::of("short", &problem, &mut cursor).text.starts_with("short"));
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! Collects problems while a configuration is read and checked; bounded, sorted at the end.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
 
-use super::{Problem, Severity, SourceText, closest};
+use super::suggest::{COMPARISON, closest};
+use super::{Problem, Severity, SourceText};
 
 /// Where something is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,14 +24,17 @@ pub(crate) struct Place {
 #[derive(Debug)]
 pub(crate) struct Report {
     found: Vec<Found>,
-    /// Where the hint of a problem beyond the limit goes.
+    /// Receives the hint of a problem that is not shown.
     spare: Found,
-    /// How many there were, those beyond the limit counted.
+    /// Hashes of all problems so far, shown or not: a problem that is noted twice counts once.
+    known: HashSet<u64>,
+    hasher: RandomState,
+    /// Errors so far, shown or not.
     errors: usize,
-    /// How many there were, those beyond the limit counted.
+    /// Warnings so far, shown or not.
     warnings: usize,
-    /// Comparisons that are still spent on guessing what was meant.
-    comparisons_left: usize,
+    /// Work that may still be spent on guessing what was meant.
+    guesses_left: usize,
     /// Whether objections are warnings.
     is_lenient: bool,
 }
@@ -40,6 +46,8 @@ pub(crate) struct Found {
     is_warning: bool,
     message: String,
     hint: Option<String>,
+    /// Whether it is only counted.
+    is_hidden: bool,
 }
 
 impl Report {
@@ -48,9 +56,11 @@ impl Report {
         Self {
             found: Vec::new(),
             spare: Found::default(),
+            known: HashSet::new(),
+            hasher: RandomState::new(),
             errors: 0,
             warnings: 0,
-            comparisons_left: COMPARISONS_MAX,
+            guesses_left: GUESSES_MAX,
             is_lenient: false,
         }
     }
@@ -72,17 +82,27 @@ impl Report {
 
     /// Notes what can be passed over at `place`: an error, or a warning where leniency was asked for.
     pub(crate) fn objection(&mut self, place: Place, message: impl Into<String>) -> &mut Found {
-        self.note(Found { place, is_warning: self.is_lenient, message: message.into(), hint: None })
+        self.note(place, self.is_lenient, message.into())
+    }
+
+    /// Notes an objection whose message is written only where it is shown; `place` alone tells it from others.
+    pub(crate) fn objection_with(&mut self, place: Place, message: impl FnOnce() -> String) -> &mut Found {
+        self.note_with(place, self.is_lenient, message)
+    }
+
+    /// Notes an error whose message is written only where it is shown; `place` alone tells it from others.
+    pub(crate) fn error_with(&mut self, place: Place, message: impl FnOnce() -> String) -> &mut Found {
+        self.note_with(place, false, message)
     }
 
     /// Notes an error at `place`; a hint may be added to what is returned.
     pub(crate) fn error(&mut self, place: Place, message: impl Into<String>) -> &mut Found {
-        self.note(Found { place, is_warning: false, message: message.into(), hint: None })
+        self.note(place, false, message.into())
     }
 
     /// Notes a warning at `place`; a hint may be added to what is returned.
     pub(crate) fn warning(&mut self, place: Place, message: impl Into<String>) -> &mut Found {
-        self.note(Found { place, is_warning: true, message: message.into(), hint: None })
+        self.note(place, true, message.into())
     }
 
     /// Whether an error was noted.
@@ -93,39 +113,69 @@ impl Report {
     /// The candidate that `written` was probably meant to be.
     ///
     /// # Cost
-    /// Bounded for the whole report: a file with thousands of bad names gets no guesses for the last of them.
+    /// Bounded for the whole report, candidates that are passed over included: a file with thousands of bad names gets
+    /// no guesses for the last of them.
     pub(crate) fn closest<'c>(
         &mut self,
         written: &str,
         candidates: impl IntoIterator<Item = &'c str>,
     ) -> Option<&'c str> {
-        closest(written, candidates, &mut self.comparisons_left)
+        closest(written, candidates, &mut self.guesses_left)
     }
 
-    /// The problems in the order of the files, each told once, places spelled out.
+    /// The problems in the order of the files, each told once, places spelled out; behind them what is not shown.
     pub(crate) fn into_problems(mut self, sources: &[SourceText]) -> Vec<Problem> {
         self.found
             .sort_by(|a, b| (a.place, a.is_warning, &a.message).cmp(&(b.place, b.is_warning, &b.message)));
         self.found.dedup_by(|a, b| a.place == b.place && a.message == b.message);
         let last_place = self.found.last().map_or_else(Place::default, |found| found.place);
-        for (count, is_warning, what) in [(self.errors, false, "errors"), (self.warnings, true, "warnings")] {
-            if let Some(untold @ 1..) = count.checked_sub(PROBLEMS_MAX) {
-                let message = format!("{untold} more {what} are not shown");
-                self.found.push(Found { place: last_place, is_warning, message, hint: None });
-            }
-        }
-        self.found.into_iter().map(|found| found.into_problem(sources)).collect()
+        let told = self.found.into_iter().map(|found| found.into_problem(sources));
+        let untold = [(self.errors, false, "errors"), (self.warnings, true, "warnings")]
+            .into_iter()
+            .filter(|(count, ..)| *count > PROBLEMS_MAX)
+            .map(|(count, is_warning, what)| {
+                let count = count - PROBLEMS_MAX;
+                let message = format!("{count} more {what} are not shown");
+                let found = Found { place: last_place, is_warning, message, ..Found::default() };
+                Problem { count, ..found.into_problem(sources) }
+            });
+        told.chain(untold).collect()
     }
 
-    fn note(&mut self, found: Found) -> &mut Found {
-        let count = if found.is_warning { &mut self.warnings } else { &mut self.errors };
-        *count += 1;
-        if *count > PROBLEMS_MAX {
-            self.spare = found;
-            return &mut self.spare;
+    fn note(&mut self, place: Place, is_warning: bool, message: String) -> &mut Found {
+        let hash = self.hasher.hash_one((place, is_warning, &*message));
+        if !self.count(hash, is_warning) {
+            return self.hide();
         }
-        self.found.push(found);
+        self.show(place, is_warning, message)
+    }
+
+    fn note_with(&mut self, place: Place, is_warning: bool, message: impl FnOnce() -> String) -> &mut Found {
+        let hash = self.hasher.hash_one((place, is_warning));
+        if !self.count(hash, is_warning) {
+            return self.hide();
+        }
+        self.show(place, is_warning, message())
+    }
+
+    /// Counts a problem, unless it is known; returns whether it is to be shown.
+    fn count(&mut self, hash: u64, is_warning: bool) -> bool {
+        if !self.known.insert(hash) {
+            return false;
+        }
+        let count = if is_warning { &mut self.warnings } else { &mut self.errors };
+        *count += 1;
+        *count <= PROBLEMS_MAX
+    }
+
+    fn show(&mut self, place: Place, is_warning: bool, message: String) -> &mut Found {
+        self.found.push(Found { place, is_warning, message, ..Found::default() });
         self.found.last_mut().unwrap_or(&mut self.spare)
+    }
+
+    fn hide(&mut self) -> &mut Found {
+        self.spare = Found { is_hidden: true, ..Found::default() };
+        &mut self.spare
     }
 }
 
@@ -133,6 +183,13 @@ impl Found {
     /// Adds what to do about it.
     pub(crate) fn hint(&mut self, hint: impl Into<String>) {
         self.hint = Some(hint.into());
+    }
+
+    /// Adds what to do about it, worked out only where the problem is shown.
+    pub(crate) fn hint_with(&mut self, hint: impl FnOnce() -> String) {
+        if !self.is_hidden {
+            self.hint = Some(hint());
+        }
     }
 
     fn into_problem(self, sources: &[SourceText]) -> Problem {
@@ -145,6 +202,7 @@ impl Found {
             severity: if self.is_warning { Severity::Warning } else { Severity::Error },
             message: self.message,
             hint: self.hint,
+            count: 1,
         }
     }
 }
@@ -178,15 +236,15 @@ pub(super) fn is_unshowable(character: char) -> bool {
 
 /// Most errors, and most warnings, told at once.
 const PROBLEMS_MAX: usize = 1000;
-/// Most comparisons spent on guessing what was meant, in all.
-const COMPARISONS_MAX: usize = 50_000;
+/// Most work spent on guessing what was meant, in all: a comparison costs [`COMPARISON`], a candidate that is passed over 1.
+const GUESSES_MAX: usize = 50_000 * COMPARISON;
 /// Most characters of a value that a message repeats.
 const SHOWN_CHARS_MAX: usize = 60;
 
 #[cfg(test)]
 mod tests {
     use super::{PROBLEMS_MAX, Place, Report};
-    use crate::problem::Severity;
+    use crate::problem::{Problem, Severity};
 
     #[test]
     fn many_warnings_hide_no_error() {
@@ -202,5 +260,38 @@ mod tests {
         assert_eq!(problems.len(), PROBLEMS_MAX + 2);
         assert_eq!(problems[PROBLEMS_MAX + 1].message, "2000 more warnings are not shown");
         assert_eq!(problems[0].hint.as_deref(), Some("mend"));
+        assert_eq!((Problem::total(&problems), Problem::errors(&problems)), (3001, 1));
+    }
+
+    #[test]
+    fn only_what_is_shown_is_worded() {
+        let mut report = Report::new();
+        let (mut messages, mut hints) = (0, 0);
+        for line in 1..=500_000 {
+            let place = Place { line, ..Place::default() };
+            let message = || {
+                messages += 1;
+                "odd".to_owned()
+            };
+            report.error_with(place, message).hint_with(|| {
+                hints += 1;
+                "look".to_owned()
+            });
+        }
+        let problems = report.into_problems(&[]);
+        assert_eq!((messages, hints), (PROBLEMS_MAX, PROBLEMS_MAX));
+        assert_eq!(problems[PROBLEMS_MAX].message, "499000 more errors are not shown");
+        assert_eq!(Problem::errors(&problems), 500_000);
+    }
+
+    #[test]
+    fn a_problem_that_is_noted_twice_counts_once() {
+        let mut report = Report::new();
+        for line in (1..=1500).chain(1..=1500) {
+            report.error(Place { line, ..Place::default() }, "wrong").hint("mend");
+        }
+        // One place may have several problems.
+        report.error(Place { line: 1, ..Place::default() }, "also wrong");
+        assert_eq!(Problem::errors(&report.into_problems(&[])), 1501);
     }
 }

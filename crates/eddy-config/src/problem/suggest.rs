@@ -1,6 +1,10 @@
 //! Guesses which of the known names a misspelt one was meant to be.
 
-/// The candidate nearest to `written`, if one is near enough to be a likely slip; `budget` bounds the work.
+/// The candidate nearest to `written`, if one is near enough to be a likely slip.
+///
+/// # Cost
+/// Takes [`COMPARISON`] off `budget` for each candidate that is compared and 1 for each other; a `budget` that is spent
+/// ends the search.
 pub(crate) fn closest<'c>(
     written: &str,
     candidates: impl IntoIterator<Item = &'c str>,
@@ -13,11 +17,16 @@ pub(crate) fn closest<'c>(
     let allowed = (length / 3).clamp(1, 3);
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
-        if candidate.len().abs_diff(written.len()) > length.max(4) || candidate == written {
+        let is_passed_over = candidate.len().abs_diff(written.len()) > length.max(4) || candidate == written;
+        let cost = if is_passed_over { 1 } else { COMPARISON };
+        let Some(left) = budget.checked_sub(cost) else {
+            *budget = 0;
+            break;
+        };
+        *budget = left;
+        if is_passed_over {
             continue;
         }
-        let Some(left) = budget.checked_sub(1) else { break };
-        *budget = left;
         let distance = edits_between(written, candidate);
         let is_near =
             distance <= allowed || is_same_word(written, candidate) || is_beginning(written, candidate);
@@ -68,16 +77,19 @@ fn edits_between(a: &str, b: &str) -> usize {
     above.last().copied().unwrap_or(0)
 }
 
+/// Cost of comparing two names, in units of passing over one.
+pub(crate) const COMPARISON: usize = 16;
+
 /// Longest name that is compared at all.
 const COMPARED_CHARS_MAX: usize = 64;
 
 #[cfg(test)]
 mod tests {
-    use super::closest;
+    use super::{COMPARISON, closest};
 
     fn check(written: &str, expected: Option<&str>) {
         let known = ["listeners", "endpoints", "connect_timeout", "via", "routes"];
-        let mut budget = 100;
+        let mut budget = 100 * COMPARISON;
         assert_eq!(closest(written, known, &mut budget), expected, "{written}");
     }
 
@@ -101,12 +113,26 @@ mod tests {
 
     #[test]
     fn the_order_of_the_candidates_does_not_matter() {
-        assert_eq!(closest("userx", ["users", "usera"], &mut 9), Some("usera"));
-        assert_eq!(closest("userx", ["usera", "users"], &mut 9), Some("usera"));
+        assert_eq!(closest("userx", ["users", "usera"], &mut 99), Some("usera"));
+        assert_eq!(closest("userx", ["usera", "users"], &mut 99), Some("usera"));
     }
 
     #[test]
     fn the_budget_ends_the_guessing() {
         assert_eq!(closest("route", ["a", "routes"], &mut 0), None);
+    }
+
+    #[test]
+    fn candidates_that_are_passed_over_cost_as_well() {
+        let known: Vec<String> =
+            (0..1000).map(|number| format!("cluster-with-a-long-name-{number}")).collect();
+        let mut looked_at = 0;
+        let mut budget = 10_000;
+        for _ in 0..1000 {
+            let candidates = known.iter().inspect(|_| looked_at += 1).map(String::as_str);
+            assert_eq!(closest("x", candidates, &mut budget), None);
+        }
+        // Each search that finds the budget spent has looked at one candidate.
+        assert!(looked_at <= 11_000, "{looked_at}");
     }
 }

@@ -47,7 +47,7 @@ impl<T: Value> Value for Vec<At<T>> {
                 (!read.is_empty() || elements.is_empty()).then_some(read)
             }
             Form::Text { .. } | Form::Mapping { .. } | Form::Refused => {
-                note_kind(node, &Self::shape(), report);
+                note_kind(node, Self::shape, report);
                 None
             }
         }
@@ -65,7 +65,7 @@ impl<T: Value> Value for Vec<At<T>> {
 impl<K: Word + Clone + Eq + Hash, V: Value> Value for Named<K, V> {
     fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
         let Form::Mapping { entries, .. } = &node.form else {
-            note_kind(node, &Self::shape(), report);
+            note_kind(node, Self::shape, report);
             return None;
         };
         let mut named = Vec::with_capacity(entries.len());
@@ -104,7 +104,7 @@ impl<A: Value, B: Value> Value for Either<A, B> {
         if B::fits(node) {
             return B::read(node, report).map(Self::Other);
         }
-        note_kind(node, &Self::shape(), report);
+        note_kind(node, Self::shape, report);
         None
     }
 

@@ -38,7 +38,7 @@ impl Value for Any {
 impl<T: Value> Value for Deferred<T> {
     fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
         if !T::fits(node) {
-            note_kind(node, &T::shape(), report);
+            note_kind(node, T::shape, report);
             return None;
         }
         Some(Self { node: Box::new(node.to_static()), kind: PhantomData })

@@ -48,6 +48,11 @@ pub(crate) enum Misfit {
         /// What to do.
         hint: Option<String>,
     },
+    /// It is none of a few words. The report looks for the one that was probably meant, as long as it has guesses left.
+    Choice {
+        /// The words that it may be a slip for.
+        words: Vec<&'static str>,
+    },
     /// It has the form but is outside the range that its kind tells.
     Range,
     /// Another reason, which completes "`text` …": `is not a time zone`.
@@ -66,7 +71,7 @@ impl<T: Value> At<T> {
             return None;
         }
         if node.is_nothing() && !T::TAKES_NOTHING {
-            report.error(node.place, format!("expected {}, found nothing", T::shape().what()));
+            report.error_with(node.place, || format!("expected {}, found nothing", T::shape().what()));
             return None;
         }
         Some(Self { value: T::read(node, report)?, place: node.place })
@@ -96,7 +101,7 @@ impl Misfit {
 impl<T: Word> Value for T {
     fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
         let Form::Text { text, is_plain } = &node.form else {
-            note_kind(node, &Self::shape(), report);
+            note_kind(node, Self::shape, report);
             return None;
         };
         if Self::IS_PLAIN && !is_plain {
@@ -107,7 +112,7 @@ impl<T: Word> Value for T {
         match Self::parse(text) {
             Ok(value) => Some(value),
             Err(misfit) => {
-                note_misfit(node.place, text, &Self::info(), misfit, report);
+                note_misfit(node.place, text, Self::info, misfit, report);
                 None
             }
         }
@@ -143,30 +148,54 @@ impl Word for bool {
 }
 
 /// Notes that a node is of the wrong kind.
-pub(crate) fn note_kind(node: &Node<'_>, expected: &Shape, report: &mut Report) {
-    let found = match &node.form {
+pub(crate) fn note_kind(node: &Node<'_>, expected: impl FnOnce() -> Shape, report: &mut Report) {
+    let found = || match &node.form {
         Form::Text { .. } if node.is_nothing() => "nothing".to_owned(),
         Form::Text { text, .. } => format!("`{}`", shown(text)),
         Form::List(_) => "a list".to_owned(),
         Form::Mapping { .. } => "a mapping".to_owned(),
-        Form::Refused => return,
+        Form::Refused => String::new(),
     };
-    report.error(node.place, format!("expected {}, found {found}", expected.what()));
+    // Of what was refused, the report knows already.
+    if !matches!(node.form, Form::Refused) {
+        report.error_with(node.place, || format!("expected {}, found {}", expected().what(), found()));
+    }
 }
 
-fn note_misfit(place: Place, text: &str, info: &WordInfo, misfit: Misfit, report: &mut Report) {
-    let text = shown(text);
-    let (message, hint) = match misfit {
-        Misfit::Form { hint } => (format!("expected {}, found `{text}`", info.what), hint),
-        Misfit::Range => {
-            let limit = info.limit.as_deref().unwrap_or("a smaller range");
-            (format!("`{text}` is out of range: expected {limit}"), None)
+fn note_misfit(
+    place: Place,
+    text: &str,
+    info: impl FnOnce() -> WordInfo,
+    misfit: Misfit,
+    report: &mut Report,
+) {
+    let message = || {
+        let text = shown(text);
+        match &misfit {
+            Misfit::Form { .. } | Misfit::Choice { .. } => {
+                format!("expected {}, found `{text}`", info().what)
+            }
+            Misfit::Range => {
+                let info = info();
+                let limit = info.limit.as_deref().unwrap_or("a smaller range");
+                format!("`{text}` is out of range: expected {limit}")
+            }
+            Misfit::Reason { reason, .. } => format!("`{text}` {reason}"),
         }
-        Misfit::Reason { reason, hint } => (format!("`{text}` {reason}"), hint),
     };
-    let found = report.error(place, message);
-    if let Some(hint) = hint {
-        found.hint(hint);
+    let meant = match &misfit {
+        Misfit::Choice { words } => report.closest(text, words.iter().copied()),
+        Misfit::Form { .. } | Misfit::Range | Misfit::Reason { .. } => None,
+    };
+    let found = report.error_with(place, message);
+    match misfit {
+        Misfit::Form { hint } | Misfit::Reason { hint, .. } => {
+            hint.into_iter().for_each(|hint| found.hint(hint))
+        }
+        Misfit::Choice { .. } => {
+            meant.into_iter().for_each(|meant| found.hint(format!("did you mean `{meant}`?")));
+        }
+        Misfit::Range => {}
     }
 }
 
@@ -178,7 +207,7 @@ pub(crate) fn entries_of<'n, 't, T: Value>(
     match &node.form {
         Form::Mapping { entries, .. } => Some(entries),
         Form::Text { .. } | Form::List(_) | Form::Refused => {
-            note_kind(node, &T::shape(), report);
+            note_kind(node, T::shape, report);
             None
         }
     }
@@ -186,21 +215,27 @@ pub(crate) fn entries_of<'n, 't, T: Value>(
 
 /// Notes a key that the mapping called `mapping`, of the shape `shape`, doesn't have, which can be passed over; tells which
 /// one was probably meant.
+///
+/// # Cost
+/// Only a problem that is shown pays for its hint; the shape of a mapping is a large tree.
 pub(crate) fn unknown_key(
     entry: &Entry<'_>,
     mapping: &str,
     keys: &[&'static str],
-    shape: &Shape,
+    shape: impl FnOnce() -> &'static Shape,
     report: &mut Report,
 ) -> Option<&'static str> {
     let written = &*entry.key.text;
     let meant = report.closest(written, keys.iter().copied());
-    let found = report.objection(entry.key.place, format!("unknown key `{}` in {mapping}", shown(written)));
-    match (meant, shape.homes_of(written).as_slice()) {
-        (Some(meant), _) => found.hint(format!("did you mean `{meant}`?")),
-        (None, []) => found.hint(format!("the keys here are {}", listed(keys, "and"))),
-        (None, homes) => found.hint(format!("it is a key of {}, one level further in", listed(homes, "and"))),
-    }
+    let message = || format!("unknown key `{}` in {mapping}", shown(written));
+    let found = report.objection_with(entry.key.place, message);
+    found.hint_with(|| match (meant, shape) {
+        (Some(meant), _) => format!("did you mean `{meant}`?"),
+        (None, shape) => match shape().homes_of(written).as_slice() {
+            [] => format!("the keys here are {}", listed(keys, "and")),
+            homes => format!("it is a key of {}, one level further in", listed(homes, "and")),
+        },
+    });
     meant
 }
 

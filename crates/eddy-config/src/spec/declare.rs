@@ -40,13 +40,16 @@ macro_rules! mapping {
         impl crate::read::Value for $name {
             fn read(node: &crate::yaml::Node<'_>, report: &mut crate::problem::Report) -> Option<Self> {
                 let mut spec = Self::default();
+                // Made once, however many keys are unknown.
+                static SHAPE: std::sync::LazyLock<crate::read::Shape> =
+                    std::sync::LazyLock::new(<$name as crate::read::Value>::shape);
                 let mut meant: Vec<&'static str> = Vec::new();
                 for entry in crate::read::entries_of::<Self>(node, report)? {
                     match &*entry.key.text {
                         $(key if key == mapping!(@name $key) => {
                             spec.$key = crate::read::At::read(&entry.value, report);
                         })+
-                        _ => meant.extend(crate::read::unknown_key(entry, Self::TITLE, Self::KEYS, &Self::shape(), report)),
+                        _ => meant.extend(crate::read::unknown_key(entry, Self::TITLE, Self::KEYS, || &SHAPE, report)),
                     }
                 }
                 let entries = crate::read::Entries { node, title: Self::TITLE, meant: &meant };

@@ -8,7 +8,6 @@ use crate::acme::AcmeChallenge;
 use crate::config::FailoverReason;
 use crate::config::LogFormat;
 use crate::forward::ProxyVersion;
-use crate::problem::closest;
 use crate::read::{Misfit, Word, WordInfo, WordKind, listed};
 
 /// The least important messages that are still written.
@@ -217,15 +216,10 @@ pub(super) fn choose<T: Copy>(text: &str, meanings: &[Meaning<T>]) -> Result<T, 
     if let Some((_, value, _)) = meanings.iter().find(|(word, ..)| *word == text) {
         return Ok(*value);
     }
-    let mut budget = meanings.len();
     // One number is not a slip for another.
-    let words = meanings
-        .iter()
-        .map(|(word, ..)| *word)
-        .filter(|word| !word.starts_with(|c: char| c.is_ascii_digit()));
-    Err(match closest(text, words, &mut budget) {
-        Some(meant) => Misfit::form(format!("did you mean `{meant}`?")),
-        None => Misfit::FORM,
+    let words = meanings.iter().map(|(word, ..)| *word);
+    Err(Misfit::Choice {
+        words: words.filter(|word| !word.starts_with(|c: char| c.is_ascii_digit())).collect(),
     })
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::tz::TimeZoneDatabase;
 
 use crate::config::LogTarget;
+use crate::problem::{COMPARISON, closest};
 use crate::read::{Misfit, Word, WordInfo};
 
 /// The name of a listener, table, rule or cluster.
@@ -183,8 +184,8 @@ impl Word for TimeZoneName {
             return Ok(Self(zone.iana_name().unwrap_or(text).into()));
         }
         let names: Vec<String> = zones.available().map(|name| name.as_str().to_owned()).collect();
-        let mut budget = names.len();
-        let meant = crate::problem::closest(text, names.iter().map(String::as_str), &mut budget);
+        let mut budget = names.len() * COMPARISON;
+        let meant = closest(text, names.iter().map(String::as_str), &mut budget);
         let hint = meant.map(|meant| format!("did you mean `{meant}`?"));
         Err(Misfit::Reason {
             reason: "is not a time zone: expected an IANA name such as `Europe/Berlin`".to_owned(),

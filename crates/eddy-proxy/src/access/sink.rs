@@ -1,13 +1,17 @@
 //! The thread that writes access records to their target, however slow that is.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use eddy_config::LogTarget;
+use eddy_io::{LineOutput, LinesLost, duplicate};
 
 use crate::stats::SinkSeries;
 
@@ -43,18 +47,13 @@ struct Wanted {
     version: u64,
 }
 
-#[derive(Default)]
 struct Opened {
     version: u64,
-    output: Option<Output>,
+    output: Option<LineOutput<File>>,
     /// Whether the last write failed, so that a full disk is told of once.
     is_failing: bool,
-}
-
-enum Output {
-    Stdout,
-    Stderr,
-    File(File),
+    /// Standard error as it was at the start; it may be turned elsewhere later, for what filters write there.
+    stderr: io::Result<OwnedFd>,
 }
 
 impl Sink {
@@ -66,9 +65,10 @@ impl Sink {
         let (sender, receiver) = sync_channel(CHUNKS_MAX);
         let wanted = Arc::new(Mutex::new(Wanted::default()));
         let theirs = Arc::clone(&wanted);
+        let opened = Opened { version: 0, output: None, is_failing: false, stderr: duplicate(io::stderr()) };
         let thread = std::thread::Builder::new()
             .name("eddy-access-log".to_owned())
-            .spawn(move || run(&receiver, &theirs, &series))?;
+            .spawn(move || run(opened, &receiver, &theirs, &series))?;
         Ok(Self { sender, wanted, thread: Mutex::new(Some(thread)) })
     }
 
@@ -121,12 +121,12 @@ impl Sink {
     }
 }
 
-fn run(receiver: &Receiver<Chunk>, wanted: &Mutex<Wanted>, series: &SinkSeries) {
-    let mut opened = Opened::default();
+fn run(mut opened: Opened, receiver: &Receiver<Chunk>, wanted: &Mutex<Wanted>, series: &SinkSeries) {
     while let Ok(mut chunk) = receiver.recv() {
         opened.follow(wanted);
-        if !opened.write(&chunk.bytes) {
-            series.records_lost.add(chunk.records);
+        let lost = opened.write(&chunk);
+        if lost > 0 {
+            series.records_lost.add(lost);
         }
         chunk.bytes.clear();
         // The worker may be gone; then so is the need for its buffer.
@@ -144,32 +144,55 @@ impl Opened {
             (wanted.version, wanted.target.clone())
         };
         self.version = version;
-        self.output = target.and_then(|target| match target {
-            LogTarget::Stdout => Some(Output::Stdout),
-            LogTarget::Stderr => Some(Output::Stderr),
-            LogTarget::File(path) => match OpenOptions::new().create(true).append(true).open(&path) {
-                Ok(file) => Some(Output::File(file)),
-                Err(error) => {
-                    self.tell(&error, &format!("\"{}\" cannot be opened", path.display()));
-                    None
-                }
-            },
+        self.output = target.and_then(|target| match self.open(&target) {
+            Ok(output) => Some(output),
+            Err(error) => {
+                let name = match &target {
+                    LogTarget::Stdout => "standard output".to_owned(),
+                    LogTarget::Stderr => "standard error".to_owned(),
+                    LogTarget::File(path) => format!("\"{}\"", path.display()),
+                };
+                self.tell(&error, &format!("{name} cannot be opened"));
+                None
+            }
         });
     }
 
-    /// Writes a chunk; whether all of it was. With no target there is nothing to lose.
-    fn write(&mut self, bytes: &[u8]) -> bool {
-        let written = match &mut self.output {
-            None => return !self.is_failing,
-            Some(Output::Stdout) => io::stdout().lock().write_all(bytes),
-            Some(Output::Stderr) => io::stderr().lock().write_all(bytes),
-            Some(Output::File(file)) => file.write_all(bytes),
+    fn open(&self, target: &LogTarget) -> io::Result<LineOutput<File>> {
+        Ok(match target {
+            LogTarget::Stdout => LineOutput::new(duplicate(io::stdout())?.into()),
+            LogTarget::Stderr => match &self.stderr {
+                Ok(stderr) => LineOutput::new(duplicate(stderr)?.into()),
+                Err(error) => return Err(error.kind().into()),
+            },
+            LogTarget::File(path) => {
+                let file = OpenOptions::new().create(true).append(true).open(path)?;
+                // A process before this one may have met a full disk.
+                if is_torn(&file, path) { LineOutput::torn(file) } else { LineOutput::new(file) }
+            }
+        })
+    }
+
+    /// Writes a chunk and returns how many of its records are lost. With no target there is nothing to lose.
+    fn write(&mut self, chunk: &Chunk) -> u64 {
+        let Some(output) = &mut self.output else {
+            return if self.is_failing { chunk.records } else { 0 };
         };
-        match &written {
-            Ok(()) => self.is_failing = false,
-            Err(error) => self.tell(error, "cannot be written"),
+        if output.is_torn() && is_empty(output.get()) {
+            output.begin_line();
         }
-        written.is_ok()
+        match output.write_lines(&chunk.bytes) {
+            Ok(()) => {
+                self.is_failing = false;
+                0
+            }
+            Err(LinesLost { written, source }) => {
+                self.tell(&source, "cannot be written");
+                // A record is a line: those are lost whose line break was not written.
+                let unwritten = chunk.bytes.get(written..).unwrap_or_default();
+                unwritten.iter().filter(|byte| **byte == b'\n').count() as u64
+            }
+        }
     }
 
     fn tell(&mut self, error: &io::Error, what: &str) {
@@ -177,5 +200,72 @@ impl Opened {
             self.is_failing = true;
             tracing::error!(%error, "the access log {what}; records are lost until it can");
         }
+    }
+}
+
+/// Whether a file was emptied, as some rotations do, and not only written to.
+fn is_empty(file: &File) -> bool {
+    file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0)
+}
+
+/// Whether the file opened at `path` ends in the middle of a line; one that cannot be read counts as whole.
+fn is_torn(file: &File, path: &Path) -> bool {
+    let Ok(metadata) = file.metadata() else { return false };
+    // Opening a pipe for reading would make this process its reader.
+    let Some(last) = metadata.len().checked_sub(1).filter(|_| metadata.is_file()) else { return false };
+    let Ok(reader) = File::open(path) else { return false };
+    let is_same =
+        reader.metadata().is_ok_and(|other| (other.dev(), other.ino()) == (metadata.dev(), metadata.ino()));
+    let mut byte = [b'\n'];
+    is_same && reader.read_exact_at(&mut byte, last).is_ok() && byte != *b"\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn chunk(text: &str) -> Chunk {
+        let (back, _) = channel();
+        let records = text.matches('\n').count() as u64;
+        Chunk { bytes: text.as_bytes().to_vec(), records, back }
+    }
+
+    fn opened(target: &Path) -> (Opened, Mutex<Wanted>) {
+        let opened = Opened { version: 0, output: None, is_failing: false, stderr: duplicate(io::stderr()) };
+        let target = Some(LogTarget::File(target.into()));
+        (opened, Mutex::new(Wanted { target, version: 1 }))
+    }
+
+    #[test]
+    fn records_begin_on_their_own_lines_whatever_was_there_before() {
+        let path = std::env::temp_dir().join(format!("eddy-sink-{}", std::process::id()));
+        for (before, after) in [("", ""), ("whole\n", "whole\n"), ("to", "to\n")] {
+            fs::write(&path, before).unwrap();
+            let (mut opened, wanted) = opened(&path);
+            opened.follow(&wanted);
+            assert_eq!(opened.write(&chunk("one\ntwo\n")), 0);
+            assert_eq!(fs::read_to_string(&path).unwrap(), format!("{after}one\ntwo\n"));
+        }
+        // Torn by this process, and then emptied by a rotation that copies.
+        let (mut opened, wanted) = opened(&path);
+        opened.follow(&wanted);
+        opened.output = opened.output.map(|output| LineOutput::torn(output.get().try_clone().unwrap()));
+        fs::write(&path, "").unwrap();
+        assert_eq!(opened.write(&chunk("one\n")), 0);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one\n");
+        fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn what_a_full_disk_does_not_take_is_lost_and_counted() {
+        let (mut opened, wanted) = opened(Path::new("/dev/full"));
+        opened.follow(&wanted);
+        assert_eq!(opened.write(&chunk("one\ntwo\n")), 2);
+        assert!(opened.is_failing);
+        let (mut opened, wanted) = self::opened(Path::new("/nonexistent/log"));
+        opened.follow(&wanted);
+        assert_eq!(opened.write(&chunk("one\ntwo\nthree\n")), 3);
     }
 }

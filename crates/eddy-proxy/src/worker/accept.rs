@@ -3,7 +3,9 @@
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
+use std::pin::pin;
 use std::rc::Rc;
+use std::task::Poll;
 
 use eddy_io::{BACKLOG, Listener};
 use rustix::io::Errno;
@@ -28,27 +30,48 @@ pub(crate) enum Turn {
     Other,
 }
 
-/// Accepts until the task is aborted.
+/// Accepts until the task is aborted, or until the queue is empty once the worker drains.
 ///
 /// While there is no room, connections wait in the kernel's queue.
 pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, listener: Listener, turn: Turn) {
     let queue = (turn == Turn::Own).then(|| Queue::new(&listener));
+    let mut accepted_last = 0;
     loop {
-        if worker.crowd.is_shedding() {
+        if worker.crowd.is_shedding() && !worker.is_draining.get() {
             queue.iter().for_each(Queue::narrow);
-            worker.crowd.admission().await;
+            tokio::select! {
+                () = worker.crowd.admission() => {}
+                () = worker.turned.notified() => {}
+            }
         } else {
             queue.iter().for_each(Queue::widen);
         }
         while !has_room(&worker, &handle) {
+            if worker.is_draining.get() {
+                return;
+            }
             // Only those who wait at the door displace others, so a full house at rest stays as it is.
             if listener.is_awaited() {
                 worker.close_idle(SHED_AT_ONCE, SHED_IDLE_MS);
             }
             worker.ticked.notified().await;
         }
-        match poll_fn(|cx| listener.poll_accept(cx)).await {
-            Ok((stream, peer)) => {
+        let mut turned = pin!(worker.turned.notified());
+        let accepted = poll_fn(|cx| match listener.poll_accept(cx) {
+            Poll::Ready(accepted) => Poll::Ready(Some(accepted)),
+            Poll::Pending if worker.is_draining.get() => Poll::Ready(None),
+            Poll::Pending => turned.as_mut().poll(cx).map(|()| None),
+        });
+        let accepted = accepted.await;
+        if worker.is_draining.get() {
+            accepted_last += 1;
+            if accepted.is_none() || accepted_last > BACKLOG {
+                return;
+            }
+        }
+        match accepted {
+            None => {}
+            Some(Ok((stream, peer))) => {
                 worker.crowd.count_accepted();
                 if turn == Turn::Other {
                     worker.series.accepts_for_others.increment();
@@ -56,7 +79,7 @@ pub(crate) async fn accept(worker: Rc<Worker>, handle: Rc<ListenerHandle>, liste
                 let place = Place::take(&worker, &handle);
                 tokio::task::spawn_local(session::serve(place, stream, peer));
             }
-            Err(error) => {
+            Some(Err(error)) => {
                 worker.series.accepts_failed.increment();
                 if is_shortage(&error) {
                     worker.free_descriptors(SHED_AT_ONCE);

@@ -72,6 +72,8 @@ pub(crate) struct Loop {
     /// Told when the last connection has ended, once a drain has begun.
     pub(crate) drained: RefCell<Option<Sender<()>>>,
     accepting: RefCell<Vec<AbortHandle>>,
+    /// Those of datagrams, which have no queue to be emptied.
+    taking: RefCell<Vec<AbortHandle>>,
     following: RefCell<Vec<AbortHandle>>,
 }
 
@@ -99,6 +101,7 @@ async fn serve(start: Start) {
         handles: RefCell::default(),
         drained: RefCell::default(),
         accepting: RefCell::default(),
+        taking: RefCell::default(),
         following: RefCell::default(),
     });
     state.follow_endpoints(first.endpoints, first.unwell);
@@ -164,8 +167,10 @@ impl Loop {
             }
             Command::Drain(done) => {
                 worker.is_draining.set(true);
+                // Those who accept take what waits, and close their sockets then.
                 worker.turned.notify_waiters();
-                self.stop_accepting();
+                self.stop_taking();
+                self.sockets.replace(Arc::default());
                 self.drained.replace(Some(done));
             }
             Command::CloseIdle => {
@@ -207,9 +212,8 @@ impl Loop {
                 }
             };
             handle.index.set(Some(index));
-            match self.accept_from(&handle) {
-                Ok(tasks) => self.accepting.borrow_mut().extend(tasks),
-                Err(error) => result = Err(error),
+            if let Err(error) = self.accept_from(&handle) {
+                result = Err(error);
             }
         }
         // Sessions hold on to the handle of a listener that is gone; the list need not.
@@ -224,7 +228,7 @@ impl Loop {
     }
 
     /// Begins to accept what comes to a listener.
-    fn accept_from(&self, handle: &Rc<ListenerHandle>) -> Result<Vec<AbortHandle>, ProxyError> {
+    fn accept_from(&self, handle: &Rc<ListenerHandle>) -> Result<(), ProxyError> {
         let worker = &self.worker;
         let sockets = self.sockets.borrow();
         let Some(flows) = &handle.flows else {
@@ -233,7 +237,8 @@ impl Loop {
                 let task = accept(Rc::clone(worker), Rc::clone(handle), listener, Turn::Own);
                 tokio::task::spawn_local(task).abort_handle()
             });
-            return Ok(tasks.collect());
+            self.accepting.borrow_mut().extend(tasks);
+            return Ok(());
         };
         // The sockets of before are kept: those of a worker stay the same, and sessions answer by them.
         let listen = || sockets.datagram_listeners(&handle.address, worker.index, worker.workers);
@@ -241,7 +246,8 @@ impl Loop {
             let task = take_datagrams(Rc::clone(worker), Rc::clone(handle), Rc::clone(flows), socket);
             tokio::task::spawn_local(task).abort_handle()
         });
-        Ok(tasks.collect())
+        self.taking.borrow_mut().extend(tasks);
+        Ok(())
     }
 
     /// Keeps the endpoints of each cluster, and what is known of how they are, as they are told to be.
@@ -282,5 +288,10 @@ impl Loop {
 
     fn stop_accepting(&self) {
         self.accepting.borrow_mut().drain(..).for_each(|task| task.abort());
+        self.stop_taking();
+    }
+
+    fn stop_taking(&self) {
+        self.taking.borrow_mut().drain(..).for_each(|task| task.abort());
     }
 }

@@ -95,7 +95,11 @@ impl SocketTable {
             .map_err(|source| ProxyError::Socket { address: address.clone(), source })
     }
 
-    fn copies(&self, address: &ListenAddress) -> Result<Vec<OwnedFd>, ProxyError> {
+    /// Copies of the sockets of `address`.
+    ///
+    /// # Errors
+    /// When the address has no socket or a descriptor cannot be duplicated.
+    pub(crate) fn copies(&self, address: &ListenAddress) -> Result<Vec<OwnedFd>, ProxyError> {
         let known = self.sockets.by_address.get(address);
         let known = known.ok_or_else(|| ProxyError::SocketMissing { address: address.clone() })?;
         known

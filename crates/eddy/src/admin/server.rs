@@ -1,7 +1,7 @@
 //! Accepts admin connections, some at a time, whatever else the process runs out of.
 
 use std::net::TcpListener as StdListener;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{io, thread};
@@ -34,6 +34,8 @@ pub(crate) struct Page {
 /// A running admin listener; it stops accepting when dropped.
 #[derive(Debug)]
 pub(crate) struct AdminServer {
+    /// Lent to a process that takes this one's place.
+    socket: OwnedFd,
     // Dropping the sender is the message.
     _stop: oneshot::Sender<()>,
 }
@@ -45,7 +47,7 @@ impl AdminServer {
     /// What the kernel says of threads and descriptors.
     pub(crate) fn start(socket: OwnedFd, pages: Arc<dyn Pages>) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
-        let listener = StdListener::from(socket);
+        let listener = StdListener::from(eddy_io::duplicate(&socket)?);
         listener.set_nonblocking(true)?;
         let reserve = Reserve::new()?;
         let (stop, stopped) = oneshot::channel();
@@ -57,7 +59,12 @@ impl AdminServer {
                 }
             });
         })?;
-        Ok(Self { _stop: stop })
+        Ok(Self { socket, _stop: stop })
+    }
+
+    /// The socket that it listens at.
+    pub(crate) fn socket(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 

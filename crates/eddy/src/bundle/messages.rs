@@ -83,6 +83,7 @@ impl<'a> Found<'a> {
             severity: Severity::Error,
             message: placed.message.to_owned(),
             hint,
+            count: 1,
         };
         // A message may come from the package and from its test.
         if !self.problems.contains(&problem) {

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use anyhow::Context;
 use eddy_acme::{Agent, Settings};
-use eddy_config::{Config, FilterConfig, version_of};
+use eddy_config::{Config, FilterConfig, Problem, version_of};
 use eddy_filter::{FilterSet, Host, Level};
 use eddy_guest::Graveyard;
 use eddy_io::{SharedPage, WORKERS_MAX};
@@ -16,6 +16,7 @@ use eddy_proxy::{FilterHost, Gateway, Ready};
 use eddy_source::{FileSource, Rejected};
 
 use super::last_words::LastWords;
+use super::lend::lend;
 use super::load::{Loaded, linked, linked_as, load, log_problems, pack, unmade, unpack, vetted};
 use super::pages::GatewayPages;
 use super::process::LogChoice;
@@ -113,6 +114,10 @@ pub(super) enum Order {
     Quarantine(Vec<Quarantined>),
     /// Stop serving the admin listener: a successor does.
     LeaveAdmin,
+    /// The parent process is gone.
+    ParentGone,
+    /// Lend the sockets of an address to the process that takes this one's place.
+    Lend(Arc<Channel>, SocketKey),
     /// Free what filters no plan has any more.
     Bury,
     /// The process ends: tell guests, let go of sockets, and say so.
@@ -155,6 +160,7 @@ impl Engine {
         let tls = make_tls(&config, &loaded.tls.parts, self.acme.challenges(), &mut self.kept_tls)
             .map_err(|problems| StartError::Config(Rejected { problems, sources: loaded.sources.clone() }))?;
         let quarantined = quarantined_in(&config, &maker);
+        self.sockets.prepare(&keys);
         let mut taken = self.acquire(&keys, workers).map_err(StartError::Other)?;
         let admin_socket = taken.admin;
         let page = Arc::clone(&self.page);
@@ -181,6 +187,7 @@ impl Engine {
         running.start_admin(admin_socket).map_err(StartError::Other)?;
         running.engine.follow_orders(tls.orders);
         running.report_ready(&loaded);
+        running.engine.sockets.handle_serving();
         Ok(running)
     }
 
@@ -308,8 +315,17 @@ impl Running {
                 }
                 stay_for_ever();
             }
-            if has(|order| matches!(order, Order::LeaveAdmin)) {
-                self.admin = None;
+            for order in &pending {
+                match order {
+                    Order::ParentGone => self.engine.parent = None,
+                    Order::Lend(successor, key) => lend(successor, key, &self.gateway, self.admin.as_ref()),
+                    Order::LeaveAdmin => self.admin = None,
+                    Order::Reload
+                    | Order::FollowFiles
+                    | Order::Quarantine(_)
+                    | Order::Bury
+                    | Order::End(_) => {}
+                }
             }
             if has(|order| matches!(order, Order::Bury)) {
                 self.engine.graveyard.drain();
@@ -368,7 +384,7 @@ impl Running {
             Err(rejected) => {
                 log_problems(&rejected.problems);
                 self.status.handle_rejected();
-                return Reload::Rejected(rejected.problems.len());
+                return Reload::Rejected(Problem::total(&rejected.problems));
             }
         };
         let version = Arc::clone(&loaded.config.version);
@@ -386,7 +402,7 @@ impl Running {
             Err(rejected) => {
                 log_problems(&rejected.problems);
                 self.status.handle_rejected();
-                return Reload::Rejected(rejected.problems.len());
+                return Reload::Rejected(Problem::total(&rejected.problems));
             }
         };
         log_problems(&loaded.warnings);

@@ -4,13 +4,16 @@
 
 mod engine;
 mod last_words;
+mod lend;
 mod load;
 mod mailbox;
 mod orders;
 mod pages;
+mod predecessors;
 mod process;
 mod socket_source;
 mod status;
+mod succession;
 mod taken;
 mod tried;
 mod watchdog;

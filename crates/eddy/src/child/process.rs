@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use eddy_config::{Leniency, LogConfig, LogFormat, render};
+use eddy_config::{Leniency, LogConfig, LogFormat, Problem, render};
 use eddy_guest::Graveyard;
 use eddy_io::SharedPage;
 use eddy_source::{FileSource, Watcher};
@@ -20,8 +20,13 @@ use tracing::level_filters::LevelFilter;
 use super::engine::{Engine, Order, Serving, StartError, stay_for_ever};
 use super::load::log_problems;
 use super::mailbox::{Events, Mailbox, mailbox};
+use super::predecessors::{Predecessors, absolute};
 use super::socket_source::{FromParent, Lent, OwnSockets, SocketSource};
-use crate::control::{Channel, PROTOCOL, Quarantined, Received, StartReason, ToChild, read_memory_file};
+use super::succession::{Succession, SuccessorRequest};
+use crate::control::{
+    Channel, PROTOCOL, Quarantined, Received, ServedAddress, ServingState, StartReason, ToChild,
+    read_memory_file,
+};
 use crate::log::{Log, LogSettings};
 use crate::notify::Notifier;
 use crate::signals::{Request, Signals};
@@ -111,6 +116,9 @@ struct Process {
     events: Events<Event>,
     mailbox: Mailbox<Event>,
     serving: Option<Serving>,
+    succession: Succession,
+    /// The absolute paths of the configuration.
+    configs: Vec<String>,
     is_draining: bool,
     exit: Option<u8>,
 }
@@ -130,10 +138,16 @@ impl Process {
             Some(page) => page,
             None => SharedPage::create().context("no shared page")?.0,
         };
+        let is_first = welcome.reason == StartReason::First;
         let sockets: Box<dyn SocketSource> = match &parent {
-            Some(parent) => Box::new(FromParent::new(Arc::clone(parent), lent)),
+            Some(parent) => {
+                let predecessors = is_first.then(|| Predecessors::new(&options.paths));
+                Box::new(FromParent::new(Arc::clone(parent), lent, predecessors))
+            }
             None => Box::new(OwnSockets::default()),
         };
+        let succession = if parent.is_some() { Succession::open() } else { Succession::none() };
+        let configs = absolute(&options.paths);
         let source = FileSource::new(options.paths).with_leniency(options.leniency);
         // Before the first load, so that no change between the two is missed.
         let watcher = source.watch();
@@ -183,6 +197,8 @@ impl Process {
             events,
             mailbox,
             serving: None,
+            succession,
+            configs,
             is_draining: false,
             exit: None,
         })
@@ -202,6 +218,8 @@ impl Process {
             while let Some(event) = self.events.next() {
                 self.handle_event(event);
             }
+            // After the messages: the end of the parent is known before a successor is answered that asks because of it.
+            self.handle_successors();
             if let Some(code) = self.exit {
                 self.settle();
                 log.flush();
@@ -214,8 +232,12 @@ impl Process {
         let mut watched =
             vec![PollFd::new(&self.signals, PollFlags::IN), PollFd::new(&self.events, PollFlags::IN)];
         watched.extend(self.parent.iter().map(|parent| PollFd::new(&**parent, PollFlags::IN)));
+        watched.extend(
+            self.succession.descriptors().map(|successor| PollFd::from_borrowed_fd(successor, PollFlags::IN)),
+        );
         // An interrupted wait only means that everything is looked at early.
-        let _ = poll(&mut watched, None);
+        let timeout = self.succession.patience().and_then(|patience| Timespec::try_from(patience).ok());
+        let _ = poll(&mut watched, timeout.as_ref());
     }
 
     fn handle_signal(&mut self, request: Request) {
@@ -271,9 +293,35 @@ impl Process {
 
     fn handle_parent_gone(&mut self) {
         self.parent = None;
+        self.order(Order::ParentGone);
         tracing::error!(
-            "the parent process is gone; this one serves on without a guard until SIGTERM, which drains it"
+            "the parent process is gone; this one serves on without a guard until another `eddy run` takes its place, or SIGTERM drains it"
         );
+    }
+
+    /// Answers gateway processes that want to replace this one, once its parent is gone.
+    fn handle_successors(&mut self) {
+        let serving = self.serving.as_ref().filter(|_| self.parent.is_none() && !self.is_draining);
+        let Some(Serving { status, .. }) = serving else { return self.succession.refuse() };
+        let state = || ServingState {
+            configs: self.configs.clone(),
+            addresses: status
+                .force()
+                .bound
+                .into_iter()
+                .map(|(key, bound)| ServedAddress { key, bound })
+                .collect(),
+        };
+        for request in self.succession.handle(state) {
+            match request {
+                SuccessorRequest::Sockets { successor, key } => self.order(Order::Lend(successor, key)),
+                SuccessorRequest::Drain { pid } => {
+                    tracing::info!(successor = pid, "the successor is ready; this process drains");
+                    self.order(Order::LeaveAdmin);
+                    self.drain();
+                }
+            }
+        }
     }
 
     fn handle_event(&mut self, event: Event) {
@@ -307,7 +355,7 @@ impl Process {
             }
             StartError::Config(rejected) => {
                 log_problems(&rejected.problems);
-                tracing::error!(problems = rejected.problems.len(), "configuration rejected");
+                tracing::error!(problems = Problem::total(&rejected.problems), "configuration rejected");
             }
             StartError::Other(error) => tracing::error!("{error:#}"),
         }

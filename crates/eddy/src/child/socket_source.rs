@@ -1,13 +1,14 @@
 //! Where a gateway process gets its listening sockets: from its parent, or from itself when it has none.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 
-use crate::control::{Channel, SocketKey, SocketPlace, ToParent};
+use super::predecessors::{Inherited, Predecessors};
+use crate::control::{Channel, DESCRIPTORS_PER_MESSAGE, SocketKey, SocketPlace, ToParent};
 use crate::sockets::{BindError, SocketStore, explain_in_use};
 
 /// Gives out listening sockets.
@@ -20,6 +21,12 @@ pub(super) trait SocketSource: Send {
 
     /// Says that sockets are no longer used and their queues are empty.
     fn release(&mut self, keys: Vec<SocketKey>);
+
+    /// Looks for a process whose sockets can be taken over, before those for `keys` are asked for at the start.
+    fn prepare(&mut self, _keys: &[SocketKey]) {}
+
+    /// Takes note that the process serves.
+    fn handle_serving(&mut self) {}
 }
 
 /// The sockets of one address.
@@ -46,17 +53,41 @@ pub(super) struct FromParent {
     parent: Arc<Channel>,
     answers: Receiver<Lent>,
     requests: u64,
+    /// Orphaned processes to take sockets from, before the first process of a parent serves.
+    predecessors: Option<Predecessors>,
+}
+
+/// An answer of the parent as a whole.
+enum Answer {
+    Sockets(BoundSockets),
+    Refused { problem: String, is_in_use: bool },
 }
 
 impl FromParent {
-    /// Asks at `parent`; the main thread puts what comes back into `answers`.
-    pub(super) fn new(parent: Arc<Channel>, answers: Receiver<Lent>) -> Self {
-        Self { parent, answers, requests: 0 }
+    /// Asks at `parent`; the main thread puts what comes back into `answers`. Sockets of `predecessors` are passed to the parent.
+    pub(super) fn new(
+        parent: Arc<Channel>,
+        answers: Receiver<Lent>,
+        predecessors: Option<Predecessors>,
+    ) -> Self {
+        Self { parent, answers, requests: 0, predecessors }
     }
-}
 
-impl SocketSource for FromParent {
-    fn acquire(&mut self, key: &SocketKey, count: usize) -> anyhow::Result<BoundSockets> {
+    /// Passes sockets that an orphaned process has lent to the parent.
+    fn give_to_parent(&self, key: &SocketKey, inherited: Inherited) -> anyhow::Result<()> {
+        let Inherited { bound, sockets } = inherited;
+        let descriptors: Vec<BorrowedFd<'_>> = sockets.iter().map(AsFd::as_fd).collect();
+        for batch in descriptors.chunks(DESCRIPTORS_PER_MESSAGE) {
+            let message = ToParent::Inherited { key: key.clone(), bound: bound.clone() };
+            self.parent
+                .send(&message, batch)
+                .with_context(|| format!("the parent process does not take the sockets of {bound}"))?;
+        }
+        tracing::info!(address = %bound, "listening sockets inherited");
+        Ok(())
+    }
+
+    fn ask(&mut self, key: &SocketKey, count: usize) -> anyhow::Result<Answer> {
         self.requests += 1;
         let question = ToParent::Listen { request: self.requests, key: key.clone(), sockets: count };
         self.parent
@@ -74,18 +105,49 @@ impl SocketSource for FromParent {
                 Lent::Sockets { request, bound, sockets, is_last } if request == self.requests => {
                     all.extend(sockets);
                     if is_last {
-                        return Ok(BoundSockets { bound, sockets: all });
+                        return Ok(Answer::Sockets(BoundSockets { bound, sockets: all }));
                     }
                 }
                 Lent::Refused { request, problem, is_in_use } if request == self.requests => {
-                    if is_in_use {
-                        bail!(explain_in_use(&key.place));
-                    }
-                    bail!(problem);
+                    return Ok(Answer::Refused { problem, is_in_use });
                 }
                 // A late answer to a question that was given up.
                 Lent::Sockets { .. } | Lent::Refused { .. } => {}
             }
+        }
+    }
+}
+
+impl SocketSource for FromParent {
+    fn acquire(&mut self, key: &SocketKey, count: usize) -> anyhow::Result<BoundSockets> {
+        if let Some(inherited) = self.predecessors.as_mut().and_then(|predecessors| predecessors.take(key)) {
+            self.give_to_parent(key, inherited?)?;
+        }
+        let mut answer = self.ask(key, count)?;
+        if let Answer::Refused { .. } = answer
+            && let Some(inherited) =
+                self.predecessors.as_mut().and_then(|predecessors| predecessors.wait_and_take(key))
+        {
+            self.give_to_parent(key, inherited?)?;
+            answer = self.ask(key, count)?;
+        }
+        match answer {
+            Answer::Sockets(bound) => Ok(bound),
+            Answer::Refused { is_in_use: true, .. } => bail!(explain_in_use(&key.place)),
+            Answer::Refused { problem, is_in_use: false } => bail!(problem),
+        }
+    }
+
+    fn prepare(&mut self, keys: &[SocketKey]) {
+        if let Some(predecessors) = &mut self.predecessors {
+            predecessors.look_for(keys);
+        }
+    }
+
+    fn handle_serving(&mut self) {
+        // Later addresses come from the parent alone.
+        if let Some(mut predecessors) = self.predecessors.take() {
+            predecessors.handle_serving();
         }
     }
 

@@ -53,7 +53,8 @@ pub(super) fn keys_of(config: &Config) -> Vec<SocketKey> {
     listeners.chain(admin).collect()
 }
 
-fn listen_address(place: &SocketPlace) -> ListenAddress {
+/// The listener's address at a place.
+pub(super) fn listen_address(place: &SocketPlace) -> ListenAddress {
     match place {
         SocketPlace::Tcp(address) => ListenAddress::Tcp(*address),
         SocketPlace::Unix(path) => ListenAddress::Unix(path.clone()),

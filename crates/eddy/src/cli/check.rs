@@ -2,7 +2,7 @@
 
 use std::io::stderr;
 
-use eddy_config::{Config, ObjectStatus, Problem, Severity, SourceText, render, to_json};
+use eddy_config::{Config, ObjectStatus, Problem, SourceText, render, to_json};
 use eddy_route::nginx::PlaceKind;
 use eddy_source::{FileSource, Loaded};
 
@@ -31,8 +31,7 @@ pub(super) fn run(arguments: &Check) -> Result<(), Failure> {
     }
     let Some(config) = config else {
         if !arguments.json {
-            let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
-            print_error(&format!("{}\n", counted(errors, "error")));
+            print_error(&format!("{}\n", counted(Problem::errors(&problems), "error")));
         }
         return Err(Failure::Shown);
     };

@@ -79,6 +79,14 @@ pub(crate) enum ToParent {
         /// How many sockets of their own queue there should be at least.
         sockets: usize,
     },
+    /// Sockets of an address that an orphaned gateway process has lent, as descriptors; perhaps in several messages. They
+    /// are the parent's from now on, and `Listen` asks for them as for others.
+    Inherited {
+        /// What they are for and where, as this process's configuration says.
+        key: SocketKey,
+        /// Where they are bound.
+        bound: SocketPlace,
+    },
     /// These sockets are no longer used and their queues are empty.
     Release {
         /// What and where.

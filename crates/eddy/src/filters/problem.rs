@@ -77,6 +77,7 @@ impl FilterProblem {
                 severity: Severity::Error,
                 message,
                 hint: self.hint.clone(),
+                count: 1,
             };
         }
         let place = sources.iter().find_map(|source| Some((source, place_of(&source.text, &self.filter)?)));
@@ -94,6 +95,7 @@ impl FilterProblem {
                 severity: Severity::Error,
                 message,
                 hint: self.hint.clone(),
+                count: 1,
             },
             None => {
                 let path = sources.first().map(|source| &*source.path).unwrap_or_default();

@@ -7,6 +7,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use eddy_io::LineOutput;
+
 /// Takes lines without ever waiting.
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -50,11 +52,12 @@ impl Writer {
 }
 
 /// Writes until the last sender is gone. A sink that fails loses its line; the next one is tried all the same.
-fn write_all(mut sink: impl Write, orders: &Receiver<Order>, dropped: &AtomicU64) {
+fn write_all(sink: impl Write, orders: &Receiver<Order>, dropped: &AtomicU64) {
+    let mut sink = LineOutput::new(sink);
     while let Ok(order) = orders.recv() {
         match order {
             Order::Line(line) => {
-                if sink.write_all(line.as_bytes()).is_err() {
+                if sink.write_lines(line.as_bytes()).is_err() {
                     dropped.fetch_add(1, Ordering::Relaxed);
                     continue;
                 }
@@ -113,6 +116,35 @@ mod tests {
         drop(permit);
         assert_eq!(lines.recv().unwrap(), "0\n");
         assert_eq!(lines.recv().unwrap(), "1\n");
+    }
+
+    #[test]
+    fn a_line_that_is_cut_does_not_swallow_the_next() {
+        struct Cut(std::sync::mpsc::Sender<Vec<u8>>, u32);
+
+        impl Write for Cut {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.1 += 1;
+                let count = match self.1 {
+                    1 => 3,
+                    2 => return Err(io::ErrorKind::StorageFull.into()),
+                    _ => bytes.len(),
+                };
+                let _ = self.0.send(bytes[..count].to_vec());
+                Ok(count)
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+
+        let (written, lines) = channel();
+        let writer = Writer::start(Cut(written, 0)).unwrap();
+        writer.write("first\n".to_owned());
+        writer.write("second\n".to_owned());
+        writer.flush();
+        assert_eq!(lines.try_iter().collect::<Vec<_>>().concat(), b"fir\nsecond\n");
     }
 
     #[test]

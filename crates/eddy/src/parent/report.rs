@@ -45,6 +45,12 @@ impl Supervisor {
     fn handle_message(&mut self, index: usize, message: ToParent, descriptors: Vec<OwnedFd>) {
         match message {
             ToParent::Listen { request, key, sockets } => self.handle_listen(index, request, key, sockets),
+            ToParent::Inherited { key, bound } => {
+                // Later ones would get in the way of what this parent has bound itself.
+                if self.stage == Stage::First {
+                    self.sockets.inherit(key, bound, descriptors);
+                }
+            }
             ToParent::Release { keys } => {
                 if let Some(process) = self.processes.get_mut(index) {
                     process.granted.retain(|key, _| !keys.contains(key));
@@ -149,6 +155,7 @@ impl Supervisor {
         }
         if self.stage == Stage::First {
             self.stage = Stage::Serving;
+            self.sockets.keep_inherited();
             announce(listening, admin);
         }
         tracing::info!(gateway, generation, version, "ready");

@@ -78,6 +78,24 @@ impl SocketStore {
         self.held.insert(key, held);
     }
 
+    /// Adds sockets that a gateway process without a parent has lent. The file of a Unix socket stays that process's until
+    /// [`Self::keep_inherited`]: it may have to serve on.
+    pub(crate) fn inherit(&mut self, key: SocketKey, bound: SocketPlace, sockets: Vec<OwnedFd>) {
+        let held =
+            self.held.entry(key).or_insert_with(|| HeldSockets { bound, sockets: Vec::new(), file: None });
+        let room = eddy_io::WORKERS_MAX.saturating_sub(held.sockets.len());
+        held.sockets.extend(sockets.into_iter().take(room));
+    }
+
+    /// Takes the files of inherited Unix sockets over, to remove them with their sockets.
+    pub(crate) fn keep_inherited(&mut self) {
+        for held in self.held.values_mut() {
+            if let (SocketPlace::Unix(path), None) = (&held.bound, held.file) {
+                held.file = SocketFile::at(path);
+            }
+        }
+    }
+
     /// All that is held.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&SocketKey, &HeldSockets)> {
         self.held.iter()

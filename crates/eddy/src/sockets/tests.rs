@@ -111,3 +111,38 @@ fn a_file_that_is_no_socket_stays() {
     assert_eq!(std::fs::read(&path).unwrap(), b"text");
     std::fs::remove_file(&path).unwrap();
 }
+
+#[test]
+fn inherited_sockets_are_held_like_others() {
+    let mut before = SocketStore::default();
+    let key = tcp("127.0.0.1:0");
+    let held = before.acquire(&key, 3).unwrap();
+    let place = held.bound.clone();
+    let copies = || held.sockets.iter().map(|socket| eddy_io::duplicate(socket).unwrap());
+    let mut store = SocketStore::default();
+    // In two messages, as many of them come.
+    store.inherit(key.clone(), place.clone(), copies().take(2).collect());
+    store.inherit(key.clone(), place.clone(), copies().skip(2).collect());
+    let held = store.acquire(&key, 2).unwrap();
+    assert_eq!((held.sockets.len(), &held.bound), (3, &place));
+    drop(before);
+    assert_eq!(store.acquire(&key, 4).unwrap().sockets.len(), 4);
+}
+
+#[test]
+fn the_file_of_an_inherited_socket_stays_until_it_is_kept() {
+    let path = scratch("inherited");
+    let mut before = SocketStore::default();
+    let held = before.acquire(&unix(&path), 1).unwrap();
+    let copy = || vec![eddy_io::duplicate(&held.sockets[0]).unwrap()];
+    for (is_kept, exists) in [(false, true), (true, false)] {
+        let mut store = SocketStore::default();
+        store.inherit(unix(&path), SocketPlace::Unix(path.clone()), copy());
+        assert_eq!(store.acquire(&unix(&path), 2).unwrap().sockets.len(), 1);
+        if is_kept {
+            store.keep_inherited();
+        }
+        store.release(&unix(&path));
+        assert_eq!(path.exists(), exists);
+    }
+}

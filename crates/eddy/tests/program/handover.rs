@@ -217,13 +217,13 @@ impl Storm {
 }
 
 /// A client to which nothing may happen: each request on a new connection is answered 200.
-struct Strict {
+pub(crate) struct Strict {
     is_stopped: Arc<AtomicBool>,
     thread: thread::JoinHandle<u64>,
 }
 
 impl Strict {
-    fn start(address: SocketAddr) -> Self {
+    pub(crate) fn start(address: SocketAddr) -> Self {
         let is_stopped = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&is_stopped);
         let thread = thread::spawn(move || {
@@ -238,7 +238,7 @@ impl Strict {
         Self { is_stopped, thread }
     }
 
-    fn stop(self) -> u64 {
+    pub(crate) fn stop(self) -> u64 {
         self.is_stopped.store(true, Ordering::Relaxed);
         let deadline = Instant::now() + DEADLINE;
         while !self.thread.is_finished() {

@@ -12,3 +12,4 @@ mod projects;
 mod quarantine;
 mod scripts;
 mod support;
+mod takeover;

@@ -251,6 +251,64 @@ fn a_gateway_outlives_its_parent() {
 }
 
 #[test]
+fn an_access_log_that_met_a_limit_goes_on_on_a_line_of_its_own() {
+    let mut eddy = Eddy::start(&format!("{DEMO}access_log: {{file: DIR/access.log, format: json}}\n"));
+    let path = eddy.path("access.log");
+    let length = || std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+    let until_longer = |than: u64| {
+        let deadline = Instant::now() + DEADLINE;
+        while length() <= than {
+            assert!(Instant::now() < deadline, "no record is written");
+            get(eddy.address(), "/fixed");
+        }
+    };
+    until_longer(0);
+    // In the middle of the next record the file may not grow any more.
+    let limit = |limit: Option<u64>| {
+        let limit = Rlimit { current: limit, maximum: None };
+        prlimit(Some(eddy.gateway()), Resource::Fsize, limit).unwrap();
+    };
+    let full = length() + 1000;
+    limit(Some(full));
+    until_longer(full - 1);
+    let lost = || {
+        let metrics = get(eddy.admin(), "/metrics").text;
+        let line = metrics
+            .lines()
+            .find(|line| line.starts_with("eddy_access_records_dropped_total"))
+            .map(str::to_owned);
+        line.and_then(|line| line.split(' ').nth(1)?.parse::<u64>().ok()).unwrap_or(0)
+    };
+    let deadline = Instant::now() + DEADLINE;
+    while lost() == 0 {
+        assert!(Instant::now() < deadline, "no record is lost");
+        get(eddy.address(), "/fixed");
+    }
+    assert_eq!(length(), full);
+    limit(None);
+    until_longer(full);
+    // A write may be seen page by page.
+    let deadline = Instant::now() + DEADLINE;
+    let text = loop {
+        let text = std::fs::read_to_string(&path).unwrap();
+        if text.ends_with('\n') {
+            break text;
+        }
+        assert!(Instant::now() < deadline, "the last record has no end: {text}");
+    };
+    let is_whole = |line: &&str| serde_json::from_str::<serde_json::Value>(line).is_ok();
+    let torn: Vec<&str> = text.lines().filter(|line| !is_whole(line)).collect();
+    assert!(matches!(*torn, [line] if line.starts_with('{')), "{torn:?}");
+    let until_torn = text.find(torn[0]).unwrap() + torn[0].len();
+    assert_eq!(u64::try_from(until_torn).unwrap(), full, "what came first behind the limit is a line break");
+    assert!(text.lines().count() > 2, "{text}");
+    eddy.record_where("a failing log", |record| {
+        record["message"].as_str().is_some_and(|text| text.starts_with("the access log cannot be written"))
+    });
+    eddy.stop();
+}
+
+#[test]
 fn without_a_parent_the_gateway_runs_alone() {
     let launch = Launch { arguments: vec!["--no-parent".into()], ..Launch::default() };
     let mut eddy = Eddy::launch(DEMO, launch);
@@ -303,7 +361,7 @@ fn admin_pages_are_there() {
     assert_eq!(page("/nothing").status, 404);
 }
 
-fn is_running(pid: rustix::process::Pid) -> bool {
+pub(crate) fn is_running(pid: rustix::process::Pid) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
     // A process that has ended and is not yet waited for is in state Z.
     !status.is_empty() && !status.contains(") Z ")

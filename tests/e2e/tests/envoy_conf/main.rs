@@ -14,6 +14,7 @@ mod generate;
 mod ledger;
 mod matches;
 mod tree;
+mod written;
 
 use std::path::{Path, PathBuf};
 

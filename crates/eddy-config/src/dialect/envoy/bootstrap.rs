@@ -1,7 +1,7 @@
 //! A bootstrap file: static listeners with their connection manager, and static clusters.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +26,8 @@ pub(super) struct Manager<'n, 't> {
     pub(super) protocols: Vec<Box<str>>,
     /// Whether calls of gRPC-Web become calls of gRPC.
     pub(super) takes_grpc_web: bool,
+    /// Whether it cannot be served, which was noted: its routes are read all the same.
+    pub(super) is_refused: bool,
 }
 
 impl Reader<'_> {
@@ -37,7 +39,10 @@ impl Reader<'_> {
     ) -> (HashMap<Arc<str>, usize>, Vec<ClusterConfig>) {
         let (mut names, mut clusters): (HashMap<Arc<str>, usize>, Vec<ClusterConfig>) = Default::default();
         for node in self.list(node, "clusters") {
-            let Some(cluster) = self.cluster_config(node, file) else { continue };
+            let Some(cluster) = self.cluster_config(node, file) else {
+                self.pass_all(node);
+                continue;
+            };
             if names.insert(Arc::clone(&cluster.name), clusters.len()).is_some() {
                 self.report.error(node.place, format!("there are two clusters `{}`", shown(&cluster.name)));
             }
@@ -205,11 +210,9 @@ impl Reader<'_> {
         let address = self.get(admin, "address")?;
         match self.address(address)? {
             Written::Socket(host, port) => match host.parse::<IpAddr>() {
-                Ok(ip) if ip.is_loopback() => Some(AdminConfig { address: SocketAddr::new(ip, port) }),
-                _ => {
-                    self.report
-                        .objection(address.place, "the admin listener is bound to loopback alone")
-                        .hint("write `address: 127.0.0.1`");
+                Ok(ip) => Some(AdminConfig { address: self.admin_address(ip, port, address.place) }),
+                Err(_) => {
+                    self.report.error(address.place, format!("`{}` is no IP address", shown(&host)));
                     None
                 }
             },
@@ -220,11 +223,31 @@ impl Reader<'_> {
         }
     }
 
+    /// Where the admin listener is bound: to loopback, whatever address is written.
+    fn admin_address(&mut self, written: IpAddr, port: u16, place: Place) -> SocketAddr {
+        let loopback: IpAddr =
+            if written.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() };
+        let address = SocketAddr::new(if written.is_loopback() { written } else { loopback }, port);
+        if address.ip() != written {
+            self.report
+                .warning(
+                    place,
+                    format!("the admin listener is bound to {address}: eddy opens it on loopback only, not at {written}"),
+                )
+                .hint(format!("write `address: {}`", address.ip()));
+        }
+        address
+    }
+
     /// The listeners, in order.
     pub(super) fn listeners<'n, 't>(&mut self, node: &'n Node<'t>, file: &Arc<str>) -> Vec<Manager<'n, 't>> {
         let mut managers = Vec::new();
         for listener in self.list(node, "listeners") {
-            managers.extend(self.listener(listener, file));
+            match self.listener(listener, file) {
+                Some(manager) => managers.push(manager),
+                // What is wrong was noted; that the rest was not read is no fault of the file.
+                None => self.pass_all(listener),
+            }
         }
         managers
     }
@@ -262,7 +285,8 @@ impl Reader<'_> {
         let (manager, _) = self.typed(config, &[MANAGER])?;
         let mut manager = self.manager(manager, &name, address)?;
         if let Some(socket) = self.get(chain, "transport_socket") {
-            manager.config.tls = Some(self.downstream_tls(socket, file)?);
+            manager.config.tls = self.downstream_tls(socket, file);
+            manager.is_refused = manager.config.tls.is_none();
         }
         Some(manager)
     }
@@ -350,7 +374,7 @@ impl Reader<'_> {
             filters: Vec::new(),
         };
         let protocols = self.upgrade_protocols(node, &[]);
-        Some(Manager { config, routes, protocols, takes_grpc_web })
+        Some(Manager { config, routes, protocols, takes_grpc_web, is_refused: false })
     }
 }
 

@@ -87,7 +87,8 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn pass_all(&mut self, node: &Node<'_>) {
+    /// Takes all fields within.
+    pub(super) fn pass_all(&mut self, node: &Node<'_>) {
         match &node.form {
             Form::List(elements) => elements.iter().for_each(|element| self.pass_all(element)),
             Form::Mapping { entries, .. } => {

@@ -1,8 +1,54 @@
 //! Compares what is written with the messages of the API.
 
+use std::borrow::Cow;
+
+use base64ct::{Base64Unpadded, Encoding};
+
 use super::api::{Api, Count, Field};
 use crate::problem::{Report, shown};
 use crate::yaml::{Form, Node};
+
+/// Writes the values of enumerations as the API does: Envoy reads their names whatever their case.
+pub(super) fn spell_enums(node: &mut Node<'_>, message: &str) {
+    let name = match kind_of(message) {
+        Kind::Message => message.to_owned(),
+        Kind::Any => match type_of(node) {
+            Some(name) => name.to_owned(),
+            None => return,
+        },
+        Kind::Value | Kind::Scalar(_) => return,
+    };
+    let (Form::Mapping { entries, .. }, Some(known)) = (&mut node.form, Api::get().message(&name)) else {
+        return;
+    };
+    for entry in entries {
+        let Some(field) = known.field(&entry.key.text) else { continue };
+        match (field.count, &mut entry.value.form) {
+            (Count::One, _) => spell_value(&mut entry.value, field.kind),
+            (Count::List, Form::List(elements)) => {
+                elements.iter_mut().for_each(|element| spell_value(element, field.kind));
+            }
+            (Count::Map, Form::Mapping { entries, .. }) => {
+                entries.iter_mut().for_each(|entry| spell_value(&mut entry.value, field.kind));
+            }
+            (Count::List | Count::Map, _) => {}
+        }
+    }
+}
+
+fn spell_value(node: &mut Node<'_>, kind: &'static str) {
+    let Some(values) = Api::get().values(kind) else {
+        if kind.contains('.') {
+            spell_enums(node, kind);
+        }
+        return;
+    };
+    if let Form::Text { text, .. } = &mut node.form
+        && let Some(value) = values.iter().find(|value| value.eq_ignore_ascii_case(text))
+    {
+        *text = Cow::Borrowed(*value);
+    }
+}
 
 /// Whether a node is a message of this name; what is not is noted, each thing with its path.
 pub(super) fn check(node: &Node<'_>, message: &str, path: &str, report: &mut Report) {
@@ -154,7 +200,8 @@ fn check_scalar(node: &Node<'_>, kind: &str, path: &str, report: &mut Report) {
     let is_right = match &node.form {
         Form::Refused => true,
         Form::Text { text, is_plain } => match kind {
-            "string" | "bytes" => true,
+            "string" => true,
+            "bytes" => base64(text).is_some(),
             "bool" => *is_plain && matches!(&**text, "true" | "false"),
             "double" | "float" => text.parse::<f64>().is_ok(),
             "duration" => seconds(text).is_some(),
@@ -169,10 +216,20 @@ fn check_scalar(node: &Node<'_>, kind: &str, path: &str, report: &mut Report) {
         let wanted = match kind {
             "duration" => "a duration in seconds, such as `0.25s`".to_owned(),
             "bool" => "`true` or `false`".to_owned(),
+            "bytes" => "Base64 without line breaks".to_owned(),
             _ => format!("a {kind}"),
         };
         report.error(node.place, format!("`{path}` is {wanted}"));
     }
+}
+
+/// Bytes as proto-JSON writes them: Base64 in either alphabet, padded or not.
+pub(super) fn base64(text: &str) -> Option<Vec<u8>> {
+    let unpadded = text.trim_end_matches('=');
+    let is_padded_right =
+        unpadded.len() == text.len() || (text.len().is_multiple_of(4) && text.len() - unpadded.len() <= 2);
+    let standard = unpadded.replace('-', "+").replace('_', "/");
+    Base64Unpadded::decode_vec(&standard).ok().filter(|_| is_padded_right)
 }
 
 /// A duration as proto-JSON writes it: seconds with `s`.

@@ -4,16 +4,26 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_tls::{TlsVersion, WrittenPath, WrittenPlace};
+use eddy_tls::{InlineText, TlsVersion, WrittenPath, WrittenPlace};
 
 use super::reader::Reader;
+use super::shape::base64;
 use crate::problem::{Place, shown};
 use crate::tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
-use crate::yaml::Node;
+use crate::yaml::{Form, Node};
 
 impl Reader<'_> {
     /// The `transport_socket` of a filter chain; `None` if it is none that eddy has, which was noted.
     pub(super) fn downstream_tls(&mut self, node: &Node<'_>, file: &Arc<str>) -> Option<ListenerTlsConfig> {
+        let tls = self.downstream_context(node, file);
+        if tls.is_none() {
+            // That the rest was not read is no fault of the file.
+            self.pass_all(node);
+        }
+        tls
+    }
+
+    fn downstream_context(&mut self, node: &Node<'_>, file: &Arc<str>) -> Option<ListenerTlsConfig> {
         self.pass(node, &["name"]);
         let (config, _) =
             self.get(node, "typed_config").and_then(|config| self.typed(config, &[DOWNSTREAM]))?;
@@ -23,25 +33,37 @@ impl Reader<'_> {
         };
         // Which of these protocols are spoken, the listener says.
         self.pass(common, &["alpn_protocols"]);
-        let certificates = self.certificates(common, file);
+        let certificates = self.certificates(common, file)?;
         if certificates.is_empty() {
             self.report
                 .error(common.place, "without a certificate nobody can be served over TLS")
-                .hint("write `tls_certificates`; eddy takes certificates from files");
+                .hint("write `tls_certificates`, with a `certificate_chain` and a `private_key`");
             return None;
         }
         let is_required = self.is_true(config, "require_client_certificate");
+        let context = self.validation_context(common).ok()?;
         let authorities =
-            self.get(common, "validation_context").and_then(|context| self.file(context, "trusted_ca", file));
-        if is_required && authorities.is_none() {
+            context.map_or(DataSource::Absent, |context| self.source(context, "trusted_ca", file));
+        if is_required && matches!(authorities, DataSource::Absent) {
             self.report
                 .error(config.place, "clients are to show certificates, and no authority is named")
                 .hint("write `validation_context: {trusted_ca: {filename: /etc/clients.pem}}`");
         }
-        let clients = authorities.map(|authorities| ClientCertificatesConfig {
+        let revoked = context.and_then(|context| self.source(context, "crl", file).given());
+        if let (Some(revoked), DataSource::Absent) = (&revoked, &authorities) {
+            let place = context.map_or(config.place, |context| context.place);
+            let name = revoked.path.display();
+            self.report
+                .error(
+                    place,
+                    format!("without an authority there is nobody whose certificates `{name}` could revoke"),
+                )
+                .hint("write `trusted_ca` beside `crl`");
+        }
+        let clients = authorities.given().map(|authorities| ClientCertificatesConfig {
             authorities,
             is_optional: !is_required,
-            revoked: None,
+            revoked,
         });
         Some(ListenerTlsConfig {
             certificates,
@@ -52,28 +74,84 @@ impl Reader<'_> {
         })
     }
 
-    /// The certificates and keys of a `CommonTlsContext`.
-    pub(super) fn certificates(&mut self, node: &Node<'_>, file: &Arc<str>) -> Vec<CertificateFiles> {
+    /// The certificates and keys of a `CommonTlsContext`; `None` when one of them cannot be had, which was noted.
+    pub(super) fn certificates(&mut self, node: &Node<'_>, file: &Arc<str>) -> Option<Vec<CertificateFiles>> {
         let mut certificates = Vec::new();
+        let mut is_refused = self.refuse(
+            node,
+            &["tls_certificate_sds_secret_configs", "tls_certificate_provider_instance"],
+            "eddy asks no other service for certificates",
+            "write them under `tls_certificates`",
+        );
         for certificate in self.list(node, "tls_certificates") {
-            let chain = self.file(certificate, "certificate_chain", file);
-            let key = self.file(certificate, "private_key", file);
-            let ocsp = self.file(certificate, "ocsp_staple", file);
+            self.pass(certificate, &["watched_directory"]);
+            is_refused |= self.refuse(
+                certificate,
+                &["pkcs12", "password", "private_key_provider"],
+                "eddy takes certificates and keys as PEM that is not encrypted",
+                "write `certificate_chain` and `private_key`",
+            );
+            let [chain, key, ocsp] = ["certificate_chain", "private_key", "ocsp_staple"]
+                .map(|name| self.source(certificate, name, file));
             match (chain, key) {
-                (Some(chain), Some(key)) => {
-                    certificates.push(CertificateFiles { chain, key, ocsp, hosts: None })
+                (DataSource::Given(chain), DataSource::Given(mut key)) => {
+                    if key.text.is_some() {
+                        // Problems are shown with the line they are in, and that one would show the key.
+                        key.place = written_place(node.place, file);
+                    }
+                    certificates.push(CertificateFiles { chain, key, ocsp: ocsp.given(), hosts: None });
                 }
+                (DataSource::Refused, _) | (_, DataSource::Refused) => is_refused = true,
+                // What was refused stands in their place.
+                _ if is_refused => {}
                 _ => {
                     self.report
                         .error(
                             certificate.place,
                             "a certificate has a `certificate_chain` and a `private_key`",
                         )
-                        .hint("each is a file: `{filename: /etc/site.pem}`");
+                        .hint(SOURCE_HINT);
+                    is_refused = true;
                 }
             }
         }
-        certificates
+        (!is_refused).then_some(certificates)
+    }
+
+    /// The `validation_context` of a `CommonTlsContext`, if there is one.
+    ///
+    /// # Errors
+    /// When it is elsewhere, which was noted.
+    pub(super) fn validation_context<'n, 't>(
+        &mut self,
+        node: &'n Node<'t>,
+    ) -> Result<Option<&'n Node<'t>>, Noted> {
+        let names = [
+            "validation_context_sds_secret_config",
+            "combined_validation_context",
+            "validation_context_certificate_provider_instance",
+        ];
+        let message = "eddy asks no other service whose certificates are taken";
+        if self.refuse(node, &names, message, "write a `validation_context`") {
+            return Err(Noted);
+        }
+        Ok(self.get(node, "validation_context"))
+    }
+
+    /// Notes those of the fields that are given, which nothing else can stand in for; tells whether one was.
+    fn refuse(&mut self, node: &Node<'_>, names: &[&str], message: &str, hint: &str) -> bool {
+        let mut is_refused = false;
+        for name in names {
+            if let Some(field) = self.get(node, name) {
+                let is_empty = matches!(&field.form, Form::List(elements) if elements.is_empty());
+                self.pass(node, &[*name]);
+                if !is_empty {
+                    self.report.error(field.place, format!("{message}: `{name}`")).hint(hint);
+                    is_refused = true;
+                }
+            }
+        }
+        is_refused
     }
 
     /// The least version of a `CommonTlsContext`.
@@ -98,12 +176,62 @@ impl Reader<'_> {
         }
     }
 
-    /// The file that a `DataSource` names. A relative path is taken from where eddy runs, as Envoy does.
-    pub(super) fn file(&mut self, node: &Node<'_>, name: &str, file: &Arc<str>) -> Option<WrittenPath> {
-        let source = self.get(node, name)?;
-        let written = self.get(source, "filename")?;
-        let path = self.word(source, "filename")?;
-        Some(WrittenPath { path: PathBuf::from(path), text: None, place: written_place(written.place, file) })
+    /// Where the content of a `DataSource` is: in a file, or in the configuration itself. A relative path is taken from
+    /// where eddy runs, as Envoy does.
+    pub(super) fn source(&mut self, node: &Node<'_>, name: &str, file: &Arc<str>) -> DataSource {
+        let Some(source) = self.get(node, name) else { return DataSource::Absent };
+        // eddy watches every file that it reads.
+        self.pass(source, &["watched_directory"]);
+        if let Some(path) = self.word(source, "filename") {
+            let place = self.get(source, "filename").map_or(source.place, |written| written.place);
+            let path = PathBuf::from(path);
+            return DataSource::Given(WrittenPath { path, text: None, place: written_place(place, file) });
+        }
+        if let Some(variable) = self.get(source, "environment_variable") {
+            self.report
+                .error(variable.place, format!("eddy takes no `{name}` from an environment variable"))
+                .hint(SOURCE_HINT);
+            return DataSource::Refused;
+        }
+        let plain = self.word(source, "inline_string").map(|text| text.as_bytes().into());
+        let bytes = plain.or_else(|| Some(base64(self.word(source, "inline_bytes")?)?.into()));
+        match bytes {
+            Some(bytes) => {
+                let place = written_place(source.place, file);
+                // Files are known by their names, and so is this.
+                let path = format!("{name} in line {}, column {}", place.line, place.column);
+                DataSource::Given(WrittenPath { path: path.into(), text: Some(InlineText(bytes)), place })
+            }
+            None => {
+                self.report.error(source.place, format!("`{name}` is empty")).hint(SOURCE_HINT);
+                DataSource::Refused
+            }
+        }
+    }
+}
+
+/// What cannot be had; the report knows why.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Noted;
+
+/// Content that a `DataSource` of the API has.
+#[derive(Clone, Debug)]
+pub(super) enum DataSource {
+    /// It is not given.
+    Absent,
+    /// It cannot be had, which was noted.
+    Refused,
+    /// The file, or the content itself.
+    Given(WrittenPath),
+}
+
+impl DataSource {
+    /// The content, where there is one.
+    pub(super) fn given(self) -> Option<WrittenPath> {
+        match self {
+            Self::Given(written) => Some(written),
+            Self::Absent | Self::Refused => None,
+        }
     }
 }
 
@@ -113,6 +241,8 @@ pub(super) fn written_place(place: Place, file: &Arc<str>) -> WrittenPlace {
 }
 
 const DOWNSTREAM: &str = "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext";
+
+const SOURCE_HINT: &str = "write a file, such as `{filename: /etc/site.pem}`, or the content itself as `inline_string` or `inline_bytes`";
 
 /// Longest time to the end of a handshake; Envoy's API has none by default.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(15);

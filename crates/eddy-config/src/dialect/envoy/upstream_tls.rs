@@ -9,7 +9,7 @@ use eddy_tls::{ServerCheck, is_server_name};
 use eddy_upstream::{ClusterTlsConfig, EndpointAddress, EndpointConfig, IdentityFiles};
 
 use super::reader::Reader;
-use super::tls::written_place;
+use super::tls::{DataSource, written_place};
 use crate::problem::{Place, shown};
 use crate::yaml::Node;
 
@@ -21,9 +21,32 @@ impl Reader<'_> {
         endpoints: &[EndpointConfig],
         file: &Arc<str>,
     ) -> Option<ClusterTlsConfig> {
+        let tls = self.upstream_context(node, endpoints, file);
+        if tls.is_none() {
+            // That the rest was not read is no fault of the file.
+            self.pass_all(node);
+        }
+        tls
+    }
+
+    fn upstream_context(
+        &mut self,
+        node: &Node<'_>,
+        endpoints: &[EndpointConfig],
+        file: &Arc<str>,
+    ) -> Option<ClusterTlsConfig> {
         self.pass(node, &["name"]);
-        let (config, kind) =
-            self.get(node, "typed_config").and_then(|config| self.typed(config, &[UPSTREAM, CLEARTEXT]))?;
+        let read =
+            self.get(node, "typed_config").and_then(|config| self.typed(config, &[UPSTREAM, CLEARTEXT]));
+        let Some((config, kind)) = read else {
+            if self.report.is_lenient() {
+                // Whoever asks for more than cleartext must not get it by leniency.
+                self.report
+                    .error(node.place, "a `transport_socket` cannot be passed over")
+                    .hint("leave it out for cleartext");
+            }
+            return None;
+        };
         if kind == 1 {
             return None;
         }
@@ -42,7 +65,7 @@ impl Reader<'_> {
             // Which of these protocols are spoken, the cluster says.
             self.pass(common, &["alpn_protocols"]);
             tls.version_min = self.version_min(common);
-            let mut certificates = self.certificates(common, file).into_iter();
+            let mut certificates = self.certificates(common, file)?.into_iter();
             tls.identity = certificates.next().map(|own| IdentityFiles { chain: own.chain, key: own.key });
             if certificates.next().is_some() {
                 self.report
@@ -50,10 +73,17 @@ impl Reader<'_> {
                     .hint("leave one of `tls_certificates`");
             }
         }
-        let context = common.and_then(|common| self.get(common, "validation_context"));
+        let context = match common {
+            Some(common) => self.validation_context(common).ok()?,
+            None => None,
+        };
         let mut is_checked = false;
         if let Some(context) = context {
-            tls.authorities = self.file(context, "trusted_ca", file);
+            tls.authorities = match self.source(context, "trusted_ca", file) {
+                DataSource::Given(authorities) => Some(authorities),
+                DataSource::Absent => None,
+                DataSource::Refused => return None,
+            };
             // Those of the machine are what holds where no others are named.
             let has_machine = self.get(context, "system_root_certs").is_some();
             let takes_all =

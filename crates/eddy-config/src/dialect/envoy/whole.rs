@@ -13,7 +13,7 @@ use super::hash::{RouteKeys, give_keys};
 use super::reader::Reader;
 use super::routes::{Frame, Routes};
 use super::shape;
-use crate::check::{Leniency, version_of};
+use crate::check::{Leniency, shown_text, version_of};
 use crate::config::{
     Action, AdminConfig, Config, FilterConfig, FilterKind, GatewayLimits, ListenerConfig, LogConfig,
     LogFormat, QuarantineConfig, Serve,
@@ -36,18 +36,16 @@ pub(crate) fn check_envoy(sources: &[SourceText], leniency: Leniency, report: &m
         return None;
     };
     let tree = parse(&source.text, 0, report);
-    let root = tree.root.as_ref().filter(|_| tree.is_whole)?;
+    let mut root = tree.root.filter(|_| tree.is_whole)?;
     if leniency == Leniency::Lenient {
         report.be_lenient();
     }
     let is_routes = root.entry("virtual_hosts").or_else(|| root.entry("virtualHosts")).is_some()
-        || shape::type_of(root).is_some_and(|name| name == ROUTES);
-    shape::check(
-        root,
-        if is_routes { ROUTES } else { BOOTSTRAP },
-        if is_routes { "routes" } else { "bootstrap" },
-        report,
-    );
+        || shape::type_of(&root).is_some_and(|name| name == ROUTES);
+    let (message, name) = if is_routes { (ROUTES, "routes") } else { (BOOTSTRAP, "bootstrap") };
+    shape::spell_enums(&mut root, message);
+    let root = &root;
+    shape::check(root, message, name, report);
     if report.has_errors() {
         return None;
     }
@@ -61,7 +59,7 @@ pub(crate) fn check_envoy(sources: &[SourceText], leniency: Leniency, report: &m
     reader.object_to_rest(root);
     whole.check(report);
     report.be_strict();
-    if report.has_errors() { None } else { Some(whole.config(sources)) }
+    if report.has_errors() { None } else { Some(whole.config(sources, root)) }
 }
 
 /// What was read.
@@ -124,6 +122,9 @@ impl Whole {
             };
             let mut routes = reader.routes(manager.routes, &mut frame);
             routes.table.reading.host.keeps_port &= !manager.config.strips_port;
+            if manager.is_refused {
+                continue;
+            }
             let table = self.tables.len();
             self.add(routes, manager.routes, reader.report);
             let filters = if manager.takes_grpc_web { vec![self.grpc_web()] } else { Vec::new() };
@@ -190,7 +191,7 @@ impl Whole {
         }
     }
 
-    fn config(self, sources: &[SourceText]) -> Config {
+    fn config(self, sources: &[SourceText], root: &Node<'_>) -> Config {
         Config {
             listeners: self.listeners,
             tables: self.tables,
@@ -207,7 +208,7 @@ impl Whole {
             acme: None,
             workers: None,
             drain_timeout: crate::check::DRAIN_TIMEOUT,
-            shown: sources.iter().map(|source| &*source.text).collect::<Vec<_>>().join("\n").into(),
+            shown: shown_text(sources, &[vec![root]]),
             version: version_of(sources),
             included: Vec::new(),
         }

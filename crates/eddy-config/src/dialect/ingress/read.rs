@@ -137,7 +137,7 @@ fn check_host(host: At<String>, report: &mut Report) -> Option<At<String>> {
             report.error(host.place, format!("`{}` {reason}", shown(&host.value)));
             return None;
         }
-        Err(Misfit::Form { .. } | Misfit::Range) => "it is no name",
+        Err(Misfit::Form { .. } | Misfit::Choice { .. } | Misfit::Range) => "it is no name",
     };
     report.error(host.place, format!("`{}` is not a host of an Ingress: {reason}", shown(&host.value)));
     None

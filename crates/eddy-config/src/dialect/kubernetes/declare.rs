@@ -35,6 +35,9 @@ macro_rules! object {
             fn read(node: &crate::yaml::Node<'_>, report: &mut crate::problem::Report) -> Option<Self> {
                 #[allow(unused_mut, reason = "some mappings have nothing but keys that are passed over")]
                 let mut spec = Self::default();
+                // Made once, however many keys are unknown.
+                static SHAPE: std::sync::LazyLock<crate::read::Shape> =
+                    std::sync::LazyLock::new(<$name as crate::read::Value>::shape);
                 let mut meant: Vec<&'static str> = Vec::new();
                 for entry in crate::read::entries_of::<Self>(node, report)? {
                     match &*entry.key.text {
@@ -48,7 +51,7 @@ macro_rules! object {
                             let message = concat!("`", $refused, "` can't be had: ", $why);
                             report.objection(entry.key.place, message).hint("leave it out");
                         })*
-                        _ => meant.extend(crate::read::unknown_key(entry, Self::TITLE, Self::KEYS, &Self::shape(), report)),
+                        _ => meant.extend(crate::read::unknown_key(entry, Self::TITLE, Self::KEYS, || &SHAPE, report)),
                     }
                 }
                 let entries = crate::read::Entries { node, title: Self::TITLE, meant: &meant };

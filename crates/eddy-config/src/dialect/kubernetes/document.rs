@@ -125,7 +125,7 @@ impl<'t> Reader<'t, '_> {
         let keys: Vec<&'static str> = COMMON_KEYS.iter().chain(kind.keys).copied().collect();
         for entry in entries {
             if !keys.contains(&&*entry.key.text) {
-                unknown_key(entry, &kind.article(), &keys, &Shape::Any, self.report);
+                unknown_key(entry, &kind.article(), &keys, || &Shape::Any, self.report);
             }
         }
     }

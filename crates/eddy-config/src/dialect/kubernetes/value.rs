@@ -26,7 +26,7 @@ pub(crate) enum PortOrName {
 impl Value for ApiText {
     fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
         let Form::Text { text, is_plain } = &node.form else {
-            note_kind(node, &Self::shape(), report);
+            note_kind(node, Self::shape, report);
             return None;
         };
         if *is_plain && is_no_text(text) {
@@ -58,7 +58,7 @@ impl Word for Label {
 impl Value for PortOrName {
     fn read(node: &Node<'_>, report: &mut Report) -> Option<Self> {
         let Form::Text { text, is_plain } = &node.form else {
-            note_kind(node, &Self::shape(), report);
+            note_kind(node, Self::shape, report);
             return None;
         };
         let is_number = *is_plain && text.bytes().all(|byte| byte.is_ascii_digit());

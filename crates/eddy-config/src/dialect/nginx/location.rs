@@ -1,5 +1,6 @@
 //! `location`: places, their settings and programs, and those within.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use eddy_route::Origin;
@@ -77,9 +78,10 @@ impl Reader<'_> {
     /// The locations among some directives.
     pub(super) fn locations(&mut self, directives: &[Directive], outer: &Outer<'_>) -> Vec<u32> {
         let mut locations = Vec::new();
+        let mut known = HashSet::new();
         for directive in directives.iter().filter(|directive| directive.name.text == "location") {
             let Some(location) = self.location(directive, outer) else { continue };
-            self.note_twin(&locations, location, directive.name.place);
+            self.note_twin(&mut known, location, directive.name.place);
             locations.push(location);
         }
         locations
@@ -176,15 +178,16 @@ impl Reader<'_> {
     }
 
     /// Notes a location that stands twice.
-    fn note_twin(&mut self, before: &[u32], location: u32, place: Place) {
-        let key = |index: &u32| match &self.spec.places.get(*index as usize)?.kind {
-            PlaceKind::Exact(path) => Some((0, path.clone())),
-            PlaceKind::Prefix(path) | PlaceKind::FinalPrefix(path) => Some((1, path.clone())),
-            PlaceKind::Named(name) => Some((2, name.clone())),
-            PlaceKind::Server | PlaceKind::Pattern(_) | PlaceKind::If => None,
+    fn note_twin(&mut self, known: &mut HashSet<(u8, Box<str>)>, location: u32, place: Place) {
+        let kind = self.spec.places.get(location as usize).map(|place| &place.kind);
+        let own = match kind {
+            Some(PlaceKind::Exact(path)) => (0, path.clone()),
+            // Whether expressions are tried after it makes no other location of it.
+            Some(PlaceKind::Prefix(path) | PlaceKind::FinalPrefix(path)) => (1, path.clone()),
+            Some(PlaceKind::Named(name)) => (2, name.clone()),
+            Some(PlaceKind::Server | PlaceKind::Pattern(_) | PlaceKind::If) | None => return,
         };
-        let own = key(&location);
-        if own.is_some() && before.iter().any(|other| key(other) == own) {
+        if !known.insert(own) {
             self.report.error(place, "this location stands here twice").hint("put both into one");
         }
     }

@@ -190,8 +190,9 @@ impl Reader<'_> {
             None => self.single(host, scheme, place)?,
         };
         // The same endpoints under other settings are another cluster.
-        let count = self.cluster_keys.keys().filter(|key| key.host == lower).count();
-        let name = if count == 0 { group.name.clone() } else { format!("{}#{}", group.name, count + 1) };
+        let count = self.clusters_of.entry(lower).or_default();
+        *count += 1;
+        let name = if *count == 1 { group.name.clone() } else { format!("{}#{count}", group.name) };
         let mut cluster = ClusterConfig::new(&name, group.endpoints);
         // A backup is asked when none of the others can be.
         cluster.overprovision_percent = BEAR_ALL;
@@ -271,7 +272,7 @@ impl Reader<'_> {
             None => text.to_owned(),
         };
         let is_address = !address.contains('$') && Endpoint::parse(&address).is_ok();
-        if is_address && !self.addresses.contains(&address) {
+        if is_address && self.known_addresses.insert(address.clone()) {
             self.addresses.push(address);
         }
     }

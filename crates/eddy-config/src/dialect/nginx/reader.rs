@@ -1,6 +1,6 @@
 //! What all blocks are read with: the report, the variables, and what has been read so far.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,10 +34,14 @@ pub(super) struct Reader<'r> {
     pub(super) hash_keys: Vec<Option<TextTemplate>>,
     /// The clusters by what they lead to and how.
     pub(super) cluster_keys: HashMap<ClusterKey, usize>,
+    /// By host, the number of its clusters.
+    pub(super) clusters_of: HashMap<String, usize>,
     /// The groups by name in lower case.
     pub(super) groups: HashMap<String, UpstreamGroup>,
     /// Addresses that variables may hold.
     pub(super) addresses: Vec<String>,
+    /// The same, to be looked up.
+    pub(super) known_addresses: HashSet<String>,
     /// Where variables of the configuration are first read.
     pub(super) first_uses: HashMap<u32, Place>,
     /// What `proxy_pass` may name beside upstreams.
@@ -75,8 +79,10 @@ impl<'r> Reader<'r> {
             clusters: Vec::new(),
             hash_keys: Vec::new(),
             cluster_keys: HashMap::new(),
+            clusters_of: HashMap::new(),
             groups: HashMap::new(),
             addresses: Vec::new(),
+            known_addresses: HashSet::new(),
             first_uses: HashMap::new(),
             targets: Targets::default(),
             folder: PathBuf::new(),

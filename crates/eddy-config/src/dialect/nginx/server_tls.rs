@@ -3,7 +3,7 @@
 //! Which certificate a client is shown, NGINX decides by the server that has the name which the client asks for, whatever the
 //! certificate is for; where no server has it, by the default server of the address.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use eddy_route::nginx::{Address, NameForm, ServerSpec};
@@ -79,8 +79,12 @@ impl ServerTls {
 
     /// Whether both show the same certificates.
     fn shows_same(&self, other: &Self) -> bool {
-        let texts = |words: &[Word]| words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
-        texts(&self.chains) == texts(&other.chains) && texts(&self.keys) == texts(&other.keys)
+        self.shown() == other.shown()
+    }
+
+    /// The certificates and keys that clients are shown.
+    fn shown(&self) -> [Vec<&str>; 2] {
+        [&self.chains, &self.keys].map(|words| words.iter().map(|word| &*word.text).collect())
     }
 
     /// Whether both ask clients for the same certificates.
@@ -112,7 +116,10 @@ impl Reader<'_> {
         address: &Address,
         servers: &[ServerRead],
     ) -> Option<ListenerTlsConfig> {
-        let find = |index: &u32| servers.iter().find(|server| server.index == *index);
+        let find = |index: &u32| {
+            let at = servers.binary_search_by_key(index, |server| server.index);
+            at.ok().and_then(|at| servers.get(at))
+        };
         let default = find(&address.default)?;
         let own = &default.scope.tls;
         if own.chains.is_empty() && !own.is_rejecting {
@@ -127,8 +134,10 @@ impl Reader<'_> {
         let mut taken: HashSet<String> = HashSet::new();
         // The default server's certificates come first, for its own names and those that nobody has.
         let mut groups: Vec<(&ServerRead, Vec<String>)> = Vec::new();
+        let mut group_of: HashMap<[Vec<&str>; 2], usize> = HashMap::new();
         if !own.is_rejecting {
             groups.push((default, vec!["*".to_owned()]));
+            group_of.insert(own.shown(), 0);
         }
         for server in address.servers.iter().filter_map(find) {
             let tls = &server.scope.tls;
@@ -160,11 +169,14 @@ impl Reader<'_> {
             let same = if is_as_default {
                 groups.first_mut()
             } else {
-                groups.iter_mut().find(|(other, _)| other.scope.tls.shows_same(tls))
+                group_of.get(&tls.shown()).and_then(|at| groups.get_mut(*at))
             };
             match same {
                 Some((_, known)) => known.extend(hosts),
-                None => groups.push((server, hosts)),
+                None => {
+                    group_of.insert(tls.shown(), groups.len());
+                    groups.push((server, hosts));
+                }
             }
         }
         let mut certificates = Vec::new();

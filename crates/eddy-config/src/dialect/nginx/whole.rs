@@ -173,7 +173,7 @@ impl Reader<'_> {
         let mut wrong = Vec::new();
         for server in &self.spec.servers {
             let place = |index: &u32| self.spec.places.get(*index as usize);
-            let names: Vec<&str> = server
+            let names: HashSet<&str> = server
                 .locations
                 .iter()
                 .filter_map(|location| {
@@ -232,7 +232,8 @@ impl Reader<'_> {
                 is_tls[at] |= listen.is_tls;
                 has_http2[at] |= listen.has_http2;
                 let address = &mut spec.addresses[at];
-                if !address.servers.contains(&server.index) {
+                // A server that names an address twice does so in a row.
+                if address.servers.last() != Some(&server.index) {
                     address.servers.push(server.index);
                 }
                 if listen.is_default && !has_default[at] {

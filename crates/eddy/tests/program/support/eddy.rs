@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 use serde_json::Value;
 
 use super::{DEADLINE, Directory};
@@ -59,6 +59,15 @@ impl Eddy {
         let directory = Directory::new();
         let path =
             directory.write("eddy.yaml", &config.replace("DIR", &directory.path().display().to_string()));
+        Self::run(&path, directory, launch)
+    }
+
+    /// Starts another with the same configuration file, as a supervisor does, and does not wait.
+    pub(crate) fn again(&self, launch: Launch) -> Self {
+        Self::run(&self.path("eddy.yaml"), Directory::new(), launch)
+    }
+
+    fn run(path: &Path, directory: Directory, launch: Launch) -> Self {
         let mut process = Command::new(launch.binary.unwrap_or_else(binary))
             .arg("run")
             .arg(path)
@@ -133,6 +142,12 @@ impl Eddy {
         self.listening("listener").parse().unwrap()
     }
 
+    /// Where all listeners with a port are.
+    pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
+        let is_it = |record: &&Value| record["message"] == "listening" && record["role"] == "listener";
+        self.seen.iter().filter(is_it).filter_map(|record| record["address"].as_str()?.parse().ok()).collect()
+    }
+
     /// Where the admin listener is.
     pub(crate) fn admin(&self) -> SocketAddr {
         self.listening("admin").parse().unwrap()
@@ -166,6 +181,13 @@ impl Eddy {
         kill_process(self.gateway(), Signal::KILL).unwrap();
     }
 
+    /// Kills the parent alone and waits until it is dead. Its process id stays taken.
+    pub(crate) fn kill_parent(&self) {
+        kill_process(self.pid(), Signal::KILL).unwrap();
+        let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(self.pid()), ended).unwrap();
+    }
+
     /// Replaces the configuration file.
     pub(crate) fn write_config(&self, config: &str) {
         self.directory
@@ -175,6 +197,12 @@ impl Eddy {
     /// A path in the directory of the configuration.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.join(name)
+    }
+
+    /// Whether it has ended.
+    pub(crate) fn has_exited(&mut self) -> bool {
+        self.is_waited_for |= self.process.try_wait().unwrap().is_some();
+        self.is_waited_for
     }
 
     /// Waits for the end.

@@ -1,0 +1,149 @@
+//! Output of whole lines: a line that could not be written to its end does not swallow the next one.
+
+use std::io::{self, Write};
+
+/// An output that takes whole lines, such as a log file.
+///
+/// A full disk, a limit or a pipe that takes no more can cut a line in the middle. The next write then begins with a line
+/// break, so that the damage stays within one line.
+#[derive(Debug)]
+pub struct LineOutput<W> {
+    output: W,
+    is_torn: bool,
+}
+
+/// A write that failed before its end.
+#[derive(Debug)]
+pub struct LinesLost {
+    /// Bytes of the lines that were written before.
+    pub written: usize,
+    /// Cause of the failure.
+    pub source: io::Error,
+}
+
+impl<W: Write> LineOutput<W> {
+    /// An output whose next byte begins a line.
+    pub fn new(output: W) -> Self {
+        Self { output, is_torn: false }
+    }
+
+    /// An output that ends in the middle of a line.
+    pub fn torn(output: W) -> Self {
+        Self { output, is_torn: true }
+    }
+
+    /// Whether the output ends in the middle of a line.
+    pub fn is_torn(&self) -> bool {
+        self.is_torn
+    }
+
+    /// Notes that the next byte begins a line after all, as in a file that was emptied meanwhile.
+    pub fn begin_line(&mut self) {
+        self.is_torn = false;
+    }
+
+    /// The output itself.
+    pub fn get(&self) -> &W {
+        &self.output
+    }
+
+    /// Writes whole lines, the last one with its line break.
+    ///
+    /// # Errors
+    /// [`LinesLost`] when only a part of them could be written, or nothing.
+    ///
+    /// # Cost
+    /// One system call where the output takes all at once, after a failure as well.
+    pub fn write_lines(&mut self, lines: &[u8]) -> Result<(), LinesLost> {
+        let mended;
+        let (bytes, added) = if self.is_torn && !lines.is_empty() {
+            // In one piece, because another process may write to the same file.
+            mended = [b"\n", lines].concat();
+            (&*mended, 1)
+        } else {
+            (lines, 0)
+        };
+        let mut written = 0;
+        while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
+            let count = match self.output.write(rest) {
+                Ok(0) => Err(io::ErrorKind::WriteZero.into()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                other => other,
+            };
+            match count {
+                Ok(count) => {
+                    written += count;
+                    let last = written.checked_sub(1).and_then(|last| bytes.get(last));
+                    self.is_torn = last != Some(&b'\n');
+                }
+                Err(source) => {
+                    return Err(LinesLost { written: written.saturating_sub(added), source });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk that takes so many bytes more, a few at a time.
+    struct Disk {
+        bytes: Vec<u8>,
+        room: usize,
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let count = bytes.len().min(self.room).min(5);
+            if count == 0 {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            self.room -= count;
+            self.bytes.extend(&bytes[..count]);
+            Ok(count)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Writes `one\n`, `two\n` with room for `room` bytes, then `three\n` with room for all.
+    fn check(room: usize, written: usize, expected: &str) {
+        let mut output = LineOutput::new(Disk { bytes: Vec::new(), room });
+        let lost = output.write_lines(b"one\ntwo\n").unwrap_err();
+        assert_eq!(lost.written, written, "{room}");
+        output.output.room = 100;
+        output.write_lines(b"three\n").unwrap();
+        output.write_lines(b"four\n").unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.output.bytes), expected, "{room}");
+    }
+
+    #[test]
+    fn a_torn_line_does_not_swallow_the_next() {
+        check(0, 0, "three\nfour\n");
+        check(2, 2, "on\nthree\nfour\n");
+        check(3, 3, "one\nthree\nfour\n");
+        check(4, 4, "one\nthree\nfour\n");
+        check(6, 6, "one\ntw\nthree\nfour\n");
+        check(7, 7, "one\ntwo\nthree\nfour\n");
+    }
+
+    #[test]
+    fn a_line_is_ended_once() {
+        let mut output = LineOutput::torn(Disk { bytes: b"on".to_vec(), room: 1 });
+        // The line break finds room, and nothing else does.
+        assert_eq!(output.write_lines(b"two\n").unwrap_err().written, 0);
+        assert!(!output.is_torn());
+        output.output.room = 2;
+        assert_eq!(output.write_lines(b"three\n").unwrap_err().written, 2);
+        assert!(output.is_torn());
+        output.output.room = 100;
+        output.write_lines(b"").unwrap();
+        output.write_lines(b"four\n").unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.output.bytes), "on\nth\nfour\n");
+    }
+}

@@ -1,0 +1,171 @@
+//! The orphaned side of a takeover: answers gateway processes that want to replace this one, one of them at a time.
+//!
+//! The successor gets copies of the sockets. This process serves on until the successor says that it serves, too, and then
+//! drains, as after a hand-over. A successor that ends before that has changed nothing.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::control::{
+    Channel, GatewayPeer, Received, Rendezvous, SUCCESSION_PROTOCOL, ServingState, SocketKey, ToPredecessor,
+    ToSuccessor, memory_file,
+};
+
+/// Gateway processes that have connected to this one.
+#[derive(Debug)]
+pub(super) struct Succession {
+    rendezvous: Option<Rendezvous>,
+    successors: Vec<Successor>,
+    /// Whether a connection could not be accepted for want of descriptors.
+    is_short: bool,
+}
+
+/// A process that has connected.
+#[derive(Debug)]
+struct Successor {
+    pid: i32,
+    channel: Arc<Channel>,
+    claim: Claim,
+}
+
+/// Progress of a successor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Claim {
+    /// Has not asked to replace this process.
+    None,
+    /// Waits, because another successor holds the claim.
+    Awaited,
+    /// Is the successor, as long as it is connected.
+    Held,
+}
+
+/// Request of a successor.
+#[derive(Debug)]
+pub(super) enum SuccessorRequest {
+    /// Copies of the sockets of an address.
+    Sockets { successor: Arc<Channel>, key: SocketKey },
+    /// To drain, because the successor serves.
+    Drain { pid: i32 },
+}
+
+impl Succession {
+    /// Opens the socket at which successors find this process.
+    pub(super) fn open() -> Self {
+        let rendezvous = Rendezvous::open().map_err(|error| {
+            tracing::warn!(%error, "if the parent process ends, no other process can take over from this one");
+        });
+        Self { rendezvous: rendezvous.ok(), ..Self::none() }
+    }
+
+    /// For a process that cannot be replaced.
+    pub(super) fn none() -> Self {
+        Self { rendezvous: None, successors: Vec::new(), is_short: false }
+    }
+
+    /// Descriptors to poll.
+    pub(super) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let successors = self.successors.iter().map(|successor| (*successor.channel).as_fd());
+        // A connection that cannot be accepted would end every poll at once.
+        self.rendezvous.iter().filter(|_| !self.is_short).map(AsFd::as_fd).chain(successors)
+    }
+
+    /// Longest time until the next look.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        self.is_short.then_some(SHORTAGE_PAUSE)
+    }
+
+    /// The next process that has connected, if one waits.
+    fn accept(&mut self) -> Option<GatewayPeer> {
+        let accepted = self.rendezvous.as_ref()?.accept();
+        self.is_short = accepted.is_err();
+        accepted.ok().flatten()
+    }
+
+    /// Closes all connections: this process has a parent, or starts or drains.
+    pub(super) fn refuse(&mut self) {
+        self.successors.clear();
+        while self.accept().is_some() {}
+    }
+
+    /// Accepts connections, reads messages and returns the requests among them.
+    pub(super) fn handle(&mut self, state: impl Fn() -> ServingState) -> Vec<SuccessorRequest> {
+        while let Some(peer) = self.accept() {
+            if self.successors.len() >= SUCCESSORS_MAX {
+                continue;
+            }
+            if let Ok(successor) = Successor::greeted(peer, &state()) {
+                self.successors.push(successor);
+            }
+        }
+        let mut requests = Vec::new();
+        self.successors.retain_mut(|successor| successor.handle(&mut requests));
+        self.grant();
+        requests
+    }
+
+    /// Gives the claim to the first successor that waits, if no other holds it.
+    fn grant(&mut self) {
+        if self.successors.iter().any(|successor| successor.claim == Claim::Held) {
+            return;
+        }
+        if let Some(successor) =
+            self.successors.iter_mut().find(|successor| successor.claim == Claim::Awaited)
+            && successor.channel.send(&ToSuccessor::Claimed, &[]).is_ok()
+        {
+            successor.claim = Claim::Held;
+            tracing::info!(
+                successor = successor.pid,
+                "a successor is starting; this process serves on until the successor is ready"
+            );
+        }
+    }
+}
+
+impl Successor {
+    fn greeted(peer: GatewayPeer, state: &ServingState) -> std::io::Result<Self> {
+        let GatewayPeer { pid, channel } = peer;
+        let state = memory_file("eddy-serving", &serde_json::to_vec(state)?)?;
+        channel.send(&ToSuccessor::Orphaned { protocol: SUCCESSION_PROTOCOL }, &[state.as_fd()])?;
+        Ok(Self { pid, channel: Arc::new(channel), claim: Claim::None })
+    }
+
+    /// Reads its messages; returns whether it is still connected.
+    fn handle(&mut self, requests: &mut Vec<SuccessorRequest>) -> bool {
+        for _ in 0..MESSAGES_PER_ROUND {
+            match self.channel.receive() {
+                Ok(Received::Nothing) => return true,
+                Ok(Received::Message(ToPredecessor::Claim, _)) => {
+                    if self.claim == Claim::None {
+                        self.claim = Claim::Awaited;
+                    }
+                }
+                Ok(Received::Message(ToPredecessor::Lend { key }, _)) if self.claim == Claim::Held => {
+                    requests.push(SuccessorRequest::Sockets { successor: Arc::clone(&self.channel), key });
+                }
+                Ok(Received::Message(ToPredecessor::Succeeded, _)) if self.claim == Claim::Held => {
+                    requests.push(SuccessorRequest::Drain { pid: self.pid });
+                    return false;
+                }
+                // A message without the claim breaks the protocol.
+                Ok(Received::Message(..) | Received::Unknown(_) | Received::Closed) | Err(_) => {
+                    if self.claim == Claim::Held {
+                        tracing::warn!(
+                            successor = self.pid,
+                            "the successor ended before it was ready; this process serves on"
+                        );
+                    }
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}
+
+/// How long to wait before accepting again when descriptors are short.
+const SHORTAGE_PAUSE: Duration = Duration::from_millis(100);
+/// Most successors that may be connected.
+const SUCCESSORS_MAX: usize = 8;
+/// Messages taken from one of them before the next has its turn.
+const MESSAGES_PER_ROUND: usize = 64;
