@@ -13,6 +13,7 @@ mod socket_source;
 mod status;
 mod taken;
 mod tried;
+mod unbound;
 mod watchdog;
 
 pub(crate) use load::{pack, unpack};

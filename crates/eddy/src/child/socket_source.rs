@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 
 use crate::control::{Channel, SocketKey, SocketPlace, ToParent};
 use crate::sockets::{BindError, SocketStore, explain_in_use};
@@ -15,8 +15,8 @@ pub(super) trait SocketSource: Send {
     /// At least `count` sockets for `key`, or the one of a Unix address; more when more are held.
     ///
     /// # Errors
-    /// Why there are none, for people.
-    fn acquire(&mut self, key: &SocketKey, count: usize) -> anyhow::Result<BoundSockets>;
+    /// Why there are none.
+    fn acquire(&mut self, key: &SocketKey, count: usize) -> Result<BoundSockets, NotBound>;
 
     /// Says that sockets are no longer used and their queues are empty.
     fn release(&mut self, keys: Vec<SocketKey>);
@@ -29,6 +29,34 @@ pub(super) struct BoundSockets {
     pub(super) bound: SocketPlace,
     /// One or more.
     pub(super) sockets: Vec<OwnedFd>,
+}
+
+/// Why there are no sockets for an address.
+#[derive(Debug)]
+pub(super) enum NotBound {
+    /// Another program listens there.
+    InUse(SocketPlace),
+    /// Something else.
+    Other(anyhow::Error),
+}
+
+impl NotBound {
+    /// The same for people.
+    ///
+    /// # Cost
+    /// That of [`explain_in_use`].
+    pub(super) fn explained(self) -> anyhow::Error {
+        match self {
+            Self::InUse(place) => anyhow!(explain_in_use(&place)),
+            Self::Other(error) => error,
+        }
+    }
+}
+
+impl From<anyhow::Error> for NotBound {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Other(error)
+    }
 }
 
 /// An answer of the parent, as the main thread passes it on.
@@ -56,7 +84,7 @@ impl FromParent {
 }
 
 impl SocketSource for FromParent {
-    fn acquire(&mut self, key: &SocketKey, count: usize) -> anyhow::Result<BoundSockets> {
+    fn acquire(&mut self, key: &SocketKey, count: usize) -> Result<BoundSockets, NotBound> {
         self.requests += 1;
         let question = ToParent::Listen { request: self.requests, key: key.clone(), sockets: count };
         self.parent
@@ -78,10 +106,11 @@ impl SocketSource for FromParent {
                     }
                 }
                 Lent::Refused { request, problem, is_in_use } if request == self.requests => {
-                    if is_in_use {
-                        bail!(explain_in_use(&key.place));
-                    }
-                    bail!(problem);
+                    return Err(if is_in_use {
+                        NotBound::InUse(key.place.clone())
+                    } else {
+                        NotBound::Other(anyhow!(problem))
+                    });
                 }
                 // A late answer to a question that was given up.
                 Lent::Sockets { .. } | Lent::Refused { .. } => {}
@@ -103,13 +132,10 @@ pub(super) struct OwnSockets {
 }
 
 impl SocketSource for OwnSockets {
-    fn acquire(&mut self, key: &SocketKey, count: usize) -> anyhow::Result<BoundSockets> {
-        let held = self.store.acquire(key, count).map_err(|error| {
-            if let BindError::InUse { place } = &error {
-                anyhow!(explain_in_use(place))
-            } else {
-                error.into()
-            }
+    fn acquire(&mut self, key: &SocketKey, count: usize) -> Result<BoundSockets, NotBound> {
+        let held = self.store.acquire(key, count).map_err(|error| match error {
+            BindError::InUse { place } => NotBound::InUse(place),
+            other => NotBound::Other(other.into()),
         })?;
         let sockets = held
             .sockets
