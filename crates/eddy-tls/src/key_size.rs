@@ -7,11 +7,11 @@ use x509_cert::spki::AlgorithmIdentifier;
 
 /// The bits of the modulus of an RSA key in PKCS #1 or PKCS #8; `None` for a key of another kind.
 pub(crate) fn rsa_bits(key: &PrivateKeyDer<'_>) -> Option<usize> {
-    match key {
-        PrivateKeyDer::Pkcs1(key) => modulus_bits(key.secret_pkcs1_der()).ok(),
-        PrivateKeyDer::Pkcs8(key) => modulus_bits(rsa_of_pkcs8(key.secret_pkcs8_der()).ok()??).ok(),
-        _ => None,
+    if let PrivateKeyDer::Pkcs1(key) = key {
+        return modulus_bits(key.secret_pkcs1_der()).ok();
     }
+    let PrivateKeyDer::Pkcs8(key) = key else { return None };
+    modulus_bits(rsa_of_pkcs8(key.secret_pkcs8_der()).ok()??).ok()
 }
 
 /// The key within a `PrivateKeyInfo`, if it is one of RSA.
