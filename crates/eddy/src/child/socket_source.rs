@@ -133,9 +133,12 @@ pub(super) struct OwnSockets {
 
 impl SocketSource for OwnSockets {
     fn acquire(&mut self, key: &SocketKey, count: usize) -> Result<BoundSockets, NotBound> {
-        let held = self.store.acquire(key, count).map_err(|error| match error {
-            BindError::InUse { place } => NotBound::InUse(place),
-            other => NotBound::Other(other.into()),
+        let held = self.store.acquire(key, count).map_err(|error| {
+            if let BindError::InUse { place } = error {
+                NotBound::InUse(place)
+            } else {
+                NotBound::Other(error.into())
+            }
         })?;
         let sockets = held
             .sockets
