@@ -72,6 +72,8 @@ pub struct ListenerConfig {
     pub name: Arc<str>,
     /// The bound address.
     pub address: ListenAddress,
+    /// Whether a configuration is refused when eddy can't listen at the address. Otherwise the rest is served meanwhile.
+    pub is_required: bool,
     /// What answers requests that come in here.
     pub serve: Serve,
     /// How it is served over TLS, if it is.

@@ -86,8 +86,7 @@ impl Gateway {
         let control = start_control(&pressure, &memory_percent_max)?;
         let health = HealthChecks::new(control.handle.clone());
         let names = Names::new(control.resolver, control.handle);
-        let addresses = config.listeners.iter().map(|listener| &listener.address);
-        let sockets = Arc::new(SocketTable::default().succeed(addresses, sockets)?);
+        let sockets = Arc::new(SocketTable::default().succeed(&config.listeners, sockets)?);
         let sink = Sink::start(Arc::clone(&stats.sink)).map_err(ProxyError::Control)?;
         let mut gateway = Self {
             stats,
@@ -126,13 +125,28 @@ impl Gateway {
     pub fn reload(&self, config: Arc<Config>, ready: &Ready, new_sockets: Sockets) -> Result<(), ProxyError> {
         let mut state = self.lock();
         let plan = Arc::new(Plan::build(Arc::clone(&config), ready)?);
-        let addresses = config.listeners.iter().map(|listener| &listener.address);
-        state.sockets = Arc::new(state.sockets.succeed(addresses, new_sockets)?);
+        state.sockets = Arc::new(state.sockets.succeed(&config.listeners, new_sockets)?);
         state.config = Arc::clone(&config);
         state.plan = Arc::clone(&plan);
         self.memory_percent_max.store(config.limits.memory_percent_max, Relaxed);
         self.direct_records(&config);
-        let (applies, answers) = self.prepare(&plan, &mut state);
+        self.apply(&plan, &mut state)
+    }
+
+    /// Accepts from listeners of the configuration in force whose addresses could not be had before.
+    ///
+    /// # Errors
+    /// As [`Self::reload`].
+    pub fn listen(&self, new_sockets: Sockets) -> Result<(), ProxyError> {
+        let mut state = self.lock();
+        state.sockets = Arc::new(state.sockets.succeed(&state.config.listeners, new_sockets)?);
+        let plan = Arc::clone(&state.plan);
+        self.apply(&plan, &mut state)
+    }
+
+    /// Has every worker follow `plan`.
+    fn apply(&self, plan: &Arc<Plan>, state: &mut State) -> Result<(), ProxyError> {
+        let (applies, answers) = self.prepare(plan, state);
         for (index, (worker, apply)) in self.workers.iter().zip(applies).enumerate() {
             worker.tell(index, Command::Apply(apply))?;
         }

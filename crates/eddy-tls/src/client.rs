@@ -14,6 +14,7 @@ use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
 
 use crate::authorities::Authorities;
 use crate::identity::Identity;
+use crate::possession;
 use crate::server::{TlsError, TlsVersion};
 
 /// What an endpoint has to show before anything is said to it.
@@ -197,6 +198,7 @@ impl ServerCertVerifier for Anybody {
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         verify_tls12_signature(message, certificate, signed, &self.0)
+            .or_else(|_| possession::verify_tls12(message, certificate, signed, &self.0))
     }
 
     fn verify_tls13_signature(
@@ -206,6 +208,7 @@ impl ServerCertVerifier for Anybody {
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         verify_tls13_signature(message, certificate, signed, &self.0)
+            .or_else(|_| possession::verify_tls13(message, certificate, signed, &self.0))
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {

@@ -9,17 +9,21 @@ use rustls::sign::CertifiedKey;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 use x509_cert::Certificate;
-use x509_cert::der::Decode;
+use x509_cert::der::{Decode, Encode};
 use x509_cert::ext::pkix::SubjectAltName;
 use x509_cert::ext::pkix::name::GeneralName;
 
 use crate::authorities::Fingerprint;
+use crate::client::is_server_name;
+use crate::key_size::rsa_bits;
 
 /// A chain of certificates and its key, which belong together.
 #[derive(Clone, Debug)]
 pub struct Identity {
     pub(crate) key: Arc<CertifiedKey>,
     names: Vec<String>,
+    /// Whether `names` comes from the subjectAltName.
+    has_alternative_names: bool,
     /// The hosts that it is shown for whatever its names are; none for those of its names.
     shown_for: Option<Vec<String>>,
     validity: Validity,
@@ -55,20 +59,18 @@ pub enum IdentityError {
     /// The key is of a kind that is not known, or too weak.
     #[error("the key in it cannot be used: {0}")]
     Key(rustls::Error),
+    /// An RSA key of this many bits, too short or too long.
+    #[error("the key in it is RSA of {0} bits: RSA keys have {RSA_BITS_MIN} to {RSA_BITS_MAX} bits here")]
+    RsaSize(usize),
     /// The key is another certificate's.
     #[error("the key does not belong to the first certificate of the chain")]
     Mismatch,
-    /// The certificate names no host that a client could ask for.
-    #[error(
-        "the first certificate names no host (it has no DNS name or address in its subjectAltName), so no client accepts it"
-    )]
-    Nameless,
 }
 
 impl IdentityError {
     /// Whether the file of the key is the one to look at.
     pub fn is_of_key(&self) -> bool {
-        matches!(self, Self::NoKey | Self::Key(_) | Self::Mismatch)
+        matches!(self, Self::NoKey | Self::Key(_) | Self::RsaSize(_) | Self::Mismatch)
     }
 }
 
@@ -83,18 +85,15 @@ impl Identity {
     /// Some 100 µs, with a key of RSA a millisecond.
     pub fn from_pem(chain: &[u8], key: &[u8], ocsp: Option<Vec<u8>>) -> Result<Self, IdentityError> {
         let identity = Self::of_client(chain, key)?;
-        if identity.names.is_empty() {
-            return Err(IdentityError::Nameless);
-        }
         let mut certified = CertifiedKey::clone(&identity.key);
         certified.ocsp = ocsp;
         Ok(Self { key: Arc::new(certified), ..identity })
     }
 
-    /// The identity of a client: as [`Self::from_pem`], but its certificate need not be for a host.
+    /// The identity of a client: as [`Self::from_pem`], without an OCSP response.
     ///
     /// # Errors
-    /// Each [`IdentityError`] but [`IdentityError::Nameless`].
+    /// Each [`IdentityError`].
     ///
     /// # Cost
     /// As [`Self::from_pem`].
@@ -107,7 +106,13 @@ impl Identity {
             certificates.push(read.map_err(|error| IdentityError::Certificate(number, error))?);
         }
         let first = certificates.first().ok_or(IdentityError::NoCertificate)?;
-        let names = names_of(first).map_err(|error| IdentityError::Certificate(1, error))?;
+        let broken = |error| IdentityError::Certificate(1, error);
+        let mut names = alternative_names_of(first).map_err(broken)?;
+        let has_alternative_names = !names.is_empty();
+        if !has_alternative_names {
+            names.extend(common_name_of(first));
+        }
+        let public_key = first.tbs_certificate().subject_public_key_info().to_der().map_err(broken)?;
         let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| {
             if matches!(error, pem::Error::NoItemsFound) {
                 IdentityError::NoKey
@@ -115,21 +120,30 @@ impl Identity {
                 IdentityError::Pem(error)
             }
         })?;
-        let signing = aws_lc_rs::sign::any_supported_type(&key).map_err(IdentityError::Key)?;
-        let certified = CertifiedKey::new(chain, signing);
-        match certified.keys_match() {
-            Ok(()) | Err(rustls::Error::InconsistentKeys(rustls::InconsistentKeys::Unknown)) => {}
-            Err(_) => return Err(IdentityError::Mismatch),
+        let signing = aws_lc_rs::sign::any_supported_type(&key).map_err(|error| match rsa_bits(&key) {
+            Some(bits) if !(RSA_BITS_MIN..=RSA_BITS_MAX).contains(&bits) => IdentityError::RsaSize(bits),
+            Some(_) | None => IdentityError::Key(error),
+        })?;
+        // `CertifiedKey::keys_match` reads the certificate as one to be verified, so it fails for X.509 version 1.
+        if signing.public_key().is_some_and(|key| key.as_ref() != public_key) {
+            return Err(IdentityError::Mismatch);
         }
+        let certified = CertifiedKey::new(chain, signing);
         // The chain holds no longer than the shortest of its certificates.
         let validity = certificates.iter().map(validity_of).reduce(Validity::both);
         let validity = validity.ok_or(IdentityError::NoCertificate)?;
-        Ok(Self { key: Arc::new(certified), names, shown_for: None, validity, print })
+        Ok(Self { key: Arc::new(certified), names, has_alternative_names, shown_for: None, validity, print })
     }
 
-    /// The hosts that the certificate is for, in lower case: names, perhaps with `*.` in front, and addresses.
+    /// The hosts that the certificate is for, in lower case: names, perhaps with `*.` in front, and addresses. They are those
+    /// of its subjectAltName; without any there, the common name where it is a host.
     pub fn names(&self) -> &[String] {
         &self.names
+    }
+
+    /// Whether the subjectAltName names a host; few clients look anywhere else (RFC 9525 §6.3).
+    pub fn has_alternative_names(&self) -> bool {
+        self.has_alternative_names
     }
 
     /// The certificate itself, in DER; nothing of those behind it.
@@ -183,8 +197,8 @@ fn validity_of(certificate: &Certificate) -> Validity {
     }
 }
 
-/// DNS names and addresses; what a common name says has not counted for years (RFC 9525 §6.3).
-fn names_of(certificate: &Certificate) -> Result<Vec<String>, x509_cert::der::Error> {
+/// The DNS names and addresses of the subjectAltName.
+fn alternative_names_of(certificate: &Certificate) -> Result<Vec<String>, x509_cert::der::Error> {
     let Some((_, SubjectAltName(names))) = certificate.tbs_certificate().get_extension::<SubjectAltName>()?
     else {
         return Ok(Vec::new());
@@ -202,6 +216,13 @@ fn names_of(certificate: &Certificate) -> Result<Vec<String>, x509_cert::der::Er
     Ok(names.iter().filter_map(text).collect())
 }
 
+/// The common name of the subject, if it is a host.
+fn common_name_of(certificate: &Certificate) -> Option<String> {
+    let name = certificate.tbs_certificate().subject().common_name().ok()??;
+    let name = name.value().to_ascii_lowercase();
+    is_server_name(name.strip_prefix("*.").unwrap_or(&name)).then_some(name)
+}
+
 fn address_of(bytes: &[u8]) -> Option<String> {
     if let Ok(four) = <[u8; 4]>::try_from(bytes) {
         return Some(std::net::Ipv4Addr::from(four).to_string());
@@ -209,10 +230,25 @@ fn address_of(bytes: &[u8]) -> Option<String> {
     <[u8; 16]>::try_from(bytes).ok().map(|bytes| std::net::Ipv6Addr::from(bytes).to_string())
 }
 
+/// The sizes of RSA keys that the library signs with.
+const RSA_BITS_MIN: usize = 2048;
+const RSA_BITS_MAX: usize = 8192;
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use rcgen::{CertificateParams, KeyPair, date_time_ymd};
+
+    /// A chain of X.509 version 1 and its key, as PEM.
+    pub(crate) const VERSION_1: (&str, &str) = (
+        include_str!("../../../tests/e2e/data/certificates/version1.crt"),
+        include_str!("../../../tests/e2e/data/certificates/version1.key"),
+    );
+    const RSA_1024: (&str, &str) = (
+        include_str!("../../../tests/e2e/data/certificates/rsa1024.crt"),
+        include_str!("../../../tests/e2e/data/certificates/rsa1024.key"),
+    );
+    const RSA_1024_PKCS1: &str = include_str!("../../../tests/e2e/data/certificates/rsa1024-pkcs1.key");
 
     /// A chain and key for these names, as PEM.
     pub(crate) fn issue(names: &[&str]) -> (String, String) {
@@ -233,19 +269,47 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn what_names_no_host_by_a_subject_alt_name_is_served() {
+        let cases: [(&str, &[&str]); 4] =
+            [("A.test", &["a.test"]), ("*.a.test", &["*.a.test"]), ("no host", &[]), ("", &[])];
+        for (common_name, names) in cases {
+            let mut params = CertificateParams::new(Vec::new()).unwrap();
+            params.distinguished_name = rcgen::DistinguishedName::new();
+            params.distinguished_name.push(rcgen::DnType::CommonName, common_name);
+            let key = KeyPair::generate().unwrap();
+            let chain = params.self_signed(&key).unwrap().pem();
+            let read = Identity::from_pem(chain.as_bytes(), key.serialize_pem().as_bytes(), None);
+            let identity = read.unwrap();
+            assert_eq!(identity.names(), names, "{common_name}");
+            assert!(!identity.has_alternative_names());
+        }
+        let (chain, key) = issue(&["a.test"]);
+        assert!(Identity::of_client(chain.as_bytes(), key.as_bytes()).unwrap().has_alternative_names());
+    }
+
+    #[test]
+    fn a_certificate_of_x509_version_1_is_served() {
+        let (chain, key) = VERSION_1;
+        let identity = Identity::from_pem(chain.as_bytes(), key.as_bytes(), None).unwrap();
+        assert_eq!(identity.names(), ["a.test"]);
+    }
+
+    #[test]
     fn files_that_make_no_identity_say_why() {
         let (chain, key) = issue(&["a.test"]);
         let (_, other) = issue(&["a.test"]);
-        let (nameless, its_key) = issue(&[]);
         let broken = chain.replacen("MII", "MIJ", 1);
-        let cases: [(&str, &str, &str, bool); 7] = [
+        let rsa1024 = "the key in it is RSA of 1024 bits: RSA keys have 2048 to 8192 bits here";
+        let cases: [(&str, &str, &str, bool); 9] = [
             ("", &key, "there is no certificate in it", false),
             (&key, &key, "there is no certificate in it", false),
             (&broken, &key, "certificate 1 in it is broken", false),
             ("-----BEGIN CERTIFICATE-----\n!", &key, "it is not a PEM file", false),
             (&chain, &chain, "there is no private key in it", true),
             (&chain, &other, "the key does not belong to the first certificate", true),
-            (&nameless, &its_key, "the first certificate names no host", false),
+            (VERSION_1.0, &other, "the key does not belong to the first certificate", true),
+            (RSA_1024.0, RSA_1024.1, rsa1024, true),
+            (RSA_1024.0, RSA_1024_PKCS1, rsa1024, true),
         ];
         for (chain, key, message, is_of_key) in cases {
             let error = Identity::from_pem(chain.as_bytes(), key.as_bytes(), None).unwrap_err();

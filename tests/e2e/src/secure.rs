@@ -9,9 +9,10 @@ use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, CertifiedIssuer, DnType,
     ExtendedKeyUsagePurpose, IsCa, KeyPair, RevokedCertParams,
 };
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme, SupportedProtocolVersion};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
@@ -147,7 +148,66 @@ impl Authority {
     }
 }
 
+/// How a client takes any certificate that a server shows, and looks at none.
+///
+/// # Errors
+/// When the library has no such versions.
+pub fn take_any(versions: &[&'static SupportedProtocolVersion]) -> Result<Arc<ClientConfig>> {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let schemes = provider.signature_verification_algorithms.supported_schemes();
+    let builder = ClientConfig::builder_with_provider(provider).with_protocol_versions(versions)?;
+    let verifier = Arc::new(TakesAny(schemes));
+    Ok(Arc::new(builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()))
+}
+
+/// Takes any certificate and any signature.
+#[derive(Debug)]
+struct TakesAny(Vec<SignatureScheme>);
+
+impl ServerCertVerifier for TakesAny {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _message: &[u8],
+        _certificate: &CertificateDer<'_>,
+        _signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _message: &[u8],
+        _certificate: &CertificateDer<'_>,
+        _signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.clone()
+    }
+}
+
 impl Issued {
+    /// A certificate of X.509 version 1 with the common name `a.test`, which no authority has issued.
+    pub fn version_1() -> Self {
+        Self {
+            chain: include_str!("../data/certificates/version1.crt").to_owned(),
+            key: include_str!("../data/certificates/version1.key").to_owned(),
+        }
+    }
+
     /// Writes it as `NAME.crt` and `NAME.key` into a folder, each at once.
     ///
     /// # Errors

@@ -8,7 +8,8 @@ use eddy_e2e::gateway::{Gateway, Launch};
 use eddy_e2e::origin::{Script, TapOrigin, response};
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::secure::{Authority, Issued, SecureClient};
-use eddy_e2e::wire::{Client, Response};
+use eddy_e2e::wire::{Client, DEADLINE, Response};
+use rustix::process::Signal;
 use rustls::ClientConfig;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -257,4 +258,74 @@ async fn the_admin_listener_shows_no_keys() -> Result<()> {
     ensure!(shown.contains("kind: Secret") && shown.contains("data: (hidden)"), "{shown}");
     ensure!(!shown.contains("tls.key"), "{shown}");
     cluster.gateway.stop().await
+}
+
+/// One listener that can't be had keeps none of the others from being served, at the start and after a reload, and is served
+/// once its address is free.
+#[tokio::test]
+async fn a_listener_whose_address_is_in_use_is_served_when_it_is_free() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let (first, later) =
+        (std::net::TcpListener::bind("127.0.0.1:0")?, std::net::TcpListener::bind("127.0.0.1:0")?);
+    let (taken, taken_later, free) = (first.local_addr()?, later.local_addr()?, place::free_address()?);
+    let listener = |port: u16| format!("{{name: l{port}, port: {port}, protocol: HTTP}}");
+    let manifests = |listeners: &[String]| {
+        format!(
+            "{{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {{name: web}}, spec: {{gatewayClassName: eddy, listeners: [{}]}}}}\n\
+             ---\n{{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {{name: all}}, spec: {{parentRefs: [{{name: web}}], rules: [{{backendRefs: [{{name: web, port: 80}}]}}]}}}}\n\
+             ---\n{{apiVersion: v1, kind: Service, metadata: {{name: web}}, spec: {{ports: [{{port: 80}}]}}}}\n",
+            listeners.join(", ")
+        )
+    };
+    let folder = TempDir::new("manifests")?;
+    let mut listeners = vec![listener(1), listener(2)];
+    std::fs::write(folder.join("site.yaml"), manifests(&listeners))?;
+    let config = format!(
+        "admin: {{address: ADMIN}}\nkubernetes:\n  listen: {{1: '{taken}', 2: '{free}', 3: '{taken_later}'}}\n  endpoints: {{default/web: ['{}']}}\n",
+        origin.address()
+    );
+    let launch = Launch { arguments: vec![folder.path().into()], ..Launch::default() };
+    let gateway = Gateway::launch(&config, launch).await?;
+    let get = |address: SocketAddr| async move {
+        Client::connect(address).await?.exchange(request("a.test", "/")).await.map(|answer| answer.status)
+    };
+    ensure!(get(free).await? == 200);
+    let unbound = |address: SocketAddr| format!("eddy_listeners_unbound{{address=\"{address}\"}}");
+    ensure!(gateway.metric(&unbound(taken)).await? == 1.0);
+    let page = gateway.admin("/listeners").await?.text();
+    ensure!(page.contains(&format!("cannot listen at {taken}: ")), "{page}");
+    gateway.lines().until("a listener is not served", 1).await?;
+    // A reload serves what it can, too.
+    listeners.push(listener(3));
+    std::fs::write(folder.join("site.yaml"), manifests(&listeners))?;
+    gateway.signal(Signal::HUP)?;
+    gateway.until_metric(&unbound(taken_later), 1.0).await?;
+    ensure!(get(free).await? == 200);
+    ensure!(gateway.metric("eddy_config_rejected").await? == 0.0);
+    // What is free again is listened at without being asked for.
+    drop((first, later));
+    for address in [taken, taken_later] {
+        gateway.lines().until(&format!("address={address} role=listener"), 1).await?;
+        ensure!(get(address).await? == 200, "{address}");
+    }
+    ensure!(!gateway.admin("/metrics").await?.text().contains("eddy_listeners_unbound{"));
+    gateway.stop().await
+}
+
+/// Where no listener is left, nothing is started.
+#[tokio::test]
+async fn manifests_of_which_nothing_can_be_served_are_refused() -> Result<()> {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0")?;
+    let address = taken.local_addr()?;
+    let folder = TempDir::new("manifests")?;
+    let text = format!(
+        "{{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {{name: web}}, spec: {{gatewayClassName: eddy, listeners: [{{name: one, port: {}, protocol: HTTP}}]}}}}\n",
+        address.port()
+    );
+    std::fs::write(folder.join("site.yaml"), text)?;
+    let launch = Launch { arguments: vec![folder.path().into()], ..Launch::default() };
+    let mut gateway = Gateway::spawn("admin: {address: ADMIN}\n", launch)?;
+    let status = gateway.exited(DEADLINE).await?;
+    ensure!(!status.success());
+    gateway.lines().until(&format!("cannot listen at {address}: "), 1).await
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::{Gateway, Launch};
 use eddy_e2e::origin::{Script, Step, TapOrigin, response};
 use eddy_e2e::place::{self, TempDir};
-use eddy_e2e::secure::{Authority, Issued, SecureClient, SecureEnd};
+use eddy_e2e::secure::{Authority, Issued, SecureClient, SecureEnd, take_any};
 use eddy_e2e::wire::Client;
 use rustix::process::{Signal, kill_process};
 use rustls::ClientConfig;
@@ -336,4 +336,42 @@ async fn an_end_is_said_unless_the_answer_was_cut() -> Result<()> {
     client.send("GET /cut HTTP/1.1\r\nHost: a.test\r\n\r\n").await?;
     ensure!(client.end().await? == SecureEnd::Cut);
     place.gateway.stop().await
+}
+
+/// Certificates that were issued in the old way are shown; and a cluster that checks nothing takes them.
+#[tokio::test]
+async fn a_certificate_of_version_1_is_shown_and_taken() -> Result<()> {
+    const CONFIG: &str = "\
+workers: 1
+admin: {address: ADMIN}
+listeners:
+  - {address: LISTEN, routes: secure}
+  - {address: OLD, routes: site, tls: {certificates: [{chain: CERTS/old.crt, key: CERTS/old.key}], version_min: VERSION}}
+routes:
+  secure: [{cluster: old}]
+  site: [{cluster: origin}]
+clusters:
+  origin: {endpoints: [ORIGIN]}
+  old: {endpoints: [OLD], tls: {server_name: a.test, verify: none}}
+";
+    let (origin, folder) = (TapOrigin::start().await?, TempDir::new("certificates")?);
+    let issued = Issued::version_1();
+    issued.write(folder.path(), "old")?;
+    for (version, versions) in [("tls1.2", [&TLS12]), ("tls1.3", [&TLS13])] {
+        let old = place::free_address()?;
+        let substitutes = vec![
+            ("OLD".to_owned(), old.to_string()),
+            ("CERTS".to_owned(), folder.path().display().to_string()),
+            ("VERSION".to_owned(), version.to_owned()),
+            ("ORIGIN".to_owned(), origin.address().to_string()),
+        ];
+        let gateway = Gateway::launch(CONFIG, Launch { substitutes, ..Launch::default() }).await?;
+        let mut client = SecureClient::connect(old, &take_any(&versions)?, "a.test").await?;
+        ensure!(client.server_certificate() == der(&issued)?.as_ref(), "{version}");
+        ensure!(client.exchange(GET).await?.status == 200, "{version}");
+        ensure!(gateway.exchange(GET).await?.status == 200, "{version}");
+        gateway.lines().until("the first certificate names no host in a subjectAltName", 1).await?;
+        gateway.stop().await?;
+    }
+    Ok(())
 }

@@ -89,6 +89,7 @@ impl Draft<'_, '_> {
         }
         (self.tables.actions, self.clusters) = (actions, clusters);
         for mut listener in listeners {
+            listener.is_required = false;
             if let Serve::Sites(at) = &mut listener.serve {
                 at.sites = number;
             }
@@ -194,6 +195,7 @@ impl Draft<'_, '_> {
         }
         self.taken.take_address(address, place, report);
         self.listeners.push(ListenerConfig {
+            is_required: false,
             http2: Http2Config::default(),
             normaliser: Normaliser::Eddy,
             strips_port: false,

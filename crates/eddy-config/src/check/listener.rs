@@ -120,6 +120,7 @@ fn check_listener(
         None => address.to_string().into(),
     };
     Some(ListenerConfig {
+        is_required: true,
         normaliser: eddy_route::normalise::Normaliser::Eddy,
         strips_port: false,
         name,

@@ -104,3 +104,84 @@ fn what_of_a_policy_eddy_has_not_is_refused() {
         assert!(told(&problems).contains(expected), "{expected}: {}", told(&problems));
     }
 }
+
+/// The lines that `eddy check` prints of a policy at its Gateways.
+fn conditions(checked: &Checked, policy: &str) -> Vec<String> {
+    let name = format!("BackendTLSPolicy default/{policy}");
+    let shown =
+        checked.statuses.iter().map(ToString::to_string).find(|text| text.lines().next() == Some(&*name));
+    shown.unwrap_or_default().lines().skip(1).map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn a_service_of_https_takes_a_policy() {
+    let system = "wellKnownCACertificates: System, hostname: up.test";
+    for protocol in ["HTTPS", "https", "kubernetes.io/wss", "wss"] {
+        let said = |text: String| {
+            text.replace(
+                "{name: tls, port: 443}",
+                &format!("{{name: tls, port: 443, appProtocol: {protocol}}}"),
+            )
+        };
+        let checked = taken(&said(with(&policy("own", "", system))));
+        assert!(checked.config.clusters[0].tls.is_some(), "{protocol}");
+        assert_eq!(told(&checked.warnings), "", "{protocol}");
+        assert_eq!(conditions(&checked, "own"), ["ancestor default/web: Accepted, ResolvedRefs"]);
+        let checked = taken(&said(with("")));
+        assert!(checked.config.clusters.is_empty(), "{protocol}");
+        let warnings = told(&checked.warnings);
+        assert!(
+            warnings.contains("and no BackendTLSPolicy says which certificate it has to show"),
+            "{warnings}"
+        );
+    }
+    // Cleartext is no reason to refuse TLS, and names have no case.
+    for (protocol, is_served) in [("Http", true), ("kubernetes.io/h2c", true), ("redis", false)] {
+        let text = with(&policy("own", "", system))
+            .replace("{name: tls, port: 443}", &format!("{{name: tls, port: 443, appProtocol: {protocol}}}"));
+        assert_eq!(taken(&text).config.clusters.len(), usize::from(is_served), "{protocol}");
+    }
+}
+
+#[test]
+fn policies_get_conditions_at_the_gateways_that_they_matter_to() {
+    let missing = "caCertificateRefs: [{group: '', kind: ConfigMap, name: none}], hostname: up.test";
+    let kind = "caCertificateRefs: [{group: '', kind: Other, name: none}], hostname: up.test";
+    let group = "caCertificateRefs: [{group: other.test, kind: ConfigMap, name: none}], hostname: up.test";
+    let system = "wellKnownCACertificates: System, hostname: up.test";
+    let lacks = "ancestor default/web: not Accepted (NoValidCACertificate: ";
+    for (validation, reason) in
+        [(missing, "InvalidCACertificateRef"), (kind, "InvalidKind"), (group, "InvalidKind")]
+    {
+        let checked = taken(&with(&policy("own", "", validation)));
+        let [line] = &conditions(&checked, "own")[..] else { panic!("{reason}") };
+        assert!(line.starts_with(lacks) && line.contains(&format!("not ResolvedRefs ({reason}: ")), "{line}");
+    }
+    let both = policy("a", "", system)
+        + &policy("b", "", system)
+        + &policy("c", ", sectionName: tls", system)
+        + &policy("d", ", sectionName: plain", system)
+        + &policy("e", ", sectionName: none", system)
+        + &policy("f", "-not-there", system);
+    let checked = taken(&with(&both));
+    assert_eq!(conditions(&checked, "a"), ["ancestor default/web: Accepted, ResolvedRefs"]);
+    assert_eq!(
+        conditions(&checked, "b"),
+        [
+            "ancestor default/web: not Accepted (Conflicted: the BackendTLSPolicy `default/a` came first), ResolvedRefs"
+        ]
+    );
+    assert_eq!(conditions(&checked, "c"), ["ancestor default/web: Accepted, ResolvedRefs"]);
+    // No route leads to what these are for.
+    for unused in ["d", "e", "f"] {
+        assert!(conditions(&checked, unused).is_empty(), "{unused}");
+    }
+    let text = with(&policy("f", "-not-there", system))
+        .replace("[{name: web, port: 443}]", "[{name: web-not-there, port: 443}]");
+    assert_eq!(
+        conditions(&taken(&text), "f"),
+        [
+            "ancestor default/web: not Accepted (TargetNotFound: there is no Service `default/web-not-there`), ResolvedRefs"
+        ]
+    );
+}

@@ -2,7 +2,7 @@
 
 use eddy_config::{Checked, Leniency};
 
-use crate::certificate::secret;
+use crate::certificate::{secret, secret_of};
 use crate::world::{check, told};
 
 /// A Gateway with listeners, as flow mappings, and a route for all of them.
@@ -131,3 +131,30 @@ fn listeners_that_speak_otherwise_at_one_port_are_conflicted() {
         "{conditions}"
     );
 }
+
+#[test]
+fn old_certificates_are_shown_and_short_keys_are_told() {
+    let version1 = secret_of("old", VERSION_1.0, VERSION_1.1);
+    let listeners = https("old", "www.test", "{name: old}");
+    for (name, secret) in [("version 1", &version1), ("no host", &secret("old", &[]))] {
+        let checked = taken(&[&gateway(&listeners), secret]);
+        assert_eq!(conditions(&checked, "old"), "Accepted, Programmed, ResolvedRefs, 1 route", "{name}");
+        let tls = checked.config.listeners[0].tls.as_ref().unwrap();
+        assert_eq!(tls.certificates[0].hosts.as_deref(), Some(&["www.test".to_owned()][..]), "{name}");
+    }
+    let short = secret_of("old", RSA_1024.0, RSA_1024.1);
+    let served = format!("{listeners}, {{name: http, port: 80, protocol: HTTP}}");
+    let checked = taken(&[&gateway(&served), &short]);
+    let conditions = conditions(&checked, "old");
+    assert!(conditions.contains("not ResolvedRefs (InvalidCertificateRef: "), "{conditions}");
+    assert!(conditions.contains("of its `tls.key`: the key in it is RSA of 1024 bits"), "{conditions}");
+}
+
+const VERSION_1: (&str, &str) = (
+    include_str!("../../../../tests/e2e/data/certificates/version1.crt"),
+    include_str!("../../../../tests/e2e/data/certificates/version1.key"),
+);
+const RSA_1024: (&str, &str) = (
+    include_str!("../../../../tests/e2e/data/certificates/rsa1024.crt"),
+    include_str!("../../../../tests/e2e/data/certificates/rsa1024.key"),
+);

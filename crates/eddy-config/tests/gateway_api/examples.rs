@@ -14,10 +14,7 @@ use crate::world::{Outcome, ask, check, told};
 /// Examples that eddy does not take, by the beginning of their names, and what it says of them.
 const REFUSED: &[(&str, &str)] = &[
     ("experimental/backend-tls", "`tls` can't be had"),
-    ("experimental/basic-tcp", "`TCP` can't be served"),
     ("experimental/frontend-cert-validation", "can't be had"),
-    ("experimental/v1alpha2/tls-routing/gateway", "can't pass TLS through"),
-    ("experimental/v1alpha3/tls-routing/gateway", "can't pass TLS through"),
 ];
 
 /// Examples that are taken, and that no request shows anything of.
@@ -36,8 +33,17 @@ const NOT_ASKED: &[(&str, &str)] = &[
     ("standard/simple-http-https/gateway", "a Gateway without routes"),
     ("standard/tls-", "Gateways without routes"),
     ("standard/wildcard-tls-gateway", "a Gateway without routes"),
+    ("experimental/basic-tcp", "a Gateway for TCP, which is not served, with a warning"),
     ("experimental/destination-port-matching-tcp", "a TCPRoute alone, which is passed over with a warning"),
+    (
+        "experimental/v1alpha2/tls-routing/gateway",
+        "a Gateway that passes TLS through, which is not served, with a warning",
+    ),
     ("experimental/v1alpha2/tls-routing/tls-route", "a TLSRoute alone, which is passed over with a warning"),
+    (
+        "experimental/v1alpha3/tls-routing/gateway",
+        "a Gateway that passes TLS through, which is not served, with a warning",
+    ),
     ("experimental/v1alpha3/tls-routing/tls-route", "a TLSRoute alone, which is passed over with a warning"),
 ];
 

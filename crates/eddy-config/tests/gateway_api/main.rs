@@ -6,6 +6,7 @@ mod backend_tls;
 #[path = "../kubernetes/certificate.rs"]
 mod certificate;
 mod certificates;
+mod conditions;
 mod conformance;
 mod examples;
 mod hostile;

@@ -6,10 +6,16 @@ use rcgen::{CertifiedKey, generate_simple_self_signed};
 pub(crate) fn secret(name: &str, hosts: &[&str]) -> String {
     let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
     let CertifiedKey { cert, signing_key } = generate_simple_self_signed(hosts).unwrap();
-    let indented = |text: String| text.lines().map(|line| format!("    {line}\n")).collect::<String>();
+    secret_of(name, &cert.pem(), &signing_key.serialize_pem())
+}
+
+/// A Secret with a chain and a key, PEM, as a document of manifests.
+#[allow(dead_code, reason = "not every test that includes this file uses all of it")]
+pub(crate) fn secret_of(name: &str, chain: &str, key: &str) -> String {
+    let indented = |text: &str| text.lines().map(|line| format!("    {line}\n")).collect::<String>();
     format!(
         "---\napiVersion: v1\nkind: Secret\nmetadata: {{name: {name}}}\ntype: kubernetes.io/tls\nstringData:\n  tls.crt: |\n{}  tls.key: |\n{}",
-        indented(cert.pem()),
-        indented(signing_key.serialize_pem())
+        indented(chain),
+        indented(key)
     )
 }

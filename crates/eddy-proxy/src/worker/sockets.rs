@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use eddy_config::ListenAddress;
+use eddy_config::{ListenAddress, ListenerConfig};
 use eddy_io::{DatagramListener, Listener, duplicate};
 
 use crate::error::ProxyError;
@@ -16,7 +16,7 @@ use crate::error::ProxyError;
 /// however many workers there are. When there are fewer sockets than workers, they share.
 #[derive(Debug, Default)]
 pub struct Sockets {
-    /// At least one socket for each address.
+    /// At least one socket for each address that has any.
     pub by_address: HashMap<ListenAddress, Vec<OwnedFd>>,
 }
 
@@ -27,19 +27,16 @@ pub(crate) struct SocketTable {
 }
 
 impl SocketTable {
-    /// A table of the `addresses`, with sockets from `new` and, for what is not there, from `self`.
+    /// A table for `listeners`, with sockets from `new` and, for what is not there, from `self`.
     ///
     /// # Errors
-    /// When an address has no socket or a descriptor cannot be duplicated.
-    pub(crate) fn succeed<'a>(
-        &self,
-        addresses: impl Iterator<Item = &'a ListenAddress>,
-        mut new: Sockets,
-    ) -> Result<Self, ProxyError> {
+    /// When a listener that is required has no socket or a descriptor cannot be duplicated.
+    pub(crate) fn succeed(&self, listeners: &[ListenerConfig], mut new: Sockets) -> Result<Self, ProxyError> {
         let mut sockets = Sockets::default();
-        for address in addresses {
+        for ListenerConfig { address, is_required, .. } in listeners {
             let own = match new.by_address.remove(address) {
                 Some(own) => own,
+                None if !is_required && !self.sockets.by_address.contains_key(address) => continue,
                 None => self.copies(address)?,
             };
             if own.is_empty() {

@@ -22,12 +22,13 @@ use super::pages::GatewayPages;
 use super::process::LogChoice;
 use super::socket_source::{OwnSockets, SocketSource};
 use super::status::{InForce, Status};
-use super::taken::{Taken, keys_of, role_name};
+use super::taken::{Taken, Wanted, role_name, wanted_by};
 use super::tried::Tried;
+use super::unbound::{listen_again, log_unbound, next_order};
 use super::watchdog::{Watch, watch};
 use crate::admin::AdminServer;
 use crate::control::{
-    Channel, ChildSettings, FilterAbout, QuarantineLimits, Quarantined, STATE_FORMAT, SocketKey, SocketPlace,
+    Channel, ChildSettings, FilterAbout, QuarantineLimits, Quarantined, STATE_FORMAT, SocketPlace,
     SocketRole, ToParent, memory_file,
 };
 use crate::filters::{FilterMaker, FilterNames, held, needs_new_process, version};
@@ -148,7 +149,6 @@ impl Engine {
             problems: 0,
             companions: self.source.accompany(loaded.companions()),
         };
-        let keys = keys_of(&config);
         let workers = worker_count(&config);
         let names = FilterNames::default();
         let host = FilterHost::new(workers, EXCHANGES_MAX, level_of(self.log_choice, &config));
@@ -160,15 +160,17 @@ impl Engine {
         let tls = make_tls(&config, &loaded.tls.parts, self.acme.challenges(), &mut self.kept_tls)
             .map_err(|problems| StartError::Config(Rejected { problems, sources: loaded.sources.clone() }))?;
         let quarantined = quarantined_in(&config, &maker);
-        self.sockets.prepare(&keys);
-        let mut taken = self.acquire(&keys, workers).map_err(StartError::Other)?;
+        let wanted = wanted_by(&config);
+        self.sockets.prepare(&wanted.iter().map(|wanted| wanted.key.clone()).collect::<Vec<_>>());
+        let taken = Taken::acquire(&mut *self.sockets, &wanted, workers, 0).map_err(StartError::Other)?;
+        log_unbound(&taken.unbound);
         let admin_socket = taken.admin;
         let page = Arc::clone(&self.page);
         let ready =
             Ready { filters, tls: tls.listeners, cluster_tls: tls.clusters, challenges: tls.challenges };
         let gateway = Gateway::start(Arc::clone(&config), &ready, Arc::clone(&host), taken.sockets, page);
         let gateway = Arc::new(gateway.context("the gateway cannot start").map_err(StartError::Other)?);
-        let force = InForce { config, bound: std::mem::take(&mut taken.bound), quarantined };
+        let force = InForce { config, bound: taken.bound, unbound: taken.unbound, quarantined };
         let status = Arc::new(Status::new(self.generation, force));
         status.is_config_rejected.store(is_last_good, Ordering::Relaxed);
         let mut running = Running {
@@ -203,22 +205,6 @@ impl Engine {
         log_problems(&rejected.problems);
         tracing::error!("the configuration on disk is broken; the last good one stays in force");
         Ok((loaded, true))
-    }
-
-    /// All sockets for `keys`, or none.
-    fn acquire(&mut self, keys: &[SocketKey], workers: usize) -> anyhow::Result<Taken> {
-        let mut taken = Taken::new();
-        for key in keys {
-            let count = if key.role == SocketRole::Listener { workers } else { 1 };
-            match self.sockets.acquire(key, count) {
-                Ok(lent) => taken.add(key, lent.bound, lent.sockets),
-                Err(error) => {
-                    self.sockets.release(taken.bound.into_keys().collect());
-                    return Err(error);
-                }
-            }
-        }
-        Ok(taken)
     }
 
     fn maker(&self, host: &Arc<FilterHost>) -> FilterMaker {
@@ -298,7 +284,13 @@ impl Running {
 
     /// Does what the main thread asks, until it asks no more.
     pub(super) fn run(mut self, orders: &Receiver<Order>) {
-        while let Ok(first) = orders.recv() {
+        while let Ok(first) = next_order(orders, &self.status) {
+            let Some(first) = first else {
+                if !self.status.is_draining.load(Ordering::Relaxed) {
+                    listen_again(&self.gateway, &self.status, &mut *self.engine.sockets, self.workers);
+                }
+                continue;
+            };
             // A storm of signals is one reload.
             let mut pending = vec![first];
             pending.extend(orders.try_iter().take(ORDERS_MAX));
@@ -475,19 +467,20 @@ impl Running {
     fn put_in_force(&mut self, loaded: &Loaded, ready: &Ready) -> anyhow::Result<()> {
         let before = self.status.force();
         let config = Arc::clone(&loaded.config);
-        let keys = keys_of(&config);
-        let missing: Vec<SocketKey> =
-            keys.iter().filter(|key| !before.bound.contains_key(key)).cloned().collect();
-        let taken = self.engine.acquire(&missing, self.workers)?;
+        let (kept, missing): (Vec<Wanted>, Vec<Wanted>) =
+            wanted_by(&config).into_iter().partition(|wanted| before.bound.contains_key(&wanted.key));
+        let served = kept.iter().filter(|kept| kept.key.role == SocketRole::Listener).count();
+        let taken = Taken::acquire(&mut *self.engine.sockets, &missing, self.workers, served)?;
+        log_unbound(&taken.unbound);
         if let Err(error) = self.gateway.reload(Arc::clone(&config), ready, taken.sockets) {
-            self.engine.sockets.release(missing);
+            self.engine.sockets.release(missing.into_iter().map(|missing| missing.key).collect());
             return Err(error).context("the gateway does not take the configuration");
         }
         if worker_count(&config) != self.workers {
             tracing::warn!("a change of `workers` takes effect at the next hand-over (SIGUSR2) or start");
         }
         let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            before.bound.into_iter().partition(|(key, _)| keys.contains(key));
+            before.bound.into_iter().partition(|(key, _)| kept.iter().any(|kept| kept.key == *key));
         for (key, place) in &taken.bound {
             tracing::info!(address = %place, role = role_name(key.role), "listening");
         }
@@ -497,6 +490,7 @@ impl Running {
         let force = InForce {
             config: Arc::clone(&config),
             bound: kept.into_iter().chain(taken.bound).collect(),
+            unbound: taken.unbound,
             quarantined: quarantined_in(&config, &self.maker),
         };
         self.status.handle_accepted(Some(force));

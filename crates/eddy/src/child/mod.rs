@@ -16,6 +16,7 @@ mod status;
 mod succession;
 mod taken;
 mod tried;
+mod unbound;
 mod watchdog;
 
 pub(crate) use load::{pack, unpack};

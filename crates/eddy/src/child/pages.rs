@@ -13,7 +13,7 @@ use super::engine::Serving;
 use super::orders::write_orders;
 use super::taken::role_name;
 use crate::admin::{Page, Pages};
-use crate::control::Quarantined;
+use crate::control::{Quarantined, SocketKey, SocketPlace};
 use crate::explain::{Question, explain};
 use crate::filters::{library_figures, write_metrics};
 
@@ -69,15 +69,16 @@ impl GatewayPages {
     }
 
     fn listeners(&self) -> Vec<ListenerView> {
-        let bound = self.serving.status.force().bound;
-        bound
-            .into_iter()
-            .map(|(key, place)| ListenerView {
-                role: role_name(key.role),
-                configured: key.place.to_string(),
-                address: place.to_string(),
-            })
-            .collect()
+        let force = self.serving.status.force();
+        let view = |key: SocketKey, address: Option<SocketPlace>, problem: Option<String>| ListenerView {
+            role: role_name(key.role),
+            configured: key.place.to_string(),
+            address: address.map(|address| address.to_string()),
+            problem,
+        };
+        let bound = force.bound.into_iter().map(|(key, place)| view(key, Some(place), None));
+        let unbound = force.unbound.into_iter().map(|(key, problem)| view(key, None, Some(problem)));
+        bound.chain(unbound).collect()
     }
 
     fn filters(&self) -> FiltersView {
@@ -134,12 +135,28 @@ impl GatewayPages {
             u8::from(status.is_draining.load(Ordering::Relaxed)),
             status.generation,
         );
+        write_unbound(&mut out, &status.force().unbound);
         write_quarantined(&mut out, &status.force().quarantined);
         write_orders(&mut out, &self.serving.acme.status().certificates());
         let names = &self.serving.names;
         write_metrics(&mut out, self.serving.host.metrics().views(), |number| names.of(number));
         write_process(&mut out);
         out
+    }
+}
+
+/// Which listeners are not served; nothing where all are.
+fn write_unbound(out: &mut String, unbound: &BTreeMap<SocketKey, String>) {
+    if unbound.is_empty() {
+        return;
+    }
+    out.push_str(
+        "# HELP eddy_listeners_unbound Listeners that are not served, because their addresses can't be had; always 1.\n\
+         # TYPE eddy_listeners_unbound gauge\n",
+    );
+    for key in unbound.keys() {
+        let address = key.place.to_string().replace('\\', "\\\\").replace('"', "\\\"");
+        let _ = writeln!(out, "eddy_listeners_unbound{{address=\"{address}\"}} 1");
     }
 }
 
@@ -219,7 +236,12 @@ struct QuarantineView {
 struct ListenerView {
     role: &'static str,
     configured: String,
-    address: String,
+    /// Where clients connect, if they can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<String>,
+    /// Why they can't.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
 }
 
 fn text(body: String) -> Page {

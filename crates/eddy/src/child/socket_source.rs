@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 
 use super::predecessors::{Inherited, Predecessors};
 use crate::control::{Channel, DESCRIPTORS_PER_MESSAGE, SocketKey, SocketPlace, ToParent};
@@ -16,8 +16,8 @@ pub(super) trait SocketSource: Send {
     /// At least `count` sockets for `key`, or the one of a Unix address; more when more are held.
     ///
     /// # Errors
-    /// Why there are none, for people.
-    fn acquire(&mut self, key: &SocketKey, count: usize) -> anyhow::Result<BoundSockets>;
+    /// Why there are none.
+    fn acquire(&mut self, key: &SocketKey, count: usize) -> Result<BoundSockets, NotBound>;
 
     /// Says that sockets are no longer used and their queues are empty.
     fn release(&mut self, keys: Vec<SocketKey>);
@@ -36,6 +36,34 @@ pub(super) struct BoundSockets {
     pub(super) bound: SocketPlace,
     /// One or more.
     pub(super) sockets: Vec<OwnedFd>,
+}
+
+/// Why there are no sockets for an address.
+#[derive(Debug)]
+pub(super) enum NotBound {
+    /// Another program listens there.
+    InUse(SocketPlace),
+    /// Something else.
+    Other(anyhow::Error),
+}
+
+impl NotBound {
+    /// The same for people.
+    ///
+    /// # Cost
+    /// That of [`explain_in_use`].
+    pub(super) fn explained(self) -> anyhow::Error {
+        match self {
+            Self::InUse(place) => anyhow!(explain_in_use(&place)),
+            Self::Other(error) => error,
+        }
+    }
+}
+
+impl From<anyhow::Error> for NotBound {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Other(error)
+    }
 }
 
 /// An answer of the parent, as the main thread passes it on.
@@ -119,7 +147,7 @@ impl FromParent {
 }
 
 impl SocketSource for FromParent {
-    fn acquire(&mut self, key: &SocketKey, count: usize) -> anyhow::Result<BoundSockets> {
+    fn acquire(&mut self, key: &SocketKey, count: usize) -> Result<BoundSockets, NotBound> {
         if let Some(inherited) = self.predecessors.as_mut().and_then(|predecessors| predecessors.take(key)) {
             self.give_to_parent(key, inherited?)?;
         }
@@ -133,8 +161,8 @@ impl SocketSource for FromParent {
         }
         match answer {
             Answer::Sockets(bound) => Ok(bound),
-            Answer::Refused { is_in_use: true, .. } => bail!(explain_in_use(&key.place)),
-            Answer::Refused { problem, is_in_use: false } => bail!(problem),
+            Answer::Refused { is_in_use: true, .. } => Err(NotBound::InUse(key.place.clone())),
+            Answer::Refused { problem, is_in_use: false } => Err(NotBound::Other(anyhow!(problem))),
         }
     }
 
@@ -165,12 +193,12 @@ pub(super) struct OwnSockets {
 }
 
 impl SocketSource for OwnSockets {
-    fn acquire(&mut self, key: &SocketKey, count: usize) -> anyhow::Result<BoundSockets> {
+    fn acquire(&mut self, key: &SocketKey, count: usize) -> Result<BoundSockets, NotBound> {
         let held = self.store.acquire(key, count).map_err(|error| {
-            if let BindError::InUse { place } = &error {
-                anyhow!(explain_in_use(place))
+            if let BindError::InUse { place } = error {
+                NotBound::InUse(place)
             } else {
-                error.into()
+                NotBound::Other(error.into())
             }
         })?;
         let sockets = held

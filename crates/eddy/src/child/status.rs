@@ -33,6 +33,8 @@ pub(super) struct InForce {
     pub(super) config: Arc<Config>,
     /// Where the sockets are, by what was configured.
     pub(super) bound: BTreeMap<SocketKey, SocketPlace>,
+    /// The listeners that are not served because their addresses can't be had, and why.
+    pub(super) unbound: BTreeMap<SocketKey, String>,
     /// Its filters that are not entered.
     pub(super) quarantined: Vec<Quarantined>,
 }
@@ -63,6 +65,13 @@ impl Status {
         }
         self.reloads_accepted.fetch_add(1, Ordering::Relaxed);
         self.is_config_rejected.store(false, Ordering::Relaxed);
+    }
+
+    /// Takes note of a listener that is served now.
+    pub(super) fn handle_bound(&self, key: SocketKey, place: SocketPlace) {
+        let mut force = self.force.lock().unwrap_or_else(PoisonError::into_inner);
+        force.unbound.remove(&key);
+        force.bound.insert(key, place);
     }
 
     /// Takes note of a reload that was rejected.

@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use eddy_config::{Config, ListenAddress};
 use eddy_proxy::Sockets;
 
+use super::socket_source::SocketSource;
 use crate::control::{SocketKey, SocketPlace, SocketRole};
 
 /// Sockets that were taken for a configuration.
@@ -16,16 +17,63 @@ pub(super) struct Taken {
     pub(super) admin: Option<OwnedFd>,
     /// Where they are bound.
     pub(super) bound: BTreeMap<SocketKey, SocketPlace>,
+    /// What could not be had although the rest is served, and why.
+    pub(super) unbound: BTreeMap<SocketKey, String>,
+}
+
+/// An address that a configuration needs sockets for.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    /// The address.
+    pub(super) key: SocketKey,
+    /// Whether nothing is served without it.
+    pub(super) is_required: bool,
 }
 
 impl Taken {
-    /// Nothing yet.
-    pub(super) fn new() -> Self {
-        Self { sockets: Sockets { by_address: HashMap::new() }, admin: None, bound: BTreeMap::new() }
+    /// Sockets for all that is wanted, but for what is not required and can't be had; there is to be a listener among them,
+    /// unless others are `served` already.
+    ///
+    /// # Errors
+    /// Why there are none; nothing is taken then.
+    pub(super) fn acquire(
+        source: &mut dyn SocketSource,
+        wanted: &[Wanted],
+        workers: usize,
+        served: usize,
+    ) -> anyhow::Result<Self> {
+        let sockets = Sockets { by_address: HashMap::new() };
+        let mut taken = Self { sockets, admin: None, bound: BTreeMap::new(), unbound: BTreeMap::new() };
+        let mut first_error = None;
+        for Wanted { key, is_required } in wanted {
+            let count = if key.role == SocketRole::Listener { workers } else { 1 };
+            match source.acquire(key, count) {
+                Ok(lent) => taken.add(key, lent.bound, lent.sockets),
+                Err(error) => {
+                    let error = error.explained();
+                    if *is_required {
+                        return Err(taken.give_back(source, error));
+                    }
+                    taken.unbound.insert(key.clone(), format!("{error:#}"));
+                    first_error.get_or_insert(error);
+                }
+            }
+        }
+        match first_error {
+            Some(error) if served + taken.sockets.by_address.len() == 0 => {
+                Err(taken.give_back(source, error))
+            }
+            Some(_) | None => Ok(taken),
+        }
+    }
+
+    fn give_back(self, source: &mut dyn SocketSource, error: anyhow::Error) -> anyhow::Error {
+        source.release(self.bound.into_keys().collect());
+        error
     }
 
     /// Adds the sockets for a key.
-    pub(super) fn add(&mut self, key: &SocketKey, bound: SocketPlace, sockets: Vec<OwnedFd>) {
+    fn add(&mut self, key: &SocketKey, bound: SocketPlace, sockets: Vec<OwnedFd>) {
         self.bound.insert(key.clone(), bound);
         match key.role {
             SocketRole::Listener => {
@@ -36,24 +84,25 @@ impl Taken {
     }
 }
 
-/// The sockets that a configuration needs.
-pub(super) fn keys_of(config: &Config) -> Vec<SocketKey> {
-    let listeners = config.listeners.iter().map(|listener| SocketKey {
-        role: SocketRole::Listener,
-        place: match &listener.address {
+/// The addresses that a configuration needs sockets for.
+pub(super) fn wanted_by(config: &Config) -> Vec<Wanted> {
+    let listeners = config.listeners.iter().map(|listener| {
+        let place = match &listener.address {
             ListenAddress::Tcp(address) => SocketPlace::Tcp(*address),
             ListenAddress::Unix(path) => SocketPlace::Unix(path.clone()),
             ListenAddress::Udp(address) => SocketPlace::Udp(*address),
-        },
+        };
+        let key = SocketKey { role: SocketRole::Listener, place };
+        Wanted { key, is_required: listener.is_required }
     });
-    let admin = config
-        .admin
-        .iter()
-        .map(|admin| SocketKey { role: SocketRole::Admin, place: SocketPlace::Tcp(admin.address) });
+    let admin = config.admin.iter().map(|admin| {
+        let key = SocketKey { role: SocketRole::Admin, place: SocketPlace::Tcp(admin.address) };
+        Wanted { key, is_required: true }
+    });
     listeners.chain(admin).collect()
 }
 
-/// The listener's address at a place.
+/// The address of a socket as configurations have it.
 pub(super) fn listen_address(place: &SocketPlace) -> ListenAddress {
     match place {
         SocketPlace::Tcp(address) => ListenAddress::Tcp(*address),

@@ -29,6 +29,7 @@ pub(crate) fn advise(config: &Config, parts: &TlsParts) -> Vec<Problem> {
                 Some(_) => age_of_ordered(identity, &files.chain, now),
                 None => age(identity, &files.chain, "clients", now),
             });
+            problems.extend(nameless(identity, &files.chain));
         }
         problems.extend(strangers(config, listener, tls, &names));
     }
@@ -48,6 +49,17 @@ fn age(identity: &Identity, chain: &WrittenPath, others: &str, now: u64) -> Opti
     let (message, hint) = validity(identity.validity(), now)?;
     let hint = hint.replace("OTHERS", others);
     Some(Problem::about(chain, Severity::Warning, message, Some(hint)))
+}
+
+/// That clients take no certificate that names its hosts in the old way, or none.
+fn nameless(identity: &Identity, chain: &WrittenPath) -> Option<Problem> {
+    if identity.has_alternative_names() {
+        return None;
+    }
+    let message =
+        "the first certificate names no host in a subjectAltName: browsers and most other clients refuse it";
+    let hint = "have it issued again with a subjectAltName, as in `openssl req -addext subjectAltName=DNS:www.example.com`";
+    Some(Problem::about(chain, Severity::Warning, message, Some(hint.to_owned())))
 }
 
 /// That lists of revoked certificates should have been replaced.

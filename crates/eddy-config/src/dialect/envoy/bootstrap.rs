@@ -359,6 +359,7 @@ impl Reader<'_> {
         let config = ListenerConfig {
             name: name.into(),
             address,
+            is_required: true,
             serve: Serve::Routes(Vec::new()),
             http2: Http2Config::default(),
             normaliser,
@@ -387,6 +388,7 @@ enum Written {
 /// Where a configuration of routes alone is served.
 pub(super) fn default_listener() -> ListenerConfig {
     ListenerConfig {
+        is_required: true,
         name: "routes".into(),
         address: ListenAddress::Tcp(SocketAddr::from(([127, 0, 0, 1], 10_000))),
         serve: Serve::Routes(vec![0]),

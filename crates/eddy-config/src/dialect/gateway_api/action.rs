@@ -1,30 +1,16 @@
 //! What rules of routes do.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use eddy_http::FieldEdits;
 use eddy_route::PathRewrite;
-use eddy_upstream::LinkProtocol;
 
-use super::backend_tls::BackendTls;
 use super::filter::{Filters, RouteRedirect};
-use super::grant::Grants;
+use super::reference::References;
 use super::route::{BackendRef, Route, RouteRule};
 use crate::check::Draft;
 use crate::config::{Action, ActionKind, Mirror, MirrorHost, Redirect, Respond, RuleFilterConfig, Share};
-use crate::dialect::kubernetes::{Manifests, PortOrName, Unresolved};
 use crate::problem::{Place, Report};
-use crate::value::ObjectName;
-
-/// What of a route's references can't be resolved: a reason of the API, and a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RefFault {
-    /// The word of the API.
-    pub(super) reason: &'static str,
-    /// Why, for people.
-    pub(super) message: String,
-}
 
 /// How requests come in.
 #[derive(Clone, Copy, Debug)]
@@ -38,14 +24,8 @@ pub(super) struct Entrance {
 /// Makes actions of the rules of routes.
 #[derive(Debug)]
 pub(super) struct ActionMaker<'m, 'o, 't> {
-    /// The objects.
-    pub(super) manifests: &'m Manifests<'o, 't>,
-    /// What may refer to what.
-    pub(super) grants: &'m Grants,
-    /// Which Services are spoken to over TLS.
-    pub(super) tls: &'m BackendTls,
-    /// Which ports of Services take calls of gRPC: those that GRPCRoutes name.
-    pub(super) calls: HashSet<(&'m ObjectName, u16)>,
+    /// What rules refer to.
+    pub(super) references: References<'m, 'o, 't>,
     /// The filter for what other origins may do, once one is needed.
     pub(super) cors: Option<usize>,
 }
@@ -62,14 +42,13 @@ pub(super) struct RuleDone {
 }
 
 impl ActionMaker<'_, '_, '_> {
-    /// Makes the action of a rule at a listener; references that can't be resolved go to `faults`.
+    /// Makes the action of a rule at a listener.
     pub(super) fn make(
         &mut self,
         route: &Route,
         rule: &RouteRule,
         entrance: Entrance,
         draft: &mut Draft<'_, '_>,
-        faults: &mut Vec<RefFault>,
         report: &mut Report,
     ) -> RuleDone {
         let filters = &rule.filters;
@@ -80,14 +59,14 @@ impl ActionMaker<'_, '_, '_> {
         let kind = match &filters.redirect {
             _ if filters.is_unserved => failing(),
             Some(redirect) => ActionKind::Redirect(redirect_of(redirect, entrance)),
-            None => self.backends(route, rule, draft, faults, report),
+            None => self.backends(route, rule, draft, report),
         };
         let mut action = self.around(kind, rule);
         action.mirrors = filters
             .mirrors
             .iter()
             .filter_map(|mirror| {
-                let cluster = self.cluster(route, &mirror.backend, draft, faults, report)?;
+                let cluster = self.cluster(route, &mirror.backend, draft, report)?;
                 let (numerator, denominator) = (mirror.numerator, mirror.denominator);
                 Some(Mirror { cluster, numerator, denominator, host: MirrorHost::Same })
             })
@@ -127,12 +106,11 @@ impl ActionMaker<'_, '_, '_> {
         route: &Route,
         rule: &RouteRule,
         draft: &mut Draft<'_, '_>,
-        faults: &mut Vec<RefFault>,
         report: &mut Report,
     ) -> ActionKind {
         let mut resolved = Vec::with_capacity(rule.backends.len());
         for backend in &rule.backends {
-            resolved.push((backend, self.cluster(route, backend, draft, faults, report)));
+            resolved.push((backend, self.cluster(route, backend, draft, report)));
         }
         match resolved.as_slice() {
             [] => failing(),
@@ -162,75 +140,10 @@ impl ActionMaker<'_, '_, '_> {
         route: &Route,
         backend: &BackendRef,
         draft: &mut Draft<'_, '_>,
-        faults: &mut Vec<RefFault>,
         report: &mut Report,
     ) -> Option<usize> {
-        let service = &backend.service;
-        let what = format!("the Service `{}/{}`", service.namespace, service.name);
-        let mut fail = |reason: &'static str, message: String| {
-            let fault = RefFault { reason, message };
-            if !faults.contains(&fault) {
-                report
-                    .warning(backend.place, fault.message.clone())
-                    .hint("its share of requests is answered 500");
-                faults.push(fault);
-            }
-        };
-        if let Some(kind) = &backend.other_kind {
-            fail("InvalidKind", format!("requests can go to Services, not to a {kind}"));
-            return None;
-        }
-        if !self.grants.allow(route.kind.name(), &route.name.namespace, "Service", service) {
-            fail(
-                "RefNotPermitted",
-                format!(
-                    "no ReferenceGrant lets a {} of `{}` refer to {what}",
-                    route.kind.name(),
-                    route.name.namespace
-                ),
-            );
-            return None;
-        }
-        let port = PortOrName::Number(backend.port);
-        let mut found = match self.manifests.backends.find(service, &port) {
-            Ok(found) if found.is_external_name => {
-                fail(
-                    "UnsupportedValue",
-                    format!(
-                        "{what} is an `ExternalName`, which the Gateway API advises against and eddy refuses here"
-                    ),
-                );
-                return None;
-            }
-            Ok(found) if found.app_protocol.as_deref().is_some_and(|protocol| !is_spoken(protocol)) => {
-                let protocol = found.app_protocol.unwrap_or_default();
-                fail("UnsupportedProtocol", format!("{what} speaks `{protocol}`, which eddy doesn't"));
-                return None;
-            }
-            Ok(found) => found,
-            Err(Unresolved::Service) => {
-                fail("BackendNotFound", format!("there is no {}", what.replacen("the ", "", 1)));
-                return None;
-            }
-            Err(Unresolved::Port) => {
-                fail("BackendNotFound", format!("{what} has no port {}", backend.port));
-                return None;
-            }
-        };
-        match self.tls.of(service, found.port_name.as_deref()) {
-            Some(Ok(tls)) => found.cluster.tls = Some(tls.clone()),
-            // Nothing may be sent in the clear that was to be sent over TLS.
-            Some(Err(fault)) => {
-                fail(fault.reason, fault.message.clone());
-                return None;
-            }
-            None => {}
-        }
-        if self.calls.contains(&(service, backend.port)) {
-            // There is no gRPC over HTTP/1.
-            found.cluster.protocol = LinkProtocol::Http2;
-        }
-        Some(self.manifests.add(found, draft, report))
+        let found = self.references.resolve(route, backend).ok()?;
+        Some(self.references.manifests.add(found, draft, report))
     }
 }
 
@@ -274,11 +187,6 @@ fn redirect_of(redirect: &RouteRedirect, entrance: Entrance) -> Redirect {
         path: None,
         is_absolute: false,
     }
-}
-
-/// Whether eddy speaks what a Service names.
-fn is_spoken(protocol: &str) -> bool {
-    matches!(protocol, "http" | "HTTP" | "kubernetes.io/h2c" | "kubernetes.io/ws" | "ws" | "tcp")
 }
 
 /// One change after the other.

@@ -2,7 +2,7 @@
 
 use eddy_route::HostPattern;
 
-use super::gateway::{Gateway, Listener, ListenerFault};
+use super::gateway::{Gateway, Listener};
 use super::host::{covers, host_text, intersection};
 use super::route::{Parent, Route, RouteKind};
 use super::status::Condition;
@@ -146,7 +146,6 @@ impl Try<'_> {
                         &gateway.name.namespace,
                         self.manifests,
                     )
-                    && listener.fault != Some(ListenerFault::Protocol)
             })
             .collect();
         if allowed.is_empty() {

@@ -1,5 +1,6 @@
 //! BackendTLSPolicies: which Services are spoken to over TLS, and what their endpoints have to show.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -7,10 +8,14 @@ use eddy_tls::{Authorities, InlineText, WrittenPath, is_server_name};
 use eddy_upstream::ClusterTlsConfig;
 
 use super::GROUP;
-use super::action::RefFault;
+use super::attach::Attachment;
+use super::gateway::Gateway;
+use super::reference::RefFault;
+use super::route::{BackendRef, Route};
 use super::spec::{BackendTlsPolicySpec, BackendValidationSpec};
+use super::status::{Condition, ObjectStatus, PartStatus};
 use crate::check::written_place;
-use crate::dialect::kubernetes::{ApiText, Label, Manifests, Object};
+use crate::dialect::kubernetes::{ApiText, Label, Manifests, Object, PortOrName};
 use crate::problem::{Place, Report, SourceText, shown};
 use crate::read::{At, Named};
 use crate::value::ObjectName;
@@ -21,14 +26,21 @@ pub(super) struct BackendTls {
     policies: Vec<Policy>,
 }
 
-/// What a policy says of a Service, or of a port of it.
+/// A policy.
 #[derive(Debug)]
 struct Policy {
+    name: ObjectName,
+    targets: Vec<Target>,
+    /// TLS, or why there is none to be had, so that nothing may be sent.
+    tls: Result<ClusterTlsConfig, RefFault>,
+}
+
+/// A Service that a policy is for, or a port of it.
+#[derive(Debug, PartialEq, Eq)]
+struct Target {
     service: ObjectName,
     /// The name of the port; all ports without one.
     section: Option<Arc<str>>,
-    /// TLS, or why there is none to be had, so that nothing may be sent.
-    tls: Result<ClusterTlsConfig, RefFault>,
 }
 
 impl BackendTls {
@@ -46,6 +58,7 @@ impl BackendTls {
             let Some(validation) = validation else { continue };
             let namespace = &object.metadata.namespace;
             let tls = tls_of(&validation, namespace, manifests, sources, report);
+            let mut policy = Policy { name: ObjectName::of(&object.metadata), targets: Vec::new(), tls };
             for target in targets.into_iter().flat_map(|targets| targets.value) {
                 let (kind, name) = (target.value.kind, target.value.name);
                 let group = target.value.group.map(|group| group.value.0).unwrap_or_default();
@@ -59,12 +72,12 @@ impl BackendTls {
                         .hint("write `group: ''` and `kind: Service`");
                     continue;
                 }
-                policies.push(Policy {
+                policy.targets.push(Target {
                     service: ObjectName { namespace: Arc::clone(namespace), name: name.value.0 },
                     section: target.value.section.map(|section| section.value.0),
-                    tls: tls.clone(),
                 });
             }
+            policies.push(policy);
         }
         Self { policies }
     }
@@ -75,9 +88,110 @@ impl BackendTls {
         service: &ObjectName,
         port: Option<&str>,
     ) -> Option<&Result<ClusterTlsConfig, RefFault>> {
-        let own = || self.policies.iter().filter(|policy| policy.service == *service);
-        let of_port = own().find(|policy| policy.section.is_some() && policy.section.as_deref() == port);
-        of_port.or_else(|| own().find(|policy| policy.section.is_none())).map(|policy| &policy.tls)
+        let of_section = |section: Option<&str>| {
+            self.policies
+                .iter()
+                .find(|policy| policy.targets.iter().any(|target| target.is(service, section)))
+        };
+        port.and_then(|port| of_section(Some(port))).or_else(|| of_section(None)).map(|policy| &policy.tls)
+    }
+
+    /// The conditions that policies would get in a cluster: at each Gateway with a route to one of their Services.
+    pub(super) fn statuses(
+        &self,
+        routes: &[Route],
+        gateways: &[Gateway],
+        attachments: &[Attachment],
+        manifests: &Manifests<'_, '_>,
+    ) -> Vec<ObjectStatus> {
+        let status = |(number, policy): (usize, &Policy)| {
+            let is_meant = |backend: &BackendRef| policy.is_for(backend, manifests);
+            let ancestors: BTreeSet<usize> = attachments
+                .iter()
+                .filter(|attachment| routes[attachment.route].backends().any(is_meant))
+                .map(|attachment| attachment.listener.gateway)
+                .collect();
+            let conditions = vec![self.accepted(number, policy, manifests), policy.resolved()];
+            let parts = ancestors.into_iter().map(|gateway| {
+                let ObjectName { namespace, name } = &gateways[gateway].name;
+                PartStatus {
+                    part: Some(format!("ancestor {namespace}/{name}")),
+                    conditions: conditions.clone(),
+                    ..PartStatus::default()
+                }
+            });
+            ObjectStatus {
+                kind: "BackendTLSPolicy",
+                namespace: policy.name.namespace.clone(),
+                name: policy.name.name.clone(),
+                parts: parts.collect(),
+            }
+        };
+        self.policies.iter().enumerate().map(status).collect()
+    }
+
+    fn accepted(&self, number: usize, policy: &Policy, manifests: &Manifests<'_, '_>) -> Condition {
+        let older = self.policies.get(..number).unwrap_or_default();
+        let rival_of = |target| older.iter().find(|older| older.targets.contains(target));
+        let rivals = policy.targets.iter().map(rival_of);
+        // Of several targets one is enough to count.
+        if let Some(Some(rivals)) =
+            rivals.collect::<Option<Vec<&Policy>>>().map(|rivals| rivals.first().copied())
+        {
+            let ObjectName { namespace, name } = &rivals.name;
+            let message = format!("the BackendTLSPolicy `{namespace}/{name}` came first");
+            return Condition::fails("Accepted", "Conflicted", message);
+        }
+        if let Err(fault) = &policy.tls {
+            return Condition::fails("Accepted", "NoValidCACertificate", fault.message.clone());
+        }
+        match policy.targets.iter().find(|target| !target.is_there(manifests)) {
+            Some(Target { service: ObjectName { namespace, name }, section }) => {
+                let port =
+                    section.as_ref().map_or(String::new(), |section| format!(" with a port `{section}`"));
+                let message = format!("there is no Service `{namespace}/{name}`{port}");
+                Condition::fails("Accepted", "TargetNotFound", message)
+            }
+            None => Condition::holds("Accepted"),
+        }
+    }
+}
+
+impl Policy {
+    /// Whether one of its targets is what a route refers to.
+    fn is_for(&self, backend: &BackendRef, manifests: &Manifests<'_, '_>) -> bool {
+        let found = manifests.backends.find(&backend.service, &PortOrName::Number(backend.port));
+        let port = found.ok().and_then(|found| found.port_name);
+        let mut targets = self.targets.iter();
+        backend.other_kind.is_none()
+            && targets.any(|target| {
+                target.service == backend.service
+                    && target.section.as_ref().is_none_or(|section| port.as_ref() == Some(section))
+            })
+    }
+
+    fn resolved(&self) -> Condition {
+        match &self.tls {
+            Err(fault) if fault.reason != NO_AUTHORITY => {
+                Condition::fails("ResolvedRefs", fault.reason, fault.message.clone())
+            }
+            Err(_) | Ok(_) => Condition::holds("ResolvedRefs"),
+        }
+    }
+}
+
+impl Target {
+    fn is(&self, service: &ObjectName, section: Option<&str>) -> bool {
+        self.service == *service && self.section.as_deref() == section
+    }
+
+    fn is_there(&self, manifests: &Manifests<'_, '_>) -> bool {
+        match &self.section {
+            Some(section) => {
+                manifests.backends.find(&self.service, &PortOrName::Name(Arc::clone(section))).is_ok()
+            }
+            None => manifests.backends.knows(&self.service),
+        }
     }
 }
 
@@ -117,8 +231,9 @@ fn tls_of(
             let Some(first) = references.value.first() else { return Ok(tls) };
             let name = first.value.name.as_ref().map(|name| name.value.0.clone()).unwrap_or_default();
             let kind = first.value.kind.as_ref().map_or("", |kind| &*kind.value.0);
+            let group = first.value.group.as_ref().map_or("", |group| &*group.value.0);
             let found = match kind {
-                "ConfigMap" => authorities(
+                "ConfigMap" if group.is_empty() => authorities(
                     &ObjectName { namespace: Arc::clone(namespace), name },
                     manifests,
                     sources,
@@ -134,7 +249,7 @@ fn tls_of(
         }
         _ => {
             let message = "a BackendTLSPolicy names authorities by `caCertificateRefs` or `wellKnownCACertificates: System`";
-            let fault = RefFault { reason: "NoValidCACertificate", message: message.to_owned() };
+            let fault = RefFault { reason: NO_AUTHORITY, message: message.to_owned() };
             Err(noted(fault, *place, report))
         }
     }
@@ -173,3 +288,5 @@ fn authorities(
 }
 
 const AUTHORITIES: &str = "ca.crt";
+/// The reason of the API for a policy that names no authority at all.
+const NO_AUTHORITY: &str = "NoValidCACertificate";

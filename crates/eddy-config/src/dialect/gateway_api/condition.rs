@@ -1,8 +1,8 @@
 //! What a cluster would show of Gateways and routes.
 
-use super::action::RefFault;
 use super::attach::ParentOutcome;
 use super::gateway::{Gateway, ListenerFault};
+use super::reference::RefFault;
 use super::route::Route;
 use super::status::{Condition, ObjectStatus, PartStatus};
 
@@ -11,18 +11,20 @@ pub(super) fn gateway_statuses(gateways: &[Gateway]) -> Vec<ObjectStatus> {
     let status = |gateway: &Gateway| {
         let is_served = gateway.listeners.iter().any(|listener| listener.fault.is_none());
         let is_whole = gateway.listeners.iter().all(|listener| listener.fault.is_none());
-        let accepted = match &gateway.address_fault {
-            Some(message) => Condition::fails("Accepted", "UnsupportedAddress", message),
-            None if is_whole => Condition::holds("Accepted"),
-            None => Condition { status: is_served, ..Condition::fails("Accepted", "ListenersNotValid", "") },
+        let accepted = match (&gateway.parameters_fault, &gateway.address_fault) {
+            (Some(message), _) => Condition::fails("Accepted", "InvalidParameters", message),
+            (None, Some(message)) => Condition::fails("Accepted", "UnsupportedAddress", message),
+            (None, None) if is_whole => Condition::holds("Accepted"),
+            (None, None) => {
+                Condition { status: is_served, ..Condition::fails("Accepted", "ListenersNotValid", "") }
+            }
         };
         let programmed = if is_served {
             Condition::holds("Programmed")
         } else {
             Condition::fails("Programmed", "Invalid", "no listener is served")
         };
-        let mut parts =
-            vec![PartStatus { part: None, conditions: vec![accepted, programmed], attached_routes: None }];
+        let mut parts = vec![PartStatus { conditions: vec![accepted, programmed], ..PartStatus::default() }];
         for listener in &gateway.listeners {
             let (accepted, programmed, conflicted) = match &listener.fault {
                 None => (Condition::holds("Accepted"), Condition::holds("Programmed"), None),
@@ -40,6 +42,11 @@ pub(super) fn gateway_statuses(gateways: &[Gateway]) -> Vec<ObjectStatus> {
                     Condition::fails("Programmed", "Invalid", "it has no certificate to show"),
                     None,
                 ),
+                Some(ListenerFault::Gateway) => (
+                    Condition::holds("Accepted"),
+                    Condition::fails("Programmed", "Invalid", "its Gateway is not accepted"),
+                    None,
+                ),
                 Some(ListenerFault::Hostname(message)) => conflict("HostnameConflict", message),
                 Some(ListenerFault::OtherProtocol(message)) => conflict("ProtocolConflict", message),
             };
@@ -53,6 +60,7 @@ pub(super) fn gateway_statuses(gateways: &[Gateway]) -> Vec<ObjectStatus> {
                 part: Some(format!("listener {}", listener.name)),
                 conditions: [accepted, programmed, resolved].into_iter().chain(conflicted).collect(),
                 attached_routes: Some(listener.attached),
+                supported_kinds: Some(listener.supported_kinds()),
             });
         }
         ObjectStatus {
@@ -83,7 +91,7 @@ pub(super) fn route_statuses(
         let parts = parts.map(|outcome| PartStatus {
             part: Some(outcome.parent),
             conditions: vec![outcome.accepted, resolved.clone()],
-            attached_routes: None,
+            ..PartStatus::default()
         });
         statuses.push(ObjectStatus {
             kind: route.kind.name(),

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use eddy_route::HostPattern;
 
 use super::GROUP;
+use super::class::{CONTROLLER, Class, parameters_fault};
 use super::host::read_host;
 use super::namespace::From;
 use super::seniority::Seniority;
-use super::spec::{
-    AddressSpec, AllowedRoutesSpec, GatewayClassSpec, GatewaySpec, ListenerSpec, ListenerTlsSpec,
-};
+use super::spec::{AddressSpec, AllowedRoutesSpec, GatewaySpec, ListenerSpec, ListenerTlsSpec};
 use super::tls::{Certificates, Shown};
 use crate::dialect::kubernetes::Object;
 use crate::problem::{Place, Report, shown};
@@ -31,6 +30,8 @@ pub(super) struct Gateway {
     pub(super) addresses: Vec<IpAddr>,
     /// What is wrong with the addresses that it names.
     pub(super) address_fault: Option<String>,
+    /// Why the parameters that it or its class names can't be had, so that it is not served.
+    pub(super) parameters_fault: Option<String>,
 }
 
 /// A listener.
@@ -69,6 +70,8 @@ pub(super) enum ListenerFault {
     Protocol,
     /// None of its certificates can be had.
     Certificate,
+    /// Its Gateway is not served.
+    Gateway,
     /// Something else is spoken at its address already.
     OtherProtocol(String),
     /// Another Gateway has it already.
@@ -76,22 +79,18 @@ pub(super) enum ListenerFault {
 }
 
 /// Reads the Gateways that are ours, the oldest first.
-pub(super) fn read_gateways(certificates: Certificates<'_, '_, '_>, report: &mut Report) -> Vec<Gateway> {
+pub(super) fn read_gateways(
+    certificates: Certificates<'_, '_, '_>,
+    classes: &[Class],
+    report: &mut Report,
+) -> Vec<Gateway> {
     let manifests = certificates.manifests;
-    let mut classes: Vec<(Arc<str>, Arc<str>)> = Vec::new();
-    for object in manifests.objects.of(GROUP, "GatewayClass") {
-        let Some(spec) = object.needed_part::<GatewayClassSpec>("spec", report) else { continue };
-        let Some(controller) = spec.value.controller else { continue };
-        classes.push((object.metadata.name.clone(), controller.value.0));
-    }
     let mut gateways: Vec<Gateway> = Vec::new();
     for object in manifests.objects.of(GROUP, "Gateway") {
         let Some(spec) = object.needed_part::<GatewaySpec>("spec", report) else { continue };
         let Some(class) = &spec.value.class else { continue };
-        let known = classes.iter().find(|(name, _)| *name == class.value.0);
-        if let Some((_, controller)) =
-            known.filter(|(_, controller)| !manifests.settings.is_controller(controller))
-        {
+        let known = classes.iter().find(|known| known.name == class.value.0);
+        if let Some(Class { controller, .. }) = known.filter(|known| !known.is_ours) {
             let message = format!(
                 "{object} is of a class of `{}` and passed over: eddy is `{CONTROLLER}`",
                 shown(controller)
@@ -102,7 +101,7 @@ pub(super) fn read_gateways(certificates: Certificates<'_, '_, '_>, report: &mut
             report.warning(class.place, message).hint(hint);
             continue;
         }
-        gateways.push(Gateway::of(object, spec.value, certificates, report));
+        gateways.push(Gateway::of(object, spec.value, known, certificates, report));
     }
     gateways.sort_by(|a, b| a.seniority.cmp(&b.seniority));
     gateways
@@ -112,6 +111,7 @@ impl Gateway {
     fn of(
         object: &Object<'_>,
         spec: GatewaySpec,
+        class: Option<&Class>,
         certificates: Certificates<'_, '_, '_>,
         report: &mut Report,
     ) -> Self {
@@ -121,7 +121,13 @@ impl Gateway {
             listeners: Vec::new(),
             addresses: Vec::new(),
             address_fault: None,
+            parameters_fault: class.and_then(Class::told),
         };
+        let parameters = spec.infrastructure.and_then(|infrastructure| infrastructure.value.parameters);
+        if let Some(parameters) = parameters {
+            let controller = class.map_or(CONTROLLER, |class| &*class.controller);
+            gateway.parameters_fault = parameters_fault(&parameters, controller, report);
+        }
         for address in spec.addresses.into_iter().flat_map(|addresses| addresses.value) {
             gateway.address(address, report);
         }
@@ -184,7 +190,7 @@ impl Listener {
                 );
             }
         }
-        let mut fault = None;
+        let mut fault = gateway.parameters_fault.as_ref().map(|_| ListenerFault::Gateway);
         let tls = match (&*protocol.value.0, spec.tls) {
             ("HTTP", Some(tls)) => {
                 report
@@ -209,6 +215,7 @@ impl Listener {
         };
         let allowed = spec.allowed.map_or_else(AllowedRoutesSpec::default, |allowed| allowed.value);
         let from = From::of(allowed.namespaces, report);
+        let is_spoken = fault != Some(ListenerFault::Protocol);
         let mut listener = Self {
             name: name.value.0,
             hostname,
@@ -216,8 +223,8 @@ impl Listener {
             protocol: protocol.value.0,
             tls,
             from,
-            takes_http: allowed.kinds.is_none(),
-            takes_grpc: allowed.kinds.is_none(),
+            takes_http: is_spoken && allowed.kinds.is_none(),
+            takes_grpc: is_spoken && allowed.kinds.is_none(),
             wrong_kind: None,
             fault,
             attached: 0,
@@ -227,8 +234,10 @@ impl Listener {
             let is_ours = kind.value.group.is_none_or(|group| &*group.value.0 == GROUP);
             let Some(name) = kind.value.kind else { continue };
             match &*name.value.0 {
-                "HTTPRoute" if is_ours => listener.takes_http = true,
-                "GRPCRoute" if is_ours => listener.takes_grpc = true,
+                "HTTPRoute" if is_ours && is_spoken => listener.takes_http = true,
+                "GRPCRoute" if is_ours && is_spoken => listener.takes_grpc = true,
+                // The protocol says it already.
+                _ if !is_spoken => {}
                 other => {
                     let message =
                         format!("routes of kind `{}` can't attach to a listener for HTTP", shown(other));
@@ -241,25 +250,31 @@ impl Listener {
     }
 }
 
+impl Listener {
+    /// The kinds of routes that may attach.
+    pub(super) fn supported_kinds(&self) -> Vec<&'static str> {
+        let kinds = [(self.takes_http, "HTTPRoute"), (self.takes_grpc, "GRPCRoute")];
+        kinds.into_iter().filter(|(takes, _)| *takes).map(|(_, kind)| kind).collect()
+    }
+}
+
 /// Says why a protocol is not served.
 fn note_protocol(protocol: &str, tls: Option<&At<ListenerTlsSpec>>, place: Place, report: &mut Report) {
     let mode = tls.and_then(|tls| tls.value.mode.as_ref()).map(|mode| &*mode.value.0);
     if let ("TLS", Some("Passthrough")) = (protocol, mode) {
         report
-            .objection(place, "a Gateway can't pass TLS through (`Passthrough`): eddy has those of HTTP and HTTPS")
-            .hint("leave it out; a listener of eddy.yaml with `forward` passes connections on by the name that is asked for");
+            .warning(place, "this listener is not served: a Gateway can't pass TLS through (`Passthrough`), eddy has those of HTTP and HTTPS")
+            .hint("a listener of eddy.yaml with `forward` passes connections on by the name that is asked for");
         return;
     }
     let message = format!(
-        "a listener of the protocol `{}` can't be served: of Gateways, eddy has those of HTTP and HTTPS",
+        "this listener is not served: of Gateways, eddy has those of HTTP and HTTPS, not of the protocol `{}`",
         shown(protocol)
     );
     report
-        .objection(place, message)
-        .hint("leave it out, or write `protocol: HTTPS` with a certificate where requests of HTTP come");
+        .warning(place, message)
+        .hint("write `protocol: HTTPS` with a certificate where requests of HTTP come over TLS");
 }
 
-/// What GatewayClasses call eddy.
-pub(crate) const CONTROLLER: &str = "eddy-gateway.github.io/eddy";
 /// Most listeners of a Gateway.
 const LISTENERS_MAX: usize = 64;

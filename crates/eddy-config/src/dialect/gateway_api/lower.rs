@@ -6,13 +6,15 @@ use std::sync::Arc;
 use eddy_route::{Claim, Dialect, HostPattern, Origin, PathPattern, RouteTable, Rule};
 
 use super::GROUP;
-use super::action::{ActionMaker, Entrance, RefFault, RuleDone, respond};
+use super::action::{ActionMaker, Entrance, RuleDone, respond};
 use super::attach::{Attachment, ListenerId, attach, is_reached, place_of};
 use super::backend_tls::BackendTls;
+use super::class::{class_statuses, read_classes};
 use super::condition::{gateway_statuses, route_statuses};
 use super::gateway::{Gateway, ListenerFault, read_gateways};
 use super::grant::Grants;
 use super::host::host_text;
+use super::reference::References;
 use super::route::{Route, RouteKind, RouteMatch, RouteRule};
 use super::tls::Certificates;
 use crate::check::{ConditionPlaces, Draft, RulePlaces};
@@ -25,7 +27,8 @@ use crate::tls::{CertificateFiles, ListenerTlsConfig};
 pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, report: &mut Report) {
     let grants = Grants::read(manifests, report);
     let certificates = Certificates { manifests, grants: &grants, sources: draft.sources };
-    let mut gateways = read_gateways(certificates, report);
+    let classes = read_classes(manifests, report);
+    let mut gateways = read_gateways(certificates, &classes, report);
     let mut routes: Vec<Route> = Vec::new();
     for (kind, name) in [(RouteKind::Http, "HTTPRoute"), (RouteKind::Grpc, "GRPCRoute")] {
         routes.extend(manifests.objects.of(GROUP, name).filter_map(|object| Route::of(object, kind, report)));
@@ -36,7 +39,6 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
     for attachment in &attachments {
         gateways[attachment.listener.gateway].listeners[attachment.listener.listener].attached += 1;
     }
-    let mut faults: Vec<Vec<RefFault>> = routes.iter().map(|_| Vec::new()).collect();
     let tls = BackendTls::read(manifests, draft.sources, report);
     let calls = routes
         .iter()
@@ -45,11 +47,13 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
         .flat_map(|rule| &rule.backends)
         .map(|backend| (&backend.service, backend.port))
         .collect();
-    let maker = ActionMaker { manifests, grants: &grants, tls: &tls, calls, cors: None };
+    let references = References { manifests, grants: &grants, tls: &tls, calls };
+    let faults: Vec<_> = routes.iter().map(|route| references.faults(route, report)).collect();
+    let maker = ActionMaker { references, cors: None };
     let mut lowering =
         Lowering { routes: &routes, gateways: &gateways, attachments: &attachments, maker, draft, report };
     for (address, listeners) in &sockets {
-        lowering.table(address, listeners, &mut faults);
+        lowering.table(address, listeners);
     }
     let cors = lowering.maker.cors;
     if let Some(filter) = cors {
@@ -57,8 +61,10 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_, '_>, repo
             draft.use_filter(address, filter);
         }
     }
+    draft.statuses.extend(class_statuses(&classes));
     draft.statuses.extend(gateway_statuses(&gateways));
     draft.statuses.extend(route_statuses(&routes, &gateways, outcomes, &faults));
+    draft.statuses.extend(tls.statuses(&routes, &gateways, &attachments, manifests));
 }
 
 /// The addresses that are listened on, each with its listeners; of two listeners for the same host, that of the older
@@ -139,16 +145,16 @@ struct Lowering<'a, 'm, 'o, 't, 'd, 's> {
 
 impl Lowering<'_, '_, '_, '_, '_, '_> {
     /// The table of an address.
-    fn table(&mut self, address: &ListenAddress, listeners: &[ListenerId], faults: &mut [Vec<RefFault>]) {
+    fn table(&mut self, address: &ListenAddress, listeners: &[ListenerId]) {
         let Some(first) = listeners.first() else { return };
-        let rank = self.maker.manifests.settings.regex_rank();
+        let rank = self.maker.references.manifests.settings.regex_rank();
         let mut table = RouteTable::new(&format!("gateway-api/{address}"), Dialect::GatewayApi(rank));
-        table.reading.is_closed = !self.maker.manifests.settings.has_host_fallthrough();
+        table.reading.is_closed = !self.maker.references.manifests.settings.has_host_fallthrough();
         let mut places = Vec::new();
-        for (route, faults) in faults.iter_mut().enumerate() {
+        for route in 0..self.routes.len() {
             let (hosts, entrance) = self.hosts(route, listeners);
             if !hosts.is_empty() {
-                self.route(route, &hosts, entrance, &mut table, &mut places, faults);
+                self.route(route, &hosts, entrance, &mut table, &mut places);
             }
         }
         self.bar(listeners, &mut table, &mut places);
@@ -211,11 +217,10 @@ impl Lowering<'_, '_, '_, '_, '_, '_> {
         entrance: Entrance,
         table: &mut RouteTable,
         places: &mut Vec<RulePlaces>,
-        faults: &mut Vec<RefFault>,
     ) {
         let route = &self.routes[number];
         for rule in &route.rules {
-            let done = self.maker.make(route, rule, entrance, self.draft, faults, self.report);
+            let done = self.maker.make(route, rule, entrance, self.draft, self.report);
             for (index, matched) in rule.matches.iter().enumerate() {
                 let label = if rule.matches.len() == 1 {
                     rule.label.clone()

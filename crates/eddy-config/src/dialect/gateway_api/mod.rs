@@ -1,11 +1,12 @@
 //! The Gateway API: GatewayClass, Gateway, HTTPRoute, GRPCRoute, ReferenceGrant and BackendTLSPolicy, from manifests to tables.
 //!
-//! `gateway` and `route` make objects ready, `attach` finds which listeners a route is attached to and for which hosts,
-//! `action` makes what rules do, `lower` makes a table for each address, `condition` tells what a cluster would show.
+//! `class`, `gateway` and `route` make objects ready, `attach` finds which listeners a route is attached to and for which hosts,
+//! `reference` finds the Services of rules, `action` makes what rules do, `lower` makes a table for each address, `condition` tells what a cluster would show.
 
 mod action;
 mod attach;
 mod backend_tls;
+mod class;
 mod condition;
 mod filter;
 mod gateway;
@@ -14,13 +15,14 @@ mod host;
 mod lower;
 mod matching;
 mod namespace;
+mod reference;
 mod route;
 mod seniority;
 mod spec;
 mod status;
 mod tls;
 
-pub(crate) use gateway::CONTROLLER;
+pub(crate) use class::CONTROLLER;
 pub(crate) use lower::add;
 pub(crate) use seniority::GROUP;
 pub use status::{Condition, ObjectStatus, PartStatus};

@@ -184,6 +184,15 @@ impl Route {
     }
 }
 
+impl Route {
+    /// Every reference to where requests go, or copies of them.
+    pub(super) fn backends(&self) -> impl Iterator<Item = &BackendRef> {
+        self.rules.iter().flat_map(|rule| {
+            rule.backends.iter().chain(rule.filters.mirrors.iter().map(|mirror| &mirror.backend))
+        })
+    }
+}
+
 impl Parent {
     fn of(spec: At<ParentSpec>, namespace: &Arc<str>, report: &mut Report) -> Option<Self> {
         let At { value: spec, place } = spec;

@@ -14,7 +14,29 @@ object! {
     GatewayClassSpec as "the spec of a GatewayClass" {
         /// Who serves Gateways of this class.
         required controller "controllerName": ApiText;
-        passed "description" "parametersRef";
+        /// What the controller is to know besides.
+        optional parameters "parametersRef": ParametersRefSpec;
+        passed "description";
+    }
+}
+
+object! {
+    /// An object with parameters for a controller.
+    ParametersRefSpec as "a parametersRef" {
+        /// Its kind.
+        required kind "kind": ApiText;
+        /// Its name.
+        required name "name": ApiText;
+        passed "group" "namespace";
+    }
+}
+
+object! {
+    /// What else a Gateway is made of.
+    InfrastructureSpec as "infrastructure" {
+        /// What the controller is to know besides.
+        optional parameters "parametersRef": ParametersRefSpec;
+        passed "annotations" "labels";
     }
 }
 
@@ -27,7 +49,8 @@ object! {
         required listeners "listeners": Vec<At<ListenerSpec>>;
         /// The addresses it listens on.
         optional addresses "addresses": Vec<At<AddressSpec>>;
-        passed "infrastructure";
+        /// What else it is made of.
+        optional infrastructure "infrastructure": InfrastructureSpec;
         refused "allowedListeners" "ListenerSets are not read";
         refused "backendTLS" "backends are reached without TLS so far";
         refused "tls" "clients are asked for no certificates so far";
@@ -135,7 +158,8 @@ object! {
         required kind "kind": ApiText;
         /// Its name.
         required name "name": ApiText;
-        passed "group";
+        /// Its group.
+        optional group "group": ApiText;
     }
 }
 

@@ -18,10 +18,10 @@ pub struct ObjectStatus {
     pub parts: Vec<PartStatus>,
 }
 
-/// What holds of an object as a whole, of a listener, or of a route at one of its parents.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// What holds of an object as a whole, of a listener, of a route at one of its parents, or of a policy at a Gateway.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PartStatus {
-    /// `listener NAME` or `parent NAMESPACE/NAME`; nothing for the object as a whole.
+    /// `listener NAME`, `parent NAMESPACE/NAME` or `ancestor NAMESPACE/NAME`; nothing for the object as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
     /// What holds or doesn't.
@@ -29,6 +29,9 @@ pub struct PartStatus {
     /// Of a listener, how many routes are attached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attached_routes: Option<u32>,
+    /// Of a listener, the kinds of routes that may attach.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub supported_kinds: Option<Vec<&'static str>>,
 }
 
 /// A condition.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use eddy_route::HostPattern;
 
-use super::action::RefFault;
 use super::grant::Grants;
+use super::reference::RefFault;
 use super::spec::{ListenerTlsSpec, SecretRefSpec};
 use crate::dialect::kubernetes::{Manifests, SecretFault};
 use crate::problem::{Report, SourceText, shown};

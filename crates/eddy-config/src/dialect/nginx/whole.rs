@@ -325,6 +325,7 @@ fn listener(address: &ListenAddress, index: usize, scope: &Scope) -> ListenerCon
     let everybody = ["0.0.0.0", "::"].map(|address| address.parse());
     let trusted = everybody.into_iter().flatten().map(|address| AddressBlock { address, prefix_bits: 0 });
     ListenerConfig {
+        is_required: true,
         http2: Http2Config::default(),
         normaliser: eddy_route::normalise::Normaliser::Eddy,
         strips_port: false,

@@ -1,0 +1,89 @@
+//! GatewayClasses: which are eddy's, and whether the parameters that they or their Gateways name can be had.
+
+use std::sync::Arc;
+
+use super::GROUP;
+use super::spec::{GatewayClassSpec, ParametersRefSpec};
+use super::status::{Condition, ObjectStatus, PartStatus};
+use crate::dialect::kubernetes::Manifests;
+use crate::problem::{Report, shown};
+use crate::read::At;
+
+/// A GatewayClass.
+#[derive(Debug)]
+pub(super) struct Class {
+    /// Its name.
+    pub(super) name: Arc<str>,
+    /// The controller that it names.
+    pub(super) controller: Arc<str>,
+    /// Why its parameters can't be had, if it names any.
+    pub(super) fault: Option<String>,
+    /// Whether eddy serves Gateways of its controller.
+    pub(super) is_ours: bool,
+}
+
+impl Class {
+    /// Why its Gateways are not served, if they are not.
+    pub(super) fn told(&self) -> Option<String> {
+        self.fault.as_ref().map(|fault| format!("of the GatewayClass `{}`: {fault}", self.name))
+    }
+}
+
+/// Reads the GatewayClasses.
+pub(super) fn read_classes(manifests: &Manifests<'_, '_>, report: &mut Report) -> Vec<Class> {
+    let mut classes = Vec::new();
+    for object in manifests.objects.of(GROUP, "GatewayClass") {
+        let Some(spec) = object.needed_part::<GatewayClassSpec>("spec", report) else { continue };
+        let GatewayClassSpec { controller, parameters } = spec.value;
+        let Some(controller) = controller.map(|controller| controller.value.0) else { continue };
+        let is_ours = manifests.settings.is_controller(&controller);
+        let parameters = parameters.filter(|_| is_ours);
+        let fault = parameters.and_then(|parameters| parameters_fault(&parameters, &controller, report));
+        classes.push(Class { name: object.metadata.name.clone(), controller, fault, is_ours });
+    }
+    classes
+}
+
+/// Why the parameters that a GatewayClass or a Gateway names can't be had: eddy has no kind of object for them. Those that
+/// are meant for another controller, whose Gateways eddy was asked to serve, make no difference.
+pub(super) fn parameters_fault(
+    parameters: &At<ParametersRefSpec>,
+    controller: &str,
+    report: &mut Report,
+) -> Option<String> {
+    let At { value: spec, place } = parameters;
+    let kind = spec.kind.as_ref().map(|kind| shown(&kind.value.0)).unwrap_or_default();
+    if controller != CONTROLLER {
+        report.warning(
+            *place,
+            format!("the parameters in a `{kind}` are passed over: they are meant for `{controller}`"),
+        );
+        return None;
+    }
+    let message =
+        format!("the parameters in a `{kind}` can't be had: eddy has no kind of object for parameters");
+    report
+        .warning(*place, format!("{message}, so this is not served"))
+        .hint("leave `parametersRef` out, and write in eddy.yaml what it says");
+    Some(message)
+}
+
+/// The conditions that the classes of eddy's Gateways would get in a cluster.
+pub(super) fn class_statuses(classes: &[Class]) -> impl Iterator<Item = ObjectStatus> {
+    classes.iter().filter(|class| class.is_ours).map(|class| {
+        let accepted = match &class.fault {
+            Some(message) => Condition::fails("Accepted", "InvalidParameters", message),
+            None => Condition::holds("Accepted"),
+        };
+        let whole = PartStatus { part: None, conditions: vec![accepted], ..PartStatus::default() };
+        ObjectStatus {
+            kind: "GatewayClass",
+            namespace: "".into(),
+            name: class.name.clone(),
+            parts: vec![whole],
+        }
+    })
+}
+
+/// The controller of GatewayClasses that are eddy's own.
+pub(crate) const CONTROLLER: &str = "eddy-gateway.github.io/eddy";

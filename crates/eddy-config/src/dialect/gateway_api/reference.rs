@@ -1,0 +1,133 @@
+//! References of routes to Services: what they lead to, and why some lead nowhere.
+
+use std::collections::HashSet;
+
+use eddy_upstream::LinkProtocol;
+
+use super::backend_tls::BackendTls;
+use super::grant::Grants;
+use super::route::{BackendRef, Route};
+use crate::dialect::kubernetes::{Backend, Manifests, PortOrName, Unresolved};
+use crate::problem::Report;
+use crate::value::ObjectName;
+
+/// What of an object's references can't be resolved: a reason of the API, and a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RefFault {
+    /// The word of the API.
+    pub(super) reason: &'static str,
+    /// Why, for people.
+    pub(super) message: String,
+}
+
+/// What resolves the references of routes.
+#[derive(Debug)]
+pub(super) struct References<'m, 'o, 't> {
+    /// The objects.
+    pub(super) manifests: &'m Manifests<'o, 't>,
+    /// What may refer to what.
+    pub(super) grants: &'m Grants,
+    /// Which Services are spoken to over TLS.
+    pub(super) tls: &'m BackendTls,
+    /// Which ports of Services take calls of gRPC: those that GRPCRoutes name.
+    pub(super) calls: HashSet<(&'m ObjectName, u16)>,
+}
+
+impl References<'_, '_, '_> {
+    /// The references of a route that can't be resolved, wherever it is attached; each goes to `report`.
+    pub(super) fn faults(&self, route: &Route, report: &mut Report) -> Vec<RefFault> {
+        let mut faults: Vec<RefFault> = Vec::new();
+        for backend in route.backends() {
+            let Err(fault) = self.resolve(route, backend) else { continue };
+            if !faults.contains(&fault) {
+                report
+                    .warning(backend.place, fault.message.clone())
+                    .hint("its share of requests is answered 500");
+                faults.push(fault);
+            }
+        }
+        faults
+    }
+
+    /// What a reference leads to.
+    ///
+    /// # Errors
+    /// Why it leads nowhere.
+    pub(super) fn resolve(&self, route: &Route, backend: &BackendRef) -> Result<Backend, RefFault> {
+        let service = &backend.service;
+        let what = format!("the Service `{}/{}`", service.namespace, service.name);
+        let fail = |reason: &'static str, message: String| Err(RefFault { reason, message });
+        if let Some(kind) = &backend.other_kind {
+            return fail("InvalidKind", format!("requests can go to Services, not to a {kind}"));
+        }
+        if !self.grants.allow(route.kind.name(), &route.name.namespace, "Service", service) {
+            let (kind, namespace) = (route.kind.name(), &route.name.namespace);
+            let message = format!("no ReferenceGrant lets a {kind} of `{namespace}` refer to {what}");
+            return fail("RefNotPermitted", message);
+        }
+        let mut found = match self.manifests.backends.find(service, &PortOrName::Number(backend.port)) {
+            Ok(found) => found,
+            Err(Unresolved::Service) => {
+                return fail("BackendNotFound", format!("there is no {}", what.replacen("the ", "", 1)));
+            }
+            Err(Unresolved::Port) => {
+                return fail("BackendNotFound", format!("{what} has no port {}", backend.port));
+            }
+        };
+        if found.is_external_name {
+            let message = format!(
+                "{what} is an `ExternalName`, which the Gateway API advises against and eddy refuses here"
+            );
+            return fail("UnsupportedValue", message);
+        }
+        match self.tls.of(service, found.port_name.as_deref()) {
+            Some(Ok(tls)) => found.cluster.tls = Some(tls.clone()),
+            // Nothing may be sent in the clear that was to be sent over TLS.
+            Some(Err(fault)) => return Err(fault.clone()),
+            None => {}
+        }
+        match found.app_protocol.as_deref().map(Spoken::of) {
+            None | Some(Spoken::Plain) => {}
+            Some(Spoken::OverTls) if found.cluster.tls.is_some() => {}
+            Some(Spoken::OverTls) => {
+                let protocol = found.app_protocol.unwrap_or_default();
+                let message = format!(
+                    "{what} speaks `{protocol}`, and no BackendTLSPolicy says which certificate it has to show"
+                );
+                return fail("UnsupportedProtocol", message);
+            }
+            Some(Spoken::Other) => {
+                let protocol = found.app_protocol.unwrap_or_default();
+                let message = format!("{what} speaks `{protocol}`, which eddy doesn't");
+                return fail("UnsupportedProtocol", message);
+            }
+        }
+        if self.calls.contains(&(service, backend.port)) {
+            // There is no gRPC over HTTP/1.
+            found.cluster.protocol = LinkProtocol::Http2;
+        }
+        Ok(found)
+    }
+}
+
+/// What an `appProtocol` of a Service means for eddy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Spoken {
+    /// HTTP, over TLS where a policy says so.
+    Plain,
+    /// HTTP over TLS and nothing else.
+    OverTls,
+    /// Something that eddy does not speak.
+    Other,
+}
+
+impl Spoken {
+    /// What a name means; those of IANA have no case (RFC 6335 §5.1).
+    fn of(protocol: &str) -> Self {
+        match &*protocol.to_ascii_lowercase() {
+            "http" | "kubernetes.io/h2c" | "kubernetes.io/ws" | "ws" | "tcp" => Self::Plain,
+            "https" | "kubernetes.io/wss" | "wss" => Self::OverTls,
+            _ => Self::Other,
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Listeners that are not served because their addresses can't be had, and the next attempts.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use eddy_proxy::{Gateway, Sockets};
+
+use super::engine::Order;
+use super::socket_source::SocketSource;
+use super::status::Status;
+use super::taken::listen_address;
+use crate::control::SocketKey;
+
+/// The next order; with `None` it is time for another attempt.
+///
+/// # Errors
+/// Nobody gives orders any more.
+pub(super) fn next_order(
+    orders: &Receiver<Order>,
+    status: &Status,
+) -> Result<Option<Order>, RecvTimeoutError> {
+    if status.force().unbound.is_empty() {
+        return orders.recv().map(Some).map_err(|_| RecvTimeoutError::Disconnected);
+    }
+    match orders.recv_timeout(ATTEMPT_INTERVAL) {
+        Err(RecvTimeoutError::Timeout) => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+/// Says which listeners are not served.
+pub(super) fn log_unbound(unbound: &BTreeMap<SocketKey, String>) {
+    for (key, problem) in unbound {
+        let address = &key.place;
+        tracing::error!(%address, reason = "PortUnavailable", "a listener is not served, and tried again every second: {problem}");
+    }
+}
+
+/// Listens at addresses that could not be had before, as far as they can be now.
+pub(super) fn listen_again(
+    gateway: &Gateway,
+    status: &Status,
+    source: &mut dyn SocketSource,
+    workers: usize,
+) {
+    for key in status.force().unbound.into_keys() {
+        let Ok(lent) = source.acquire(&key, workers) else { continue };
+        let by_address = [(listen_address(&key.place), lent.sockets)].into();
+        match gateway.listen(Sockets { by_address }) {
+            Ok(()) => {
+                tracing::info!(address = %lent.bound, role = "listener", "listening");
+                status.handle_bound(key, lent.bound);
+            }
+            Err(error) => {
+                tracing::error!(%error, "the gateway does not take a listener");
+                source.release(vec![key]);
+            }
+        }
+    }
+}
+
+const ATTEMPT_INTERVAL: Duration = Duration::from_secs(1);
