@@ -42,7 +42,8 @@ pub(super) fn go_module(module: &str) -> Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// The folder of a crate as Cargo fetches it, copied to `folder`; nothing where it cannot be had.
+/// The folder of a crate as Cargo fetches it, copied to `folder` as a workspace of its own; nothing where it cannot be
+/// had.
 pub(super) fn published_crate(name: &str, version: &str, folder: &Path) -> Result<Option<PathBuf>> {
     #[derive(Deserialize)]
     struct Metadata {
@@ -76,7 +77,20 @@ pub(super) fn published_crate(name: &str, version: &str, folder: &Path) -> Resul
     let from = package.manifest_path.parent().context("a manifest without a folder")?;
     let copy = folder.join(format!("{name}-{version}"));
     copy_folder(from, &copy)?;
+    isolate(&copy.join("Cargo.toml"))?;
     Ok(Some(copy))
+}
+
+/// Makes the package of this manifest the root of a workspace, unless it is one.
+///
+/// Cargo looks for a root in every folder above a manifest: a crate unpacked below `target/` would be taken for a member
+/// of eddy's own workspace, and refused.
+fn isolate(manifest: &Path) -> Result<()> {
+    let text = fs::read_to_string(manifest)?;
+    if !text.lines().any(|line| line.trim() == "[workspace]") {
+        fs::write(manifest, format!("{text}\n[workspace]\n"))?;
+    }
+    Ok(())
 }
 
 /// Copies a folder with everything in it.
