@@ -20,9 +20,10 @@ pub(crate) struct PartTime {
 
 impl Display for Summary<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let Tally { passed, failed, skipped, recorded } = self.tally;
+        let Tally { passed, failed, skipped, partial, recorded } = self.tally;
         writeln!(out, "\n==== summary")?;
         write_group(out, "Compared with recorded answers, because the peer is missing:", recorded)?;
+        write_group(out, "Run in part:", partial)?;
         write_group(out, "Skipped:", skipped)?;
         if !failed.is_empty() {
             writeln!(out, "\nFailed:")?;
@@ -71,7 +72,7 @@ mod tests {
             passed: 7,
             failed: vec!["a::x".to_owned()],
             skipped: vec![skip("no nginx", "b::y"), skip("no nginx", "a::z")],
-            recorded: Vec::new(),
+            ..Tally::default()
         };
         let times = [PartTime { name: "rust", took: Duration::from_secs(75) }];
         let expected = "\n==== summary\n\nSkipped:\n  no nginx\n    to run: make bench-peers\n      b::y\n      a::z\n\

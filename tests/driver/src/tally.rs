@@ -13,6 +13,8 @@ pub(crate) struct Tally {
     pub(crate) failed: Vec<String>,
     /// Tests that did not run, each with its reason.
     pub(crate) skipped: Vec<Skip>,
+    /// Tests that ran without a part of theirs.
+    pub(crate) partial: Vec<Skip>,
     /// Tests that ran with recorded answers of a missing peer.
     pub(crate) recorded: Vec<Skip>,
 }
@@ -43,6 +45,7 @@ impl Tally {
         self.passed += other.passed;
         self.failed.extend(other.failed);
         self.skipped.extend(other.skipped);
+        self.partial.extend(other.partial);
         self.recorded.extend(other.recorded);
     }
 
@@ -50,7 +53,7 @@ impl Tally {
     pub(crate) fn add_notices(&mut self, notices: impl Iterator<Item = Notice>) {
         let failed: BTreeSet<&String> = self.failed.iter().collect();
         let mut tests = BTreeSet::new();
-        let (mut skipped, mut recorded) = (BTreeSet::new(), BTreeSet::new());
+        let (mut skipped, mut partial, mut recorded) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for Notice { kind, test, missing, remedy } in notices {
             if kind == NoticeKind::Skipped && !failed.contains(&test) {
                 tests.insert(test.clone());
@@ -58,11 +61,13 @@ impl Tally {
             let skip = Skip { reason: missing, remedy, test };
             match kind {
                 NoticeKind::Skipped => skipped.insert(skip),
+                NoticeKind::Partial => partial.insert(skip),
                 NoticeKind::Recorded => recorded.insert(skip),
             };
         }
         self.passed = self.passed.saturating_sub(tests.len());
         self.skipped.extend(skipped);
+        self.partial.extend(partial);
         self.recorded.extend(recorded);
     }
 
@@ -90,10 +95,11 @@ mod tests {
             notice(NoticeKind::Skipped, "p::a", "h2load"),
             notice(NoticeKind::Skipped, "p::a", "nginx"),
             notice(NoticeKind::Recorded, "p::b", "Envoy"),
+            notice(NoticeKind::Partial, "p::d", "curl"),
             notice(NoticeKind::Skipped, "p::c", "nginx"),
         ];
         tally.add_notices(notices.into_iter());
         assert_eq!((tally.passed, tally.failed.len(), tally.skipped_count()), (4, 1, 1));
-        assert_eq!((tally.skipped.len(), tally.recorded.len()), (3, 1));
+        assert_eq!((tally.skipped.len(), tally.partial.len(), tally.recorded.len()), (3, 1, 1));
     }
 }

@@ -16,7 +16,8 @@ pub use catalogue::{
     OPENAPI_VALIDATOR, RUST_WASM, SANITIZERS, STRACE, TESTSSL,
 };
 pub use notice::{
-    MissingPeer, NOTICES_VARIABLE, Notice, NoticeKind, is_required, skip, skip_optional, use_recorded,
+    MissingPeer, NOTICES_VARIABLE, Notice, NoticeKind, is_required, skip, skip_optional, skip_part,
+    use_recorded,
 };
-pub use peer::{Peer, all_present, present_or_optional, present_or_recorded};
+pub use peer::{Peer, all_present, present_or_optional, present_or_partial, present_or_recorded};
 pub use program::{cache_folder, envoy, nginx_modules, program, python, testssl};

@@ -30,8 +30,10 @@ pub struct Notice {
 /// Effect of a missing peer on a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoticeKind {
-    /// The test, or the part of it that needs the peer, did not run.
+    /// The test did not run.
     Skipped,
+    /// The test ran without the part that needs the peer.
+    Partial,
     /// The test ran with answers that the peer gave once.
     Recorded,
 }
@@ -49,6 +51,14 @@ pub struct MissingPeer {
 /// With `EDDY_REQUIRE_PEERS`.
 pub fn skip(missing: &str, remedy: &str) -> Result<(), MissingPeer> {
     announce_or_fail(NoticeKind::Skipped, missing, remedy)
+}
+
+/// Announces that a part of the running test is left out because something is missing.
+///
+/// # Errors
+/// With `EDDY_REQUIRE_PEERS`.
+pub fn skip_part(missing: &str, remedy: &str) -> Result<(), MissingPeer> {
+    announce_or_fail(NoticeKind::Partial, missing, remedy)
 }
 
 /// Announces that recorded answers replace a missing peer in the running test.
@@ -142,12 +152,13 @@ impl NoticeKind {
     fn word(self) -> &'static str {
         match self {
             Self::Skipped => "skipped",
+            Self::Partial => "partial",
             Self::Recorded => "recorded",
         }
     }
 
     fn parse(word: &str) -> Option<Self> {
-        [Self::Skipped, Self::Recorded].into_iter().find(|kind| kind.word() == word)
+        [Self::Skipped, Self::Partial, Self::Recorded].into_iter().find(|kind| kind.word() == word)
     }
 }
 
@@ -156,6 +167,7 @@ impl Display for Notice {
         let Self { kind, test, missing, remedy } = self;
         match kind {
             NoticeKind::Skipped => write!(out, "SKIPPED {test}: {missing}; to run it: {remedy}"),
+            NoticeKind::Partial => write!(out, "PARTIAL {test}: {missing}; for the whole test: {remedy}"),
             NoticeKind::Recorded => write!(out, "RECORDED {test}: {missing}; for the real one: {remedy}"),
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::notice::{MissingPeer, skip, skip_optional, use_recorded};
+use crate::notice::{MissingPeer, skip, skip_optional, skip_part, use_recorded};
 
 /// A program, or a feature of one, that some tests need.
 ///
@@ -40,6 +40,20 @@ pub fn all_present(peers: &[Peer]) -> Result<bool, MissingPeer> {
     for peer in peers {
         if let Some(missing) = peer.missing() {
             skip(&missing, peer.remedy)?;
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether all of these peers are there; the notice says that a part of the test is left out where one is missing.
+///
+/// # Errors
+/// With `EDDY_REQUIRE_PEERS`, when one is missing.
+pub fn present_or_partial(peers: &[Peer]) -> Result<bool, MissingPeer> {
+    for peer in peers {
+        if let Some(missing) = peer.missing() {
+            skip_part(&missing, peer.remedy)?;
             return Ok(false);
         }
     }

@@ -30,12 +30,12 @@ impl Envoy {
         Ok(test_peers::present_or_recorded(&ENVOY)?.then(test_peers::envoy).flatten())
     }
 
-    /// Returns the program. Where it is missing, the notice says that the test is skipped.
+    /// Returns the program. Where it is missing, the notice says that the test ran without Envoy.
     ///
     /// # Errors
     /// When it is missing and `EDDY_REQUIRE_PEERS` is set.
-    pub fn find_or_skip() -> Result<Option<PathBuf>> {
-        Ok(test_peers::all_present(&[ENVOY])?.then(test_peers::envoy).flatten())
+    pub fn find_or_omit() -> Result<Option<PathBuf>> {
+        Ok(test_peers::present_or_partial(&[ENVOY])?.then(test_peers::envoy).flatten())
     }
 
     /// Starts the program with a configuration as [`bootstrap`] writes it: `DIR` stands for a folder of its own, `ECHO` for
