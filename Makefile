@@ -7,7 +7,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-go test-c fmt lint docs bench bench-crowd bench-transports bench-filters bench-routes bench-protobuf bench-peers bench-calls bench-bridge mutants nightly soak fuzz
+.PHONY: help run build test test-go test-c test-bare fmt lint docs bench bench-crowd bench-transports bench-filters bench-routes bench-protobuf bench-peers bench-calls bench-bridge mutants nightly soak fuzz
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,31 +28,25 @@ run: ## build eddy and start the quick start
 build: ## build everything
 	$(CARGO) build --profile $(PROFILE) --workspace
 
-test: lint ## everything that CI runs
-	$(CARGO) build --profile quick --workspace --bins
-	$(CARGO) test --profile quick --workspace
-	CARGO_TARGET_DIR=$(abspath $(TARGET)) $(CARGO) test --profile quick --manifest-path bridge/rust/eddy-bridge-ring/model/Cargo.toml
-	$(MAKE) test-go test-c
-	$(CARGO) xtask tidy
+DRIVER := $(CARGO) build --profile quick --package test-driver && CARGO=$(CARGO) $(TARGET)/quick/test-driver
 
-GO_MODULES := bridge/go bridge/examples/prices/go bridge/examples/words/go bridge/rust/eddy-bridge-e2e/go sdk/go sdk/go-envoy examples/filters/go examples/filters/go-envoy tests/envoy-filters tests/filters/go
-GO_FOLDERS := bridge sdk/go sdk/go-envoy examples/filters tests/envoy-filters tests/filters tests/grpc bench crates/eddy-io/benches
+test: ## everything that CI runs; a summary of failures and skips comes last
+	@$(DRIVER)
 
 test-go: ## what is written in Go: the kits, the example filters, filters written for Envoy
-	@test -z "$$(gofmt -l $(GO_FOLDERS))" || { echo 'gofmt would change:'; gofmt -l $(GO_FOLDERS); exit 1; }
-	set -e; for module in $(GO_MODULES); do (cd $$module && go vet ./... && go test -short -timeout 4m ./...); done
-	cd sdk/go && go test -short -race -timeout 4m . ./raw ./eddytest
-	cd bridge/go && go test -short -race -timeout 4m . ./ring ./internal/frame && go test -gcflags=all=-d=checkptr -timeout 4m . ./internal/frame
+	@$(DRIVER) go
 
 test-c: ## the example filters in C
-	$(MAKE) -C examples/filters/c test
+	@$(DRIVER) c
+
+test-bare: ## the tests on a bare Debian with Rust, Go, a C compiler and make; needs root and debootstrap
+	tests/bare/run
 
 fmt: ## format the code
 	$(CARGO) fmt --all
 
 lint: ## formatting and lints
-	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	@$(DRIVER) lint
 
 docs: ## the reference of the code, in target/doc
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --workspace --no-deps --document-private-items

@@ -67,6 +67,11 @@ impl Scenario {
     pub fn transport(&self) -> Option<(&'static str, Transport)> {
         if let Work::Transport(transport) = self.work { Some((self.name, transport)) } else { None }
     }
+
+    /// Whether targets are configured to pass connections on and to speak HTTP/2.
+    pub fn has_transports(&self) -> bool {
+        matches!(self.work, Work::Transport(_) | Work::Idle(Version::Http2))
+    }
 }
 
 /// All scenarios that are measured where none are named, in the order of tables.

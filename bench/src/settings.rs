@@ -164,9 +164,10 @@ impl Settings {
         given.extend(others.into_iter().filter_map(|(kind, path)| Some((kind, path.clone()?))));
         let home = programs.home.as_ref().map(|home| home.join(".cache"));
         let cache = programs.cache.clone().filter(|path| !path.as_os_str().is_empty()).or(home);
+        let nginx_modules = self.libraries.nginx_modules.clone();
         let mut search = programs.path.clone();
         // Servers live where the path of an ordinary user does not lead.
         search.extend(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from));
-        Peers { given, installed: cache.map(|cache| cache.join("eddy-bench/peers")), search }
+        Peers { given, installed: cache.map(|cache| cache.join("eddy-bench/peers")), search, nginx_modules }
     }
 }

@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use test_peers::{H2LOAD, HAPROXY, HAPROXY_LUA, NGINX, NGINX_STREAM, Peer, all_present, present_or_partial};
 
 /// A folder of its own for one test, with the committed templates in it.
 fn folder(name: &str) -> PathBuf {
@@ -33,22 +34,16 @@ fn bench(folder: &Path) -> Command {
     command
 }
 
-/// The gateways that can be run here; eddy itself has tests of its own.
-fn peers() -> Vec<&'static str> {
-    let is_there = |name: &&&str| {
-        let folders = std::env::var_os("PATH").unwrap_or_default();
-        let mut folders: Vec<PathBuf> = std::env::split_paths(&folders).collect();
-        folders.push("/usr/sbin".into());
-        folders.iter().any(|folder| folder.join(name).is_file())
-    };
-    let found: Vec<&str> = ["nginx", "haproxy"].iter().filter(is_there).copied().collect();
-    #[expect(clippy::disallowed_methods, reason = "CI says so by the environment")]
-    let is_required = std::env::var("EDDY_REQUIRE_PEERS").is_ok_and(|value| value == "1");
-    assert!(
-        !(is_required && found.is_empty()),
-        "EDDY_REQUIRE_PEERS=1 and neither nginx nor HAProxy is there"
-    );
-    found
+/// Those of these gateways that are there; the test is skipped where none is. eddy itself has tests of its own.
+fn present(gateways: &[(&'static str, Peer)]) -> Vec<&'static str> {
+    let (present, missing): (Vec<&(_, Peer)>, Vec<&(_, Peer)>) =
+        gateways.iter().partition(|(_, peer)| peer.is_present());
+    for &(_, peer) in missing {
+        let is_alone = present.is_empty();
+        let announced = if is_alone { all_present(&[peer]) } else { present_or_partial(&[peer]) };
+        assert!(!announced.unwrap(), "a missing peer is announced");
+    }
+    present.iter().map(|(name, _)| *name).collect()
 }
 
 /// Processes that work in `folder` or name it on their command line.
@@ -89,9 +84,8 @@ fn begin(folder: &Path, target: &str) -> Child {
 
 #[test]
 fn a_short_run_gives_a_row_for_each_target() {
-    let peers = peers();
+    let peers = present(&[("nginx", NGINX), ("haproxy", HAPROXY)]);
     if peers.is_empty() {
-        println!("SKIPPED: neither nginx nor HAProxy is there (make bench-peers)");
         return;
     }
     let folder = folder("short");
@@ -118,13 +112,8 @@ fn a_short_run_gives_a_row_for_each_target() {
 
 #[test]
 fn a_short_run_of_transports_gives_a_row_for_each() {
-    let peers = peers();
-    if peers.is_empty() {
-        println!("SKIPPED: neither nginx nor HAProxy is there (make bench-peers)");
-        return;
-    }
-    if Command::new("h2load").arg("--version").output().is_err() {
-        println!("SKIPPED: h2load is not there (make bench-peers)");
+    let peers = present(&[("nginx", NGINX_STREAM), ("haproxy", HAPROXY)]);
+    if peers.is_empty() || !all_present(&[H2LOAD]).unwrap() {
         return;
     }
     let folder = folder("transports");
@@ -168,8 +157,7 @@ fn a_short_run_of_transports_gives_a_row_for_each() {
 
 #[test]
 fn requests_that_are_not_all_answered_are_a_fault() {
-    if !peers().contains(&"haproxy") || Command::new("h2load").arg("--version").output().is_err() {
-        println!("SKIPPED: HAProxy or h2load is not there (make bench-peers)");
+    if !all_present(&[HAPROXY, H2LOAD]).unwrap() {
         return;
     }
     let folder = folder("wrong-transport");
@@ -196,9 +184,7 @@ fn requests_that_are_not_all_answered_are_a_fault() {
 
 #[test]
 fn a_short_run_of_filters_compares_each_with_its_bare_listener() {
-    let peers = peers();
-    if !peers.contains(&"haproxy") {
-        println!("SKIPPED: there is no HAProxy (make bench-peers)");
+    if !all_present(&[HAPROXY_LUA]).unwrap() {
         return;
     }
     let folder = folder("filters");
@@ -231,9 +217,7 @@ fn a_short_run_of_filters_compares_each_with_its_bare_listener() {
 
 #[test]
 fn a_filter_that_does_not_do_its_work_is_not_measured() {
-    let peers = peers();
-    if !peers.contains(&"haproxy") {
-        println!("SKIPPED: there is no HAProxy (make bench-peers)");
+    if !all_present(&[HAPROXY_LUA]).unwrap() {
         return;
     }
     let folder = folder("wrong-filter");
@@ -262,11 +246,8 @@ fn name_of(row: &serde_json::Value) -> String {
 
 #[test]
 fn an_interrupted_run_leaves_nothing_behind() {
-    let peers = peers();
-    let Some(target) = peers.first() else {
-        println!("SKIPPED: neither nginx nor HAProxy is there (make bench-peers)");
-        return;
-    };
+    let peers = present(&[("nginx", NGINX), ("haproxy", HAPROXY)]);
+    let Some(target) = peers.first() else { return };
     let folder = folder("interrupted");
     let mut child = begin(&folder, target);
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
@@ -276,11 +257,8 @@ fn an_interrupted_run_leaves_nothing_behind() {
 
 #[test]
 fn a_killed_run_leaves_nothing_behind() {
-    let peers = peers();
-    let Some(target) = peers.first() else {
-        println!("SKIPPED: neither nginx nor HAProxy is there (make bench-peers)");
-        return;
-    };
+    let peers = present(&[("nginx", NGINX), ("haproxy", HAPROXY)]);
+    let Some(target) = peers.first() else { return };
     let folder = folder("killed");
     let mut child = begin(&folder, target);
     child.kill().unwrap();
@@ -299,6 +277,41 @@ fn an_absent_target_is_named_and_may_be_required() {
     assert!(text.contains("`eddy` is absent: `/nowhere/eddy` is not a program"), "{text}");
     let output = command.env("EDDY_REQUIRE_PEERS", "1").output().unwrap();
     assert!(!output.status.success());
+}
+
+#[test]
+fn nginx_without_its_stream_module_is_absent_from_transports_alone() {
+    if !all_present(&[NGINX, HAPROXY]).unwrap() {
+        return;
+    }
+    let folder = folder("no-stream");
+    let run = |is_required: &str| {
+        let mut command = bench(&folder);
+        command.args([
+            "run",
+            "--targets",
+            "nginx,haproxy",
+            "--scenarios",
+            "get,websocket",
+            "--name",
+            "short",
+        ]);
+        // As Debian's plain package has it: the folder of modules has no module.
+        command.env("NGINX_MODULES", &folder).env("EDDY_REQUIRE_PEERS", is_required);
+        let output = command.args(["--rounds", "1", "--seconds", "0.1"]).output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (is_good, text) = run("");
+    assert!(is_good, "{text}");
+    assert!(text.contains("ABSENT `nginx` is absent from setup `plain-transports`: there is no `"), "{text}");
+    let json = std::fs::read_to_string(folder.join("results/short.json")).unwrap();
+    let results: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let mut names: Vec<String> = results["rows"].as_array().unwrap().iter().map(name_of).collect();
+    names.sort();
+    assert_eq!(names, ["get direct", "get haproxy", "get nginx", "websocket haproxy"]);
+    let (is_good, text) = run("1");
+    assert!(!is_good && text.contains("apt-get install libnginx-mod-stream"), "{text}");
+    await_nobody(&folder);
 }
 
 #[test]

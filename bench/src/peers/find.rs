@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use super::kind::Kind;
+use super::setup::Setup;
 
 /// Something to be measured.
 #[derive(Clone, Debug)]
@@ -32,6 +33,20 @@ impl Target {
         let name = name.to_owned();
         Self { name, kind, binary, config: None, values: BTreeMap::new(), environment: BTreeMap::new() }
     }
+
+    /// Returns what the target lacks for a setup, and how to get it; a target that lacks something counts as absent.
+    pub fn lacks(&self, setup: Setup) -> Option<String> {
+        let modules = self.values.get(NGINX_MODULES).filter(|_| setup.has_transports)?;
+        let module = Path::new(modules).join("ngx_stream_module.so");
+        (!module.is_file()).then(|| {
+            format!(
+                "`{}` is absent from setup `{}`: there is no `{}` (apt-get install libnginx-mod-stream, make bench-peers, or NGINX_MODULES=folder)",
+                self.name,
+                setup.name(),
+                module.display()
+            )
+        })
+    }
 }
 
 /// Where programs may be.
@@ -43,6 +58,8 @@ pub struct Peers {
     pub installed: Option<PathBuf>,
     /// Folders of programs.
     pub search: Vec<PathBuf>,
+    /// Folder of nginx's modules.
+    pub nginx_modules: PathBuf,
 }
 
 impl Peers {
@@ -71,7 +88,11 @@ impl Peers {
             None => self.search(kind).with_context(|| format!("`{name}` is absent ({})", kind.hint()))?,
         };
         let binary = fs::canonicalize(&binary).unwrap_or(binary);
-        Ok(Target::new(name, kind, binary))
+        let mut target = Target::new(name, kind, binary);
+        if kind == Kind::Nginx {
+            target.values.insert(NGINX_MODULES, self.nginx_modules.display().to_string());
+        }
+        Ok(target)
     }
 
     fn search(&self, kind: Kind) -> Option<PathBuf> {
@@ -94,6 +115,9 @@ fn packaged_binaries(folder: &Path, kind: Kind) -> Vec<PathBuf> {
     let packages = pythons.iter().flat_map(|python| list(&python.join("site-packages")));
     packages.map(|package| package.join("_bin").join(kind.name())).filter(|path| path.is_file()).collect()
 }
+
+/// The value of templates that names the folder of nginx's modules.
+const NGINX_MODULES: &str = "NGINX_MODULES";
 
 fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
@@ -135,6 +159,28 @@ mod tests {
         check_version("\n/a/b/envoy  version: 9e55/1.40.0/Clean/RELEASE/BoringSSL\n", Some("1.40.0"));
         check_version("eddy 0.1.0 (abc)", Some("0.1.0"));
         check_version("no", None);
+    }
+
+    #[test]
+    fn nginx_without_its_stream_module_is_absent_where_connections_are_passed_on() {
+        let folder = std::env::temp_dir().join(format!("eddy-bench-modules-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let mut peers = Peers { nginx_modules: folder.clone(), ..Peers::default() };
+        peers.given.insert(Kind::Nginx, PathBuf::from("/bin/sh"));
+        peers.given.insert(Kind::Haproxy, PathBuf::from("/bin/sh"));
+        let transports = Setup { has_transports: true, ..Setup::default() };
+        let nginx = peers.find("nginx").unwrap();
+        assert_eq!(nginx.lacks(Setup::default()), None);
+        let lacks = nginx.lacks(transports).unwrap();
+        assert!(
+            lacks.starts_with("`nginx` is absent from setup `plain-transports`: there is no `"),
+            "{lacks}"
+        );
+        assert!(lacks.contains("apt-get install libnginx-mod-stream"), "{lacks}");
+        assert_eq!(peers.find("haproxy").unwrap().lacks(transports), None);
+        fs::write(folder.join("ngx_stream_module.so"), "").unwrap();
+        assert_eq!(nginx.lacks(transports), None);
+        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

@@ -171,7 +171,6 @@ impl Instance {
         for (name, path) in [("CHAIN", chain), ("KEY", key), ("CHAIN_AND_KEY", both)] {
             values.names.insert(name, path.display().to_string());
         }
-        values.names.insert("NGINX_MODULES", NGINX_MODULES.to_owned());
         values.names.extend(target.values.clone());
         values.listeners.clone_from(&listeners);
         let templates = read_templates(target, &site.templates)?;
@@ -310,8 +309,6 @@ fn guarded(command: &Command) -> Result<Command> {
 const DESCRIPTORS: &str = "library.binpb";
 const READY_TIMEOUT: Duration = Duration::from_secs(20);
 const COMPLAINTS_MAX: usize = 5;
-/// Where Debian's packages put the modules of nginx.
-const NGINX_MODULES: &str = "/usr/lib/nginx/modules";
 const FILES_SPARE: u64 = 400;
 
 #[cfg(test)]

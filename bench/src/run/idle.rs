@@ -25,6 +25,9 @@ pub(super) fn run(session: &mut Session, scenario: &str, version: Version) -> Re
     for round in 0..rounds {
         for index in Session::order(round, session.targets.len()) {
             let Some(target) = session.targets.get(index).cloned() else { continue };
+            if target.lacks(setup).is_some() {
+                continue;
+            }
             session.progress.step(&format!("{scenario} {}/{rounds}: {}", round + 1, target.name));
             let outcome = Instance::start(&target, setup, &mut session.site).and_then(|instance| {
                 let figures = measure(&instance, &session.settings, version, count);

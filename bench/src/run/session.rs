@@ -77,7 +77,9 @@ impl Session {
     /// Starts every target with `setup`; one that does not start is a fault and is left out.
     pub(super) fn start_all(&mut self, setup: Setup) -> Vec<Instance> {
         let mut instances = Vec::new();
-        let can = |target: &Target| !setup.is_transcoding || target.kind.transcodes();
+        let can = |target: &Target| {
+            (!setup.is_transcoding || target.kind.transcodes()) && target.lacks(setup).is_none()
+        };
         for target in self.targets.clone().into_iter().filter(can) {
             match Instance::start(&target, setup, &mut self.site) {
                 Ok(instance) => instances.push(instance),

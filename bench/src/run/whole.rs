@@ -46,7 +46,11 @@ pub fn run_whole(options: RunOptions) -> Result<Results> {
         bail!("there is nothing to measure in no rounds or without connections");
     }
     let files_max = machine::raise_files_max();
-    let (found, absent) = find(&settings, &targets);
+    let (found, mut absent) = find(&settings, &targets);
+    if scenarios.iter().any(Scenario::has_transports) {
+        let setup = Setup { has_transports: true, ..Setup::default() };
+        absent.extend(found.iter().filter_map(|target| target.lacks(setup)));
+    }
     if !absent.is_empty() && !matches!(require_peers.as_str(), "" | "0") {
         bail!("{}", absent.join("; "));
     }

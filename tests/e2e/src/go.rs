@@ -1,6 +1,5 @@
 //! Packages in Go, built by tests.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -20,16 +19,15 @@ pub enum Into {
     Module,
 }
 
-/// Builds the package `package` of the folder `folder` of this tree as `file`; nothing where there is no Go, which it says then.
+/// Builds the package `package` of the folder `folder` of this tree as `file`; nothing where there is no Go, which skips the test.
 ///
 /// # Errors
-/// When it does not build.
+/// When it does not build, or there must be Go and there is none.
 pub fn build(folder: &str, package: &str, into: Into, file: &Path) -> Result<Option<PathBuf>> {
     // Tests share what they build.
     static BUILDING: Mutex<()> = Mutex::new(());
     let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if Command::new("go").arg("version").output().is_err() {
-        writeln!(std::io::stderr(), "SKIPPED: there is no Go here, so {package} in {folder} is not run")?;
+    if !test_peers::all_present(&[test_peers::GO])? {
         return Ok(None);
     }
     let mut go = Command::new("go");

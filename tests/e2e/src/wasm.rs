@@ -6,7 +6,6 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::others::{Source, absent};
 use crate::place::{TempDir, tree};
 use crate::site::Site;
 
@@ -59,11 +58,15 @@ pub fn pairs(pairs: &[(&str, &str)]) -> String {
     number(pairs.len()) + &lengths + &contents
 }
 
-/// Builds the example filters in Rust, once, and says in which folder their modules are.
+/// Builds the example filters in Rust, once, and says in which folder their modules are; nothing where Rust has no
+/// standard library for Wasm, which skips the test.
 ///
 /// # Errors
 /// When they do not build.
-pub fn examples() -> Result<PathBuf> {
+pub fn examples() -> Result<Option<PathBuf>> {
+    if !test_peers::present_or_optional(&test_peers::RUST_WASM) {
+        return Ok(None);
+    }
     static BUILDING: Mutex<()> = Mutex::new(());
     let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/filters/wasm-rust/Cargo.toml");
@@ -76,7 +79,7 @@ pub fn examples() -> Result<PathBuf> {
     let output = cargo.env("CARGO_TARGET_DIR", &target).output().context("cannot run cargo")?;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "the examples do not build:\n{said}");
-    Ok(target.join("wasm32-wasip1/release"))
+    Ok(Some(target.join("wasm32-wasip1/release")))
 }
 
 /// Builds the example filters in C and says in which folder their modules are; nothing where there is no compiler for them,
@@ -85,12 +88,7 @@ pub fn examples() -> Result<PathBuf> {
 /// # Errors
 /// When they do not build, or must be there and there is no compiler.
 pub fn examples_in_c(folder: &TempDir) -> Result<Option<PathBuf>> {
-    let knows = |program: &str, argument: &str, word: &str| {
-        let output = Command::new(program).arg(argument).output();
-        output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(word))
-    };
-    if !knows("clang", "--print-targets", "wasm32") || !knows("wasm-ld", "--version", "LLD") {
-        absent("there is no clang for Wasm here (on Debian: clang and lld)", Source::Registry)?;
+    if !test_peers::all_present(&[test_peers::CLANG_WASM])? {
         return Ok(None);
     }
     let build = folder.join("build");

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::others::{Source, absent};
 use eddy_e2e::place::TempDir;
 use eddy_e2e::secure::Authority;
 use eddy_e2e::wire::within_for;
@@ -39,9 +38,9 @@ const EXPECTED: [(&str, &str); 7] = [
 
 #[tokio::test]
 async fn nothing_is_found_that_is_not_explained() -> Result<()> {
-    let Some(program) = program() else {
-        return absent("there is no testssl.sh here; bench/peers/install brings it", Source::Registry);
-    };
+    if !test_peers::all_present(&[test_peers::TESTSSL])? {
+        return Ok(());
+    }
     let folder = TempDir::new("testssl")?;
     let authority = Authority::new("servers")?;
     authority.issue(&["localhost"])?.write(folder.path(), "a")?;
@@ -49,7 +48,7 @@ async fn nothing_is_found_that_is_not_explained() -> Result<()> {
     let substitutes = vec![("FOLDER".to_owned(), folder.path().display().to_string())];
     let gateway = Gateway::launch(CONFIG, Launch { substitutes, ..Launch::default() }).await?;
     let address = gateway.address();
-    let mut testssl = Command::new(program);
+    let mut testssl = Command::new(test_peers::testssl().context("testssl.sh is gone")?);
     // Everything but simulations of clients and a list of all suites, which find nothing and take half of the time.
     testssl.args(["--quiet", "--color", "0", "--warnings", "off", "-p", "-s", "-f", "-P", "-S", "-h", "-U"]);
     testssl.arg("--add-ca").arg(folder.join("ca.pem")).arg("--jsonfile").arg(folder.join("found.json"));
@@ -77,15 +76,6 @@ async fn nothing_is_found_that_is_not_explained() -> Result<()> {
     let unexplained: Vec<&Value> = found.iter().filter(|one| !is_explained(one)).collect();
     ensure!(unexplained.is_empty(), "{unexplained:?}");
     gateway.stop().await
-}
-
-/// Under which name it is installed, if it is.
-fn program() -> Option<&'static str> {
-    let is_there = |name: &&str| {
-        let version = std::process::Command::new(name).arg("--version").stdin(Stdio::null()).output();
-        version.is_ok_and(|output| output.status.success())
-    };
-    ["testssl", "testssl.sh"].into_iter().find(is_there)
 }
 
 /// It takes half a minute where nothing else runs.

@@ -90,7 +90,7 @@ async fn a_module_answers_by_itself() -> Result<()> {
 
 #[tokio::test]
 async fn the_examples_in_rust_do_what_they_say() -> Result<()> {
-    let modules = wasm::examples()?;
+    let Some(modules) = wasm::examples()? else { return Ok(()) };
     let origin = TapOrigin::with(|asked| {
         let target = asked.request.target_text();
         match target.as_str() {

@@ -73,7 +73,7 @@ fn nginx_pairs(root: &Path) -> Result<Vec<Outcome>> {
     let options = ["many_generated", "--", "--ignored", "--show-output"];
     let step = Step::new("nginx: a million pairs of requests", &[&words[..], &options].concat())
         .with("EDDY_NGINX_PAIRS", "1000000");
-    if Path::new("/usr/sbin/nginx").exists() {
+    if test_peers::NGINX.is_present() {
         return run_all(root, &[step]);
     }
     Ok(vec![step.skip("NGINX is not installed")])

@@ -47,8 +47,8 @@ fn listed(names: &[&str]) -> String {
 /// Crates that may import every other: the program, and what is no part of the product.
 const FREE: [&str; 1] = ["eddy"];
 
-/// What tests of any crate may use: other programs to compare with.
-const FOR_TESTS: [&str; 1] = ["eddy-e2e"];
+/// What tests of any crate may use: other programs to compare with, and notices where they are missing.
+const FOR_TESTS: [&str; 2] = ["eddy-e2e", "test-peers"];
 
 /// From the highest row to the lowest; a crate imports lower rows only.
 const ALLOWED: [(&str, &[&str]); 14] = [

@@ -25,6 +25,7 @@ use eddy_config::{ActionKind, Leniency, Severity, SourceText, check, check_with}
 use generate::Maker;
 use objects::Ingress;
 use peer::Nginx;
+use test_peers::{NGINX, all_present, present_or_partial};
 
 /// How many groups of hosts are compared: the usual number, or `EDDY_INGRESS_GROUPS`.
 fn groups(usual: usize) -> usize {
@@ -56,7 +57,8 @@ fn documented_examples_of_ingress_nginx_answer_as_they_say() {
     assert!(examples.len() >= 40, "{} examples", examples.len());
     for Example { source, ingresses, answers } in examples {
         let eddy = Eddy::of_manifests(&objects::manifests(&ingresses, &services(&ingresses)));
-        let nginx = Nginx::is_there().then(|| Nginx::start(&controller::nginx_conf(&ingresses)));
+        let nginx =
+            present_or_partial(&[NGINX]).unwrap().then(|| Nginx::start(&controller::nginx_conf(&ingresses)));
         let mut client = nginx.as_ref().map(Nginx::connect);
         for (line, expected) in answers {
             let request = request(line);
@@ -143,7 +145,7 @@ fn mutated_manifests_are_refused_or_taken_and_nothing_else() {
 
 #[test]
 fn ingresses_answer_as_in_ingress_nginx() {
-    if !Nginx::is_there() {
+    if !all_present(&[NGINX]).unwrap() {
         return;
     }
     let mut maker = Maker::new(0x2545_f491_4f6c_dd1d);

@@ -19,6 +19,7 @@ mod upstreams;
 use eddy::Eddy;
 use peer::Nginx;
 use recorded::Recorded;
+use test_peers::{NGINX, present_or_recorded};
 
 /// A configuration, and requests to its first address.
 struct Case {
@@ -57,7 +58,7 @@ enum Oracle {
 impl Oracle {
     /// The best there is.
     fn best() -> Self {
-        if Nginx::is_there() { Self::Real } else { Self::Recorded }
+        if present_or_recorded(&NGINX).unwrap() { Self::Real } else { Self::Recorded }
     }
 }
 
@@ -162,7 +163,7 @@ fn generated_locations_answer_as_nginx_does() {
 fn many_generated_locations_answer_as_nginx_does() {
     let wanted = std::env::var_os("EDDY_NGINX_PAIRS").and_then(|count| count.to_str()?.parse().ok());
     let wanted = wanted.unwrap_or(20_000);
-    assert!(Nginx::is_there(), "this compares with the real NGINX alone");
+    assert!(NGINX.is_present(), "this compares with the real NGINX alone");
     let (mut compared, mut asked, mut contested, mut searched, mut by_pattern) = (0, 0, 0, 0, 0);
     let mut seed: u64 = 0x9e37_79b9_7f4a_7c15;
     while compared < wanted {

@@ -18,21 +18,11 @@ pub(crate) struct Client {
     stream: Option<UnixStream>,
 }
 
-pub(crate) const PROGRAM: &str = "/usr/sbin/nginx";
+pub(crate) fn program() -> PathBuf {
+    test_peers::program("nginx").unwrap()
+}
 
 impl Nginx {
-    pub(crate) fn is_there() -> bool {
-        let is_there = Path::new(PROGRAM).exists();
-        assert!(
-            is_there || std::env::var_os("EDDY_REQUIRE_PEERS").is_none(),
-            "nginx is required and not installed"
-        );
-        if !is_there {
-            println!("nginx is not installed; what it said once stands in for it");
-        }
-        is_there
-    }
-
     /// Starts NGINX with the servers of a configuration, on a socket in a folder of its own.
     pub(crate) fn start(config: &str) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -45,7 +35,7 @@ impl Nginx {
             .replacen("events {}", &frame(&folder), 1)
             .replacen("http {", &format!("http {{ {}", inside(&folder)), 1);
         std::fs::write(folder.join("nginx.conf"), config).unwrap();
-        let child = Command::new(PROGRAM)
+        let child = Command::new(program())
             .args(["-p", folder.to_str().unwrap(), "-c", "nginx.conf", "-e", "stderr"])
             .stderr(std::fs::File::create(folder.join("log")).unwrap())
             .stdout(Stdio::null())

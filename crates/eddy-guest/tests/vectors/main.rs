@@ -39,7 +39,7 @@ fn run_those(guest: &dyn Guest, count_min: usize, can: impl Fn(&Case) -> bool) {
         for case in file.cases.into_iter().filter(&can) {
             let place = format!("{}: {}", path.display(), case.name);
             if let Some(lacks) = case.needs.iter().find(|need| LACKING.contains(&need.as_str())) {
-                println!("SKIPPED: {place}: needs {lacks}");
+                println!("{place} needs {lacks}, which eddy does not have");
                 continue;
             }
             count += 1;

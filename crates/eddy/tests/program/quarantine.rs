@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::filters::faults;
-use crate::projects::{Place, has};
+use crate::projects::{Place, has_go};
 use crate::support::{Directory, Eddy, Launch, get, try_get};
 
 fn config(library: &Path, quarantine: &str, policy: &str, settings: &str) -> String {
@@ -138,7 +138,7 @@ fn a_quarantine_ends_with_its_time() {
 /// A worker is in another filter when the goroutine panics that the guilty one has left behind: its file tells.
 #[test]
 fn a_goroutine_left_behind_is_held_against_its_own_filter() {
-    if !has("go") {
+    if !has_go() {
         return;
     }
     let place = Place::new();

@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use anyhow::{Context, Result, ensure};
+use test_peers::HTTP_PARSERS;
 
 use super::peer::Peer;
 use super::recorded::{Opinion, Record, key_of};
 use super::seen::{Seen, SeenMessage};
 use super::tiny::Tiny;
 use super::{hyper, scan};
-use crate::place;
 
 /// The parsers at hand.
 pub struct Panel {
@@ -64,8 +64,9 @@ impl Panel {
         panel.add("node llhttp", Peer::node()).await;
         panel.add("python h11", Peer::python("h11")).await;
         panel.add("python httptools", Peer::python("httptools")).await;
-        let is_strict = place::variable("EDDY_REQUIRE_PEERS").is_some();
-        ensure!(!is_strict || panel.absent.is_empty(), "parsers are absent: {:?}", panel.absent);
+        for absent in &panel.absent {
+            test_peers::use_recorded(&format!("the HTTP parser {absent}"), HTTP_PARSERS)?;
+        }
         ensure!(panel.parsers.len() >= PARSERS_MIN, "{} parsers are too few", panel.parsers.len());
         Ok(panel)
     }
@@ -83,7 +84,7 @@ impl Panel {
                 self.parsers.push((name, Parser::Peer(Box::new(peer))));
             }
             Err(error) => {
-                self.absent.push(format!("{name}: {error:#}"));
+                self.absent.push(format!("{name} is missing: {error:#}"));
                 // What it said once stands in for it.
                 match Record::read(name) {
                     Ok(record) => self.parsers.push((name, Parser::Recorded(record))),

@@ -1,7 +1,7 @@
 //! A parser in a process of its own: a line of JSON in, a line of JSON out.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command as Blocking, Stdio};
 
 use anyhow::{Context, Result, ensure};
@@ -19,18 +19,6 @@ pub(super) struct Peer {
     // Both end with the peer: the process is killed, the directory removed.
     _process: Child,
     _directory: Option<TempDir>,
-}
-
-/// `EDDY_PYTHON`, or the environment that `tests/differential/install` makes, or whatever `python3` is.
-fn python() -> PathBuf {
-    if let Some(python) = place::variable("EDDY_PYTHON") {
-        return python.into();
-    }
-    let cache = place::variable("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| Some(PathBuf::from(place::variable("HOME")?).join(".cache")));
-    let installed = cache.map(|cache| cache.join("eddy-tests/venv/bin/python"));
-    installed.filter(|python| python.exists()).unwrap_or_else(|| "python3".into())
 }
 
 impl Peer {
@@ -59,7 +47,7 @@ impl Peer {
     /// Starts a Python parser: `h11` or `httptools`.
     pub(super) fn python(parser: &str) -> Result<Self> {
         let script = place::tree().join("tests/differential/python/read.py");
-        Self::start(&python(), &[script.as_os_str(), OsStr::new(parser)])
+        Self::start(&test_peers::python(), &[script.as_os_str(), OsStr::new(parser)])
     }
 
     fn start(program: &Path, arguments: &[&OsStr]) -> Result<Self> {

@@ -1,14 +1,12 @@
 //! What package registries have, through their own clients.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde::Deserialize;
-
-use crate::place::variable;
+use test_peers::{FROM_REGISTRY, FROM_REPOSITORY, GO};
 
 /// Where filters come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +40,8 @@ pub(super) fn go_module(module: &str) -> Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// The folder of a crate as Cargo fetches it, copied to `folder`; nothing where it cannot be had.
+/// The folder of a crate as Cargo fetches it, copied to `folder` as a workspace of its own; nothing where it cannot be
+/// had.
 pub(super) fn published_crate(name: &str, version: &str, folder: &Path) -> Result<Option<PathBuf>> {
     #[derive(Deserialize)]
     struct Metadata {
@@ -76,7 +75,20 @@ pub(super) fn published_crate(name: &str, version: &str, folder: &Path) -> Resul
     let from = package.manifest_path.parent().context("a manifest without a folder")?;
     let copy = folder.join(format!("{name}-{version}"));
     copy_folder(from, &copy)?;
+    isolate(&copy.join("Cargo.toml"))?;
     Ok(Some(copy))
+}
+
+/// Makes the package of this manifest the root of a workspace, unless it is one.
+///
+/// Cargo looks for a root in every folder above a manifest: a crate unpacked below `target/` would be taken for a member
+/// of eddy's own workspace, and refused.
+fn isolate(manifest: &Path) -> Result<()> {
+    let text = fs::read_to_string(manifest)?;
+    if !text.lines().any(|line| line.trim() == "[workspace]") {
+        fs::write(manifest, format!("{text}\n[workspace]\n"))?;
+    }
+    Ok(())
 }
 
 /// Copies a folder with everything in it.
@@ -96,23 +108,50 @@ pub(super) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Says that something is not there; an error where it has to be.
+/// Announces that something could not be fetched, which skips the test.
 ///
 /// # Errors
 /// With `EDDY_REQUIRE_PEERS`, for what comes from a registry.
-pub fn absent(what: &str, source: Source) -> Result<()> {
-    if source == Source::Registry && variable("EDDY_REQUIRE_PEERS").is_some() {
-        bail!("{what}");
+pub(super) fn absent(what: &str, source: Source) -> Result<()> {
+    match source {
+        Source::Registry => test_peers::skip(what, FROM_REGISTRY)?,
+        Source::Repository => test_peers::skip_optional(what, FROM_REPOSITORY),
     }
-    writeln!(std::io::stderr(), "SKIPPED: {what}")?;
     Ok(())
 }
 
-/// Whether there is a Go command.
+/// Whether there is a Go command; its absence skips the test.
 pub(super) fn has_go(source: Source) -> Result<bool> {
-    let has = Command::new("go").arg("version").output().is_ok();
-    if !has {
-        absent("there is no `go` here", source)?;
+    match source {
+        Source::Registry => Ok(test_peers::all_present(&[GO])?),
+        Source::Repository => Ok(test_peers::present_or_optional(&GO)),
     }
-    Ok(has)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::{next_number, tree};
+
+    #[test]
+    fn a_crate_unpacked_inside_of_the_tree_is_no_member_of_its_workspace() {
+        let name = format!("unpacked-{}-{}", std::process::id(), next_number());
+        let folder = tree().join("target/tmp").join(name);
+        fs::create_dir_all(folder.join("src")).unwrap();
+        fs::write(folder.join("src/lib.rs"), "").unwrap();
+        let manifest = folder.join("Cargo.toml");
+        fs::write(&manifest, "[package]\nname = \"unpacked\"\nversion = \"1.0.0\"\nedition = \"2021\"\n")
+            .unwrap();
+        let is_read = || {
+            let mut cargo = Command::new(env!("CARGO"));
+            cargo.args(["metadata", "--no-deps", "--offline", "--format-version=1", "--manifest-path"]);
+            cargo.arg(&manifest).output().unwrap().status.success()
+        };
+        assert!(!is_read(), "Cargo takes it for a member as it is");
+        isolate(&manifest).unwrap();
+        assert!(is_read());
+        isolate(&manifest).unwrap();
+        assert!(is_read(), "the table is added once");
+        fs::remove_dir_all(folder).unwrap();
+    }
 }

@@ -13,6 +13,9 @@ use super::registry::published_crate;
 /// # Errors
 /// When they do not build, or must be there and are not.
 pub fn rust_sdk_examples(folder: &Path, version: &str) -> Result<Option<PathBuf>> {
+    if !test_peers::present_or_optional(&test_peers::RUST_WASM) {
+        return Ok(None);
+    }
     let Some(sdk) = published_crate("proxy-wasm", version, folder)? else { return Ok(None) };
     let target = folder.join(format!("target-{version}"));
     let output = Command::new(env!("CARGO"))

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
+use test_peers::ENVOY;
 
 use super::crowd::Crowd;
 use super::echo::Echo;
-use crate::others::{Source, absent};
-use crate::place::{TempDir, variable};
+use crate::place::TempDir;
 
 /// A running Envoy; it is ended when it goes out of scope.
 #[derive(Debug)]
@@ -22,24 +22,20 @@ pub struct Envoy {
 }
 
 impl Envoy {
-    /// Where the program is; nothing where it is not, which is said.
+    /// Returns the program. Where it is missing, the notice says that recorded answers replace it in the test.
     ///
     /// # Errors
-    /// When it is not there and `EDDY_REQUIRE_PEERS` says that it must be.
+    /// When it is missing and `EDDY_REQUIRE_PEERS` is set.
     pub fn find() -> Result<Option<PathBuf>> {
-        let cache = variable("XDG_CACHE_HOME")
-            .map(PathBuf::from)
-            .or_else(|| variable("HOME").map(|home| Path::new(&home).join(".cache")));
-        let installed = cache.and_then(|cache| {
-            let pythons = fs::read_dir(cache.join("eddy-bench/peers/venv/lib")).ok()?.flatten();
-            let mut programs = pythons.map(|python| python.path().join("site-packages/envoy/_bin/envoy"));
-            programs.find(|program| program.is_file())
-        });
-        if installed.is_none() {
-            let what = "Envoy is not installed (`bench/peers/install` does that); what it said once stands in for it";
-            absent(what, Source::Registry)?;
-        }
-        Ok(installed)
+        Ok(test_peers::present_or_recorded(&ENVOY)?.then(test_peers::envoy).flatten())
+    }
+
+    /// Returns the program. Where it is missing, the notice says that the test ran without Envoy.
+    ///
+    /// # Errors
+    /// When it is missing and `EDDY_REQUIRE_PEERS` is set.
+    pub fn find_or_omit() -> Result<Option<PathBuf>> {
+        Ok(test_peers::present_or_partial(&[ENVOY])?.then(test_peers::envoy).flatten())
     }
 
     /// Starts the program with a configuration as [`bootstrap`] writes it: `DIR` stands for a folder of its own, `ECHO` for

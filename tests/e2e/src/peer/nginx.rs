@@ -2,14 +2,13 @@
 
 use std::fs::{self, File};
 use std::net::{SocketAddr, TcpStream};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use test_peers::{NGINX, NGINX_HTTP2, NGINX_TLS};
 
-use crate::others::{Source, absent};
 use crate::place::TempDir;
 
 /// A running NGINX; it is ended when it goes out of scope.
@@ -21,15 +20,19 @@ pub struct Nginx {
 
 impl Nginx {
     /// Starts the program with these directives of `http`, in which `DIR` stands for `folder`, and waits until it listens at
-    /// `address`; nothing where it is not installed, which is said.
+    /// `address`; nothing where it is missing, or was built without TLS or HTTP/2 that the directives ask for. The notice says that
+    /// the test ran without NGINX.
     ///
     /// # Errors
-    /// When it refuses the configuration; when it is not there and `EDDY_REQUIRE_PEERS` says that it must be.
+    /// When it refuses the configuration; when it is missing and `EDDY_REQUIRE_PEERS` is set.
     pub fn start(http: &str, folder: TempDir, address: SocketAddr) -> Result<Option<Self>> {
-        if !Path::new(PROGRAM).exists() {
-            absent("NGINX is not installed; it was not asked", Source::Registry)?;
+        let mut needed = vec![NGINX];
+        needed.extend(http.contains("ssl").then_some(NGINX_TLS));
+        needed.extend(http.contains("http2").then_some(NGINX_HTTP2));
+        if !test_peers::present_or_partial(&needed)? {
             return Ok(None);
         }
+        let program = test_peers::program("nginx").context("NGINX is gone")?;
         let shown = folder.path().display().to_string();
         let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
         let temp: String = kinds.iter().map(|kind| format!("{kind}_temp_path {shown}/{kind}; ")).collect();
@@ -39,7 +42,7 @@ impl Nginx {
         );
         let file = folder.join("peer.conf");
         fs::write(&file, config)?;
-        let process = Command::new(PROGRAM)
+        let process = Command::new(program)
             .args(["-p", &shown, "-e", "stderr", "-c"])
             .arg(&file)
             .stdin(Stdio::null())
@@ -67,9 +70,6 @@ impl Drop for Nginx {
         let _ = self.process.wait();
     }
 }
-
-/// Where distributions install it.
-const PROGRAM: &str = "/usr/sbin/nginx";
 
 /// Longest until it answers.
 const START_MAX: Duration = Duration::from_secs(60);

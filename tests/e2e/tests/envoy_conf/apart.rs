@@ -38,7 +38,7 @@ async fn answers(config: &str, requests: &[Vec<u8>]) -> Result<(Vec<Reply>, Vec<
             .await?;
     let ours = Crowd::to(&gateway.directory().join("site.sock")).ask_all(requests)?;
     gateway.stop().await?;
-    let theirs = match Envoy::find()? {
+    let theirs = match Envoy::find_or_omit()? {
         Some(program) => {
             let envoy = Envoy::start(&program, config, &upstream)?;
             envoy.clients().ask_all(requests)?.into_iter().map(Some).collect()

@@ -74,7 +74,7 @@ async fn copies_name_the_hosts_that_envoys_do() -> Result<()> {
     ensure!(ours == expected, "eddy: {ours:?}");
     gateway.stop().await?;
 
-    let Some(program) = Envoy::find()? else { return Ok(()) };
+    let Some(program) = Envoy::find_or_omit()? else { return Ok(()) };
     let copies = TapOrigin::start().await?;
     let envoy = Envoy::start(&program, &configuration(copies.address())?, &upstream)?;
     let theirs = copied(envoy.clients(), &copies).await?;

@@ -2,12 +2,10 @@
 //! its agreement; those of NGINX beside NGINX itself, where it is installed.
 
 use std::net::SocketAddr;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::others::{Source, absent};
 use eddy_e2e::place::{self, TempDir};
 use tokio::io::AsyncWriteExt;
 
@@ -77,11 +75,10 @@ struct Nginx {
 
 impl Nginx {
     fn start(endpoint: SocketAddr) -> Result<Option<Self>> {
-        let program = Path::new("/usr/sbin/nginx");
-        if !program.is_file() {
-            absent("NGINX is not installed (`bench/peers/install` does that)", Source::Registry)?;
+        if !test_peers::present_or_partial(&[test_peers::NGINX])? {
             return Ok(None);
         }
+        let program = test_peers::program("nginx").context("NGINX is gone")?;
         let (folder, address) = (TempDir::new("nginx")?, place::free_address()?);
         let text = NGINX.replace("LISTEN", &address.to_string()).replace("ENDPOINT", &endpoint.to_string());
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
-use crate::projects::has;
+use crate::projects::has_go;
 
 fn filters() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/filters")
@@ -12,7 +12,7 @@ fn filters() -> PathBuf {
 
 /// The library in Go; nothing where there is no Go, which it says then.
 pub(super) fn in_go() -> Option<PathBuf> {
-    if !has("go") {
+    if !has_go() {
         return None;
     }
     let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libtestfilters_go.so");

@@ -1,0 +1,61 @@
+//! `test-driver [PART]...`: runs the parts of the test suite, one failure not hiding the rest, and prints a summary.
+//!
+//! The last line is `N passed, N failed, N skipped`; the exit status is a failure when anything failed.
+
+#![forbid(unsafe_code)]
+
+mod go_test;
+mod libtest;
+mod part;
+mod step;
+mod summary;
+mod tally;
+
+use std::env;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use test_peers::{NOTICES_VARIABLE, Notice};
+
+use crate::part::Part;
+use crate::summary::{PartTime, Summary};
+use crate::tally::Tally;
+
+fn main() -> Result<ExitCode> {
+    let parts = chosen(env::args().skip(1).collect())?;
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
+    let notices = env::temp_dir().join(format!("eddy-test-notices-{}", std::process::id()));
+    fs::write(&notices, "").with_context(|| format!("cannot write {}", notices.display()))?;
+    let mut tally = Tally::default();
+    let mut times = Vec::new();
+    for part in parts {
+        let begun = Instant::now();
+        for step in part.steps(&root)? {
+            writeln!(io::stdout(), "\n==== {}: {}", part.name(), step.name())?;
+            let step = step.with_variable(NOTICES_VARIABLE, &notices);
+            tally.add(step.run(&root)?);
+        }
+        times.push(PartTime { name: part.name(), took: begun.elapsed() });
+    }
+    let lines = fs::read_to_string(&notices).unwrap_or_default();
+    // Nobody reads the file after this.
+    let _ = fs::remove_file(&notices);
+    tally.add_notices(lines.lines().filter_map(Notice::parse));
+    write!(io::stdout(), "{}", Summary { tally: &tally, times: &times })?;
+    Ok(if tally.failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Parses the names of parts; no name stands for all parts.
+fn chosen(names: Vec<String>) -> Result<Vec<Part>> {
+    if names.is_empty() {
+        return Ok(Part::ALL.to_vec());
+    }
+    let known = Part::ALL.map(Part::name).join(", ");
+    let parts =
+        names.iter().map(|name| Part::named(name).with_context(|| format!("no part `{name}`: {known}")));
+    parts.collect()
+}

@@ -1,0 +1,162 @@
+//! The parts of the suite and the commands of each.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use test_peers::{GO, SANITIZERS};
+
+use crate::step::{Format, Step};
+
+/// A part that can be run alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Formatting and lints.
+    Lint,
+    /// All Rust crates, the end-to-end tests and tidy among them.
+    Rust,
+    /// Everything written in Go.
+    Go,
+    /// The example filters in C.
+    C,
+}
+
+impl Part {
+    pub(crate) const ALL: [Self; 4] = [Self::Lint, Self::Rust, Self::Go, Self::C];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Lint => "lint",
+            Self::Rust => "rust",
+            Self::Go => "go",
+            Self::C => "c",
+        }
+    }
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|part| part.name() == name)
+    }
+
+    /// Returns the steps of the part in the tree at `root`.
+    ///
+    /// # Errors
+    /// When the build folder cannot be named.
+    pub(crate) fn steps(self, root: &Path) -> Result<Vec<Step>> {
+        Ok(match self {
+            Self::Lint => lint(),
+            Self::Rust => rust(&build_folder(root)?),
+            Self::Go => go(),
+            Self::C => vec![
+                Step::new(&["make", "--no-print-directory", "-C", "examples/filters/c", "test"])
+                    .needs(SANITIZERS),
+            ],
+        })
+    }
+}
+
+fn lint() -> Vec<Step> {
+    let cargo = cargo();
+    vec![
+        Step::new(&[&cargo, "fmt", "--all", "--check"]),
+        // In the profile of the tests: build scripts, macros and libraries in C are built once for both.
+        Step::new(&[
+            &cargo,
+            "clippy",
+            "--profile",
+            "quick",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ]),
+    ]
+}
+
+/// `cargo test` builds the programs as well, once: `cargo build` would choose other features of their dependencies.
+fn rust(build_folder: &Path) -> Vec<Step> {
+    let cargo = cargo();
+    let test = [&cargo, "test", "--profile", "quick", "--no-fail-fast"];
+    let workspace = [&test[..], &["--workspace"]].concat();
+    let model = [&test[..], &["--manifest-path", "bridge/rust/eddy-bridge-ring/model/Cargo.toml"]].concat();
+    vec![
+        Step::new(&workspace).tells(Format::Cargo),
+        Step::new(&model).tells(Format::Cargo).with_variable("CARGO_TARGET_DIR", build_folder),
+    ]
+}
+
+fn go() -> Vec<Step> {
+    let mut steps = vec![Step::new(&[&["gofmt", "-l"], GO_FOLDERS].concat()).tells(Format::Silence)];
+    let test = |folder, arguments: &[&str]| {
+        let words = [&["go", "test", "-json", "-timeout", "4m"], arguments].concat();
+        Step::new(&words).within(folder).tells(Format::Go)
+    };
+    for module in GO_MODULES {
+        steps.push(Step::new(&["go", "vet", "./..."]).within(module));
+        steps.push(test(module, &["-short", "./..."]));
+    }
+    steps.push(test("sdk/go", &["-short", "-race", ".", "./raw", "./eddytest"]));
+    steps.push(test("bridge/go", &["-short", "-race", ".", "./ring", "./internal/frame"]));
+    steps.push(test("bridge/go", &["-gcflags=all=-d=checkptr", "./internal/frame"]));
+    steps.into_iter().map(|step| step.needs(GO)).collect()
+}
+
+/// The Cargo that runs this, as make names it.
+fn cargo() -> String {
+    env::var_os("CARGO").map_or_else(|| "cargo".to_owned(), |path| path.to_string_lossy().into_owned())
+}
+
+/// Cargo's build folder of the workspace.
+fn build_folder(root: &Path) -> Result<PathBuf> {
+    let named = env::var_os("CARGO_TARGET_DIR").filter(|path| !path.is_empty());
+    Ok(std::path::absolute(root.join(named.map_or_else(|| PathBuf::from("target"), PathBuf::from)))?)
+}
+
+const GO_MODULES: &[&str] = &[
+    "bridge/go",
+    "bridge/examples/prices/go",
+    "bridge/examples/words/go",
+    "bridge/rust/eddy-bridge-e2e/go",
+    "sdk/go",
+    "sdk/go-envoy",
+    "examples/filters/go",
+    "examples/filters/go-envoy",
+    "tests/envoy-filters",
+    "tests/filters/go",
+];
+
+const GO_FOLDERS: &[&str] = &[
+    "bridge",
+    "sdk/go",
+    "sdk/go-envoy",
+    "examples/filters",
+    "tests/envoy-filters",
+    "tests/filters",
+    "tests/grpc",
+    "bench",
+    "crates/eddy-io/benches",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_folder_of_a_part_is_there() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for module in GO_MODULES {
+            assert!(root.join(module).join("go.mod").is_file(), "{module}");
+        }
+        for folder in GO_FOLDERS {
+            assert!(root.join(folder).is_dir(), "{folder}");
+        }
+    }
+
+    #[test]
+    fn names_lead_back_to_parts() {
+        for part in Part::ALL {
+            assert_eq!(Part::named(part.name()), Some(part));
+        }
+        assert_eq!(Part::named("else"), None);
+    }
+}

@@ -1,0 +1,23 @@
+//! Programs that tests need beside Rust, Go and a C compiler, and notices of tests that go without them.
+//!
+//! A test asks for its peers with [`all_present`] and returns where one is missing. The notice says which test was
+//! skipped, what is missing and which command installs it. With `EDDY_REQUIRE_PEERS=1` a missing peer is an error.
+//! The crate has no dependencies, so that the tests of every crate can use it.
+#![forbid(unsafe_code)]
+
+mod catalogue;
+mod notice;
+mod peer;
+mod program;
+
+pub use catalogue::{
+    CLANG_WASM, CURL_HTTP2, ENVOY, FROM_REGISTRY, FROM_REPOSITORY, GCC_SANITIZERS, GO, H2LOAD, HAPROXY,
+    HAPROXY_LUA, HTTP_PARSERS, NGINX, NGINX_1_22, NGINX_HTTP2, NGINX_LUA, NGINX_STREAM, NGINX_TLS,
+    OPENAPI_VALIDATOR, RUST_WASM, SANITIZERS, STRACE, TESTSSL,
+};
+pub use notice::{
+    MissingPeer, NOTICES_VARIABLE, Notice, NoticeKind, is_required, skip, skip_optional, skip_part,
+    use_recorded,
+};
+pub use peer::{Peer, all_present, present_or_optional, present_or_partial, present_or_recorded};
+pub use program::{cache_folder, envoy, nginx_modules, program, python, testssl};
