@@ -278,6 +278,7 @@ pub(super) fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
     exchange.upload.restart();
     upgrade::check_body(drive.exchange, body)?;
     upgrade::check_link(drive.exchange)?;
+    drive.exchange.passes_expectation = passes_expectation(drive, body);
     if drive.exchange.upgrade.is_open() {
         upgrade::open(drive.exchange, &drive.worker.buffers);
     } else {
@@ -312,6 +313,17 @@ pub(super) fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
         upload.push_data(&taken);
     }
     Ok(())
+}
+
+/// Whether the endpoint is to say when the client may send its body: nobody has said so, and nothing of the body has come.
+fn passes_expectation(drive: &Drive<'_>, body: RequestBody) -> bool {
+    let exchange = &*drive.exchange;
+    exchange.head.expects_continue
+        && !exchange.is_continued
+        && !body.is_empty()
+        && !exchange.filtering.has_whole_request()
+        && !exchange.upgrade.is_asked()
+        && !drive.down.has_body_begun()
 }
 
 /// Writes the head of the request with a body of this framing, and checks it with the parser that peers are held to.
@@ -376,6 +388,7 @@ pub(super) fn write_request(
             replace: !is_trusted,
         }),
         upgrade: exchange.upgrade.protocol(),
+        passes_expectation: exchange.passes_expectation,
     };
     write_request_head(out, &request);
     let mut egress = drive.worker.egress.borrow_mut();

@@ -28,8 +28,10 @@ pub(crate) struct Exchange {
     pub(crate) head: RequestHead,
     /// Whether the head was read to its end and found right.
     pub(crate) is_head_whole: bool,
-    /// Whether the client was told to send its body (RFC 9110 §10.1.1).
+    /// Whether a client that expects `100 Continue` has got it, or sends its body without (RFC 9110 §10.1.1).
     pub(crate) is_continued: bool,
+    /// Whether the endpoint was asked to answer that expectation.
+    pub(crate) passes_expectation: bool,
     /// The normalised path: the one that is matched and, if it differs from the client's, sent.
     pub(crate) path: Vec<u8>,
     /// How the listener normalises paths.
@@ -153,6 +155,7 @@ impl Default for Exchange {
             head: RequestHead::new(),
             is_head_whole: false,
             is_continued: false,
+            passes_expectation: false,
             path: Vec::new(),
             normaliser: Normaliser::Eddy,
             target: Vec::new(),
@@ -236,6 +239,7 @@ impl Exchange {
         self.hedge = None;
         self.is_head_whole = false;
         self.is_continued = false;
+        self.passes_expectation = false;
         self.endpoint = None;
         self.endpoint_version = None;
         self.response_bytes = 0;

@@ -66,6 +66,18 @@ impl Downstream {
         }
     }
 
+    /// Whether some of the body has come, or its end.
+    pub(crate) fn has_body_begun(&self) -> bool {
+        let is_framed_begun = match &self.wire {
+            Wire::Connection(_) => false,
+            Wire::Framed(stream) => {
+                let unread = stream.unread();
+                unread.bytes > 0 || unread.is_last
+            }
+        };
+        is_framed_begun || !self.input.is_empty()
+    }
+
     /// Writes what is staged of an answer, which may stand in `source` in part, and tells how many bytes.
     ///
     /// # Errors
