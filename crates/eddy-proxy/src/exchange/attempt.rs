@@ -145,6 +145,7 @@ pub(crate) async fn link(drive: &mut Drive<'_>) -> Phase {
 /// Goes back for another attempt where that is safe, allowed and within the budget; otherwise answers the fault.
 pub(crate) fn retry_or_fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
     note_failure(drive, fault);
+    drive.exchange.has_met_stale_link |= fault == Fault::LinkStale;
     // A status is only a fault once its retry has been claimed; else the endpoint's answer is the answer.
     let is_claimed =
         matches!(fault, Fault::RetryStatus(_) | Fault::RetryGrpc(_)) || claim_retry(drive, fault);
@@ -226,7 +227,8 @@ pub(super) fn is_reason(drive: &Drive<'_>, fault: Fault) -> bool {
     match fault.retry() {
         RetryClass::Never => false,
         RetryClass::Unseen => true,
-        RetryClass::MaybeSeen => may_repeat,
+        // An endpoint that closes an idle link has not begun with a request that is not there as a whole.
+        RetryClass::MaybeSeen => may_repeat || exchange.is_body_unread(),
         RetryClass::ByReset => may_repeat && retry.on_reset,
         RetryClass::ByStatus(status) => may_repeat && retry.statuses.contains(&status),
         // Calls are POSTs with a body; who names their statuses says that they may be repeated.
@@ -249,7 +251,11 @@ pub(crate) fn fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
 /// Obtains a link within the time that there is for the exchange and its attempt, as long as the client waits for it.
 async fn obtain(drive: &mut Drive<'_>) -> Result<Upstream, Fault> {
     let worker = drive.worker;
-    let wanted = if drive.exchange.may_repeat() { LinkWanted::Any } else { LinkWanted::Quiet };
+    let wanted = match &drive.exchange {
+        exchange if exchange.has_met_stale_link => LinkWanted::New,
+        exchange if exchange.may_repeat() => LinkWanted::Any,
+        _ => LinkWanted::Quiet,
+    };
     let is_alone = drive.exchange.upgrade.is_open();
     let mut due = Due { at_ms: drive.exchange.due_ms, fault: Fault::ExchangeTimeout };
     due.sooner(drive.exchange.attempt_due_ms, Fault::AttemptTimeout);

@@ -54,6 +54,8 @@ pub(crate) struct Exchange {
     pub(crate) attempts_elsewhere: u8,
     /// How many clusters could not.
     pub(crate) clusters_left: u8,
+    /// Whether a link that was kept turned out to be closed.
+    pub(crate) has_met_stale_link: bool,
     /// Its place within the limit of retries, once it was tried again where there is one.
     pub(crate) retry_place: Option<LimitPlace>,
     pub(crate) stay: Option<Stay>,
@@ -169,6 +171,7 @@ impl Default for Exchange {
             attempts: 0,
             attempts_elsewhere: 0,
             clusters_left: 0,
+            has_met_stale_link: false,
             retry_place: None,
             stay: None,
             upstream: None,
@@ -214,6 +217,7 @@ impl Exchange {
         self.attempts = 0;
         self.attempts_elsewhere = 0;
         self.clusters_left = 0;
+        self.has_met_stale_link = false;
         self.retry_place = None;
         self.stay = None;
         self.upstream = None;
@@ -270,6 +274,12 @@ impl Exchange {
     /// Whether the request may be sent again although an endpoint may have looked at it.
     pub(crate) fn may_repeat(&self) -> bool {
         self.head.method.is_idempotent() && self.head.body.is_empty()
+    }
+
+    /// Whether the request has a body of which nothing was read: no endpoint has had all of the request.
+    pub(crate) fn is_body_unread(&self) -> bool {
+        let is_untouched = self.upload.data_bytes == 0 && !self.filtering.has_whole_request();
+        !self.head.body.is_empty() && is_untouched && !self.upload.reader.is_done()
     }
 
     /// Whether an endpoint has taken bytes of the body that are not at hand any more.

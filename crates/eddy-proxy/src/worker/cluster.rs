@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use eddy_http::Http2Fault;
-use eddy_io::HandshakeFault;
+use eddy_io::{HandshakeFault, monotonic_ms};
 use eddy_tls::ClientTls;
 use eddy_upstream::eject::Change;
 use eddy_upstream::health::UnwellSet;
@@ -13,6 +13,7 @@ use eddy_upstream::{
     ClusterConfig, ClusterState, EndpointSet, InUse, Lease, LimitKind, LimitPlace, Link, LinkPlace,
     LinkPools, LinkProtocol, ResolvedAddress, Rng,
 };
+use tokio::sync::Notify;
 
 use crate::fault::Fault;
 use crate::link::{EndpointKey, Found, LinkStream, Opening, SharedLinks};
@@ -56,6 +57,8 @@ pub(crate) enum LinkWanted {
     Any,
     /// One that is seen to be open: what cannot be repeated is not entrusted to a link that may just have been closed.
     Quiet,
+    /// None: one that was kept has turned out to be closed, and those beside it may be as well.
+    New,
 }
 
 /// What there is for an attempt.
@@ -86,9 +89,15 @@ pub(crate) struct Stay {
 
 impl WorkerCluster {
     /// A cluster as it is first seen.
-    pub(crate) fn new(parts: ClusterParts, set: Arc<EndpointSet>, now_ms: u64, rng: &mut Rng) -> Self {
-        let state = ClusterState::new(Arc::clone(&parts.config), set, now(now_ms), rng);
-        Self::with(parts, Rc::new(RefCell::new(state)), Rc::default(), Rc::default(), 0)
+    pub(crate) fn new(
+        parts: ClusterParts,
+        set: Arc<EndpointSet>,
+        idle_watch: Arc<Notify>,
+        rng: &mut Rng,
+    ) -> Self {
+        let state = ClusterState::new(Arc::clone(&parts.config), set, now(monotonic_ms()), rng);
+        let pools = Rc::new(RefCell::new(LinkPools::watched_by(idle_watch)));
+        Self::with(parts, Rc::new(RefCell::new(state)), pools, Rc::default(), 0)
     }
 
     /// Whether requests share links here, unless an endpoint declines that.
@@ -246,6 +255,11 @@ impl WorkerCluster {
         self.refused_seen.replace(refused) != refused
     }
 
+    /// Closes idle links that their endpoints have closed; see [`LinkPools::close_disturbed`].
+    pub(crate) fn close_disturbed(&self) {
+        self.pools.borrow_mut().close_disturbed();
+    }
+
     /// Closes links that have been idle for too long and tells the gauges what is left.
     pub(crate) fn sweep(&self, now_ms: u64) {
         let mut pools = self.pools.borrow_mut();
@@ -292,7 +306,10 @@ impl Stay {
         }
         let id = self.lease().endpoint();
         let take_kept = || cluster.pools.borrow_mut().at(id).take(&cluster.config.pool, now_ms);
-        while is_declined && let Some(mut link) = take_kept() {
+        while is_declined
+            && wanted != LinkWanted::New
+            && let Some(mut link) = take_kept()
+        {
             if wanted == LinkWanted::Any || link.stream.is_quiet_now() {
                 return Ok(TakenLink::Kept(link));
             }
