@@ -23,7 +23,7 @@ use crate::exchange::key::key_of;
 use crate::exchange::phase::Phase;
 use crate::exchange::pump::{BodyCopy, Framing};
 use crate::exchange::state::Exchange;
-use crate::exchange::{filter, grpc, hedge, mirror, upgrade, watch};
+use crate::exchange::{filter, grpc, hedge, mirror, upgrade, upload_wait, watch};
 use crate::fault::{Fault, RetryClass, Side};
 use crate::link::Upstream;
 use crate::session::SecureClient;
@@ -34,6 +34,9 @@ pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
     let Some(cluster) = cluster(drive) else { return go_on_or_fail(drive, Fault::NoEndpoint) };
     if let Err(fault) = upgrade::decide(drive, cluster.shares_links()) {
         return fail(drive, fault);
+    }
+    if !upload_wait::take_slot(drive, &cluster) {
+        return Phase::Upload;
     }
     let admitted = match cluster.take(LimitKind::Requests) {
         Ok(admitted) => admitted,

@@ -17,7 +17,7 @@ use crate::exchange::site::SiteState;
 use crate::exchange::upgrade::Upgrade;
 use crate::fault::Fault;
 use crate::link::Upstream;
-use crate::worker::Stay;
+use crate::worker::{Stay, UploadSlot};
 
 /// The state of an exchange.
 #[derive(Debug)]
@@ -58,6 +58,8 @@ pub(crate) struct Exchange {
     pub(crate) has_met_stale_link: bool,
     /// Its place within the limit of retries, once it was tried again where there is one.
     pub(crate) retry_place: Option<LimitPlace>,
+    /// Its slot among the requests whose bodies are still to come, if it is one.
+    pub(crate) upload_slot: Option<UploadSlot>,
     pub(crate) stay: Option<Stay>,
     pub(crate) upstream: Option<Upstream>,
     /// The endpoint of the last attempt, for the record.
@@ -173,6 +175,7 @@ impl Default for Exchange {
             clusters_left: 0,
             has_met_stale_link: false,
             retry_place: None,
+            upload_slot: None,
             stay: None,
             upstream: None,
             endpoint: None,
@@ -219,6 +222,7 @@ impl Exchange {
         self.clusters_left = 0;
         self.has_met_stale_link = false;
         self.retry_place = None;
+        self.upload_slot = None;
         self.stay = None;
         self.upstream = None;
         self.upload.clear();

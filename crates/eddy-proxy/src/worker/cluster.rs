@@ -19,6 +19,7 @@ use crate::fault::Fault;
 use crate::link::{EndpointKey, Found, LinkStream, Opening, SharedLinks};
 use crate::stats::ClusterSeries;
 use crate::worker::state::now;
+use crate::worker::uploads::UploadSlots;
 
 /// A cluster's endpoints and links as one worker has them; survives reloads that keep the cluster's name.
 #[derive(Debug)]
@@ -33,6 +34,7 @@ pub(crate) struct WorkerCluster {
     pools: Rc<RefCell<LinkPools>>,
     /// Links that exchanges share.
     shared: Rc<RefCell<SharedLinks>>,
+    uploads: Rc<UploadSlots>,
     /// Of which era its new links are.
     era: u32,
     /// When an endpoint that can't be spoken to was last told of.
@@ -97,7 +99,19 @@ impl WorkerCluster {
     ) -> Self {
         let state = ClusterState::new(Arc::clone(&parts.config), set, now(monotonic_ms()), rng);
         let pools = Rc::new(RefCell::new(LinkPools::watched_by(idle_watch)));
-        Self::with(parts, Rc::new(RefCell::new(state)), pools, Rc::default(), 0)
+        Self {
+            config: parts.config,
+            series: parts.series,
+            tls: parts.tls,
+            in_use: parts.in_use,
+            state: Rc::new(RefCell::new(state)),
+            pools,
+            shared: Rc::default(),
+            uploads: Rc::default(),
+            era: 0,
+            told_ms: Cell::new(None),
+            refused_seen: Cell::new(0),
+        }
     }
 
     /// Whether requests share links here, unless an endpoint declines that.
@@ -107,28 +121,6 @@ impl WorkerCluster {
             LinkProtocol::Http2 => true,
             // In the clear there is nothing to agree by.
             LinkProtocol::Auto => self.tls.is_some(),
-        }
-    }
-
-    fn with(
-        parts: ClusterParts,
-        state: Rc<RefCell<ClusterState>>,
-        pools: Rc<RefCell<LinkPools>>,
-        shared: Rc<RefCell<SharedLinks>>,
-        era: u32,
-    ) -> Self {
-        let ClusterParts { config, tls, series, in_use } = parts;
-        Self {
-            config,
-            series,
-            tls,
-            in_use,
-            state,
-            pools,
-            shared,
-            era,
-            told_ms: Cell::new(None),
-            refused_seen: Cell::new(0),
         }
     }
 
@@ -147,7 +139,19 @@ impl WorkerCluster {
             self.shared.borrow_mut().clear();
             self.pools.borrow_mut().renew()
         };
-        Self::with(parts, Rc::clone(&self.state), Rc::clone(&self.pools), Rc::clone(&self.shared), era)
+        Self {
+            config: parts.config,
+            series: parts.series,
+            tls: parts.tls,
+            in_use: parts.in_use,
+            state: Rc::clone(&self.state),
+            pools: Rc::clone(&self.pools),
+            shared: Rc::clone(&self.shared),
+            uploads: Rc::clone(&self.uploads),
+            era,
+            told_ms: Cell::new(None),
+            refused_seen: Cell::new(0),
+        }
     }
 
     /// Takes over another set of endpoints and closes the idle links to those that have gone.
@@ -208,6 +212,11 @@ impl WorkerCluster {
     /// The links that exchanges share.
     pub(crate) fn shared(&self) -> &RefCell<SharedLinks> {
         &self.shared
+    }
+
+    /// The slots of requests whose bodies are still to come.
+    pub(crate) fn uploads(&self) -> &Rc<UploadSlots> {
+        &self.uploads
     }
 
     /// Closes every link that waits for an exchange.
