@@ -46,7 +46,7 @@ pub use head::{
 };
 pub use http2::{
     ABUSE_LABELS, Abuse, ErrorCode, FramedHead, Gone, Http2, Http2Fault, Http2Limits, Loss, Opened, Reading,
-    Spoken, spoken,
+    Spoken, Unread, spoken,
 };
 pub use method::{METHOD_BYTES_MAX, Method, Version};
 pub use span::Span;

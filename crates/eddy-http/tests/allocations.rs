@@ -98,6 +98,7 @@ impl Parts {
             via: Some("eddy"),
             request_id: Some(RequestId { name: "x-my-id", value: "1", replace: false }),
             upgrade: None,
+            passes_expectation: false,
         };
         write_request_head(&mut self.out, &write);
         self.egress.check_request(&self.out, b"POST", target, self.request.body).unwrap();

@@ -244,16 +244,24 @@ impl Stream {
         }
     }
 
-    /// Whether nothing has arrived and the peer has not closed, as far as the loop has been told. What the protocol of a
-    /// stream inside of TLS says by itself is taken in and does not count.
+    /// Waits until something arrives or the peer closes. What the protocol of a stream inside of TLS says by itself is taken in
+    /// and does not count.
     ///
     /// # Cost
     /// No system call, unless something has arrived inside of TLS.
-    pub fn is_quiet(&mut self) -> bool {
-        if let Self::Tls(stream) = self {
-            return stream.is_quiet();
+    pub fn poll_disturbed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match self {
+            Self::Tls(stream) => stream.poll_disturbed(cx),
+            Self::Tcp(_) | Self::Unix(_) => self.poll_readable(cx).map(|_| ()),
         }
-        self.poll_readable(&mut Context::from_waker(Waker::noop())).is_pending()
+    }
+
+    /// Whether nothing has arrived and the peer has not closed, as far as the loop has been told; see [`Self::poll_disturbed`].
+    ///
+    /// # Cost
+    /// As there.
+    pub fn is_quiet(&mut self) -> bool {
+        self.poll_disturbed(&mut Context::from_waker(Waker::noop())).is_pending()
     }
 
     /// Asks the kernel whether there is something to read, so that [`Self::is_quiet`] knows it.

@@ -182,25 +182,27 @@ impl TlsStream {
         &self.under
     }
 
-    /// Whether the peer has nothing to say and has not closed, as far as the loop has been told; what the protocol says by
-    /// itself, such as tickets for sessions to come, is taken in.
-    pub(crate) fn is_quiet(&mut self) -> bool {
-        let mut cx = Context::from_waker(Waker::noop());
+    /// Waits until the peer says something or closes; what the protocol says by itself, such as tickets for sessions to come, is
+    /// taken in.
+    pub(crate) fn poll_disturbed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         for _ in 0..RECORDS_AT_ONCE {
             if self.has_more() {
-                return false;
+                return Poll::Ready(());
             }
-            match self.poll_receive(&mut cx) {
+            match self.poll_receive(cx) {
                 // What the protocol answers goes out with the next data, or now if there is room.
-                Poll::Pending => return !matches!(self.poll_send(&mut cx), Poll::Ready(Err(_))),
+                Poll::Pending => {
+                    let is_broken = matches!(self.poll_send(cx), Poll::Ready(Err(_)));
+                    return if is_broken { Poll::Ready(()) } else { Poll::Pending };
+                }
                 Poll::Ready(Ok(1..)) => {}
-                Poll::Ready(Ok(0) | Err(_)) => return false,
+                Poll::Ready(Ok(0) | Err(_)) => return Poll::Ready(()),
             }
         }
-        false
+        Poll::Ready(())
     }
 
-    /// As [`Self::is_quiet`], asking the kernel.
+    /// Whether the peer has nothing to say and has not closed, as the kernel knows.
     pub(crate) fn is_quiet_now(&mut self) -> bool {
         for _ in 0..RECORDS_AT_ONCE {
             if self.has_more() {

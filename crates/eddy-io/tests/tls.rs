@@ -205,6 +205,28 @@ fn what_the_protocol_says_by_itself_leaves_a_stream_quiet() {
 }
 
 #[test]
+fn an_end_disturbs_a_stream_that_is_waited_for_and_a_ticket_does_not() {
+    run(async {
+        for says_so in [true, false] {
+            let (mut server, mut client) = connected().await;
+            poll_fn(|cx| client.poll_readable(cx)).await.unwrap();
+            let mut disturbed = tokio::spawn(async move { poll_fn(|cx| client.poll_disturbed(cx)).await });
+            for _ in 0..10 {
+                tokio::task::yield_now().await;
+            }
+            assert!(!disturbed.is_finished(), "nothing but tickets has come");
+            if says_so {
+                server.say_end();
+            } else {
+                socket2::SockRef::from(&server).shutdown(std::net::Shutdown::Write).unwrap();
+            }
+            let limit = std::time::Duration::from_secs(20);
+            tokio::time::timeout(limit, &mut disturbed).await.expect("the end wakes").unwrap();
+        }
+    });
+}
+
+#[test]
 fn a_stream_that_is_cut_off_does_not_end_well() {
     run(async {
         let (mut server, client) = connected().await;

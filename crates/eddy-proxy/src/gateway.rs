@@ -286,6 +286,7 @@ impl Gateway {
         let (commands, receiver) = command_channel(COMMANDS_MAX);
         let sink = self.sink.as_ref().expect("the sink is taken only when the gateway is dropped");
         let parts = Parts {
+            idle_watch: Arc::default(),
             index,
             workers,
             page: Arc::clone(page),

@@ -2,6 +2,11 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::task::{Context, Wake, Waker};
+
+use tokio::sync::Notify;
 
 use crate::config::PoolConfig;
 use crate::endpoint::EndpointId;
@@ -14,9 +19,46 @@ pub struct LinkPools {
     pools: Vec<(u32, LinkPool)>,
     /// How often endpoints have come to be spoken to in another way.
     era: u32,
+    watch: Arc<IdleWatch>,
+}
+
+/// The waker of all idle links of a cluster: marks the cluster, and wakes the task that closes what its endpoints have closed.
+#[derive(Debug, Default)]
+struct IdleWatch {
+    is_disturbed: AtomicBool,
+    task: Arc<Notify>,
+}
+
+impl Wake for IdleWatch {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !self.is_disturbed.swap(true, Relaxed) {
+            self.task.notify_one();
+        }
+    }
 }
 
 impl LinkPools {
+    /// Pools that notify `task` when something happens on an idle link, to have [`Self::close_disturbed`] called.
+    pub fn watched_by(task: Arc<Notify>) -> Self {
+        let watch = Arc::new(IdleWatch { is_disturbed: AtomicBool::new(false), task });
+        Self { watch, ..Self::default() }
+    }
+
+    /// Closes the idle links that their endpoints have closed, or on which they talk out of turn.
+    ///
+    /// # Cost
+    /// Linear in the idle links where there is such a one, else a load. No system call but the closes; inside of TLS what has
+    /// arrived is read.
+    pub fn close_disturbed(&mut self) {
+        if self.watch.is_disturbed.swap(false, Relaxed) {
+            self.pools.iter_mut().for_each(|(_, pool)| pool.close_disturbed());
+        }
+    }
+
     /// The pool of an endpoint; that of an endpoint that has gone is emptied when its place is taken again.
     ///
     /// # Cost
@@ -24,13 +66,13 @@ impl LinkPools {
     pub fn at(&mut self, id: EndpointId) -> &mut LinkPool {
         let slot = id.slot as usize;
         if self.pools.len() <= slot {
-            let era = self.era;
-            self.pools.resize_with(slot + 1, || (0, LinkPool::new(era)));
+            let (era, watch) = (self.era, &self.watch);
+            self.pools.resize_with(slot + 1, || (0, LinkPool::new(era, watch)));
         }
         let (generation, pool) = &mut self.pools[slot];
         if *generation != id.generation {
             *generation = id.generation;
-            *pool = LinkPool::new(self.era);
+            *pool = LinkPool::new(self.era, &self.watch);
         }
         pool
     }
@@ -89,17 +131,19 @@ pub struct LinkCount {
 }
 
 /// Idle links, the most recently used on top, and the number of all links of the endpoint.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct LinkPool {
     idle: Vec<Link>,
     open: Rc<Cell<u32>>,
     /// Of which era links are kept.
     era: u32,
+    /// Woken when something happens on an idle link.
+    waker: Waker,
 }
 
 impl LinkPool {
-    fn new(era: u32) -> Self {
-        Self { era, ..Self::default() }
+    fn new(era: u32, watch: &Arc<IdleWatch>) -> Self {
+        Self { idle: Vec::new(), open: Rc::default(), era, waker: Arc::clone(watch).into() }
     }
 
     /// The most recently used idle link on which nothing has happened since.
@@ -123,7 +167,7 @@ impl LinkPool {
         link.rest(now_ms);
         let is_worn = config.requests_max > 0 && link.requests() >= config.requests_max;
         if !is_worn && config.idle_max > 0 && link.era() == self.era {
-            self.idle.push(link);
+            self.keep(link);
         }
     }
 
@@ -131,8 +175,28 @@ impl LinkPool {
     pub fn put_fresh(&mut self, mut link: Link, now_ms: u64) {
         link.wait(now_ms);
         if link.era() == self.era {
+            self.keep(link);
+        }
+    }
+
+    /// Keeps a link unless something has happened on it; from now on that wakes the watch.
+    fn keep(&mut self, mut link: Link) {
+        let mut cx = Context::from_waker(&self.waker);
+        if link.stream.poll_disturbed(&mut cx).is_pending() {
             self.idle.push(link);
         }
+    }
+
+    /// Keeps a link without a look at it.
+    #[cfg(test)]
+    pub(crate) fn put_unwatched(&mut self, link: Link) {
+        self.idle.push(link);
+    }
+
+    /// Closes the links on which something has happened, and goes on watching the others.
+    fn close_disturbed(&mut self) {
+        let mut cx = Context::from_waker(&self.waker);
+        self.idle.retain_mut(|link| link.stream.poll_disturbed(&mut cx).is_pending());
     }
 
     /// A place for a new link of this era (see [`LinkPools::renew`]), if the endpoint has fewer than `links_max`.
@@ -145,13 +209,12 @@ impl LinkPool {
         self.idle.clear();
     }
 
-    /// Closes the links that have been idle for too long or that the endpoint has closed, and those above `idle_max`
-    /// that no burst has needed.
+    /// Closes the links that have been idle for too long, and those above `idle_max` that no burst has needed.
     ///
     /// # Cost
     /// Linear in the idle links, no system call but the closes.
     pub fn sweep(&mut self, config: &PoolConfig, now_ms: u64) {
-        self.idle.retain_mut(|link| !is_stale(link, config, now_ms) && link.stream.is_quiet());
+        self.idle.retain(|link| !is_stale(link, config, now_ms));
         // Those used longest ago are at the bottom.
         let excess = self.idle.len().saturating_sub(config.idle_max as usize);
         let is_unused = |link: &Link| now_ms.saturating_sub(link.idle_since_ms()) >= EXCESS_KEPT_MS;

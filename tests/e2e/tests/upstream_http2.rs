@@ -607,3 +607,57 @@ async fn health_checks_speak_it_too() -> Result<()> {
     gateway.until_metric(unwell, 0.0).await?;
     gateway.stop().await
 }
+
+#[tokio::test]
+async fn the_endpoint_is_asked_whether_the_body_may_come() -> Result<()> {
+    let fields = &[("expect", "100-continue"), ("content-length", "5")];
+    for (path, answered) in [("/yes", "100"), ("/no", "401")] {
+        let origin = FramedOrigin::with(&[], move |heard| {
+            let stream = heard.frame.stream;
+            match heard.frame.kind {
+                kind::HEADERS => {
+                    let flags = if answered == "100" { HEAD } else { ENDS };
+                    Said::bytes(answer(stream, flags, &[(":status", answered)]))
+                }
+                kind::DATA if heard.frame.ends() => Said::bytes(ok(stream)),
+                _ => Said::nothing(),
+            }
+        })
+        .await?;
+        let gateway = gateway_before(&origin, &[]).await?;
+        let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+        client.frame(kind::HEADERS, HEAD, 1, &request("POST", path, fields)).await?;
+        let first = client.until("an answer", |frame| frame.kind == kind::HEADERS).await?;
+        if answered == "100" {
+            ensure!(!first.ends(), "{first:?}");
+            client.frame(kind::DATA, 1, 1, b"hello").await?;
+            // The one after it is final: there is no second `100`.
+            client.until("the final answer", |frame| frame.has_status(200)).await?;
+        } else {
+            client.until("the end of the stream", |frame| frame.stream == 1 && frame.number(0) == 0).await?;
+        }
+        let heard = origin.until("the head", |heard| heard.iter().any(is_head)).await?;
+        let head = heard.iter().find(|heard| is_head(heard)).context("a head")?;
+        let names = String::from_utf8_lossy(&head.frame.payload).into_owned();
+        ensure!(names.contains("100-continue"), "{path}: {names}");
+        let has_body = heard.iter().any(|heard| heard.frame.kind == kind::DATA);
+        ensure!(answered == "100" || !has_body, "{path}: {heard:?}");
+        let mut old = gateway.client().await?;
+        old.send(format!(
+            "POST {path} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+        ))
+        .await?;
+        if answered == "100" {
+            ensure!(old.bytes().await?.starts_with(b"HTTP/1.1 100 "), "{path}");
+            old.send("hello").await?;
+        }
+        let heard = old.answer("POST").await?;
+        let status = if answered == "100" { 200 } else { 401 };
+        ensure!(
+            heard.response.status == status && heard.interim.len() == usize::from(status == 200),
+            "{heard:?}"
+        );
+        gateway.stop().await?;
+    }
+    Ok(())
+}

@@ -271,6 +271,7 @@ mod tests {
             via: None,
             request_id: None,
             upgrade: None,
+            passes_expectation: false,
         };
         write_request_head(&mut out, &request);
         shown(&out)

@@ -10,7 +10,7 @@ use super::limits::Http2Limits;
 use super::meter::Meter;
 use super::preface::PREFACE;
 use super::settings::{PeerSettings, WINDOW, write_own};
-use super::stream::{FramedHead, Gone, Loss, Reading, Side, Stream};
+use super::stream::{FramedHead, Gone, Loss, Reading, Side, Stream, Unread};
 
 /// Once so much waits to be written, streams wait with their data, and nothing more is to be read.
 const OUTPUT_BYTES_MAX: usize = 64 * 1024;
@@ -317,6 +317,14 @@ impl Http2 {
     pub fn is_readable(&self, id: u32) -> bool {
         self.streams.get(&id).is_none_or(|stream| {
             stream.reset.is_some() || stream.is_recv_ended || !stream.unread().is_empty()
+        })
+    }
+
+    /// How much of a body has come and was not read.
+    pub fn unread(&self, id: u32) -> Unread {
+        self.streams.get(&id).map_or(Unread { bytes: 0, is_last: true }, |stream| Unread {
+            bytes: stream.unread_data(),
+            is_last: stream.is_recv_ended,
         })
     }
 

@@ -28,6 +28,15 @@ pub enum Reading {
     End,
 }
 
+/// The part of a body that has come and was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// Its length.
+    pub bytes: usize,
+    /// Whether the body ends with it.
+    pub is_last: bool,
+}
+
 /// The stream was reset, or the connection has ended: nobody waits for the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gone;

@@ -30,6 +30,8 @@ pub struct RequestWrite<'a> {
     pub request_id: Option<RequestId<'a>>,
     /// The protocol that the upstream is asked to switch to, if it is; such a request has no body.
     pub upgrade: Option<&'a [u8]>,
+    /// Whether the client's expectation of `100 Continue` goes on, so that the upstream answers it.
+    pub passes_expectation: bool,
 }
 
 /// The id of a request and the field that carries it.
@@ -46,7 +48,7 @@ pub struct RequestId<'a> {
 /// Writes the head of a request towards the upstream, always as HTTP/1.1.
 ///
 /// Framing and `Host` are written anew. Left out are: fields that end at this hop and those that `Connection`
-/// nominates, `Expect` (eddy answers it itself), `Upgrade` but for the protocol that is asked for, spellings that could pass for a field that eddy knows,
+/// nominates, `Expect` unless [`RequestWrite::passes_expectation`], `Upgrade` but for the protocol that is asked for, spellings that could pass for a field that eddy knows,
 /// and what a peer that is not trusted says in forwarding fields.
 ///
 /// # Cost
@@ -135,6 +137,10 @@ fn write_framing(out: &mut Vec<u8>, request: &RequestWrite<'_>) {
             out.extend_from_slice(b"TE: trailers\r\nConnection: TE\r\n");
         }
         None => {}
+    }
+    if request.passes_expectation {
+        debug_assert!(!request.body.is_empty(), "without a body there is nothing to wait for");
+        out.extend_from_slice(b"Expect: 100-continue\r\n");
     }
     if let Some(hops) = request.head.max_forwards {
         write_number_field(out, b"Max-Forwards", hops.saturating_sub(1).into());

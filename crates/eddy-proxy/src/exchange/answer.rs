@@ -45,8 +45,10 @@ pub(crate) fn read(drive: &mut Drive<'_>, framed_body: Option<bool>) -> Result<A
         upgrade::hear(exchange)?;
         return Ok(Answer::Final);
     }
-    // A client of HTTP/1.0 knows no interim responses (RFC 9110 §15.2).
-    if exchange.head.version != Version::Http10 {
+    let is_consent = exchange.response.status == CONTINUE && exchange.head.expects_continue;
+    let is_repeated = is_consent && std::mem::replace(&mut exchange.is_continued, true);
+    // A client of HTTP/1.0 knows no interim responses (RFC 9110 §15.2). One that waits for a `100` gets one, from who is first.
+    if exchange.head.version != Version::Http10 && !is_repeated {
         let bytes = exchange.response_input.held().get(..length).unwrap_or_default();
         write_interim_head(&mut exchange.answer.out, bytes, &exchange.response);
         exchange.answer.end_head();
@@ -167,3 +169,6 @@ pub(crate) fn may_keep_alive(drive: &Drive<'_>) -> bool {
         && !drive.worker.is_draining.get()
         && (requests_max == 0 || drive.down.requests < requests_max)
 }
+
+/// The status by which a client is asked for the body of its request.
+const CONTINUE: u16 = 100;

@@ -23,7 +23,7 @@ use crate::exchange::key::key_of;
 use crate::exchange::phase::Phase;
 use crate::exchange::pump::{BodyCopy, Framing};
 use crate::exchange::state::Exchange;
-use crate::exchange::{filter, grpc, hedge, mirror, upgrade, watch};
+use crate::exchange::{filter, grpc, hedge, mirror, upgrade, upload_wait, watch};
 use crate::fault::{Fault, RetryClass, Side};
 use crate::link::Upstream;
 use crate::session::SecureClient;
@@ -34,6 +34,9 @@ pub(crate) fn choose(drive: &mut Drive<'_>) -> Phase {
     let Some(cluster) = cluster(drive) else { return go_on_or_fail(drive, Fault::NoEndpoint) };
     if let Err(fault) = upgrade::decide(drive, cluster.shares_links()) {
         return fail(drive, fault);
+    }
+    if !upload_wait::take_slot(drive, &cluster) {
+        return Phase::Upload;
     }
     let admitted = match cluster.take(LimitKind::Requests) {
         Ok(admitted) => admitted,
@@ -145,6 +148,7 @@ pub(crate) async fn link(drive: &mut Drive<'_>) -> Phase {
 /// Goes back for another attempt where that is safe, allowed and within the budget; otherwise answers the fault.
 pub(crate) fn retry_or_fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
     note_failure(drive, fault);
+    drive.exchange.has_met_stale_link |= fault == Fault::LinkStale;
     // A status is only a fault once its retry has been claimed; else the endpoint's answer is the answer.
     let is_claimed =
         matches!(fault, Fault::RetryStatus(_) | Fault::RetryGrpc(_)) || claim_retry(drive, fault);
@@ -226,7 +230,8 @@ pub(super) fn is_reason(drive: &Drive<'_>, fault: Fault) -> bool {
     match fault.retry() {
         RetryClass::Never => false,
         RetryClass::Unseen => true,
-        RetryClass::MaybeSeen => may_repeat,
+        // An endpoint that closes an idle link has not begun with a request that is not there as a whole.
+        RetryClass::MaybeSeen => may_repeat || exchange.is_body_unread(),
         RetryClass::ByReset => may_repeat && retry.on_reset,
         RetryClass::ByStatus(status) => may_repeat && retry.statuses.contains(&status),
         // Calls are POSTs with a body; who names their statuses says that they may be repeated.
@@ -249,7 +254,11 @@ pub(crate) fn fail(drive: &mut Drive<'_>, fault: Fault) -> Phase {
 /// Obtains a link within the time that there is for the exchange and its attempt, as long as the client waits for it.
 async fn obtain(drive: &mut Drive<'_>) -> Result<Upstream, Fault> {
     let worker = drive.worker;
-    let wanted = if drive.exchange.may_repeat() { LinkWanted::Any } else { LinkWanted::Quiet };
+    let wanted = match &drive.exchange {
+        exchange if exchange.has_met_stale_link => LinkWanted::New,
+        exchange if exchange.may_repeat() => LinkWanted::Any,
+        _ => LinkWanted::Quiet,
+    };
     let is_alone = drive.exchange.upgrade.is_open();
     let mut due = Due { at_ms: drive.exchange.due_ms, fault: Fault::ExchangeTimeout };
     due.sooner(drive.exchange.attempt_due_ms, Fault::AttemptTimeout);
@@ -278,6 +287,7 @@ pub(super) fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
     exchange.upload.restart();
     upgrade::check_body(drive.exchange, body)?;
     upgrade::check_link(drive.exchange)?;
+    drive.exchange.passes_expectation = passes_expectation(drive, body);
     if drive.exchange.upgrade.is_open() {
         upgrade::open(drive.exchange, &drive.worker.buffers);
     } else {
@@ -312,6 +322,17 @@ pub(super) fn write_head(drive: &mut Drive<'_>) -> Result<(), Fault> {
         upload.push_data(&taken);
     }
     Ok(())
+}
+
+/// Whether the endpoint is to say when the client may send its body: nobody has said so, and nothing of the body has come.
+fn passes_expectation(drive: &Drive<'_>, body: RequestBody) -> bool {
+    let exchange = &*drive.exchange;
+    exchange.head.expects_continue
+        && !exchange.is_continued
+        && !body.is_empty()
+        && !exchange.filtering.has_whole_request()
+        && !exchange.upgrade.is_asked()
+        && !drive.down.has_body_begun()
 }
 
 /// Writes the head of the request with a body of this framing, and checks it with the parser that peers are held to.
@@ -376,6 +397,7 @@ pub(super) fn write_request(
             replace: !is_trusted,
         }),
         upgrade: exchange.upgrade.protocol(),
+        passes_expectation: exchange.passes_expectation,
     };
     write_request_head(out, &request);
     let mut egress = drive.worker.egress.borrow_mut();

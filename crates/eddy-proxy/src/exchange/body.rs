@@ -5,10 +5,37 @@ use std::io;
 use eddy_http::{ChunkDecoder, ChunkFault, ChunkLimits, ChunkStep, Fields, RequestBody, ResponseBody};
 
 /// Reads a body of any framing, piece by piece.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct BodyReader {
     framing: Framing,
     chunks: ChunkDecoder,
+}
+
+/// Looks for the end of a body in what has been read of it, of which nothing is taken away.
+#[derive(Debug)]
+pub(crate) struct BodyProbe {
+    reader: BodyReader,
+    /// How much was looked through.
+    seen: usize,
+}
+
+impl BodyProbe {
+    /// Whether the body ends within `held`, to which bytes may have been added since the last call.
+    ///
+    /// # Cost
+    /// Linear in what was added.
+    pub(crate) fn finds_end(&mut self, held: &[u8]) -> bool {
+        while !self.reader.is_done() {
+            let rest = held.get(self.seen..).unwrap_or_default();
+            match self.reader.next(rest) {
+                Ok(piece) if piece.skip + piece.data > 0 => self.seen += piece.skip + piece.data,
+                Ok(_) => return false,
+                // Who reads it will find out, too.
+                Err(_) => return true,
+            }
+        }
+        true
+    }
 }
 
 /// What stands at the front of the bytes read.
@@ -74,6 +101,11 @@ impl BodyReader {
             };
         }
         Ok(())
+    }
+
+    /// Looks ahead from here.
+    pub(crate) fn probe(&self) -> BodyProbe {
+        BodyProbe { reader: self.clone(), seen: 0 }
     }
 
     /// Begins the body of a response.
@@ -217,6 +249,28 @@ mod tests {
         assert!(!reader.end_of_stream());
         reader.begin_response(ResponseBody::Length(0));
         assert!(reader.end_of_stream());
+    }
+
+    #[test]
+    fn the_end_is_found_ahead_of_reading() {
+        let ends = |body: RequestBody, pieces: &[&str]| {
+            let mut reader = BodyReader::default();
+            reader.begin_request(body);
+            let mut probe = reader.probe();
+            let mut held = String::new();
+            let found = pieces.iter().map(|piece| {
+                held.push_str(piece);
+                probe.finds_end(held.as_bytes())
+            });
+            found.collect::<Vec<_>>()
+        };
+        assert_eq!(ends(RequestBody::Length(5), &["", "hell", "o", "GET /"]), [false, false, true, true]);
+        assert_eq!(
+            ends(RequestBody::Chunked, &["5\r\nhel", "lo\r\n0\r", "\n\r", "\n"]),
+            [false, false, false, true]
+        );
+        assert_eq!(ends(RequestBody::Chunked, &["zz\r\n"]), [true]);
+        assert_eq!(ends(RequestBody::None, &[""]), [true]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use eddy_config::Action;
 
 use crate::exchange::phase::Phase;
 use crate::exchange::state::Exchange;
-use crate::exchange::{attempt, filter, finish, head, reply, route, rules, transfer, tunnel};
+use crate::exchange::{attempt, filter, finish, head, reply, route, rules, transfer, tunnel, upload_wait};
 use crate::plan::ListenerPlan;
 use crate::session::Downstream;
 use crate::worker::{ListenerHandle, Worker, WorkerPlan};
@@ -71,6 +71,8 @@ pub(crate) async fn drive(
             Phase::Route => route::choose(&mut drive),
             Phase::Filter => filter::request(&mut drive).await,
             Phase::Endpoint => attempt::choose(&mut drive),
+            // Apart, so that exchanges that need not wait have no room for it.
+            Phase::Upload => Box::pin(upload_wait::wait(&mut drive)).await,
             Phase::Link => attempt::link(&mut drive).await,
             Phase::Transfer => transfer::run(&mut drive).await,
             Phase::Tunnel => {

@@ -31,6 +31,7 @@ pub(super) fn claim(drive: &mut Drive<'_>, fault: Fault) -> bool {
     exchange.attempts_elsewhere = exchange.attempts;
     exchange.tried = Tried::new();
     exchange.retry_place = None;
+    exchange.upload_slot = None;
     true
 }
 

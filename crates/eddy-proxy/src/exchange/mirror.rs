@@ -55,6 +55,8 @@ pub(super) fn begin(drive: &mut Drive<'_>) {
 /// Sends the copies of a request that has been sent.
 pub(super) fn send(drive: &mut Drive<'_>) {
     let Some(mirroring) = drive.exchange.mirroring.take() else { return };
+    // The body of a copy follows its head at once.
+    drive.exchange.passes_expectation = false;
     let copy = drive.exchange.upload.copy.take().unwrap_or_else(BodyCopy::for_others);
     if copy.is_too_large {
         drive.worker.series.mirrors_dropped.add(mirroring.copies.len() as u64);

@@ -27,10 +27,11 @@ mod state;
 mod transfer;
 mod tunnel;
 mod upgrade;
+mod upload_wait;
 mod watch;
 
 pub(crate) use attempt::AddressKey;
-pub(crate) use body::BodyReader;
+pub(crate) use body::{BodyProbe, BodyReader};
 pub(crate) use drive::{Drive, Next, drive};
 pub use filter::BadChain;
 pub(crate) use filter::{Crossing, FailureKind, FilterChain, FilterChains, build_chains, flush_ended};

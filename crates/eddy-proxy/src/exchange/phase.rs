@@ -1,7 +1,7 @@
 //! The steps of an exchange, in order.
 
 /// Where an exchange stands. Each step says which comes next; a step is skipped but never repeated, except
-/// that a retry goes back to [`Phase::Endpoint`], and a race of attempts to [`Phase::Link`] where only such are left in it that
+/// that a retry goes back to [`Phase::Endpoint`], as does [`Phase::Upload`], and a race of attempts to [`Phase::Link`] where only such are left in it that
 /// have no link yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
@@ -15,6 +15,8 @@ pub(crate) enum Phase {
     Filter,
     /// Choose an endpoint of the cluster.
     Endpoint,
+    /// Wait for the body first, where too many requests wait for theirs at endpoints.
+    Upload,
     /// Obtain a link to it and write the request's head.
     Link,
     /// Move the bodies and the response.

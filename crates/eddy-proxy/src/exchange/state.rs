@@ -17,7 +17,7 @@ use crate::exchange::site::SiteState;
 use crate::exchange::upgrade::Upgrade;
 use crate::fault::Fault;
 use crate::link::Upstream;
-use crate::worker::Stay;
+use crate::worker::{Stay, UploadSlot};
 
 /// The state of an exchange.
 #[derive(Debug)]
@@ -28,8 +28,10 @@ pub(crate) struct Exchange {
     pub(crate) head: RequestHead,
     /// Whether the head was read to its end and found right.
     pub(crate) is_head_whole: bool,
-    /// Whether the client was told to send its body (RFC 9110 §10.1.1).
+    /// Whether a client that expects `100 Continue` has got it, or sends its body without (RFC 9110 §10.1.1).
     pub(crate) is_continued: bool,
+    /// Whether the endpoint was asked to answer that expectation.
+    pub(crate) passes_expectation: bool,
     /// The normalised path: the one that is matched and, if it differs from the client's, sent.
     pub(crate) path: Vec<u8>,
     /// How the listener normalises paths.
@@ -52,8 +54,12 @@ pub(crate) struct Exchange {
     pub(crate) attempts_elsewhere: u8,
     /// How many clusters could not.
     pub(crate) clusters_left: u8,
+    /// Whether a link that was kept turned out to be closed.
+    pub(crate) has_met_stale_link: bool,
     /// Its place within the limit of retries, once it was tried again where there is one.
     pub(crate) retry_place: Option<LimitPlace>,
+    /// Its slot among the requests whose bodies are still to come, if it is one.
+    pub(crate) upload_slot: Option<UploadSlot>,
     pub(crate) stay: Option<Stay>,
     pub(crate) upstream: Option<Upstream>,
     /// The endpoint of the last attempt, for the record.
@@ -153,6 +159,7 @@ impl Default for Exchange {
             head: RequestHead::new(),
             is_head_whole: false,
             is_continued: false,
+            passes_expectation: false,
             path: Vec::new(),
             normaliser: Normaliser::Eddy,
             target: Vec::new(),
@@ -166,7 +173,9 @@ impl Default for Exchange {
             attempts: 0,
             attempts_elsewhere: 0,
             clusters_left: 0,
+            has_met_stale_link: false,
             retry_place: None,
+            upload_slot: None,
             stay: None,
             upstream: None,
             endpoint: None,
@@ -211,7 +220,9 @@ impl Exchange {
         self.attempts = 0;
         self.attempts_elsewhere = 0;
         self.clusters_left = 0;
+        self.has_met_stale_link = false;
         self.retry_place = None;
+        self.upload_slot = None;
         self.stay = None;
         self.upstream = None;
         self.upload.clear();
@@ -236,6 +247,7 @@ impl Exchange {
         self.hedge = None;
         self.is_head_whole = false;
         self.is_continued = false;
+        self.passes_expectation = false;
         self.endpoint = None;
         self.endpoint_version = None;
         self.response_bytes = 0;
@@ -266,6 +278,12 @@ impl Exchange {
     /// Whether the request may be sent again although an endpoint may have looked at it.
     pub(crate) fn may_repeat(&self) -> bool {
         self.head.method.is_idempotent() && self.head.body.is_empty()
+    }
+
+    /// Whether the request has a body of which nothing was read: no endpoint has had all of the request.
+    pub(crate) fn is_body_unread(&self) -> bool {
+        let is_untouched = self.upload.data_bytes == 0 && !self.filtering.has_whole_request();
+        !self.head.body.is_empty() && is_untouched && !self.upload.reader.is_done()
     }
 
     /// Whether an endpoint has taken bytes of the body that are not at hand any more.

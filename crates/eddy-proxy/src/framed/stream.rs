@@ -6,7 +6,7 @@ use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-use eddy_http::{ErrorCode, FramedHead, Gone, Http2, Reading};
+use eddy_http::{ErrorCode, FramedHead, Gone, Http2, Reading, Unread};
 use eddy_io::{Buffer, Fill};
 
 use crate::framed::shared::Framed;
@@ -87,6 +87,11 @@ impl FramedStream {
                 Poll::Pending
             }
         }
+    }
+
+    /// The part of a body that has come and was not read.
+    pub(crate) fn unread(&self) -> Unread {
+        self.shared.look(|state| state.unread(self.id()))
     }
 
     /// The trailers of a body that has ended, as the end of a chunked body; empty for none.

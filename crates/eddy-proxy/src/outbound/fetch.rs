@@ -108,6 +108,7 @@ fn write(worker: &Worker, order: &Order) -> Result<Vec<u8>, Reason> {
         via: None,
         request_id: None,
         upgrade: None,
+        passes_expectation: false,
     };
     write_request_head(&mut out, &request);
     let mut egress = worker.egress.borrow_mut();

@@ -5,9 +5,10 @@ use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
+use eddy_http::Unread;
 use eddy_io::{BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, Stream, Timer};
 
-use crate::exchange::{BodyReader, Pump};
+use crate::exchange::{BodyProbe, BodyReader, Pump};
 use crate::session::client::Client;
 use crate::session::wire::Wire;
 use crate::worker::{Ticket, Waited, Worker};
@@ -64,6 +65,38 @@ impl Downstream {
                 Wire::Framed(stream) => body.end_framed(&stream.trailers()).map(|()| 0),
             }),
         }
+    }
+
+    /// The part of the body that has come and was not used.
+    pub(crate) fn unread_body(&self) -> Unread {
+        let held = self.input.len();
+        match &self.wire {
+            Wire::Connection(_) => Unread { bytes: held, is_last: false },
+            Wire::Framed(stream) => {
+                let Unread { bytes, is_last } = stream.unread();
+                Unread { bytes: held + bytes, is_last }
+            }
+        }
+    }
+
+    /// Whether some of the body has come, or its end.
+    pub(crate) fn has_body_begun(&self) -> bool {
+        let unread = self.unread_body();
+        unread.bytes > 0 || unread.is_last
+    }
+
+    /// Whether all of the body has come that `probe` looks for the end of.
+    pub(crate) fn has_whole_body(&self, probe: &mut BodyProbe) -> bool {
+        match &self.wire {
+            Wire::Connection(_) => probe.finds_end(self.input.held()),
+            Wire::Framed(stream) => stream.unread().is_last,
+        }
+    }
+
+    /// Whether the client has taken its request back, or will wake the task if it does; of HTTP/1 that is not known while its body
+    /// is not read.
+    pub(crate) fn is_taken_back(&self, cx: &Context<'_>) -> bool {
+        matches!(&self.wire, Wire::Framed(stream) if stream.poll_gone(cx).is_ready())
     }
 
     /// Writes what is staged of an answer, which may stand in `source` in part, and tells how many bytes.

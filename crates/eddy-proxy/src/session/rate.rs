@@ -39,11 +39,16 @@ impl RateGuard {
 
     /// Notes that the peer is being waited for, and tells until when.
     pub(crate) fn deadline(&mut self, now_ms: u64) -> u64 {
+        self.deadline_within(now_ms, u64::MAX)
+    }
+
+    /// As [`Self::deadline`], with a grace of no more than `grace_ms`.
+    pub(crate) fn deadline_within(&mut self, now_ms: u64, grace_ms: u64) -> u64 {
         if self.rate_min == 0 {
             return u64::MAX;
         }
         let since_ms = *self.waiting_since_ms.get_or_insert(now_ms);
-        since_ms.saturating_add(self.grace_ms.saturating_sub(self.spent_us / 1000))
+        since_ms.saturating_add(self.grace_ms.min(grace_ms).saturating_sub(self.spent_us / 1000))
     }
 }
 

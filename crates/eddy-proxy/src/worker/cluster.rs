@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use eddy_http::Http2Fault;
-use eddy_io::HandshakeFault;
+use eddy_io::{HandshakeFault, monotonic_ms};
 use eddy_tls::ClientTls;
 use eddy_upstream::eject::Change;
 use eddy_upstream::health::UnwellSet;
@@ -13,11 +13,13 @@ use eddy_upstream::{
     ClusterConfig, ClusterState, EndpointSet, InUse, Lease, LimitKind, LimitPlace, Link, LinkPlace,
     LinkPools, LinkProtocol, ResolvedAddress, Rng,
 };
+use tokio::sync::Notify;
 
 use crate::fault::Fault;
 use crate::link::{EndpointKey, Found, LinkStream, Opening, SharedLinks};
 use crate::stats::ClusterSeries;
 use crate::worker::state::now;
+use crate::worker::uploads::UploadSlots;
 
 /// A cluster's endpoints and links as one worker has them; survives reloads that keep the cluster's name.
 #[derive(Debug)]
@@ -32,6 +34,7 @@ pub(crate) struct WorkerCluster {
     pools: Rc<RefCell<LinkPools>>,
     /// Links that exchanges share.
     shared: Rc<RefCell<SharedLinks>>,
+    uploads: Rc<UploadSlots>,
     /// Of which era its new links are.
     era: u32,
     /// When an endpoint that can't be spoken to was last told of.
@@ -56,6 +59,8 @@ pub(crate) enum LinkWanted {
     Any,
     /// One that is seen to be open: what cannot be repeated is not entrusted to a link that may just have been closed.
     Quiet,
+    /// None: one that was kept has turned out to be closed, and those beside it may be as well.
+    New,
 }
 
 /// What there is for an attempt.
@@ -86,9 +91,27 @@ pub(crate) struct Stay {
 
 impl WorkerCluster {
     /// A cluster as it is first seen.
-    pub(crate) fn new(parts: ClusterParts, set: Arc<EndpointSet>, now_ms: u64, rng: &mut Rng) -> Self {
-        let state = ClusterState::new(Arc::clone(&parts.config), set, now(now_ms), rng);
-        Self::with(parts, Rc::new(RefCell::new(state)), Rc::default(), Rc::default(), 0)
+    pub(crate) fn new(
+        parts: ClusterParts,
+        set: Arc<EndpointSet>,
+        idle_watch: Arc<Notify>,
+        rng: &mut Rng,
+    ) -> Self {
+        let state = ClusterState::new(Arc::clone(&parts.config), set, now(monotonic_ms()), rng);
+        let pools = Rc::new(RefCell::new(LinkPools::watched_by(idle_watch)));
+        Self {
+            config: parts.config,
+            series: parts.series,
+            tls: parts.tls,
+            in_use: parts.in_use,
+            state: Rc::new(RefCell::new(state)),
+            pools,
+            shared: Rc::default(),
+            uploads: Rc::default(),
+            era: 0,
+            told_ms: Cell::new(None),
+            refused_seen: Cell::new(0),
+        }
     }
 
     /// Whether requests share links here, unless an endpoint declines that.
@@ -98,28 +121,6 @@ impl WorkerCluster {
             LinkProtocol::Http2 => true,
             // In the clear there is nothing to agree by.
             LinkProtocol::Auto => self.tls.is_some(),
-        }
-    }
-
-    fn with(
-        parts: ClusterParts,
-        state: Rc<RefCell<ClusterState>>,
-        pools: Rc<RefCell<LinkPools>>,
-        shared: Rc<RefCell<SharedLinks>>,
-        era: u32,
-    ) -> Self {
-        let ClusterParts { config, tls, series, in_use } = parts;
-        Self {
-            config,
-            series,
-            tls,
-            in_use,
-            state,
-            pools,
-            shared,
-            era,
-            told_ms: Cell::new(None),
-            refused_seen: Cell::new(0),
         }
     }
 
@@ -138,7 +139,19 @@ impl WorkerCluster {
             self.shared.borrow_mut().clear();
             self.pools.borrow_mut().renew()
         };
-        Self::with(parts, Rc::clone(&self.state), Rc::clone(&self.pools), Rc::clone(&self.shared), era)
+        Self {
+            config: parts.config,
+            series: parts.series,
+            tls: parts.tls,
+            in_use: parts.in_use,
+            state: Rc::clone(&self.state),
+            pools: Rc::clone(&self.pools),
+            shared: Rc::clone(&self.shared),
+            uploads: Rc::clone(&self.uploads),
+            era,
+            told_ms: Cell::new(None),
+            refused_seen: Cell::new(0),
+        }
     }
 
     /// Takes over another set of endpoints and closes the idle links to those that have gone.
@@ -201,6 +214,11 @@ impl WorkerCluster {
         &self.shared
     }
 
+    /// The slots of requests whose bodies are still to come.
+    pub(crate) fn uploads(&self) -> &Rc<UploadSlots> {
+        &self.uploads
+    }
+
     /// Closes every link that waits for an exchange.
     pub(crate) fn clear_idle(&self) {
         self.pools.borrow_mut().clear();
@@ -244,6 +262,11 @@ impl WorkerCluster {
     fn are_connections_wanted(&self) -> bool {
         let refused = self.in_use.as_ref().map_or(0, |in_use| in_use.refused(LimitKind::Connections));
         self.refused_seen.replace(refused) != refused
+    }
+
+    /// Closes idle links that their endpoints have closed; see [`LinkPools::close_disturbed`].
+    pub(crate) fn close_disturbed(&self) {
+        self.pools.borrow_mut().close_disturbed();
     }
 
     /// Closes links that have been idle for too long and tells the gauges what is left.
@@ -292,7 +315,10 @@ impl Stay {
         }
         let id = self.lease().endpoint();
         let take_kept = || cluster.pools.borrow_mut().at(id).take(&cluster.config.pool, now_ms);
-        while is_declined && let Some(mut link) = take_kept() {
+        while is_declined
+            && wanted != LinkWanted::New
+            && let Some(mut link) = take_kept()
+        {
             if wanted == LinkWanted::Any || link.stream.is_quiet_now() {
                 return Ok(TakenLink::Kept(link));
             }

@@ -10,6 +10,7 @@ mod run;
 mod sockets;
 mod state;
 mod tick;
+mod uploads;
 
 pub(crate) use accept::{has_room, is_shortage};
 pub(crate) use cluster::{LinkWanted, Stay, WorkerCluster};
@@ -18,4 +19,5 @@ pub(crate) use overload::Pressure;
 pub(crate) use run::{Apply, Command, Start, run};
 pub(crate) use sockets::SocketTable;
 pub use sockets::Sockets;
-pub(crate) use state::{ListenerHandle, Parts, Worker, WorkerPlan, millis, now};
+pub(crate) use state::{ListenerHandle, Parts, Worker, WorkerPlan, millis, now, share};
+pub(crate) use uploads::{SlotWait, Upload, UploadSlot, UploadSlots};

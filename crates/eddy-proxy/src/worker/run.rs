@@ -12,7 +12,7 @@ use eddy_upstream::{EndpointSet, Rng};
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::watch;
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, unconstrained};
 
 use crate::access;
 use crate::error::ProxyError;
@@ -90,11 +90,10 @@ pub(crate) fn run(start: Start) -> io::Result<()> {
 
 async fn serve(start: Start) {
     let Start { parts, first, mut commands } = start;
-    let now_ms = monotonic_ms();
     let mut rng = Rng::from_entropy();
     // Not kept here: the first plan goes with its last exchange, like each that follows.
-    let plan = WorkerPlan::new(first.plan, first.series, &first.endpoints, None, now_ms, &mut rng);
-    let worker = Worker::new(parts, Rc::new(plan), rng, now_ms);
+    let plan = WorkerPlan::new(first.plan, first.series, &first.endpoints, None, &parts.idle_watch, &mut rng);
+    let worker = Worker::new(parts, Rc::new(plan), rng, monotonic_ms());
     let state = Rc::new(Loop {
         worker,
         sockets: RefCell::new(first.sockets),
@@ -109,6 +108,8 @@ async fn serve(start: Start) {
     tokio::task::spawn_local(hear_filters(Rc::clone(&state.worker)));
     tokio::task::spawn_local(access::ship(Rc::clone(&state.worker)));
     tokio::task::spawn_local(crowd::call(Rc::clone(&state.worker)));
+    // All links that are idle are looked at in one turn.
+    tokio::task::spawn_local(unconstrained(watch_idle_links(Rc::clone(&state.worker))));
     // The gateway may have given up waiting; the plan is in force all the same.
     let _ = first.done.send(state.listen());
     while let Some(command) = commands.recv().await {
@@ -121,6 +122,14 @@ async fn serve(start: Start) {
     let unsent = state.worker.records.waiting();
     if unsent > 0 {
         tracing::warn!(records = unsent, "the access log service was not given its last records");
+    }
+}
+
+/// Closes idle upstream connections as soon as their endpoints do, until the worker's loop ends.
+async fn watch_idle_links(worker: Rc<Worker>) {
+    loop {
+        worker.idle_watch.notified().await;
+        worker.plan().clusters.iter().for_each(|cluster| cluster.close_disturbed());
     }
 }
 
@@ -154,10 +163,10 @@ impl Loop {
         match command {
             Command::Apply(apply) => {
                 let Apply { plan, series, sockets, endpoints, unwell, done } = apply;
-                let now_ms = monotonic_ms();
                 let previous = worker.plan();
                 let mut rng = worker.rng.borrow_mut();
-                let next = WorkerPlan::new(plan, series, &endpoints, Some(&previous), now_ms, &mut rng);
+                let watch = &worker.idle_watch;
+                let next = WorkerPlan::new(plan, series, &endpoints, Some(&previous), watch, &mut rng);
                 drop(rng);
                 worker.follow(Rc::new(next));
                 self.follow_endpoints(endpoints, unwell);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use eddy_config::ListenAddress;
 use eddy_http::{DATE_BYTES, Egress};
-use eddy_io::{BufferPool, PipePool, SharedPage, SharedPipes, Timers, unix_seconds};
+use eddy_io::{BufferPool, PipePool, SharedPage, SharedPipes, Timers, monotonic_ms, unix_seconds};
 use eddy_route::RouteScratch;
 use eddy_upstream::{EndpointSet, Rng};
 use tokio::sync::{Notify, watch};
@@ -48,6 +48,8 @@ pub(crate) struct Worker {
     pub(crate) ticked: Notify,
     /// Woken when a drain or another plan begins; for sessions that tell their clients of their end.
     pub(crate) turned: Notify,
+    /// Notified when something happens on an idle upstream connection.
+    pub(crate) idle_watch: Arc<Notify>,
     pub(crate) connections: Cell<u32>,
     pub(crate) exchanges: Cell<u32>,
     /// Copies of requests under way.
@@ -92,6 +94,7 @@ pub(crate) struct Parts {
     pub(crate) connections_max: u32,
     pub(crate) host: Arc<FilterHost>,
     pub(crate) pipes: Arc<SharedPipes>,
+    pub(crate) idle_watch: Arc<Notify>,
 }
 
 impl Worker {
@@ -115,6 +118,7 @@ impl Worker {
             crowd: Crowd::default(),
             ticked: Notify::new(),
             turned: Notify::new(),
+            idle_watch: parts.idle_watch,
             connections: Cell::new(0),
             exchanges: Cell::new(0),
             mirrors: Cell::new(0),
@@ -192,9 +196,10 @@ impl WorkerPlan {
         series: PlanSeries,
         endpoints: &[watch::Receiver<Arc<EndpointSet>>],
         previous: Option<&Self>,
-        now_ms: u64,
+        idle_watch: &Arc<Notify>,
         rng: &mut Rng,
     ) -> Self {
+        let now_ms = monotonic_ms();
         let tls = plan.cluster_tls.iter().cloned();
         let parts = plan.clusters.iter().zip(tls).zip(&series.clusters).zip(&series.in_use).zip(endpoints);
         let clusters = parts.map(|((((config, tls), series), in_use), endpoints)| {
@@ -213,7 +218,7 @@ impl WorkerPlan {
                 }
                 None => {
                     let set = Arc::clone(&endpoints.borrow());
-                    WorkerCluster::new(parts, set, now_ms, rng)
+                    WorkerCluster::new(parts, set, Arc::clone(idle_watch), rng)
                 }
             })
         });

@@ -5,6 +5,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use eddy_config::{Config, ListenAddress, SourceText, check};
@@ -112,4 +113,42 @@ pub(crate) fn ask(stream: &mut TcpStream, request: &[u8], end: &[u8]) {
         assert!(count > 0, "the gateway closed: {}", String::from_utf8_lossy(&bytes[..held]));
         held += count;
     }
+}
+
+/// What an origin does with one of its connections.
+pub(crate) type Script = Box<dyn FnOnce(TcpStream) + Send>;
+
+/// Starts an origin that has one connection for each of `scripts`, one after the other, and a gateway before it.
+pub(crate) fn start_scripted(scripts: Vec<Script>) -> (Gateway, SocketAddr, JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let origin = listener.local_addr().unwrap();
+    let serving = std::thread::spawn(move || {
+        for script in scripts {
+            let (link, _) = listener.accept().unwrap();
+            link.set_read_timeout(Some(PATIENCE)).unwrap();
+            script(link);
+        }
+    });
+    let rest =
+        "limits: {queue_delay: 0s}\nroutes: {site: [{cluster: c}]}\nclusters: {c: {endpoints: ['ORIGIN']}}";
+    let (gateway, address) = start_gateway(origin, rest);
+    (gateway, address, serving)
+}
+
+/// Reads until what has come ends with `end`.
+#[track_caller]
+pub(crate) fn until(stream: &mut TcpStream, end: &str) -> String {
+    let mut held = Vec::new();
+    while !held.ends_with(end.as_bytes()) {
+        let mut byte = [0];
+        let count = stream.read(&mut byte).unwrap();
+        assert!(count > 0, "the end came before {end:?}: {}", String::from_utf8_lossy(&held));
+        held.push(byte[0]);
+    }
+    String::from_utf8(held).unwrap()
+}
+
+/// Sends text.
+pub(crate) fn send(stream: &mut TcpStream, text: &str) {
+    stream.write_all(text.as_bytes()).unwrap();
 }

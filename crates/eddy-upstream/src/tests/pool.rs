@@ -1,7 +1,11 @@
 //! The limit on the links to an endpoint, and which of them are kept.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use eddy_io::Stream;
 use tokio::net::UnixStream;
+use tokio::sync::Notify;
 
 use crate::endpoint::EndpointId;
 use crate::pool::LinkPool;
@@ -9,7 +13,8 @@ use crate::{Link, LinkPools, PoolConfig};
 
 #[test]
 fn links_are_as_many_as_allowed_until_one_is_given_back() {
-    let pool = LinkPool::default();
+    let mut pools = LinkPools::default();
+    let pool: &LinkPool = pools.at(EndpointId { slot: 0, generation: 0 });
     let mut places: Vec<_> = (0..3).map(|_| pool.place(2, 0)).collect();
     assert_eq!(places.iter().filter(|place| place.is_some()).count(), 2);
     places.remove(0);
@@ -39,4 +44,48 @@ async fn links_from_before_a_renewal_are_not_kept() {
         pools.at(id).put(fresh, &config, 0);
     }
     assert_eq!((pools.count().idle, pools.count().open), (1, 1));
+}
+
+#[tokio::test]
+async fn a_link_that_its_endpoint_closes_is_closed_at_once() {
+    let task = Arc::<Notify>::default();
+    let mut pools = LinkPools::watched_by(Arc::clone(&task));
+    let id = EndpointId { slot: 0, generation: 0 };
+    let mut ends = Vec::new();
+    for _ in 0..200 {
+        let (stream, end) = UnixStream::pair().unwrap();
+        ends.push(end);
+        let link = Link::new(Stream::Unix(stream), pools.at(id).place(999, 0).unwrap());
+        pools.at(id).put(link, &PoolConfig::default(), 0);
+    }
+    // More links than a task may look at in one turn.
+    for left in [199, 150, 0] {
+        ends.truncate(left);
+        let closed = async {
+            while pools.count().open > left as u64 {
+                task.notified().await;
+                pools.close_disturbed();
+            }
+        };
+        let closed = tokio::time::timeout(Duration::from_secs(20), tokio::task::unconstrained(closed)).await;
+        assert!(closed.is_ok(), "{:?} are left", pools.count());
+        assert_eq!((pools.count().idle, pools.count().open), (left as u64, left as u64));
+    }
+}
+
+#[tokio::test]
+async fn a_link_that_was_closed_is_not_given_out() {
+    let config = PoolConfig::default();
+    let mut pools = LinkPools::default();
+    let id = EndpointId { slot: 0, generation: 0 };
+    let (stream, end) = UnixStream::pair().unwrap();
+    let link = Link::new(Stream::Unix(stream), pools.at(id).place(9, 0).unwrap());
+    pools.at(id).put(link, &config, 0);
+    let mut link = pools.at(id).take(&config, 0).expect("nothing has happened");
+    drop(end);
+    // Until the loop has been told.
+    std::future::poll_fn(|cx| link.stream.poll_disturbed(cx)).await;
+    link.wait(0);
+    pools.at(id).put_unwatched(link);
+    assert!(pools.at(id).take(&config, 0).is_none());
 }

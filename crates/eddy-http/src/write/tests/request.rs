@@ -66,6 +66,7 @@ impl<'a> Way<'a> {
             via: self.via,
             request_id: self.request_id,
             upgrade: None,
+            passes_expectation: false,
         };
         write_request_head(&mut out, &request);
         Egress::new().check_request(&out, head.method_name(bytes), target, head.body).unwrap();
@@ -255,6 +256,7 @@ fn one_protocol_is_offered_where_one_is_asked_for() {
         via: None,
         request_id: None,
         upgrade: Some(b"websocket"),
+        passes_expectation: false,
     };
     write_request_head(&mut out, &request);
     assert_eq!(
@@ -268,4 +270,32 @@ fn one_protocol_is_offered_where_one_is_asked_for() {
     let plain = b"GET /chat HTTP/1.1\r\nHost: a\r\n\r\n";
     egress.check_upgrade(plain, b"GET", b"/chat", b"websocket").unwrap_err();
     egress.check_request(plain, b"GET", b"/chat", head.body).unwrap();
+}
+
+#[test]
+fn an_expectation_goes_on_where_it_is_passed() {
+    let text = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-Continue\r\n\r\n";
+    let mut head = RequestHead::new();
+    head.parse(text.as_bytes(), &HeadLimits::default()).unwrap();
+    let way = Way::default();
+    for passes_expectation in [true, false] {
+        let mut out = Vec::new();
+        let request = RequestWrite {
+            bytes: text.as_bytes(),
+            head: &head,
+            target: b"/",
+            host: b"a",
+            body: head.body,
+            edits: &way.edits,
+            client: way.client,
+            via: None,
+            request_id: None,
+            upgrade: None,
+            passes_expectation,
+        };
+        write_request_head(&mut out, &request);
+        let mut sent = RequestHead::new();
+        sent.parse(&out, &HeadLimits::default()).unwrap();
+        assert_eq!(sent.expects_continue, passes_expectation, "{}", String::from_utf8_lossy(&out));
+    }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
+use eddy_http::Version;
 use eddy_upstream::ClusterConfig;
 
 use crate::exchange::attempt::fail;
@@ -18,10 +19,18 @@ use crate::exchange::watch::Watch;
 use crate::fault::Fault;
 use crate::link::Upstream;
 use crate::session::RateGuard;
-use crate::worker::millis;
+use crate::worker::{UploadSlot, millis};
 
 /// Most bytes that are moved inside of the kernel at one turn, so that other exchanges get theirs.
 const TURN_BYTES_MAX: usize = 1024 * 1024;
+/// How long an endpoint has to answer the expectation of `100 Continue` before the client is asked for its body here,
+/// milliseconds: as long as clients wait (curl does for a second) before they send it unasked.
+const CONSENT_MS: u64 = 1_000;
+/// How long a client may send less of its body than the least rate while more than half of what a cluster can take is held by
+/// requests whose bodies are still to come, milliseconds.
+const CROWDED_GRACE_MS: u64 = 2_000;
+/// How often it is looked whether that is so, milliseconds.
+const CROWDED_LOOK_MS: u64 = 1_000;
 
 /// Moves both messages; then gives the link back, tries again or answers the fault.
 pub(crate) async fn run(drive: &mut Drive<'_>) -> phase::Phase {
@@ -47,6 +56,7 @@ pub(crate) async fn run(drive: &mut Drive<'_>) -> phase::Phase {
         client_guard_in: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
         client_guard_out: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
         upstream_moved_ms: now_ms,
+        consent_due_ms: now_ms.saturating_add(CONSENT_MS),
         client: Watch::default(),
     };
     let result = poll_fn(|cx| transfer.poll(cx)).await;
@@ -76,6 +86,8 @@ pub(super) struct Transfer<'a, 'd> {
     pub(super) client_guard_out: RateGuard,
     /// When the endpoint last took or sent something.
     pub(super) upstream_moved_ms: u64,
+    /// When the client is asked for its body whether or not the endpoint has said so.
+    pub(super) consent_due_ms: u64,
     client: Watch,
 }
 
@@ -116,6 +128,8 @@ enum Turn {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waits {
     pub(super) client_to_send: bool,
+    /// Until then the client does not send its body, and need not.
+    pub(super) endpoint_to_consent: bool,
     pub(super) client_to_take: bool,
     pub(super) upstream_to_take: bool,
     pub(super) upstream_to_send: bool,
@@ -141,6 +155,10 @@ impl Transfer<'_, '_> {
     fn poll_attempt(&mut self, cx: &mut Context<'_>) -> Result<Turn, Fault> {
         self.waits = Waits::default();
         self.poll_upload(cx)?;
+        let exchange = &mut *self.drive.exchange;
+        if exchange.upload.reader.is_done() {
+            exchange.upload_slot = None;
+        }
         if self.poll_download(cx)? {
             return Ok(Turn::Over);
         }
@@ -172,9 +190,15 @@ impl Transfer<'_, '_> {
         let now_ms = self.drive.worker.timers.now_ms();
         let mut due = Due { at_ms: self.drive.exchange.due_ms, fault: Fault::ExchangeTimeout };
         due.sooner(self.drive.exchange.attempt_due_ms, Fault::AttemptTimeout);
-        let is_call = self.drive.exchange.grpc.is_call();
+        // A call over HTTP/1 holds a whole connection, as other requests do.
+        let is_call = self.drive.exchange.grpc.is_call() && self.upstream.version() == Version::Http2;
+        let slot = self.drive.exchange.upload_slot.as_ref();
+        let mut crowded_ms = None;
         if self.waits.client_to_send && !is_call {
-            due.sooner(self.client_guard_in.deadline(now_ms), Fault::BodyTimeout);
+            let is_crowded = slot.is_some_and(UploadSlot::is_crowded);
+            let patience_ms = if is_crowded { CROWDED_GRACE_MS } else { u64::MAX };
+            due.sooner(self.client_guard_in.deadline_within(now_ms, patience_ms), Fault::BodyTimeout);
+            crowded_ms = slot.map(|_| now_ms.saturating_add(CROWDED_LOOK_MS));
         }
         if self.waits.client_to_take {
             due.sooner(self.client_guard_out.deadline(now_ms), Fault::ClientSlow);
@@ -186,7 +210,9 @@ impl Transfer<'_, '_> {
             // A call's client may be silent for as long as its endpoint.
             due.sooner(idle_ms, Fault::BodyTimeout);
         }
-        if self.waits.upstream_to_send && !self.waits.client_to_send && !self.waits.upstream_to_take {
+        let has_consent_to_give = self.waits.endpoint_to_consent && self.stage == Stage::Head;
+        let is_upstreams_turn = !self.waits.client_to_send && !self.waits.upstream_to_take;
+        if self.waits.upstream_to_send && is_upstreams_turn && !has_consent_to_give {
             match self.stage {
                 Stage::Body | Stage::Filter => due.sooner(idle_ms, Fault::UpstreamIdle),
                 Stage::Head => {
@@ -202,7 +228,8 @@ impl Transfer<'_, '_> {
         }
         let hedge = self.drive.exchange.hedge.as_ref();
         let race_ms = hedge.map(|hedge| hedge.wakes_ms(millis(self.cluster.first_byte_timeout)));
-        let wakes_ms = [self.waits.filter_ms, race_ms].into_iter().flatten().min();
+        let consent_ms = has_consent_to_give.then_some(self.consent_due_ms);
+        let wakes_ms = [self.waits.filter_ms, race_ms, consent_ms, crowded_ms].into_iter().flatten().min();
         let timer = &self.drive.down.timer;
         timer.register(cx);
         timer.arm_at(wakes_ms.map_or(due.at_ms, |wakes_ms| wakes_ms.min(due.at_ms)));

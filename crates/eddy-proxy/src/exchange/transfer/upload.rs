@@ -10,7 +10,7 @@ use crate::exchange::bulk::Moved;
 use crate::exchange::drive::Drive;
 use crate::exchange::filter::{self, Progress};
 use crate::exchange::mirror;
-use crate::exchange::transfer::run::{Step, Transfer};
+use crate::exchange::transfer::run::{Stage, Step, Transfer};
 use crate::fault::Fault;
 
 impl Transfer<'_, '_> {
@@ -62,20 +62,21 @@ impl Transfer<'_, '_> {
             if upload.reader.is_bulk(BUFFER_BYTES_SMALL) {
                 down.enlarge(&worker.buffers);
             }
-            if exchange.head.expects_continue && !exchange.is_continued {
-                exchange.is_continued = true;
-                if down.input.is_empty() {
-                    exchange.answer.push_continue();
-                }
-            }
+            let is_awaited = self.awaits_consent();
+            let Drive { down, exchange, worker, .. } = &mut *self.drive;
             match down.poll_body(cx, &worker.buffers, &mut exchange.upload.reader) {
                 Poll::Ready(Ok(count)) => {
+                    // Whoever sends need not be asked any more.
+                    exchange.is_continued = true;
                     self.client_guard_in.moved(count as u64, worker.timers.now_ms());
                 }
                 Poll::Ready(Err(_)) => return Err(Fault::ClientGone),
                 Poll::Pending => {
                     down.release(&worker.buffers);
-                    self.waits.client_to_send = true;
+                    match is_awaited {
+                        true => self.waits.endpoint_to_consent = true,
+                        false => self.waits.client_to_send = true,
+                    }
                     return Ok(());
                 }
             }
@@ -87,6 +88,28 @@ impl Transfer<'_, '_> {
         Ok(())
     }
 
+    /// Whether the client waits to be asked for its body, which is for the endpoint to do: until it has answered, or has had
+    /// enough time to. After that the client is asked here.
+    ///
+    /// # Spec
+    /// RFC 9110 §10.1.1
+    fn awaits_consent(&mut self) -> bool {
+        let Drive { down, exchange, worker, .. } = &mut *self.drive;
+        if !exchange.head.expects_continue || exchange.is_continued {
+            return false;
+        }
+        let has_time = worker.timers.now_ms() < self.consent_due_ms;
+        // After the final answer nobody asks any more.
+        if self.stage != Stage::Head || (exchange.passes_expectation && has_time) {
+            return true;
+        }
+        exchange.is_continued = true;
+        if down.input.is_empty() {
+            exchange.answer.push_continue();
+        }
+        false
+    }
+
     /// Moves what has come of a large body to the endpoint without looking at it; [`Step::NeedsInput`] where it has to be
     /// copied.
     fn poll_bulk_upload(&mut self, cx: &mut Context<'_>) -> Result<Step, Fault> {
@@ -94,7 +117,8 @@ impl Transfer<'_, '_> {
         let (Some(client), Some(endpoint)) = (down.plain_stream(), self.upstream.plain_stream()) else {
             return Ok(Step::NeedsInput);
         };
-        if !down.input.is_empty() {
+        let is_to_be_asked = exchange.head.expects_continue && !exchange.is_continued;
+        if !down.input.is_empty() || is_to_be_asked {
             return Ok(Step::NeedsInput);
         }
         if self.turn_left == 0 {

@@ -1,0 +1,169 @@
+//! Limits how much of a cluster's capacity requests hold whose bodies have not arrived.
+//!
+//! A request whose body is still to come holds an upstream connection for as long as its client takes. So that slow clients
+//! cannot hold all of them, such requests need a slot, of which there are fewer than connections.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
+
+/// The upload slots of a cluster on one worker.
+#[derive(Debug, Default)]
+pub(crate) struct UploadSlots {
+    taken: Cell<u32>,
+    /// Slots that any upload may have.
+    open_max: Cell<u32>,
+    /// Those slots and the ones for uploads of which a first part has arrived.
+    slots_max: Cell<u32>,
+    /// Requests that wait for an open slot.
+    unproven: Waiting,
+    /// Requests of which the first part is there, and that wait for any slot.
+    proven: Waiting,
+}
+
+/// Requests that wait for a slot, first in, first out.
+#[derive(Debug, Default)]
+struct Waiting {
+    count: Cell<u32>,
+    released: Notify,
+}
+
+/// What an upload has shown of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Upload {
+    /// Less than a first part of its body has arrived.
+    Unproven,
+    /// The first part of its body has arrived.
+    Proven,
+}
+
+/// A slot, given back when dropped.
+#[derive(Debug)]
+pub(crate) struct UploadSlot {
+    slots: Rc<UploadSlots>,
+}
+
+/// A wait for a slot.
+pub(crate) struct SlotWait<'s> {
+    waiting: &'s Waiting,
+}
+
+impl UploadSlots {
+    /// Takes a slot, if there is one, where so many requests may be under way.
+    pub(crate) fn take(self: &Rc<Self>, upload: Upload, capacity: u32) -> Option<UploadSlot> {
+        self.open_max.set((capacity / 2).max(1));
+        self.slots_max.set((capacity - capacity / RESERVED_PART).max(1));
+        if self.taken.get() >= self.max(upload) {
+            return None;
+        }
+        self.taken.set(self.taken.get() + 1);
+        Some(UploadSlot { slots: Rc::clone(self) })
+    }
+
+    /// Whether so many slots are taken that uploads have to prove themselves.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.taken.get() > self.open_max.get()
+    }
+
+    /// Waits for a slot to be given back.
+    pub(crate) fn wait(&self, upload: Upload) -> SlotWait<'_> {
+        let waiting = match upload {
+            Upload::Unproven => &self.unproven,
+            Upload::Proven => &self.proven,
+        };
+        waiting.count.set(waiting.count.get() + 1);
+        SlotWait { waiting }
+    }
+
+    fn max(&self, upload: Upload) -> u32 {
+        match upload {
+            Upload::Unproven => self.open_max.get(),
+            Upload::Proven => self.slots_max.get(),
+        }
+    }
+}
+
+impl SlotWait<'_> {
+    /// Ready once a slot was given back; another may have taken it meanwhile.
+    pub(crate) fn released(&self) -> Notified<'_> {
+        self.waiting.released.notified()
+    }
+}
+
+impl Drop for SlotWait<'_> {
+    fn drop(&mut self) {
+        self.waiting.count.set(self.waiting.count.get() - 1);
+    }
+}
+
+impl UploadSlot {
+    /// As [`UploadSlots::is_crowded`].
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.slots.is_crowded()
+    }
+}
+
+impl Drop for UploadSlot {
+    fn drop(&mut self) {
+        let slots = &self.slots;
+        slots.taken.set(slots.taken.get() - 1);
+        // Who has a first part goes first.
+        let queues = [(&slots.proven, Upload::Proven), (&slots.unproven, Upload::Unproven)];
+        for (waiting, upload) in queues {
+            if waiting.count.get() > 0 && slots.taken.get() < slots.max(upload) {
+                return waiting.released.notify_one();
+            }
+        }
+    }
+}
+
+/// One in so many of a cluster's connections is never held by a request whose body is still to come.
+const RESERVED_PART: u32 = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(slots: &Rc<UploadSlots>, upload: Upload, capacity: u32) -> Vec<UploadSlot> {
+        std::iter::from_fn(|| slots.take(upload, capacity)).take(10_000).collect()
+    }
+
+    #[test]
+    fn half_of_the_capacity_is_open_and_an_eighth_is_never_given_out() {
+        let slots = Rc::<UploadSlots>::default();
+        let open = take(&slots, Upload::Unproven, 1024);
+        assert_eq!((open.len(), slots.is_crowded()), (512, false));
+        let proven = take(&slots, Upload::Proven, 1024);
+        assert_eq!((proven.len(), slots.is_crowded()), (384, true));
+        drop(open);
+        assert_eq!(take(&slots, Upload::Unproven, 1024).len(), 128);
+    }
+
+    #[test]
+    fn the_smallest_cluster_takes_an_upload() {
+        for capacity in [0, 1, 2] {
+            let slots = Rc::<UploadSlots>::default();
+            let open = take(&slots, Upload::Unproven, capacity);
+            assert_eq!((open.len(), slots.is_crowded()), (1, false), "{capacity}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_slot_that_is_given_back_wakes_the_first_who_may_have_it() {
+        let slots = Rc::<UploadSlots>::default();
+        let mut open = take(&slots, Upload::Unproven, 16);
+        let mut more = take(&slots, Upload::Proven, 16);
+        let (first, second) = (slots.wait(Upload::Unproven), slots.wait(Upload::Proven));
+        let (mut unproven, mut proven) = (Box::pin(first.released()), Box::pin(second.released()));
+        assert!(!unproven.as_mut().enable() && !proven.as_mut().enable());
+        more.pop();
+        // The other may not have it as long as half of them are taken.
+        proven.await;
+        drop(second);
+        more.clear();
+        open.pop();
+        unproven.await;
+    }
+}

@@ -1,0 +1,114 @@
+//! Requests that expect `100 Continue`: who asks their client for the body, and when.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+#[allow(dead_code, reason = "shared with other tests, which use other parts")]
+mod place;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use place::{connect, send, start_scripted as start, until};
+
+const CONTINUE: &str = "HTTP/1.1 100 Continue\r\n\r\n";
+const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+const HEAD: &str = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n";
+/// How long the endpoint has to answer before the client is asked for its body here, and how much later that may be noticed.
+const CONSENT: Duration = Duration::from_secs(1);
+
+/// Reads a head that passes the expectation on.
+#[track_caller]
+fn take_head(link: &mut TcpStream) {
+    let head = until(link, "\r\n\r\n");
+    assert!(head.contains("\r\nExpect: 100-continue\r\n"), "{head}");
+}
+
+#[test]
+fn the_endpoint_asks_for_the_body_and_the_client_hears_it_once() {
+    let (_gateway, address, serving) = start(vec![Box::new(|mut link| {
+        take_head(&mut link);
+        send(&mut link, CONTINUE);
+        until(&mut link, "hello");
+        send(&mut link, OK);
+    })]);
+    let mut client = connect(address);
+    let begun = Instant::now();
+    send(&mut client, HEAD);
+    assert_eq!(until(&mut client, "\r\n\r\n"), CONTINUE);
+    send(&mut client, "hello");
+    assert!(until(&mut client, "\r\n\r\nok").starts_with("HTTP/1.1 200 OK\r\n"));
+    assert!(begun.elapsed() < CONSENT, "nobody had to wait");
+    serving.join().unwrap();
+}
+
+#[test]
+fn a_refusal_saves_the_body() {
+    for status in ["401 Unauthorized", "417 Expectation Failed"] {
+        let (_gateway, address, serving) = start(vec![Box::new(move |mut link| {
+            take_head(&mut link);
+            send(&mut link, &format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\n\r\nno"));
+            assert_eq!(link.read(&mut [0]).unwrap(), 0, "no body follows, and no other request");
+        })]);
+        let mut client = connect(address);
+        send(&mut client, HEAD);
+        let mut heard = String::new();
+        client.read_to_string(&mut heard).unwrap();
+        assert!(heard.starts_with(&format!("HTTP/1.1 {status}\r\n")) && heard.ends_with("no"), "{heard}");
+        assert!(heard.contains("\r\nConnection: close\r\n"), "what follows may be the body: {heard}");
+        serving.join().unwrap();
+    }
+}
+
+#[test]
+fn a_silent_endpoint_keeps_the_client_waiting_for_a_second_and_is_too_late_then() {
+    let (_gateway, address, serving) = start(vec![Box::new(|mut link| {
+        take_head(&mut link);
+        until(&mut link, "hello");
+        send(&mut link, CONTINUE);
+        send(&mut link, OK);
+    })]);
+    let mut client = connect(address);
+    let begun = Instant::now();
+    send(&mut client, HEAD);
+    assert_eq!(until(&mut client, "\r\n\r\n"), CONTINUE);
+    assert!(begun.elapsed() >= CONSENT, "{:?}", begun.elapsed());
+    send(&mut client, "hello");
+    assert!(until(&mut client, "\r\n\r\nok").starts_with("HTTP/1.1 200 OK\r\n"));
+    serving.join().unwrap();
+}
+
+#[test]
+fn who_sends_the_body_unasked_is_not_asked() {
+    for pieces in [vec!["", "hello"], vec!["h", "ello"], vec!["hello"]] {
+        let (_gateway, address, serving) = start(vec![Box::new(|mut link| {
+            until(&mut link, "hello");
+            send(&mut link, OK);
+        })]);
+        let mut client = connect(address);
+        for (index, piece) in pieces.iter().enumerate() {
+            send(&mut client, &[if index == 0 { HEAD } else { "" }, piece].concat());
+        }
+        let heard = until(&mut client, "\r\n\r\nok");
+        assert!(heard.starts_with("HTTP/1.1 200 OK\r\n"), "{pieces:?}: {heard}");
+        serving.join().unwrap();
+    }
+}
+
+#[test]
+fn the_client_of_a_large_body_is_asked_for_it() {
+    const BYTES: usize = 300_000;
+    let (_gateway, address, serving) = start(vec![Box::new(|mut link| {
+        take_head(&mut link);
+        link.read_exact(&mut vec![0; BYTES]).unwrap();
+        send(&mut link, OK);
+    })]);
+    let mut client = connect(address);
+    let head =
+        format!("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: {BYTES}\r\n\r\n");
+    send(&mut client, &head);
+    assert_eq!(until(&mut client, "\r\n\r\n"), CONTINUE);
+    client.write_all(&vec![b'x'; BYTES]).unwrap();
+    until(&mut client, "\r\n\r\nok");
+    serving.join().unwrap();
+}

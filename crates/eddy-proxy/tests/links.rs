@@ -1,0 +1,114 @@
+//! Upstream connections that their endpoints close while no request goes by them.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+#[allow(dead_code, reason = "shared with other tests, which use other parts")]
+mod place;
+
+use std::io::Read;
+use std::net::{Shutdown, TcpStream};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use place::{Script, connect, send, start_scripted, until};
+
+const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+/// Answers a GET.
+fn serve_get(link: &mut TcpStream) {
+    until(link, "\r\n\r\n");
+    send(link, OK);
+}
+
+fn ask(client: &mut TcpStream) {
+    send(client, GET);
+    until(client, "\r\n\r\nok");
+}
+
+#[test]
+fn an_idle_link_is_closed_as_soon_as_its_endpoint_closes_it() {
+    const ROUNDS: u32 = 6;
+    let (done, closed) = channel();
+    let script = |done: std::sync::mpsc::Sender<()>| -> Script {
+        Box::new(move |mut link| {
+            serve_get(&mut link);
+            link.shutdown(Shutdown::Write).unwrap();
+            assert_eq!(link.read(&mut [0]).unwrap(), 0);
+            done.send(()).unwrap();
+        })
+    };
+    let (_gateway, address, serving) = start_scripted((0..ROUNDS).map(|_| script(done.clone())).collect());
+    let mut client = connect(address);
+    let begun = Instant::now();
+    for _ in 0..ROUNDS {
+        ask(&mut client);
+        closed.recv().unwrap();
+    }
+    // By a look once a second it would be the better part of a second each time.
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(u64::from(ROUNDS) / 3), "{took:?}");
+    serving.join().unwrap();
+}
+
+#[test]
+fn a_request_whose_body_was_not_read_is_sent_again_by_a_new_link() {
+    let cases = [
+        ("Content-Length: 5", "hello", "hello"),
+        ("Transfer-Encoding: chunked", "5\r\nhello\r\n0\r\n\r\n", "0\r\n\r\n"),
+        ("Content-Length: 5\r\nExpect: 100-continue", "hello", "hello"),
+    ];
+    for (fields, body, end) in cases {
+        let (asked, again) = channel();
+        let expects = fields.contains("Expect");
+        let (_gateway, address, serving) = start_scripted(vec![
+            Box::new(|mut link| {
+                serve_get(&mut link);
+                let head = until(&mut link, "\r\n\r\n");
+                assert!(head.starts_with("POST / "), "{head}");
+            }),
+            Box::new(move |mut link| {
+                let head = until(&mut link, "\r\n\r\n");
+                assert!(head.starts_with("POST / ") && head.contains("\r\nExpect: ") == expects, "{head}");
+                asked.send(()).unwrap();
+                if expects {
+                    send(&mut link, "HTTP/1.1 100 Continue\r\n\r\n");
+                }
+                until(&mut link, end);
+                send(&mut link, OK);
+            }),
+        ]);
+        let mut client = connect(address);
+        ask(&mut client);
+        send(&mut client, &format!("POST / HTTP/1.1\r\nHost: a\r\n{fields}\r\n\r\n"));
+        again.recv_timeout(Duration::from_secs(20)).expect("the request is sent again");
+        if expects {
+            assert_eq!(until(&mut client, "\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+        }
+        send(&mut client, body);
+        let heard = until(&mut client, "\r\n\r\nok");
+        assert!(heard.starts_with("HTTP/1.1 200 OK\r\n"), "{fields}: {heard}");
+        serving.join().unwrap();
+    }
+}
+
+#[test]
+fn a_request_of_whose_body_something_was_sent_is_not_sent_again() {
+    for (fields, sent, end) in [
+        ("Content-Length: 5", "he", "he"),
+        // Nothing of it is data, and it is whole.
+        ("Transfer-Encoding: chunked", "0\r\n\r\n", "0\r\n\r\n"),
+    ] {
+        let (_gateway, address, serving) = start_scripted(vec![Box::new(move |mut link| {
+            serve_get(&mut link);
+            until(&mut link, "\r\n\r\n");
+            until(&mut link, end);
+        })]);
+        let mut client = connect(address);
+        ask(&mut client);
+        send(&mut client, &format!("POST / HTTP/1.1\r\nHost: a\r\n{fields}\r\n\r\n{sent}"));
+        let heard = until(&mut client, "\r\n\r\n");
+        assert!(heard.starts_with("HTTP/1.1 502 "), "{fields}: {heard}");
+        serving.join().unwrap();
+    }
+}

@@ -1,0 +1,228 @@
+//! Many requests over HTTP/2 whose bodies come at a trickle: other clients are served all the same.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use eddy_e2e::framed::{Frame, FramedClient, HEAD, frame, kind, request};
+use eddy_e2e::gateway::{Gateway, Launch};
+use eddy_e2e::origin::{Script, TapOrigin, response};
+use eddy_e2e::peer::{Envoy, Nginx};
+use eddy_e2e::place::{self, TempDir};
+use eddy_e2e::site::Site;
+use eddy_e2e::wire::{Client, DEADLINE, get};
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval};
+
+/// Clients that send as little as they can.
+#[derive(Clone, Copy, Debug)]
+struct Attack {
+    clients: usize,
+    /// Requests of each that are under way at once.
+    streams: usize,
+    /// The pause between two bytes of a body.
+    pause: Duration,
+}
+
+/// What other clients got meanwhile.
+#[derive(Clone, Copy, Debug, Default)]
+struct Others {
+    served: usize,
+    refused: usize,
+    slowest: Duration,
+}
+
+/// One client of the attack: each request that ends is followed by another.
+async fn trickle(address: SocketAddr, attack: Attack) -> Result<()> {
+    loop {
+        // A gateway may well end the connection.
+        let _ = trickle_until_closed(address, attack).await;
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn trickle_until_closed(address: SocketAddr, attack: Attack) -> Result<()> {
+    let mut client = FramedClient::connect(address, &[]).await?;
+    client.frame(kind::SETTINGS, 1, 0, &[]).await?;
+    let mut open = BTreeSet::new();
+    let mut next = 1;
+    let mut pace = interval(attack.pause);
+    pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = pace.tick() => {
+                let mut bytes: Vec<u8> = open.iter().flat_map(|id| frame(kind::DATA, 0, *id, b"x")).collect();
+                while open.len() < attack.streams {
+                    let head = request("POST", "/upload", &[("content-length", "100000")]);
+                    bytes.extend(frame(kind::HEADERS, HEAD, next, &head));
+                    open.insert(next);
+                    next += 2;
+                }
+                client.send(&bytes).await?;
+            }
+            heard = client.next() => {
+                let Frame { kind: heard, flags, stream, payload } = heard?.context("the connection was closed")?;
+                match heard {
+                    kind::PING if flags & 1 == 0 => client.frame(kind::PING, 1, 0, &payload).await?,
+                    kind::DATA | kind::HEADERS if flags & 1 == 1 => { open.remove(&stream); }
+                    kind::RST_STREAM => { open.remove(&stream); }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// Asks as other clients do, one request after the other, each on a connection of its own, until `enough`.
+async fn ask(address: SocketAddr, enough: impl Fn(&Others, Duration) -> bool) -> Result<Others> {
+    let mut others = Others::default();
+    let begun = Instant::now();
+    while !enough(&others, begun.elapsed()) {
+        let asked = Instant::now();
+        let answer = Client::connect(address).await?.exchange(get("/", "")).await?;
+        if answer.status == 200 {
+            others.served += 1
+        } else {
+            others.refused += 1
+        }
+        others.slowest = others.slowest.max(asked.elapsed());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    Ok(others)
+}
+
+/// The attack on one address, and what others get at another of the same gateway.
+async fn others_during(
+    attacked: SocketAddr,
+    asked: SocketAddr,
+    attack: Attack,
+    enough: impl Fn(&Others, Duration) -> bool,
+) -> Result<Others> {
+    let mut clients = JoinSet::new();
+    for _ in 0..attack.clients {
+        clients.spawn(trickle(attacked, attack));
+    }
+    let others = ask(asked, enough).await;
+    clients.abort_all();
+    others
+}
+
+async fn origin() -> Result<TapOrigin> {
+    TapOrigin::with(|_| Script::send(response(200, "", "served"))).await
+}
+
+#[tokio::test]
+async fn bodies_at_a_trickle_do_not_cost_others_their_answers() -> Result<()> {
+    let origin = origin().await?;
+    let site = Site::new().listener("timeouts: {body_grace: 2s}").cluster("links: 32");
+    let gateway = site.before(&origin).await?;
+    let attack = Attack { clients: 4, streams: 40, pause: Duration::from_millis(200) };
+    // Longer than the grace of a slow body, so that many have been ended and begun again.
+    let enough = |others: &Others, passed: Duration| {
+        others.refused > 0 || (others.served >= 100 && passed > Duration::from_secs(4))
+    };
+    let others = others_during(gateway.address(), gateway.address(), attack, enough).await?;
+    ensure!(others.refused == 0 && others.slowest < DEADLINE, "{others:?}");
+    gateway.stop().await
+}
+
+/// As an attacker would do it, with the defaults of each.
+const WHOLE: Attack = Attack { clients: 24, streams: 100, pause: Duration::from_secs(1) };
+const WHOLE_TIME: Duration = Duration::from_secs(30);
+
+#[tokio::test]
+#[ignore = "takes two minutes: make soak"]
+async fn the_whole_attack_beside_nginx_and_envoy() -> Result<()> {
+    let origin = origin().await?;
+    let launch = Launch { files_max: Some(8192), ..Launch::default() };
+    let gateway: Gateway = Site::new().launch(&origin, launch).await?;
+    let enough = |_: &Others, passed: Duration| passed > WHOLE_TIME;
+    let eddy = others_during(gateway.address(), gateway.address(), WHOLE, enough).await?;
+    println!("eddy:  {eddy:?}");
+    gateway.stop().await?;
+    // On a port with HTTP/2 in cleartext it speaks nothing else.
+    let (framed, plain) = (place::free_address()?, place::free_address()?);
+    let server = |listen: String| {
+        format!("server {{ listen {listen}; location / {{ proxy_pass http://{}; }} }}\n", origin.address())
+    };
+    let http = [server(format!("{framed} http2")), server(plain.to_string())].concat();
+    if let Some(_nginx) = Nginx::start(&http, TempDir::new("nginx")?, plain)? {
+        println!("nginx: {:?}", others_during(framed, plain, WHOLE, enough).await?);
+    }
+    if let Some(program) = Envoy::find()? {
+        let address = place::free_address()?;
+        let _envoy = start_envoy(&program, address, origin.address()).await?;
+        println!("Envoy: {:?}", others_during(address, address, WHOLE, enough).await?);
+    }
+    ensure!(eddy.refused == 0, "{eddy:?}");
+    Ok(())
+}
+
+/// A running Envoy; it is ended when it goes out of scope.
+struct TcpEnvoy {
+    process: Child,
+    _folder: TempDir,
+}
+
+impl Drop for TcpEnvoy {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Starts Envoy with the defaults of its clusters.
+async fn start_envoy(program: &Path, address: SocketAddr, origin: SocketAddr) -> Result<TcpEnvoy> {
+    let folder = TempDir::new("envoy")?;
+    let file = folder.join("envoy.yaml");
+    let socket = |address: SocketAddr| {
+        format!("{{socket_address: {{address: '{}', port_value: {}}}}}", address.ip(), address.port())
+    };
+    let config = ENVOY.replace("LISTEN", &socket(address)).replace("ORIGIN", &socket(origin));
+    fs::write(&file, config)?;
+    let process = Command::new(program)
+        .arg("-c")
+        .arg(&file)
+        .args(["--concurrency", "1", "--disable-hot-restart", "--use-dynamic-base-id", "-l", "off"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .context("cannot start Envoy")?;
+    let envoy = TcpEnvoy { process, _folder: folder };
+    let begun = Instant::now();
+    while tokio::net::TcpStream::connect(address).await.is_err() {
+        ensure!(begun.elapsed() < Duration::from_secs(60), "Envoy does not start");
+        // It tells nobody that it is ready.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Ok(envoy)
+}
+
+const ENVOY: &str = "\
+static_resources:
+  listeners:
+    - address: LISTEN
+      filter_chains:
+        - filters:
+            - name: envoy.filters.network.http_connection_manager
+              typed_config:
+                '@type': type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
+                stat_prefix: site
+                http_filters:
+                  - name: envoy.filters.http.router
+                    typed_config: {'@type': type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}
+                route_config:
+                  virtual_hosts:
+                    - {name: site, domains: ['*'], routes: [{match: {prefix: /}, route: {cluster: origin}}]}
+  clusters:
+    - name: origin
+      type: STATIC
+      load_assignment:
+        cluster_name: origin
+        endpoints: [{lb_endpoints: [{endpoint: {address: ORIGIN}}]}]
+";
