@@ -10,7 +10,7 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use place::{Script, connect, send, start_scripted, until};
+use place::{Script, connect, send, start_scripted, start_scripted_with, until};
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
@@ -48,6 +48,66 @@ fn an_idle_link_is_closed_as_soon_as_its_endpoint_closes_it() {
     // By a look once a second it would be the better part of a second each time.
     let took = begun.elapsed();
     assert!(took < Duration::from_secs(u64::from(ROUNDS) / 3), "{took:?}");
+    serving.join().unwrap();
+}
+
+#[test]
+fn requests_beyond_the_limit_of_links_wait_for_one() {
+    let (go, gone) = channel();
+    let script: Script = Box::new(move |mut link| {
+        until(&mut link, "\r\n\r\n");
+        gone.recv().unwrap();
+        send(&mut link, OK);
+        serve_get(&mut link);
+        serve_get(&mut link);
+    });
+    let (_gateway, address, serving) = start_scripted_with("links: 1", vec![script]);
+    let mut clients: Vec<TcpStream> = (0..3).map(|_| connect(address)).collect();
+    clients.iter_mut().for_each(|client| send(client, GET));
+    // The worker has looked at all of them by the time it answers one that came later.
+    let mut later = connect(address);
+    for _ in 0..3 {
+        send(&mut later, "GET /here HTTP/1.1\r\nHost: a\r\n\r\n");
+        until(&mut later, "here");
+    }
+    go.send(()).unwrap();
+    for client in &mut clients {
+        let heard = until(client, "\r\n\r\n");
+        assert!(heard.starts_with("HTTP/1.1 200 OK\r\n"), "{heard}");
+    }
+    serving.join().unwrap();
+}
+
+#[test]
+fn a_request_that_waits_for_a_link_as_long_as_for_a_connection_is_refused() {
+    let (go, gone) = channel();
+    let script: Script = Box::new(move |mut link| {
+        until(&mut link, "\r\n\r\n");
+        gone.recv().unwrap();
+        send(&mut link, OK);
+        // The place of a link that is closed is for who waits as well.
+    });
+    let next: Script = Box::new(|mut link| serve_get(&mut link));
+    let (_gateway, address, serving) =
+        start_scripted_with("links: 1, connect_timeout: 300ms", vec![script, next]);
+    let (mut first, mut second) = (connect(address), connect(address));
+    send(&mut first, GET);
+    send(&mut second, GET);
+    let begun = Instant::now();
+    // Either may have come first.
+    let (told, heard) = channel();
+    for (name, mut client) in [(1, first.try_clone().unwrap()), (2, second.try_clone().unwrap())] {
+        let told = told.clone();
+        std::thread::spawn(move || told.send((name, until(&mut client, "\r\n\r\n"))));
+    }
+    let (name, head) = heard.recv().unwrap();
+    assert!(head.starts_with("HTTP/1.1 503 "), "{head}");
+    assert!(begun.elapsed() >= Duration::from_millis(300), "{:?}", begun.elapsed());
+    go.send(()).unwrap();
+    let (other, head) = heard.recv().unwrap();
+    assert!(other != name && head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+    let mut third = connect(address);
+    ask(&mut third);
     serving.join().unwrap();
 }
 

@@ -26,7 +26,7 @@ pub use endpoint::{
     Tried,
 };
 pub use limits::{InUse, LimitKind, LimitPlace, LimitsConfig};
-pub use link::{Link, LinkPlace};
+pub use link::{Link, LinkPlace, LinkQueue};
 pub use pool::{LinkCount, LinkPool, LinkPools};
 pub use rng::Rng;
 pub use tls::{ClusterTlsConfig, IdentityFiles};

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use eddy_io::Stream;
+use tokio::sync::Notify;
 
 use crate::limits::LimitPlace;
 
@@ -20,12 +21,62 @@ pub struct Link {
     place: LinkPlace,
 }
 
+/// The links of an endpoint as their limit counts them, and the queue of those that wait for one.
+#[derive(Debug, Default)]
+pub(crate) struct LinkPlaces {
+    /// Idle, busy and being connected.
+    pub(crate) open: Cell<u32>,
+    /// Requests in the queue.
+    waiting: Cell<u32>,
+    /// Notified when a link or a place is free, the longest-waiting request first.
+    freed: Notify,
+}
+
+impl LinkPlaces {
+    /// Lets the longest-waiting request look again.
+    pub(crate) fn notify(&self) {
+        if self.waiting.get() > 0 {
+            self.freed.notify_one();
+        }
+    }
+}
+
+/// A request in the queue for a link to an endpoint that has as many as it may have; leaves the queue when dropped.
+#[derive(Debug)]
+pub struct LinkQueue {
+    places: Rc<LinkPlaces>,
+}
+
+impl LinkQueue {
+    /// Enters the queue of an endpoint.
+    pub(crate) fn enter(places: &Rc<LinkPlaces>) -> Self {
+        places.waiting.set(places.waiting.get() + 1);
+        Self { places: Rc::clone(places) }
+    }
+
+    /// Waits until a link or a place may be free. Requests are called in the order in which they came to wait.
+    pub async fn called(&self) {
+        self.places.freed.notified().await;
+    }
+
+    /// Whether requests wait at an endpoint.
+    pub(crate) fn is_waited_for(places: &LinkPlaces) -> bool {
+        places.waiting.get() > 0
+    }
+}
+
+impl Drop for LinkQueue {
+    fn drop(&mut self) {
+        self.places.waiting.set(self.places.waiting.get() - 1);
+    }
+}
+
 /// A place among the links that an endpoint may have; given back when dropped.
 ///
 /// Taken before connecting, so that links on their way count as well.
 #[derive(Debug)]
 pub struct LinkPlace {
-    open: Rc<Cell<u32>>,
+    places: Rc<LinkPlaces>,
     /// See [`crate::LinkPools::renew`].
     era: u32,
     /// Its place within the limit of the cluster, where that has one.
@@ -34,12 +85,13 @@ pub struct LinkPlace {
 
 impl LinkPlace {
     /// A place, if fewer than `open_max` are taken.
-    pub(crate) fn take(open: &Rc<Cell<u32>>, open_max: u32, era: u32) -> Option<Self> {
-        if open.get() >= open_max {
+    pub(crate) fn take(places: &Rc<LinkPlaces>, open_max: u32, era: u32) -> Option<Self> {
+        let open = places.open.get();
+        if open >= open_max {
             return None;
         }
-        open.set(open.get() + 1);
-        Some(Self { open: Rc::clone(open), era, limit: None })
+        places.open.set(open + 1);
+        Some(Self { places: Rc::clone(places), era, limit: None })
     }
 
     /// The same place, which counts within a limit of the cluster as well.
@@ -51,7 +103,8 @@ impl LinkPlace {
 
 impl Drop for LinkPlace {
     fn drop(&mut self) {
-        self.open.set(self.open.get() - 1);
+        self.places.open.set(self.places.open.get() - 1);
+        self.places.notify();
     }
 }
 

@@ -1,6 +1,5 @@
 //! The idle links that one worker keeps for the endpoints of a cluster.
 
-use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -10,7 +9,7 @@ use tokio::sync::Notify;
 
 use crate::config::PoolConfig;
 use crate::endpoint::EndpointId;
-use crate::link::{Link, LinkPlace};
+use crate::link::{Link, LinkPlace, LinkPlaces, LinkQueue};
 
 /// The pools of a cluster's endpoints.
 #[derive(Debug, Default)]
@@ -116,7 +115,7 @@ impl LinkPools {
     pub fn count(&self) -> LinkCount {
         self.pools.iter().fold(LinkCount::default(), |count, (_, pool)| LinkCount {
             idle: count.idle + pool.idle.len() as u64,
-            open: count.open + u64::from(pool.open.get()),
+            open: count.open + u64::from(pool.places.open.get()),
         })
     }
 }
@@ -134,7 +133,7 @@ pub struct LinkCount {
 #[derive(Debug)]
 pub struct LinkPool {
     idle: Vec<Link>,
-    open: Rc<Cell<u32>>,
+    places: Rc<LinkPlaces>,
     /// Of which era links are kept.
     era: u32,
     /// Woken when something happens on an idle link.
@@ -143,7 +142,7 @@ pub struct LinkPool {
 
 impl LinkPool {
     fn new(era: u32, watch: &Arc<IdleWatch>) -> Self {
-        Self { idle: Vec::new(), open: Rc::default(), era, waker: Arc::clone(watch).into() }
+        Self { idle: Vec::new(), places: Rc::default(), era, waker: Arc::clone(watch).into() }
     }
 
     /// The most recently used idle link on which nothing has happened since.
@@ -184,6 +183,7 @@ impl LinkPool {
         let mut cx = Context::from_waker(&self.waker);
         if link.stream.poll_disturbed(&mut cx).is_pending() {
             self.idle.push(link);
+            self.places.notify();
         }
     }
 
@@ -201,7 +201,17 @@ impl LinkPool {
 
     /// A place for a new link of this era (see [`LinkPools::renew`]), if the endpoint has fewer than `links_max`.
     pub fn place(&self, links_max: u32, era: u32) -> Option<LinkPlace> {
-        LinkPlace::take(&self.open, links_max, era)
+        LinkPlace::take(&self.places, links_max, era)
+    }
+
+    /// Whether requests wait for a link of this endpoint.
+    pub fn has_queue(&self) -> bool {
+        LinkQueue::is_waited_for(&self.places)
+    }
+
+    /// Enters the queue of requests that wait for a link or a place.
+    pub fn queue(&self) -> LinkQueue {
+        LinkQueue::enter(&self.places)
     }
 
     /// Closes every idle link.

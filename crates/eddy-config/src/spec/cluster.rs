@@ -35,6 +35,7 @@ mapping! {
         /// Limits of the pool of idle links.
         optional pool: PoolSpec, otherwise "its defaults", example "{idle: 32}";
         /// Most links to one endpoint from one worker, idle and busy. One of HTTP/2 carries up to 100 requests at once.
+        /// A request beyond it waits for a link of HTTP/1.1 for at most `connect_timeout`.
         optional links: Number<1, 1_000_000>, default "1024", example "256";
         /// When an endpoint is left out for a while because it fails.
         optional ejection: EjectionSpec, otherwise "its defaults", example "{failures: 3}";

@@ -18,7 +18,7 @@ use eddy_upstream::{Balance, Lease, LimitKind, ResolvedAddress};
 
 use crate::exchange::drive::Drive;
 use crate::exchange::due::Due;
-use crate::exchange::failover::go_on_or_fail;
+use crate::exchange::failover::{self, go_on_or_fail};
 use crate::exchange::key::key_of;
 use crate::exchange::phase::Phase;
 use crate::exchange::pump::{BodyCopy, Framing};
@@ -260,14 +260,20 @@ async fn obtain(drive: &mut Drive<'_>) -> Result<Upstream, Fault> {
         _ => LinkWanted::Quiet,
     };
     let is_alone = drive.exchange.upgrade.is_open();
+    // Another cluster is asked rather than waiting here.
+    let has_elsewhere = failover::next(drive, Fault::LinksExhausted).is_some();
     let mut due = Due { at_ms: drive.exchange.due_ms, fault: Fault::ExchangeTimeout };
     due.sooner(drive.exchange.attempt_due_ms, Fault::AttemptTimeout);
     let mut watch = watch::until_linked(drive.exchange);
     let Drive { down, exchange, .. } = drive;
     let stay = exchange.stay.as_ref().ok_or(Fault::NoEndpoint)?;
     let mut obtaining = pin!(async {
-        // What a tunnel leads to may be no server of HTTP.
-        if is_alone { worker.obtain_alone(stay).await } else { worker.obtain(stay, wanted).await }
+        match () {
+            // What a tunnel leads to may be no server of HTTP.
+            () if is_alone => worker.obtain_alone(stay).await,
+            () if has_elsewhere => worker.obtain(stay, wanted).await,
+            () => worker.obtain_in_turn(stay, wanted).await,
+        }
     });
     poll_fn(|cx| {
         if let Poll::Ready(obtained) = obtaining.as_mut().poll(cx) {

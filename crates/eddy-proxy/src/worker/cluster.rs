@@ -11,7 +11,7 @@ use eddy_upstream::eject::Change;
 use eddy_upstream::health::UnwellSet;
 use eddy_upstream::{
     ClusterConfig, ClusterState, EndpointSet, InUse, Lease, LimitKind, LimitPlace, Link, LinkPlace,
-    LinkPools, LinkProtocol, ResolvedAddress, Rng,
+    LinkPools, LinkProtocol, LinkQueue, ResolvedAddress, Rng,
 };
 use tokio::sync::Notify;
 
@@ -342,6 +342,16 @@ impl Stay {
         let mut pools = cluster.pools.borrow_mut();
         let place = pools.at(self.lease().endpoint()).place(cluster.config.links_max, cluster.era);
         Ok(place.ok_or(Fault::LinksExhausted)?.within(limit))
+    }
+
+    /// Whether requests wait for a link to the endpoint.
+    pub(crate) fn has_queue(&self) -> bool {
+        self.cluster.pools.borrow_mut().at(self.lease().endpoint()).has_queue()
+    }
+
+    /// Enters the queue of requests that wait for a link to the endpoint.
+    pub(crate) fn queue(&self) -> LinkQueue {
+        self.cluster.pools.borrow_mut().at(self.lease().endpoint()).queue()
     }
 
     /// Begins a stay that `lease` stands for, and `place` within the limit of requests; `None` when its endpoint has gone in the

@@ -35,6 +35,42 @@ impl Worker {
         Box::pin(self.await_link(stay, wanted, taken)).await
     }
 
+    /// As [`Self::obtain`], but waits its turn where the endpoint has as many links of HTTP/1 as it may have: for as long as
+    /// the cluster lets a connection take.
+    ///
+    /// # Errors
+    /// As [`Self::obtain`].
+    pub(crate) async fn obtain_in_turn(
+        self: &Rc<Self>,
+        stay: &Stay,
+        wanted: LinkWanted,
+    ) -> Result<Upstream, Fault> {
+        if !stay.has_queue() {
+            match self.obtain(stay, wanted).await {
+                Err(Fault::LinksExhausted) if !stay.cluster().shares_links() => {}
+                obtained => return obtained,
+            }
+        }
+        // In a box: most exchanges need no room for it.
+        Box::pin(self.queue_for_link(stay, wanted)).await
+    }
+
+    async fn queue_for_link(self: &Rc<Self>, stay: &Stay, wanted: LinkWanted) -> Result<Upstream, Fault> {
+        let _pending = stay.cluster().take(LimitKind::Pending)?;
+        let turn = async {
+            let queue = stay.queue();
+            loop {
+                queue.called().await;
+                match stay.take_link(wanted, self.timers.now_ms()) {
+                    Err(Fault::LinksExhausted) => {}
+                    taken => return taken,
+                }
+            }
+        };
+        let taken = timeout(stay.cluster().config.connect_timeout, turn).await;
+        self.await_link(stay, wanted, taken.unwrap_or(Err(Fault::LinksExhausted))?).await
+    }
+
     /// Waits for a link that is to be established, or is; or for another one, where others have taken what it has room for.
     async fn await_link(
         self: &Rc<Self>,

@@ -120,6 +120,11 @@ pub(crate) type Script = Box<dyn FnOnce(TcpStream) + Send>;
 
 /// Starts an origin that has one connection for each of `scripts`, one after the other, and a gateway before it.
 pub(crate) fn start_scripted(scripts: Vec<Script>) -> (Gateway, SocketAddr, JoinHandle<()>) {
+    start_scripted_with("", scripts)
+}
+
+/// The same with `keys` of the cluster beside its endpoints.
+pub(crate) fn start_scripted_with(keys: &str, scripts: Vec<Script>) -> (Gateway, SocketAddr, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let origin = listener.local_addr().unwrap();
     let serving = std::thread::spawn(move || {
@@ -129,9 +134,11 @@ pub(crate) fn start_scripted(scripts: Vec<Script>) -> (Gateway, SocketAddr, Join
             script(link);
         }
     });
-    let rest =
-        "limits: {queue_delay: 0s}\nroutes: {site: [{cluster: c}]}\nclusters: {c: {endpoints: ['ORIGIN']}}";
-    let (gateway, address) = start_gateway(origin, rest);
+    let rest = format!(
+        "limits: {{queue_delay: 0s}}\nroutes: {{site: [{{match: {{path: {{exact: /here}}}}, respond: {{status: 200, body: here}}}}, \
+         {{cluster: c}}]}}\nclusters: {{c: {{endpoints: ['ORIGIN'], {keys}}}}}"
+    );
+    let (gateway, address) = start_gateway(origin, &rest);
     (gateway, address, serving)
 }
 

@@ -1,6 +1,8 @@
 //! The limit on the links to an endpoint, and which of them are kept.
 
+use std::future::Future;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use eddy_io::Stream;
@@ -19,6 +21,40 @@ fn links_are_as_many_as_allowed_until_one_is_given_back() {
     assert_eq!(places.iter().filter(|place| place.is_some()).count(), 2);
     places.remove(0);
     assert!(pool.place(2, 0).is_some());
+}
+
+#[tokio::test]
+async fn who_waits_for_a_place_is_called_in_turn() {
+    let mut pools = LinkPools::default();
+    let pool = pools.at(EndpointId { slot: 0, generation: 0 });
+    let places: Vec<_> = (0..2).map(|_| pool.place(2, 0).unwrap()).collect();
+    assert!(!pool.has_queue());
+    let (first, second) = (pool.queue(), pool.queue());
+    assert!(pool.has_queue());
+    let (mut first, mut second) = (Box::pin(first.called()), Box::pin(second.called()));
+    let cx = &mut Context::from_waker(Waker::noop());
+    assert!(first.as_mut().poll(cx).is_pending() && second.as_mut().poll(cx).is_pending());
+    let mut places = places.into_iter();
+    drop(places.next());
+    assert!(second.as_mut().poll(cx).is_pending() && first.as_mut().poll(cx).is_ready());
+    drop(places.next());
+    assert!(second.as_mut().poll(cx).is_ready());
+}
+
+#[tokio::test]
+async fn who_leaves_the_queue_passes_the_call_on() {
+    let mut pools = LinkPools::default();
+    let pool = pools.at(EndpointId { slot: 0, generation: 0 });
+    let place = pool.place(1, 0).unwrap();
+    let (first, second) = (pool.queue(), pool.queue());
+    let cx = &mut Context::from_waker(Waker::noop());
+    let (mut leaving, mut staying) = (Box::pin(first.called()), Box::pin(second.called()));
+    assert!(leaving.as_mut().poll(cx).is_pending() && staying.as_mut().poll(cx).is_pending());
+    drop(place);
+    drop(leaving);
+    assert!(staying.as_mut().poll(cx).is_ready());
+    drop((staying, first, second));
+    assert!(!pool.has_queue());
 }
 
 #[tokio::test]
