@@ -177,6 +177,11 @@ impl FieldList {
         }
     }
 
+    /// Size of all fields of the block so far, whether kept or not, 32 bytes for each included (RFC 9113 §6.5.2).
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     #[cfg(test)]
     pub(super) fn lines_capacity(&self) -> usize {
         self.lines.capacity()
