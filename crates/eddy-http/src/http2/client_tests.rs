@@ -132,6 +132,8 @@ fn answers_that_break_the_rules_are_reset() {
         head(1, ENDS, &[]),
         head(1, ENDS, &[(":status", "20")]),
         head(1, ENDS, &[(":status", "099")]),
+        head(1, ENDS, &[(":status", "600")]),
+        head(1, ENDS, &[(":status", "999")]),
         head(1, ENDS, &[(":status", "2xx")]),
         head(1, OPEN, &[(":status", "101")]),
         head(1, ENDS, &[(":status", "103")]),

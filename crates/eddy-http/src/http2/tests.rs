@@ -113,6 +113,10 @@ fn heads_that_break_the_rules_are_reset() {
         vec![GET[0], GET[1], (":path", ""), GET[3]],
         vec![(":method", "CONNECT"), (":path", "/"), (":authority", "x")],
         vec![(":method", "CONNECT"), (":authority", "x:1"), ("content-length", "0")],
+        vec![GET[0], (":scheme", ""), GET[2], GET[3]],
+        vec![GET[0], (":scheme", "http://x/a?"), GET[2], GET[3]],
+        vec![GET[0], (":scheme", "1http"), GET[2], GET[3]],
+        vec![GET[0], (":scheme", "ht tp"), GET[2], GET[3]],
         with(&[(":protocol", "websocket")]),
         vec![(":method", "CONNECT"), (":protocol", "websocket"), GET[3]],
         vec![(":method", "CONNECT"), (":protocol", "websocket"), GET[1], GET[2], GET[3], ("upgrade", "x")],
@@ -133,6 +137,8 @@ fn heads_that_are_not_taken_are_answered() {
         (with(&[("host", "x.example"), ("host", "x.example")]), HeadFault::HostRepeated),
         (GET[..3].to_vec(), HeadFault::HostMissing),
         (vec![GET[0], GET[1], (":path", "a"), GET[3]], HeadFault::BadTarget),
+        (vec![GET[0], (":scheme", "ftp"), GET[2], GET[3]], HeadFault::BadTarget),
+        (vec![GET[0], (":scheme", "httpss"), GET[2], GET[3]], HeadFault::BadTarget),
         (with(&many), HeadFault::TooManyFields),
         (
             vec![(":method", "CONNECT"), (":protocol", "connect-udp"), GET[1], GET[2], GET[3]],
@@ -141,6 +147,10 @@ fn heads_that_are_not_taken_are_answered() {
     ] {
         let head = client().asks(1, ENDS, &fields).unwrap();
         assert_eq!(head.fault, Some(fault), "{fields:?}");
+    }
+    for scheme in ["http", "https", "HTTPS"] {
+        let head = client().asks(1, ENDS, &[GET[0], (":scheme", scheme), GET[2], GET[3]]).unwrap();
+        assert_eq!(head.fault, None, "{scheme}");
     }
 }
 
@@ -267,6 +277,56 @@ fn cookies_by_index_cost_nothing() {
             client.server.send_head(id, b"HTTP/1.1 204 No Content\r\n\r\n", true).unwrap();
             client.server.finish(id, ErrorCode::Internal);
         }
+        client.hears();
+    }
+}
+
+/// Blocks of an encoder that remembers what it can, and names each header once in a block, cost nothing but one a request.
+#[test]
+fn what_honest_encoders_write_costs_nothing() {
+    let mut state = 7_u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    let universe: Vec<(String, String)> =
+        (0..60).map(|number| (format!("x-{number}"), "v".repeat([0, 1, 3, 20, 100][random(5)]))).collect();
+    let mut client = client();
+    // The latest first, as indices have it.
+    let mut table: Vec<usize> = Vec::new();
+    let cost = |at: usize| universe[at].0.len() + universe[at].1.len() + 32;
+    for request in 0..3_000_u32 {
+        let mut block = block(&GET);
+        let mut wanted: Vec<usize> = (0..random(50)).map(|_| random(universe.len())).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        for at in wanted {
+            if let Some(place) = table.iter().position(|known| *known == at) {
+                block.extend(if place < 127 - 62 {
+                    vec![0x80 | u8::try_from(62 + place).unwrap()]
+                } else {
+                    vec![0xff, u8::try_from(62 + place - 127).unwrap()]
+                });
+                continue;
+            }
+            let (name, value) = &universe[at];
+            block.push(0x40);
+            for text in [name, value] {
+                block.push(u8::try_from(text.len()).unwrap());
+                block.extend_from_slice(text.as_bytes());
+            }
+            table.insert(0, at);
+            while table.iter().map(|known| cost(*known)).sum::<usize>() > 4096 {
+                table.pop();
+            }
+        }
+        let id = 1 + 2 * request;
+        client.says(&frame(frame::HEADERS, ENDS, id, &block)).unwrap();
+        assert_eq!(client.server.next_opened(), Some(id));
+        let head = client.server.take_head(id).unwrap();
+        assert_eq!(head.fault, None);
+        client.server.send_head(id, b"HTTP/1.1 204 No Content\r\n\r\n", true).unwrap();
+        client.server.finish(id, ErrorCode::Internal);
         client.hears();
     }
 }
