@@ -129,6 +129,9 @@ impl Version {
     }
 }
 
+/// What the preface of HTTP/2 begins with, reserved so that no request has it (RFC 9113 §3.4).
+pub(crate) const PREFACE_METHOD: &[u8] = b"PRI";
+
 /// Longest method, bytes. A longer one is answered 501 (RFC 9110 §9.1).
 pub const METHOD_BYTES_MAX: usize = 32;
 

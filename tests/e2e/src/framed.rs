@@ -97,6 +97,23 @@ pub fn request(method: &str, path: &str, more: &[(&str, &str)]) -> Vec<u8> {
     block(&[&fields, more].concat())
 }
 
+/// A header block whose last header is put into the dynamic table with a value of 3,900 bytes, and then named `repeats` times
+/// more, one byte each. It is the only one in the table: [`repeated`] names it again.
+pub fn bomb(fields: &[(&str, &str)], repeats: usize) -> Vec<u8> {
+    let mut out = block(fields);
+    out.extend_from_slice(b"\x40\x05x-big\x7f\xbd\x1d");
+    out.resize(out.len() + 3_900, b'v');
+    out.resize(out.len() + repeats, 0xbe);
+    out
+}
+
+/// A header block that names the header of an earlier [`bomb`] this often.
+pub fn repeated(fields: &[(&str, &str)], repeats: usize) -> Vec<u8> {
+    let mut out = block(fields);
+    out.resize(out.len() + repeats, 0xbe);
+    out
+}
+
 /// A connection.
 #[derive(Debug)]
 pub struct FramedClient {

@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::framed::{ENDS, Frame, FramedClient, HEAD, block, frame, kind, request};
+use eddy_e2e::framed::{ENDS, Frame, FramedClient, HEAD, block, bomb, frame, kind, repeated, request};
 use eddy_e2e::gateway::{Gateway, Launch};
 use eddy_e2e::origin::{Event, Gate, Script, Step, TapOrigin, response};
 use eddy_e2e::others;
@@ -273,7 +273,11 @@ async fn floods_end_by_their_name_and_hurt_nobody() -> Result<()> {
     let rapid = |at: u32| [get(at * 2 + 1), frame(kind::RST_STREAM, 0, at * 2 + 1, &[0, 0, 0, 8])].concat();
     let made = |at: u32| [get(at * 2 + 1), frame(kind::WINDOW_UPDATE, 0, at * 2 + 1, &[0; 4])].concat();
     type Flood<'f> = (&'f str, Vec<u8>, &'f dyn Fn(u32) -> Vec<u8>);
-    let floods: [Flood<'_>; 9] = [
+    let large: Vec<(&str, &str)> = std::iter::repeat_n(("a", "b"), 200).collect();
+    let refused = |at: u32| frame(kind::HEADERS, ENDS, at * 2 + 1, &request("GET", "/", &large));
+    let head = [(":method", "GET"), (":scheme", "http"), (":path", "/bomb"), (":authority", "a.test")];
+    let bombs = |at: u32| frame(kind::HEADERS, ENDS, at * 2 + 3, &repeated(&head, 15));
+    let floods: [Flood<'_>; 11] = [
         ("pings", Vec::new(), &|_| frame(kind::PING, 0, 0, &[0; 8])),
         ("settings", Vec::new(), &|_| frame(kind::SETTINGS, 0, 0, &[0, 4, 0, 1, 0, 0])),
         ("priorities", Vec::new(), &|_| frame(kind::PRIORITY, 0, 1, &[0; 5])),
@@ -287,6 +291,8 @@ async fn floods_end_by_their_name_and_hurt_nobody() -> Result<()> {
         }),
         ("resets", Vec::new(), &rapid),
         ("resets", Vec::new(), &made),
+        ("heads", Vec::new(), &refused),
+        ("heads", frame(kind::HEADERS, ENDS, 1, &bomb(&head, 0)), &bombs),
     ];
     for (name, before, piece) in floods {
         let mut client = FramedClient::connect(gateway.address(), &[]).await?;
@@ -300,12 +306,15 @@ async fn floods_end_by_their_name_and_hurt_nobody() -> Result<()> {
     let text = gateway.admin("/metrics").await?.text();
     let reasons =
         ["pings", "settings", "priorities", "window_updates", "others", "empty_data", "continuations"];
-    for (reason, count) in reasons.into_iter().map(|reason| (reason, 1)).chain([("resets", 2)]) {
+    for (reason, count) in reasons.into_iter().map(|reason| (reason, 1)).chain([("resets", 2), ("heads", 2)])
+    {
         let lines = text.lines().filter(|line| line.starts_with("eddy_http2_connections_failed_total"));
         let found = lines.filter(|line| line.ends_with(&format!("reason=\"{reason}\"}} {count}"))).count();
         ensure!(found == 1, "{reason}: {text}");
     }
     ensure!(origin.log().requests().len() <= 2 * 200, "{}", origin.log().requests().len());
+    let bombs = origin.log().requests().iter().filter(|asked| asked.target == b"/bomb").count();
+    ensure!(bombs <= 1 + 3, "{bombs} requests with heads of 60 KB for 20 bytes each");
     let mut witness = FramedClient::connect(gateway.address(), &[]).await?;
     witness.send(&get(1)).await?;
     witness.until("an answer", |frame| frame.has_status(200)).await?;

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::{Gateway, Launch};
-use eddy_e2e::origin::{Asked, Script, TapOrigin, echo};
+use eddy_e2e::origin::{Asked, Script, TapOrigin, echo, response};
 use eddy_e2e::peer::Nginx;
 use eddy_e2e::place::{self, TempDir};
 use eddy_e2e::wire::{Client, Response};
@@ -33,12 +33,12 @@ impl Both {
                 server.replace("ORIGIN", &origin.address().to_string()).replace("GONE", &gone.to_string());
             format!("upstream app {{ server {0}; }} server {{ listen {listen}; {server} }}", origin.address())
         };
-        let origin = TapOrigin::start().await?;
+        let origin = TapOrigin::with(answer).await?;
         let http = fill("LISTEN", &origin, place::free_address()?);
         let config = format!("worker_processes 1;\nevents {{}}\nhttp {{ {http} }}\n");
         let gateway =
             Gateway::launch(&config, Launch { file: Some("nginx.conf"), ..Launch::default() }).await?;
-        let (address, own) = (place::free_address()?, TapOrigin::start().await?);
+        let (address, own) = (place::free_address()?, TapOrigin::with(answer).await?);
         let http = fill(&address.to_string(), &own, place::free_address()?);
         let program = Nginx::start(&http, TempDir::new("apart")?, address)?;
         let peer = program.map(|program| Peer { address, origin: own, _program: program });
@@ -63,6 +63,13 @@ impl Both {
         ensure!(theirs.is_none_or(|theirs| told(&theirs) == nginx), "{target}: NGINX answers otherwise");
         Ok(())
     }
+}
+
+/// What the upstreams answer: with the status that a path such as `/status/600` names, others with what was asked.
+fn answer(asked: Asked<'_>) -> Script {
+    let target = asked.request.target_text();
+    let status = target.rsplit_once("/status/").and_then(|(_, status)| status.parse().ok());
+    Script::send(status.map_or_else(|| echo(asked.request), |status| response(status, "", "said")))
 }
 
 async fn ask(address: SocketAddr, request: &str) -> Result<Response> {
@@ -98,13 +105,65 @@ async fn heads_that_two_parsers_read_in_two_ways_are_refused() -> Result<()> {
     for target in ["/\\", "/\"", "/<", "/>", "/^", "/`", "/{", "/|", "/}"] {
         both.check(target, "", "200 said", "200 said").await?;
     }
-    for head in ["Host: a{b.test\r\n", "Host: a.test\r\nX-A: \u{1}\r\n", "Host: a.test\r\nx{a: b\r\n"] {
+    let heads = ["Host: a,b.test\r\n", "Host: a%2eb.test\r\n"];
+    for head in heads.into_iter().chain([
+        "Host: a{b.test\r\n",
+        "Host: a.test\r\nX-A: \u{1}\r\n",
+        "Host: a.test\r\nx{a: b\r\n",
+    ]) {
         let (ours, theirs) = both.ask(&format!("GET / HTTP/1.1\r\n{head}\r\n")).await?;
         ensure!(ours.status == 400, "{head}: {ours:?}");
         ensure!(theirs.is_none_or(|theirs| told(&theirs) == "200 said"), "{head}: NGINX answers otherwise");
     }
+    let (ours, theirs) = both.ask("PRI / HTTP/1.1\r\nHost: a.test\r\n\r\n").await?;
+    ensure!(ours.status == 400 && theirs.is_none_or(|theirs| theirs.status == 200), "{ours:?}");
+    // What has a place in a registered name is taken by both.
+    let (ours, theirs) = both.ask("GET / HTTP/1.1\r\nHost: 0.0.0.0=5000\r\n\r\n").await?;
+    ensure!(ours.status == 200 && theirs.is_none_or(|theirs| theirs.status == 200), "{ours:?}");
+    let (ours, theirs) = both.ask("TRACE / HTTP/1.1\r\nHost: a.test\r\n\r\n").await?;
+    ensure!(ours.status == 405 && theirs.is_none_or(|theirs| theirs.status == 405), "{ours:?}");
     let (ours, theirs) = both.ask("OPTIONS * HTTP/1.1\r\nHost: a.test\r\n\r\n").await?;
     ensure!(ours.status == 204 && theirs.is_none_or(|theirs| theirs.status == 400), "{ours:?}");
+    both.gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_status_above_599_is_a_fault_of_the_upstream() -> Result<()> {
+    let both = Both::start(
+        "location / { proxy_pass http://app; } location /own600 { return 600 said; } location /own999 { return 999 said; }",
+    )
+    .await?;
+    for (target, ours, theirs) in [
+        ("/status/599", "599", "599"),
+        ("/status/600", "502", "600"),
+        ("/status/999", "502", "999"),
+        // What the configuration asks for is answered.
+        ("/own600", "600 said", "600 said"),
+        ("/own999", "999 said", "999 said"),
+    ] {
+        let (ours_said, theirs_said) = get(&both, target, "").await?;
+        let is =
+            |answer: &Response, told: &str| format!("{} {}", answer.status, answer.text()).starts_with(told);
+        ensure!(is(&ours_said, ours), "{target}: eddy answers {ours_said:?}");
+        ensure!(theirs_said.is_none_or(|said| is(&said, theirs)), "{target}: NGINX answers otherwise");
+    }
+    both.gateway.stop().await
+}
+
+#[tokio::test]
+async fn the_fields_of_a_handshake_leave_with_it() -> Result<()> {
+    let both = Both::start("location / { proxy_pass http://app; proxy_http_version 1.1; }").await?;
+    let fields = "Connection: Upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Key1: 1\r\nSec-WebSocket-Key: x\r\nX-A: b\r\n";
+    let (ours, theirs) = get(&both, "/", fields).await?;
+    ensure!(ours.status == 200 && theirs.is_none_or(|theirs| theirs.status == 200), "{ours:?}");
+    let said = |origin: &TapOrigin| {
+        let asked = origin.log().requests();
+        let fields = asked.first().map(|asked| asked.fields.clone()).unwrap_or_default();
+        ["upgrade", "sec-websocket-key1", "sec-websocket-key", "x-a"].map(|name| fields.text(name).to_owned())
+    };
+    ensure!(said(&both.origin) == ["", "", "", "b"], "{:?}", said(&both.origin));
+    let theirs = both.peer.as_ref().map(|peer| said(&peer.origin));
+    ensure!(theirs.as_ref().is_none_or(|theirs| *theirs == ["", "1", "x", "b"]), "NGINX sends {theirs:?}");
     both.gateway.stop().await
 }
 

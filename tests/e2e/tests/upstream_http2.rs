@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::framed::{ENDS, FramedClient, HEAD, block, frame, kind, request};
+use eddy_e2e::framed::{ENDS, FramedClient, HEAD, block, bomb, frame, kind, repeated, request};
 use eddy_e2e::framed_origin::{FramedOrigin, Heard, Said};
 use eddy_e2e::gateway::{Gateway, Launch};
 use eddy_e2e::go;
@@ -301,6 +301,28 @@ async fn what_an_endpoint_has_not_looked_at_is_asked_again() -> Result<()> {
         gateway.stop().await?;
     }
     Ok(())
+}
+
+#[tokio::test]
+async fn an_endpoint_whose_heads_are_out_of_proportion_loses_its_link() -> Result<()> {
+    // The header of 3.9 KB comes with the first answer of a link, and is named 16 times in each: 60 KB for a few bytes.
+    let status = [(":status", "200")];
+    let origin = FramedOrigin::with(&[], move |heard| match is_head(heard) {
+        true if heard.frame.stream == 1 => Said::bytes(frame(kind::HEADERS, ENDS, 1, &bomb(&status, 14))),
+        true => Said::bytes(frame(kind::HEADERS, ENDS, heard.frame.stream, &repeated(&status, 15))),
+        false => Said::nothing(),
+    })
+    .await?;
+    let gateway = gateway_before(&origin, &[]).await?;
+    let mut statuses = Vec::new();
+    for _ in 0..12 {
+        statuses.push(gateway.exchange(get("/", "")).await?.status);
+    }
+    let served = statuses.iter().filter(|status| **status == 200).count();
+    ensure!(served >= 1 && statuses.iter().all(|status| matches!(status, 200 | 502)), "{statuses:?}");
+    let broken = gateway.metric("eddy_cluster_http2_links_broken_total{cluster=\"framed\"}").await?;
+    ensure!(broken >= 2.0, "{broken} links of 12 requests {statuses:?}");
+    gateway.stop().await
 }
 
 #[tokio::test]

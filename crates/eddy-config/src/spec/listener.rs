@@ -91,8 +91,9 @@ mapping! {
         optional stream_window: Size<16_384, 16_777_216>, default "64KiB", example "1MiB";
         /// The same for all requests of a connection together.
         optional connection_window: Size<65_536, 67_108_864>, default "1MiB", example "4MiB";
-        /// What frames that are neither requests nor bodies may cost at once: a reset or a ping 5, settings 10. A fifth of it
-        /// comes back every second. Beyond it the connection is closed with `ENHANCE_YOUR_CALM`.
+        /// What frames that are neither requests nor bodies may cost at once: a reset or a ping 5, settings 10, a head that is
+        /// answered 431 10, each KiB of a head that is out of proportion to what was received of it 5. A fifth of it comes back
+        /// every second. Beyond it the connection is closed with `ENHANCE_YOUR_CALM`.
         optional budget: Number<100, 1_000_000>, default "1000", example "5000";
     }
 }

@@ -110,7 +110,7 @@ fn envoy_says(case: &Case) -> Option<Vec<String>> {
     let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
     let config = peer::bootstrap(&routes, &json!({"normalize_path": true}), &names);
     let upstream = Echo::with_fields(&eddy::UPSTREAM_FIELDS).unwrap();
-    let envoy = Envoy::start(&program, &config, &upstream).unwrap();
+    let envoy = Envoy::start(&program, &config, &upstream.path()).unwrap();
     let requests: Vec<Vec<u8>> = case.requests.iter().map(|request| request.as_bytes().to_vec()).collect();
     let replies =
         envoy.clients().ask_all(&requests).unwrap_or_else(|error| panic!("{error:#}: {}", envoy.log()));

@@ -16,8 +16,8 @@ pub(super) struct Authority {
 
 /// Reads the authority in `span`; `None` when it names no host.
 ///
-/// Stricter than the grammar: no user information, no percent-encoding and none of `!$&'()*+,;=` (no host that can
-/// be looked up has them, and readers disagree on what they mean), no empty label but after a final dot, no port 0.
+/// Stricter than the grammar: no user information, no percent-encoding (`%2e` is a dot to some readers), no comma (two `Host`
+/// fields that somebody put together look so), no empty label but after a final dot, no port 0.
 ///
 /// # Spec
 /// [RFC 3986 §3.2](https://www.rfc-editor.org/rfc/rfc3986#section-3.2),

@@ -8,7 +8,7 @@ use super::target::is_origin_target;
 use super::{RequestHead, ResponseHead};
 use crate::edits::{EDIT_BYTES_MAX, EditFault};
 use crate::field::{Field, FieldId, Traits, is_alias_of};
-use crate::method::{METHOD_BYTES_MAX, Method};
+use crate::method::{METHOD_BYTES_MAX, Method, PREFACE_METHOD};
 use crate::octet::{is_tchar, is_text};
 use crate::span::Span;
 
@@ -136,7 +136,10 @@ impl RequestHead {
             !name.is_empty() && name.len() <= METHOD_BYTES_MAX && name.iter().copied().all(is_tchar);
         let is_special = |method| matches!(method, Method::Head | Method::Connect | Method::Trace);
         let is_same = self.method == method && self.method_name(bytes) == name;
-        if !is_token || (!is_same && (is_special(method) || is_special(self.method))) {
+        if !is_token
+            || name == PREFACE_METHOD
+            || (!is_same && (is_special(method) || is_special(self.method)))
+        {
             return Err(EditFault::BadMethod { name: shown(name) });
         }
         self.method_span = append(bytes, name)?;
@@ -318,7 +321,7 @@ mod tests {
         for target in ["", "a", "*", "http://a/", "/ a", "/a#b", "/a\r\n", "/ä"] {
             assert!(head.set_target(&mut bytes, target.as_bytes()).is_err(), "{target:?}");
         }
-        for method in ["", "G T", "HEAD", "CONNECT", "TRACE", "G\r\n"] {
+        for method in ["", "G T", "HEAD", "CONNECT", "TRACE", "PRI", "G\r\n"] {
             assert!(head.set_method(&mut bytes, method.as_bytes()).is_err(), "{method:?}");
         }
         for authority in ["", "a b", "a:0", "u@a", "[::1", "a/"] {

@@ -26,7 +26,7 @@ pub enum HeadFault {
     HeadTooLarge,
     /// More fields than the limit.
     TooManyFields,
-    /// The method is no token (RFC 9110 §9.1).
+    /// The method is no token (RFC 9110 §9.1), or `PRI`, which no request has (RFC 9113 §3.4).
     BadMethod,
     /// The method is longer than 32 bytes (RFC 9112 §3).
     MethodTooLong,

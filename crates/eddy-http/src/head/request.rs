@@ -5,7 +5,7 @@ use super::framing::{Announced, list, parse_announced, parse_connection, span_of
 use super::target::{Target, parse_target};
 use super::{HeadFault, HeadLimits, RequestBody, TargetForm};
 use crate::field::{Field, FieldId, Fields, Seen, is_line_end, parse_lines};
-use crate::method::{METHOD_BYTES_MAX, Method, Version};
+use crate::method::{METHOD_BYTES_MAX, Method, PREFACE_METHOD, Version};
 use crate::octet::{find_token_end, is_tchar, load};
 use crate::span::Span;
 
@@ -54,12 +54,13 @@ pub struct RequestHead {
     pub(super) fields: Vec<Field>,
 }
 
-/// Whose requests are read.
+/// Whose heads are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Strictness {
-    /// A client's: as the profile says.
-    Client,
-    /// Our own, about to be sent: no line before the first, but the host may be empty, as an HTTP/1.0 client's is.
+    /// A client's or an endpoint's: as the profile says.
+    Peer,
+    /// Our own, about to be sent: no line before the first, but the host of a request may be empty, as an HTTP/1.0 client's is,
+    /// and the status of an answer above 599, as a configuration may ask for.
     Egress,
 }
 
@@ -131,7 +132,7 @@ impl RequestHead {
     /// One pass; no allocation once as many fields were seen before.
     pub fn parse_start(&mut self, bytes: &[u8], limits: &HeadLimits) -> Result<Option<usize>, HeadFault> {
         let window = bytes.get(..limits.head_bytes_max as usize).unwrap_or(bytes);
-        match self.parse_front(window, limits, Strictness::Client) {
+        match self.parse_front(window, limits, Strictness::Peer) {
             Ok(end) => Ok(Some(end)),
             Err(HeadFault::Truncated) if window.len() == bytes.len() => Ok(None),
             Err(HeadFault::Truncated) => Err(HeadFault::HeadTooLarge),
@@ -147,7 +148,7 @@ impl RequestHead {
     /// # Cost
     /// One pass; no allocation once as many fields were seen before.
     pub fn parse(&mut self, bytes: &[u8], limits: &HeadLimits) -> Result<(), HeadFault> {
-        self.parse_with(bytes, limits, Strictness::Client)
+        self.parse_with(bytes, limits, Strictness::Peer)
     }
 
     /// Reads the head that came in frames of HTTP/2, as [`crate::Http2`] lays it out. The frames tell where the body ends:
@@ -203,7 +204,7 @@ impl RequestHead {
         if bytes == b"\r" {
             return Err(HeadFault::Truncated);
         }
-        let start = if strictness == Strictness::Client && is_line_end(bytes, 0) { 2 } else { 0 };
+        let start = if strictness == Strictness::Peer && is_line_end(bytes, 0) { 2 } else { 0 };
         let target_start = self.parse_method(bytes, start)?;
         let target = parse_target(bytes, target_start, self.method, limits.target_bytes_max)?;
         self.form = target.form;
@@ -212,6 +213,9 @@ impl RequestHead {
         self.query = target.query;
         let (version, lines_start) = parse_version(bytes, target.whole.end as usize + 1)?;
         self.version = version;
+        if self.method == Method::Other && self.method_name(bytes) == PREFACE_METHOD {
+            return Err(HeadFault::BadMethod);
+        }
         if self.form == TargetForm::Asterisk && self.method != Method::Options {
             return Err(HeadFault::BadTarget);
         }

@@ -1,7 +1,7 @@
 //! The head of a response.
 
 use super::framing::{Announced, parse_announced, parse_connection};
-use super::{HeadFault, HeadLimits, ResponseBody};
+use super::{HeadFault, HeadLimits, ResponseBody, Strictness};
 use crate::field::{Field, FieldId, Fields, LineFault, parse_lines};
 use crate::method::{Method, Version};
 use crate::octet::find_text_end;
@@ -48,7 +48,7 @@ impl From<Method> for Asked {
 /// empty reason may be left out, as many origins do.
 #[derive(Clone, Debug, Default)]
 pub struct ResponseHead {
-    /// The status, 100 to 999.
+    /// The status, 100 to 599.
     pub status: u16,
     /// The reason phrase; perhaps empty.
     pub reason: Span,
@@ -93,10 +93,20 @@ impl ResponseHead {
         limits: &HeadLimits,
         asked: impl Into<Asked>,
     ) -> Result<(), HeadFault> {
+        self.parse_with(bytes, limits, asked.into(), Strictness::Peer)
+    }
+
+    pub(crate) fn parse_with(
+        &mut self,
+        bytes: &[u8],
+        limits: &HeadLimits,
+        asked: Asked,
+        strictness: Strictness,
+    ) -> Result<(), HeadFault> {
         if bytes.len() > limits.head_bytes_max as usize {
             return Err(HeadFault::HeadTooLarge);
         }
-        let end = self.parse_front(bytes, limits, asked.into())?;
+        let end = self.parse_front(bytes, limits, asked, strictness)?;
         if end == bytes.len() { Ok(()) } else { Err(HeadFault::Excess) }
     }
 
@@ -117,7 +127,7 @@ impl ResponseHead {
         asked: impl Into<Asked>,
     ) -> Result<Option<usize>, HeadFault> {
         let window = bytes.get(..limits.head_bytes_max as usize).unwrap_or(bytes);
-        match self.parse_front(window, limits, asked.into()) {
+        match self.parse_front(window, limits, asked.into(), Strictness::Peer) {
             Ok(end) => Ok(Some(end)),
             Err(HeadFault::Truncated) if window.len() == bytes.len() => Ok(None),
             Err(HeadFault::Truncated) => Err(HeadFault::HeadTooLarge),
@@ -126,11 +136,17 @@ impl ResponseHead {
     }
 
     /// Reads the head that `bytes` begin with; answers with its length.
-    fn parse_front(&mut self, bytes: &[u8], limits: &HeadLimits, asked: Asked) -> Result<usize, HeadFault> {
+    fn parse_front(
+        &mut self,
+        bytes: &[u8],
+        limits: &HeadLimits,
+        asked: Asked,
+        strictness: Strictness,
+    ) -> Result<usize, HeadFault> {
         let mut fields = std::mem::take(&mut self.fields);
         fields.clear();
         *self = Self { fields, ..Self::default() };
-        let lines_start = self.parse_status_line(bytes)?;
+        let lines_start = self.parse_status_line(bytes, strictness)?;
         let (seen, end) = parse_lines(bytes, lines_start, &mut self.fields, limits.fields_max.into())?;
         let is_switched = asked.is_switched_by(self.status);
         if self.status == 101 && !is_switched {
@@ -196,7 +212,14 @@ impl ResponseHead {
     }
 
     /// Reads the status line; answers with where the fields begin.
-    fn parse_status_line(&mut self, bytes: &[u8]) -> Result<usize, HeadFault> {
+    ///
+    /// A status above 599 has no class (RFC 9110 §15). An endpoint's is a fault of the endpoint; a configuration may ask for an
+    /// answer of our own that has one, as an `nginx.conf` can.
+    fn parse_status_line(&mut self, bytes: &[u8], strictness: Strictness) -> Result<usize, HeadFault> {
+        let last_class = match strictness {
+            Strictness::Peer => b'5',
+            Strictness::Egress => b'9',
+        };
         let Some((version, rest)) = bytes.split_first_chunk::<9>() else { return Err(HeadFault::Truncated) };
         self.version = match version {
             b"HTTP/1.1 " => Version::Http11,
@@ -204,7 +227,7 @@ impl ResponseHead {
             _ => return Err(HeadFault::BadStatusLine),
         };
         self.status = match rest.first_chunk() {
-            Some([a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9']) => {
+            Some([a, b @ b'0'..=b'9', c @ b'0'..=b'9']) if (b'1'..=last_class).contains(a) => {
                 [a, b, c].iter().fold(0, |status, digit| status * 10 + u16::from(**digit - b'0'))
             }
             Some(_) => return Err(HeadFault::BadStatusLine),

@@ -2,7 +2,7 @@
 
 use super::frame::{self, FrameHead};
 use super::hpack::Decoder;
-use super::test_frames::{ENDS, OPEN, PREFACE, block, frame, words};
+use super::test_frames::{ENDS, OPEN, PREFACE, block, fields_with_repeats, frame, words};
 use super::{Abuse, ErrorCode, Gone, Http2, Http2Fault, Http2Limits, Loss, Reading};
 use crate::head::HeadFault;
 
@@ -132,6 +132,8 @@ fn answers_that_break_the_rules_are_reset() {
         head(1, ENDS, &[]),
         head(1, ENDS, &[(":status", "20")]),
         head(1, ENDS, &[(":status", "099")]),
+        head(1, ENDS, &[(":status", "600")]),
+        head(1, ENDS, &[(":status", "999")]),
         head(1, ENDS, &[(":status", "2xx")]),
         head(1, OPEN, &[(":status", "101")]),
         head(1, ENDS, &[(":status", "103")]),
@@ -383,6 +385,51 @@ fn heads_without_measure_are_not_gathered() {
     }
     assert!(count < 12, "{count}");
     assert_eq!(server.hears(), ["reset 1 11"]);
+}
+
+#[test]
+fn answers_out_of_proportion_to_what_came_end_the_link() {
+    // Of heads, final and interim, and of trailers.
+    for purpose in ["head", "interim", "trailers"] {
+        let mut server = server();
+        let mut count = 0;
+        let fault = loop {
+            let id = server.asks(GET, true);
+            let status: &[u8] = if purpose == "interim" { b"\x08\x03103" } else { b"\x88" };
+            let fields = if count == 0 { fields_with_repeats(3_900, 15) } else { vec![0xbe; 16] };
+            let said = if purpose == "trailers" {
+                server.says(&frame(frame::HEADERS, OPEN, id, status)).unwrap();
+                server.says(&frame(frame::HEADERS, ENDS, id, &fields))
+            } else {
+                let flags = if purpose == "interim" { OPEN } else { ENDS };
+                server.says(&frame(frame::HEADERS, flags, id, &[status, fields.as_slice()].concat()))
+            };
+            match said {
+                Ok(()) => count += 1,
+                Err(fault) => break fault,
+            }
+        };
+        assert_eq!(fault, Http2Fault::Abuse(Abuse::Heads), "{purpose}");
+        assert!((1..=4).contains(&count), "{purpose}: {count}");
+    }
+}
+
+#[test]
+fn answers_out_of_proportion_are_held_for_few_requests_at_once() {
+    let mut server = Server::new(Http2Limits { budget: 1_000_000, ..Http2Limits::default() });
+    let mut taken = Vec::new();
+    for round in 0..20 {
+        let id = server.asks(GET, true);
+        let fields = if round == 0 { fields_with_repeats(3_900, 15) } else { vec![0xbe; 16] };
+        server.says(&frame(frame::HEADERS, ENDS, id, &[b"\x88", fields.as_slice()].concat())).unwrap();
+        if server.client.is_gone(id) {
+            assert_eq!(server.client.loss(id), Loss::Head(HeadFault::HeadTooLarge));
+            assert_eq!(server.hears(), [format!("reset {id} 11")]);
+        } else {
+            taken.push(id);
+        }
+    }
+    assert!((4..=5).contains(&taken.len()), "{taken:?}");
 }
 
 /// Bytes of a server, cut and changed at random, never make a panic, nor frames that are none.

@@ -71,6 +71,14 @@ impl Error for Http2Fault {}
 pub(super) enum Refused {
     Stream(u32, ErrorCode),
     Connection(ErrorCode),
+    /// The budget was used up.
+    Spent(Abuse),
+}
+
+impl From<Abuse> for Refused {
+    fn from(abuse: Abuse) -> Self {
+        Self::Spent(abuse)
+    }
 }
 
 impl Refused {

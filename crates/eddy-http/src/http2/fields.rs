@@ -177,6 +177,11 @@ impl FieldList {
         }
     }
 
+    /// Size of all fields of the block so far, whether kept or not, 32 bytes for each included (RFC 9113 §6.5.2).
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     #[cfg(test)]
     pub(super) fn lines_capacity(&self) -> usize {
         self.lines.capacity()
@@ -206,8 +211,13 @@ impl FieldList {
                 && self.has(Pseudo::Path)
                 && !self.path.is_empty()
         };
+        let is_scheme_right = !self.has(Pseudo::Scheme) || is_scheme(&self.scheme);
         // Of a head that was not kept as a whole, what is there tells nothing of what was not.
-        if self.is_malformed || self.has(Pseudo::Status) || (!is_complete && self.fault.is_none()) {
+        if self.is_malformed
+            || !is_scheme_right
+            || self.has(Pseudo::Status)
+            || (!is_complete && self.fault.is_none())
+        {
             return Err(Malformed);
         }
         // What goes through a tunnel has no length, and is none of a body's.
@@ -236,6 +246,10 @@ impl FieldList {
                 Some(HeadFault::BadHost)
             }
             Some(_) | None if has_path && !self.path.starts_with(b"/") && self.path != b"*" => {
+                Some(HeadFault::BadTarget)
+            }
+            // As of a target of HTTP/1 that has one: what has another scheme is none of ours.
+            Some(_) | None if self.has(Pseudo::Scheme) && !is_own_scheme(&self.scheme) => {
                 Some(HeadFault::BadTarget)
             }
             Some(_) | None => None,
@@ -350,11 +364,23 @@ fn is_value(value: &[u8]) -> bool {
 
 fn parse_status(value: &[u8]) -> Option<u16> {
     match value {
-        [b'1'..=b'9', b, c] if b.is_ascii_digit() && c.is_ascii_digit() => {
+        // Above 599 there is no class (RFC 9110 §15).
+        [b'1'..=b'5', b, c] if b.is_ascii_digit() && c.is_ascii_digit() => {
             str::from_utf8(value).ok()?.parse().ok()
         }
         _ => None,
     }
+}
+
+/// Whether a scheme is one at all (RFC 3986 §3.1).
+fn is_scheme(value: &[u8]) -> bool {
+    let is_more = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    value.first().is_some_and(u8::is_ascii_alphabetic) && value.iter().all(is_more)
+}
+
+/// Whether a scheme is one that is served. Which of the two says nothing: the client may speak to a proxy before us over TLS.
+fn is_own_scheme(value: &[u8]) -> bool {
+    [b"http".as_slice(), b"https"].iter().any(|scheme| value.eq_ignore_ascii_case(scheme))
 }
 
 fn parse_length(value: &[u8]) -> Option<u64> {

@@ -36,13 +36,24 @@ pub enum Abuse {
     WindowUpdates,
     /// Frames of data without data (CVE-2019-9518).
     EmptyData,
+    /// Heads that are many times what was received of them, or beyond the limits (CVE-2026-49975 and others).
+    Heads,
     /// Frames of other kinds.
     Others,
 }
 
 /// The metric label of each [`Abuse`].
-pub const ABUSE_LABELS: [&str; 8] =
-    ["resets", "continuations", "settings", "pings", "priorities", "window_updates", "empty_data", "others"];
+pub const ABUSE_LABELS: [&str; 9] = [
+    "resets",
+    "continuations",
+    "settings",
+    "pings",
+    "priorities",
+    "window_updates",
+    "empty_data",
+    "heads",
+    "others",
+];
 
 /// The share of the budget that comes back in a second: a fifth.
 const REFILL_DIVISOR: u32 = 5;
@@ -50,6 +61,17 @@ const REFILL_DIVISOR: u32 = 5;
 const EARNED_BY_ANSWER: u32 = 4;
 /// How many bytes that were written earn as much as a `WINDOW_UPDATE` costs.
 const BYTES_EARNING: usize = 1024;
+
+/// Decoded size of a header block that costs nothing, whatever was received of it: as much as the dynamic table holds, whose
+/// entries nobody has reason to name twice in one block.
+const HEAD_BYTES_FREE: usize = 4 * 1024;
+/// Decoded bytes that each received byte of a header block pays for: Huffman codes, names by index and the 32 bytes that each
+/// field counts beside its text stay below it.
+const HEAD_BYTES_PAID: usize = 4;
+/// Price of each whole KiB beyond that.
+const HEAD_KIB_PRICE: u32 = 5;
+/// Price of a request head that is beyond the limits of a head, and so answered 431.
+const HEAD_REFUSED_PRICE: u32 = 10;
 
 /// A `CONTINUATION` of this length is no attempt to send as many as possible.
 const FULL_BYTES: usize = 1024;
@@ -63,6 +85,7 @@ impl Abuse {
         Self::Priorities,
         Self::WindowUpdates,
         Self::EmptyData,
+        Self::Heads,
         Self::Others,
     ];
 
@@ -103,6 +126,32 @@ impl Meter {
     /// Takes note of a stream that we had to reset.
     pub(super) fn reset(&mut self) -> Result<(), Abuse> {
         self.spend(5, Abuse::Resets)
+    }
+
+    /// Decoded size up to which the budget pays for a header block of `received` bytes.
+    pub(super) fn head_bytes_max(&self, received: usize) -> usize {
+        let paid = usize::try_from((self.left / HEAD_KIB_PRICE).saturating_add(1)).unwrap_or(usize::MAX);
+        received
+            .saturating_mul(HEAD_BYTES_PAID)
+            .saturating_add(HEAD_BYTES_FREE)
+            .saturating_add(paid.saturating_mul(1024))
+    }
+
+    /// Takes note of a header block of `received` bytes that was `decoded` bytes large, 32 for each field included. Returns
+    /// how much of that only repeated references to the dynamic table can have brought about.
+    ///
+    /// An honest encoder stays at zero: a cookie that comes by index with each request is in the table once.
+    pub(super) fn head(&mut self, received: usize, decoded: usize) -> Result<usize, Abuse> {
+        let free = received.saturating_mul(HEAD_BYTES_PAID).saturating_add(HEAD_BYTES_FREE);
+        let excess = decoded.saturating_sub(free);
+        let units = u32::try_from(excess / 1024).unwrap_or(u32::MAX);
+        self.spend(units.saturating_mul(HEAD_KIB_PRICE), Abuse::Heads)?;
+        Ok(excess)
+    }
+
+    /// Takes note of the head of a request that is more than the limits allow.
+    pub(super) fn head_refused(&mut self) -> Result<(), Abuse> {
+        self.spend(HEAD_REFUSED_PRICE, Abuse::Heads)
     }
 
     /// Takes note of an answer that was sent, or has come, to its end.

@@ -1,5 +1,7 @@
 //! What the peer sends.
 
+use std::ops::ControlFlow;
+
 use super::code::{ErrorCode, Http2Fault, Refused};
 use super::connection::{Block, Http2, LEAVING, Leaving, Purpose, Role, Stage};
 use super::frame::{
@@ -9,9 +11,12 @@ use super::frame::{
 use super::preface::PREFACE;
 use super::settings::write_ack;
 use super::stream::{Loss, Side, Stream, Unwanted};
+use crate::head::HeadFault;
 
 /// The memory that a block of fields came in is freed above this.
 const KEPT_BYTES_MAX: usize = 8 * 1024;
+/// How many of the largest heads all streams together may hold, of what is out of proportion to what was received.
+const EXCESS_HEADS_MAX: usize = 4;
 
 impl Http2 {
     /// Takes what the peer has sent, as far as frames are whole; answers with how much that is. The rest is to come
@@ -63,6 +68,7 @@ impl Http2 {
         match self.frame(&head, payload) {
             Ok(()) => {}
             Err(Refused::Connection(code)) => return Err(Http2Fault::Protocol(code)),
+            Err(Refused::Spent(abuse)) => return Err(Http2Fault::Abuse(abuse)),
             Err(Refused::Stream(id, code)) => {
                 self.reset(id, code);
                 self.meter.reset().map_err(Http2Fault::Abuse)?;
@@ -239,29 +245,70 @@ impl Http2 {
 
     fn end_block(&mut self) -> Result<(), Refused> {
         let Some(Block { stream: id, ends_stream, purpose }) = self.block.take() else { return Ok(()) };
-        let Self { fields, limits, decoder, block_bytes, .. } = self;
-        let decoded = decoder.decode(block_bytes, |name, value| fields.add(name, value, &limits.head));
-        block_bytes.clear();
-        block_bytes.shrink_to(KEPT_BYTES_MAX);
-        decoded.map_err(|_| Refused::COMPRESSION)?;
+        let excess = self.decode_block()?;
         let done = match purpose {
             Purpose::Nothing => Ok(()),
             Purpose::Reset(code) => Err(Refused::Stream(id, code)),
-            Purpose::Request => self.accept(id, ends_stream),
-            Purpose::Answer => self.answer(id, ends_stream),
-            Purpose::Trailers => self.trail(id, ends_stream),
+            Purpose::Request => self.accept(id, ends_stream, excess),
+            Purpose::Answer => self.hold(id, excess).and_then(|()| self.answer(id, ends_stream)),
+            Purpose::Trailers => self.hold(id, excess).and_then(|()| self.trail(id, ends_stream)),
         };
         self.fields.clear();
         done
     }
 
-    fn accept(&mut self, id: u32, is_ended: bool) -> Result<(), Refused> {
-        if self.streams.len() >= self.limits.streams_max as usize {
+    /// Decodes the block that was gathered and charges for it; returns how much of it is out of proportion to what was received.
+    ///
+    /// # Errors
+    /// Ends the connection: the block is broken, or the budget does not pay for what comes of it, in which case the rest of it
+    /// is not even decoded.
+    fn decode_block(&mut self) -> Result<usize, Refused> {
+        let Self { fields, limits, decoder, block_bytes, meter, .. } = self;
+        let received = block_bytes.len();
+        let bytes_max = meter.head_bytes_max(received);
+        let decoded = decoder.decode(block_bytes, |name, value| {
+            fields.add(name, value, &limits.head);
+            if fields.bytes() > bytes_max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        block_bytes.clear();
+        block_bytes.shrink_to(KEPT_BYTES_MAX);
+        // Before the block counts as broken: one that was left early looks so.
+        let excess = meter.head(received, fields.bytes())?;
+        decoded.map_err(|_| Refused::COMPRESSION)?;
+        Ok(excess)
+    }
+
+    /// Whether so much more may be held of heads that are out of proportion to what was received of them.
+    fn may_hold(&self, excess: usize) -> bool {
+        let held = || self.streams.values().map(|stream| stream.excess).sum::<usize>();
+        excess == 0
+            || held().saturating_add(excess) <= EXCESS_HEADS_MAX * self.limits.head.head_bytes_max as usize
+    }
+
+    /// Takes note of what a stream holds of a head or trailers that are out of proportion.
+    fn hold(&mut self, id: u32, excess: usize) -> Result<(), Refused> {
+        let may_hold = self.may_hold(excess);
+        if let Some(stream) = self.streams.get_mut(&id) {
+            if !may_hold {
+                stream.loss.get_or_insert(Loss::Head(HeadFault::HeadTooLarge));
+                return Err(Refused::Stream(id, ErrorCode::EnhanceYourCalm));
+            }
+            stream.excess += excess;
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, id: u32, is_ended: bool, excess: usize) -> Result<(), Refused> {
+        if self.streams.len() >= self.limits.streams_max as usize || !self.may_hold(excess) {
             return Err(Refused::Stream(id, ErrorCode::RefusedStream));
         }
         let arrived =
             self.fields.write_request(is_ended).map_err(|_| Refused::Stream(id, ErrorCode::Protocol))?;
+        if matches!(arrived.head.fault, Some(HeadFault::HeadTooLarge | HeadFault::TooManyFields)) {
+            self.meter.head_refused()?;
+        }
         let mut stream = Stream::new(self.limits.stream_window, self.peer.stream_window);
+        stream.excess = excess;
         stream.is_recv_ended = !arrived.head.has_body;
         stream.is_tunnel = arrived.head.is_tunnel;
         stream.head = arrived.head;

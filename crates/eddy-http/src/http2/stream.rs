@@ -86,6 +86,8 @@ pub(super) struct Stream {
     pub(super) body_start: usize,
     /// How much of what was not read is heads, which no window counts.
     pub(super) head_bytes: usize,
+    /// How much of its heads and trailers is out of proportion to what was received of them.
+    pub(super) excess: usize,
     /// Trailers, as the end of a chunked body.
     pub(super) trailers: Vec<u8>,
     /// Whether the peer has ended its side.
@@ -125,6 +127,7 @@ impl Stream {
             body: Vec::new(),
             body_start: 0,
             head_bytes: 0,
+            excess: 0,
             trailers: Vec::new(),
             is_recv_ended: false,
             reset: None,

@@ -1,5 +1,7 @@
 //! What tests of both halves say and hear: frames as bytes, and in words.
 
+use std::ops::ControlFlow;
+
 use super::frame::{self, FrameHead, write_frame};
 use super::hpack::Decoder;
 
@@ -30,6 +32,28 @@ pub(super) fn block(fields: &[(&str, &str)]) -> Vec<u8> {
     out
 }
 
+/// A request head whose `x-big` header is put into the dynamic table with this value, and named in it so many times more.
+pub(super) fn head_with_repeats(value_bytes: usize, repeats: usize) -> Vec<u8> {
+    // The static table has GET, http and /; the authority and the header are new, the header last and so the first entry.
+    [&[0x82, 0x86, 0x84, 0x01, 1, b'x'], fields_with_repeats(value_bytes, repeats).as_slice()].concat()
+}
+
+/// The header alone.
+pub(super) fn fields_with_repeats(value_bytes: usize, repeats: usize) -> Vec<u8> {
+    assert!((127 + 128..127 + 128 * 128).contains(&value_bytes));
+    let mut out = b"\x40\x05x-big\x7f".to_vec();
+    let beyond = value_bytes - 127;
+    out.extend([u8::try_from(beyond % 128).unwrap() | 0x80, u8::try_from(beyond / 128).unwrap()]);
+    out.resize(out.len() + value_bytes, b'v');
+    out.resize(out.len() + repeats, 0xbe);
+    out
+}
+
+/// The same, once the header is in the table.
+pub(super) fn repeats(count: usize) -> Vec<u8> {
+    [[0x82, 0x86, 0x84, 0x01, 1, b'x'].as_slice(), &vec![0xbe; count]].concat()
+}
+
 /// Frames in words; what they say of fields goes through `decoder`.
 pub(super) fn words(out: &[u8], decoder: &mut Decoder) -> Vec<String> {
     let mut words = Vec::new();
@@ -45,6 +69,7 @@ pub(super) fn words(out: &[u8], decoder: &mut Decoder) -> Vec<String> {
                 let mut text = format!("head {stream} end={}", flags & 1);
                 let decoded = decoder.decode(payload, |name, value| {
                     text += &format!(" {}={}", str::from_utf8(name).unwrap(), str::from_utf8(value).unwrap());
+                    ControlFlow::Continue(())
                 });
                 decoded.unwrap();
                 text

@@ -4,7 +4,9 @@ use super::code::{ErrorCode, Http2Fault};
 use super::fields::FieldList;
 use super::frame::{self, FrameHead};
 use super::hpack::Decoder;
-use super::test_frames::{ENDS, OPEN, PREFACE, block, frame, words};
+use super::test_frames::{
+    ENDS, OPEN, PREFACE, block, fields_with_repeats, frame, head_with_repeats, repeats, words,
+};
 use super::{Abuse, FramedHead, Gone, Http2, Http2Limits, Reading};
 use crate::head::{HeadFault, HeadLimits};
 
@@ -111,6 +113,10 @@ fn heads_that_break_the_rules_are_reset() {
         vec![GET[0], GET[1], (":path", ""), GET[3]],
         vec![(":method", "CONNECT"), (":path", "/"), (":authority", "x")],
         vec![(":method", "CONNECT"), (":authority", "x:1"), ("content-length", "0")],
+        vec![GET[0], (":scheme", ""), GET[2], GET[3]],
+        vec![GET[0], (":scheme", "http://x/a?"), GET[2], GET[3]],
+        vec![GET[0], (":scheme", "1http"), GET[2], GET[3]],
+        vec![GET[0], (":scheme", "ht tp"), GET[2], GET[3]],
         with(&[(":protocol", "websocket")]),
         vec![(":method", "CONNECT"), (":protocol", "websocket"), GET[3]],
         vec![(":method", "CONNECT"), (":protocol", "websocket"), GET[1], GET[2], GET[3], ("upgrade", "x")],
@@ -131,6 +137,8 @@ fn heads_that_are_not_taken_are_answered() {
         (with(&[("host", "x.example"), ("host", "x.example")]), HeadFault::HostRepeated),
         (GET[..3].to_vec(), HeadFault::HostMissing),
         (vec![GET[0], GET[1], (":path", "a"), GET[3]], HeadFault::BadTarget),
+        (vec![GET[0], (":scheme", "ftp"), GET[2], GET[3]], HeadFault::BadTarget),
+        (vec![GET[0], (":scheme", "httpss"), GET[2], GET[3]], HeadFault::BadTarget),
         (with(&many), HeadFault::TooManyFields),
         (
             vec![(":method", "CONNECT"), (":protocol", "connect-udp"), GET[1], GET[2], GET[3]],
@@ -139,6 +147,10 @@ fn heads_that_are_not_taken_are_answered() {
     ] {
         let head = client().asks(1, ENDS, &fields).unwrap();
         assert_eq!(head.fault, Some(fault), "{fields:?}");
+    }
+    for scheme in ["http", "https", "HTTPS"] {
+        let head = client().asks(1, ENDS, &[GET[0], (":scheme", scheme), GET[2], GET[3]]).unwrap();
+        assert_eq!(head.fault, None, "{scheme}");
     }
 }
 
@@ -175,7 +187,7 @@ fn a_small_block_does_not_become_a_large_head() {
     // One field of nearly 4 KiB that is remembered, and sent again and again for a byte each.
     bomb.extend_from_slice(b"\x40\x01a\x7f\x81\x1e");
     bomb.extend_from_slice(&[b'b'; 127 + 1 + 30 * 128]);
-    let payload: Vec<u8> = bomb.into_iter().chain(std::iter::repeat_n(0xbe, 12_000)).collect();
+    let payload: Vec<u8> = bomb.into_iter().chain(std::iter::repeat_n(0xbe, 40)).collect();
     client.says(&frame(frame::HEADERS, ENDS, 1, &payload)).unwrap();
     let id = client.server.next_opened().unwrap();
     let head = client.server.take_head(id).unwrap();
@@ -183,6 +195,163 @@ fn a_small_block_does_not_become_a_large_head() {
     let mut fields = FieldList::default();
     (0..12_000).for_each(|_| fields.add(b"a", &[b'b'; 3968], &HeadLimits::default()));
     assert!(fields.lines_capacity() <= 128 * 1024, "{}", fields.lines_capacity());
+}
+
+/// How many requests are taken of those whose heads name the same header of 3.9 KB this often, until the connection ends.
+fn bombed(limits: Http2Limits, repeats_each: usize) -> (usize, Http2Fault) {
+    let mut client = Client::new(limits);
+    client.says(&frame(frame::HEADERS, ENDS, 1, &head_with_repeats(3_900, 0))).unwrap();
+    assert_eq!(client.server.next_opened(), Some(1));
+    let mut taken = 0;
+    for id in (3..2_000).step_by(2) {
+        if let Err(fault) = client.says(&frame(frame::HEADERS, ENDS, id, &repeats(repeats_each))) {
+            assert!(client.hears().last().unwrap().starts_with("goaway"));
+            return (taken, fault);
+        }
+        taken += usize::from(client.server.next_opened().is_some());
+    }
+    panic!("the connection does not end")
+}
+
+#[test]
+fn heads_out_of_proportion_to_what_came_end_the_connection() {
+    let limits = Http2Limits::default();
+    let spent = Http2Fault::Abuse(Abuse::Heads);
+    // 16 times 3.9 KB are less than the largest head, 17 times more; of 16,000 times no more is decoded than the budget pays for.
+    for (repeats, taken_max) in [(2, 70), (16, 3), (17, 3), (100, 0), (16_000, 0)] {
+        let (taken, fault) = bombed(limits, repeats);
+        assert!(fault == spent && taken <= taken_max, "{repeats}: {taken} {fault:?}");
+        assert!(taken > 0 || taken_max == 0, "{repeats}");
+    }
+}
+
+#[test]
+fn heads_out_of_proportion_are_held_for_few_requests_at_once() {
+    let mut client = Client::new(Http2Limits { budget: 1_000_000, ..Http2Limits::default() });
+    client.says(&frame(frame::HEADERS, ENDS, 1, &head_with_repeats(3_900, 0))).unwrap();
+    assert_eq!(client.server.next_opened(), Some(1));
+    let ask = |client: &mut Client, id| {
+        client.says(&frame(frame::HEADERS, ENDS, id, &repeats(16))).unwrap();
+        client.server.next_opened()
+    };
+    let taken = (3..99).step_by(2).filter(|id| ask(&mut client, *id).is_some()).count();
+    assert_eq!(taken, 4);
+    assert_eq!(client.hears().last().unwrap(), "reset 97 7", "it may be sent again");
+    // An honest request is served beside them.
+    assert!(client.asks(99, ENDS, &GET).is_some());
+    client.server.finish(3, ErrorCode::Internal);
+    assert_eq!(ask(&mut client, 101), Some(101), "an end gives room back");
+}
+
+#[test]
+fn trailers_out_of_proportion_end_the_connection() {
+    let mut client = client();
+    let mut count = 0;
+    let fault = loop {
+        let id = 1 + 2 * count;
+        client.asks(id, OPEN, &GET).unwrap();
+        let fields = if count == 0 { fields_with_repeats(3_900, 15) } else { vec![0xbe; 16] };
+        match client.says(&frame(frame::HEADERS, ENDS, id, &fields)) {
+            Ok(()) => count += 1,
+            Err(fault) => break fault,
+        }
+    };
+    assert!(fault == Http2Fault::Abuse(Abuse::Heads) && count <= 4, "{count} {fault:?}");
+}
+
+#[test]
+fn cookies_by_index_cost_nothing() {
+    let mut client = client();
+    client.says(&frame(frame::HEADERS, ENDS, 1, &head_with_repeats(4_000, 0))).unwrap();
+    assert_eq!(client.server.next_opened(), Some(1));
+    client.server.finish(1, ErrorCode::Internal);
+    for round in 0..30_u32 {
+        let ids: Vec<u32> = (0..100).map(|number| 3 + 2 * (100 * round + number)).collect();
+        for id in &ids {
+            // Ten bytes, each time all that the table holds; a hundred at once.
+            client.says(&frame(frame::HEADERS, ENDS, *id, &repeats(1))).unwrap();
+            assert_eq!(client.server.next_opened(), Some(*id));
+            assert!(client.server.take_head(*id).unwrap().text.len() > 4_000);
+        }
+        for id in ids {
+            client.server.send_head(id, b"HTTP/1.1 204 No Content\r\n\r\n", true).unwrap();
+            client.server.finish(id, ErrorCode::Internal);
+        }
+        client.hears();
+    }
+}
+
+/// Blocks of an encoder that remembers what it can, and names each header once in a block, cost nothing but one a request.
+#[test]
+fn what_honest_encoders_write_costs_nothing() {
+    let mut state = 7_u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    let universe: Vec<(String, String)> =
+        (0..60).map(|number| (format!("x-{number}"), "v".repeat([0, 1, 3, 20, 100][random(5)]))).collect();
+    let mut client = client();
+    // The latest first, as indices have it.
+    let mut table: Vec<usize> = Vec::new();
+    let cost = |at: usize| universe[at].0.len() + universe[at].1.len() + 32;
+    for request in 0..3_000_u32 {
+        let mut block = block(&GET);
+        let mut wanted: Vec<usize> = (0..random(50)).map(|_| random(universe.len())).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        for at in wanted {
+            if let Some(place) = table.iter().position(|known| *known == at) {
+                block.extend(if place < 127 - 62 {
+                    vec![0x80 | u8::try_from(62 + place).unwrap()]
+                } else {
+                    vec![0xff, u8::try_from(62 + place - 127).unwrap()]
+                });
+                continue;
+            }
+            let (name, value) = &universe[at];
+            block.push(0x40);
+            for text in [name, value] {
+                block.push(u8::try_from(text.len()).unwrap());
+                block.extend_from_slice(text.as_bytes());
+            }
+            table.insert(0, at);
+            while table.iter().map(|known| cost(*known)).sum::<usize>() > 4096 {
+                table.pop();
+            }
+        }
+        let id = 1 + 2 * request;
+        client.says(&frame(frame::HEADERS, ENDS, id, &block)).unwrap();
+        assert_eq!(client.server.next_opened(), Some(id));
+        let head = client.server.take_head(id).unwrap();
+        assert_eq!(head.fault, None);
+        client.server.send_head(id, b"HTTP/1.1 204 No Content\r\n\r\n", true).unwrap();
+        client.server.finish(id, ErrorCode::Internal);
+        client.hears();
+    }
+}
+
+#[test]
+fn heads_that_are_refused_cost_budget() {
+    let mut client = client();
+    let fields: Vec<_> = std::iter::repeat_n(("a", "b"), 129).chain(GET).collect();
+    let mut answered = 0;
+    let fault = loop {
+        let id = 1 + 2 * answered;
+        let refused = block(&[GET.as_slice(), &fields[..129]].concat());
+        if let Err(fault) = client.says(&frame(frame::HEADERS, ENDS, id, &refused)) {
+            break fault;
+        }
+        assert_eq!(client.server.next_opened(), Some(id));
+        assert_eq!(client.server.take_head(id).unwrap().fault, Some(HeadFault::TooManyFields));
+        client.server.send_head(id, b"HTTP/1.1 431 Too Large\r\n\r\n", true).unwrap();
+        client.server.finish(id, ErrorCode::Internal);
+        client.hears();
+        answered += 1;
+        assert!(answered < 1_000, "the budget is used up before");
+    };
+    assert_eq!(fault, Http2Fault::Abuse(Abuse::Heads));
+    assert!((90..200).contains(&answered), "{answered}");
 }
 
 #[test]

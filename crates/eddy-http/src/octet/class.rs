@@ -33,7 +33,7 @@ impl NameBytes {
     }
 }
 
-/// Whether all bytes may stand in a registered name and no label but a last one is empty.
+/// Whether all bytes may stand in a registered name, commas apart, and no label but a last one is empty.
 #[inline]
 pub(crate) fn is_host_name(name: &[u8]) -> bool {
     // A dot before the name makes an empty first label count as one.
@@ -99,7 +99,9 @@ const fn classes() -> [u8; 256] {
         ) {
             table[index] |= TCHAR;
         }
-        if matches!(byte, b'-' | b'.' | b'_' | b'~') {
+        if matches!(byte, b'-' | b'.' | b'_' | b'~')
+            || matches!(byte, b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b';' | b'=')
+        {
             table[index] |= HOST;
         }
         if byte == b'-' {

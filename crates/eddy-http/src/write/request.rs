@@ -48,7 +48,8 @@ pub struct RequestId<'a> {
 /// Writes the head of a request towards the upstream, always as HTTP/1.1.
 ///
 /// Framing and `Host` are written anew. Left out are: fields that end at this hop and those that `Connection`
-/// nominates, `Expect` unless [`RequestWrite::passes_expectation`], `Upgrade` but for the protocol that is asked for, spellings that could pass for a field that eddy knows,
+/// nominates, `Expect` unless [`RequestWrite::passes_expectation`], `Upgrade` but for the protocol that is asked for and with it
+/// the fields of the handshake, spellings that could pass for a field that eddy knows,
 /// and what a peer that is not trusted says in forwarding fields.
 ///
 /// # Cost
@@ -71,8 +72,10 @@ pub fn write_request_head(out: &mut Vec<u8>, request: &RequestWrite<'_>) {
     out.extend_from_slice(request.host);
     out.extend_from_slice(LINE_END);
     let mut id = request.request_id.map(IdState::new);
+    let offers_switch = fields.first(FieldId::Upgrade).is_some();
     copy_fields(out, request.bytes, head.places(), |field| {
         is_kept(request, field)
+            && !(offers_switch && is_of_lost_handshake(request, field))
             && id.as_mut().is_none_or(|id| id.keeps(field, field.name.of(request.bytes)))
             && (request.edits.is_empty() || !request.edits.drops(field.id, field.name.of(request.bytes)))
     });
@@ -114,6 +117,21 @@ fn is_kept(request: &RequestWrite<'_>, field: &Field) -> bool {
         return request.client.keeps(field);
     }
     field.id != FieldId::MaxForwards || request.head.max_forwards.is_none()
+}
+
+/// Whether a field belongs to a WebSocket handshake that the upstream is not asked for: to any where there is no switch to that,
+/// and to those before RFC 6455 always. By some of them (`Sec-WebSocket-Key1`) a server takes what follows the head for its body.
+fn is_of_lost_handshake(request: &RequestWrite<'_>, field: &Field) -> bool {
+    if field.id.is_known() {
+        return false;
+    }
+    let name = field.name.of(request.bytes);
+    let begins_with = |start: &[u8]| name.get(..start.len()).is_some_and(|head| is_alias_of(head, start));
+    let is_old = begins_with(b"websocket-")
+        || begins_with(b"sec-websocket-key1")
+        || begins_with(b"sec-websocket-key2");
+    let is_asked = request.upgrade.is_some_and(|protocol| protocol.eq_ignore_ascii_case(b"websocket"));
+    is_old || (!is_asked && begins_with(b"sec-websocket-"))
 }
 
 /// Whether the text can stand in a line without ending it.

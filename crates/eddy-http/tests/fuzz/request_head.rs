@@ -78,7 +78,7 @@ fn check_framing(bytes: &[u8], head: &RequestHead, fields: &[httparse::Header<'_
 fn check_host(bytes: &[u8], head: &RequestHead) {
     let (authority, host) = (head.authority.of(bytes), head.host.of(bytes));
     assert!(authority.starts_with(host));
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~:[]".contains(byte);
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~:[]!$&'()*+;=".contains(byte);
     assert!(authority.iter().all(is_plain), "{authority:?}");
     let mut scratch = Vec::new();
     let origin = head.origin_target(bytes, &mut scratch);

@@ -16,7 +16,7 @@ use crate::worker::{Waited, millis};
 pub(crate) fn apply(drive: &mut Drive<'_>) -> Phase {
     grpc::note_request(drive.exchange);
     match check(drive) {
-        Ok(()) if is_for_us(&drive.exchange.head) => {
+        Ok(()) if is_for_us(&drive.exchange.head) || is_refused_by_site(drive) => {
             let is_options = drive.exchange.head.method == Method::Options;
             drive.exchange.status = if is_options { 204 } else { 405 };
             Phase::Reply
@@ -37,6 +37,11 @@ pub(crate) fn apply(drive: &mut Drive<'_>) -> Phase {
 /// RFC 9110 §7.6.2, §9.3.7
 fn is_for_us(head: &RequestHead) -> bool {
     head.form == TargetForm::Asterisk || head.max_forwards == Some(0)
+}
+
+/// Whether the request is a `TRACE` that meets an `nginx.conf`: NGINX answers them all 405.
+fn is_refused_by_site(drive: &Drive<'_>) -> bool {
+    drive.exchange.head.method == Method::Trace && matches!(drive.listener().handler, Handler::Sites(_))
 }
 
 fn check(drive: &mut Drive<'_>) -> Result<(), Fault> {

@@ -57,6 +57,28 @@ fn valid(shelf: &mut Shelf) {
         shelf.accept(&format!("valid/{value}"), host(value), "uri-host and an optional port (RFC 9110 §7.2)");
     }
     for value in [
+        "0.0.0.0=5000",
+        "0.0.0.0=5000:80",
+        "a!b",
+        "$a",
+        "a&b.example",
+        "it's.example",
+        "(a)",
+        "*",
+        "*.example",
+        "a+b",
+        "a;b",
+        "a=b",
+        "~a",
+        "!$&'()*+;=",
+    ] {
+        shelf.accept(
+            &format!("valid/{value}"),
+            host(value),
+            "a registered name may have sub-delims (RFC 9110 §7.2, RFC 3986 §3.2.2)",
+        );
+    }
+    for value in [
         "a.example:",
         "a.example:0",
         "a.example:65536",
@@ -169,6 +191,16 @@ fn mismatch(shelf: &mut Shelf) {
     );
     shelf.accept("mismatch/other-case", "GET http://A.example/ HTTP/1.1\r\nHost: a.EXAMPLE\r\n\r\n", why);
     shelf.accept("mismatch/ip", "GET http://[::1]:80/ HTTP/1.1\r\nHost: a.example\r\n\r\n", why);
+    shelf.accept(
+        "mismatch/sub-delims",
+        "GET http://0.0.0.0=5000/ HTTP/1.1\r\nHost: a;b\r\n\r\n",
+        "both are registered names, and the target's wins (RFC 9112 §3.2.2, RFC 3986 §3.2.2)",
+    );
+    shelf.reject(
+        "mismatch/comma",
+        "GET http://a.example,b.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n",
+        "two hosts that somebody put together (RFC 9112 §3.2)",
+    );
     shelf.reject(
         "mismatch/bad-host-beside-absolute",
         "GET http://a.example/ HTTP/1.1\r\nHost: b/c\r\n\r\n",

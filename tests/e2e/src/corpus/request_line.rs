@@ -96,6 +96,18 @@ fn versions(shelf: &mut Shelf) {
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         "the preface of HTTP/2 on a port of HTTP/1 (RFC 9113 §3.4)",
     );
+    for (id, first) in [
+        ("1.1", "PRI * HTTP/1.1"),
+        ("origin-form", "PRI / HTTP/1.1"),
+        ("absolute-form", "PRI http://a.example/ HTTP/1.1"),
+        ("1.0", "PRI / HTTP/1.0"),
+    ] {
+        shelf.reject(
+            &format!("method/pri-{id}"),
+            line(first),
+            "PRI is reserved for the preface of HTTP/2 and none of a request (RFC 9113 §3.4)",
+        );
+    }
 }
 
 fn methods(shelf: &mut Shelf) {
@@ -141,6 +153,24 @@ fn methods(shelf: &mut Shelf) {
         "CONNECT takes the authority form only (RFC 9112 §3.2.3)",
     );
     shelf.any("method/trace", line("TRACE / HTTP/1.1"), "TRACE may be switched off (RFC 9110 §9.3.8)");
+    for (id, field) in [
+        ("length", "Content-Length: 3\r\n\r\nabc"),
+        ("chunked", "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"),
+        ("empty-chunked", "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+    ] {
+        shelf.reject(
+            &format!("method/trace-with-{id}"),
+            format!("TRACE / HTTP/1.1\r\nHost: a.example\r\n{field}"),
+            "TRACE has no content (RFC 9110 §9.3.8)",
+        );
+    }
+    for method in ["PRIX", "XPRI", "pri", "TRACK"] {
+        shelf.accept(
+            &format!("method/{method}"),
+            line(format!("{method} /m HTTP/1.1")),
+            "any token is a method, in its own case (RFC 9110 §9.1)",
+        );
+    }
 }
 
 fn target_forms(shelf: &mut Shelf) {

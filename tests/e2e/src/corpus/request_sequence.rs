@@ -168,6 +168,37 @@ fn upgrades(shelf: &mut Shelf) {
         "GET /ws HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n",
         "a gateway may leave Upgrade out (RFC 9110 §7.8)",
     );
+    // The handshakes of drafts before RFC 6455: the first two end with eight bytes behind the head, of which it says nothing.
+    let draft = |more: &str| {
+        format!(
+            "GET /demo HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade\r\n{more}Origin: http://a.example\r\n\r\n"
+        )
+    };
+    let keys = "Sec-WebSocket-Key2: 12998 5 Y3 1  .P00\r\nSec-WebSocket-Protocol: sample\r\nUpgrade: WebSocket\r\n\
+                Sec-WebSocket-Key1: 4 @1  46546xW%0l 1 5\r\n";
+    let why = "eight bytes without a length are no body: they are the next request, and none (RFC 9112 §6.3, RFC 9110 §7.8)";
+    shelf.reject_after(1, "upgrade/draft-76-and-key", join(&[draft(keys).as_bytes(), b"^n:ds[4U"]), why);
+    shelf.reject_after(
+        1,
+        "upgrade/draft-76-and-spill",
+        join(&[draft(keys).as_bytes(), b"GET /x H", NEXT]),
+        why,
+    );
+    for (id, fields) in [
+        ("draft-76", keys),
+        ("draft-75", "Upgrade: WebSocket\r\nWebSocket-Protocol: sample\r\n"),
+        ("without-key", "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"),
+        (
+            "old-version",
+            "Upgrade: websocket\r\nSec-WebSocket-Version: 8\r\nSec-WebSocket-Origin: http://a.example\r\n",
+        ),
+    ] {
+        shelf.accept(
+            &format!("upgrade/{id}-then-get"),
+            join(&[draft(fields).as_bytes(), NEXT]),
+            "an offer that is not taken leaves, with its fields, and the next request is one (RFC 9110 §7.6.1, §7.8)",
+        );
+    }
     shelf.reject(
         "upgrade/connect-then-bytes",
         join(&[b"CONNECT a.example:443 HTTP/1.1\r\nHost: a.example:443\r\n\r\n", NEXT]),

@@ -85,7 +85,14 @@ fn status_lines(shelf: &mut Shelf) {
             "CR, LF, NUL and other digits have no place here (RFC 9112 §2.2, §4)",
         );
     }
-    for line in ["HTTP/1.1 200", "HTTP/1.2 200 OK", "HTTP/1.1 600 High", "HTTP/1.1 999 High"] {
+    for code in [600, 601, 666, 700, 999] {
+        shelf.reject(
+            &format!("bad-status/{code}"),
+            status(format!("HTTP/1.1 {code} High")),
+            "a status above 599 has no class (RFC 9110 §15)",
+        );
+    }
+    for line in ["HTTP/1.1 200", "HTTP/1.2 200 OK"] {
         shelf.any(
             &format!("odd-status/{line}"),
             status(line),
@@ -206,6 +213,11 @@ fn interim(shelf: &mut Shelf) {
             "odd, but framed: no interim response has a body (RFC 9112 §6.3)",
         );
     }
+    shelf.reject(
+        "interim/then-600",
+        "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 600 High\r\nContent-Length: 2\r\n\r\nok",
+        "a status above 599 has no class (RFC 9110 §15)",
+    );
     shelf.reject(
         "interim/alone",
         "HTTP/1.1 103 Early Hints\r\n\r\n",

@@ -198,6 +198,13 @@ fn judge_answers(attempt: &Attempt, messages: &[(Request, Vec<u8>)], found: &mut
 /// What a strict reader finds in the case is what arrives.
 fn judge_content(plan: &Plan, messages: &[(Request, Vec<u8>)], found: &mut Vec<String>) {
     for (index, (sent, (got, _))) in plan.messages.iter().zip(messages).enumerate() {
+        let is_of_handshake =
+            |name: &str| name.starts_with("sec-websocket-") || name.starts_with("websocket-");
+        let names = got.fields.0.iter().map(|(name, _)| String::from_utf8_lossy(name).to_ascii_lowercase());
+        if !sent.fields.text("upgrade").is_empty() && got.fields.text("upgrade").is_empty() {
+            let left = names.filter(|name| is_of_handshake(name));
+            found.extend(left.map(|name| format!("{name} of message {index} went on without its upgrade")));
+        }
         if sent.method != got.method || sent.body != got.body {
             found.push(format!("message {index} was altered: {sent:?} became {got:?}"));
         }

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use test_peers::ENVOY;
 
 use super::crowd::Crowd;
-use super::echo::Echo;
 use crate::place::TempDir;
 
 /// A running Envoy; it is ended when it goes out of scope.
@@ -39,13 +38,13 @@ impl Envoy {
     }
 
     /// Starts the program with a configuration as [`bootstrap`] writes it: `DIR` stands for a folder of its own, `ECHO` for
-    /// the socket of the upstream, and a listener is at `DIR/site.sock`.
+    /// the socket of the upstream, which is at this path, and a listener is at `DIR/site.sock`.
     ///
     /// # Errors
     /// When it refuses the configuration; the error holds what it wrote.
-    pub fn start(program: &Path, config: &str, upstream: &Echo) -> Result<Self> {
+    pub fn start(program: &Path, config: &str, upstream: &Path) -> Result<Self> {
         let directory = TempDir::new("envoy")?;
-        let file = write(&directory, config, &upstream.path())?;
+        let file = write(&directory, config, upstream)?;
         let process = Command::new(program)
             .arg("-c")
             .arg(&file)
@@ -92,7 +91,13 @@ impl Envoy {
         fs::read_to_string(self.directory.join("log")).unwrap_or_default()
     }
 
-    fn socket(&self) -> PathBuf {
+    /// The number of its process.
+    pub fn process(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Where it listens.
+    pub fn socket(&self) -> PathBuf {
         self.directory.join("site.sock")
     }
 }

@@ -38,7 +38,7 @@ impl Nginx {
         let temp: String = kinds.iter().map(|kind| format!("{kind}_temp_path {shown}/{kind}; ")).collect();
         let own = http.replace("DIR", &shown);
         let config = format!(
-            "daemon off; master_process off; pid {shown}/pid; events {{}} http {{ access_log off; {temp}\n{own}\n}}\n"
+            "daemon off; master_process off; pid {shown}/pid; events {{ worker_connections 4096; }} http {{ access_log off; {temp}\n{own}\n}}\n"
         );
         let file = folder.join("peer.conf");
         fs::write(&file, config)?;
@@ -61,6 +61,11 @@ impl Nginx {
             thread::park_timeout(POLL);
         }
         Ok(Some(nginx))
+    }
+
+    /// The number of its only process.
+    pub fn process(&self) -> u32 {
+        self.process.id()
     }
 }
 

@@ -39,7 +39,7 @@ pub fn envoy_says(
     };
     let mut answers = Vec::new();
     for questions in all {
-        let envoy = Envoy::start(&program, &questions.config, upstream)?;
+        let envoy = Envoy::start(&program, &questions.config, &upstream.path())?;
         let replies = envoy.clients().ask_all(&questions.requests).with_context(|| envoy.log())?;
         answers.extend(replies.iter().map(&shown));
     }

@@ -76,7 +76,7 @@ async fn copies_name_the_hosts_that_envoys_do() -> Result<()> {
 
     let Some(program) = Envoy::find_or_omit()? else { return Ok(()) };
     let copies = TapOrigin::start().await?;
-    let envoy = Envoy::start(&program, &configuration(copies.address())?, &upstream)?;
+    let envoy = Envoy::start(&program, &configuration(copies.address())?, &upstream.path())?;
     let theirs = copied(envoy.clients(), &copies).await?;
     ensure!(theirs == expected, "Envoy: {theirs:?}");
     Ok(())

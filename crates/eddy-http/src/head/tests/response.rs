@@ -29,7 +29,7 @@ fn status_lines_are_taken_apart() {
         ("HTTP/1.1 200", 200, ""),
         ("HTTP/1.1 404 Not  Found\there", 404, "Not  Found\there"),
         ("HTTP/1.0 500 Fehler \u{e4}", 500, "Fehler \u{e4}"),
-        ("HTTP/1.1 999 x", 999, "x"),
+        ("HTTP/1.1 599 x", 599, "x"),
         ("HTTP/1.1 100 Continue", 100, "Continue"),
     ] {
         let text = format!("{line}\r\n\r\n");
@@ -46,6 +46,8 @@ fn status_lines_are_read_strictly() {
         "HTTP/1.1 2000 OK",
         "HTTP/1.1 099 OK",
         "HTTP/1.1 000 OK",
+        "HTTP/1.1 600 OK",
+        "HTTP/1.1 999 OK",
         "HTTP/1.1 2x0 OK",
         "HTTP/1.1 +20 OK",
         "HTTP/1.2 200 OK",

@@ -1,5 +1,7 @@
 //! Fields out of their compressed form.
 
+use std::ops::ControlFlow;
+
 use super::table::Table;
 use super::{huffman, integer};
 
@@ -25,7 +27,7 @@ impl Decoder {
         Self { table: Table::new(TABLE_BYTES_MAX), name: Vec::new(), value: Vec::new() }
     }
 
-    /// Reads a whole block and shows each field.
+    /// Reads a whole block and shows each field, as long as `each` wants more.
     ///
     /// # Errors
     /// The connection must end: the table is not what the sender believes it is.
@@ -35,7 +37,7 @@ impl Decoder {
     pub(in super::super) fn decode(
         &mut self,
         block: &[u8],
-        mut each: impl FnMut(&[u8], &[u8]),
+        mut each: impl FnMut(&[u8], &[u8]) -> ControlFlow<()>,
     ) -> Result<(), Unreadable> {
         let mut rest = block;
         let mut has_fields = false;
@@ -53,7 +55,9 @@ impl Decoder {
             if first & 0x80 != 0 {
                 let (index, after) = integer::read(rest, 7)?;
                 let (name, value) = self.table.get(index).ok_or(Unreadable)?;
-                each(name, value);
+                if each(name, value).is_break() {
+                    return Err(Unreadable);
+                }
                 rest = after;
                 continue;
             }
@@ -69,7 +73,9 @@ impl Decoder {
                 after
             };
             rest = read_text(&mut self.value, rest)?;
-            each(&self.name, &self.value);
+            if each(&self.name, &self.value).is_break() {
+                return Err(Unreadable);
+            }
             if is_remembered {
                 self.table.insert(&self.name, &self.value);
             }

@@ -299,3 +299,48 @@ fn an_expectation_goes_on_where_it_is_passed() {
         assert_eq!(sent.expects_continue, passes_expectation, "{}", String::from_utf8_lossy(&out));
     }
 }
+
+#[test]
+fn a_handshake_that_is_not_asked_for_leaves_nothing() {
+    let check = |text: &str, upgrade: Option<&[u8]>, expected: &str| {
+        let text = text.replace('|', "\r\n");
+        let mut head = RequestHead::new();
+        head.parse(text.as_bytes(), &HeadLimits::default()).unwrap();
+        let way = Way::default();
+        let mut out = Vec::new();
+        let request = RequestWrite {
+            bytes: text.as_bytes(),
+            head: &head,
+            target: b"/",
+            host: b"a",
+            body: head.body,
+            edits: &way.edits,
+            client: way.client,
+            via: None,
+            request_id: None,
+            upgrade,
+            passes_expectation: false,
+        };
+        write_request_head(&mut out, &request);
+        assert_eq!(String::from_utf8_lossy(&out).replace("\r\n", "|"), expected, "{text:?}");
+    };
+    let old = "GET / HTTP/1.1|Host: a|Connection: Upgrade|Upgrade: WebSocket|Sec-WebSocket-Key1: 1 2|Sec-WebSocket-Key2: 3|\
+               Sec-WebSocket-Protocol: sample|Sec_WebSocket_Key1: 4|WebSocket-Protocol: x|Origin: http://a||";
+    check(old, None, "GET / HTTP/1.1|Host: a|Origin: http://a||");
+    // Whether `Connection` names it or not.
+    let unnamed =
+        "GET / HTTP/1.1|Host: a|Upgrade: websocket|Sec-WebSocket-Key: x|Sec-WebSocket-Version: 13|A: b||";
+    check(unnamed, None, "GET / HTTP/1.1|Host: a|A: b||");
+    let other =
+        "GET / HTTP/1.1|Host: a|Connection: upgrade|Upgrade: foo, websocket|Sec-WebSocket-Key: x|A: b||";
+    check(other, Some(b"foo"), "GET / HTTP/1.1|Host: a|A: b|Connection: Upgrade|Upgrade: foo||");
+    let both = "GET / HTTP/1.1|Host: a|Connection: upgrade|Upgrade: WebSocket|Sec-WebSocket-Key: x|Sec-WebSocket-Key2: y||";
+    let expected = "GET / HTTP/1.1|Host: a|Sec-WebSocket-Key: x|Connection: Upgrade|Upgrade: WebSocket||";
+    check(both, Some(b"WebSocket"), expected);
+    // Without an offer they are fields like others.
+    check(
+        "GET / HTTP/1.1|Host: a|Sec-WebSocket-Key: x||",
+        None,
+        "GET / HTTP/1.1|Host: a|Sec-WebSocket-Key: x||",
+    );
+}
