@@ -74,8 +74,10 @@ pub struct EndpointTerms {
     pub zone: Option<Arc<str>>,
     /// Whether it is never asked; it keeps its place among those that a key is spread over.
     pub is_down: bool,
-    /// Most exchanges of one worker that are there at once; `None` for no limit.
+    /// Most exchanges that are there at once, of one worker or of all; `None` for no limit.
     pub active_max: Option<u32>,
+    /// Whether `active_max` is for all workers together. Default for each worker.
+    pub is_active_max_shared: bool,
     /// When it is left out because it fails, where that is not as for the rest of its cluster.
     pub ejection: Option<EjectionConfig>,
     /// What it is called where keys are spread over a ring; its address by default.

@@ -133,11 +133,11 @@ impl Members {
 
     /// Makes the set from what is known of each name, and tells the workers when it differs.
     fn publish(&self) {
-        let set = Arc::new(self.set());
+        let set = self.set();
         self.sets.send_if_modified(|current| {
-            let is_changed = **current != *set;
+            let is_changed = **current != set;
             if is_changed {
-                *current = set;
+                *current = Arc::new(set.counting_on(current));
             }
             is_changed
         });
