@@ -10,7 +10,7 @@ use super::reader::Reader;
 use super::server_tls::ServerTls;
 use super::tree::{Directive, Word};
 use super::upstream_tls::UpstreamTls;
-use crate::config::RetryConfig;
+use crate::config::{FailureStatuses, RetryConfig};
 use crate::upgrade::{Protocols, Upgrades};
 
 /// The settings of a block.
@@ -64,7 +64,12 @@ impl Default for Scope {
         Self {
             connect_timeout: Duration::from_secs(60),
             read_timeout: Duration::from_secs(60),
-            retry: RetryConfig { attempts: TRIES_MAX, on_reset: true, ..RetryConfig::default() },
+            retry: RetryConfig {
+                attempts: TRIES_MAX,
+                on_reset: true,
+                failure_statuses: FailureStatuses::Retried,
+                ..RetryConfig::default()
+            },
             upstream_tls: UpstreamTls::default(),
             tls: ServerTls::default(),
             proxy_fields: Arc::default(),
