@@ -23,7 +23,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "ngx_http_core_module#large_client_header_buffers",
         "how large a head may be is tried with the limits of eddy",
     ),
-    ("ngx_http_core_module#limit_except", "refused: it is `if ($request_method ...)`"),
+    ("ngx_http_core_module#limit_except", "tried with `deny all` in `guarded.rs`; other rules are refused"),
     ("ngx_http_core_module#limit_rate", "the rate of a client is not limited in eddy"),
     ("ngx_http_core_module#listen (`quic`, `proxy_protocol`)", "refused, each with its reason"),
     ("ngx_http_ssl_module", "tried beside the real NGINX in the end-to-end tests"),

@@ -10,6 +10,7 @@ mod documented;
 mod eddy;
 mod examples;
 mod generate;
+mod guarded;
 mod mutated;
 mod peer;
 mod recorded;

@@ -34,7 +34,7 @@ pub use pattern::{LetterCase, SearchPattern};
 pub use request::SiteRequest;
 pub use sites::Sites;
 pub use spec::{
-    Address, ErrorPage, FieldText, Hand, LastTry, MapForm, MapRow, MapSpec, PlaceKind, PlaceSpec, ProxyHand,
+    Address, ErrorPage, FieldText, Hand, LastTry, MapForm, MapRow, MapSpec, PlaceGuard, PlaceKind, PlaceSpec, ProxyHand,
     RedirectForm, RedirectRule, ServerSpec, SitesSpec, Upstream, UpstreamScheme,
 };
 pub use step::{RewriteEnd, RewriteStep, Step, Test};

@@ -1,6 +1,7 @@
 //! Every directive that eddy knows of: where it stands, and whether eddy has it.
 
 use super::block::{EVENTS, HTTP, IF, LOCATION, MAIN, SERVER, SERVER_IF, UPSTREAM};
+use super::guard;
 
 /// A directive of NGINX.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +58,7 @@ pub(super) static MODULES: &[Module] = &[
     Module { title: "Map", directives: MAP },
     Module { title: "The frame", directives: FRAME },
     Module { title: "Other modules", directives: OTHER },
+    Module { title: "Access", directives: guard::ACCESS },
 ];
 
 #[rustfmt::skip]
@@ -93,7 +95,7 @@ static CORE: &[Known] = &[
     known("keepalive_time", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("a connection may be used as long as it is not idle")),
     known("keepalive_timeout", HTTP | SERVER | LOCATION, (1, 2), Use::Read("that of the default server of an address holds")),
     known("large_client_header_buffers", HTTP | SERVER, (2, 2), Use::Read("number times size is the largest head; that of the default server of an address holds")),
-    known("limit_except", LOCATION, (1, usize::MAX), Use::Refused("use `if ($request_method !~ ...) { return 403; }`")),
+    known("limit_except", LOCATION, (1, usize::MAX), Use::Refused("it is read with `deny all` alone in its block")),
     known("limit_rate", HTTP | SERVER | LOCATION | IF, (1, 1), Use::Warned(LIMITS)),
     known("limit_rate_after", HTTP | SERVER | LOCATION | IF, (1, 1), Use::Idle(LIMITS)),
     known("lingering_close", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("eddy lingers where a client may still be sending")),
@@ -321,8 +323,8 @@ static OTHER: &[Known] = &[
     known("gzip_vary", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle("eddy compresses nothing")),
     known("gzip_static", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle("eddy compresses nothing")),
     known("gunzip", HTTP | SERVER | LOCATION, (1, usize::MAX), Use::Idle("eddy compresses nothing")),
-    known("allow", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("use the filter `ip_access` in eddy.yaml")),
-    known("deny", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("use the filter `ip_access` in eddy.yaml")),
+    known("allow", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("`all` is read; for addresses use the filter `ip_access` in eddy.yaml")),
+    known("deny", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("`all` is read; for addresses use the filter `ip_access` in eddy.yaml")),
     known("auth_basic", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("use the filter `basic_auth` in eddy.yaml")),
     known("auth_basic_user_file", HTTP | SERVER | LOCATION, (1, 1), Use::Idle("use the filter `basic_auth` in eddy.yaml")),
     known("auth_request", HTTP | SERVER | LOCATION, (1, 1), Use::Refused("write a filter that asks")),

@@ -6,6 +6,7 @@ use eddy_route::Origin;
 use eddy_route::nginx::{Hand, LastTry, LetterCase, PlaceKind, PlaceSpec, Step};
 
 use super::block::{IF, LOCATION};
+use super::guard;
 use super::proxy::Replaced;
 use super::reader::Reader;
 use super::scope::Scope;
@@ -38,10 +39,10 @@ impl Reader<'_> {
         let (kind, text) = self.location_kind(&directive.arguments, outer)?;
         let written: Vec<&str> = directive.arguments.iter().map(|word| word.text.as_str()).collect();
         let name = format!("{} {}", outer.label, written.join(" "));
-        let directives: Vec<Directive> = directive.block.as_deref().unwrap_or_default().to_vec();
+        let block = directive.block.as_deref().unwrap_or_default();
         let directives: Vec<Directive> =
-            directives.into_iter().filter(|directive| self.accepts(directive, LOCATION)).collect();
-        let scope = outer.scope.within(&directives, self);
+            block.iter().filter(|directive| self.accepts(directive, LOCATION)).cloned().collect();
+        let scope = outer.scope.within(&directives, self).guarded(outer.scope, block);
         let replaced = match &kind {
             PlaceKind::Exact(text) | PlaceKind::Prefix(text) | PlaceKind::FinalPrefix(text) => {
                 Replaced::Text(text)
@@ -70,6 +71,7 @@ impl Reader<'_> {
             spec.locations = locations;
             spec.last_try = last_try;
             spec.is_internal = is_internal;
+            spec.guard.methods = guard::methods(block);
         }
         Some(index)
     }
@@ -102,7 +104,13 @@ impl Reader<'_> {
         if let Some(name) = last.text.strip_prefix('@') {
             return Some(LastTry::Named(name.into()));
         }
-        Some(LastTry::Path(self.text(last)?))
+        match self.text(last) {
+            Some(path) => Some(LastTry::Path(path)),
+            None => {
+                self.note_denial(directive.name.place);
+                Some(LastTry::Status(403))
+            }
+        }
     }
 
     fn location_kind(&mut self, words: &[Word], outer: &Outer<'_>) -> Option<(PlaceKind, Option<String>)> {
@@ -153,7 +161,7 @@ impl Reader<'_> {
         let block = directive.block.as_deref().unwrap_or_default();
         let directives: Vec<Directive> =
             block.iter().filter(|directive| self.catalogued(directive, IF)).cloned().collect();
-        let scope = outer.within(&directives, self);
+        let scope = outer.within(&directives, self).guarded(outer, block);
         let own = self.hand(&directives, &scope, Replaced::Nothing);
         let hand = match (own, around) {
             (own @ Hand::Proxy(_), _) => own,
@@ -216,6 +224,7 @@ pub(super) fn place_of(scope: &Scope, name: &str, origin: Origin, kind: PlaceKin
         locations: Vec::new(),
         hand: Hand::Nobody,
         is_internal: false,
+        guard: scope.guards.place_guard(),
         error_pages: Arc::clone(&scope.error_pages),
         has_recursive_error_pages: scope.has_recursive_error_pages,
         default_type: Arc::clone(&scope.default_type),

@@ -5,6 +5,7 @@
 
 mod block;
 mod catalogue;
+mod guard;
 mod include;
 mod listen;
 mod location;

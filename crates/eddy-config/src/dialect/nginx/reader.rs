@@ -1,6 +1,6 @@
 //! What all blocks are read with: the report, the variables, and what has been read so far.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +11,7 @@ use eddy_upstream::ClusterConfig;
 
 use super::block;
 use super::catalogue::{self, Use};
+use super::guard;
 use super::targets::Targets;
 use super::tree::{Directive, Word};
 use super::upstream::UpstreamGroup;
@@ -38,6 +39,8 @@ pub(super) struct Reader<'r> {
     pub(super) groups: HashMap<String, UpstreamGroup>,
     /// Addresses that variables may hold.
     pub(super) addresses: Vec<String>,
+    /// Variables whose value eddy cannot read somewhere.
+    pub(super) unread: HashSet<u32>,
     /// Where variables of the configuration are first read.
     pub(super) first_uses: HashMap<u32, Place>,
     /// What `proxy_pass` may name beside upstreams.
@@ -77,6 +80,7 @@ impl<'r> Reader<'r> {
             cluster_keys: HashMap::new(),
             groups: HashMap::new(),
             addresses: Vec::new(),
+            unread: HashSet::new(),
             first_uses: HashMap::new(),
             targets: Targets::default(),
             folder: PathBuf::new(),
@@ -89,8 +93,8 @@ impl<'r> Reader<'r> {
         let Some(known) = catalogue::find(text, here) else {
             let meant =
                 self.report.closest(text, catalogue::names()).map(|name| format!("did you mean `{name}`?"));
-            let hint = meant.unwrap_or_else(|| "take it out, or give `--lenient` to pass over it".to_owned());
-            self.refuse(*place, format!("eddy does not know the directive `{}`", shown(text)), hint);
+            let message = format!("eddy does not know the directive `{}`", shown(text));
+            self.refuse_directive(directive, here, message, meant);
             return false;
         };
         if known.blocks & here == 0 {
@@ -98,6 +102,9 @@ impl<'r> Reader<'r> {
             self.report
                 .error(*place, message)
                 .hint(format!("it belongs into: {}", block::names(known.blocks)));
+            return false;
+        }
+        if guard::is_decided(directive) {
             return false;
         }
         match known.use_ {
@@ -108,8 +115,8 @@ impl<'r> Reader<'r> {
                 return false;
             }
             Use::Refused(reason) => {
-                let hint = "take it out, or give `--lenient` to pass over it".to_owned();
-                self.refuse(*place, format!("eddy does not have `{text}`: {reason}"), hint);
+                let message = format!("eddy does not have `{text}`: {reason}");
+                self.refuse_directive(directive, here, message, None);
                 return false;
             }
         }

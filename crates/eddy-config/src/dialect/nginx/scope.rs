@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_http::FieldEdits;
-use eddy_route::nginx::{ErrorPage, FieldText, LetterCase, RedirectForm, RedirectRule};
+use eddy_route::nginx::{ErrorPage, FieldText, LetterCase, RedirectForm, RedirectRule, TextTemplate};
 
+use super::guard::Guards;
 use super::reader::Reader;
 use super::server_tls::ServerTls;
 use super::tree::{Directive, Word};
@@ -48,6 +49,8 @@ pub(super) struct Scope {
     pub(super) access_log: Option<Word>,
     /// `http2`: whether clients may speak HTTP/2.
     pub(super) has_http2: bool,
+    /// Directives that guard and that eddy cannot carry out.
+    pub(super) guards: Guards,
 }
 
 /// What becomes of addresses in answers of upstreams.
@@ -92,6 +95,7 @@ impl Default for Scope {
             head_bytes_max: None,
             access_log: None,
             has_http2: false,
+            guards: Guards::default(),
         }
     }
 }
@@ -154,6 +158,12 @@ impl Scope {
         scope
     }
 
+    /// The same with the guards of a block within `outer`, whose directives are all there.
+    pub(super) fn guarded(mut self, outer: &Self, block: &[Directive]) -> Self {
+        self.guards = outer.guards.within(block);
+        self
+    }
+
     /// What connections may become: clients switch to whatever an upstream takes, where the fields pass it on.
     pub(super) fn upgrades(&self) -> Upgrades {
         let protocols = if self.passes_upgrades { Protocols::Any } else { Upgrades::none().protocols };
@@ -195,7 +205,13 @@ impl Scope {
                     .hint("write `proxy_http_version 1.1`");
             }
             "proxy_intercept_errors" => set(&mut self.intercepts_errors, reader.flag(word)),
-            "proxy_pass_request_body" | "proxy_pass_request_headers" if reader.flag(word) == Some(false) => {
+            "proxy_pass_request_headers" if reader.flag(word) == Some(false) => {
+                reader
+                    .report
+                    .error(word.place, "eddy does not have `proxy_pass_request_headers off`")
+                    .hint("`--lenient` does not pass over it: what clients say would reach the upstream");
+            }
+            "proxy_pass_request_body" if reader.flag(word) == Some(false) => {
                 let message = format!("eddy does not have `{name} {}`", word.text);
                 reader.refuse(word.place, message, "leave it out".to_owned());
             }
@@ -273,7 +289,12 @@ impl Reader<'_> {
             self.report.warning(name.place, message).hint("leave it out");
             return None;
         }
-        let value = self.text(value)?;
+        let value = match self.text(value) {
+            Some(value) => value,
+            None if lower == "host" => return None,
+            // The upstream is not to take what a client says for it.
+            None => TextTemplate::default(),
+        };
         self.check_name(name)?;
         Some(FieldText { name: name.text.as_str().into(), value, is_for_all: true })
     }

@@ -133,9 +133,9 @@ impl Reader<'_> {
         }
     }
 
-    fn http(&mut self, directives: &[Directive], frame: &mut Frame) {
+    fn http(&mut self, block: &[Directive], frame: &mut Frame) {
         let directives: Vec<Directive> =
-            directives.iter().filter(|directive| self.accepts(directive, HTTP)).cloned().collect();
+            block.iter().filter(|directive| self.accepts(directive, HTTP)).cloned().collect();
         self.gather_addresses(&directives);
         for directive in &directives {
             match directive.name.text.as_str() {
@@ -144,7 +144,8 @@ impl Reader<'_> {
                 _ => {}
             }
         }
-        let scope = Scope::default().within(&directives, self);
+        let outside = Scope::default();
+        let scope = outside.within(&directives, self).guarded(&outside, block);
         frame.access_log = scope.access_log.clone();
         for directive in directives.iter().filter(|directive| directive.name.text == "server") {
             let server = self.server(directive, &scope);
@@ -158,7 +159,15 @@ impl Reader<'_> {
             self.first_uses.iter().map(|(slot, place)| (*slot, *place)).collect();
         uses.sort_by_key(|(_, place)| *place);
         for (slot, place) in uses {
-            if !self.spec.variables.is_defined(slot) {
+            if self.unread.contains(&slot) {
+                let message = format!(
+                    "eddy cannot read what fills `${}`, which is asked for here",
+                    shown(self.spec.variables.name(slot))
+                );
+                self.report
+                    .error(place, message)
+                    .hint("take out what asks for it, or what eddy cannot read");
+            } else if !self.spec.variables.is_defined(slot) {
                 let message =
                     format!("nothing fills the variable `${}`", shown(self.spec.variables.name(slot)));
                 self.report
