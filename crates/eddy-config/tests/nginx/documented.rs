@@ -28,7 +28,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("ngx_http_core_module#listen (`quic`, `proxy_protocol`)", "refused, each with its reason"),
     ("ngx_http_ssl_module", "tried beside the real NGINX in the end-to-end tests"),
     ("ngx_http_core_module#open_file_cache", FILES),
-    ("ngx_http_core_module#resolver", "names are resolved by the system's name servers"),
+    ("ngx_http_core_module#resolver", "tried with a name server of a test's own, in the end-to-end tests"),
     ("ngx_http_core_module#root", FILES),
     ("ngx_http_core_module#satisfy", "refused: access is decided by filters"),
     ("ngx_http_core_module#sendfile", FILES),

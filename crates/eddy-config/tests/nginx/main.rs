@@ -16,6 +16,7 @@ mod peer;
 mod recorded;
 mod site;
 mod upstreams;
+mod variables;
 
 use eddy::Eddy;
 use peer::Nginx;

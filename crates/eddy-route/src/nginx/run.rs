@@ -241,9 +241,7 @@ impl<'s> Run<'_, 's> {
             Hand::Nobody => Go::Status(404),
             Hand::Proxy(proxy) => match &proxy.upstream {
                 Upstream::Fixed { action, .. } => Go::End(Outcome::Proxy { action: *action }),
-                Upstream::Computed { address, scheme, choices } => {
-                    self.compute_upstream(address, *scheme, choices)
-                }
+                Upstream::Computed { address, choices } => self.compute_upstream(address, choices),
             },
         }
     }

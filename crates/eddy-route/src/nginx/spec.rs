@@ -175,6 +175,14 @@ pub enum UpstreamScheme {
 }
 
 impl UpstreamScheme {
+    /// The scheme that an address begins with, in any letter case, and what follows it.
+    pub(crate) fn split(address: &[u8]) -> Option<(Self, &[u8])> {
+        [Self::Http, Self::Https].into_iter().find_map(|scheme| {
+            let (start, rest) = address.split_at_checked(scheme.start().len())?;
+            start.eq_ignore_ascii_case(scheme.start().as_bytes()).then_some((scheme, rest))
+        })
+    }
+
     /// What an address begins with.
     pub fn start(self) -> &'static str {
         match self {
@@ -208,9 +216,7 @@ pub enum Upstream {
     Computed {
         /// The value.
         address: TextTemplate,
-        /// The scheme that it begins with.
-        scheme: UpstreamScheme,
-        /// The upstreams it may name, with what the caller does then.
+        /// The upstreams it may name, each as `scheme://host:port` without a URI, with what the caller does then.
         choices: Vec<(Box<str>, u32)>,
     },
 }

@@ -6,6 +6,7 @@ use eddy_route::Origin;
 use eddy_route::nginx::{Hand, LastTry, LetterCase, PlaceKind, PlaceSpec, Step};
 
 use super::block::{IF, LOCATION};
+use super::constants::Held;
 use super::guard;
 use super::proxy::Replaced;
 use super::reader::Reader;
@@ -43,6 +44,7 @@ impl Reader<'_> {
         let directives: Vec<Directive> =
             block.iter().filter(|directive| self.accepts(directive, LOCATION)).cloned().collect();
         let scope = outer.scope.within(&directives, self).guarded(outer.scope, block);
+        let held = self.constants.after(block);
         let replaced = match &kind {
             PlaceKind::Exact(text) | PlaceKind::Prefix(text) | PlaceKind::FinalPrefix(text) => {
                 Replaced::Text(text)
@@ -52,11 +54,11 @@ impl Reader<'_> {
             }
         };
         let may_hold = !matches!(kind, PlaceKind::Exact(_) | PlaceKind::Named(_));
-        let hand = self.hand(&directives, &scope, replaced);
+        let hand = self.hand(&directives, &scope, replaced, &held);
         let index = self.add_place(place_of(&scope, &name, self.origin(place), kind));
         let inner_hand = hand.clone();
         let mut if_place = |reader: &mut Self, directive: &Directive| {
-            Some(reader.if_place(directive, &scope, &name, &inner_hand))
+            Some(reader.if_place(directive, &scope, &name, &inner_hand, &held))
         };
         let steps = self.steps(&directives, LOCATION, &mut if_place);
         let inner =
@@ -157,12 +159,19 @@ impl Reader<'_> {
     }
 
     /// The place that an `if` in a location stands for.
-    fn if_place(&mut self, directive: &Directive, outer: &Scope, label: &str, around: &Hand) -> u32 {
+    fn if_place(
+        &mut self,
+        directive: &Directive,
+        outer: &Scope,
+        label: &str,
+        around: &Hand,
+        held: &Held,
+    ) -> u32 {
         let block = directive.block.as_deref().unwrap_or_default();
         let directives: Vec<Directive> =
             block.iter().filter(|directive| self.catalogued(directive, IF)).cloned().collect();
         let scope = outer.within(&directives, self).guarded(outer, block);
-        let own = self.hand(&directives, &scope, Replaced::Nothing);
+        let own = self.hand(&directives, &scope, Replaced::Nothing, held);
         let hand = match (own, around) {
             (own @ Hand::Proxy(_), _) => own,
             (Hand::Nobody, around) => around.clone(),
@@ -173,14 +182,14 @@ impl Reader<'_> {
         self.add_place(place)
     }
 
-    fn hand(&mut self, directives: &[Directive], scope: &Scope, replaced: Replaced<'_>) -> Hand {
+    fn hand(&mut self, directives: &[Directive], scope: &Scope, replaced: Replaced<'_>, held: &Held) -> Hand {
         let mut passes = directives.iter().filter(|directive| directive.name.text == "proxy_pass");
         let Some(directive) = passes.next() else { return Hand::Nobody };
         if let Some(second) = passes.next() {
             self.report.error(second.name.place, "there is a `proxy_pass` in this block already");
         }
         let Some(word) = directive.arguments.first() else { return Hand::Nobody };
-        self.proxy_pass(word, scope, replaced)
+        self.proxy_pass(word, scope, replaced, held)
     }
 
     /// Notes a location that stands twice.

@@ -11,7 +11,9 @@ use eddy_upstream::ClusterConfig;
 
 use super::block;
 use super::catalogue::{self, Use};
+use super::constants::Constants;
 use super::guard;
+use super::name_servers::NameServers;
 use super::targets::Targets;
 use super::tree::{Directive, Word};
 use super::upstream::UpstreamGroup;
@@ -37,10 +39,14 @@ pub(super) struct Reader<'r> {
     pub(super) cluster_keys: HashMap<ClusterKey, usize>,
     /// The groups by name in lower case.
     pub(super) groups: HashMap<String, UpstreamGroup>,
-    /// Addresses that variables may hold.
-    pub(super) addresses: Vec<String>,
+    /// What variables may hold, as far as the configuration says.
+    pub(super) constants: Constants,
     /// Variables whose value eddy cannot read somewhere.
     pub(super) unread: HashSet<u32>,
+    /// Whether `worker_processes` is said, and so that there is more than one.
+    pub(super) has_workers: bool,
+    /// The `resolver` of `http`.
+    pub(super) resolver: Option<NameServers>,
     /// Where variables of the configuration are first read.
     pub(super) first_uses: HashMap<u32, Place>,
     /// What `proxy_pass` may name beside upstreams.
@@ -58,6 +64,8 @@ pub(super) struct ClusterKey {
     pub(super) read_timeout: Duration,
     /// How upstreams are spoken to over TLS, if they are.
     pub(super) tls: Option<String>,
+    /// Who is asked for names, where that is not the system.
+    pub(super) resolver: Option<NameServers>,
 }
 
 impl<'r> Reader<'r> {
@@ -79,8 +87,10 @@ impl<'r> Reader<'r> {
             hash_keys: Vec::new(),
             cluster_keys: HashMap::new(),
             groups: HashMap::new(),
-            addresses: Vec::new(),
+            constants: Constants::default(),
             unread: HashSet::new(),
+            has_workers: false,
+            resolver: None,
             first_uses: HashMap::new(),
             targets: Targets::default(),
             folder: PathBuf::new(),

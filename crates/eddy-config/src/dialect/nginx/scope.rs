@@ -7,6 +7,7 @@ use eddy_http::FieldEdits;
 use eddy_route::nginx::{ErrorPage, FieldText, LetterCase, RedirectForm, RedirectRule, TextTemplate};
 
 use super::guard::Guards;
+use super::name_servers::NameServers;
 use super::reader::Reader;
 use super::server_tls::ServerTls;
 use super::tree::{Directive, Word};
@@ -51,6 +52,9 @@ pub(super) struct Scope {
     pub(super) has_http2: bool,
     /// Directives that guard and that eddy cannot carry out.
     pub(super) guards: Guards,
+    /// `resolver`, and how long it may take.
+    resolver: Option<NameServers>,
+    resolver_timeout: Duration,
 }
 
 /// What becomes of addresses in answers of upstreams.
@@ -96,6 +100,8 @@ impl Default for Scope {
             access_log: None,
             has_http2: false,
             guards: Guards::default(),
+            resolver: None,
+            resolver_timeout: Duration::from_secs(30),
         }
     }
 }
@@ -128,6 +134,7 @@ impl Scope {
                 ("proxy_redirect", how) => reader.redirect(how, redirects.get_or_insert_default()),
                 ("proxy_next_upstream", conditions) => scope.retry = reader.retry(conditions, &scope.retry),
                 ("proxy_ssl_protocols", versions) => scope.upstream_tls.set_versions(versions, reader),
+                ("resolver", words) => scope.resolver = reader.name_servers(words),
                 ("ssl_protocols", versions) => scope.tls.set_versions(versions, reader),
                 ("ssl_certificate", [file]) => chains.extend(reader.certificate_file(file)),
                 ("ssl_certificate_key", [file]) => keys.extend(reader.certificate_file(file)),
@@ -162,6 +169,11 @@ impl Scope {
     pub(super) fn guarded(mut self, outer: &Self, block: &[Directive]) -> Self {
         self.guards = outer.guards.within(block);
         self
+    }
+
+    /// The name servers that are asked for names while requests come.
+    pub(super) fn name_servers(&self) -> Option<NameServers> {
+        self.resolver.as_ref().map(|servers| servers.within(self.resolver_timeout))
     }
 
     /// What connections may become: clients switch to whatever an upstream takes, where the fields pass it on.
@@ -217,6 +229,7 @@ impl Scope {
             }
             name if name.starts_with("proxy_ssl_") => self.upstream_tls.set(name, word, reader),
             name if name.starts_with("ssl_") => self.tls.set(name, word, reader),
+            "resolver_timeout" => set(&mut self.resolver_timeout, reader.time(word)),
             "http2" => set(&mut self.has_http2, reader.flag(word)),
             _ => {}
         }

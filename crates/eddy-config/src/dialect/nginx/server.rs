@@ -25,6 +25,7 @@ impl Reader<'_> {
         let directives: Vec<Directive> =
             block.iter().filter(|directive| self.accepts(directive, SERVER)).cloned().collect();
         let scope = outer.within(&directives, self).guarded(outer, block);
+        self.constants.enter_server(block);
         let (mut names, mut listens) = (Vec::new(), Vec::new());
         for directive in &directives {
             match directive.name.text.as_str() {

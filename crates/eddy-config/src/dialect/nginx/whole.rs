@@ -9,6 +9,7 @@ use eddy_route::nginx::{Address, LastTry, PlaceKind, Sites};
 use eddy_upstream::ClusterConfig;
 
 use super::block::{EVENTS, HTTP, MAIN};
+use super::constants::Constants;
 use super::include::{includes, is_pattern, matches_pattern, united};
 use super::reader::Reader;
 use super::scope::Scope;
@@ -99,6 +100,7 @@ struct Frame {
 
 impl Reader<'_> {
     fn main(&mut self, directives: &[Directive], frame: &mut Frame) {
+        self.has_workers = directives.iter().any(|directive| directive.name.text == "worker_processes");
         for directive in directives {
             if !self.accepts(directive, MAIN) {
                 continue;
@@ -136,7 +138,8 @@ impl Reader<'_> {
     fn http(&mut self, block: &[Directive], frame: &mut Frame) {
         let directives: Vec<Directive> =
             block.iter().filter(|directive| self.accepts(directive, HTTP)).cloned().collect();
-        self.gather_addresses(&directives);
+        self.constants = Constants::of_http(&directives);
+        self.resolver = self.group_resolver(&directives);
         for directive in &directives {
             match directive.name.text.as_str() {
                 "map" => self.map(directive),
@@ -164,9 +167,7 @@ impl Reader<'_> {
                     "eddy cannot read what fills `${}`, which is asked for here",
                     shown(self.spec.variables.name(slot))
                 );
-                self.report
-                    .error(place, message)
-                    .hint("take out what asks for it, or what eddy cannot read");
+                self.report.error(place, message).hint("take out what asks for it, or what eddy cannot read");
             } else if !self.spec.variables.is_defined(slot) {
                 let message =
                     format!("nothing fills the variable `${}`", shown(self.spec.variables.name(slot)));
